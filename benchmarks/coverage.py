@@ -1,4 +1,5 @@
-"""Coverage of model types: the encodings that the atlas finds, compared with those in the modules of every model of transformers.
+"""Coverage of model types: the encodings that the atlas finds, compared with those in the modules
+of every model of transformers.
 
 `python -m benchmarks.coverage` prints a row per model type; `--only bert t5` selects types.
 """
@@ -24,7 +25,8 @@ from generator.pipeline.evaluate import find
 
 SECONDS = 60
 MOST_VALUES = 2**27
-# The oracle's name for each scheme. Whether a table is a sinusoid depends on its values, which are missing here.
+# The oracle's name for each scheme. Whether a table is a sinusoid depends on its values, which are
+# missing here.
 KINDS: Mapping[str, str] = {
     **dict.fromkeys(("learned", "sinusoidal", "axial", "layout"), "table"),
     **dict.fromkeys(("rotary", "rotary_2d"), "rotation"),
@@ -38,13 +40,17 @@ BESIDE = frozenset({"none", "sink", "temperature"})  # No encodings of position.
 
 
 class MetaFiles:
-    """``contracts.Files`` of a model on the meta device, with small random values, the same on every run."""
+    """``contracts.Files`` of a model on the meta device, with small random values, the same on
+    every run.
+    """
 
     where, revision = "meta", None
 
     def __init__(self, config: Json, shapes: Mapping[str, tuple[int, ...]]) -> None:
         self.config = ModelConfig(config, self.where)
-        self.tensors = {name: TensorInfo("model.safetensors", "F32", shape) for name, shape in shapes.items()}
+        self.tensors = {
+            name: TensorInfo("model.safetensors", "F32", shape) for name, shape in shapes.items()
+        }
 
     def tensor(self, name: str) -> Floats:
         """Random values of the shape of the tensor (…,)."""
@@ -98,13 +104,19 @@ def compare(case: models.Case) -> Row:
             encodings = find(files_of(model))
     except (RowError, MemoryError, models.TooLongError) as error:
         return Row(case.name, oracle=expected, problem=f"the atlas says: {_brief(error)}")
-    return Row(case.name, frozenset(KINDS.get(encoding.scheme, encoding.scheme) for encoding in encodings) - BESIDE, expected)
+    return Row(
+        case.name,
+        frozenset(KINDS.get(encoding.scheme, encoding.scheme) for encoding in encodings) - BESIDE,
+        expected,
+    )
 
 
 def files_of(model: Any) -> MetaFiles:
     """The files of ``model`` as saved, with random values."""
     config = json.loads(json.dumps(model.config.to_dict(), default=str))
-    return MetaFiles(config, {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()})
+    return MetaFiles(
+        config, {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
+    )
 
 
 def _brief(error: BaseException) -> str:
@@ -113,7 +125,10 @@ def _brief(error: BaseException) -> str:
 
 def line(row: Row) -> str:
     """A row of the table."""
-    return f"{row.case:40} {_listed(row.atlas):36} {_listed(row.oracle):36} {'yes' if row.agree else row.problem or 'NO'}\n"
+    return (
+        f"{row.case:40} {_listed(row.atlas):36} {_listed(row.oracle):36}"
+        f" {'yes' if row.agree else row.problem or 'NO'}\n"
+    )
 
 
 def total(rows: Sequence[Row]) -> str:
@@ -123,7 +138,10 @@ def total(rows: Sequence[Row]) -> str:
     share = 100.0 * agree / max(len(compared), 1)
     problems = Counter(row.problem.split(":")[0] for row in rows if row.problem)
     other_problems = "".join(f"; {count} {problem}" for problem, count in sorted(problems.items()))
-    return f"{len(rows)} cases; {len(compared)} compared, of which {agree} agree ({share:.1f} %){other_problems}\n"
+    return (
+        f"{len(rows)} cases; {len(compared)} compared, of which {agree} agree ({share:.1f}"
+        f" %){other_problems}\n"
+    )
 
 
 def _listed(kinds: frozenset[str]) -> str:

@@ -7,7 +7,8 @@ from typing import Any
 LENGTH, ENCODER_LENGTH = 41, 37  # Primes, so that no other size is likely to equal one of them.
 NAMES = ("input_ids", "input_values", "input_features", "hidden_states", "pixel_values")
 SOUND, IMAGE = NAMES[1:4], NAMES[4]
-CODEBOOKS = ("num_codebooks", "num_channels", "audio_num_codebooks")  # How many tokens there are at each position.
+# How many tokens there are at each position.
+CODEBOOKS = ("num_codebooks", "num_channels", "audio_num_codebooks")
 MASKS = ("input_features_mask", "feature_attention_mask", "attention_mask")
 BANDS = (
     "num_mel_bins",
@@ -26,7 +27,9 @@ def takes_input(kind: type) -> bool:
 
 
 def inputs(model: Any) -> Iterator[dict[str, Any]]:
-    """Arguments to try, in order; none for a model that takes neither tokens nor sound nor images."""
+    """Arguments to try, in order; none for a model that takes neither tokens nor sound nor
+    images.
+    """
     import torch
 
     parameters = inspect.signature(model.forward).parameters
@@ -36,21 +39,37 @@ def inputs(model: Any) -> Iterator[dict[str, Any]]:
         common["decoder_input_ids"] = tokens(model, LENGTH)
     if "input_ids" in parameters:
         ids = tokens(model, ENCODER_LENGTH if two else LENGTH)
-        if "attention_mask" in parameters:  # As tokenizers give it; some models mask nothing without.
+        # As tokenizers give it; some models mask nothing without.
+        if "attention_mask" in parameters:
             yield {"input_ids": ids, "attention_mask": ids * 0 + 1, **common}
         yield {"input_ids": ids, **common}
-        for count in (value for name in CODEBOOKS if isinstance(value := getattr(model.config, name, None), int)):
+        for count in (
+            value
+            for name in CODEBOOKS
+            if isinstance(value := getattr(model.config, name, None), int)
+        ):
             yield {"input_ids": ids.expand(count, -1), **common}
-            yield from ({"input_ids": ids[..., None].expand(-1, -1, count + further), **common} for further in (0, 1))
+            yield from (
+                {"input_ids": ids[..., None].expand(-1, -1, count + further), **common}
+                for further in (0, 1)
+            )
         if "bbox" in parameters:
             yield {"input_ids": ids, "bbox": torch.zeros(*ids.shape, 8), **common}
     if IMAGE in parameters and "input_ids" not in parameters:
         yield {IMAGE: image(model.config), **common}
     for name in SOUND:
-        for sound in sounds(model.config, name, ENCODER_LENGTH if two else LENGTH) if name in parameters else ():
+        for sound in (
+            sounds(model.config, name, ENCODER_LENGTH if two else LENGTH)
+            if name in parameters
+            else ()
+        ):
             masks = [mask for mask in MASKS if mask in parameters]
             lengths = sorted({*sound.shape[1:]}, reverse=True)
-            yield from ({name: sound, mask: torch.ones(1, length, dtype=torch.long), **common} for mask in masks for length in lengths)
+            yield from (
+                {name: sound, mask: torch.ones(1, length, dtype=torch.long), **common}
+                for mask in masks
+                for length in lengths
+            )
             yield {name: sound, **common}
 
 
@@ -61,7 +80,9 @@ def tokens(model: Any, length: int) -> Any:
     config = model.config.get_text_config()
     count = getattr(config, "vocab_size", None) or 100
     special = {
-        value for name, value in vars(config).items() if name.endswith(("token_id", "_index", "token_index")) and isinstance(value, int)
+        value
+        for name, value in vars(config).items()
+        if name.endswith(("token_id", "_index", "token_index")) and isinstance(value, int)
     }
     known = [token for token in range(4, min(count, 400)) if token not in special] or [1]
     order = torch.randint(len(known), (length,), generator=torch.Generator().manual_seed(0))
@@ -74,18 +95,46 @@ def image(config: Any) -> Any:
 
     size = getattr(config, "image_size", None) or 224
     height, width = size if isinstance(size, list | tuple) else (size, size)
-    return torch.randn(1, getattr(config, "num_channels", None) or 3, height, width, generator=torch.Generator().manual_seed(0))
+    return torch.randn(
+        1,
+        getattr(config, "num_channels", None) or 3,
+        height,
+        width,
+        generator=torch.Generator().manual_seed(0),
+    )
 
 
 def sounds(config: Any, name: str, length: int) -> Iterator[Any]:
-    """Samples (1, time), or features of the spectrum in the layouts that models use, for about ``length`` positions."""
+    """Samples (1, time), or features of the spectrum in the layouts that models use, for about
+    ``length`` positions.
+    """
     import torch
 
     generator = torch.Generator().manual_seed(0)
     if name == "input_values":
         yield torch.randn(1, 320 * length + 80, generator=generator)
     sections = [config, *(value for value in vars(config).values() if hasattr(value, "to_dict"))]
-    bands = next((value for key in BANDS for section in sections if isinstance(value := getattr(section, key, None), int)), 80)
-    frames = 2 * next((value for section in sections if isinstance(value := getattr(section, "max_source_positions", None), int)), length)
-    for shape in ((bands, frames), (length, bands), (8 * length, bands), (getattr(config, "max_length", None) or frames, bands)):
+    bands = next(
+        (
+            value
+            for key in BANDS
+            for section in sections
+            if isinstance(value := getattr(section, key, None), int)
+        ),
+        80,
+    )
+    frames = 2 * next(
+        (
+            value
+            for section in sections
+            if isinstance(value := getattr(section, "max_source_positions", None), int)
+        ),
+        length,
+    )
+    for shape in (
+        (bands, frames),
+        (length, bands),
+        (8 * length, bands),
+        (getattr(config, "max_length", None) or frames, bands),
+    ):
         yield torch.randn(1, *shape, generator=generator)

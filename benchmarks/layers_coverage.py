@@ -1,7 +1,9 @@
-"""The layer map of the atlas against what every layer was observed to do (`benchmarks/layers_oracle.py`), on the same small configs.
+"""The layer map of the atlas against what every layer was observed to do
+(`benchmarks/layers_oracle.py`), on the same small configs.
 
-`python -m benchmarks.layers_coverage` takes every model type of transformers that reads tokens, sound or images, and every published config of
-`benchmarks/configs`; names of types or of files select some.
+`python -m benchmarks.layers_coverage` takes every model type of transformers that reads tokens,
+sound or images, and every published config of `benchmarks/configs`; names of types or of files
+select some.
 """
 
 import argparse
@@ -20,7 +22,14 @@ import numpy as np
 
 from benchmarks import models
 from benchmarks.coverage import MetaFiles
-from benchmarks.layers_oracle import SECONDS, Observation, ObservedLayer, default_settings, observe, spans
+from benchmarks.layers_oracle import (
+    SECONDS,
+    Observation,
+    ObservedLayer,
+    default_settings,
+    observe,
+    spans,
+)
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Encoding, Layer
 from generator.encodings import Form, OffsetBias, PositionTable, Rotation, Sinks, Temperature
@@ -29,7 +38,8 @@ from generator.pipeline.evaluate import find
 
 CONFIGS = Path(__file__).parent / "configs"
 TOLERANCE = 1e-5  # Relative, of frequencies and of the factor.
-NOT_READ = {"mistral_large4_text": "temperature", "inkling2_text": "sink"}  # What the atlas says of a family that it has not read.
+# What the atlas says of a family that it has not read.
+NOT_READ = {"mistral_large4_text": "temperature", "inkling2_text": "sink"}
 ROUNDED = 1e-2  # Relative, of slopes, which some models round to bfloat16.
 
 
@@ -37,10 +47,14 @@ ROUNDED = 1e-2  # Relative, of slopes, which some models round to bfloat16.
 class Facts:
     """What a layer does with position, in words that oracle and atlas share.
 
-    mixers: "full", "sliding", "chunked", "recurrent", "convolution", "other"; none for a layer that mixes no positions
-    before, after: largest distance of a visible position; None without a limit within the sequence observed
-    frequencies: radians per position, fastest first, empty without a rotation; factor: of its sine and cosine; bias: whether logits have one
-    slopes: of a bias that is linear in the distance, sorted; sink, temperature: whether attention has a column that is no key, or a factor by position
+    mixers: "full", "sliding", "chunked", "recurrent", "convolution", "other"; none for a layer that
+        mixes no positions
+    before, after: largest distance of a visible position; None without a limit within the sequence
+        observed
+    frequencies: radians per position, fastest first, empty without a rotation; factor: of its sine
+        and cosine; bias: whether logits have one
+    slopes: of a bias that is linear in the distance, sorted; sink, temperature: whether attention
+        has a column that is no key, or a factor by position
     """
 
     mixers: frozenset[str]
@@ -56,29 +70,44 @@ class Facts:
     def differences(self, other: "Facts", not_read: str = "") -> Iterator[str]:
         """What differs, with the values of both; not_read: what is left out."""
         if self.mixers != other.mixers:
-            yield f"mixers {'+'.join(sorted(self.mixers)) or 'none'} ≠ {'+'.join(sorted(other.mixers)) or 'none'}"
+            yield (
+                f"mixers {'+'.join(sorted(self.mixers)) or 'none'} ≠"
+                f" {'+'.join(sorted(other.mixers)) or 'none'}"
+            )
         elif self.mixers and (self.before, self.after) != (other.before, other.after):
             yield f"reach {self.before}, {self.after} ≠ {other.before}, {other.after}"
         if len(self.frequencies) != len(other.frequencies):
             yield f"{len(self.frequencies)} ≠ {len(other.frequencies)} pairs"
         elif not np.allclose(self.frequencies, other.frequencies, rtol=TOLERANCE, atol=0.0):
             pair = int(np.argmax(np.abs(np.log(self.frequencies) - np.log(other.frequencies))))
-            yield f"frequencies, pair {pair}: {self.frequencies[pair]:.6g} ≠ {other.frequencies[pair]:.6g}"
+            yield (
+                f"frequencies, pair {pair}: {self.frequencies[pair]:.6g} ≠"
+                f" {other.frequencies[pair]:.6g}"
+            )
         elif self.frequencies and abs(self.factor - other.factor) > TOLERANCE * other.factor:
             yield f"factor {self.factor:.6g} ≠ {other.factor:.6g}"
         for name in ("bias", "sink", "temperature"):
-            unseen = name == "sink" and not other.sink  # Some models rescale the output of attention instead.
-            if name != not_read and not unseen and getattr(other, name) not in (None, getattr(self, name)):
+            # Some models rescale the output of attention instead.
+            unseen = name == "sink" and not other.sink
+            if (
+                name != not_read
+                and not unseen
+                and getattr(other, name) not in (None, getattr(self, name))
+            ):
                 yield f"{name} {getattr(self, name)} ≠ {getattr(other, name)}"
         if other.bias is None:
             return
-        if len(self.slopes) != len(other.slopes) or not np.allclose(self.slopes, other.slopes, rtol=ROUNDED):
+        if len(self.slopes) != len(other.slopes) or not np.allclose(
+            self.slopes, other.slopes, rtol=ROUNDED
+        ):
             yield f"slopes {self.slopes} ≠ {other.slopes}"
 
 
 @dataclass(frozen=True)
 class Row:
-    """The result of one config; ``problem`` where it could not be compared, else ``differences``, the atlas's value before the observed one."""
+    """The result of one config; ``problem`` where it could not be compared, else ``differences``,
+    the atlas's value before the observed one.
+    """
 
     name: str
     n_layers: int = 0
@@ -90,38 +119,76 @@ def observed_facts(layer: ObservedLayer) -> Facts:
     """The facts of an observed layer."""
     windowed = layer.before is not None or layer.after not in (0, None)
     attention = "chunked" if layer.chunk else "sliding" if windowed else "full"
-    mixers = frozenset(attention if mixer == "attention" else mixer for mixer in layer.mixers if mixer != "shift")
+    mixers = frozenset(
+        attention if mixer == "attention" else mixer for mixer in layer.mixers if mixer != "shift"
+    )
     bias = (layer.bias, tuple(sorted(layer.slopes)))
-    return Facts(mixers, layer.before, layer.after, layer.frequencies, layer.attention_factor, *bias, layer.sink, layer.temperature)
+    return Facts(
+        mixers,
+        layer.before,
+        layer.after,
+        layer.frequencies,
+        layer.attention_factor,
+        *bias,
+        layer.sink,
+        layer.temperature,
+    )
 
 
 def atlas_facts(layer: Layer, encodings: Mapping[str, Encoding[Form]], n_positions: int) -> Facts:
-    """The facts of a layer in the atlas, as far as ``n_positions`` would show them; encodings: by key."""
+    """The facts of a layer in the atlas, as far as ``n_positions`` would show them; encodings: by
+    key.
+    """
     forms = [encodings[key].form for key in layer.encodings or ()]
     rotations = [form for form in forms if isinstance(form, Rotation)]
-    before, after = (None if reach is None or reach >= n_positions - 1 else reach for reach in (layer.before, layer.after))
-    seen = {"full" if mixer == "sliding" and before is None and after in (0, None) else mixer for mixer in layer.mixers} - {"none"}
+    before, after = (
+        None if reach is None or reach >= n_positions - 1 else reach
+        for reach in (layer.before, layer.after)
+    )
+    seen = {
+        "full" if mixer == "sliding" and before is None and after in (0, None) else mixer
+        for mixer in layer.mixers
+    } - {"none"}
     words = frozenset("other" if mixer == "fourier" else str(mixer) for mixer in seen)
     linear = [form for form in forms if isinstance(form, OffsetBias) and form.beyond == "linear"]
     part = "layers of attention" if layer.part == "decoder" else f"{layer.part} layers of attention"
-    beside = [encoding.form for encoding in encodings.values() if encoding.part.startswith(part) and layer.attends]
+    beside = [
+        encoding.form
+        for encoding in encodings.values()
+        if encoding.part.startswith(part) and layer.attends
+    ]
     return Facts(
         words,
         before,
         after,
-        tuple(sorted((float(value) for form in rotations for value in form.frequencies), reverse=True)),
+        tuple(
+            sorted((float(value) for form in rotations for value in form.frequencies), reverse=True)
+        ),
         rotations[0].attention_factor if rotations else 1.0,
         any(form.acts_in == "attention" and not isinstance(form, Rotation) for form in forms),
-        tuple(sorted(float(slope) for form in linear for slope in form.values[:, 0] - form.values[:, 1])),
+        tuple(
+            sorted(
+                float(slope) for form in linear for slope in form.values[:, 0] - form.values[:, 1]
+            )
+        ),
         any(isinstance(form, Sinks) and layer.index in form.layers for form in beside),
-        any(isinstance(form, Temperature) and (not form.layers or layer.index in form.layers) for form in beside),
+        any(
+            isinstance(form, Temperature) and (not form.layers or layer.index in form.layers)
+            for form in beside
+        ),
     )
 
 
 def compare(name: str, settings: Mapping[str, Any]) -> Row:
     """Atlas and oracle on one config; errors become its problem."""
     if "auto_map" in settings:
-        return Row(name, problem="not observed: it comes with code of its own, under the name of a family that transformers has")
+        return Row(
+            name,
+            problem=(
+                "not observed: it comes with code of its own, under the name of a family that"
+                " transformers has"
+            ),
+        )
     try:
         with models.limit(SECONDS):
             observation = observe(settings)
@@ -135,18 +202,29 @@ def compare(name: str, settings: Mapping[str, Any]) -> Row:
     except (RowError, MemoryError, models.TooLongError) as error:
         return Row(name, problem=f"the atlas says: {_brief(error)}")
     if not observation.stacks:
-        return Row(name, problem="not observed: no layer that takes hidden states position by position")
+        return Row(
+            name, problem="not observed: no layer that takes hidden states position by position"
+        )
     if not layers:
         return Row(name, problem="without a layer map: the atlas gives none for this family")
     parts: dict[str, list[Layer]] = defaultdict(list)
     for layer in layers:
         parts[layer.part].append(layer)
-    observed = tuple(part for path in observation.stacks if (part := _part(path, observation, parts)) is not None)
-    differences = [*_of_layers(observation, parts, encodings), *_of_tables(observation, encodings, observed)]
+    observed = tuple(
+        part for path in observation.stacks if (part := _part(path, observation, parts)) is not None
+    )
+    differences = [
+        *_of_layers(observation, parts, encodings),
+        *_of_tables(observation, encodings, observed),
+    ]
     return Row(name, sum(map(len, observation.stacks.values())), tuple(differences))
 
 
-def _of_layers(observation: Observation, parts: Mapping[str, Sequence[Layer]], encodings: Sequence[Encoding[Form]]) -> Iterator[str]:
+def _of_layers(
+    observation: Observation,
+    parts: Mapping[str, Sequence[Layer]],
+    encodings: Sequence[Encoding[Form]],
+) -> Iterator[str]:
     """Differences of the layers, equal ones of a stack together."""
     by_key = {encoding.key: encoding for encoding in encodings}
     for path, observed in observation.stacks.items():
@@ -163,14 +241,20 @@ def _of_layers(observation: Observation, parts: Mapping[str, Sequence[Layer]], e
         found: dict[str, list[int]] = defaultdict(list)
         for index, (ours, theirs) in enumerate(zip(shown, observed, strict=True)):
             facts, seen = atlas_facts(ours, by_key, theirs.n_positions), observed_facts(theirs)
-            if "compressed" in ours.type:  # Keys for many positions together need longer sequences than those observed.
+            # Keys for many positions together need longer sequences than those observed.
+            if "compressed" in ours.type:
                 seen = replace(seen, mixers=facts.mixers, before=facts.before, after=facts.after)
-            is_turned = seen.frequencies or any(note.startswith(f"{path}.{index}: the angles") for note in observation.notes)
-            if facts.frequencies and is_turned and _is_of_images(ours, by_key):  # Patches in rows and columns are not one after the other.
+            is_turned = seen.frequencies or any(
+                note.startswith(f"{path}.{index}: the angles") for note in observation.notes
+            )
+            # Patches in rows and columns are not one after the other.
+            if facts.frequencies and is_turned and _is_of_images(ours, by_key):
                 seen = replace(seen, frequencies=facts.frequencies, factor=facts.factor)
             for difference in facts.differences(seen, NOT_READ.get(_family(observation), "")):
                 found[difference].append(index)
-        yield from (f"{path} {spans(indices)}: {difference}" for difference, indices in found.items())
+        yield from (
+            f"{path} {spans(indices)}: {difference}" for difference, indices in found.items()
+        )
 
 
 def _is_of_images(layer: Layer, encodings: Mapping[str, Encoding[Form]]) -> bool:
@@ -185,24 +269,35 @@ def _family(observation: Observation) -> str:
 
 
 def _part(path: str, observation: Observation, parts: Mapping[str, Sequence[Layer]]) -> str | None:
-    """The part of the atlas that shows the layers at ``path``, by name where there are several stacks, else by the number of layers."""
+    """The part of the atlas that shows the layers at ``path``, by name where there are several
+    stacks, else by the number of layers.
+    """
     roles = sorted((role for role in ("encoder", "decoder") if role in path), key=path.index)
     if len(observation.stacks) > 1 and roles:
         return next((part for part in parts if part == roles[0]), None)
     length = len(observation.stacks[path])
     fitting = [part for part, layers in parts.items() if len(layers) == length]
     named = [part for name in ("decoder", "encoder") for part in [*fitting, *parts] if part == name]
-    return next(iter([*(part for part in named if part in fitting), *fitting, *named, *parts]), None)
+    return next(
+        iter([*(part for part in named if part in fitting), *fitting, *named, *parts]), None
+    )
 
 
-def _of_tables(observation: Observation, encodings: Sequence[Encoding[Form]], observed: tuple[str, ...]) -> Iterator[str]:
-    """Differences of what is added at the input; boxes on a page, images, and sound whose stack was not observed, were not part of it."""
+def _of_tables(
+    observation: Observation, encodings: Sequence[Encoding[Form]], observed: tuple[str, ...]
+) -> Iterator[str]:
+    """Differences of what is added at the input; boxes on a page, images, and sound whose stack was
+    not observed, were not part of it.
+    """
     tables = [
         encoding.form
         for encoding in encodings
         if encoding.form.acts_in == "input"
         and encoding.scheme != "none"
-        and (encoding.modality == "text" or (encoding.modality == "audio" and encoding.part.startswith(observed)))
+        and (
+            encoding.modality == "text"
+            or (encoding.modality == "audio" and encoding.part.startswith(observed))
+        )
     ]
     ours = sorted({form.first_row for form in tables if isinstance(form, PositionTable)})
     if observation.tables is None:
@@ -231,11 +326,16 @@ def total(rows: Sequence[Row]) -> str:
     agree = [row for row in compared if not row.differences]
     problems = Counter(row.problem.split(": ")[1] for row in rows if row.problem)
     listed = "".join(f"; {count} {problem}" for problem, count in problems.most_common())
-    return f"{len(rows)} configs; {len(compared)} compared, of which {len(agree)} agree, in {sum(row.n_layers for row in agree):,} layers{listed}"
+    return (
+        f"{len(rows)} configs; {len(compared)} compared, of which {len(agree)} agree, in"
+        f" {sum(row.n_layers for row in agree):,} layers{listed}"
+    )
 
 
 def cases(names: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Name and settings of the published configs, then of the default config of each type; of those named alone, if any are."""
+    """Name and settings of the published configs, then of the default config of each type; of those
+    named alone, if any are.
+    """
     for path in sorted(CONFIGS.glob("*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))
         if not names or path.stem in names or record["id"] in names or "configs" in names:
@@ -253,7 +353,9 @@ def main() -> int:
     import torch
 
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", help='types, ids of published configs, "types" or "configs"')
+    parser.add_argument(
+        "names", nargs="*", help='types, ids of published configs, "types" or "configs"'
+    )
     os.environ["HF_HUB_OFFLINE"] = "1"
     logging.disable(logging.ERROR)
     torch.set_num_threads(1)

@@ -1,9 +1,11 @@
 """What every layer of a model does with position, asked of the model's own code.
 
-A model of a config, made small (`benchmarks/shrink.py`), runs on the CPU with random weights, and each layer is observed: which rotation it applies,
-how far its attention reaches, whether the logits hold a bias or a temperature, and what mixes tokens in it. No name of a setting is read.
+A model of a config, made small (`benchmarks/shrink.py`), runs on the CPU with random weights, and
+each layer is observed: which rotation it applies, how far its attention reaches, whether the logits
+hold a bias or a temperature, and what mixes tokens in it. No name of a setting is read.
 
-`python -m benchmarks.layers_oracle TYPE…` prints what was observed in the default model of a type, or in that of a config.json.
+`python -m benchmarks.layers_oracle TYPE…` prints what was observed in the default model of a type,
+or in that of a config.json.
 """
 
 import argparse
@@ -33,14 +35,18 @@ STATEFUL = {"attention", "recurrent"}  # A list of convolutions beside one of th
 class ObservedLayer:
     """What one layer did with position.
 
-    mixers: what carries information from token to token: "attention", "recurrent", "convolution", "shift" (by one token), "other"
-    before, after: the farthest key of attention, or the reach of what mixes tokens instead; None where the sequence did not limit it
+    mixers: what carries information from token to token: "attention", "recurrent", "convolution",
+        "shift" (by one token), "other"
+    before, after: the farthest key of attention, or the reach of what mixes tokens instead; None
+        where the sequence did not limit it
     chunk: size of the blocks that attention stays within
-    frequencies: radians per position, fastest first, empty when nothing was turned; attention_factor: length of (cos, sin)
+    frequencies: radians per position, fastest first, empty when nothing was turned;
+        attention_factor: length of (cos, sin)
     bias: whether logits depend on the place of query and key for another reason than a rotation
     slopes: of each head, logit per position of distance, where the bias is linear
-    sink: whether the softmax has a column that is no key; temperature: whether logits are scaled by the position of the query;
-    bias and temperature are None where no logits of all pairs of positions were seen
+    sink: whether the softmax has a column that is no key; temperature: whether logits are scaled by
+        the position of the query; bias and temperature are None where no logits of all pairs of
+        positions were seen
     n_positions: length of the sequence
     """
 
@@ -59,7 +65,9 @@ class ObservedLayer:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of a table added before the first layer; ``first`` is that of position 0, None where it cannot be told."""
+    """Rows of a table added before the first layer; ``first`` is that of position 0, None where it
+    cannot be told.
+    """
 
     path: str
     first: int | None
@@ -67,9 +75,11 @@ class Rows:
 
 @dataclass(frozen=True)
 class Observation:
-    """config: the small settings, as config.json would hold them; section: of them that describes the model observed.
+    """config: the small settings, as config.json would hold them; section: of them that describes
+        the model observed.
 
-    stacks: layers by the path of their list in the model, in order; tables: what was added at the input, None where that cannot be told
+    stacks: layers by the path of their list in the model, in order; tables: what was added at the
+        input, None where that cannot be told
     notes: what could not be observed, and why; shapes: of the model's tensors, by name
     """
 
@@ -84,7 +94,8 @@ class Observation:
 def observe(settings: Mapping[str, Any]) -> Observation:
     """Run the model of a config.json, small, and observe each layer.
 
-    errors: any that its code raises; LookupError when transformers has no model for it, or none that takes tokens, sound or images
+    errors: any that its code raises; LookupError when transformers has no model for it, or none
+        that takes tokens, sound or images
     """
     from transformers import CONFIG_MAPPING
 
@@ -107,7 +118,8 @@ def observe(settings: Mapping[str, Any]) -> Observation:
 def build(settings: Mapping[str, Any], path: Sequence[str]) -> Any:
     """The model of a section of settings on the CPU, with random weights, the same on every run.
 
-    errors: any that its code raises; LookupError when transformers has no model for it; MemoryError when it would be too large
+    errors: any that its code raises; LookupError when transformers has no model for it; MemoryError
+        when it would be too large
     """
     import torch
     from transformers import CONFIG_MAPPING
@@ -122,25 +134,49 @@ def build(settings: Mapping[str, Any], path: Sequence[str]) -> Any:
             continue
         try:
             with torch.device("meta"):
-                size = sum(parameter.numel() for parameter in candidate._from_config(config).parameters())
+                size = sum(
+                    parameter.numel() for parameter in candidate._from_config(config).parameters()
+                )
             if size > MOST_PARAMETERS:
                 raise MemoryError(f"{size:,} parameters")
             torch.manual_seed(0)
-            model = candidate._from_config(config, attn_implementation="eager", experts_implementation="eager", dtype=torch.float32).eval()
+            model = candidate._from_config(
+                config,
+                attn_implementation="eager",
+                experts_implementation="eager",
+                dtype=torch.float32,
+            ).eval()
             for part in model.modules():
                 if hasattr(getattr(part, "config", None), "use_cache"):
                     part.config.use_cache = False
             return model
-        except (TypeError, ValueError, AttributeError, KeyError, NotImplementedError, RuntimeError, AssertionError) as error:
+        except (
+            TypeError,
+            ValueError,
+            AttributeError,
+            KeyError,
+            NotImplementedError,
+            RuntimeError,
+            AssertionError,
+        ) as error:
             problem = error
     raise problem
 
 
 def _observed(model: Any, settings: Mapping[str, Any], section: tuple[str, ...]) -> Observation:
     run = Run(model)
-    stacks = {path: tuple(ObservedLayer(**run.layer(path, index)) for index in range(length)) for path, length in run.stacks().items()}
-    mixing = {path: layers for path, layers in stacks.items() if any(layer.mixers for layer in layers)}
-    mixing = {path: layers for path, layers in mixing.items() if any(STATEFUL.intersection(layer.mixers) for layer in layers)} or mixing
+    stacks = {
+        path: tuple(ObservedLayer(**run.layer(path, index)) for index in range(length))
+        for path, length in run.stacks().items()
+    }
+    mixing = {
+        path: layers for path, layers in stacks.items() if any(layer.mixers for layer in layers)
+    }
+    mixing = {
+        path: layers
+        for path, layers in mixing.items()
+        if any(STATEFUL.intersection(layer.mixers) for layer in layers)
+    } or mixing
     before = "model.language_model." if section else ""
     shapes = {f"{before}{name}": tuple(tensor.shape) for name, tensor in model.state_dict().items()}
     found = run.tables()
@@ -150,27 +186,38 @@ def _observed(model: Any, settings: Mapping[str, Any], section: tuple[str, ...])
 
 def lines(observation: Observation) -> list[str]:
     """An observation as text, equal neighbouring layers in one line."""
-    found = [f"  {rows.path or 'a table'} from row {'?' if rows.first is None else rows.first}" for rows in observation.tables or ()]
+    found = [
+        f"  {rows.path or 'a table'} from row {'?' if rows.first is None else rows.first}"
+        for rows in observation.tables or ()
+    ]
     for path, layers in observation.stacks.items():
         found.append(f"  {'.'.join([*observation.section, path])}: {len(layers)} layers")
-        places = {layer: [index for index, other in enumerate(layers) if other == layer] for layer in dict.fromkeys(layers)}
+        places = {
+            layer: [index for index, other in enumerate(layers) if other == layer]
+            for layer in dict.fromkeys(layers)
+        }
         found += [f"    {spans(indices)}: {_described(layer)}" for layer, indices in places.items()]
     return [*found, *(f"  note: {note}" for note in observation.notes)]
 
 
 def spans(indices: Sequence[int]) -> str:
     """Ascending indices, consecutive ones as a span."""
-    spans = [[index for _, index in group] for _, group in groupby(enumerate(indices), key=lambda pair: pair[1] - pair[0])]
+    spans = [
+        [index for _, index in group]
+        for _, group in groupby(enumerate(indices), key=lambda pair: pair[1] - pair[0])
+    ]
     return ", ".join(str(span[0]) if len(span) == 1 else f"{span[0]}–{span[-1]}" for span in spans)
 
 
 def _described(layer: ObservedLayer) -> str:
     turned = layer.frequencies
     parts = [
-        "+".join(layer.mixers) or "no mixing", f"before {layer.before}", f"after {layer.after}", layer.chunk and f"chunk {layer.chunk}",
+        "+".join(layer.mixers) or "no mixing", f"before {layer.before}", f"after {layer.after}",
+        layer.chunk and f"chunk {layer.chunk}",
         f"{len(turned)} pairs {turned[0]:.6g}…{turned[-1]:.6g}" if turned else "not turned",
         abs(layer.attention_factor - 1.0) > 1e-6 and f"factor {layer.attention_factor:.6g}",
-        (layer.slopes and f"slopes {', '.join(f'{slope:.4g}' for slope in layer.slopes)}") or (layer.bias and "bias"),
+        (layer.slopes and f"slopes {', '.join(f'{slope:.4g}' for slope in layer.slopes)}")
+        or (layer.bias and "bias"),
         layer.sink and "sink", layer.temperature and "temperature",
     ]  # fmt: skip
     return ", ".join(part for part in parts if part)
@@ -189,7 +236,9 @@ def main() -> int:
     import torch
 
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("types", nargs="*", help="model types, or files of a config.json; all types without any")
+    parser.add_argument(
+        "types", nargs="*", help="model types, or files of a config.json; all types without any"
+    )
     os.environ["HF_HUB_OFFLINE"] = "1"
     logging.disable(logging.ERROR)
     torch.set_num_threads(1)
@@ -198,11 +247,17 @@ def main() -> int:
         try:
             with models.limit(SECONDS):
                 path = Path(name)
-                observation = observe(json.loads(path.read_text()) if path.suffix == ".json" else default_settings(name))
+                observation = observe(
+                    json.loads(path.read_text())
+                    if path.suffix == ".json"
+                    else default_settings(name)
+                )
             took = f"{time.perf_counter() - start:.1f} s"
             sys.stdout.write("\n".join([f"{name} ({took})", *lines(observation)]) + "\n")
         except Exception as error:  # noqa: BLE001  # A failure is a row.
-            sys.stdout.write(f"{name}: {type(error).__name__}: {' '.join(str(error).split())[:150]}\n")
+            sys.stdout.write(
+                f"{name}: {type(error).__name__}: {' '.join(str(error).split())[:150]}\n"
+            )
         sys.stdout.flush()
     return 0
 

@@ -1,4 +1,6 @@
-"""What attention weights and logits show: how far a query sees, whether a bias acts, whether a temperature does."""
+"""What attention weights and logits show: how far a query sees, whether a bias acts, whether a
+temperature does.
+"""
 
 from dataclasses import dataclass
 
@@ -11,7 +13,9 @@ SAME = 1e-3  # Difference, relative to the largest logit, up to which logits cou
 
 @dataclass(frozen=True)
 class Reach:
-    """The farthest keys before and after a query, None where the sequence alone limits them; chunk: size of closed blocks, None without."""
+    """The farthest keys before and after a query, None where the sequence alone limits them; chunk:
+    size of closed blocks, None without.
+    """
 
     before: int | None
     after: int | None
@@ -22,11 +26,19 @@ def reach(visible: np.ndarray) -> Reach:
     """The reach of a mask (queries, keys), true where a query sees a key."""
     length = len(visible)
     index = np.arange(length)
-    first = np.array([np.flatnonzero(row)[0] if row.any() else place for place, row in enumerate(visible)])
-    last = np.array([np.flatnonzero(row)[-1] if row.any() else place for place, row in enumerate(visible)])
+    first = np.array(
+        [np.flatnonzero(row)[0] if row.any() else place for place, row in enumerate(visible)]
+    )
+    last = np.array(
+        [np.flatnonzero(row)[-1] if row.any() else place for place, row in enumerate(visible)]
+    )
     before, after = int((index - first).max()), int((last - index).max())
     size = before + 1
-    if before < length - 1 and np.array_equal(first, index // size * size) and not np.array_equal(first, np.maximum(index - before, 0)):
+    if (
+        before < length - 1
+        and np.array_equal(first, index // size * size)
+        and not np.array_equal(first, np.maximum(index - before, 0))
+    ):
         return Reach(before, _limit(after, length), size)
     return Reach(_limit(before, length), _limit(after, length))
 
@@ -36,32 +48,50 @@ def _limit(distance: int, length: int) -> int | None:
 
 
 def bias(logits: np.ndarray, visible: np.ndarray) -> bool:
-    """Whether logits (heads, queries, keys) of equal queries and equal keys differ between the keys that a query sees.
+    """Whether logits (heads, queries, keys) of equal queries and equal keys differ between the keys
+    that a query sees.
 
-    Of a long sequence without its ends, where a convolution before attention makes queries and keys differ.
+    Of a long sequence without its ends, where a convolution before attention makes queries and keys
+    differ.
     """
     if logits.shape[1] > 4 * ENDS:
         logits, visible = (values[:, ENDS:-ENDS, ENDS:-ENDS] for values in (logits, visible))
-    spread = np.where(visible, logits, -np.inf).max(axis=2) - np.where(visible, logits, np.inf).min(axis=2)
+    spread = np.where(visible, logits, -np.inf).max(axis=2) - np.where(visible, logits, np.inf).min(
+        axis=2
+    )
     return bool(spread.max() > max(SAME * np.abs(logits[visible]).max(), TINY))
 
 
 def slopes(logits: np.ndarray, visible: np.ndarray) -> tuple[float, ...]:
-    """Change of logits (heads, queries, keys) per position of distance, by head; empty where they are not linear in the distance."""
+    """Change of logits (heads, queries, keys) per position of distance, by head; empty where they
+    are not linear in the distance.
+    """
     index = np.arange(logits.shape[1])
     distance = np.abs(index[:, None] - index)
     relative = np.where(visible, logits - np.diagonal(logits, axis1=1, axis2=2)[:, :, None], 0.0)
     seen = np.where(visible, distance, 0.0)
     fitted = (relative * seen).sum(axis=(1, 2)) / (seen**2).sum(axis=(1, 2))
     error = np.abs(relative - fitted[:, None, None] * seen).max()
-    return tuple(float(slope) for slope in fitted) if error <= SAME * max(np.abs(relative).max(), np.abs(logits[visible]).max()) else ()
+    return (
+        tuple(float(slope) for slope in fitted)
+        if error <= SAME * max(np.abs(relative).max(), np.abs(logits[visible]).max())
+        else ()
+    )
 
 
 def temperature(logits: np.ndarray, far: np.ndarray | None) -> bool:
-    """Whether the logits of a query and its own key differ between positions, in logits (heads, queries, keys) of equal queries and keys.
+    """Whether the logits of a query and its own key differ between positions, in logits (heads,
+    queries, keys) of equal queries and keys.
 
     far: the same at positions far away
     """
     ends = ENDS if logits.shape[1] > 4 * ENDS else 0
-    own = np.concatenate([np.diagonal(values, axis1=1, axis2=2)[:, ends:] for values in (logits, far) if values is not None], axis=1)
+    own = np.concatenate(
+        [
+            np.diagonal(values, axis1=1, axis2=2)[:, ends:]
+            for values in (logits, far)
+            if values is not None
+        ],
+        axis=1,
+    )
     return bool(np.ptp(own, axis=1).max() > max(SAME * np.abs(own).max(), TINY))

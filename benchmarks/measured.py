@@ -11,16 +11,19 @@ from pathlib import Path
 from threading import Event, Thread
 
 ROOT = Path(__file__).parent.parent
-_USUAL = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}  # Byte code is kept, as it usually is.
-INTERVAL = 0.2  # seconds between two samples of memory; sampling four times as often slows a build by a tenth
+# Byte code is kept, as it usually is.
+_USUAL = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+# seconds between two samples of memory; sampling four times as often slows a build by a tenth
+INTERVAL = 0.2
 
 
 @dataclass(frozen=True)
 class Cost:
     """The cost of a command.
 
-    seconds: elapsed; busy: processor time of all processes, which other programs affect less; peak: peak memory of all processes in
-    bytes, shared pages counted once; main: that of the first process
+    seconds: elapsed; busy: processor time of all processes, which other programs affect less; peak:
+        peak memory of all processes in bytes, shared pages counted once; main: that of the first
+        process
     """
 
     seconds: float
@@ -31,11 +34,24 @@ class Cost:
 
 def mkdocs_command(folder: Path) -> list[str]:
     """``mkdocs build`` of the docs in ``folder``/out, into ``folder``/plain."""
-    config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").replace("build/docs", "out/docs").replace("build/site", "plain")
+    config = (
+        (ROOT / "mkdocs.yml")
+        .read_text(encoding="utf-8")
+        .replace("build/docs", "out/docs")
+        .replace("build/site", "plain")
+    )
     for path in ("templates/theme", "generator/site"):
         config = config.replace(path, str(ROOT / path))
     (folder / "mkdocs.yml").write_text(config, encoding="utf-8")
-    return [sys.executable, "-m", "mkdocs", "build", "--quiet", "--config-file", str(folder / "mkdocs.yml")]
+    return [
+        sys.executable,
+        "-m",
+        "mkdocs",
+        "build",
+        "--quiet",
+        "--config-file",
+        str(folder / "mkdocs.yml"),
+    ]
 
 
 def print_line(line: str) -> None:
@@ -51,7 +67,13 @@ def measure(command: Sequence[str], environment: Mapping[str, str], folder: Path
     """
     started, finished, peaks, main, before = time.monotonic(), Event(), [0], [0], _waited_for()
     busy: dict[int, float] = {}
-    with subprocess.Popen(command, env={**_USUAL, **environment}, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+    with subprocess.Popen(
+        command,
+        env={**_USUAL, **environment},
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    ) as process:
 
         def watch() -> None:
             while not finished.wait(INTERVAL):
@@ -73,7 +95,9 @@ def measure(command: Sequence[str], environment: Mapping[str, str], folder: Path
 
 
 def _waited_for() -> float:
-    """Processor time, in seconds, of all processes that have been waited for; a fork server, for example, is not among them."""
+    """Processor time, in seconds, of all processes that have been waited for; a fork server, for
+    example, is not among them.
+    """
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     return spent.ru_utime + spent.ru_stime
 
@@ -81,7 +105,9 @@ def _waited_for() -> float:
 def _busy(pid: int) -> float:
     """Processor time of a process, in seconds; 0 if it has ended."""
     try:
-        after_name = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        after_name = (
+            Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        )
     except OSError:
         return 0.0
     return (int(after_name[11]) + int(after_name[12])) / os.sysconf("SC_CLK_TCK")
@@ -90,7 +116,11 @@ def _busy(pid: int) -> float:
 def _descendants(pid: int) -> list[int]:
     """A process and all its descendants."""
     try:
-        children = [int(child) for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()]
+        children = [
+            int(child)
+            for task in Path(f"/proc/{pid}/task").iterdir()
+            for child in (task / "children").read_text().split()
+        ]
     except OSError:
         return []
     return [pid, *(descendant for child in children for descendant in _descendants(child))]

@@ -1,12 +1,15 @@
-"""Processor time of each analysis of a position table, on one thread, compared with one singular value decomposition of it.
+"""Processor time of each analysis of a position table, on one thread, compared with one singular
+value decomposition of it.
 
-`python -m benchmarks.measures` prints a line per analysis; `--shape 512 768` sets the shape of the table, `--only` selects analyses.
+`python -m benchmarks.measures` prints a line per analysis; `--shape 512 768` sets the shape of the
+table, `--only` selects analyses.
 """
 
 import argparse
 import sys
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -22,7 +25,8 @@ CORRELATION = 0.7  # Weight of a vector in the next one; the rest is noise.
 
 
 def drifting(n_positions: int, d_model: int) -> Floats:
-    """An autoregressive walk: a table of full rank with similar neighbours, like learned ones, the same on every run.
+    """An autoregressive walk: a table of full rank with similar neighbours, like learned ones, the
+    same on every run.
 
     returns: (n_positions, d_model)
     """
@@ -44,25 +48,34 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def costs(vectors: Floats, only: list[str]) -> Mapping[str, float]:
-    """Seconds of each analysis of tables, by key. Every run has a new form, so that nothing is cached.
+    """Seconds of each analysis of tables, by key. Every run has a new form, so that nothing is
+    cached.
 
     vectors: (n_positions, d_model)
     """
 
     def run(compute: Callable[[Subject[PositionTable]], object]) -> None:
         try:
-            compute(Subject(Encoding("decoder", "a benchmark", PositionTable(vectors), Provenance(""))))
+            compute(
+                Subject(Encoding("decoder", "a benchmark", PositionTable(vectors), Provenance("")))
+            )
         except NotApplicableError:
             return
 
-    selected = [analysis for analysis in all_analyses() if PositionTable in analysis.forms and (not only or analysis.key in only)]
-    return {analysis.key: seconds(lambda compute=analysis.compute: run(compute)) for analysis in selected}  # type: ignore[misc]
+    selected = [
+        analysis
+        for analysis in all_analyses()
+        if PositionTable in analysis.forms and (not only or analysis.key in only)
+    ]
+    return {analysis.key: seconds(partial(run, analysis.compute)) for analysis in selected}
 
 
 def main() -> None:
     """Print the table of costs."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--shape", type=int, nargs=2, default=(1024, 768), metavar=("POSITIONS", "DIMENSIONS"))
+    parser.add_argument(
+        "--shape", type=int, nargs=2, default=(1024, 768), metavar=("POSITIONS", "DIMENSIONS")
+    )
     parser.add_argument("--only", nargs="+", default=[], metavar="KEY")
     arguments = parser.parse_args()
     vectors = drifting(*arguments.shape)
@@ -74,7 +87,10 @@ def main() -> None:
     for key, cost in sorted(seconds_by_key.items(), key=lambda item: -item[1]):
         lines.append(f"{key:<20}{cost:>10.3f}{100 * cost / total:>7.1f}%{cost / one_svd:>8.2f}")
     lines.append(f"{'all':<20}{total:>10.3f}{100.0:>7.1f}%{total / one_svd:>8.2f}")
-    lines.append(f"One SVD of the table of {arguments.shape[0]} × {arguments.shape[1]} takes {one_svd:.3f} seconds.")
+    lines.append(
+        f"One SVD of the table of {arguments.shape[0]} × {arguments.shape[1]} takes {one_svd:.3f}"
+        " seconds."
+    )
     sys.stdout.write("\n".join(lines) + "\n")
 
 

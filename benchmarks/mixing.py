@@ -1,4 +1,6 @@
-"""What carries information from token to token in a layer: its modules, called again, and the gradient of one position's output."""
+"""What carries information from token to token in a layer: its modules, called again, and the
+gradient of one position's output.
+"""
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -21,17 +23,30 @@ class Mixing:
     def __init__(self, recorder: "Recorder", layer: Any, length: int) -> None:
         self._recorder, self._length = recorder, length
         found = self._found(layer)
-        reaches = {module: self._reach(module) for module in found if recorder.calls[module].square != length}
+        reaches = {
+            module: self._reach(module)
+            for module in found
+            if recorder.calls[module].square != length
+        }
         self.kinds = tuple(sorted({self._kind(module, reaches.get(module)) for module in found}))
         self.reach = next(iter(reaches.values()), Reach(None, None))
 
     def _found(self, layer: Any) -> list[Any]:
-        """The modules of a layer that mix tokens; the same ones as in a former layer of the same modules."""
-        below = {path: module for path, module in layer.named_modules() if module in self._recorder.calls}
-        alike = tuple((path, type(module), self._recorder.calls[module].square) for path, module in below.items())
+        """The modules of a layer that mix tokens; the same ones as in a former layer of the same
+        modules.
+        """
+        below = {
+            path: module for path, module in layer.named_modules() if module in self._recorder.calls
+        }
+        alike = tuple(
+            (path, type(module), self._recorder.calls[module].square)
+            for path, module in below.items()
+        )
         if alike not in self._recorder.mixers:
             found = set(self._within(layer)) or ({layer} if self._mixes(layer) else set())
-            self._recorder.mixers[alike] = [path for path, module in below.items() if module in found]
+            self._recorder.mixers[alike] = [
+                path for path, module in below.items() if module in found
+            ]
         return [below[path] for path in self._recorder.mixers[alike]]
 
     def _within(self, module: Any) -> Iterator[Any]:
@@ -43,21 +58,30 @@ class Mixing:
                 yield child
 
     def _kind(self, module: Any, found: Reach | None) -> str:
-        if found is None or self._recorder.calls[module].softmax or (found.after is None and "Attention" in type(module).__name__):
-            return "attention"  # The last, by name, where no softmax was seen, as in attention by hashing.
-        if found.before is not None or "Conv" in type(module).__name__:  # By name where it is wider than the sequence.
+        if (
+            found is None
+            or self._recorder.calls[module].softmax
+            or (found.after is None and "Attention" in type(module).__name__)
+        ):
+            # The last, by name, where no softmax was seen, as in attention by hashing.
+            return "attention"
+        # By name where it is wider than the sequence.
+        if found.before is not None or "Conv" in type(module).__name__:
             return "shift" if found == Reach(1, 0) else "convolution"
         return "recurrent" if found.after == 0 else "other"
 
     def _mixes(self, module: Any) -> bool:
-        if self._recorder.calls[module].square == self._length:  # Even where keys come from a former layer.
+        # Even where keys come from a former layer.
+        if self._recorder.calls[module].square == self._length:
             return True
         middle = self._length // 2
         seen = self._seen(module, [middle])
         return bool(np.delete(seen, middle, axis=1).any())
 
     def _reach(self, module: Any) -> Reach:
-        """How far the outputs see; of all places where keys are chosen by a softmax, otherwise of the first and the last."""
+        """How far the outputs see; of all places where keys are chosen by a softmax, otherwise of
+        the first and the last.
+        """
         if self._recorder.calls[module].softmax:
             return reach(self._seen(module, range(self._length)))
         last = self._length - 1
@@ -66,12 +90,18 @@ class Mixing:
         return Reach(before if before < last else None, after if after < last else None)
 
     def _seen(self, module: Any, places: Iterable[int]) -> np.ndarray:
-        """The inputs on which the outputs at some places depend, by their gradient: (places, length); none for a module without such in and output."""
+        """The inputs on which the outputs at some places depend, by their gradient: (places,
+        length); none for a module without such in and output.
+        """
         import torch
 
         from benchmarks.running import replaced
 
-        call, hidden, none = self._recorder.calls[module], self._recorder.hidden(module), np.zeros((1, self._length), dtype=bool)
+        call, hidden, none = (
+            self._recorder.calls[module],
+            self._recorder.hidden(module),
+            np.zeros((1, self._length), dtype=bool),
+        )
         if hidden is None or self._length not in hidden.shape[:-1]:
             return none
         given = hidden.detach().clone().requires_grad_()
@@ -84,7 +114,9 @@ class Mixing:
         weights = torch.randn(rows.shape[1:], generator=torch.Generator().manual_seed(1))
         seen = []
         for place in places:
-            (gradient,) = torch.autograd.grad((rows[place] * weights).sum(), given, retain_graph=True)
+            (gradient,) = torch.autograd.grad(
+                (rows[place] * weights).sum(), given, retain_graph=True
+            )
             axis = list(hidden.shape).index(self._length)
             seen.append(gradient.movedim(axis, 0).reshape(self._length, -1).any(dim=1).numpy())
         return np.stack(seen)

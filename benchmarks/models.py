@@ -1,4 +1,6 @@
-"""Models of transformers on torch's meta device: their modules and tensor shapes, without weights."""
+"""Models of transformers on torch's meta device: their modules and tensor shapes, without
+weights.
+"""
 
 import signal
 import sys
@@ -10,30 +12,52 @@ from types import FrameType
 from typing import Any
 
 LAYERS = (
-    "num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers", "decoder_layers", "num_encoder_layers",
+    "num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers", "decoder_layers",
+    "num_encoder_layers",
     "num_decoder_layers", "depth", "num_hidden_groups",
 )  # fmt: skip
 FEW = 3  # In some models with alternating layers, the third is the first with attention.
-AUTO = ("MODEL", "MODEL_FOR_PRETRAINING", "MODEL_FOR_CAUSAL_LM", "MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM", "MODEL_FOR_IMAGE_TEXT_TO_TEXT")
-LLAMA_3 = {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 2048}
-LONGROPE = {"factor": 2.0, "original_max_position_embeddings": 1024, "short_factor": [1.0] * 64, "long_factor": [2.0] * 64}
+AUTO = (
+    "MODEL",
+    "MODEL_FOR_PRETRAINING",
+    "MODEL_FOR_CAUSAL_LM",
+    "MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM",
+    "MODEL_FOR_IMAGE_TEXT_TO_TEXT",
+)
+LLAMA_3 = {
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 2048,
+}
+LONGROPE = {
+    "factor": 2.0,
+    "original_max_position_embeddings": 1024,
+    "short_factor": [1.0] * 64,
+    "long_factor": [2.0] * 64,
+}
 SCALINGS: Mapping[str, Mapping[str, Any]] = {
-    "linear": {"factor": 4.0}, "dynamic": {"factor": 4.0}, "yarn": {"factor": 4.0}, "llama3": LLAMA_3, "longrope": LONGROPE,
+    "linear": {"factor": 4.0}, "dynamic": {"factor": 4.0}, "yarn": {"factor": 4.0},
+    "llama3": LLAMA_3, "longrope": LONGROPE,
 }  # fmt: skip
 
 # Options without which a model cannot be built.
 NEEDED: Mapping[str, Mapping[str, Any]] = {
-    **{kind: {"prediction_length": 24} for kind in ("autoformer", "informer", "time_series_transformer")},
+    **{kind: {"prediction_length": 24} for kind in ("autoformer", "informer",
+    "time_series_transformer")},
     **{kind: {"head_dim": 128} for kind in ("hunyuan_v1_dense", "hunyuan_v1_moe", "ministral")},
     "esm": {"vocab_size": 33, "pad_token_id": 1},
     "nemotron": {"num_key_value_heads": 48},
-    "speech-encoder-decoder": {"encoder": {"model_type": "wav2vec2"}, "decoder": {"model_type": "bert", "is_decoder": True, "add_cross_attention": True}},
+    "speech-encoder-decoder": {"encoder": {"model_type": "wav2vec2"},
+    "decoder": {"model_type": "bert", "is_decoder": True, "add_cross_attention": True}},
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Case:
-    """A model type with its default configuration, or with ``options`` as in published checkpoints."""
+    """A model type with its default configuration, or with ``options`` as in published
+    checkpoints.
+    """
 
     type: str
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -41,14 +65,20 @@ class Case:
     @property
     def name(self) -> str:
         """The name in the table of results."""
-        return " ".join([self.type, *(f"{key}={_brief(value)}" for key, value in self.options.items())])
+        return " ".join(
+            [self.type, *(f"{key}={_brief(value)}" for key, value in self.options.items())]
+        )
 
 
 def _brief(value: Any) -> Any:
     return value.get("rope_type", "…") if isinstance(value, dict) else value
 
 
-DISENTANGLED = {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_biased_input": False}
+DISENTANGLED = {
+    "relative_attention": True,
+    "pos_att_type": ["p2c", "c2p"],
+    "position_biased_input": False,
+}
 VARIANTS = (
     Case("falcon", {"alibi": True}),
     Case("mpt", {"attn_config": {"alibi": True}}),
@@ -68,7 +98,10 @@ VARIANTS = (
     Case("swin", {"use_absolute_embeddings": True}),
     Case("reformer", {"axial_pos_embds": False}),
     Case("gpt_neox", {"rotary_pct": 0.5}),
-    *(Case("llama", {"rope_parameters": {"rope_type": kind, "rope_theta": 1e4, **more}}) for kind, more in SCALINGS.items()),
+    *(
+        Case("llama", {"rope_parameters": {"rope_type": kind, "rope_theta": 1e4, **more}})
+        for kind, more in SCALINGS.items()
+    ),
 )
 
 
@@ -78,7 +111,9 @@ class TooLongError(Exception):
 
 @contextmanager
 def limit(seconds: int) -> Iterator[None]:
-    """errors: TooLongError when the block takes longer, in seconds of a processor, so that other programs change nothing"""
+    """errors: TooLongError when the block takes longer, in seconds of a processor, so that other
+    programs change nothing
+    """
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
         raise TooLongError(f"took longer than {seconds} seconds")
@@ -113,7 +148,14 @@ def build(case: Case) -> Any:
         for candidate in classes(case.type, type(config)):
             try:
                 return candidate(config).eval()
-            except (TypeError, ValueError, AttributeError, KeyError, NotImplementedError, RuntimeError) as error:
+            except (
+                TypeError,
+                ValueError,
+                AttributeError,
+                KeyError,
+                NotImplementedError,
+                RuntimeError,
+            ) as error:
                 problem = error
         raise problem
 
@@ -122,8 +164,15 @@ def _config(case: Case) -> Any:
     from transformers import CONFIG_MAPPING
 
     config = CONFIG_MAPPING[case.type](**{**NEEDED.get(case.type, {}), **case.options})
-    for nested in (config, *(value for value in vars(config).values() if hasattr(value, "to_dict"))):
-        few = {name: FEW for name in LAYERS if isinstance(getattr(nested, name, None), int) and getattr(nested, name) > FEW}
+    for nested in (
+        config,
+        *(value for value in vars(config).values() if hasattr(value, "to_dict")),
+    ):
+        few = {
+            name: FEW
+            for name in LAYERS
+            if isinstance(getattr(nested, name, None), int) and getattr(nested, name) > FEW
+        }
         if "layer_types" not in vars(nested):  # Its length has to equal the number of layers.
             _shorten(nested, few)
     return config
@@ -136,7 +185,9 @@ def _shorten(config: Any, few: Mapping[str, int]) -> None:
 
 
 def classes(type_: str, config: type) -> list[Any]:
-    """Model classes of a type: those of the auto classes, else those of its module with its config class."""
+    """Model classes of a type: those of the auto classes, else those of its module with its config
+    class.
+    """
     import transformers
     from transformers.models.auto import modeling_auto
 
@@ -147,7 +198,9 @@ def classes(type_: str, config: type) -> list[Any]:
 
 
 def _unnamed(config: type) -> list[Any]:
-    """Model classes in the module of a config class, base models first, a stack of layers by itself last."""
+    """Model classes in the module of a config class, base models first, a stack of layers by itself
+    last.
+    """
     from importlib import import_module
 
     from transformers import PreTrainedModel
@@ -157,8 +210,16 @@ def _unnamed(config: type) -> list[Any]:
         import_module(module)
     except ImportError:
         return []
-    values = [value for value in vars(sys.modules[module]).values() if isinstance(value, type) and issubclass(value, PreTrainedModel)]
-    models = [value for value in values if value.__module__ == module and "PreTrainedModel" not in value.__name__]
+    values = [
+        value
+        for value in vars(sys.modules[module]).values()
+        if isinstance(value, type) and issubclass(value, PreTrainedModel)
+    ]
+    models = [
+        value
+        for value in values
+        if value.__module__ == module and "PreTrainedModel" not in value.__name__
+    ]
     matching = [value for value in models if getattr(value, "config_class", None) is config]
     return sorted(
         matching,

@@ -1,12 +1,13 @@
 """Mutation testing: the share of small faults, injected one at a time, that some test detects.
 
-`python -m benchmarks.mutants --out FOLDER [--count N] [PATH ...]` first runs all tests once under coverage, to learn which tests run which
-lines and how long they take. It then samples faults, of the whole program or of these files and folders, the same for the same program, and
-runs for each the nearest tests, until one fails or `LIMIT` seconds of tests have passed. Results are in FOLDER/results.json; a second run
-resumes there.
+`python -m benchmarks.mutants --out FOLDER [--count N] [PATH ...]` first runs all tests once under
+coverage, to learn which tests run which lines and how long they take. It then samples faults, of
+the whole program or of these files and folders, the same for the same program, and runs for each
+the nearest tests, until one fails or `LIMIT` seconds of tests have passed. Results are in
+FOLDER/results.json; a second run resumes there.
 
-The faults are those of mutation testing (DeMillo, Lipton & Sayward 1978): another operator, another constant, a negated condition, a
-return value of None.
+The faults are those of mutation testing (DeMillo, Lipton & Sayward 1978): another operator, another
+constant, a negated condition, a return value of None.
 """
 
 import argparse
@@ -34,17 +35,38 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent
 COUNT, SEED = 300, 20
-LIMIT, MOST_TESTS = 12.0, 100  # Per fault: seconds of tests, by their time without it, and number of tests.
+# Per fault: seconds of tests, by their time without it, and number of tests.
+LIMIT, MOST_TESTS = 12.0, 100
 HANGS = 3.0  # A run that takes this many times as long, plus a minute, is ended as a hang.
 PRELOADED = [
-    *("pytest", "torch", "transformers", "matplotlib.figure", "sklearn.model_selection", "scipy.optimize", "playwright.sync_api"),
-    *("pydantic", "typer", "rich.table", "ruamel.yaml", "jinja2", "PIL.Image", "bs4", "safetensors.numpy"),
+    *(
+        "pytest",
+        "torch",
+        "transformers",
+        "matplotlib.figure",
+        "sklearn.model_selection",
+        "scipy.optimize",
+        "playwright.sync_api",
+    ),
+    *(
+        "pydantic",
+        "typer",
+        "rich.table",
+        "ruamel.yaml",
+        "jinja2",
+        "PIL.Image",
+        "bs4",
+        "safetensors.numpy",
+    ),
 ]  # Imports of most runs, except modules that read test settings when imported.
 WORKERS = len(os.sched_getaffinity(0))
 OTHER: dict[type[ast.AST], type[ast.AST]] = {
-    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.In: ast.NotIn,
-    ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
-    ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult, ast.Pow: ast.Mult, ast.And: ast.Or, ast.Or: ast.And, ast.BitOr: ast.BitAnd,
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq, ast.In: ast.NotIn,
+    ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.Add: ast.Sub, ast.Sub: ast.Add,
+    ast.Mult: ast.Div, ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult, ast.Pow: ast.Mult, ast.And: ast.Or, ast.Or: ast.And,
+    ast.BitOr: ast.BitAnd,
     ast.BitAnd: ast.BitOr, ast.MatMult: ast.Mult,
 }  # fmt: skip
 DURATION = re.compile(r"^(\d+\.\d+)s (?:call|setup|teardown) +(tests/.+)$")
@@ -52,7 +74,10 @@ DURATION = re.compile(r"^(\d+\.\d+)s (?:call|setup|teardown) +(tests/.+)$")
 
 @dataclass(frozen=True)
 class Mutant:
-    """One fault: the source from ``start`` to ``end``, in characters, becomes ``text``. function: first and last line of the enclosing one"""
+    """One fault: the source from ``start`` to ``end``, in characters, becomes ``text``.
+
+    function: first and last line of the enclosing one
+    """
 
     path: str
     start: int
@@ -75,21 +100,39 @@ def mutants(path: Path) -> Iterator[Mutant]:
     def offset(line: int, column: int) -> int:
         return offsets[line - 1] + len(lines[line - 1].encode()[:column].decode())
 
+    node: Any  # The nodes that become others have places.
     for node, function in _nodes(tree, None):
         for other in _others(node):
-            start, end = offset(node.lineno, node.col_offset), offset(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+            start = offset(node.lineno, node.col_offset)
+            end = offset(node.end_lineno, node.end_col_offset)
             text = ast.unparse(other) if isinstance(other, ast.stmt) else f"({ast.unparse(other)})"
-            yield Mutant(str(path.relative_to(ROOT)), start, end, text, source[start:end], node.lineno, function)  # type: ignore[attr-defined]
+            yield Mutant(
+                str(path.relative_to(ROOT)),
+                start,
+                end,
+                text,
+                source[start:end],
+                node.lineno,
+                function,
+            )
 
 
-def _nodes(node: ast.AST, function: tuple[int, int] | None) -> Iterator[tuple[ast.AST, tuple[int, int] | None]]:
-    """Every node below, with its enclosing function, except docstrings, annotations and pieces of f-strings."""
+def _nodes(
+    node: ast.AST, function: tuple[int, int] | None
+) -> Iterator[tuple[ast.AST, tuple[int, int] | None]]:
+    """Every node below, with its enclosing function, except docstrings, annotations and pieces of
+    f-strings.
+    """
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         function = (node.lineno, node.end_lineno or node.lineno)
     for name, value in ast.iter_fields(node):
         for child in value if isinstance(value, list) else [value]:
             is_text = isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant)
-            if isinstance(child, ast.AST) and not is_text and name not in {"annotation", "returns", "decorator_list"}:
+            if (
+                isinstance(child, ast.AST)
+                and not is_text
+                and name not in {"annotation", "returns", "decorator_list"}
+            ):
                 yield child, function
                 if not isinstance(child, ast.JoinedStr):
                     yield from _nodes(child, function)
@@ -110,7 +153,9 @@ def _others(node: ast.AST) -> Iterator[ast.AST]:
             yield ast.Constant(value + 1)
         case ast.Constant(value=str() as value) if value:
             yield ast.Constant(f"XX{value}")
-        case ast.Return(value=ast.expr() as value) if not (isinstance(value, ast.Constant) and value.value is None):
+        case ast.Return(value=ast.expr() as value) if not (
+            isinstance(value, ast.Constant) and value.value is None
+        ):
             yield ast.Return(ast.Constant(None))
         case ast.IfExp(test=test):
             yield _with(node, test=ast.UnaryOp(ast.Not(), test))
@@ -125,7 +170,9 @@ def _with(node: ast.AST, **fields: Any) -> ast.AST:
 
 def sample(places: Sequence[Path], n_faults: int) -> list[Mutant]:
     """Random faults of these files and folders, the same for the same program."""
-    files = sorted({path for place in places for path in ([place] if place.is_file() else place.rglob("*.py"))})
+    files = sorted(
+        {path for place in places for path in ([place] if place.is_file() else place.rglob("*.py"))}
+    )
     every = [mutant for path in files for mutant in mutants(path.resolve())]
     return random.Random(SEED).sample(every, n_faults)  # noqa: S311 (no secret)
 
@@ -138,13 +185,23 @@ class Suite:
     seconds: Mapping[str, float]
 
     def near(self, mutant: Mutant) -> list[str]:
-        """The tests for a fault: those of its line first, then of its function, then of its file; fast ones before slow ones."""
+        """The tests for a fault: those of its line first, then of its function, then of its file;
+        fast ones before slow ones.
+        """
         lines = self.lines.get(mutant.path, {})
         first, last = mutant.function or (1, 0)
         in_line = set(lines.get(mutant.line, ())) if mutant.function else set()
         in_function = {test for line in range(first, last + 1) for test in lines.get(line, ())}
         in_file = {test for tests in lines.values() for test in tests}
-        ranked = sorted(in_file, key=lambda test: (test not in in_line, test not in in_function, self.seconds.get(test, 0.0), test))
+        ranked = sorted(
+            in_file,
+            key=lambda test: (
+                test not in in_line,
+                test not in in_function,
+                self.seconds.get(test, 0.0),
+                test,
+            ),
+        )
         selected, total = [], 0.0
         for test in ranked[:MOST_TESTS]:
             total += self.seconds.get(test, 0.0)
@@ -155,37 +212,33 @@ class Suite:
 
 
 def measured(out: Path) -> Suite:
-    """The suite, from one run of all tests under coverage, without tests that fail by themselves."""
+    """The suite, from one run of all tests under coverage, without tests that fail by
+    themselves.
+    """
     from coverage import CoverageData
 
     data_file, log = out / "coverage", out / "tests.log"
     if not log.exists():
         command = [
-            *(
-                sys.executable,
-                "-m",
-                "pytest",
-                "-n",
-                str(WORKERS),
-                "--dist",
-                "loadfile",
-                "-q",
-                "-vv",
-                "--durations=0",
-                "-p",
-                "no:cacheprovider",
-            ),
+            *(sys.executable, "-m", "pytest", "-n", str(WORKERS), "--dist", "loadfile"),
+            *("-q", "-vv", "--durations=0", "-p", "no:cacheprovider"),
             *("--cov", "--cov-context=test", "--cov-report="),
         ]
         environment = {**os.environ, "COVERAGE_FILE": str(data_file)}
-        completed = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=False)
+        completed = subprocess.run(
+            command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=False
+        )
         log.write_text(completed.stdout, encoding="utf-8")
     text = log.read_text(encoding="utf-8")
     seconds: dict[str, float] = defaultdict(float)
     for line in text.splitlines():
         if match := DURATION.match(line):
             seconds[match[2]] += float(match[1])
-    failing = {line.split(" ", 1)[1].split(" - ")[0] for line in text.splitlines() if line.startswith(("FAILED ", "ERROR "))}
+    failing = {
+        line.split(" ", 1)[1].split(" - ")[0]
+        for line in text.splitlines()
+        if line.startswith(("FAILED ", "ERROR "))
+    }
     data = CoverageData(basename=str(data_file))
     data.read()
     lines = {
@@ -217,12 +270,23 @@ def _child(tree: Path, tests: list[str], log: Path) -> None:
             items[:] = [by_id[test] for test in tests if test in by_id]
 
     files = sorted({test.partition("::")[0] for test in tests})
-    options = ["-x", "-q", "--no-header", "--tb=line", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
+    options = [
+        "-x",
+        "-q",
+        "--no-header",
+        "--tb=line",
+        "-p",
+        "no:cacheprovider",
+        "-W",
+        "ignore::pytest.PytestAssertRewriteWarning",
+    ]
     os._exit(int(pytest.main([*options, *files], plugins=[Selection()])))
 
 
 def run(mutant: Mutant, tests: list[str], seconds: float, tree: Path) -> str:
-    """The verdict on one fault in ``tree``, a copy of the checkout: "killed by …", "survived", "hangs" or "no test"."""
+    """The verdict on one fault in ``tree``, a copy of the checkout: "killed by …", "survived",
+    "hangs" or "no test".
+    """
     if not tests:
         return "no test"
     path, log = tree / mutant.path, tree / "mutant.log"
@@ -253,7 +317,13 @@ def trees(out: Path) -> "SimpleQueue[Path]":
     for index in range(WORKERS):
         tree = out / f"tree-{index}"
         shutil.rmtree(tree, ignore_errors=True)
-        shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".git", ".venv*", "build", "samples", "*.egg-info", ".*_cache"))
+        shutil.copytree(
+            ROOT,
+            tree,
+            ignore=shutil.ignore_patterns(
+                ".git", ".venv*", "build", "samples", "*.egg-info", ".*_cache"
+            ),
+        )
         (tree / "samples").symlink_to((ROOT / "samples").resolve())
         queue.put(tree)
     return queue
@@ -271,10 +341,14 @@ class Results:
 
     def add(self, number: int, result: dict[str, Any]) -> None:
         with self.lock:
-            self.file.write_text(json.dumps({**self.read(), str(number): result}, indent=1), encoding="utf-8")
+            self.file.write_text(
+                json.dumps({**self.read(), str(number): result}, indent=1), encoding="utf-8"
+            )
 
 
-def test(number: int, mutant: Mutant, suite: Suite, free: "SimpleQueue[Path]", results: Results) -> None:
+def test(
+    number: int, mutant: Mutant, suite: Suite, free: "SimpleQueue[Path]", results: Results
+) -> None:
     """Run the tests near one fault in a free tree, and add its verdict to the results."""
     tests = suite.near(mutant)
     tree, started = free.get(), time.monotonic()
@@ -282,14 +356,33 @@ def test(number: int, mutant: Mutant, suite: Suite, free: "SimpleQueue[Path]", r
         verdict = run(mutant, tests, sum(suite.seconds.get(test, 0.0) for test in tests), tree)
     finally:
         free.put(tree)
-    results.add(number, {**asdict(mutant), "verdict": verdict, "tests": len(tests), "seconds": round(time.monotonic() - started, 1)})
+    results.add(
+        number,
+        {
+            **asdict(mutant),
+            "verdict": verdict,
+            "tests": len(tests),
+            "seconds": round(time.monotonic() - started, 1),
+        },
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, required=True, help="Folder for the coverage of the tests, and the results.")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        help="Folder for the coverage of the tests, and the results.",
+    )
     parser.add_argument("--count", type=int, default=COUNT, help="Number of faults.")
-    parser.add_argument("places", nargs="*", type=Path, default=[ROOT / "generator"], help="Files and folders that have them.")
+    parser.add_argument(
+        "places",
+        nargs="*",
+        type=Path,
+        default=[ROOT / "generator"],
+        help="Files and folders that have them.",
+    )
     options = parser.parse_args()
     out: Path = options.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
@@ -297,12 +390,19 @@ def main() -> None:
     suite, free, results = measured(out), trees(out), Results(out / "results.json")
     results_before, faults = results.read(), sample(options.places, options.count)
     with ThreadPoolExecutor(WORKERS) as pool:
-        futures = [pool.submit(test, n, mutant, suite, free, results) for n, mutant in enumerate(faults) if str(n) not in results_before]
+        futures = [
+            pool.submit(test, n, mutant, suite, free, results)
+            for n, mutant in enumerate(faults)
+            if str(n) not in results_before
+        ]
         for future in futures:
             future.result()
     counts = Counter(entry["verdict"].split(" by ")[0] for entry in results.read().values())
     killed = counts["killed"] + counts["hangs"]
-    sys.stdout.write(f"{killed} of {counts.total()} killed: {100 * killed / counts.total():.1f} % ({dict(counts)})\n")
+    sys.stdout.write(
+        f"{killed} of {counts.total()} killed: {100 * killed / counts.total():.1f} %"
+        f" ({dict(counts)})\n"
+    )
 
 
 if __name__ == "__main__":

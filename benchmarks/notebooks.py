@@ -1,4 +1,6 @@
-"""The figures of the notebooks as the notebooks make them: whole models by transformers, scikit-learn, pyplot. Run by cold.py."""
+"""The figures of the notebooks as the notebooks make them: whole models by transformers,
+scikit-learn, pyplot. Run by cold.py.
+"""
 
 import sys
 from pathlib import Path
@@ -18,9 +20,14 @@ def main(folder: Path, names: list[str]) -> None:
     from transformers import AutoModel, PreTrainedTokenizerFast
 
     for name in names:
-        tokenizer, model = PreTrainedTokenizerFast.from_pretrained(name), AutoModel.from_pretrained(name)
+        tokenizer, model = (
+            PreTrainedTokenizerFast.from_pretrained(name),
+            AutoModel.from_pretrained(name),
+        )
         words = (
-            model.get_input_embeddings().weight.detach().numpy()[tokenizer("The cat sat on the mat because it was tired .")["input_ids"]]
+            model.get_input_embeddings()
+            .weight.detach()
+            .numpy()[tokenizer("The cat sat on the mat because it was tired .")["input_ids"]]
         )
         table, path = _table(model), folder / name.replace("/", "--")
         _figures(path, _sinusoid(512, 512) if table is None else table, words)
@@ -29,8 +36,14 @@ def main(folder: Path, names: list[str]) -> None:
 
 
 def _table(model: Any) -> Any:
-    """The position table of BERT or GPT-2; None for T5, whose notebook draws the sinusoid instead."""
-    tables = {name: weight for name, weight in model.named_parameters() if name.endswith(("position_embeddings.weight", "wpe.weight"))}
+    """The position table of BERT or GPT-2; None for T5, whose notebook draws the sinusoid
+    instead.
+    """
+    tables = {
+        name: weight
+        for name, weight in model.named_parameters()
+        if name.endswith(("position_embeddings.weight", "wpe.weight"))
+    }
     return next(iter(tables.values())).detach().numpy() if tables else None
 
 
@@ -45,7 +58,11 @@ def _figures(path: Path, table: Any, words: Any) -> None:
 
     _of_table(path, table, [words[0]])
     _heat_map(path, "dimensions", cosine_similarity(table.T))
-    _lines(path, "sum", list(words + table[: len(words)]) if words.shape[1] == table.shape[1] else list(words))
+    _lines(
+        path,
+        "sum",
+        list(words + table[: len(words)]) if words.shape[1] == table.shape[1] else list(words),
+    )
 
 
 def _of_table(path: Path, table: Any, words: list[Any]) -> None:
@@ -54,7 +71,9 @@ def _of_table(path: Path, table: Any, words: list[Any]) -> None:
     _heat_map(path, "table", table)
     _heat_map(path, "positions", cosine_similarity(table))
     _lines(path, "vectors", [*table[[row for row in SHOWN if row < len(table)]], *words])
-    _lines(path, "curves", list(table[:, np.random.default_rng(0).choice(table.shape[1], N_CURVES)].T))
+    _lines(
+        path, "curves", list(table[:, np.random.default_rng(0).choice(table.shape[1], N_CURVES)].T)
+    )
 
 
 def _heat_map(path: Path, name: str, matrix: Any) -> None:

@@ -14,10 +14,13 @@ from tokenizers.pre_tokenizers import Whitespace
 
 SENTENCE = "The cat sat on the mat because it was tired ."
 CONFIGS: Mapping[str, dict[str, Any]] = {
-    "google-bert/bert-base-uncased": {"model_type": "bert", "architectures": ["BertForPreTraining"]},
+    "google-bert/bert-base-uncased": {
+        "model_type": "bert", "architectures": ["BertForPreTraining"],
+    },
     "openai-community/gpt2": {"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"]},
     "google-t5/t5-small": {
-        "model_type": "t5", "architectures": ["T5ForConditionalGeneration"], "d_model": 512, "d_ff": 2048, "num_layers": 6, "num_heads": 8,
+        "model_type": "t5", "architectures": ["T5ForConditionalGeneration"], "d_model": 512,
+        "d_ff": 2048, "num_layers": 6, "num_heads": 8,
     },
 }  # fmt: skip
 TOKENIZER_BYTES = {"bert": 466_062, "gpt2": 1_355_256, "t5": 1_389_353}  # as published
@@ -35,23 +38,33 @@ def _write(folder: Path, config: dict[str, Any]) -> Path:
     folder.mkdir(parents=True)
     complete = {**CONFIG_MAPPING[config["model_type"]](**config).to_dict(), **config}
     (folder / "config.json").write_text(json.dumps(complete), encoding="utf-8")
-    (folder / "tokenizer.json").write_text(_tokenizer(TOKENIZER_BYTES[config["model_type"]], complete["vocab_size"]), encoding="utf-8")
+    (folder / "tokenizer.json").write_text(
+        _tokenizer(TOKENIZER_BYTES[config["model_type"]], complete["vocab_size"]), encoding="utf-8"
+    )
     _write_weights(folder / "model.safetensors", dict(sorted(_shapes(config))))
     return folder
 
 
 def _shapes(config: dict[str, Any]) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Tensors with the names of the published file: BERT with gamma and beta, GPT-2 without a prefix and with its masks."""
+    """Tensors with the names of the published file: BERT with gamma and beta, GPT-2 without a
+    prefix and with its masks.
+    """
     import torch
     import transformers
 
     with torch.device("meta"):
-        model = getattr(transformers, config["architectures"][0])(transformers.CONFIG_MAPPING[config["model_type"]](**config))
+        model = getattr(transformers, config["architectures"][0])(
+            transformers.CONFIG_MAPPING[config["model_type"]](**config)
+        )
     for name, tensor in model.state_dict().items():
-        if name.startswith(("lm_head", "cls.predictions.decoder")) or name.endswith("embed_tokens.weight"):
+        if name.startswith(("lm_head", "cls.predictions.decoder")) or name.endswith(
+            "embed_tokens.weight"
+        ):
             continue  # Tied to the word table.
         published = (
-            name.removeprefix("transformer.").replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")
+            name.removeprefix("transformer.")
+            .replace("LayerNorm.weight", "LayerNorm.gamma")
+            .replace("LayerNorm.bias", "LayerNorm.beta")
         )
         yield published, tuple(tensor.shape)
     if config["model_type"] == "gpt2":
@@ -69,14 +82,19 @@ def _write_weights(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> None:
     with path.open("wb") as file:
         file.write(struct.pack("<Q", len(header)) + header)
         for shape in shapes.values():
-            file.write((random.standard_normal(int(np.prod(shape)), dtype=np.float32) * 0.02).tobytes())
+            file.write(
+                (random.standard_normal(int(np.prod(shape)), dtype=np.float32) * 0.02).tobytes()
+            )
 
 
 def _tokenizer(n_bytes: int, n_words: int) -> str:
     """A tokenizer of whole words, of the size of the published one."""
     words = ["[UNK]", *dict.fromkeys(SENTENCE.split())]
-    letters = np.array(list(ascii_lowercase))[np.random.default_rng(0).integers(0, 26, (n_words, max(1, n_bytes // n_words - 20)))]
-    fillers = ("".join(row) + str(index) for index, row in enumerate(letters[len(words) :]))  # Random: repetition would compress too well.
+    letters = np.array(list(ascii_lowercase))[
+        np.random.default_rng(0).integers(0, 26, (n_words, max(1, n_bytes // n_words - 20)))
+    ]
+    # Random: repetition would compress too well.
+    fillers = ("".join(row) + str(index) for index, row in enumerate(letters[len(words) :]))
     vocabulary = {word: index for index, word in enumerate([*words, *fillers])}
     tokenizer = Tokenizer(WordLevel(vocabulary, unk_token="[UNK]"))  # noqa: S106 (a word, not a password)
     tokenizer.pre_tokenizer = Whitespace()

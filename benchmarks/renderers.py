@@ -1,4 +1,6 @@
-"""What differs between a site and the same docs by another renderer: python -m benchmarks.renderers build/site build/zensical"""
+"""What differs between a site and the same docs by another renderer: python -m benchmarks.renderers
+build/site build/zensical
+"""
 
 import difflib
 import sys
@@ -19,7 +21,17 @@ def parsed(page: Path) -> BeautifulSoup:
 
 @cache
 def anchors(page: Path) -> frozenset[str]:
-    return frozenset({"", *(str(tag[name]) for tag in parsed(page).find_all(True) for name in ("id", "name") if name in tag.attrs)})
+    return frozenset(
+        {
+            "",
+            *(
+                str(tag[name])
+                for tag in parsed(page).find_all(True)
+                for name in ("id", "name")
+                if name in tag.attrs
+            ),
+        }
+    )
 
 
 def files(site: Path) -> set[str]:
@@ -27,7 +39,10 @@ def files(site: Path) -> set[str]:
 
 
 def broken(site: Path) -> Iterator[str]:
-    """Links within a site that lead nowhere. Those of the page for what is not found begin at the root, wherever the site stands."""
+    """Links within a site that lead nowhere.
+
+    Those of the page for what is not found begin at the root, wherever the site stands.
+    """
     for page in sorted(site.rglob("*.html")):
         for tag in parsed(page).find_all(True):
             for address in (str(tag[name]) for name in ("href", "src") if name in tag.attrs):
@@ -37,7 +52,11 @@ def broken(site: Path) -> Iterator[str]:
                 target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
                 if not target.is_file():
                     yield f"{page.relative_to(site)}: {address}"
-                elif target.suffix == ".html" and target.name != "compare.html" and unquote(parts.fragment) not in anchors(target):
+                elif (
+                    target.suffix == ".html"
+                    and target.name != "compare.html"
+                    and unquote(parts.fragment) not in anchors(target)
+                ):
                     yield f"{page.relative_to(site)}: {address}, no such place"
 
 
@@ -50,14 +69,21 @@ def words(page: Path) -> list[str]:
 def texts(before: Path, after: Path) -> Iterator[str]:
     """The first difference of each page that both sites have."""
     for path in sorted(
-        page.relative_to(before).as_posix() for page in before.rglob("*.html") if (after / page.relative_to(before)).is_file()
+        page.relative_to(before).as_posix()
+        for page in before.rglob("*.html")
+        if (after / page.relative_to(before)).is_file()
     ):
         first, second = words(before / path), words(after / path)
         for kind, start, stop, other, end in (
-            difflib.SequenceMatcher(None, first, second, autojunk=False).get_opcodes() if first != second else ()
+            difflib.SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
+            if first != second
+            else ()
         ):
             if kind != "equal":
-                yield f"{path}: {' '.join(first[start:stop])[:60]!r} is {' '.join(second[other:end])[:60]!r}"
+                yield (
+                    f"{path}: {' '.join(first[start:stop])[:60]!r} is"
+                    f" {' '.join(second[other:end])[:60]!r}"
+                )
                 break
 
 
@@ -68,7 +94,8 @@ def show(title: str, found: list[str]) -> None:
 
 
 def main(before: Path, after: Path) -> None:
-    own = {path for path in files(before) ^ files(after) if not path.startswith("assets/")}  # Each renderer has assets of its own.
+    # Each renderer has assets of its own.
+    own = {path for path in files(before) ^ files(after) if not path.startswith("assets/")}
     show("files that only the first has", sorted(own & files(before)))
     show("files that only the second has", sorted(own & files(after)))
     show("links of the first that lead nowhere", list(broken(before)))

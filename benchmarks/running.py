@@ -1,4 +1,6 @@
-"""A model's forward pass under observation: calls of modules within layers, attention weights, rotations, rows of tables."""
+"""A model's forward pass under observation: calls of modules within layers, attention weights,
+rotations, rows of tables.
+"""
 
 import inspect
 from collections import defaultdict
@@ -15,13 +17,16 @@ from benchmarks.inputs import ENCODER_LENGTH, LENGTH, inputs
 from benchmarks.turning import Prober, Turn, intercepted, tensors
 
 FAR = 2**17  # Positions from here on show a temperature by position.
-MASKED = -1e3  # Logits of masked keys are lower; others may be so low in random models that their weight is 0.
+# Logits of masked keys are lower; others may be so low in random models that their weight is 0.
+MASKED = -1e3
 Place = tuple[str, int]  # Path of a list of layers, and index in it.
 
 
 @dataclass
 class Events:
-    """What happened in one layer, in order; softmax: logits and weights, each (…, queries, keys)."""
+    """What happened in one layer, in order; softmax: logits and weights, each (…, queries,
+    keys).
+    """
 
     softmax: list[tuple[Any, Any]] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
@@ -29,7 +34,9 @@ class Events:
 
 @dataclass
 class Call:
-    """The first call of a module within a layer; softmax: whether one ran inside; square: queries of one with as many keys, or 0."""
+    """The first call of a module within a layer; softmax: whether one ran inside; square: queries
+    of one with as many keys, or 0.
+    """
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
@@ -38,7 +45,9 @@ class Call:
 
 
 class Recorder:
-    """Passes of a model. While one is open, what happens in a layer is noted under the layer's place."""
+    """Passes of a model. While one is open, what happens in a layer is noted under the layer's
+    place.
+    """
 
     def __init__(self, model: Any) -> None:
         self.model = model
@@ -55,21 +64,35 @@ class Recorder:
         self._even = False
         self.entered: set[Place] = set()
         self.varied = False
-        self._names = {tensor.data_ptr(): name for name, tensor in [*model.named_buffers(), *model.named_parameters()] if tensor.ndim > 1}
+        self._names = {
+            tensor.data_ptr(): name
+            for name, tensor in [*model.named_buffers(), *model.named_parameters()]
+            if tensor.ndim > 1
+        }
 
     def run(self, arguments: Mapping[str, Any], *, even: bool = False) -> dict[Place, Events]:
-        """The events of one pass; even: hidden states are the same at all positions before every layer, and nothing is turned."""
+        """The events of one pass; even: hidden states are the same at all positions before every
+        layer, and nothing is turned.
+        """
         import torch
 
         self._even, self._events, self._entered = even, defaultdict(Events), defaultdict(int)
-        with torch.no_grad(), self._hooks(), intercepted(self.model, self._turn), _mode(self._function):
+        with (
+            torch.no_grad(),
+            self._hooks(),
+            intercepted(self.model, self._turn),
+            _mode(self._function),
+        ):
             self.model(**arguments)
         return dict(self._events)
 
     @contextmanager
     def _hooks(self) -> Iterator[None]:
         self._open, self._place = [], None
-        handles = [module.register_forward_pre_hook(self._enter, with_kwargs=True) for module in self.model.modules()]
+        handles = [
+            module.register_forward_pre_hook(self._enter, with_kwargs=True)
+            for module in self.model.modules()
+        ]
         handles += [module.register_forward_hook(self._leave) for module in self.model.modules()]
         try:
             yield
@@ -91,7 +114,10 @@ class Recorder:
         self._open.append(module)
         if module not in self.calls:
             given, named = replaced(args, kwargs, lambda hidden: hidden.clone())
-            self.calls[module] = Call(tuple(map(_uncached, given)), {name: _uncached(value) for name, value in named.items()})
+            self.calls[module] = Call(
+                tuple(map(_uncached, given)),
+                {name: _uncached(value) for name, value in named.items()},
+            )
         return args, kwargs
 
     def _note_varying(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
@@ -107,13 +133,17 @@ class Recorder:
         if not self._open:
             self._place = None
 
-    def _turn(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def _turn(
+        self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Any:
         if self._even:
             return _unturned(function(*args, **kwargs), args, kwargs)
         hidden = None if self._place is None else self.hidden(self._open[0])
         if self._place is not None and hidden is not None:
             try:
-                turn = self._prober.turn(function, args, kwargs, hidden.shape[sequence_axis(hidden)])
+                turn = self._prober.turn(
+                    function, args, kwargs, hidden.shape[sequence_axis(hidden)]
+                )
             except (LookupError, StopIteration, RuntimeError, ValueError) as error:
                 self.notes.append(f"{function.__name__}: {type(error).__name__}: {error}")
             else:
@@ -125,7 +155,9 @@ class Recorder:
         call = self.calls[module]
         return next((value for _, value in hidden_states(call.args, call.kwargs)), None)
 
-    def _function(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+    def _function(
+        self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any
+    ) -> None:
         """Note a call of a function of torch, with its result."""
         import torch
         from torch.nn import functional
@@ -133,10 +165,23 @@ class Recorder:
         if self._place is None:
             if row := _row(function, args, kwargs):
                 self.rows.append(
-                    (self._names.get(args[1].data_ptr() if function is functional.embedding else args[0].data_ptr(), ""), row[0])
+                    (
+                        self._names.get(
+                            (
+                                args[1].data_ptr()
+                                if function is functional.embedding
+                                else args[0].data_ptr()
+                            ),
+                            "",
+                        ),
+                        row[0],
+                    )
                 )
             return
-        if function in (functional.softmax, torch.softmax, torch.Tensor.softmax) and result.ndim > 2:
+        if (
+            function in (functional.softmax, torch.softmax, torch.Tensor.softmax)
+            and result.ndim > 2
+        ):
             self._softmax(args[0] if args else kwargs["input"], result)
         elif function is functional.scaled_dot_product_attention:
             self._softmax(*_attention(args, kwargs))
@@ -151,18 +196,25 @@ class Recorder:
 
 
 def hidden_states(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[tuple[int | str, Any]]:
-    """Arguments that may be hidden states, floating tensors of two or three axes, or four (batch, positions, streams, width), each with its place or name."""
+    """Arguments that may be hidden states, floating tensors of two or three axes, or four (batch,
+    positions, streams, width), each with its place or name.
+    """
     found = [(key, value) for key, value in tensors(args, kwargs) if value.is_floating_point()]
     return [
         (key, value)
         for key, value in found
-        if value.ndim in (2, 3) or (value.ndim == 4 and LENGTH in value.shape[1:3] and value.shape[3] != LENGTH)
+        if value.ndim in (2, 3)
+        or (value.ndim == 4 and LENGTH in value.shape[1:3] and value.shape[3] != LENGTH)
     ]
 
 
 def sequence_axis(hidden: Any) -> int:
-    """The axis of positions: that of the known length, else of (batch, positions, width), (positions, batch, width) or (positions, width)."""
-    known = [axis for axis in range(hidden.ndim - 1) if hidden.shape[axis] in (LENGTH, ENCODER_LENGTH)]
+    """The axis of positions: that of the known length, else of (batch, positions, width),
+    (positions, batch, width) or (positions, width).
+    """
+    known = [
+        axis for axis in range(hidden.ndim - 1) if hidden.shape[axis] in (LENGTH, ENCODER_LENGTH)
+    ]
     return known[0] if known else 1 if hidden.ndim == 3 and hidden.shape[0] == 1 else 0
 
 
@@ -179,25 +231,39 @@ def _places(model: Any) -> dict[Any, list[Place]]:
 
 
 def replaced(
-    args: Sequence[Any], kwargs: Mapping[str, Any], change: Callable[[Any], Any], *, all_streams: bool = False
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    change: Callable[[Any], Any],
+    *,
+    all_streams: bool = False,
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Arguments with the hidden states, their first floating tensor of two or three axes, changed; all_streams: and all others but for their width.
+    """Arguments with the hidden states, their first floating tensor of two or three axes, changed;
+    all_streams: and all others but for their width.
 
-    A width of one, or that of the sequence, is no stream of hidden states but a mask, a bias or a factor.
+    A width of one, or that of the sequence, is no stream of hidden states but a mask, a bias or a
+    factor.
     """
     found = hidden_states(args, kwargs)
-    alike = [(key, value) for key, value in found[1:] if all_streams and _is_stream(value, found[0][1])]
+    alike = [
+        (key, value) for key, value in found[1:] if all_streams and _is_stream(value, found[0][1])
+    ]
     changed = {key: change(value) for key, value in [*found[:1], *alike]}
-    return tuple(changed.get(key, value) for key, value in enumerate(args)), {key: changed.get(key, value) for key, value in kwargs.items()}
+    return tuple(changed.get(key, value) for key, value in enumerate(args)), {
+        key: changed.get(key, value) for key, value in kwargs.items()
+    }
 
 
 def _is_stream(tensor: Any, hidden: Any) -> bool:
     width = tensor.shape[-1]
-    return bool(tensor.shape[:-1] == hidden.shape[:-1] and width > 1 and width not in hidden.shape[:-1])
+    return bool(
+        tensor.shape[:-1] == hidden.shape[:-1] and width > 1 and width not in hidden.shape[:-1]
+    )
 
 
 def _uncached(value: Any) -> Any:
-    """None for a cache of keys and values, which would grow with every further call; any other value as it is."""
+    """None for a cache of keys and values, which would grow with every further call; any other
+    value as it is.
+    """
     return None if "Cache" in type(value).__name__ else value
 
 
@@ -219,7 +285,11 @@ def _unturned(result: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> An
                 return given.pop(place)
         return tensor
 
-    return tuple(origin(tensor) for tensor in result) if isinstance(result, tuple | list) else origin(result)
+    return (
+        tuple(origin(tensor) for tensor in result)
+        if isinstance(result, tuple | list)
+        else origin(result)
+    )
 
 
 @contextmanager
@@ -228,7 +298,9 @@ def _mode(note: Callable[..., None]) -> Iterator[None]:
     from torch.overrides import TorchFunctionMode
 
     class Watch(TorchFunctionMode):
-        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        def __torch_function__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
             result = func(*args, **(kwargs or {}))
             note(func, args, kwargs or {}, result)
             return result
@@ -238,7 +310,9 @@ def _mode(note: Callable[..., None]) -> Iterator[None]:
 
 
 def _row(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[int] | None:
-    """The first of the rows that a call takes from a matrix, when they follow each other and are as many as positions; None for other calls."""
+    """The first of the rows that a call takes from a matrix, when they follow each other and are as
+    many as positions; None for other calls.
+    """
     import torch
     from torch.nn import functional
 
@@ -248,13 +322,22 @@ def _row(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple
         index = args[2] if len(args) > 2 else kwargs["index"]
     elif function is torch.Tensor.__getitem__ and args[0].is_floating_point():
         index = args[1]
-        parts = [part for part in (index if isinstance(index, tuple) else (index,)) if isinstance(part, slice)]
+        parts = [
+            part
+            for part in (index if isinstance(index, tuple) else (index,))
+            if isinstance(part, slice)
+        ]
         for part in parts:
             if isinstance(part.stop, int) and part.stop - (part.start or 0) == LENGTH:
                 return (part.start or 0,)
     else:
         return None
-    if not isinstance(index, torch.Tensor) or index.is_floating_point() or index.dtype == torch.bool or index.numel() < LENGTH - 4:
+    if (
+        not isinstance(index, torch.Tensor)
+        or index.is_floating_point()
+        or index.dtype == torch.bool
+        or index.numel() < LENGTH - 4
+    ):
         return None
     flat = index.flatten()[: LENGTH - 4]  # Some models fill the rest up.
     return (int(flat[0]),) if bool((flat[1:] - flat[:-1] == 1).all()) else None
@@ -264,7 +347,13 @@ def _attention(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, Any
     """Logits and weights of a call of torch's fused attention."""
     import torch
 
-    given = dict(zip(("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale"), args, strict=False)) | dict(kwargs)
+    given = dict(
+        zip(
+            ("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale"),
+            args,
+            strict=False,
+        )
+    ) | dict(kwargs)
     query, key, mask = given["query"], given["key"], given.get("attn_mask")
     if key.shape[-3] != query.shape[-3]:
         key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
@@ -272,12 +361,16 @@ def _attention(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, Any
     if given.get("is_causal"):
         mask = torch.ones(logits.shape[-2:], dtype=torch.bool).tril()
     if mask is not None:
-        logits = logits.masked_fill(~mask, -torch.inf) if mask.dtype == torch.bool else logits + mask
+        logits = (
+            logits.masked_fill(~mask, -torch.inf) if mask.dtype == torch.bool else logits + mask
+        )
     return logits, logits.softmax(-1)
 
 
 class Run:
-    """A model as it runs, then with equal hidden states and nothing turned, then the same far away."""
+    """A model as it runs, then with equal hidden states and nothing turned, then the same far
+    away.
+    """
 
     def __init__(self, model: Any) -> None:
         _fill_zeros(model)
@@ -301,7 +394,8 @@ class Run:
     def _first_pass(self) -> tuple[Mapping[str, Any], dict[Place, Events]]:
         """The first arguments that the model accepts, and what happened.
 
-        errors: what the model raised for the first of them; LookupError where it takes neither tokens, sound nor images
+        errors: what the model raised for the first of them; LookupError where it takes neither
+            tokens, sound nor images
         """
         problem: Exception = LookupError("takes neither tokens, sound nor images")
         for count, arguments in enumerate(inputs(self.model)):
@@ -316,7 +410,11 @@ class Run:
         import torch
 
         return {
-            name: torch.full_like(value, value.flatten()[0].item()) if name.endswith("input_ids") else value
+            name: (
+                torch.full_like(value, value.flatten()[0].item())
+                if name.endswith("input_ids")
+                else value
+            )
             for name, value in self._arguments.items()
         }
 
@@ -324,23 +422,34 @@ class Run:
         import torch
 
         ids = self._arguments.get("input_ids")
-        if self._varied or ids is None or "position_ids" not in inspect.signature(self.model.forward).parameters:
+        if (
+            self._varied
+            or ids is None
+            or "position_ids" not in inspect.signature(self.model.forward).parameters
+        ):
             return {}
         try:
-            return self.recorder.run({**self._arguments, "position_ids": torch.arange(FAR, FAR + ids.shape[1])[None]}, even=True)
+            return self.recorder.run(
+                {**self._arguments, "position_ids": torch.arange(FAR, FAR + ids.shape[1])[None]},
+                even=True,
+            )
         except Exception as error:  # noqa: BLE001  # Anything that a model's code raises.
             self.recorder.notes.append(f"positions from {FAR}: {type(error).__name__}: {error}")
             return {}
 
     def tables(self) -> list[tuple[str, int | None]] | None:
-        """Path and first row of each table added at the input; None where that cannot be told, since sound and images differ between positions."""
+        """Path and first row of each table added at the input; None where that cannot be told,
+        since sound and images differ between positions.
+        """
         if "pixel_values" in self._arguments or (self.without_text and not self._rows):
             return None
         named = [row for row in self._rows if row[0]] or self._rows
         return (list(named) or [("", None)]) if self._varied else []
 
     def stacks(self) -> dict[str, int]:
-        """Lists of modules of which some were called as layers, with their lengths, in the order of the model."""
+        """Lists of modules of which some were called as layers, with their lengths, in the order of
+        the model.
+        """
         lengths: dict[str, int] = defaultdict(int)
         for places in self.recorder.places.values():
             for path, index in places:
@@ -351,7 +460,9 @@ class Run:
     @cached_property
     def _entered(self) -> dict[Place, Any]:
         """Modules by place."""
-        return {place: module for module, places in self.recorder.places.items() for place in places}
+        return {
+            place: module for module, places in self.recorder.places.items() for place in places
+        }
 
     def layer(self, path: str, index: int) -> dict[str, Any]:
         """The observed facts of one layer, as arguments of `layers_oracle.ObservedLayer`."""
@@ -359,7 +470,11 @@ class Run:
 
         place = (path, index)
         module = self._entered.get(place)
-        if module is None or module not in self.recorder.calls or self.recorder.hidden(module) is None:
+        if (
+            module is None
+            or module not in self.recorder.calls
+            or self.recorder.hidden(module) is None
+        ):
             return {}
         hidden = self.recorder.hidden(module)
         length = hidden.shape[sequence_axis(hidden)]
@@ -367,13 +482,27 @@ class Run:
         events = self.plain.get(place, Events())
         turn = next(iter(events.turns), None)
         square = _square(events, length)
-        found = measures.reach(np.any([visible for _, visible, _ in square], axis=0).any(axis=0)) if square else mixing.reach
-        facts = {"mixers": mixing.kinds, "before": found.before, "after": found.after, "chunk": found.chunk, "n_positions": length}
+        found = (
+            measures.reach(np.any([visible for _, visible, _ in square], axis=0).any(axis=0))
+            if square
+            else mixing.reach
+        )
+        facts = {
+            "mixers": mixing.kinds,
+            "before": found.before,
+            "after": found.after,
+            "chunk": found.chunk,
+            "n_positions": length,
+        }
         if turn is not None:
             facts |= {"frequencies": turn.frequencies, "attention_factor": turn.factor}
             if not turn.steady:
-                self.recorder.notes.append(f"{path}.{index}: the angles are not proportional to position")
-        return facts | {"sink": any(sink for _, _, sink in square)} | self._even_facts(place, length)
+                self.recorder.notes.append(
+                    f"{path}.{index}: the angles are not proportional to position"
+                )
+        return (
+            facts | {"sink": any(sink for _, _, sink in square)} | self._even_facts(place, length)
+        )
 
     def _even_facts(self, place: Place, length: int) -> dict[str, Any]:
         even = _square(self.even.get(place, Events()), length)
@@ -385,23 +514,31 @@ class Run:
         return {
             "bias": biased,
             "slopes": measures.slopes(logits, visible) if biased else (),
-            "temperature": None if biased else measures.temperature(logits, far[0][0] if far else None),
+            "temperature": (
+                None if biased else measures.temperature(logits, far[0][0] if far else None)
+            ),
         }
 
 
 def _square(events: Events, length: int) -> list[tuple[np.ndarray, np.ndarray, bool]]:
-    """Logits and visibility (heads, queries, keys) of each self-attention, and whether its softmax has one more column, a sink."""
+    """Logits and visibility (heads, queries, keys) of each self-attention, and whether its softmax
+    has one more column, a sink.
+    """
     found = []
     for logits, weights in events.softmax:
         if logits.shape[-2] == length and logits.shape[-1] in (length, length + 1):
             values = logits.reshape(-1, *logits.shape[-2:])[..., :length].double().numpy()
-            visible = (weights.reshape(-1, *weights.shape[-2:])[..., :length].numpy() > 0) | (values > MASKED)
+            visible = (weights.reshape(-1, *weights.shape[-2:])[..., :length].numpy() > 0) | (
+                values > MASKED
+            )
             found.append((values, visible, logits.shape[-1] == length + 1))
     return found
 
 
 def _fill_zeros(model: Any) -> None:
-    """Small random values for parameters that start at zero, as biases often do, so that their effect shows."""
+    """Small random values for parameters that start at zero, as biases often do, so that their
+    effect shows.
+    """
     import torch
 
     with torch.no_grad():

@@ -1,4 +1,5 @@
-"""Builds of many checkpoints of real sizes: time, memory and bytes; then builds after single changes.
+"""Builds of many checkpoints of real sizes: time, memory and bytes; then builds after single
+changes.
 
 python -m benchmarks.scale [number of checkpoints ...]
 """
@@ -38,7 +39,8 @@ NO_HUB = {"HF_ENDPOINT": "http://127.0.0.1:9"}
 def main(counts: list[int]) -> None:
     """Print a table, bytes by folder, and the pages that exceed ``MOST_PAGE_BYTES``."""
     print_line(
-        "| checkpoints | build | seconds | processor seconds | MB of the main process | MB of all | pages | rebuilt | largest page, kB |"
+        "| checkpoints | build | seconds | processor seconds | MB of the main process | MB of all |"
+        " pages | rebuilt | largest page, kB |"
     )
     print_line("| --: | --- | --: | --: | --: | --: | --: | --: | --: |")
     for count in counts:
@@ -51,13 +53,30 @@ def main(counts: list[int]) -> None:
                 cost = measure(_command(folder), NO_HUB, ROOT)
                 print_line(_line(n_listed, name, cost, folder, started))
                 by_kind = {kind: _bytes(folder / "out" / kind) for kind in FOLDERS}
-                sizes.append((n_listed, {**by_kind, ARRAYS: _bytes(folder / "out/site/data", "*.npz")}))
+                sizes.append(
+                    (n_listed, {**by_kind, ARRAYS: _bytes(folder / "out/site/data", "*.npz")})
+                )
             _print_bytes(*sizes[:2])
-            large = [page for page in (folder / "out/site").rglob("*.html") if page.stat().st_size > MOST_PAGE_BYTES]
+            large = [
+                page
+                for page in (folder / "out/site").rglob("*.html")
+                if page.stat().st_size > MOST_PAGE_BYTES
+            ]
             for page in sorted(large, key=lambda page: -page.stat().st_size)[:8]:
-                print_line(f"  {page.relative_to(folder / 'out/site')}: {page.stat().st_size / 1e3:,.0f} kB")
-            files = sorted((path for path in (folder / "out/site").rglob("*") if path.is_file()), key=lambda path: -path.stat().st_size)
-            print_line("largest files: " + ", ".join(f"{path.name} {path.stat().st_size / 1e6:,.1f} MB" for path in files[:4]))
+                print_line(
+                    f"  {page.relative_to(folder / 'out/site')}:"
+                    f" {page.stat().st_size / 1e3:,.0f} kB"
+                )
+            files = sorted(
+                (path for path in (folder / "out/site").rglob("*") if path.is_file()),
+                key=lambda path: -path.stat().st_size,
+            )
+            print_line(
+                "largest files: "
+                + ", ".join(
+                    f"{path.name} {path.stat().st_size / 1e6:,.1f} MB" for path in files[:4]
+                )
+            )
 
 
 def _bytes(folder: Path, pattern: str = "*") -> int:
@@ -65,17 +84,28 @@ def _bytes(folder: Path, pattern: str = "*") -> int:
 
 
 def _print_bytes(fewer: tuple[int, dict[str, int]], more: tuple[int, dict[str, int]]) -> None:
-    """Print megabytes by folder of two builds, and by what they differ from each other those of ``AIM`` checkpoints."""
-    print_line(f"\n| folder | MB of {fewer[0]:,} | MB of {more[0]:,} | MB a checkpoint | GB of {AIM:,} |")
+    """Print megabytes by folder of two builds, and by what they differ from each other those of
+    ``AIM`` checkpoints.
+    """
+    print_line(
+        f"\n| folder | MB of {fewer[0]:,} | MB of {more[0]:,} | MB a checkpoint | GB of {AIM:,} |"
+    )
     print_line("| --- | --: | --: | --: | --: |")
     for kind, size in more[1].items():
-        each = (size - fewer[1][kind]) / (more[0] - fewer[0]) if more[0] > fewer[0] else size / more[0]
+        each = (
+            (size - fewer[1][kind]) / (more[0] - fewer[0]) if more[0] > fewer[0] else size / more[0]
+        )
         total = size + (AIM - more[0]) * each
-        print_line(f"| {kind} | {fewer[1][kind] / 1e6:,.0f} | {size / 1e6:,.0f} | {each / 1e6:.2f} | {total / 1e9:.1f} |")
+        print_line(
+            f"| {kind} | {fewer[1][kind] / 1e6:,.0f} | {size / 1e6:,.0f} | {each / 1e6:.2f} |"
+            f" {total / 1e9:.1f} |"
+        )
 
 
 def _changes(folder: Path, rows: list[dict[str, object]]) -> Iterator[tuple[str, int]]:
-    """Make one change after another: its name, and the number of checkpoints listed for the build that follows."""
+    """Make one change after another: its name, and the number of checkpoints listed for the build
+    that follows.
+    """
     write_list(folder, rows[:EVALUATED])
     yield "all evaluated", min(EVALUATED, len(rows))
     write_list(folder, rows)
@@ -90,7 +120,9 @@ def _changes(folder: Path, rows: list[dict[str, object]]) -> Iterator[tuple[str,
 
 def _fill(folder: Path) -> None:
     """Store under the key of every checkpoint the outcome of an evaluated one of the same kind."""
-    tasks = evaluate.plan(list_file.load(folder / "checkpoints.yml", evaluate.all_sources()), offline=False)
+    tasks = evaluate.plan(
+        list_file.load(folder / "checkpoints.yml", evaluate.all_sources()), offline=False
+    )
     store = ResultStore(folder / "out/store")
     known = keys.Keys(store.drawings, fingerprint.of_file, versions.evaluation())
     by_index = {int(task.checkpoint.title.split()[1]): task for task in tasks}
@@ -98,7 +130,10 @@ def _fill(folder: Path) -> None:
         outcome = store.get(str(known.of(by_index[index % EVALUATED])))
         if index >= EVALUATED and outcome is not None:
             label = Label(task.checkpoint.title, series_colour(task.checkpoint.slug))
-            readings = tuple(replace(reading, label=label, results=_near(reading.results, index)) for reading in outcome.readings)
+            readings = tuple(
+                replace(reading, label=label, results=_near(reading.results, index))
+                for reading in outcome.readings
+            )
             like = replace(outcome, checkpoint=task.checkpoint, readings=readings)
             keys.note_questions(store.drawings, like)
             store.put(str(known.of(task)), packed(like))
@@ -109,9 +144,16 @@ def _near(results: Mapping[str, Result], index: int) -> dict[str, Result]:
     random = np.random.default_rng(index)
 
     def other(metric: Metric) -> Metric:
-        return metric if metric.value is None else replace(metric, value=metric.value * random.normal(1.0, 0.1))
+        return (
+            metric
+            if metric.value is None
+            else replace(metric, value=metric.value * random.normal(1.0, 0.1))
+        )
 
-    return {key: replace(result, metrics=tuple(map(other, result.metrics))) for key, result in results.items()}
+    return {
+        key: replace(result, metrics=tuple(map(other, result.metrics)))
+        for key, result in results.items()
+    }
 
 
 def _row(folder: Path, index: int, seed: int | None = None) -> dict[str, object]:
@@ -123,22 +165,48 @@ def _row(folder: Path, index: int, seed: int | None = None) -> dict[str, object]
     (path / "config.json").write_text(json.dumps(kind.config), encoding="utf-8")
     if kind.tensors:
         weights: dict[str, Array] = {
-            name: random.standard_normal(shape, dtype=np.float32).astype(kind.dtype) for name, shape in kind.tensors.items()
+            name: random.standard_normal(shape, dtype=np.float32).astype(kind.dtype)
+            for name, shape in kind.tensors.items()
         }
         save_file(weights, path / "model.safetensors")
-    return {"folder": path.name, "title": f"Checkpoint {index}", "group": f"Group {index % 7}", "sentence": [1, 2, 3, 4]}
+    return {
+        "folder": path.name,
+        "title": f"Checkpoint {index}",
+        "group": f"Group {index % 7}",
+        "sentence": [1, 2, 3, 4],
+    }
 
 
 def _command(folder: Path) -> list[str]:
-    return [sys.executable, "-m", "generator", "build", "--config", str(folder / "checkpoints.yml"), "--output", str(folder / "out")]
+    return [
+        sys.executable,
+        "-m",
+        "generator",
+        "build",
+        "--config",
+        str(folder / "checkpoints.yml"),
+        "--output",
+        str(folder / "out"),
+    ]
 
 
 def _line(count: int, name: str, cost: Cost, folder: Path, started: float) -> str:
     """A row of the table."""
     pages = [page.stat() for page in (folder / "out/site").rglob("*.html")]
     anew = sum(page.st_mtime >= started for page in pages)
-    numbers = (cost.seconds, cost.busy, cost.main / 1e6, cost.peak / 1e6, len(pages), anew, max(page.st_size for page in pages) / 1e3)
-    cells = " | ".join(f"{number:,.{digits}f}" for number, digits in zip(numbers, (1, 1, 0, 0, 0, 0, 0), strict=True))
+    numbers = (
+        cost.seconds,
+        cost.busy,
+        cost.main / 1e6,
+        cost.peak / 1e6,
+        len(pages),
+        anew,
+        max(page.st_size for page in pages) / 1e3,
+    )
+    cells = " | ".join(
+        f"{number:,.{digits}f}"
+        for number, digits in zip(numbers, (1, 1, 0, 0, 0, 0, 0), strict=True)
+    )
     return f"| {count:,} | {name} | {cells} |"
 
 

@@ -1,6 +1,8 @@
-"""Published settings of a model made small enough to run: its width, vocabulary, experts and windows, and nothing else that position depends on.
+"""Published settings of a model made small enough to run: its width, vocabulary, experts and
+windows, and nothing else that position depends on.
 
-The depth and every list by layer stay, so do the width of heads, rotary settings and the context; settings keep their names and places.
+The depth and every list by layer stay, so do the width of heads, rotary settings and the context;
+settings keep their names and places.
 """
 
 import copy
@@ -14,7 +16,9 @@ from benchmarks.inputs import LENGTH
 
 VOCABULARY, EXPERTS, CHOSEN = 512, 8, 2
 TEXT = ("text_config", "language_config", "llm_config", "thinker_config", "text_model_config")
-UNTOUCHED = re.compile(r"codec|vision|image|rope|quantization|label|init|_dict|task_specific|torch_dtype|auto_map")
+UNTOUCHED = re.compile(
+    r"codec|vision|image|rope|quantization|label|init|_dict|task_specific|torch_dtype|auto_map"
+)
 HEADS = re.compile(r"(?<!pruned_)heads$|^(num|n)_head$|head_count$|multi_query_group_num$")
 KEY_HEADS = re.compile(r"(kv|key_value)\w*heads|kv_n_heads|multi_query|num_key_value")
 WIDTH = re.compile(
@@ -24,13 +28,17 @@ WIDTH = re.compile(
 VOCABULARIES = re.compile(r"vocab\w*size\w*$|^n_words$|^vocab_offset$|^n_token$")
 TOKENS = re.compile(r"(token_id|token_index|token|_idx|_id)s?$")
 MANY_EXPERTS = re.compile(r"(^|_)(num|n)_\w*experts$|^moe_num_experts$|^num_experts$")
-FEW_EXPERTS = re.compile(r"experts_per_tok\w*$|^(moe_)?top_?k(_experts)?$|^moe_k$|^moe_topk$|^experts_top_k$")
+FEW_EXPERTS = re.compile(
+    r"experts_per_tok\w*$|^(moe_)?top_?k(_experts)?$|^moe_k$|^moe_topk$|^experts_top_k$"
+)
 GROUPS = re.compile(
     r"^n_group$|^topk_group$|^num_expert_group$|^num_limited_groups$|^top_k_group$|^topk_groups$|^(mamba_)?n_groups$|^mamba_num_groups$"
 )
-# Positions, each by itself, so that none passes for another; ``floor_scale`` is the length after which queries are rescaled.
+# Positions, each by itself, so that none passes for another; ``floor_scale`` is the length after
+# which queries are rescaled.
 WINDOWS: Mapping[str, int] = {
-    **dict.fromkeys(("sliding_window", "sliding_window_size", "attention_window_size", "swa_window_size"), 7),
+    **dict.fromkeys(("sliding_window", "sliding_window_size", "attention_window_size",
+    "swa_window_size"), 7),
     **dict.fromkeys(("local_attention", "attention_window", "window_size"), 10),
     **dict.fromkeys(("attention_chunk_size", "context_size", "floor_scale"), 9),
     **dict.fromkeys(("local_radius", "block_length"), 4),
@@ -40,14 +48,18 @@ WINDOWS: Mapping[str, int] = {
 
 @dataclass(frozen=True)
 class Shrunk:
-    """settings: as config.json would hold them; path: of the section that describes the text model, () for the whole"""
+    """settings: as config.json would hold them; path: of the section that describes the text model,
+    () for the whole
+    """
 
     settings: dict[str, Any]
     path: tuple[str, ...]
 
 
 def text_path(config: Any) -> tuple[str, ...]:
-    """Names of the sections, from the outermost, that lead to the text model of a config of transformers."""
+    """Names of the sections, from the outermost, that lead to the text model of a config of
+    transformers.
+    """
     for name in TEXT:
         section = getattr(config, name, None)
         if hasattr(section, "to_dict"):
@@ -59,7 +71,8 @@ def shrink(settings: Mapping[str, Any], config: Any, *, heads: int | None = 2) -
     """The settings with every size that matters written out, small.
 
     config: transformers' config of them, whose defaults count where settings are silent
-    heads: how many remain at least where the width shrinks; None to keep the width, which some models have constraints on
+    heads: how many remain at least where the width shrinks; None to keep the width, which some
+        models have constraints on
     """
     small, path = copy.deepcopy(dict(settings)), text_path(config)
     section, described = small, config
@@ -73,14 +86,17 @@ def _shrink_section(section: dict[str, Any], config: Any, *, heads: int | None) 
     """Shrink one section in place, and the sections and plain dicts within it."""
     factor = 1 if heads is None else _factor(config, heads)
     context = _attribute(config, "max_position_embeddings")
-    aliases = {target: name for name, target in (getattr(config, "attribute_map", None) or {}).items()}
+    aliases = {
+        target: name for name, target in (getattr(config, "attribute_map", None) or {}).items()
+    }
     for name, value in vars(config).items():
         if UNTOUCHED.search(name) or name.startswith("_"):
             continue
         if hasattr(value, "to_dict"):
             _shrink_section(section.setdefault(name, {}), value, heads=heads)
         else:
-            unlimited = name == "sliding_window" and value == context  # A window as long as the context is none.
+            # A window as long as the context is none.
+            unlimited = name == "sliding_window" and value == context
             change = value if unlimited else _smaller(name, value, factor)
             for known in {name, aliases.get(name, name)} if change != value else ():
                 if known == name or known in section:
@@ -90,15 +106,24 @@ def _shrink_section(section: dict[str, Any], config: Any, *, heads: int | None) 
 def _smaller(name: str, value: Any, factor: int) -> Any:
     """A setting's small value; the same where it has nothing to do with size."""
     if isinstance(value, dict):
-        return {key: inner if UNTOUCHED.search(str(key)) else _smaller(str(key), inner, factor) for key, inner in value.items()}
+        return {
+            key: inner if UNTOUCHED.search(str(key)) else _smaller(str(key), inner, factor)
+            for key, inner in value.items()
+        }
     if isinstance(value, list | tuple):
         return [_smaller(name, inner, factor) for inner in value] if _rule(name) else value
     rule = _rule(name)
-    return rule(value, factor) if rule and isinstance(value, int) and not isinstance(value, bool) else value
+    return (
+        rule(value, factor)
+        if rule and isinstance(value, int) and not isinstance(value, bool)
+        else value
+    )
 
 
 def _rule(name: str) -> Callable[[int, int], int] | None:
-    """The small value of a setting of this name, from its value and the factor of the width; None for others."""
+    """The small value of a setting of this name, from its value and the factor of the width; None
+    for others.
+    """
     if name in WINDOWS:
         return lambda value, _factor: min(value, WINDOWS[name])
     if name == "max_position_embeddings":
@@ -110,13 +135,20 @@ def _rule(name: str) -> Callable[[int, int], int] | None:
         (FEW_EXPERTS, lambda value, _factor: min(value, CHOSEN)),
         (GROUPS, lambda value, _factor: min(value, 1)),
         (HEADS, lambda value, factor: value // factor if value % factor == 0 else 1),
-        (WIDTH, lambda value, factor: value // factor if value % factor == 0 else max(16, value // factor // 16 * 16)),
+        (
+            WIDTH,
+            lambda value, factor: (
+                value // factor if value % factor == 0 else max(16, value // factor // 16 * 16)
+            ),
+        ),
     )
     return next((rule for pattern, rule in rules if pattern.search(name)), None)
 
 
 def _attribute(config: Any, name: str) -> Any:
-    """A setting under the name that all families share; None where it is missing or differs by layer."""
+    """A setting under the name that all families share; None where it is missing or differs by
+    layer.
+    """
     try:
         return getattr(config, name, None)
     except Exception:  # noqa: BLE001  # Config classes raise their own.
@@ -124,12 +156,22 @@ def _attribute(config: Any, name: str) -> Any:
 
 
 def _factor(config: Any, least: int) -> int:
-    """The largest number by which width and heads can be divided so that ``least`` heads are left, or one, or 64 dimensions without heads."""
+    """The largest number by which width and heads can be divided so that ``least`` heads are left,
+    or one, or 64 dimensions without heads.
+    """
     width, heads = (_attribute(config, name) for name in ("hidden_size", "num_attention_heads"))
     if not isinstance(width, int) or isinstance(width, bool):
         return 1
-    counts = [value for name, value in vars(config).items() if HEADS.search(name) and not KEY_HEADS.search(name)]
-    counts = [value for value in counts if isinstance(value, int) and not isinstance(value, bool) and value > 1]
+    counts = [
+        value
+        for name, value in vars(config).items()
+        if HEADS.search(name) and not KEY_HEADS.search(name)
+    ]
+    counts = [
+        value
+        for value in counts
+        if isinstance(value, int) and not isinstance(value, bool) and value > 1
+    ]
     if not counts:
         return width // 64 if width % 64 == 0 else 1
     heads = heads if isinstance(heads, int) else counts[0]

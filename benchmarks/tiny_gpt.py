@@ -1,4 +1,5 @@
-"""Train a tiny GPT-2 on the text of this repository, save checkpoints on the way, and keep their numbers: python -m benchmarks.tiny_gpt
+"""Train a tiny GPT-2 on the text of this repository, save checkpoints on the way, and keep their
+numbers: python -m benchmarks.tiny_gpt
 
 Bytes are tokens. The same seed, text, versions and machine give the same checkpoints.
 """
@@ -19,10 +20,17 @@ from generator.pipeline import evaluate, runs
 ROOT = Path(__file__).parent.parent
 FOLDER, NUMBERS = ROOT / "runs" / "tiny-gpt", ROOT / "references" / "tiny-gpt.json"
 TITLE = "Tiny GPT on this repository"
-TEXTS = ("README.md", "CONTRIBUTING.md", "site_src/**/*.md", "templates/**/*.jinja", "generator/**/*.py")
+TEXTS = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "site_src/**/*.md",
+    "templates/**/*.jinja",
+    "generator/**/*.py",
+)
 SEED, STEPS, EVERY = 0, 2000, 100
 CONTEXT, WIDTH, LAYERS, HEADS = 128, 64, 2, 4
-BATCH, RATE, WARM_UP = 8, 4e-3, 20  # sequences a step, peak of the learning rate, steps of its linear rise
+# sequences a step, peak of the learning rate, steps of its linear rise
+BATCH, RATE, WARM_UP = 8, 4e-3, 20
 DECAY, CLIP = 0.1, 1.0  # of AdamW; of the norm of the gradient
 
 
@@ -53,13 +61,18 @@ def model() -> Any:
 
 
 def train(data: bytes, steps: int) -> Iterator[tuple[int, Any, float]]:
-    """The model before the first step and after each one, with the loss of the step in nats per byte."""
+    """The model before the first step and after each one, with the loss of the step in nats per
+    byte.
+    """
     import torch
 
-    torch.set_num_threads(1)  # The same sums however many processors there are; so small a model is hardly slower.
+    # The same sums however many processors there are; so small a model is hardly slower.
+    torch.set_num_threads(1)
     torch.manual_seed(SEED)
     trained = model()
-    optimiser = torch.optim.AdamW(trained.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=DECAY)
+    optimiser = torch.optim.AdamW(
+        trained.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=DECAY
+    )
     tokens = torch.from_numpy(np.frombuffer(data, dtype=np.uint8).astype(np.int64))
     yield 0, trained, float("nan")
     for step in range(1, steps + 1):
@@ -83,9 +96,25 @@ def about(data: bytes, steps: int) -> dict[str, object]:
     return {
         "steps": steps,
         "seed": SEED,
-        "text": {"files": list(TEXTS), "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()},
-        "model": {"context": CONTEXT, "width": WIDTH, "layers": LAYERS, "heads": HEADS, "tokens": "bytes"},
-        "training": {"batch": BATCH, "learning_rate": RATE, "warm_up": WARM_UP, "weight_decay": DECAY, "clip": CLIP},
+        "text": {
+            "files": list(TEXTS),
+            "bytes": len(data),
+            "sha256": hashlib.sha256(data).hexdigest(),
+        },
+        "model": {
+            "context": CONTEXT,
+            "width": WIDTH,
+            "layers": LAYERS,
+            "heads": HEADS,
+            "tokens": "bytes",
+        },
+        "training": {
+            "batch": BATCH,
+            "learning_rate": RATE,
+            "warm_up": WARM_UP,
+            "weight_decay": DECAY,
+            "clip": CLIP,
+        },
         "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
     }
 
@@ -105,7 +134,9 @@ def main(
     steps: Annotated[int, typer.Option(min=1)] = STEPS,
     every: Annotated[int, typer.Option(min=1, help="Steps between two checkpoints.")] = EVERY,
 ) -> None:
-    """Train, save a checkpoint every few steps, the first before training, and measure all of them."""
+    """Train, save a checkpoint every few steps, the first before training, and measure all of
+    them.
+    """
     data = text()
     shutil.rmtree(folder, ignore_errors=True)
     for step, trained, loss in train(data, steps):

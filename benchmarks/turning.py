@@ -1,4 +1,6 @@
-"""Rotations as a model's own code applies them: its functions, called again on unit vectors, give the whole matrix at every position."""
+"""Rotations as a model's own code applies them: its functions, called again on unit vectors, give
+the whole matrix at every position.
+"""
 
 import hashlib
 import re
@@ -10,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
-TURNS = re.compile(r"^_?(vision_)?apply_\w*(rot|rope)\w*$|^rotate_queries_or_keys$|^apply_multidimensional_rope$")
+TURNS = re.compile(
+    r"^_?(vision_)?apply_\w*(rot|rope)\w*$|^rotate_queries_or_keys$|^apply_multidimensional_rope$"
+)
 TOLERANCE = 1e-3
 
 
@@ -33,7 +37,9 @@ Call = Callable[[Callable[..., Any], Sequence[Any], Mapping[str, Any]], Any]
 
 @contextmanager
 def intercepted(model: Any, call: Call) -> Iterator[None]:
-    """While open, ``call`` gets every call of a function or method of the model's code that turns queries and keys, the outermost alone."""
+    """While open, ``call`` gets every call of a function or method of the model's code that turns
+    queries and keys, the outermost alone.
+    """
     inside = False
 
     def wrapper(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -62,12 +68,23 @@ def intercepted(model: Any, call: Call) -> Iterator[None]:
 
 
 def _functions(model: Any) -> Iterator[tuple[Any, str, Any]]:
-    """Owner, name and value of each function that turns, in the modules and classes of a model's code."""
-    kinds = {kind for module in model.modules() for kind in type(module).__mro__ if kind.__module__.startswith("transformers.models.")}
+    """Owner, name and value of each function that turns, in the modules and classes of a model's
+    code.
+    """
+    kinds = {
+        kind
+        for module in model.modules()
+        for kind in type(module).__mro__
+        if kind.__module__.startswith("transformers.models.")
+    }
     owners = [*(sys.modules[name] for name in sorted({kind.__module__ for kind in kinds})), *kinds]
     for owner in owners:
         for name, value in list(vars(owner).items()):
-            if TURNS.search(name) and (callable(value) or isinstance(value, staticmethod)) and not isinstance(value, type):
+            if (
+                TURNS.search(name)
+                and (callable(value) or isinstance(value, staticmethod))
+                and not isinstance(value, type)
+            ):
                 yield owner, name, value
 
 
@@ -94,17 +111,39 @@ class Prober:
     def __init__(self) -> None:
         self._known: dict[str, Turn | None] = {}
 
-    def turn(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], length: int) -> Turn | None:
-        """The rotation that ``function`` applies to its first argument shaped as its result; None when nothing is turned.
+    def turn(
+        self,
+        function: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        length: int,
+    ) -> Turn | None:
+        """The rotation that ``function`` applies to its first argument shaped as its result; None
+        when nothing is turned.
 
-        length: of the sequence. errors: LookupError where no argument is shaped as the result, or no axis of it is as long as the sequence
+        length: of the sequence. errors: LookupError where no argument is shaped as the result, or
+            no axis of it is as long as the sequence
         """
         results = all_tensors(function(*args, **kwargs))
         result, angles = results[0], tensors(args, kwargs)
         for made in results:  # What remains of the arguments are the angles.
-            if of := next((pair for pair in angles if pair[1].is_floating_point() and pair[1].shape == made.shape), None):
+            if of := next(
+                (
+                    pair
+                    for pair in angles
+                    if pair[1].is_floating_point() and pair[1].shape == made.shape
+                ),
+                None,
+            ):
                 angles = [pair for pair in angles if pair[0] != of[0]]
-        place = next((key for key, value in tensors(args, kwargs) if value.is_floating_point() and value.shape == result.shape), None)
+        place = next(
+            (
+                key
+                for key, value in tensors(args, kwargs)
+                if value.is_floating_point() and value.shape == result.shape
+            ),
+            None,
+        )
         if place is None or length not in result.shape[:-1]:
             raise LookupError(f"{function.__name__} returns the shape {tuple(result.shape)}")
         digest = hashlib.sha256(f"{function.__qualname__} {tuple(result.shape)}".encode())
@@ -116,17 +155,29 @@ class Prober:
                 unit = result.new_zeros(result.shape)
                 unit[..., component] = 1.0
                 inner_args = [unit if key == place else value for key, value in enumerate(args)]
-                inner = all_tensors(function(*inner_args, **{key: unit if key == place else value for key, value in kwargs.items()}))[0]
+                inner = all_tensors(
+                    function(
+                        *inner_args,
+                        **{key: unit if key == place else value for key, value in kwargs.items()},
+                    )
+                )[0]
                 axis = list(result.shape).index(length)
-                columns.append(inner.movedim(axis, 0).reshape(length, -1, result.shape[-1])[:, 0].double().numpy())
+                columns.append(
+                    inner.movedim(axis, 0)
+                    .reshape(length, -1, result.shape[-1])[:, 0]
+                    .double()
+                    .numpy()
+                )
             self._known[digest.hexdigest()] = _measured(np.stack(columns, axis=2))
         return self._known[digest.hexdigest()]
 
 
 def _measured(matrices: np.ndarray) -> Turn | None:
-    """The rotation of pairs of components by matrices (length, rows, columns); None when they turn nothing.
+    """The rotation of pairs of components by matrices (length, rows, columns); None when they turn
+    nothing.
 
-    Against the first, since some functions also put the components into another order: R₀ᵀ Rₚ turns by the angle between the two positions.
+    Against the first, since some functions also put the components into another order: R₀ᵀ Rₚ turns
+    by the angle between the two positions.
     """
     turns = matrices[0].T @ matrices
     largest = np.abs(turns).max(axis=0)
@@ -139,15 +190,25 @@ def _measured(matrices: np.ndarray) -> Turn | None:
         return None
     pairs = np.array(turned)  # (n_pairs, length)
     angles = np.angle(pairs[:, 1] / pairs[:, 0])
-    heads = next(count for count in range(len(angles), 0, -1) if count == 1 or (len(angles) % count == 0 and _repeats(angles, count)))
+    heads = next(
+        count
+        for count in range(len(angles), 0, -1)
+        if count == 1 or (len(angles) % count == 0 and _repeats(angles, count))
+    )
     pairs, angles = pairs[: len(angles) // heads], angles[: len(angles) // heads]
     steps = (pairs[:, 1:] / pairs[:, :-1])[:, :11]
     steady = bool(np.abs(steps - np.exp(1j * angles)[:, None]).max() < TOLERANCE)
     return Turn(
-        tuple(sorted((float(angle) for angle in np.abs(angles) if angle), reverse=True)), float(np.sqrt(np.abs(pairs).mean())), steady
+        tuple(sorted((float(angle) for angle in np.abs(angles) if angle), reverse=True)),
+        float(np.sqrt(np.abs(pairs).mean())),
+        steady,
     )
 
 
 def _repeats(angles: np.ndarray, count: int) -> bool:
-    """Whether the angles (n_pairs,) are ``count`` times the same, as in functions that turn several heads beside each other."""
-    return len(angles) > count and np.array_equal(angles, np.tile(angles[: len(angles) // count], count))
+    """Whether the angles (n_pairs,) are ``count`` times the same, as in functions that turn several
+    heads beside each other.
+    """
+    return len(angles) > count and np.array_equal(
+        angles, np.tile(angles[: len(angles) // count], count)
+    )

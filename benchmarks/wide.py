@@ -1,4 +1,5 @@
-"""Memory and processor time of the evaluation of large position tables, each in a process of its own.
+"""Memory and processor time of the evaluation of large position tables, each in a process of its
+own.
 
 python -m benchmarks.wide [positions×dimensions ...]
 """
@@ -27,19 +28,29 @@ MOST_SECONDS = 3600.0
 
 
 def main(sizes: list[str]) -> None:
-    """Print a table: two evaluations of each size, the second with the sinusoid's results from the cache."""
-    print_line("| table | MB in float64 | goal, MB | sinusoid | MB of the study | MB with the libraries | processor seconds | metrics |")
+    """Print a table: two evaluations of each size, the second with the sinusoid's results from the
+    cache.
+    """
+    print_line(
+        "| table | MB in float64 | goal, MB | sinusoid | MB of the study | MB with the libraries |"
+        " processor seconds | metrics |"
+    )
     print_line("| --- | --: | --: | --- | --: | --: | --: | --: |")
     for size in sizes:
         n_positions, d_model = map(int, size.split("x"))
         with TemporaryDirectory() as temporary:
             row = _write(Path(temporary), n_positions, d_model)
             for sinusoid in ("computed", "cached"):
-                with local_pool.processes(1, jobs=1, limits=local_pool.Limits(processor=MOST_SECONDS)) as pool:
+                with local_pool.processes(
+                    1, jobs=1, limits=local_pool.Limits(processor=MOST_SECONDS)
+                ) as pool:
                     numbers = _in(pool, row)
                 table = 8 * n_positions * d_model
                 texts = [f"{number / 1e6:,.0f}" for number in (table, 4 * table + BESIDE)]
-                print_line(f"| {n_positions:,} × {d_model:,} | {' | '.join(texts)} | {sinusoid} | {' | '.join(numbers)} |")
+                print_line(
+                    f"| {n_positions:,} × {d_model:,} | {' | '.join(texts)} | {sinusoid} |"
+                    f" {' | '.join(numbers)} |"
+                )
 
 
 def _in(pool: Executor, row: Path) -> list[str]:
@@ -48,16 +59,30 @@ def _in(pool: Executor, row: Path) -> list[str]:
 
 
 def study(row: Path) -> tuple[int, int, float, int]:
-    """Evaluate the checkpoint of a list: peak memory in bytes beyond what the process had before, and in all; processor seconds; metrics."""
+    """Evaluate the checkpoint of a list: peak memory in bytes beyond what the process had before,
+    and in all; processor seconds; metrics.
+    """
     [task] = evaluate.plan(list_file.load(row, evaluate.all_sources()), offline=True)
     before, begun = _status("VmRSS"), process_time()
     outcome = evaluate.evaluate(task, References(BlobCache(row.parent / "references")))
-    metrics = [metric for reading in outcome.readings for result in reading.results.values() for metric in result.metrics]
-    return _status("VmHWM") - before, _status("VmHWM"), process_time() - begun, sum(metric.value is not None for metric in metrics)
+    metrics = [
+        metric
+        for reading in outcome.readings
+        for result in reading.results.values()
+        for metric in result.metrics
+    ]
+    return (
+        _status("VmHWM") - before,
+        _status("VmHWM"),
+        process_time() - begun,
+        sum(metric.value is not None for metric in metrics),
+    )
 
 
 def _status(name: str) -> int:
-    """A figure of this process, in bytes: VmRSS is its memory, VmHWM the most that it had. Linux only."""
+    """A figure of this process, in bytes: VmRSS is its memory, VmHWM the most that it had. Linux
+    only.
+    """
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:"))
 
@@ -67,8 +92,17 @@ def _write(folder: Path, n_positions: int, d_model: int) -> Path:
     random, path = np.random.default_rng(0), folder / "row"
     path.mkdir()
     shapes = {"wpe.weight": (n_positions, d_model), "wte.weight": (WORDS, d_model)}
-    save_file({name: random.standard_normal(shape, dtype=np.float32) for name, shape in shapes.items()}, path / "model.safetensors")
-    config = {"model_type": "gpt2", "n_positions": n_positions, "n_embd": d_model, "n_layer": 2, "n_head": d_model // 64}
+    save_file(
+        {name: random.standard_normal(shape, dtype=np.float32) for name, shape in shapes.items()},
+        path / "model.safetensors",
+    )
+    config = {
+        "model_type": "gpt2",
+        "n_positions": n_positions,
+        "n_embd": d_model,
+        "n_layer": 2,
+        "n_head": d_model // 64,
+    }
     (path / "config.json").write_text(json.dumps(config), encoding="utf-8")
     return write_list(folder, [{"folder": path.name, "sentence": [1, 2, 3, 4]}])
 

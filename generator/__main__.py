@@ -15,17 +15,23 @@ LINE = "interrupted"
 
 
 def main() -> None:
-    """The command line, under the name by which it was called. Ctrl+C ends it with ABORTED and one line, whatever it is doing."""
-    can_be_interrupted = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # A shell may have it ignored in the background.
+    """The command line, under the name by which it was called.
+
+    Ctrl+C ends it with ABORTED and one line, whatever it is doing.
+    """
+    # A shell may have it ignored in the background.
+    can_be_interrupted = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if can_be_interrupted:
-        signal.signal(signal.SIGINT, _leave)  # Imports have nothing to clear away, and some ignore exceptions.
+        # Imports have nothing to clear away, and some ignore exceptions.
+        signal.signal(signal.SIGINT, _leave)
     if not sys.warnoptions:
         warnings.simplefilter("ignore")  # Those of evaluations are in the log.
     sys.unraisablehook = _again
     from generator.cli.commands import app
 
     if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # Where a terminal lacks a character, the line is still shown.
+        # Where a terminal lacks a character, the line is still shown.
+        sys.stdout.reconfigure(errors="backslashreplace")
     code = _run(app, can_be_interrupted)
     if can_be_interrupted:
         signal.signal(signal.SIGINT, lambda *_: os._exit(code))
@@ -53,7 +59,9 @@ def _leave(*_: object) -> None:
 
 
 def _again(unraisable: "sys.UnraisableHookArgs") -> None:
-    """Interrupt again where an interrupt came in a callback or a destructor, which cannot end the program."""
+    """Interrupt again where an interrupt came in a callback or a destructor, which cannot end the
+    program.
+    """
     if unraisable.exc_type is KeyboardInterrupt:
         interrupt_main()
     else:

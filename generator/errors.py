@@ -2,7 +2,10 @@
 
 
 class AtlasError(Exception):
-    """Base class of errors that a user can act on. The message is one sentence: where, what was found, what was expected."""
+    """Base class of errors that a user can act on.
+
+    The message is one sentence: where, what was found, what was expected.
+    """
 
 
 class RefusedError(AtlasError):

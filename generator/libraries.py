@@ -1,4 +1,6 @@
-"""Imports of transformers: its config classes need no torch, without which they load in a quarter of the time."""
+"""Imports of transformers: its config classes need no torch, without which they load in a quarter
+of the time.
+"""
 
 import os
 import sys
@@ -7,7 +9,8 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-SILENT = "TRANSFORMERS_NO_ADVISORY_WARNINGS"  # Without torch, transformers says that it has no models.
+# Without torch, transformers says that it has no models.
+SILENT = "TRANSFORMERS_NO_ADVISORY_WARNINGS"
 
 
 def config_classes() -> Mapping[str, Any]:
@@ -17,22 +20,32 @@ def config_classes() -> Mapping[str, Any]:
 
 
 def light_transformers(module: str) -> Any:
-    """A module of transformers, which finds no torch unless one of the two has been imported before."""
+    """A module of transformers, which finds no torch unless one of the two has been imported
+    before.
+    """
     if "transformers" not in sys.modules and "torch" not in sys.modules:
         with hide_torch():
-            import_module("transformers.utils.import_utils").is_torch_available()  # It remembers the answer.
+            # It remembers the answer.
+            import_module("transformers.utils.import_utils").is_torch_available()
     return import_module(f"transformers.{module}")
 
 
 def rotary_initialisers() -> Any:
-    """The module of transformers that rescales rotations. It needs torch, but none of the models, whose import takes longer than torch's."""
+    """The module of transformers that rescales rotations.
+
+    It needs torch, but none of the models, whose import takes longer than torch's.
+    """
     module = light_transformers("modeling_rope_utils")
-    module.torch = import_module("torch")  # Which it has not found where config classes alone were needed before.
+    # Which it has not found where config classes alone were needed before.
+    module.torch = import_module("torch")
     return module
 
 
 def transformers() -> Any:
-    """transformers with its models. One that has found no torch is forgotten, and imported again."""
+    """transformers with its models.
+
+    One that has found no torch is forgotten, and imported again.
+    """
     import_utils = sys.modules.get("transformers.utils.import_utils")
     if import_utils is not None and not import_utils.is_torch_available():
         for name in [name for name in sys.modules if name.partition(".")[0] == "transformers"]:

@@ -1,4 +1,6 @@
-"""Numbers, counts and names as text: rounding that never overstates, counts with their nouns, and visible control characters."""
+"""Numbers, counts and names as text: rounding that never overstates, counts with their nouns, and
+visible control characters.
+"""
 
 import math
 import unicodedata
@@ -10,9 +12,9 @@ from generator.numerics.arrays import FLAT, Array
 
 MOST_DIGITS = 9
 LEAST, MOST = 1e-4, 1e9  # Magnitudes between which a number is written without a power of ten.
-UNSEEN = frozenset(
-    {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-)  # Unicode categories: controls, format characters, line separators, surrogates, private use, unassigned.
+# Unicode categories: controls, format characters, line separators, surrogates, private use,
+# unassigned.
+UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 SIGNIFICANT = 4
 WHOLE = 1e-12  # Relative rounding error up to which a number counts as an integer.
 LONGEST_NAME = 40  # characters
@@ -21,7 +23,10 @@ SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 def visible(text: str) -> str:
     """``text`` with invisible characters escaped as \\uXXXX."""
-    return "".join(f"\\u{ord(character):04x}" if unicodedata.category(character) in UNSEEN else character for character in text)
+    return "".join(
+        f"\\u{ord(character):04x}" if unicodedata.category(character) in UNSEEN else character
+        for character in text
+    )
 
 
 def short(name: str, most: int = LONGEST_NAME) -> str:
@@ -50,20 +55,25 @@ def counted(count: int, total: int, noun: str, verb: str) -> str:
 
 
 def rounded(value: float | None, digits: int, *limits: float) -> str:
-    """``value`` with ``digits`` decimals, or as many more as it takes to differ from each of ``limits`` that it does not equal.
+    """``value`` with ``digits`` decimals, or as many more as it takes to differ from each of
+    ``limits`` that it does not equal.
 
     “not defined” for None and values that are not finite.
     """
     if value is None or not math.isfinite(value):
         return "not defined"
     n_decimals = digits
-    while n_decimals < MOST_DIGITS and any(float(f"{value:.{n_decimals}f}") == limit and abs(value - limit) > FLAT for limit in limits):
+    while n_decimals < MOST_DIGITS and any(
+        float(f"{value:.{n_decimals}f}") == limit and abs(value - limit) > FLAT for limit in limits
+    ):
         n_decimals += 1
     return f"{value:z,.{n_decimals}f}".replace("-", "−")
 
 
 def uncertain(value: float, spread: float, digits: int) -> str:
-    """``value`` ± its ``spread``, with ``digits`` decimals, or up to two more until the spread is not 0; without one that is 0 even then."""
+    """``value`` ± its ``spread``, with ``digits`` decimals, or up to two more until the spread is
+    not 0; without one that is 0 even then.
+    """
     for n_decimals in range(digits, digits + 3):
         if float(f"{spread:.{n_decimals}f}") > 0.0:
             return f"{rounded(value, n_decimals)} ± {rounded(spread, n_decimals)}"
@@ -71,7 +81,8 @@ def uncertain(value: float, spread: float, digits: int) -> str:
 
 
 def significant(value: float | None, digits: int) -> str:
-    """``value`` to ``digits`` significant digits, with thousands separators, and powers of ten for extreme values.
+    """``value`` to ``digits`` significant digits, with thousands separators, and powers of ten for
+    extreme values.
 
     “not defined” for None and values that are not finite.
     """
@@ -80,7 +91,9 @@ def significant(value: float | None, digits: int) -> str:
     nearest = float(f"{value:.{digits - 1}e}")
     if nearest != 0.0 and not LEAST <= abs(nearest) < MOST:
         mantissa, exponent = f"{nearest:.{digits - 1}e}".split("e")
-        return f"{float(mantissa):g} × 10{str(int(exponent)).translate(SUPERSCRIPTS)}".replace("-", "−")
+        return f"{float(mantissa):g} × 10{str(int(exponent)).translate(SUPERSCRIPTS)}".replace(
+            "-", "−"
+        )
     text = f"{nearest:,.{decimals(nearest, digits)}f}"
     return (text.rstrip("0").rstrip(".") if "." in text else text).replace("-", "−")
 
@@ -93,7 +106,8 @@ def fixed(value: float, digits: int) -> str:
 
 
 def number(value: float | None) -> str:
-    """Four significant digits, or all before the decimal point, with thousands separators; “–” for None, NaN and infinity.
+    """Four significant digits, or all before the decimal point, with thousands separators; “–” for
+    None, NaN and infinity.
 
     Integers up to rounding have no decimals.
     """
@@ -121,7 +135,11 @@ def in_words(number: float) -> str:
     """A large number as spoken, to two digits: 22 thousand, 220 million, more than a trillion."""
     for size, name in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"), (1e3, "thousand")):
         if float(f"{number:.2g}") >= size:
-            return "more than a trillion" if name == "trillion" else f"about {float(f'{number:.2g}') / size:g} {name}"
+            return (
+                "more than a trillion"
+                if name == "trillion"
+                else f"about {float(f'{number:.2g}') / size:g} {name}"
+            )
     return f"about {float(f'{number:.2g}'):g}"
 
 
@@ -133,7 +151,9 @@ def ranges(indices: Array) -> str:
 
 
 def pattern(indices: Sequence[int]) -> str:
-    """Ascending integers as text: “3, 7, … 47 (one in 4)” where they are evenly spaced, else as ``ranges``."""
+    """Ascending integers as text: “3, 7, … 47 (one in 4)” where they are evenly spaced, else as
+    ``ranges``.
+    """
     steps = set(np.diff(indices).tolist())
     if len(indices) > 3 and len(steps) == 1 and steps != {1}:
         return f"{indices[0]}, {indices[1]}, … {indices[-1]} (one in {steps.pop()})"
@@ -147,6 +167,8 @@ def between(low: float | None, high: float | None) -> str:
 
 
 def on_average(count: int, total: int) -> str:
-    """Over how many of ``total`` heads a value is a mean, in words that follow it; nothing of a single head."""
+    """Over how many of ``total`` heads a value is a mean, in words that follow it; nothing of a
+    single head.
+    """
     heads = f"{count} of {total} heads" if count < total else f"{total} heads"
     return f" on average over {heads}" if count > 1 else "" if total == 1 else f" in {heads}"

@@ -1,4 +1,5 @@
-"""``python -m tests [options of pytest]``: all tests but the thorough ones, on all processors, within a limit; what ``make test`` runs.
+"""``python -m tests [options of pytest]``: all tests but the thorough ones, on all processors,
+within a limit; what ``make test`` runs.
 
 ``python -m tests -m ""`` runs the thorough ones too.
 """
@@ -12,19 +13,36 @@ from contextlib import suppress
 from tests import browsers
 
 MINUTES = 45.0  # for all tests together, several times as long as they take on two processors
-# A file's tests share fixtures and so a process. One that dies ends the run, which names its test: xdist would wait for its files for ever.
-PARALLEL = ("-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder", "--max-worker-restart", "0")
+# A file's tests share fixtures and so a process. One that dies ends the run, which names its test:
+# xdist would wait for its files for ever.
+PARALLEL = (
+    "-n",
+    "auto",
+    "--dist",
+    "loadfile",
+    "--no-loadscope-reorder",
+    "--max-worker-restart",
+    "0",
+)
 LAST_SECONDS = 20.0
 TOO_LONG = 124  # As timeout(1) ends.
 
 
 def run(arguments: list[str], minutes: float = MINUTES) -> int:
-    """The exit code of pytest; ``TOO_LONG`` where it was ended after ``minutes``. No process that it started outlives it."""
-    with subprocess.Popen([sys.executable, "-m", "pytest", *PARALLEL, *arguments], start_new_session=True) as pytest:
+    """The exit code of pytest; ``TOO_LONG`` where it was ended after ``minutes``.
+
+    No process that it started outlives it.
+    """
+    with subprocess.Popen(
+        [sys.executable, "-m", "pytest", *PARALLEL, *arguments], start_new_session=True
+    ) as pytest:
         try:
             return pytest.wait(60 * minutes)
         except subprocess.TimeoutExpired:
-            sys.stderr.write(f"The tests were ended after {minutes:g} minutes; expected them to end by themselves\n")
+            sys.stderr.write(
+                f"The tests were ended after {minutes:g} minutes; expected them to end by"
+                " themselves\n"
+            )
             return TOO_LONG
         except KeyboardInterrupt:
             os.killpg(pytest.pid, signal.SIGINT)

@@ -1,4 +1,6 @@
-"""The browser of the tests: which one it is, and how it comes here. ``python -m tests.browsers`` finds or installs it."""
+"""The browser of the tests: which one it is, and how it comes here. ``python -m tests.browsers``
+finds or installs it.
+"""
 
 import os
 import shutil
@@ -13,7 +15,10 @@ from playwright.sync_api import Browser, sync_playwright
 
 COMMANDS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 INSTALLER_SECONDS = 120.0
-MISSING = "no Chromium was found: install one (Debian: apt install chromium), or name one with CHROMIUM=path"
+MISSING = (
+    "no Chromium was found: install one (Debian: apt install chromium), or name one with"
+    " CHROMIUM=path"
+)
 SWITCHES = (
     "--no-sandbox",
     "--disable-gpu",
@@ -26,7 +31,10 @@ SWITCHES = (
 
 
 def _playwrights_own() -> str:
-    """Where Playwright's installer puts its browser, installed or not. Asked in a thread: in the caller's, another Playwright may be running."""
+    """Where Playwright's installer puts its browser, installed or not.
+
+    Asked in a thread: in the caller's, another Playwright may be running.
+    """
 
     def asked() -> str:
         with sync_playwright() as playwright:
@@ -37,9 +45,16 @@ def _playwrights_own() -> str:
 
 
 def _starts(path: str) -> bool:
-    """Ubuntu's chromium-browser, for one, may be a script that only says where to find the browser."""
+    """Ubuntu's chromium-browser, for one, may be a script that only says where to find the
+    browser.
+    """
     with suppress(OSError, subprocess.TimeoutExpired):
-        return subprocess.run([path, "--version"], capture_output=True, check=False, timeout=10).returncode == 0
+        return (
+            subprocess.run(
+                [path, "--version"], capture_output=True, check=False, timeout=10
+            ).returncode
+            == 0
+        )
     return False
 
 
@@ -50,7 +65,9 @@ def _candidates() -> Iterator[str | None]:
 
 
 def find() -> str | None:
-    """The first browser that starts: CHROMIUM from the environment (a path or a command), one on the PATH, Playwright's own."""
+    """The first browser that starts: CHROMIUM from the environment (a path or a command), one on
+    the PATH, Playwright's own.
+    """
     return next((path for path in _candidates() if path and _starts(path)), None)
 
 
@@ -64,12 +81,15 @@ def install(seconds: float = INSTALLER_SECONDS) -> None:
     command = [sys.executable, "-m", "playwright", "install", "chromium"]
     with (
         suppress(subprocess.TimeoutExpired),
-        subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) as installer,
+        subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        ) as installer,
     ):
         try:
             installer.wait(seconds)
         except BaseException:
-            os.killpg(installer.pid, signal.SIGKILL)  # The installer's download is a process of its own.
+            # The installer's download is a process of its own.
+            os.killpg(installer.pid, signal.SIGKILL)
             raise
 
 
@@ -83,10 +103,16 @@ def started(path: str) -> Iterator[Browser]:
 
 
 def main() -> int:
-    """Find the browser or install one, and report it; the exit code is 1 where one is required and there is none."""
+    """Find the browser or install one, and report it; the exit code is 1 where one is required and
+    there is none.
+    """
     path = find()
     if path is None:
-        print(f"Browser: none found; Playwright's installer runs for up to {INSTALLER_SECONDS:.0f} seconds", flush=True)  # noqa: T201 (a command)
+        most = f"{INSTALLER_SECONDS:.0f} seconds"
+        print(  # noqa: T201 (a command)
+            f"Browser: none found; Playwright's installer runs for up to {most}",
+            flush=True,
+        )
         install()
         path = find()
     print(f"Browser: {path or MISSING}", flush=True)  # noqa: T201

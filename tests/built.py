@@ -1,4 +1,7 @@
-"""Builds that tests look at. What several of them need is made once for a whole run, by the first process that needs it."""
+"""Builds that tests look at.
+
+What several of them need is made once for a whole run, by the first process that needs it.
+"""
 
 import os
 import shutil
@@ -13,11 +16,14 @@ from tests import THREADS
 from tests.synthetic import NOTHING, write_folder, write_list
 
 ROOT = Path(__file__).parent.parent
-RUN = "ATLAS_TEST_RUN"  # The variable that names the folder which all processes of a run of the tests share.
+# The variable that names the folder which all processes of a run of the tests share.
+RUN = "ATLAS_TEST_RUN"
 
 
 def once(name: str, make: Callable[[Path], object]) -> Path:
-    """The folder ``name``, shared by all processes of this run of the tests, which ``make`` has filled."""
+    """The folder ``name``, shared by all processes of this run of the tests, which ``make`` has
+    filled.
+    """
     folder = Path(os.environ[RUN]) / name
     done = folder.with_suffix(".done")
     with FileLock(folder.with_suffix(".lock")):
@@ -30,11 +36,21 @@ def once(name: str, make: Callable[[Path], object]) -> Path:
 
 def build(output: Path, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a build of the default list as a user would, with a Hub that nobody answers at."""
-    hub = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(output.parent / "hub"), "SOURCE_DATE_EPOCH": "1700000000"}
+    hub = {
+        "HF_ENDPOINT": "http://127.0.0.1:9",
+        "HF_HOME": str(output.parent / "hub"),
+        "SOURCE_DATE_EPOCH": "1700000000",
+    }
     command = [sys.executable, "-m", "generator", "build", "--output", str(output), *options]
     inherited = {name: value for name, value in os.environ.items() if name not in THREADS}
     return subprocess.run(
-        command, cwd=ROOT, env={**inherited, **hub, **environment}, capture_output=True, text=True, check=False, timeout=600
+        command,
+        cwd=ROOT,
+        env={**inherited, **hub, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
     )
 
 
@@ -46,7 +62,9 @@ def default_atlas(folder: Path) -> None:
 
 
 def begin(output: Path) -> None:
-    """Give a new output folder what is drawn for every list alike, as an earlier build would have left it there."""
+    """Give a new output folder what is drawn for every list alike, as an earlier build would have
+    left it there.
+    """
     if not os.path.lexists(output):
         drawn = once("drawn", _nothing_listed) / "build/store"
         shutil.copytree(drawn / "drawings", output / "store/drawings")
@@ -62,4 +80,8 @@ def _nothing_listed(folder: Path) -> None:
 
 def contents(folder: Path) -> dict[str, bytes]:
     """Every file below ``folder``."""
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }

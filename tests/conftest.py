@@ -1,4 +1,8 @@
-"""Fixtures and settings of all tests. Property tests draw the same examples every time, but for `make fuzz`, take what time they need and leave nothing on disk."""
+"""Fixtures and settings of all tests.
+
+Property tests draw the same examples every time, but for `make fuzz`, take what time they need and
+leave nothing on disk.
+"""
 
 import os
 import shutil
@@ -23,7 +27,8 @@ settings.register_profile("atlas", deadline=None, derandomize=True, database=Non
 settings.register_profile("fuzz", settings.get_profile("atlas"), derandomize=False, print_blob=True)
 settings.load_profile("atlas")
 
-# Tests share a process, and some look at models: transformers, which remembers whether it has found torch, must find it in all of them.
+# Tests share a process, and some look at models: transformers, which remembers whether it has found
+# torch, must find it in all of them.
 libraries.hide_torch = nullcontext  # type: ignore[assignment]
 
 BROWSER = pytest.StashKey[str | None]()
@@ -31,7 +36,9 @@ LEFT_OUT = pytest.StashKey[int]()  # how many tests, for want of a browser
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Decide once which browser it is, and in which folder all processes of this run share what they make."""
+    """Decide once which browser it is, and in which folder all processes of this run share what
+    they make.
+    """
     config.stash[LEFT_OUT] = 0
     if hasattr(config, "workerinput"):
         config.stash[BROWSER] = config.workerinput["browser"]
@@ -54,8 +61,12 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
-    """Mark what needs a browser, so that -m knows it; of what was selected, leave that out where there is none."""
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Iterator[None]:
+    """Mark what needs a browser, so that -m knows it; of what was selected, leave that out where
+    there is none.
+    """
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker("browser")
@@ -75,17 +86,25 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
     """Every worker collects all tests, so that one of them counts for all."""
-    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", node.config.stash[LEFT_OUT])
+    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get(
+        "left_out", node.config.stash[LEFT_OUT]
+    )
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
     if left_out := config.stash[LEFT_OUT]:
-        terminalreporter.write_line(f"{left_out} browser tests were left out: {browsers.MISSING}", yellow=True)
+        terminalreporter.write_line(
+            f"{left_out} browser tests were left out: {browsers.MISSING}", yellow=True
+        )
 
 
 @pytest.fixture(scope="session", autouse=True)
 def one_thread() -> Iterator[None]:
-    """As in a build, so that digits are the same; and small matrices are faster so, above all on a busy machine."""
+    """As in a build, so that digits are the same; and small matrices are faster so, above all on a
+    busy machine.
+    """
     with threadpool_limits(1):
         yield
 

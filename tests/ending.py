@@ -1,7 +1,9 @@
-"""How the processes of a command end: ``python ending.py FILE COMMAND…`` writes their exit codes to FILE.
+"""How the processes of a command end: ``python ending.py FILE COMMAND…`` writes their exit codes to
+FILE.
 
-First that of the command, then of each process that it left behind, which nobody else waits for: they come to this one (prctl(2),
-PR_SET_CHILD_SUBREAPER). A negative code is the signal that ended a process.
+First that of the command, then of each process that it left behind, which nobody else waits for:
+they come to this one (prctl(2), PR_SET_CHILD_SUBREAPER). A negative code is the signal that ended a
+process.
 """
 
 import ctypes

@@ -1,4 +1,6 @@
-"""``python -m tests.fuzz MINUTES``: what reads files and shows text, with random examples, until the time is over or a test fails."""
+"""``python -m tests.fuzz MINUTES``: what reads files and shows text, with random examples, until
+the time is over or a test fails.
+"""
 
 import subprocess
 import sys
@@ -12,11 +14,25 @@ FUZZED = (
     "tests/site/test_escape.py",
     "tests/site/test_minify.py",
 )
-COMMAND = (sys.executable, "-m", "pytest", "-q", "-x", "-m", "hypothesis", "--hypothesis-profile", "fuzz", *FUZZED)
+COMMAND = (
+    sys.executable,
+    "-m",
+    "pytest",
+    "-q",
+    "-x",
+    "-m",
+    "hypothesis",
+    "--hypothesis-profile",
+    "fuzz",
+    *FUZZED,
+)
 
 
 def fuzz(minutes: float) -> int:
-    """The exit code: 0, or that of the first round of tests in which one fails. The seed of a round repeats it."""
+    """The exit code: 0, or that of the first round of tests in which one fails.
+
+    The seed of a round repeats it.
+    """
     until, n_rounds = monotonic() + 60 * minutes, 0
     while (left := until - monotonic()) > 0:
         seed, n_rounds = str(SystemRandom().randrange(2**32)), n_rounds + 1

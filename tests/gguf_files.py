@@ -1,4 +1,6 @@
-"""GGUF files, made with the writer of the library gguf, and tensors under the names that the converter of llama.cpp gives them."""
+"""GGUF files, made with the writer of the library gguf, and tensors under the names that the
+converter of llama.cpp gives them.
+"""
 
 import struct
 from collections.abc import Mapping
@@ -16,13 +18,20 @@ from generator.checkpoints.files.weights import Choice
 from generator.contracts import WeightsFile
 from generator.numerics.arrays import Array
 
-EVERYWHERE = ("general.", "tokenizer.", "split.", "clip.")  # Beginnings of keys that do not begin with the architecture.
+# Beginnings of keys that do not begin with the architecture.
+EVERYWHERE = ("general.", "tokenizer.", "split.", "clip.")
 
 
 def write(
-    path: Path, architecture: str, settings: Mapping[str, Any], tensors: Mapping[str, Array] | None = None, kind: Kind = Kind.F32
+    path: Path,
+    architecture: str,
+    settings: Mapping[str, Any],
+    tensors: Mapping[str, Array] | None = None,
+    kind: Kind = Kind.F32,
 ) -> Path:
-    """A file with these settings and tensors; where the rows of one have no whole blocks of ``kind``, it is stored in half precision."""
+    """A file with these settings and tensors; where the rows of one have no whole blocks of
+    ``kind``, it is stored in half precision.
+    """
     writer = gguf.GGUFWriter(path, architecture)
     for key, value in settings.items():
         add(writer, key if key.startswith(EVERYWHERE) else f"{architecture}.{key}", value)
@@ -63,7 +72,10 @@ def close(writer: gguf.GGUFWriter, path: Path) -> Path:
 def renamed(architecture: gguf.MODEL_ARCH, arrays: Mapping[str, Array]) -> dict[str, Array]:
     """The tensors that the converter takes over, under its names (gguf.tensor_mapping)."""
     names = gguf.get_tensor_name_map(architecture, 4)
-    pairs = ((names.get_name(name, try_suffixes=(".weight", ".bias")), array) for name, array in arrays.items())
+    pairs = (
+        (names.get_name(name, try_suffixes=(".weight", ".bias")), array)
+        for name, array in arrays.items()
+    )
     return {name: array for name, array in pairs if name is not None}
 
 
@@ -94,11 +106,25 @@ def setting(key: str, kind: int, value: bytes) -> bytes:
 
 def tensor_of(name: str, shape: tuple[int, ...] = (2, 2), kind: int = 0, offset: int = 0) -> bytes:
     """What the header says of a tensor. shape: in the order of the file, columns first"""
-    return text_of(name) + number_of(len(shape), "I") + b"".join(map(number_of, shape)) + number_of(kind, "I") + number_of(offset)
+    return (
+        text_of(name)
+        + number_of(len(shape), "I")
+        + b"".join(map(number_of, shape))
+        + number_of(kind, "I")
+        + number_of(offset)
+    )
 
 
-def file_of(settings_part: list[bytes], tensors: list[bytes], data: bytes = b"", magic: bytes = b"GGUF", version: int = 3) -> bytes:
+def file_of(
+    settings_part: list[bytes],
+    tensors: list[bytes],
+    data: bytes = b"",
+    magic: bytes = b"GGUF",
+    version: int = 3,
+) -> bytes:
     """A file by hand, as docs/gguf.md of ggml describes it."""
-    start = magic + number_of(version, "I") + number_of(len(tensors)) + number_of(len(settings_part))
+    start = (
+        magic + number_of(version, "I") + number_of(len(tensors)) + number_of(len(settings_part))
+    )
     head = start + b"".join(settings_part) + b"".join(tensors)
     return head + bytes(-len(head) % 32) + data

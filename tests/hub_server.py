@@ -1,4 +1,6 @@
-"""A local server with the part of the Hub's protocol that its client needs, and the program as a process that uses it."""
+"""A local server with the part of the Hub's protocol that its client needs, and the program as a
+process that uses it.
+"""
 
 import gzip
 import hashlib
@@ -21,7 +23,8 @@ from tests.built import ROOT, begin
 
 NOBODY = "http://127.0.0.1:9"  # The discard port: nothing listens there.
 ALWAYS = 1_000_000
-USUAL_DATE, LAST_MODIFIED = "2021-03-04T05:06:07.000Z", "2025-06-07T08:09:10.000Z"  # of a commit, and of a repository
+# of a commit, and of a repository
+USUAL_DATE, LAST_MODIFIED = "2021-03-04T05:06:07.000Z", "2025-06-07T08:09:10.000Z"
 TEXTS = (".json", ".txt")  # files that the Hub compresses
 INFO = re.compile(r"/api/models/(?P<id>.+?)(/revision/(?P<revision>.+))?")
 COMMITS = re.compile(r"/api/models/(?P<id>.+?)/commits/(?P<revision>.+)")
@@ -50,7 +53,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class Trouble:
-    """An answer that replaces the true one for the first ``times`` requests of ``method`` with ``about`` in the path."""
+    """An answer that replaces the true one for the first ``times`` requests of ``method`` with
+    ``about`` in the path.
+    """
 
     answer: Answer
     about: str = "/"
@@ -88,13 +93,21 @@ class Hub(ThreadingHTTPServer):
 
     def downloads(self) -> list[str]:
         """Names of the files whose bytes were sent, sorted."""
-        return sorted(match["name"] for request in self.log if request.method == "GET" and (match := FILE.fullmatch(request.path)))
+        return sorted(
+            match["name"]
+            for request in self.log
+            if request.method == "GET" and (match := FILE.fullmatch(request.path))
+        )
 
     def answer(self, request: Request) -> Answer:
         with self._one_at_a_time:
             self.log.append(request)
             for index, trouble in enumerate(self.troubles):
-                if trouble.about in request.path and trouble.method in ("", request.method) and self._met[index] < trouble.times:
+                if (
+                    trouble.about in request.path
+                    and trouble.method in ("", request.method)
+                    and self._met[index] < trouble.times
+                ):
                     self._met[index] += 1
                     return trouble.answer
         return _of_range(_true_answer(self.repositories, request), request.span)
@@ -102,7 +115,11 @@ class Hub(ThreadingHTTPServer):
 
 def refusal(status: int, code: str = "", message: str = "", **headers: str) -> Answer:
     """An error response with the headers of the Hub."""
-    fields = {"X-Error-Code": code, "X-Error-Message": message, **{name.replace("_", "-"): value for name, value in headers.items()}}
+    fields = {
+        "X-Error-Code": code,
+        "X-Error-Message": message,
+        **{name.replace("_", "-"): value for name, value in headers.items()},
+    }
     return Answer(status, headers={name: value for name, value in fields.items() if value})
 
 
@@ -120,9 +137,14 @@ def serving(repositories: Mapping[str, Repository], *troubles: Trouble) -> Itera
 
 
 def run(
-    *arguments: str, home: Path, endpoint: str = NOBODY, before: Sequence[str] = (), **environment: str
+    *arguments: str,
+    home: Path,
+    endpoint: str = NOBODY,
+    before: Sequence[str] = (),
+    **environment: str,
 ) -> subprocess.CompletedProcess[str]:
-    """``python -m generator`` in a process, without settings of the Hub from the environment of the tests.
+    """``python -m generator`` in a process, without settings of the Hub from the environment of the
+    tests.
 
     A build starts with the figures that are the same for every list.
 
@@ -135,24 +157,48 @@ def run(
         for name, value in os.environ.items()
         if name not in THREADS and not name.startswith(("HF_", "HUGGING", "TRANSFORMERS_"))
     }
-    hub = {"HF_ENDPOINT": endpoint, "HF_HOME": str(home), "HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_XET": "1"}
-    fixed = {"SOURCE_DATE_EPOCH": "1700000000", "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1", "PYTHONPATH": str(ROOT)}
+    hub = {
+        "HF_ENDPOINT": endpoint,
+        "HF_HOME": str(home),
+        "HF_HUB_DISABLE_TELEMETRY": "1",
+        "HF_HUB_DISABLE_XET": "1",
+    }
+    fixed = {
+        "SOURCE_DATE_EPOCH": "1700000000",
+        "NO_PROXY": "127.0.0.1",
+        "no_proxy": "127.0.0.1",
+        "PYTHONPATH": str(ROOT),
+    }
     command = [*before, sys.executable, "-m", "generator", *arguments]
     return subprocess.run(
-        command, env={**inherited, **fixed, **hub, **environment}, capture_output=True, text=True, check=False, timeout=120
+        command,
+        env={**inherited, **fixed, **hub, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
     )
 
 
 def _true_answer(repositories: Mapping[str, Repository], request: Request) -> Answer:
     if (asked := REFERENCES.fullmatch(request.path)) and asked["id"] in repositories:
         return _json(_references(repositories[asked["id"]]))
-    match = COMMITS.fullmatch(request.path) or TREE.fullmatch(request.path) or FILE.fullmatch(request.path) or INFO.fullmatch(request.path)
+    match = (
+        COMMITS.fullmatch(request.path)
+        or TREE.fullmatch(request.path)
+        or FILE.fullmatch(request.path)
+        or INFO.fullmatch(request.path)
+    )
     repository = repositories.get(match["id"]) if match else None
     if match is None or repository is None:
         return (
             Answer()
             if request.path == "/"
-            else refusal(401 if request.token is None else 404, "RepoNotFound", "Invalid username or password.")
+            else refusal(
+                401 if request.token is None else 404,
+                "RepoNotFound",
+                "Invalid username or password.",
+            )
         )
     revision = match["revision"] or "main"
     commit = repository.branches.get(revision, revision)
@@ -170,22 +216,45 @@ def _described(match: re.Match[str], repository: Repository, commit: str) -> obj
     files = repository.commits[commit]
     if match.re is COMMITS:
         date = repository.dates.get(commit, USUAL_DATE)
-        return [{"id": commit, "title": "Upload", "message": "", "authors": [{"user": "atlas"}], "date": date}]
+        return [
+            {
+                "id": commit,
+                "title": "Upload",
+                "message": "",
+                "authors": [{"user": "atlas"}],
+                "date": date,
+            }
+        ]
     if match.re is TREE:
-        return [{"type": "file", "oid": _oid(body), "size": len(body), "path": name} for name, body in files.items()]
-    return {"id": match["id"], "sha": commit, "lastModified": LAST_MODIFIED, "siblings": [{"rfilename": name} for name in files]}
+        return [
+            {"type": "file", "oid": _oid(body), "size": len(body), "path": name}
+            for name, body in files.items()
+        ]
+    return {
+        "id": match["id"],
+        "sha": commit,
+        "lastModified": LAST_MODIFIED,
+        "siblings": [{"rfilename": name} for name in files],
+    }
 
 
 def _references(repository: Repository) -> object:
     """Every branch, as the Hub lists them."""
-    branches = [{"name": name, "ref": f"refs/heads/{name}", "targetCommit": commit} for name, commit in repository.branches.items()]
+    branches = [
+        {"name": name, "ref": f"refs/heads/{name}", "targetCommit": commit}
+        for name, commit in repository.branches.items()
+    ]
     return {"branches": branches, "tags": [], "converts": []}
 
 
 def _file(body: bytes | None, commit: str) -> Answer:
     if body is None:
         return refusal(404, "EntryNotFound", "Entry not found", X_Repo_Commit=commit)
-    return Answer(200, body, {"X-Repo-Commit": commit, "ETag": f'"{_oid(body)}"', "X-Linked-Size": str(len(body))})
+    return Answer(
+        200,
+        body,
+        {"X-Repo-Commit": commit, "ETag": f'"{_oid(body)}"', "X-Linked-Size": str(len(body))},
+    )
 
 
 def _of_range(answer: Answer, span: str | None) -> Answer:
@@ -193,17 +262,29 @@ def _of_range(answer: Answer, span: str | None) -> Answer:
     requested = re.fullmatch(r"bytes=(\d+)-(\d+)", span or "")
     if requested is None or answer.status != 200:
         return answer
-    start, stop, total = int(requested[1]), min(int(requested[2]) + 1, len(answer.body)), len(answer.body)
+    start, stop, total = (
+        int(requested[1]),
+        min(int(requested[2]) + 1, len(answer.body)),
+        len(answer.body),
+    )
     if start >= total:
         return Answer(416, headers={"Content-Range": f"bytes */{total}"})
-    return Answer(206, answer.body[start:stop], {**answer.headers, "Content-Range": f"bytes {start}-{stop - 1}/{total}"})
+    return Answer(
+        206,
+        answer.body[start:stop],
+        {**answer.headers, "Content-Range": f"bytes {start}-{stop - 1}/{total}"},
+    )
 
 
 def _compressed(answer: Answer) -> Answer:
     """The response compressed with gzip."""
     if answer.status != 200 or "Content-Encoding" in answer.headers:
         return answer
-    return Answer(200, gzip.compress(answer.body, mtime=0), {**answer.headers, "Content-Encoding": "gzip", "Vary": "Accept-Encoding"})
+    return Answer(
+        200,
+        gzip.compress(answer.body, mtime=0),
+        {**answer.headers, "Content-Encoding": "gzip", "Vary": "Accept-Encoding"},
+    )
 
 
 def _json(document: object) -> Answer:
@@ -223,14 +304,22 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         path = unquote(urlsplit(self.path).path)
-        answer = self.server.answer(Request(self.command, path, self.headers.get("Authorization"), self.headers.get("Range")))
+        answer = self.server.answer(
+            Request(
+                self.command, path, self.headers.get("Authorization"), self.headers.get("Range")
+            )
+        )
         if path.endswith(TEXTS) and "gzip" in self.headers.get("Accept-Encoding", ""):
             answer = _compressed(answer)
         self.close_connection = True
         if answer.status is None:
             return
         self.send_response(answer.status)
-        for name, value in {"Content-Length": str(len(answer.body)), "Connection": "close", **answer.headers}.items():
+        for name, value in {
+            "Content-Length": str(len(answer.body)),
+            "Connection": "close",
+            **answer.headers,
+        }.items():
             self.send_header(name, value)
         self.end_headers()
         if self.command == "GET":

@@ -1,4 +1,6 @@
-"""Commands in the process of the tests, for what they do: no other process starts, and large libraries are imported once for all."""
+"""Commands in the process of the tests, for what they do: no other process starts, and large
+libraries are imported once for all.
+"""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -39,8 +41,11 @@ def _processes(n_rows: int = 0, shares_models: bool = False, *, jobs: int = 1) -
     yield Inline()
 
 
-def run(*arguments: str, home: Path, endpoint: str = NOBODY, **environment: str | None) -> CompletedProcess[str]:
-    """As ``hub_server.run``, in this process; the Hub's client takes its settings from the arguments.
+def run(
+    *arguments: str, home: Path, endpoint: str = NOBODY, **environment: str | None
+) -> CompletedProcess[str]:
+    """As ``hub_server.run``, in this process; the Hub's client takes its settings from the
+    arguments.
 
     environment: variables by name; None takes one away
     """
@@ -55,7 +60,11 @@ def run(*arguments: str, home: Path, endpoint: str = NOBODY, **environment: str 
         "HF_HUB_CACHE": str(home / "hub"),
         "HF_HUB_OFFLINE": False,
     }
-    fixed: dict[str, str | None] = {"SOURCE_DATE_EPOCH": "1700000000", "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
+    fixed: dict[str, str | None] = {
+        "SOURCE_DATE_EPOCH": "1700000000",
+        "NO_PROXY": "127.0.0.1",
+        "no_proxy": "127.0.0.1",
+    }
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_pool, "processes", _processes)
         for name, value in settings.items():

@@ -1,9 +1,11 @@
-"""Builds that are killed at moments spread over all their stages, and builds on a disk that is full at some point.
+"""Builds that are killed at moments spread over all their stages, and builds on a disk that is full
+at some point.
 
 python -m tests.kills [kills]
 
-However a build ends, the site is that of the former build or that of the new one, whole; and the next build ends as if nothing had happened.
-The full disks are file systems in memory, which Linux lets a process have that may mount them.
+However a build ends, the site is that of the former build or that of the new one, whole; and the
+next build ends as if nothing had happened. The full disks are file systems in memory, which Linux
+lets a process have that may mount them.
 """
 
 import os
@@ -31,7 +33,12 @@ def main(kills: int) -> None:
         folder = Path(temporary)
         for name, files in FOLDERS.items():
             write_folder(folder / name, files)
-        former, new = (write_list(folder / f"list-{n}", [{"folder": f"../{name}"} for name in list(FOLDERS)[:n]]) for n in (2, 3))
+        former, new = (
+            write_list(
+                folder / f"list-{n}", [{"folder": f"../{name}"} for name in list(FOLDERS)[:n]]
+            )
+            for n in (2, 3)
+        )
         before = folder / "before"
         _finish(before, former)
         shutil.copytree(before, folder / "after")
@@ -46,11 +53,17 @@ def main(kills: int) -> None:
         with disk(folder / "disk"):
             for number in range(DISKS):
                 trial.fill(before, folder / "disk", (number + 0.5) / DISKS)
-    sys.stdout.write(f"{kills} kills, {trial.ended} of them after the end; {DISKS} disks, {trial.sufficed} of them large enough\n")
+    sys.stdout.write(
+        f"{kills} kills, {trial.ended} of them after the end; {DISKS} disks, {trial.sufficed} of"
+        " them large enough\n"
+    )
 
 
 class Trial:
-    """Builds of ``rows`` over a former one. before, after: what both builds show when nothing happens"""
+    """Builds of ``rows`` over a former one.
+
+    before, after: what both builds show when nothing happens
+    """
 
     def __init__(self, rows: Path, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> None:
         self.rows, self.before, self.after = rows, before, after
@@ -58,7 +71,9 @@ class Trial:
 
     def kill(self, output: Path, seconds: float) -> None:
         """End a build in ``output`` after so many seconds, and build again."""
-        with subprocess.Popen(_command(output, self.rows), cwd=ROOT, start_new_session=True, stdout=subprocess.DEVNULL) as process:
+        with subprocess.Popen(
+            _command(output, self.rows), cwd=ROOT, start_new_session=True, stdout=subprocess.DEVNULL
+        ) as process:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(seconds)
             self.ended += process.poll() is not None
@@ -67,14 +82,20 @@ class Trial:
         self._check(output, f"killed after {seconds:.2f} s")
 
     def fill(self, before: Path, mounted: Path, share: float) -> None:
-        """Build on a disk that has this share of what the former build takes left, and again on a large one."""
+        """Build on a disk that has this share of what the former build takes left, and again on a
+        large one.
+        """
         output = Path(shutil.copytree(before, mounted / "output"))
         used = shutil.disk_usage(mounted).used
         _resize(mounted, int(used * (1 + share)))
-        done = subprocess.run(_command(output, self.rows), cwd=ROOT, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            _command(output, self.rows), cwd=ROOT, capture_output=True, text=True, check=False
+        )
         self.sufficed += done.returncode == 0
         if done.returncode not in (0, 1, 2) or "Traceback" in done.stderr:
-            raise SystemExit(f"a disk with {share:.0%} left: exit code {done.returncode}\n{done.stderr}")
+            raise SystemExit(
+                f"a disk with {share:.0%} left: exit code {done.returncode}\n{done.stderr}"
+            )
         _resize(mounted, 10 * used)
         self._check(output, f"a disk with {share:.0%} left")
         shutil.rmtree(output)
@@ -83,7 +104,9 @@ class Trial:
         for name in SHOWN:
             found = of(shown(output), name)
             if found not in (of(self.before, name), of(self.after, name)):
-                raise SystemExit(f"{what}: {name} is neither that of the former build nor that of the new one")
+                raise SystemExit(
+                    f"{what}: {name} is neither that of the former build nor that of the new one"
+                )
         _finish(output, self.rows)
         if shown(output) != self.after:
             raise SystemExit(f"{what}: the next build differs from an undisturbed one")
@@ -91,7 +114,11 @@ class Trial:
 
 def shown(output: Path) -> dict[str, bytes]:
     """Every file that a build in ``output`` publishes, by its path below."""
-    return {f"{name}/{path}": content for name in SHOWN for path, content in contents(output / name).items()}
+    return {
+        f"{name}/{path}": content
+        for name in SHOWN
+        for path, content in contents(output / name).items()
+    }
 
 
 def of(files: Mapping[str, bytes], name: str) -> dict[str, bytes]:
@@ -115,7 +142,16 @@ def _resize(place: Path, n_bytes: int) -> None:
 
 
 def _command(output: Path, rows: Path) -> list[str]:
-    return [sys.executable, "-m", "generator", "build", "--config", str(rows), "--output", str(output)]
+    return [
+        sys.executable,
+        "-m",
+        "generator",
+        "build",
+        "--config",
+        str(rows),
+        "--output",
+        str(output),
+    ]
 
 
 def _finish(output: Path, rows: Path) -> None:

@@ -6,8 +6,15 @@ from bs4 import BeautifulSoup
 
 
 def broken(site: Path, atlas: Path | None = None) -> list[tuple[str, str]]:
-    """Page and target of each link within a site that leads nowhere. atlas: where the pages of ours are, if not all are"""
-    pages = {page: BeautifulSoup(page.read_bytes(), "html.parser") for page in site.rglob("*.html") if page.name != "404.html"}
+    """Page and target of each link within a site that leads nowhere.
+
+    atlas: where the pages of ours are, if not all are
+    """
+    pages = {
+        page: BeautifulSoup(page.read_bytes(), "html.parser")
+        for page in site.rglob("*.html")
+        if page.name != "404.html"
+    }
     return [
         (page.relative_to(site).as_posix(), target)
         for page, soup in pages.items()
@@ -17,11 +24,22 @@ def broken(site: Path, atlas: Path | None = None) -> list[tuple[str, str]]:
 
 
 def _targets(soup: BeautifulSoup) -> list[str]:
-    targets = [str(tag[name]) for name in ("href", "src") for tag in soup.find_all(True) if tag.has_attr(name)]
-    return [target for target in targets if not target.startswith(("http:", "https:", "mailto:", "data:"))]
+    targets = [
+        str(tag[name])
+        for name in ("href", "src")
+        for tag in soup.find_all(True)
+        if tag.has_attr(name)
+    ]
+    return [
+        target
+        for target in targets
+        if not target.startswith(("http:", "https:", "mailto:", "data:"))
+    ]
 
 
-def _exists(site: Path, atlas: Path, page: Path, target: str, pages: dict[Path, BeautifulSoup]) -> bool:
+def _exists(
+    site: Path, atlas: Path, page: Path, target: str, pages: dict[Path, BeautifulSoup]
+) -> bool:
     path, _, fragment = target.partition("#")
     place = (page.parent / path).resolve() if path else page
     place = place / "index.html" if place.is_dir() else place
@@ -29,4 +47,9 @@ def _exists(site: Path, atlas: Path, page: Path, target: str, pages: dict[Path, 
     if "=" in fragment:  # A view of the compare page, not a place on it.
         names = [field.partition("=")[2] for field in fragment.split("&")]
         return inside and all((atlas / f"data/compare/{name}.js").is_file() for name in names)
-    return inside and (not fragment or fragment == "__skip" or place not in pages or pages[place].find(id=fragment) is not None)
+    return inside and (
+        not fragment
+        or fragment == "__skip"
+        or place not in pages
+        or pages[place].find(id=fragment) is not None
+    )

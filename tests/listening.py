@@ -1,4 +1,6 @@
-"""What small models of transformers with random weights do inside while they run, and what the atlas reads from them."""
+"""What small models of transformers with random weights do inside while they run, and what the
+atlas reads from them.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,9 +15,26 @@ from generator.numerics.arrays import Floats
 from tests.support import form_of, save_model
 
 ATOL = 1e-6  # Theirs are computed in single precision, from values of about 1.
-SPEECH = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16, "layerdrop": 0.0}
-HEARING = {"conv_dim": (4, 4), "conv_kernel": (5, 3), "conv_stride": (5, 8), "num_feat_extract_layers": 2}
-WAVES: dict[str, Any] = {**SPEECH, **HEARING, "num_conv_pos_embeddings": 6, "num_conv_pos_embedding_groups": 2, "conv_pos_kernel_size": 5}
+SPEECH = {
+    "hidden_size": 16,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 16,
+    "layerdrop": 0.0,
+}
+HEARING = {
+    "conv_dim": (4, 4),
+    "conv_kernel": (5, 3),
+    "conv_stride": (5, 8),
+    "num_feat_extract_layers": 2,
+}
+WAVES: dict[str, Any] = {
+    **SPEECH,
+    **HEARING,
+    "num_conv_pos_embeddings": 6,
+    "num_conv_pos_embedding_groups": 2,
+    "conv_pos_kernel_size": 5,
+}
 
 
 def made(name: str, **options: Any) -> Any:
@@ -44,7 +63,9 @@ def as_numbers(value: Any) -> Floats:
 
 
 def returned(model: Any, *methods: str, **inputs: Any) -> list[Floats]:
-    """What these methods of any of its modules return while the model runs, in the order in which they are called."""
+    """What these methods of any of its modules return while the model runs, in the order in which
+    they are called.
+    """
     import torch
 
     heard: list[Floats] = []
@@ -66,7 +87,9 @@ def returned(model: Any, *methods: str, **inputs: Any) -> list[Floats]:
     return heard
 
 
-def read(find: Callable[[Files], list[Encoding[Form]]], model: Any, folder: Path) -> dict[str, Encoding[Form]]:
+def read(
+    find: Callable[[Files], list[Encoding[Form]]], model: Any, folder: Path
+) -> dict[str, Encoding[Form]]:
     """The encodings of the saved model, by part."""
     encodings = find(FolderFiles(save_model(model, folder), "tiny"))
     assert len({encoding.record.key for encoding in encodings}) == len(encodings)
@@ -78,4 +101,6 @@ def same(encoding: Encoding[Form], theirs: Floats) -> None:
     ours = form_of(encoding, OffsetBias).kernel(theirs.shape[-1])
     seen = ~np.isnan(ours)
     assert seen.any()
-    np.testing.assert_allclose(ours[seen], theirs[:, : ours.shape[1], : ours.shape[2]][seen], rtol=0, atol=ATOL)
+    np.testing.assert_allclose(
+        ours[seen], theirs[:, : ours.shape[1], : ours.shape[2]][seen], rtol=0, atol=ATOL
+    )

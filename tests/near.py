@@ -1,7 +1,9 @@
-"""``python -m tests.near [COMMIT]``: the tests that a change since a commit can affect, nearest first, for about a minute; HEAD unless given.
+"""``python -m tests.near [COMMIT]``: the tests that a change since a commit can affect, nearest
+first, for about a minute; HEAD unless given.
 
-A test file is as near as its shortest chain of imports to a module that changed. A template belongs to the module of its name; any other file
-affects the test files that name it. How many files a minute leaves out is printed at the end; ``make test`` runs all.
+A test file is as near as its shortest chain of imports to a module that changed. A template belongs
+to the module of its name; any other file affects the test files that name it. How many files a
+minute leaves out is printed at the end; ``make test`` runs all.
 """
 
 import subprocess
@@ -15,9 +17,23 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SECONDS = 60.0
-# Packages whose members are found by listing them, so that no import says that their reader depends on them.
-LISTED = tuple(f"generator.{name}" for name in ("analyses", "schemes", "site.pages", "checkpoints.sources", "checkpoints.files.formats"))
-OF_TEMPLATES = {"analyses": "generator.analyses", "schemes": "generator.schemes", "pages": "generator.site.pages"}
+# Packages whose members are found by listing them, so that no import says that their reader depends
+# on them.
+LISTED = tuple(
+    f"generator.{name}"
+    for name in (
+        "analyses",
+        "schemes",
+        "site.pages",
+        "checkpoints.sources",
+        "checkpoints.files.formats",
+    )
+)
+OF_TEMPLATES = {
+    "analyses": "generator.analyses",
+    "schemes": "generator.schemes",
+    "pages": "generator.site.pages",
+}
 
 
 class Budget:
@@ -38,9 +54,17 @@ class Budget:
 
 
 def changed(commit: str) -> list[str]:
-    """Paths of the files that differ from ``commit``, new ones included, relative to the repository."""
-    commands = (["git", "diff", "--name-only", commit], ["git", "ls-files", "--others", "--exclude-standard"])
-    listed = [subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout for command in commands]
+    """Paths of the files that differ from ``commit``, new ones included, relative to the
+    repository.
+    """
+    commands = (
+        ["git", "diff", "--name-only", commit],
+        ["git", "ls-files", "--others", "--exclude-standard"],
+    )
+    listed = [
+        subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        for command in commands
+    ]
     return sorted({line for text in listed for line in text.splitlines()})
 
 
@@ -52,14 +76,20 @@ def near(paths: Iterable[str]) -> list[str]:
         module = _module(path)
         modules |= {module} & graph.modules
         others += [path] if module not in graph.modules else []
-    found = [_file(module) for module in _by_distance(graph, modules) if module.rpartition(".")[2].startswith("test_")]
+    found = [
+        _file(module)
+        for module in _by_distance(graph, modules)
+        if module.rpartition(".")[2].startswith("test_")
+    ]
     own = {f"test_{module.rpartition('.')[2]}" for module in modules}
     found.sort(key=lambda file: Path(file).stem not in own)
     return list(dict.fromkeys([*found, *(test for path in others for test in _naming(path))]))
 
 
 def _module(path: str) -> str:
-    """The module that a file is, or that a template belongs to; for other files a name that no module has."""
+    """The module that a file is, or that a template belongs to; for other files a name that no
+    module has.
+    """
     match Path(path).parts:
         case ("templates", kind, name) if kind in OF_TEMPLATES:
             return f"{OF_TEMPLATES[kind]}.{name.partition('.')[0]}"
@@ -76,16 +106,23 @@ def _graph() -> grimp.ImportGraph:
             graph.add_import(importer=package, imported=member)
     for conftest in [module for module in graph.modules if module.endswith(".conftest")]:
         for test in graph.find_descendants(conftest.rpartition(".")[0]) - {conftest}:
-            graph.add_import(importer=test, imported=conftest)  # pytest imports it for all tests of its folder.
+            # pytest imports it for all tests of its folder.
+            graph.add_import(importer=test, imported=conftest)
     return graph
 
 
 def _by_distance(graph: grimp.ImportGraph, modules: Iterable[str]) -> list[str]:
-    """``modules`` and all that import one of them, directly or not; those with the shortest chains first, by name where these are alike."""
+    """``modules`` and all that import one of them, directly or not; those with the shortest chains
+    first, by name where these are alike.
+    """
     reached, last = list[str](), sorted(modules)
     while last:
         reached += last
-        importers = {importer for module in last for importer in graph.find_modules_that_directly_import(module)}
+        importers = {
+            importer
+            for module in last
+            for importer in graph.find_modules_that_directly_import(module)
+        }
         last = sorted(importers - {*reached})
     return reached
 
@@ -95,10 +132,14 @@ def _file(module: str) -> str:
 
 
 def _naming(path: str) -> list[str]:
-    """The test files in which the name of a file occurs, or, where there is none, that of its folder."""
+    """The test files in which the name of a file occurs, or, where there is none, that of its
+    folder.
+    """
     tests = sorted((ROOT / "tests").rglob("test_*.py"))
     for name in (Path(path).name, Path(path).parent.name):
-        if name and (naming := [test for test in tests if name in test.read_text(encoding="utf-8")]):
+        if name and (
+            naming := [test for test in tests if name in test.read_text(encoding="utf-8")]
+        ):
             return [test.relative_to(ROOT).as_posix() for test in naming]
     return []
 
@@ -112,7 +153,10 @@ def main(commit: str = "HEAD") -> int:
     code = pytest.main(["-q", *files], plugins=[budget]) if files else pytest.ExitCode.OK
     if code != pytest.ExitCode.INTERRUPTED:
         return int(code)
-    _print(f"The minute is over; not reached: the {len(files) - len(budget.files)} farthest test files. `make test` runs all.")
+    _print(
+        f"The minute is over; not reached: the {len(files) - len(budget.files)} farthest test"
+        " files. `make test` runs all."
+    )
     return int(budget.failed > 0)
 
 

@@ -1,4 +1,6 @@
-"""A small site for tests of comparisons: references from the repository, two biases, a table, and one checkpoint that fails."""
+"""A small site for tests of comparisons: references from the repository, two biases, a table, and
+one checkpoint that fails.
+"""
 
 from dataclasses import replace
 from functools import partial
@@ -16,19 +18,35 @@ from tests.support import checkpoint
 from tests.synthetic import BROKEN, BUCKETS, TABLE, write_folder
 
 REFERENCES = {"sinusoid": "Sinusoid", "llama-2-7b": "Llama 2", "bloom-7b1": "BLOOM"}
-SINUSOID, LLAMA, BLOOM = "sinusoid/encoder-sinusoidal", "llama-2-7b/decoder-rotary", "bloom-7b1/decoder-alibi"
+SINUSOID, LLAMA, BLOOM = (
+    "sinusoid/encoder-sinusoidal",
+    "llama-2-7b/decoder-rotary",
+    "bloom-7b1/decoder-alibi",
+)
 ENCODER, TINY = "buckets/encoder-t5_bias", "table/decoder-learned"
 
 
 def small_atlas(folder: Path) -> Atlas:
     """Evaluated checkpoints; the tables have coordinates (cos p, sin p, p) at position p."""
     synthetic = {"broken": BROKEN, "buckets": BUCKETS, "table": TABLE}
-    rows = [checkpoint(slug=slug, place=str(ROOT / "references" / slug), title=title) for slug, title in REFERENCES.items()]
-    rows += [checkpoint(slug=slug, place=str(write_folder(folder / slug, contents)), title=slug) for slug, contents in synthetic.items()]
+    rows = [
+        checkpoint(slug=slug, place=str(ROOT / "references" / slug), title=title)
+        for slug, title in REFERENCES.items()
+    ]
+    rows += [
+        checkpoint(slug=slug, place=str(write_folder(folder / slug, contents)), title=slug)
+        for slug, contents in synthetic.items()
+    ]
     outcomes = [evaluate.evaluate(evaluate.Task(row, offline=True)) for row in rows]
     shown = tuple(_with_curves(outcome) for outcome in outcomes)
     by_default = partial(families.table, ("bert", "gemma3", "jamba"))
-    return Atlas(shown, evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"}, families=by_default)
+    return Atlas(
+        shown,
+        evaluate.all_analyses(),
+        evaluate.all_schemes(),
+        {"position-atlas": "1.0"},
+        families=by_default,
+    )
 
 
 def _with_curves(outcome: Outcome) -> Outcome:
@@ -40,9 +58,17 @@ def _with_curve(reading: Reading) -> Reading:
     if not isinstance(form, PositionTable):
         return reading
     position = np.arange(len(form.vectors))
-    key, result = next((key, result) for key, result in reading.results.items() if result.reason is None)
+    key, result = next(
+        (key, result) for key, result in reading.results.items() if result.reason is None
+    )
     curve = np.stack([np.cos(position), np.sin(position), position], axis=1)
-    return replace(reading, results={**reading.results, key: replace(result, arrays={**result.arrays, "coordinates": curve})})
+    return replace(
+        reading,
+        results={
+            **reading.results,
+            key: replace(result, arrays={**result.arrays, "coordinates": curve}),
+        },
+    )
 
 
 def build(atlas: Atlas, folder: Path, *bare: str) -> Path:

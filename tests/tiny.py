@@ -1,4 +1,6 @@
-"""Small models of transformers with random weights: oracles for what a checkpoint of that family does."""
+"""Small models of transformers with random weights: oracles for what a checkpoint of that family
+does.
+"""
 
 from typing import Any
 
@@ -9,14 +11,50 @@ from generator.numerics.arrays import Array, Floats
 WIDTH, POSITIONS, VOCABULARY = 16, 32, 40
 # The same sizes under every name that a family has for them.
 SIZES: dict[str, Any] = {
-    **dict.fromkeys(("hidden_size", "d_model", "n_embd", "embedding_size", "dim", "emb_dim", "word_embed_proj_dim"), WIDTH),
-    **dict.fromkeys(("true_hidden_size", "intra_bottleneck_size", "entity_emb_size", "coordinate_size", "shape_size"), WIDTH),
-    **dict.fromkeys(("intermediate_size", "hidden_dim", "d_ff", "dff", "ffn_dim", "encoder_ffn_dim", "decoder_ffn_dim"), WIDTH),
+    **dict.fromkeys(
+        (
+            "hidden_size",
+            "d_model",
+            "n_embd",
+            "embedding_size",
+            "dim",
+            "emb_dim",
+            "word_embed_proj_dim",
+        ),
+        WIDTH,
+    ),
+    **dict.fromkeys(
+        (
+            "true_hidden_size",
+            "intra_bottleneck_size",
+            "entity_emb_size",
+            "coordinate_size",
+            "shape_size",
+        ),
+        WIDTH,
+    ),
+    **dict.fromkeys(
+        (
+            "intermediate_size",
+            "hidden_dim",
+            "d_ff",
+            "dff",
+            "ffn_dim",
+            "encoder_ffn_dim",
+            "decoder_ffn_dim",
+        ),
+        WIDTH,
+    ),
     **dict.fromkeys(("num_attention_heads", "n_heads", "n_head", "num_heads"), 2),
     **dict.fromkeys(("encoder_attention_heads", "decoder_attention_heads"), 2),
     **dict.fromkeys(("num_encoder_attention_heads", "num_decoder_attention_heads"), 2),
-    **dict.fromkeys(("encoder_layers", "decoder_layers", "num_encoder_layers", "num_decoder_layers"), 1),
-    **dict.fromkeys(("max_position_embeddings", "n_positions", "max_source_positions", "max_target_positions"), POSITIONS),
+    **dict.fromkeys(
+        ("encoder_layers", "decoder_layers", "num_encoder_layers", "num_decoder_layers"), 1
+    ),
+    **dict.fromkeys(
+        ("max_position_embeddings", "n_positions", "max_source_positions", "max_target_positions"),
+        POSITIONS,
+    ),
     "vocab_size": VOCABULARY,
     "position_embedding_type": "absolute",
 }
@@ -30,7 +68,9 @@ def build(model_type: str, **options: Any) -> Any:
     from transformers import CONFIG_MAPPING, AutoModel
 
     torch.manual_seed(0)
-    return AutoModel.from_config(CONFIG_MAPPING[model_type](**{**SIZES, **LAYERS, **options})).eval()
+    return AutoModel.from_config(
+        CONFIG_MAPPING[model_type](**{**SIZES, **LAYERS, **options})
+    ).eval()
 
 
 def run(model: Any, **options: Any) -> Any:
@@ -38,7 +78,11 @@ def run(model: Any, **options: Any) -> Any:
     import torch
 
     ids = torch.tensor([IDS])
-    inputs = {"input_ids": ids, **({"decoder_input_ids": ids} if model.config.is_encoder_decoder else {}), **options}
+    inputs = {
+        "input_ids": ids,
+        **({"decoder_input_ids": ids} if model.config.is_encoder_decoder else {}),
+        **options,
+    }
     with torch.no_grad():
         return model(**inputs)
 
@@ -49,13 +93,17 @@ def arrays(model: Any) -> dict[str, Array]:
 
 
 def heard(model: Any, ending: str) -> dict[str, Floats]:
-    """What each module whose name ends so returns for IDS: (n_tokens, d_model), by the module's name."""
+    """What each module whose name ends so returns for IDS: (n_tokens, d_model), by the module's
+    name.
+    """
     outputs: dict[str, Floats] = {}
 
     def keep(name: str) -> Any:
         def hook(_module: Any, _inputs: Any, output: Any) -> None:
             output = output[0] if isinstance(output, tuple) else output
-            outputs[name] = np.asarray(output.detach().double().numpy()).reshape(-1, output.shape[-1])[: len(IDS)]
+            outputs[name] = np.asarray(output.detach().double().numpy()).reshape(
+                -1, output.shape[-1]
+            )[: len(IDS)]
 
         return hook
 

@@ -1,1 +1,3 @@
-"""The analyses, one question per module: computation, findings and figures. Every module holds one ``Analysis``."""
+"""The analyses, one question per module: computation, findings and figures. Every module holds one
+``Analysis``.
+"""

@@ -4,7 +4,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, Arrays, FigureSpec, Finding, InputLayer, LayerNorm, Metric, Result, Results, Sentence, Subject
+from generator.contracts import (
+    Analysis,
+    Arrays,
+    FigureSpec,
+    Finding,
+    InputLayer,
+    LayerNorm,
+    Metric,
+    Result,
+    Results,
+    Sentence,
+    Subject,
+)
 from generator.encodings import Form, OffsetBias, PositionTable, Rotation
 from generator.errors import NotApplicableError
 from generator.figures.panels import colour_bar, image, panels
@@ -25,23 +37,29 @@ STEPS = {
     "normed": "after LayerNorm",
 }
 LESSON = 16  # positions
-APART = ("words", "positions", "sum")  # Steps at which one token at two places is compared, before the input of the first layer.
+# Steps at which one token at two places is compared, before the input of the first layer.
+APART = ("words", "positions", "sum")
 
 
 def layer_norm(rows: Floats, norm: LayerNorm) -> Floats:
-    """Layer normalisation (Ba et al. 2016, arXiv 1607.06450): rows at mean 0 and variance 1, then scaled and shifted.
+    """Layer normalisation (Ba et al. 2016, arXiv 1607.06450): rows at mean 0 and variance 1, then
+    scaled and shifted.
 
     rows: (n_tokens, d_model)
     returns: (n_tokens, d_model)
     """
     centred = rows - rows.mean(axis=1, keepdims=True)
-    size = np.maximum(np.max(np.abs(centred), axis=1, keepdims=True), 1.0)  # Divided out, so that squares do not overflow.
+    # Divided out, so that squares do not overflow.
+    size = np.maximum(np.max(np.abs(centred), axis=1, keepdims=True), 1.0)
     variance = np.mean((centred / size) ** 2, axis=1, keepdims=True)
-    return np.asarray(centred / size / np.sqrt(variance + norm.epsilon / size / size) * norm.weight + norm.bias)
+    return np.asarray(
+        centred / size / np.sqrt(variance + norm.epsilon / size / size) * norm.weight + norm.bias
+    )
 
 
 def steps(layer: InputLayer, sentence: Sentence, form: Form) -> dict[str, Floats]:
-    """The steps of ``sentence`` from word vectors to the input of the first layer, in order: arrays (n_tokens, d_model) by name.
+    """The steps of ``sentence`` from word vectors to the input of the first layer, in order: arrays
+    (n_tokens, d_model) by name.
 
     errors: NotApplicableError when position and word vectors do not fit, or their sum is not finite
     """
@@ -49,7 +67,10 @@ def steps(layer: InputLayer, sentence: Sentence, form: Form) -> dict[str, Floats
     rows = {"words": words}
     if isinstance(form, PositionTable):
         if form.vectors.shape[1] != words.shape[1] or len(form.vectors) < len(words):
-            raise NotApplicableError(f"position vectors {form.vectors.shape} cannot be added to word vectors {words.shape}")
+            raise NotApplicableError(
+                f"position vectors {form.vectors.shape} cannot be added to word vectors"
+                f" {words.shape}"
+            )
         rows["positions"] = form.vectors[: len(words)]
     if layer.token_type is not None:
         rows["types"] = np.broadcast_to(layer.token_type, words.shape)
@@ -61,29 +82,41 @@ def steps(layer: InputLayer, sentence: Sentence, form: Form) -> dict[str, Floats
 
 
 def compute(subject: Subject[Form]) -> Result:
-    """The steps of the input, their norms, the difference from the code of transformers, and one token at two places.
+    """The steps of the input, their norms, the difference from the code of transformers, and one
+    token at two places.
 
-    arrays: words, types, normed (n_tokens, d_model), norms_… of every step (n_tokens,); tokens, ids (n_tokens,)
-    twice_…, apart_… (n_twice, …): tokens at two positions of the sentence, as in ``_twice``
+    arrays: words, types, normed (n_tokens, d_model), norms_… of every step (n_tokens,); tokens, ids
+        (n_tokens,) twice_…, apart_… (n_twice, …): tokens at two positions of the sentence, as in
+        ``_twice``
     again_… (n_again, …): the tokens that also occur in the reversed sentence, as in ``_again``
     lexicon_… (n_words, …): inner products of everyday words, as in ``_lexicon``
     derived: positions and sum (n_tokens, d_model), without rows where there is no such step
-    errors: NotApplicableError when the checkpoint has no sentence, or vectors do not fit or are not finite
+    errors: NotApplicableError when the checkpoint has no sentence, or vectors do not fit or are not
+        finite
     """
     layer = subject.input
     if layer is None:
         raise NotApplicableError(subject.no_input)
     form = subject.encoding.form
-    forward = {name: finite(rows, name) for name, rows in steps(layer, layer.sentence, form).items()}
+    forward = {
+        name: finite(rows, name) for name, rows in steps(layer, layer.sentence, form).items()
+    }
     backward = steps(layer, layer.reversed, form)
     last, last_backward = list(forward.values())[-1], list(backward.values())[-1]
     norms = {f"norms_{name}": row_norms(rows) for name, rows in forward.items()}
     twice = _twice(layer, form)
-    difference = None if layer.own.values is None else float(np.max(np.abs(last - layer.own.values)))
+    difference = (
+        None if layer.own.values is None else float(np.max(np.abs(last - layer.own.values)))
+    )
     return Result(
         metrics=(
             Metric("tokens", "Tokens of the sentence", float(len(last))),
-            Metric("module_difference", "Largest difference from transformers", difference, reason=_no_code(difference)),
+            Metric(
+                "module_difference",
+                "Largest difference from transformers",
+                difference,
+                reason=_no_code(difference),
+            ),
         ),
         arrays={
             **{name: rows for name, rows in forward.items() if name not in DERIVED},
@@ -100,13 +133,17 @@ def compute(subject: Subject[Form]) -> Result:
 
 
 def _positions(form: Form, arrays: Arrays) -> Floats:
-    """The position vectors of ``arrays["words"]`` (n_tokens, d_model): the same shape; no rows where the form adds none."""
+    """The position vectors of ``arrays["words"]`` (n_tokens, d_model): the same shape; no rows
+    where the form adds none.
+    """
     n_tokens, d_model = arrays["words"].shape
     return form.vectors[:n_tokens] if isinstance(form, PositionTable) else np.zeros((0, d_model))
 
 
 def _sum(form: Form, arrays: Arrays) -> Floats:
-    """Sum of ``arrays["words"]`` (n_tokens, d_model) and of what is added to them: the same shape; no rows where nothing is added."""
+    """Sum of ``arrays["words"]`` (n_tokens, d_model) and of what is added to them: the same shape;
+    no rows where nothing is added.
+    """
     if "norms_sum" not in arrays:
         return arrays["words"][:0]
     added = (arrays["words"], _positions(form, arrays), arrays.get("types", ()))
@@ -128,56 +165,98 @@ def _no_code(difference: float | None) -> str | None:
 
 
 def _twice(layer: InputLayer, form: Form) -> dict[str, Array]:
-    """Tokens that occur twice in the sentence, reserved ones aside; where none does, those of the sentence put after itself.
+    """Tokens that occur twice in the sentence, reserved ones aside; where none does, those of the
+    sentence put after itself.
 
-    returns: twice_tokens (n_twice,), twice_positions (n_twice, 2), and apart_… (n_twice,), the norms of the differences of the two words,
-    positions, sums, and inputs of the first layer; empty arrays where the encoding has too few positions for that
+    returns: twice_tokens (n_twice,), twice_positions (n_twice, 2), and apart_… (n_twice,), the
+        norms of the differences of the two words, positions, sums, and inputs of the first layer;
+        empty arrays where the encoding has too few positions for that
     """
     once = layer.sentence
-    doubled = Sentence(once.tokens * 2, once.ids * 2, once.reserved * 2, np.concatenate([once.words, once.words]))
+    doubled = Sentence(
+        once.tokens * 2, once.ids * 2, once.reserved * 2, np.concatenate([once.words, once.words])
+    )
     sentence = once if _pairs(once) else doubled
     pairs = np.array(_pairs(sentence), dtype=np.int64).reshape(-1, 2)
     try:
         rows = steps(layer, sentence, form)
     except NotApplicableError:  # More tokens than positions.
         pairs, rows = pairs[:0], steps(layer, once, form)
-    shown = {**{name: rows[name] for name in APART if name in rows}, "inputs": list(rows.values())[-1]}
-    apart = {f"apart_{name}": row_norms(vectors[pairs[:, 0]] - vectors[pairs[:, 1]]) for name, vectors in shown.items()}
-    return {"twice_tokens": np.array([sentence.tokens[first] for first, _ in pairs]), "twice_positions": pairs, **apart}
+    shown = {
+        **{name: rows[name] for name in APART if name in rows},
+        "inputs": list(rows.values())[-1],
+    }
+    apart = {
+        f"apart_{name}": row_norms(vectors[pairs[:, 0]] - vectors[pairs[:, 1]])
+        for name, vectors in shown.items()
+    }
+    return {
+        "twice_tokens": np.array([sentence.tokens[first] for first, _ in pairs]),
+        "twice_positions": pairs,
+        **apart,
+    }
 
 
 def _pairs(sentence: Sentence) -> list[tuple[int, int]]:
     """The first two positions of every token that occurs twice, reserved ones aside."""
-    places = {index: [place for place, other in enumerate(sentence.ids) if other == index] for index in dict.fromkeys(sentence.ids)}
-    return [(found[0], found[1]) for found in places.values() if len(found) > 1 and not sentence.reserved[found[0]]]
+    places = {
+        index: [place for place, other in enumerate(sentence.ids) if other == index]
+        for index in dict.fromkeys(sentence.ids)
+    }
+    return [
+        (found[0], found[1])
+        for found in places.values()
+        if len(found) > 1 and not sentence.reserved[found[0]]
+    ]
 
 
 def _again(layer: InputLayer, last: Floats, last_backward: Floats) -> dict[str, Array]:
-    """Tokens that also occur in the reversed sentence: their positions in both, and the norms of the differences of their vectors.
+    """Tokens that also occur in the reversed sentence: their positions in both, and the norms of
+    the differences of their vectors.
 
     last, last_backward: (n_tokens, d_model), the input of the first layer
     returns: arrays (n_again,), positions (n_again, 2)
     """
     first, second = layer.sentence, layer.reversed
-    pairs = [(i, second.ids.index(index)) for i, index in enumerate(first.ids) if index in second.ids and first.ids.index(index) == i]
+    pairs = [
+        (i, second.ids.index(index))
+        for i, index in enumerate(first.ids)
+        if index in second.ids and first.ids.index(index) == i
+    ]
     return {
         "again_tokens": np.array([first.tokens[i] for i, _ in pairs]),
         "again_reserved": np.array([first.reserved[i] for i, _ in pairs]),
         "again_positions": np.array(pairs).reshape(-1, 2),
-        "again_words": row_norms(np.array([first.words[i] - second.words[j] for i, j in pairs]).reshape(len(pairs), first.words.shape[1])),
-        "again_inputs": row_norms(np.array([last[i] - last_backward[j] for i, j in pairs]).reshape(len(pairs), first.words.shape[1])),
+        "again_words": row_norms(
+            np.array([first.words[i] - second.words[j] for i, j in pairs]).reshape(
+                len(pairs), first.words.shape[1]
+            )
+        ),
+        "again_inputs": row_norms(
+            np.array([last[i] - last_backward[j] for i, j in pairs]).reshape(
+                len(pairs), first.words.shape[1]
+            )
+        ),
     }
 
 
 def _lexicon(subject: Subject[Form], layer: InputLayer) -> dict[str, Array]:
-    """Inner products of everyday words and of the first positions, of which the scores of all sums are made.
+    """Inner products of everyday words and of the first positions, of which the scores of all sums
+    are made.
 
-    (w + p) · (w′ + p′) = w · w′ + w · p′ + p · w′ + p · p′ (Ke et al. 2021, arXiv 2006.15595, section 3.1)
-    returns: lexicon_tokens (n_words,), lexicon_words (n_words, n_words), lexicon_positions (n_words, n), lexicon_order (n, n); nothing
-    where there is no table of positions in a line, or no lexicon
+    (w + p) · (w′ + p′) = w · w′ + w · p′ + p · w′ + p · p′ (Ke et al. 2021, arXiv 2006.15595,
+    section 3.1)
+    returns: lexicon_tokens (n_words,), lexicon_words (n_words, n_words), lexicon_positions
+        (n_words, n), lexicon_order (n, n); nothing where there is no table of positions in a line,
+        or no lexicon
     """
     form = subject.encoding.form
-    if not isinstance(form, PositionTable) or form.grid is not None or subject.words is None or not layer.lexicon:
+    if (
+        not isinstance(form, PositionTable)
+        or form.grid is not None
+        or subject.words is None
+        or not layer.lexicon
+    ):
         return {}
     words = subject.words[[index for _, index in layer.lexicon]] * layer.word_scale
     positions = form.vectors[:LESSON]
@@ -191,17 +270,35 @@ def _lexicon(subject: Subject[Form], layer: InputLayer) -> dict[str, Array]:
     }
 
 
-def _findings(forward: dict[str, Floats], layer: InputLayer, difference: float | None) -> tuple[Finding, ...]:
-    inside = () if "positions" in forward else (Finding("This encoding adds nothing to the input; it acts inside attention."),)
-    return (*inside, _of_check(layer.own.name, difference), *(Finding(note) for note in layer.notes))
+def _findings(
+    forward: dict[str, Floats], layer: InputLayer, difference: float | None
+) -> tuple[Finding, ...]:
+    inside = (
+        ()
+        if "positions" in forward
+        else (Finding("This encoding adds nothing to the input; it acts inside attention."),)
+    )
+    return (
+        *inside,
+        _of_check(layer.own.name, difference),
+        *(Finding(note) for note in layer.notes),
+    )
 
 
 def _of_check(name: str, difference: float | None) -> Finding:
-    """A finding on whether the last step is what the code of transformers, its module called ``name``, makes."""
+    """A finding on whether the last step is what the code of transformers, its module called
+    ``name``, makes.
+    """
     if difference is None:
-        return Finding("The input shown here is not checked against the code of this family, which may do more.")
+        return Finding(
+            "The input shown here is not checked against the code of this family, which may do"
+            " more."
+        )
     how = "differs from" if difference > ROUNDING else "equals"
-    text = f"The input shown here {how} that of transformers' {name} (largest difference {significant(difference, 2)})."
+    text = (
+        f"The input shown here {how} that of transformers' {name} (largest difference"
+        f" {significant(difference, 2)})."
+    )
     return Finding(text, ("module_difference",), 0.2)
 
 
@@ -209,28 +306,57 @@ def _of_twice(twice: dict[str, Array], forward: dict[str, Floats]) -> tuple[Find
     """How far apart the two inputs of the first token that occurs twice are."""
     if not len(twice["twice_tokens"]):
         return ()
-    token, (first, second), inputs = str(twice["twice_tokens"][0]), twice["twice_positions"][0], list(forward.values())[-1]
+    token, (first, second), inputs = (
+        str(twice["twice_tokens"][0]),
+        twice["twice_positions"][0],
+        list(forward.values())[-1],
+    )
     sentence = "sentence" if second < len(inputs) else "repeated sentence"
-    same = f"In the {sentence}, “{visible(token)}” has the same word vector at positions {first} and {second}"
+    same = (
+        f"In the {sentence}, “{visible(token)}” has the same word vector at positions {first} and"
+        f" {second}"
+    )
     if "positions" not in forward:
-        return (Finding(f"{same}. The input shown here is the same too, since no position vector is added."),)
-    apart, length = significant(twice["apart_inputs"][0], 3), significant(row_norms(inputs)[first], 3)
-    return (Finding(f"{same}. The two inputs differ by a vector of norm {apart}; the first has norm {length}."),)
+        return (
+            Finding(
+                f"{same}. The input shown here is the same too, since no position vector is added."
+            ),
+        )
+    apart, length = (
+        significant(twice["apart_inputs"][0], 3),
+        significant(row_norms(inputs)[first], 3),
+    )
+    return (
+        Finding(
+            f"{same}. The two inputs differ by a vector of norm {apart}; the first has norm"
+            f" {length}."
+        ),
+    )
 
 
 def draw(results: Results) -> "Figure":
     """Heat maps of the steps, tokens by dimensions, each step divided by its root mean square."""
-    strips = [(label, result, name, rows) for label, result in results.items() for name, rows in shown(result).items()]
+    strips = [
+        (label, result, name, rows)
+        for label, result in results.items()
+        for name, rows in shown(result).items()
+    ]
     n_tokens = max(len(result.arrays["tokens"]) for result in results.values())
     figure, axes = panels(len(strips), columns=1, height=0.55 + 0.115 * n_tokens)
     for ax, (label, result, name, rows) in zip(axes, strips, strict=True):
         scale = root_mean_square(rows) or 1.0
         picture = image(ax, rows / scale, (-LIMIT, LIMIT), DIVERGING, n_images=len(strips))
-        ax.set_yticks(range(len(rows)), [visible(f"{token:.14}") for token in result.arrays["tokens"]], fontsize=7)
+        ax.set_yticks(
+            range(len(rows)),
+            [visible(f"{token:.14}") for token in result.arrays["tokens"]],
+            fontsize=7,
+        )
         title = STEPS[name] if len(results) == 1 else f"{label.title}: {STEPS[name]}"
         ax.set_title(f"{title} · RMS {significant(scale, 3)}")
     axes[-1].set_xlabel("dimension")
-    colour_bar(figure, picture, axes, "value ÷ RMS of the step" if len(strips) > 1 else "value ÷ RMS")
+    colour_bar(
+        figure, picture, axes, "value ÷ RMS of the step" if len(strips) > 1 else "value ÷ RMS"
+    )
     return figure
 
 
@@ -239,10 +365,18 @@ def alt(results: Results) -> str:
     summaries = []
     for label, result in results.items():
         means = (
-            f"{STEPS[name]} {significant(result.arrays[f'norms_{name}'].mean(), 3)}" for name in STEPS if f"norms_{name}" in result.arrays
+            f"{STEPS[name]} {significant(result.arrays[f'norms_{name}'].mean(), 3)}"
+            for name in STEPS
+            if f"norms_{name}" in result.arrays
         )
-        summaries.append(f"{label.title}, {len(result.arrays['tokens'])} tokens, mean norms: {', '.join(means)}")
-    return "Input of a sentence, step by step, as heat maps of tokens by dimensions. " + "; ".join(summaries) + "."
+        summaries.append(
+            f"{label.title}, {len(result.arrays['tokens'])} tokens, mean norms: {', '.join(means)}"
+        )
+    return (
+        "Input of a sentence, step by step, as heat maps of tokens by dimensions. "
+        + "; ".join(summaries)
+        + "."
+    )
 
 
 ANALYSIS = Analysis(
@@ -258,11 +392,15 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="steps",
-            caption="Each step from words to the input of the first layer: a strip per step, a row per token.",
+            caption=(
+                "Each step from words to the input of the first layer: a strip per step, a row per"
+                " token."
+            ),
             how_to_read=(
-                "Read downwards: the strips add up to the sum, which LayerNorm rescales where the model has one. "
-                "Compare the RMS above each strip, its unit of colour, to see which step is large. "
-                "Word strips depend on the token, position strips on the place alone."
+                "Read downwards: the strips add up to the sum, which LayerNorm rescales where the"
+                " model has one. Compare the RMS above each strip, its unit of colour, to see which"
+                " step is large. Word strips depend on the token, position strips on the place"
+                " alone."
             ),
             alt=alt,
             draw=draw,

@@ -5,7 +5,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Label, Metric, Result, Results, Spot, Subject
+from generator.contracts import (
+    Analysis,
+    FigureSpec,
+    Finding,
+    Label,
+    Metric,
+    Result,
+    Results,
+    Spot,
+    Subject,
+)
 from generator.encodings import OffsetBias
 from generator.figures.lines import Line, mark_beyond
 from generator.figures.panels import Panel, head_colours, image_panels, panels, wrapped
@@ -28,10 +38,12 @@ LIMIT = 10.0  # logit; e^10 is a factor of 22,000 in the attention weight, next 
 
 
 def compute(subject: Subject[OffsetBias]) -> Result:
-    """Range of the bias, its extremes relative to each head's median, and the offset that each head favours.
+    """Range of the bias, its extremes relative to each head's median, and the offset that each head
+    favours.
 
-    arrays: values (n_heads, n_offsets), logits; offsets (n_offsets,), key minus query, in positions; matrices (n_heads, n, n),
-    n ≤ ``SHOWN``, query by key, NaN for keys that a causal mask hides; peaks (n_heads,), offset of the largest bias
+    arrays: values (n_heads, n_offsets), logits; offsets (n_offsets,), key minus query, in
+        positions; matrices (n_heads, n, n), n ≤ ``SHOWN``, query by key, NaN for keys that a causal
+        mask hides; peaks (n_heads,), offset of the largest bias
     errors: NotApplicableError when the bias is not finite
     """
     form = subject.encoding.form
@@ -45,15 +57,33 @@ def compute(subject: Subject[OffsetBias]) -> Result:
         metrics=(
             Metric("spread", "Largest minus smallest bias", spread, "logit"),
             Metric("largest", "Largest bias among the offsets drawn", float(values.max()), "logit"),
-            Metric("smallest", "Smallest bias among the offsets drawn", float(values.min()), "logit"),
+            Metric(
+                "smallest", "Smallest bias among the offsets drawn", float(values.min()), "logit"
+            ),
             Metric("above", "Largest excess over a head's median", float(relative.max()), "logit"),
-            Metric("below", "Largest deficit below a head's median", float(-relative.min()), "logit"),
-            Metric("near_heads", "Heads with their largest bias within one position", n_near / n_heads * 100.0, "%"),
+            Metric(
+                "below", "Largest deficit below a head's median", float(-relative.min()), "logit"
+            ),
+            Metric(
+                "near_heads",
+                "Heads with their largest bias within one position",
+                n_near / n_heads * 100.0,
+                "%",
+            ),
         ),
-        arrays={"values": values, "offsets": form.offsets, "matrices": form.kernel(SHOWN), "peaks": peaks},
+        arrays={
+            "values": values,
+            "offsets": form.offsets,
+            "matrices": form.kernel(SHOWN),
+            "peaks": peaks,
+        },
         findings=(
             _of_peaks(n_near, n_heads, spread_of_head=float(np.ptp(values, axis=1).max())),
-            *(() if form.beyond == "linear" else (*_extreme(form, relative, 1.0), *_extreme(form, relative, -1.0))),
+            *(
+                ()
+                if form.beyond == "linear"
+                else (*_extreme(form, relative, 1.0), *_extreme(form, relative, -1.0))
+            ),
         ),
     )
 
@@ -61,7 +91,12 @@ def compute(subject: Subject[OffsetBias]) -> Result:
 def _of_peaks(n_near: int, n_heads: int, spread_of_head: float) -> Finding:
     if spread_of_head == 0.0:
         return Finding("Every head has the same bias at all offsets.", ("spread",), 0.9)
-    return Finding(f"{counted(n_near, n_heads, 'head', 'favour')} the query's own position or a direct neighbour.", ("near_heads",), 0.4)
+    return Finding(
+        f"{counted(n_near, n_heads, 'head', 'favour')} the query's own position or a direct"
+        " neighbour.",
+        ("near_heads",),
+        0.4,
+    )
 
 
 def _extreme(form: OffsetBias, relative: Floats, sign: float) -> tuple[Finding, ...]:
@@ -73,28 +108,42 @@ def _extreme(form: OffsetBias, relative: Floats, sign: float) -> tuple[Finding, 
     if farthest.max() <= LIMIT:
         return ()
     head = int(farthest.argmax())
-    index, n_more = int((sign * relative[head]).argmax()), int(np.count_nonzero(farthest > LIMIT)) - 1
+    index, n_more = (
+        int((sign * relative[head]).argmax()),
+        int(np.count_nonzero(farthest > LIMIT)) - 1,
+    )
     effect, side = ("favours", "above") if sign > 0 else ("avoids", "below")
     more = (
-        f" In {n_more} more {'head' if n_more == 1 else 'heads'}, some bias lies more than {LIMIT:g} logits {side} the median."
+        f" In {n_more} more {'head' if n_more == 1 else 'heads'}, some bias lies more than"
+        f" {LIMIT:g} logits {side} the median."
         if n_more
         else ""
     )
     text = (
-        f"Head {head} strongly {effect} {_where(form, head, index)}: its bias there is {rounded(farthest[head], 1)} logits {side} its median. "
-        f"Between keys that match equally well, that is a factor of {in_words(np.exp(min(farthest[head], 100.0)))}.{more}"
+        f"Head {head} strongly {effect} {_where(form, head, index)}: its bias there is"
+        f" {rounded(farthest[head], 1)} logits {side} its median. Between keys that match equally"
+        f" well, that is a factor of {in_words(np.exp(min(farthest[head], 100.0)))}.{more}"
     )
     return (Finding(text, (side,), 0.7, spots=_spot(form, head, index)),)
 
 
 def _spot(form: OffsetBias, head: int, index: int) -> tuple[Spot, ...]:
-    """The nearest of all offsets with the bias of ``head`` at ``index``, where a panel of its own shows the head."""
+    """The nearest of all offsets with the bias of ``head`` at ``index``, where a panel of its own
+    shows the head.
+    """
     alike = np.flatnonzero(form.values[head] == form.values[head, index])
     nearest = alike[np.argmin(np.abs(form.offsets[alike]))]
     panel, left_out = divmod(head, _every(len(form.values), MOST_PANELS))
     if left_out or abs(form.offsets[nearest]) > SPAN or not _is_curved(form.values):
         return ()
-    return (Spot("curves", float(form.offsets[nearest]), float(np.clip(form.values[head, nearest], -LIMIT, LIMIT)), panel),)
+    return (
+        Spot(
+            "curves",
+            float(form.offsets[nearest]),
+            float(np.clip(form.values[head, nearest], -LIMIT, LIMIT)),
+            panel,
+        ),
+    )
 
 
 def _where(form: OffsetBias, head: int, index: int) -> str:
@@ -110,7 +159,11 @@ def _where(form: OffsetBias, head: int, index: int) -> str:
     if last == form.offsets.size - 1 and low > 0:
         return f"keys {low} or more positions ahead"
     if low == high:
-        return f"the key {abs(low)} {'position' if abs(low) == 1 else 'positions'} {_side(low)}" if low else "the query's own position"
+        return (
+            f"the key {abs(low)} {'position' if abs(low) == 1 else 'positions'} {_side(low)}"
+            if low
+            else "the query's own position"
+        )
     if low > 0 or high < 0:
         near, far = sorted((abs(low), abs(high)))
         return f"keys {near} to {far} positions {_side(low)}"
@@ -122,7 +175,9 @@ def _side(offset: int) -> str:
 
 
 def draw_curves(results: Results) -> "Figure":
-    """Bias by offset: one panel per checkpoint, or per head of a single checkpoint whose heads are no straight lines."""
+    """Bias by offset: one panel per checkpoint, or per head of a single checkpoint whose heads are
+    no straight lines.
+    """
     span, limits = _view(results)
     single = len(results) == 1
     if single and _is_curved(next(iter(results.values())).arrays["values"]):
@@ -138,19 +193,31 @@ def draw_curves(results: Results) -> "Figure":
             labelled = single and (len(values) <= MOST_NAMED or head in (0, len(values) - 1))
             style = "steps-mid" if _stepped(values[head]) else "default"
             ax.plot(
-                offsets, values[head], color=colours[head], linewidth=1.2, drawstyle=style, label=f"{'' if labelled else '_'}head {head}"
+                offsets,
+                values[head],
+                color=colours[head],
+                linewidth=1.2,
+                drawstyle=style,
+                label=f"{'' if labelled else '_'}head {head}",
             )
         ax.axvline(0, color=MUTED, linewidth=0.6)
         ax.axhline(0, color=MUTED, linewidth=0.6)
         ax.set_title(wrapped(label.title))
-        ax.set(xlabel="offset: key minus query (positions)", ylabel="bias (logit)", xlim=span, ylim=limits)
+        ax.set(
+            xlabel="offset: key minus query (positions)",
+            ylabel="bias (logit)",
+            xlim=span,
+            ylim=limits,
+        )
         mark_beyond(ax, lines, limits)
     if single:
         axes[0].legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
 
 
-def _draw_heads(label: Label, result: Result, span: tuple[float, float], limits: tuple[float, float]) -> "Figure":
+def _draw_heads(
+    label: Label, result: Result, span: tuple[float, float], limits: tuple[float, float]
+) -> "Figure":
     """A small panel for each head, and the axes of all along the outer edges."""
     visible = np.abs(result.arrays["offsets"]) <= SPAN
     offsets, values = result.arrays["offsets"][visible], result.arrays["values"][:, visible]
@@ -182,13 +249,18 @@ def _every(count: int, most: int) -> int:
 
 
 def _is_curved(values: Floats) -> bool:
-    """Whether some of several heads is neither a straight line nor two that meet. values: (n_heads, n_offsets)"""
+    """Whether some of several heads is neither a straight line nor two that meet.
+
+    values: (n_heads, n_offsets)
+    """
     slopes = np.diff(values, axis=1) / (np.max(np.abs(values)) or 1.0)
     return len(values) > 1 and any(np.unique(np.round(head, STRAIGHT)).size > 2 for head in slopes)
 
 
 def _view(results: Results) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Limits of offsets and of biases, common to all panels; a side without values gets only a margin."""
+    """Limits of offsets and of biases, common to all panels; a side without values gets only a
+    margin.
+    """
     offsets = np.concatenate([result.arrays["offsets"] for result in results.values()])
     values = np.concatenate([result.arrays["values"].ravel() for result in results.values()])
     return _sides(offsets, float(SPAN)), _sides(values, LIMIT)
@@ -197,7 +269,9 @@ def _view(results: Results) -> tuple[tuple[float, float], tuple[float, float]]:
 def _sides(values: np.ndarray, limit: float) -> tuple[float, float]:
     if not values.any():
         return -limit, limit
-    return -limit if values.min() < 0 else -MARGIN * limit, limit if values.max() > 0 else MARGIN * limit
+    return -limit if values.min() < 0 else -MARGIN * limit, (
+        limit if values.max() > 0 else MARGIN * limit
+    )
 
 
 def _stepped(line: np.ndarray) -> bool:
@@ -210,13 +284,21 @@ def _cut(result: Result) -> str:
 
 
 def draw_matrices(results: Results) -> "Figure":
-    """Bias as a matrix, query by key: the heads of a single checkpoint, or the mean over heads of several."""
+    """Bias as a matrix, query by key: the heads of a single checkpoint, or the mean over heads of
+    several.
+    """
     images = [
         Panel(name, matrix)
         for label, result in results.items()
         for name, matrix in _named(label, result.arrays["matrices"], single=len(results) == 1)
     ]
-    return image_panels(images, (-LIMIT, LIMIT), DIVERGING, ("key position", "query position", "bias (logit)"), square=True)
+    return image_panels(
+        images,
+        (-LIMIT, LIMIT),
+        DIVERGING,
+        ("key position", "query position", "bias (logit)"),
+        square=True,
+    )
 
 
 def _named(label: Label, matrices: np.ndarray, single: bool) -> list[tuple[str, np.ndarray]]:
@@ -230,10 +312,15 @@ def _named(label: Label, matrices: np.ndarray, single: bool) -> list[tuple[str, 
 
 
 def alt_curves(results: Results) -> str:
-    """Alternative text: number of heads, range of the bias and share of heads that favour near keys."""
+    """Alternative text: number of heads, range of the bias and share of heads that favour near
+    keys.
+    """
     summaries = (
-        f"{label.title}: {len(result.arrays['values'])} heads, from {significant(result.arrays['values'].min(), 3)} to {significant(result.arrays['values'].max(), 3)}, "
-        f"{rounded(result.value('near_heads'), 0)} % of them largest within one position{_cut(result)}"
+        f"{label.title}: {len(result.arrays['values'])} heads, from"
+        f" {significant(result.arrays['values'].min(), 3)} to"
+        f" {significant(result.arrays['values'].max(), 3)},"
+        f" {rounded(result.value('near_heads'), 0)} % of them largest within one"
+        f" position{_cut(result)}"
         for label, result in results.items()
     )
     return "Bias of each head by offset, as curves. " + "; ".join(summaries) + "."
@@ -241,15 +328,24 @@ def alt_curves(results: Results) -> str:
 
 def alt_matrices(results: Results) -> str:
     """Alternative text: number of heads of each checkpoint."""
-    summaries = (f"{label.title}: {len(result.arrays['matrices'])} heads" for label, result in results.items())
-    return f"Bias as a matrix of {SHOWN} query by {SHOWN} key positions, constant along each diagonal. " + "; ".join(summaries) + "."
+    summaries = (
+        f"{label.title}: {len(result.arrays['matrices'])} heads"
+        for label, result in results.items()
+    )
+    return (
+        f"Bias as a matrix of {SHOWN} query by {SHOWN} key positions, constant along each"
+        " diagonal. " + "; ".join(summaries) + "."
+    )
 
 
 ANALYSIS = Analysis(
     key="bias",
     title="Bias by offset",
     question="Which offsets does each head favour or avoid?",
-    source="Raffel et al. 2020 (arXiv 1910.10683), section 2.1; Press et al. 2022 (arXiv 2108.12409), section 3.",
+    source=(
+        "Raffel et al. 2020 (arXiv 1910.10683), section 2.1; Press et al. 2022 (arXiv 2108.12409),"
+        " section 3."
+    ),
     stage="see",
     order=70,
     forms=(OffsetBias,),
@@ -259,19 +355,24 @@ ANALYSIS = Analysis(
             key="curves",
             caption=f"Bias of the heads by offset, cut at ±{LIMIT:g} logits.",
             how_to_read=(
-                "High lines mark keys that a head favours before content counts: earlier keys left of 0, later ones right. "
-                "Flat steps are offsets that share one learned value; a straight line is a fixed slope. "
-                "Triangles mark values beyond ±10, a factor of 22,000 in attention weight."
+                "High lines mark keys that a head favours before content counts: earlier keys left"
+                " of 0, later ones right. Flat steps are offsets that share one learned value; a"
+                " straight line is a fixed slope. Triangles mark values beyond ±10, a factor of"
+                " 22,000 in attention weight."
             ),
             alt=alt_curves,
             draw=draw_curves,
         ),
         FigureSpec(
             key="matrices",
-            caption=f"The same bias as matrices: the first {SHOWN} queries by {SHOWN} keys, at most {MOST_HEADS} heads.",
+            caption=(
+                f"The same bias as matrices: the first {SHOWN} queries by {SHOWN} keys, at most"
+                f" {MOST_HEADS} heads."
+            ),
             how_to_read=(
-                "Red keys are favoured, blue ones avoided; beyond ±10 the colour stays the same. "
-                "Each diagonal has one colour, because only the offset counts. Empty cells are keys that a causal model cannot see."
+                "Red keys are favoured, blue ones avoided; beyond ±10 the colour stays the same."
+                " Each diagonal has one colour, because only the offset counts. Empty cells are"
+                " keys that a causal model cannot see."
             ),
             alt=alt_matrices,
             draw=draw_matrices,

@@ -2,13 +2,31 @@
 
 from typing import TYPE_CHECKING
 
-from generator.contracts import Analysis, Arrays, FigureSpec, Finding, Headline, Metric, Published, Result, Results, Subject
+from generator.contracts import (
+    Analysis,
+    Arrays,
+    FigureSpec,
+    Finding,
+    Headline,
+    Metric,
+    Published,
+    Result,
+    Results,
+    Subject,
+)
 from generator.contracts.published import COSINES, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
-from generator.numerics.arrays import Floats, cosine_matrix, finite, mean_of_defined, neighbours, off_diagonal
+from generator.numerics.arrays import (
+    Floats,
+    cosine_matrix,
+    finite,
+    mean_of_defined,
+    neighbours,
+    off_diagonal,
+)
 from generator.text import rounded
 
 if TYPE_CHECKING:
@@ -23,7 +41,8 @@ def compute(subject: Subject[PositionTable]) -> Result:
     """Cosine similarity between all pairs of positions, up to ``MOST_POSITIONS``.
 
     derived: cosines (n_positions, n_positions), NaN for a vector of zeros
-    errors: NotApplicableError when the table is not finite, or has fewer than two vectors that are not zero
+    errors: NotApplicableError when the table is not finite, or has fewer than two vectors that are
+        not zero
     """
     form = subject.encoding.form
     vectors = finite(form.vectors, "the table")
@@ -43,7 +62,10 @@ def compute(subject: Subject[PositionTable]) -> Result:
             Metric("lowest", "Lowest cosine", float(pairs.min())),
         ),
         derived={"cosines": cosines},
-        findings=(*_cut(len(vectors)), *(() if adjacent is None else _findings(adjacent, float(pairs.mean())))),
+        findings=(
+            *_cut(len(vectors)),
+            *(() if adjacent is None else _findings(adjacent, float(pairs.mean()))),
+        ),
     )
 
 
@@ -55,26 +77,41 @@ def matrix(form: PositionTable, _: Arrays) -> Floats:
 def _cut(n_positions: int) -> tuple[Finding, ...]:
     if n_positions <= MOST_POSITIONS:
         return ()
-    return (Finding(f"Only the first {MOST_POSITIONS:,} of {n_positions:,} positions are compared.", ("mean",)),)
+    return (
+        Finding(
+            f"Only the first {MOST_POSITIONS:,} of {n_positions:,} positions are compared.",
+            ("mean",),
+        ),
+    )
 
 
 def _findings(adjacent: float, mean: float) -> tuple[Finding, ...]:
     neighbours, any_two = rounded(adjacent, 2, 1.0, -1.0), rounded(mean, 2, 1.0, -1.0)
-    how, weight = ("more" if adjacent > mean else "less", 0.4) if abs(adjacent - mean) > APART else ("hardly more", 0.5)
-    text = f"Neighbouring positions are {how} similar than average: mean cosine {neighbours} against {any_two}."
+    how, weight = (
+        ("more" if adjacent > mean else "less", 0.4)
+        if abs(adjacent - mean) > APART
+        else ("hardly more", 0.5)
+    )
+    text = (
+        f"Neighbouring positions are {how} similar than average: mean cosine {neighbours} against"
+        f" {any_two}."
+    )
     return (Finding(text, ("adjacent", "mean"), weight),)
 
 
 def draw(results: Results) -> "Figure":
     """Cosine matrices side by side."""
     images = [Panel(label.title, result.derived["cosines"]) for label, result in results.items()]
-    return image_panels(images, (-1.0, 1.0), DIVERGING, ("position", "position", "cosine similarity"), square=True)
+    return image_panels(
+        images, (-1.0, 1.0), DIVERGING, ("position", "position", "cosine similarity"), square=True
+    )
 
 
 def alt(results: Results) -> str:
     """Alternative text: mean cosine of neighbours and of any two positions, and the lowest."""
     summaries = (
-        f"{label.title}: neighbours {_value_text(result, 'adjacent')}, any two {_value_text(result, 'mean')}, lowest {_value_text(result, 'lowest')}"
+        f"{label.title}: neighbours {_value_text(result, 'adjacent')}, any two"
+        f" {_value_text(result, 'mean')}, lowest {_value_text(result, 'lowest')}"
         for label, result in results.items()
     )
     return "Cosine matrices from −1 to 1. Mean cosines, " + "; ".join(summaries) + "."
@@ -88,7 +125,10 @@ ANALYSIS = Analysis(
     key="cosine",
     title="Similarity of positions",
     question="Which positions have similar vectors?",
-    source="The cosine matrix of the GPT-2, BERT and T5 notebooks; Wang and Chen 2020 (arXiv 2010.04903) print it for trained models.",
+    source=(
+        "The cosine matrix of the GPT-2, BERT and T5 notebooks; Wang and Chen 2020 (arXiv"
+        " 2010.04903) print it for trained models."
+    ),
     stage="see",
     order=50,
     headlines=(Headline("adjacent", "Cosine of neighbours"),),
@@ -100,8 +140,10 @@ ANALYSIS = Analysis(
             key="matrix",
             caption="Cosine similarity of every two positions.",
             how_to_read=(
-                "A red band along the diagonal means that near positions are similar; white is unrelated, blue opposite. "
-                "Stripes parallel to the diagonal mean that only the offset matters. Blocks and crosses mark positions that the table treats differently."
+                "A red band along the diagonal means that near positions are similar; white is"
+                " unrelated, blue opposite. Stripes parallel to the diagonal mean that only the"
+                " offset matters. Blocks and crosses mark positions that the table treats"
+                " differently."
             ),
             alt=alt,
             draw=draw,

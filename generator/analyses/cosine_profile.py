@@ -4,7 +4,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Spot, Subject
+from generator.contracts import (
+    Analysis,
+    FigureSpec,
+    Finding,
+    Metric,
+    Published,
+    Result,
+    Results,
+    Spot,
+    Subject,
+)
 from generator.contracts.published import COSINES, array, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
@@ -37,12 +47,13 @@ VIEW = (-1.0, 1.02)
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
-    """Mean and spread of the cosine similarity by offset, up to ``MOST_POSITIONS`` and without outliers, and how it decays.
+    """Mean and spread of the cosine similarity by offset, up to ``MOST_POSITIONS`` and without
+    outliers, and how it decays.
 
     Translation invariance and local monotonicity after Wang B. et al. 2021.
     arrays: profile, spread (n_positions,), index = offset in positions
-    errors: NotApplicableError when positions form a grid, are too few, are zero but for one, or do not differ in direction, or the table
-    is not finite
+    errors: NotApplicableError when positions form a grid, are too few, are zero but for one, or do
+        not differ in direction, or the table is not finite
     """
     form = subject.encoding.form
     cosines = _cosines(form)
@@ -54,25 +65,49 @@ def compute(subject: Subject[PositionTable]) -> Result:
     )
     measured = (
         Metric("half_fall", "Distance halfway to the overall mean", half, "positions"),
-        _or_reason("half", "Distance at which the mean cosine falls below ½", half_of(profile), "positions", "it never falls below ½"),
-        _or_reason("rise", "First offset at which the mean cosine rises", rise, "positions", "it never rises"),
-        _or_reason("invariance", "Translation invariance", invariance, "", "all pairs of different positions have the same cosine"),
+        _or_reason(
+            "half",
+            "Distance at which the mean cosine falls below ½",
+            half_of(profile),
+            "positions",
+            "it never falls below ½",
+        ),
+        _or_reason(
+            "rise",
+            "First offset at which the mean cosine rises",
+            rise,
+            "positions",
+            "it never rises",
+        ),
+        _or_reason(
+            "invariance",
+            "Translation invariance",
+            invariance,
+            "",
+            "all pairs of different positions have the same cosine",
+        ),
         _monotonicity(cosines),
         Metric("positions", "Positions compared", float(len(cosines))),
-        Metric("left_out", "Outliers left out", float(np.count_nonzero(form.outliers < MOST_POSITIONS))),
+        Metric(
+            "left_out", "Outliers left out", float(np.count_nonzero(form.outliers < MOST_POSITIONS))
+        ),
     )
     findings = (*of_fall(half, rise, profile, mean), *_of_invariance(invariance))
     return Result(measured, {"profile": profile, "spread": spread_by_offset(cosines)}, findings)
 
 
 def _cosines(form: PositionTable) -> Floats:
-    """Cosine of every two of the first ``MOST_POSITIONS`` positions, (n, n), NaN for outliers and vectors of zeros. errors: as ``compute``"""
+    """Cosine of every two of the first ``MOST_POSITIONS`` positions, (n, n), NaN for outliers and
+    vectors of zeros. errors: as ``compute``
+    """
     if form.grid is not None:
         raise NotApplicableError("its positions form a grid, where an offset has two components")
     finite(form.vectors, "the table")
     vectors = form.inliers.vectors[:MOST_POSITIONS]
     if len(vectors) < FEWEST:
-        raise NotApplicableError(f"{len(vectors)} positions are too few; a profile needs at least {FEWEST}")
+        raise NotApplicableError(
+            f"{len(vectors)} positions are too few; a profile needs at least {FEWEST}"
+        )
     cosines = cosine_matrix(vectors)
     pairs = off_diagonal(cosines)
     if not pairs.size:
@@ -86,12 +121,17 @@ def _monotonicity(cosines: Floats) -> Metric:
     share = local_monotonicity([cosines], STEPS)
     percentage = None if share is None else 100.0 * share
     return _or_reason(
-        "monotonicity", f"Local monotonicity of the cosine (w = {STEPS})", percentage, "%", "no two neighbours both have a nonzero vector"
+        "monotonicity",
+        f"Local monotonicity of the cosine (w = {STEPS})",
+        percentage,
+        "%",
+        "no two neighbours both have a nonzero vector",
     )
 
 
 def spread_by_offset(matrix: Floats) -> Floats:
-    """Standard deviation along each diagonal, from the main one outwards; NaN where no entry is defined.
+    """Standard deviation along each diagonal, from the main one outwards; NaN where no entry is
+    defined.
 
     matrix: (n, n)
     returns: (n,), index = offset in positions, in the unit of ``matrix``
@@ -106,12 +146,15 @@ def spread_by_offset(matrix: Floats) -> Floats:
 
 
 def half_of(profile: Floats) -> float | None:
-    """Offset at which ``profile`` (n,) first falls below ½, interpolated linearly, in positions; None if it never does."""
+    """Offset at which ``profile`` (n,) first falls below ½, interpolated linearly, in positions;
+    None if it never does.
+    """
     return half_distance(np.arange(profile.size), profile)
 
 
 def half_of_fall(profile: Floats, mean: float) -> float | None:
-    """Offset at which ``profile`` (n,) first falls below (1 + mean) / 2, interpolated linearly, in positions.
+    """Offset at which ``profile`` (n,) first falls below (1 + mean) / 2, interpolated linearly, in
+    positions.
 
     mean: over all pairs of different positions, < 1; some offset lies at or below it
     """
@@ -119,7 +162,9 @@ def half_of_fall(profile: Floats, mean: float) -> float | None:
 
 
 def first_rise(profile: Floats) -> float | None:
-    """First offset at which ``profile`` (n,) rises by more than rounding, in positions; None if it never does."""
+    """First offset at which ``profile`` (n,) rises by more than rounding, in positions; None if it
+    never does.
+    """
     rises = np.flatnonzero(np.diff(profile) > FLAT)
     return float(rises[0]) + 1.0 if rises.size else None
 
@@ -128,20 +173,35 @@ def _or_reason(key: str, title: str, value: float | None, unit: str, reason: str
     return Metric(key, title, value, unit, reason if value is None else None)
 
 
-def of_fall(half: float | None, rise: float | None, profile: Floats, mean: float) -> tuple[Finding, ...]:
-    """Finding on the decay of the cosine with distance; none when neighbours are hardly more similar than any two positions.
+def of_fall(
+    half: float | None, rise: float | None, profile: Floats, mean: float
+) -> tuple[Finding, ...]:
+    """Finding on the decay of the cosine with distance; none when neighbours are hardly more
+    similar than any two positions.
 
-    half, rise: distances of ``half_of_fall`` and ``first_rise``; profile: (n,), mean cosine by offset; mean: of any two positions
+    half, rise: distances of ``half_of_fall`` and ``first_rise``; profile: (n,), mean cosine by
+        offset; mean: of any two positions
     """
     if half is None or not profile[1] - mean > ALIKE:
         return ()
     spots = tuple(
-        Spot("lines", place, float(np.interp(place, np.arange(profile.size), profile))) for place in (half, rise) if place is not None
+        Spot("lines", place, float(np.interp(place, np.arange(profile.size), profile)))
+        for place in (half, rise)
+        if place is not None
     )
     text = f"Mean cosine falls halfway to its overall mean ({rounded(mean, 2)}) {_at_half(half)}"
     if rise is None:
-        return (Finding(f"{text}, and never rises again.", ("half_fall", "rise"), 0.4, spots=spots),)
-    return (Finding(f"{text}; it first rises again at {rounded(rise, 0)}.", ("half_fall", "rise"), 0.3, spots=spots),)
+        return (
+            Finding(f"{text}, and never rises again.", ("half_fall", "rise"), 0.4, spots=spots),
+        )
+    return (
+        Finding(
+            f"{text}; it first rises again at {rounded(rise, 0)}.",
+            ("half_fall", "rise"),
+            0.3,
+            spots=spots,
+        ),
+    )
 
 
 def _at_half(distance: float) -> str:
@@ -152,10 +212,16 @@ def _at_half(distance: float) -> str:
 
 def _of_invariance(invariance: float | None) -> tuple[Finding, ...]:
     if invariance is not None and invariance >= INVARIANT:
-        text = f"The offset alone explains {rounded(100.0 * invariance, 1, 100.0)} % of the variance in cosine: absolute position hardly matters."
+        text = (
+            f"The offset alone explains {rounded(100.0 * invariance, 1, 100.0)} % of the variance"
+            " in cosine: absolute position hardly matters."
+        )
         return (Finding(text, ("invariance",), 0.6),)
     if invariance is not None and invariance < VARYING:
-        text = f"The offset explains only {rounded(100.0 * invariance, 0, 0.0)} % of the variance in cosine: absolute position matters too."
+        text = (
+            f"The offset explains only {rounded(100.0 * invariance, 0, 0.0)} % of the variance in"
+            " cosine: absolute position matters too."
+        )
         return (Finding(text, ("invariance",), 0.3),)
     return ()
 
@@ -166,7 +232,9 @@ def draw(results: Results) -> "Figure":
     for label, result, dash in with_line_styles(results):
         profile, spread = result.arrays["profile"], result.arrays["spread"]
         offsets = np.arange(profile.size)
-        axes.fill_between(offsets, profile - spread, profile + spread, color=label.colour, alpha=0.16, linewidth=0)
+        axes.fill_between(
+            offsets, profile - spread, profile + spread, color=label.colour, alpha=0.16, linewidth=0
+        )
         axes.plot(profile, color=label.colour, linestyle=dash, label=label.title)
     axes.set(xlabel="distance (positions)", ylabel="mean cosine similarity", ylim=VIEW)
     axes.grid(axis="y")
@@ -177,10 +245,15 @@ def draw(results: Results) -> "Figure":
 def alt(results: Results) -> str:
     """Alternative text: mean cosine at offsets 1 and 10 of each table, and its spread."""
     summaries = (
-        f"{label.title}: neighbours {_at(result.arrays['profile'], 1)}, ten apart {_at(result.arrays['profile'], 10)}, spread there {_at(result.arrays['spread'], 10)}"
+        f"{label.title}: neighbours {_at(result.arrays['profile'], 1)}, ten apart"
+        f" {_at(result.arrays['profile'], 10)}, spread there {_at(result.arrays['spread'], 10)}"
         for label, result in results.items()
     )
-    return "Mean cosine by distance, as lines with a band of one standard deviation. " + "; ".join(summaries) + "."
+    return (
+        "Mean cosine by distance, as lines with a band of one standard deviation. "
+        + "; ".join(summaries)
+        + "."
+    )
 
 
 def _at(values: Floats, offset: int) -> str:
@@ -191,7 +264,10 @@ ANALYSIS = Analysis(
     key="cosine_profile",
     title="Similarity by distance",
     question="Does similarity depend on distance alone?",
-    source="Translation invariance and local monotonicity after Wang B. et al. 2021 (On Position Embeddings in BERT, ICLR); the formulas are ours.",
+    source=(
+        "Translation invariance and local monotonicity after Wang B. et al. 2021 (On Position"
+        " Embeddings in BERT, ICLR); the formulas are ours."
+    ),
     stage="measure",
     order=52,
     forms=(PositionTable,),
@@ -200,10 +276,14 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="lines",
-            caption="Mean cosine similarity of two positions by distance, with a band of one standard deviation.",
+            caption=(
+                "Mean cosine similarity of two positions by distance, with a band of one standard"
+                " deviation."
+            ),
             how_to_read=(
-                "A steady fall tells distance; a flat stretch tells none, and a rise makes far positions look nearer. "
-                "A narrow band means that only distance counts, a wide one that absolute position matters too. The far end rests on few pairs."
+                "A steady fall tells distance; a flat stretch tells none, and a rise makes far"
+                " positions look nearer. A narrow band means that only distance counts, a wide one"
+                " that absolute position matters too. The far end rests on few pairs."
             ),
             alt=alt,
             draw=draw,
@@ -218,7 +298,11 @@ ANALYSIS = Analysis(
             paper_sinusoid,
         ),
         Published(
-            "Mean cosine of the sinusoid, 512 × 768, at offset 10", ("0.680",), COSINES, array(compute, "profile", 10), paper_sinusoid
+            "Mean cosine of the sinusoid, 512 × 768, at offset 10",
+            ("0.680",),
+            COSINES,
+            array(compute, "profile", 10),
+            paper_sinusoid,
         ),
         Published(
             "First offset at which the mean cosine of the sinusoid, 512 × 768, rises",
@@ -228,7 +312,11 @@ ANALYSIS = Analysis(
             paper_sinusoid,
         ),
         Published(
-            "Translation invariance of the sinusoid, 512 × 768", ("1.00000",), COSINES, metrics(compute, "invariance"), paper_sinusoid
+            "Translation invariance of the sinusoid, 512 × 768",
+            ("1.00000",),
+            COSINES,
+            metrics(compute, "invariance"),
+            paper_sinusoid,
         ),
     ),
 )

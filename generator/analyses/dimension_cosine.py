@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, Arrays, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.contracts import (
+    Analysis,
+    Arrays,
+    FigureSpec,
+    Finding,
+    Metric,
+    Result,
+    Results,
+    Subject,
+)
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.panels import Panel, image_panels
@@ -23,10 +32,13 @@ BLOCK = 512  # dimensions that are compared with as many others at once
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
-    """Cosine similarity between all pairs of columns of the table, and the matrix of at most ``MOST_DRAWN`` evenly spread columns.
+    """Cosine similarity between all pairs of columns of the table, and the matrix of at most
+    ``MOST_DRAWN`` evenly spread columns.
 
-    arrays: every (), of how many columns the matrix has one; derived: cosines (n_drawn, n_drawn), NaN for a column of zeros
-    errors: NotApplicableError when the table is not finite, or has fewer than two columns that are not zero
+    arrays: every (), of how many columns the matrix has one; derived: cosines (n_drawn, n_drawn),
+        NaN for a column of zeros
+    errors: NotApplicableError when the table is not finite, or has fewer than two columns that are
+        not zero
     """
     vectors = finite(subject.encoding.form.vectors, "the table")
     if vectors.shape[1] < 2:
@@ -52,14 +64,17 @@ def compute(subject: Subject[PositionTable]) -> Result:
 
 
 def matrix(form: PositionTable, arrays: Arrays) -> Floats:
-    """Cosine similarity of every ``arrays["every"]``-th column with every other: (n_drawn, n_drawn)."""
+    """Cosine similarity of every ``arrays["every"]``-th column with every other: (n_drawn,
+    n_drawn).
+    """
     return cosine_matrix(form.vectors[:, :: int(arrays["every"])].T)
 
 
 def _pairs(vectors: Floats, cosines: Floats) -> Iterator[Floats]:
     """Absolute cosines of all pairs of columns, part by part; NaN for pairs with a column of zeros.
 
-    vectors: (n_positions, d_model); cosines: (n_drawn, n_drawn), of all columns where these are few enough
+    vectors: (n_positions, d_model); cosines: (n_drawn, n_drawn), of all columns where these are few
+        enough
     """
     count = vectors.shape[1]
     if len(cosines) == count:
@@ -78,7 +93,8 @@ def _findings(strong: float) -> tuple[Finding, ...]:
         return ()
     return (
         Finding(
-            f"{rounded(strong, 1)} % of all pairs of dimensions are nearly parallel or opposite (cosine beyond ±{STRONG}).",
+            f"{rounded(strong, 1)} % of all pairs of dimensions are nearly parallel or opposite"
+            f" (cosine beyond ±{STRONG}).",
             ("strong",),
             0.4,
         ),
@@ -90,12 +106,17 @@ def draw(results: Results) -> "Figure":
     images = [Panel(label.title, result.derived["cosines"]) for label, result in results.items()]
     every = max(int(result.arrays["every"]) for result in results.values())
     dimension = "dimension" if every == 1 else f"dimension ÷ {every}"
-    return image_panels(images, (-1.0, 1.0), DIVERGING, (dimension, dimension, "cosine similarity"), square=True)
+    return image_panels(
+        images, (-1.0, 1.0), DIVERGING, (dimension, dimension, "cosine similarity"), square=True
+    )
 
 
 def alt(results: Results) -> str:
     """Alternative text: mean absolute cosine of each table."""
-    summaries = (f"{label.title}: mean absolute cosine {rounded(result.value('size'), 2)}" for label, result in results.items())
+    summaries = (
+        f"{label.title}: mean absolute cosine {rounded(result.value('size'), 2)}"
+        for label, result in results.items()
+    )
     return "Cosine matrices of the dimensions from −1 to 1. " + "; ".join(summaries) + "."
 
 
@@ -114,8 +135,9 @@ ANALYSIS = Analysis(
             key="matrix",
             caption="Cosine similarity of every two dimensions, each a curve over position.",
             how_to_read=(
-                "Strong colour off the diagonal means that dimensions repeat each other: red for parallel curves, blue for opposite ones. "
-                "White is unrelated. In the sinusoid, the slowest dimensions form the red corner."
+                "Strong colour off the diagonal means that dimensions repeat each other: red for"
+                " parallel curves, blue for opposite ones. White is unrelated. In the sinusoid, the"
+                " slowest dimensions form the red corner."
             ),
             alt=alt,
             draw=draw,

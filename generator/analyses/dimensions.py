@@ -4,11 +4,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, Arrays, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.contracts import (
+    Analysis,
+    Arrays,
+    FigureSpec,
+    Finding,
+    Metric,
+    Result,
+    Results,
+    Subject,
+)
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.panels import panels, ridges, wrapped
-from generator.numerics.arrays import Array, Floats, blocks, finite, neighbours, root_mean_square, row_norms
+from generator.numerics.arrays import (
+    Array,
+    Floats,
+    blocks,
+    finite,
+    neighbours,
+    root_mean_square,
+    row_norms,
+)
 from generator.text import rounded
 
 if TYPE_CHECKING:
@@ -16,15 +33,20 @@ if TYPE_CHECKING:
 
 COUNT = 12
 FILLED = 0.45  # of the distance between baselines: half the height of a line
-DIGITS = 9  # Shares of the variance closer than this are equal, so that the choice is the same on every machine.
+# Shares of the variance closer than this are equal, so that the choice is the same on every
+# machine.
+DIGITS = 9
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
-    """The ``COUNT`` columns of the table that vary most over positions without outliers, and its roughness from position to position.
+    """The ``COUNT`` columns of the table that vary most over positions without outliers, and its
+    roughness from position to position.
 
-    arrays: dimensions (n_curves,), int; middles, scales (n_curves,), mean of each curve and largest deviation from it, without
-    outliers; line (), positions in a line of neighbours; derived: curves (n_curves, n_positions)
-    errors: NotApplicableError when the table is not finite, has fewer than three positions, or is zero
+    arrays: dimensions (n_curves,), int; middles, scales (n_curves,), mean of each curve and largest
+        deviation from it, without outliers; line (), positions in a line of neighbours; derived:
+        curves (n_curves, n_positions)
+    errors: NotApplicableError when the table is not finite, has fewer than three positions, or is
+        zero
     """
     form = subject.encoding.form
     vectors = finite(form.vectors, "the table")
@@ -35,7 +57,12 @@ def compute(subject: Subject[PositionTable]) -> Result:
     if unit == 0.0:
         raise NotApplicableError("every value of the table is zero")
     columns = form.grid[1] if form.grid else len(vectors)
-    variances = np.concatenate([np.var(vectors[inliers, part] / unit, axis=0) for part in blocks(vectors.shape[1], len(vectors))])
+    variances = np.concatenate(
+        [
+            np.var(vectors[inliers, part] / unit, axis=0)
+            for part in blocks(vectors.shape[1], len(vectors))
+        ]
+    )
     shares = variances / (variances.sum() or 1.0)  # (d_model,)
     dimensions = np.sort(np.argsort(-np.round(shares, DIGITS), kind="stable")[:COUNT])
     ratio, drawn = roughness(vectors, columns, form.outliers), vectors[np.ix_(inliers, dimensions)]
@@ -49,7 +76,12 @@ def compute(subject: Subject[PositionTable]) -> Result:
     return Result(
         metrics=(
             Metric("roughness", "Step between neighbours ÷ RMS", ratio),
-            Metric("drawn", f"Variance in the {dimensions.size} dimensions drawn", 100.0 * float(shares[dimensions].sum()), "%"),
+            Metric(
+                "drawn",
+                f"Variance in the {dimensions.size} dimensions drawn",
+                100.0 * float(shares[dimensions].sum()),
+                "%",
+            ),
             Metric("left_out", "Outliers left out", float(form.outliers.size)),
         ),
         arrays=arrays,
@@ -62,7 +94,11 @@ def _findings(ratio: float) -> tuple[Finding, ...]:
     changes = f"between neighbours, values change by {rounded(ratio, 2, 0.0)} of the table's RMS"
     if ratio < 0.3:
         return (Finding(f"The table is smooth: {changes}.", ("roughness",), 0.3),)
-    return (Finding(f"The table is rough: {changes} (white noise: 1.41).", ("roughness",), 0.4),) if ratio > 1.0 else ()
+    return (
+        (Finding(f"The table is rough: {changes} (white noise: 1.41).", ("roughness",), 0.4),)
+        if ratio > 1.0
+        else ()
+    )
 
 
 def curves(form: PositionTable, arrays: Arrays) -> Floats:
@@ -71,15 +107,21 @@ def curves(form: PositionTable, arrays: Arrays) -> Floats:
 
 
 def roughness(vectors: Floats, columns: int, outliers: Array) -> float:
-    """Root mean square of the steps between neighbours, relative to that of the values: √2 for white noise, 0 for constants.
+    """Root mean square of the steps between neighbours, relative to that of the values: √2 for
+    white noise, 0 for constants.
 
-    vectors: (n_positions, d_model), with ``columns`` patches per row, n_positions for a sequence; outliers: (n_outliers,), int, positions
-    that take no part
+    vectors: (n_positions, d_model), with ``columns`` patches per row, n_positions for a sequence;
+        outliers: (n_outliers,), int, positions that take no part
     """
     pairs = np.transpose(neighbours(len(vectors), columns))
     pairs = pairs[~np.isin(pairs, outliers).any(axis=1)]
-    steps = [row_norms(vectors[pairs[part, 1]] - vectors[pairs[part, 0]]) for part in blocks(len(pairs), vectors.shape[1])]
-    return root_mean_square(np.concatenate([np.zeros(0), *steps])) / root_mean_square(np.delete(row_norms(vectors), outliers))
+    steps = [
+        row_norms(vectors[pairs[part, 1]] - vectors[pairs[part, 0]])
+        for part in blocks(len(pairs), vectors.shape[1])
+    ]
+    return root_mean_square(np.concatenate([np.zeros(0), *steps])) / root_mean_square(
+        np.delete(row_norms(vectors), outliers)
+    )
 
 
 def draw(results: Results) -> "Figure":
@@ -87,8 +129,16 @@ def draw(results: Results) -> "Figure":
     figure, axes = panels(len(results), height=5.2 if len(results) < 3 else 4.2)
     for ax, (label, result) in zip(axes, results.items(), strict=True):
         middles, scales = result.arrays["middles"][:, None], result.arrays["scales"][:, None]
-        lines = np.clip((result.derived["curves"] - middles) / np.where(scales == 0.0, 1.0, scales), -1.0, 1.0)
-        ridges(ax, FILLED * lines, [f"{dimension}" for dimension in result.arrays["dimensions"]], label.colour, 1.0)
+        lines = np.clip(
+            (result.derived["curves"] - middles) / np.where(scales == 0.0, 1.0, scales), -1.0, 1.0
+        )
+        ridges(
+            ax,
+            FILLED * lines,
+            [f"{dimension}" for dimension in result.arrays["dimensions"]],
+            label.colour,
+            1.0,
+        )
         ax.set_title(wrapped(label.title))
         is_line = int(result.arrays["line"]) >= lines.shape[1]
         ax.set(xlabel="position" if is_line else "patch, row by row", ylabel="dimension")
@@ -98,8 +148,10 @@ def draw(results: Results) -> "Figure":
 def alt(results: Results) -> str:
     """Alternative text: dimensions drawn and roughness of each table."""
     summaries = (
-        f"{label.title}: dimensions {', '.join(str(dimension) for dimension in result.arrays['dimensions'])}, "
-        f"with {rounded(result.value('drawn'), 0, 100.0)} % of the variance, step between neighbours {rounded(result.value('roughness'), 2)} of the RMS"
+        f"{label.title}: dimensions"
+        f" {', '.join(str(dimension) for dimension in result.arrays['dimensions'])}, with"
+        f" {rounded(result.value('drawn'), 0, 100.0)} % of the variance, step between neighbours"
+        f" {rounded(result.value('roughness'), 2)} of the RMS"
         for label, result in results.items()
     )
     return "Single dimensions as curves over position. " + "; ".join(summaries) + "."
@@ -109,7 +161,9 @@ ANALYSIS = Analysis(
     key="dimensions",
     title="Single dimensions",
     question="How do single dimensions change from position to position?",
-    source="The GPT-2 course, which draws twelve dimensions; choosing those that vary most is ours.",
+    source=(
+        "The GPT-2 course, which draws twelve dimensions; choosing those that vary most is ours."
+    ),
     stage="see",
     order=40,
     forms=(PositionTable,),
@@ -118,10 +172,14 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="curves",
-            caption="The twelve dimensions that vary most over positions, each mean-centred and on its own scale.",
+            caption=(
+                "The twelve dimensions that vary most over positions, each mean-centred and on its"
+                " own scale."
+            ),
             how_to_read=(
-                "Compare shapes, not sizes: all curves have the same height. A smooth wave gives neighbours similar values; noise shows no order. "
-                "Outliers do not set the scale, and are cut."
+                "Compare shapes, not sizes: all curves have the same height. A smooth wave gives"
+                " neighbours similar values; noise shows no order. Outliers do not set the scale,"
+                " and are cut."
             ),
             alt=alt,
             draw=draw,

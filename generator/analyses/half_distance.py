@@ -5,7 +5,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Label, Metric, Overlay, Result, Results, Spot, Subject
+from generator.contracts import (
+    Analysis,
+    FigureSpec,
+    Finding,
+    Label,
+    Metric,
+    Overlay,
+    Result,
+    Results,
+    Spot,
+    Subject,
+)
 from generator.encodings import Decay, OffsetBias
 from generator.errors import NotApplicableError
 from generator.figures.lines import DOTTED, legend_below, with_line_styles
@@ -24,16 +35,20 @@ MOST_LINES = 128
 SHORTEST_SHOWN, LONGEST_SHOWN = 1e-2, 1e7  # positions; limits of the vertical axis
 QUARTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 STRAIGHT = 1e-6  # Of the largest bias: rounding of a straight line.
-ALIBI = 2.0 ** -np.arange(1.0, 9.0)  # Slopes of 8 heads (Press et al. 2022, section 3), for comparison, in logits per position.
+# Slopes of 8 heads (Press et al. 2022, section 3), for comparison, in logits per position.
+ALIBI = 2.0 ** -np.arange(1.0, 9.0)
 APART = 2.0  # Ratio of two layers' medians from which they are told apart.
 
 
 def compute(subject: Subject[Decay | OffsetBias]) -> Result:
-    """Half-distances ln 2 / rate, for e^(−rate · distance) of a state, or of a key's weight at equal contents.
+    """Half-distances ln 2 / rate, for e^(−rate · distance) of a state, or of a key's weight at
+    equal contents.
 
-    arrays: half_distances (n_layers, n_rates), in positions, infinite for a rate of 0; layers (n_layers,), indices, −1 for all layers
-    alike; distances, left (n_distances,), the mean of e^(−rate · distance); quarters (2, n_distances), its quartiles over all rates
-    errors: NotApplicableError when a rate is not finite or negative, when all are 0, or when a bias is no straight line that falls
+    arrays: half_distances (n_layers, n_rates), in positions, infinite for a rate of 0; layers
+        (n_layers,), indices, −1 for all layers alike; distances, left (n_distances,), the mean of
+        e^(−rate · distance); quarters (2, n_distances), its quartiles over all rates
+    errors: NotApplicableError when a rate is not finite or negative, when all are 0, or when a bias
+        is no straight line that falls
     """
     form = subject.encoding.form
     decay = form if isinstance(form, Decay) else _of_bias(form)
@@ -50,11 +65,27 @@ def compute(subject: Subject[Decay | OffsetBias]) -> Result:
     alike = None if of_layers else "the same in all layers"
     return Result(
         metrics=(
-            _metric("median", "Half-distance of the rates, median", float(np.median(halves)), "positions"),
-            _metric("shortest", "Half-distance of the rates, shortest", float(halves.min()), "positions"),
-            _metric("longest", "Half-distance of the rates, longest", float(halves.max()), "positions"),
-            _metric("spread", "Half-distance of the rates, 90th ÷ 10th percentile", _spread(halves)),
-            Metric("layers", "Layers that decay", float(len(rates)) if of_layers else None, reason=alike),
+            _metric(
+                "median",
+                "Half-distance of the rates, median",
+                float(np.median(halves)),
+                "positions",
+            ),
+            _metric(
+                "shortest", "Half-distance of the rates, shortest", float(halves.min()), "positions"
+            ),
+            _metric(
+                "longest", "Half-distance of the rates, longest", float(halves.max()), "positions"
+            ),
+            _metric(
+                "spread", "Half-distance of the rates, 90th ÷ 10th percentile", _spread(halves)
+            ),
+            Metric(
+                "layers",
+                "Layers that decay",
+                float(len(rates)) if of_layers else None,
+                reason=alike,
+            ),
             Metric("units", "Rates per layer", float(decay.n_units)),
         ),
         arrays={
@@ -69,14 +100,16 @@ def compute(subject: Subject[Decay | OffsetBias]) -> Result:
 
 
 def _of_bias(form: OffsetBias) -> Decay:
-    """The rates of a bias that is a straight line: softmax makes of slope · distance a factor e^(−slope · distance).
+    """The rates of a bias that is a straight line: softmax makes of slope · distance a factor
+    e^(−slope · distance).
 
     errors: NotApplicableError
     """
     values = finite(form.values, "the bias")
     if form.beyond != "linear" or not form.causal or values.shape[1] < 2:
         raise NotApplicableError("its bias is not linear in distance, so it has no rate")
-    slopes = (values[:, -1] - values[:, 0]) / (form.offsets[-1] - form.offsets[0])  # (n_heads,), logits per position
+    # (n_heads,), logits per position
+    slopes = (values[:, -1] - values[:, 0]) / (form.offsets[-1] - form.offsets[0])
     line = values[:, :1] + slopes[:, None] * (form.offsets - form.offsets[0])
     if np.max(np.abs(values - line)) > STRAIGHT * np.max(np.abs(values)) or slopes.min() < 0.0:
         raise NotApplicableError("its bias does not fall linearly with distance, so it has no rate")
@@ -91,21 +124,37 @@ def _spread(halves: Floats) -> float:
 
 
 def _metric(key: str, title: str, value: float, unit: str = "") -> Metric:
-    return Metric(key, title, value, unit) if math.isfinite(value) else Metric(key, title, None, unit, "some rates are 0")
+    return (
+        Metric(key, title, value, unit)
+        if math.isfinite(value)
+        else Metric(key, title, None, unit, "some rates are 0")
+    )
 
 
 def _distance(value: float) -> str:
     """A half-distance as text."""
     text = significant(value, 3)
-    return (f"{text} position" if text == "1" else f"{text} positions") if math.isfinite(value) else "infinite"
+    return (
+        (f"{text} position" if text == "1" else f"{text} positions")
+        if math.isfinite(value)
+        else "infinite"
+    )
 
 
 def _of_decay(decay: Decay, halves: Floats) -> tuple[Finding, ...]:
-    of_state = f"By decay alone{', at zero input' if decay.at_zero_input else ''}, the half-distance of the state is"
-    median, shortest, longest = (_distance(float(value)) for value in (np.median(halves), halves.min(), halves.max()))
+    of_state = (
+        f"By decay alone{', at zero input' if decay.at_zero_input else ''}, the half-distance of"
+        " the state is"
+    )
+    median, shortest, longest = (
+        _distance(float(value)) for value in (np.median(halves), halves.min(), halves.max())
+    )
     if halves.size == 1:
         return (Finding(f"{of_state} {median}.", ("median",), 0.6),)
-    text = f"{of_state} {median} in the median {decay.unit}. It is {shortest} in the fastest and {longest} in the slowest."
+    text = (
+        f"{of_state} {median} in the median {decay.unit}. It is {shortest} in the fastest and"
+        f" {longest} in the slowest."
+    )
     return (Finding(text, ("median", "shortest", "longest"), 0.6), *_of_layers(decay, halves))
 
 
@@ -113,14 +162,23 @@ def _of_layers(decay: Decay, halves: Floats) -> tuple[Finding, ...]:
     """A finding when the medians of two layers differ by more than ``APART``."""
     medians = np.median(halves, axis=1)  # (n_layers,)
     fastest, slowest = int(medians.argmin()), int(medians.argmax())
-    if len(medians) < 2 or not math.isfinite(medians[slowest]) or medians[slowest] < APART * medians[fastest]:
+    if (
+        len(medians) < 2
+        or not math.isfinite(medians[slowest])
+        or medians[slowest] < APART * medians[fastest]
+    ):
         return ()
     text = (
-        f"Layer {decay.layers[fastest]} has the shortest median half-distance, {_distance(float(medians[fastest]))}; "
-        f"layer {decay.layers[slowest]} the longest, {_distance(float(medians[slowest]))}."
+        f"Layer {decay.layers[fastest]} has the shortest median half-distance,"
+        f" {_distance(float(medians[fastest]))}; layer {decay.layers[slowest]} the longest,"
+        f" {_distance(float(medians[slowest]))}."
     )
     spots = tuple(
-        Spot("layers", float(decay.layers[layer]), float(np.clip(medians[layer], SHORTEST_SHOWN, LONGEST_SHOWN)))
+        Spot(
+            "layers",
+            float(decay.layers[layer]),
+            float(np.clip(medians[layer], SHORTEST_SHOWN, LONGEST_SHOWN)),
+        )
         for layer in (fastest, slowest)
     )
     return (Finding(text, ("layers", "spread"), 0.5, spots=spots),)
@@ -130,7 +188,11 @@ def _of_slopes(halves: Floats) -> tuple[Finding, ...]:
     shortest, longest = _distance(float(halves.min())), _distance(float(halves.max()))
     half = f"Between equally matching keys, attention weight halves every {shortest}"
     if halves.size == 1 or longest == "infinite":
-        return (Finding(f"{half}{' in the steepest head' if halves.size > 1 else ''}.", ("shortest",), 0.4),)
+        return (
+            Finding(
+                f"{half}{' in the steepest head' if halves.size > 1 else ''}.", ("shortest",), 0.4
+            ),
+        )
     text = f"{half} in the steepest head and every {longest} in the flattest."
     return (Finding(text, ("shortest", "longest"), 0.4),)
 
@@ -140,7 +202,11 @@ def draw_layers(results: Results) -> "Figure":
 
     Points, bands of quartiles where there are many, lines where all layers are alike.
     """
-    figure, axes = panels(len(results), columns=1 if len(results) == 1 else 2, height=3.6 if len(results) == 1 else 2.9)
+    figure, axes = panels(
+        len(results),
+        columns=1 if len(results) == 1 else 2,
+        height=3.6 if len(results) == 1 else 2.9,
+    )
     limits = _limits(results)
     n_dots = sum(result.arrays["half_distances"].size for result in results.values())
     for ax, (label, result) in zip(axes, results.items(), strict=True):
@@ -149,33 +215,67 @@ def draw_layers(results: Results) -> "Figure":
         ax.set_title(wrapped(label.title))
         for index, slope in enumerate(ALIBI if result.arrays["layers"][0] >= 0 else ()):
             ax.axhline(
-                math.log(2.0) / slope, color=REFERENCE, linewidth=0.7, linestyle=DOTTED, zorder=0, label=None if index else "ALiBi, 8 heads"
+                math.log(2.0) / slope,
+                color=REFERENCE,
+                linewidth=0.7,
+                linestyle=DOTTED,
+                zorder=0,
+                label=None if index else "ALiBi, 8 heads",
             )
         _draw_layers_of(ax, label, result, limits, dots=n_dots <= MOST_DOTS)
-    entries = {name: handle for ax in axes for handle, name in zip(*ax.get_legend_handles_labels(), strict=True)}
+    entries = {
+        name: handle
+        for ax in axes
+        for handle, name in zip(*ax.get_legend_handles_labels(), strict=True)
+    }
     if entries:
-        figure.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=len(entries))
+        figure.legend(
+            list(entries.values()), list(entries), loc="outside lower center", ncols=len(entries)
+        )
     return figure
 
 
-def _draw_layers_of(axes: "Axes", label: Label, result: Result, limits: tuple[float, float], dots: bool) -> None:
+def _draw_layers_of(
+    axes: "Axes", label: Label, result: Result, limits: tuple[float, float], dots: bool
+) -> None:
     halves, layers = np.clip(result.arrays["half_distances"], *limits), result.arrays["layers"]
     if layers[0] < 0:
         for half in np.sort(halves[0])[:: -(-halves.shape[1] // MOST_LINES)]:
             axes.axhline(float(half), color=label.colour, linewidth=1.0)
         axes.set(xlabel="all layers alike", xticks=[])
     elif dots:
-        axes.plot(np.repeat(layers, halves.shape[1]), halves.ravel(), "o", color=label.colour, markersize=2.6, alpha=0.7)
+        axes.plot(
+            np.repeat(layers, halves.shape[1]),
+            halves.ravel(),
+            "o",
+            color=label.colour,
+            markersize=2.6,
+            alpha=0.7,
+        )
     else:
         edges = np.arange(layers.min(), layers.max() + 2) - 0.5
-        low, lower, median, upper, high = _of_every_layer(np.quantile(halves, QUARTILES, axis=1, method="nearest"), layers)
-        axes.stairs(high, edges, baseline=low, fill=True, color=label.colour, alpha=0.18, label="all")
-        axes.stairs(upper, edges, baseline=lower, fill=True, color=label.colour, alpha=0.4, label="middle half")
+        low, lower, median, upper, high = _of_every_layer(
+            np.quantile(halves, QUARTILES, axis=1, method="nearest"), layers
+        )
+        axes.stairs(
+            high, edges, baseline=low, fill=True, color=label.colour, alpha=0.18, label="all"
+        )
+        axes.stairs(
+            upper,
+            edges,
+            baseline=lower,
+            fill=True,
+            color=label.colour,
+            alpha=0.4,
+            label="middle half",
+        )
         axes.stairs(median, edges, baseline=None, color=label.colour, linewidth=1.3, label="median")
 
 
 def _of_every_layer(values: Floats, layers: Array) -> Floats:
-    """``values`` (n_values, n_layers) from the first to the last of ``layers`` (n_layers,), NaN for layers between that are not among them."""
+    """``values`` (n_values, n_layers) from the first to the last of ``layers`` (n_layers,), NaN for
+    layers between that are not among them.
+    """
     every = np.full((len(values), int(np.ptp(layers)) + 1), np.nan)
     every[:, layers - layers.min()] = values
     return every
@@ -183,8 +283,12 @@ def _of_every_layer(values: Floats, layers: Array) -> Floats:
 
 def _limits(results: Results) -> tuple[float, float]:
     """Limits of the vertical axis, with room around all half-distances that are shown."""
-    halves = np.concatenate([result.arrays["half_distances"].ravel() for result in results.values()])
-    shown = np.clip([*halves[np.isfinite(halves)], *(math.log(2.0) / ALIBI)], SHORTEST_SHOWN, LONGEST_SHOWN)
+    halves = np.concatenate(
+        [result.arrays["half_distances"].ravel() for result in results.values()]
+    )
+    shown = np.clip(
+        [*halves[np.isfinite(halves)], *(math.log(2.0) / ALIBI)], SHORTEST_SHOWN, LONGEST_SHOWN
+    )
     return float(shown.min()) / 2.0, float(shown.max()) * 2.0
 
 
@@ -197,21 +301,37 @@ def _plain_ticks(axes: "Axes") -> None:
 
 
 def draw_left(results: Results) -> "Figure":
-    """What is left by distance, the mean over all rates, one line per encoding; of a single one, also its middle half."""
+    """What is left by distance, the mean over all rates, one line per encoding; of a single one,
+    also its middle half.
+    """
     figure, (axes,) = panels(1, height=3.4)
     axes.axhline(0.5, color=MUTED, linewidth=0.8, linestyle=DOTTED)
     for label, result, dash in with_line_styles(results):
         distances = result.arrays["distances"]
         if len(results) == 1:
             axes.fill_between(
-                distances, *result.arrays["quarters"], color=label.colour, alpha=0.2, linewidth=0, label="middle half of the rates"
+                distances,
+                *result.arrays["quarters"],
+                color=label.colour,
+                alpha=0.2,
+                linewidth=0,
+                label="middle half of the rates",
             )
-        axes.plot(distances, result.arrays["left"], color=label.colour, linestyle=dash, label=label.title)
+        axes.plot(
+            distances, result.arrays["left"], color=label.colour, linestyle=dash, label=label.title
+        )
     everywhere = np.logspace(0.0, FARTHEST, N_DISTANCES)
     alibi = np.exp(-ALIBI[:, None] * everywhere).mean(axis=0)
-    axes.plot(everywhere, alibi, color=REFERENCE, linestyle=DOTTED, zorder=0, label="ALiBi, 8 heads")
+    axes.plot(
+        everywhere, alibi, color=REFERENCE, linestyle=DOTTED, zorder=0, label="ALiBi, 8 heads"
+    )
     logarithmic(axes, "x")
-    axes.set(xlabel="distance (positions)", ylabel="share left", ylim=(0.0, 1.02), xlim=(1.0, 10.0**FARTHEST))
+    axes.set(
+        xlabel="distance (positions)",
+        ylabel="share left",
+        ylim=(0.0, 1.02),
+        xlim=(1.0, 10.0**FARTHEST),
+    )
     axes.grid(axis="y")
     legend_below(figure)
     return figure
@@ -220,11 +340,16 @@ def draw_left(results: Results) -> "Figure":
 def alt_layers(results: Results) -> str:
     """Alternative text: number of layers and rates, and the range of half-distances."""
     summaries = (
-        f"{label.title}: {_count(result)} {significant(result.value('units'), 4)} rates, half-distances from {_text(result, 'shortest')} to {_text(result, 'longest')}, "
-        f"median {_text(result, 'median')}"
+        f"{label.title}: {_count(result)} {significant(result.value('units'), 4)} rates,"
+        f" half-distances from {_text(result, 'shortest')} to {_text(result, 'longest')}, median"
+        f" {_text(result, 'median')}"
         for label, result in results.items()
     )
-    return "Half-distances by layer, on a logarithmic scale of positions. " + "; ".join(summaries) + "."
+    return (
+        "Half-distances by layer, on a logarithmic scale of positions. "
+        + "; ".join(summaries)
+        + "."
+    )
 
 
 def _count(result: Result) -> str:
@@ -240,10 +365,18 @@ def _text(result: Result, key: str) -> str:
 def alt_left(results: Results) -> str:
     """Alternative text: what is left, as a mean, at three distances."""
     summaries = (
-        f"{label.title}: " + ", ".join(f"{rounded(_left(result, distance), 3)} at {distance:,}" for distance in (1, 100, 10_000))
+        f"{label.title}: "
+        + ", ".join(
+            f"{rounded(_left(result, distance), 3)} at {distance:,}"
+            for distance in (1, 100, 10_000)
+        )
         for label, result in results.items()
     )
-    return "Lines that fall from 1 with distance in positions, on a logarithmic scale. " + "; ".join(summaries) + "."
+    return (
+        "Lines that fall from 1 with distance in positions, on a logarithmic scale. "
+        + "; ".join(summaries)
+        + "."
+    )
 
 
 def _left(result: Result, distance: float) -> float:
@@ -260,8 +393,8 @@ ANALYSIS = Analysis(
     title="Exponential decay",
     question="After how many positions is half of the state, or of a key's weight, lost?",
     source=(
-        "Sun et al. 2023 (RetNet, arXiv 2307.08621), section 2.2, and Press et al. 2022 (ALiBi, arXiv 2108.12409), section 3, for the exponential; "
-        "the measures are defined here."
+        "Sun et al. 2023 (RetNet, arXiv 2307.08621), section 2.2, and Press et al. 2022 (ALiBi,"
+        " arXiv 2108.12409), section 3, for the exponential; the measures are defined here."
     ),
     stage="see",
     order=75,
@@ -270,20 +403,28 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="layers",
-            caption="Half-distance of every head or channel by layer; dotted, beside recurrent layers: the slopes of ALiBi with 8 heads.",
+            caption=(
+                "Half-distance of every head or channel by layer; dotted, beside recurrent layers:"
+                " the slopes of ALiBi with 8 heads."
+            ),
             how_to_read=(
-                "Higher points remember longer: at 100, half is left after a hundred positions. Level lines are rates that all layers share. "
-                "Bands, for many rates, show all, the middle half and the median; values beyond the scale lie at its edge."
+                "Higher points remember longer: at 100, half is left after a hundred positions."
+                " Level lines are rates that all layers share. Bands, for many rates, show all, the"
+                " middle half and the median; values beyond the scale lie at its edge."
             ),
             alt=alt_layers,
             draw=draw_layers,
         ),
         FigureSpec(
             key="left",
-            caption="Share left by distance, mean over all heads or channels of all layers; dotted: ALiBi with 8 heads.",
+            caption=(
+                "Share left by distance, mean over all heads or channels of all layers; dotted:"
+                " ALiBi with 8 heads."
+            ),
             how_to_read=(
-                "A line still high on the right keeps part of what was read long ago. Each rate gives an exponential; "
-                "their mean falls more slowly at the end, where only the slowest rates remain."
+                "A line still high on the right keeps part of what was read long ago. Each rate"
+                " gives an exponential; their mean falls more slowly at the end, where only the"
+                " slowest rates remain."
             ),
             alt=alt_left,
             draw=draw_left,
@@ -294,8 +435,8 @@ ANALYSIS = Analysis(
         y="share left",
         points=left_by_distance,
         how_to_read=(
-            "What is left of the state, or of a key's weight, after a distance: the mean over all rates. A long tail means that "
-            "some rates are slow."
+            "What is left of the state, or of a key's weight, after a distance: the mean over all"
+            " rates. A long tail means that some rates are slow."
         ),
         logarithmic="x",
     ),

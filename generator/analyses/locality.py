@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Headline, Metric, Result, Results, Spot, Subject
+from generator.contracts import (
+    Analysis,
+    FigureSpec,
+    Finding,
+    Headline,
+    Metric,
+    Result,
+    Results,
+    Spot,
+    Subject,
+)
 from generator.encodings import OffsetBias, WindowBias
 from generator.errors import NotApplicableError
 from generator.figures.lines import DOTTED, dots, legend_below, with_line_styles
@@ -22,16 +32,19 @@ if TYPE_CHECKING:
 POSITIONS = 128
 PATCHES = 576  # Swin v2's largest window has 24 by 24.
 FAINTEST = -4.0  # log10 of the smallest attention that has a colour of its own.
-UNLIKE = 0.5  # Symmetry at which one of two mirrored keys gets three times as much attention as the other.
+# Symmetry at which one of two mirrored keys gets three times as much attention as the other.
+UNLIKE = 0.5
 
 
 def compute(subject: Subject[OffsetBias | WindowBias]) -> Result:
     """Locality, symmetry and effective number of keys of attention from the bias alone.
 
-    Locality after Chen et al. 2023 (arXiv 2310.12864), extended here to patches; symmetry is scaled as defined here. Over the first
-    ``POSITIONS`` positions, or at most ``PATCHES`` patches of a window.
-    arrays: attention (n_positions, n_positions), mean over heads, query by key, NaN for keys that a causal mask hides; locality,
-    symmetry (n_heads,), within [0, 1], symmetry NaN for a causal bias, or where no key has a mirror image
+    Locality after Chen et al. 2023 (arXiv 2310.12864), extended here to patches; symmetry is scaled
+    as defined here. Over the first ``POSITIONS`` positions, or at most ``PATCHES`` patches of a
+    window.
+    arrays: attention (n_positions, n_positions), mean over heads, query by key, NaN for keys that a
+        causal mask hides; locality, symmetry (n_heads,), within [0, 1], symmetry NaN for a causal
+        bias, or where no key has a mirror image
     errors: NotApplicableError when the bias is not finite, or covers a single position
     """
     form = subject.encoding.form
@@ -50,7 +63,9 @@ def compute(subject: Subject[OffsetBias | WindowBias]) -> Result:
         perplexities.append(perplexity(weights))
         symmetries.append(symmetry(bias, columns))
     return Result(
-        metrics=_metrics(n_positions, np.array(localities), chance, perplexities, _defined(symmetries)),
+        metrics=_metrics(
+            n_positions, np.array(localities), chance, perplexities, _defined(symmetries)
+        ),
         arrays={
             "attention": np.where(np.isnan(first), np.nan, total / len(localities)),
             "locality": np.array(localities),
@@ -61,9 +76,14 @@ def compute(subject: Subject[OffsetBias | WindowBias]) -> Result:
 
 
 def heads(form: OffsetBias | WindowBias) -> Iterator[Floats]:
-    """The bias of one head after another: (n, n), query by key, in logits; NaN for keys that a causal mask hides."""
+    """The bias of one head after another: (n, n), query by key, in logits; NaN for keys that a
+    causal mask hides.
+    """
     limit = PATCHES if isinstance(form, WindowBias) else POSITIONS
-    return (replace(form, values=form.values[[head]]).kernel(limit)[0] for head in range(len(form.values)))
+    return (
+        replace(form, values=form.values[[head]]).kernel(limit)[0]
+        for head in range(len(form.values))
+    )
 
 
 def columns_of(form: OffsetBias | WindowBias) -> int:
@@ -78,17 +98,36 @@ def _defined(symmetries: list[float | None]) -> Floats | None:
 
 
 def _metrics(
-    n_positions: int, localities: Floats, chance: float, perplexities: list[float], symmetries: Floats | None
+    n_positions: int,
+    localities: Floats,
+    chance: float,
+    perplexities: list[float],
+    symmetries: Floats | None,
 ) -> tuple[Metric, ...]:
     reason = None if symmetries is not None else "no query has keys on both sides"
     return (
         Metric("locality", "Locality (mean over heads)", 100.0 * float(localities.mean()), "%"),
-        Metric("most_local", "Locality of the most local head", 100.0 * float(localities.max()), "%"),
-        Metric("least_local", "Locality of the least local head", 100.0 * float(localities.min()), "%"),
+        Metric(
+            "most_local", "Locality of the most local head", 100.0 * float(localities.max()), "%"
+        ),
+        Metric(
+            "least_local", "Locality of the least local head", 100.0 * float(localities.min()), "%"
+        ),
         Metric("chance", "Locality of uniform attention", 100.0 * chance, "%"),
-        Metric("above", "Heads more local than uniform attention", 100.0 * float(_above(localities, chance).mean()), "%"),
+        Metric(
+            "above",
+            "Heads more local than uniform attention",
+            100.0 * float(_above(localities, chance).mean()),
+            "%",
+        ),
         Metric("keys", "Effective number of keys (mean over heads)", float(np.mean(perplexities))),
-        Metric("symmetry", "Symmetry (mean over heads)", None if symmetries is None else 100.0 * float(symmetries.mean()), "%", reason),
+        Metric(
+            "symmetry",
+            "Symmetry (mean over heads)",
+            None if symmetries is None else 100.0 * float(symmetries.mean()),
+            "%",
+            reason,
+        ),
         Metric(
             "one_sided",
             "Heads with a symmetry below 50 %",
@@ -107,32 +146,58 @@ def _above(localities: Floats, chance: float) -> Array:
 
 def _findings(localities: Floats, chance: float, symmetries: Floats | None) -> tuple[Finding, ...]:
     n_local = int(np.count_nonzero(_above(localities, chance)))
-    compared = f"{rounded(100.0 * localities.mean(), 1)} % on average against {rounded(100.0 * chance, 1)} %"
+    compared = (
+        f"{rounded(100.0 * localities.mean(), 1)} % on average against"
+        f" {rounded(100.0 * chance, 1)} %"
+    )
     attending = counted(n_local, localities.size, "head", "attend")
     is_most = 2 * n_local >= localities.size
     only = "" if is_most or not n_local else "only "
-    text = f"By the bias alone, {only}{attending[0].lower()}{attending[1:]} more locally than uniform attention: {compared}."
+    text = (
+        f"By the bias alone, {only}{attending[0].lower()}{attending[1:]} more locally than uniform"
+        f" attention: {compared}."
+    )
     last = float(np.sort(localities)[::-1][n_local - 1])
-    spots = (Spot("heads", 100.0 * (n_local - 0.5) / localities.size, 100.0 * last),) if n_local else ()
+    spots = (
+        (Spot("heads", 100.0 * (n_local - 0.5) / localities.size, 100.0 * last),) if n_local else ()
+    )
     finding = Finding(text, ("above", "locality", "chance"), 0.4 if is_most else 0.6, spots=spots)
     n_one_sided = 0 if symmetries is None else int(np.count_nonzero(symmetries < UNLIKE))
     if symmetries is None or 2 * n_one_sided < symmetries.size:
         return (finding,)
     favouring = counted(n_one_sided, symmetries.size, "head", "favour")
-    text = f"{favouring} one of two mirror-image keys more than threefold on average (symmetry below 50 %)."
+    text = (
+        f"{favouring} one of two mirror-image keys more than threefold on average (symmetry below"
+        " 50 %)."
+    )
     return finding, Finding(text, ("one_sided",), 0.5)
 
 
 def draw_heads(results: Results) -> "Figure":
     """Locality of the heads, sorted, one line per checkpoint; dotted, that of uniform attention."""
     figure, (axes,) = panels(1, height=4.0)
-    for level in sorted({chance for result in results.values() if (chance := result.value("chance")) is not None}):
+    for level in sorted(
+        {chance for result in results.values() if (chance := result.value("chance")) is not None}
+    ):
         axes.axhline(level, color=MUTED, linewidth=0.9, linestyle=DOTTED)
     for label, result, dash in with_line_styles(results):
         local = np.sort(result.arrays["locality"])[::-1]
         ranks = 100.0 * (np.arange(local.size) + 0.5) / local.size
-        axes.plot(ranks, 100.0 * local, color=label.colour, linestyle=dash, marker=dots(local.size), markersize=2.5, label=label.title)
-    axes.set(xlabel="heads, most local first (%)", ylabel="locality (%)", xlim=(0.0, 100.0), ylim=(0.0, 102.0))
+        axes.plot(
+            ranks,
+            100.0 * local,
+            color=label.colour,
+            linestyle=dash,
+            marker=dots(local.size),
+            markersize=2.5,
+            label=label.title,
+        )
+    axes.set(
+        xlabel="heads, most local first (%)",
+        ylabel="locality (%)",
+        xlim=(0.0, 100.0),
+        ylim=(0.0, 102.0),
+    )
     axes.grid(axis="y")
     legend_below(figure)
     return figure
@@ -140,15 +205,28 @@ def draw_heads(results: Results) -> "Figure":
 
 def draw_matrices(results: Results) -> "Figure":
     """Mean attention of the heads as images, query by key, on a logarithmic scale."""
-    images = [Panel(label.title, np.log10(np.maximum(result.arrays["attention"], 10.0**FAINTEST))) for label, result in results.items()]
-    return image_panels(images, (FAINTEST, 0.0), SEQUENTIAL, ("key position", "query position", "attention (power of ten)"), square=True)
+    images = [
+        Panel(label.title, np.log10(np.maximum(result.arrays["attention"], 10.0**FAINTEST)))
+        for label, result in results.items()
+    ]
+    return image_panels(
+        images,
+        (FAINTEST, 0.0),
+        SEQUENTIAL,
+        ("key position", "query position", "attention (power of ten)"),
+        square=True,
+    )
 
 
 def alt_heads(results: Results) -> str:
-    """Alternative text: number of heads, highest and lowest locality, and that of uniform attention."""
+    """Alternative text: number of heads, highest and lowest locality, and that of uniform
+    attention.
+    """
     summaries = (
-        f"{label.title}: {result.arrays['locality'].size} heads, from {rounded(result.value('most_local'), 1)} down to "
-        f"{rounded(result.value('least_local'), 1)} %, uniform attention {rounded(result.value('chance'), 1)} %"
+        f"{label.title}: {result.arrays['locality'].size} heads, from"
+        f" {rounded(result.value('most_local'), 1)} down to"
+        f" {rounded(result.value('least_local'), 1)} %, uniform attention"
+        f" {rounded(result.value('chance'), 1)} %"
         for label, result in results.items()
     )
     return "Locality of each head, sorted, as falling lines. " + "; ".join(summaries) + "."
@@ -157,18 +235,26 @@ def alt_heads(results: Results) -> str:
 def alt_matrices(results: Results) -> str:
     """Alternative text: number of positions and mean attention to the query's own position."""
     summaries = (
-        f"{label.title}: {rounded(result.value('positions'), 0)} positions, "
-        f"{rounded(100.0 * np.diagonal(result.arrays['attention']).mean(), 1)} % on the query's own position on average"
+        f"{label.title}: {rounded(result.value('positions'), 0)} positions,"
+        f" {rounded(100.0 * np.diagonal(result.arrays['attention']).mean(), 1)} % on the query's"
+        " own position on average"
         for label, result in results.items()
     )
-    return "Mean attention over heads as square images, query by key, on a logarithmic scale. " + "; ".join(summaries) + "."
+    return (
+        "Mean attention over heads as square images, query by key, on a logarithmic scale. "
+        + "; ".join(summaries)
+        + "."
+    )
 
 
 ANALYSIS = Analysis(
     key="locality",
     title="Attention from the bias alone",
     question="With equal content, how local and how symmetric would attention be?",
-    source="Chen et al. 2023 (The Locality and Symmetry of Positional Encodings, arXiv 2310.12864); symmetry is scaled as defined here.",
+    source=(
+        "Chen et al. 2023 (The Locality and Symmetry of Positional Encodings, arXiv 2310.12864);"
+        " symmetry is scaled as defined here."
+    ),
     stage="measure",
     order=76,
     headlines=(Headline("locality", "Locality"),),
@@ -179,18 +265,24 @@ ANALYSIS = Analysis(
             key="heads",
             caption="Locality of each head, most local first. Dotted: uniform attention.",
             how_to_read=(
-                "At 100 % a head attends only to the query's own position; below its dotted line, less locally than uniform attention. A level line means equally local heads. "
-                "Compare each line with its own dotted level, which depends on causality and window size."
+                "At 100 % a head attends only to the query's own position; below its dotted line,"
+                " less locally than uniform attention. A level line means equally local heads."
+                " Compare each line with its own dotted level, which depends on causality and"
+                " window size."
             ),
             alt=alt_heads,
             draw=draw_heads,
         ),
         FigureSpec(
             key="matrices",
-            caption=f"Attention from the bias alone, mean over heads: the first {POSITIONS} positions, or the patches of a window.",
+            caption=(
+                f"Attention from the bias alone, mean over heads: the first {POSITIONS} positions,"
+                " or the patches of a window."
+            ),
             how_to_read=(
-                "A thin bright diagonal means that most attention stays near; an even colour, that distance hardly matters. "
-                "Each step of the scale is a factor of ten, from 0 (all attention) to −4 or less. Empty cells are keys that a causal model cannot see."
+                "A thin bright diagonal means that most attention stays near; an even colour, that"
+                " distance hardly matters. Each step of the scale is a factor of ten, from 0 (all"
+                " attention) to −4 or less. Empty cells are keys that a causal model cannot see."
             ),
             alt=alt_matrices,
             draw=draw_matrices,

@@ -4,7 +4,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Spot, Subject
+from generator.contracts import (
+    Analysis,
+    FigureSpec,
+    Finding,
+    Metric,
+    Result,
+    Results,
+    Spot,
+    Subject,
+)
 from generator.encodings import Temperature
 from generator.figures.lines import legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
@@ -20,7 +29,8 @@ N_POINTS = 1201
 def compute(subject: Subject[Temperature]) -> Result:
     """The factor on the logits over the configured context, and where it begins to grow.
 
-    arrays: positions (n,), up to N_POINTS of the context on a logarithmic scale, the last included; factor (n,)
+    arrays: positions (n,), up to N_POINTS of the context on a logarithmic scale, the last included;
+        factor (n,)
     errors: NotApplicableError when the factor is not finite
     """
     form = subject.encoding.form
@@ -30,10 +40,20 @@ def compute(subject: Subject[Temperature]) -> Result:
     return Result(
         metrics=(
             Metric("last", "Factor at the last position of the context", last),
-            Metric("first", "First position with a factor above 1", first, "", None if first is not None else "none within the context"),
+            Metric(
+                "first",
+                "First position with a factor above 1",
+                first,
+                "",
+                None if first is not None else "none within the context",
+            ),
             _strength(form),
             Metric(
-                "layers", "Layers with the factor", float(len(form.layers)) if form.layers else None, "", None if form.layers else "all"
+                "layers",
+                "Layers with the factor",
+                float(len(form.layers)) if form.layers else None,
+                "",
+                None if form.layers else "all",
             ),
             Metric("context", "Context length", float(form.n_positions), "positions"),
         ),
@@ -49,7 +69,11 @@ def _strength(form: Temperature) -> Metric:
         "Growth per factor of e in position",
         None if power else form.strength,
         "",
-        f"it grows as a power of position, with exponent {rounded(form.strength, 3)}" if power else None,
+        (
+            f"it grows as a power of position, with exponent {rounded(form.strength, 3)}"
+            if power
+            else None
+        ),
     )
 
 
@@ -60,17 +84,29 @@ def _first_above(form: Temperature) -> float | None:
         return None
     while low < high:  # It never falls.
         middle = (low + high) // 2
-        low, high = (low, middle) if form.factor(np.array([float(middle)]))[0] > 1.0 else (middle + 1, high)
+        low, high = (
+            (low, middle) if form.factor(np.array([float(middle)]))[0] > 1.0 else (middle + 1, high)
+        )
     return float(low)
 
 
 def _finding(form: Temperature, first: float | None, last: float) -> Finding:
     rests_on = ("last", "first", "context")
     if first is None:
-        return Finding(f"The factor stays 1 over the whole context of {form.n_positions:,} positions.", rests_on, 0.3)
-    text = f"The factor on the logits exceeds 1 from position {rounded(first, 0)} on and reaches {rounded(last, 3, 1.0)} at the last of {form.n_positions:,} positions."
+        return Finding(
+            f"The factor stays 1 over the whole context of {form.n_positions:,} positions.",
+            rests_on,
+            0.3,
+        )
+    text = (
+        f"The factor on the logits exceeds 1 from position {rounded(first, 0)} on and reaches"
+        f" {rounded(last, 3, 1.0)} at the last of {form.n_positions:,} positions."
+    )
     places = np.array([first, form.n_positions - 1.0])
-    spots = tuple(Spot("factor", place + 1.0, value) for place, value in zip(places, form.factor(places), strict=True))
+    spots = tuple(
+        Spot("factor", place + 1.0, value)
+        for place, value in zip(places, form.factor(places), strict=True)
+    )
     return Finding(text, rests_on, 0.5, spots=spots)
 
 
@@ -97,7 +133,8 @@ def draw(results: Results) -> "Figure":
 def alt(results: Results) -> str:
     """Alternative text: where the factor begins to grow, and its last value."""
     summaries = (
-        f"{label.title}: {_from(result)}, {rounded(result.value('last'), 3)} at the last of {rounded(result.value('context'), 0)} positions"
+        f"{label.title}: {_from(result)}, {rounded(result.value('last'), 3)} at the last of"
+        f" {rounded(result.value('context'), 0)} positions"
         for label, result in results.items()
     )
     return "Factor on the logits by position, as a line. " + "; ".join(summaries) + "."
@@ -112,7 +149,10 @@ ANALYSIS = Analysis(
     key="logit_factor",
     title="Temperature by position",
     question="From which position on are attention logits scaled, and by how much?",
-    source="The code of transformers for each family; Nakanishi 2025 (arXiv 2501.19399) for a factor that grows with the logarithm of the length.",
+    source=(
+        "The code of transformers for each family; Nakanishi 2025 (arXiv 2501.19399) for a factor"
+        " that grows with the logarithm of the length."
+    ),
     stage="see",
     order=90,
     forms=(Temperature,),
@@ -122,8 +162,9 @@ ANALYSIS = Analysis(
             key="factor",
             caption="Factor on the attention logits by position of the query.",
             how_to_read=(
-                "At 1 nothing changes; above 1, logits differ more, so that the best keys keep their weight among more keys. "
-                "The logarithmic axis ends with the configured context."
+                "At 1 nothing changes; above 1, logits differ more, so that the best keys keep"
+                " their weight among more keys. The logarithmic axis ends with the configured"
+                " context."
             ),
             alt=alt,
             draw=draw,

@@ -4,7 +4,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Headline, Metric, Overlay, Published, Result, Results, Spot, Subject
+from generator.contracts import (
+    Analysis,
+    FigureSpec,
+    Finding,
+    Headline,
+    Metric,
+    Overlay,
+    Published,
+    Result,
+    Results,
+    Spot,
+    Subject,
+)
 from generator.contracts.published import GPT2, NORMS, array, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
@@ -24,9 +36,11 @@ FEW = 0.1  # Share of the dimensions; when so few hold half of the energy, it is
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
-    """Norms of positions and of dimensions, their spread and outliers, and how few dimensions hold half of the energy.
+    """Norms of positions and of dimensions, their spread and outliers, and how few dimensions hold
+    half of the energy.
 
-    arrays: norms (n_positions,); dimension_norms (d_model,); positions_out, dimensions_out (n_outliers,), indices of outliers
+    arrays: norms (n_positions,); dimension_norms (d_model,); positions_out, dimensions_out
+        (n_outliers,), indices of outliers
     errors: NotApplicableError when the table is not finite, or is zero
     """
     vectors = finite(subject.encoding.form.vectors, "the table")
@@ -75,23 +89,46 @@ def _count(key: str, title: str, indices: Array | None) -> Metric:
 def _of_positions(norms: Floats, out: Array | None) -> tuple[Finding, ...]:
     median = float(np.median(norms))
     if norms.size > 1 and spread(norms) <= ALIKE:
-        return (Finding(f"All vectors have the same norm, {significant(median, 3)}.", ("median", "longest", "shortest"), 0.3),)
+        return (
+            Finding(
+                f"All vectors have the same norm, {significant(median, 3)}.",
+                ("median", "longest", "shortest"),
+                0.3,
+            ),
+        )
     if out is None or not out.size or not median:
         return ()
     farthest = int(out[np.argmax(np.abs(np.log((norms[out] + 1e-9 * median) / median)))])
     times = norms[farthest] / median
-    of_median = f"{significant(times, 2)} times" if times >= 1.0 else f"only {significant(100.0 * times, 2)} % of"
+    of_median = (
+        f"{significant(times, 2)} times"
+        if times >= 1.0
+        else f"only {significant(100.0 * times, 2)} % of"
+    )
     text = f"Position {farthest} has an unusual norm, {of_median} the median."
     if out.size > 1:
-        text = f"{out.size} vectors have unusual norms (positions {ranges(out)}). Position {farthest} has {of_median} the median norm."
+        text = (
+            f"{out.size} vectors have unusual norms (positions {ranges(out)}). Position {farthest}"
+            f" has {of_median} the median norm."
+        )
     weight = 0.8 if max(times, 1.0 / max(times, 1e-9)) >= 2.0 else 0.4
-    return (Finding(text, ("positions_out", "median"), weight, spots=(Spot("lines", farthest, min(float(times), TOP)),)),)
+    return (
+        Finding(
+            text,
+            ("positions_out", "median"),
+            weight,
+            spots=(Spot("lines", farthest, min(float(times), TOP)),),
+        ),
+    )
 
 
 def _of_dimensions(half: int, share: Floats) -> tuple[Finding, ...]:
     if share.size < 16 or half > FEW * share.size:
         return ()
-    text = f"{half} of {share.size} dimensions {'holds' if half == 1 else 'hold'} half of the table's energy."
+    text = (
+        f"{half} of {share.size} dimensions {'holds' if half == 1 else 'hold'} half of the table's"
+        " energy."
+    )
     spot = Spot("energy", 100.0 * half / share.size, 100.0 * float(share[:half].sum()))
     return (Finding(text, ("half",), 0.7, spots=(spot,)),)
 
@@ -101,7 +138,9 @@ def draw(results: Results) -> "Figure":
     (figure, (axes,)), lines = panels(1, height=3.2), []
     axes.axhline(1.0, color=MUTED, linewidth=0.6)
     for label, result, dash in with_line_styles(results):
-        relative = (norms := result.arrays["norms"]) / (float(np.median(norms)) or float(norms.max()))
+        relative = (norms := result.arrays["norms"]) / (
+            float(np.median(norms)) or float(norms.max())
+        )
         axes.plot(relative, color=label.colour, linestyle=dash, label=label.title, linewidth=1.0)
         lines.append(Line(np.arange(norms.size), relative, label.colour))
     axes.set(xlabel="position", ylabel="norm ÷ median norm", ylim=(0.0, TOP))
@@ -119,8 +158,19 @@ def draw_dimensions(results: Results) -> "Figure":
         norms = np.sort(result.arrays["dimension_norms"])[::-1]
         energy = np.cumsum((norms / norms[0]) ** 2)
         share = np.arange(norms.size + 1) / norms.size
-        axes.plot(100.0 * share, 100.0 * np.append(0.0, energy / energy[-1]), color=label.colour, linestyle=dash, label=label.title)
-    axes.set(xlabel="dimensions, strongest first (%)", ylabel="cumulative energy (%)", xlim=(0.0, 100.0), ylim=(0.0, 101.0))
+        axes.plot(
+            100.0 * share,
+            100.0 * np.append(0.0, energy / energy[-1]),
+            color=label.colour,
+            linestyle=dash,
+            label=label.title,
+        )
+    axes.set(
+        xlabel="dimensions, strongest first (%)",
+        ylabel="cumulative energy (%)",
+        xlim=(0.0, 100.0),
+        ylim=(0.0, 101.0),
+    )
     axes.grid()
     legend_below(figure)
     return figure
@@ -129,20 +179,30 @@ def draw_dimensions(results: Results) -> "Figure":
 def alt(results: Results) -> str:
     """Alternative text: median, smallest and largest norm of each table, and number of outliers."""
     summaries = (
-        f"{label.title}: median {significant(result.value('median'), 3)}, from {significant(result.value('shortest'), 3)} to {significant(result.value('longest'), 3)}, "
-        f"{result.arrays['positions_out'].size} unusual"
+        f"{label.title}: median {significant(result.value('median'), 3)}, from"
+        f" {significant(result.value('shortest'), 3)} to {significant(result.value('longest'), 3)},"
+        f" {result.arrays['positions_out'].size} unusual"
         for label, result in results.items()
     )
-    return f"Norm of each position relative to the median, as lines cut at {TOP:g}. " + "; ".join(summaries) + "."
+    return (
+        f"Norm of each position relative to the median, as lines cut at {TOP:g}. "
+        + "; ".join(summaries)
+        + "."
+    )
 
 
 def alt_dimensions(results: Results) -> str:
     """Alternative text: number of dimensions that hold half of the energy of each table."""
     summaries = (
-        f"{label.title}: {rounded(result.value('half'), 0)} of {result.arrays['dimension_norms'].size} hold half"
+        f"{label.title}: {rounded(result.value('half'), 0)} of"
+        f" {result.arrays['dimension_norms'].size} hold half"
         for label, result in results.items()
     )
-    return "Cumulative energy of the strongest dimensions, as rising lines. " + "; ".join(summaries) + "."
+    return (
+        "Cumulative energy of the strongest dimensions, as rising lines. "
+        + "; ".join(summaries)
+        + "."
+    )
 
 
 def relative_norms(result: Result) -> tuple[Array, Array]:
@@ -155,7 +215,10 @@ ANALYSIS = Analysis(
     key="norms",
     title="Vector norms",
     question="How large is each position's vector, and which are unusual?",
-    source="The rule for unusual norms is the modified z-score of Iglewicz and Hoaglin 1993, How to Detect and Handle Outliers.",
+    source=(
+        "The rule for unusual norms is the modified z-score of Iglewicz and Hoaglin 1993, How to"
+        " Detect and Handle Outliers."
+    ),
     stage="measure",
     order=35,
     headlines=(Headline("spread", "Spread of norms"),),
@@ -168,8 +231,9 @@ ANALYSIS = Analysis(
             key="lines",
             caption="Euclidean norm of each position's vector, relative to the table's median.",
             how_to_read=(
-                "A flat line at 1 means equal norms. Peaks stand out, often at the first positions; near 0, a vector is almost zero compared with the others. "
-                "Triangles mark values above 3, where the axis ends on every page."
+                "A flat line at 1 means equal norms. Peaks stand out, often at the first positions;"
+                " near 0, a vector is almost zero compared with the others. Triangles mark values"
+                " above 3, where the axis ends on every page."
             ),
             alt=alt,
             draw=draw,
@@ -179,7 +243,8 @@ ANALYSIS = Analysis(
             key="energy",
             caption="Share of the table's energy (sum of squares) in its strongest dimensions.",
             how_to_read=(
-                "A steep rise on the left means that few dimensions hold most of the energy. On the straight line, all dimensions are equally strong."
+                "A steep rise on the left means that few dimensions hold most of the energy. On the"
+                " straight line, all dimensions are equally strong."
             ),
             alt=alt_dimensions,
             draw=draw_dimensions,
@@ -206,8 +271,8 @@ ANALYSIS = Analysis(
         y="norm ÷ median norm",
         points=relative_norms,
         how_to_read=(
-            "How large the vector of each position is, relative to the median of its table. A level line at 1 means equal norms. "
-            "A spike is a position with an unusual norm."
+            "How large the vector of each position is, relative to the median of its table. A level"
+            " line at 1 means equal norms. A spike is a position with an unusual norm."
         ),
     ),
 )

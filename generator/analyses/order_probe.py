@@ -4,20 +4,41 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Headline, Metric, Published, Recomputed, Result, Results, Spot, Subject
+from generator.contracts import (
+    Analysis,
+    FigureSpec,
+    Finding,
+    Headline,
+    Metric,
+    Published,
+    Recomputed,
+    Result,
+    Results,
+    Spot,
+    Subject,
+)
 from generator.contracts.published import GPT2, SAMPLES, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.figures.lines import legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Array, Floats
-from generator.numerics.linear_probes import DRAWS, PairClassifier, order_errors, probed_rows, sample_pairs
+from generator.numerics.linear_probes import (
+    DRAWS,
+    PairClassifier,
+    order_errors,
+    probed_rows,
+    sample_pairs,
+)
 from generator.text import rounded, significant, uncertain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PROTOCOL = Recomputed("scikit-learn", "LogisticRegression and cross_val_score, after Wang and Chen 2020 (arXiv 2010.04903)")
+PROTOCOL = Recomputed(
+    "scikit-learn",
+    "LogisticRegression and cross_val_score, after Wang and Chen 2020 (arXiv 2010.04903)",
+)
 FEW, MANY = 512, 8192  # pairs; the first as in Wang and Chen 2020
 MANY_DRAWS = 3
 CHANCE = 50.0  # per cent
@@ -27,9 +48,11 @@ ORDERED, UNORDERED = 10.0, 30.0  # per cent of misordered pairs, in the protocol
 def compute(subject: Subject[PositionTable]) -> Result:
     """Cross-validated error of logistic regression of the order of two positions on their vectors.
 
-    The protocol of Wang and Chen 2020 (arXiv 2010.04903, section 3), ``DRAWS`` samples of ``FEW`` pairs, and ``MANY_DRAWS`` of ``MANY``.
-    arrays: few, many (n_samples,), share of misordered pairs in each sample, per cent, many empty when there are fewer pairs than
-    ``MANY``; distances (n_bins,), lower edges, in positions; by_distance (n_bins,), share of misordered pairs in each bin, per cent
+    The protocol of Wang and Chen 2020 (arXiv 2010.04903, section 3), ``DRAWS`` samples of ``FEW``
+    pairs, and ``MANY_DRAWS`` of ``MANY``.
+    arrays: few, many (n_samples,), share of misordered pairs in each sample, per cent, many empty
+        when there are fewer pairs than ``MANY``; distances (n_bins,), lower edges, in positions;
+        by_distance (n_bins,), share of misordered pairs in each bin, per cent
     errors: NotApplicableError when positions form a grid, are too few, or the table is not finite
     """
     form = subject.encoding.form
@@ -42,13 +65,20 @@ def compute(subject: Subject[PositionTable]) -> Result:
         many, pairs, misordered = _errors(next(classifiers), MANY, MANY_DRAWS)
     edges, by_distance = _by_distance(pairs, misordered, len(rows))
     error, spread = float(few.mean()), float(few.std(ddof=1))
-    error_many, spread_many = (float(many.mean()), float(many.std(ddof=1))) if many.size else (None, None)
+    error_many, spread_many = (
+        (float(many.mean()), float(many.std(ddof=1))) if many.size else (None, None)
+    )
     return Result(
         metrics=(
             Metric("error", f"Order errors ({FEW} pairs)", error, "%"),
             Metric("spread", f"Standard deviation over {DRAWS} random samples", spread, "%"),
             _of_many("error_many", f"Order errors ({MANY:,} pairs)", error_many, n_all_pairs),
-            _of_many("spread_many", f"Standard deviation over {MANY_DRAWS} random samples", spread_many, n_all_pairs),
+            _of_many(
+                "spread_many",
+                f"Standard deviation over {MANY_DRAWS} random samples",
+                spread_many,
+                n_all_pairs,
+            ),
             Metric("probed", "Positions probed", float(len(rows)), "positions"),
         ),
         arrays={"few": few, "many": many, "distances": edges, "by_distance": by_distance},
@@ -56,8 +86,11 @@ def compute(subject: Subject[PositionTable]) -> Result:
     )
 
 
-def _errors(classifier: PairClassifier, n_pairs: int, n_samples: int) -> tuple[Floats, Array, Array]:
-    """Mean error over the folds of each sample, all sampled pairs, and which of them are misordered.
+def _errors(
+    classifier: PairClassifier, n_pairs: int, n_samples: int
+) -> tuple[Floats, Array, Array]:
+    """Mean error over the folds of each sample, all sampled pairs, and which of them are
+    misordered.
 
     returns: (n_samples,), per cent; (n_samples · n_pairs, 2), int; (n_samples · n_pairs,), bool
     """
@@ -76,7 +109,8 @@ def _errors(classifier: PairClassifier, n_pairs: int, n_samples: int) -> tuple[F
 
 
 def _by_distance(pairs: Array, misordered: Array, n_positions: int) -> tuple[Array, Floats]:
-    """Share of misordered pairs in bins of distance, each bin twice as wide as the one before: 1, 2, 4, …
+    """Share of misordered pairs in bins of distance, each bin twice as wide as the one before: 1,
+    2, 4, …
 
     pairs: (n_pairs, 2), int; misordered: (n_pairs,), bool
     returns: lower edges (n_bins,), in positions; (n_bins,), per cent, NaN for an empty bin
@@ -85,23 +119,49 @@ def _by_distance(pairs: Array, misordered: Array, n_positions: int) -> tuple[Arr
     starts = 2 ** np.arange(int(n_positions - 1).bit_length())
     bins = np.searchsorted(starts, distance[distance > 0], side="right") - 1
     counts = np.bincount(bins, minlength=starts.size)
-    return starts, 100.0 * np.bincount(bins, misordered[distance > 0], starts.size) / np.where(counts == 0, np.nan, counts)
+    return starts, 100.0 * np.bincount(bins, misordered[distance > 0], starts.size) / np.where(
+        counts == 0, np.nan, counts
+    )
 
 
 def _of_many(key: str, title: str, value: float | None, n_all_pairs: int) -> Metric:
-    return Metric(key, title, value, "%", None if value is not None else f"there are only {n_all_pairs:,} pairs of positions")
+    return Metric(
+        key,
+        title,
+        value,
+        "%",
+        None if value is not None else f"there are only {n_all_pairs:,} pairs of positions",
+    )
 
 
 def _finding(error: float, spread: float, many: float | None) -> Finding:
     rests_on = ("error", "spread", "error_many") if many is not None else ("error", "spread")
     spots = (Spot("draws", error, 0.0),)
-    errors = f"{uncertain(error, spread, 1)} % errors on held-out pairs (chance {rounded(CHANCE, 0)} %)"
+    errors = (
+        f"{uncertain(error, spread, 1)} % errors on held-out pairs (chance {rounded(CHANCE, 0)} %)"
+    )
     more = "" if many is None else f", {rounded(many, 1, 0.0)} % with {MANY:,} pairs"
     if error <= ORDERED:
-        return Finding(f"A linear probe tells which of two positions comes first: {errors}{more}.", rests_on, 0.45, spots=spots)
+        return Finding(
+            f"A linear probe tells which of two positions comes first: {errors}{more}.",
+            rests_on,
+            0.45,
+            spots=spots,
+        )
     if error >= UNORDERED:
-        return Finding(f"A linear probe is weak at telling which of two positions comes first: {errors}{more}.", rests_on, 0.5, spots=spots)
-    return Finding(f"A linear probe usually tells which of two positions comes first: {errors}{more}.", rests_on, 0.25, spots=spots)
+        return Finding(
+            "A linear probe is weak at telling which of two positions comes first:"
+            f" {errors}{more}.",
+            rests_on,
+            0.5,
+            spots=spots,
+        )
+    return Finding(
+        f"A linear probe usually tells which of two positions comes first: {errors}{more}.",
+        rests_on,
+        0.25,
+        spots=spots,
+    )
 
 
 def draw(results: Results) -> "Figure":
@@ -111,11 +171,26 @@ def draw(results: Results) -> "Figure":
     for row, (label, result) in enumerate(results.items()):
         for name, marker, size in (("few", "|", 11), ("many", ".", 5)):
             errors = result.arrays[name]
-            axes.plot(errors, np.full(errors.size, row), color=label.colour, linestyle="", marker=marker, markersize=size)
+            axes.plot(
+                errors,
+                np.full(errors.size, row),
+                color=label.colour,
+                linestyle="",
+                marker=marker,
+                markersize=size,
+            )
     axes.set_yticks(range(len(results)), [label.title for label in results])
     axes.set(xlabel="order errors (%)", xlim=(-0.5, 55.0), ylim=(len(results) - 0.4, -0.6))
     axes.tick_params(axis="y", length=0)
-    axes.annotate("chance", (CHANCE, 1.0), (3, -2), xycoords=("data", "axes fraction"), textcoords="offset points", va="top", color=MUTED)
+    axes.annotate(
+        "chance",
+        (CHANCE, 1.0),
+        (3, -2),
+        xycoords=("data", "axes fraction"),
+        textcoords="offset points",
+        va="top",
+        color=MUTED,
+    )
     axes.grid(axis="x")
     return figure
 
@@ -126,9 +201,20 @@ def draw_by_distance(results: Results) -> "Figure":
     axes.axhline(CHANCE, color=MUTED, linewidth=0.8)
     for label, result, dash in with_line_styles(results):
         starts = result.arrays["distances"]
-        axes.plot(starts * np.sqrt(2.0), result.arrays["by_distance"], color=label.colour, linestyle=dash, label=label.title, marker=".")
+        axes.plot(
+            starts * np.sqrt(2.0),
+            result.arrays["by_distance"],
+            color=label.colour,
+            linestyle=dash,
+            label=label.title,
+            marker=".",
+        )
     logarithmic(axes, "x")
-    axes.set(xlabel="distance of the two positions (positions)", ylabel="order errors (%)", ylim=(-1.0, None))
+    axes.set(
+        xlabel="distance of the two positions (positions)",
+        ylabel="order errors (%)",
+        ylim=(-1.0, None),
+    )
     axes.grid(axis="y")
     legend_below(figure)
     return figure
@@ -140,9 +226,15 @@ def alt(results: Results) -> str:
     for label, result in results.items():
         few, many = result.arrays["few"], result.arrays["many"]
         more = f", with {MANY:,} pairs {significant(many.mean(), 3)} %" if many.size else ""
-        lowest, highest, mean = (significant(error, 3) for error in (few.min(), few.max(), few.mean()))
+        lowest, highest, mean = (
+            significant(error, 3) for error in (few.min(), few.max(), few.mean())
+        )
         summaries.append(f"{label.title}: from {lowest} to {highest} %, mean {mean} %{more}")
-    return f"Order errors, a stroke for each of {DRAWS} random samples, with chance at 50 %. " + "; ".join(summaries) + "."
+    return (
+        f"Order errors, a stroke for each of {DRAWS} random samples, with chance at 50 %. "
+        + "; ".join(summaries)
+        + "."
+    )
 
 
 def alt_by_distance(results: Results) -> str:
@@ -151,7 +243,10 @@ def alt_by_distance(results: Results) -> str:
     for label, result in results.items():
         starts, error = result.arrays["distances"], result.arrays["by_distance"]
         defined = np.flatnonzero(~np.isnan(error))
-        ends = (f"{significant(error[index], 3)} % from distance {starts[index]}" for index in (defined[0], defined[-1]))
+        ends = (
+            f"{significant(error[index], 3)} % from distance {starts[index]}"
+            for index in (defined[0], defined[-1])
+        )
         summaries.append(f"{label.title}: {' and '.join(ends)} on")
     return "Order errors by distance, as a line. " + "; ".join(summaries) + "."
 
@@ -160,7 +255,9 @@ ANALYSIS = Analysis(
     key="order_probe",
     title="Order probe",
     question="Can a linear probe tell which of two positions comes first?",
-    source="Wang and Chen 2020 (arXiv 2010.04903), section 3, with the settings of the authors' code.",
+    source=(
+        "Wang and Chen 2020 (arXiv 2010.04903), section 3, with the settings of the authors' code."
+    ),
     stage="measure",
     order=68,
     headlines=(Headline("error", f"Order errors ({FEW} pairs)"),),
@@ -169,10 +266,14 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="draws",
-            caption=f"Order errors: a stroke per random sample of {FEW} pairs, a dot per sample of {MANY:,}.",
+            caption=(
+                f"Order errors: a stroke per random sample of {FEW} pairs, a dot per sample of"
+                f" {MANY:,}."
+            ),
             how_to_read=(
-                "Further left is better; at 50 % the order is guessed. The width of a group of strokes is noise: tables whose strokes overlap are not told apart. "
-                "Dots use sixteen times as many pairs and are steadier."
+                "Further left is better; at 50 % the order is guessed. The width of a group of"
+                " strokes is noise: tables whose strokes overlap are not told apart. Dots use"
+                " sixteen times as many pairs and are steadier."
             ),
             alt=alt,
             draw=draw,
@@ -181,8 +282,9 @@ ANALYSIS = Analysis(
             key="by_distance",
             caption="Order errors by the distance of the two positions.",
             how_to_read=(
-                "An early drop means that even near positions are ordered; a late one, only far ones. "
-                "Near 50 % the order is guessed. Each point covers all distances up to the next point."
+                "An early drop means that even near positions are ordered; a late one, only far"
+                " ones. Near 50 % the order is guessed. Each point covers all distances up to the"
+                " next point."
             ),
             alt=alt_by_distance,
             draw=draw_by_distance,

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Recomputed, Result, Results, Subject
+from generator.contracts import (
+    Analysis,
+    FigureSpec,
+    Finding,
+    Metric,
+    Published,
+    Recomputed,
+    Result,
+    Results,
+    Subject,
+)
 from generator.contracts.published import GPT2, metrics
 from generator.encodings import LEADING, PositionTable
 from generator.errors import NotApplicableError
@@ -19,15 +29,26 @@ from generator.text import rounded
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-NAMES = ("the first component", "the first two components", "the first three components", "the first four components")
-ROUND, STEADY, ONWARDS = 0.4, 0.95, 0.8  # limits of unevenness, share of steps in one direction, and rank correlation
-EVEN, PARTS = 1.5, 8  # Largest ratio of turning rates at which they are even, and the stretches of positions that are compared.
+NAMES = (
+    "the first component",
+    "the first two components",
+    "the first three components",
+    "the first four components",
+)
+# limits of unevenness, share of steps in one direction, and rank correlation
+ROUND, STEADY, ONWARDS = 0.4, 0.95, 0.8
+# Largest ratio of turning rates at which they are even, and the stretches of positions that are
+# compared.
+EVEN, PARTS = 1.5, 8
 FEWEST = 16  # Fewer positions can form a circle by chance.
 MANY = 0.8  # Share of the variance from which two or three components represent the table.
 POINTS = 1536  # of all lines of one figure together
 LETTERS = 18  # of a line of the title, where three panels stand in a row
 VIEW = (30.0, 20.0)  # degrees: the side from which the curve is seen at first
-HELIX = "On an even helix, a move by any number of positions is one turn and one shift, wherever it starts."
+HELIX = (
+    "On an even helix, a move by any number of positions is one turn and one shift, wherever it"
+    " starts."
+)
 NO_PATH = "its positions form a grid, where reading order jumps at the end of each row"
 
 
@@ -35,8 +56,10 @@ NO_PATH = "its positions form a grid, where reading order jumps at the end of ea
 class Path:
     """Winding of a path around the origin in the plane.
 
-    turns: full turns; steady: share of steps in that direction; unevenness: standard deviation of the distance ÷ its mean, 0 for a circle
-    rate: turning rate of the fastest of ``PARTS`` stretches of positions ÷ that of the slowest; None where one does not turn that way
+    turns: full turns; steady: share of steps in that direction; unevenness: standard deviation of
+        the distance ÷ its mean, 0 for a circle
+    rate: turning rate of the fastest of ``PARTS`` stretches of positions ÷ that of the slowest;
+        None where one does not turn that way
     """
 
     turns: float
@@ -56,23 +79,29 @@ class Path:
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
-    """Shares of the variance of the principal components, and the path of the positions, without outliers, along the first three.
+    """Shares of the variance of the principal components, and the path of the positions, without
+    outliers, along the first three.
 
-    arrays: coordinates (n_positions, 3), in units of the root mean square distance from the mean, NaN for outliers, which take no part
-    in it; shares, shares_within (n_components,), with and without outliers; left_out (n_outliers,), int; line (), positions in a line of
-    neighbours
-    errors: NotApplicableError when the table is not finite, is constant, is too large, or has fewer than four positions or dimensions
+    arrays: coordinates (n_positions, 3), in units of the root mean square distance from the mean,
+        NaN for outliers, which take no part in it; shares, shares_within (n_components,), with and
+        without outliers; left_out (n_outliers,), int; line (), positions in a line of neighbours
+    errors: NotApplicableError when the table is not finite, is constant, is too large, or has fewer
+        than four positions or dimensions
     """
     form = subject.encoding.form
     finite(form.vectors, "the table")
     if min(form.vectors.shape) < LEADING + 1:
         raise NotApplicableError(
-            f"a table of {form.vectors.shape[0]} × {form.vectors.shape[1]} is too small; three components need at least {LEADING + 1} × {LEADING + 1}"
+            f"a table of {form.vectors.shape[0]} × {form.vectors.shape[1]} is too small; three"
+            f" components need at least {LEADING + 1} × {LEADING + 1}"
         )
     shares = form.components.values**2 / np.sum(form.components.values**2)  # (k,)
     used = _positions_used(form)
     if used.size == form.extent:
-        placed, shares_within = form.components.left * np.sqrt(form.extent * shares[:LEADING]), shares
+        placed, shares_within = (
+            form.components.left * np.sqrt(form.extent * shares[:LEADING]),
+            shares,
+        )
     else:
         placed, shares_within = placed_by_components(form.vectors[used])
     placed = oriented(placed)
@@ -82,16 +111,29 @@ def compute(subject: Subject[PositionTable]) -> Result:
     coordinates[used] = placed
     metrics = (
         *(
-            Metric(f"first_{count}", f"Variance in {name}", 100.0 * float(shares[:count].sum()), "%")
+            Metric(
+                f"first_{count}", f"Variance in {name}", 100.0 * float(shares[:count].sum()), "%"
+            )
             for count, name in enumerate(NAMES, start=1)
         ),
-        Metric("within_3", f"Variance in {NAMES[2]}, without outliers", 100.0 * float(shares_within[:LEADING].sum()), "%"),
+        Metric(
+            "within_3",
+            f"Variance in {NAMES[2]}, without outliers",
+            100.0 * float(shares_within[:LEADING].sum()),
+            "%",
+        ),
         *_of_path(path, onwards),
         Metric("left_out", "Outliers left out", float(form.extent - used.size)),
     )
     left_out = np.setdiff1d(np.arange(form.extent), used)
     line = form.extent if form.grid is None else form.grid[1]
-    arrays = {"coordinates": coordinates, "shares": shares, "shares_within": shares_within, "left_out": left_out, "line": np.array(line)}
+    arrays = {
+        "coordinates": coordinates,
+        "shares": shares,
+        "shares_within": shares_within,
+        "left_out": left_out,
+        "line": np.array(line),
+    }
     return Result(metrics, arrays, _findings(shares_within, path, onwards, used.size))
 
 
@@ -103,32 +145,42 @@ def _positions_used(form: PositionTable) -> Array:
 
 
 def placed_by_components(vectors: Floats) -> tuple[Floats, Floats]:
-    """Coordinates along the first components, and the share of the variance in each, from the smaller Gram matrix: a third of the time.
+    """Coordinates along the first components, and the share of the variance in each, from the
+    smaller Gram matrix: a third of the time.
 
     vectors: (n_positions, d_model), not constant
-    returns: (n_positions, LEADING), in units of the root mean square distance from the mean; (n_components,), largest first
+    returns: (n_positions, LEADING), in units of the root mean square distance from the mean;
+        (n_components,), largest first
     """
     squares, along = principal(vectors, largest(vectors), LEADING)
     return along / np.sqrt(squares.sum() / len(vectors)), squares / squares.sum()
 
 
 def _of_path(path: Path | None, onwards: float | None) -> tuple[Metric, ...]:
-    turns, steady, rate, unevenness = (path.turns, 100.0 * path.steady, path.rate, path.unevenness) if path else (None,) * 4
+    turns, steady, rate, unevenness = (
+        (path.turns, 100.0 * path.steady, path.rate, path.unevenness) if path else (None,) * 4
+    )
     reason = None if path else NO_PATH
     no_rate = "some eighths of the path do not turn that way" if path and rate is None else reason
     return (
         Metric("turns", "Turns in the plane of components 1 and 2", turns, "turns", reason),
         Metric("steady", "Steps that turn the same way", steady, "%", reason),
-        Metric("rate", "Turning rate, fastest eighth of the positions ÷ slowest", rate, "", no_rate),
+        Metric(
+            "rate", "Turning rate, fastest eighth of the positions ÷ slowest", rate, "", no_rate
+        ),
         Metric("evenness", "Standard deviation of the radius ÷ mean", unevenness, "", reason),
-        Metric("onwards", "Absolute rank correlation of component 3 with position", onwards, "", reason),
+        Metric(
+            "onwards", "Absolute rank correlation of component 3 with position", onwards, "", reason
+        ),
     )
 
 
 def oriented(coordinates: Floats) -> Floats:
-    """Coordinates with signs chosen such that the first value of at least half the largest magnitude of each column is positive.
+    """Coordinates with signs chosen such that the first value of at least half the largest
+    magnitude of each column is positive.
 
-    The sign of a component is arbitrary; that of the largest value would be ambiguous in symmetric tables.
+    The sign of a component is arbitrary; that of the largest value would be ambiguous in symmetric
+    tables.
     coordinates: (n_positions, n_components); returns: the same shape
     """
     size = np.abs(coordinates)
@@ -145,22 +197,30 @@ def around(across: Floats, up: Floats) -> Path:
     points = across + 1j * up
     steps = np.angle(points[1:] * np.conj(points[:-1]))  # (n − 1,), radians
     distance, total = np.abs(points), float(steps.sum())
-    rates = np.array([part.mean() for part in np.array_split(steps, min(PARTS, steps.size))]) * np.sign(total)
+    rates = np.array(
+        [part.mean() for part in np.array_split(steps, min(PARTS, steps.size))]
+    ) * np.sign(total)
     rate = float(rates.max() / rates.min()) if rates.min() > FLAT * rates.max() else None
     unevenness = float(distance.std() / (distance.mean() or 1.0))
     return Path(abs(total) / (2.0 * np.pi), float(np.mean(steps * total > 0.0)), unevenness, rate)
 
 
 def rank_correlation(values: Floats) -> float:
-    """Spearman's correlation of ``values`` (n,) with their index, within [−1, 1]; ties are ranked in order."""
+    """Spearman's correlation of ``values`` (n,) with their index, within [−1, 1]; ties are ranked
+    in order.
+    """
     ranks = np.argsort(np.argsort(values, kind="stable"), kind="stable")
     return float(np.corrcoef(ranks, np.arange(values.size))[0, 1])
 
 
-def _findings(shares: Floats, path: Path | None, onwards: float | None, n_positions: int) -> tuple[Finding, ...]:
+def _findings(
+    shares: Floats, path: Path | None, onwards: float | None, n_positions: int
+) -> tuple[Finding, ...]:
     """shares: (n_components,), of the variance without outliers"""
     two, three = (float(shares[:count].sum()) for count in (2, LEADING))
-    of_variance = f"Three principal components hold {rounded(100.0 * three, 0, 100.0)} % of the variance"
+    of_variance = (
+        f"Three principal components hold {rounded(100.0 * three, 0, 100.0)} % of the variance"
+    )
     if path is None or n_positions < FEWEST or not path.is_round:
         return (Finding(f"{of_variance}.", ("within_3",), 0.8 if three >= MANY else 0.2),)
     rests_on = ("turns", "steady", "rate", "evenness")
@@ -171,26 +231,41 @@ def _findings(shares: Floats, path: Path | None, onwards: float | None, n_positi
         if path.is_even:
             shape = "The table is a helix" if dominates else "The strongest directions show a helix"
             text = f"{shape}: {winds} at an even rate. {of_variance}."
-            return (Finding(text, ("within_3", *rests_on, "onwards"), weight, HELIX if dominates else ""),)
+            return (
+                Finding(
+                    text, ("within_3", *rests_on, "onwards"), weight, HELIX if dominates else ""
+                ),
+            )
         text = f"{of_variance}; along them the {winds}. {_uneven(path)}"
         return (Finding(text, ("within_3", *rests_on, "onwards"), weight),)
     if two >= MANY:
         rate = " at an even rate." if path.is_even else f". {_uneven(path)}"
-        of_two = f"Two principal components hold {rounded(100.0 * two, 0, 100.0)} % of the variance."
+        of_two = (
+            f"Two principal components hold {rounded(100.0 * two, 0, 100.0)} % of the variance."
+        )
         return (Finding(f"Positions form a circle: {winds}{rate} {of_two}", rests_on, 0.8),)
     where = f"in the plane of largest variance ({rounded(100.0 * two, 0, 100.0)} %)."
-    text = f"{winds} around a circle at an even rate, {where}" if path.is_even else f"{winds} around a circle {where} {_uneven(path)}"
+    text = (
+        f"{winds} around a circle at an even rate, {where}"
+        if path.is_even
+        else f"{winds} around a circle {where} {_uneven(path)}"
+    )
     return (Finding(text, rests_on, 0.5),)
 
 
 def _uneven(path: Path) -> str:
     if path.rate is None:
         return "The rate is uneven: some eighths of the path do not turn that way."
-    return f"The rate is uneven: the fastest eighth turns {rounded(path.rate, 1)} times as fast as the slowest."
+    return (
+        f"The rate is uneven: the fastest eighth turns {rounded(path.rate, 1)} times as fast as the"
+        " slowest."
+    )
 
 
 def draw(results: Results) -> "Figure":
-    """Positions in the planes of the first three components, three panels per table; of a grid as dots, since it is no path."""
+    """Positions in the planes of the first three components, three panels per table; of a grid as
+    dots, since it is no path.
+    """
     figure, axes = panels(LEADING * len(results), columns=LEADING, height=2.7, box_aspect=1)
     for row, (label, result) in enumerate(results.items()):
         coordinates, shares = result.arrays["coordinates"], result.arrays["shares_within"]
@@ -212,10 +287,20 @@ def draw(results: Results) -> "Figure":
 
 def draw_curve(results: Results) -> "Figure":
     """Positions in three dimensions, seen from one side, one panel per table."""
-    figure, axes = panels(len(results), columns=min(len(results), LEADING), height=4.2 if len(results) == 1 else 3.2, box_aspect=1)
+    figure, axes = panels(
+        len(results),
+        columns=min(len(results), LEADING),
+        height=4.2 if len(results) == 1 else 3.2,
+        box_aspect=1,
+    )
     for ax, (label, result) in zip(axes, results.items(), strict=True):
         coordinates = result.arrays["coordinates"]
-        trail(ax, seen(coordinates, *VIEW), joined=int(result.arrays["line"]) == len(coordinates), points=coordinates)
+        trail(
+            ax,
+            seen(coordinates, *VIEW),
+            joined=int(result.arrays["line"]) == len(coordinates),
+            points=coordinates,
+        )
         limit = 1.08 * float(np.nanmax(np.linalg.norm(coordinates, axis=1)))
         ax.set(xlim=(-limit, limit), ylim=(-limit, limit), xticks=[], yticks=[])
         ax.spines[:].set_visible(False)
@@ -225,7 +310,10 @@ def draw_curve(results: Results) -> "Figure":
 
 
 def _shares(result: Result) -> str:
-    return ", ".join(f"{rounded(100.0 * share, 0, 100.0)} %" for share in np.cumsum(result.arrays["shares_within"][:LEADING]))
+    return ", ".join(
+        f"{rounded(100.0 * share, 0, 100.0)} %"
+        for share in np.cumsum(result.arrays["shares_within"][:LEADING])
+    )
 
 
 def _turns(result: Result) -> str:
@@ -234,34 +322,57 @@ def _turns(result: Result) -> str:
 
 def _summaries(results: Results) -> list[str]:
     return [
-        f"{label.title}: {_shares(result)} of the variance in the first one, two and three{_turns(result)}"
+        f"{label.title}: {_shares(result)} of the variance in the first one, two and"
+        f" three{_turns(result)}"
         for label, result in results.items()
     ]
 
 
 def alt(results: Results) -> str:
-    """Alternative text: cumulative variance of three components and number of turns of each table."""
-    return "Positions in the plane of each two of the first three principal components. " + "; ".join(_summaries(results)) + "."
+    """Alternative text: cumulative variance of three components and number of turns of each
+    table.
+    """
+    return (
+        "Positions in the plane of each two of the first three principal components. "
+        + "; ".join(_summaries(results))
+        + "."
+    )
 
 
 def appeal(result: Result) -> float:
-    """How round the curve is, times the share of the variance that it holds, where it winds round its middle; 0 elsewhere."""
+    """How round the curve is, times the share of the variance that it holds, where it winds round
+    its middle; 0 elsewhere.
+    """
     turns, steady, unevenness = (result.value(key) for key in ("turns", "steady", "evenness"))
-    if turns is None or steady is None or unevenness is None or not Path(turns, steady / 100.0, unevenness, None).is_round:
+    if (
+        turns is None
+        or steady is None
+        or unevenness is None
+        or not Path(turns, steady / 100.0, unevenness, None).is_round
+    ):
         return 0.0
     return (1.0 - unevenness) * (result.value("within_3") or 0.0) / 100.0
 
 
 def alt_curve(results: Results) -> str:
-    """Alternative text: cumulative variance of three components and number of turns of each table."""
-    return "Positions as curves in three dimensions, along the first three principal components. " + "; ".join(_summaries(results)) + "."
+    """Alternative text: cumulative variance of three components and number of turns of each
+    table.
+    """
+    return (
+        "Positions as curves in three dimensions, along the first three principal components. "
+        + "; ".join(_summaries(results))
+        + "."
+    )
 
 
 ANALYSIS = Analysis(
     key="pca",
     title="Principal components",
     question="What shape do the positions form in the directions of largest variance?",
-    source="Principal component analysis (Pearson 1901; Hotelling 1933); for GPT-2, Yedidia 2023, “GPT-2's positional embedding matrix is a helix”.",
+    source=(
+        "Principal component analysis (Pearson 1901; Hotelling 1933); for GPT-2, Yedidia 2023,"
+        " “GPT-2's positional embedding matrix is a helix”."
+    ),
     stage="measure",
     order=64,
     forms=(PositionTable,),
@@ -270,10 +381,14 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="curve",
-            caption="Positions along the first three principal components, without outliers, coloured from first to last.",
+            caption=(
+                "Positions along the first three principal components, without outliers, coloured"
+                " from first to last."
+            ),
             how_to_read=(
-                "Turn the curve by dragging it, or with the arrow keys. A smooth curve means that neighbouring positions are similar. "
-                "A coil is a helix. A tangle means that three components do not hold what the table knows."
+                "Turn the curve by dragging it, or with the arrow keys. A smooth curve means that"
+                " neighbouring positions are similar. A coil is a helix. A tangle means that three"
+                " components do not hold what the table knows."
             ),
             alt=alt_curve,
             draw=draw_curve,
@@ -281,10 +396,15 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             key="planes",
-            caption="Positions in the first three principal components, without outliers, coloured from first to last.",
+            caption=(
+                "Positions in the first three principal components, without outliers, coloured from"
+                " first to last."
+            ),
             how_to_read=(
-                "A smooth line means that neighbours are similar, a tangle that they are not. A circle on the left with slopes on the others is a helix, seen from its end and sides. "
-                "Small shares of the variance, given at the axes, mean that this is only part of the table's shape."
+                "A smooth line means that neighbours are similar, a tangle that they are not. A"
+                " circle on the left with slopes on the others is a helix, seen from its end and"
+                " sides. Small shares of the variance, given at the axes, mean that this is only"
+                " part of the table's shape."
             ),
             alt=alt,
             draw=draw,

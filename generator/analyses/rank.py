@@ -73,9 +73,11 @@ def components_for(values: Floats, share: float) -> int:
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
-    """Ranks and cumulative energy of the table, as stored and mean-centred, and the energy of the mean vector.
+    """Ranks and cumulative energy of the table, as stored and mean-centred, and the energy of the
+    mean vector.
 
-    arrays: energy, energy_centred (n_components,), cumulative shares of the energy; energy_centred is empty for a constant table
+    arrays: energy, energy_centred (n_components,), cumulative shares of the energy; energy_centred
+        is empty for a constant table
     errors: NotApplicableError when the table is not finite, is zero, or is too large
     """
     form = subject.encoding.form
@@ -94,7 +96,10 @@ def compute(subject: Subject[PositionTable]) -> Result:
             *_measures("", "", values),
             Metric("most", "Highest possible rank", float(values.size)),
         ),
-        arrays={"energy": cumulative(values), "energy_centred": cumulative(centred) if centred.size else centred},
+        arrays={
+            "energy": cumulative(values),
+            "energy_centred": cumulative(centred) if centred.size else centred,
+        },
         findings=(*_of_rank(centred), *_of_mean(in_mean)),
     )
 
@@ -106,9 +111,19 @@ def _measures(prefix: str, suffix: str, values: Floats) -> tuple[Metric, ...]:
         **{f"for_{share}": f"Components that hold {share} % of the energy" for share in SHARES},
     }
     if not values.size:
-        return tuple(Metric(prefix + key, title + suffix, None, reason=FLAT_REASON) for key, title in titles.items())
-    measured = (stable_rank(values), effective_rank(values), *(float(components_for(values, share / 100)) for share in SHARES))
-    return tuple(Metric(prefix + key, title + suffix, value) for (key, title), value in zip(titles.items(), measured, strict=True))
+        return tuple(
+            Metric(prefix + key, title + suffix, None, reason=FLAT_REASON)
+            for key, title in titles.items()
+        )
+    measured = (
+        stable_rank(values),
+        effective_rank(values),
+        *(float(components_for(values, share / 100)) for share in SHARES),
+    )
+    return tuple(
+        Metric(prefix + key, title + suffix, value)
+        for (key, title), value in zip(titles.items(), measured, strict=True)
+    )
 
 
 def _of_rank(centred: Floats) -> tuple[Finding, ...]:
@@ -117,7 +132,10 @@ def _of_rank(centred: Floats) -> tuple[Finding, ...]:
     needed, n_possible = components_for(centred, 0.9), centred.size
     if needed == LEADING:  # The finding on the principal components says how much so many hold.
         return ()
-    hold = f"After centring, {needed} of {n_possible} components {'holds' if needed == 1 else 'hold'} 90 % of the variance"
+    hold = (
+        f"After centring, {needed} of {n_possible} components {'holds' if needed == 1 else 'hold'}"
+        " 90 % of the variance"
+    )
     spread = ": the vectors spread over most directions" if needed >= MANY * n_possible else ""
     weight = 0.85 if needed <= FEW * n_possible else 0.5 if spread else 0.2
     spot = Spot("energy", needed, 100.0 * float(cumulative(centred)[needed - 1]))
@@ -129,7 +147,8 @@ def _of_mean(in_mean: float) -> tuple[Finding, ...]:
         return ()
     return (
         Finding(
-            f"{rounded(100.0 * in_mean, 0, 100.0)} % of the energy is a constant vector shared by all positions.",
+            f"{rounded(100.0 * in_mean, 0, 100.0)} % of the energy is a constant vector shared by"
+            " all positions.",
             ("in_mean",),
             0.5,
         ),
@@ -145,18 +164,34 @@ def draw(results: Results) -> "Figure":
         for name, style in (("energy_centred", dash), ("energy", DOTTED)):
             energy = result.arrays[name]
             title = label.title if name == "energy_centred" else None
-            axes.plot(np.arange(1, energy.size + 1), 100.0 * energy, color=label.colour, linestyle=style, label=title)
+            axes.plot(
+                np.arange(1, energy.size + 1),
+                100.0 * energy,
+                color=label.colour,
+                linestyle=style,
+                label=title,
+            )
     logarithmic(axes, "x")
-    axes.set(xlabel="components, strongest first", ylabel="cumulative energy (%)", ylim=(0.0, 101.0))
+    axes.set(
+        xlabel="components, strongest first", ylabel="cumulative energy (%)", ylim=(0.0, 101.0)
+    )
     legend_below(figure)
     return figure
 
 
 def alt(results: Results) -> str:
     """Alternative text: stable ranks and number of components of each table."""
-    summaries = (f"{label.title}: stable rank {_value_text(result, 'stable')}, mean-centred {_value_text(result, 'centred_stable')}, components for 90 %, 95 % and 99 %: "
-             f"{', '.join(_value_text(result, f'for_{share}') for share in SHARES)}" for label, result in results.items())  # fmt: skip
-    return "Share of the energy held by the first components, as rising lines. " + "; ".join(summaries) + "."
+    summaries = (
+        f"{label.title}: stable rank {_value_text(result, 'stable')}, mean-centred"
+        f" {_value_text(result, 'centred_stable')}, components for 90 %, 95 % and 99 %: "
+        + ", ".join(_value_text(result, f"for_{share}") for share in SHARES)
+        for label, result in results.items()
+    )
+    return (
+        "Share of the energy held by the first components, as rising lines. "
+        + "; ".join(summaries)
+        + "."
+    )
 
 
 def _value_text(result: Result, key: str) -> str:
@@ -178,7 +213,9 @@ OF_90_95_99 = ("for_90", "for_95", "for_99")
 
 
 def energy_by_components(result: Result) -> tuple[Array, Array]:
-    """Numbers of components of the centred table, and the share of the energy that they hold, in %."""
+    """Numbers of components of the centred table, and the share of the energy that they hold, in
+    %.
+    """
     energy = result.arrays["energy_centred"]
     return np.arange(1, energy.size + 1), 100.0 * energy
 
@@ -187,7 +224,10 @@ ANALYSIS = Analysis(
     key="rank",
     title="Rank",
     question="Over how many directions do the vectors spread?",
-    source="Rudelson and Vershynin 2007 (arXiv math/0503442) for the stable rank; Roy and Vetterli 2007 (EUSIPCO) for the effective rank.",
+    source=(
+        "Rudelson and Vershynin 2007 (arXiv math/0503442) for the stable rank; Roy and Vetterli"
+        " 2007 (EUSIPCO) for the effective rank."
+    ),
     stage="measure",
     order=62,
     headlines=(
@@ -200,18 +240,34 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="energy",
-            caption="Share of the table's energy (sum of squares) in its strongest components, mean-centred and, dotted, as stored.",
+            caption=(
+                "Share of the table's energy (sum of squares) in its strongest components,"
+                " mean-centred and, dotted, as stored."
+            ),
             how_to_read=(
-                "A line that reaches 90 % at the far left means few directions; noise needs nearly all. "
-                "A dotted line far above its partner means that positions share a large mean vector."
+                "A line that reaches 90 % at the far left means few directions; noise needs nearly"
+                " all. A dotted line far above its partner means that positions share a large mean"
+                " vector."
             ),
             alt=alt,
             draw=draw,
         ),
     ),
     published=(
-        Published("Stable rank of the sinusoid, 512 × 768", ("2.366",), SINGULAR_VALUES, metrics(compute, "stable"), paper_sinusoid),
-        Published("Effective rank of the sinusoid, 512 × 768", ("108.98",), ENTROPY, metrics(compute, "effective"), paper_sinusoid),
+        Published(
+            "Stable rank of the sinusoid, 512 × 768",
+            ("2.366",),
+            SINGULAR_VALUES,
+            metrics(compute, "stable"),
+            paper_sinusoid,
+        ),
+        Published(
+            "Effective rank of the sinusoid, 512 × 768",
+            ("108.98",),
+            ENTROPY,
+            metrics(compute, "effective"),
+            paper_sinusoid,
+        ),
         Published(
             "Components of the sinusoid, 512 × 768, for 90, 95 and 99 % of the energy",
             ("65", "96", "129"),
@@ -227,15 +283,26 @@ ANALYSIS = Analysis(
             paper_sinusoid,
         ),
         Published(
-            "Components of the sinusoid, 512 × 768, mean-centred, for 90, 95 and 99 % of the energy",
+            "Components of the sinusoid, 512 × 768, mean-centred, for 90, 95 and 99 % of the"
+            " energy",
             ("90", "111", "133"),
             SINGULAR_VALUES,
             metrics(compute, *(f"centred_{key}" for key in OF_90_95_99)),
             paper_sinusoid,
         ),
-        Published("Stable rank of GPT-2's table", ("3.085",), SINGULAR_VALUES, metrics(compute, "stable"), sha256=GPT2),
         Published(
-            "Stable rank of GPT-2's table, mean-centred", ("2.993",), SINGULAR_VALUES, metrics(compute, "centred_stable"), sha256=GPT2
+            "Stable rank of GPT-2's table",
+            ("3.085",),
+            SINGULAR_VALUES,
+            metrics(compute, "stable"),
+            sha256=GPT2,
+        ),
+        Published(
+            "Stable rank of GPT-2's table, mean-centred",
+            ("2.993",),
+            SINGULAR_VALUES,
+            metrics(compute, "centred_stable"),
+            sha256=GPT2,
         ),
         Published(
             "Stable rank of positions 1 to 511 of GPT-2's table, mean-centred",
@@ -250,8 +317,8 @@ ANALYSIS = Analysis(
         y="variance explained (%)",
         points=energy_by_components,
         how_to_read=(
-            "The share of the variance of the mean-centred table that the first components hold. A line that is high at the left "
-            "belongs to a table that uses few directions."
+            "The share of the variance of the mean-centred table that the first components hold. A"
+            " line that is high at the left belongs to a table that uses few directions."
         ),
         logarithmic="x",
         title="Variance explained",

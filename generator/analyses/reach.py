@@ -4,7 +4,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Spot, Subject
+from generator.contracts import (
+    Analysis,
+    FigureSpec,
+    Finding,
+    Metric,
+    Result,
+    Results,
+    Spot,
+    Subject,
+)
 from generator.encodings import Convolution
 from generator.errors import NotApplicableError
 from generator.figures.lines import legend_below, with_line_styles
@@ -34,20 +43,28 @@ def compute(subject: Subject[Convolution]) -> Result:
     place = f"within ±{half}" if half else "at offset 0"
     near, far = (energy_within(strength, form.offsets, distance) for distance in (NEAR, FAR))
     edges = np.flatnonzero(np.abs(form.offsets) == half)
-    spots = tuple(Spot("strength", float(form.offsets[edge]), float(strength[edge] / strength.max())) for edge in edges)
+    spots = tuple(
+        Spot("strength", float(form.offsets[edge]), float(strength[edge] / strength.max()))
+        for edge in edges
+    )
     return Result(
         metrics=(
             Metric("width", "Width", float(strength.size), "positions"),
             Metric("near", f"Share of energy within ±{NEAR}", 100.0 * near, "%"),
             Metric("far", f"Share of energy within ±{FAR}", 100.0 * far, "%"),
             Metric("half", "Half-width", float(half), "positions"),
-            Metric("peak", "Offset of the strongest weights", float(form.offsets[strength.argmax()]), "positions"),
+            Metric(
+                "peak",
+                "Offset of the strongest weights",
+                float(form.offsets[strength.argmax()]),
+                "positions",
+            ),
         ),
         arrays={"offsets": form.offsets, "strength": strength},
         findings=(
             Finding(
-                f"The convolution spans {strength.size} positions; at least half of its energy lies {place}, "
-                f"{rounded(100.0 * far, 0, 100.0)} % within ±{FAR}.",
+                f"The convolution spans {strength.size} positions; at least half of its energy lies"
+                f" {place}, {rounded(100.0 * far, 0, 100.0)} % within ±{FAR}.",
                 ("width", "half", "far"),
                 0.4,
                 spots=spots,
@@ -71,7 +88,9 @@ def half_width(strength: Floats, offsets: Floats) -> int:
     strength, offsets: (width,)
     """
     distances = range(int(np.abs(offsets).max()) + 1)
-    return next(distance for distance in distances if energy_within(strength, offsets, distance) >= 0.5)
+    return next(
+        distance for distance in distances if energy_within(strength, offsets, distance) >= 0.5
+    )
 
 
 def draw(results: Results) -> "Figure":
@@ -80,7 +99,13 @@ def draw(results: Results) -> "Figure":
     axes.axvline(0, color=MUTED, linewidth=0.6)
     for label, result, dash in with_line_styles(results):
         strength = result.arrays["strength"] / result.arrays["strength"].max()
-        axes.plot(result.arrays["offsets"], strength, color=label.colour, linestyle=dash, label=label.title)
+        axes.plot(
+            result.arrays["offsets"],
+            strength,
+            color=label.colour,
+            linestyle=dash,
+            label=label.title,
+        )
     axes.set(xlabel="offset (positions)", ylabel="norm of the weights ÷ largest", ylim=(0.0, 1.05))
     axes.grid(axis="y")
     legend_below(figure)
@@ -90,8 +115,9 @@ def draw(results: Results) -> "Figure":
 def alt(results: Results) -> str:
     """Alternative text: number of offsets, the strongest one, and the energy near the position."""
     summaries = (
-        f"{label.title}: {result.arrays['strength'].size} offsets, strongest at {rounded(result.value('peak'), 0)}, "
-        f"{rounded(result.value('far'), 0)} % of the energy within ±{FAR}"
+        f"{label.title}: {result.arrays['strength'].size} offsets, strongest at"
+        f" {rounded(result.value('peak'), 0)}, {rounded(result.value('far'), 0)} % of the energy"
+        f" within ±{FAR}"
         for label, result in results.items()
     )
     return "Strength of a convolution by offset, as a line. " + "; ".join(summaries) + "."
@@ -101,7 +127,10 @@ ANALYSIS = Analysis(
     key="reach",
     title="Reach of the convolution",
     question="How far does the convolution look before and after a position?",
-    source="Baevski et al. 2020 (wav2vec 2.0, arXiv 2006.11477), section 2; the measures are defined here.",
+    source=(
+        "Baevski et al. 2020 (wav2vec 2.0, arXiv 2006.11477), section 2; the measures are defined"
+        " here."
+    ),
     stage="see",
     order=88,
     forms=(Convolution,),
@@ -109,10 +138,13 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="strength",
-            caption="Norm of the weights at each offset over all channels, relative to the largest.",
+            caption=(
+                "Norm of the weights at each offset over all channels, relative to the largest."
+            ),
             how_to_read=(
-                "A narrow peak at 0 means that mostly direct neighbours count; a broad line, that distant positions count too. "
-                "Earlier positions are left of 0; the line ends where the convolution does."
+                "A narrow peak at 0 means that mostly direct neighbours count; a broad line, that"
+                " distant positions count too. Earlier positions are left of 0; the line ends where"
+                " the convolution does."
             ),
             alt=alt,
             draw=draw,

@@ -11,7 +11,14 @@ from generator.errors import NotApplicableError
 from generator.figures.lines import dots, legend_below, with_line_styles
 from generator.figures.panels import Panel, image_panels, panels
 from generator.figures.style import DIVERGING, MUTED
-from generator.numerics.arrays import Floats, finite, mean_by_distance, mean_of_defined, off_diagonal, row_norms
+from generator.numerics.arrays import (
+    Floats,
+    finite,
+    mean_by_distance,
+    mean_of_defined,
+    off_diagonal,
+    row_norms,
+)
 from generator.text import rounded, significant
 
 if TYPE_CHECKING:
@@ -23,9 +30,10 @@ ALIKE = 0.1  # A difference of cosines from here on is worth a sentence.
 def compute(subject: Subject[RelativeTable]) -> Result:
     """Cosine similarity between the vectors of all pairs of offsets, and their norms.
 
-    arrays: cosines (n_offsets, n_offsets); offsets (n_offsets,), key minus query, in positions; norms (n_offsets,); to_zero (n_offsets,),
-    cosine with offset 0, or with the nearest to it
-    errors: NotApplicableError when the table is not finite, or has fewer than two vectors that are not zero
+    arrays: cosines (n_offsets, n_offsets); offsets (n_offsets,), key minus query, in positions;
+        norms (n_offsets,); to_zero (n_offsets,), cosine with offset 0, or with the nearest to it
+    errors: NotApplicableError when the table is not finite, or has fewer than two vectors that are
+        not zero
     """
     form = subject.encoding.form
     vectors = finite(form.vectors, "the table of offsets")
@@ -54,19 +62,27 @@ def compute(subject: Subject[RelativeTable]) -> Result:
             Metric("shortest", "Smallest norm", float(norms.min())),
             Metric("longest", "Largest norm", float(norms.max())),
         ),
-        arrays={"cosines": form.similarity, "offsets": form.offsets, "norms": norms, "to_zero": form.similarity[middle]},
+        arrays={
+            "cosines": form.similarity,
+            "offsets": form.offsets,
+            "norms": norms,
+            "to_zero": form.similarity[middle],
+        },
         findings=_findings(adjacent, sides, float(pairs.mean())),
     )
 
 
 def opposite(similarity: Floats, offsets: Floats) -> Floats:
-    """Cosine of the vector at each offset δ > 0 with that at −δ, for δ up to the shorter side: (n_pairs,).
+    """Cosine of the vector at each offset δ > 0 with that at −δ, for δ up to the shorter side:
+    (n_pairs,).
 
     similarity: (n_offsets, n_offsets); offsets: (n_offsets,), consecutive integers
     """
     reach = int(min(offsets[-1], -offsets[0]))
     zero = int(-offsets[0])
-    return np.array([similarity[zero + distance, zero - distance] for distance in range(1, reach + 1)])
+    return np.array(
+        [similarity[zero + distance, zero - distance] for distance in range(1, reach + 1)]
+    )
 
 
 def _reason(value: float | None, reason: str) -> str | None:
@@ -76,10 +92,15 @@ def _reason(value: float | None, reason: str) -> str | None:
 def _findings(adjacent: float | None, sides: float | None, mean: float) -> tuple[Finding, ...]:
     findings = []
     if adjacent is not None:
-        how = ("more" if adjacent > mean else "less") if abs(adjacent - mean) > ALIKE else "hardly more"
+        how = (
+            ("more" if adjacent > mean else "less")
+            if abs(adjacent - mean) > ALIKE
+            else "hardly more"
+        )
         findings.append(
             Finding(
-                f"Neighbouring offsets are {how} similar than average: mean cosine {rounded(adjacent, 2, 1.0)} against {rounded(mean, 2, 1.0)}.",
+                f"Neighbouring offsets are {how} similar than average: mean cosine"
+                f" {rounded(adjacent, 2, 1.0)} against {rounded(mean, 2, 1.0)}.",
                 ("adjacent", "mean"),
                 0.4,
             )
@@ -87,7 +108,12 @@ def _findings(adjacent: float | None, sides: float | None, mean: float) -> tuple
     if sides is not None:
         how = "hardly tells before from after" if sides > 1.0 - ALIKE else "tells before from after"
         findings.append(
-            Finding(f"The table {how}: opposite offsets have a mean cosine of {rounded(sides, 2, 1.0, -1.0)}.", ("sides",), 0.5)
+            Finding(
+                f"The table {how}: opposite offsets have a mean cosine of"
+                f" {rounded(sides, 2, 1.0, -1.0)}.",
+                ("sides",),
+                0.5,
+            )
         )
     return tuple(findings)
 
@@ -97,27 +123,39 @@ def draw_matrix(results: Results) -> "Figure":
     images = [Panel(label.title, result.arrays["cosines"]) for label, result in results.items()]
     labels = ("offset (positions)", "offset (positions)", "cosine similarity")
     figure = image_panels(images, (-1.0, 1.0), DIVERGING, labels, square=True)
-    for axes, result in zip(figure.axes, results.values(), strict=False):  # The last axes hold the scale.
+    # The last axes hold the scale.
+    for axes, result in zip(figure.axes, results.values(), strict=False):
         first, last = result.arrays["offsets"][0] - 0.5, result.arrays["offsets"][-1] + 0.5
         axes.images[0].set_extent((first, last, last, first))
     return figure
 
 
-def draw_lines(results: Results, array: str, quantity: str, limits: tuple[float | None, float | None]) -> "Figure":
+def draw_lines(
+    results: Results, array: str, quantity: str, limits: tuple[float | None, float | None]
+) -> "Figure":
     """An array of the result by offset, one line per table.
 
-    array: key of an array (n_offsets,); limits: of the vertical axis, an upper one of None for the largest norm
+    array: key of an array (n_offsets,); limits: of the vertical axis, an upper one of None for the
+        largest norm
     """
     figure, (axes,) = panels(1, height=3.2)
     axes.axvline(0, color=MUTED, linewidth=0.6)
     for label, result, dash in with_line_styles(results):
         offsets = result.arrays["offsets"]
         axes.plot(
-            offsets, result.arrays[array], color=label.colour, linestyle=dash, label=label.title, marker=dots(offsets.size), markersize=2.5
+            offsets,
+            result.arrays[array],
+            color=label.colour,
+            linestyle=dash,
+            label=label.title,
+            marker=dots(offsets.size),
+            markersize=2.5,
         )
     longest = max(float(result.arrays["norms"].max()) for result in results.values())
     highest = limits[1] if limits[1] is not None else 1.08 * longest or 1.0
-    axes.set(xlabel="offset: key minus query (positions)", ylabel=quantity, ylim=(limits[0], highest))
+    axes.set(
+        xlabel="offset: key minus query (positions)", ylabel=quantity, ylim=(limits[0], highest)
+    )
     axes.grid(axis="y")
     legend_below(figure)
     return figure
@@ -126,8 +164,10 @@ def draw_lines(results: Results, array: str, quantity: str, limits: tuple[float 
 def alt(results: Results, opening: str) -> str:
     """Alternative text: range of offsets, mean cosine and range of norms of each table."""
     summaries = (
-        f"{label.title}: offsets {rounded(result.arrays['offsets'][0], 0)} to {rounded(result.arrays['offsets'][-1], 0)}, mean cosine of two "
-        f"{rounded(result.value('mean'), 2)}, norms {significant(result.arrays['norms'].min(), 3)} to {significant(result.arrays['norms'].max(), 3)}"
+        f"{label.title}: offsets {rounded(result.arrays['offsets'][0], 0)} to"
+        f" {rounded(result.arrays['offsets'][-1], 0)}, mean cosine of two"
+        f" {rounded(result.value('mean'), 2)}, norms {significant(result.arrays['norms'].min(), 3)}"
+        f" to {significant(result.arrays['norms'].max(), 3)}"
         for label, result in results.items()
     )
     return f"{opening} " + "; ".join(summaries) + "."
@@ -137,7 +177,10 @@ ANALYSIS = Analysis(
     key="relative",
     title="Vectors by offset",
     question="Which offsets have similar vectors, and do they tell before from after?",
-    source="Shaw et al. 2018 (arXiv 1803.02155), section 3.2; He et al. 2021 (arXiv 2006.03654), section 3.1; the measures are defined here.",
+    source=(
+        "Shaw et al. 2018 (arXiv 1803.02155), section 3.2; He et al. 2021 (arXiv 2006.03654),"
+        " section 3.1; the measures are defined here."
+    ),
     stage="see",
     order=74,
     forms=(RelativeTable,),
@@ -147,27 +190,35 @@ ANALYSIS = Analysis(
             key="matrix",
             caption="Cosine similarity of the vectors of every two offsets.",
             how_to_read=(
-                "A red band along the diagonal means that near offsets are similar. Where it widens, they are told apart less finely. "
-                "Red on the other diagonal means that before and after look alike. White is unrelated, blue opposite."
+                "A red band along the diagonal means that near offsets are similar. Where it"
+                " widens, they are told apart less finely. Red on the other diagonal means that"
+                " before and after look alike. White is unrelated, blue opposite."
             ),
             alt=partial(alt, opening="Cosine matrices over offsets from −1 to 1."),
             draw=draw_matrix,
         ),
         FigureSpec(
             key="similarity",
-            caption="Cosine similarity of each offset's vector with that of offset 0, the position itself.",
+            caption=(
+                "Cosine similarity of each offset's vector with that of offset 0, the position"
+                " itself."
+            ),
             how_to_read=(
-                "A peak at 0 means that only near offsets resemble the position itself; a level line, that all or none do. "
-                "Different heights left (earlier keys) and right (later keys) tell before from after."
+                "A peak at 0 means that only near offsets resemble the position itself; a level"
+                " line, that all or none do. Different heights left (earlier keys) and right (later"
+                " keys) tell before from after."
             ),
             alt=partial(alt, opening="Similarity to offset 0 by offset, as lines."),
-            draw=partial(draw_lines, array="to_zero", quantity="cosine with offset 0", limits=(-1.02, 1.02)),
+            draw=partial(
+                draw_lines, array="to_zero", quantity="cosine with offset 0", limits=(-1.02, 1.02)
+            ),
         ),
         FigureSpec(
             key="norms",
             caption="Euclidean norm of each offset's vector.",
             how_to_read=(
-                "A large vector can change attention more than a small one. Offsets that training seldom saw may keep small initial vectors."
+                "A large vector can change attention more than a small one. Offsets that training"
+                " seldom saw may keep small initial vectors."
             ),
             alt=partial(alt, opening="Norm of each vector by offset, as lines."),
             draw=partial(draw_lines, array="norms", quantity="Euclidean norm", limits=(0.0, None)),

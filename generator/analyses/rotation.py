@@ -57,12 +57,14 @@ def wavelengths(frequencies: Floats) -> Floats:
 
 
 def compute(subject: Subject[Rotation]) -> Result:
-    """Wavelengths before and after scaling, pairs with a full turn within the context or window, and the mean cosine by offset.
+    """Wavelengths before and after scaling, pairs with a full turn within the context or window,
+    and the mean cosine by offset.
 
     Su et al. 2021 (arXiv 2104.09864), sections 3.3 and 3.4.3.
-    arrays: wavelengths, unscaled (n_pairs,), in positions; profile (n_offsets,), within [−1, 1]; context, within (), the visible part
-    of it, in positions
-    errors: NotApplicableError when the frequencies are not finite; RowError when transformers cannot compute them
+    arrays: wavelengths, unscaled (n_pairs,), in positions; profile (n_offsets,), within [−1, 1];
+        context, within (), the visible part of it, in positions
+    errors: NotApplicableError when the frequencies are not finite; RowError when transformers
+        cannot compute them
     """
     form, of_patches = subject.encoding.form, subject.encoding.modality == "image"
     lengths = wavelengths(finite(form.frequencies, "the rotation"))
@@ -75,7 +77,9 @@ def compute(subject: Subject[Rotation]) -> Result:
         metrics=(
             Metric("pairs", "Frequency pairs", float(lengths.size)),
             Metric("longest", "Longest wavelength", float(lengths.max()), "positions"),
-            Metric("full_turns", "Pairs with a full turn within the context or window", float(turns)),
+            Metric(
+                "full_turns", "Pairs with a full turn within the context or window", float(turns)
+            ),
             Metric(
                 "context",
                 "Context length",
@@ -91,7 +95,9 @@ def compute(subject: Subject[Rotation]) -> Result:
                 reason=None if window else "the layers with this rotation share no window",
             ),
             Metric("slowed", "Pairs slowed by scaling", float(changed)),
-            Metric("attention_factor", "Attention factor, on sine and cosine", form.attention_factor),
+            Metric(
+                "attention_factor", "Attention factor, on sine and cosine", form.attention_factor
+            ),
         ),
         arrays={"wavelengths": lengths, "unscaled": plain, "profile": profile, **_limits(form)},
         findings=_findings(turns, lengths, form, of_patches),
@@ -108,12 +114,25 @@ def _findings(turns: int, lengths: Floats, form: Rotation, of_patches: bool) -> 
     rests_on = ("full_turns", "pairs", *limit)
     complete = counted(turns, lengths.size, "frequency pair", "complete")
     in_order = turns > 0 and lengths[:turns].max() <= form.reach
-    spots = (Spot("wavelengths", turns - 1, float(lengths[turns - 1])),) if in_order and turns < lengths.size else ()
-    return (Finding(f"{complete} a full turn {within}.", rests_on, 0.4 if turns == lengths.size else 0.6, spots=spots),)
+    spots = (
+        (Spot("wavelengths", turns - 1, float(lengths[turns - 1])),)
+        if in_order and turns < lengths.size
+        else ()
+    )
+    return (
+        Finding(
+            f"{complete} a full turn {within}.",
+            rests_on,
+            0.4 if turns == lengths.size else 0.6,
+            spots=spots,
+        ),
+    )
 
 
 def _within(form: Rotation) -> tuple[str, tuple[str, ...]]:
-    """In how many positions a pair may turn, in words, and the metric that holds the number, if any."""
+    """In how many positions a pair may turn, in words, and the metric that holds the number, if
+    any.
+    """
     if form.reach == form.n_positions:
         return f"within the context of {form.n_positions:,} positions", ("context",)
     if form.reach == form.window:
@@ -122,15 +141,26 @@ def _within(form: Rotation) -> tuple[str, tuple[str, ...]]:
 
 
 def draw_wavelengths(results: Results) -> "Figure":
-    """Wavelength of each pair, one line per checkpoint, with its context length, window or side of the image; dotted, before scaling."""
+    """Wavelength of each pair, one line per checkpoint, with its context length, window or side of
+    the image; dotted, before scaling.
+    """
     figure, (axes,) = panels(1, height=3.4)
     scaled = False
     for label, result, dash in with_line_styles(results):
         lengths, plain = result.arrays["wavelengths"], result.arrays["unscaled"]
         if not np.allclose(lengths, plain):
-            axes.plot(plain, color=label.colour, linestyle=DOTTED, label=f"_{label.title}, before scaling")
+            axes.plot(
+                plain, color=label.colour, linestyle=DOTTED, label=f"_{label.title}, before scaling"
+            )
             scaled = True
-        axes.plot(lengths, color=label.colour, linestyle=dash, marker=dots(lengths.size), markersize=2.5, label=label.title)
+        axes.plot(
+            lengths,
+            color=label.colour,
+            linestyle=dash,
+            marker=dots(lengths.size),
+            markersize=2.5,
+            label=label.title,
+        )
         axes.axhline(float(result.arrays["within"]), color=label.colour, linewidth=0.6)
     if scaled:
         axes.plot([], [], color=MUTED, linestyle=DOTTED, label="before scaling")
@@ -147,7 +177,14 @@ def draw_profile(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.2)
     for label, result, dash in with_line_styles(results):
         profile = result.arrays["profile"]
-        axes.plot(np.arange(1, profile.size), profile[1:], color=label.colour, linestyle=dash, label=label.title, linewidth=1.0)
+        axes.plot(
+            np.arange(1, profile.size),
+            profile[1:],
+            color=label.colour,
+            linestyle=dash,
+            label=label.title,
+            linewidth=1.0,
+        )
     logarithmic(axes, "x")
     axes.set(xlabel="offset (positions)", ylabel="mean cosine of the angles", ylim=(-0.3, 1.02))
     axes.grid(axis="y")
@@ -158,8 +195,9 @@ def draw_profile(results: Results) -> "Figure":
 def alt_wavelengths(results: Results) -> str:
     """Alternative text: range of wavelengths, number of pairs and visible positions."""
     summaries = (
-        f"{label.title}: from {rounded(result.arrays['wavelengths'].min(), 2)} to {rounded(result.arrays['wavelengths'].max(), 0)} positions over "
-        f"{result.arrays['wavelengths'].size} pairs, {int(result.arrays['within']):,} visible"
+        f"{label.title}: from {rounded(result.arrays['wavelengths'].min(), 2)} to"
+        f" {rounded(result.arrays['wavelengths'].max(), 0)} positions over"
+        f" {result.arrays['wavelengths'].size} pairs, {int(result.arrays['within']):,} visible"
         for label, result in results.items()
     )
     return "Wavelength of each frequency pair on a logarithmic scale. " + "; ".join(summaries) + "."
@@ -168,7 +206,8 @@ def alt_wavelengths(results: Results) -> str:
 def alt_profile(results: Results) -> str:
     """Alternative text: mean cosine at offsets 1 and 100."""
     summaries = (
-        f"{label.title}: {_at(result.arrays['profile'], 1)} at offset 1, {_at(result.arrays['profile'], 100)} at 100"
+        f"{label.title}: {_at(result.arrays['profile'], 1)} at offset 1,"
+        f" {_at(result.arrays['profile'], 100)} at 100"
         for label, result in results.items()
     )
     return "Mean cosine of all angles by offset, as a line. " + "; ".join(summaries) + "."
@@ -187,8 +226,13 @@ def wavelengths_of(result: Result) -> tuple[Array, Array]:
 ANALYSIS = Analysis(
     key="rotation",
     title="Rotation by offset",
-    question="How fast does each frequency pair turn, and how does similarity depend on the offset?",
-    source="Su et al. 2021 (arXiv 2104.09864), sections 3.3 and 3.4.3; scaled frequencies from the rotary initialisers of transformers.",
+    question=(
+        "How fast does each frequency pair turn, and how does similarity depend on the offset?"
+    ),
+    source=(
+        "Su et al. 2021 (arXiv 2104.09864), sections 3.3 and 3.4.3; scaled frequencies from the"
+        " rotary initialisers of transformers."
+    ),
     stage="see",
     order=80,
     headlines=(
@@ -202,9 +246,9 @@ ANALYSIS = Analysis(
             key="wavelengths",
             caption="Positions that each frequency pair needs for one full turn.",
             how_to_read=(
-                "Fast pairs on the left tell neighbours apart; slow ones on the right tell far from near. "
-                "Pairs above the thin line complete no turn within the context, the window, or the texts with these frequencies. "
-                "Dotted: before scaling."
+                "Fast pairs on the left tell neighbours apart; slow ones on the right tell far from"
+                " near. Pairs above the thin line complete no turn within the context, the window,"
+                " or the texts with these frequencies. Dotted: before scaling."
             ),
             alt=alt_wavelengths,
             draw=draw_wavelengths,
@@ -213,7 +257,8 @@ ANALYSIS = Analysis(
             key="profile",
             caption="Mean cosine over all frequency pairs by offset.",
             how_to_read=(
-                "With equal content in every pair, the attention logit would follow this line. It falls unevenly: wiggles are fast pairs coming round."
+                "With equal content in every pair, the attention logit would follow this line. It"
+                " falls unevenly: wiggles are fast pairs coming round."
             ),
             alt=alt_profile,
             draw=draw_profile,
@@ -269,11 +314,21 @@ ANALYSIS = Analysis(
             margin=2.0,
             allowance=FLOAT32,
         ),
-        Published("Llama 3.1: pairs with a full turn", ("39",), RESCALED, metrics(compute, "full_turns"), llama_3_1),
+        Published(
+            "Llama 3.1: pairs with a full turn",
+            ("39",),
+            RESCALED,
+            metrics(compute, "full_turns"),
+            llama_3_1,
+        ),
         Published(
             "Llama 2 slowed evenly, fourfold: longest wavelength",
             ("217,641",),
-            Recomputed("numpy", "four times the wavelength of Llama 2, the rule of Chen et al. 2023 (arXiv 2306.15595)"),
+            Recomputed(
+                "numpy",
+                "four times the wavelength of Llama 2, the rule of Chen et al. 2023 (arXiv"
+                " 2306.15595)",
+            ),
             metrics(compute, "longest"),
             linear_by_4,
             unit="positions",
@@ -299,8 +354,9 @@ ANALYSIS = Analysis(
         y="wavelength (positions)",
         points=wavelengths_of,
         how_to_read=(
-            "After how many positions each pair of components has turned once. A straight line is the plain rule. A step or a bend "
-            "usually comes from scaling to a longer context. Short wavelengths tell neighbours apart, long ones far positions."
+            "After how many positions each pair of components has turned once. A straight line is"
+            " the plain rule. A step or a bend usually comes from scaling to a longer context."
+            " Short wavelengths tell neighbours apart, long ones far positions."
         ),
         logarithmic="y",
         title="Wavelengths",

@@ -5,7 +5,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Spot, Subject
+from generator.contracts import (
+    Analysis,
+    FigureSpec,
+    Finding,
+    Metric,
+    Published,
+    Result,
+    Results,
+    Spot,
+    Subject,
+)
 from generator.contracts.published import RESCALED, STRETCHED, array, llama_3_1, metrics, yarn_by_16
 from generator.encodings import Rotation
 from generator.encodings.rescaling import OF_WHOLE_HEAD, frequencies_before
@@ -19,15 +29,20 @@ from generator.text import significant
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-UP_TO = {"dynamic": " up to the configured length"}  # Where scaling depends on the length of the input.
-ROUNDING = 1e-3  # Ratios closer than this are equal: the initialisers of transformers work in float32.
+# Where scaling depends on the length of the input.
+UP_TO = {"dynamic": " up to the configured length"}
+# Ratios closer than this are equal: the initialisers of transformers work in float32.
+ROUNDING = 1e-3
 
 
 def compute(subject: Subject[Rotation]) -> Result:
-    """Ratio of wavelengths after and before scaling, and the pairs left unchanged, slowed fully, or in between.
+    """Ratio of wavelengths after and before scaling, and the pairs left unchanged, slowed fully, or
+    in between.
 
-    arrays: ratios (n_pairs,); before (n_pairs,), wavelengths before scaling, in positions; unchanged, full (n_pairs,), bool
-    errors: NotApplicableError without a scaling, or when the frequencies are not finite; RowError when transformers cannot compute them
+    arrays: ratios (n_pairs,); before (n_pairs,), wavelengths before scaling, in positions;
+        unchanged, full (n_pairs,), bool
+    errors: NotApplicableError without a scaling, or when the frequencies are not finite; RowError
+        when transformers cannot compute them
     """
     form = subject.encoding.form
     if form.rope_type == "default":
@@ -37,7 +52,10 @@ def compute(subject: Subject[Rotation]) -> Result:
     ratios = before / after  # (n_pairs,)
     unchanged, slowed = _kinds(ratios)
     if unchanged.all() and form.rope_type == OF_WHOLE_HEAD:
-        raise NotApplicableError(f"scaling “{form.rope_type}” turns {after.size} of {form.head_dim // 2} pairs and slows none")
+        raise NotApplicableError(
+            f"scaling “{form.rope_type}” turns {after.size} of {form.head_dim // 2} pairs and slows"
+            " none"
+        )
     n_between = ratios.size - int(np.count_nonzero(unchanged | slowed))
     return Result(
         metrics=(
@@ -45,9 +63,16 @@ def compute(subject: Subject[Rotation]) -> Result:
             Metric("full", "Pairs slowed fully", float(np.count_nonzero(slowed))),
             Metric("between", "Pairs in between", float(n_between)),
             Metric("largest", "Largest ratio of wavelengths (after ÷ before)", float(ratios.max())),
-            Metric("attention_factor", "Attention factor, on sine and cosine", form.attention_factor),
+            Metric(
+                "attention_factor", "Attention factor, on sine and cosine", form.attention_factor
+            ),
         ),
-        arrays={"ratios": ratios, "before": 2.0 * np.pi / before, "unchanged": unchanged, "full": slowed},
+        arrays={
+            "ratios": ratios,
+            "before": 2.0 * np.pi / before,
+            "unchanged": unchanged,
+            "full": slowed,
+        },
         findings=_findings(form, ratios, unchanged, slowed),
     )
 
@@ -61,17 +86,36 @@ def _kinds(ratios: Floats) -> tuple[np.ndarray, np.ndarray]:
     return unchanged, ~unchanged & (ratios > 1.0) & (ratios >= ratios.max() * (1.0 - ROUNDING))
 
 
-def _findings(form: Rotation, ratios: Floats, unchanged: np.ndarray, slowed: np.ndarray) -> tuple[Finding, ...]:
+def _findings(
+    form: Rotation, ratios: Floats, unchanged: np.ndarray, slowed: np.ndarray
+) -> tuple[Finding, ...]:
     opening, size = f"Scaling “{form.rope_type}”", unchanged.size
     if unchanged.all():
-        return (Finding(f"{opening} leaves all {size} pairs unchanged{UP_TO.get(form.rope_type, '')}.", ("unchanged",), 0.5),)
+        return (
+            Finding(
+                f"{opening} leaves all {size} pairs unchanged{UP_TO.get(form.rope_type, '')}.",
+                ("unchanged",),
+                0.5,
+            ),
+        )
     by_factor = f"by a factor of {significant(float(ratios.max()), 3)}"
     if slowed.all():
-        return (Finding(f"{opening} stretches all {size} wavelengths {by_factor}.", ("full", "largest"), 0.4),)
+        return (
+            Finding(
+                f"{opening} stretches all {size} wavelengths {by_factor}.", ("full", "largest"), 0.4
+            ),
+        )
     n_between = size - int(np.count_nonzero(unchanged | slowed))
-    parts = [f"leaves {_count(unchanged, 'fastest')} of {size} pairs unchanged"] if unchanged.any() else []
+    parts = (
+        [f"leaves {_count(unchanged, 'fastest')} of {size} pairs unchanged"]
+        if unchanged.any()
+        else []
+    )
     if slowed.any():
-        parts.append(f"stretches {_count(slowed[::-1], 'slowest')}{'' if parts else f' of {size} pairs'} {by_factor}")
+        parts.append(
+            f"stretches {_count(slowed[::-1], 'slowest')}{'' if parts else f' of {size} pairs'}"
+            f" {by_factor}"
+        )
     if n_between:
         how = " by less" if slowed.any() and ratios.min() >= 1.0 - ROUNDING else ""
         parts.append(f"changes {'the other' if parts else 'all'} {n_between}{how}")
@@ -102,8 +146,17 @@ def draw_pairs(results: Results) -> "Figure":
     axes.axhline(1.0, color=MUTED, linewidth=0.8, linestyle=DOTTED)
     for label, result, dash in with_line_styles(results):
         ratios = result.arrays["ratios"]
-        axes.plot(ratios, color=label.colour, linestyle=dash, marker=dots(ratios.size), markersize=2.5, label=label.title)
-    axes.set(xlabel="frequency pair", ylabel="wavelength, after ÷ before", ylim=(0.0, _top(results)))
+        axes.plot(
+            ratios,
+            color=label.colour,
+            linestyle=dash,
+            marker=dots(ratios.size),
+            markersize=2.5,
+            label=label.title,
+        )
+    axes.set(
+        xlabel="frequency pair", ylabel="wavelength, after ÷ before", ylim=(0.0, _top(results))
+    )
     axes.grid(axis="y")
     legend_below(figure)
     return figure
@@ -125,7 +178,11 @@ def draw_wavelengths(results: Results) -> "Figure":
             label=label.title,
         )
     logarithmic(axes, "x")
-    axes.set(xlabel="wavelength before scaling (positions)", ylabel="wavelength, after ÷ before", ylim=(0.0, _top(results)))
+    axes.set(
+        xlabel="wavelength before scaling (positions)",
+        ylabel="wavelength, after ÷ before",
+        ylim=(0.0, _top(results)),
+    )
     axes.grid(axis="y")
     legend_below(figure)
     return figure
@@ -138,8 +195,9 @@ def _varies(result: Result) -> bool:
 def alt(results: Results, opening: str) -> str:
     """Alternative text: pairs unchanged and pairs slowed fully."""
     summaries = (
-        f"{label.title}: {np.count_nonzero(result.arrays['unchanged'])} of {result.arrays['ratios'].size} pairs at 1, "
-        f"{np.count_nonzero(result.arrays['full'])} at {significant(float(result.arrays['ratios'].max()), 3)}"
+        f"{label.title}: {np.count_nonzero(result.arrays['unchanged'])} of"
+        f" {result.arrays['ratios'].size} pairs at 1, {np.count_nonzero(result.arrays['full'])} at"
+        f" {significant(float(result.arrays['ratios'].max()), 3)}"
         for label, result in results.items()
     )
     return f"{opening} " + "; ".join(summaries) + "."
@@ -150,8 +208,8 @@ ANALYSIS = Analysis(
     title="Effect of scaling",
     question="Which frequency pairs does scaling slow down, and by how much?",
     source=(
-        "The rotary initialisers of transformers; Peng et al. 2023 (YaRN, arXiv 2309.00071), section 3; Llama team 2024 "
-        "(arXiv 2407.21783), section 3.4.2."
+        "The rotary initialisers of transformers; Peng et al. 2023 (YaRN, arXiv 2309.00071),"
+        " section 3; Llama team 2024 (arXiv 2407.21783), section 3.4.2."
     ),
     stage="measure",
     order=84,
@@ -162,8 +220,9 @@ ANALYSIS = Analysis(
             key="pairs",
             caption="Wavelength of each frequency pair after scaling, relative to before.",
             how_to_read=(
-                "A pair at 1, on the dotted line, turns as before; one at 8 turns eight times more slowly. "
-                "Many scalings leave the fast pairs on the left alone and stretch the slow ones on the right."
+                "A pair at 1, on the dotted line, turns as before; one at 8 turns eight times more"
+                " slowly. Many scalings leave the fast pairs on the left alone and stretch the slow"
+                " ones on the right."
             ),
             alt=partial(alt, opening="Ratio of wavelengths by frequency pair."),
             draw=draw_pairs,
@@ -173,8 +232,9 @@ ANALYSIS = Analysis(
             key="wavelengths",
             caption="The same ratio by wavelength before scaling.",
             how_to_read=(
-                "The line leaves 1 at the longest wavelength that scaling keeps, and is level again at the full factor. "
-                "Checkpoints with different bases and head sizes can be compared here."
+                "The line leaves 1 at the longest wavelength that scaling keeps, and is level again"
+                " at the full factor. Checkpoints with different bases and head sizes can be"
+                " compared here."
             ),
             alt=partial(alt, opening="Ratio of wavelengths by wavelength before scaling."),
             draw=draw_wavelengths,

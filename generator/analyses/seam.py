@@ -4,7 +4,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Overlay, Published, Result, Results, Spot, Subject
+from generator.contracts import (
+    Analysis,
+    FigureSpec,
+    Finding,
+    Metric,
+    Overlay,
+    Published,
+    Result,
+    Results,
+    Spot,
+    Subject,
+)
 from generator.contracts.form_analysis import compute_alone
 from generator.contracts.published import COSINES, DISTILBERT
 from generator.encodings import PositionTable
@@ -31,7 +42,9 @@ FIGURE = "neighbours"
 FEWEST = 2 * WINDOW + 3  # positions: two full windows around at least two pairs
 APART = 0.4  # Difference from the median cosine from which an end is worth a sentence.
 MOST_NAMED = 2  # tables in one figure up to which seams are labelled
-ALIKE = 0.3  # Median cosine of neighbours from which a position unlike both is worth a sentence; in noise every cosine is low.
+# Median cosine of neighbours from which a position unlike both is worth a sentence; in noise every
+# cosine is low.
+ALIKE = 0.3
 MOST_SPIKES = 3  # with a sentence each
 EVEN, WEIGHT_OF_EVEN = 1e-3, 0.2  # Cosines that differ by no more than this are a level line.
 WEIGHT_OF_DIP = 0.3  # One larger step is no change of the table, and no headline.
@@ -41,30 +54,40 @@ LAST_SEEN = 127  # The last position of BERT's short training sequences.
 N_POSITIONS = 512  # of BERT's table
 LENGTH_128 = {
     "bert": (
-        "A possible explanation, which a checkpoint's files cannot confirm, is BERT's training. The published BERT was trained on 128 tokens, "
-        "positions 0 to 127, for 90 % of its steps (Devlin et al. 2019, appendix A.2). "
-        "A model trained like it, or made from it, saw positions from 128 on far less often."
+        "A possible explanation, which a checkpoint's files cannot confirm, is BERT's training. The"
+        " published BERT was trained on 128 tokens, positions 0 to 127, for 90 % of its steps"
+        " (Devlin et al. 2019, appendix A.2). A model trained like it, or made from it, saw"
+        " positions from 128 on far less often."
     ),
     "distilbert": (
-        "A possible explanation, which a checkpoint's files cannot confirm, is BERT's training. The published DistilBERT was made from BERT (Sanh et al. 2019, "
-        "arXiv 1910.01108). BERT was trained on 128 tokens, positions 0 to 127, for 90 % of its steps (Devlin et al. 2019, appendix A.2)."
+        "A possible explanation, which a checkpoint's files cannot confirm, is BERT's training. The"
+        " published DistilBERT was made from BERT (Sanh et al. 2019, arXiv 1910.01108). BERT was"
+        " trained on 128 tokens, positions 0 to 127, for 90 % of its steps (Devlin et al. 2019,"
+        " appendix A.2)."
     ),
 }  # by family
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
-    """Cosine of neighbouring positions, where it breaks (seams and dips), single positions unlike both neighbours, and where the norm changes.
+    """Cosine of neighbouring positions, where it breaks (seams and dips), single positions unlike
+    both neighbours, and where the norm changes.
 
-    arrays: adjacent (n_positions − 1,), cosine with the next position; seams (n_seams, 2) and dips (n_dips, 2), int, first and last pair of
-    each break that is a seam, and of each that is none; spikes (n_spikes,), int, positions
-    errors: NotApplicableError when positions form a grid, are too few, or are mostly zero, or the table is not finite
+    arrays: adjacent (n_positions − 1,), cosine with the next position; seams (n_seams, 2) and dips
+        (n_dips, 2), int, first and last pair of each break that is a seam, and of each that is
+        none; spikes (n_spikes,), int, positions
+    errors: NotApplicableError when positions form a grid, are too few, or are mostly zero, or the
+        table is not finite
     """
     form = subject.encoding.form
     if form.grid is not None:
-        raise NotApplicableError("its positions form a grid, where reading order jumps at the end of each row")
+        raise NotApplicableError(
+            "its positions form a grid, where reading order jumps at the end of each row"
+        )
     vectors = finite(form.vectors, "the table")
     if len(vectors) < FEWEST:
-        raise NotApplicableError(f"{len(vectors)} positions are too few; seams need at least {FEWEST}")
+        raise NotApplicableError(
+            f"{len(vectors)} positions are too few; seams need at least {FEWEST}"
+        )
     cosines, of_inliers = adjacent_cosines(vectors), adjacent_cosines(form.inliers.vectors)
     depth = break_depths(of_inliers)
     if np.isnan(depth).all():
@@ -75,7 +98,9 @@ def compute(subject: Subject[PositionTable]) -> Result:
     dips = [each for each in found if not each.is_seam]
     single = spikes(form.outliers, cosines, of_inliers)
     metrics = (
-        Metric("typical", "Median cosine of neighbours", float(np.median(cosines[~np.isnan(cosines)]))),
+        Metric(
+            "typical", "Median cosine of neighbours", float(np.median(cosines[~np.isnan(cosines)]))
+        ),
         Metric("seams", "Seams", float(len(seam_breaks))),
         Metric("dips", "Single larger steps", float(len(dips))),
         Metric("spikes", "Single outliers", float(single.size)),
@@ -88,21 +113,33 @@ def compute(subject: Subject[PositionTable]) -> Result:
     bounds = {"seams": _bounds(seam_breaks), "dips": _bounds(dips)}
     arrays = {"adjacent": cosines, **bounds, "spikes": single}
     family = subject.family if len(vectors) == N_POSITIONS else ""
-    of_breaks = (*_of_seams(seam_breaks, found, family), *_of_dips(dips), *_of_spikes(single, cosines, of_inliers))
-    return Result(metrics, arrays, (*of_breaks, *_of_ends(metrics, len(vectors)), *_of_even(cosines), *_of_norm(steps)))
+    of_breaks = (
+        *_of_seams(seam_breaks, found, family),
+        *_of_dips(dips),
+        *_of_spikes(single, cosines, of_inliers),
+    )
+    return Result(
+        metrics,
+        arrays,
+        (*of_breaks, *_of_ends(metrics, len(vectors)), *_of_even(cosines), *_of_norm(steps)),
+    )
 
 
 def spikes(outliers: Array, cosines: Floats, of_inliers: Floats) -> Array:
-    """Outliers between two inliers whose cosines with both lie below those around by more than ``LEAST``, where these are above ``ALIKE``.
+    """Outliers between two inliers whose cosines with both lie below those around by more than
+    ``LEAST``, where these are above ``ALIKE``.
 
-    outliers: (n_outliers,), int, positions; cosines, of_inliers: (n_pairs,), of all neighbours, and NaN beside outliers
+    outliers: (n_outliers,), int, positions; cosines, of_inliers: (n_pairs,), of all neighbours, and
+        NaN beside outliers
     returns: (n_spikes,), int
     """
     levels = np.minimum(*window_medians(of_inliers))
     inner = outliers[(outliers > 0) & (outliers < cosines.size)]
     alone = inner[~np.isin(inner - 1, outliers) & ~np.isin(inner + 1, outliers)]
     depth = levels[alone] - np.maximum(cosines[alone - 1], cosines[alone])
-    return np.asarray(alone[(np.nan_to_num(depth) > LEAST) & (np.nan_to_num(levels[alone]) > ALIKE)])
+    return np.asarray(
+        alone[(np.nan_to_num(depth) > LEAST) & (np.nan_to_num(levels[alone]) > ALIKE)]
+    )
 
 
 def _bounds(found: list[Break]) -> Array:
@@ -113,13 +150,22 @@ def _bounds(found: list[Break]) -> Array:
 def _deepest(depth: Floats, index: int) -> tuple[Metric, ...]:
     """Position and depth of the strongest break; no position where the depth is rounding.
 
-    depth: (n_pairs,); index: the deepest pair of the strongest break that is significant, or of all where none is
+    depth: (n_pairs,); index: the deepest pair of the strongest break that is significant, or of all
+        where none is
     """
     reason = None if depth[index] > FLAT else "all steps are equal"
     return (
-        Metric("at", "Strongest break after position", None if reason else float(index), "", reason),
-        Metric("depth", "Depth of the strongest break (cosine)", 0.0 if reason else float(depth[index])),
-        Metric("contrast", "Depth ÷ typical variation", 0.0 if reason else float(depth[index] / variation(depth)[index])),
+        Metric(
+            "at", "Strongest break after position", None if reason else float(index), "", reason
+        ),
+        Metric(
+            "depth", "Depth of the strongest break (cosine)", 0.0 if reason else float(depth[index])
+        ),
+        Metric(
+            "contrast",
+            "Depth ÷ typical variation",
+            0.0 if reason else float(depth[index] / variation(depth)[index]),
+        ),
     )
 
 
@@ -141,29 +187,63 @@ def _largest_step(steps: Floats) -> tuple[Metric, ...]:
     index = int(np.nanargmax(np.abs(steps)))
     reason = None if abs(steps[index]) > FLAT else "the median norm never changes"
     return (
-        Metric("norm_at", "Largest norm step after position", None if reason else float(index), "", reason),
-        Metric("norm_step", "Norm ratio at the largest step (after ÷ before)", 1.0 if reason else float(np.exp(steps[index]))),
+        Metric(
+            "norm_at",
+            "Largest norm step after position",
+            None if reason else float(index),
+            "",
+            reason,
+        ),
+        Metric(
+            "norm_step",
+            "Norm ratio at the largest step (after ÷ before)",
+            1.0 if reason else float(np.exp(steps[index])),
+        ),
     )
 
 
 def _end(key: str, title: str, value: float) -> Metric:
-    return Metric(key, title, None, reason="one of the two vectors is zero") if np.isnan(value) else Metric(key, title, value)
+    return (
+        Metric(key, title, None, reason="one of the two vectors is zero")
+        if np.isnan(value)
+        else Metric(key, title, value)
+    )
 
 
 def _of_seams(found: list[Break], breaks: list[Break], family: str) -> tuple[Finding, ...]:
-    """One finding per seam; with an explanation where the family, the position and a lower level after it all fit it.
+    """One finding per seam; with an explanation where the family, the position and a lower level
+    after it all fit it.
 
     found: seams, strongest first; breaks: all, strongest first
     family: of the model, or nothing where its table has not the size of BERT's
     """
     findings = []
     for rank, seam in enumerate(found):
-        explained = family in LENGTH_128 and seam.boundary == LAST_SEEN and seam.changes_level and seam.after < seam.before
+        explained = (
+            family in LENGTH_128
+            and seam.boundary == LAST_SEEN
+            and seam.changes_level
+            and seam.after < seam.before
+        )
         lengths = range(seam.first + 1, seam.last + 2)  # at which training sequences may have ended
-        weight = 1.0 if any(length & (length - 1) == 0 for length in lengths) else 0.9 if rank == 0 else 0.6
-        rests_on = ("seams", *(() if rank else ("level_step",)), *(("at", "depth") if seam is breaks[0] else ()))
+        weight = (
+            1.0
+            if any(length & (length - 1) == 0 for length in lengths)
+            else 0.9
+            if rank == 0
+            else 0.6
+        )
+        rests_on = (
+            "seams",
+            *(() if rank else ("level_step",)),
+            *(("at", "depth") if seam is breaks[0] else ()),
+        )
         context = LENGTH_128[family] if explained else ""
-        findings.append(Finding(f"{_text_of(seam)}{_of_ratio(seam)}.", rests_on, weight, context, (_spot(seam),)))
+        findings.append(
+            Finding(
+                f"{_text_of(seam)}{_of_ratio(seam)}.", rests_on, weight, context, (_spot(seam),)
+            )
+        )
     return tuple(findings)
 
 
@@ -173,11 +253,18 @@ def _spot(found: Break) -> Spot:
 
 def _text_of(seam: Break) -> str:
     where = f"A seam lies between positions {seam.boundary} and {seam.boundary + 1}"
-    pair = "These two" if seam.deepest == seam.boundary else f"Positions {seam.deepest} and {seam.deepest + 1}"
+    pair = (
+        "These two"
+        if seam.deepest == seam.boundary
+        else f"Positions {seam.deepest} and {seam.deepest + 1}"
+    )
     lowest = f"{pair} have a cosine of {_cosine(seam.lowest)}"
     if seam.changes_level:
         falls = "falls" if seam.after < seam.before else "rises"
-        return f"{where}: the median cosine of neighbours {falls} from {_cosine(seam.before)} to {_cosine(seam.after)}. {lowest}"
+        return (
+            f"{where}: the median cosine of neighbours {falls} from {_cosine(seam.before)} to"
+            f" {_cosine(seam.after)}. {lowest}"
+        )
     far = f"positions {FAR} apart on either side have a median of at least {_cosine(seam.far)}"
     return f"{where}: it divides the table. {lowest}; {far}"
 
@@ -188,28 +275,43 @@ def _of_dips(found: list[Break]) -> tuple[Finding, ...]:
         return ()
     dip = found[0]
     pair = f"Positions {dip.deepest} and {dip.deepest + 1} have a cosine of {_cosine(dip.lowest)}"
-    text = f"{pair}; the median of neighbours is {_cosine(dip.before)} before them and {_cosine(dip.after)} after{_of_ratio(dip)}"
-    more = f" {len(found) - 1} more {'pair stands' if len(found) == 2 else 'pairs stand'} out." if len(found) > 1 else ""
+    text = (
+        f"{pair}; the median of neighbours is {_cosine(dip.before)} before them and"
+        f" {_cosine(dip.after)} after{_of_ratio(dip)}"
+    )
+    more = (
+        f" {len(found) - 1} more {'pair stands' if len(found) == 2 else 'pairs stand'} out."
+        if len(found) > 1
+        else ""
+    )
     return (Finding(f"{text}.{more}", ("dips",), WEIGHT_OF_DIP, spots=(_spot(dip),)),)
 
 
 def _of_ratio(found: Break) -> str:
-    return "" if 1.0 / STEP < found.ratio < STEP else f", and norms change by a factor of {significant(found.ratio, 2)}"
+    return (
+        ""
+        if 1.0 / STEP < found.ratio < STEP
+        else f", and norms change by a factor of {significant(found.ratio, 2)}"
+    )
 
 
 def _of_spikes(single: Array, cosines: Floats, of_inliers: Floats) -> tuple[Finding, ...]:
     """A finding on each of the first ``MOST_SPIKES`` outliers between inliers.
 
-    single: (n_spikes,), int, positions; cosines, of_inliers: (n_pairs,), of all neighbours, and NaN beside outliers
+    single: (n_spikes,), int, positions; cosines, of_inliers: (n_pairs,), of all neighbours, and NaN
+        beside outliers
     """
     findings = []
     for position in single[:MOST_SPIKES]:
         before, after = cosines[position - 1 : position + 1]
         usual = f"where neighbours usually have {_cosine(float(np.nanmedian(of_inliers)))}"
         text = (
-            f"Position {position} is an outlier: its cosines with its neighbours are only {_cosine(before)} and {_cosine(after)}, {usual}."
+            f"Position {position} is an outlier: its cosines with its neighbours are only"
+            f" {_cosine(before)} and {_cosine(after)}, {usual}."
         )
-        spot = Spot(FIGURE, float(position) + (0.5 if after < before else -0.5), float(min(before, after)))
+        spot = Spot(
+            FIGURE, float(position) + (0.5 if after < before else -0.5), float(min(before, after))
+        )
         findings.append(Finding(text, ("spikes", "typical"), 0.8, spots=(spot,)))
     return tuple(findings)
 
@@ -221,12 +323,25 @@ def _cosine(value: float) -> str:
 def _of_ends(metrics: tuple[Metric, ...], n_positions: int) -> tuple[Finding, ...]:
     values = {metric.key: metric.value for metric in metrics}
     typical, findings = values["typical"] or 0.0, []
-    for key, name, other in (("first", "The first position", "second"), ("last", f"The last position, {n_positions - 1},", "one before")):
+    for key, name, other in (
+        ("first", "The first position", "second"),
+        ("last", f"The last position, {n_positions - 1},", "one before"),
+    ):
         value = values[key]
         if value is not None and typical - value > APART:
-            text = f"{name} is unlike the {other}: their cosine is {_cosine(value)}, where neighbours usually have {_cosine(typical)}."
+            text = (
+                f"{name} is unlike the {other}: their cosine is {_cosine(value)}, where neighbours"
+                f" usually have {_cosine(typical)}."
+            )
             spot = Spot(FIGURE, 0.5 if key == "first" else n_positions - 1.5, value)
-            findings.append(Finding(text, (key, "typical"), 0.7 if typical - value > 2.0 * APART else 0.4, spots=(spot,)))
+            findings.append(
+                Finding(
+                    text,
+                    (key, "typical"),
+                    0.7 if typical - value > 2.0 * APART else 0.4,
+                    spots=(spot,),
+                )
+            )
     return tuple(findings)
 
 
@@ -234,7 +349,9 @@ def _of_even(cosines: Floats) -> tuple[Finding, ...]:
     """A light finding where the ``cosines`` (n_pairs,) of all neighbours are a level line."""
     if np.nanmax(cosines) - np.nanmin(cosines) > EVEN:
         return ()
-    text = f"The cosine of neighbours is {_cosine(float(np.nanmedian(cosines)))} all along the table."
+    text = (
+        f"The cosine of neighbours is {_cosine(float(np.nanmedian(cosines)))} all along the table."
+    )
     return (Finding(text, ("typical",), WEIGHT_OF_EVEN),)
 
 
@@ -243,26 +360,67 @@ def _of_norm(steps: Floats) -> tuple[Finding, ...]:
     ratio = float(np.exp(steps[index]))
     if 1.0 / STEP < ratio < STEP:
         return ()
-    change = f"grow {significant(ratio, 2)}-fold" if ratio > 1.0 else f"shrink to {rounded(100.0 * ratio, 0, 0.0, 100.0)} %"
-    text = f"Norms {change} at position {index + 1} (medians of the {WINDOW} positions on either side)."
+    change = (
+        f"grow {significant(ratio, 2)}-fold"
+        if ratio > 1.0
+        else f"shrink to {rounded(100.0 * ratio, 0, 0.0, 100.0)} %"
+    )
+    text = (
+        f"Norms {change} at position {index + 1} (medians of the {WINDOW} positions on either"
+        " side)."
+    )
     return (Finding(text, ("norm_at", "norm_step"), 0.6),)
 
 
 def draw(results: Results) -> "Figure":
-    """Cosine of each position with the next, one line per table, with its seams, dips and spikes marked."""
+    """Cosine of each position with the next, one line per table, with its seams, dips and spikes
+    marked.
+    """
     figure, (axes,) = panels(1, height=3.4)
     points: list[Point] = []
     for label, result, dash in with_line_styles(results):
         cosines, bounds = result.arrays["adjacent"], result.arrays["seams"]
-        axes.plot(np.arange(cosines.size) + 0.5, cosines, color=label.colour, linestyle=dash, label=label.title, linewidth=0.9)
+        axes.plot(
+            np.arange(cosines.size) + 0.5,
+            cosines,
+            color=label.colour,
+            linestyle=dash,
+            label=label.title,
+            linewidth=0.9,
+        )
         ends = np.unique(bounds)
-        axes.plot(ends + 0.5, cosines[ends], "o", color=label.colour, markersize=4.5, markerfacecolor=PAPER, label=ASIDE)
+        axes.plot(
+            ends + 0.5,
+            cosines[ends],
+            "o",
+            color=label.colour,
+            markersize=4.5,
+            markerfacecolor=PAPER,
+            label=ASIDE,
+        )
         at_dips = np.unique(result.arrays["dips"])
-        axes.plot(at_dips + 0.5, cosines[at_dips], "v", color=label.colour, markersize=4.5, markerfacecolor=PAPER, label=ASIDE)
+        axes.plot(
+            at_dips + 0.5,
+            cosines[at_dips],
+            "v",
+            color=label.colour,
+            markersize=4.5,
+            markerfacecolor=PAPER,
+            label=ASIDE,
+        )
         of_spikes = np.concatenate([result.arrays["spikes"] - 1, result.arrays["spikes"]])
-        axes.plot(of_spikes + 0.5, cosines[of_spikes], "x", color=label.colour, markersize=4.5, label=ASIDE)
+        axes.plot(
+            of_spikes + 0.5,
+            cosines[of_spikes],
+            "x",
+            color=label.colour,
+            markersize=4.5,
+            label=ASIDE,
+        )
         if len(results) <= MOST_NAMED:
-            points += [Point(f"{pair}|{pair + 1}", pair + 0.5, cosines[pair]) for pair in bounds[:, 0]]
+            points += [
+                Point(f"{pair}|{pair + 1}", pair + 0.5, cosines[pair]) for pair in bounds[:, 0]
+            ]
     label_points(axes, points)
     axes.set(xlabel="position", ylabel="cosine with the next position", ylim=VIEW)
     axes.grid(axis="y")
@@ -279,7 +437,11 @@ def alt(results: Results) -> str:
         + f", {result.arrays['spikes'].size} single outliers"
         for label, result in results.items()
     )
-    return "Cosine of each position with the next, as lines with seams marked. " + "; ".join(summaries) + "."
+    return (
+        "Cosine of each position with the next, as lines with seams marked. "
+        + "; ".join(summaries)
+        + "."
+    )
 
 
 def _pairs(first: int, last: int) -> str:
@@ -298,7 +460,10 @@ ANALYSIS = Analysis(
     key="seam",
     title="Seams",
     question="Does the table break between one position and the next?",
-    source="Ours; the sequence length in BERT's training is from Devlin et al. 2019 (arXiv 1810.04805), appendix A.2.",
+    source=(
+        "Ours; the sequence length in BERT's training is from Devlin et al. 2019 (arXiv"
+        " 1810.04805), appendix A.2."
+    ),
     stage="measure",
     order=53,
     forms=(PositionTable,),
@@ -307,10 +472,14 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key=FIGURE,
-            caption="Cosine of each position with the next; circles mark seams, triangles larger steps, crosses single outliers.",
+            caption=(
+                "Cosine of each position with the next; circles mark seams, triangles larger steps,"
+                " crosses single outliers."
+            ),
             how_to_read=(
-                "A level line means equal steps all along the table. Lasting falls or rises, and dips that divide the table, are seams; "
-                "other dips are larger steps or outliers. Dips at the very ends are common and do not count."
+                "A level line means equal steps all along the table. Lasting falls or rises, and"
+                " dips that divide the table, are seams; other dips are larger steps or outliers."
+                " Dips at the very ends are common and do not count."
             ),
             alt=alt,
             draw=draw,
@@ -321,7 +490,8 @@ ANALYSIS = Analysis(
     beside_reference=False,
     published=(
         Published(
-            "Mean cosine of neighbours of a DistilBERT's table from position 1 to 123, and from 130 on",
+            "Mean cosine of neighbours of a DistilBERT's table from position 1 to 123, and from"
+            " 130 on",
             ("0.7027", "0.4071"),
             COSINES,
             _to_123_and_from_130,
@@ -332,6 +502,7 @@ ANALYSIS = Analysis(
         "position",
         "cosine with the next position",
         lambda result: (np.arange(result.arrays["adjacent"].size), result.arrays["adjacent"]),
-        "A level line means equal steps all along the table. A lasting fall or rise is a seam. Dips at the very ends are common.",
+        "A level line means equal steps all along the table. A lasting fall or rise is a seam. Dips"
+        " at the very ends are common.",
     ),
 )

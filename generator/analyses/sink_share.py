@@ -5,7 +5,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Spot, Subject
+from generator.contracts import (
+    Analysis,
+    FigureSpec,
+    Finding,
+    Metric,
+    Result,
+    Results,
+    Spot,
+    Subject,
+)
 from generator.encodings import Sinks
 from generator.encodings.attention import sink_share
 from generator.figures.lines import DOTTED, legend_below, with_line_styles
@@ -26,8 +35,9 @@ QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 def compute(subject: Subject[Sinks]) -> Result:
     """The logits of sinks, and the weight that they take from keys whose logits are all 0.
 
-    arrays: logits (n_layers, n_heads); layers (n_layers,); keys (n_points,), numbers of keys; shares (5, n_points), minimum, quartiles and
-    maximum over all heads of the weight that goes to the sink
+    arrays: logits (n_layers, n_heads); layers (n_layers,); keys (n_points,), numbers of keys;
+        shares (5, n_points), minimum, quartiles and maximum over all heads of the weight that goes
+        to the sink
     errors: NotApplicableError when a logit is not finite
     """
     form = subject.encoding.form
@@ -37,11 +47,24 @@ def compute(subject: Subject[Sinks]) -> Result:
     keys = np.logspace(0.0, MOST_KEYS, N_POINTS)
     layer, head = np.unravel_index(int(logits.argmax()), logits.shape)
     spot = Spot("logits", float(head), float(form.layers[layer]))
-    strongest = f"The strongest, logit {significant(float(logits.max()), 3)} in head {head} of layer {form.layers[layer]}, takes {_percent(at_keys.max())}"
+    strongest = (
+        f"The strongest, logit {significant(float(logits.max()), 3)} in head {head} of layer"
+        f" {form.layers[layer]}, takes {_percent(at_keys.max())}"
+    )
     return Result(
         metrics=(
-            Metric("share", f"Median weight of a sink beside {KEYS} keys of logit 0", 100.0 * float(np.median(at_keys)), "%"),
-            Metric("half", f"Sinks with at least half the weight beside {KEYS} keys of logit 0", 100.0 * n_half / n_heads, "%"),
+            Metric(
+                "share",
+                f"Median weight of a sink beside {KEYS} keys of logit 0",
+                100.0 * float(np.median(at_keys)),
+                "%",
+            ),
+            Metric(
+                "half",
+                f"Sinks with at least half the weight beside {KEYS} keys of logit 0",
+                100.0 * n_half / n_heads,
+                "%",
+            ),
             Metric("median", "Median logit of the sinks", float(np.median(logits)), "logit"),
             Metric("largest", "Largest logit of a sink", float(logits.max()), "logit"),
             Metric("smallest", "Smallest logit of a sink", float(logits.min()), "logit"),
@@ -56,7 +79,8 @@ def compute(subject: Subject[Sinks]) -> Result:
         },
         findings=(
             Finding(
-                f"Beside {KEYS} keys of logit 0, {_lower(counted(n_half, n_heads, 'head', 'give'))} at least half the weight to the sink. {strongest}.",
+                f"Beside {KEYS} keys of logit 0, {_lower(counted(n_half, n_heads, 'head', 'give'))}"
+                f" at least half the weight to the sink. {strongest}.",
                 ("half", "largest"),
                 0.5,
                 spots=(spot,),
@@ -76,7 +100,9 @@ def _percent(value: float) -> str:
 def draw_logits(results: Results) -> "Figure":
     """Logits of the sinks, layer by head, one image per checkpoint."""
     images = [Panel(label.title, _of_every_layer(result)) for label, result in results.items()]
-    return image_panels(images, (-LIMIT, LIMIT), DIVERGING, ("head", "layer", "logit of the sink"), square=False)
+    return image_panels(
+        images, (-LIMIT, LIMIT), DIVERGING, ("head", "layer", "logit of the sink"), square=False
+    )
 
 
 def _of_every_layer(result: Result) -> Floats:
@@ -88,17 +114,25 @@ def _of_every_layer(result: Result) -> Floats:
 
 
 def draw_shares(results: Results) -> "Figure":
-    """Weight of the sink by the number of keys: the median over all heads, and of a single checkpoint all heads as bands."""
+    """Weight of the sink by the number of keys: the median over all heads, and of a single
+    checkpoint all heads as bands.
+    """
     figure, (axes,) = panels(1, height=3.4)
     axes.axhline(0.5, color=MUTED, linewidth=0.8, linestyle=DOTTED)
     for label, result, dash in with_line_styles(results):
         keys, (low, lower, median, upper, high) = result.arrays["keys"], result.arrays["shares"]
         if len(results) == 1:
-            axes.fill_between(keys, low, high, color=label.colour, alpha=0.15, linewidth=0, label="all heads")
-            axes.fill_between(keys, lower, upper, color=label.colour, alpha=0.35, linewidth=0, label="middle half")
+            axes.fill_between(
+                keys, low, high, color=label.colour, alpha=0.15, linewidth=0, label="all heads"
+            )
+            axes.fill_between(
+                keys, lower, upper, color=label.colour, alpha=0.35, linewidth=0, label="middle half"
+            )
         axes.plot(keys, median, color=label.colour, linestyle=dash, label=label.title)
     logarithmic(axes, "x")
-    axes.set(xlabel="keys", ylabel="weight of the sink", ylim=(0.0, 1.02), xlim=(1.0, 10.0**MOST_KEYS))
+    axes.set(
+        xlabel="keys", ylabel="weight of the sink", ylim=(0.0, 1.02), xlim=(1.0, 10.0**MOST_KEYS)
+    )
     axes.grid(axis="y")
     legend_below(figure)
     return figure
@@ -107,8 +141,10 @@ def draw_shares(results: Results) -> "Figure":
 def alt_logits(results: Results) -> str:
     """Alternative text: numbers of layers and heads, and the range of logits."""
     summaries = (
-        f"{label.title}: {len(result.arrays['logits'])} layers of {result.arrays['logits'].shape[1]} heads, from {significant(result.value('smallest'), 3)} "
-        f"to {significant(result.value('largest'), 3)}, median {significant(result.value('median'), 3)}"
+        f"{label.title}: {len(result.arrays['logits'])} layers of"
+        f" {result.arrays['logits'].shape[1]} heads, from"
+        f" {significant(result.value('smallest'), 3)} to {significant(result.value('largest'), 3)},"
+        f" median {significant(result.value('median'), 3)}"
         for label, result in results.items()
     )
     return "Logits of the sinks as an image, a row per layer. " + "; ".join(summaries) + "."
@@ -116,15 +152,21 @@ def alt_logits(results: Results) -> str:
 
 def alt_shares(results: Results) -> str:
     """Alternative text: the median weight beside three numbers of keys."""
+
+    def median(result: Result, n: int) -> str:
+        log_keys, medians = np.log(result.arrays["keys"]), result.arrays["shares"][2]
+        return rounded(float(np.interp(math.log(n), log_keys, medians)), 3)
+
     summaries = (
         f"{label.title}: "
-        + ", ".join(
-            f"{rounded(float(np.interp(math.log(n), np.log(result.arrays['keys']), result.arrays['shares'][2])), 3)} beside {n:,}"
-            for n in (1, 100, 10_000)
-        )
+        + ", ".join(f"{median(result, n)} beside {n:,}" for n in (1, 100, 10_000))
         for label, result in results.items()
     )
-    return "Weight of the sink as a line that falls with the number of keys. Median over heads, " + "; ".join(summaries) + "."
+    return (
+        "Weight of the sink as a line that falls with the number of keys. Median over heads, "
+        + "; ".join(summaries)
+        + "."
+    )
 
 
 ANALYSIS = Analysis(
@@ -139,10 +181,14 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="logits",
-            caption=f"Learned logit of every sink by layer and head, cut at ±{LIMIT:g}; layers without sinks are empty.",
+            caption=(
+                f"Learned logit of every sink by layer and head, cut at ±{LIMIT:g}; layers without"
+                " sinks are empty."
+            ),
             how_to_read=(
-                "Red sinks outweigh a key of logit 0, blue ones weigh less. A sink of logit s counts as much as e^s such keys: 128 at 4.85. "
-                "The higher the logits of the keys, the less is left for the sink."
+                "Red sinks outweigh a key of logit 0, blue ones weigh less. A sink of logit s"
+                " counts as much as e^s such keys: 128 at 4.85. The higher the logits of the keys,"
+                " the less is left for the sink."
             ),
             alt=alt_logits,
             draw=draw_logits,
@@ -151,8 +197,9 @@ ANALYSIS = Analysis(
             key="shares",
             caption="Weight of the sink by the number of keys, if all their logits are 0.",
             how_to_read=(
-                "With few keys, on the left, a sink may take most of the weight; every further key lowers it. "
-                "The line is the median head; bands show all heads and the middle half. A head may use its sink to attend to nothing."
+                "With few keys, on the left, a sink may take most of the weight; every further key"
+                " lowers it. The line is the median head; bands show all heads and the middle half."
+                " A head may use its sink to attend to nothing."
             ),
             alt=alt_shares,
             draw=draw_shares,

@@ -4,7 +4,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Overlay, Result, Results, Spot, Subject
+from generator.contracts import (
+    Analysis,
+    FigureSpec,
+    Finding,
+    Metric,
+    Overlay,
+    Result,
+    Results,
+    Spot,
+    Subject,
+)
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.lines import legend_below, with_line_styles
@@ -18,9 +28,11 @@ if TYPE_CHECKING:
 
 FEWEST = 16
 SEED = 0
-SLOW = 10  # The slowest tenth of the frequencies; in a shuffled table it holds about a tenth of the energy.
+# The slowest tenth of the frequencies; in a shuffled table it holds about a tenth of the energy.
+SLOW = 10
 ABOVE = 2.0  # times the median of the neighbours
-NEIGHBOURS = range(2, 7)  # frequencies on either side with which a peak is compared; the adjacent one may share it
+# frequencies on either side with which a peak is compared; the adjacent one may share it
+NEIGHBOURS = range(2, 7)
 MOST_NAMED = 4
 LOW = 0.5  # Smallest upper limit of the figure, so that low spectra look low.
 MOSTLY, HARDLY = 80.0, 20.0  # per cent
@@ -30,7 +42,8 @@ def power(vectors: Floats, unit: float = 1.0, order: Array | None = None) -> Flo
     """|DFT|² of each mean-centred column over positions, one-sided, without a window.
 
     By Parseval, columns sum to n_positions times their sum of squares.
-    vectors: (n_positions, d_model); unit: by which they are divided first; order: (n_positions,), int, of the rows, by default their own
+    vectors: (n_positions, d_model); unit: by which they are divided first; order: (n_positions,),
+        int, of the rows, by default their own
     returns: (n_positions // 2 + 1, d_model)
     """
     squares = np.empty((len(vectors) // 2 + 1, vectors.shape[1]))
@@ -42,12 +55,15 @@ def power(vectors: Floats, unit: float = 1.0, order: Array | None = None) -> Flo
 
 
 def amplitudes(squares: Floats, n_positions: int) -> Floats:
-    """Amplitude of the sine of each frequency in each column, relative to the root mean square of the centred table.
+    """Amplitude of the sine of each frequency in each column, relative to the root mean square of
+    the centred table.
 
-    squares: (n_positions // 2 + 1, d_model), as ``power`` returns; the result has the same shape, dimensionless
+    squares: (n_positions // 2 + 1, d_model), as ``power`` returns; the result has the same shape,
+        dimensionless
     """
     divisors = np.full(len(squares), 2.0)
-    divisors[1 : (n_positions + 1) // 2] = 1.0  # A sine's power n²a²/4 is there twice; that of n/2 once, as n²a².
+    # A sine's power n²a²/4 is there twice; that of n/2 once, as n²a².
+    divisors[1 : (n_positions + 1) // 2] = 1.0
     variance = squares.sum() / n_positions / (n_positions * squares.shape[1])
     sizes = squares / (divisors[:, None] / 2.0 * variance)
     np.sqrt(sizes, out=sizes)
@@ -56,38 +72,57 @@ def amplitudes(squares: Floats, n_positions: int) -> Floats:
 
 
 def peaks(mean: Floats, highest: float) -> Array:
-    """Frequencies of spectral peaks, in cycles per table, the strongest first: (n_peaks,), int, from 2.
+    """Frequencies of spectral peaks, in cycles per table, the strongest first: (n_peaks,), int,
+    from 2.
 
-    A peak is a local maximum above ``highest`` and above ``ABOVE`` times the median of its neighbours.
+    A peak is a local maximum above ``highest`` and above ``ABOVE`` times the median of its
+    neighbours.
     mean: (n_frequencies,), amplitudes from frequency 0
     """
     frequencies = []
     for frequency in range(2, mean.size - 1):
-        neighbours = [frequency + side * step for step in NEIGHBOURS for side in (-1, 1) if 1 <= frequency + side * step < mean.size]
+        neighbours = [
+            frequency + side * step
+            for step in NEIGHBOURS
+            for side in (-1, 1)
+            if 1 <= frequency + side * step < mean.size
+        ]
         median = float(np.median(mean[neighbours])) if neighbours else np.inf
-        if mean[frequency] > max(mean[frequency - 1], highest, ABOVE * median) and mean[frequency] >= mean[frequency + 1]:
+        if (
+            mean[frequency] > max(mean[frequency - 1], highest, ABOVE * median)
+            and mean[frequency] >= mean[frequency + 1]
+        ):
             frequencies.append(frequency)
     return np.array(sorted(frequencies, key=lambda frequency: -mean[frequency]), dtype=np.int64)
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
-    """Amplitudes of the dimensions by period, against a control with shuffled positions (fixed seed).
+    """Amplitudes of the dimensions by period, against a control with shuffled positions (fixed
+    seed).
 
-    arrays: periods (n_frequencies,), in positions, longest first; mean, control (n_frequencies,), quartiles (2, n_frequencies),
-    amplitudes relative to the root mean square of the centred table; peaks (n_peaks,), in positions
-    errors: NotApplicableError when positions form a grid or are too few, or the table is not finite or is constant
+    arrays: periods (n_frequencies,), in positions, longest first; mean, control (n_frequencies,),
+        quartiles (2, n_frequencies), amplitudes relative to the root mean square of the centred
+        table; peaks (n_peaks,), in positions
+    errors: NotApplicableError when positions form a grid or are too few, or the table is not finite
+        or is constant
     """
     form = subject.encoding.form
     if form.grid is not None:
-        raise NotApplicableError("its positions form a grid, where reading order jumps at the end of each row")
+        raise NotApplicableError(
+            "its positions form a grid, where reading order jumps at the end of each row"
+        )
     vectors = finite(form.vectors, "the table")
     n_positions = len(vectors)
     if n_positions < FEWEST:
-        raise NotApplicableError(f"{n_positions} positions are too few; a spectrum needs at least {FEWEST}")
+        raise NotApplicableError(
+            f"{n_positions} positions are too few; a spectrum needs at least {FEWEST}"
+        )
     unit = largest(vectors) or 1.0
     if np.ptp(vectors, axis=0).max() <= FLAT * unit:
         raise NotApplicableError("all positions have the same vector")
-    shuffled, control, _ = _by_frequency(power(vectors, unit, np.random.default_rng(SEED).permutation(n_positions)), n_positions)
+    shuffled, control, _ = _by_frequency(
+        power(vectors, unit, np.random.default_rng(SEED).permutation(n_positions)), n_positions
+    )
     energy, mean, quartiles = _by_frequency(power(vectors, unit), n_positions)
     slow, strongest = max(n_positions // (2 * SLOW), 1), int(energy.argmax()) + 1
     periods = n_positions / np.arange(1, n_positions // 2 + 1)
@@ -95,7 +130,12 @@ def compute(subject: Subject[PositionTable]) -> Result:
     metrics = (
         Metric("strongest", "Period with the most energy", n_positions / strongest, "positions"),
         Metric("slow", "Energy in the slowest tenth of the frequencies", _share(energy, slow), "%"),
-        Metric("slow_control", "Energy in the slowest tenth, positions shuffled", _share(shuffled, slow), "%"),
+        Metric(
+            "slow_control",
+            "Energy in the slowest tenth, positions shuffled",
+            _share(shuffled, slow),
+            "%",
+        ),
         Metric("peaks", "Spectral peaks", float(frequencies.size)),
     )
     arrays = {
@@ -105,12 +145,20 @@ def compute(subject: Subject[PositionTable]) -> Result:
         "control": control,
         "peaks": n_positions / np.maximum(frequencies, 1),
     }
-    spots = tuple(Spot("periods", float(periods[peak - 1]), float(arrays["mean"][peak - 1])) for peak in frequencies[:MOST_NAMED])
-    return Result(metrics, arrays, _findings(arrays["peaks"], spots, metrics[1], metrics[2], n_positions / slow))
+    spots = tuple(
+        Spot("periods", float(periods[peak - 1]), float(arrays["mean"][peak - 1]))
+        for peak in frequencies[:MOST_NAMED]
+    )
+    return Result(
+        metrics,
+        arrays,
+        _findings(arrays["peaks"], spots, metrics[1], metrics[2], n_positions / slow),
+    )
 
 
 def _by_frequency(squares: Floats, n_positions: int) -> tuple[Floats, Floats, Floats]:
-    """Energy of each frequency from 1 on, and mean and quartiles of its amplitude over the dimensions.
+    """Energy of each frequency from 1 on, and mean and quartiles of its amplitude over the
+    dimensions.
 
     squares: (n_positions // 2 + 1, d_model), as ``power`` returns
     returns: (n_frequencies,), (n_frequencies,) and (2, n_frequencies)
@@ -128,7 +176,9 @@ def _share(energy: Floats, slow: int) -> float:
     return 100.0 * float(energy[:slow].sum() / energy.sum())
 
 
-def _findings(peak_periods: Floats, spots: tuple[Spot, ...], slow: Metric, control: Metric, period: float) -> tuple[Finding, ...]:
+def _findings(
+    peak_periods: Floats, spots: tuple[Spot, ...], slow: Metric, control: Metric, period: float
+) -> tuple[Finding, ...]:
     findings = []
     if peak_periods.size:
         *first, last = (significant(peak, 3) for peak in peak_periods[:MOST_NAMED])
@@ -136,8 +186,13 @@ def _findings(peak_periods: Floats, spots: tuple[Spot, ...], slow: Metric, contr
             first, last = [*first, last], f"{peak_periods.size - MOST_NAMED} more"
         listed = f"periods of {', '.join(first)} and {last}" if first else f"a period of {last}"
         unit = " positions" if "more" not in last else " (in positions)"
-        findings.append(Finding(f"The spectrum peaks at {listed}{unit}.", ("peaks",), 0.6, spots=spots))
-    shares = f"{rounded(slow.value, 0)} % of their energy has periods of {significant(period, 3)} positions or more ({rounded(control.value, 0)} % with shuffled positions)"
+        findings.append(
+            Finding(f"The spectrum peaks at {listed}{unit}.", ("peaks",), 0.6, spots=spots)
+        )
+    shares = (
+        f"{rounded(slow.value, 0)} % of their energy has periods of {significant(period, 3)}"
+        f" positions or more ({rounded(control.value, 0)} % with shuffled positions)"
+    )
     rests_on = (slow.key, control.key)
     if slow.value is not None and slow.value >= MOSTLY:
         findings.append(Finding(f"Dimensions change slowly: {shares}.", rests_on, 0.4))
@@ -153,7 +208,14 @@ def draw(results: Results) -> "Figure":
         arrays = result.arrays
         low, high = arrays["quartiles"]
         axes.fill_between(arrays["periods"], low, high, color=label.colour, alpha=0.16, linewidth=0)
-        axes.plot(arrays["periods"], arrays["mean"], color=label.colour, linestyle=dash, label=label.title, linewidth=1.0)
+        axes.plot(
+            arrays["periods"],
+            arrays["mean"],
+            color=label.colour,
+            linestyle=dash,
+            label=label.title,
+            linewidth=1.0,
+        )
         axes.plot(
             arrays["periods"],
             arrays["control"],
@@ -164,24 +226,44 @@ def draw(results: Results) -> "Figure":
             label=f"_{label.title}, shuffled",
         )
         is_peak = np.isin(arrays["periods"], arrays["peaks"])
-        axes.plot(arrays["periods"][is_peak], arrays["mean"][is_peak], "o", color=label.colour, markersize=3.5, label=ASIDE)
-    highest = max(float(max(result.arrays["mean"].max(), result.arrays["quartiles"].max())) for result in results.values())
+        axes.plot(
+            arrays["periods"][is_peak],
+            arrays["mean"][is_peak],
+            "o",
+            color=label.colour,
+            markersize=3.5,
+            label=ASIDE,
+        )
+    highest = max(
+        float(max(result.arrays["mean"].max(), result.arrays["quartiles"].max()))
+        for result in results.values()
+    )
     logarithmic(axes, "x")
     axes.axvline(2.0, color=MUTED, linewidth=0.6)
-    axes.set(xlabel="period (positions)", ylabel="amplitude ÷ RMS of the table", ylim=(0.0, max(LOW, 1.05 * highest)))
+    axes.set(
+        xlabel="period (positions)",
+        ylabel="amplitude ÷ RMS of the table",
+        ylim=(0.0, max(LOW, 1.05 * highest)),
+    )
     axes.grid(axis="y")
     legend_below(figure)
     return figure
 
 
 def alt(results: Results) -> str:
-    """Alternative text: strongest period, share of slow frequencies and number of peaks of each table."""
+    """Alternative text: strongest period, share of slow frequencies and number of peaks of each
+    table.
+    """
     summaries = (
-        f"{label.title}: most energy at a period of {significant(result.value('strongest'), 3)} positions, {rounded(result.value('slow'), 0)} % in the slowest tenth of the frequencies, "
-        f"peaks: {rounded(result.value('peaks'), 0)}"
+        f"{label.title}: most energy at a period of {significant(result.value('strongest'), 3)}"
+        f" positions, {rounded(result.value('slow'), 0)} % in the slowest tenth of the frequencies,"
+        f" peaks: {rounded(result.value('peaks'), 0)}"
         for label, result in results.items()
     )
-    return "Mean amplitude of the dimensions by period, with quartiles and a control with shuffled positions. " + "; ".join(summaries) + "."
+    return (
+        "Mean amplitude of the dimensions by period, with quartiles and a control with shuffled"
+        " positions. " + "; ".join(summaries) + "."
+    )
 
 
 def spectrum_of(result: Result) -> tuple[Array, Array]:
@@ -202,10 +284,14 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="periods",
-            caption="Mean amplitude of the dimensions by period, with the middle half as a band; thin: shuffled positions.",
+            caption=(
+                "Mean amplitude of the dimensions by period, with the middle half as a band; thin:"
+                " shuffled positions."
+            ),
             how_to_read=(
-                "A line far above the thin one means order; without order, all periods have about the same height. "
-                "A hill on the right means slow waves. Dots mark spectral peaks, periods that stand out from those around them."
+                "A line far above the thin one means order; without order, all periods have about"
+                " the same height. A hill on the right means slow waves. Dots mark spectral peaks,"
+                " periods that stand out from those around them."
             ),
             alt=alt,
             draw=draw,
@@ -217,8 +303,9 @@ ANALYSIS = Analysis(
         y="amplitude ÷ RMS of the table",
         points=spectrum_of,
         how_to_read=(
-            "Mean amplitude of the dimensions by period: slow waves on the right, fast ones on the left. A line that rises to the right "
-            "means that vectors change slowly. A peak is a rhythm, such as the length of a row or a segment."
+            "Mean amplitude of the dimensions by period: slow waves on the right, fast ones on the"
+            " left. A line that rises to the right means that vectors change slowly. A peak is a"
+            " rhythm, such as the length of a row or a segment."
         ),
         logarithmic="x",
     ),

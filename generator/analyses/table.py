@@ -4,7 +4,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, Arrays, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.contracts import (
+    Analysis,
+    Arrays,
+    FigureSpec,
+    Finding,
+    Metric,
+    Result,
+    Results,
+    Subject,
+)
 from generator.encodings import PositionTable
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
@@ -20,8 +29,9 @@ LIMIT = 3.0  # in units of the table's own root mean square; the same on every p
 def compute(subject: Subject[PositionTable]) -> Result:
     """The table and the scale of its values.
 
-    arrays: rms (), root mean square; vectors (n_positions, d_model), or the formula from which they follow: places (n_positions, n_axes),
-    frequencies (n_axes, d_model), in radians, is_cosine (d_model,), bool, and scale (); derived: vectors
+    arrays: rms (), root mean square; vectors (n_positions, d_model), or the formula from which they
+        follow: places (n_positions, n_axes), frequencies (n_axes, d_model), in radians, is_cosine
+        (d_model,), bool, and scale (); derived: vectors
     errors: NotApplicableError when the table is not finite
     """
     table = finite(subject.encoding.form.vectors, "the table")
@@ -53,21 +63,38 @@ def _given(form: PositionTable) -> dict[str, Array]:
     if formula is None:
         return {"vectors": form.vectors}
     scale = np.array(formula.scale)
-    return {"places": formula.places, "frequencies": formula.frequencies, "is_cosine": formula.is_cosine, "scale": scale}
+    return {
+        "places": formula.places,
+        "frequencies": formula.frequencies,
+        "is_cosine": formula.is_cosine,
+        "scale": scale,
+    }
 
 
 def _findings(rms: float, size: float, position: int, dimension: int) -> tuple[Finding, ...]:
     if rms == 0.0:
-        return (Finding("Every value is zero: the table tells no position from another.", ("rms",), 1.0),)
+        return (
+            Finding(
+                "Every value is zero: the table tells no position from another.", ("rms",), 1.0
+            ),
+        )
     if size < 10.0 * rms:
         return ()
-    text = f"One value stands out: {significant(size, 3)} at position {position}, dimension {dimension}, {rounded(size / rms, 0)} times the RMS."
+    text = (
+        f"One value stands out: {significant(size, 3)} at position {position}, dimension"
+        f" {dimension}, {rounded(size / rms, 0)} times the RMS."
+    )
     return (Finding(text, ("largest", "rms"), 0.7),)
 
 
 def draw(results: Results) -> "Figure":
-    """Heat maps side by side, positions by dimensions, in units of the root mean square of each table."""
-    images = [Panel(label.title, result.derived["vectors"], float(result.arrays["rms"]) or 1.0) for label, result in results.items()]
+    """Heat maps side by side, positions by dimensions, in units of the root mean square of each
+    table.
+    """
+    images = [
+        Panel(label.title, result.derived["vectors"], float(result.arrays["rms"]) or 1.0)
+        for label, result in results.items()
+    ]
     labels = ("dimension", "position", "value ÷ RMS of the table")
     return image_panels(images, (-LIMIT, LIMIT), DIVERGING, labels, square=False)
 
@@ -77,7 +104,10 @@ def alt(results: Results) -> str:
     summaries = []
     for label, result in results.items():
         rows, columns = result.derived["vectors"].shape
-        summaries.append(f"{label.title}: {rows} positions by {columns} dimensions, RMS {significant(float(result.arrays['rms']), 3)}")
+        summaries.append(
+            f"{label.title}: {rows} positions by {columns} dimensions, RMS"
+            f" {significant(float(result.arrays['rms']), 3)}"
+        )
     return "Heat maps of whole position tables. " + "; ".join(summaries) + "."
 
 
@@ -85,7 +115,10 @@ ANALYSIS = Analysis(
     key="table",
     title="Whole table",
     question="What does the whole table look like?",
-    source="Vaswani et al. 2017 (arXiv 1706.03762), section 3.5, for the sinusoid; the figure is that of the GPT-2 course.",
+    source=(
+        "Vaswani et al. 2017 (arXiv 1706.03762), section 3.5, for the sinusoid; the figure is that"
+        " of the GPT-2 course."
+    ),
     stage="see",
     order=20,
     forms=(PositionTable,),
@@ -95,8 +128,10 @@ ANALYSIS = Analysis(
             key="heatmap",
             caption="Every value of the table: a row per position, a column per dimension.",
             how_to_read=(
-                "Vertical stripes are dimensions that hardly change with position, waves are dimensions that oscillate, and noise shows no order. "
-                "Red is positive, blue negative; colours end at ±3 times the table's RMS. Large tables are averaged over small blocks, which pales fast waves."
+                "Vertical stripes are dimensions that hardly change with position, waves are"
+                " dimensions that oscillate, and noise shows no order. Red is positive, blue"
+                " negative; colours end at ±3 times the table's RMS. Large tables are averaged over"
+                " small blocks, which pales fast waves."
             ),
             alt=alt,
             draw=draw,

@@ -5,12 +5,30 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, Arrays, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.contracts import (
+    Analysis,
+    Arrays,
+    FigureSpec,
+    Finding,
+    Metric,
+    Result,
+    Results,
+    Subject,
+)
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.panels import colour_bar, image, panels, wrapped
 from generator.figures.style import DIVERGING, MOSAIC, PAPER, PIXELS, WIDTH
-from generator.numerics.arrays import Array, Floats, cosine_matrix, directions, finite, mean_by_distance, mean_of_defined, shrink
+from generator.numerics.arrays import (
+    Array,
+    Floats,
+    cosine_matrix,
+    directions,
+    finite,
+    mean_by_distance,
+    mean_of_defined,
+    shrink,
+)
 from generator.text import rounded
 
 if TYPE_CHECKING:
@@ -18,18 +36,24 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
 
-MOST_TILES = 14  # On a side: every patch of an image of 224 pixels in patches of 16; every second when a figure has more than two tables.
+# On a side: every patch of an image of 224 pixels in patches of 16; every second when a figure has
+# more than two tables.
+MOST_TILES = 14
 UNEVEN = 0.05  # A difference of mean cosines from here on is worth a sentence.
 MOST_TICKS = 7
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
-    """Cosine similarity between patches: of some patches with all, and by distance along rows and columns.
+    """Cosine similarity between patches: of some patches with all, and by distance along rows and
+    columns.
 
-    Tiles as in Dosovitskiy et al. 2021 (arXiv 2010.11929), figure 7, centre; the means by distance are ours.
-    arrays: rows (n_down,), columns (n_across,), indices of the tiles; across (n_columns,), down (n_rows,), mean cosine by distance; grid (2,)
+    Tiles as in Dosovitskiy et al. 2021 (arXiv 2010.11929), figure 7, centre; the means by distance
+    are ours.
+    arrays: rows (n_down,), columns (n_across,), indices of the tiles; across (n_columns,), down
+        (n_rows,), mean cosine by distance; grid (2,)
     derived: tiles (n_down, n_across, n_rows, n_columns)
-    errors: NotApplicableError when positions form no grid, fewer than two vectors are not zero, or the table is not finite
+    errors: NotApplicableError when positions form no grid, fewer than two vectors are not zero, or
+        the table is not finite
     """
     form = subject.encoding.form
     if form.grid is None:
@@ -37,7 +61,9 @@ def compute(subject: Subject[PositionTable]) -> Result:
     vectors = finite(form.vectors, "the table")
     rows, columns = form.grid
     across = mean_by_distance([cosine_matrix(row) for row in vectors.reshape(rows, columns, -1)])
-    down = mean_by_distance([cosine_matrix(column) for column in vectors.reshape(rows, columns, -1).swapaxes(0, 1)])
+    down = mean_by_distance(
+        [cosine_matrix(column) for column in vectors.reshape(rows, columns, -1).swapaxes(0, 1)]
+    )
     mean = mean_of_pairs(directions(vectors))
     if mean is None:
         raise NotApplicableError("fewer than two patches have a nonzero vector")
@@ -48,8 +74,12 @@ def compute(subject: Subject[PositionTable]) -> Result:
     anisotropy = None if along_rows is None or along_columns is None else along_columns - along_rows
     return Result(
         metrics=(
-            _metric("across", "Mean cosine of neighbours side by side", mean_of_defined(across[1:2])),
-            _metric("down", "Mean cosine of neighbours above each other", mean_of_defined(down[1:2])),
+            _metric(
+                "across", "Mean cosine of neighbours side by side", mean_of_defined(across[1:2])
+            ),
+            _metric(
+                "down", "Mean cosine of neighbours above each other", mean_of_defined(down[1:2])
+            ),
             _metric("mean", "Mean cosine of two different patches", mean),
             _metric("along_rows", "Mean cosine at equal distances along rows", along_rows),
             _metric("along_columns", "Mean cosine at equal distances along columns", along_columns),
@@ -62,7 +92,8 @@ def compute(subject: Subject[PositionTable]) -> Result:
 
 
 def mean_of_pairs(units: Floats) -> float | None:
-    """Mean cosine of two different rows, from the norm of their sum: |Σ u|² = n + Σ over pairs; None for fewer than two rows.
+    """Mean cosine of two different rows, from the norm of their sum: |Σ u|² = n + Σ over pairs;
+    None for fewer than two rows.
 
     units: (n_rows, width), of norm 1, or NaN, which is left out
     returns: within [−1, 1]
@@ -73,14 +104,17 @@ def mean_of_pairs(units: Floats) -> float | None:
 
 
 def tiles(form: PositionTable, arrays: Arrays) -> Floats:
-    """Cosines of some patches with all patches: (n_down, n_across, n_rows, n_columns), NaN for a vector of zeros.
+    """Cosines of some patches with all patches: (n_down, n_across, n_rows, n_columns), NaN for a
+    vector of zeros.
 
     arrays: rows (n_down,), columns (n_across,), indices of these patches; grid (2,)
     """
     rows, columns = arrays["grid"]
     units = directions(form.vectors).reshape(rows, columns, -1)
     chosen = units[arrays["rows"]][:, arrays["columns"]]
-    cosines = np.clip(chosen.reshape(-1, units.shape[2]) @ units.reshape(rows * columns, -1).T, -1.0, 1.0)
+    cosines = np.clip(
+        chosen.reshape(-1, units.shape[2]) @ units.reshape(rows * columns, -1).T, -1.0, 1.0
+    )
     return np.asarray(cosines.reshape(*chosen.shape[:2], rows, columns))
 
 
@@ -92,16 +126,30 @@ def _tile_indices(count: int) -> Array:
 
 
 def _metric(key: str, title: str, value: float | None) -> Metric:
-    return Metric(key, title, value, reason=None if value is not None else "no two such patches both have a nonzero vector")
+    return Metric(
+        key,
+        title,
+        value,
+        reason=None if value is not None else "no two such patches both have a nonzero vector",
+    )
 
 
 def _findings(anisotropy: float | None) -> tuple[Finding, ...]:
     if anisotropy is None:
         return ()
     if abs(anisotropy) < UNEVEN:
-        return (Finding("At equal distances, patches are about as similar along rows as along columns.", ("anisotropy",), 0.2),)
+        return (
+            Finding(
+                "At equal distances, patches are about as similar along rows as along columns.",
+                ("anisotropy",),
+                0.2,
+            ),
+        )
     more, less = ("columns", "rows") if anisotropy > 0 else ("rows", "columns")
-    text = f"Patches are more similar along {more} than along {less}: mean cosine higher by {rounded(abs(anisotropy), 2, 0.0)} at equal distances."
+    text = (
+        f"Patches are more similar along {more} than along {less}: mean cosine higher by"
+        f" {rounded(abs(anisotropy), 2, 0.0)} at equal distances."
+    )
     return (Finding(text, ("anisotropy",), 0.6),)
 
 
@@ -110,7 +158,11 @@ def draw(results: Results) -> "Figure":
     aspects = [_aspect(result) for result in results.values()]
     columns = 2 if max(aspects) > 0.5 else 1
     width = WIDTH / min(columns, len(results))
-    figure, axes = panels(len(results), columns, height=min(width * max(aspects) + 0.6, 5.6 if len(results) == 1 else 3.9))
+    figure, axes = panels(
+        len(results),
+        columns,
+        height=min(width * max(aspects) + 0.6, 5.6 if len(results) == 1 else 3.9),
+    )
     for ax, (label, result) in zip(axes, results.items(), strict=True):
         picture = _draw_mosaic(ax, result, n_images=len(results))
         ax.set_title(wrapped(label.title))
@@ -119,7 +171,9 @@ def draw(results: Results) -> "Figure":
 
 
 def _aspect(result: Result) -> float:
-    """Height of the grid relative to its width, limited to [1/4, 4], so that long grids remain legible."""
+    """Height of the grid relative to its width, limited to [1/4, 4], so that long grids remain
+    legible.
+    """
     return float(np.clip(result.arrays["grid"][0] / result.arrays["grid"][1], 0.25, 4.0))
 
 
@@ -138,15 +192,21 @@ def _draw_mosaic(axes: "Axes", result: Result, n_images: int) -> "AxesImage":
 
 
 def _edges(axes: "Axes", which: str, patches: Array, side: int) -> None:
-    """Draw lines in the colour of the page between tiles, and label some tiles with the index of their patch.
+    """Draw lines in the colour of the page between tiles, and label some tiles with the index of
+    their patch.
 
     patches: (n_tiles,), int; side: pixels of a tile
     """
     for index in range(1, patches.size):
-        (axes.axvline if which == "x" else axes.axhline)(index * side - 0.5, color=PAPER, linewidth=1.1)
+        (axes.axvline if which == "x" else axes.axhline)(
+            index * side - 0.5, color=PAPER, linewidth=1.1
+        )
     labelled = range(0, patches.size, ceil(patches.size / MOST_TICKS))
     set_ticks = axes.set_xticks if which == "x" else axes.set_yticks
-    set_ticks([(index + 0.5) * side - 0.5 for index in labelled], [f"{patches[index]}" for index in labelled])
+    set_ticks(
+        [(index + 0.5) * side - 0.5 for index in labelled],
+        [f"{patches[index]}" for index in labelled],
+    )
     axes.tick_params(axis="both", length=0)
     axes.spines[["left", "bottom"]].set_visible(False)
 
@@ -158,12 +218,18 @@ def alt(results: Results) -> str:
         rows, columns = result.arrays["grid"]
         count = result.arrays["rows"].size * result.arrays["columns"].size
         opening = (
-            f"{label.title}: {count} of {rows * columns} patches of a grid of {rows} by {columns}; mean cosine of neighbours side by side "
+            f"{label.title}: {count} of {rows * columns} patches of a grid of {rows} by {columns};"
+            " mean cosine of neighbours side by side "
         )
         summaries.append(
-            f"{opening}{_value_text(result, 'across')}, above each other {_value_text(result, 'down')}, of any two {_value_text(result, 'mean')}"
+            f"{opening}{_value_text(result, 'across')}, above each other"
+            f" {_value_text(result, 'down')}, of any two {_value_text(result, 'mean')}"
         )
-    return "Cosine of patches with all patches, as a grid of small images from −1 to 1. " + "; ".join(summaries) + "."
+    return (
+        "Cosine of patches with all patches, as a grid of small images from −1 to 1. "
+        + "; ".join(summaries)
+        + "."
+    )
 
 
 def _value_text(result: Result, key: str) -> str:
@@ -183,11 +249,15 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="mosaic",
-            caption=f"Cosine similarity of up to {MOST_TILES} by {MOST_TILES} patches with all patches: one small image per patch.",
+            caption=(
+                f"Cosine similarity of up to {MOST_TILES} by {MOST_TILES} patches with all patches:"
+                " one small image per patch."
+            ),
             how_to_read=(
-                "The reddest spot of a small image should lie where that image itself lies in the grid. "
-                "A round spot means that similarity falls with distance; a cross, that patches of a row or column are similar. "
-                "Even colour means that place makes little difference."
+                "The reddest spot of a small image should lie where that image itself lies in the"
+                " grid. A round spot means that similarity falls with distance; a cross, that"
+                " patches of a row or column are similar. Even colour means that place makes little"
+                " difference."
             ),
             alt=alt,
             draw=draw,

@@ -1,4 +1,6 @@
-"""Bias over the window: what each head adds to the attention logit between two patches, by their offset."""
+"""Bias over the window: what each head adds to the attention logit between two patches, by their
+offset.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -21,25 +23,43 @@ MOST_HEADS = 16
 def compute(subject: Subject[WindowBias]) -> Result:
     """Range of the bias of each head, the offset that it favours, and its symmetry.
 
-    arrays: values, centred (n_heads, 2·rows − 1, 2·columns − 1), logits, centred without the head's mean; peaks (n_heads, 2), int,
-    offset (down, across) of the largest bias, in patches
+    arrays: values, centred (n_heads, 2·rows − 1, 2·columns − 1), logits, centred without the head's
+        mean; peaks (n_heads, 2), int, offset (down, across) of the largest bias, in patches
     errors: NotApplicableError when the bias is not finite
     """
     values = finite(subject.encoding.form.values, "the bias")
     n_heads = len(values)
-    centred = values - values.mean(axis=(1, 2), keepdims=True)  # (n_heads, 2·rows − 1, 2·columns − 1)
+    # (n_heads, 2·rows − 1, 2·columns − 1)
+    centred = values - values.mean(axis=(1, 2), keepdims=True)
     spreads = np.ptp(values, axis=(1, 2))
     highest = peaks(values)
     n_near = sum(max(abs(down), abs(across)) <= 1 for down, across in highest)
     varying = centred[spreads > FLAT * np.max(np.abs(values), axis=(1, 2))]
     return Result(
         metrics=(
-            Metric("spread", "Largest minus smallest bias (mean over heads)", float(spreads.mean()), "logit"),
-            Metric("widest", "Largest minus smallest bias (widest head)", float(spreads.max()), "logit"),
-            Metric("near_heads", "Heads with their largest bias within one patch", n_near / n_heads * 100.0, "%"),
+            Metric(
+                "spread",
+                "Largest minus smallest bias (mean over heads)",
+                float(spreads.mean()),
+                "logit",
+            ),
+            Metric(
+                "widest", "Largest minus smallest bias (widest head)", float(spreads.max()), "logit"
+            ),
+            Metric(
+                "near_heads",
+                "Heads with their largest bias within one patch",
+                n_near / n_heads * 100.0,
+                "%",
+            ),
             _mirrored("left_right", "Symmetry of left and right", varying, 2),
             _mirrored("up_down", "Symmetry of above and below", varying, 1),
-            Metric("beyond", "Values beyond the colour limits", float(np.mean(np.abs(centred) > LIMIT)) * 100.0, "%"),
+            Metric(
+                "beyond",
+                "Values beyond the colour limits",
+                float(np.mean(np.abs(centred) > LIMIT)) * 100.0,
+                "%",
+            ),
         ),
         arrays={"values": values, "centred": centred, "peaks": np.array(highest)},
         findings=_findings(n_near, n_heads, len(varying)),
@@ -47,7 +67,8 @@ def compute(subject: Subject[WindowBias]) -> Result:
 
 
 def peaks(values: Floats) -> list[tuple[int, int]]:
-    """Offset (down, across) of the largest bias of each head, in patches; the nearest of several, then the topmost.
+    """Offset (down, across) of the largest bias of each head, in patches; the nearest of several,
+    then the topmost.
 
     values: (n_heads, 2·rows − 1, 2·columns − 1), logits, with the offset (0, 0) in the middle
     """
@@ -58,7 +79,8 @@ def peaks(values: Floats) -> list[tuple[int, int]]:
 
 
 def mirror_symmetry(values: Floats, axis: int) -> float:
-    """1 − ‖b − mirrored b‖ / (2 ‖b‖), mean over heads, within [0, 1]: 1 for a symmetric head, 0 for an antisymmetric one.
+    """1 − ‖b − mirrored b‖ / (2 ‖b‖), mean over heads, within [0, 1]: 1 for a symmetric head, 0 for
+    an antisymmetric one.
 
     values: (n_heads, 2·rows − 1, 2·columns − 1), no head all zeros; axis: to mirror, 1 or 2
     """
@@ -75,21 +97,40 @@ def _mirrored(key: str, title: str, varying: Floats, axis: int) -> Metric:
 
 def _findings(n_near: int, n_heads: int, n_varying: int) -> tuple[Finding, ...]:
     if not n_varying:
-        return (Finding("Every head has the same bias at all offsets, so it tells no patch from another.", ("spread",), 0.9),)
-    return (Finding(f"{counted(n_near, n_heads, 'head', 'favour')} the query's own patch or one beside it.", ("near_heads",), 0.4),)
+        return (
+            Finding(
+                "Every head has the same bias at all offsets, so it tells no patch from another.",
+                ("spread",),
+                0.9,
+            ),
+        )
+    return (
+        Finding(
+            f"{counted(n_near, n_heads, 'head', 'favour')} the query's own patch or one beside it.",
+            ("near_heads",),
+            0.4,
+        ),
+    )
 
 
 def draw(results: Results) -> "Figure":
-    """Bias by offset as images: the heads of a single checkpoint, or the mean over heads of several."""
+    """Bias by offset as images: the heads of a single checkpoint, or the mean over heads of
+    several.
+    """
     single = len(results) == 1
     images = [
         Panel(f"head {head}" if single else label.title, matrix)
         for label, result in results.items()
-        for head, matrix in enumerate(result.arrays["centred"][:MOST_HEADS] if single else [result.arrays["centred"].mean(axis=0)])
+        for head, matrix in enumerate(
+            result.arrays["centred"][:MOST_HEADS]
+            if single
+            else [result.arrays["centred"].mean(axis=0)]
+        )
     ]
     labels = ("column offset (patches)", "row offset (patches)", "bias − head mean (logit)")
     figure = image_panels(images, (-LIMIT, LIMIT), DIVERGING, labels, square=True)
-    for axes, panel in zip(figure.axes, images, strict=False):  # The last axes are the colour bar's.
+    # The last axes are the colour bar's.
+    for axes, panel in zip(figure.axes, images, strict=False):
         rows, columns = panel.matrix.shape
         axes.set_xticks(*_ticks(columns))
         axes.set_yticks(*_ticks(rows))
@@ -104,13 +145,20 @@ def _ticks(count: int) -> tuple[list[int], list[str]]:
 
 
 def alt(results: Results) -> str:
-    """Alternative text: number of heads and offsets, share of heads that favour near patches, mean range."""
+    """Alternative text: number of heads and offsets, share of heads that favour near patches, mean
+    range.
+    """
     summaries = (
-        f"{label.title}: {_size(result.arrays['values'])}, {rounded(result.value('near_heads'), 0)} % of them largest within one patch, "
-        f"largest minus smallest bias {significant(result.value('spread'), 3)} on average"
+        f"{label.title}: {_size(result.arrays['values'])}, {rounded(result.value('near_heads'), 0)}"
+        " % of them largest within one patch, largest minus smallest bias"
+        f" {significant(result.value('spread'), 3)} on average"
         for label, result in results.items()
     )
-    return f"Bias by patch offset as images from −{LIMIT:g} to {LIMIT:g}. " + "; ".join(summaries) + "."
+    return (
+        f"Bias by patch offset as images from −{LIMIT:g} to {LIMIT:g}. "
+        + "; ".join(summaries)
+        + "."
+    )
 
 
 def _size(values: Array) -> str:
@@ -129,10 +177,15 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="heads",
-            caption=f"Bias by patch offset: at most {MOST_HEADS} heads of one checkpoint, or the mean over heads of several.",
+            caption=(
+                f"Bias by patch offset: at most {MOST_HEADS} heads of one checkpoint, or the mean"
+                " over heads of several."
+            ),
             how_to_read=(
-                "Red offsets are favoured, blue ones avoided; the middle is the query's own patch, cells above it are patches above. "
-                "The mean of each head is subtracted, because softmax ignores constants. The scale ends at ±5 logits, a factor of 148 in attention weight."
+                "Red offsets are favoured, blue ones avoided; the middle is the query's own patch,"
+                " cells above it are patches above. The mean of each head is subtracted, because"
+                " softmax ignores constants. The scale ends at ±5 logits, a factor of 148 in"
+                " attention weight."
             ),
             alt=alt,
             draw=draw,

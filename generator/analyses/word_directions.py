@@ -1,10 +1,21 @@
-"""Energy of the positions in the directions of word vectors, and the principal angles between the two."""
+"""Energy of the positions in the directions of word vectors, and the principal angles between the
+two.
+"""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Spot, Subject
+from generator.contracts import (
+    Analysis,
+    FigureSpec,
+    Finding,
+    Metric,
+    Result,
+    Results,
+    Spot,
+    Subject,
+)
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.lines import DOTTED, legend_below, with_line_styles
@@ -24,19 +35,27 @@ BLOCK = 8192  # words
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
-    """Energy of the table along the singular directions of the word matrix, and principal angles between their main directions.
+    """Energy of the table along the singular directions of the word matrix, and principal angles
+    between their main directions.
 
     Principal angles after Björck and Golub 1973.
-    arrays: energy (d_model,), shares, by direction of the words, strongest first, equal shares for those that no word has; cosines (n_angles,), of the principal angles, largest
-    first; chance (), share of a tenth of random directions
-    errors: NotApplicableError without a word matrix, when widths differ, or a matrix is not finite, is zero, or is too large
+    arrays: energy (d_model,), shares, by direction of the words, strongest first, equal shares for
+        those that no word has; cosines (n_angles,), of the principal angles, largest first; chance
+        (), share of a tenth of random directions
+    errors: NotApplicableError without a word matrix, when widths differ, or a matrix is not finite,
+        is zero, or is too large
     """
     if subject.words is None:
         raise NotApplicableError(subject.no_words)
-    positions, words = _normalised(subject.encoding.form.vectors, "the table"), _normalised(subject.words, "the word matrix")
+    positions, words = (
+        _normalised(subject.encoding.form.vectors, "the table"),
+        _normalised(subject.words, "the word matrix"),
+    )
     d_model = words.shape[1]
     if positions.shape[1] != d_model:
-        raise NotApplicableError(f"word vectors have {d_model} dimensions, position vectors {positions.shape[1]}")
+        raise NotApplicableError(
+            f"word vectors have {d_model} dimensions, position vectors {positions.shape[1]}"
+        )
     k = max(1, round(TENTH * d_model))
     of_words = singular_directions(words)
     energy = _energy(positions, of_words)
@@ -44,11 +63,28 @@ def compute(subject: Subject[PositionTable]) -> Result:
     top, bottom, chance = float(energy[:k].sum()), float(energy[-k:].sum()), k / d_model
     return Result(
         metrics=(
-            Metric("top", "Energy in the tenth of directions that words use most", 100.0 * top, "%"),
-            Metric("bottom", "Energy in the tenth of directions that words use least", 100.0 * bottom, "%"),
-            Metric("overlap", "Mean squared cosine of the principal angles", 100.0 * float(np.mean(cosines**2)), "%"),
+            Metric(
+                "top", "Energy in the tenth of directions that words use most", 100.0 * top, "%"
+            ),
+            Metric(
+                "bottom",
+                "Energy in the tenth of directions that words use least",
+                100.0 * bottom,
+                "%",
+            ),
+            Metric(
+                "overlap",
+                "Mean squared cosine of the principal angles",
+                100.0 * float(np.mean(cosines**2)),
+                "%",
+            ),
             Metric("chance", "Expected of random directions", 100.0 * chance, "%"),
-            Metric("smallest_angle", "Smallest principal angle", float(np.degrees(np.arccos(cosines[0]))), "°"),
+            Metric(
+                "smallest_angle",
+                "Smallest principal angle",
+                float(np.degrees(np.arccos(cosines[0]))),
+                "°",
+            ),
             Metric("tenth", "Directions in a tenth", float(k)),
             Metric("vocabulary", "Rows of the word matrix", float(len(words))),
         ),
@@ -58,12 +94,15 @@ def compute(subject: Subject[PositionTable]) -> Result:
 
 
 def _normalised(values: Floats, what: str) -> Floats:
-    """``values`` (n_rows, n_columns) in units of the largest magnitude, a factor that drops out of every measure here.
+    """``values`` (n_rows, n_columns) in units of the largest magnitude, a factor that drops out of
+    every measure here.
 
     errors: NotApplicableError when they are not finite, are zero, or are too large
     """
     if values.size > MOST_VALUES:
-        raise NotApplicableError(f"{what} has {values.size:,} values; at most {MOST_VALUES:,} are decomposed")
+        raise NotApplicableError(
+            f"{what} has {values.size:,} values; at most {MOST_VALUES:,} are decomposed"
+        )
     largest = float(np.max(np.abs(finite(values, what))))
     if largest == 0.0:
         raise NotApplicableError(f"every value of {what} is zero")
@@ -71,31 +110,40 @@ def _normalised(values: Floats, what: str) -> Floats:
 
 
 def _energy(positions: Floats, of_words: Floats) -> Floats:
-    """Shares of the energy of ``positions`` (n_positions, d_model) along ``of_words`` (n_used, d_model), then along all others: (d_model,).
+    """Shares of the energy of ``positions`` (n_positions, d_model) along ``of_words`` (n_used,
+    d_model), then along all others: (d_model,).
 
     No basis of the others is better than another, so each has an equal share.
     """
-    along, n_others = np.sum((positions @ of_words.T) ** 2, axis=0), of_words.shape[1] - len(of_words)
+    along, n_others = (
+        np.sum((positions @ of_words.T) ** 2, axis=0),
+        of_words.shape[1] - len(of_words),
+    )
     beside = max(float(np.sum(positions**2) - along.sum()), 0.0)
     energy = np.append(along, np.full(n_others, beside / max(n_others, 1)))
     return np.asarray(energy / energy.sum())
 
 
 def singular_directions(rows: Floats) -> Floats:
-    """Right singular vectors of singular values above rounding, as rows, strongest first: (rank, d_model).
+    """Right singular vectors of singular values above rounding, as rows, strongest first: (rank,
+    d_model).
 
-    Those of a triangular factor of the matrix, built block by block, so that a large matrix is never copied.
+    Those of a triangular factor of the matrix, built block by block, so that a large matrix is
+    never copied.
     rows: (n_rows, d_model)
     """
     triangle = rows[:0]
     for start in range(0, len(rows), BLOCK):
-        triangle = np.asarray(np.linalg.qr(np.vstack([triangle, rows[start : start + BLOCK]]), mode="r"))
+        triangle = np.asarray(
+            np.linalg.qr(np.vstack([triangle, rows[start : start + BLOCK]]), mode="r")
+        )
     _, values, directions = np.linalg.svd(triangle, full_matrices=False)
     return np.asarray(directions[values > values[0] * max(rows.shape) * np.finfo(float).eps])
 
 
 def principal_cosines(first: Floats, second: Floats) -> Floats:
-    """Cosines of the principal angles between two subspaces, σ(UᵀV), largest first: (min(k, m),), within [0, 1].
+    """Cosines of the principal angles between two subspaces, σ(UᵀV), largest first: (min(k, m),),
+    within [0, 1].
 
     first: (k, d_model), second: (m, d_model), orthonormal rows
     """
@@ -108,16 +156,39 @@ def _findings(top: float, bottom: float, chance: float) -> tuple[Finding, ...]:
     tenth = "of the table's energy lies in the tenth of directions that words use"
     findings = []
     if top >= MARKED * chance:
-        opening, weight = ("Positions share the directions of words: ", 0.75) if top >= MAJORITY else ("", 0.45)
+        opening, weight = (
+            ("Positions share the directions of words: ", 0.75) if top >= MAJORITY else ("", 0.45)
+        )
         spot = Spot("energy", 100.0 * chance, 100.0 * top)
-        findings.append(Finding(f"{opening}{most} {tenth} most {by_chance}.", ("top", "chance"), weight, spots=(spot,)))
+        findings.append(
+            Finding(
+                f"{opening}{most} {tenth} most {by_chance}.",
+                ("top", "chance"),
+                weight,
+                spots=(spot,),
+            )
+        )
     if bottom >= MARKED * chance:
-        opening, weight = ("Positions avoid the directions of words: ", 0.75) if bottom >= MAJORITY else ("", 0.45)
+        opening, weight = (
+            ("Positions avoid the directions of words: ", 0.75)
+            if bottom >= MAJORITY
+            else ("", 0.45)
+        )
         spot = Spot("energy", 100.0 * (1.0 - chance), 100.0 * (1.0 - bottom))
-        findings.append(Finding(f"{opening}{least} {tenth} least {by_chance}.", ("bottom", "chance"), weight, spots=(spot,)))
+        findings.append(
+            Finding(
+                f"{opening}{least} {tenth} least {by_chance}.",
+                ("bottom", "chance"),
+                weight,
+                spots=(spot,),
+            )
+        )
     if findings:
         return tuple(findings)
-    text = f"Positions prefer neither the most nor the least used tenth of word directions: energy {most} and {least} ({rounded(100.0 * chance, 0)} % by chance)."
+    text = (
+        "Positions prefer neither the most nor the least used tenth of word directions: energy"
+        f" {most} and {least} ({rounded(100.0 * chance, 0)} % by chance)."
+    )
     return (Finding(text, ("top", "bottom", "chance"), 0.2),)
 
 
@@ -127,63 +198,106 @@ def draw(results: Results) -> "Figure":
     axes.plot([0, 100], [0, 100], color=MUTED, linewidth=0.8)
     for label, result, dash in with_line_styles(results):
         cumulative = 100.0 * np.concatenate([[0.0], np.cumsum(result.arrays["energy"])])
-        axes.plot(np.linspace(0, 100, cumulative.size), cumulative, color=label.colour, linestyle=dash, label=label.title)
-    axes.set(xlabel="directions, most used by words first (%)", ylabel="cumulative energy of positions (%)", xlim=(0, 100), ylim=(0, 101))
+        axes.plot(
+            np.linspace(0, 100, cumulative.size),
+            cumulative,
+            color=label.colour,
+            linestyle=dash,
+            label=label.title,
+        )
+    axes.set(
+        xlabel="directions, most used by words first (%)",
+        ylabel="cumulative energy of positions (%)",
+        xlim=(0, 100),
+        ylim=(0, 101),
+    )
     axes.grid(axis="y")
     legend_below(figure)
     return figure
 
 
 def draw_angles(results: Results) -> "Figure":
-    """Cosines of the principal angles, one line per table; dotted, the largest of random subspaces."""
+    """Cosines of the principal angles, one line per table; dotted, the largest of random
+    subspaces.
+    """
     figure, (axes,) = panels(1, height=3.2)
     for label, result, dash in with_line_styles(results):
         cosines = result.arrays["cosines"]
-        axes.plot(np.arange(1, cosines.size + 1), cosines, color=label.colour, linestyle=dash, label=label.title, marker=".")
+        axes.plot(
+            np.arange(1, cosines.size + 1),
+            cosines,
+            color=label.colour,
+            linestyle=dash,
+            label=label.title,
+            marker=".",
+        )
         axes.axhline(_largest(result), color=label.colour, linewidth=0.8, linestyle=DOTTED)
-    axes.set(xlabel="principal angle, smallest first", ylabel="cosine of the angle", ylim=(0.0, 1.03))
+    axes.set(
+        xlabel="principal angle, smallest first", ylabel="cosine of the angle", ylim=(0.0, 1.03)
+    )
     axes.grid(axis="y")
     legend_below(figure)
     return figure
 
 
 def largest_by_chance(first: float, second: float) -> float:
-    """Largest cosine between two random subspaces of these shares of very many dimensions, within [0, 1].
+    """Largest cosine between two random subspaces of these shares of very many dimensions, within
+    [0, 1].
 
     Wachter 1980, Annals of Statistics 8.
     """
-    return 1.0 if first + second >= 1.0 else float(np.sqrt(first * (1.0 - second)) + np.sqrt(second * (1.0 - first)))
+    return (
+        1.0
+        if first + second >= 1.0
+        else float(np.sqrt(first * (1.0 - second)) + np.sqrt(second * (1.0 - first)))
+    )
 
 
 def _largest(result: Result) -> float:
-    """``largest_by_chance`` of as many directions of positions as there are angles, and of a tenth for words."""
-    return largest_by_chance(result.arrays["cosines"].size / result.arrays["energy"].size, float(result.arrays["chance"]))
+    """``largest_by_chance`` of as many directions of positions as there are angles, and of a tenth
+    for words.
+    """
+    return largest_by_chance(
+        result.arrays["cosines"].size / result.arrays["energy"].size, float(result.arrays["chance"])
+    )
 
 
 def alt(results: Results) -> str:
     """Alternative text: energy in the first and last tenth of the directions, and by chance."""
     summaries = (
-        f"{label.title}: {significant(result.value('top'), 3)} % in the first tenth, {significant(result.value('bottom'), 3)} % in the last, {significant(result.value('chance'), 3)} % by chance"
+        f"{label.title}: {significant(result.value('top'), 3)} % in the first tenth,"
+        f" {significant(result.value('bottom'), 3)} % in the last,"
+        f" {significant(result.value('chance'), 3)} % by chance"
         for label, result in results.items()
     )
-    return "Cumulative energy of positions over the directions of words, with a straight line for chance. " + "; ".join(summaries) + "."
+    return (
+        "Cumulative energy of positions over the directions of words, with a straight line for"
+        " chance. " + "; ".join(summaries) + "."
+    )
 
 
 def alt_angles(results: Results) -> str:
     """Alternative text: number of angles, and range of their cosines."""
     summaries = (
-        f"{label.title}: {result.arrays['cosines'].size} angles, cosines from {rounded(result.arrays['cosines'][0], 2)} to {rounded(result.arrays['cosines'][-1], 2)}, "
-        f"largest by chance {rounded(_largest(result), 2)}"
+        f"{label.title}: {result.arrays['cosines'].size} angles, cosines from"
+        f" {rounded(result.arrays['cosines'][0], 2)} to {rounded(result.arrays['cosines'][-1], 2)},"
+        f" largest by chance {rounded(_largest(result), 2)}"
         for label, result in results.items()
     )
-    return "Cosines of the principal angles between main directions of positions and words, as falling lines. " + "; ".join(summaries) + "."
+    return (
+        "Cosines of the principal angles between main directions of positions and words, as falling"
+        " lines. " + "; ".join(summaries) + "."
+    )
 
 
 ANALYSIS = Analysis(
     key="word_directions",
     title="Positions and words",
     question="Do positions and words share directions?",
-    source="Björck and Golub 1973 (Mathematics of Computation 27) for the principal angles; the question is that of Song and Zhong 2023 (arXiv 2310.04861).",
+    source=(
+        "Björck and Golub 1973 (Mathematics of Computation 27) for the principal angles; the"
+        " question is that of Song and Zhong 2023 (arXiv 2310.04861)."
+    ),
     stage="measure",
     order=69,
     forms=(PositionTable,),
@@ -191,20 +305,27 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="energy",
-            caption="Cumulative share of the table's energy along the directions of words, the most used first.",
+            caption=(
+                "Cumulative share of the table's energy along the directions of words, the most"
+                " used first."
+            ),
             how_to_read=(
-                "A steep rise on the left means that positions use the main directions of words; a late rise, the others. "
-                "The grey diagonal is what random directions would give."
+                "A steep rise on the left means that positions use the main directions of words; a"
+                " late rise, the others. The grey diagonal is what random directions would give."
             ),
             alt=alt,
             draw=draw,
         ),
         FigureSpec(
             key="angles",
-            caption="Cosines of the principal angles between the main tenths of directions of positions and words.",
+            caption=(
+                "Cosines of the principal angles between the main tenths of directions of positions"
+                " and words."
+            ),
             how_to_read=(
-                "At 1 both spaces share a direction; at 0 the rest of one is orthogonal to the other. "
-                "Dotted: the largest cosine of two random spaces of that size; lines below it share nothing beyond chance."
+                "At 1 both spaces share a direction; at 0 the rest of one is orthogonal to the"
+                " other. Dotted: the largest cosine of two random spaces of that size; lines below"
+                " it share nothing beyond chance."
             ),
             alt=alt_angles,
             draw=draw_angles,

@@ -1,4 +1,6 @@
-"""A cache of bytes on disk, each with a digest of its name and bytes: a truncated, altered, renamed or foreign file is a miss."""
+"""A cache of bytes on disk, each with a digest of its name and bytes: a truncated, altered, renamed
+or foreign file is a miss.
+"""
 
 import errno
 import hashlib
@@ -37,7 +39,10 @@ def open_regular(path: Path) -> BufferedReader:
 
 
 class BlobCache:
-    """Bytes by name in a folder, which is made with the first entry. A disk that cannot be written to is no error: every entry is a miss."""
+    """Bytes by name in a folder, which is made with the first entry.
+
+    A disk that cannot be written to is no error: every entry is a miss.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -61,7 +66,11 @@ class BlobCache:
     def path(self, name: str) -> Path | None:
         """The file that ``put_file`` wrote, or None where it is gone or altered."""
         with suppress(OSError), open_regular(self.folder / name) as file:
-            return self.folder / name if hashlib.file_digest(file, "sha256").digest() == self.get(f"{name}.sha256") else None
+            return (
+                self.folder / name
+                if hashlib.file_digest(file, "sha256").digest() == self.get(f"{name}.sha256")
+                else None
+            )
         return None
 
     def put_file(self, name: str, chunks: Iterable[bytes]) -> Path:

@@ -14,9 +14,13 @@ AT_ONCE = 2**20  # bytes that are read at a time
 
 
 def of_contents(paths: Iterable[Path]) -> str:
-    """Hex digest of ``paths`` (files or folders): names and bytes of all files in them, but for byte code."""
+    """Hex digest of ``paths`` (files or folders): names and bytes of all files in them, but for
+    byte code.
+    """
     digest = hashlib.sha256()
-    for path, name in sorted((file, file.relative_to(root.parent).as_posix()) for root in paths for file in _files(root)):
+    for path, name in sorted(
+        (file, file.relative_to(root.parent).as_posix()) for root in paths for file in _files(root)
+    ):
         if "__pycache__" not in path.parts:
             content = path.read_bytes()
             digest.update(f"{name}\0{len(content)}\0".encode() + content)
@@ -24,7 +28,8 @@ def of_contents(paths: Iterable[Path]) -> str:
 
 
 class Digests:
-    """Digests of files and of parts of them, cached as long as size, times and inode of the file stay the same.
+    """Digests of files and of parts of them, cached as long as size, times and inode of the file
+    stay the same.
 
     file: the cache; one that cannot be read or written is no error
     """
@@ -41,7 +46,8 @@ class Digests:
         """
         state, name = path.stat(), f"{path.resolve()}:{start}:{stop}"
         if not stat.S_ISREG(state.st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", str(path))  # To read one might never end.
+            # To read one might never end.
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
         identity = [state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino]
         entry = self.cached.get(name, [])
         if entry[:-1] != identity:

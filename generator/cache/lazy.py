@@ -1,4 +1,6 @@
-"""Values that are read or made on access and not held: what is large need not be in memory all at once."""
+"""Values that are read or made on access and not held: what is large need not be in memory all at
+once.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

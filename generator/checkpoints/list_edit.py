@@ -14,19 +14,29 @@ TOKEN = re.compile(r"\"[^\"]*\"|'[^']*'|[^\s#,]+")
 
 
 def add(path: Path, name: str, commit: str) -> None:
-    """Append the Hub repository ``name`` at ``commit`` to the list at ``path``. errors: RefusedError for a list in flow style; OSError"""
+    """Append the Hub repository ``name`` at ``commit`` to the list at ``path``.
+
+    errors: RefusedError for a list in flow style; OSError
+    """
     text, rows = read_text(path), read_rows(path)
     _require_lines(path, rows)
     column = rows.lc.item(len(rows) - 1)[1]
     end = "" if text.endswith("\n") else "\n"
-    _write(path, f"{text}{end}{' ' * (column - 2)}- {KEY}: {name}\n{' ' * column}{REVISION}: {commit}\n")
+    _write(
+        path,
+        f"{text}{end}{' ' * (column - 2)}- {KEY}: {name}\n{' ' * column}{REVISION}: {commit}\n",
+    )
 
 
 def pin(path: Path, commits: Mapping[int, str]) -> None:
-    """Give the rows of the list at ``path`` these commits, by index. errors: RefusedError for rows in flow style; OSError"""
+    """Give the rows of the list at ``path`` these commits, by index.
+
+    errors: RefusedError for rows in flow style; OSError
+    """
     lines, rows = read_text(path).splitlines(keepends=True), read_rows(path)
     _require_lines(path, rows)
-    for index in sorted(commits, reverse=True):  # From the end: lines that come in between do not move those above.
+    # From the end: lines that come in between do not move those above.
+    for index in sorted(commits, reverse=True):
         _pin(path, lines, rows, index, commits[index])
     _write(path, "".join(lines))
 
@@ -48,7 +58,10 @@ def _pin(path: Path, lines: list[str], rows: CommentedSeq, index: int, commit: s
 
 def _require_lines(path: Path, node: CommentedSeq | CommentedMap) -> None:
     if node.fa.flow_style():
-        raise RefusedError(f"{path}:{node.lc.line + 1}: found a list or a row within brackets; expected one line for each value")
+        raise RefusedError(
+            f"{path}:{node.lc.line + 1}: found a list or a row within brackets; expected one line"
+            " for each value"
+        )
 
 
 def _write(path: Path, text: str) -> None:

@@ -1,4 +1,6 @@
-"""Strict parser of checkpoints.yml, which reports all problems at once, with file, line and column."""
+"""Strict parser of checkpoints.yml, which reports all problems at once, with file, line and
+column.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -16,13 +18,21 @@ from ruamel.yaml.nodes import ScalarNode
 
 from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.files.json_object import parse_config
-from generator.checkpoints.list_row import RESERVED, Options, Place, place_of_key, problems, row_model
+from generator.checkpoints.list_row import (
+    RESERVED,
+    Options,
+    Place,
+    place_of_key,
+    problems,
+    row_model,
+)
 from generator.checkpoints.series import ANY
 from generator.checkpoints.slugs import slugify
 from generator.contracts import Checkpoint, Source
 from generator.errors import RefusedError, RowError
 
-MOST_BYTES = 2**19  # About 10,000 rows, which take the parser 4 seconds; its time grows with the bytes.
+# About 10,000 rows, which take the parser 4 seconds; its time grows with the bytes.
+MOST_BYTES = 2**19
 MOST_DEPTH = 8  # Twice what a row can use; the parser's time grows with the square of the depth.
 CONFIG = "config"  # The key of a row that names a file.
 LONGEST_TITLE = 120  # Longer ones are cut there, on every page.
@@ -48,16 +58,26 @@ class _PlainComposer(Composer):  # type: ignore[misc]  # The library's types are
         """
         event = self.parser.peek_event()
         if isinstance(event, AliasEvent):
-            raise _UnsupportedYamlError(f"an alias (*{event.anchor}); expected values written out", event.start_mark)
+            raise _UnsupportedYamlError(
+                f"an alias (*{event.anchor}); expected values written out", event.start_mark
+            )
         if getattr(event, "tag", None) is not None:
-            raise _UnsupportedYamlError(f"a tag ({event.tag}); expected values written out", event.start_mark)
+            raise _UnsupportedYamlError(
+                f"a tag ({event.tag}); expected values written out", event.start_mark
+            )
         deeper = isinstance(event, CollectionStartEvent)
         if self.nesting + deeper > MOST_DEPTH:
-            raise _UnsupportedYamlError(f"nested more than {MOST_DEPTH} deep; expected a list of checkpoints", event.start_mark)
+            raise _UnsupportedYamlError(
+                f"nested more than {MOST_DEPTH} deep; expected a list of checkpoints",
+                event.start_mark,
+            )
         self.nesting += deeper
         node = super().compose_node(parent, index)
-        if isinstance(node, ScalarNode):  # A pair of surrogates, as JSON escapes an emoji, is one character.
-            node.value = node.value.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+        # A pair of surrogates, as JSON escapes an emoji, is one character.
+        if isinstance(node, ScalarNode):
+            node.value = node.value.encode("utf-16", "surrogatepass").decode(
+                "utf-16", "surrogatepass"
+            )
         self.nesting -= deeper
         return node
 
@@ -65,7 +85,8 @@ class _PlainComposer(Composer):  # type: ignore[misc]  # The library's types are
 def load(path: Path, sources: Sequence[Source]) -> tuple[Checkpoint, ...]:
     """The checkpoints in the list at ``path``, in order of their slugs.
 
-    errors: RefusedError with all problems, one a line, as file:line:column: row: actual value; expected value
+    errors: RefusedError with all problems, one a line, as file:line:column: row: actual value;
+        expected value
     """
     rows = read_rows(path)
     model = row_model(sources)
@@ -81,14 +102,22 @@ def load(path: Path, sources: Sequence[Source]) -> tuple[Checkpoint, ...]:
             try:
                 entries.append((place, _checkpoint(mapping, path, sources)))
             except (RowError, OSError) as error:
-                problem = f"{error.strerror}; expected a config.json that can be read" if isinstance(error, OSError) else error
-                row_problems.append(f"{place_of_key(mapping, CONFIG, place)}: {where}.{CONFIG}: {problem}")
+                problem = (
+                    f"{error.strerror}; expected a config.json that can be read"
+                    if isinstance(error, OSError)
+                    else error
+                )
+                row_problems.append(
+                    f"{place_of_key(mapping, CONFIG, place)}: {where}.{CONFIG}: {problem}"
+                )
         messages += row_problems
     entries = _distinct_slugs(entries)
     messages += _duplicate_slugs(entries)
     if messages:
         raise RefusedError(*messages)
-    return tuple(sorted((checkpoint for _, checkpoint in entries), key=lambda checkpoint: checkpoint.slug))
+    return tuple(
+        sorted((checkpoint for _, checkpoint in entries), key=lambda checkpoint: checkpoint.slug)
+    )
 
 
 def read_rows(path: Path) -> CommentedSeq:
@@ -99,23 +128,35 @@ def read_rows(path: Path) -> CommentedSeq:
         yaml.Composer = _PlainComposer
         document = yaml.load(text)
     except _UnsupportedYamlError as error:
-        raise RefusedError(f"{Place(str(path), error.mark.line + 1, error.mark.column + 1)}: {error}") from None
+        raise RefusedError(
+            f"{Place(str(path), error.mark.line + 1, error.mark.column + 1)}: {error}"
+        ) from None
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = Place(str(path), mark.line + 1, mark.column + 1) if mark else top
-        raise RefusedError(f"{place}: not YAML: {' '.join(str(error.problem).split())}; expected a list under 'checkpoints'") from None
+        raise RefusedError(
+            f"{place}: not YAML: {' '.join(str(error.problem).split())}; expected a list under"
+            " 'checkpoints'"
+        ) from None
     except (YAMLError, RecursionError, ValueError, OverflowError) as error:
         place = _place_of(path, text, getattr(error, "position", 0))
-        raise RefusedError(f"{place}: not YAML: {' '.join(str(error).split())[:200]}; expected a list under 'checkpoints'") from None
+        raise RefusedError(
+            f"{place}: not YAML: {' '.join(str(error).split())[:200]}; expected a list under"
+            " 'checkpoints'"
+        ) from None
     if not isinstance(document, CommentedMap):
         raise RefusedError(f"{top}: found {document!r:.60}; expected one key, 'checkpoints'")
     if list(document) != ["checkpoints"]:
-        place = next((place_of_key(document, str(key), top) for key in document if key != "checkpoints"), top)
+        place = next(
+            (place_of_key(document, str(key), top) for key in document if key != "checkpoints"), top
+        )
         raise RefusedError(f"{place}: found {list(document)}; expected one key, 'checkpoints'")
     rows = document["checkpoints"]
     if not isinstance(rows, CommentedSeq) or not rows:
         place = place_of_key(document, "checkpoints", top)
-        raise RefusedError(f"{place}: checkpoints: found {rows!r:.60}; expected a list of at least one checkpoint")
+        raise RefusedError(
+            f"{place}: checkpoints: found {rows!r:.60}; expected a list of at least one checkpoint"
+        )
     return rows
 
 
@@ -126,18 +167,24 @@ def read_text(path: Path) -> str:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise RefusedError(f"{path}: cannot be read ({error.strerror}); expected the list of checkpoints") from None
+        raise RefusedError(
+            f"{path}: cannot be read ({error.strerror}); expected the list of checkpoints"
+        ) from None
     if len(data) > MOST_BYTES:
         raise RefusedError(f"{path}:1:1: {len(data):,} bytes; expected at most {MOST_BYTES:,}")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         place = _place_of(path, data.decode("latin-1"), error.start)
-        raise RefusedError(f"{place}: byte 0x{data[error.start]:02x} is not UTF-8; expected UTF-8 text") from None
+        raise RefusedError(
+            f"{place}: byte 0x{data[error.start]:02x} is not UTF-8; expected UTF-8 text"
+        ) from None
 
 
 def _place_of(path: Path, text: str, position: int) -> Place:
-    return Place(str(path), text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position))
+    return Place(
+        str(path), text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
+    )
 
 
 def expanded(path: str) -> Path:
@@ -148,14 +195,17 @@ def expanded(path: str) -> Path:
 
 
 def _name(folder: str) -> str:
-    """A folder as the site names it: as written if that is relative, else by its last part, for the rest is a path of the builder's machine.
+    """A folder as the site names it: as written if that is relative, else by its last part, for the
+    rest is a path of the builder's machine.
 
     Of an absolute pattern, the parts from the first with a *.
     """
     path = expanded(folder)
     if not path.is_absolute():
         return folder
-    first = next((index for index, part in enumerate(path.parts) if ANY in part), len(path.parts) - 1)
+    first = next(
+        (index for index, part in enumerate(path.parts) if ANY in part), len(path.parts) - 1
+    )
     return "/".join(path.parts[first:])
 
 
@@ -179,8 +229,14 @@ def _checkpoint(row: CommentedMap, path: Path, sources: Sequence[Source]) -> Che
     """
     source = next(source for source in sources if row.get(source.key) is not None)
     value = str(row[source.key])
-    place, name = (str(path.parent / expanded(value)), _name(value)) if source.is_path else (value, value)
-    options = {key: _plain(row[key]) for key in Options.model_fields if key != "title" and row.get(key) is not None}
+    place, name = (
+        (str(path.parent / expanded(value)), _name(value)) if source.is_path else (value, value)
+    )
+    options = {
+        key: _plain(row[key])
+        for key in Options.model_fields
+        if key != "title" and row.get(key) is not None
+    }
     if CONFIG in options:
         options[CONFIG] = config_text(path.parent / expanded(options[CONFIG]), options[CONFIG])
     title = str(row.get("title") or name)
@@ -206,7 +262,14 @@ def _distinct_slugs(rows: list[tuple[Place, Checkpoint]]) -> list[tuple[Place, C
     """Add the revision to slugs that occur more than once."""
     counts = Counter(checkpoint.slug for _, checkpoint in rows)
     return [
-        (place, replace(row, slug=f"{row.slug}-{slugify(row.revision)[:12]}") if counts[row.slug] > 1 and row.revision else row)
+        (
+            place,
+            (
+                replace(row, slug=f"{row.slug}-{slugify(row.revision)[:12]}")
+                if counts[row.slug] > 1 and row.revision
+                else row
+            ),
+        )
         for place, row in rows
     ]
 
@@ -217,4 +280,7 @@ def _duplicate_slugs(rows: list[tuple[Place, Checkpoint]]) -> Iterator[str]:
         by_slug[row.slug].append(place)
     for slug, places in by_slug.items():
         for place in places[1:]:
-            yield f"{place}: found the page name {slug!r} a second time, after line {places[0].line}; expected different titles or revisions"
+            yield (
+                f"{place}: found the page name {slug!r} a second time, after line {places[0].line};"
+                " expected different titles or revisions"
+            )

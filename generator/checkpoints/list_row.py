@@ -13,9 +13,12 @@ from ruamel.yaml.comments import CommentedMap
 from generator.checkpoints.series import ANY, EXPECTED_RANGE, range_of
 from generator.contracts import SENTENCE, Source, paper_address
 
-FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+FORBIDDEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 PATH_LIKE = re.compile(r"^[/~]|^[A-Za-z]:[\\/]|(^|[\\/])\.\.([\\/]|$)|%2e", re.IGNORECASE)
-RESERVED = re.compile(r"^(con|prn|aux|nul|com\d|lpt\d)$", re.IGNORECASE)  # Reserved file names of Windows.
+# Reserved file names of Windows.
+RESERVED = re.compile(r"^(con|prn|aux|nul|com\d|lpt\d)$", re.IGNORECASE)
 BOOLEANS = re.compile(r"^(yes|no|on|off)$", re.IGNORECASE)  # Booleans of YAML 1.1.
 SHOULD = re.compile(r"^\w+ should (be|have) ")  # The beginning of messages of pydantic.
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
@@ -32,8 +35,16 @@ class Options(BaseModel):
         description="Branch, tag or full commit on the Hub; a full commit never changes.",
         examples=["step143000"],
     )
-    title: str | None = Field(None, description="Name on the site; without one, the id or folder.", examples=["Pythia, 160M"])
-    group: str = Field("Checkpoints", description="Heading under which the compare page offers it.", examples=["Language models"])
+    title: str | None = Field(
+        None,
+        description="Name on the site; without one, the id or folder.",
+        examples=["Pythia, 160M"],
+    )
+    group: str = Field(
+        "Checkpoints",
+        description="Heading under which the compare page offers it.",
+        examples=["Language models"],
+    )
     notes: str = Field(
         "",
         max_length=2000,
@@ -41,34 +52,61 @@ class Options(BaseModel):
         examples=["Biderman et al. 2023; EleutherAI."],
     )
     paper: str = Field(
-        "", description="The paper that describes it: an arXiv id in quotes, or an https:// address.", examples=["2304.01373"]
+        "",
+        description="The paper that describes it: an arXiv id in quotes, or an https:// address.",
+        examples=["2304.01373"],
     )
     licence: str = Field(
-        "", max_length=120, description="Licence of its weights, as an SPDX identifier where it has one.", examples=["Apache-2.0"]
+        "",
+        max_length=120,
+        description="Licence of its weights, as an SPDX identifier where it has one.",
+        examples=["Apache-2.0"],
     )
     sentence: str | Annotated[list[int], Field(min_length=1, max_length=24)] = Field(
         SENTENCE,
-        description="Sentence whose input is shown step by step; token ids if there is no tokenizer.",
+        description=(
+            "Sentence whose input is shown step by step; token ids if there is no tokenizer."
+        ),
         examples=["Time flies like an arrow.", [101, 2051, 10029, 102]],
     )
     pickle: bool = Field(
-        False, description="Open pickled weights with torch's weights_only, if there are none in a safer format.", examples=[True]
+        False,
+        description=(
+            "Open pickled weights with torch's weights_only, if there are none in a safer format."
+        ),
+        examples=[True],
     )
     weights: str = Field(
-        "", description="The weights file to open, if there are several or its name is unusual.", examples=["variants/small.safetensors"]
+        "",
+        description="The weights file to open, if there are several or its name is unusual.",
+        examples=["variants/small.safetensors"],
     )
     config: str = Field(
-        "", description="A config.json for weights without one, relative to this file.", examples=["references/flan-t5-small/config.json"]
+        "",
+        description="A config.json for weights without one, relative to this file.",
+        examples=["references/flan-t5-small/config.json"],
     )
     words: bool = Field(
-        False, description="Read the whole word matrix (large) to compare the directions of positions and words.", examples=[True]
+        False,
+        description=(
+            "Read the whole word matrix (large) to compare the directions of positions and words."
+        ),
+        examples=[True],
     )
     arrays: bool = Field(
-        True, description="Publish the arrays behind its figures, which are most of the bytes of a site with tables.", examples=[False]
+        True,
+        description=(
+            "Publish the arrays behind its figures, which are most of the bytes of a site with"
+            " tables."
+        ),
+        examples=[False],
     )
     revisions: str | list[str] = Field(
         "",
-        description="Checkpoints of a training run on the Hub: branches and tags. Either a list, or first and last, as 'step1000 … step143000'.",
+        description=(
+            "Checkpoints of a training run on the Hub: branches and tags. Either a list, or first"
+            " and last, as 'step1000 … step143000'."
+        ),
         examples=["step1000 … step143000"],
     )
     every: int = Field(
@@ -94,7 +132,13 @@ class Place:
 
 def row_model(sources: Sequence[Source]) -> type[BaseModel]:
     """The pydantic model of a row: ``Options`` and one optional field for each source."""
-    fields: Any = {source.key: (str | None, Field(None, description=source.describes, examples=[source.example])) for source in sources}
+    fields: Any = {
+        source.key: (
+            str | None,
+            Field(None, description=source.describes, examples=[source.example]),
+        )
+        for source in sources
+    }
     return create_model("Row", __base__=Options, **fields)
 
 
@@ -108,12 +152,20 @@ def schema(sources: Sequence[Source]) -> str:
         "type": "object",
         "required": ["checkpoints"],
         "additionalProperties": False,
-        "properties": {"checkpoints": {"type": "array", "minItems": 1, "items": {"anyOf": [{"type": "string"}, row]}}},
+        "properties": {
+            "checkpoints": {
+                "type": "array",
+                "minItems": 1,
+                "items": {"anyOf": [{"type": "string"}, row]},
+            }
+        },
     }
     return json.dumps(whole, indent=2) + "\n"
 
 
-def problems(row: Any, model: type[BaseModel], sources: Sequence[Source], place: Place, where: str) -> Iterator[str]:
+def problems(
+    row: Any, model: type[BaseModel], sources: Sequence[Source], place: Place, where: str
+) -> Iterator[str]:
     """The problems of a row, as file:line:column: where: actual value; expected value.
 
     place: line and column of the row; where: its name in messages
@@ -126,12 +178,21 @@ def problems(row: Any, model: type[BaseModel], sources: Sequence[Source], place:
     keys = [source.key for source in sources if row.get(source.key) is not None]
     if len(keys) != 1 and not invalid:
         names = ", ".join(f"'{source.key}'" for source in sources)
-        yield f"{place}: {where}: found {' and '.join(keys) or 'no place to read from'}; expected one of {names}"
+        yield (
+            f"{place}: {where}: found {' and '.join(keys) or 'no place to read from'}; expected one"
+            f" of {names}"
+        )
     for key in (*keys, "title", "group", "revision", "weights", "paper", "licence"):
         if isinstance(value := row.get(key), str) and (expected := _unfit(key, value, sources)):
-            yield f"{place_of_key(row, key, place)}: {where}.{key}: found {value!r:.80}; expected {expected}"
+            yield (
+                f"{place_of_key(row, key, place)}: {where}.{key}: found {value!r:.80}; expected"
+                f" {expected}"
+            )
     if not invalid:
-        yield from (f"{place_of_key(row, key, place)}: {where}.{key}: {problem}" for key, problem in _of_series(row, sources))
+        yield from (
+            f"{place_of_key(row, key, place)}: {where}.{key}: {problem}"
+            for key, problem in _of_series(row, sources)
+        )
 
 
 def place_of_key(mapping: CommentedMap, key: str, otherwise: Place) -> Place:
@@ -151,35 +212,68 @@ def _invalid(row: CommentedMap, model: type[BaseModel]) -> Sequence[Mapping[str,
     return ()
 
 
-def _message(problem: Mapping[str, Any], row: CommentedMap, model: type[BaseModel], place: Place, where: str) -> str:
-    key = str(problem["loc"][0] if problem["loc"] else problem["input"])  # A key that is no string has no location.
+def _message(
+    problem: Mapping[str, Any], row: CommentedMap, model: type[BaseModel], place: Place, where: str
+) -> str:
+    # A key that is no string has no location.
+    key = str(problem["loc"][0] if problem["loc"] else problem["input"])
     at = place_of_key(row, key, place)
     if not problem["loc"] or problem["type"] in ("extra_forbidden", "invalid_key"):
         keys = list(model.model_fields)
         close = get_close_matches(key, keys, n=1)
         hint = f" (did you mean '{close[0]}'?)" if close else ""
-        return f"{at}: {where}: found the unknown key {key!r}{hint}; expected one of {', '.join(keys)}"
-    return f"{at}: {where}.{key}: found {problem['input']!r:.60}; expected {SHOULD.sub('', problem['msg'])}"
+        return (
+            f"{at}: {where}: found the unknown key {key!r}{hint}; expected one of {', '.join(keys)}"
+        )
+    return (
+        f"{at}: {where}.{key}: found {problem['input']!r:.60}; expected"
+        f" {SHOULD.sub('', problem['msg'])}"
+    )
 
 
 def _of_series(row: CommentedMap, sources: Sequence[Source]) -> Iterator[tuple[str, str]]:
     """Problems of the keys that name the checkpoints of a training run, each with its key."""
-    revisions, paths = row.get("revisions"), [str(row[source.key]) for source in sources if source.is_path and row.get(source.key)]
+    revisions, paths = (
+        row.get("revisions"),
+        [str(row[source.key]) for source in sources if source.is_path and row.get(source.key)],
+    )
     if revisions is not None:
         if paths:
-            yield "revisions", f"found it beside the path {paths[0]!r:.60}; expected it beside a repository of the Hub"
+            yield (
+                "revisions",
+                (
+                    f"found it beside the path {paths[0]!r:.60}; expected it beside a repository of"
+                    " the Hub"
+                ),
+            )
         if row.get("revision") is not None:
             yield "revision", "found it beside 'revisions'; expected one of the two"
         if isinstance(revisions, str) and range_of(revisions) is None:
             yield "revisions", f"found {revisions!r:.80}; expected a list, or {EXPECTED_RANGE}"
         elif not isinstance(revisions, str) and not _are_names(revisions):
-            yield "revisions", f"found {list(revisions)!r:.80}; expected different names of branches or tags, not paths"
-    if row.get("every") is not None and revisions is None and not any(ANY in path for path in paths):
-        yield "every", "found it in a row of one checkpoint; expected 'revisions', or a folder with *"
+            yield (
+                "revisions",
+                (
+                    f"found {list(revisions)!r:.80}; expected different names of branches or tags,"
+                    " not paths"
+                ),
+            )
+    if (
+        row.get("every") is not None
+        and revisions is None
+        and not any(ANY in path for path in paths)
+    ):
+        yield (
+            "every",
+            "found it in a row of one checkpoint; expected 'revisions', or a folder with *",
+        )
 
 
 def _are_names(revisions: Sequence[str]) -> bool:
-    plain = all(name.strip() and not FORBIDDEN.search(name) and not PATH_LIKE.search(name) for name in revisions)
+    plain = all(
+        name.strip() and not FORBIDDEN.search(name) and not PATH_LIKE.search(name)
+        for name in revisions
+    )
     return plain and 0 < len(revisions) == len(set(revisions))
 
 
@@ -189,7 +283,11 @@ def _unfit(key: str, value: str, sources: Sequence[Source]) -> str | None:
     if any(source.key == key and source.is_path for source in sources):
         return None
     if key == "paper":
-        return None if paper_address(value) else "an arXiv id in quotes, such as '1706.03762', or an https:// address"
+        return (
+            None
+            if paper_address(value)
+            else "an arXiv id in quotes, such as '1706.03762', or an https:// address"
+        )
     if key != "group" and PATH_LIKE.search(value):
         return "a name, not a path"
     if any(source.key == key for source in sources) and not _is_hub_id(value):
@@ -199,5 +297,12 @@ def _unfit(key: str, value: str, sources: Sequence[Source]) -> str | None:
 
 def _is_hub_id(value: str) -> bool:
     words = value.split("/")
-    named = not BOOLEANS.match(value) and all(not RESERVED.match(word) and not word.endswith((".", "-", ".git")) for word in words)
-    return bool(HUB_ID.fullmatch(value)) and named and not re.search(r"--|\.\.", value) and len(value) <= 96
+    named = not BOOLEANS.match(value) and all(
+        not RESERVED.match(word) and not word.endswith((".", "-", ".git")) for word in words
+    )
+    return (
+        bool(HUB_ID.fullmatch(value))
+        and named
+        and not re.search(r"--|\.\.", value)
+        and len(value) <= 96
+    )

@@ -1,4 +1,6 @@
-"""The numbers of a training run as JSON: what the site publishes, and what a row may name in place of checkpoints."""
+"""The numbers of a training run as JSON: what the site publishes, and what a row may name in place
+of checkpoints.
+"""
 
 import json
 import re
@@ -21,9 +23,18 @@ EXPECTED = "numbers of a training run, as an atlas publishes them in data/runs/"
 
 
 def encoded(run: Run, about: object = None) -> bytes:
-    """``run`` as the content of a file. about: how its checkpoints were made, for readers of the file"""
-    document = {"format": FORMAT, **({"about": about} if about else {}), "run": _adapter().dump_python(run, mode="json")}
-    return (json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n").encode(errors="backslashreplace")
+    """``run`` as the content of a file.
+
+    about: how its checkpoints were made, for readers of the file
+    """
+    document = {
+        "format": FORMAT,
+        **({"about": about} if about else {}),
+        "run": _adapter().dump_python(run, mode="json"),
+    }
+    return (
+        json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
+    ).encode(errors="backslashreplace")
 
 
 def read(path: Path, where: str) -> Run:
@@ -35,7 +46,9 @@ def read(path: Path, where: str) -> Run:
     if not storage.has(path.name):
         raise RowError(f"{where}: no such file; expected {EXPECTED}")
     if storage.size(path.name) > MOST_BYTES:
-        raise RowError(f"{where}: {storage.size(path.name):,} bytes; expected at most {MOST_BYTES:,}")
+        raise RowError(
+            f"{where}: {storage.size(path.name):,} bytes; expected at most {MOST_BYTES:,}"
+        )
     return parsed(storage.whole(path.name) or b"", where)
 
 
@@ -63,17 +76,32 @@ def _check(run: Run, where: str) -> None:
     """errors: RowError unless steps rise, and every series has a value for each"""
     steps, count = list(run.steps), len(run.members)
     if not 0 < count <= MOST or steps != sorted(set(steps)) or min(steps) < 0:
-        raise RowError(f"{where}: found {count} members; expected 1 to {MOST}, in order of their steps")
+        raise RowError(
+            f"{where}: found {count} members; expected 1 to {MOST}, in order of their steps"
+        )
     keys = [encoding.key for encoding in run.encodings]
     if len(set(keys)) < len(keys) or not all(KEY.fullmatch(key) for key in keys):
-        raise RowError(f"{where}: found encodings with the keys {keys!r:.80}; expected different ones of letters, digits, - and _")
+        raise RowError(
+            f"{where}: found encodings with the keys {keys!r:.80}; expected different ones of"
+            " letters, digits, - and _"
+        )
     for encoding in run.encodings:
         lengths = {len(metric.values) for metric in encoding.metrics} | {len(encoding.kernel)}
-        values: list[Any] = [value for series in (*(m.values for m in encoding.metrics), *encoding.kernel) for value in series]
+        values: list[Any] = [
+            value
+            for series in (*(m.values for m in encoding.metrics), *encoding.kernel)
+            for value in series
+        ]
         if lengths != {count} or len({len(row) for row in encoding.kernel if row}) > 1:
-            raise RowError(f"{where}: {encoding.key!r:.60} has series of other lengths; expected {count} values, one for each member")
+            raise RowError(
+                f"{where}: {encoding.key!r:.60} has series of other lengths; expected {count}"
+                " values, one for each member"
+            )
         if not all(value is None or isfinite(value) for value in values):
-            raise RowError(f"{where}: {encoding.key!r:.60} has values that are not finite; expected numbers, or null")
+            raise RowError(
+                f"{where}: {encoding.key!r:.60} has values that are not finite; expected numbers,"
+                " or null"
+            )
 
 
 @lru_cache(maxsize=1)

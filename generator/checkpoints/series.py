@@ -1,4 +1,6 @@
-"""Series of checkpoints of one training run: the steps in their names, ranges of names, and the rows of the members."""
+"""Series of checkpoints of one training run: the steps in their names, ranges of names, and the
+rows of the members.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,12 +14,17 @@ ANY = "*"  # In a folder: any characters of one part of a path.
 MOST = 256  # checkpoints of a run, which take that many evaluations
 RANGE = re.compile(r"(?P<first>\S+)\s+(?:…|\.\.\.)\s+(?P<last>\S+)")
 NUMBERS = re.compile(r"(?<!\d)\d{1,15}(?!\d)")  # Longer ones are no steps.
-EXPECTED_RANGE = "two names that differ by their numbers alone, the lower first, such as 'step1000 … step143000'"
+EXPECTED_RANGE = (
+    "two names that differ by their numbers alone, the lower first, such as 'step1000 … step143000'"
+)
 
 
 @dataclass(frozen=True)
 class Range:
-    """Names between two, by the first number in which these differ. letters: what all of them have beside numbers"""
+    """Names between two, by the first number in which these differ.
+
+    letters: what all of them have beside numbers
+    """
 
     letters: tuple[str, ...]
     before: tuple[int, ...]
@@ -38,50 +45,81 @@ def range_of(text: str) -> Range | None:
     if ends is None or _letters(ends["first"]) != _letters(ends["last"]):
         return None
     first, last = _numbers(ends["first"]), _numbers(ends["last"])
-    place = next((index for index, (low, high) in enumerate(zip(first, last, strict=True)) if low != high), None)
+    place = next(
+        (index for index, (low, high) in enumerate(zip(first, last, strict=True)) if low != high),
+        None,
+    )
     if place is None or first[place] > last[place]:
         return None
     return Range(_letters(ends["first"]), first[:place], first[place], last[place])
 
 
 def steps(names: Sequence[str]) -> list[int] | None:
-    """The step of each name: the first number in which all-alike names differ, else the last number; None unless all have different ones."""
+    """The step of each name: the first number in which all-alike names differ, else the last
+    number; None unless all have different ones.
+    """
     numbers = [_numbers(name) for name in names]
     if not all(numbers):
         return None
     place = -1
     if len({_letters(name) for name in names}) == 1:
-        place = next((index for index, values in enumerate(zip(*numbers, strict=True)) if len(set(values)) > 1), -1)
+        place = next(
+            (
+                index
+                for index, values in enumerate(zip(*numbers, strict=True))
+                if len(set(values)) > 1
+            ),
+            -1,
+        )
     found = [values[place] for values in numbers]
     return found if len(set(found)) == len(found) else None
 
 
-def members(row: Checkpoint, run: tuple[str, str], named: Mapping[str, Mapping[str, Any]], where: str) -> list[Checkpoint]:
+def members(
+    row: Checkpoint, run: tuple[str, str], named: Mapping[str, Mapping[str, Any]], where: str
+) -> list[Checkpoint]:
     """The rows of a run's checkpoints, in order of their steps, one in ``row.every`` and the last.
 
-    run: its slug and title; named: what the row of each checkpoint has that ``row`` has not, by the name that holds its step
+    run: its slug and title; named: what the row of each checkpoint has that ``row`` has not, by the
+        name that holds its step
     errors: RowError for names without steps, and for too many
     """
     found = steps(list(named))
     if found is None:
-        raise RowError(f"{where}: found {_listed(list(named))}; expected names with different numbers, such as checkpoint-500")
+        raise RowError(
+            f"{where}: found {_listed(list(named))}; expected names with different numbers, such as"
+            " checkpoint-500"
+        )
     ordered = sorted(zip(found, named, strict=True))
     taken = ordered[:: row.every]
     taken += [] if taken[-1] == ordered[-1] else [ordered[-1]]
     if len(taken) > MOST:
         fewer = -(-len(ordered) // (MOST - 1))
-        raise RowError(f"{where}: found {len(taken):,} checkpoints; expected at most {MOST}, which 'every: {fewer}' leaves")
+        raise RowError(
+            f"{where}: found {len(taken):,} checkpoints; expected at most {MOST}, which 'every:"
+            f" {fewer}' leaves"
+        )
     slug, title = run
     plain = replace(row, revisions="", every=1)
     return [
-        replace(plain, slug=f"{slug}--{step}", title=f"{title}, step {step:,}", series=Series(slug, title, step, name), **named[name])
+        replace(
+            plain,
+            slug=f"{slug}--{step}",
+            title=f"{title}, step {step:,}",
+            series=Series(slug, title, step, name),
+            **named[name],
+        )
         for step, name in taken
     ]
 
 
 def distinct(slug: str, taken: Sequence[str]) -> str:
     """``slug``, with a number where it is among ``taken``."""
-    return next(name for name in (slug, *(f"{slug}-{number}" for number in range(2, len(taken) + 3))) if name not in taken)
+    return next(
+        name
+        for name in (slug, *(f"{slug}-{number}" for number in range(2, len(taken) + 3)))
+        if name not in taken
+    )
 
 
 def _letters(name: str) -> tuple[str, ...]:
@@ -93,4 +131,6 @@ def _numbers(name: str) -> tuple[int, ...]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    return ", ".join(repr(name) for name in names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return ", ".join(repr(name) for name in names[:3]) + (
+        f" and {len(names) - 3} more" if len(names) > 3 else ""
+    )

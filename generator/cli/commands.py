@@ -24,7 +24,16 @@ from generator.errors import AtlasError, RefusedError, RowError
 from generator.history import published, words
 from generator.history.changes import changes
 from generator.pipeline import build as builds
-from generator.pipeline import dask_pool, evaluate, families, history, local_pool, precomputed, versions, worker
+from generator.pipeline import (
+    dask_pool,
+    evaluate,
+    families,
+    history,
+    local_pool,
+    precomputed,
+    versions,
+    worker,
+)
 from generator.pipeline.executor import Executor, Executors
 from generator.pipeline.inspect import inspect as inspect_task
 from generator.resources import PACKAGE, ROOT
@@ -38,17 +47,29 @@ LIMITS = local_pool.Limits()
 T = TypeVar("T")
 
 app = typer.Typer(
-    help="Position Atlas: a site that compares how transformer checkpoints encode position.", no_args_is_help=True, add_completion=False
+    help="Position Atlas: a site that compares how transformer checkpoints encode position.",
+    no_args_is_help=True,
+    add_completion=False,
 )
 out, err = Terminal(), Terminal(stderr=True)
 
-Config = Annotated[Path, typer.Option("--config", help="The list of checkpoints.", show_default=True)]
-Output = Annotated[Path, typer.Option("--output", help="Folder for docs and site; created if missing, and used for nothing else.")]
+Config = Annotated[
+    Path, typer.Option("--config", help="The list of checkpoints.", show_default=True)
+]
+Output = Annotated[
+    Path,
+    typer.Option(
+        "--output", help="Folder for docs and site; created if missing, and used for nothing else."
+    ),
+]
 
 
 @contextmanager
 def _reporting_errors(consequence: str = "") -> Iterator[None]:
-    """Print problems that a user can act on once, without a traceback, and exit. consequence: of an error of the disk, or of Ctrl+C"""
+    """Print problems that a user can act on once, without a traceback, and exit.
+
+    consequence: of an error of the disk, or of Ctrl+C
+    """
     try:
         yield
     except RefusedError as error:
@@ -71,54 +92,107 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
     config_file: Config = Path("checkpoints.yml"),
     output: Output = Path("build"),
     jobs: Annotated[
-        int, typer.Option(min=1, help=f"Checkpoints processed at once, each within {LIMITS}.", show_default="one for each processor")
+        int,
+        typer.Option(
+            min=1,
+            help=f"Checkpoints processed at once, each within {LIMITS}.",
+            show_default="one for each processor",
+        ),
     ] = local_pool.CORES,
-    offline: Annotated[bool, typer.Option("--offline", help="Contact no server; use only the cache.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 also if a checkpoint was not reached now.")] = False,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Contact no server; use only the cache.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 also if a checkpoint was not reached now.")
+    ] = False,
     fresh: Annotated[
         bool,
-        typer.Option("--fresh", help="Rebuild everything, even what has not changed; show nothing that only an earlier build reached."),
+        typer.Option(
+            "--fresh",
+            help=(
+                "Rebuild everything, even what has not changed; show nothing that only an earlier"
+                " build reached."
+            ),
+        ),
     ] = False,
     allow_shrink: Annotated[
         bool,
         typer.Option(
-            "--allow-shrink", help=f"Publish even where more than {history.MOST_LOST:.0%} of the former checkpoints were not reached."
+            "--allow-shrink",
+            help=(
+                f"Publish even where more than {history.MOST_LOST:.0%} of the former checkpoints"
+                " were not reached."
+            ),
         ),
     ] = False,
-    log: Annotated[Path | None, typer.Option("--log", help="Write every event to this file, one JSON object a line.")] = None,
+    log: Annotated[
+        Path | None,
+        typer.Option("--log", help="Write every event to this file, one JSON object a line."),
+    ] = None,
     published_at: Annotated[
-        str | None, typer.Option("--published", help="Continue the history of the site that is published at this address.")
+        str | None,
+        typer.Option(
+            "--published",
+            help="Continue the history of the site that is published at this address.",
+        ),
     ] = None,
     into: Annotated[
         Path | None,
-        typer.Option("--section", help="Write the pages into this folder too, for the docs of another site that mkdocs builds."),
+        typer.Option(
+            "--section",
+            help=(
+                "Write the pages into this folder too, for the docs of another site that mkdocs"
+                " builds."
+            ),
+        ),
     ] = None,
     cluster: Annotated[
-        str | None, typer.Option("--cluster", help="Run the work on the dask.distributed scheduler at tcp://host:port.")
+        str | None,
+        typer.Option(
+            "--cluster", help="Run the work on the dask.distributed scheduler at tcp://host:port."
+        ),
     ] = None,
 ) -> None:
     """Measure and draw every checkpoint of the list and build the site.
 
-    Exit codes: 0 built; 1 built, but a checkpoint failed; 2 refused or aborted, with the previous site left in place.
+    Exit codes: 0 built; 1 built, but a checkpoint failed; 2 refused or aborted, with the previous
+    site left in place.
     """
     with _reporting_errors("; the previous site remains"):
         remote = None if cluster is None else _cluster_workers(dask_pool.scheduler(cluster))
         if into is not None:
             section.check(into, output)
         checkpoints = list_file.load(config_file, evaluate.all_sources())
-        with write.owned(output) as folder, progress.reporting(out, len(checkpoints), log) as reporter:
+        with (
+            write.owned(output) as folder,
+            progress.reporting(out, len(checkpoints), log) as reporter,
+        ):
             if published_at is not None:
                 published.bring_releases(published_at, folder / history.FOLDER)
             executors = Executors(partial(local_pool.processes, jobs=jobs), remote)
             tasks = evaluate.plan(checkpoints, offline)
             reporter.expect(len(tasks))
-            order = builds.Order(tasks, folder, materials.beside(config_file.parent), fresh, reference.commands(app), allow_shrink)
+            order = builds.Order(
+                tasks,
+                folder,
+                materials.beside(config_file.parent),
+                fresh,
+                reference.commands(app),
+                allow_shrink,
+            )
             counts = builds.build(order, executors, reporter.report)
             if into is not None:
-                section.write_section(folder / "docs", folder / "site", into, mkdocs_build.address(order.materials.settings))
+                section.write_section(
+                    folder / "docs",
+                    folder / "site",
+                    into,
+                    mkdocs_build.address(order.materials.settings),
+                )
             summary = reporter.close(counts, output / "site" / "index.html")
         out.print(summary)
-    raise typer.Exit(FAILED if counts["failed"] or (strict and counts["stale"] + counts["not reached"]) else OK)
+    raise typer.Exit(
+        FAILED if counts["failed"] or (strict and counts["stale"] + counts["not reached"]) else OK
+    )
 
 
 @app.command()
@@ -126,20 +200,33 @@ def inspect(
     source: Annotated[
         str,
         typer.Argument(
-            help="A folder in the Hub's layout, a weights file, or a Hub id: owner/name, or owner/name@revision. With *, the last folder that matches."
+            help=(
+                "A folder in the Hub's layout, a weights file, or a Hub id: owner/name, or"
+                " owner/name@revision. With *, the last folder that matches."
+            )
         ),
     ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one checkpoint as in atlas.json, without metrics.")] = False,
-    pickle: Annotated[bool, typer.Option("--pickle", help="Open pickled weights with torch's weights_only.")] = False,
-    file: Annotated[str, typer.Option("--weights", help="The weights file to open, if there are several.")] = "",
-    config: Annotated[Path | None, typer.Option("--config", help="A config.json for weights without one.")] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one checkpoint as in atlas.json, without metrics.")
+    ] = False,
+    pickle: Annotated[
+        bool, typer.Option("--pickle", help="Open pickled weights with torch's weights_only.")
+    ] = False,
+    file: Annotated[
+        str, typer.Option("--weights", help="The weights file to open, if there are several.")
+    ] = "",
+    config: Annotated[
+        Path | None, typer.Option("--config", help="A config.json for weights without one.")
+    ] = None,
 ) -> None:
-    """Show how one checkpoint encodes position, without building anything, and within the limits of a row of a build.
+    """Show how one checkpoint encodes position, without building anything, and within the limits of
+    a row of a build.
 
     Exit codes: 0 shown; 1 it could not be read; 2 refused or interrupted.
     """
     with _reporting_errors():
-        *_, task = evaluate.plan([_checkpoint_at(source, pickle, file, config)], offline=False)  # Of a pattern with *, the last checkpoint.
+        # Of a pattern with *, the last checkpoint.
+        *_, task = evaluate.plan([_checkpoint_at(source, pickle, file, config)], offline=False)
         with local_pool.processes(jobs=1) as executor:
             inspected = _within_limits(executor, inspect_task, task)
         if as_json:
@@ -151,9 +238,15 @@ def inspect(
 @app.command()
 def check(
     config_file: Config = Path("checkpoints.yml"),
-    size: Annotated[bool, typer.Option("--bytes", help="Open every row, and say what a build would read of its weights.")] = False,
+    size: Annotated[
+        bool,
+        typer.Option(
+            "--bytes", help="Open every row, and say what a build would read of its weights."
+        ),
+    ] = False,
 ) -> None:
-    """Read the list of checkpoints and report every problem in it. Without --bytes, nothing is opened.
+    """Read the list of checkpoints and report every problem in it. Without --bytes, nothing is
+    opened.
 
     Exit codes: 0 no problem; 1 a row could not be opened; 2 the list is not well formed.
     """
@@ -183,18 +276,38 @@ def add(
 @app.command()
 def pin(
     config_file: Config = Path("checkpoints.yml"),
-    upgrade: Annotated[bool, typer.Option("--upgrade", help="Move rows that are pinned to the present commit of the main branch.")] = False,
+    upgrade: Annotated[
+        bool,
+        typer.Option(
+            "--upgrade", help="Move rows that are pinned to the present commit of the main branch."
+        ),
+    ] = False,
 ) -> None:
-    """Pin every row of the Hub that names no commit at its present one. Rows that name a training run stay."""
+    """Pin every row of the Hub that names no commit at its present one. Rows that name a training
+    run stay.
+    """
     with _reporting_errors():
         list_file.load(config_file, evaluate.all_sources())
         commits = {}
         for index, row in enumerate(list_file.read_rows(config_file)):
-            name, revision = (row, None) if isinstance(row, str) else (row.get(list_edit.KEY), row.get(list_edit.REVISION))
+            name, revision = (
+                (row, None)
+                if isinstance(row, str)
+                else (row.get(list_edit.KEY), row.get(list_edit.REVISION))
+            )
             is_series = not isinstance(row, str) and row.get(list_edit.REVISIONS) is not None
-            if name is not None and not is_series and (upgrade or not revisions.COMMIT.fullmatch(str(revision))):
+            if (
+                name is not None
+                and not is_series
+                and (upgrade or not revisions.COMMIT.fullmatch(str(revision)))
+            ):
                 commit = _commit(
-                    _checkpoint_at(name if upgrade or not revision else f"{name}@{revision}", pickle=False, file="", config=None)
+                    _checkpoint_at(
+                        name if upgrade or not revision else f"{name}@{revision}",
+                        pickle=False,
+                        file="",
+                        config=None,
+                    )
                 )
                 if commit != revision:
                     commits[index] = commit
@@ -204,10 +317,14 @@ def pin(
 
 
 def _without_nul(application: Callable[..., Any]) -> Callable[..., Any]:
-    """A WSGI application that looks for a path with NUL as for any other that no file has; the system refuses to open one."""
+    """A WSGI application that looks for a path with NUL as for any other that no file has; the
+    system refuses to open one.
+    """
 
     def answer(environ: Mapping[str, Any], start_response: Callable[..., Any]) -> Any:
-        return application({**environ, "PATH_INFO": environ["PATH_INFO"].replace("\0", "%00")}, start_response)
+        return application(
+            {**environ, "PATH_INFO": environ["PATH_INFO"].replace("\0", "%00")}, start_response
+        )
 
     return answer
 
@@ -218,10 +335,21 @@ def serve(
     output: Output = Path("build"),
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port on this machine.")] = 8000,
 ) -> None:
-    """Serve the site on this machine, and rebuild it whenever the list, a template, a page or the code changes."""
+    """Serve the site on this machine, and rebuild it whenever the list, a template, a page or the
+    code changes.
+    """
     from mkdocs.livereload import LiveReloadServer
 
-    command = [sys.executable, "-m", "generator", "build", "--config", str(config_file), "--output", str(output)]
+    command = [
+        sys.executable,
+        "-m",
+        "generator",
+        "build",
+        "--config",
+        str(config_file),
+        "--output",
+        str(output),
+    ]
 
     def rebuild() -> None:
         subprocess.run(command, check=False)
@@ -230,7 +358,9 @@ def serve(
         config_file.stat()
         _require_free(port)
     rebuild()
-    with LiveReloadServer(builder=rebuild, host="127.0.0.1", port=port, root=str(output / "site")) as server:
+    with LiveReloadServer(
+        builder=rebuild, host="127.0.0.1", port=port, root=str(output / "site")
+    ) as server:
         for watched in (config_file, PACKAGE, *materials.beside(config_file.parent).paths):
             server.watch(str(watched))
         server.set_app(_without_nul(server.get_app()))
@@ -243,9 +373,14 @@ def serve(
 
 @app.command()
 def diff(
-    before: Annotated[str, typer.Argument(help="An atlas.json, a site or output folder that has one, or its address.")],
+    before: Annotated[
+        str,
+        typer.Argument(help="An atlas.json, a site or output folder that has one, or its address."),
+    ],
     after: Annotated[str, typer.Argument(help="Another.")],
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print a table in Markdown.")] = False,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print a table in Markdown.")
+    ] = False,
 ) -> None:
     """Show what changed from one published atlas to another.
 
@@ -265,7 +400,10 @@ def diff(
 @app.command()
 def summary(
     output: Annotated[str, typer.Argument(help="The output folder of a build.")] = "build",
-    since: Annotated[str | None, typer.Option("--since", help="The address of the published site to compare with.")] = None,
+    since: Annotated[
+        str | None,
+        typer.Option("--since", help="The address of the published site to compare with."),
+    ] = None,
 ) -> None:
     """Print in Markdown what a build found, and what changed since the published site."""
     with _reporting_errors():
@@ -276,11 +414,16 @@ def summary(
 
 
 @app.command()
-def init(folder: Annotated[Path, typer.Argument(help="An empty folder, or a new one.")] = Path()) -> None:
+def init(
+    folder: Annotated[Path, typer.Argument(help="An empty folder, or a new one.")] = Path(),
+) -> None:
     """Write a list of checkpoints to begin with, and a workflow that publishes its site."""
     with _reporting_errors():
         starter.write(folder)
-    out.print(f"{folder}: checkpoints.yml lists three checkpoints; 'position-atlas build' there builds their site")
+    out.print(
+        f"{folder}: checkpoints.yml lists three checkpoints; 'position-atlas build' there builds"
+        " their site"
+    )
 
 
 @app.command(hidden=True)
@@ -321,8 +464,11 @@ def _print_sizes(checkpoints: Sequence[Checkpoint]) -> None:
         raise typer.Exit(FAILED)
 
 
-def _within_limits(executor: Executor, function: Callable[[evaluate.Task], T], task: evaluate.Task) -> T:
-    """The result of ``function``, which runs in a process of ``executor``, within the limits of a row of a build.
+def _within_limits(
+    executor: Executor, function: Callable[[evaluate.Task], T], task: evaluate.Task
+) -> T:
+    """The result of ``function``, which runs in a process of ``executor``, within the limits of a
+    row of a build.
 
     errors: those of ``function``; RowError where it exceeds a limit, crashes, or fails unexpectedly
     """
@@ -342,7 +488,9 @@ def _require_free(port: int) -> None:
     try:
         socket.create_server(("127.0.0.1", port)).close()
     except OSError as error:
-        raise RefusedError(f"--port {port}: {os.strerror(error.errno or 0)}; expected a free port") from None
+        raise RefusedError(
+            f"--port {port}: {os.strerror(error.errno or 0)}; expected a free port"
+        ) from None
 
 
 def _cluster_workers(address: str) -> Callable[[], AbstractContextManager[Executor]]:
@@ -351,20 +499,40 @@ def _cluster_workers(address: str) -> Callable[[], AbstractContextManager[Execut
 
 
 def _checkpoint_at(source: str, pickle: bool, file: str, config: Path | None) -> Checkpoint:
-    """A checkpoint outside any list: a path if ``source`` looks like one, else a Hub id with or without a revision.
+    """A checkpoint outside any list: a path if ``source`` looks like one, else a Hub id with or
+    without a revision.
 
     errors: RowError when the config cannot be read
     """
-    is_path = Path(source).exists() or source.startswith((".", "/", "~")) or source.endswith(weights.suffixes())
-    key = next(candidate.key for candidate in evaluate.all_sources() if candidate.is_path == is_path)
+    is_path = (
+        Path(source).exists()
+        or source.startswith((".", "/", "~"))
+        or source.endswith(weights.suffixes())
+    )
+    key = next(
+        candidate.key for candidate in evaluate.all_sources() if candidate.is_path == is_path
+    )
     name, _, revision = (source, "", "") if is_path else source.partition("@")
     path = str(list_file.expanded(name)) if is_path else name
     settings = "" if config is None else list_file.config_text(config, str(config))
-    return Checkpoint(slugify(name), key, name, path, name, revision or None, pickle=pickle, weights=file, config=settings)
+    return Checkpoint(
+        slugify(name),
+        key,
+        name,
+        path,
+        name,
+        revision or None,
+        pickle=pickle,
+        weights=file,
+        config=settings,
+    )
 
 
 def _commit(checkpoint: Checkpoint) -> str:
-    """The commit of a repository's revision. errors: RefusedError when it is no repository, or the Hub does not answer"""
+    """The commit of a repository's revision.
+
+    errors: RefusedError when it is no repository, or the Hub does not answer
+    """
     [task] = evaluate.plan([checkpoint], offline=False)
     commit = task.checkpoint.revision or ""
     if revisions.COMMIT.fullmatch(commit):
@@ -377,7 +545,18 @@ def _commit(checkpoint: Checkpoint) -> str:
 
 
 def _document(outcome: Outcome, records: Sequence[EncodingRecord]) -> dict[str, Any]:
-    """A checkpoint as in atlas.json, without metrics and arrays; encodings have the names of an atlas of this checkpoint alone."""
-    titles = names.names([(outcome.checkpoint, record) for record in records], evaluate.all_schemes())
-    encodings = [{"name": title, **data_files.encoding(record)} for title, record in zip(titles, records, strict=True)]
-    return {**data_files.checkpoint(outcome), "layers": data_files.layers(outcome.layers, records), "encodings": encodings}
+    """A checkpoint as in atlas.json, without metrics and arrays; encodings have the names of an
+    atlas of this checkpoint alone.
+    """
+    titles = names.names(
+        [(outcome.checkpoint, record) for record in records], evaluate.all_schemes()
+    )
+    encodings = [
+        {"name": title, **data_files.encoding(record)}
+        for title, record in zip(titles, records, strict=True)
+    ]
+    return {
+        **data_files.checkpoint(outcome),
+        "layers": data_files.layers(outcome.layers, records),
+        "encodings": encodings,
+    }

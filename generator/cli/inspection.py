@@ -1,4 +1,6 @@
-"""What ``inspect`` prints of one checkpoint: open questions, a strip of its layers, its encodings."""
+"""What ``inspect`` prints of one checkpoint: open questions, a strip of its layers, its
+encodings.
+"""
 
 from collections.abc import Mapping, Sequence
 from string import ascii_letters
@@ -21,7 +23,10 @@ HEADING = "bold"
 
 
 def show(terminal: Terminal, inspected: Inspected, schemes: Sequence[Scheme]) -> None:
-    """Print an inspected checkpoint. Colours, where the terminal has them, only repeat what letters say."""
+    """Print an inspected checkpoint.
+
+    Colours, where the terminal has them, only repeat what letters say.
+    """
     outcome, records = inspected.outcome, inspected.records
     terminal.print(outcome.checkpoint.title, style=HEADING)
     for question in outcome.unresolved:
@@ -41,20 +46,30 @@ def show(terminal: Terminal, inspected: Inspected, schemes: Sequence[Scheme]) ->
             _paragraph(terminal, scheme.looked_for, Text("  · "))
 
 
-def _show_unmeasured(terminal: Terminal, records: Sequence[EncodingRecord], titles: Mapping[str, str]) -> None:
+def _show_unmeasured(
+    terminal: Terminal, records: Sequence[EncodingRecord], titles: Mapping[str, str]
+) -> None:
     """Print the encodings that the code of the family has, and whose numbers were not read."""
-    terminal.print(Text(f"\nEncodings in the weights, which were not read: {len(records):,}", HEADING))
+    terminal.print(
+        Text(f"\nEncodings in the weights, which were not read: {len(records):,}", HEADING)
+    )
     for record in records[:MOST_UNMEASURED]:
         shape = " × ".join(f"{size:,}" for size in record.provenance.shape)
         _paragraph(
-            terminal, f"{record.numbered_part} · {titles[record.scheme]} · tensor {record.provenance.tensor} · shape {shape}", INDENT
+            terminal,
+            f"{record.numbered_part} · {titles[record.scheme]} · tensor {record.provenance.tensor}"
+            f" · shape {shape}",
+            INDENT,
         )
     if len(records) > MOST_UNMEASURED:
         _paragraph(terminal, f"and {len(records) - MOST_UNMEASURED:,} more", INDENT)
 
 
 def show_needed(terminal: Terminal, slug: str, needed: Mapping[str, int]) -> None:
-    """Print what a build reads of the weights of one checkpoint. needed: bytes by name of a tensor or file"""
+    """Print what a build reads of the weights of one checkpoint.
+
+    needed: bytes by name of a tensor or file
+    """
     largest = sorted(needed, key=needed.__getitem__, reverse=True)
     named = [f"{name} {needed[name]:,}" for name in largest[:MOST_TENSORS]]
     more = [f"{len(needed) - MOST_TENSORS} more"] if len(needed) > MOST_TENSORS else []
@@ -64,21 +79,27 @@ def show_needed(terminal: Terminal, slug: str, needed: Mapping[str, int]) -> Non
 
 def _paragraph(terminal: Terminal, text: str, before: Text, style: str = "") -> None:
     """Print untrusted ``text``, wrapped to the width of the terminal beside ``before``."""
-    lines = Text(visible(text), style).wrap(terminal, max(terminal.width - before.cell_len, LEAST_WIDTH))
+    lines = Text(visible(text), style).wrap(
+        terminal, max(terminal.width - before.cell_len, LEAST_WIDTH)
+    )
     for number, line in enumerate(lines):
         line.rstrip()
         terminal.print(Text.assemble(Text(" " * before.cell_len) if number else before, line))
 
 
 def _show_strip(terminal: Terminal, strip: LayerStrip) -> None:
-    terminal.print(Text.assemble("\n", (f"Layers of the {visible(strip.part)}: {len(strip.kinds):,}", HEADING)))
+    terminal.print(
+        Text.assemble("\n", (f"Layers of the {visible(strip.part)}: {len(strip.kinds):,}", HEADING))
+    )
     if strip.finding:
         _paragraph(terminal, strip.finding, INDENT)
     letters = [_cell(kind, strip) for kind in strip.kinds]
     n_digits = len(str(len(letters) - 1))
     per_row = max((terminal.width - n_digits - 3) // 20 * 10, 10)
     for first in range(0, len(letters), per_row):
-        terminal.print(Text.assemble(INDENT, f"{first:>{n_digits}} ", *letters[first : first + per_row]))
+        terminal.print(
+            Text.assemble(INDENT, f"{first:>{n_digits}} ", *letters[first : first + per_row])
+        )
     for kind, group in enumerate(strip.groups):
         _paragraph(terminal, _in_words(group), Text.assemble(INDENT, _cell(kind, strip), " "))
 
@@ -91,7 +112,11 @@ def _cell(kind: int, strip: LayerStrip) -> Text:
 
 def _in_words(group: LayerGroup) -> str:
     count = "1 layer" if group.count == 1 else f"{group.count:,} layers"
-    reach = (f"{_distance(group.before)} before, {_distance(group.after)} after",) if group.before else ()
+    reach = (
+        (f"{_distance(group.before)} before, {_distance(group.after)} after",)
+        if group.before
+        else ()
+    )
     encodings = ("unknown: no weights were read",) if group.encodings is None else group.encodings
     return " · ".join((f"{count}: {group.layers}", group.mixing, *reach, *encodings))
 
@@ -102,12 +127,22 @@ def _distance(reach: str) -> str:
 
 def _show_encoding(terminal: Terminal, record: EncodingRecord, title: str, n_analyses: int) -> None:
     """Print one encoding, and what there is to say of it."""
-    _paragraph(terminal, f"{record.numbered_part} · {described(title, record.parameters)}", INDENT, HEADING)
+    _paragraph(
+        terminal, f"{record.numbered_part} · {described(title, record.parameters)}", INDENT, HEADING
+    )
     provenance = record.provenance
     shape = " × ".join(f"{size:,}" for size in provenance.shape)
     shaped = f"shape {shape}" if shape else ""
-    tensor = f"tensor {provenance.tensor}" if provenance.tensor else f"no tensor, from {provenance.file}"
-    facts = (record.form, tensor, shaped, provenance.dtype, "1 analysis" if n_analyses == 1 else f"{n_analyses:,} analyses")
+    tensor = (
+        f"tensor {provenance.tensor}" if provenance.tensor else f"no tensor, from {provenance.file}"
+    )
+    facts = (
+        record.form,
+        tensor,
+        shaped,
+        provenance.dtype,
+        "1 analysis" if n_analyses == 1 else f"{n_analyses:,} analyses",
+    )
     _paragraph(terminal, " · ".join(fact for fact in facts if fact), Text("    "), "dim")
     for note in record.notes:
         _paragraph(terminal, note, Text("    "))

@@ -1,4 +1,6 @@
-"""Progress of a build: a bar on a terminal, a line per event elsewhere, JSON in a log, and a summary."""
+"""Progress of a build: a bar on a terminal, a line per event elsewhere, JSON in a log, and a
+summary.
+"""
 
 import json
 from collections import Counter
@@ -20,14 +22,26 @@ from generator.text import plural
 
 FIRST_KEY = "second"  # of every line of a log
 MOST_NAMED = 3  # checkpoints in progress that the bar lists
-STAGES = {"comparisons": "comparing checkpoints", "pages": "drawing comparisons, writing pages", "mkdocs": "building HTML"}
+STAGES = {
+    "comparisons": "comparing checkpoints",
+    "pages": "drawing comparisons, writing pages",
+    "mkdocs": "building HTML",
+}
 
 
 class Reporter:
     """Shows every event of a build and writes it to the log."""
 
-    def __init__(self, out: Terminal, n_rows: int, bar: Progress | None, log: TextIO | None) -> None:
-        self.out, self.bar, self.log, self.started, self.received_before = out, bar, log, monotonic(), received()
+    def __init__(
+        self, out: Terminal, n_rows: int, bar: Progress | None, log: TextIO | None
+    ) -> None:
+        self.out, self.bar, self.log, self.started, self.received_before = (
+            out,
+            bar,
+            log,
+            monotonic(),
+            received(),
+        )
         self.counts: Counter[str] = Counter()
         self.in_progress: list[str] = []
         self.task = None if bar is None else bar.add_task("", total=n_rows)
@@ -43,7 +57,10 @@ class Reporter:
         if isinstance(event, Altered):
             self._log("altered", fields)
             n_files = plural(len(event.paths), "file")
-            self.out.print(f"{'':>11}  changed by others since the last build: {n_files}, such as {event.paths[0]}; to be made again")
+            self.out.print(
+                f"{'':>11}  changed by others since the last build: {n_files}, such as"
+                f" {event.paths[0]}; to be made again"
+            )
             return
         if isinstance(event, Stage):
             self._log("stage", fields)
@@ -56,31 +73,65 @@ class Reporter:
             self._finished(event)
         if self.bar is not None and self.task is not None:
             more = len(self.in_progress) - MOST_NAMED
-            names = ", ".join(self.in_progress[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+            names = ", ".join(self.in_progress[:MOST_NAMED]) + (
+                f" and {more} more" if more > 0 else ""
+            )
             self.bar.update(self.task, completed=self.counts["finished"], description=names)
 
     def close(self, counts: Mapping[str, int], index: Path) -> str:
-        """Log the summary: checkpoints by ending, seconds, bytes over the network; the same as one line that ends the build."""
-        seconds, n_bytes = round(monotonic() - self.started, 3), self.counts["received"] + received() - self.received_before
+        """Log the summary: checkpoints by ending, seconds, bytes over the network; the same as one
+        line that ends the build.
+        """
+        seconds, n_bytes = (
+            round(monotonic() - self.started, 3),
+            self.counts["received"] + received() - self.received_before,
+        )
         unchanged = not self.counts["finished"]
-        by_status = {("built" if status == "ok" else status): count for status, count in counts.items()}
+        by_status = {
+            ("built" if status == "ok" else status): count for status, count in counts.items()
+        }
         logged = {status.replace(" ", "_"): count for status, count in by_status.items()}
         self._log(
             "summary",
-            {**logged, "stored": self.counts["stored"], "unchanged": unchanged, "seconds": seconds, "received": n_bytes},
+            {
+                **logged,
+                "stored": self.counts["stored"],
+                "unchanged": unchanged,
+                "seconds": seconds,
+                "received": n_bytes,
+            },
         )
-        stored = "nothing has changed since the last build" if unchanged else f"{self.counts['stored']} from the store"
-        statuses = ", ".join(f"{count} {status}" for status, count in by_status.items() if count or status != "stale")
-        return f"{statuses}: {index} ({stored}, {decimal(n_bytes)} read over the network, {seconds:.1f} s)"
+        stored = (
+            "nothing has changed since the last build"
+            if unchanged
+            else f"{self.counts['stored']} from the store"
+        )
+        statuses = ", ".join(
+            f"{count} {status}" for status, count in by_status.items() if count or status != "stale"
+        )
+        return (
+            f"{statuses}: {index} ({stored}, {decimal(n_bytes)} read over the network,"
+            f" {seconds:.1f} s)"
+        )
 
     def _log(self, event: str, fields: Mapping[str, Any]) -> None:
         if self.log is not None:
-            self.log.write(json.dumps({FIRST_KEY: round(monotonic() - self.started, 3), "event": event, **fields}) + "\n")
+            self.log.write(
+                json.dumps(
+                    {FIRST_KEY: round(monotonic() - self.started, 3), "event": event, **fields}
+                )
+                + "\n"
+            )
             self.log.flush()
 
     def _stage(self, stage: Stage) -> None:
         if self.bar is not None and self.task is not None:
-            self.bar.reset(self.task, total=len(STAGES), completed=[*STAGES].index(stage.name), description=STAGES[stage.name])
+            self.bar.reset(
+                self.task,
+                total=len(STAGES),
+                completed=[*STAGES].index(stage.name),
+                description=STAGES[stage.name],
+            )
         else:
             self.out.print(f"{'':>11}  {STAGES[stage.name]}")
 
@@ -88,8 +139,12 @@ class Reporter:
         if event.slug in self.in_progress:
             self.in_progress.remove(event.slug)
         self.counts.update({"finished": 1, "stored": int(event.stored), "received": event.received})
-        encodings = f"{event.encodings} encoding{'' if event.encodings == 1 else 's'}{', from the store' if event.stored else ''}"
-        self.out.print(f"{event.status:>11}  {event.slug}: {encodings if event.status == 'ok' else event.reason}")
+        plural, stored = "" if event.encodings == 1 else "s", ", from the store" * event.stored
+        encodings = f"{event.encodings} encoding{plural}{stored}"
+        self.out.print(
+            f"{event.status:>11}  {event.slug}:"
+            f" {encodings if event.status == 'ok' else event.reason}"
+        )
 
 
 @contextmanager
@@ -102,9 +157,20 @@ def reporting(out: Terminal, n_rows: int, log: Path | None) -> Iterator[Reporter
         try:
             file = None if log is None else stack.enter_context(_opened(log))
         except OSError as error:
-            raise RefusedError(f"{log}: {error.strerror}; expected a file that can be written") from None
-        columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
-        bar = stack.enter_context(Progress(*columns, console=out, transient=True)) if out.is_terminal else None
+            raise RefusedError(
+                f"{log}: {error.strerror}; expected a file that can be written"
+            ) from None
+        columns = (
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.description}", markup=False),
+        )
+        bar = (
+            stack.enter_context(Progress(*columns, console=out, transient=True))
+            if out.is_terminal
+            else None
+        )
         yield Reporter(out, n_rows, bar, file)
 
 
@@ -117,5 +183,8 @@ def _opened(log: Path) -> TextIO:
     if log.is_file() and log.stat().st_size:
         with log.open("rb") as file:
             if file.read(len(begins)) != begins:
-                raise RefusedError(f"--log {log}: a file that is no log; expected a new file, or the log of an earlier build")
+                raise RefusedError(
+                    f"--log {log}: a file that is no log; expected a new file, or the log of an"
+                    " earlier build"
+                )
     return log.open("w", encoding="utf-8")

@@ -15,34 +15,65 @@ KINDS = {Path: "path", str: "text", int: "whole number", bool: ""}
 
 def commands(app: typer.Typer) -> tuple[Command, ...]:
     """Every command that help lists, in that order."""
-    return tuple(_command(info.callback) for info in app.registered_commands if not info.hidden and info.callback)
+    return tuple(
+        _command(info.callback)
+        for info in app.registered_commands
+        if not info.hidden and info.callback
+    )
 
 
 def _command(function: Any) -> Command:
-    summary, *paragraphs = (" ".join(text.split()) for text in inspect.cleandoc(function.__doc__).split("\n\n"))
-    endings = next((text.removeprefix(ENDINGS) for text in paragraphs if text.startswith(ENDINGS)), "")
+    summary, *paragraphs = (
+        " ".join(text.split()) for text in inspect.cleandoc(function.__doc__).split("\n\n")
+    )
+    endings = next(
+        (text.removeprefix(ENDINGS) for text in paragraphs if text.startswith(ENDINGS)), ""
+    )
     hints = get_type_hints(function, include_extras=True)
     signature = inspect.signature(function).parameters
-    return Command(function.__name__, summary, endings, tuple(_parameter(name, hints[name], signature[name].default) for name in signature))
+    return Command(
+        function.__name__,
+        summary,
+        endings,
+        tuple(_parameter(name, hints[name], signature[name].default) for name in signature),
+    )
 
 
 def _parameter(name: str, hint: Any, default: Any) -> Parameter:
     kind, info = _parts(hint)
-    given = (info.default, *(info.param_decls or ()))  # In an annotation, typer takes the first name for a default.
+    # In an annotation, typer takes the first name for a default.
+    given = (info.default, *(info.param_decls or ()))
     names = [text for text in given if isinstance(text, str) and text.startswith("-")]
-    typed = name.upper() if isinstance(info, ArgumentInfo) else " ".join(names) or f"--{name.replace('_', '-')}"
+    typed = (
+        name.upper()
+        if isinstance(info, ArgumentInfo)
+        else " ".join(names) or f"--{name.replace('_', '-')}"
+    )
     is_required = default is inspect.Parameter.empty
-    return Parameter(typed, _kind(kind, info), "" if is_required else _default(default, info), is_required, info.help or "")
+    return Parameter(
+        typed,
+        _kind(kind, info),
+        "" if is_required else _default(default, info),
+        is_required,
+        info.help or "",
+    )
 
 
 def _parts(hint: Any) -> tuple[type, ParameterInfo]:
     """The plain type of an annotated parameter, without None, and what typer knows of it."""
     annotated, info, *_ = get_args(hint)
-    return next(kind for kind in get_args(annotated) or (annotated,) if kind is not type(None)), info
+    return (
+        next(kind for kind in get_args(annotated) or (annotated,) if kind is not type(None)),
+        info,
+    )
 
 
 def _kind(kind: type, info: ParameterInfo) -> str:
-    limits = "".join(f" {word} {limit}" for word, limit in (("from", info.min), ("to", info.max)) if limit is not None)
+    limits = "".join(
+        f" {word} {limit}"
+        for word, limit in (("from", info.min), ("to", info.max))
+        if limit is not None
+    )
     return KINDS.get(kind, kind.__name__) + limits
 
 

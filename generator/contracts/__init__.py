@@ -1,4 +1,6 @@
-"""Records that packages exchange, records that define an extension, and the discovery of extensions."""
+"""Records that packages exchange, records that define an extension, and the discovery of
+extensions.
+"""
 
 from generator.contracts.checkpoints import (
     SENTENCE,
@@ -25,7 +27,18 @@ from generator.contracts.command_line import Command, Parameter
 from generator.contracts.file_formats import FileFormat, Storage, StoredTensor, WeightsFile
 from generator.contracts.layer_map import Layer, Mixer
 from generator.contracts.model_config import Json, ModelConfig
-from generator.contracts.outcomes import Atlas, Card, Fact, Figure, Maker, Outcome, Page, PageKind, Reading, Tree
+from generator.contracts.outcomes import (
+    Atlas,
+    Card,
+    Fact,
+    Figure,
+    Maker,
+    Outcome,
+    Page,
+    PageKind,
+    Reading,
+    Tree,
+)
 from generator.contracts.published_record import InPrint, Published, Recomputed
 from generator.contracts.release import Release
 from generator.contracts.results import (
@@ -42,7 +55,18 @@ from generator.contracts.results import (
     Results,
     Spot,
 )
-from generator.contracts.runs import ENDINGS, KERNEL_POSITIONS, STATUSES, Ending, Run, RunEncoding, RunMember, RunMetric, Series, Status
+from generator.contracts.runs import (
+    ENDINGS,
+    KERNEL_POSITIONS,
+    STATUSES,
+    Ending,
+    Run,
+    RunEncoding,
+    RunMember,
+    RunMetric,
+    Series,
+    Status,
+)
 from generator.contracts.subjects import InputLayer, LayerNorm, OwnLayer, Sentence, Subject
 
 __all__ = [

@@ -19,22 +19,29 @@ if TYPE_CHECKING:
 
 FormT_co = TypeVar("FormT_co", bound=Form, covariant=True)
 LONGEST_PART = 60
-TIMES = range(2**32)  # Seconds since 1970, up to the year 2106, beyond which gzip writes no date of the sitemap.
+# Seconds since 1970, up to the year 2106, beyond which gzip writes no date of the sitemap.
+TIMES = range(2**32)
 SENTENCE = "The cat sat on the mat because it was tired."
 Modality = Literal["text", "image", "audio", "page"]
 StackKind = Literal["encoder", "decoder"]
 Numbers = Mapping[str, Array]
-ONLY_SHOWN = {"only shown": True}  # Metadata of an option that changes pages and data files, but no result of a checkpoint.
+# Metadata of an option that changes pages and data files, but no result of a checkpoint.
+ONLY_SHOWN = {"only shown": True}
 Claimed = Callable[[str], bool]  # Whether a tensor or a setting of this name belongs to a scheme.
 Question = tuple[str | int, ...]  # A method of ``Storage`` and its arguments.
 
 
 ARXIV_ID = re.compile(r"(\d{4}\.\d{4,5}|[a-z-]+(\.[A-Z]{2})?/\d{7})(v\d+)?")
-HTTPS = re.compile(r"https://[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::\d+)?(?:/[!#-;=?-Z_a-z~%]*)?")  # No quotes, angles or spaces.
+# No quotes, angles or spaces.
+HTTPS = re.compile(
+    r"https://[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::\d+)?(?:/[!#-;=?-Z_a-z~%]*)?"
+)
 
 
 def paper_address(text: str) -> str:
-    """The URL of a paper that is given by its arXiv id or by an https:// address; "" for anything else."""
+    """The URL of a paper that is given by its arXiv id or by an https:// address; "" for anything
+    else.
+    """
     if ARXIV_ID.fullmatch(text):
         return f"https://arxiv.org/abs/{text}"
     return text if HTTPS.fullmatch(text) else ""
@@ -44,14 +51,20 @@ def paper_address(text: str) -> str:
 class Checkpoint:
     """A row of the list of checkpoints.
 
-    id: Hub id or folder as written in the list, the last part of an absolute path; place: Hub id or path that the source opens
-    weights: name of the file of weights, where there are several or it has an unusual name; "" for the preferred one
+    id: Hub id or folder as written in the list, the last part of an absolute path; place: Hub id or
+        path that the source opens
+    weights: name of the file of weights, where there are several or it has an unusual name; "" for
+        the preferred one
     arrays: whether the arrays behind its figures are published
     config: text of a config.json that takes the place of one beside the weights; "" for none
-    paper: arXiv id or https:// address, "" for none; licence: of the weights, "" where it is not given
-    committed: commit date of the revision in seconds since 1970; None where it is unknown, and for a folder, whose dates differ between machines
-    revisions: of a training run: their names, or the first and the last as one text; every: which of its checkpoints are taken, one in so many
-    series: the run that this checkpoint belongs to; None for one that stands alone, and for a row whose checkpoints have not been listed
+    paper: arXiv id or https:// address, "" for none; licence: of the weights, "" where it is not
+        given
+    committed: commit date of the revision in seconds since 1970; None where it is unknown, and for
+        a folder, whose dates differ between machines
+    revisions: of a training run: their names, or the first and the last as one text; every: which
+        of its checkpoints are taken, one in so many
+    series: the run that this checkpoint belongs to; None for one that stands alone, and for a row
+        whose checkpoints have not been listed
     """
 
     slug: str
@@ -77,14 +90,24 @@ class Checkpoint:
 
     @property
     def evaluated(self) -> "Checkpoint":
-        """The row without what only pages and data files show, and without its place, which changes no byte of a file."""
-        defaults: dict[str, Any] = {option.name: option.default for option in fields(self) if ONLY_SHOWN.items() <= option.metadata.items()}
+        """The row without what only pages and data files show, and without its place, which changes
+        no byte of a file.
+        """
+        defaults: dict[str, Any] = {
+            option.name: option.default
+            for option in fields(self)
+            if ONLY_SHOWN.items() <= option.metadata.items()
+        }
         return replace(self, place="", **defaults)
 
     @property
     def day(self) -> str | None:
         """Commit date of the revision, as YYYY-MM-DD; None where it is unknown."""
-        return None if self.committed is None else f"{datetime.fromtimestamp(self.committed, UTC):%Y-%m-%d}"
+        return (
+            None
+            if self.committed is None
+            else f"{datetime.fromtimestamp(self.committed, UTC):%Y-%m-%d}"
+        )
 
 
 @dataclass(frozen=True)
@@ -125,17 +148,22 @@ class Files(Protocol):
         """Hex digest of a tensor's stored bytes."""
 
     def notes(self, name: str) -> tuple[str, ...]:
-        """Sentences on how a tensor is stored, such as the step of a quantisation; empty where its numbers and its name say all."""
+        """Sentences on how a tensor is stored, such as the step of a quantisation; empty where its
+        numbers and its name say all.
+        """
 
     def read(self, name: str) -> bytes | None:
-        """Content of a small file beside config.json or within the weights; None where it does not exist."""
+        """Content of a small file beside config.json or within the weights; None where it does not
+        exist.
+        """
 
 
 @dataclass(frozen=True)
 class LayoutRow:
     """Tensors that differ only in their layer numbers.
 
-    pattern: their name, with # for each number; shape, dtype: None and "" where no header was read that has them
+    pattern: their name, with # for each number; shape, dtype: None and "" where no header was read
+        that has them
     """
 
     pattern: str
@@ -148,25 +176,35 @@ class Digest(Protocol):
     """A function that returns digests of files."""
 
     def __call__(self, path: Path, start: int = 0, stop: int | None = None, /) -> str:
-        """Hex digest of the bytes ``start`` to ``stop`` (exclusive) of a file, or to its end. errors: OSError"""
+        """Hex digest of the bytes ``start`` to ``stop`` (exclusive) of a file, or to its end.
+
+        errors: OSError
+        """
 
 
 @dataclass(frozen=True)
 class Source:
     """A kind of location from which checkpoints are read.
 
-    describes: description of its key in the list of checkpoints; is_path: whether that key is a path, relative to the list
+    describes: description of its key in the list of checkpoints; is_path: whether that key is a
+        path, relative to the list
     open(checkpoint, offline): the files of a checkpoint. errors: RowError, NotReachedError
-    state(checkpoint, digest, questions): text that changes whenever what an evaluation reads of the files changes, None where that is not known;
-    digest: returns the digest of a file or of a part; questions: what the last evaluation asked of the files, none before the first
-    seen(files): ``state`` as the evaluation that these were opened for found it, and its questions; empty where ``state`` needs no questions
+    state(checkpoint, digest, questions): text that changes whenever what an evaluation reads of the
+        files changes, None where that is not known;
+    digest: returns the digest of a file or of a part; questions: what the last evaluation asked of
+        the files, none before the first
+    seen(files): ``state`` as the evaluation that these were opened for found it, and its questions;
+        empty where ``state`` needs no questions
     reach(): checks, once per build, that the source responds. errors: NotReachedError
-    pin(checkpoint, offline): the checkpoint with a fixed revision and its commit date, so that a whole build reads the same files
+    pin(checkpoint, offline): the checkpoint with a fixed revision and its commit date, so that a
+        whole build reads the same files
     received(): number of bytes that this process has downloaded
     address(id, revision): URL where readers find a checkpoint, None where there is none
     example: a value of its key, for the guide
-    members(checkpoint, offline): the checkpoints of a row that names a series; the row itself where it does not. errors: RowError, NotReachedError
-    run(checkpoint): the numbers of a training run that a row names; None for a source of checkpoints. errors: RowError
+    members(checkpoint, offline): the checkpoints of a row that names a series; the row itself where
+        it does not. errors: RowError, NotReachedError
+    run(checkpoint): the numbers of a training run that a row names; None for a source of
+        checkpoints. errors: RowError
     """
 
     key: str
@@ -176,11 +214,11 @@ class Source:
     state: Callable[[Checkpoint, Digest, Sequence[Question]], str | None]
     seen: Callable[[Files], tuple[str, tuple[Question, ...]]] = lambda _: ("", ())
     reach: Callable[[], None] = lambda: None
-    pin: Callable[[Checkpoint, bool], Checkpoint] = lambda checkpoint, offline: checkpoint  # noqa: ARG005 (named for its callers)
+    pin: Callable[[Checkpoint, bool], Checkpoint] = lambda checkpoint, _offline: checkpoint
     received: Callable[[], int] = lambda: 0
     address: Callable[[str, str | None], str | None] = lambda _id, _revision: None
     example: str = ""
-    members: "Callable[[Checkpoint, bool], Sequence[Checkpoint]]" = lambda checkpoint, offline: (checkpoint,)  # noqa: ARG005
+    members: Callable[[Checkpoint, bool], Sequence[Checkpoint]] = lambda row, _offline: (row,)
     run: Callable[[Checkpoint], Run] | None = None
 
 
@@ -206,9 +244,11 @@ class EncodingRecord:
     """An encoding without its form.
 
     form: class name of the form; notes: sentences on how the encoding was read
-    modality: of its positions: words of a text, patches of an image, frames or samples of audio, boxes on a page
+    modality: of its positions: words of a text, patches of an image, frames or samples of audio,
+        boxes on a page
     stack: whether the layers of its part read an input or generate an output
-    layers: indices in the stack of the layers in which it acts; None for all layers with attention, and for what acts at the input
+    layers: indices in the stack of the layers in which it acts; None for all layers with attention,
+        and for what acts at the input
     parameters: what defines it, as in atlas.json
     number: from 1, counts the encodings of a checkpoint whose ``key`` would otherwise be the same
     """
@@ -231,10 +271,14 @@ class EncodingRecord:
 
     @property
     def key(self) -> str:
-        """Name that is valid in a path, whatever the part is called, and unique within the checkpoint, after ``names.numbered``."""
+        """Name that is valid in a path, whatever the part is called, and unique within the
+        checkpoint, after ``names.numbered``.
+        """
         plain = re.sub(r"[^a-z0-9_]+", "-", self.part.lower())[:LONGEST_PART]
         if not re.fullmatch(r"[a-z0-9_ ]+", self.part) or len(self.part) > LONGEST_PART:
-            plain += f"-{hashlib.sha256(self.part.encode(errors='backslashreplace')).hexdigest()[:8]}"
+            plain += (
+                f"-{hashlib.sha256(self.part.encode(errors='backslashreplace')).hexdigest()[:8]}"
+            )
         return f"{plain}-{self.scheme}" + (f"-{self.number}" if self.number > 1 else "")
 
     @property
@@ -245,7 +289,8 @@ class EncodingRecord:
 
 @dataclass(frozen=True, eq=False)
 class Encoding(Generic[FormT_co]):
-    """A position encoding of one part of a model. notes, modality, stack, layers, number: as in ``EncodingRecord``
+    """A position encoding of one part of a model. notes, modality, stack, layers, number: as in
+    ``EncodingRecord``
 
     rule: parameters that the form does not have
     """
@@ -277,7 +322,15 @@ class Encoding(Generic[FormT_co]):
     @property
     def _without_form(self) -> EncodingRecord:
         return EncodingRecord(
-            self.part, self.scheme, "", self.provenance, self.notes, self.modality, self.stack, self.layers, number=self.number
+            self.part,
+            self.scheme,
+            "",
+            self.provenance,
+            self.notes,
+            self.modality,
+            self.stack,
+            self.layers,
+            number=self.number,
         )
 
 
@@ -285,7 +338,8 @@ class Encoding(Generic[FormT_co]):
 class Picture:
     """A figure that explains a scheme by its rule or by made-up numbers, without a checkpoint.
 
-    numbers: returns the arrays that ``alt`` and ``draw`` take; the caption states which of them are made up
+    numbers: returns the arrays that ``alt`` and ``draw`` take; the caption states which of them are
+        made up
     """
 
     caption: str
@@ -299,13 +353,18 @@ class Picture:
 class Scheme:
     """A way of encoding position.
 
-    also: other names in papers and code, which readers search for; acts_in: what it changes, "" for nothing; looked_for: completes the sentence “none found; looked for …”
-    find: returns the encodings of this scheme in a checkpoint; published: values that it must reproduce
-    claims: names of tensors and settings that are this scheme's, whether or not it can read them, so that no other scheme guesses what they are
-    find_last: returns further encodings once every scheme has found its own: guesses, from tensors that nobody claims, and what is computed where nothing is stored
+    also: other names in papers and code, which readers search for; acts_in: what it changes, "" for
+        nothing; looked_for: completes the sentence “none found; looked for …”
+    find: returns the encodings of this scheme in a checkpoint; published: values that it must
+        reproduce
+    claims: names of tensors and settings that are this scheme's, whether or not it can read them,
+        so that no other scheme guesses what they are
+    find_last: returns further encodings once every scheme has found its own: guesses, from tensors
+        that nobody claims, and what is computed where nothing is stored
     words: values of ``position_embedding_type`` in config.json that ask for it
     tells_position: False for what acts in attention beside an encoding of position
-    by_formula: whether a formula gives its numbers even where a tensor holds them; otherwise they are learned where a tensor does
+    by_formula: whether a formula gives its numbers even where a tensor holds them; otherwise they
+        are learned where a tensor does
     """
 
     key: str

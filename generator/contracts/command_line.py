@@ -5,7 +5,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Parameter:
-    """An argument or an option. name: as it is typed; kind: what it takes, "" for a switch; default: "" without one"""
+    """An argument or an option.
+
+    name: as it is typed; kind: what it takes, "" for a switch; default: "" without one
+    """
 
     name: str
     kind: str
@@ -16,7 +19,9 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Command:
-    """A command. summary: one sentence; endings: its exit codes where they have a meaning of their own, else "" """
+    """A command. summary: one sentence; endings: its exit codes where they have a meaning of their
+    own, else ""
+    """
 
     name: str
     summary: str

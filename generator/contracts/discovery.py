@@ -9,7 +9,8 @@ Record = TypeVar("Record")
 
 
 def load(package: ModuleType, record: type[Record]) -> tuple[Record, ...]:
-    """The instance of ``record`` that each module of ``package`` defines, sorted by ``order`` where the record has it.
+    """The instance of ``record`` that each module of ``package`` defines, sorted by ``order`` where
+    the record has it.
 
     errors: TypeError when a module defines none or several
     """
@@ -21,5 +22,8 @@ def load(package: ModuleType, record: type[Record]) -> tuple[Record, ...]:
 def _only(module: ModuleType, record: type[Record]) -> Record:
     records = [value for value in vars(module).values() if isinstance(value, record)]
     if len(records) != 1:
-        raise TypeError(f"{module.__name__}: {len(records)} values of type {record.__name__}; expected exactly one")
+        raise TypeError(
+            f"{module.__name__}: {len(records)} values of type {record.__name__}; expected"
+            " exactly one"
+        )
     return records[0]

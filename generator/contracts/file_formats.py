@@ -10,10 +10,15 @@ from generator.numerics.arrays import Floats
 
 
 class Storage(Protocol):
-    """Access to the files of one checkpoint, in a folder or on the Hub. errors: RowError, NotReachedError"""
+    """Access to the files of one checkpoint, in a folder or on the Hub.
+
+    errors: RowError, NotReachedError
+    """
 
     def matching(self, pattern: str) -> list[str]:
-        """Sorted names of the files that match a shell pattern; a name with a / is in a subfolder."""
+        """Sorted names of the files that match a shell pattern; a name with a / is in a
+        subfolder.
+        """
 
     def has(self, name: str) -> bool:
         """Whether a file exists."""
@@ -36,9 +41,12 @@ class StoredTensor:
     """A tensor in a file, whose bytes are read on request.
 
     n_bytes: size of the tensor, to which all rows of a matrix contribute equally
-    part(start, stop): bytes of the tensor, ``start`` inclusive and ``stop`` exclusive. errors: those of ``Storage``
-    decode(content, shape): values of these bytes as float64, without rounding. errors: RowError for a dtype that is not read
-    notes(): sentences on what the file does to the numbers, or on how the tensor was identified where its name in the file does not say
+    part(start, stop): bytes of the tensor, ``start`` inclusive and ``stop`` exclusive. errors:
+        those of ``Storage``
+    decode(content, shape): values of these bytes as float64, without rounding. errors: RowError for
+        a dtype that is not read
+    notes(): sentences on what the file does to the numbers, or on how the tensor was identified
+        where its name in the file does not say
     """
 
     header: TensorInfo
@@ -70,14 +78,19 @@ class FileFormat:
     """A file format of weights.
 
     order: of preference, lowest first, for checkpoints in several formats
-    names: shell patterns for the name of the file through which weights are opened; the first match is opened
-    suffixes: ends of the names of files that are opened in this format where a row or a command names one
+    names: shell patterns for the name of the file through which weights are opened; the first match
+        is opened
+    suffixes: ends of the names of files that are opened in this format where a row or a command
+        names one
     open: returns the tensors by name, having read headers only, if the format has any
-    refusal: why weights are opened only with the option ``pickle``; "" for a format that cannot contain code
+    refusal: why weights are opened only with the option ``pickle``; "" for a format that cannot
+        contain code
     files: returns the names of all files of these weights
-    texts: returns the small files within the weights; a config.json among them takes the place of one beside them
+    texts: returns the small files within the weights; a config.json among them takes the place of
+        one beside them
     whole: whether a file has to be on this disk as a whole before its tensors can be read
-    is_read: whether weights are read; a format that is only recognised, for its reason why not, counts where there is no other
+    is_read: whether weights are read; a format that is only recognised, for its reason why not,
+        counts where there is no other
     errors of all functions: RowError for invalid files, and those of ``Storage``
     """
 

@@ -21,4 +21,6 @@ def compute_alone(compute: Callable[[Subject[FormT]], Result], form: FormT) -> R
 
 def subject_of(form: FormT) -> Subject[FormT]:
     """``form`` as the subject of an analysis, without a checkpoint or a sentence."""
-    return Subject(Encoding("", "", form, Provenance("")), no_input="it is shown alone, without words")
+    return Subject(
+        Encoding("", "", form, Provenance("")), no_input="it is shown alone, without words"
+    )

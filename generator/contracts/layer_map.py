@@ -1,12 +1,15 @@
-"""The layer map: for every layer of a model, which positions it mixes and which encodings act in it."""
+"""The layer map: for every layer of a model, which positions it mixes and which encodings act in
+it.
+"""
 
 from dataclasses import dataclass
 from typing import Literal
 
 from generator.contracts.checkpoints import StackKind
 
-# Attention to all visible positions, to those of a window, to those of the query's chunk; a state updated from token to token;
-# a convolution over neighbouring tokens; a Fourier transform over all of them; or none of these, as in a layer of experts alone.
+# Attention to all visible positions, to those of a window, to those of the query's chunk; a state
+# updated from token to token; a convolution over neighbouring tokens; a Fourier transform over all
+# of them; or none of these, as in a layer of experts alone.
 Mixer = Literal["full", "sliding", "chunked", "recurrent", "convolution", "fourier", "none"]
 ATTENTION: frozenset[Mixer] = frozenset({"full", "sliding", "chunked"})
 
@@ -15,10 +18,14 @@ ATTENTION: frozenset[Mixer] = frozenset({"full", "sliding", "chunked"})
 class Layer:
     """A layer of a stack.
 
-    part: name of the stack; stack: whether it reads an input or generates an output; index: from 0, within the stack
-    type: name of its kind in config.json, with spaces; mixers: more than one where they act side by side
-    before, after: largest distance of a visible position on each side, in positions; None without a limit
-    encodings: keys of the encodings that act in it; None where they are not known, because no weights were read
+    part: name of the stack; stack: whether it reads an input or generates an output; index: from 0,
+        within the stack
+    type: name of its kind in config.json, with spaces; mixers: more than one where they act side by
+        side
+    before, after: largest distance of a visible position on each side, in positions; None without a
+        limit
+    encodings: keys of the encodings that act in it; None where they are not known, because no
+        weights were read
     """
 
     part: str

@@ -1,4 +1,6 @@
-"""Settings of a model from config.json, with uniform names for settings that model families name differently."""
+"""Settings of a model from config.json, with uniform names for settings that model families name
+differently.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,17 +14,40 @@ Size = Literal["d_model", "n_layers", "n_heads", "n_positions", "vocab_size"]
 SIZES: Mapping[Size, tuple[str, ...]] = MappingProxyType(
     {
         "d_model": ("hidden_size", "d_model", "n_embd", "dim", "embed_dim", "word_embed_proj_dim"),
-        "n_layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers", "encoder_num_hidden_layers", "depth"),
-        "n_heads": ("num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads", "encoder_num_attention_heads"),
-        "n_positions": ("max_position_embeddings", "n_positions", "n_ctx", "seq_length", "max_seq_len"),
+        "n_layers": (
+            "num_hidden_layers",
+            "n_layer",
+            "n_layers",
+            "num_layers",
+            "encoder_layers",
+            "encoder_num_hidden_layers",
+            "depth",
+        ),
+        "n_heads": (
+            "num_attention_heads",
+            "n_head",
+            "n_heads",
+            "num_heads",
+            "encoder_attention_heads",
+            "encoder_num_attention_heads",
+        ),
+        "n_positions": (
+            "max_position_embeddings",
+            "n_positions",
+            "n_ctx",
+            "seq_length",
+            "max_seq_len",
+        ),
         "vocab_size": ("vocab_size",),
     }
 )
 HEAD_DIM = ("head_dim", "attention_head_dim", "kv_channels", "attention_head_size")
-TEXT = ("text_config", "language_config", "llm_config", "thinker_config")  # Config of the text model in a multimodal model.
+# Config of the text model in a multimodal model.
+TEXT = ("text_config", "language_config", "llm_config", "thinker_config")
 ROPE = ("rope_parameters", "rope_scaling")
 UNKNOWN = "unknown"  # The family of a config without a model type.
-DEEPEST = 4  # Levels of nested configs: a language model may contain a vision model, and that a backbone.
+# Levels of nested configs: a language model may contain a vision model, and that a backbone.
+DEEPEST = 4
 LARGEST = 2**31
 LARGEST_REAL = 1e15
 
@@ -44,8 +69,14 @@ def positive(value: object, where: str) -> float:
 
     errors: RowError unless it is a number above 0 and below LARGEST_REAL
     """
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < LARGEST_REAL:
-        raise RowError(f"{where} is {value!r:.60}; expected a positive number below {LARGEST_REAL:g}")
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not 0 < value < LARGEST_REAL
+    ):
+        raise RowError(
+            f"{where} is {value!r:.60}; expected a positive number below {LARGEST_REAL:g}"
+        )
     return float(value)
 
 
@@ -53,10 +84,12 @@ def positive(value: object, where: str) -> float:
 class ModelConfig:
     """Settings of a model, or of a part of it with a nested config.
 
-    Settings are validated on access: ``text``, ``flag``, ``integer``, ``count`` and ``section`` return None, and ``listed`` an empty sequence,
-    for a setting that is absent or of another type; ``whole``, ``positive``, ``size``, ``needed`` and ``head_dim`` raise RowError.
+    Settings are validated on access: ``text``, ``flag``, ``integer``, ``count`` and ``section``
+    return None, and ``listed`` an empty sequence, for a setting that is absent or of another type;
+    ``whole``, ``positive``, ``size``, ``needed`` and ``head_dim`` raise RowError.
 
-    settings: by name in config.json; where: name of the checkpoint in messages; source: the file that holds the settings
+    settings: by name in config.json; where: name of the checkpoint in messages; source: the file
+        that holds the settings
     """
 
     settings: Json
@@ -73,7 +106,9 @@ class ModelConfig:
 
     def first(self, *names: str, default: object = None) -> Any:
         """First value of these settings that is neither absent nor null."""
-        return next((value for name in names if (value := self.settings.get(name)) is not None), default)
+        return next(
+            (value for name in names if (value := self.settings.get(name)) is not None), default
+        )
 
     def text(self, name: str) -> str | None:
         """Value of a setting that is text."""
@@ -99,7 +134,11 @@ class ModelConfig:
 
     def section(self, name: str) -> "ModelConfig | None":
         """Nested config with this name."""
-        return replace(self, settings=value) if isinstance(value := self.settings.get(name), Mapping) else None
+        return (
+            replace(self, settings=value)
+            if isinstance(value := self.settings.get(name), Mapping)
+            else None
+        )
 
     def whole(self, name: str, default: object = None) -> int:
         """Value of a setting as a whole number. errors: RowError unless it is one from 1 to 2^31"""
@@ -110,7 +149,9 @@ class ModelConfig:
         return positive(self.value(name, default), f"{self.where}: {name}")
 
     def size(self, name: Size) -> int | None:
-        """Size of the model, or else of its text model, under any of the names in SIZES; None where it is absent. errors: RowError"""
+        """Size of the model, or else of its text model, under any of the names in SIZES; None where
+        it is absent. errors: RowError
+        """
         for config in (self, self.text_model):
             for key in SIZES[name]:
                 if config.value(key) is not None:
@@ -121,7 +162,9 @@ class ModelConfig:
         """``size``, which must be present. errors: RowError"""
         size = self.size(name)
         if size is None:
-            raise RowError(f"{self.where}: config.json has none of {', '.join(SIZES[name])}; expected one")
+            raise RowError(
+                f"{self.where}: config.json has none of {', '.join(SIZES[name])}; expected one"
+            )
         return size
 
     def updated(self, settings: Json) -> "ModelConfig":
@@ -129,10 +172,15 @@ class ModelConfig:
         return replace(self, settings={**self.settings, **settings})
 
     def of_layer(self, index: int) -> "ModelConfig":
-        """This config with the settings that ``per_layer_config`` has for one layer, by its number in decimal digits ("3" or "03")."""
+        """This config with the settings that ``per_layer_config`` has for one layer, by its number
+        in decimal digits ("3" or "03").
+        """
         by_layer = self.section("per_layer_config")
         sections = {} if by_layer is None else by_layer.sections
-        own = next((section for name, section in sections.items() if name.lstrip("0") == str(index or "")), None)
+        own = next(
+            (section for name, section in sections.items() if name.lstrip("0") == str(index or "")),
+            None,
+        )
         return self if own is None else self.updated(own.settings)
 
     def nested(self, levels: int = DEEPEST) -> Iterator["ModelConfig"]:
@@ -145,17 +193,25 @@ class ModelConfig:
     @property
     def sections(self) -> Mapping[str, "ModelConfig"]:
         """Configs nested directly in this one, by name."""
-        return {name: replace(self, settings=value) for name, value in self.settings.items() if isinstance(value, Mapping)}
+        return {
+            name: replace(self, settings=value)
+            for name, value in self.settings.items()
+            if isinstance(value, Mapping)
+        }
 
     @property
     def text_model(self) -> "ModelConfig":
         """Config of the text model, nested at any depth; this config where there is none."""
-        inner = next((section for name in TEXT if (section := self.section(name)) is not None), None)
+        inner = next(
+            (section for name in TEXT if (section := self.section(name)) is not None), None
+        )
         return self if inner is None else inner.text_model
 
     @property
     def anywhere(self) -> "ModelConfig":
-        """Settings that are not null of this config, its text model and other nested configs; the first of these takes precedence."""
+        """Settings that are not null of this config, its text model and other nested configs; the
+        first of these takes precedence.
+        """
         merged: dict[str, Any] = {}
         for config in reversed((self, self.text_model, *self.sections.values())):
             merged |= {name: value for name, value in config.settings.items() if value is not None}
@@ -168,21 +224,35 @@ class ModelConfig:
 
     @property
     def is_encoder_decoder(self) -> bool:
-        """Whether the model has an encoder and a decoder, and is not the decoder of one (Pix2Struct's text model says both)."""
+        """Whether the model has an encoder and a decoder, and is not the decoder of one
+        (Pix2Struct's text model says both).
+        """
         return self.flag("is_encoder_decoder") is True and self.flag("is_decoder") is not True
 
     @property
     def head_dim(self) -> int:
         """Width of an attention head: as configured, or else d_model / n_heads. errors: RowError"""
         configured = next((value for name in HEAD_DIM if (value := self.value(name))), None)
-        return whole(self.needed("d_model") // self.needed("n_heads") if configured is None else configured, f"{self.where}: head_dim")
+        return whole(
+            self.needed("d_model") // self.needed("n_heads") if configured is None else configured,
+            f"{self.where}: head_dim",
+        )
 
     @property
     def layer_types(self) -> tuple[str, ...]:
-        """Kind of attention of every layer, such as "sliding_attention"; empty where it is not configured."""
-        return tuple(str(kind) for kind in self.listed("layer_types") or self.listed("layers_block_type"))
+        """Kind of attention of every layer, such as "sliding_attention"; empty where it is not
+        configured.
+        """
+        return tuple(
+            str(kind) for kind in self.listed("layer_types") or self.listed("layers_block_type")
+        )
 
     @property
     def rope(self) -> "ModelConfig":
-        """Settings of the rotation, or a nested config of these for each kind of layer; empty where they are absent."""
-        return next((section for name in ROPE if (section := self.section(name)) is not None), replace(self, settings={}))
+        """Settings of the rotation, or a nested config of these for each kind of layer; empty where
+        they are absent.
+        """
+        return next(
+            (section for name in ROPE if (section := self.section(name)) is not None),
+            replace(self, settings={}),
+        )

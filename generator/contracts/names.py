@@ -25,35 +25,67 @@ def numbered(encodings: Iterable[Encoding[Form]]) -> list[Encoding[Form]]:
     return list(distinct.values())
 
 
-def names(encodings: Sequence[tuple[Checkpoint, EncodingRecord]], schemes: Iterable[Scheme]) -> list[str]:
-    """Name of each encoding: the title of its checkpoint, with part, scheme or slug where that is ambiguous. No two are equal.
+def names(
+    encodings: Sequence[tuple[Checkpoint, EncodingRecord]], schemes: Iterable[Scheme]
+) -> list[str]:
+    """Name of each encoding: the title of its checkpoint, with part, scheme or slug where that is
+    ambiguous. No two are equal.
 
     encodings: with their checkpoints, which have different slugs
     """
     titles = {scheme.key: scheme.title for scheme in schemes}
-    return _distinct([_candidates(checkpoint, encoding, titles) for checkpoint, encoding in encodings])
+    return _distinct(
+        [_candidates(checkpoint, encoding, titles) for checkpoint, encoding in encodings]
+    )
 
 
 def parts(encodings: Sequence[EncodingRecord], schemes: Iterable[Scheme]) -> list[str]:
-    """Name of each encoding of one checkpoint on its pages: the part, with the scheme where that is ambiguous. No two are equal."""
+    """Name of each encoding of one checkpoint on its pages: the part, with the scheme where that is
+    ambiguous. No two are equal.
+    """
     titles = {scheme.key: scheme.title for scheme in schemes}
-    with_scheme = [f"{encoding.numbered_part}, {titles.get(encoding.scheme, encoding.scheme)}" for encoding in encodings]
-    return _distinct([(encoding.numbered_part, longer, encoding.key) for encoding, longer in zip(encodings, with_scheme, strict=True)])
+    with_scheme = [
+        f"{encoding.numbered_part}, {titles.get(encoding.scheme, encoding.scheme)}"
+        for encoding in encodings
+    ]
+    return _distinct(
+        [
+            (encoding.numbered_part, longer, encoding.key)
+            for encoding, longer in zip(encodings, with_scheme, strict=True)
+        ]
+    )
 
 
 def named(outcomes: Sequence[Outcome], schemes: Iterable[Scheme]) -> tuple[Outcome, ...]:
     """``outcomes`` with the name of every encoding among all of them as the title of its label."""
-    members = [(outcome.checkpoint, reading.encoding) for outcome in outcomes for reading in outcome.readings]
+    members = [
+        (outcome.checkpoint, reading.encoding)
+        for outcome in outcomes
+        for reading in outcome.readings
+    ]
     titles = iter(names(members, schemes))
     return tuple(
-        replace(outcome, readings=tuple(replace(reading, label=replace(reading.label, title=next(titles))) for reading in outcome.readings))
+        replace(
+            outcome,
+            readings=tuple(
+                replace(reading, label=replace(reading.label, title=next(titles)))
+                for reading in outcome.readings
+            ),
+        )
         for outcome in outcomes
     )
 
 
-def _candidates(checkpoint: Checkpoint, encoding: EncodingRecord, titles: Mapping[str, str]) -> tuple[str, ...]:
+def _candidates(
+    checkpoint: Checkpoint, encoding: EncodingRecord, titles: Mapping[str, str]
+) -> tuple[str, ...]:
     scheme = titles.get(encoding.scheme, encoding.scheme)
-    endings = ("", f" · {encoding.numbered_part}", f" · {scheme}", f" · {encoding.numbered_part}, {scheme}")
+    endings = (
+        "",
+        f" · {encoding.numbered_part}",
+        f" · {scheme}",
+        f" · {encoding.numbered_part}, {scheme}",
+    )
     of_title = (_ending(checkpoint.title, ending) for ending in endings)
     of_slug = (_ending(f"{checkpoint.title} ({checkpoint.slug})", ending) for ending in endings)
     return (*of_title, *of_slug, _of_path(f"{checkpoint.slug}/{encoding.key}"))
@@ -72,10 +104,12 @@ def _of_path(path: str) -> str:
 
 
 def _distinct(candidates: Sequence[Sequence[str]]) -> list[str]:
-    """Of each sequence, the first text that no other contains, or else its last; all differ if the last ones do.
+    """Of each sequence, the first text that no other contains, or else its last; all differ if the
+    last ones do.
 
     For a text that is in no other sequence is in particular not what another one ends with.
     """
-    spaced = [[" ".join(text.split()) for text in texts] for texts in candidates]  # Pages and figures show white space so.
+    # Pages and figures show white space so.
+    spaced = [[" ".join(text.split()) for text in texts] for texts in candidates]
     counts = Counter(text for texts in spaced for text in set(texts))
     return [next((text for text in texts if counts[text] == 1), texts[-1]) for texts in spaced]

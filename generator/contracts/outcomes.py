@@ -5,7 +5,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from generator.cache.lazy import Lazy
-from generator.contracts.checkpoints import Checkpoint, Encoding, EncodingRecord, LayoutRow, Question, Scheme
+from generator.contracts.checkpoints import (
+    Checkpoint,
+    Encoding,
+    EncodingRecord,
+    LayoutRow,
+    Question,
+    Scheme,
+)
 from generator.contracts.command_line import Command
 from generator.contracts.layer_map import Layer
 from generator.contracts.release import Release
@@ -26,8 +33,10 @@ class Fact:
 class Reading:
     """An encoding with the results and drawings of every analysis.
 
-    form: read from disk when it is loaded; label: its title is the name of the encoding, which no other has; results: by analysis key
-    drawings: files by "analysis-figure", and "thumbnail"; alts: alternative texts of the figures, by the same keys
+    form: read from disk when it is loaded; label: its title is the name of the encoding, which no
+        other has; results: by analysis key
+    drawings: files by "analysis-figure", and "thumbnail"; alts: alternative texts of the figures,
+        by the same keys
     """
 
     encoding: EncodingRecord
@@ -39,15 +48,28 @@ class Reading:
 
     @classmethod
     def of(
-        cls, encoding: Encoding[Form], label: Label, results: Mapping[str, Result], drawings: Mapping[str, bytes], alts: Mapping[str, str]
+        cls,
+        encoding: Encoding[Form],
+        label: Label,
+        results: Mapping[str, Result],
+        drawings: Mapping[str, bytes],
+        alts: Mapping[str, str],
     ) -> "Reading":
         """A reading that holds its form in memory."""
         return cls(encoding.record, Lazy(lambda: encoding.form), label, results, drawings, alts)
 
     def deriving(self, analyses: "Sequence[Analysis]") -> "Reading":
         """A reading from the store with the arrays that are not in it, computed on access."""
-        known = {analysis.key: result for analysis in analyses if (result := self.results.get(analysis.key)) is not None}
-        derived = {analysis.key: known[analysis.key].deriving(analysis, self.form) for analysis in analyses if analysis.key in known}
+        known = {
+            analysis.key: result
+            for analysis in analyses
+            if (result := self.results.get(analysis.key)) is not None
+        }
+        derived = {
+            analysis.key: known[analysis.key].deriving(analysis, self.form)
+            for analysis in analyses
+            if analysis.key in known
+        }
         return replace(self, results={**self.results, **derived})
 
 
@@ -55,13 +77,17 @@ class Reading:
 class Outcome:
     """Result of one checkpoint.
 
-    reason: why its status is not ok; looked_for: that of every scheme, where the checkpoint has no encoding
+    reason: why its status is not ok; looked_for: that of every scheme, where the checkpoint has no
+        encoding
     key: its key in the result store, "" for one that no later build can find there
-    unmeasured: encodings that the code of the family has, and whose numbers are in weights that were not read
-    unresolved: sentences on what stays open: a scheme that the configuration asks for and that was not found, weights that were not read
+    unmeasured: encodings that the code of the family has, and whose numbers are in weights that
+        were not read
+    unresolved: sentences on what stays open: a scheme that the configuration asks for and that was
+        not found, weights that were not read
     run: the numbers of a whole training run, where the row names these in place of a checkpoint
     state, questions: of its files as the evaluation found them, as in ``Source.seen``
-    stale: why its source was not asked again, where all this is what an earlier build read; None otherwise
+    stale: why its source was not asked again, where all this is what an earlier build read; None
+        otherwise
     """
 
     checkpoint: Checkpoint
@@ -117,10 +143,12 @@ class Atlas:
 
     versions: of the program and its libraries, by name; date: of the data, as YYYY-MM-DD
     address: URL of the site, ending with "/"; None where it is not configured
-    submit(name, make): starts ``make`` in another process unless its result is cached under ``name``; returns a function that waits
-    for the result
-    families: returns data/families.json, the layer maps of model types by default; by itself, that of no type
-    releases: all that was published, this atlas included, the first first; archive: their files, by path below the docs folder
+    submit(name, make): starts ``make`` in another process unless its result is cached under
+        ``name``; returns a function that waits for the result
+    families: returns data/families.json, the layer maps of model types by default; by itself, that
+        of no type
+    releases: all that was published, this atlas included, the first first; archive: their files, by
+        path below the docs folder
     commands: of the program that built it, for the guide
     runs: training runs, sorted by slug, whose checkpoints are not among the outcomes
     """
@@ -140,18 +168,26 @@ class Atlas:
 
     @property
     def encodings(self) -> "tuple[tuple[Outcome, Reading], ...]":
-        """Every encoding of position with its checkpoint, without what acts beside these in attention."""
+        """Every encoding of position with its checkpoint, without what acts beside these in
+        attention.
+        """
         beside = {scheme.key for scheme in self.schemes if not scheme.tells_position}
         pairs = ((outcome, reading) for outcome in self.outcomes for reading in outcome.readings)
-        return tuple((outcome, reading) for outcome, reading in pairs if reading.encoding.scheme not in beside)
+        return tuple(
+            (outcome, reading)
+            for outcome, reading in pairs
+            if reading.encoding.scheme not in beside
+        )
 
 
 @dataclass(frozen=True)
 class Figure:
     """A figure on a page.
 
-    path, data: of the figure, without extension, and of the file with its numbers, relative to the docs folder
-    results: what it is drawn from; cache_key: identifies the results, empty where the figure is not cached
+    path, data: of the figure, without extension, and of the file with its numbers, relative to the
+        docs folder
+    results: what it is drawn from; cache_key: identifies the results, empty where the figure is not
+        cached
     title: of its encoding, where a page shows figures of several; "" otherwise
     """
 
@@ -169,14 +205,24 @@ class Figure:
         return "-".join(self.path.split("/")[1 if self.title else -2 :])
 
     @classmethod
-    def of(cls, outcome: Outcome, reading: Reading, analysis: Analysis, spec: FigureSpec) -> "Figure":
+    def of(
+        cls, outcome: Outcome, reading: Reading, analysis: Analysis, spec: FigureSpec
+    ) -> "Figure":
         """Figure of one encoding, whose drawing is stored with ``reading``."""
-        name, data = f"{analysis.key}-{spec.key}", outcome.arrays_of(reading) or f"data/{outcome.checkpoint.slug}/metrics.csv"
+        name, data = (
+            f"{analysis.key}-{spec.key}",
+            outcome.arrays_of(reading) or f"data/{outcome.checkpoint.slug}/metrics.csv",
+        )
         return cls(f"figures/{outcome.path_of(reading)}/{name}", spec, reading.alts[name], data)
 
     @classmethod
     def comparing(
-        cls, path: str, spec: FigureSpec, analysis: Analysis, members: "Sequence[tuple[Outcome, Reading]]", data: str
+        cls,
+        path: str,
+        spec: FigureSpec,
+        analysis: Analysis,
+        members: "Sequence[tuple[Outcome, Reading]]",
+        data: str,
     ) -> "Figure":
         """Figure of several encodings, drawn from their results of ``analysis``."""
         results = {reading.label: reading.results[analysis.key] for _, reading in members}
@@ -185,12 +231,17 @@ class Figure:
             for outcome, reading in members
             if outcome.key
         )
-        return cls(path, spec, spec.alt(results), data, results, keys if len(keys) == len(members) else ())
+        return cls(
+            path, spec, spec.alt(results), data, results, keys if len(keys) == len(members) else ()
+        )
 
 
 @dataclass(frozen=True)
 class Card:
-    """A picture that other sites show beside a link to a page. path: of the file; make: returns it; size: width and height in pixels"""
+    """A picture that other sites show beside a link to a page.
+
+    path: of the file; make: returns it; size: width and height in pixels
+    """
 
     path: str
     alt: str
@@ -202,7 +253,8 @@ class Card:
 class Page:
     """A page to render.
 
-    path: relative to the docs folder; template: below templates/pages; figures: drawn unless a reading has them
+    path: relative to the docs folder; template: below templates/pages; figures: drawn unless a
+        reading has them
     card: None where that of the site will do, or the address of the site is not known
     """
 

@@ -9,7 +9,8 @@ from typing import Any
 class Release:
     """What was published.
 
-    id: its date, with a number where that is not the first of the day; number: from 1; date: of the data, as YYYY-MM-DD
+    id: its date, with a number where that is not the first of the day; number: from 1; date: of the
+        data, as YYYY-MM-DD
     version, libraries: with which it was made
     checkpoints: by slug, those that differ from the release before; None for one that is gone
     """

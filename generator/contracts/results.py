@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 REMARK = 0.25  # Weight of a finding below which it is a remark.
-NOT_STORED = "not stored"  # Metadata of a field that the result store leaves out; its records come back with the default.
+# Metadata of a field that the result store leaves out; its records come back with the default.
+NOT_STORED = "not stored"
 Arrays = Mapping[str, Array]
 
 
@@ -34,7 +35,9 @@ class Metric:
 
 @dataclass(frozen=True)
 class Spot:
-    """A point of a figure. figure: key of its spec; x, y: in the coordinates of its axes; panel: which of these"""
+    """A point of a figure. figure: key of its spec; x, y: in the coordinates of its axes; panel:
+    which of these
+    """
 
     figure: str
     x: float
@@ -47,7 +50,8 @@ class Finding:
     """A sentence derived from metrics.
 
     rests_on: keys of these metrics, of the same result
-    weight: from 0, a remark, to 1, the first sentence of a page: how far the metrics are from what one would expect
+    weight: from 0, a remark, to 1, the first sentence of a page: how far the metrics are from what
+        one would expect
     context: a possible explanation from a cited source, not from the data
     spots: what it speaks of, marked in the figures of the result
     """
@@ -68,8 +72,10 @@ class Finding:
 class Result:
     """Result of an analysis of one encoding.
 
-    metrics: the most important first; reason: why the analysis does not apply, in which case everything else is empty
-    derived: arrays for figures that follow from the form and from ``arrays``; they are neither stored nor published
+    metrics: the most important first; reason: why the analysis does not apply, in which case
+        everything else is empty
+    derived: arrays for figures that follow from the form and from ``arrays``; they are neither
+        stored nor published
     """
 
     metrics: tuple[Metric, ...] = ()
@@ -82,25 +88,42 @@ class Result:
         """The result with the arrays that follow from ``form``, computed on access."""
         if self.reason is not None:
             return self
-        makers = {name: partial(_derived, make, form, self.arrays) for name, make in analysis.derived.items()}
+        makers = {
+            name: partial(_derived, make, form, self.arrays)
+            for name, make in analysis.derived.items()
+        }
         return replace(self, derived=LazyMapping(makers))
 
     @property
     def numbered(self) -> tuple[tuple[int | None, Finding], ...]:
-        """Every finding with the number that marks it in figures, from 1; None for one without spots."""
+        """Every finding with the number that marks it in figures, from 1; None for one without
+        spots.
+        """
         numbers = count(1)
-        return tuple((next(numbers) if finding.spots else None, finding) for finding in self.findings)
+        return tuple(
+            (next(numbers) if finding.spots else None, finding) for finding in self.findings
+        )
 
     def spots(self, figure: str) -> tuple[tuple[int, Spot], ...]:
-        """The spots of all findings in the figure with this key, each with the number of its finding."""
-        return tuple((number, spot) for number, finding in self.numbered if number for spot in finding.spots if spot.figure == figure)
+        """The spots of all findings in the figure with this key, each with the number of its
+        finding.
+        """
+        return tuple(
+            (number, spot)
+            for number, finding in self.numbered
+            if number
+            for spot in finding.spots
+            if spot.figure == figure
+        )
 
     def metric(self, key: str) -> Metric:
         """The metric with this key. errors: KeyError"""
         for metric in self.metrics:
             if metric.key == key:
                 return metric
-        raise KeyError(f"no metric {key!r}; expected one of {', '.join(metric.key for metric in self.metrics)}")
+        raise KeyError(
+            f"no metric {key!r}; expected one of {', '.join(metric.key for metric in self.metrics)}"
+        )
 
     def value(self, key: str) -> float | None:
         """Value of the metric with this key; None where it is not applicable. errors: KeyError"""
@@ -126,8 +149,10 @@ Results = Mapping[Label, Result]
 class FigureSpec:
     """A kind of figure, of one result or of several on a common scale.
 
-    caption: what the figure shows; how_to_read: explanation for newcomers; alt: returns the alternative text, made from the numbers
-    appeal: how much the figure of a result invites to look closer, from 0, not at all, to 1; the front page opens with the highest,
+    caption: what the figure shows; how_to_read: explanation for newcomers; alt: returns the
+        alternative text, made from the numbers
+    appeal: how much the figure of a result invites to look closer, from 0, not at all, to 1; the
+        front page opens with the highest,
       and the page on how to read figures shows the highest of each analysis
     varies: whether the figure of a result alone shows more than its findings say
     """
@@ -143,7 +168,10 @@ class FigureSpec:
 
 @dataclass(frozen=True)
 class Headline:
-    """A metric that the table of all encodings has as a column. metric: its key; title: a few words, which the unit stands beside"""
+    """A metric that the table of all encodings has as a column.
+
+    metric: its key; title: a few words, which the unit stands beside
+    """
 
     metric: str
     title: str
@@ -153,8 +181,10 @@ class Headline:
 class Overlay:
     """A line of each result, which the compare page lays over those of other encodings.
 
-    x, y: labels of the axes, quantity (unit); points: returns places and values, (n,) each, of a result that applies
-    how_to_read: explanation for newcomers, at most 60 words; logarithmic: the axis with a logarithmic scale, "" for none
+    x, y: labels of the axes, quantity (unit); points: returns places and values, (n,) each, of a
+        result that applies
+    how_to_read: explanation for newcomers, at most 60 words; logarithmic: the axis with a
+        logarithmic scale, "" for none
     title: of the section; "" for that of the analysis
     """
 
@@ -170,13 +200,19 @@ class Overlay:
 class Analysis:
     """A question about encodings: how its answer is computed and drawn.
 
-    stage, order: stage of a checkpoint's page that shows it, and its rank there; forms: types of form that ``compute`` accepts
-    compute: raises NotApplicableError where the answer is not defined; per_figure: most encodings that one figure compares
+    stage, order: stage of a checkpoint's page that shows it, and its rank there; forms: types of
+        form that ``compute`` accepts
+    compute: raises NotApplicableError where the answer is not defined; per_figure: most encodings
+        that one figure compares
     beside_reference: whether the sinusoid of the same size beside a table teaches something
-    published: values that it must reproduce; headlines: its metrics in the table of all encodings, which say most across schemes
-    overlay: the line by which the compare page lays several encodings over each other; None without one
-    derived: for each name in ``Result.derived``, a function that returns that array for a form and ``Result.arrays``
-    follows: names in ``Result.arrays`` that data files leave out, since the page on arrays has the lines by which they follow from others
+    published: values that it must reproduce; headlines: its metrics in the table of all encodings,
+        which say most across schemes
+    overlay: the line by which the compare page lays several encodings over each other; None without
+        one
+    derived: for each name in ``Result.derived``, a function that returns that array for a form and
+        ``Result.arrays``
+    follows: names in ``Result.arrays`` that data files leave out, since the page on arrays has the
+        lines by which they follow from others
     exact: names in ``Result.arrays`` that data files keep in double precision
     """
 

@@ -15,7 +15,8 @@ ENDINGS: tuple[Ending, ...] = get_args(Ending)
 class Series:
     """The run that a checkpoint belongs to.
 
-    slug, title: of the run; step: of training at which the checkpoint was saved; name: of the folder or revision, which holds the step
+    slug, title: of the run; step: of training at which the checkpoint was saved; name: of the
+        folder or revision, which holds the step
     """
 
     slug: str
@@ -36,7 +37,10 @@ class RunMember:
 
 @dataclass(frozen=True)
 class RunMetric:
-    """A metric over the steps. key: as "analysis.metric"; values: one for each member, None where it has none"""
+    """A metric over the steps.
+
+    key: as "analysis.metric"; values: one for each member, None where it has none
+    """
 
     key: str
     title: str
@@ -48,8 +52,10 @@ class RunMetric:
 class RunEncoding:
     """An encoding over the steps.
 
-    name: different from that of every other encoding of the run; quantity: of the kernel, with its unit
-    kernel: for each member the mean over heads and over all pairs of the first ``KERNEL_POSITIONS`` at each distance, from 0; empty where the member has none
+    name: different from that of every other encoding of the run; quantity: of the kernel, with its
+        unit
+    kernel: for each member the mean over heads and over all pairs of the first ``KERNEL_POSITIONS``
+        at each distance, from 0; empty where the member has none
     """
 
     key: str
@@ -75,7 +81,8 @@ class RunEncoding:
 class Run:
     """The checkpoints of one training run, in order of their steps.
 
-    slug: its name in addresses; source, id: where it was read from, as in the list; paper, licence, notes: as in the list
+    slug: its name in addresses; source, id: where it was read from, as in the list; paper, licence,
+        notes: as in the list
     """
 
     slug: str

@@ -18,7 +18,10 @@ class LayerNorm:
 
 @dataclass(frozen=True, eq=False)
 class Sentence:
-    """A tokenised sentence. reserved: whether a token is a special one; words: (n_tokens, d_model), word embeddings"""
+    """A tokenised sentence.
+
+    reserved: whether a token is a special one; words: (n_tokens, d_model), word embeddings
+    """
 
     tokens: tuple[str, ...]
     ids: tuple[int, ...]
@@ -30,7 +33,8 @@ class Sentence:
 class OwnLayer:
     """Input of the first layer by the code of transformers for a checkpoint.
 
-    values: (n_tokens, d_model), for the sentence of ``InputLayer``; None where no module fits; name: class name of the module
+    values: (n_tokens, d_model), for the sentence of ``InputLayer``; None where no module fits;
+        name: class name of the module
     """
 
     values: Floats | None = None
@@ -39,11 +43,15 @@ class OwnLayer:
 
 @dataclass(frozen=True, eq=False)
 class InputLayer:
-    """Everything that is added up before the first layer, for one sentence and for its words in reverse.
+    """Everything that is added up before the first layer, for one sentence and for its words in
+    reverse.
 
-    word_tensor: name of the word embedding tensor; word_scale: factor of the word embeddings; token_type: (d_model,), embedding of type 0
-    own: output of the model's implementation, for comparison; notes: sentences on how the input was read
-    lexicon: everyday words that are one token each, with their ids; empty unless the checkpoint has the option ``words``
+    word_tensor: name of the word embedding tensor; word_scale: factor of the word embeddings;
+        token_type: (d_model,), embedding of type 0
+    own: output of the model's implementation, for comparison; notes: sentences on how the input was
+        read
+    lexicon: everyday words that are one token each, with their ids; empty unless the checkpoint has
+        the option ``words``
     """
 
     sentence: Sentence

@@ -1,6 +1,7 @@
 """The forms of position encodings, and the kernel of each: its value for every pair of positions.
 
-A form is a type, and an analysis declares the forms that it handles. The scheme, how a checkpoint obtains its form, is data elsewhere.
+A form is a type, and an analysis declares the forms that it handles. The scheme, how a checkpoint
+obtains its form, is data elsewhere.
 """
 
 from importlib import import_module
@@ -54,5 +55,10 @@ __all__ = [
 def all_forms() -> tuple[type[Form], ...]:
     """Every form, found by listing the modules of this package, in alphabetical order."""
     modules = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
-    values = {value for module in modules for value in vars(module).values() if isinstance(value, type) and issubclass(value, Form)}
+    values = {
+        value
+        for module in modules
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Form)
+    }
     return tuple(sorted(values - {Form}, key=lambda form: form.__name__))

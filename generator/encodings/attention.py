@@ -1,4 +1,6 @@
-"""What acts in attention beside an encoding of position: learned sinks, and logits that grow with the position of the query."""
+"""What acts in attention beside an encoding of position: learned sinks, and logits that grow with
+the position of the query.
+"""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,7 +12,8 @@ from generator.numerics.arrays import Floats
 
 
 def sink_share(logits: Floats, n_keys: Floats) -> Floats:
-    """Weight that goes to sinks beside ``n_keys`` keys whose logits are all 0: e^s / (e^s + n), within [0, 1].
+    """Weight that goes to sinks beside ``n_keys`` keys whose logits are all 0: e^s / (e^s + n),
+    within [0, 1].
 
     logits, n_keys: of shapes that can be broadcast
     """
@@ -19,7 +22,8 @@ def sink_share(logits: Floats, n_keys: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Sinks(Form):
-    """A learned logit per head that joins those of the keys in softmax, and whose weight goes to no key.
+    """A learned logit per head that joins those of the keys in softmax, and whose weight goes to no
+    key.
 
     logits: (n_layers, n_heads); layers: (n_layers,), indices in the model
     """
@@ -46,9 +50,10 @@ class Sinks(Form):
 class Temperature(Form):
     """A factor on the logits of attention that grows with the position of the query.
 
-    At position p, with r = (p + shift) / start: 1 + strength · log(1 + ⌊r⌋) if it grows in "steps", 1 + strength · log(max(r, 1)) if it is "smooth",
-    (1 + r)^strength if it is a "power".
-    layers: (n_layers,), indices of the layers that have it; empty for all; n_positions: of the configured context
+    At position p, with r = (p + shift) / start: 1 + strength · log(1 + ⌊r⌋) if it grows in "steps",
+    1 + strength · log(max(r, 1)) if it is "smooth", (1 + r)^strength if it is a "power".
+    layers: (n_layers,), indices of the layers that have it; empty for all; n_positions: of the
+        configured context
     """
 
     strength: float
@@ -83,6 +88,8 @@ class Temperature(Form):
         return np.asarray(1.0 + self.strength * np.log(grown))
 
     def kernel(self, n_positions: int) -> Floats:
-        """The factor at the later of two positions, the query's under a causal mask: (1, n, n), n limited to the context."""
+        """The factor at the later of two positions, the query's under a causal mask: (1, n, n), n
+        limited to the context.
+        """
         index = np.arange(min(n_positions, self.n_positions), dtype=np.float64)
         return self.factor(np.maximum(index[:, None], index))[None]

@@ -1,4 +1,7 @@
-"""The interface of all forms of encoding. A form that lacks an abstract member cannot be instantiated."""
+"""The interface of all forms of encoding.
+
+A form that lacks an abstract member cannot be instantiated.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -8,7 +11,10 @@ from generator.numerics.arrays import Floats
 
 
 class Form(ABC):
-    """The numbers of a position encoding, and the kernel that follows from them. Analyses declare which forms they understand."""
+    """The numbers of a position encoding, and the kernel that follows from them.
+
+    Analyses declare which forms they understand.
+    """
 
     @property
     @abstractmethod
@@ -33,7 +39,9 @@ class Form(ABC):
     @property
     @abstractmethod
     def make_reference(self) -> "Callable[[], Form] | None":
-        """Makes a form for comparison, which figures draw too, from the shape and the grid alone; None without one."""
+        """Makes a form for comparison, which figures draw too, from the shape and the grid alone;
+        None without one.
+        """
 
     @property
     @abstractmethod
@@ -48,12 +56,15 @@ class Form(ABC):
     @property
     @abstractmethod
     def depends_on_offset(self) -> bool:
-        """Whether the kernel is a function of the offset alone, on the grid where there is one. Otherwise it has to be symmetric."""
+        """Whether the kernel is a function of the offset alone, on the grid where there is one.
+
+        Otherwise it has to be symmetric.
+        """
 
     @property
     def acts_in(self) -> Literal["input", "attention", "state", "beside"]:
-        """Where a model applies it: before the first layer, in layers with attention, in the state of recurrent layers, or beside encodings of
-        position in attention.
+        """Where a model applies it: before the first layer, in layers with attention, in the state
+        of recurrent layers, or beside encodings of position in attention.
         """
         return "attention"
 
@@ -64,9 +75,11 @@ class Form(ABC):
 
     @abstractmethod
     def kernel(self, n_positions: int) -> Floats:
-        """The kernel of the first positions, query by key: (n_heads, n, n); NaN for keys that a causal mask hides.
+        """The kernel of the first positions, query by key: (n_heads, n, n); NaN for keys that a
+        causal mask hides.
 
-        n is ``n_positions``, limited to the extent of a table, bias or window; the other forms continue beyond theirs.
+        n is ``n_positions``, limited to the extent of a table, bias or window; the other forms
+        continue beyond theirs.
         """
 
     def middle(self, rows: int, columns: int) -> "Form":
@@ -74,14 +87,21 @@ class Form(ABC):
 
         errors: NotImplementedError in a form without a grid
         """
-        raise NotImplementedError(f"{type(self).__name__}: positions on a grid {self.grid}; expected a form that has a middle")
+        raise NotImplementedError(
+            f"{type(self).__name__}: positions on a grid {self.grid}; expected a form that has a"
+            " middle"
+        )
 
     @property
     def settled(self) -> "Form":
-        """The form with every number computed that takes long or needs another library, so that a stored one has it."""
+        """The form with every number computed that takes long or needs another library, so that a
+        stored one has it.
+        """
         return self
 
     @property
     def inliers(self) -> "Form":
-        """The form with NaN in place of the vectors of outliers; the form itself where it has no vector for each position."""
+        """The form with NaN in place of the vectors of outliers; the form itself where it has no
+        vector for each position.
+        """
         return self

@@ -1,4 +1,6 @@
-"""Kernels of a form over ranges of positions or grids of patches, with the offset of every pair, and by distance over the whole context."""
+"""Kernels of a form over ranges of positions or grids of patches, with the offset of every pair,
+and by distance over the whole context.
+"""
 
 from dataclasses import dataclass, replace
 
@@ -7,8 +9,23 @@ import numpy as np
 from generator.encodings import Form
 from generator.encodings.rotations import Rotation
 from generator.encodings.tables import PositionTable
-from generator.numerics.arrays import FLAT, Array, Floats, direction_blocks, mean_by_distance, offsets_between
-from generator.numerics.shapes import along, decay_scaled, falls_below, far_cosine, far_from, far_level, half_distance
+from generator.numerics.arrays import (
+    FLAT,
+    Array,
+    Floats,
+    direction_blocks,
+    mean_by_distance,
+    offsets_between,
+)
+from generator.numerics.shapes import (
+    along,
+    decay_scaled,
+    falls_below,
+    far_cosine,
+    far_from,
+    far_level,
+    half_distance,
+)
 
 PER_OCTAVE = 12  # distances at which the profile of a table is drawn, on a logarithmic scale
 FINEST = 24  # the same of a rotation, whose kernel ripples
@@ -20,9 +37,12 @@ MOST_OFFSETS = 512  # positions of a bias, or of vectors by offset, over which i
 class Kernel:
     """A kernel with the offsets of its pairs.
 
-    heads: (n_heads, n, n), query by key; NaN for keys that a causal mask hides, and for outliers of a table
-    offsets: (n, n) integers, equal for pairs with the same offset (on a grid: the same rows and columns)
-    lines: index arrays of consecutive positions: the whole sequence, or each row and each column of a grid
+    heads: (n_heads, n, n), query by key; NaN for keys that a causal mask hides, and for outliers of
+        a table
+    offsets: (n, n) integers, equal for pairs with the same offset (on a grid: the same rows and
+        columns)
+    lines: index arrays of consecutive positions: the whole sequence, or each row and each column of
+        a grid
     """
 
     heads: Floats
@@ -41,10 +61,13 @@ class Kernel:
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """Kernel of each head by distance, as far as a form goes: the mean over all pairs at a distance, in both directions.
+    """Kernel of each head by distance, as far as a form goes: the mean over all pairs at a
+    distance, in both directions.
 
-    distances: (n_distances,), in positions, ascending from 0; values: (n_heads, n_distances); far: (n_heads,), mean over far pairs
-    halves: (n_heads,), half-distances, in positions, found among all distances; NaN for a head that does not fall
+    distances: (n_distances,), in positions, ascending from 0; values: (n_heads, n_distances); far:
+        (n_heads,), mean over far pairs
+    halves: (n_heads,), half-distances, in positions, found among all distances; NaN for a head that
+        does not fall
     """
 
     distances: Array
@@ -54,9 +77,11 @@ class Profile:
 
 
 def kernel_of(form: Form, most: int, side: int, of_patches: bool) -> Kernel:
-    """The kernel of the first ``most`` positions, or of the patches in the middle of a grid, ``side`` by ``side`` at most.
+    """The kernel of the first ``most`` positions, or of the patches in the middle of a grid,
+    ``side`` by ``side`` at most.
 
-    of_patches: whether a sequence is the patches along one side of an image, as many as the form covers, ``side`` at most
+    of_patches: whether a sequence is the patches along one side of an image, as many as the form
+        covers, ``side`` at most
     """
     if form.grid is not None:
         rows, columns = (min(count, side) for count in form.grid)
@@ -66,7 +91,8 @@ def kernel_of(form: Form, most: int, side: int, of_patches: bool) -> Kernel:
 
 
 def windows_of(form: Form, most: int, side: int, of_patches: bool) -> list[Kernel]:
-    """``kernel_of`` at several places of a table that is longer: its start, middle and end, or, on a grid, the middle and two corners.
+    """``kernel_of`` at several places of a table that is longer: its start, middle and end, or, on
+    a grid, the middle and two corners.
 
     The same everywhere, so a single one, for a form whose kernel depends on the offset alone.
     """
@@ -77,7 +103,10 @@ def windows_of(form: Form, most: int, side: int, of_patches: bool) -> list[Kerne
         return [_of_line(window.kernel(most)) for window in (first, middle, last)]
     rows, columns = (min(count, side) for count in form.grid)
     count = 1 if (rows, columns) == form.grid else 3
-    return [_of_grid(window.kernel(rows * columns), columns) for window in form.windows(rows, columns)[:count]]
+    return [
+        _of_grid(window.kernel(rows * columns), columns)
+        for window in form.windows(rows, columns)[:count]
+    ]
 
 
 def first_kernel(form: Form, most: int) -> Kernel:
@@ -94,22 +123,32 @@ def _of_grid(heads: Floats, columns: int) -> Kernel:
     patches = np.arange(heads.shape[1])
     down, across = np.divmod(patches, columns)
     offsets = (down[None, :] - down[:, None]) * 2 * columns + across[None, :] - across[:, None]
-    return Kernel(heads, offsets, tuple(patches[side == index] for side in (down, across) for index in range(side.max() + 1)))
+    return Kernel(
+        heads,
+        offsets,
+        tuple(patches[side == index] for side in (down, across) for index in range(side.max() + 1)),
+    )
 
 
 def profile_of(form: Form, side: int, of_patches: bool) -> Profile:
-    """The kernel by distance as far as the form goes; patches along rows and columns, and in the images of rotations up to ``side``."""
+    """The kernel by distance as far as the form goes; patches along rows and columns, and in the
+    images of rotations up to ``side``.
+    """
     if isinstance(form, PositionTable):
         return _of_table(form)
     if isinstance(form, Rotation) and not of_patches:
         return _of_rotation(form)
     kernel = kernel_of(form, MOST_OFFSETS, side, of_patches)
     values = np.array([mean_by_distance(kernel.along(head)) for head in kernel.heads])
-    return _of_every_distance(values, np.array([far_level(kernel.along(head)) for head in kernel.heads]))
+    return _of_every_distance(
+        values, np.array([far_level(kernel.along(head)) for head in kernel.heads])
+    )
 
 
 def log_spaced(last: int, per_octave: int) -> Array:
-    """0 and whole numbers from 1 to ``last`` at about equal ratios, ``per_octave`` from each to its double: (n,), int."""
+    """0 and whole numbers from 1 to ``last`` at about equal ratios, ``per_octave`` from each to its
+    double: (n,), int.
+    """
     if last < 1:
         return np.zeros(1, np.int64)
     count = int(np.ceil(np.log2(last) * per_octave)) + 1
@@ -120,18 +159,28 @@ def _of_rotation(form: Rotation) -> Profile:
     last = max(form.reach - 1, 2)  # A line needs two distances from 1 on.
     distances, far = log_spaced(last, FINEST), far_cosine(form.frequencies, last + 1)
     values = _mean_cosines(form.frequencies, distances)
-    return Profile(distances, values[None], np.array([far]), np.array([_half_of_rotation(form.frequencies, far, last)]))
+    return Profile(
+        distances,
+        values[None],
+        np.array([far]),
+        np.array([_half_of_rotation(form.frequencies, far, last)]),
+    )
 
 
 def _mean_cosines(frequencies: Floats, distances: Array) -> Floats:
-    """Mean of cos(distance · frequency) over ``frequencies`` (n_pairs,), in radians per position: (n_distances,)."""
+    """Mean of cos(distance · frequency) over ``frequencies`` (n_pairs,), in radians per position:
+    (n_distances,).
+    """
     return np.asarray(np.cos(distances[:, None] * frequencies).mean(axis=1))
 
 
 def _half_of_rotation(frequencies: Floats, far: float, last: int) -> float:
-    """Distance at which the mean cosine first falls below the middle of 1 and ``far``; NaN where it is never higher than that."""
+    """Distance at which the mean cosine first falls below the middle of 1 and ``far``; NaN where it
+    is never higher than that.
+    """
     for start in range(0, last, AT_ONCE) if 1.0 - far > FLAT else ():
-        distances = np.arange(start, min(start + AT_ONCE, last) + 1)  # The first is the last of those before.
+        # The first is the last of those before.
+        distances = np.arange(start, min(start + AT_ONCE, last) + 1)
         half = falls_below((1.0 + far) / 2.0, distances, _mean_cosines(frequencies, distances))
         if half is not None:
             return half
@@ -148,7 +197,9 @@ def _of_table(form: PositionTable) -> Profile:
     counts, start = np.rint(_sums(defined)), far_from(sums.size)
     means = sums / np.where(counts == 0.0, np.nan, counts)
     n_far = counts[start:].sum()
-    every = _of_every_distance(means[None], np.array([sums[start:].sum() / n_far if n_far else np.nan]))
+    every = _of_every_distance(
+        means[None], np.array([sums[start:].sum() / n_far if n_far else np.nan])
+    )
     distances = log_spaced(sums.size - 1, PER_OCTAVE)
     return replace(every, distances=distances, values=every.values[:, distances])
 
@@ -158,11 +209,14 @@ def _of_every_distance(values: Floats, far: Floats) -> Profile:
     distances = np.arange(values.shape[1])
     decays = [decay_scaled(head, level) for head, level in zip(values, far, strict=True)]
     halves = [None if decay is None else half_distance(distances, decay) for decay in decays]
-    return Profile(distances, values, far, np.array([np.nan if half is None else half for half in halves]))
+    return Profile(
+        distances, values, far, np.array([np.nan if half is None else half for half in halves])
+    )
 
 
 def _sums(values: Floats) -> Floats:
-    """Sums of the inner products of all pairs at each distance along rows and along columns: autocorrelations, by Fourier transform.
+    """Sums of the inner products of all pairs at each distance along rows and along columns:
+    autocorrelations, by Fourier transform.
 
     values: (n_rows, n_columns, d)
     returns: (n_distances,), index = distance, as many as the longer side has places
@@ -170,6 +224,9 @@ def _sums(values: Floats) -> Floats:
     sums = np.zeros(max(values.shape[:2]))
     for lines in (values, values.swapaxes(0, 1)):  # (n_lines, n_line, d)
         n = lines.shape[1]
-        spectrum = np.fft.rfft(lines, 2 * n, axis=1)  # Twice as long, so that no pair goes around the end.
-        sums[:n] += np.fft.irfft(np.sum(spectrum.real**2 + spectrum.imag**2, axis=(0, 2)), 2 * n)[:n]
+        # Twice as long, so that no pair goes around the end.
+        spectrum = np.fft.rfft(lines, 2 * n, axis=1)
+        sums[:n] += np.fft.irfft(np.sum(spectrum.real**2 + spectrum.imag**2, axis=(0, 2)), 2 * n)[
+            :n
+        ]
     return sums

@@ -10,7 +10,9 @@ from generator.numerics.arrays import Floats
 
 @dataclass(frozen=True, eq=False)
 class NoEncoding(Form):
-    """No position encoding: order comes from elsewhere, or not at all. ``why`` gives the evidence."""
+    """No position encoding: order comes from elsewhere, or not at all. ``why`` gives the
+    evidence.
+    """
 
     why: str
     noun = "no encoding"

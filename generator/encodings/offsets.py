@@ -1,4 +1,6 @@
-"""Forms that depend on the offset between two positions alone: a bias, a vector, or the weights of a convolution."""
+"""Forms that depend on the offset between two positions alone: a bias, a vector, or the weights of
+a convolution.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,7 +32,8 @@ class OffsetBias(Form):
     """A bias per head and signed offset (key minus query), added to the attention logit.
 
     values: (n_heads, n_offsets), logits; offsets: (n_offsets,) consecutive integers, in positions
-    beyond: extrapolation past the last offset: "constant" (the last value) or "linear" (the last slope)
+    beyond: extrapolation past the last offset: "constant" (the last value) or "linear" (the last
+        slope)
     """
 
     values: Floats
@@ -50,9 +53,17 @@ class OffsetBias(Form):
 
     @property
     def parameters(self) -> Mapping[str, object]:
-        """Number of heads, whether later keys are hidden, and for a linear bias the slope of every head, in logits per position."""
-        slopes = (self.values[:, 1] - self.values[:, 0]).tolist() if self.beyond == "linear" and len(self.offsets) > 1 else None
-        return {"heads": len(self.values), "causal": self.causal} | ({} if slopes is None else {"slopes": slopes})
+        """Number of heads, whether later keys are hidden, and for a linear bias the slope of every
+        head, in logits per position.
+        """
+        slopes = (
+            (self.values[:, 1] - self.values[:, 0]).tolist()
+            if self.beyond == "linear" and len(self.offsets) > 1
+            else None
+        )
+        return {"heads": len(self.values), "causal": self.causal} | (
+            {} if slopes is None else {"slopes": slopes}
+        )
 
     @property
     def extent(self) -> int:
@@ -66,14 +77,17 @@ class OffsetBias(Form):
         """
         n = min(n_positions, self.extent)
         matrices = by_offset(self.values, self.offsets, n)
-        return np.where(self.causal & np.triu(np.ones((n, n), dtype=bool), 1), np.nan, matrices)  # (n_heads, n, n)
+        # (n_heads, n, n)
+        return np.where(self.causal & np.triu(np.ones((n, n), dtype=bool), 1), np.nan, matrices)
 
 
 @dataclass(frozen=True, eq=False)
 class RelativeTable(Form):
-    """A learned vector per signed offset (key minus query), multiplied with queries or keys inside attention.
+    """A learned vector per signed offset (key minus query), multiplied with queries or keys inside
+    attention.
 
-    vectors: (n_offsets, width); offsets: (n_offsets,) consecutive integers, in positions; the end vectors extend beyond them
+    vectors: (n_offsets, width); offsets: (n_offsets,) consecutive integers, in positions; the end
+        vectors extend beyond them
     """
 
     vectors: Floats
@@ -96,11 +110,14 @@ class RelativeTable(Form):
 
     @property
     def similarity(self) -> Floats:
-        """Cosine similarity between the vectors of all pairs of offsets: (n_offsets, n_offsets), dimensionless."""
+        """Cosine similarity between the vectors of all pairs of offsets: (n_offsets, n_offsets),
+        dimensionless.
+        """
         return cosine_matrix(self.vectors)
 
     def kernel(self, n_positions: int) -> Floats:
-        """Cosine of the vector at each pair's offset with that at offset 0 or, without one, at the nearest offset.
+        """Cosine of the vector at each pair's offset with that at offset 0 or, without one, at the
+        nearest offset.
 
         returns: (1, n_positions, n_positions), query by key, dimensionless
         """
@@ -112,7 +129,8 @@ class RelativeTable(Form):
 class Convolution(Form):
     """Weights of a convolution over the sequence, whose output is added to the input.
 
-    weights: (n_channels, n_channels_per_group, width); offsets: (width,), input minus output, in positions
+    weights: (n_channels, n_channels_per_group, width); offsets: (width,), input minus output, in
+        positions
     """
 
     weights: Floats
@@ -135,7 +153,9 @@ class Convolution(Form):
         return np.asarray(np.sqrt(np.sum(self.weights**2, axis=(0, 1))))
 
     def kernel(self, n_positions: int) -> Floats:
-        """Strength by offset as a matrix, query by key, 0 beyond the width: (1, n_positions, n_positions)."""
+        """Strength by offset as a matrix, query by key, 0 beyond the width: (1, n_positions,
+        n_positions).
+        """
         padded = np.concatenate([[0.0], self.strength, [0.0]])
         around = np.arange(int(self.offsets[0]) - 1, int(self.offsets[-1]) + 2)
         return by_offset(padded[None], np.asarray(around, dtype=np.float64), n_positions)

@@ -3,11 +3,14 @@
 from generator.encodings.rotations import Rotation
 from generator.numerics.arrays import Floats, frozen
 
-OF_WHOLE_HEAD = "proportional"  # The kind whose pairs turn as those of a rotation of the whole head do, of which it keeps the fastest.
+# The kind whose pairs turn as those of a rotation of the whole head do, of which it keeps the
+# fastest.
+OF_WHOLE_HEAD = "proportional"
 
 
 def frequencies_before(form: Rotation) -> Floats:
-    """Frequencies without scaling, of the pairs that turn with it: (n_pairs,), radians per position, as many as ``form.frequencies``.
+    """Frequencies without scaling, of the pairs that turn with it: (n_pairs,), radians per
+    position, as many as ``form.frequencies``.
 
     Pairs that a scaling stops are the last ones.
     errors: RowError when transformers cannot compute the frequencies of the rotation

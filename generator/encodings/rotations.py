@@ -13,12 +13,15 @@ from generator.errors import RowError
 from generator.libraries import light_transformers, rotary_initialisers
 from generator.numerics.arrays import Floats, frozen
 
-# Kinds of scaling that transformers lacks: that of configs of GTE, and a list of factors, one for each pair, as GGUF files may store.
+# Kinds of scaling that transformers lacks: that of configs of GTE, and a list of factors, one for
+# each pair, as GGUF files may store.
 FIXED_NTK, STORED = "ntk", "stored"
 
 
 def plain(value: object) -> object:
-    """``value`` from a config file as JSON can hold it: a number that is not finite, or anything else that JSON lacks, as text."""
+    """``value`` from a config file as JSON can hold it: a number that is not finite, or anything
+    else that JSON lacks, as text.
+    """
     match value:
         case Mapping():
             return {str(name): plain(item) for name, item in value.items()}
@@ -33,11 +36,14 @@ def plain(value: object) -> object:
 
 @dataclass(frozen=True, eq=False)
 class Rotation(Form):
-    """Rotation of pairs of query and key components by an angle proportional to position (Su et al. 2021, arXiv 2104.09864).
+    """Rotation of pairs of query and key components by an angle proportional to position (Su et al.
+    2021, arXiv 2104.09864).
 
-    rotary_dim of the head_dim components of each head are rotated; scaling: the checkpoint's parameters of a rescaling rule
+    rotary_dim of the head_dim components of each head are rotated; scaling: the checkpoint's
+    parameters of a rescaling rule
     step: frequency of the fastest pair before scaling, in radians per position
-    window: positions visible to one side in these layers, the query's included; None for the whole context
+    window: positions visible to one side in these layers, the query's included; None for the whole
+        context
     rescaled: frequencies (n_pairs,) and attention factor, computed by transformers beforehand
     """
 
@@ -61,7 +67,9 @@ class Rotation(Form):
 
     @property
     def parameters(self) -> Mapping[str, object]:
-        """Base, components, scaling rule, factor, frequencies in radians per position, and the window in positions."""
+        """Base, components, scaling rule, factor, frequencies in radians per position, and the
+        window in positions.
+        """
         return {
             "base": self.base,
             "head_dim": self.head_dim,
@@ -79,19 +87,31 @@ class Rotation(Form):
 
     @property
     def reach(self) -> int:
-        """Number of visible positions that these frequencies turn: the context, the window or the short texts; offsets go up to one less."""
-        return min(length for length in (self.n_positions, self.window, self.short) if length is not None)
+        """Number of visible positions that these frequencies turn: the context, the window or the
+        short texts; offsets go up to one less.
+        """
+        return min(
+            length for length in (self.n_positions, self.window, self.short) if length is not None
+        )
 
     @property
     def short(self) -> int | None:
-        """Length of the longest texts with these frequencies, where LongRoPE turns longer ones by others; None without such a limit."""
+        """Length of the longest texts with these frequencies, where LongRoPE turns longer ones by
+        others; None without such a limit.
+        """
         trained = self.scaling.get("original_max_position_embeddings")
-        return trained if self.rope_type == "longrope" and isinstance(trained, int) and trained > 0 else None
+        return (
+            trained
+            if self.rope_type == "longrope" and isinstance(trained, int) and trained > 0
+            else None
+        )
 
     @cached_property
     def unscaled_frequencies(self) -> Floats:
         """step · base^(−2j / rotary_dim): (n_pairs,), radians per position."""
-        return frozen(self.step * self.base ** (-2.0 * np.arange(self.rotary_dim // 2) / self.rotary_dim))
+        return frozen(
+            self.step * self.base ** (-2.0 * np.arange(self.rotary_dim // 2) / self.rotary_dim)
+        )
 
     @property
     def rope_type(self) -> str:
@@ -105,12 +125,16 @@ class Rotation(Form):
 
     @property
     def has_fixed_alpha(self) -> bool:
-        """Whether the base is multiplied by a power of a fixed ``alpha``, which HunYuan calls dynamic, too."""
+        """Whether the base is multiplied by a power of a fixed ``alpha``, which HunYuan calls
+        dynamic, too.
+        """
         return self.rope_type == "dynamic" and bool(self.scaling.get("alpha"))
 
     @property
     def settled(self) -> "Rotation":
-        """This rotation with its rescaled frequencies computed, so that it no longer needs transformers."""
+        """This rotation with its rescaled frequencies computed, so that it no longer needs
+        transformers.
+        """
         return replace(self, rescaled=self._rescaled) if self.is_rescaled else self
 
     @cached_property
@@ -140,37 +164,55 @@ class Rotation(Form):
         kinds = rotary_initialisers().ROPE_INIT_FUNCTIONS
         if self.rope_type not in kinds:
             raise RowError(
-                f"rotary scaling is of the kind {self.rope_type!r:.60}; expected one of {', '.join(sorted({*kinds, FIXED_NTK, STORED}))}"
+                f"rotary scaling is of the kind {self.rope_type!r:.60}; expected one of"
+                f" {', '.join(sorted({*kinds, FIXED_NTK, STORED}))}"
             )
         try:
             return self._by_transformers()
         except Exception as error:  # noqa: BLE001  # Its validators and its arithmetic raise errors of any kind.
             problem = f"{type(error).__name__}: {' '.join(str(error).split())[:120]}"
-        raise RowError(f"rotary scaling {dict(self.scaling)!r:.120} gives {problem}; expected a kind that transformers knows, complete")
+        raise RowError(
+            f"rotary scaling {dict(self.scaling)!r:.120} gives {problem}; expected a kind that"
+            " transformers knows, complete"
+        )
 
     def _by_alpha(self) -> Floats:
-        """Frequencies with the base multiplied by alpha^(d / (d − 2)), as in HunYuan: (n_pairs,), radians per position.
+        """Frequencies with the base multiplied by alpha^(d / (d − 2)), as in HunYuan: (n_pairs,),
+        radians per position.
 
         errors: RowError unless alpha is positive, and there are more than two components
         """
         alpha, n_components = self.scaling.get("alpha"), self.rotary_dim
         if not isinstance(alpha, int | float) or not 0.0 < alpha < math.inf or n_components <= 2:
             raise RowError(
-                f"rotary scaling with alpha {alpha!r:.60} of {n_components} components; expected a positive alpha, and more than 2"
+                f"rotary scaling with alpha {alpha!r:.60} of {n_components} components; expected a"
+                " positive alpha, and more than 2"
             )
         base = self.base * alpha ** (n_components / (n_components - 2))
         return frozen(self.step * base ** (-2.0 * np.arange(n_components // 2) / n_components))
 
     def _by_factor(self) -> Floats:
-        """Frequencies with the base multiplied by the factor, and all divided by its power 2 / d, as in GTE: (n_pairs,), radians per position.
+        """Frequencies with the base multiplied by the factor, and all divided by its power 2 / d,
+        as in GTE: (n_pairs,), radians per position.
 
-        Formula: Su Jianlin 2023 (https://kexue.fm/archives/9706), equation 6; the last pair is slowed by the whole factor.
+        Formula: Su Jianlin 2023 (https://kexue.fm/archives/9706), equation 6; the last pair is
+            slowed by the whole factor.
         errors: RowError unless the factor is positive, and the same for all pairs
         """
         factor = self.scaling.get("factor")
-        if not isinstance(factor, int | float) or not 0.0 < factor < math.inf or self.scaling.get("mixed_b") is not None:
-            raise RowError(f"rotary scaling {dict(self.scaling)!r:.120}; expected a positive factor, and no mixed_b")
-        return frozen(self.unscaled_frequencies * float(factor) ** (-2.0 * np.arange(1, self.rotary_dim // 2 + 1) / self.rotary_dim))
+        if (
+            not isinstance(factor, int | float)
+            or not 0.0 < factor < math.inf
+            or self.scaling.get("mixed_b") is not None
+        ):
+            raise RowError(
+                f"rotary scaling {dict(self.scaling)!r:.120}; expected a positive factor, and no"
+                " mixed_b"
+            )
+        return frozen(
+            self.unscaled_frequencies
+            * float(factor) ** (-2.0 * np.arange(1, self.rotary_dim // 2 + 1) / self.rotary_dim)
+        )
 
     def _by_list(self) -> Floats:
         """Frequencies divided by the factor of each pair: (n_pairs,), radians per position.
@@ -180,29 +222,40 @@ class Rotation(Form):
         factors = self.scaling.get("factors")
         n_pairs = self.rotary_dim // 2
         numbers = (
-            [factor for factor in factors if isinstance(factor, int | float) and 0.0 < factor < math.inf]
+            [
+                factor
+                for factor in factors
+                if isinstance(factor, int | float) and 0.0 < factor < math.inf
+            ]
             if isinstance(factors, list)
             else []
         )
         if not isinstance(factors, list) or not len(numbers) == len(factors) == n_pairs:
-            raise RowError(f"rotary scaling with the factors {factors!r:.80}; expected a positive number for each of {n_pairs} pairs")
+            raise RowError(
+                f"rotary scaling with the factors {factors!r:.80}; expected a positive number for"
+                f" each of {n_pairs} pairs"
+            )
         return frozen(self.unscaled_frequencies / np.array(numbers))
 
     def _by_transformers(self) -> tuple[Floats, float]:
         """Frequencies (n_pairs,) and attention factor by transformers' rotary initialiser."""
-        logging.getLogger("transformers.modeling_rope_utils").setLevel(logging.ERROR)  # It warns of keys that change nothing here.
+        # It warns of keys that change nothing here.
+        logging.getLogger("transformers.modeling_rope_utils").setLevel(logging.ERROR)
         rope = {
             **self.scaling,
             "rope_type": self.rope_type,
             "rope_theta": self.base,
             "partial_rotary_factor": self.rotary_dim / self.head_dim,
         }
-        # One head as wide as the model: some initialisers need these two even when head_dim is given.
+        # One head as wide as the model: some initialisers need these two even when head_dim is
+        # given.
         heads = {"hidden_size": self.head_dim, "num_attention_heads": 1, "head_dim": self.head_dim}
         config = light_transformers("configuration_utils").PreTrainedConfig(
             rope_parameters=rope, max_position_embeddings=self.n_positions, **heads
         )
-        frequencies, attention_factor = rotary_initialisers().ROPE_INIT_FUNCTIONS[self.rope_type](config, "cpu")
+        frequencies, attention_factor = rotary_initialisers().ROPE_INIT_FUNCTIONS[self.rope_type](
+            config, "cpu"
+        )
         rotated = frequencies.double().numpy()
         rotated = rotated[rotated != 0.0]  # A pair of frequency 0 is not rotated.
         if not rotated.size or not np.all(np.isfinite(rotated) & (rotated > 0.0)):
@@ -210,7 +263,9 @@ class Rotation(Form):
         return frozen(self.step * rotated), float(attention_factor)
 
     def by_offset(self, n_offsets: int) -> Floats:
-        """mean_j cos(offset · frequency_j) at offsets 0 … n_offsets − 1: (n_offsets,), within [−1, 1], 1 at offset 0."""
+        """mean_j cos(offset · frequency_j) at offsets 0 … n_offsets − 1: (n_offsets,), within [−1,
+        1], 1 at offset 0.
+        """
         return np.asarray(np.cos(np.arange(n_offsets)[:, None] * self.frequencies).mean(axis=1))
 
     def kernel(self, n_positions: int) -> Floats:

@@ -17,9 +17,11 @@ TableLayout = SinusoidLayout | Literal["columns first", "rows first", "shifted"]
 
 @dataclass(frozen=True, eq=False)
 class SinusoidFormula:
-    """What a table of sines and cosines follows from: scale · sin(places · frequencies), or the cosine.
+    """What a table of sines and cosines follows from: scale · sin(places · frequencies), or the
+    cosine.
 
-    places: (n_positions, n_axes), a number along each axis; frequencies: (n_axes, d_model), radians for each step along an axis
+    places: (n_positions, n_axes), a number along each axis; frequencies: (n_axes, d_model), radians
+        for each step along an axis
     is_cosine: (d_model,), bool
     """
 
@@ -35,7 +37,10 @@ class SinusoidFormula:
 
     @property
     def table(self) -> Floats:
-        """The table: (n_positions, d_model), dimensionless, within [−scale, scale]. Computed anew each time, a few rows at once."""
+        """The table: (n_positions, d_model), dimensionless, within [−scale, scale].
+
+        Computed anew each time, a few rows at once.
+        """
         table = np.empty(self.shape)
         for columns, wave in ((~self.is_cosine, np.sin), (self.is_cosine, np.cos)):
             for rows in blocks(*self.shape):
@@ -46,89 +51,138 @@ class SinusoidFormula:
 
 
 def sinusoid_formula(
-    n_positions: int, d_model: int, layout: SinusoidLayout = "interleaved", base: float = BASE, first: int = 0
+    n_positions: int,
+    d_model: int,
+    layout: SinusoidLayout = "interleaved",
+    base: float = BASE,
+    first: int = 0,
 ) -> SinusoidFormula:
-    """The fixed table of Vaswani et al. 2017 (arXiv 1706.03762, section 3.5) in one of the three layouts in use, from number ``first`` on.
+    """The fixed table of Vaswani et al. 2017 (arXiv 1706.03762, section 3.5) in one of the three
+    layouts in use, from number ``first`` on.
 
-    interleaved: sines and cosines alternate, as printed; halves: all sines, then all cosines (Marian, Pegasus);
-    tensor2tensor: halves with the exponent k/(d_model/2 − 1) (Whisper, M2M-100, FSMT). Where d_model is odd there is one
-    sine more than cosines; in tensor2tensor a last column of zeros instead.
+    interleaved: sines and cosines alternate, as printed; halves: all sines, then all cosines
+        (Marian, Pegasus);
+    tensor2tensor: halves with the exponent k/(d_model/2 − 1) (Whisper, M2M-100, FSMT). Where
+        d_model is odd there is one sine more than cosines; in tensor2tensor a last column of zeros
+        instead.
     """
     half = d_model // 2
     n_sines = half if layout == "tensor2tensor" else d_model - half
-    exponents = np.arange(n_sines) / max(half - 1, 1) if layout == "tensor2tensor" else 2 * np.arange(n_sines) / d_model
-    sines, cosines = (np.s_[0::2], np.s_[1::2]) if layout == "interleaved" else (np.s_[:n_sines], np.s_[n_sines : n_sines + half])
+    exponents = (
+        np.arange(n_sines) / max(half - 1, 1)
+        if layout == "tensor2tensor"
+        else 2 * np.arange(n_sines) / d_model
+    )
+    sines, cosines = (
+        (np.s_[0::2], np.s_[1::2])
+        if layout == "interleaved"
+        else (np.s_[:n_sines], np.s_[n_sines : n_sines + half])
+    )
     frequencies, is_cosine = np.zeros((1, d_model)), np.zeros(d_model, dtype=bool)
     frequencies[0, sines], frequencies[0, cosines] = base**-exponents, base ** -exponents[:half]
     is_cosine[cosines] = True
-    return SinusoidFormula(np.arange(first, first + n_positions, dtype=float)[:, None], frequencies, is_cosine)
+    return SinusoidFormula(
+        np.arange(first, first + n_positions, dtype=float)[:, None], frequencies, is_cosine
+    )
 
 
-def sinusoid(n_positions: int, d_model: int, layout: SinusoidLayout = "interleaved", base: float = BASE) -> Floats:
+def sinusoid(
+    n_positions: int, d_model: int, layout: SinusoidLayout = "interleaved", base: float = BASE
+) -> Floats:
     """The table of ``sinusoid_formula``: (n_positions, d_model), dimensionless, within [−1, 1]."""
     return sinusoid_formula(n_positions, d_model, layout, base).table
 
 
-def grid_formula(grid: tuple[int, int], d_model: int, columns_first: bool = True, base: float = BASE) -> SinusoidFormula:
-    """The sinusoid of a grid of patches, row by row: half of each vector encodes the column, the other half the row.
+def grid_formula(
+    grid: tuple[int, int], d_model: int, columns_first: bool = True, base: float = BASE
+) -> SinusoidFormula:
+    """The sinusoid of a grid of patches, row by row: half of each vector encodes the column, the
+    other half the row.
 
-    Each half is the sinusoid in halves (He et al. 2022, arXiv 2111.06377, as published; there the column comes first).
-    If d_model is odd, the last column is 0. Axes are rows and columns.
+    Each half is the sinusoid in halves (He et al. 2022, arXiv 2111.06377, as published; there the
+    column comes first). If d_model is odd, the last column is 0. Axes are rows and columns.
     """
-    return _of_grid(np.indices(grid, dtype=float), d_model, sinusoid_formula(0, d_model // 2, "halves", base), columns_first)
+    return _of_grid(
+        np.indices(grid, dtype=float),
+        d_model,
+        sinusoid_formula(0, d_model // 2, "halves", base),
+        columns_first,
+    )
 
 
-def grid_sinusoid(grid: tuple[int, int], d_model: int, columns_first: bool = True, base: float = BASE) -> Floats:
+def grid_sinusoid(
+    grid: tuple[int, int], d_model: int, columns_first: bool = True, base: float = BASE
+) -> Floats:
     """The table of ``grid_formula``: (rows · columns, d_model), dimensionless, within [−1, 1]."""
     return grid_formula(grid, d_model, columns_first, base).table
 
 
 def whole_turn_formula(grid: tuple[int, int], d_model: int) -> SinusoidFormula:
-    """The sinusoid of a grid whose rows and columns are counted from 1 and scaled, so that the last comes to 2π.
+    """The sinusoid of a grid whose rows and columns are counted from 1 and scaled, so that the last
+    comes to 2π.
 
-    Half of each vector encodes the row, the other half the column, with alternating sines and cosines (Carion et al. 2020,
-    arXiv 2005.12872, as published). d_model: a multiple of 4
+    Half of each vector encodes the row, the other half the column, with alternating sines and
+    cosines (Carion et al. 2020, arXiv 2005.12872, as published). d_model: a multiple of 4
     """
     counts = np.array(grid)[:, None, None]
     turns = 2 * np.pi * (np.indices(grid) + 1) / (counts + WHOLE_TURN_EPSILON)
     return _of_grid(turns, d_model, sinusoid_formula(0, d_model // 2), columns_first=False)
 
 
-def _of_grid(places: Floats, d_model: int, of_axis: SinusoidFormula, columns_first: bool) -> SinusoidFormula:
-    """Half of each vector from the place along one axis, half from that along the other, both as in ``of_axis``.
+def _of_grid(
+    places: Floats, d_model: int, of_axis: SinusoidFormula, columns_first: bool
+) -> SinusoidFormula:
+    """Half of each vector from the place along one axis, half from that along the other, both as in
+    ``of_axis``.
 
     places: (2, rows, columns), along the rows and along the columns
     """
     half = d_model // 2
     frequencies, is_cosine = np.zeros((2, d_model)), np.zeros(d_model, dtype=bool)
-    for axis, part in enumerate((np.s_[half : 2 * half], np.s_[:half]) if columns_first else (np.s_[:half], np.s_[half : 2 * half])):
+    for axis, part in enumerate(
+        (np.s_[half : 2 * half], np.s_[:half])
+        if columns_first
+        else (np.s_[:half], np.s_[half : 2 * half])
+    ):
         frequencies[axis, part], is_cosine[part] = of_axis.frequencies[0], of_axis.is_cosine
     return SinusoidFormula(places.reshape(2, -1).T, frequencies, is_cosine)
 
 
-def layout(rows: Floats, first_row: int, grid: tuple[int, int] | None, tolerance: float) -> TableLayout | None:
-    """The layout of the sinusoid that ``rows`` hold, counted from 0 or from ``first_row``; None without a match.
+def layout(
+    rows: Floats, first_row: int, grid: tuple[int, int] | None, tolerance: float
+) -> TableLayout | None:
+    """The layout of the sinusoid that ``rows`` hold, counted from 0 or from ``first_row``; None
+    without a match.
 
     rows: (n_positions, d_model); tolerance: largest absolute difference
     """
     for candidate in LAYOUTS:
-        if all(_is_sinusoid(part, first_row, candidate, tolerance) for part in (rows[:FEW], rows)):  # Few rows tell most tables apart.
+        # Few rows tell most tables apart.
+        if all(_is_sinusoid(part, first_row, candidate, tolerance) for part in (rows[:FEW], rows)):
             return candidate
     return None if grid is None else _grid_layout(grid, rows, tolerance)
 
 
 def _is_sinusoid(rows: Floats, first_row: int, candidate: SinusoidLayout, tolerance: float) -> bool:
     expected = sinusoid(first_row + rows.shape[0], rows.shape[1], candidate)
-    return any(np.allclose(rows, expected[start:][: len(rows)], rtol=0.0, atol=tolerance) for start in {0, first_row})
+    return any(
+        np.allclose(rows, expected[start:][: len(rows)], rtol=0.0, atol=tolerance)
+        for start in {0, first_row}
+    )
 
 
 def shifted_layout(rows: Floats, first_row: int, tolerance: float) -> TableLayout | None:
-    """The layout "shifted" when ``rows`` are the interleaved sinusoid up to mean and scale, the way PatchTST stores it; else None.
+    """The layout "shifted" when ``rows`` are the interleaved sinusoid up to mean and scale, the way
+    PatchTST stores it; else None.
 
     rows: (n_positions, d_model); tolerance: largest absolute difference at mean 0 and variance 1
     """
     expected = sinusoid(first_row + rows.shape[0], rows.shape[1])[first_row:]
-    return "shifted" if np.allclose(_standard(rows), _standard(expected), rtol=0.0, atol=tolerance) else None
+    return (
+        "shifted"
+        if np.allclose(_standard(rows), _standard(expected), rtol=0.0, atol=tolerance)
+        else None
+    )
 
 
 def _standard(values: Floats) -> Floats:

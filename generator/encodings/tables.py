@@ -9,20 +9,32 @@ import numpy as np
 from generator.encodings.form import Form
 from generator.encodings.sinusoids import SinusoidFormula, grid_formula, sinusoid_formula
 from generator.errors import NotApplicableError
-from generator.numerics.arrays import FLAT, Array, Floats, centred_slice, cosine_matrix, frozen, largest
+from generator.numerics.arrays import (
+    FLAT,
+    Array,
+    Floats,
+    centred_slice,
+    cosine_matrix,
+    frozen,
+    largest,
+)
 from generator.numerics.gram import principal, squared_singular_values
 from generator.numerics.outliers import outlier_rows
 
-MOST_VALUES = 2**23  # A larger table, for whose decomposition several copies would be made, goes by its Gram matrix.
-MOST_SHORT = 6144  # rows or columns, whichever are fewer; a larger Gram matrix would be decomposed for minutes.
+# A larger table, for whose decomposition several copies would be made, goes by its Gram matrix.
+MOST_VALUES = 2**23
+# rows or columns, whichever are fewer; a larger Gram matrix would be decomposed for minutes.
+MOST_SHORT = 6144
 LEADING = 3  # components along which the positions are placed
 
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """Singular value decomposition of a table minus its mean row: table − mean = left · diag(values) · right.
+    """Singular value decomposition of a table minus its mean row: table − mean = left ·
+    diag(values) · right.
 
-    left: (n_positions, LEADING), orthonormal columns, the first ones; values: (min(n_positions, d_model),), in descending order
+    left: (n_positions, LEADING), orthonormal columns, the first ones; values: (min(n_positions,
+        d_model),), in descending order
     """
 
     left: Floats
@@ -31,10 +43,13 @@ class Components:
 
 @dataclass(frozen=True, eq=False)
 class PositionTable(Form):
-    """One vector per position, without the stored rows before the first position and after the last.
+    """One vector per position, without the stored rows before the first position and after the
+    last.
 
-    given: the vectors, (n_positions, d_model), or the formula from which they follow, so that only what needs them computes them
-    first_row: index of the first position in the stored tensor; grid: rows and columns of patches, numbered row by row
+    given: the vectors, (n_positions, d_model), or the formula from which they follow, so that only
+        what needs them computes them
+    first_row: index of the first position in the stored tensor; grid: rows and columns of patches,
+        numbered row by row
     known_outliers: ``outliers``, where they have been computed before
     """
 
@@ -71,8 +86,14 @@ class PositionTable(Form):
 
     @property
     def parameters(self) -> Mapping[str, object]:
-        """Index of the first position in the stored tensor, number of positions, and rows and columns of patches."""
-        return {"first_row": self.first_row, "n_positions": self.extent, "grid": None if self.grid is None else list(self.grid)}
+        """Index of the first position in the stored tensor, number of positions, and rows and
+        columns of patches.
+        """
+        return {
+            "first_row": self.first_row,
+            "n_positions": self.extent,
+            "grid": None if self.grid is None else list(self.grid),
+        }
 
     @property
     def extent(self) -> int:
@@ -86,7 +107,9 @@ class PositionTable(Form):
 
     @cached_property
     def outliers(self) -> Array:
-        """Positions whose vectors are of unusual norm or unlike those of their neighbours, in ascending order: (n_outliers,), int."""
+        """Positions whose vectors are of unusual norm or unlike those of their neighbours, in
+        ascending order: (n_outliers,), int.
+        """
         if self.known_outliers is not None:
             return self.known_outliers
         return outlier_rows(self.vectors, self.grid[1] if self.grid else len(self.vectors))
@@ -98,7 +121,9 @@ class PositionTable(Form):
 
     @property
     def inliers(self) -> "PositionTable":
-        """The table with NaN in place of the vectors of outliers; a copy each time, where there are any, so that none stays in memory."""
+        """The table with NaN in place of the vectors of outliers; a copy each time, where there are
+        any, so that none stays in memory.
+        """
         if not self.outliers.size:
             return self
         vectors = self.vectors.copy()
@@ -107,7 +132,8 @@ class PositionTable(Form):
 
     @cached_property
     def singular_values(self) -> Floats:
-        """Singular values of the table, not centred, in descending order: (min(n_positions, d_model),), relative to its largest magnitude.
+        """Singular values of the table, not centred, in descending order: (min(n_positions,
+        d_model),), relative to its largest magnitude.
 
         errors: NotApplicableError for a table of zeros, or one too large to decompose
         """
@@ -120,7 +146,8 @@ class PositionTable(Form):
     def components(self) -> Components:
         """Principal components of the rows, relative to the table's largest magnitude.
 
-        errors: NotApplicableError for a table of zeros or of equal rows, or one too large to decompose
+        errors: NotApplicableError for a table of zeros or of equal rows, or one too large to
+            decompose
         """
         unit = self._unit
         if np.ptp(self.vectors, axis=0).max() <= FLAT * unit:
@@ -128,7 +155,10 @@ class PositionTable(Form):
         if self._is_large:
             squares, along = principal(self.vectors, unit, LEADING)
             values = np.sqrt(squares)
-            return Components(frozen(along / np.where(values[:LEADING] == 0.0, 1.0, values[:LEADING])), frozen(values))
+            return Components(
+                frozen(along / np.where(values[:LEADING] == 0.0, 1.0, values[:LEADING])),
+                frozen(values),
+            )
         centred = self.vectors / unit
         centred -= centred.mean(axis=0)
         left, values, _ = np.linalg.svd(centred, full_matrices=False)
@@ -140,16 +170,24 @@ class PositionTable(Form):
 
     @property
     def _unit(self) -> float:
-        """The largest magnitude. errors: NotApplicableError for a table of zeros, or one too large to decompose"""
+        """The largest magnitude.
+
+        errors: NotApplicableError for a table of zeros, or one too large to decompose
+        """
         if min(self.vectors.shape) > MOST_SHORT:
-            raise NotApplicableError(f"a table of {self.vectors.shape[0]:,} × {self.vectors.shape[1]:,} takes too long to decompose")
+            raise NotApplicableError(
+                f"a table of {self.vectors.shape[0]:,} × {self.vectors.shape[1]:,} takes too long"
+                " to decompose"
+            )
         unit = largest(self.vectors)
         if unit == 0.0:
             raise NotApplicableError("every value of the table is zero")
         return unit
 
     def kernel(self, n_positions: int) -> Floats:
-        """Cosine similarity of the first ``n_positions`` vectors: (1, n, n), n limited to the table."""
+        """Cosine similarity of the first ``n_positions`` vectors: (1, n, n), n limited to the
+        table.
+        """
         return cosine_matrix(self.vectors[:n_positions])[None]
 
     def middle(self, rows: int, columns: int) -> "PositionTable":
@@ -157,19 +195,33 @@ class PositionTable(Form):
         return self.windows(rows, columns)[0]
 
     def windows(self, rows: int, columns: int) -> tuple["PositionTable", ...]:
-        """The vectors of ``rows`` × ``columns`` patches in the middle of the grid, in its first corner and in its last.
+        """The vectors of ``rows`` × ``columns`` patches in the middle of the grid, in its first
+        corner and in its last.
 
         A sequence is a grid of one row.
         """
         n_rows, n_columns = self.grid or (1, len(self.vectors))
         patches = self.vectors.reshape(n_rows, n_columns, -1)
         down, across = centred_slice(n_rows, rows), centred_slice(n_columns, columns)
-        blocks = (patches[down, across], patches[:rows, :columns], patches[max(n_rows - rows, 0) :, max(n_columns - columns, 0) :])
+        blocks = (
+            patches[down, across],
+            patches[:rows, :columns],
+            patches[max(n_rows - rows, 0) :, max(n_columns - columns, 0) :],
+        )
         return tuple(
-            PositionTable(block.reshape(-1, block.shape[2]), grid=None if self.grid is None else block.shape[:2]) for block in blocks
+            PositionTable(
+                block.reshape(-1, block.shape[2]),
+                grid=None if self.grid is None else block.shape[:2],
+            )
+            for block in blocks
         )
 
 
-def sinusoid_table(n_positions: int, d_model: int, grid: tuple[int, int] | None = None) -> PositionTable:
+def sinusoid_table(
+    n_positions: int, d_model: int, grid: tuple[int, int] | None = None
+) -> PositionTable:
     """The sinusoid of a shape."""
-    return PositionTable(sinusoid_formula(n_positions, d_model) if grid is None else grid_formula(grid, d_model), grid=grid)
+    return PositionTable(
+        sinusoid_formula(n_positions, d_model) if grid is None else grid_formula(grid, d_model),
+        grid=grid,
+    )

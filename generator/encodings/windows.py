@@ -10,9 +10,11 @@ from generator.numerics.arrays import Array, Floats, centred_slice
 
 @dataclass(frozen=True, eq=False)
 class WindowBias(Form):
-    """A bias per head and offset (rows, columns), added to the attention logit within a window of patches.
+    """A bias per head and offset (rows, columns), added to the attention logit within a window of
+    patches.
 
-    values: (n_heads, 2·rows − 1, 2·columns − 1), logits, key minus query, with the offset (0, 0) in the middle
+    values: (n_heads, 2·rows − 1, 2·columns − 1), logits, key minus query, with the offset (0, 0) in
+        the middle
     """
 
     values: Floats
@@ -44,12 +46,18 @@ class WindowBias(Form):
         """
         rows, columns = self.grid
         patch = np.arange(min(n_positions, self.extent))
-        down, across = _offsets(patch // columns) + rows - 1, _offsets(patch % columns) + columns - 1
+        down, across = (
+            _offsets(patch // columns) + rows - 1,
+            _offsets(patch % columns) + columns - 1,
+        )
         return np.asarray(self.values[:, down, across])
 
     def middle(self, rows: int, columns: int) -> "WindowBias":
         """The bias of a smaller window: the offsets between ``rows`` × ``columns`` patches."""
-        down, across = (centred_slice(count, 2 * shown - 1) for count, shown in zip(self.values.shape[1:], (rows, columns), strict=True))
+        down, across = (
+            centred_slice(count, 2 * shown - 1)
+            for count, shown in zip(self.values.shape[1:], (rows, columns), strict=True)
+        )
         return WindowBias(self.values[:, down, across])
 
 

@@ -8,7 +8,8 @@ from generator.figures.style import DARK
 from generator.text import visible
 
 UNNEEDED = re.compile(r"<!DOCTYPE[^>]*>|(?<=>)\s+(?=<)")  # With the space between elements.
-UNWRITTEN = re.compile(r"[^\n -~]")  # Beyond printable ASCII; XML allows no control characters, and others reorder the text around them.
+# Beyond printable ASCII; XML allows no control characters, and others reorder the text around them.
+UNWRITTEN = re.compile(r"[^\n -~]")
 TAG = re.compile(r"<[^<>]+>")  # Text between tags may look like attributes, and stays as it is.
 TURN = re.compile(r' transform="rotate\(-?0 [^"]*"')  # By nothing.
 ID, NAMED = re.compile(r' id="([^"]+)"'), re.compile(r"#([\w-]+)")
@@ -16,15 +17,18 @@ PLACE = re.compile(r'(?<= [xy]=")-?\d+\.\d{3,}')
 PATH, COMMAND = re.compile(r'(?<= d=")[^"]+'), re.compile(r"([A-Za-z])([^A-Za-z]*)")
 STYLE, SEPARATOR = re.compile(r' style="([^"]*)"'), re.compile(r"([:;])\s+")
 FONT = re.compile(r"font-family:[^;]*;\s*")  # All text has that of the style sheet.
-GROUP = re.compile(r"<g>([^<]*(?:<(?!/?g\b)[^<]*)*)</g>")  # Without attributes, and without a group in it.
+# Without attributes, and without a group in it.
+GROUP = re.compile(r"<g>([^<]*(?:<(?!/?g\b)[^<]*)*)</g>")
 RULES = (
-    ":root{color-scheme:light dark}text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif!important}"
-    "image{image-rendering:pixelated}"
+    ":root{color-scheme:light dark}text{font-family:system-ui,-apple-system,'Segoe"
+    " UI',Roboto,'DejaVu Sans',sans-serif!important}image{image-rendering:pixelated}"
 )
 
 
 def compact(drawing: str) -> str:
-    """``drawing`` without what nothing needs, and with a class for each style: colours follow the reader's light or dark scheme."""
+    """``drawing`` without what nothing needs, and with a class for each style: colours follow the
+    reader's light or dark scheme.
+    """
     text = UNWRITTEN.sub(lambda character: visible(character[0]), UNNEEDED.sub("", drawing))
     classes: dict[str, str] = {}
     named = frozenset(NAMED.findall(text))
@@ -35,10 +39,17 @@ def compact(drawing: str) -> str:
 
 
 def _tag(tag: str, named: Set[str], classes: dict[str, str]) -> str:
-    """A tag with its class. named: ids that something refers to; classes: by style, to which new ones are added"""
+    """A tag with its class.
+
+    named: ids that something refers to; classes: by style, to which new ones are added
+    """
     tag = ID.sub(lambda match: match[0] if match[1] in named else "", TURN.sub("", tag))
-    tag = PATH.sub(lambda path: _by_steps(path[0]), PLACE.sub(lambda place: f"{float(place[0]):.2f}", tag))
-    return STYLE.sub(lambda style: f' class="{classes.setdefault(_written(style[1]), f"c{len(classes)}")}"', tag)
+    tag = PATH.sub(
+        lambda path: _by_steps(path[0]), PLACE.sub(lambda place: f"{float(place[0]):.2f}", tag)
+    )
+    return STYLE.sub(
+        lambda style: f' class="{classes.setdefault(_written(style[1]), f"c{len(classes)}")}"', tag
+    )
 
 
 def _written(style: str) -> str:
@@ -48,7 +59,8 @@ def _written(style: str) -> str:
 def _rules(classes: dict[str, str]) -> str:
     """A rule for each class, and those for dark pages. classes: by style"""
     light = "".join(f".{name}{{{style}}}" for style, name in classes.items())
-    return f"{light}@media(prefers-color-scheme:dark){{{''.join(map(_dark, classes.values(), classes))}}}"
+    dark = "".join(map(_dark, classes.values(), classes))
+    return f"{light}@media(prefers-color-scheme:dark){{{dark}}}"
 
 
 def _dark(name: str, style: str) -> str:
@@ -74,7 +86,8 @@ def _by_steps(path: str) -> str:
         place = tenths[-2:] or start
         start = place if command == "M" else start
         numerals = "".join(map(_numeral, written))
-        is_implied = letter == "l" and former in ("m", "l")  # Further pairs after a move or a line are lines.
+        # Further pairs after a move or a line are lines.
+        is_implied = letter == "l" and former in ("m", "l")
         text += numerals if is_implied else letter + numerals.lstrip()
         former = letter
     return text

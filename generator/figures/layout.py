@@ -1,10 +1,14 @@
-"""Places of panels in a figure, from the labels that they will have: matplotlib's own engines draw every label several times to measure it."""
+"""Places of panels in a figure, from the labels that they will have: matplotlib's own engines draw
+every label several times to measure it.
+"""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from matplotlib.layout_engine import LayoutEngine  # noqa: TID253  # Only what draws imports this module.
+
+# Only what draws imports this module.
+from matplotlib.layout_engine import LayoutEngine  # noqa: TID253
 
 from generator.figures.style import STYLE
 
@@ -14,12 +18,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 POINTS = 72  # per inch
-EDGE, GAP = 4.0, 9.0  # About the figure, and between panels. These and all lengths below are in points.
+# About the figure, and between panels. These and all lengths below are in points.
+EDGE, GAP = 4.0, 9.0
 LETTER, LINE = 0.62, 1.25  # Width of a letter, height of a line, by the size of the font.
 TICK = 7.0  # Length of a tick, and the room between it and its label.
 LABEL = 4.0  # Room between the labels of ticks and that of the axis.
 TITLE = 1.0  # Room above a title.
-BAR, BESIDE, SHARE = 8.0, 8.0, 0.85  # Width of a colour bar, room at its left, and its height as a share of that of the panels.
+# Width of a colour bar, room at its left, and its height as a share of that of the panels.
+BAR, BESIDE, SHARE = 8.0, 8.0, 0.85
 
 
 class Margins(NamedTuple):
@@ -32,7 +38,9 @@ class Margins(NamedTuple):
 
 
 class Layout(LayoutEngine):
-    """Panels in rows and columns of equal size, each colour bar at the right of a column, the legend of the figure below them."""
+    """Panels in rows and columns of equal size, each colour bar at the right of a column, the
+    legend of the figure below them.
+    """
 
     _adjust_compatible, _colorbar_gridspec = True, False  # As the base class asks of every engine.
 
@@ -46,28 +54,71 @@ class Layout(LayoutEngine):
 
     def execute(self, fig: "Figure") -> None:
         """Set the positions of all panels and colour bars."""
-        panels = {_place(axes): axes for axes in fig.axes if axes not in self.bars and axes.get_subplotspec() is not None}
+        panels = {
+            _place(axes): axes
+            for axes in fig.axes
+            if axes not in self.bars and axes.get_subplotspec() is not None
+        }
         if not panels:
             return
         rows, columns = (max(place[axis] for place in panels) + 1 for axis in (0, 1))
         room = {place: _margins(axes) for place, axes in panels.items()}
         bars = np.array(
-            [sum(BESIDE + BAR + _across(bar.yaxis) for bar, beside in self.bars.items() if beside == column) for column in range(columns)]
+            [
+                sum(
+                    BESIDE + BAR + _across(bar.yaxis)
+                    for bar, beside in self.bars.items()
+                    if beside == column
+                )
+                for column in range(columns)
+            ]
         )
         width, height = fig.get_size_inches() * POINTS
-        below = sum(legend.get_window_extent().height * POINTS / fig.dpi + EDGE for legend in fig.legends)
-        left, right = ([max(room[place][side] for place in panels if place[1] == column) for column in range(columns)] for side in (0, 1))
-        bottom, top = ([max(room[place][side] for place in panels if place[0] == row) for row in range(rows)] for side in (2, 3))
-        wide = (width - 2 * EDGE - GAP * (columns - 1) - sum(left) - sum(right) - bars.sum()) / columns
+        below = sum(
+            legend.get_window_extent().height * POINTS / fig.dpi + EDGE for legend in fig.legends
+        )
+        left, right = (
+            [
+                max(room[place][side] for place in panels if place[1] == column)
+                for column in range(columns)
+            ]
+            for side in (0, 1)
+        )
+        bottom, top = (
+            [max(room[place][side] for place in panels if place[0] == row) for row in range(rows)]
+            for side in (2, 3)
+        )
+        wide = (
+            width - 2 * EDGE - GAP * (columns - 1) - sum(left) - sum(right) - bars.sum()
+        ) / columns
         high = (height - 2 * EDGE - GAP * (rows - 1) - sum(bottom) - sum(top) - below) / rows
-        xs = EDGE + np.cumsum(left) + np.arange(columns) * (wide + GAP) + np.cumsum([0.0, *(np.array(right) + bars)[:-1]])
-        ys = height - EDGE - np.cumsum(top) - np.arange(rows) * (high + GAP) - np.cumsum([0.0, *bottom[:-1]]) - high
+        xs = (
+            EDGE
+            + np.cumsum(left)
+            + np.arange(columns) * (wide + GAP)
+            + np.cumsum([0.0, *(np.array(right) + bars)[:-1]])
+        )
+        ys = (
+            height
+            - EDGE
+            - np.cumsum(top)
+            - np.arange(rows) * (high + GAP)
+            - np.cumsum([0.0, *bottom[:-1]])
+            - high
+        )
         for (row, column), axes in panels.items():
             axes.set_position((xs[column] / width, ys[row] / height, wide / width, high / height))
         low, full = ys[-1], ys[0] + high - ys[-1]
         for bar, column in self.bars.items():
             x = xs[column] + wide + right[column] + BESIDE
-            bar.set_position((x / width, (low + full * (1 - SHARE) / 2) / height, BAR / width, full * SHARE / height))
+            bar.set_position(
+                (
+                    x / width,
+                    (low + full * (1 - SHARE) / 2) / height,
+                    BAR / width,
+                    full * SHARE / height,
+                )
+            )
 
 
 def _place(axes: "Axes") -> tuple[int, int]:
@@ -80,7 +131,11 @@ def _margins(axes: "Axes") -> Margins:
     if not axes.axison:
         return Margins()
     title = axes.get_title(loc="left") or axes.get_title()
-    below_title = (axes.title.get_transform().transform((0, 1)) - axes.transAxes.transform((0, 1)))[1] * POINTS / _dpi(axes)
+    below_title = (
+        (axes.title.get_transform().transform((0, 1)) - axes.transAxes.transform((0, 1)))[1]
+        * POINTS
+        / _dpi(axes)
+    )
     top = (_lines(title) * LINE * STYLE["axes.titlesize"] + below_title + TITLE) if title else 0.0
     names = _names(axes.xaxis)
     size = _tick_size(axes.xaxis)
@@ -96,7 +151,12 @@ def _margins(axes: "Axes") -> Margins:
 def _across(axis: "Axis") -> float:
     """Room that the labels of a vertical axis take at its side."""
     names = _names(axis)
-    ticks = max(len(line) for name in names for line in name.split("\n")) * LETTER * _tick_size(axis) + TICK if names else 0.0
+    ticks = (
+        max(len(line) for name in names for line in name.split("\n")) * LETTER * _tick_size(axis)
+        + TICK
+        if names
+        else 0.0
+    )
     return ticks + _label(axis)
 
 
@@ -114,7 +174,11 @@ def _names(axis: "Axis") -> list[str]:
     slack = (high - low) * 1e-9
     locations = list(axis.get_majorticklocs())
     names = axis.get_major_formatter().format_ticks(locations)
-    return [name for place, name in zip(locations, names, strict=True) if name and low - slack <= place <= high + slack]
+    return [
+        name
+        for place, name in zip(locations, names, strict=True)
+        if name and low - slack <= place <= high + slack
+    ]
 
 
 def _offset(axis: "Axis") -> float:

@@ -1,4 +1,6 @@
-"""Line plots of several encodings in one figure: line styles, legends, and markers for clipped values."""
+"""Line plots of several encodings in one figure: line styles, legends, and markers for clipped
+values.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +21,8 @@ Dash = str | tuple[int, tuple[float, ...]]
 DASHES: tuple[Dash, ...] = ("solid", (0, (5, 2)), (0, (6, 2, 1, 2)), (0, (9, 2, 1, 1.5, 1, 1.5)))
 DOTTED: Dash = (0, (1, 1.5))  # For reference lines, so never one of DASHES.
 POINTS = 72  # per inch
-CHARACTER, HANDLE, ROW = 5.6, 52.0, 13.5  # Of a legend, in points: width of a letter, width of a line sample, height of a row.
+# Of a legend, in points: width of a letter, width of a line sample, height of a row.
+CHARACTER, HANDLE, ROW = 5.6, 52.0, 13.5
 MOST_COLUMNS = 3
 MOST_DOTS = 32  # With more, the dashes between them disappear.
 ROOM = 0.09  # Width of a label, as a share of the axes.
@@ -38,7 +41,9 @@ ValueT = TypeVar("ValueT")
 
 
 def with_line_styles(results: Mapping[LabelT, ValueT]) -> Iterator[tuple[LabelT, ValueT, Dash]]:
-    """Label, value and line style of every result: solid for the first with a colour, another dash for every further one."""
+    """Label, value and line style of every result: solid for the first with a colour, another dash
+    for every further one.
+    """
     uses: Counter[str] = Counter()
     for label, result in results.items():
         yield label, result, DASHES[uses[label.colour] % len(DASHES)]
@@ -51,13 +56,27 @@ def dots(n_points: int) -> str | None:
 
 
 def legend_below(figure: "Figure") -> None:
-    """Add one legend of all axes below them, in as many columns as fit; the figure grows by its rows, not at the cost of the axes."""
-    entries = [pair for axes in figure.axes for pair in zip(*axes.get_legend_handles_labels(), strict=True)]
+    """Add one legend of all axes below them, in as many columns as fit; the figure grows by its
+    rows, not at the cost of the axes.
+    """
+    entries = [
+        pair for axes in figure.axes for pair in zip(*axes.get_legend_handles_labels(), strict=True)
+    ]
     longest = max((len(name) for _, name in entries), default=0)
-    columns = min(MOST_COLUMNS, max(1, int(WIDTH * POINTS / (HANDLE + CHARACTER * longest))), max(len(entries), 1))
+    columns = min(
+        MOST_COLUMNS,
+        max(1, int(WIDTH * POINTS / (HANDLE + CHARACTER * longest))),
+        max(len(entries), 1),
+    )
     rows = -(-len(entries) // columns)
     figure.set_figheight(figure.get_figheight() + (rows - 1) * ROW / POINTS)
-    figure.legend([line for line, _ in entries], [name for _, name in entries], loc="outside lower center", ncols=columns, handlelength=2.8)
+    figure.legend(
+        [line for line, _ in entries],
+        [name for _, name in entries],
+        loc="outside lower center",
+        ncols=columns,
+        handlelength=2.8,
+    )
 
 
 @dataclass(frozen=True)
@@ -82,12 +101,24 @@ class Point:
 
 
 def mark_beyond(axes: "Axes", lines: Sequence[Line], limits: tuple[float, float]) -> None:
-    """Mark with triangles where lines leave the limits of the y axis, and label the value farthest beyond each limit."""
+    """Mark with triangles where lines leave the limits of the y axis, and label the value farthest
+    beyond each limit.
+    """
     for edge, sign, marker in ((limits[0], -1.0, "v"), (limits[1], 1.0, "^")):
-        leaving = [(line, sign * (line.y - edge)) for line in lines if np.any(sign * (line.y - edge) > 0)]
+        leaving = [
+            (line, sign * (line.y - edge)) for line in lines if np.any(sign * (line.y - edge) > 0)
+        ]
         for line, excess in leaving:
             x = line.x[_turns(excess > 0)]
-            axes.plot(x, np.full(x.size, edge), marker, color=line.colour, markersize=4.5, clip_on=False, label=ASIDE)
+            axes.plot(
+                x,
+                np.full(x.size, edge),
+                marker,
+                color=line.colour,
+                markersize=4.5,
+                clip_on=False,
+                label=ASIDE,
+            )
         if leaving:
             line, excess = max(leaving, key=lambda pair: float(np.nanmax(pair[1])))
             turns, farthest = _turns(excess > 0), int(np.nanargmax(excess))
@@ -96,7 +127,8 @@ def mark_beyond(axes: "Axes", lines: Sequence[Line], limits: tuple[float, float]
 
 
 def _turns(beyond: Array) -> Array:
-    """Indices at which a line crosses a limit: first and last of each stretch beyond it, without the ends of the line.
+    """Indices at which a line crosses a limit: first and last of each stretch beyond it, without
+    the ends of the line.
 
     beyond: (n_points,), bool
     returns: (n_turns,), int; never empty where ``beyond`` has a true value
@@ -109,14 +141,28 @@ def _turns(beyond: Array) -> Array:
 def _label_value(axes: "Axes", point: Point, sign: float) -> None:
     low, high = axes.get_xlim()
     right = point.x > (low + high) / 2.0
-    style: dict[str, Any] = {"ha": "right" if right else "left", "va": "top" if sign > 0 else "bottom", "textcoords": "offset points"}
+    style: dict[str, Any] = {
+        "ha": "right" if right else "left",
+        "va": "top" if sign > 0 else "bottom",
+        "textcoords": "offset points",
+    }
     box = {"facecolor": PAPER, "linewidth": 0, "alpha": 0.8, "pad": 0.6}
     text = f"{'↑' if sign > 0 else '↓'} {point.name}"
-    axes.annotate(text, (point.x, point.y), (-6 if right else 6, -5 * sign), fontsize=8, color=INK, bbox=box, **style)
+    axes.annotate(
+        text,
+        (point.x, point.y),
+        (-6 if right else 6, -5 * sign),
+        fontsize=8,
+        color=INK,
+        bbox=box,
+        **style,
+    )
 
 
 def label_points(axes: "Axes", points: Sequence[Point]) -> None:
-    """Label ``points`` next to them, within the present x limits; of several close together, the first and the last."""
+    """Label ``points`` next to them, within the present x limits; of several close together, the
+    first and the last.
+    """
     low, high = axes.get_xlim()
     room = ROOM * (high - low)
     xs = [-np.inf, *sorted(point.x for point in points), np.inf]
@@ -124,5 +170,15 @@ def label_points(axes: "Axes", points: Sequence[Point]) -> None:
         before, after = point.x - xs[index - 1] < 2.0 * room, xs[index + 1] - point.x < 2.0 * room
         left = after or (not before and point.x > high - room)
         if not (before and after):
-            style: dict[str, Any] = {"ha": "right" if left else "left", "textcoords": "offset points"}
-            axes.annotate(point.name, (point.x, point.y), (-5 if left else 5, -9), fontsize=8, color=INK, **style)
+            style: dict[str, Any] = {
+                "ha": "right" if left else "left",
+                "textcoords": "offset points",
+            }
+            axes.annotate(
+                point.name,
+                (point.x, point.y),
+                (-5 if left else 5, -9),
+                fontsize=8,
+                color=INK,
+                **style,
+            )

@@ -1,4 +1,6 @@
-"""The data of a figure as plain values, from which the site's script draws it anew, so that it answers a hand."""
+"""The data of a figure as plain values, from which the site's script draws it anew, so that it
+answers a hand.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -30,10 +32,13 @@ Json = dict[str, Any]
 
 
 class Mark(Artist):
-    """An artist that draws nothing and stands for others, labelled STATIC, which draw its points one by one.
+    """An artist that draws nothing and stands for others, labelled STATIC, which draw its points
+    one by one.
 
-    points: (n_points, 2), or (n_points, 3) for a curve that readers can turn; NaN where there is none
-    joined: whether a line joins each point to the next; colour: None for colours from the first point to the last
+    points: (n_points, 2), or (n_points, 3) for a curve that readers can turn; NaN where there is
+        none
+    joined: whether a line joins each point to the next; colour: None for colours from the first
+        point to the last
     """
 
     def __init__(self, points: Floats, *, joined: bool, colour: str | None = None) -> None:
@@ -46,14 +51,21 @@ class Mark(Artist):
 
 
 def described(figure: "Figure") -> Json:
-    """The panels of a figure that has been laid out, with their marks, series and scale of colours, as JSON can hold it."""
+    """The panels of a figure that has been laid out, with their marks, series and scale of colours,
+    as JSON can hold it.
+    """
     width, height = figure.get_size_inches()
     panels = [axes for axes in figure.axes if axes.get_label() != COLOUR_BAR and axes.axison]
     series = _series(panels)
-    scale = next((_scale(axes, panels) for axes in figure.axes if axes.get_label() == COLOUR_BAR), None)
+    scale = next(
+        (_scale(axes, panels) for axes in figure.axes if axes.get_label() == COLOUR_BAR), None
+    )
     n_images = max(sum(len(axes.images) for axes in panels), 1)
     return {
-        "panels": [{**_panel(axes, height / width), "marks": list(_marks(axes, series, n_images))} for axes in panels],
+        "panels": [
+            {**_panel(axes, height / width), "marks": list(_marks(axes, series, n_images))}
+            for axes in panels
+        ],
         "series": series,
         "scale": scale,
     }
@@ -78,7 +90,12 @@ def _axis(axis: "Axis", limits: tuple[float, float]) -> Json:
     ticks = None
     if isinstance(axis.get_major_locator(), FixedLocator):
         places = axis.get_majorticklocs()
-        ticks = [[_short(place), name] for place, name in zip(places, axis.get_major_formatter().format_ticks(list(places)), strict=True)]
+        ticks = [
+            [_short(place), name]
+            for place, name in zip(
+                places, axis.get_major_formatter().format_ticks(list(places)), strict=True
+            )
+        ]
     return {
         "label": " ".join(axis.get_label_text().split()),
         "scale": axis.get_scale(),
@@ -100,7 +117,12 @@ def _style(artist: Any) -> Json:
     """Colour and dashes; the colour of an area is that of its face."""
     if isinstance(artist, Line2D):
         return {"colour": _colour(artist.get_color()), "dash": _dash(artist)}
-    return {"colour": _colour(np.ravel(artist.get_facecolor())[:3] if artist.get_fill() else artist.get_edgecolor()), "dash": None}
+    return {
+        "colour": _colour(
+            np.ravel(artist.get_facecolor())[:3] if artist.get_fill() else artist.get_edgecolor()
+        ),
+        "dash": None,
+    }
 
 
 def _area(artist: Any) -> Json:
@@ -117,7 +139,11 @@ def _dash(line: Line2D) -> list[float] | None:
 def _marks(axes: "Axes", series: Sequence[Json], n_images: int) -> Iterator[Json]:
     """The content of the axes, what is drawn first at first. n_images: of the whole figure"""
     yield from (_cells(axes, image, MOST_CELLS // n_images) for image in axes.images)
-    children = [child for child in axes.get_children() if child.get_label() != STATIC and child.get_visible()]
+    children = [
+        child
+        for child in axes.get_children()
+        if child.get_label() != STATIC and child.get_visible()
+    ]
     for artist in sorted(children, key=lambda child: float(child.get_zorder())):
         if isinstance(artist, Line2D):
             yield {**_line(axes, artist), **_of_series(artist, series)}
@@ -131,7 +157,9 @@ def _marks(axes: "Axes", series: Sequence[Json], n_images: int) -> Iterator[Json
 
 
 def _of_series(artist: Artist, series: Sequence[Json]) -> Json:
-    """Name of a mark, and its place in the legend: by label, else by its style where that is of one entry alone."""
+    """Name of a mark, and its place in the legend: by label, else by its style where that is of one
+    entry alone.
+    """
     label, style = str(artist.get_label()), _style(artist)
     hidden = label.startswith("_")
     name = None if label.startswith((NAMELESS, ASIDE)) else label.removeprefix("_")
@@ -169,14 +197,23 @@ def _line(axes: "Axes", line: Line2D) -> Json:
 
 
 def _band(area: PolyCollection) -> Json:
-    """An area between two lines over the same places: matplotlib closes it along the first and back along the second."""
+    """An area between two lines over the same places: matplotlib closes it along the first and back
+    along the second.
+    """
     vertices = np.concatenate([path.vertices for path in area.get_paths()])
     xs, inverse = np.unique(vertices[:, 0], return_inverse=True)
     low, high = np.full(xs.size, np.inf), np.full(xs.size, -np.inf)
     np.minimum.at(low, inverse, vertices[:, 1])
     np.maximum.at(high, inverse, vertices[:, 1])
     xs, low, high = (values[_spread(xs.size)] for values in (xs, low, high))
-    return {"kind": "band", "x": _places(xs), "low": rounded(low, READ), "high": rounded(high, READ), **_style(area), "alpha": _alpha(area)}
+    return {
+        "kind": "band",
+        "x": _places(xs),
+        "low": rounded(low, READ),
+        "high": rounded(high, READ),
+        **_style(area),
+        "alpha": _alpha(area),
+    }
 
 
 def _spread(count: int) -> Array:
@@ -191,8 +228,19 @@ def _steps(patch: StepPatch) -> Json:
     style = {**_style(patch), "alpha": patch.get_alpha() or 1.0, "steps": True}
     if patch.get_fill():
         low = np.broadcast_to(np.asarray(baseline, dtype=np.float64), values.shape)
-        return {"kind": "band", "x": _places(middles), "low": rounded(low, READ), "high": rounded(np.asarray(values), READ), **style}
-    line = {"kind": "line", "x": _places(middles), "y": rounded(np.asarray(values), READ), "width": patch.get_linewidth()}
+        return {
+            "kind": "band",
+            "x": _places(middles),
+            "low": rounded(low, READ),
+            "high": rounded(np.asarray(values), READ),
+            **style,
+        }
+    line = {
+        "kind": "line",
+        "x": _places(middles),
+        "y": rounded(np.asarray(values), READ),
+        "width": patch.get_linewidth(),
+    }
     return {**line, **style, "marker": None, "size": 0.0, "hollow": False}
 
 
@@ -200,15 +248,27 @@ def _points(mark: Mark) -> Json:
     kind = "curve" if mark.points.shape[1] == 3 else "points"
     kept = _spread(len(mark.points))
     columns = [rounded(column, READ) for column in mark.points[kept].T]
-    return {"kind": kind, "at": _places(kept.astype(np.float64)), "columns": columns, "joined": mark.joined, "colour": mark.colour}
+    return {
+        "kind": kind,
+        "at": _places(kept.astype(np.float64)),
+        "columns": columns,
+        "joined": mark.joined,
+        "colour": mark.colour,
+    }
 
 
 def _cells(axes: "Axes", image: "AxesImage", most: int) -> Json:
-    """The values of an image, of a large one means of blocks. A row or column with a name of its own, and the cells of a mosaic, are not averaged."""
+    """The values of an image, of a large one means of blocks.
+
+    A row or column with a name of its own, and the cells of a mosaic, are not averaged.
+    """
     values: Floats = np.ma.filled(np.ma.asarray(image.get_array(), dtype=np.float64), np.nan)
     left, right, bottom, top = image.get_extent()
     is_mosaic = image.get_label() == MOSAIC
-    kept = [is_mosaic or _is_named(axis, size) for axis, size in zip((axes.yaxis, axes.xaxis), values.shape, strict=True)]
+    kept = [
+        is_mosaic or _is_named(axis, size)
+        for axis, size in zip((axes.yaxis, axes.xaxis), values.shape, strict=True)
+    ]
     values, (down, across) = shrunk_by(values, most, (kept[0], kept[1]))
     right, bottom = left + (right - left) * across, top + (bottom - top) * down
     return {
@@ -224,7 +284,10 @@ def _cells(axes: "Axes", image: "AxesImage", most: int) -> Json:
 
 def _is_named(axis: "Axis", count: int) -> bool:
     """Whether each of ``count`` rows or columns has a tick of its own."""
-    return isinstance(axis.get_major_locator(), FixedLocator) and len(axis.get_majorticklocs()) == count
+    return (
+        isinstance(axis.get_major_locator(), FixedLocator)
+        and len(axis.get_majorticklocs()) == count
+    )
 
 
 def _text(text: "Text") -> Json:
@@ -253,10 +316,16 @@ def _is_ringed(text: "Text") -> bool:
 
 
 def _scale(axes: "Axes", panels: "Sequence[Axes]") -> Json:
-    """The scale of colours beside all panels; its stops are those of the first image, or the sequential ones of points."""
+    """The scale of colours beside all panels; its stops are those of the first image, or the
+    sequential ones of points.
+    """
     images = [image for panel in panels for image in panel.images]
     stops = STOPS[images[0].get_cmap().name] if images else next(iter(STOPS.values()))
-    return {"label": " ".join(axes.get_ylabel().split()), "limits": [_short(limit) for limit in axes.get_ylim()], "stops": stops}
+    return {
+        "label": " ".join(axes.get_ylabel().split()),
+        "limits": [_short(limit) for limit in axes.get_ylim()],
+        "stops": stops,
+    }
 
 
 def _colour(colour: Any) -> str:
@@ -272,7 +341,12 @@ def _alpha(area: PolyCollection) -> float:
 def _places(values: Floats) -> list[float | None] | Json:
     """Evenly spaced values by the first, the step and their number; others as a list."""
     steps = np.diff(values)
-    if len(values) > 2 and np.all(np.isfinite(values)) and np.allclose(steps, steps[0], rtol=1e-9, atol=0.0) and steps[0] != 0:
+    if (
+        len(values) > 2
+        and np.all(np.isfinite(values))
+        and np.allclose(steps, steps[0], rtol=1e-9, atol=0.0)
+        and steps[0] != 0
+    ):
         return {"first": _short(values[0]), "step": _short(steps[0]), "count": len(values)}
     return rounded(values)
 

@@ -23,8 +23,12 @@ LINE = 0.15  # Height of a line of a small title, in inches.
 MOST_DECADES = 6  # labelled on a logarithmic axis; more would overlap
 
 
-def panels(count: int, columns: int = 2, height: float = 3.2, **shared: Any) -> "tuple[Figure, list[Axes]]":
-    """A figure of standard width with ``count`` axes in rows of ``columns``, each row ``height`` inches high."""
+def panels(
+    count: int, columns: int = 2, height: float = 3.2, **shared: Any
+) -> "tuple[Figure, list[Axes]]":
+    """A figure of standard width with ``count`` axes in rows of ``columns``, each row ``height``
+    inches high.
+    """
     from matplotlib.figure import Figure
 
     from generator.figures.layout import Layout
@@ -43,14 +47,18 @@ def wrapped(title: str, letters: int = HALF) -> str:
 
 @dataclass(frozen=True)
 class Panel:
-    """A matrix (n_rows, n_columns) for display as an image, in multiples of ``unit``, with a title."""
+    """A matrix (n_rows, n_columns) for display as an image, in multiples of ``unit``, with a
+    title.
+    """
 
     title: str
     matrix: Floats
     unit: float = 1.0
 
 
-def image(axes: "Axes", matrix: Floats, limits: tuple[float, float], colours: str, n_images: int = 1) -> "AxesImage":
+def image(
+    axes: "Axes", matrix: Floats, limits: tuple[float, float], colours: str, n_images: int = 1
+) -> "AxesImage":
     """``matrix`` as an image with fixed colour limits; NaN is transparent.
 
     Averaged over blocks if it exceeds its share of the pixels of a figure.
@@ -59,29 +67,48 @@ def image(axes: "Axes", matrix: Floats, limits: tuple[float, float], colours: st
     return _image(axes, Panel("", matrix), limits, colours, n_images)
 
 
-def _image(axes: "Axes", panel: Panel, limits: tuple[float, float], colours: str, n_images: int) -> "AxesImage":
+def _image(
+    axes: "Axes", panel: Panel, limits: tuple[float, float], colours: str, n_images: int
+) -> "AxesImage":
     import matplotlib as mpl
 
     rows, columns = panel.matrix.shape
     small, (down, across) = shrunk_by(panel.matrix, PIXELS // n_images)
     colormap = mpl.colormaps[colours].resampled(LEVELS).with_extremes(bad=(0, 0, 0, 0))
     extent = (-0.5, columns * across - 0.5, rows * down - 0.5, -0.5)
-    picture = axes.imshow(small / panel.unit, cmap=colormap, vmin=limits[0], vmax=limits[1], extent=extent, aspect="auto")
+    picture = axes.imshow(
+        small / panel.unit,
+        cmap=colormap,
+        vmin=limits[0],
+        vmax=limits[1],
+        extent=extent,
+        aspect="auto",
+    )
     axes.set(xlim=(-0.5, columns - 0.5), ylim=(rows - 0.5, -0.5))
     return picture
 
 
 def image_panels(
-    images: Sequence[Panel], limits: tuple[float, float], colours: str, labels: tuple[str, str, str], square: bool
+    images: Sequence[Panel],
+    limits: tuple[float, float],
+    colours: str,
+    labels: tuple[str, str, str],
+    square: bool,
 ) -> "Figure":
-    """Matrices side by side on one colour scale; ``labels`` of the columns, the rows and the values.
+    """Matrices side by side on one colour scale; ``labels`` of the columns, the rows and the
+    values.
 
-    Up to two are large, a single square one on the left half; more become small multiples with labels along the outer edges alone.
+    Up to two are large, a single square one on the left half; more become small multiples with
+    labels along the outer edges alone.
     """
     compact, single = len(images) > 2, square and len(images) == 1
     columns, letters = (2, HALF) if not compact else (4, 16) if square else (3, 22)
     titles = [wrapped(panel.title, letters) for panel in images]
-    height = (4.2 if single else 3.8) if not compact else (1.95 if square else 2.45) + LINE * max(title.count("\n") + 1 for title in titles)
+    height = (
+        (4.2 if single else 3.8)
+        if not compact
+        else (1.95 if square else 2.45) + LINE * max(title.count("\n") + 1 for title in titles)
+    )
     figure, axes = panels(len(images) + single, columns, height, box_aspect=1 if square else None)
     if single:
         axes.pop().set_axis_off()  # A single panel takes the left half.
@@ -94,7 +121,9 @@ def image_panels(
     return figure
 
 
-def colour_bar(figure: "Figure", mappable: "ScalarMappable", axes: "Sequence[Axes]", label: str) -> None:
+def colour_bar(
+    figure: "Figure", mappable: "ScalarMappable", axes: "Sequence[Axes]", label: str
+) -> None:
     """Add one colour scale for all ``axes``, to their right."""
     from generator.figures.layout import Layout
 
@@ -108,7 +137,8 @@ def colour_bar(figure: "Figure", mappable: "ScalarMappable", axes: "Sequence[Axe
 
 
 def cell_numbers(axes: "Axes", matrix: Floats, limits: tuple[float, float], colours: str) -> None:
-    """Write the integers of ``matrix`` into the cells of its image, in black on light cells and white on dark ones.
+    """Write the integers of ``matrix`` into the cells of its image, in black on light cells and
+    white on dark ones.
 
     matrix: (n_rows, n_columns); limits, colours: of the image
     """
@@ -117,12 +147,16 @@ def cell_numbers(axes: "Axes", matrix: Floats, limits: tuple[float, float], colo
     shares = (matrix - limits[0]) / (limits[1] - limits[0])
     light = mpl.colormaps[colours](shares)[:, :, :3] @ (0.299, 0.587, 0.114) > 0.5
     for row, column in np.ndindex(matrix.shape):
-        text, colour = rounded(float(matrix[row, column]), 0), "#000000" if light[row, column] else "#ffffff"
+        text, colour = (
+            rounded(float(matrix[row, column]), 0),
+            ("#000000" if light[row, column] else "#ffffff"),
+        )
         axes.text(column, row, text, ha="center", va="center", fontsize=7, color=colour)
 
 
 def ridges(axes: "Axes", lines: Floats, names: Sequence[str], colour: str, spacing: float) -> None:
-    """Plot lines above one another from the bottom up, with ``spacing`` between their baselines, the first at height 0.
+    """Plot lines above one another from the bottom up, with ``spacing`` between their baselines,
+    the first at height 0.
 
     lines: (n_lines, n_points)
     """
@@ -137,13 +171,17 @@ def ridges(axes: "Axes", lines: Floats, names: Sequence[str], colour: str, spaci
 
 
 def head_colours(n_heads: int) -> list[str]:
-    """One colour per head: distinct ones for few heads, else a scale from the first head to the last."""
+    """One colour per head: distinct ones for few heads, else a scale from the first head to the
+    last.
+    """
     if n_heads <= len(SERIES):
         return list(SERIES[:n_heads])
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
 
-    return [to_hex(colormaps[SEQUENTIAL](0.35 + 0.5 * head / (n_heads - 1))) for head in range(n_heads)]
+    return [
+        to_hex(colormaps[SEQUENTIAL](0.35 + 0.5 * head / (n_heads - 1))) for head in range(n_heads)
+    ]
 
 
 def logarithmic(axes: "Axes", which: str) -> None:
@@ -158,7 +196,9 @@ def logarithmic(axes: "Axes", which: str) -> None:
 
 
 def thumbnail(kernel: Floats) -> "Figure":
-    """A square image of a kernel (n, n) without axes, for the gallery, scaled to the kernel's own range."""
+    """A square image of a kernel (n, n) without axes, for the gallery, scaled to the kernel's own
+    range.
+    """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(2.2, 2.2))

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 AWAY = 11.0  # Distance of a number from its point in both directions, in points.
 NEAR = 0.88  # Share of the axes beyond which a number turns to their middle.
-EDGE = 0.01  # Share of the axes; a point at its edge may stand for a value beyond, which is written there.
+# Share of the axes; a point at its edge may stand for a value beyond, which is written there.
+EDGE = 0.01
 APART = 0.05  # Share of the axes within which two marks would overlap.
 
 
@@ -32,15 +33,43 @@ def mark(figure: "Figure", places: Sequence[Place]) -> None:
     for place in places:
         axes = figure.axes[place.panel]
         across, down = _shares(axes, place)
-        crowd = sum(panel == place.panel and abs(x - across) < APART and abs(y - down) < 2 * APART for panel, x, y in taken)
+        crowd = sum(
+            panel == place.panel and abs(x - across) < APART and abs(y - down) < 2 * APART
+            for panel, x, y in taken
+        )
         taken.append((place.panel, across, down))
-        ring: dict[str, Any] = {"markerfacecolor": PAPER, "markeredgecolor": INK, "color": INK, "markersize": 5.5, "clip_on": False}
-        axes.plot([place.x], [place.y], "o", zorder=4, label=ASIDE, scalex=False, scaley=False, **ring)
+        ring: dict[str, Any] = {
+            "markerfacecolor": PAPER,
+            "markeredgecolor": INK,
+            "color": INK,
+            "markersize": 5.5,
+            "clip_on": False,
+        }
+        axes.plot(
+            [place.x], [place.y], "o", zorder=4, label=ASIDE, scalex=False, scaley=False, **ring
+        )
         at_edge = 2.0 if down > 1.0 - EDGE or down < EDGE else 1.0
-        shift = (-AWAY if across > NEAR else AWAY, at_edge * (-AWAY if down > NEAR else AWAY) - 1.6 * AWAY * crowd)
-        box = {"boxstyle": "circle,pad=0.25", "facecolor": PAPER, "edgecolor": INK, "linewidth": 0.9}
-        style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8, "color": INK, "textcoords": "offset points", "bbox": box}
-        axes.annotate(f"{place.number}", (place.x, place.y), shift, annotation_clip=False, zorder=5, **style).set_in_layout(False)
+        shift = (
+            -AWAY if across > NEAR else AWAY,
+            at_edge * (-AWAY if down > NEAR else AWAY) - 1.6 * AWAY * crowd,
+        )
+        box = {
+            "boxstyle": "circle,pad=0.25",
+            "facecolor": PAPER,
+            "edgecolor": INK,
+            "linewidth": 0.9,
+        }
+        style: dict[str, Any] = {
+            "ha": "center",
+            "va": "center",
+            "fontsize": 8,
+            "color": INK,
+            "textcoords": "offset points",
+            "bbox": box,
+        }
+        axes.annotate(
+            f"{place.number}", (place.x, place.y), shift, annotation_clip=False, zorder=5, **style
+        ).set_in_layout(False)
 
 
 def _shares(axes: "Axes", place: Place) -> tuple[float, float]:

@@ -26,13 +26,15 @@ TOO_LARGE = "To draw this figure takes more memory than one checkpoint may take.
 BACKEND = "matplotlib.backends.backend_svg"
 RC: Any = {"svg.fonttype": "none", "svg.hashsalt": "position-atlas"}
 METADATA = re.compile(rb"<metadata>(.*)</metadata>\n", re.DOTALL)
-ESCAPES = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})  # Of JSON within XML, and of either within a script.
+# Of JSON within XML, and of either within a script.
+ESCAPES = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})
 RASTER = re.compile(rb'data:image/png;base64,([^"]+)')
 VIEW_BOX = re.compile(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 
 
 def encode(draw: "Callable[..., Figure]", *inputs: object) -> bytes:
-    """The figure that ``draw(*inputs)`` returns, as SVG with its data; a sentence in its place where it needs too much memory.
+    """The figure that ``draw(*inputs)`` returns, as SVG with its data; a sentence in its place
+    where it needs too much memory.
 
     Equal numbers give equal bytes. Colours follow the reader's light or dark scheme.
     """
@@ -40,8 +42,10 @@ def encode(draw: "Callable[..., Figure]", *inputs: object) -> bytes:
         text, data = _saved(draw, *inputs)
     except MemoryError:
         text, data = _saved(_too_large)
-    gc.collect(1)  # Figures hold reference cycles, which would pile up until the next full collection.
-    text = re.sub(r' (?:width|height)="[\d.]+pt"', "", text, count=2)  # Opened alone it then fills the window.
+    # Figures hold reference cycles, which would pile up until the next full collection.
+    gc.collect(1)
+    # Opened alone it then fills the window.
+    text = re.sub(r' (?:width|height)="[\d.]+pt"', "", text, count=2)
     text = compact(re.sub(r"data:image/png;base64,([^\"]+)", _palette_png, text))
     packed = json.dumps(data, separators=(",", ":"), allow_nan=False).translate(ESCAPES)
     return text.replace("</svg>", f"<metadata>{packed}</metadata>\n</svg>").encode()
@@ -54,13 +58,17 @@ def parts(drawing: bytes) -> tuple[bytes, bytes]:
 
 
 def size(drawing: bytes) -> tuple[int, int]:
-    """Width and height in pixels, with which a page reserves room for it; zeros where it has none."""
+    """Width and height in pixels, with which a page reserves room for it; zeros where it has
+    none.
+    """
     box = VIEW_BOX.search(drawing)
     return (round(float(box[1])), round(float(box[2]))) if box else (0, 0)
 
 
 def raster(drawing: bytes) -> bytes | None:
-    """The first image of cells in a drawing, as PNG with a pixel for each; None where it has none."""
+    """The first image of cells in a drawing, as PNG with a pixel for each; None where it has
+    none.
+    """
     found = RASTER.search(drawing)
     return base64.b64decode(found[1]) if found else None
 
@@ -70,7 +78,8 @@ def _saved(draw: "Callable[..., Figure]", *inputs: object) -> tuple[str, dict[st
     import matplotlib as mpl
 
     with mpl.rc_context({**STYLE, **RC}), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # The reader's browser has other fonts.
+        # The reader's browser has other fonts.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
         buffer = io.StringIO()
         data = _save(draw(*inputs), buffer)
     return buffer.getvalue(), data
@@ -85,19 +94,29 @@ def _too_large() -> "Figure":
 
 
 def _save(figure: "Figure", file: io.StringIO) -> dict[str, Any]:
-    """Write the figure to ``file``, and return its data; ``savefig`` alone would draw everything once more for the layout."""
+    """Write the figure to ``file``, and return its data; ``savefig`` alone would draw everything
+    once more for the layout.
+    """
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     from generator.figures.live import described
 
     FigureCanvasSVG(figure)  # Text is measured by the backend that draws it.
-    for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) if not axis.get_label_text()):
+    for axis in (
+        axis
+        for axes in figure.axes
+        for axis in (axes.xaxis, axes.yaxis)
+        if not axis.get_label_text()
+    ):
         axis.set_label_coords(0, 0)  # Else matplotlib would search for room for an empty label.
     engine, dpi = figure.get_layout_engine(), figure.dpi
     if engine is not None:
-        engine.execute(figure)  # The engine changes the resolution to that of SVG; images need the figure's own.
+        # The engine changes the resolution to that of SVG; images need the figure's own.
+        engine.execute(figure)
         figure.set(layout_engine=None, dpi=dpi)
-    figure.savefig(file, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+    figure.savefig(
+        file, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    )
     return described(figure)
 
 
@@ -105,7 +124,8 @@ def _palette_png(match: re.Match[str]) -> str:
     from PIL import Image
 
     pixels: Array = np.array(Image.open(io.BytesIO(base64.b64decode(match[1]))).convert("RGBA"))
-    unique, index = np.unique(pixels.view(">u4").astype(np.uint32), return_inverse=True)  # Integers sort faster than rows of four.
+    # Integers sort faster than rows of four.
+    unique, index = np.unique(pixels.view(">u4").astype(np.uint32), return_inverse=True)
     if unique.size > 256:
         return match[0]
     colours = unique.astype(">u4").view(np.uint8).reshape(-1, 4)

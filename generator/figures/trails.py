@@ -1,4 +1,6 @@
-"""Positions as trails whose colour runs from the first to the last: in a plane, or in space seen from one side."""
+"""Positions as trails whose colour runs from the first to the last: in a plane, or in space seen
+from one side.
+"""
 
 from itertools import pairwise
 from math import ceil
@@ -17,11 +19,15 @@ COLOURS = 48  # stretches of a trail, one colour each
 MOST = 1536  # points of a trail
 
 
-def trail(axes: "Axes", plane: Floats, *, joined: bool, points: Floats | None = None, most: int = MOST) -> None:
+def trail(
+    axes: "Axes", plane: Floats, *, joined: bool, points: Floats | None = None, most: int = MOST
+) -> None:
     """Plot positions by their order.
 
-    plane: (n_positions, 2), NaN for those without a place; points: (n_positions, 3) of which ``plane`` is one view
-    joined: by a line, otherwise as dots, which are strokes too short to see: a third of the bytes of markers
+    plane: (n_positions, 2), NaN for those without a place; points: (n_positions, 3) of which
+        ``plane`` is one view
+    joined: by a line, otherwise as dots, which are strokes too short to see: a third of the bytes
+        of markers
     most: points that are drawn
     """
     from matplotlib import colormaps
@@ -35,14 +41,23 @@ def trail(axes: "Axes", plane: Floats, *, joined: bool, points: Floats | None = 
         indices = shown[np.unique(np.append(np.arange(start, stop, every), stop))]
         drawn = plane[indices]
         if not joined:
-            drawn = np.stack([drawn, drawn + 1e-6, np.full_like(drawn, np.nan)], axis=1).reshape(-1, 2)
+            drawn = np.stack([drawn, drawn + 1e-6, np.full_like(drawn, np.nan)], axis=1).reshape(
+                -1, 2
+            )
         colour = colours((shown[start] + shown[stop]) / 2.0 / (len(plane) - 1))
-        axes.plot(*drawn.T, color=colour, linewidth=0.9 if joined else 2.4, solid_capstyle="round", label=STATIC)
+        axes.plot(
+            *drawn.T,
+            color=colour,
+            linewidth=0.9 if joined else 2.4,
+            solid_capstyle="round",
+            label=STATIC,
+        )
     axes.add_artist(Mark(plane if points is None else points, joined=joined))
 
 
 def seen(points: Floats, turn: float, tilt: float) -> Floats:
-    """Points in space as they are seen after a turn about the upright axis and then a tilt towards the reader.
+    """Points in space as they are seen after a turn about the upright axis and then a tilt towards
+    the reader.
 
     points: (n_points, 3); turn, tilt: degrees; returns: (n_points, 2), across and upwards
     """

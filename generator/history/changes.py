@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Document = Mapping[str, Any]
-Kind = Literal["new", "gone", "status", "revision", "new encoding", "encoding gone", "numbers", "metric"]
+Kind = Literal[
+    "new", "gone", "status", "revision", "new encoding", "encoding gone", "numbers", "metric"
+]
 TOLERANCE = 1e-6  # relative: other processors and libraries may change the last digits
 LEAST = 1e-12  # Below it, a number is zero up to rounding.
 
@@ -15,8 +17,9 @@ LEAST = 1e-12  # Below it, a number is zero up to rounding.
 class Change:
     """One difference.
 
-    slug, title: of the checkpoint; encoding: its name, "" where the change is that of the checkpoint; what: the metric, or what else changed; of a new checkpoint its status, unless
-    that is ok
+    slug, title: of the checkpoint; encoding: its name, "" where the change is that of the
+        checkpoint; what: the metric, or what else changed; of a new checkpoint its status, unless
+        that is ok
     before, after: None where there is none; unit: of both
     """
 
@@ -33,7 +36,11 @@ class Change:
 def changes(before: Document, after: Document) -> list[Change]:
     """Every difference between two atlases, checkpoint by checkpoint, in the order of slugs."""
     former, later = _by(before["checkpoints"], "slug"), _by(after["checkpoints"], "slug")
-    return [change for slug in sorted(former.keys() | later.keys()) for change in _of_checkpoint(former.get(slug), later.get(slug))]
+    return [
+        change
+        for slug in sorted(former.keys() | later.keys())
+        for change in _of_checkpoint(former.get(slug), later.get(slug))
+    ]
 
 
 def _by(records: list[Document], key: str) -> dict[str, Document]:
@@ -49,7 +56,13 @@ def _of_checkpoint(before: Document | None, after: Document | None) -> Iterator[
         return
     here = (after["slug"], after["title"])
     if before["status"] != after["status"]:
-        yield Change("status", *here, what=after["reason"] or "", before=before["status"], after=after["status"])
+        yield Change(
+            "status",
+            *here,
+            what=after["reason"] or "",
+            before=before["status"],
+            after=after["status"],
+        )
     if after["status"] != "ok" or (before["status"] != "ok" and not before["encodings"]):
         return  # One of them says nothing of what the checkpoint holds.
     if before["revision"] != after["revision"]:
@@ -57,19 +70,31 @@ def _of_checkpoint(before: Document | None, after: Document | None) -> Iterator[
     yield from _of_encodings(here, _by(before["encodings"], "key"), _by(after["encodings"], "key"))
 
 
-def _of_encodings(here: tuple[str, str], former: dict[str, Document], later: dict[str, Document]) -> Iterator[Change]:
+def _of_encodings(
+    here: tuple[str, str], former: dict[str, Document], later: dict[str, Document]
+) -> Iterator[Change]:
     for key in sorted(former.keys() | later.keys()):
         if key not in former or key not in later:
-            yield Change("new encoding" if key in later else "encoding gone", *here, (later.get(key) or former[key])["name"])
+            yield Change(
+                "new encoding" if key in later else "encoding gone",
+                *here,
+                (later.get(key) or former[key])["name"],
+            )
             continue
         before, after = former[key], later[key]
         if before["sha256"] != after["sha256"]:
-            yield Change("numbers", *here, after["name"], "SHA-256", before["sha256"], after["sha256"])
+            yield Change(
+                "numbers", *here, after["name"], "SHA-256", before["sha256"], after["sha256"]
+            )
         yield from _of_metrics(here, after["name"], before["metrics"], after["metrics"])
 
 
-def _of_metrics(here: tuple[str, str], name: str, former: Document, later: Document) -> Iterator[Change]:
-    """Metrics of both whose values differ; one that is new or gone says something of the program, not of the checkpoint."""
+def _of_metrics(
+    here: tuple[str, str], name: str, former: Document, later: Document
+) -> Iterator[Change]:
+    """Metrics of both whose values differ; one that is new or gone says something of the program,
+    not of the checkpoint.
+    """
     for metric in later:
         if metric in former:
             before, after = former[metric]["value"], later[metric]["value"]

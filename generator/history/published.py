@@ -19,7 +19,8 @@ NAME = re.compile(rf"(?:\d{{4}}-\d\d-\d\d|{UNDATED})(?:\.\d+)?")
 
 
 def atlas(place: str) -> dict[str, Any]:
-    """The atlas at ``place``: an atlas.json, a folder with one (of a site, or the output of a build), or the address of either.
+    """The atlas at ``place``: an atlas.json, a folder with one (of a site, or the output of a
+    build), or the address of either.
 
     errors: RefusedError when it holds no atlas, or does not answer
     """
@@ -27,13 +28,18 @@ def atlas(place: str) -> dict[str, Any]:
         if place.lower().startswith(("http://", "https://")):
             return _fetched_atlas(place)
         file = _file(Path(place))
-        return _whole(_parsed(place, file.read_bytes()), lambda part: (file.parent / part).read_bytes())
+        return _whole(
+            _parsed(place, file.read_bytes()), lambda part: (file.parent / part).read_bytes()
+        )
     except NotReachedError as error:
         raise RefusedError(str(error)) from None
 
 
 def former(site: str) -> dict[str, Any] | None:
-    """The atlas of a published site; None where nothing is published there yet. errors: as ``atlas``"""
+    """The atlas of a published site; None where nothing is published there yet.
+
+    errors: as ``atlas``
+    """
     try:
         return _fetched_atlas(site)
     except NotPublishedError:
@@ -53,10 +59,15 @@ def _fetched_atlas(place: str) -> dict[str, Any]:
 
 
 def _whole(document: dict[str, Any], read: Callable[[str], bytes]) -> dict[str, Any]:
-    """``document`` with the checkpoints of its parts. read: returns a file beside atlas.json, by its path from there"""
+    """``document`` with the checkpoints of its parts.
+
+    read: returns a file beside atlas.json, by its path from there
+    """
     names = [str(part).removeprefix("data/") for part in document.get("parts", ())]
     if foreign := [name for name in names if not PART.fullmatch(name)]:
-        raise RefusedError(f"found a part called {foreign[0][:40]!r}; expected one like 'data/atlas/0001.json'")
+        raise RefusedError(
+            f"found a part called {foreign[0][:40]!r}; expected one like 'data/atlas/0001.json'"
+        )
     rows = (row for name in names for row in _parsed(name, read(name))["checkpoints"])
     return {**document, "checkpoints": [*document["checkpoints"], *rows], "parts": []}
 
@@ -72,12 +83,16 @@ def _parsed(place: str, content: bytes) -> dict[str, Any]:
         ):
             raise TypeError
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise RefusedError(f"{place}: found no atlas; expected an atlas.json, or a site or an output folder that has one") from None
+        raise RefusedError(
+            f"{place}: found no atlas; expected an atlas.json, or a site or an output folder that"
+            " has one"
+        ) from None
     return dict(document)
 
 
 def bring_releases(site: str, folder: Path) -> None:
-    """Add to ``folder`` the releases of a published ``site`` that it lacks; nothing where the site has none.
+    """Add to ``folder`` the releases of a published ``site`` that it lacks; nothing where the site
+    has none.
 
     errors: RefusedError when the site does not answer, or its index is none; OSError
     """
@@ -86,22 +101,30 @@ def bring_releases(site: str, folder: Path) -> None:
         for name in _names(f"{base}/index.json"):
             if not (folder / name / RECORD).exists():
                 (folder / name).mkdir(parents=True, exist_ok=True)
-                for file in (*(f"{data}.gz" for data in DATA), RECORD):  # The record last: without it, the folder is no release.
+                # The record last: without it, the folder is no release.
+                for file in (*(f"{data}.gz" for data in DATA), RECORD):
                     (folder / name / file).write_bytes(fetched(f"{base}/{name}/{file}"))
     except NotReachedError as error:
         raise RefusedError(str(error)) from None
 
 
 def _names(address: str) -> list[str]:
-    """Folders of the releases that an index lists. errors: as ``bring_releases``; NotReachedError"""
+    """Folders of the releases that an index lists.
+
+    errors: as ``bring_releases``; NotReachedError
+    """
     try:
         names = [str(release["id"]) for release in json.loads(fetched(address))]
     except NotPublishedError:
         return []
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise RefusedError(f"{address}: found no index of releases; expected one that an atlas has published") from None
+        raise RefusedError(
+            f"{address}: found no index of releases; expected one that an atlas has published"
+        ) from None
     if foreign := [name for name in names if not NAME.fullmatch(name)]:
-        raise RefusedError(f"{address}: found a release called {foreign[0][:40]!r}; expected a date")
+        raise RefusedError(
+            f"{address}: found a release called {foreign[0][:40]!r}; expected a date"
+        )
     return names
 
 
@@ -122,7 +145,9 @@ def fetched(address: str) -> bytes:
             for chunk in answer.iter_bytes():
                 content += chunk
                 if len(content) > MOST_BYTES:
-                    raise NotReachedError(f"{address}: more than {MOST_BYTES >> 20} MiB; expected an atlas.json")
+                    raise NotReachedError(
+                        f"{address}: more than {MOST_BYTES >> 20} MiB; expected an atlas.json"
+                    )
             return content
     except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
         raise NotReachedError(f"{address}: {error}") from None
@@ -137,5 +162,8 @@ def _file(place: Path) -> Path:
     candidates = (place, place / ATLAS, place / "site" / ATLAS, place / "docs" / ATLAS)
     found = next((path for path in candidates if path.is_file()), None)
     if found is None:
-        raise RefusedError(f"{place}: found no atlas; expected an atlas.json, or a site or an output folder that has one")
+        raise RefusedError(
+            f"{place}: found no atlas; expected an atlas.json, or a site or an output folder that"
+            " has one"
+        )
     return found

@@ -1,4 +1,5 @@
-"""Releases: what was published, and when. A folder holds them, one folder each, with the data as they were.
+"""Releases: what was published, and when. A folder holds them, one folder each, with the data as
+    they were.
 
 A release keeps the checkpoints that differ from the release before alone, so that it is small.
 """
@@ -39,12 +40,17 @@ def read(folder: Path) -> tuple[Release, ...]:
         try:
             found.append(Release(**json.loads(path.read_text(encoding="utf-8"))))
         except (ValueError, TypeError, RecursionError):
-            raise RefusedError(f"{path}: found no record of a release; expected one as an earlier build wrote it") from None
+            raise RefusedError(
+                f"{path}: found no record of a release; expected one as an earlier build wrote it"
+            ) from None
     return tuple(sorted(found, key=lambda release: release.number))
 
 
 def following(releases: Sequence[Release], atlas: Document) -> Release | None:
-    """The release of ``atlas`` after these; None where nothing has changed since the last. atlas: as atlas.json"""
+    """The release of ``atlas`` after these; None where nothing has changed since the last.
+
+    atlas: as atlas.json
+    """
     before = state(releases)
     after = {row["slug"]: _record(row, before.get(row["slug"])) for row in atlas["checkpoints"]}
     moved = {change.slug for change in changes(_document(before), _document(after))}
@@ -79,7 +85,11 @@ def steps(releases: Sequence[Release]) -> list[Step]:
     """What changed with each release, the last first; the first release is all new."""
     found, before = [], state(())
     for release in releases:
-        after = {slug: record for slug, record in {**before, **release.checkpoints}.items() if record is not None}
+        after = {
+            slug: record
+            for slug, record in {**before, **release.checkpoints}.items()
+            if record is not None
+        }
         found.append(Step(release, changes(_document(before), _document(after))))
         before = after
     return found[::-1]
@@ -109,14 +119,20 @@ def _document(records: Mapping[str, Document]) -> Document:
 
 
 def _record(row: Document, former: Document | None) -> Document:
-    """What a release keeps of a checkpoint in atlas.json. One that could not be read keeps its ``former`` revision and numbers."""
+    """What a release keeps of a checkpoint in atlas.json.
+
+    One that could not be read keeps its ``former`` revision and numbers.
+    """
     about = {name: row[name] for name in OF_CHECKPOINT}
     if former is not None and row["status"] != "ok":
         return {**about, "revision": former["revision"], "encodings": former["encodings"]}
     encodings = [
         {
             **{name: encoding[name] for name in OF_ENCODING},
-            "metrics": {key: {"value": metric["value"], "unit": metric["unit"]} for key, metric in encoding["metrics"].items()},
+            "metrics": {
+                key: {"value": metric["value"], "unit": metric["unit"]}
+                for key, metric in encoding["metrics"].items()
+            },
         }
         for encoding in row["encodings"]
     ]

@@ -17,16 +17,34 @@ def line(change: Change) -> str:
 def table(moved: Sequence[Change]) -> str:
     """Changes as a table in Markdown."""
     head = ["| Checkpoint | Change |", "| --- | --- |"]
-    return "\n".join([*head, *(f"| {_cell(change.encoding or change.title)} | {_cell(_change_text(change))} |" for change in moved)])
+    return "\n".join(
+        [
+            *head,
+            *(
+                f"| {_cell(change.encoding or change.title)} | {_cell(_change_text(change))} |"
+                for change in moved
+            ),
+        ]
+    )
 
 
 def counts(atlas: Document) -> str:
-    """How many checkpoints an atlas has, and in Markdown which of them could not be read, and why."""
+    """How many checkpoints an atlas has, and in Markdown which of them could not be read, and
+    why.
+    """
     rows = atlas["checkpoints"]
     found = Counter(row["status"] for row in rows)
-    head = f"**{len(rows)} checkpoints**: " + ", ".join(f"{count} {status}" for status, count in sorted(found.items(), reverse=True))
-    failed = [f"| {_cell(row['title'])} | {_cell(row['reason'] or '')} |" for row in rows if row["status"] != "ok"]
-    return "\n".join([head, "", *(["| Not read | Why |", "| --- | --- |", *failed, ""] if failed else [])])
+    head = f"**{len(rows)} checkpoints**: " + ", ".join(
+        f"{count} {status}" for status, count in sorted(found.items(), reverse=True)
+    )
+    failed = [
+        f"| {_cell(row['title'])} | {_cell(row['reason'] or '')} |"
+        for row in rows
+        if row["status"] != "ok"
+    ]
+    return "\n".join(
+        [head, "", *(["| Not read | Why |", "| --- | --- |", *failed, ""] if failed else [])]
+    )
 
 
 def since(former: Document | None, atlas: Document) -> str:
@@ -57,9 +75,18 @@ def _change_text(change: Change) -> str:
 def _value(value: float | str | None) -> str:
     if value is None:
         return "none"
-    return significant(value, 6) if isinstance(value, float | int) else value if " " in value else value[:DIGITS]
+    return (
+        significant(value, 6)
+        if isinstance(value, float | int)
+        else value
+        if " " in value
+        else value[:DIGITS]
+    )
 
 
 def _cell(text: str) -> str:
     """``text`` as it stands in a table of Markdown, where nothing of it is markup."""
-    return "".join(f"&#{ord(letter)};" if letter in "|<>&`*_[]\\" else letter for letter in " ".join(text.split()))
+    return "".join(
+        f"&#{ord(letter)};" if letter in "|<>&`*_[]\\" else letter
+        for letter in " ".join(text.split())
+    )

@@ -12,7 +12,9 @@ from generator.errors import NotApplicableError
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 FIRST = 1024  # Values that are looked at before all of them.
-BLOCK = 2**20  # Values of a large array that are worked on at once, where a changed copy of all would take as much memory again.
+# Values of a large array that are worked on at once, where a changed copy of all would take as much
+# memory again.
+BLOCK = 2**20
 FLAT = 1e-9  # Differences below this share of the largest value are rounding.
 
 
@@ -37,7 +39,9 @@ def finite(values: Floats, what: str) -> Floats:
 
 
 def narrowest(values: Array) -> Array:
-    """Float64 ``values`` (…,) in float16 or float32 where that holds each exactly, as with values read in that type; else unchanged."""
+    """Float64 ``values`` (…,) in float16 or float32 where that holds each exactly, as with values
+    read in that type; else unchanged.
+    """
     if values.dtype == np.float64:
         for dtype in (np.float16, np.float32):
             if _holds(dtype, values.reshape(-1)):
@@ -55,13 +59,17 @@ def _holds(dtype: type[np.floating[Any]], values: Floats) -> bool:
 
 
 def blocks(count: int, size: int) -> Iterator[slice]:
-    """Consecutive slices of ``count`` rows of ``size`` values, or of as many columns, with about ``BLOCK`` values each."""
+    """Consecutive slices of ``count`` rows of ``size`` values, or of as many columns, with about
+    ``BLOCK`` values each.
+    """
     step = max(BLOCK // max(size, 1), 1)
     return (slice(start, start + step) for start in range(0, count, step))
 
 
 def largest(values: Floats) -> float:
-    """The largest magnitude in ``values`` (…,), in their unit; 0 for an empty array, NaN where one is NaN."""
+    """The largest magnitude in ``values`` (…,), in their unit; 0 for an empty array, NaN where one
+    is NaN.
+    """
     return float(np.maximum(np.max(values, initial=0.0), -np.min(values, initial=0.0)))
 
 
@@ -74,19 +82,27 @@ def root_mean_square(values: Floats) -> float:
     if unit == 0.0:
         return 0.0
     flat = values.reshape(-1)
-    return unit * float(np.sqrt(sum(np.sum((flat[part] / unit) ** 2) for part in blocks(flat.size, 1)) / flat.size))
+    return unit * float(
+        np.sqrt(sum(np.sum((flat[part] / unit) ** 2) for part in blocks(flat.size, 1)) / flat.size)
+    )
 
 
 def column_means(rows: Floats, unit: float) -> Floats:
-    """Mean of each column of ``rows`` (n_rows, n_columns), in multiples of ``unit``, which is at least their largest magnitude: (n_columns,)."""
-    return np.concatenate([np.mean(rows[:, part] / unit, axis=0) for part in blocks(rows.shape[1], len(rows))])
+    """Mean of each column of ``rows`` (n_rows, n_columns), in multiples of ``unit``, which is at
+    least their largest magnitude: (n_columns,).
+    """
+    return np.concatenate(
+        [np.mean(rows[:, part] / unit, axis=0) for part in blocks(rows.shape[1], len(rows))]
+    )
 
 
 def _scales(rows: Floats) -> tuple[Floats, Floats]:
-    """Largest magnitude of each row, by which it is divided so that squares neither overflow nor vanish, and its norm after that.
+    """Largest magnitude of each row, by which it is divided so that squares neither overflow nor
+    vanish, and its norm after that.
 
     rows: (n_rows, n_columns)
-    returns: (n_rows, 1) and (n_rows, 1); 1 and 0 for a row of zeros, NaN for the norm of one that is not finite
+    returns: (n_rows, 1) and (n_rows, 1); 1 and 0 for a row of zeros, NaN for the norm of one that
+        is not finite
     """
     scale, norms = np.ones((len(rows), 1)), np.zeros((len(rows), 1))
     with np.errstate(invalid="ignore"):  # Infinity divided by infinity is NaN.
@@ -117,7 +133,9 @@ def directions(rows: Floats) -> Floats:
 
 
 def direction_blocks(rows: Floats) -> Iterator[Floats]:
-    """``directions`` of ``rows`` (n_rows, n_columns), a few columns at a time: (n_rows, ≤ n_columns), dimensionless."""
+    """``directions`` of ``rows`` (n_rows, n_columns), a few columns at a time: (n_rows, ≤
+    n_columns), dimensionless.
+    """
     scales = _scales(rows)
     return (_directed(rows[:, part], *scales) for part in blocks(rows.shape[1], len(rows)))
 
@@ -130,7 +148,8 @@ def _directed(rows: Floats, scale: Floats, norms: Floats) -> Floats:
 
 
 def cosines_of_pairs(rows: Floats, first: Array, second: Array) -> Floats:
-    """Cosine similarity of the rows ``first`` and ``second`` (n_pairs,), int, pair by pair; NaN where one is zero or not finite.
+    """Cosine similarity of the rows ``first`` and ``second`` (n_pairs,), int, pair by pair; NaN
+    where one is zero or not finite.
 
     rows: (n_rows, n_columns)
     returns: (n_pairs,), dimensionless, within [−1, 1]
@@ -168,13 +187,16 @@ def mean_of_defined(values: Floats) -> float | None:
 
 
 def off_diagonal(matrix: Floats) -> Floats:
-    """Entries of ``matrix`` (n, n) off the main diagonal, without NaN, in row order: (n_defined,)."""
+    """Entries of ``matrix`` (n, n) off the main diagonal, without NaN, in row order:
+    (n_defined,).
+    """
     values = matrix[~np.eye(matrix.shape[0], dtype=bool)]
     return values[~np.isnan(values)]
 
 
 def shrink(image: Floats, n_rows: int, n_columns: int) -> Floats:
-    """``image`` averaged over equal blocks so that it fits into ``n_rows`` × ``n_columns``; unchanged if it fits already.
+    """``image`` averaged over equal blocks so that it fits into ``n_rows`` × ``n_columns``;
+    unchanged if it fits already.
 
     Blocks at the far edges may be smaller. NaN is left out of a block's mean.
     image: (height, width)
@@ -190,26 +212,37 @@ def shrink(image: Floats, n_rows: int, n_columns: int) -> Floats:
             else:
                 counts = np.add.reduceat(defined, starts, axis=axis, dtype=np.int64)
                 image = np.where(defined, image, 0.0)
-            image = np.add.reduceat(image, starts, axis=axis) / np.where(counts == 0, np.nan, counts)
+            image = np.add.reduceat(image, starts, axis=axis) / np.where(
+                counts == 0, np.nan, counts
+            )
     return image
 
 
-def shrunk_by(image: Floats, most: int, kept: tuple[bool, bool] = (False, False)) -> tuple[Floats, tuple[float, float]]:
-    """``image`` averaged over equal blocks so that it has about ``most`` values, and how far its blocks reach, as shares of height and width.
+def shrunk_by(
+    image: Floats, most: int, kept: tuple[bool, bool] = (False, False)
+) -> tuple[Floats, tuple[float, float]]:
+    """``image`` averaged over equal blocks so that it has about ``most`` values, and how far its
+    blocks reach, as shares of height and width.
 
     image: (height, width); a share above 1 belongs to a last block that is smaller than the others
     kept: whether rows, and columns, stay as they are
     returns: (≤ height, ≤ width), in the unit of ``image``
     """
     scale = max(1.0, image.size / most) ** (1.0 if any(kept) else 0.5)
-    limits = [size if stays else ceil(size / scale) for size, stays in zip(image.shape, kept, strict=True)]
+    limits = [
+        size if stays else ceil(size / scale) for size, stays in zip(image.shape, kept, strict=True)
+    ]
     small = shrink(image, *limits)
-    reach = [count * -(-size // limit) / size for count, size, limit in zip(small.shape, image.shape, limits, strict=True)]
+    reach = [
+        count * -(-size // limit) / size
+        for count, size, limit in zip(small.shape, image.shape, limits, strict=True)
+    ]
     return small, (reach[0], reach[1])
 
 
 def thinned(x: Floats, y: Floats, most: int, *, logarithmic: bool = False) -> tuple[Floats, Floats]:
-    """Of a line of more than ``most`` points, the lowest and the highest in each of ``most`` // 2 stretches that are equally long as drawn.
+    """Of a line of more than ``most`` points, the lowest and the highest in each of ``most`` // 2
+    stretches that are equally long as drawn.
 
     x, y: (n,); a line whose x do not rise throughout is returned unchanged
     logarithmic: whether the axis of ``x`` is
@@ -221,15 +254,20 @@ def thinned(x: Floats, y: Floats, most: int, *, logarithmic: bool = False) -> tu
     edges = np.linspace(along[0], along[-1], most // 2 + 1)[1:-1]
     stretches = np.split(np.arange(len(x)), np.searchsorted(along, edges))
     kept = [
-        index for stretch in stretches if stretch.size for index in sorted({stretch[np.argmin(y[stretch])], stretch[np.argmax(y[stretch])]})
+        index
+        for stretch in stretches
+        if stretch.size
+        for index in sorted({stretch[np.argmin(y[stretch])], stretch[np.argmax(y[stretch])]})
     ]
     return x[kept], y[kept]
 
 
 def neighbours(n_positions: int, columns: int) -> tuple[Array, Array]:
-    """Indices of all pairs of neighbours: the first and the second of each, (n_pairs,) and (n_pairs,), int.
+    """Indices of all pairs of neighbours: the first and the second of each, (n_pairs,) and
+    (n_pairs,), int.
 
-    On a grid filled row by row, patches side by side and above each other, none across the end of a row; a sequence is one row.
+    On a grid filled row by row, patches side by side and above each other, none across the end of a
+    row; a sequence is one row.
     columns: patches per row, ``n_positions`` or more for a sequence
     """
     index = np.arange(n_positions)
@@ -239,14 +277,21 @@ def neighbours(n_positions: int, columns: int) -> tuple[Array, Array]:
 
 
 def mean_by_distance(lines: Sequence[Floats]) -> Floats:
-    """Mean along the two diagonals at each distance from the main one, over all matrices, without NaN.
+    """Mean along the two diagonals at each distance from the main one, over all matrices, without
+    NaN.
 
     lines: square matrices (n_line, n_line), query by key, one per line of positions
-    returns: (n,) for the longest line of n positions, index = distance in positions; NaN where no value is defined
+    returns: (n,) for the longest line of n positions, index = distance in positions; NaN where no
+        value is defined
     """
     means = np.full(max(len(line) for line in lines), np.nan)
     for distance in range(means.size):
-        sides = [np.diagonal(line, offset) for line in lines if distance < len(line) for offset in (distance, -distance)]
+        sides = [
+            np.diagonal(line, offset)
+            for line in lines
+            if distance < len(line)
+            for offset in (distance, -distance)
+        ]
         both = np.concatenate(sides)
         defined = both[~np.isnan(both)]
         if defined.size:
@@ -261,23 +306,29 @@ def offsets_between(n_positions: int) -> Array:
 
 
 def local_monotonicity(lines: Sequence[Floats], width: int) -> float | None:
-    """Share of outward steps at which the value falls, within ``width`` steps of the main diagonal on either side.
+    """Share of outward steps at which the value falls, within ``width`` steps of the main diagonal
+    on either side.
 
-    A step falls when A[i, i ± k] > A[i, i ± (k + 1)], k = 0 … width − 1. Pairs with NaN do not count; None without any defined step.
+    A step falls when A[i, i ± k] > A[i, i ± (k + 1)], k = 0 … width − 1. Pairs with NaN do not
+    count; None without any defined step.
     lines: square matrices (n_line, n_line), query by key, one per line of positions
     returns: within [0, 1]
     """
     n_falls, n_defined = 0, 0
     for side in (side for line in lines for side in (line, line[::-1, ::-1])):
         for distance in range(min(width, len(side) - 1)):
-            inner, outer = np.diagonal(side, distance)[: len(side) - distance - 1], np.diagonal(side, distance + 1)
+            inner, outer = (
+                np.diagonal(side, distance)[: len(side) - distance - 1],
+                np.diagonal(side, distance + 1),
+            )
             n_falls += int(np.count_nonzero(inner > outer))
             n_defined += int(np.count_nonzero(~np.isnan(inner) & ~np.isnan(outer)))
     return n_falls / n_defined if n_defined else None
 
 
 def translation_invariance(matrix: Floats, offsets: Array) -> float | None:
-    """R² of the nearest matrix that depends on the offset alone, off the main diagonal; None without variance.
+    """R² of the nearest matrix that depends on the offset alone, off the main diagonal; None
+    without variance.
 
     1 − Σ_k Σ_i (A[i, i+k] − mean_k)² / Σ (A − mean)², k ≠ 0.
     matrix: (n, n); NaN is left out
@@ -305,7 +356,9 @@ def symmetry(matrix: Floats) -> float:
 
 
 def min_max_scaled(values: Floats) -> Floats | None:
-    """``values`` (…,) scaled linearly to [0, 1], NaN aside, of the same shape; None when the defined values are equal, or all are NaN."""
+    """``values`` (…,) scaled linearly to [0, 1], NaN aside, of the same shape; None when the
+    defined values are equal, or all are NaN.
+    """
     # Divided by the largest magnitude first, so that nothing overflows.
     largest = float(np.nanmax(np.abs(values))) if not np.isnan(values).all() else 0.0
     scaled = values / (largest or 1.0)

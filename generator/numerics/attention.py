@@ -6,13 +6,15 @@ from generator.numerics.arrays import Array, Floats
 
 
 def attention(bias: Floats) -> Floats:
-    """Attention weights from a bias alone: its softmax over the keys of each query, 0 where the bias is NaN.
+    """Attention weights from a bias alone: its softmax over the keys of each query, 0 where the
+    bias is NaN.
 
     bias: (n, n), query by key, logits
     returns: (n, n), every row sums to 1
     """
     logits = np.where(np.isnan(bias), -np.inf, bias)
-    with np.errstate(over="ignore"):  # The difference of two huge biases may overflow to infinity; its exponential is 0.
+    # The difference of two huge biases may overflow to infinity; its exponential is 0.
+    with np.errstate(over="ignore"):
         weights = np.exp(logits - logits.max(axis=1, keepdims=True))
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
@@ -20,7 +22,8 @@ def attention(bias: Floats) -> Floats:
 def locality(weights: Floats, columns: int) -> float:
     """mean_i Σ_j A[i, j] 2^−distance(i, j): 1 if every position attends to itself alone.
 
-    Chen et al. 2023 (arXiv 2310.12864) for sequences, where the distance is |i − j|; that of two patches, rows plus columns, is ours.
+    Chen et al. 2023 (arXiv 2310.12864) for sequences, where the distance is |i − j|; that of two
+    patches, rows plus columns, is ours.
     weights: (n, n), query by key, with ``columns`` patches per row, n or more for a sequence
     returns: within (0, 1]
     """
@@ -39,10 +42,11 @@ def perplexity(weights: Floats) -> float:
 
 
 def symmetry(bias: Floats, columns: int) -> float | None:
-    """1 − ½ Σ_j |A[i, j] − A[i, j′]|, mean over queries i; j′ is key j mirrored at i, A the attention among keys with a mirror image.
+    """1 − ½ Σ_j |A[i, j] − A[i, j′]|, mean over queries i; j′ is key j mirrored at i, A the
+    attention among keys with a mirror image.
 
-    1 if mirrored keys get the same attention, 0 if one key of each pair gets all of it; None for a causal bias, or where no key has a
-    mirror image.
+    1 if mirrored keys get the same attention, 0 if one key of each pair gets all of it; None for a
+    causal bias, or where no key has a mirror image.
     bias: (n, n), query by key, logits, with ``columns`` patches per row
     returns: within [0, 1]
     """
@@ -60,7 +64,8 @@ def symmetry(bias: Floats, columns: int) -> float | None:
 
 
 def _mirrored(n: int, columns: int) -> tuple[Array, Array]:
-    """Index of each key mirrored at each query, and whether that is another key: (n, n), query by key, int and bool.
+    """Index of each key mirrored at each query, and whether that is another key: (n, n), query by
+    key, int and bool.
 
     Where it is none, the index is that of the key itself.
     """

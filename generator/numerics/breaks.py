@@ -5,21 +5,33 @@ from dataclasses import dataclass
 import numpy as np
 
 from generator.numerics.arrays import Floats
-from generator.numerics.change_points import NORMAL, WINDOW, cosines_apart, seams, significant_breaks
+from generator.numerics.change_points import (
+    NORMAL,
+    WINDOW,
+    cosines_apart,
+    seams,
+    significant_breaks,
+)
 
 LEAST = 0.1  # Depth from which a break is worth a sentence.
 LEVEL = 4 * WINDOW  # pairs on either side of a break of which a level is the median
-FAR = 4  # positions: two that are so far apart on one side are more alike than the two at a break that divides the table
-LEAST_STEP, DEVIATIONS = 0.02, 2.0  # Levels differ by more than both: a cosine, and typical deviations from them.
+# positions: two that are so far apart on one side are more alike than the two at a break that
+# divides the table
+FAR = 4
+# Levels differ by more than both: a cosine, and typical deviations from them.
+LEAST_STEP, DEVIATIONS = 0.02, 2.0
 CUTOFF = 6.0  # times the local variation; 60 random tables of 1,024 × 64 stay below
 
 
 @dataclass(frozen=True)
 class Break:
-    """Pairs of neighbours less alike than those around. first, last: these, each by the first of two positions; deepest: that of the lowest cosine
+    """Pairs of neighbours less alike than those around. first, last: these, each by the first of
+    two positions; deepest: that of the lowest cosine
 
-    lowest: this cosine; before, after: median cosine of neighbours on either side; deviation: typical one from these
-    far: median cosine of positions ``FAR`` apart, on the side where it is lower; ratio: of the norms, after by before
+    lowest: this cosine; before, after: median cosine of neighbours on either side; deviation:
+        typical one from these
+    far: median cosine of positions ``FAR`` apart, on the side where it is lower; ratio: of the
+        norms, after by before
     """
 
     first: int
@@ -39,38 +51,64 @@ class Break:
 
     @property
     def divides(self) -> bool:
-        """Whether the two positions at the break are less alike than two that are ``FAR`` apart on either side of it."""
+        """Whether the two positions at the break are less alike than two that are ``FAR`` apart on
+        either side of it.
+        """
         return self.lowest < self.far - LEAST_STEP
 
     @property
     def is_seam(self) -> bool:
-        """Whether the table is another after the break, or turned away from what was before. Otherwise one step is larger than others."""
+        """Whether the table is another after the break, or turned away from what was before.
+
+        Otherwise one step is larger than others.
+        """
         return self.changes_level or self.divides
 
     @property
     def boundary(self) -> int:
-        """Last position before the break: of its first pair, or of its last where neighbours are more alike from there on."""
+        """Last position before the break: of its first pair, or of its last where neighbours are
+        more alike from there on.
+        """
         return self.last if self.changes_level and self.after > self.before else self.first
 
 
 def breaks(vectors: Floats, cosines: Floats, depth: Floats, steps: Floats) -> list[Break]:
     """All significant breaks of a table, strongest first.
 
-    vectors: (n_positions, d_model), NaN for outliers; cosines, depth, steps: (n_pairs,), of their neighbours, of breaks, and of the norm
-    as log ratios
+    vectors: (n_positions, d_model), NaN for outliers; cosines, depth, steps: (n_pairs,), of their
+        neighbours, of breaks, and of the norm as log ratios
     """
     apart = cosines_apart(vectors, FAR)
-    return [_break(bounds, cosines, apart, depth, steps) for bounds in seams(depth, significant_breaks(depth, LEAST, CUTOFF))]
+    return [
+        _break(bounds, cosines, apart, depth, steps)
+        for bounds in seams(depth, significant_breaks(depth, LEAST, CUTOFF))
+    ]
 
 
-def _break(bounds: tuple[int, int], cosines: Floats, apart: Floats, depth: Floats, steps: Floats) -> Break:
-    """apart: (n_positions − FAR,), cosines of positions ``FAR`` apart; the others as in ``breaks``."""
+def _break(
+    bounds: tuple[int, int], cosines: Floats, apart: Floats, depth: Floats, steps: Floats
+) -> Break:
+    """apart: (n_positions − FAR,), cosines of positions ``FAR`` apart; the others as in
+    ``breaks``.
+    """
     first, last = bounds
     deepest = first + int(np.argmax(depth[first : last + 1]))
-    (before, around), (after, around_after) = (_level(side) for side in _sides(cosines, first, last + 1))
+    (before, around), (after, around_after) = (
+        _level(side) for side in _sides(cosines, first, last + 1)
+    )
     far = min(_level(side)[0] for side in _sides(apart, first + 1 - FAR, last + 1))
     ratio = float(np.exp(np.nan_to_num(steps[deepest])))
-    return Break(first, last, deepest, float(cosines[deepest]), before, after, max(around, around_after), far, ratio)
+    return Break(
+        first,
+        last,
+        deepest,
+        float(cosines[deepest]),
+        before,
+        after,
+        max(around, around_after),
+        far,
+        ratio,
+    )
 
 
 def _sides(values: Floats, stop: int, start: int) -> tuple[Floats, Floats]:
@@ -79,7 +117,9 @@ def _sides(values: Floats, stop: int, start: int) -> tuple[Floats, Floats]:
 
 
 def _level(values: Floats) -> tuple[float, float]:
-    """Median of ``values`` (n,) without NaN, and the scaled median absolute deviation from it; NaN and 0 without values."""
+    """Median of ``values`` (n,) without NaN, and the scaled median absolute deviation from it; NaN
+    and 0 without values.
+    """
     defined = values[~np.isnan(values)]
     if not defined.size:
         return float("nan"), 0.0

@@ -1,4 +1,6 @@
-"""Change points in a sequence of vectors: where the cosine of neighbours drops, and where the norm changes."""
+"""Change points in a sequence of vectors: where the cosine of neighbours drops, and where the norm
+changes.
+"""
 
 import numpy as np
 
@@ -13,7 +15,8 @@ SMALLEST = 1e-3  # Lower bound of the variation.
 
 
 def adjacent_cosines(vectors: Floats) -> Floats:
-    """Cosine of each position with the next: (n_positions − 1,), within [−1, 1]; NaN where one of the two is zero.
+    """Cosine of each position with the next: (n_positions − 1,), within [−1, 1]; NaN where one of
+    the two is zero.
 
     vectors: (n_positions, d_model)
     """
@@ -21,7 +24,8 @@ def adjacent_cosines(vectors: Floats) -> Floats:
 
 
 def cosines_apart(vectors: Floats, distance: int) -> Floats:
-    """Cosine of each position with the one at this distance after it: (n_positions − distance,), within [−1, 1]; NaN where one is zero.
+    """Cosine of each position with the one at this distance after it: (n_positions − distance,),
+    within [−1, 1]; NaN where one is zero.
 
     vectors: (n_positions, d_model)
     """
@@ -30,7 +34,8 @@ def cosines_apart(vectors: Floats, distance: int) -> Floats:
 
 
 def window_medians(values: Floats) -> tuple[Floats, Floats]:
-    """Medians of the ``WINDOW`` values before and of those after each value, without NaN; NaN where fewer exist or most are not defined.
+    """Medians of the ``WINDOW`` values before and of those after each value, without NaN; NaN where
+    fewer exist or most are not defined.
 
     values: (n,)
     returns: (n,) and (n,), in the unit of ``values``
@@ -38,7 +43,10 @@ def window_medians(values: Floats) -> tuple[Floats, Floats]:
     windows = np.lib.stride_tricks.sliding_window_view(values, WINDOW)  # (n − 7, 8)
     counts = np.count_nonzero(~np.isnan(windows), axis=1)
     ascending, index = np.sort(windows, axis=1), np.arange(len(windows))  # NaN comes last.
-    medians = (ascending[index, np.maximum(counts - 1, 0) // 2] + ascending[index, np.minimum(counts // 2, WINDOW - 1)]) / 2.0
+    medians = (
+        ascending[index, np.maximum(counts - 1, 0) // 2]
+        + ascending[index, np.minimum(counts // 2, WINDOW - 1)]
+    ) / 2.0
     medians = np.where(counts >= WINDOW // 2, medians, np.nan)
     before, after = np.full(values.size, np.nan), np.full(values.size, np.nan)
     before[WINDOW:], after[:-WINDOW] = medians[:-1], medians[1:]
@@ -46,7 +54,8 @@ def window_medians(values: Floats) -> tuple[Floats, Floats]:
 
 
 def break_depths(cosines: Floats) -> Floats:
-    """How far each cosine lies below the higher of its two window medians: (n,); NaN where a window is incomplete.
+    """How far each cosine lies below the higher of its two window medians: (n,); NaN where a window
+    is incomplete.
 
     cosines: (n,), of neighbouring positions
     """
@@ -55,18 +64,23 @@ def break_depths(cosines: Floats) -> Floats:
 
 
 def variation(depth: Floats) -> Floats:
-    """Scaled median absolute deviation of ``depth`` (n,) among the ``AROUND`` pairs on either side: (n,), at least ``SMALLEST``."""
+    """Scaled median absolute deviation of ``depth`` (n,) among the ``AROUND`` pairs on either side:
+    (n,), at least ``SMALLEST``.
+    """
     typical = np.full(depth.size, SMALLEST)
     for index in range(depth.size):
         neighbours = depth[max(index - AROUND, 0) : index + AROUND + 1]
         neighbours = neighbours[~np.isnan(neighbours)]
         if neighbours.size:
-            typical[index] = max(NORMAL * float(np.median(np.abs(neighbours - np.median(neighbours)))), SMALLEST)
+            typical[index] = max(
+                NORMAL * float(np.median(np.abs(neighbours - np.median(neighbours)))), SMALLEST
+            )
     return typical
 
 
 def significant_breaks(depth: Floats, least: float, cutoff: float) -> Array:
-    """Pairs deeper than ``least`` and beyond ``cutoff`` times the local variation, alone or as a run of ``RUN`` pairs.
+    """Pairs deeper than ``least`` and beyond ``cutoff`` times the local variation, alone or as a
+    run of ``RUN`` pairs.
 
     depth: (n,), n ≥ RUN
     returns: (n,), bool
@@ -81,8 +95,9 @@ def significant_breaks(depth: Floats, least: float, cutoff: float) -> Array:
 def seams(depth: Floats, significant: Array) -> list[tuple[int, int]]:
     """First and last pair of each seam, strongest first, at most ``MOST_SEAMS``.
 
-    A seam starts from the deepest pair that lies more than ``WINDOW`` pairs away from every stronger seam, and takes in neighbouring
-    pairs at least half as deep that belong to no stronger one.
+    A seam starts from the deepest pair that lies more than ``WINDOW`` pairs away from every
+    stronger seam, and takes in neighbouring pairs at least half as deep that belong to no stronger
+    one.
     depth: (n,); significant: (n,), bool, the pairs at which a seam may lie
     """
     remaining, free = np.where(significant, depth, -np.inf), ~np.isnan(depth)
@@ -101,10 +116,11 @@ def seams(depth: Floats, significant: Array) -> list[tuple[int, int]]:
 
 
 def norm_steps(norms: Floats) -> Floats:
-    """Log ratio of the median norms after and before each step from a position to the next: (n_positions − 1,).
+    """Log ratio of the median norms after and before each step from a position to the next:
+    (n_positions − 1,).
 
-    Medians of the ``WINDOW`` positions up to the first of the two, and of as many from the second on; NaN where fewer exist, and 0
-    where a median is zero.
+    Medians of the ``WINDOW`` positions up to the first of the two, and of as many from the second
+    on; NaN where fewer exist, and 0 where a median is zero.
     norms: (n_positions,)
     """
     medians = np.median(np.lib.stride_tricks.sliding_window_view(norms, WINDOW), axis=1)  # (n − 7,)

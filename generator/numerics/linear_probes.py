@@ -1,4 +1,6 @@
-"""Linear probes of position vectors: the absolute position by regression, the order of two positions by classification."""
+"""Linear probes of position vectors: the absolute position by regression, the order of two
+positions by classification.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +15,9 @@ MOST_POSITIONS = 512  # As in Wang and Chen 2020.
 FEWEST_POSITIONS = 10
 FOLDS = 5
 DRAWS = 20  # random splits, or random samples of pairs
-CURVATURE = 0.02  # Mean second derivative of the logistic loss in a good fit; it only sets how fast the fit converges.
+# Mean second derivative of the logistic loss in a good fit; it only sets how fast the fit
+# converges.
+CURVATURE = 0.02
 LARGEST = 1e300  # Larger values would overflow when multiplied by √(n · d).
 
 
@@ -21,23 +25,31 @@ def probed_rows(vectors: Floats, grid: tuple[int, int] | None) -> Floats:
     """The vectors that a probe uses, at most the first ``MOST_POSITIONS``: (n_probed, d_model).
 
     vectors: (n_positions, d_model); grid: rows and columns of patches, if positions are patches
-    errors: NotApplicableError for a grid of several rows and columns, fewer than ``FEWEST_POSITIONS`` vectors, or values not finite
+    errors: NotApplicableError for a grid of several rows and columns, fewer than
+        ``FEWEST_POSITIONS`` vectors, or values not finite
     """
     if grid is not None and min(grid) > 1:
-        raise NotApplicableError("its positions form a grid, where reading order measures no distance")
+        raise NotApplicableError(
+            "its positions form a grid, where reading order measures no distance"
+        )
     rows = finite(vectors, "the table")[:MOST_POSITIONS]
     if len(rows) < FEWEST_POSITIONS:
-        raise NotApplicableError(f"{len(rows)} positions are too few; a probe needs at least {FEWEST_POSITIONS}")
+        raise NotApplicableError(
+            f"{len(rows)} positions are too few; a probe needs at least {FEWEST_POSITIONS}"
+        )
     return np.asarray(rows)
 
 
 def _rounding(rows: Floats) -> float:
-    """Singular values of ``rows`` (n_rows, n_columns) below this are rounding: numpy's rule for rank, with the Frobenius norm."""
+    """Singular values of ``rows`` (n_rows, n_columns) below this are rounding: numpy's rule for
+    rank, with the Frobenius norm.
+    """
     return float(np.linalg.norm(rows) * max(rows.shape) * np.finfo(np.float64).eps)
 
 
 def _left(rows: Floats) -> tuple[Floats, Floats]:
-    """Left singular vectors and singular values, (n_rows, k) and (k,), by way of a triangle where there are more columns than rows.
+    """Left singular vectors and singular values, (n_rows, k) and (k,), by way of a triangle where
+    there are more columns than rows.
 
     rows: (n_rows, n_columns), k the smaller of the two
     """
@@ -48,12 +60,15 @@ def _left(rows: Floats) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True, eq=False)
 class PositionProbe:
-    """Linear regression of the position on its vector, with intercept and least norm, for cross-validation from one decomposition.
+    """Linear regression of the position on its vector, with intercept and least norm, for
+    cross-validation from one decomposition.
 
-    A fit without some rows equals the fit to all rows in which the positions of those rows are chosen to minimise the residual and, among
-    equal residuals, the norm of the coefficients. The positions chosen are the predictions for these rows.
+    A fit without some rows equals the fit to all rows in which the positions of those rows are
+    chosen to minimise the residual and, among equal residuals, the norm of the coefficients. The
+    positions chosen are the predictions for these rows.
 
-    residual: (n_positions − 1 − rank, n_positions); ‖residual @ y‖ is the residual norm of a fit to positions y
+    residual: (n_positions − 1 − rank, n_positions); ‖residual @ y‖ is the residual norm of a fit to
+        positions y
     effort: (rank, n_positions); ‖effort @ y‖ is the norm of its coefficients
     """
 
@@ -70,14 +85,17 @@ class PositionProbe:
 
         n, d_model = rows.shape
         scaled = rows / (largest(rows) or 1.0)
-        contrasts = helmert(n)  # (n − 1, n), orthonormal, without the mean, which the intercept absorbs
-        square = np.pad(contrasts @ scaled, ((0, 0), (0, max(n - 1 - d_model, 0))))  # As many left singular vectors as contrasts.
+        # (n − 1, n), orthonormal, without the mean, which the intercept absorbs
+        contrasts = helmert(n)
+        # As many left singular vectors as contrasts.
+        square = np.pad(contrasts @ scaled, ((0, 0), (0, max(n - 1 - d_model, 0))))
         left, values = _left(square)
         above = values > _rounding(scaled)
         return cls(left[:, ~above].T @ contrasts, (left[:, above] / values[above]).T @ contrasts)
 
     def predict(self, held: Array) -> Floats:
-        """Predicted positions of held-out rows, by a fit to all others: (n_held,), in positions, unrounded.
+        """Predicted positions of held-out rows, by a fit to all others: (n_held,), in positions,
+        unrounded.
 
         held: (n_held,), int, indices of the held-out rows
         """
@@ -90,22 +108,26 @@ class PositionProbe:
 
 
 def _least(matrix: Floats, target: Floats) -> tuple[Floats, Floats]:
-    """Least-norm minimiser x of ‖matrix @ x + target‖, and an orthonormal basis of the directions that leave the residual unchanged.
+    """Least-norm minimiser x of ‖matrix @ x + target‖, and an orthonormal basis of the directions
+    that leave the residual unchanged.
 
     matrix: (n_rows, n_columns); target: (n_rows,)
     returns: (n_columns,) and (n_columns, n_free)
     """
-    triangle = np.asarray(np.linalg.qr(np.column_stack([matrix, target]), mode="r"))  # Small, with the same norms for every x.
+    # Small, with the same norms for every x.
+    triangle = np.asarray(np.linalg.qr(np.column_stack([matrix, target]), mode="r"))
     left, values, right = np.linalg.svd(triangle[:, :-1])
     rank = int(np.count_nonzero(values > FLAT * 0.1))
     return -right[:rank].T @ (left[:, :rank].T @ triangle[:, -1] / values[:rank]), right[rank:].T
 
 
 def predict_positions(probe: PositionProbe, seed: int) -> tuple[Floats, float]:
-    """Cross-validated predictions of a probe over ``FOLDS`` random folds, and their mean absolute error.
+    """Cross-validated predictions of a probe over ``FOLDS`` random folds, and their mean absolute
+    error.
 
     seed: of the random folds
-    returns: (n_positions,), in positions, unrounded; the mean over folds of |rounded prediction − position|, in positions
+    returns: (n_positions,), in positions, unrounded; the mean over folds of |rounded prediction −
+        position|, in positions
     """
     order = np.random.default_rng(seed).permutation(probe.effort.shape[1])
     predicted, errors = np.empty(order.size), []
@@ -117,11 +139,14 @@ def predict_positions(probe: PositionProbe, seed: int) -> tuple[Floats, float]:
 
 @dataclass(frozen=True, eq=False)
 class PairClassifier:
-    """Logistic regression on pairs [P_i, P_j] with an intercept and penalty ‖w‖²/2, as scikit-learn's with C = 1.
+    """Logistic regression on pairs [P_i, P_j] with an intercept and penalty ‖w‖²/2, as
+    scikit-learn's with C = 1.
 
-    The logit of a pair is a score of its first position plus one of its second, so that a step of the fit needs two products with the
-    table and none with the pairs. Rotations change nothing, so the vectors are expressed in their singular directions, each scaled such
-    that the curvature of the loss is similar along all of them and the fit converges fast; the penalty undoes the scaling.
+    The logit of a pair is a score of its first position plus one of its second, so that a step of
+    the fit needs two products with the table and none with the pairs. Rotations change nothing, so
+    the vectors are expressed in their singular directions, each scaled such that the curvature of
+    the loss is similar along all of them and the fit converges fast; the penalty undoes the
+    scaling.
 
     features: (n_positions, rank); penalty: (rank,)
     """
@@ -145,9 +170,11 @@ class PairClassifier:
             yield cls(left * (values / stretch), stretch**-2.0)
 
     def scores(self, pairs: Array, signs: Floats) -> tuple[Floats, float]:
-        """Scores of every position as the first and as the second of a pair, (n_positions, 2), and the intercept, in logits.
+        """Scores of every position as the first and as the second of a pair, (n_positions, 2), and
+        the intercept, in logits.
 
-        pairs: (n_pairs, 2), int, positions; signs: (n_pairs,), 1 where the second comes after the first, else −1
+        pairs: (n_pairs, 2), int, positions; signs: (n_pairs,), 1 where the second comes after the
+            first, else −1
         """
         from scipy.optimize import minimize
         from scipy.special import expit
@@ -156,28 +183,41 @@ class PairClassifier:
         penalty = np.tile(self.penalty, 2) / len(pairs)
 
         def loss(weights: Floats) -> tuple[float, Floats]:
-            """Mean logistic loss with penalty, and its gradient: (2 · rank + 1,), as ``weights``, the intercept last."""
+            """Mean logistic loss with penalty, and its gradient: (2 · rank + 1,), as ``weights``,
+            the intercept last.
+            """
             scores = self.features @ weights[:-1].reshape(2, width).T  # (n_positions, 2)
             margins = signs * (scores[pairs[:, 0], 0] + scores[pairs[:, 1], 1] + weights[-1])
             slopes = -signs * expit(-margins) / len(pairs)
-            by_position = np.stack([np.bincount(pairs[:, side], slopes, n) for side in (0, 1)])  # (2, n_positions)
+            # (2, n_positions)
+            by_position = np.stack([np.bincount(pairs[:, side], slopes, n) for side in (0, 1)])
             shrinkage = penalty * weights[:-1]
             gradient = np.append((by_position @ self.features).ravel() + shrinkage, slopes.sum())
-            losses = np.log1p(np.exp(-np.abs(margins))) + np.maximum(-margins, 0.0)  # log(1 + exp(−margin)), which must not overflow
+            # log(1 + exp(−margin)), which must not overflow
+            losses = np.log1p(np.exp(-np.abs(margins))) + np.maximum(-margins, 0.0)
             return float(losses.mean() + shrinkage @ weights[:-1] / 2.0), gradient
 
-        fit = minimize(loss, np.zeros(2 * width + 1), jac=True, method="L-BFGS-B", options={"maxiter": 1000, "gtol": 1e-5})
+        fit = minimize(
+            loss,
+            np.zeros(2 * width + 1),
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": 1000, "gtol": 1e-5},
+        )
         return self.features @ fit.x[:-1].reshape(2, width).T, float(fit.x[-1])
 
 
 def sample_pairs(n_positions: int, n_pairs: int, seed: int) -> Array:
-    """Random pairs of positions without repetition: (n_pairs, 2), int; the two positions of a pair may be equal."""
+    """Random pairs of positions without repetition: (n_pairs, 2), int; the two positions of a pair
+    may be equal.
+    """
     indices = np.random.default_rng(seed).choice(n_positions**2, n_pairs, replace=False)
     return np.stack(np.divmod(indices, n_positions), axis=1)
 
 
 def order_errors(classifier: PairClassifier, pairs: Array) -> list[tuple[Array, Array]]:
-    """Held-out pairs of each of ``FOLDS`` folds, (n_held,), int, and whether the fit to the others misorders them, (n_held,), bool.
+    """Held-out pairs of each of ``FOLDS`` folds, (n_held,), int, and whether the fit to the others
+    misorders them, (n_held,), bool.
 
     pairs: (n_pairs, 2), int, positions
     """

@@ -1,4 +1,6 @@
-"""Outliers among the rows of a table: vectors of unusual norm, and vectors unlike all of their neighbours."""
+"""Outliers among the rows of a table: vectors of unusual norm, and vectors unlike all of their
+neighbours.
+"""
 
 import numpy as np
 
@@ -6,13 +8,16 @@ from generator.numerics.arrays import Array, Floats, cosines_of_pairs, neighbour
 
 CUTOFF = 3.5  # Iglewicz and Hoaglin 1993: a modified z-score beyond this is a potential outlier.
 NORMAL = 0.6745  # The median absolute deviation of a normal distribution, in standard deviations.
-LEAST = 0.2  # Of the median norm, or a difference of cosines; among nearly equal ones, the rule alone would make outliers of rounding.
+# Of the median norm, or a difference of cosines; among nearly equal ones, the rule alone would make
+# outliers of rounding.
+LEAST = 0.2
 MOST = 0.1  # of all; more than that are not outliers.
 AROUND = 32  # positions on either side which, with itself, a position is compared with
 
 
 def outliers(sizes: Floats) -> Array | None:
-    """Indices with a modified z-score 0.6745 |x − median| / MAD above ``CUTOFF`` that differ from the median by over ``LEAST`` of it.
+    """Indices with a modified z-score 0.6745 |x − median| / MAD above ``CUTOFF`` that differ from
+    the median by over ``LEAST`` of it.
 
     Iglewicz and Hoaglin 1993. None when more than ``MOST`` of all would be outliers.
     sizes: (n,)
@@ -24,10 +29,12 @@ def outliers(sizes: Floats) -> Array | None:
 
 
 def unlike_neighbours(vectors: Floats, columns: int) -> Array | None:
-    """Rows whose highest cosine with a neighbour lies far below that of the positions around: the same rule, one-sided, with ``AROUND``.
+    """Rows whose highest cosine with a neighbour lies far below that of the positions around: the
+    same rule, one-sided, with ``AROUND``.
 
     None when more than ``MOST`` of all would be.
-    vectors: (n_positions, d_model), with ``columns`` patches per row of a grid, or n_positions for a sequence
+    vectors: (n_positions, d_model), with ``columns`` patches per row of a grid, or n_positions for
+        a sequence
     returns: (n_outliers,), int
     """
     nearest = nearest_cosines(vectors, columns)  # (n_positions,)
@@ -35,11 +42,15 @@ def unlike_neighbours(vectors: Floats, columns: int) -> Array | None:
     around = np.lib.stride_tricks.sliding_window_view(padded, 2 * AROUND + 1)  # (n_positions, 65)
     median = _median(around)
     deviation = _median(np.abs(around - median[:, None]))
-    return _few(np.nan_to_num(median - nearest) > np.maximum(CUTOFF * np.nan_to_num(deviation) / NORMAL, LEAST))
+    return _few(
+        np.nan_to_num(median - nearest)
+        > np.maximum(CUTOFF * np.nan_to_num(deviation) / NORMAL, LEAST)
+    )
 
 
 def nearest_cosines(vectors: Floats, columns: int) -> Floats:
-    """Cosine of each row with the most similar of its neighbours, which on a grid are up to four: (n_positions,); NaN without one.
+    """Cosine of each row with the most similar of its neighbours, which on a grid are up to four:
+    (n_positions,); NaN without one.
 
     vectors: (n_positions, d_model), n_positions a multiple of ``columns``
     """
@@ -51,14 +62,20 @@ def nearest_cosines(vectors: Floats, columns: int) -> Floats:
 
 
 def outlier_rows(vectors: Floats, columns: int) -> Array:
-    """Rows of unusual norm or unlike their neighbours, in ascending order: (n_outliers,), int; none of a table that is not finite.
+    """Rows of unusual norm or unlike their neighbours, in ascending order: (n_outliers,), int; none
+    of a table that is not finite.
 
     Each of the two rules applies only where it concerns few rows.
-    vectors: (n_positions, d_model), with ``columns`` patches per row of a grid, or n_positions for a sequence
+    vectors: (n_positions, d_model), with ``columns`` patches per row of a grid, or n_positions for
+        a sequence
     """
     if not vectors.size or not np.all(np.isfinite(vectors)):
         return np.zeros(0, dtype=np.int64)
-    found = [rows for rows in (outliers(row_norms(vectors)), unlike_neighbours(vectors, columns)) if rows is not None]
+    found = [
+        rows
+        for rows in (outliers(row_norms(vectors)), unlike_neighbours(vectors, columns))
+        if rows is not None
+    ]
     return np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *found]))
 
 
@@ -68,8 +85,13 @@ def _few(is_outlier: Array) -> Array | None:
 
 
 def _median(rows: Floats) -> Floats:
-    """Median of each row of ``rows`` (n, m), without NaN, which sorting puts last: (n,); NaN for a row without values."""
+    """Median of each row of ``rows`` (n, m), without NaN, which sorting puts last: (n,); NaN for a
+    row without values.
+    """
     ascending, counts = np.sort(rows, axis=1), np.count_nonzero(~np.isnan(rows), axis=1)
     index = np.arange(len(rows))
-    low, high = ascending[index, np.maximum(counts - 1, 0) // 2], ascending[index, np.minimum(counts // 2, rows.shape[1] - 1)]
+    low, high = (
+        ascending[index, np.maximum(counts - 1, 0) // 2],
+        ascending[index, np.minimum(counts // 2, rows.shape[1] - 1)],
+    )
     return np.where(counts > 0, (low + high) / 2.0, np.nan)

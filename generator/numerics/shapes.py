@@ -1,4 +1,5 @@
-"""Shapes of kernels: decay with distance, and scales on which kernels of different units can be compared.
+"""Shapes of kernels: decay with distance, and scales on which kernels of different units can be
+compared.
 
 Both are anchored at means over many pairs of positions, so that no single pair decides them.
 """
@@ -14,7 +15,9 @@ FAR = 0.75  # Share of the longest distance from which on pairs count as far.
 
 
 def along(matrix: Floats, lines: Sequence[Array]) -> list[Floats]:
-    """The submatrix of ``matrix`` (n, n) for each line of positions, an index array (n_line,): a list of (n_line, n_line)."""
+    """The submatrix of ``matrix`` (n, n) for each line of positions, an index array (n_line,): a
+    list of (n_line, n_line).
+    """
     return [matrix[np.ix_(line, line)] for line in lines]
 
 
@@ -24,7 +27,8 @@ def far_from(n_positions: int) -> int:
 
 
 def far_level(lines: Sequence[Floats]) -> float:
-    """Mean over all pairs at far distances, in both directions, without NaN; NaN where no such pair is defined.
+    """Mean over all pairs at far distances, in both directions, without NaN; NaN where no such pair
+    is defined.
 
     lines: square matrices (n_line, n_line), query by key, one per line of positions
     """
@@ -35,7 +39,9 @@ def far_level(lines: Sequence[Floats]) -> float:
 
 
 def decay_scaled(profile: Floats, far: float) -> Floats | None:
-    """``profile`` (n,) scaled linearly to a maximum of 1, and to 0 at the level ``far``; None where the maximum is no higher than that."""
+    """``profile`` (n,) scaled linearly to a maximum of 1, and to 0 at the level ``far``; None where
+    the maximum is no higher than that.
+    """
     if np.isnan(far) or np.isnan(profile).all():
         return None
     highest = float(np.nanmax(profile))
@@ -44,7 +50,8 @@ def decay_scaled(profile: Floats, far: float) -> Floats | None:
 
 
 def half_distance(distances: Array, profile: Floats) -> float | None:
-    """Distance at which ``profile`` first falls below ½ beyond its maximum, interpolated linearly between defined values.
+    """Distance at which ``profile`` first falls below ½ beyond its maximum, interpolated linearly
+    between defined values.
 
     distances: (n,), in positions, ascending; profile: (n,), of maximum 1
     returns: None where it never does
@@ -56,7 +63,8 @@ def half_distance(distances: Array, profile: Floats) -> float | None:
 
 
 def falls_below(level: float, distances: Array, profile: Floats) -> float | None:
-    """Distance at which ``profile``, at first no lower than ``level``, first falls below it, interpolated linearly; None where it never does.
+    """Distance at which ``profile``, at first no lower than ``level``, first falls below it,
+    interpolated linearly; None where it never does.
 
     distances: (n,), in positions, ascending; profile: (n,)
     """
@@ -69,16 +77,25 @@ def falls_below(level: float, distances: Array, profile: Floats) -> float | None
 
 
 def scaled_heads(heads: Floats, lines: Sequence[Array]) -> list[Floats]:
-    """Heads (n_heads, n, n) scaled one by one by ``scaled_by_levels``: a list of (n, n), without constant heads."""
-    return [scaled for head in heads if (scaled := scaled_by_levels(head, along(head, lines))) is not None]
+    """Heads (n_heads, n, n) scaled one by one by ``scaled_by_levels``: a list of (n, n), without
+    constant heads.
+    """
+    return [
+        scaled
+        for head in heads
+        if (scaled := scaled_by_levels(head, along(head, lines))) is not None
+    ]
 
 
 def scaled_by_levels(matrix: Floats, lines: Sequence[Floats]) -> Floats | None:
-    """``matrix`` scaled linearly such that the lowest of its levels is 0 and the highest 1; None where it is constant.
+    """``matrix`` scaled linearly such that the lowest of its levels is 0 and the highest 1; None
+    where it is constant.
 
-    A level is the mean over all pairs of one signed offset; far offsets of one sign share a level. Single entries may lie beyond. Where
-    all levels are equal, the lowest entry is 0 and the highest 1.
-    matrix: (n, n), query by key; lines: its submatrices (n_line, n_line) along lines of positions; NaN is left out
+    A level is the mean over all pairs of one signed offset; far offsets of one sign share a level.
+    Single entries may lie beyond. Where all levels are equal, the lowest entry is 0 and the highest
+    1.
+    matrix: (n, n), query by key; lines: its submatrices (n_line, n_line) along lines of positions;
+        NaN is left out
     """
     largest = float(np.max(np.abs(matrix[~np.isnan(matrix)]), initial=0.0))
     if largest == 0.0 or not np.isfinite(largest):
@@ -89,9 +106,14 @@ def scaled_by_levels(matrix: Floats, lines: Sequence[Floats]) -> Floats | None:
 
 
 def _levels(lines: Sequence[Floats]) -> Floats:
-    """Mean over the pairs at each signed offset that is not far, and over the far ones on either side: (n_levels,), without NaN."""
+    """Mean over the pairs at each signed offset that is not far, and over the far ones on either
+    side: (n_levels,), without NaN.
+    """
     start = far_from(max(len(line) for line in lines))
-    offsets = np.concatenate([np.clip(_offsets(len(line)), -start, start).ravel() for line in lines]) + start
+    offsets = (
+        np.concatenate([np.clip(_offsets(len(line)), -start, start).ravel() for line in lines])
+        + start
+    )
     entries = np.concatenate([line.ravel() for line in lines])
     defined = ~np.isnan(entries)
     counts, sums = np.bincount(offsets[defined]), np.bincount(offsets[defined], entries[defined])
@@ -104,9 +126,11 @@ def _offsets(n: int) -> Array:
 
 
 def far_cosine(frequencies: Floats, n_positions: int) -> float:
-    """Mean of cos(distance · frequency) over all pairs of ``n_positions`` at far distances and over all frequencies, within [−1, 1].
+    """Mean of cos(distance · frequency) over all pairs of ``n_positions`` at far distances and over
+    all frequencies, within [−1, 1].
 
-    In closed form: n_positions − k pairs are k apart, so that the sum over pairs is one of Dirichlet's kernels.
+    In closed form: n_positions − k pairs are k apart, so that the sum over pairs is one of
+    Dirichlet's kernels.
     frequencies: (n_pairs,), radians per position
     """
     start = far_from(n_positions)
@@ -114,6 +138,10 @@ def far_cosine(frequencies: Floats, n_positions: int) -> float:
     half_sines = np.sin(0.5 * frequencies)
     whole = np.abs(half_sines) < FLAT  # Whole turns per position, or none: every cosine is 1.
     sines = np.where(whole, 1.0, half_sines)
-    ends = np.sin(0.5 * (start + n_positions) * frequencies) * np.sin(0.5 * count * frequencies) / sines
+    ends = (
+        np.sin(0.5 * (start + n_positions) * frequencies)
+        * np.sin(0.5 * count * frequencies)
+        / sines
+    )
     sums = (ends - count * np.sin((start - 0.5) * frequencies)) / (2.0 * sines)
     return float(np.where(whole, 1.0, 2.0 * sums / (count * (count + 1))).mean())

@@ -1,4 +1,6 @@
-"""Artifacts that are made from several outcomes, such as comparisons: cached, and otherwise made by an executor."""
+"""Artifacts that are made from several outcomes, such as comparisons: cached, and otherwise made by
+an executor.
+"""
 
 from collections.abc import Iterable
 from concurrent.futures import Future
@@ -28,7 +30,11 @@ class ArtifactCache:
 
     def draw(self, figure: Figure) -> bytes:
         """The bytes of the figure's file."""
-        return self.get(_name(figure), render.maker(figure)) if figure.cache_key else render.drawing(figure)
+        return (
+            self.get(_name(figure), render.maker(figure))
+            if figure.cache_key
+            else render.drawing(figure)
+        )
 
     def start(self, figures: Iterable[Figure]) -> None:
         """Have these figures drawn, as many at once as there are workers."""
@@ -57,7 +63,9 @@ class ArtifactCache:
         try:
             made = self._result(self.futures.pop(key, None), maker)
         except Exception as error:
-            raise RefusedError(f"{name.partition(' ')[0]}: {self.executor.explain(error)}; expected it to be made") from error
+            raise RefusedError(
+                f"{name.partition(' ')[0]}: {self.executor.explain(error)}; expected it to be made"
+            ) from error
         self.blobs.put(key, made)
         return made
 

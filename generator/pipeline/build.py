@@ -11,7 +11,17 @@ from threadpoolctl import threadpool_limits
 
 from generator.cache import fingerprint
 from generator.contracts import ENDINGS, Atlas, Command, Outcome, Page, PageKind, discovery, names
-from generator.pipeline import evaluate, families, history, jobs, keys, last_build, precomputed, runs, versions
+from generator.pipeline import (
+    evaluate,
+    families,
+    history,
+    jobs,
+    keys,
+    last_build,
+    precomputed,
+    runs,
+    versions,
+)
 from generator.pipeline.artifact_cache import ArtifactCache
 from generator.pipeline.executor import Executor, Executors
 from generator.pipeline.result_store import ResultStore
@@ -26,7 +36,8 @@ Report = Callable[[jobs.Event | jobs.Stage | jobs.Altered], None]
 class Order:
     """What to build.
 
-    folder: of docs and site; fresh: evaluate, draw and write everything, even what has not changed; commands: for the guide
+    folder: of docs and site; fresh: evaluate, draw and write everything, even what has not changed;
+        commands: for the guide
     shrinks: whether a site may be published that lacks many checkpoints of the former one
     """
 
@@ -53,12 +64,16 @@ def build(order: Order, executors: Executors, report: Report) -> Mapping[str, in
     if inputs is not None and inputs == last.inputs:
         return last.counts
 
-    outcomes = jobs.ended(unreached, report) | (jobs.stored(by_key, earlier, report) if earlier else {})
+    outcomes = jobs.ended(unreached, report) | (
+        jobs.stored(by_key, earlier, report) if earlier else {}
+    )
     new = {task: key for task, key in by_key.items() if task not in outcomes}
 
     here = () if executors.cluster else tuple(new)
     with executors.local(len(here), any(map(evaluate.may_need_models, here))) as local:
-        outcomes |= _stale_if_unreached(_evaluate(new, store, local, executors, report), known, earlier)
+        outcomes |= _stale_if_unreached(
+            _evaluate(new, store, local, executors, report), known, earlier
+        )
         by_key |= {task: outcomes[task].key or None for task in new}
         atlas_outcomes = tuple(outcomes[task] for task in tasks)
         date = _date(atlas_outcomes)
@@ -69,8 +84,16 @@ def build(order: Order, executors: Executors, report: Report) -> Mapping[str, in
     past.save()
     counts = _counts(atlas_outcomes)
     known.note_revisions([task for task, outcome in outcomes.items() if outcome.ending == "ok"])
-    last_build.record(folder, _inputs(order, by_key, unreached) if _are_settled(outcomes, unreached) else None, site, counts)
-    store.limit({outcome.key for outcome in outcomes.values() if outcome.key}, artifacts.used | keys.notes_of(tasks))
+    last_build.record(
+        folder,
+        _inputs(order, by_key, unreached) if _are_settled(outcomes, unreached) else None,
+        site,
+        counts,
+    )
+    store.limit(
+        {outcome.key for outcome in outcomes.values() if outcome.key},
+        artifacts.used | keys.notes_of(tasks),
+    )
     return counts
 
 
@@ -85,17 +108,28 @@ def _last(folder: Path, report: Report) -> last_build.LastBuild:
 def _stale_if_unreached(
     outcomes: Mapping[evaluate.Task, Outcome], known: keys.Keys, store: ResultStore | None
 ) -> dict[evaluate.Task, Outcome]:
-    """``outcomes``, with what earlier builds put into ``store`` in place of those that were not reached."""
-    return {task: jobs.stale_if_unreached(task, outcome, known, store) if store else outcome for task, outcome in outcomes.items()}
+    """``outcomes``, with what earlier builds put into ``store`` in place of those that were not
+    reached.
+    """
+    return {
+        task: jobs.stale_if_unreached(task, outcome, known, store) if store else outcome
+        for task, outcome in outcomes.items()
+    }
 
 
-def _are_settled(outcomes: Mapping[evaluate.Task, Outcome], unreached: Mapping[evaluate.Task, Outcome]) -> bool:
+def _are_settled(
+    outcomes: Mapping[evaluate.Task, Outcome], unreached: Mapping[evaluate.Task, Outcome]
+) -> bool:
     """Whether no other evaluation of the same would end otherwise."""
     return all(outcome.ending == "ok" or task in unreached for task, outcome in outcomes.items())
 
 
-def _keys(tasks: Sequence[evaluate.Task], store: ResultStore) -> tuple[keys.Keys, dict[evaluate.Task, str | None]]:
-    """The store's key of each task, None where only its evaluation shows it; and what knows them."""
+def _keys(
+    tasks: Sequence[evaluate.Task], store: ResultStore
+) -> tuple[keys.Keys, dict[evaluate.Task, str | None]]:
+    """The store's key of each task, None where only its evaluation shows it; and what knows
+    them.
+    """
     digests = fingerprint.Digests(store.folder / "digests")
     known = keys.Keys(store.drawings, digests.of, versions.evaluation())
     by_key = {task: known.of(task) for task in tasks}
@@ -103,25 +137,45 @@ def _keys(tasks: Sequence[evaluate.Task], store: ResultStore) -> tuple[keys.Keys
     return known, by_key
 
 
-def _inputs(order: Order, by_key: Mapping[evaluate.Task, str | None], unreached: Mapping[evaluate.Task, Outcome]) -> str | None:
+def _inputs(
+    order: Order,
+    by_key: Mapping[evaluate.Task, str | None],
+    unreached: Mapping[evaluate.Task, Outcome],
+) -> str | None:
     """Digest of all that a build depends on; None where that cannot be known before it."""
     if any(key is None and task not in unreached for task, key in by_key.items()):
         return None
     reasons = [(outcome.reason, outcome.stale, outcome.key) for outcome in unreached.values()]
     rows, past = [task.checkpoint for task in by_key], order.folder / history.FOLDER
-    contents = fingerprint.of_contents((*order.materials.templates, *((past,) if past.is_dir() else ())))
-    return fingerprint.of_parts((rows, list(by_key.values()), reasons, contents, _site_key(_date(()), order.materials)))
+    contents = fingerprint.of_contents(
+        (*order.materials.templates, *((past,) if past.is_dir() else ()))
+    )
+    return fingerprint.of_parts(
+        (rows, list(by_key.values()), reasons, contents, _site_key(_date(()), order.materials))
+    )
 
 
 def _site_key(date: int | None, materials: Materials) -> str:
     """Digest of all that HTML depends on beside the docs."""
     themes = [folder / THEME for folder in materials.templates if (folder / THEME).is_dir()]
     sources = fingerprint.of_contents((*themes, *materials.written, *materials.settings))
-    return fingerprint.of_parts((sources, versions.code(), versions.rendering(), date, mkdocs_build.address(materials.settings)))
+    return fingerprint.of_parts(
+        (
+            sources,
+            versions.code(),
+            versions.rendering(),
+            date,
+            mkdocs_build.address(materials.settings),
+        )
+    )
 
 
 def _evaluate(
-    new: Mapping[evaluate.Task, str | None], store: ResultStore, local: Executor, executors: Executors, report: Report
+    new: Mapping[evaluate.Task, str | None],
+    store: ResultStore,
+    local: Executor,
+    executors: Executors,
+    report: Report,
 ) -> dict[evaluate.Task, Outcome]:
     """The outcomes of new tasks, from the cluster where there is one."""
     if not new:
@@ -131,27 +185,42 @@ def _evaluate(
 
 
 def _write_docs(
-    order: Order, outcomes: tuple[Outcome, ...], date: int | None, artifacts: ArtifactCache, report: Report
+    order: Order,
+    outcomes: tuple[Outcome, ...],
+    date: int | None,
+    artifacts: ArtifactCache,
+    report: Report,
 ) -> tuple[history.History, bool]:
-    """Write the docs; what they tell of former builds, and whether they have changed. errors: RefusedError"""
+    """Write the docs; what they tell of former builds, and whether they have changed.
+
+    errors: RefusedError
+    """
     atlas = replace(_atlas(outcomes, date, artifacts, order.materials), commands=order.commands)
     past = history.History.of(order.folder, atlas)
     if not order.shrinks:
         past.check_complete()
     report(jobs.Stage("comparisons"))
     last_build.forget(order.folder)
-    with threadpool_limits(1):  # More threads would change the last digits, and with them the bytes.
+    # More threads would change the last digits, and with them the bytes.
+    with threadpool_limits(1):
         every_page = _pages(past.atlas, artifacts)
         report(jobs.Stage("pages"))
-        return past, write.write(render.render(past.atlas, every_page, order.materials, artifacts.draw), order.folder / "docs")
+        return past, write.write(
+            render.render(past.atlas, every_page, order.materials, artifacts.draw),
+            order.folder / "docs",
+        )
 
 
 def _write_site(order: Order, date: int | None, former: str | None, report: Report) -> str:
-    """Make HTML of the docs, unless all it depends on beside them has the digest ``former``; that digest as it is now."""
+    """Make HTML of the docs, unless all it depends on beside them has the digest ``former``; that
+    digest as it is now.
+    """
     site = _site_key(date, order.materials)
     if site != former:
         report(jobs.Stage("mkdocs"))
-        mkdocs_build.build(order.materials.settings, order.folder / "docs", order.folder / "site", date)
+        mkdocs_build.build(
+            order.materials.settings, order.folder / "docs", order.folder / "site", date
+        )
     return site
 
 
@@ -165,24 +234,42 @@ def _pages(atlas: Atlas, artifacts: ArtifactCache) -> list[Page]:
     return every_page
 
 
-def _atlas(outcomes: tuple[Outcome, ...], date: int | None, artifacts: ArtifactCache, materials: Materials) -> Atlas:
+def _atlas(
+    outcomes: tuple[Outcome, ...], date: int | None, artifacts: ArtifactCache, materials: Materials
+) -> Atlas:
     day = None if date is None else f"{datetime.fromtimestamp(date, UTC):%Y-%m-%d}"
     address = mkdocs_build.address(materials.settings)
     schemes = evaluate.all_schemes()
     by_default = artifacts.submit(precomputed.FAMILIES, families.make)
     alone, training = runs.split(outcomes, schemes)
     named, libraries = names.named(alone, schemes), versions.all_versions()
-    return Atlas(named, evaluate.all_analyses(), schemes, libraries, day, address, artifacts.submit, by_default, runs=training)
+    return Atlas(
+        named,
+        evaluate.all_analyses(),
+        schemes,
+        libraries,
+        day,
+        address,
+        artifacts.submit,
+        by_default,
+        runs=training,
+    )
 
 
 def _date(outcomes: Sequence[Outcome]) -> int | None:
-    """The date of a build, in seconds since 1970: SOURCE_DATE_EPOCH; else that of the newest revision that was read; else the program's.
+    """The date of a build, in seconds since 1970: SOURCE_DATE_EPOCH; else that of the newest
+    revision that was read; else the program's.
 
-    Folders have none: the times of their files differ from copy to copy. None where nothing is known.
+    Folders have none: the times of their files differ from copy to copy. None where nothing is
+    known.
     """
     if (given := versions.given_time()) is not None:
         return given
-    read = [date for outcome in outcomes if outcome.status == "ok" and (date := outcome.checkpoint.committed) is not None]
+    read = [
+        date
+        for outcome in outcomes
+        if outcome.status == "ok" and (date := outcome.checkpoint.committed) is not None
+    ]
     return max(read) if read else versions.commit_time()
 
 

@@ -1,4 +1,6 @@
-"""Evaluation on other machines: the workers of a dask.distributed scheduler as an executor, with time limits on all waiting."""
+"""Evaluation on other machines: the workers of a dask.distributed scheduler as an executor, with
+time limits on all waiting.
+"""
 
 import asyncio
 import logging
@@ -15,7 +17,8 @@ from generator.errors import RefusedError, RowError
 from generator.pipeline.executor import Executor
 
 REACH_SECONDS = 10.0
-WORKERS_SECONDS = 30.0  # Workers may come after their scheduler, and others for those that are lost.
+# Workers may come after their scheduler, and others for those that are lost.
+WORKERS_SECONDS = 30.0
 WATCH_SECONDS = 0.5
 STARTED = "position-atlas-started"
 
@@ -27,9 +30,11 @@ class _ClusterLostError(Exception):
 
 
 class _ClusterExecutor:
-    """Futures under way by the scheduler's keys, and when and where each started. Callbacks of several threads come in, one at a time.
+    """Futures under way by the scheduler's keys, and when and where each started. Callbacks of
+    several threads come in, one at a time.
 
-    address: of the scheduler; code: digest of the program, which workers must have too; seconds: limit of one call once it has started
+    address: of the scheduler; code: digest of the program, which workers must have too; seconds:
+        limit of one call once it has started
     """
 
     shares_disk = False
@@ -51,7 +56,10 @@ class _ClusterExecutor:
 
     def explain(self, error: BaseException) -> str:
         if isinstance(error, _ClusterLostError):
-            raise RefusedError(f"--cluster {self.address}: {error}; finished work is kept, and the previous site remains")
+            raise RefusedError(
+                f"--cluster {self.address}: {error}; finished work is kept, and the previous site"
+                " remains"
+            )
         if isinstance(error, TooLongError):
             return f"took longer than {self.seconds:g} seconds"
         if isinstance(error, MemoryError):
@@ -78,15 +86,24 @@ class _ClusterExecutor:
         while not over.wait(WATCH_SECONDS):
             now = monotonic()
             with self.lock:
-                late = {key: worker for key, (began, worker) in self.running.items() if now - began > self.seconds}
+                late = {
+                    key: worker
+                    for key, (began, worker) in self.running.items()
+                    if now - began > self.seconds
+                }
             for key, worker in late.items():
                 self._settle(key, TooLongError())
                 Thread(target=self._restart, args=(worker,), daemon=True).start()
             last_worker = now if self._has_workers() else last_worker
             if now - last_worker > WORKERS_SECONDS:
-                self.give_up(f"no worker for {WORKERS_SECONDS:g} seconds; expected one, as from `dask worker {self.address}`")
+                self.give_up(
+                    f"no worker for {WORKERS_SECONDS:g} seconds; expected one, as from `dask worker"
+                    f" {self.address}`"
+                )
             elif now - self.last_event > self.seconds:
-                self.give_up(f"no worker accepted a row within {self.seconds:g} seconds; expected a free one")
+                self.give_up(
+                    f"no worker accepted a row within {self.seconds:g} seconds; expected a free one"
+                )
 
     def give_up(self, reason: str) -> None:
         """End every future that is pending."""
@@ -99,7 +116,8 @@ class _ClusterExecutor:
             return
         try:
             self._settle(remote.key, remote.result())
-        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  # However a worker ends, it is the end of one row alone.
+        # However a worker ends, it is the end of one row alone.
+        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001
             self._settle(remote.key, error)
 
     def _settle(self, key: str, result: object) -> None:
@@ -118,11 +136,15 @@ class _ClusterExecutor:
 
     def _has_workers(self) -> bool:
         with suppress(Exception):  # A scheduler that does not answer has none within reach.
-            return bool(self.client.sync(self.client.scheduler.ncores, callback_timeout=REACH_SECONDS))
+            return bool(
+                self.client.sync(self.client.scheduler.ncores, callback_timeout=REACH_SECONDS)
+            )
         return False
 
     def _restart(self, worker: str) -> None:
-        """Free a worker from a call that never ends; without a nanny it goes on, and its thread is lost."""
+        """Free a worker from a call that never ends; without a nanny it goes on, and its thread is
+        lost.
+        """
         with suppress(Exception):
             self.client.restart_workers([worker], timeout=REACH_SECONDS)
 
@@ -134,11 +156,16 @@ def scheduler(address: str) -> str:
     """
     try:
         parts = urlsplit(address)
-        well_formed = parts.scheme in ("tcp", "tls") and parts.hostname and parts.port and not parts.path
+        well_formed = (
+            parts.scheme in ("tcp", "tls") and parts.hostname and parts.port and not parts.path
+        )
     except ValueError:
         well_formed = False
     if not well_formed:
-        raise RefusedError(f"--cluster {address!r}: not the address of a scheduler; expected one as tcp://host:port")
+        raise RefusedError(
+            f"--cluster {address!r}: not the address of a scheduler; expected one as"
+            " tcp://host:port"
+        )
     return address
 
 
@@ -152,15 +179,27 @@ def cluster(*, address: str, code: str, seconds: float) -> Iterator[Executor]:
     try:
         from distributed import Client, Security
     except ImportError:
-        raise RefusedError("--cluster: dask.distributed is not installed; expected `pip install .[cluster]`") from None
+        raise RefusedError(
+            "--cluster: dask.distributed is not installed; expected `pip install .[cluster]`"
+        ) from None
     for name in ("distributed", "distributed.client"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # Its tracebacks become one sentence each here.
-    if address.startswith("tls:") and Security().get_connection_args("client").get("ssl_context") is None:
-        raise RefusedError(f"--cluster {address}: no certificate in dask's settings; expected one under distributed.comm.tls")
+        # Its tracebacks become one sentence each here.
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    if (
+        address.startswith("tls:")
+        and Security().get_connection_args("client").get("ssl_context") is None
+    ):
+        raise RefusedError(
+            f"--cluster {address}: no certificate in dask's settings; expected one under"
+            " distributed.comm.tls"
+        )
     try:
         client = Client(address, timeout=REACH_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise RefusedError(f"--cluster {address}: no scheduler ({type(error).__name__}); expected one, as tcp://host:port") from None
+        raise RefusedError(
+            f"--cluster {address}: no scheduler ({type(error).__name__}); expected one, as"
+            " tcp://host:port"
+        ) from None
     with client:
         executor, over = _ClusterExecutor(client, address, code, seconds), Event()
         client.subscribe_topic(STARTED, executor.started)
@@ -186,5 +225,8 @@ def run_on_worker(function: Callable[..., T], arguments: tuple[object, ...], cod
     worker = get_worker()
     worker.log_event(STARTED, (worker.get_current_task(), worker.address))
     if versions.code() != code:
-        raise RowError("its worker has different code or libraries; expected the same checkout and versions everywhere")
+        raise RowError(
+            "its worker has different code or libraries; expected the same checkout and versions"
+            " everywhere"
+        )
     return function(*arguments)

@@ -58,15 +58,18 @@ THUMBNAIL = 96  # positions
 MOST_TABLES = 12  # of vectors that are measured in one checkpoint; each takes seconds.
 MOST_NAMES = 100  # of tensors in one sentence
 NOTHING_CACHED = References()
-REFERENCE = Label("Sinusoid of the same size", REFERENCE_COLOUR)  # A checkpoint that is one has a colour of its own.
+# A checkpoint that is one has a colour of its own.
+REFERENCE = Label("Sinusoid of the same size", REFERENCE_COLOUR)
 
 
 @dataclass(frozen=True)
 class Task:
     """The evaluation of one row.
 
-    offline: whether its source is not to be contacted; listed: the revision in the list, which may be a branch or a tag
-    problem: why the checkpoints of its series could not be listed; None where they were, and for other rows
+    offline: whether its source is not to be contacted; listed: the revision in the list, which may
+        be a branch or a tag
+    problem: why the checkpoints of its series could not be listed; None where they were, and for
+        other rows
     """
 
     checkpoint: Checkpoint
@@ -91,7 +94,8 @@ def all_analyses() -> tuple[Analysis, ...]:
 
 
 def plan(checkpoints: Sequence[Checkpoint], offline: bool) -> list[Task]:
-    """One task for each checkpoint, with its revision pinned; a row that names a series has several.
+    """One task for each checkpoint, with its revision pinned; a row that names a series has
+    several.
 
     Each source that occurs is contacted once first; without an answer it counts as offline.
     """
@@ -99,20 +103,29 @@ def plan(checkpoints: Sequence[Checkpoint], offline: bool) -> list[Task]:
     sources = {source.key: source for source in all_sources() if source.key in used}
     unreachable = {key for key, source in sources.items() if offline or not _is_reachable(source)}
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        listed = threads.map(lambda row: _members(sources[row.source], row, row.source in unreachable), checkpoints)
+        listed = threads.map(
+            lambda row: _members(sources[row.source], row, row.source in unreachable), checkpoints
+        )
         rows = [(row, problem) for members, problem in listed for row in members]
-        pinned = threads.map(lambda row: sources[row[0].source].pin(row[0], row[0].source in unreachable), rows)
-        return [Task(now, row.source in unreachable, problem, row.revision) for now, (row, problem) in zip(pinned, rows, strict=True)]
+        pinned = threads.map(
+            lambda row: sources[row[0].source].pin(row[0], row[0].source in unreachable), rows
+        )
+        return [
+            Task(now, row.source in unreachable, problem, row.revision)
+            for now, (row, problem) in zip(pinned, rows, strict=True)
+        ]
 
 
 def evaluate(task: Task, references: References = NOTHING_CACHED) -> Outcome:
-    """Every encoding of one checkpoint with its results and drawings; failures are part of the outcome.
+    """Every encoding of one checkpoint with its results and drawings; failures are part of the
+    outcome.
 
     references: beside which figures show the encodings
     errors: MemoryError
     """
     try:
-        with threadpool_limits(1):  # More threads would change the last digits, and with them the bytes.
+        # More threads would change the last digits, and with them the bytes.
+        with threadpool_limits(1):
             return _evaluate(task, references)
     except RowError as error:
         return failures.failed(task.checkpoint, str(error))
@@ -125,7 +138,9 @@ def evaluate(task: Task, references: References = NOTHING_CACHED) -> Outcome:
 
 
 def unreached(task: Task) -> Outcome | None:
-    """The outcome of a row whose source does not answer and whose files no cache has; None for every other row."""
+    """The outcome of a row whose source does not answer and whose files no cache has; None for
+    every other row.
+    """
     if not task.offline:
         return None
     try:
@@ -138,7 +153,9 @@ def unreached(task: Task) -> Outcome | None:
 
 
 def may_need_models(task: Task) -> bool:
-    """Whether an evaluation probably needs torch and models of transformers, as seen without opening a file: not for a folder without weights."""
+    """Whether an evaluation probably needs torch and models of transformers, as seen without
+    opening a file: not for a folder without weights.
+    """
     place = Path(task.checkpoint.place)
     if task.checkpoint.weights or not place.is_dir():
         return _source_of(task.checkpoint).run is None
@@ -160,7 +177,8 @@ def _source_of(checkpoint: Checkpoint) -> Source:
 
 
 def needed(task: Task) -> Mapping[str, int]:
-    """Bytes that the evaluation of one checkpoint reads of its weights, by tensor, or by file where a file is read as a whole. Reads headers.
+    """Bytes that the evaluation of one checkpoint reads of its weights, by tensor, or by file where
+    a file is read as a whole. Reads headers.
 
     errors: RowError, NotReachedError
     """
@@ -176,7 +194,8 @@ def needed(task: Task) -> Mapping[str, int]:
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    """The encodings that any scheme recognises, in order of the schemes, those of a decoder last; their absence only where there is no other.
+    """The encodings that any scheme recognises, in order of the schemes, those of a decoder last;
+    their absence only where there is no other.
 
     errors: RowError, also where two schemes find their encodings in one tensor
     """
@@ -184,13 +203,20 @@ def find(files: Files) -> list[Encoding[Form]]:
     owners = _owners(files, by_scheme)
 
     def is_claimed(name: str) -> bool:
-        return name in owners or any(scheme.claims.search(name) for scheme in by_scheme if scheme.claims)
+        return name in owners or any(
+            scheme.claims.search(name) for scheme in by_scheme if scheme.claims
+        )
 
-    by_scheme = {scheme: found + (scheme.find_last(files, is_claimed) if scheme.find_last else []) for scheme, found in by_scheme.items()}
+    by_scheme = {
+        scheme: found + (scheme.find_last(files, is_claimed) if scheme.find_last else [])
+        for scheme, found in by_scheme.items()
+    }
     _owners(files, by_scheme)
     encodings = [_with_notes(files, encoding) for found in by_scheme.values() for encoding in found]
     if not all(isinstance(encoding.form, NoEncoding) for encoding in encodings):
-        encodings = [encoding for encoding in encodings if not isinstance(encoding.form, NoEncoding)]
+        encodings = [
+            encoding for encoding in encodings if not isinstance(encoding.form, NoEncoding)
+        ]
     return names.numbered(sorted(encodings, key=lambda encoding: encoding.stack == "decoder"))
 
 
@@ -203,12 +229,18 @@ def _owners(files: Files, by_scheme: Mapping[Scheme, Sequence[Encoding[Form]]]) 
     for scheme, encodings in by_scheme.items():
         for name in (encoding.provenance.tensor for encoding in encodings):
             if name is not None and owners.setdefault(name, scheme.key) != scheme.key:
-                raise RowError(f"{files.where}: {name} is taken by the schemes {owners[name]} and {scheme.key}; expected one")
+                raise RowError(
+                    f"{files.where}: {name} is taken by the schemes {owners[name]} and"
+                    f" {scheme.key}; expected one"
+                )
     return owners
 
 
-def find_unmeasured(files: Files, encodings: Sequence[Encoding[Form]]) -> list[Encoding[Form]] | None:
-    """The encodings in trained tensors that the code of the family has, with zeros for their numbers; none where there are weights.
+def find_unmeasured(
+    files: Files, encodings: Sequence[Encoding[Form]]
+) -> list[Encoding[Form]] | None:
+    """The encodings in trained tensors that the code of the family has, with zeros for their
+    numbers; none where there are weights.
 
     encodings: those that were found, whose schemes are left out
     returns: None where there are neither weights nor code that can be looked through
@@ -223,7 +255,9 @@ def find_unmeasured(files: Files, encodings: Sequence[Encoding[Form]]) -> list[E
 
 
 def _in_code(files: Files, found: Set[str]) -> list[Encoding[Form]] | None:
-    """The encodings in trained tensors that the code of the family has, without those of the schemes ``found``; None where that is not known."""
+    """The encodings in trained tensors that the code of the family has, without those of the
+    schemes ``found``; None where that is not known.
+    """
     if is_untrained(files.config):
         return []
     code = code_files(files.config)
@@ -231,23 +265,37 @@ def _in_code(files: Files, found: Set[str]) -> list[Encoding[Form]] | None:
         return None
     try:
         in_code = find(code)
-    except RowError:  # A size that a scheme needs is missing; the page says then that no weights were read.
+    except (
+        RowError
+    ):  # A size that a scheme needs is missing; the page says then that no weights were read.
         return None
-    return [encoding for encoding in in_code if encoding.provenance.tensor is not None and encoding.scheme not in found]
+    return [
+        encoding
+        for encoding in in_code
+        if encoding.provenance.tensor is not None and encoding.scheme not in found
+    ]
 
 
 def _with_notes(files: Files, encoding: Encoding[Form]) -> Encoding[Form]:
-    """``encoding`` with what there is to say of how its tensor is stored, and with the file that holds the settings where that is no config.json."""
+    """``encoding`` with what there is to say of how its tensor is stored, and with the file that
+    holds the settings where that is no config.json.
+    """
     origin, settings_file = encoding.provenance, files.config.source
     if origin.tensor is not None:
         encoding = replace(encoding, notes=(*encoding.notes, *files.notes(origin.tensor)))
     if settings_file == CONFIG:
         return encoding
     notes = tuple(note.replace(CONFIG, settings_file) for note in encoding.notes)
-    return replace(encoding, notes=notes, provenance=replace(origin, file=settings_file) if origin.file == CONFIG else origin)
+    return replace(
+        encoding,
+        notes=notes,
+        provenance=replace(origin, file=settings_file) if origin.file == CONFIG else origin,
+    )
 
 
-def _members(source: Source, row: Checkpoint, offline: bool) -> tuple[Sequence[Checkpoint], RowError | NotReachedError | None]:
+def _members(
+    source: Source, row: Checkpoint, offline: bool
+) -> tuple[Sequence[Checkpoint], RowError | NotReachedError | None]:
     """The checkpoints of a row; the row itself, and why, where they cannot be listed."""
     try:
         return source.members(row, offline), None
@@ -286,9 +334,14 @@ def _evaluate(task: Task, references: References) -> Outcome:
         "ok",
         revision=files.revision,
         facts=facts(files.config),
-        layout=layout(files.tensors, files.unopened if isinstance(files, FolderFiles) else frozenset()),
+        layout=layout(
+            files.tensors, files.unopened if isinstance(files, FolderFiles) else frozenset()
+        ),
         layers=layer_map(files, known, is_complete=unmeasured is not None),
-        readings=tuple(read(subject, Label(title, colour)) for subject, title in zip(subjects, titles, strict=True)),
+        readings=tuple(
+            read(subject, Label(title, colour))
+            for subject, title in zip(subjects, titles, strict=True)
+        ),
         unmeasured=tuple(encoding.record for encoding in unmeasured or ()),
         unresolved=(*open_questions(files, known, all_schemes()), *others),
         looked_for=_looked_for(known),
@@ -298,7 +351,9 @@ def _evaluate(task: Task, references: References) -> Outcome:
 
 
 def _measured(encodings: list[Encoding[Form]]) -> tuple[list[Encoding[Form]], tuple[str, ...]]:
-    """The encodings without the tables of vectors beyond ``MOST_TABLES``, and a sentence that names these."""
+    """The encodings without the tables of vectors beyond ``MOST_TABLES``, and a sentence that names
+    these.
+    """
     tables = [encoding for encoding in encodings if isinstance(encoding.form, PositionTable)]
     left_out = tables[MOST_TABLES:]
     if not left_out:
@@ -313,13 +368,17 @@ def _measured(encodings: list[Encoding[Form]]) -> tuple[list[Encoding[Form]], tu
 def _looked_for(encodings: list[Encoding[Form]]) -> tuple[str, ...]:
     """What the schemes look for, where none of ``encodings`` tells position."""
     telling = {scheme.key: scheme.looked_for for scheme in all_schemes() if scheme.tells_position}
-    return () if any(encoding.scheme in telling for encoding in encodings) else tuple(telling.values())
+    return (
+        () if any(encoding.scheme in telling for encoding in encodings) else tuple(telling.values())
+    )
 
 
 def _reading(subject: Subject[Form], label: Label) -> Reading:
     """An encoding with its results, without drawings."""
     results = {analysis.key: _compute(analysis, subject) for analysis in all_analyses()}
-    return Reading.of(replace(subject.encoding, form=subject.encoding.form.settled), label, results, {}, {})
+    return Reading.of(
+        replace(subject.encoding, form=subject.encoding.form.settled), label, results, {}, {}
+    )
 
 
 def _drawn_reading(references: References, subject: Subject[Form], label: Label) -> Reading:
@@ -329,9 +388,14 @@ def _drawn_reading(references: References, subject: Subject[Form], label: Label)
     reference = None if _is_by_formula(subject.encoding) else references.of(subject.encoding.form)
     for analysis in all_analyses():
         shown = _beside(analysis, reference, label, results[analysis.key])
-        for spec in (spec for spec in analysis.figures if shown and spec.varies(results[analysis.key])):
+        for spec in (
+            spec for spec in analysis.figures if shown and spec.varies(results[analysis.key])
+        ):
             name = f"{analysis.key}-{spec.key}"
-            drawings[name], alts[name] = output.encode(_drawn, spec, shown, results[analysis.key]), spec.alt(shown)
+            drawings[name], alts[name] = (
+                output.encode(_drawn, spec, shown, results[analysis.key]),
+                spec.alt(shown),
+            )
     form = subject.encoding.form
     drawings["thumbnail"] = output.encode(thumbnail, form.kernel(THUMBNAIL).mean(axis=0))
     return replace(reading, drawings=drawings, alts=alts)
@@ -340,7 +404,10 @@ def _drawn_reading(references: References, subject: Subject[Form], label: Label)
 def _drawn(spec: FigureSpec, shown: Results, result: Result) -> "Figure":
     """The figure of ``shown`` with the spots of the findings of ``result``."""
     figure = spec.draw(shown)
-    mark(figure, [Place(number, spot.panel, spot.x, spot.y) for number, spot in result.spots(spec.key)])
+    mark(
+        figure,
+        [Place(number, spot.panel, spot.x, spot.y) for number, spot in result.spots(spec.key)],
+    )
     return figure
 
 
@@ -353,15 +420,21 @@ def _compute(analysis: Analysis, subject: Subject[Form]) -> Result:
     except NotApplicableError as error:
         return Result(reason=str(error))
     except MemoryError:
-        return Result(reason="too large: this analysis needs more memory than one checkpoint may take")
+        return Result(
+            reason="too large: this analysis needs more memory than one checkpoint may take"
+        )
 
 
 def _is_by_formula(encoding: Encoding[Form]) -> bool:
     return any(scheme.by_formula for scheme in all_schemes() if scheme.key == encoding.scheme)
 
 
-def _beside(analysis: Analysis, reference: Reference | None, label: Label, result: Result) -> Results:
-    """The result, and that of ``reference`` where it teaches something; empty where the analysis does not apply."""
+def _beside(
+    analysis: Analysis, reference: Reference | None, label: Label, result: Result
+) -> Results:
+    """The result, and that of ``reference`` where it teaches something; empty where the analysis
+    does not apply.
+    """
     if result.reason is not None:
         return {}
     if reference is None or not analysis.beside_reference:

@@ -1,4 +1,6 @@
-"""The interface of the pools: functions are submitted and give futures, as with the executors of the standard library."""
+"""The interface of the pools: functions are submitted and give futures, as with the executors of
+the standard library.
+"""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -30,7 +32,8 @@ class Executor(Protocol):
 class Executors:
     """The executors of one build, each open while its context is.
 
-    local: evaluates so many new checkpoints, and draws figures; the second argument says whether its processes share torch and models
+    local: evaluates so many new checkpoints, and draws figures; the second argument says whether
+        its processes share torch and models
     cluster: evaluates checkpoints in its place
     """
 

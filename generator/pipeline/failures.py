@@ -9,7 +9,8 @@ from generator.contracts import Checkpoint, Outcome
 from generator.errors import NotReachedError
 
 PART = r"/[^/\s'\":;,()]+"
-ABSOLUTE = re.compile(rf"(?<![\w.:/~\\-])(?P<root>{PART})(?:{PART})*/(?P<name>{PART[1:]})")  # A path of two parts or more, without spaces.
+# A path of two parts or more, without spaces.
+ABSOLUTE = re.compile(rf"(?<![\w.:/~\\-])(?P<root>{PART})(?:{PART})*/(?P<name>{PART[1:]})")
 
 
 def failed(checkpoint: Checkpoint, reason: str) -> Outcome:
@@ -27,7 +28,10 @@ def not_reached(checkpoint: Checkpoint, error: NotReachedError) -> Outcome:
 def unexpected(checkpoint: Checkpoint, error: Exception) -> Outcome:
     """The outcome of a row that ended with a fault of the program, or of a disk."""
     if isinstance(error, OSError) and error.filename:
-        return failed(checkpoint, f"{_file(error, checkpoint)}: {error.strerror}; expected a file that can be read")
+        return failed(
+            checkpoint,
+            f"{_file(error, checkpoint)}: {error.strerror}; expected a file that can be read",
+        )
     return failed(checkpoint, f"unexpected {type(error).__name__}: {error}")
 
 

@@ -19,7 +19,8 @@ from generator.libraries import config_classes
 from generator.pipeline.evaluate import find
 
 MOST_SHOWN = 160  # characters of a reason
-AT_LENGTH = ("inverse_frequencies", "layers")  # Parameters that are long, and follow from the others.
+# Parameters that are long, and follow from the others.
+AT_LENGTH = ("inverse_frequencies", "layers")
 
 
 def make() -> bytes:
@@ -28,32 +29,57 @@ def make() -> bytes:
 
 
 def untrained() -> bytes:
-    """Names of the types whose code, by the defaults of their config classes, makes no trained tensor that holds an encoding, as JSON."""
-    return json.dumps([name for name in sorted(config_classes()) if _is_untrained(name)], indent=1).encode() + b"\n"
+    """Names of the types whose code, by the defaults of their config classes, makes no trained
+    tensor that holds an encoding, as JSON.
+    """
+    return (
+        json.dumps(
+            [name for name in sorted(config_classes()) if _is_untrained(name)], indent=1
+        ).encode()
+        + b"\n"
+    )
 
 
 def _is_untrained(model_type: str) -> bool:
     code = code_files(ConfigAlone({"model_type": model_type}, model_type).config)
     try:
-        return code is not None and all(encoding.provenance.tensor is None for encoding in find(code))
+        return code is not None and all(
+            encoding.provenance.tensor is None for encoding in find(code)
+        )
     except RowError:  # A size that a scheme needs is missing.
         return False
 
 
 def table(types: Iterable[str]) -> bytes:
     """data/families.json, of these types, one a line."""
-    rows = ",\n".join(json.dumps(family(model_type), ensure_ascii=False, separators=(",", ":")) for model_type in types)
-    return f'{{"schema":1,"transformers":"{version("transformers")}","families":[\n{rows}\n]}}\n'.encode()
+    rows = ",\n".join(
+        json.dumps(family(model_type), ensure_ascii=False, separators=(",", ":"))
+        for model_type in types
+    )
+    made_by = version("transformers")
+    return f'{{"schema":1,"transformers":"{made_by}","families":[\n{rows}\n]}}\n'.encode()
 
 
 def family(model_type: str) -> dict[str, Any]:
-    """A model type with its stacks and encodings; ``reason``: why its defaults could not be read, or null."""
+    """A model type with its stacks and encodings; ``reason``: why its defaults could not be read,
+    or null.
+    """
     try:
         return {"model_type": model_type, "reason": None, **_read(model_type)}
     except RowError as error:
-        return {"model_type": model_type, "reason": _brief(str(error)), "stacks": [], "encodings": []}
+        return {
+            "model_type": model_type,
+            "reason": _brief(str(error)),
+            "stacks": [],
+            "encodings": [],
+        }
     except Exception as error:  # noqa: BLE001  # Config classes raise exceptions of any class, and one must not take the others' rows with it.
-        return {"model_type": model_type, "reason": _brief(f"{type(error).__name__}: {error}"), "stacks": [], "encodings": []}
+        return {
+            "model_type": model_type,
+            "reason": _brief(f"{type(error).__name__}: {error}"),
+            "stacks": [],
+            "encodings": [],
+        }
 
 
 def _read(model_type: str) -> dict[str, Any]:
@@ -63,11 +89,25 @@ def _read(model_type: str) -> dict[str, Any]:
     by_part = _by_part(files.config)
     encodings = find(files) if by_part else []
     stacks = [
-        _stack(stack, model_type, layers, _at_input(encodings, part, [*by_part]), _inside(encodings, stack))
+        _stack(
+            stack,
+            model_type,
+            layers,
+            _at_input(encodings, part, [*by_part]),
+            _inside(encodings, stack),
+        )
         for part, (stack, layers) in by_part.items()
     ]
-    used = {key for stack in stacks for keys in (stack["input"], *(group["encodings"] for group in stack["groups"])) for key in keys or ()}
-    return {"stacks": stacks, "encodings": [_encoding(encoding) for encoding in encodings if encoding.key in used]}
+    used = {
+        key
+        for stack in stacks
+        for keys in (stack["input"], *(group["encodings"] for group in stack["groups"]))
+        for key in keys or ()
+    }
+    return {
+        "stacks": stacks,
+        "encodings": [_encoding(encoding) for encoding in encodings if encoding.key in used],
+    }
 
 
 def _by_part(config: ModelConfig) -> dict[str, tuple[Stack, tuple[Layer, ...]]]:
@@ -84,12 +124,20 @@ def _by_part(config: ModelConfig) -> dict[str, tuple[Stack, tuple[Layer, ...]]]:
     return by_part
 
 
-def _at_input(encodings: Iterable[Encoding[Form]], part: str, parts: Sequence[str]) -> list[Encoding[Form]]:
+def _at_input(
+    encodings: Iterable[Encoding[Form]], part: str, parts: Sequence[str]
+) -> list[Encoding[Form]]:
     """Encodings that are added at the input of ``part``, by their names, or of the only part."""
     added = [
-        encoding for encoding in encodings if encoding.form.acts_in == "input" and (encoding.modality == "image") == (part == "vision")
+        encoding
+        for encoding in encodings
+        if encoding.form.acts_in == "input" and (encoding.modality == "image") == (part == "vision")
     ]
-    return [encoding for encoding in added if len(parts) == 1 or f" {encoding.part}".endswith(f" {part}")]
+    return [
+        encoding
+        for encoding in added
+        if len(parts) == 1 or f" {encoding.part}".endswith(f" {part}")
+    ]
 
 
 def _inside(encodings: Iterable[Encoding[Form]], stack: Stack) -> list[Encoding[Form]]:
@@ -104,13 +152,21 @@ def _inside(encodings: Iterable[Encoding[Form]], stack: Stack) -> list[Encoding[
 
 
 def _stack(
-    stack: Stack, model_type: str, layers: Sequence[Layer], at_input: Sequence[Encoding[Form]], inside: Sequence[Encoding[Form]]
+    stack: Stack,
+    model_type: str,
+    layers: Sequence[Layer],
+    at_input: Sequence[Encoding[Form]],
+    inside: Sequence[Encoding[Form]],
 ) -> dict[str, Any]:
-    """A stack as in the file; its layers in groups that mix positions alike and have the same encodings."""
+    """A stack as in the file; its layers in groups that mix positions alike and have the same
+    encodings.
+    """
     part = layers[0].part
     of_layers = {layer: acting(inside, layer, {part: stack.modality}) for layer in layers}
     rotations = {encoding.key for encoding in inside if isinstance(encoding.form, Rotation)}
-    is_settled = any(isinstance(encoding.form, NoEncoding) for encoding in at_input) or any(map(rotations.intersection, of_layers.values()))
+    is_settled = any(isinstance(encoding.form, NoEncoding) for encoding in at_input) or any(
+        map(rotations.intersection, of_layers.values())
+    )
     groups: dict[str, dict[str, Any]] = {}
     for layer, keys in of_layers.items():
         known = bool(keys) or is_settled or not layer.attends
@@ -128,7 +184,9 @@ def _stack(
 
 
 def _mixing(stack: Stack, layer: Layer) -> dict[str, Any]:
-    """How a layer mixes positions, null where its settings do not say, and the setting of its window or chunks."""
+    """How a layer mixes positions, null where its settings do not say, and the setting of its
+    window or chunks.
+    """
     kinds = list(layer.mixers) if is_read(stack.config, layer) else None
     window = None
     if kinds is not None and "sliding" in kinds:
@@ -140,8 +198,15 @@ def _mixing(stack: Stack, layer: Layer) -> dict[str, Any]:
 
 
 def _encoding(encoding: Encoding[Form]) -> dict[str, Any]:
-    parameters = {name: value for name, value in encoding.record.parameters.items() if name not in AT_LENGTH}
-    return {"key": encoding.key, "part": encoding.part, "scheme": encoding.scheme, "parameters": parameters}
+    parameters = {
+        name: value for name, value in encoding.record.parameters.items() if name not in AT_LENGTH
+    }
+    return {
+        "key": encoding.key,
+        "part": encoding.part,
+        "scheme": encoding.scheme,
+        "parameters": parameters,
+    }
 
 
 def _brief(text: str) -> str:

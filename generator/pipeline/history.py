@@ -16,7 +16,9 @@ MOST_LOST = 1 / 3  # of the checkpoints of the former site
 
 @dataclass(frozen=True)
 class History:
-    """former: releases in the output folder; new: that of this build, None where nothing has changed; data: its files, by name"""
+    """former: releases in the output folder; new: that of this build, None where nothing has
+    changed; data: its files, by name
+    """
 
     folder: Path
     present: Atlas
@@ -34,7 +36,8 @@ class History:
         return cls(output / FOLDER, atlas, former, new, data)
 
     def check_complete(self) -> None:
-        """Check that at most ``MOST_LOST`` of the checkpoints that were read for the last release, and are listed still, are not reached now.
+        """Check that at most ``MOST_LOST`` of the checkpoints that were read for the last release,
+        and are listed still, are not reached now.
 
         errors: RefusedError
         """
@@ -44,8 +47,8 @@ class History:
         if len(lost) > MOST_LOST * len(formerly):
             first = listed[lost[0]]
             raise RefusedError(
-                f"{len(lost)} of {len(formerly)} checkpoints of the former site were not reached, such as {first.reason}; "
-                f"expected at most {MOST_LOST:.0%}, or --allow-shrink"
+                f"{len(lost)} of {len(formerly)} checkpoints of the former site were not reached,"
+                f" such as {first.reason}; expected at most {MOST_LOST:.0%}, or --allow-shrink"
             )
 
     @property
@@ -58,9 +61,14 @@ class History:
         }
         if self.new:
             place = f"{releases.PUBLISHED}/{self.new.id}"
-            files |= {f"{place}/{name}.gz": partial(releases.compressed, content) for name, content in self.data.items()}
+            files |= {
+                f"{place}/{name}.gz": partial(releases.compressed, content)
+                for name, content in self.data.items()
+            }
             files[f"{place}/{releases.RECORD}"] = partial(releases.encoded, self.new)
-        return replace(self.present, releases=(*self.former, *((self.new,) if self.new else ())), archive=files)
+        return replace(
+            self.present, releases=(*self.former, *((self.new,) if self.new else ())), archive=files
+        )
 
     def save(self) -> None:
         """Keep the new release, for later builds. errors: OSError"""

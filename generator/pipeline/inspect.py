@@ -1,18 +1,28 @@
-"""What one checkpoint says of its encodings, without results and drawings, as ``inspect`` shows it."""
+"""What one checkpoint says of its encodings, without results and drawings, as ``inspect`` shows
+it.
+"""
 
 from dataclasses import dataclass
 
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.open_questions import open_questions
 from generator.contracts import EncodingRecord, Outcome
-from generator.pipeline.evaluate import Task, all_analyses, all_schemes, find, find_unmeasured, open_files
+from generator.pipeline.evaluate import (
+    Task,
+    all_analyses,
+    all_schemes,
+    find,
+    find_unmeasured,
+    open_files,
+)
 
 
 @dataclass(frozen=True)
 class Inspected:
     """An inspected checkpoint.
 
-    outcome: without readings; records: of its encodings, without their forms; n_analyses: how many understand each of these
+    outcome: without readings; records: of its encodings, without their forms; n_analyses: how many
+        understand each of these
     """
 
     outcome: Outcome
@@ -39,5 +49,8 @@ def inspect(task: Task) -> Inspected:
         layers=layer_map(files, known, is_complete=unmeasured is not None),
         unresolved=tuple(open_questions(files, known, all_schemes())),
     )
-    n_analyses = (sum(isinstance(encoding.form, analysis.forms) for analysis in all_analyses()) for encoding in encodings)
+    n_analyses = (
+        sum(isinstance(encoding.form, analysis.forms) for analysis in all_analyses())
+        for encoding in encodings
+    )
     return Inspected(outcome, tuple(encoding.record for encoding in encodings), tuple(n_analyses))

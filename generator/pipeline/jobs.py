@@ -1,4 +1,6 @@
-"""The evaluation of all checkpoints of a build: from the store, or by an executor. Arrays stay on disk."""
+"""The evaluation of all checkpoints of a build: from the store, or by an executor. Arrays stay on
+disk.
+"""
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -21,7 +23,8 @@ POLL_SECONDS = 0.2
 class Event:
     """The start or the end of one row; fields below ``slug`` are those of its end.
 
-    stored: whether its outcome was in the store; received: bytes over the network; stderr: what libraries wrote to stderr, for the log alone
+    stored: whether its outcome was in the store; received: bytes over the network; stderr: what
+        libraries wrote to stderr, for the log alone
     """
 
     name: Literal["started", "finished"]
@@ -37,7 +40,9 @@ class Event:
 
 @dataclass(frozen=True)
 class Altered:
-    """Files of the last build that others have changed, added or removed, relative to the output folder."""
+    """Files of the last build that others have changed, added or removed, relative to the output
+    folder.
+    """
 
     paths: tuple[str, ...]
 
@@ -50,17 +55,29 @@ class Stage:
 
 
 def unreached(tasks: Mapping[Task, str | None], store: ResultStore | None) -> dict[Task, Outcome]:
-    """The outcomes of tasks whose source does not answer, and that neither ``store`` nor a cache has."""
+    """The outcomes of tasks whose source does not answer, and that neither ``store`` nor a cache
+    has.
+    """
     kept = {task for task, key in tasks.items() if store and key and store.has(key)}
-    return {task: outcome for task in tasks if task not in kept and (outcome := evaluate.unreached(task))}
+    return {
+        task: outcome
+        for task in tasks
+        if task not in kept and (outcome := evaluate.unreached(task))
+    }
 
 
 def stale_if_unreached(task: Task, outcome: Outcome, known: Keys, store: ResultStore) -> Outcome:
-    """What an earlier build read of a row, marked as stale, where ``outcome`` says that it was not reached; otherwise ``outcome``."""
+    """What an earlier build read of a row, marked as stale, where ``outcome`` says that it was not
+    reached; otherwise ``outcome``.
+    """
     former = known.former(task) if outcome.status == "not reached" else None
     key = known.of(former) if former else None
     found = store.get(key) if key else None
-    return outcome if former is None or found is None else replace(_listed(found, former, key), stale=outcome.reason)
+    return (
+        outcome
+        if former is None or found is None
+        else replace(_listed(found, former, key), stale=outcome.reason)
+    )
 
 
 def ended(outcomes: Mapping[Task, Outcome], report: Callable[[Event], None]) -> dict[Task, Outcome]:
@@ -70,28 +87,44 @@ def ended(outcomes: Mapping[Task, Outcome], report: Callable[[Event], None]) -> 
     return dict(outcomes)
 
 
-def stored(tasks: Mapping[Task, str | None], store: ResultStore, report: Callable[[Event], None]) -> dict[Task, Outcome]:
+def stored(
+    tasks: Mapping[Task, str | None], store: ResultStore, report: Callable[[Event], None]
+) -> dict[Task, Outcome]:
     """The outcomes that are in ``store`` under the keys of their tasks."""
-    outcomes = {task: _listed(outcome, task, key) for task, key in tasks.items() if key and (outcome := store.get(key)) is not None}
+    outcomes = {
+        task: _listed(outcome, task, key)
+        for task, key in tasks.items()
+        if key and (outcome := store.get(key)) is not None
+    }
     for outcome in outcomes.values():
         report(_finished(outcome, Done(None, 0.0, 0), stored=True))
     return outcomes
 
 
 def run(
-    tasks: Mapping[Task, str | None], code: str, store: ResultStore, executor: Executor, report: Callable[[Event], None]
+    tasks: Mapping[Task, str | None],
+    code: str,
+    store: ResultStore,
+    executor: Executor,
+    report: Callable[[Event], None],
 ) -> dict[Task, Outcome]:
-    """The outcomes of ``tasks``, each evaluated by ``executor`` and put into ``store`` under its key.
+    """The outcomes of ``tasks``, each evaluated by ``executor`` and put into ``store`` under its
+    key.
 
     code: digest of the program, for the keys
     """
     shared = store if executor.shares_disk else None
-    futures = {executor.submit(worker.run_task, task, shared, key, code): task for task, key in tasks.items()}
+    futures = {
+        executor.submit(worker.run_task, task, shared, key, code): task
+        for task, key in tasks.items()
+    }
     outcomes: dict[Task, Outcome] = {}
     started: set[Task] = set()
     while futures:
         finished, _ = wait(futures, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
-        begun = {task for future, task in futures.items() if future in finished or future.running()} - started
+        begun = {
+            task for future, task in futures.items() if future in finished or future.running()
+        } - started
         started |= begun
         for task in sorted(begun, key=lambda task: task.checkpoint.slug):
             report(Event("started", task.checkpoint.slug))
@@ -102,7 +135,9 @@ def run(
     return outcomes
 
 
-def _result(task: Task, future: "Future[Done]", executor: Executor, store: ResultStore) -> tuple[Done, Outcome]:
+def _result(
+    task: Task, future: "Future[Done]", executor: Executor, store: ResultStore
+) -> tuple[Done, Outcome]:
     """The outcome of a task, read from disk so that its arrays take no memory."""
     try:
         done = future.result()
@@ -115,7 +150,10 @@ def _result(task: Task, future: "Future[Done]", executor: Executor, store: Resul
         worker.keep(outcome, store, done.key, [done.packed])
     written = store.get(worker.name_of(task.checkpoint, done.key))
     if written is None:
-        raise RefusedError(f"{store.folder}: a result cannot be read back after writing; expected a disk that keeps it")
+        raise RefusedError(
+            f"{store.folder}: a result cannot be read back after writing; expected a disk that"
+            " keeps it"
+        )
     return done, _listed(written, task, done.key)
 
 
@@ -131,5 +169,13 @@ def _listed(outcome: Outcome, task: Task, key: str | None) -> Outcome:
 def _finished(outcome: Outcome, done: Done, stored: bool) -> Event:
     slug, encodings = outcome.checkpoint.slug, len(outcome.readings)
     return Event(
-        "finished", slug, outcome.ending, outcome.reason or outcome.stale, encodings, stored, done.seconds, done.received, done.stderr
+        "finished",
+        slug,
+        outcome.ending,
+        outcome.reason or outcome.stale,
+        encodings,
+        stored,
+        done.seconds,
+        done.received,
+        done.stderr,
     )

@@ -13,7 +13,8 @@ from generator.pipeline.evaluate import Task, all_sources
 class Keys:
     """Keys of tasks before their evaluation.
 
-    notes: the questions that evaluations asked of their files; digest: returns that of a file or a part; code: digest of the program
+    notes: the questions that evaluations asked of their files; digest: returns that of a file or a
+        part; code: digest of the program
     """
 
     def __init__(self, notes: BlobCache, digest: Digest, code: str) -> None:
@@ -27,21 +28,32 @@ class Keys:
         return None if state is None else key_of(checkpoint, state, self.code)
 
     def former(self, task: Task) -> Task | None:
-        """``task`` at the commit at which an earlier build read it; None where the list names a commit, or none did."""
+        """``task`` at the commit at which an earlier build read it; None where the list names a
+        commit, or none did.
+        """
         note = self.notes.get(_revision_note(task))
         if note is None:
             return None
         commit, committed = json.loads(note)
-        return replace(task, checkpoint=replace(task.checkpoint, revision=commit, committed=committed))
+        return replace(
+            task, checkpoint=replace(task.checkpoint, revision=commit, committed=committed)
+        )
 
     def note_revisions(self, tasks: Iterable[Task]) -> None:
-        """Write down at which commits the present build read ``tasks``, of which the list names a branch or a tag."""
+        """Write down at which commits the present build read ``tasks``, of which the list names a
+        branch or a tag.
+        """
         for task in tasks:
             if task.checkpoint.revision != task.listed:
-                self.notes.put(_revision_note(task), json.dumps((task.checkpoint.revision, task.checkpoint.committed)).encode())
+                self.notes.put(
+                    _revision_note(task),
+                    json.dumps((task.checkpoint.revision, task.checkpoint.committed)).encode(),
+                )
 
     def _questions(self, checkpoint: Checkpoint) -> Sequence[Question]:
-        return [tuple(question) for question in json.loads(self.notes.get(_note(checkpoint)) or b"[]")]
+        return [
+            tuple(question) for question in json.loads(self.notes.get(_note(checkpoint)) or b"[]")
+        ]
 
 
 def key_of(checkpoint: Checkpoint, state: str, code: str) -> str:
@@ -50,7 +62,9 @@ def key_of(checkpoint: Checkpoint, state: str, code: str) -> str:
 
 
 def note_questions(notes: BlobCache, outcome: Outcome) -> None:
-    """Write down what the evaluation of ``outcome`` asked of its files, from which the next build knows its key."""
+    """Write down what the evaluation of ``outcome`` asked of its files, from which the next build
+    knows its key.
+    """
     if outcome.questions:
         notes.put(_note(outcome.checkpoint), json.dumps(outcome.questions).encode())
 

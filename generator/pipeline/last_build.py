@@ -18,7 +18,8 @@ Entry = list[int | str]  # Size, two times and digest of a file.
 class LastBuild:
     """A finished build.
 
-    inputs: digest of all that it depended on; None where a checkpoint failed that may succeed the next time
+    inputs: digest of all that it depended on; None where a checkpoint failed that may succeed the
+        next time
     site: digest of all that its HTML depended on beside the docs
     counts: of checkpoints by ending; files: all that it wrote, by path
     """
@@ -30,7 +31,8 @@ class LastBuild:
 
 
 def read(folder: Path) -> tuple[LastBuild, tuple[str, ...]]:
-    """The last build in ``folder``, and the files of its docs and site that others have changed, added or removed since.
+    """The last build in ``folder``, and the files of its docs and site that others have changed,
+    added or removed since.
 
     An empty record where there was no build, or where there are such files.
     """
@@ -39,7 +41,11 @@ def read(folder: Path) -> tuple[LastBuild, tuple[str, ...]]:
         if set(last.counts) != set(ENDINGS) or not isinstance(last.counts, dict):
             return LastBuild(), ()
         now = _files(folder, last.files)
-        altered = {path for path in {*now, *last.files} if now.get(path, [""])[-1] != last.files.get(path, [""])[-1]}
+        altered = {
+            path
+            for path in {*now, *last.files}
+            if now.get(path, [""])[-1] != last.files.get(path, [""])[-1]
+        }
     except (OSError, ValueError, TypeError, AttributeError, IndexError, RecursionError):
         return LastBuild(), ()
     return (LastBuild() if altered else last), tuple(sorted(altered))
@@ -57,11 +63,17 @@ def forget(folder: Path) -> None:
 
 
 def _files(folder: Path, known: Mapping[str, Entry]) -> dict[str, Entry]:
-    """Every file of docs and site; those are read whose size or times differ from the ``known`` ones."""
+    """Every file of docs and site; those are read whose size or times differ from the ``known``
+    ones.
+    """
     found: dict[str, Entry] = {}
     for path in (path for name in write.SWAPPED for path in write.files(folder / name)):
         name, state = os.path.relpath(path, folder), os.lstat(path)
         identity: Entry = [state.st_size, state.st_mtime_ns, state.st_ctime_ns]
         entry = known.get(name)
-        found[name] = entry if entry and entry[:-1] == identity else [*identity, fingerprint.of_file(Path(path))]
+        found[name] = (
+            entry
+            if entry and entry[:-1] == identity
+            else [*identity, fingerprint.of_file(Path(path))]
+        )
     return found

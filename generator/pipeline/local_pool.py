@@ -18,9 +18,13 @@ from typing import Any, TypeVar
 
 from generator.pipeline.executor import Executor
 
-PRELOAD, PRELOAD_CONFIGS, PRELOAD_EVALUATION = (f"generator.pipeline.preload{what}" for what in ("", "_configs", "_evaluation"))
-CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1  # that this process may use
-TOO_BUSY = (-signal.SIGPROF,) if hasattr(signal, "SIGPROF") else ()  # How a process ends whose timer of processor time has run out.
+PRELOAD, PRELOAD_CONFIGS, PRELOAD_EVALUATION = (
+    f"generator.pipeline.preload{what}" for what in ("", "_configs", "_evaluation")
+)
+# that this process may use
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+# How a process ends whose timer of processor time has run out.
+TOO_BUSY = (-signal.SIGPROF,) if hasattr(signal, "SIGPROF") else ()
 M_MMAP_THRESHOLD, LARGE = -3, 2**20  # A parameter of glibc's mallopt, and bytes.
 
 T = TypeVar("T")
@@ -30,7 +34,8 @@ T = TypeVar("T")
 class Limits:
     """What one checkpoint may take.
 
-    processor: seconds of processor time, of which other programs take none; Windows has no such limit
+    processor: seconds of processor time, of which other programs take none; Windows has no such
+        limit
     seconds: of any time, for what waits for ever; memory: bytes of a process's own
     """
 
@@ -40,7 +45,10 @@ class Limits:
 
     def __str__(self) -> str:
         """In words."""
-        return f"{self.memory / 2**30:g} GiB of memory, {self.processor:g} seconds of processor time and {self.seconds:g} seconds in all"
+        return (
+            f"{self.memory / 2**30:g} GiB of memory, {self.processor:g} seconds of processor time"
+            f" and {self.seconds:g} seconds in all"
+        )
 
 
 class _PoolExecutor:
@@ -52,9 +60,12 @@ class _PoolExecutor:
         self.pool, self.limits = cache(open_pool), limits
 
     def submit(self, function: Callable[..., T], /, *arguments: object) -> "Future[T]":
-        with _without_interrupts():  # The first call starts processes and the threads that will start others.
+        # The first call starts processes and the threads that will start others.
+        with _without_interrupts():
             future: Future[T] = self.pool().schedule(
-                _limited, args=(self.limits.processor, function, *arguments), timeout=self.limits.seconds
+                _limited,
+                args=(self.limits.processor, function, *arguments),
+                timeout=self.limits.seconds,
             )
         return future
 
@@ -67,20 +78,28 @@ class _PoolExecutor:
             return f"unexpected {type(error).__name__}: {error}"
         if error.exitcode in TOO_BUSY:
             return f"took more than {self.limits.processor:g} seconds of processor time"
-        return f"its process ended with code {error.exitcode or type(error).__name__}; it had {self.limits}"
+        return (
+            f"its process ended with code {error.exitcode or type(error).__name__}; it had"
+            f" {self.limits}"
+        )
 
 
 @contextmanager
-def processes(n_rows: int = 0, shares_models: bool = False, *, jobs: int, limits: Limits | None = None) -> Iterator[Executor]:
-    """At most ``jobs`` processes, for ``n_rows`` new checkpoints. They start with the first call; one that crashes or exceeds the limits
-    costs its own call alone.
+def processes(
+    n_rows: int = 0, shares_models: bool = False, *, jobs: int, limits: Limits | None = None
+) -> Iterator[Executor]:
+    """At most ``jobs`` processes, for ``n_rows`` new checkpoints. They start with the first call;
+    one that crashes or exceeds the limits costs its own call alone.
 
-    shares_models: whether torch and models of transformers are imported once for all; otherwise by each that needs them
+    shares_models: whether torch and models of transformers are imported once for all; otherwise by
+        each that needs them
     """
     within, n_workers = limits or Limits(), min(jobs, max(n_rows, CORES))
     shared = PRELOAD_EVALUATION if shares_models else PRELOAD_CONFIGS if n_rows else PRELOAD
     with ExitStack() as stack:
-        yield _PoolExecutor(lambda: stack.enter_context(_pool(n_workers, shared, within.memory)), within)
+        yield _PoolExecutor(
+            lambda: stack.enter_context(_pool(n_workers, shared, within.memory)), within
+        )
 
 
 @contextmanager
@@ -88,7 +107,9 @@ def _pool(n_workers: int, shared: str, memory: int) -> Iterator[Any]:
     from pebble import ProcessPool
 
     _give_back_memory()
-    with ProcessPool(max_workers=n_workers, context=_context(shared), initializer=_begin, initargs=(memory,)) as pool:
+    with ProcessPool(
+        max_workers=n_workers, context=_context(shared), initializer=_begin, initargs=(memory,)
+    ) as pool:
         try:
             yield pool
         except BaseException:
@@ -100,7 +121,9 @@ def _pool(n_workers: int, shared: str, memory: int) -> Iterator[Any]:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Hold Ctrl+C back until the block ends; processes and threads that start in it never get it, and end when the pool says so."""
+    """Hold Ctrl+C back until the block ends; processes and threads that start in it never get it,
+    and end when the pool says so.
+    """
     if not hasattr(signal, "pthread_sigmask") or current_thread() is not main_thread():
         yield
         return
@@ -118,7 +141,9 @@ def _without_interrupts() -> Iterator[None]:
 
 
 def _context(shared: str) -> Any:
-    """How processes are started: on Linux from one that has imported the module ``shared`` once, and large libraries with it, whose memory they share."""
+    """How processes are started: on Linux from one that has imported the module ``shared`` once,
+    and large libraries with it, whose memory they share.
+    """
     if sys.platform != "linux":
         return multiprocessing.get_context("spawn")
     multiprocessing.set_forkserver_preload([shared])
@@ -126,13 +151,17 @@ def _context(shared: str) -> Any:
 
 
 def _give_back_memory() -> None:
-    """Have glibc return the memory of large arrays once they are gone; without that it learns from the first of them to keep it."""
+    """Have glibc return the memory of large arrays once they are gone; without that it learns from
+    the first of them to keep it.
+    """
     with suppress(AttributeError, OSError, TypeError):  # Other systems have no such thing.
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE)
 
 
 def _limited(processor: float, function: Callable[..., T], *arguments: object) -> T:
-    """The result of ``function``; the system ends this process where it takes more than ``processor`` seconds of processor time."""
+    """The result of ``function``; the system ends this process where it takes more than
+    ``processor`` seconds of processor time.
+    """
     if not hasattr(signal, "setitimer"):
         return function(*arguments)
     signal.setitimer(signal.ITIMER_PROF, processor)
@@ -143,13 +172,17 @@ def _limited(processor: float, function: Callable[..., T], *arguments: object) -
 
 
 def _begin(most: int) -> None:
-    gc.disable()  # It takes a tenth of the time; cycles are those of figures, after each of which ``svg.encode`` collects what is new.
+    # It takes a tenth of the time; cycles are those of figures, after each of which ``svg.encode``
+    # collects what is new.
+    gc.disable()
     _give_back_memory()
     _limit_memory(most)
 
 
 def _limit_memory(most: int) -> None:
-    """Bound what this process may take for its own data; libraries mapped from files do not count."""
+    """Bound what this process may take for its own data; libraries mapped from files do not
+    count.
+    """
     try:
         import resource
     except ImportError:  # There is no such thing on Windows.

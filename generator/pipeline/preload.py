@@ -1,4 +1,7 @@
-"""Imported by the process from which workers are forked. Its objects are frozen, so that no garbage collection of a worker copies their memory."""
+"""Imported by the process from which workers are forked.
+
+Its objects are frozen, so that no garbage collection of a worker copies their memory.
+"""
 
 import gc
 import logging
@@ -13,14 +16,16 @@ DRAWING = ("matplotlib.figure", output.BACKEND)
 
 def share(modules: Iterable[str]) -> None:
     """Import ``modules``, which workers then share."""
-    gc.disable()  # Imports leave little garbage, and collecting it takes up to a quarter of the time.
+    # Imports leave little garbage, and collecting it takes up to a quarter of the time.
+    gc.disable()
     for name in modules:
         import_module(name)
     gc.freeze()
     gc.enable()
 
 
-logging.getLogger("matplotlib").setLevel(logging.ERROR)  # Without a home it warns of its temporary cache.
+# Without a home it warns of its temporary cache.
+logging.getLogger("matplotlib").setLevel(logging.ERROR)
 for load in (evaluate.all_sources, evaluate.all_schemes, evaluate.all_analyses):
     load()
 share(DRAWING)

@@ -1,4 +1,6 @@
-"""``preload`` for workers that evaluate checkpoints without weights, too: most need the config classes of transformers, few need torch."""
+"""``preload`` for workers that evaluate checkpoints without weights, too: most need the config
+classes of transformers, few need torch.
+"""
 
 import generator.pipeline.preload  # noqa: F401
 from generator.libraries import config_classes

@@ -1,4 +1,6 @@
-"""Results of the forms beside which figures show others: each analysis of one runs once for a shape, and its result is cached."""
+"""Results of the forms beside which figures show others: each analysis of one runs once for a
+shape, and its result is cached.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,7 +18,10 @@ from generator.pipeline.result_store import pack, unpack
 
 @dataclass(frozen=True)
 class References:
-    """Where results of references are cached. cache: None where they are not; code: digest of the program that computes them"""
+    """Where results of references are cached.
+
+    cache: None where they are not; code: digest of the program that computes them
+    """
 
     cache: BlobCache | None = None
     code: str = ""
@@ -24,7 +29,13 @@ class References:
     def of(self, form: Form) -> "Reference | None":
         """The reference of ``form``; None where it has none."""
         make = form.make_reference
-        return None if make is None else Reference(make, (type(form).__name__, form.numbers.shape, form.grid, self.code), self.cache)
+        return (
+            None
+            if make is None
+            else Reference(
+                make, (type(form).__name__, form.numbers.shape, form.grid, self.code), self.cache
+            )
+        )
 
 
 class Reference:
@@ -33,7 +44,9 @@ class Reference:
     key: what it is made from, and the program
     """
 
-    def __init__(self, make: Callable[[], Form], key: tuple[object, ...], cache: BlobCache | None) -> None:
+    def __init__(
+        self, make: Callable[[], Form], key: tuple[object, ...], cache: BlobCache | None
+    ) -> None:
         self.make, self.key, self.cache = make, key, cache
 
     @cached_property

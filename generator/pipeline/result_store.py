@@ -1,7 +1,10 @@
-"""Outcomes on disk, by the digest of all that they depend on. They hold JSON and arrays, and nothing that can run.
+"""Outcomes on disk, by the digest of all that they depend on. They hold JSON and arrays, and
+nothing that can run.
 
-A file is the SHA-256 of its key, the SHA-256 of the bytes after that, 8 bytes of length, JSON of that length, and the bytes of the arrays and
-drawings, which the JSON gives by offset. Numbers in float64 are stored in a narrower type where that holds them exactly, equal arrays once, and drawings compressed.
+A file is the SHA-256 of its key, the SHA-256 of the bytes after that, 8 bytes of length, JSON of
+that length, and the bytes of the arrays and drawings, which the JSON gives by offset. Numbers in
+float64 are stored in a narrower type where that holds them exactly, equal arrays once, and drawings
+compressed.
 """
 
 import hashlib
@@ -24,13 +27,18 @@ from generator.encodings import SinusoidFormula, all_forms
 from generator.numerics.arrays import Array, narrowest
 
 RECORDS = {
-    **{name: kind for name, kind in vars(contracts).items() if isinstance(kind, type) and is_dataclass(kind)},
+    **{
+        name: kind
+        for name, kind in vars(contracts).items()
+        if isinstance(kind, type) and is_dataclass(kind)
+    },
     **{record.__name__: record for record in (*all_forms(), SinusoidFormula)},
 }
 MOST_BYTES = 2 * 2**30  # Outcomes of the present list stay even beyond this.
 DIGEST = 32  # bytes
 HEAD = DIGEST + 8  # bytes before the JSON, without the digest of the key
-FAST = 1  # Level of compression of drawings, which shrink to a third by it; weights would hardly shrink.
+# Level of compression of drawings, which shrink to a third by it; weights would hardly shrink.
+FAST = 1
 Read = Callable[[int, int], bytes]
 Chunk = bytes | memoryview
 
@@ -50,7 +58,10 @@ class ResultStore:
         return self._path(key).is_file()
 
     def get(self, key: str) -> Outcome | None:
-        """The outcome under ``key``, or None. Its form, arrays and drawings stay on disk until they are loaded."""
+        """The outcome under ``key``, or None.
+
+        Its form, arrays and drawings stay on disk until they are loaded.
+        """
         path = self._path(key)
         try:
             document = _checked_document(path, key)
@@ -68,12 +79,17 @@ class ResultStore:
         write(self._path(key), [_digest_of(key), *chunks])
 
     def limit(self, keys: set[str], drawings: set[str], most: int = MOST_BYTES) -> None:
-        """Remove unfinished files, and the oldest until ``most`` bytes are left, except those of ``keys`` and ``drawings``.
+        """Remove unfinished files, and the oldest until ``most`` bytes are left, except those of
+        ``keys`` and ``drawings``.
 
         An outcome is as old as its last use, a drawing as when it was made.
         """
         wanted = {*map(self._path, keys), *(self.drawings.folder / name for name in drawings)}
-        files = [(path.stat(), path) for path in self.folder.rglob("*") if path.is_file()] if self.folder.is_dir() else []
+        files = (
+            [(path.stat(), path) for path in self.folder.rglob("*") if path.is_file()]
+            if self.folder.is_dir()
+            else []
+        )
         left = sum(state.st_size for state, _ in files)
         for state, path in sorted(files, key=lambda file: (file[0].st_mtime_ns, file[1])):
             if path.suffix == ".unfinished" or (left > most and path not in wanted):
@@ -85,7 +101,9 @@ class ResultStore:
 
 
 def pack(value: object) -> bytes:
-    """``value`` (records of ours, mappings, tuples, lists, arrays, bytes, plain values) as the bytes of a file."""
+    """``value`` (records of ours, mappings, tuples, lists, arrays, bytes, plain values) as the
+    bytes of a file.
+    """
     return b"".join(packed(value))
 
 
@@ -106,7 +124,9 @@ def unpack(data: bytes) -> Any:
     """
     if hashlib.sha256(data[DIGEST:]).digest() != data[:DIGEST]:
         raise ValueError("truncated or altered")
-    return _unpacked(data[HEAD : HEAD + int.from_bytes(data[DIGEST:HEAD])], lambda start, stop: data[start:stop])
+    return _unpacked(
+        data[HEAD : HEAD + int.from_bytes(data[DIGEST:HEAD])], lambda start, stop: data[start:stop]
+    )
 
 
 def _digest_of(key: str) -> bytes:
@@ -132,7 +152,9 @@ def _checked_document(path: Path, key: str) -> bytes:
 
 
 def _read_range(path: Path, start: int, stop: int) -> bytes:
-    """The bytes ``start`` to ``stop`` (exclusive) of what ``pack`` made, in the file of the store."""
+    """The bytes ``start`` to ``stop`` (exclusive) of what ``pack`` made, in the file of the
+    store.
+    """
     with path.open("rb") as file:
         file.seek(DIGEST + start)
         return file.read(stop - start)
@@ -164,7 +186,10 @@ def _plain(value: object, blobs: _Blobs) -> object:
         case tuple() | list():
             return {"kind": type(value).__name__, "items": [_plain(item, blobs) for item in value]}
         case Mapping():
-            return {"kind": "mapping", "items": [[key, _plain(item, blobs)] for key, item in value.items()]}
+            return {
+                "kind": "mapping",
+                "items": [[key, _plain(item, blobs)] for key, item in value.items()],
+            }
         case Lazy():
             return {"kind": "lazy", "value": _plain(value.load(), blobs)}
         case None | bool() | int() | float() | str():
@@ -179,7 +204,13 @@ def _placed(value: Array | bytes, blobs: _Blobs) -> dict[str, object]:
         return {"kind": "bytes", **blobs.extent(zlib.compress(value, FAST))}
     stored = narrowest(value)
     extent = blobs.extent(np.ascontiguousarray(stored).reshape(-1).view(np.uint8).data)
-    return {"kind": "ndarray", **extent, "stored": stored.dtype.str, "dtype": value.dtype.str, "shape": value.shape}
+    return {
+        "kind": "ndarray",
+        **extent,
+        "stored": stored.dtype.str,
+        "dtype": value.dtype.str,
+        "shape": value.shape,
+    }
 
 
 def _unpacked(document: bytes, read: Read) -> Any:
@@ -206,11 +237,17 @@ def _value(plain: Any, read: Read) -> Any:
             return LazyMapping(items) if is_lazy else {key: load() for key, load in items.items()}
         case "lazy":
             return Lazy(partial(_value, plain["value"], read))
-    return RECORDS[plain["kind"]](**{name: _value(item, read) for name, item in plain["fields"].items()})
+    return RECORDS[plain["kind"]](
+        **{name: _value(item, read) for name, item in plain["fields"].items()}
+    )
 
 
 def _array(plain: Mapping[str, Any], data: bytes) -> Array:
-    array = np.frombuffer(data, dtype=np.dtype(plain["stored"])).astype(np.dtype(plain["dtype"]), copy=False).reshape(plain["shape"])
+    array = (
+        np.frombuffer(data, dtype=np.dtype(plain["stored"]))
+        .astype(np.dtype(plain["dtype"]), copy=False)
+        .reshape(plain["shape"])
+    )
     array.setflags(write=False)
     return array
 

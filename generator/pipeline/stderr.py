@@ -1,4 +1,6 @@
-"""What libraries write to stderr: warnings, and what those in other languages print before they fail."""
+"""What libraries write to stderr: warnings, and what those in other languages print before they
+fail.
+"""
 
 import os
 import sys
@@ -19,12 +21,19 @@ class Captured:
 
 @contextmanager
 def captured() -> Iterator[Captured]:
-    """Keep from the terminal what this process writes to stderr until the block ends; for processes that do one thing at a time."""
+    """Keep from the terminal what this process writes to stderr until the block ends; for processes
+    that do one thing at a time.
+    """
     stderr = Captured()
     if sys.stderr is None:  # It was closed before the program began.
         yield stderr
         return
-    with TemporaryFile() as file, open(file.fileno(), "w", encoding="utf-8", errors="backslashreplace", closefd=False) as text:
+    with (
+        TemporaryFile() as file,
+        open(
+            file.fileno(), "w", encoding="utf-8", errors="backslashreplace", closefd=False
+        ) as text,
+    ):
         terminal = os.dup(STDERR)
         os.dup2(file.fileno(), STDERR)
         try:

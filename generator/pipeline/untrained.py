@@ -1,6 +1,8 @@
-"""The model types whose code makes no trained tensor that holds an encoding, as ``families.untrained`` has looked through it beforehand.
+"""The model types whose code makes no trained tensor that holds an encoding, as
+``families.untrained`` has looked through it beforehand.
 
-A config of such a type needs neither torch nor that code, whose imports take longer than all else that a config needs.
+A config of such a type needs neither torch nor that code, whose imports take longer than all else
+that a config needs.
 """
 
 import json
@@ -12,7 +14,9 @@ from generator.pipeline import precomputed
 
 
 def is_untrained(config: ModelConfig) -> bool:
-    """Whether the family's code is known to make no trained tensor with an encoding for ``config``; False also where only that code can tell."""
+    """Whether the family's code is known to make no trained tensor with an encoding for ``config``;
+    False also where only that code can tell.
+    """
     return config.family in _types() and is_built_as_by_default(config)
 
 

@@ -1,4 +1,6 @@
-"""Versions and digests of the program and its libraries, on which numbers and pages depend beside the checkpoints."""
+"""Versions and digests of the program and its libraries, on which numbers and pages depend beside
+the checkpoints.
+"""
 
 import os
 import platform
@@ -18,10 +20,13 @@ from generator.resources import PACKAGE, ROOT
 
 LIBRARIES = ("torch", "transformers", "numpy", "scikit-learn", "matplotlib", "mkdocs-material")
 HTML = ("mkdocs", "mkdocs-material")
-# Rooms and files on which the outcome of one checkpoint depends; a change elsewhere changes pages, not numbers.
+# Rooms and files on which the outcome of one checkpoint depends; a change elsewhere changes pages,
+# not numbers.
 EVALUATED_BY = (
-    "__init__.py", "analyses", "cache", "checkpoints", "contracts", "encodings", "errors.py", "figures", "libraries.py", "numerics", "resources.py", "schemes", "text.py",
-    "pipeline/evaluate.py", "pipeline/executor.py", "pipeline/failures.py", "pipeline/jobs.py", "pipeline/keys.py", "pipeline/references.py", "pipeline/result_store.py", "pipeline/stderr.py",
+    "__init__.py", "analyses", "cache", "checkpoints", "contracts", "encodings", "errors.py",
+    "figures", "libraries.py", "numerics", "resources.py", "schemes", "text.py",
+    "pipeline/evaluate.py", "pipeline/executor.py", "pipeline/failures.py", "pipeline/jobs.py",
+    "pipeline/keys.py", "pipeline/references.py", "pipeline/result_store.py", "pipeline/stderr.py",
     "pipeline/precomputed", "pipeline/untrained.py", "pipeline/versions.py", "pipeline/worker.py",
 )  # fmt: skip
 
@@ -33,7 +38,9 @@ def all_versions() -> dict[str, str]:
 
 @cache
 def code() -> str:
-    """Digest of the program, and of the versions of Python and of every library that it requires."""
+    """Digest of the program, and of the versions of Python and of every library that it
+    requires.
+    """
     return of_parts((of_contents((PACKAGE,)), _required()))
 
 
@@ -45,8 +52,14 @@ def evaluation() -> str:
 
 @cache
 def rendering() -> str:
-    """Digest of the versions of what mkdocs and its theme require, such as Markdown, on which the HTML of a page depends."""
-    return of_parts(sorted(set(_installed(requirement for name in HTML for requirement in requires(name) or ()))))
+    """Digest of the versions of what mkdocs and its theme require, such as Markdown, on which the
+    HTML of a page depends.
+    """
+    return of_parts(
+        sorted(
+            set(_installed(requirement for name in HTML for requirement in requires(name) or ()))
+        )
+    )
 
 
 @cache
@@ -56,7 +69,9 @@ def _required() -> list[tuple[str, str]]:
 
 
 def _installed(requirements: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Name and version of each requirement that is installed; those of other systems and extras may not be."""
+    """Name and version of each requirement that is installed; those of other systems and extras may
+    not be.
+    """
     for requirement in requirements:
         name = re.split(r"[^\w.-]", requirement)[0]
         with suppress(PackageNotFoundError):
@@ -77,9 +92,13 @@ def given_time() -> int | None:
 
 
 def commit_time() -> int | None:
-    """When the program last changed, in seconds since 1970; None where its folder is not the top of a repository."""
+    """When the program last changed, in seconds since 1970; None where its folder is not the top of
+    a repository.
+    """
     try:
-        return None if _git("rev-parse", "--show-prefix") else int(_git("log", "-1", "--format=%ct"))
+        return (
+            None if _git("rev-parse", "--show-prefix") else int(_git("log", "-1", "--format=%ct"))
+        )
     except (OSError, subprocess.CalledProcessError, ValueError):
         return None
 

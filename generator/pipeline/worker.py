@@ -20,7 +20,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Done:
-    """A finished evaluation: the packed outcome, unless it is in the store already, the seconds it took, the bytes it received, and its key.
+    """A finished evaluation: the packed outcome, unless it is in the store already, the seconds it
+    took, the bytes it received, and its key.
 
     stderr: what libraries wrote to stderr
     """
@@ -38,14 +39,20 @@ def received() -> int:
 
 
 def run_task(task: Task, store: ResultStore | None, key: str | None, code: str) -> Done:
-    """Evaluate ``task``. An outcome without failure goes into ``store`` under its key; any other, or all of them without a store, is returned.
+    """Evaluate ``task``. An outcome without failure goes into ``store`` under its key; any other,
+    or all of them without a store, is returned.
 
-    key: the one from before the evaluation, which counts unless the outcome has the state of its files; code: digest of the program
+    key: the one from before the evaluation, which counts unless the outcome has the state of its
+        files; code: digest of the program
     errors: MemoryError
     """
     begun, before = monotonic(), received()
-    with nullcontext(Captured()) if store is None else captured() as stderr:  # Without a store, other calls may share this process.
-        outcome, returned = evaluate(task, References(store.drawings if store else None, code)), None
+    # Without a store, other calls may share this process.
+    with nullcontext(Captured()) if store is None else captured() as stderr:
+        outcome, returned = (
+            evaluate(task, References(store.drawings if store else None, code)),
+            None,
+        )
     key = keys.key_of(task.checkpoint, outcome.state, code) if outcome.state else key
     try:
         if store is None or outcome.status != "ok":
@@ -57,7 +64,9 @@ def run_task(task: Task, store: ResultStore | None, key: str | None, code: str) 
     return Done(returned, monotonic() - begun, received() - before, key, stderr.text)
 
 
-def keep(outcome: Outcome, store: ResultStore, key: str | None, chunks: Iterable[bytes | memoryview]) -> None:
+def keep(
+    outcome: Outcome, store: ResultStore, key: str | None, chunks: Iterable[bytes | memoryview]
+) -> None:
     """Put a packed outcome into ``store``, with what the next build needs to find it.
 
     errors: OSError
@@ -67,7 +76,9 @@ def keep(outcome: Outcome, store: ResultStore, key: str | None, chunks: Iterable
 
 
 def name_of(checkpoint: Checkpoint, key: str | None) -> str:
-    """The name of an outcome in the store; one without a key has a name that no later run asks for."""
+    """The name of an outcome in the store; one without a key has a name that no later run asks
+    for.
+    """
     return key or f"{checkpoint.slug}.once"
 
 
@@ -79,5 +90,6 @@ def quietly(function: Callable[..., T], *arguments: object) -> T:
 
 def make(maker: Maker) -> bytes:
     """The result of ``maker``."""
-    with threadpool_limits(1):  # More threads would change the last digits, and with them the bytes.
+    # More threads would change the last digits, and with them the bytes.
+    with threadpool_limits(1):
         return maker()

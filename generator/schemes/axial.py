@@ -1,4 +1,6 @@
-"""Axial position embeddings (Reformer): a table composed of two smaller ones, for the rows and columns of a grid of positions."""
+"""Axial position embeddings (Reformer): a table composed of two smaller ones, for the rows and
+columns of a grid of positions.
+"""
 
 import re
 from collections.abc import Mapping
@@ -23,7 +25,8 @@ MOST_VALUES = 2**23  # 64 MB in float64; a larger grid is cut to whole rows.
 def find(files: Files) -> list[Encoding[Form]]:
     """One table for every pair of axial tensors; none if the config disables them.
 
-    errors: RowError when the shapes of a pair do not match, or one row of the grid exceeds ``MOST_VALUES``
+    errors: RowError when the shapes of a pair do not match, or one row of the grid exceeds
+        ``MOST_VALUES``
     """
     is_axial = files.config.value("axial_pos_embds", True) is True
     names = [name for name in files.tensors if NAME.search(name)] if is_axial else []
@@ -35,7 +38,10 @@ def _encoding(files: Files, name: str) -> Encoding[Form]:
     n_rows, n_columns, width = _sizes(files, name, second)
     shown = min(n_rows, MOST_VALUES // (n_columns * width))
     if not shown:
-        raise RowError(f"{files.where}: a row of {n_columns:,} positions × {width:,}; expected at most {MOST_VALUES:,} values")
+        raise RowError(
+            f"{files.where}: a row of {n_columns:,} positions × {width:,}; expected at most"
+            f" {MOST_VALUES:,} values"
+        )
     table = composed(files.tensor(name)[:shown], files.tensor(second))
     tensor = files.tensors[name]
     return Encoding(
@@ -48,7 +54,8 @@ def _encoding(files: Files, name: str) -> Encoding[Form]:
 
 
 def composed(rows: Floats, columns: Floats) -> Floats:
-    """The composed table: (n_rows · n_columns, d_rows + d_columns), the vector of the row, then that of the column.
+    """The composed table: (n_rows · n_columns, d_rows + d_columns), the vector of the row, then
+    that of the column.
 
     rows: (n_rows, 1, d_rows); columns: (1, n_columns, d_columns)
     """
@@ -62,20 +69,34 @@ def _sizes(files: Files, name: str, second: str) -> tuple[int, int, int]:
     tensors: Mapping[str, object] = files.tensors
     shape = files.tensors[name].shape
     other = files.tensors[second].shape if second in tensors else ()
-    if len(shape) != 3 or len(other) != 3 or shape[1] != 1 or other[0] != 1 or min(*shape, *other) < 1:
-        raise RowError(f"{files.where}: {name} has shape {shape} and {second} {other}; expected (rows, 1, width) and (1, columns, width)")
+    if (
+        len(shape) != 3
+        or len(other) != 3
+        or shape[1] != 1
+        or other[0] != 1
+        or min(*shape, *other) < 1
+    ):
+        raise RowError(
+            f"{files.where}: {name} has shape {shape} and {second} {other}; expected (rows, 1,"
+            " width) and (1, columns, width)"
+        )
     return shape[0], other[1], shape[2] + other[2]
 
 
 def _notes(first: int, width: int, sizes: tuple[int, int, int]) -> tuple[str, ...]:
     shown, n_rows, n_columns = sizes
-    made = f"Composed from two tables: the first {first} of {width} dimensions from {n_rows:,} row vectors, the others from {n_columns:,} column vectors."
+    made = (
+        f"Composed from two tables: the first {first} of {width} dimensions from {n_rows:,} row"
+        f" vectors, the others from {n_columns:,} column vectors."
+    )
     cut = f"Only the first {shown * n_columns:,} of {n_rows * n_columns:,} positions are shown."
     return (made, cut) if shown < n_rows else (made,)
 
 
 def _numbers() -> Numbers:
-    """Random vectors of 4 rows (4, 4) and 8 columns (8, 12), and their table of 32 positions: (32, 16)."""
+    """Random vectors of 4 rows (4, 4) and 8 columns (8, 12), and their table of 32 positions: (32,
+    16).
+    """
     draws = np.random.default_rng(0)
     rows, columns = draws.normal(size=(4, 4)), draws.normal(size=(8, 12))
     return {"rows": rows, "columns": columns, "joined": composed(rows[:, None], columns[None])}
@@ -83,7 +104,11 @@ def _numbers() -> Numbers:
 
 def _draw(numbers: Numbers) -> "Figure":
     figure, axes = panels(3, columns=3, height=3.4)
-    names = {"rows": ("4 rows", "row"), "columns": ("8 columns", "column"), "joined": ("32 positions", "position")}
+    names = {
+        "rows": ("4 rows", "row"),
+        "columns": ("8 columns", "column"),
+        "joined": ("32 positions", "position"),
+    }
     for panel, (name, (title, quantity)) in zip(axes, names.items(), strict=True):
         picture = image(panel, numbers[name], (-3.0, 3.0), DIVERGING, n_images=3)
         panel.set_title(title)
@@ -96,15 +121,25 @@ def _draw(numbers: Numbers) -> "Figure":
 
 
 def _alt(numbers: Numbers) -> str:
-    rows, columns, table = (" by ".join(str(size) for size in numbers[name].shape) for name in ("rows", "columns", "joined"))
-    return f"Three heat maps: {rows} for the rows of a grid, {columns} for its columns, and the {table} table that joins them."
+    rows, columns, table = (
+        " by ".join(str(size) for size in numbers[name].shape)
+        for name in ("rows", "columns", "joined")
+    )
+    return (
+        f"Three heat maps: {rows} for the rows of a grid, {columns} for its columns, and the"
+        f" {table} table that joins them."
+    )
 
 
 PICTURE = Picture(
-    caption="Two short tables make a long one: 4 row vectors and 8 column vectors give 32 positions. The numbers are random, not trained.",
+    caption=(
+        "Two short tables make a long one: 4 row vectors and 8 column vectors give 32 positions."
+        " The numbers are random, not trained."
+    ),
     how_to_read=(
-        "In the table on the right, the part left of the line is the row vector, shared by eight positions. The part right of the line is the column vector; "
-        "it repeats after eight positions. No two positions share both."
+        "In the table on the right, the part left of the line is the row vector, shared by eight"
+        " positions. The part right of the line is the column vector; it repeats after eight"
+        " positions. No two positions share both."
     ),
     numbers=_numbers,
     alt=_alt,

@@ -1,4 +1,6 @@
-"""Decomposed relative position embeddings (MViTv2, ViTDet, SAM): vectors by row offset and by column offset, multiplied with the query."""
+"""Decomposed relative position embeddings (MViTv2, ViTDet, SAM): vectors by row offset and by
+column offset, multiplied with the query.
+"""
 
 import re
 from collections import Counter
@@ -21,7 +23,10 @@ NAME = re.compile(r"(^|\.)rel_pos_([hwt])$")
 NUMBER = re.compile(r"(?:^|\.)(\d+)(?=\.)")
 ALONG = {"h": "rows", "w": "columns", "t": "frames"}  # Frames of clips (MViT).
 TURNED = "The tensor is ordered by query minus key; it is shown by key minus query."
-STRETCHED = "For another number of patches, the model resizes the table by linear interpolation between its rows."
+STRETCHED = (
+    "For another number of patches, the model resizes the table by linear interpolation between its"
+    " rows."
+)
 
 
 def find(files: Files) -> list[Encoding[Form]]:
@@ -32,7 +37,10 @@ def find(files: Files) -> list[Encoding[Form]]:
     names = sorted((name for name in files.tensors if NAME.search(name)), key=_sort_key)
     parts = {name: _part(name) for name in names}
     counts = Counter(parts.values())
-    return [_encoding(files, name, part if counts[part] == 1 else f"{part} of {name}") for name, part in parts.items()]
+    return [
+        _encoding(files, name, part if counts[part] == 1 else f"{part} of {name}")
+        for name, part in parts.items()
+    ]
 
 
 def _sort_key(name: str) -> tuple[str, list[int], str]:
@@ -49,10 +57,15 @@ def _part(name: str) -> str:
 def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
     tensor = files.tensors[name]
     if len(tensor.shape) != 2 or tensor.shape[0] % 2 == 0 or tensor.shape[1] == 0:
-        raise RowError(f"{files.where}: {name} has shape {tensor.shape}; expected (2 · patches − 1, width)")
+        raise RowError(
+            f"{files.where}: {name} has shape {tensor.shape}; expected (2 · patches − 1, width)"
+        )
     reach = tensor.shape[0] // 2
     form = RelativeTable(frozen(files.tensor(name)[::-1]), frozen(np.arange(-reach, reach + 1)))
-    note = f"Its {tensor.shape[0]} vectors cover every offset in {ALONG[name[-1]]} among {reach + 1} patches. {TURNED}"
+    note = (
+        f"Its {tensor.shape[0]} vectors cover every offset in {ALONG[name[-1]]} among {reach + 1}"
+        f" patches. {TURNED}"
+    )
     return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (note, STRETCHED), "image")
 
 
@@ -60,11 +73,16 @@ GRID, QUERY = (6, 8), (2, 3)
 
 
 def _numbers() -> Numbers:
-    """Logits of one query for the rows, the columns and both, from random vectors: (n_rows, n_columns) each."""
+    """Logits of one query for the rows, the columns and both, from random vectors: (n_rows,
+    n_columns) each.
+    """
     draws = np.random.default_rng(0)
     query, tables = draws.normal(size=4), [draws.normal(size=(2 * side - 1, 4)) for side in GRID]
     offsets = [np.arange(side) - place for side, place in zip(GRID, QUERY, strict=True)]
-    rows, columns = (table[offset + side - 1] @ query for table, offset, side in zip(tables, offsets, GRID, strict=True))
+    rows, columns = (
+        table[offset + side - 1] @ query
+        for table, offset, side in zip(tables, offsets, GRID, strict=True)
+    )
     down, across = np.meshgrid(rows, columns, indexing="ij")
     return {"down": down, "across": across, "both": down + across}
 
@@ -72,7 +90,13 @@ def _numbers() -> Numbers:
 def _draw(numbers: Numbers) -> "Figure":
     titles = {"down": "by rows, from H", "across": "by columns, from W", "both": "their sum"}
     shown = [Panel(title, numbers[name]) for name, title in titles.items()]
-    figure = image_panels(shown, (-2.0, 2.0), DIVERGING, ("column of the key", "row of the key", "added to the logit"), square=False)
+    figure = image_panels(
+        shown,
+        (-2.0, 2.0),
+        DIVERGING,
+        ("column of the key", "row of the key", "added to the logit"),
+        square=False,
+    )
     for axes in figure.axes[: len(shown)]:
         axes.plot(QUERY[1], QUERY[0], marker="o", color=ACCENT, markersize=7, markeredgecolor=INK)
         axes.set_box_aspect(GRID[0] / GRID[1])
@@ -81,14 +105,20 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     size = " by ".join(str(side) for side in numbers["both"].shape)
-    return f"Three images of {size} patches for one query: horizontal stripes, vertical stripes and their sum, from {rounded(numbers['both'].min(), 1)} to {rounded(numbers['both'].max(), 1)}."
+    return (
+        f"Three images of {size} patches for one query: horizontal stripes, vertical stripes and"
+        f" their sum, from {rounded(numbers['both'].min(), 1)} to"
+        f" {rounded(numbers['both'].max(), 1)}."
+    )
 
 
 PICTURE = Picture(
-    caption="What one query adds to the logits of all patches. The numbers are random, not trained.",
+    caption=(
+        "What one query adds to the logits of all patches. The numbers are random, not trained."
+    ),
     how_to_read=(
-        "The dot is the query patch. First: one number for each row. Second: one for each column. Third: their sum. "
-        "Another query, or the same one with other content, gives other stripes."
+        "The dot is the query patch. First: one number for each row. Second: one for each column."
+        " Third: their sum. Another query, or the same one with other content, gives other stripes."
     ),
     numbers=_numbers,
     alt=_alt,
@@ -100,7 +130,10 @@ SCHEME = Scheme(
     key="decomposed",
     title="Decomposed relative positions",
     also=("decomposed relative position embedding (MViTv2, SAM)",),
-    summary="Learned vectors for row offsets and for column offsets; their products with the query are added to the attention logit.",
+    summary=(
+        "Learned vectors for row offsets and for column offsets; their products with the query are"
+        " added to the attention logit."
+    ),
     acts_in="logits",
     looked_for="rel_pos_h and rel_pos_w among the tensors",
     order=64,

@@ -52,14 +52,18 @@ def encode(content: Content) -> bytes:
         figure = Figure(figsize=(SIZE[0] / DPI, SIZE[1] / DPI), dpi=DPI, facecolor=GROUND)
         canvas: Any = FigureCanvasAgg(figure)
         _write(figure, content)
-        for axes, drawing in zip(_squares(figure, len(content.drawings)), content.drawings, strict=True):
+        for axes, drawing in zip(
+            _squares(figure, len(content.drawings)), content.drawings, strict=True
+        ):
             axes.imshow(_raster(drawing), aspect="auto")
         if content.values:
             _plot(figure, content.values)
         canvas.draw()
         picture = Image.frombuffer("RGBA", SIZE, canvas.buffer_rgba()).convert("RGB")
     buffer = io.BytesIO()
-    picture.quantize(COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(buffer, format="PNG")
+    picture.quantize(COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(
+        buffer, format="PNG"
+    )
     return buffer.getvalue()
 
 
@@ -96,9 +100,14 @@ def _titles(title: str, width: float) -> Iterator[tuple[int, list[str]]]:
     """Size and lines of a title, the largest that fits first, and at last the smallest, cut."""
     for size in TITLE_SIZES:
         lines = _wrapped(title, size, "bold", width)
-        if len(lines) <= MOST_TITLE_LINES and all(_width(word, size, "bold") <= width for word in title.split()):
+        if len(lines) <= MOST_TITLE_LINES and all(
+            _width(word, size, "bold") <= width for word in title.split()
+        ):
             yield size, lines
-    yield TITLE_SIZES[-1], lines if len(lines) <= MOST_TITLE_LINES else [*lines[: MOST_TITLE_LINES - 1], "…"]
+    yield (
+        TITLE_SIZES[-1],
+        (lines if len(lines) <= MOST_TITLE_LINES else [*lines[: MOST_TITLE_LINES - 1], "…"]),
+    )
 
 
 def _wrapped(text: str, size: float, weight: str, width: float) -> list[str]:
@@ -107,7 +116,9 @@ def _wrapped(text: str, size: float, weight: str, width: float) -> list[str]:
     for word in text.split():
         for part in _parts(word, size, weight, width):
             longer = f"{lines[-1]} {part}".strip()
-            lines = [*lines[:-1], longer] if _width(longer, size, weight) <= width else [*lines, part]
+            lines = (
+                [*lines[:-1], longer] if _width(longer, size, weight) <= width else [*lines, part]
+            )
     return [line for line in lines if line]
 
 
@@ -125,7 +136,9 @@ def _width(text: str, size: float, weight: str) -> float:
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    points, _, _ = text_to_path.get_text_width_height_descent(text, FontProperties(size=size, weight=weight), False)
+    points, _, _ = text_to_path.get_text_width_height_descent(
+        text, FontProperties(size=size, weight=weight), False
+    )
     return float(points) * DPI / 72
 
 
@@ -134,8 +147,13 @@ def _squares(figure: "Figure", count: int) -> Iterator["Axes"]:
     side = SIDE if count == 1 else (SIDE - GAP) / 2
     left, top = SIZE[0] - MARGIN - SIDE, (SIZE[1] - SIDE) / 2
     for number in range(count):
-        x, y = left + (number % 2) * (side + GAP), top + (number // 2) * (side + GAP) + ((side + GAP) / 2 if count == 2 else 0)
-        axes = figure.add_axes((x / SIZE[0], 1 - (y + side) / SIZE[1], side / SIZE[0], side / SIZE[1]))
+        x, y = (
+            left + (number % 2) * (side + GAP),
+            top + (number // 2) * (side + GAP) + ((side + GAP) / 2 if count == 2 else 0),
+        )
+        axes = figure.add_axes(
+            (x / SIZE[0], 1 - (y + side) / SIZE[1], side / SIZE[0], side / SIZE[1])
+        )
         axes.set_axis_off()
         yield axes
 
@@ -144,7 +162,11 @@ def _raster(drawing: bytes) -> Any:
     """The first image of a drawing, a blank one where it has none."""
     from PIL import Image
 
-    return Image.open(io.BytesIO(found)).convert("RGBA") if (found := output.raster(drawing)) else Image.new("RGB", (1, 1), NAME)
+    return (
+        Image.open(io.BytesIO(found)).convert("RGBA")
+        if (found := output.raster(drawing))
+        else Image.new("RGB", (1, 1), NAME)
+    )
 
 
 def is_logarithmic(values: Sequence[float]) -> bool:

@@ -1,4 +1,7 @@
-"""Cards of pages: what each shows. They are made where the address of the site is known, which readers of Open Graph need to find them."""
+"""Cards of pages: what each shows.
+
+They are made where the address of the site is known, which readers of Open Graph need to find them.
+"""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -17,7 +20,9 @@ DIGITS = 3
 
 
 def of_checkpoint(atlas: Atlas, outcome: Outcome, finding: str) -> Card | None:
-    """Kernels of its encodings, with the first ``finding`` of its page; None where no numbers were read."""
+    """Kernels of its encodings, with the first ``finding`` of its page; None where no numbers were
+    read.
+    """
     titles = {scheme.key: scheme.title for scheme in atlas.schemes if scheme.tells_position}
     readings = [reading for reading in outcome.readings if reading.encoding.scheme in titles]
     if not readings:
@@ -26,29 +31,53 @@ def of_checkpoint(atlas: Atlas, outcome: Outcome, finding: str) -> Card | None:
     row = outcome.checkpoint
     alt = f"{row.title}, {schemes}: heat map of every pair of positions."
     lines = tuple(line for line in (schemes, finding) if line)
-    return _card(atlas, f"cards/checkpoints/{row.slug}.png", alt, lambda: Content(row.title, lines, _pictures(readings)))
+    return _card(
+        atlas,
+        f"cards/checkpoints/{row.slug}.png",
+        alt,
+        lambda: Content(row.title, lines, _pictures(readings)),
+    )
 
 
 def of_scheme(atlas: Atlas, scheme: Scheme, readings: Sequence[Reading]) -> Card | None:
     """Kernels of the first encodings that use it."""
     shown = readings[:MOST_PICTURES]
-    kernels = f" Heat maps of {', '.join(reading.label.title for reading in shown)}." if shown else ""
+    kernels = (
+        f" Heat maps of {', '.join(reading.label.title for reading in shown)}." if shown else ""
+    )
     alt = f"{scheme.title}: {scheme.summary}{kernels}"
-    return _card(atlas, f"cards/schemes/{scheme.key}.png", alt, lambda: Content(scheme.title, (scheme.summary,), _pictures(shown)))
+    return _card(
+        atlas,
+        f"cards/schemes/{scheme.key}.png",
+        alt,
+        lambda: Content(scheme.title, (scheme.summary,), _pictures(shown)),
+    )
 
 
 def of_analysis(atlas: Atlas, analysis: Analysis, metric: Metric | None) -> Card | None:
-    """Values of ``metric``, in ascending order, of many only some; the question alone where there are fewer than two."""
+    """Values of ``metric``, in ascending order, of many only some; the question alone where there
+    are fewer than two.
+    """
     values = values_of(atlas).get((analysis.key, metric.key), ()) if metric else ()
     last, count = len(values) - 1, min(len(values), MOST_VALUES)
-    shown = tuple(values[last * point // (count - 1)] for point in range(count)) if count > 1 else ()
+    shown = (
+        tuple(values[last * point // (count - 1)] for point in range(count)) if count > 1 else ()
+    )
     lines = [analysis.question]
     if metric and shown:
         low, high = (significant(value, DIGITS) for value in (values[0], values[-1]))
         scale = ", on a logarithmic scale" if card_drawing.is_logarithmic(shown) else ""
-        lines.append(f"{metric.title} of {len(values)} encodings, {low} to {high} {metric.unit}".rstrip() + scale)
+        lines.append(
+            f"{metric.title} of {len(values)} encodings, {low} to {high} {metric.unit}".rstrip()
+            + scale
+        )
     alt = f"{analysis.title}: {' '.join(lines)}"
-    return _card(atlas, f"cards/analyses/{analysis.key}.png", alt, lambda: Content(analysis.title, tuple(lines), values=shown))
+    return _card(
+        atlas,
+        f"cards/analyses/{analysis.key}.png",
+        alt,
+        lambda: Content(analysis.title, tuple(lines), values=shown),
+    )
 
 
 def _pictures(readings: Sequence[Reading]) -> tuple[bytes, ...]:
@@ -61,4 +90,9 @@ def _card(atlas: Atlas, path: str, alt: str, make: Callable[[], Content]) -> Car
     content = make()
     digests = [hashlib.sha256(drawing).hexdigest() for drawing in content.drawings]
     identity = fingerprint.of_parts((content.title, content.lines, digests, content.values))
-    return Card(path, alt, atlas.submit(f"{path} {identity}", partial(card_drawing.encode, content)), card_drawing.SIZE)
+    return Card(
+        path,
+        alt,
+        atlas.submit(f"{path} {identity}", partial(card_drawing.encode, content)),
+        card_drawing.SIZE,
+    )

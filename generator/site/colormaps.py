@@ -3,23 +3,30 @@
 from generator.figures.style import SEQUENTIAL, SERIES, STOPS
 
 PATH = "assets/colormaps.css"
-DARK_TEXT, LIGHT_TEXT = "#000000", "#ffffff"  # On any colour, one of them has a contrast of at least 4.5.
+# On any colour, one of them has a contrast of at least 4.5.
+DARK_TEXT, LIGHT_TEXT = "#000000", "#ffffff"
 
 
 def _colours(count: int) -> list[str]:
-    """``count`` evenly spaced colours from the low end of the sequential colormap to its high end, as #rrggbb, interpolated between its stops."""
+    """``count`` evenly spaced colours from the low end of the sequential colormap to its high end,
+    as #rrggbb, interpolated between its stops.
+    """
     stops = [_channels(stop) for stop in STOPS[SEQUENTIAL].split()]
     shades = []
     for index in range(count):
         position = index / (count - 1) * (len(stops) - 1)
         first = min(int(position), len(stops) - 2)
-        channels = (low + (position - first) * (high - low) for low, high in zip(stops[first], stops[first + 1], strict=True))
+        channels = (
+            low + (position - first) * (high - low)
+            for low, high in zip(stops[first], stops[first + 1], strict=True)
+        )
         shades.append("#" + "".join(f"{round(255 * channel):02x}" for channel in channels))
     return shades
 
 
 def stylesheet(count: int) -> bytes:
-    """CSS classes l0 … for the levels of a map, from the high end of the sequential colormap, with text that contrasts with them.
+    """CSS classes l0 … for the levels of a map, from the high end of the sequential colormap, with
+    text that contrasts with them.
 
     Classes pa-layer-1 … have the colours of series.
     """
@@ -27,7 +34,10 @@ def stylesheet(count: int) -> bytes:
         f":is(.pam, .pam-key) .l{level} {{ background: {colour}; color: {_text_on(colour)}; }}\n"
         for level, colour in enumerate(reversed(_colours(count)))
     )
-    series = (f".pa-layer-{number} {{ background: {colour}; }}\n" for number, colour in enumerate(SERIES, 1))
+    series = (
+        f".pa-layer-{number} {{ background: {colour}; }}\n"
+        for number, colour in enumerate(SERIES, 1)
+    )
     return "".join((*rules, *series)).encode()
 
 
@@ -43,8 +53,13 @@ def _contrast(first: str, second: str) -> float:
 
 def _luminance(colour: str) -> float:
     """Relative luminance, 0 to 1 (IEC 61966-2-1)."""
-    linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in _channels(colour.removeprefix("#"))]
-    return sum(weight * value for weight, value in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+    linear = [
+        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+        for value in _channels(colour.removeprefix("#"))
+    ]
+    return sum(
+        weight * value for weight, value in zip((0.2126, 0.7152, 0.0722), linear, strict=True)
+    )
 
 
 def _channels(colour: str) -> tuple[float, ...]:

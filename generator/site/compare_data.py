@@ -1,8 +1,11 @@
-"""Data of the compare page: a catalogue of all encodings, and two scripts for each, which register its data.
+"""Data of the compare page: a catalogue of all encodings, and two scripts for each, which register
+its data.
 
-The second script holds the kernels of longer windows, and is loaded only when a reader chooses these.
+The second script holds the kernels of longer windows, and is loaded only when a reader chooses
+these.
 
-Browsers do not let a page that was opened from disk fetch files, but run its scripts; so the data are scripts.
+Browsers do not let a page that was opened from disk fetch files, but run its scripts; so the data
+are scripts.
 """
 
 import json
@@ -54,7 +57,9 @@ def _windows(name: str, form: Lazy[Form]) -> bytes:
 
 
 def catalogue(atlas: Atlas) -> dict[str, Any]:
-    """Encodings to choose from, titles of analyses and metrics, values of all encodings, and how lines are drawn over each other."""
+    """Encodings to choose from, titles of analyses and metrics, values of all encodings, and how
+    lines are drawn over each other.
+    """
     addresses = addresses_of(atlas)
     titles = {scheme.key: scheme.title for scheme in atlas.schemes}
     return {
@@ -73,7 +78,9 @@ def catalogue(atlas: Atlas) -> dict[str, Any]:
         "analyses": {analysis.key: analysis.title for analysis in atlas.analyses},
         "metrics": _metrics(atlas),
         "sorted_values": sorted_values(atlas),
-        "overlays": [_overlay(analysis, analysis.overlay) for analysis in atlas.analyses if analysis.overlay],
+        "overlays": [
+            _overlay(analysis, analysis.overlay) for analysis in atlas.analyses if analysis.overlay
+        ],
         "windows": [POSITIONS, *WINDOWS],
         "colours": SERIES,
         "colormaps": {"sequential": STOPS[SEQUENTIAL], "diverging": STOPS[DIVERGING]},
@@ -96,11 +103,18 @@ def _overlay(analysis: Analysis, overlay: Overlay) -> dict[str, Any]:
 def record(reading: Reading, analyses: Sequence[Analysis] = ()) -> dict[str, Any]:
     """Kernels, curve, lines by analysis, and metrics of one encoding."""
     values = {
-        f"{analysis}.{metric.key}": metric.reason if metric.value is None else rounded(np.array(metric.value))[0]
+        f"{analysis}.{metric.key}": (
+            metric.reason if metric.value is None else rounded(np.array(metric.value))[0]
+        )
         for analysis, result in reading.results.items()
         for metric in result.metrics
     }
-    return {"kernels": kernels(reading.form.load()), "curve": _curve(reading), "lines": dict(_lines(reading, analyses)), "metrics": values}
+    return {
+        "kernels": kernels(reading.form.load()),
+        "curve": _curve(reading),
+        "lines": dict(_lines(reading, analyses)),
+        "metrics": values,
+    }
 
 
 def _lines(reading: Reading, analyses: Sequence[Analysis]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -108,13 +122,24 @@ def _lines(reading: Reading, analyses: Sequence[Analysis]) -> Iterator[tuple[str
     for analysis in analyses:
         result = reading.results.get(analysis.key, Result(reason="not computed"))
         if analysis.overlay and result.reason is None:
-            x, y = (np.asarray(values, dtype=np.float64) for values in analysis.overlay.points(result))
+            x, y = (
+                np.asarray(values, dtype=np.float64) for values in analysis.overlay.points(result)
+            )
             if np.isfinite(y).any():
-                yield analysis.key, _line(*thinned(x, y, MOST_ON_LINE, logarithmic=analysis.overlay.logarithmic == "x"))
+                yield (
+                    analysis.key,
+                    _line(
+                        *thinned(
+                            x, y, MOST_ON_LINE, logarithmic=analysis.overlay.logarithmic == "x"
+                        )
+                    ),
+                )
 
 
 def _line(x: Floats, y: Floats) -> dict[str, Any]:
-    """Places, as the first, the step and their number where these are evenly spaced, and values of a line (n,)."""
+    """Places, as the first, the step and their number where these are evenly spaced, and values of
+    a line (n,).
+    """
     steps = np.diff(x)
     even = len(x) > 2 and bool(np.all(steps == steps[0]))
     places = (
@@ -131,15 +156,26 @@ def _short(value: float | None) -> float | None:
 
 
 def _curve(reading: Reading) -> dict[str, Any] | None:
-    """Coordinates of every ``step``-th position and the last, and patches per row of a grid; None where no analysis gives them."""
-    arrays = (result.arrays[COORDINATES] for result in reading.results.values() if COORDINATES in result.arrays)
+    """Coordinates of every ``step``-th position and the last, and patches per row of a grid; None
+    where no analysis gives them.
+    """
+    arrays = (
+        result.arrays[COORDINATES]
+        for result in reading.results.values()
+        if COORDINATES in result.arrays
+    )
     points = next(arrays, None)
     if points is None or points.ndim != 2 or points.shape[1] != 3 or not len(points):
         return None
     step = -(-len(points) // MOST_POINTS)
     indices = np.unique(np.append(np.arange(0, len(points), step), len(points) - 1))
     grid = reading.form.load().grid
-    return {"step": step, "last": len(points) - 1, "columns": None if grid is None else grid[1], **pack(points[indices].astype(np.float64))}
+    return {
+        "step": step,
+        "last": len(points) - 1,
+        "columns": None if grid is None else grid[1],
+        **pack(points[indices].astype(np.float64)),
+    }
 
 
 def _metrics(atlas: Atlas) -> dict[str, tuple[str, str]]:

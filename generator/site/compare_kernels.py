@@ -1,4 +1,6 @@
-"""Kernels as the compare page draws them: of the first positions one by one, and of longer windows as means of blocks."""
+"""Kernels as the compare page draws them: of the first positions one by one, and of longer windows
+as means of blocks.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,12 +23,16 @@ Json = dict[str, Any]
 
 
 def kernels(form: Form) -> Json:
-    """Kernel of the first positions in the form's unit, mean of heads, and its shape; outliers of a table have no shape."""
+    """Kernel of the first positions in the form's unit, mean of heads, and its shape; outliers of a
+    table have no shape.
+    """
     return _drawn(form, form.kernel(POSITIONS), 1)
 
 
 def windows(form: Form) -> Mapping[str, Json]:
-    """Kernels of longer windows by their number of positions, as far as the form goes; none on a grid, or of a form with too many heads."""
+    """Kernels of longer windows by their number of positions, as far as the form goes; none on a
+    grid, or of a form with too many heads.
+    """
     drawn: dict[str, Json] = {}
     shown = POSITIONS
     for n_positions in WINDOWS:
@@ -44,12 +50,15 @@ def windows(form: Form) -> Mapping[str, Json]:
 
 
 def _drawn(form: Form, heads: Floats, block: int) -> Json:
-    """Mean and shape of heads (n_heads, n, n), both with a profile, as means of blocks of ``block`` × ``block`` pairs."""
+    """Mean and shape of heads (n_heads, n, n), both with a profile, as means of blocks of ``block``
+    × ``block`` pairs.
+    """
     n = heads.shape[1]
     layout = Layout(n // block, _columns(form, n // block))
     inliers = first_kernel(form.inliers, n)
     scaled = shape(inliers.heads, inliers.lines)
-    with np.errstate(over="ignore", invalid="ignore"):  # Means of huge numbers may overflow to values that are packed as NaN.
+    # Means of huge numbers may overflow to values that are packed as NaN.
+    with np.errstate(over="ignore", invalid="ignore"):
         mean = heads.mean(axis=0)
         return {
             "n": layout.n,
@@ -58,9 +67,14 @@ def _drawn(form: Form, heads: Floats, block: int) -> Json:
             "heads": len(heads),
             "quantity": form.quantity,
             "stored": {**_packed(layout, mean, block), "profile": _profile(inliers, mean, block)},
-            "shape": None
-            if scaled is None
-            else {**_shape(layout, inliers, mean, scaled, block), "profile": _profile(inliers, scaled, block)},
+            "shape": (
+                None
+                if scaled is None
+                else {
+                    **_shape(layout, inliers, mean, scaled, block),
+                    "profile": _profile(inliers, scaled, block),
+                }
+            ),
         }
 
 
@@ -79,17 +93,26 @@ def _block_means(matrix: Floats, block: int) -> Floats:
 
 
 def _shape(layout: Layout, inliers: Kernel, mean: Floats, scaled: Floats, block: int) -> Json:
-    """A shape; of a single head, whose shape is its kernel moved and scaled, the limits to which the levels of that are mapped, before they
-    are cut to [0, 1], and the outliers, which have no shape.
+    """A shape; of a single head, whose shape is its kernel moved and scaled, the limits to which
+    the levels of that are mapped, before they are cut to [0, 1], and the outliers, which have no
+    shape.
     """
     if block > 1 or len(inliers.heads) > 1 or np.isinf(mean).any():
         return _packed(layout, scaled, block)
     first, defined = inliers.heads[0], ~np.isnan(inliers.heads[0])
     (straight,) = scaled_heads(inliers.heads, inliers.lines)
-    lowest, highest = (int(find(np.where(defined, first, fill))) for find, fill in ((np.argmin, np.inf), (np.argmax, -np.inf)))
-    slope = (straight.flat[highest] - straight.flat[lowest]) / (first.flat[highest] - first.flat[lowest])
+    lowest, highest = (
+        int(find(np.where(defined, first, fill)))
+        for find, fill in ((np.argmin, np.inf), (np.argmax, -np.inf))
+    )
+    slope = (straight.flat[highest] - straight.flat[lowest]) / (
+        first.flat[highest] - first.flat[lowest]
+    )
     stored = _packed(layout, mean, block)
-    ends = [float(straight.flat[lowest] + slope * (end - first.flat[lowest])) for end in (stored["low"], stored["high"])]
+    ends = [
+        float(straight.flat[lowest] + slope * (end - first.flat[lowest]))
+        for end in (stored["low"], stored["high"])
+    ]
     out = np.flatnonzero(~defined.any(axis=1) & ~np.isnan(mean).all(axis=1))
     return {"low": ends[0], "high": ends[1], "levels": None, "out": out.tolist()}
 
@@ -101,7 +124,9 @@ def _profile(kernel: Kernel, matrix: Floats, block: int) -> list[float | None]:
 
 
 def _by_offset(kernel: Kernel, matrix: Floats) -> Floats:
-    """Mean of ``matrix`` (n, n) at each offset from 1 − n to n − 1, on a grid along rows and columns: (2n − 1,); NaN where none is defined."""
+    """Mean of ``matrix`` (n, n) at each offset from 1 − n to n − 1, on a grid along rows and
+    columns: (2n − 1,); NaN where none is defined.
+    """
     n = len(matrix)
     sums, counts = np.zeros(2 * n - 1), np.zeros(2 * n - 1)
     for line in kernel.along(matrix):

@@ -10,7 +10,17 @@ from functools import partial
 from typing import Any
 
 from generator import PROGRAM
-from generator.contracts import Analysis, Atlas, EncodingRecord, Layer, Metric, Outcome, Reading, Scheme, paper_address
+from generator.contracts import (
+    Analysis,
+    Atlas,
+    EncodingRecord,
+    Layer,
+    Metric,
+    Outcome,
+    Reading,
+    Scheme,
+    paper_address,
+)
 from generator.history import releases
 from generator.numerics.arrays import Array
 from generator.site import data_schema, run_data
@@ -18,10 +28,13 @@ from generator.site.array_files import archive
 from generator.text import visible
 
 SCHEMA = 2
-ROTATION = ("base", "rotary_dim", "scaling", "attention_factor")  # Parameters that the layer map repeats.
-UNMEASURED = ("key", "part", "scheme", "shape", "tensor")  # What is known of an encoding without its numbers.
+# Parameters that the layer map repeats.
+ROTATION = ("base", "rotary_dim", "scaling", "attention_factor")
+# What is known of an encoding without its numbers.
+UNMEASURED = ("key", "part", "scheme", "shape", "tensor")
 LICENCE = "MIT; weights, and arrays that repeat them, stay under the licence of their authors"
-ENCODE_ERRORS = "backslashreplace"  # Tensor names may contain lone surrogates, for which JSON has the same escape.
+# Tensor names may contain lone surrogates, for which JSON has the same escape.
+ENCODE_ERRORS = "backslashreplace"
 MOST_RECORDS = 4_900_000  # bytes of checkpoints in a file, which then stays below 5 MB
 COLUMNS = tuple(data_schema.COLUMNS)
 CsvRow = list[Any]
@@ -29,7 +42,10 @@ CsvRow = list[Any]
 
 def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
     """Functions that return the content of each file, by path below the docs folder."""
-    pictures = {f"data/schemes/{scheme.key}.npz": partial(_picture_arrays, scheme) for scheme in atlas.schemes}
+    pictures = {
+        f"data/schemes/{scheme.key}.npz": partial(_picture_arrays, scheme)
+        for scheme in atlas.schemes
+    }
     tables: dict[str, Callable[[], bytes]] = {
         **_atlas_files(atlas),
         "data/metrics.csv": partial(metrics_csv, atlas),
@@ -38,14 +54,22 @@ def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
     tables["data/families.json"] = atlas.families
     tables[f"{releases.PUBLISHED}/index.json"] = partial(_releases_json, atlas)
     for analysis in atlas.analyses:
-        tables[f"data/analyses/{analysis.key}.csv"] = partial(_metrics_csv, atlas.outcomes, analysis.key)
-        tables[f"data/analyses/{analysis.key}.json"] = partial(_metrics_json, atlas.outcomes, analysis.key)
+        tables[f"data/analyses/{analysis.key}.csv"] = partial(
+            _metrics_csv, atlas.outcomes, analysis.key
+        )
+        tables[f"data/analyses/{analysis.key}.json"] = partial(
+            _metrics_json, atlas.outcomes, analysis.key
+        )
     return {
         **tables,
         **pictures,
         **atlas.archive,
         **run_data.makers(atlas),
-        **{path: make for outcome in atlas.outcomes for path, make in _makers_of(outcome, atlas.analyses).items()},
+        **{
+            path: make
+            for outcome in atlas.outcomes
+            for path, make in _makers_of(outcome, atlas.analyses).items()
+        },
     }
 
 
@@ -53,7 +77,9 @@ def _makers_of(outcome: Outcome, analyses: Sequence[Analysis]) -> dict[str, Call
     """``makers`` for the files of one checkpoint."""
     slug = outcome.checkpoint.slug
     files: dict[str, Callable[[], bytes]] = {
-        path: partial(npz, reading, analyses) for reading in outcome.readings if (path := outcome.arrays_of(reading))
+        path: partial(npz, reading, analyses)
+        for reading in outcome.readings
+        if (path := outcome.arrays_of(reading))
     }
     if outcome.layout:
         files[f"data/{slug}/layout.csv"] = partial(_layout_csv, outcome)
@@ -77,7 +103,9 @@ def checkpoint(outcome: Outcome) -> dict[str, Any]:
         "reason": outcome.reason,
         "stale": outcome.stale,
         "layers": layers(outcome.layers, [reading.encoding for reading in outcome.readings]),
-        "unmeasured": [{name: encoding(record)[name] for name in UNMEASURED} for record in outcome.unmeasured],
+        "unmeasured": [
+            {name: encoding(record)[name] for name in UNMEASURED} for record in outcome.unmeasured
+        ],
         "unresolved": list(outcome.unresolved),
         "encodings": [
             {
@@ -108,8 +136,14 @@ def encoding(record: EncodingRecord) -> dict[str, Any]:
 
 
 def layers(layer_map: Sequence[Layer], encodings: Sequence[EncodingRecord]) -> list[dict[str, Any]]:
-    """The layer map, as in atlas.json, with the parameters of the rotation that acts in each layer."""
-    rotations = {record.key: {name: record.parameters[name] for name in ROTATION} for record in encodings if "base" in record.parameters}
+    """The layer map, as in atlas.json, with the parameters of the rotation that acts in each
+    layer.
+    """
+    rotations = {
+        record.key: {name: record.parameters[name] for name in ROTATION}
+        for record in encodings
+        if "base" in record.parameters
+    }
     return [
         {
             "part": layer.part,
@@ -119,7 +153,9 @@ def layers(layer_map: Sequence[Layer], encodings: Sequence[EncodingRecord]) -> l
             "before": layer.before,
             "after": layer.after,
             "encodings": None if layer.encodings is None else list(layer.encodings),
-            "rotation": next((rotations[key] for key in layer.encodings or () if key in rotations), None),
+            "rotation": next(
+                (rotations[key] for key in layer.encodings or () if key in rotations), None
+            ),
         }
         for layer in layer_map
     ]
@@ -130,8 +166,13 @@ def _picture_arrays(scheme: Scheme) -> bytes:
 
 
 def npz(reading: Reading, analyses: Sequence[Analysis] = ()) -> bytes:
-    """Arrays of an encoding, named "analysis.array", as .npz. analyses: which say what follows from others, and what is exact"""
-    following = frozenset(f"{analysis.key}.{name}" for analysis in analyses for name in analysis.follows)
+    """Arrays of an encoding, named "analysis.array", as .npz.
+
+    analyses: which say what follows from others, and what is exact
+    """
+    following = frozenset(
+        f"{analysis.key}.{name}" for analysis in analyses for name in analysis.follows
+    )
     exact = frozenset(f"{analysis.key}.{name}" for analysis in analyses for name in analysis.exact)
     return archive(dict(_arrays(reading)), following, exact)
 
@@ -143,7 +184,11 @@ def _arrays(reading: Reading) -> Iterator[tuple[str, Array]]:
 
 def _metrics(reading: Reading) -> dict[str, dict[str, object]]:
     return {
-        f"{analysis}.{metric.key}": {"value": _finite(metric), "unit": metric.unit, "reason": metric.reason}
+        f"{analysis}.{metric.key}": {
+            "value": _finite(metric),
+            "unit": metric.unit,
+            "reason": metric.reason,
+        }
         for analysis, result in reading.results.items()
         for metric in result.metrics
     }
@@ -174,18 +219,25 @@ def atlas_json(atlas: Atlas) -> bytes:
 
 
 def _atlas_files(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
-    """atlas.json; with too many checkpoints for one file, these are in its parts, each of which is an atlas by itself."""
+    """atlas.json; with too many checkpoints for one file, these are in its parts, each of which is
+    an atlas by itself.
+    """
     groups = list(_groups(atlas.outcomes))
     if len(groups) < 2:
         return {"data/atlas.json": partial(atlas_json, atlas)}
     parts = {f"data/atlas/{number:04}.json": group for number, group in enumerate(groups, 1)}
     index = {**document(replace(atlas, outcomes=())), "parts": list(parts)}
-    files = {path: partial(atlas_json, replace(atlas, outcomes=group, runs=())) for path, group in parts.items()}
+    files = {
+        path: partial(atlas_json, replace(atlas, outcomes=group, runs=()))
+        for path, group in parts.items()
+    }
     return {"data/atlas.json": partial(_compact, index), **files}
 
 
 def _groups(outcomes: Sequence[Outcome]) -> Iterator[tuple[Outcome, ...]]:
-    """Consecutive outcomes whose records take at most ``MOST_RECORDS`` bytes together, or one that takes more."""
+    """Consecutive outcomes whose records take at most ``MOST_RECORDS`` bytes together, or one that
+    takes more.
+    """
     group, size = list[Outcome](), 0
     for outcome in outcomes:
         added = len(_compact(checkpoint(outcome)))
@@ -198,33 +250,65 @@ def _groups(outcomes: Sequence[Outcome]) -> Iterator[tuple[Outcome, ...]]:
 
 
 def _compact(document: object) -> bytes:
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))  # Indented, it takes four times as long.
+    # Indented, it takes four times as long.
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return f"{text}\n".encode(errors=ENCODE_ERRORS)
 
 
 def _releases_json(atlas: Atlas) -> bytes:
-    return _json([{"id": release.id, "date": release.date, "version": release.version} for release in atlas.releases])
+    return _json(
+        [
+            {"id": release.id, "date": release.date, "version": release.version}
+            for release in atlas.releases
+        ]
+    )
 
 
 def _json(document: object) -> bytes:
-    return (json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode(errors=ENCODE_ERRORS)
+    return (json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode(
+        errors=ENCODE_ERRORS
+    )
 
 
-def _metric_rows(outcomes: Sequence[Outcome], only: str | None = None) -> Iterator[tuple[CsvRow, str | None]]:
-    """Rows of metrics.csv, with the path of the encoding's arrays, if they are published. only: key of the analysis, None for all analyses"""
+def _metric_rows(
+    outcomes: Sequence[Outcome], only: str | None = None
+) -> Iterator[tuple[CsvRow, str | None]]:
+    """Rows of metrics.csv, with the path of the encoding's arrays, if they are published.
+
+    only: key of the analysis, None for all analyses
+    """
     for outcome in outcomes:
         checkpoint = outcome.checkpoint
-        source = [checkpoint.slug, checkpoint.title, checkpoint.source, checkpoint.id, outcome.revision or checkpoint.revision]
+        source = [
+            checkpoint.slug,
+            checkpoint.title,
+            checkpoint.source,
+            checkpoint.id,
+            outcome.revision or checkpoint.revision,
+        ]
         for reading in outcome.readings:
             kind = [reading.encoding.part, reading.encoding.scheme, reading.encoding.form]
             for analysis in reading.results if only is None else [only]:
                 for metric in reading.results[analysis].metrics:
-                    row = [*source, *kind, f"{analysis}.{metric.key}", _finite(metric), metric.unit, metric.reason, reading.label.title]
+                    row = [
+                        *source,
+                        *kind,
+                        f"{analysis}.{metric.key}",
+                        _finite(metric),
+                        metric.unit,
+                        metric.reason,
+                        reading.label.title,
+                    ]
                     yield row, outcome.arrays_of(reading)
 
 
 def _metrics_json(outcomes: Sequence[Outcome], analysis: str) -> bytes:
-    return _json([{**dict(zip(COLUMNS, row, strict=True)), "arrays": path} for row, path in _metric_rows(outcomes, analysis)])
+    return _json(
+        [
+            {**dict(zip(COLUMNS, row, strict=True)), "arrays": path}
+            for row, path in _metric_rows(outcomes, analysis)
+        ]
+    )
 
 
 def metrics_csv(atlas: Atlas) -> bytes:
@@ -238,7 +322,10 @@ def _metrics_csv(outcomes: Sequence[Outcome], only: str | None = None) -> bytes:
 
 def _layout_csv(outcome: Outcome) -> bytes:
     """Tensors of a checkpoint as CSV, one row for those that differ only in their layer numbers."""
-    rows = ([row.pattern, " × ".join(map(str, row.shape or ())), row.dtype, row.count] for row in outcome.layout)
+    rows = (
+        [row.pattern, " × ".join(map(str, row.shape or ())), row.dtype, row.count]
+        for row in outcome.layout
+    )
     return _csv(("tensor", "shape", "dtype", "times"), rows)
 
 
@@ -246,11 +333,16 @@ def _csv(columns: Sequence[str], rows: Iterable[CsvRow]) -> bytes:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows([_text_cell(cell) if cell is None or isinstance(cell, str) else cell for cell in row] for row in rows)
+    writer.writerows(
+        [_text_cell(cell) if cell is None or isinstance(cell, str) else cell for cell in row]
+        for row in rows
+    )
     return buffer.getvalue().encode(errors=ENCODE_ERRORS)
 
 
 def _text_cell(text: str | None) -> str:
-    """``text`` on one line, invisible characters escaped, after an apostrophe where a spreadsheet would take it for a formula."""
+    """``text`` on one line, invisible characters escaped, after an apostrophe where a spreadsheet
+    would take it for a formula.
+    """
     line = visible(" ".join((text or "").split()))
     return f"'{line}" if line.startswith(("=", "+", "-", "@")) else line

@@ -1,4 +1,6 @@
-"""The data files as pydantic models, one for each kind of record: the guide is made from them, and the JSON Schema of atlas.json."""
+"""The data files as pydantic models, one for each kind of record: the guide is made from them, and
+the JSON Schema of atlas.json.
+"""
 
 import json
 from collections.abc import Mapping
@@ -25,13 +27,15 @@ class Record(BaseModel):
 class Metric(Record):
     """A number that an analysis gives."""
 
-    value: float | None = Field(description="The number; null where it is not applicable, or not finite.")
+    value: float | None = Field(
+        description="The number; null where it is not applicable, or not finite."
+    )
     unit: str = Field(description="Its unit; empty for plain numbers.")
     reason: str | None = Field(description="Why it is not applicable.")
 
 
 class Unmeasured(Record):
-    """An encoding that the family's code has in transformers, and whose numbers are in weights that were not read."""
+    """An encoding of the family's code in transformers, with numbers in weights that were not read."""
 
     key: str = Field(description=OF_SCHEME)
     part: str = Field(description="The part of the model that it serves.")
@@ -43,20 +47,33 @@ class Unmeasured(Record):
 class Encoding(Record):
     """A position encoding of a checkpoint."""
 
-    name: str = Field(description="As on every page and in every figure; no two encodings of the atlas have the same.")
+    name: str = Field(
+        description=(
+            "As on every page and in every figure; no two encodings of the atlas have the same."
+        )
+    )
     key: str = Field(description=OF_SCHEME)
     part: str = Field(description="The part of the model that it serves.")
     scheme: str = Field(description=SCHEME)
     form: str = Field(description="What kind of thing it is: a table, a bias, a rotation …")
     shape: list[int] = Field(
-        description="Shape of the stored tensor, or of the numbers that follow from the configuration; empty without either."
+        description=(
+            "Shape of the stored tensor, or of the numbers that follow from the configuration;"
+            " empty without either."
+        )
     )
-    tensor: str | None = Field(description="Name of the stored tensor; null where it follows from the configuration.")
+    tensor: str | None = Field(
+        description="Name of the stored tensor; null where it follows from the configuration."
+    )
     dtype: str | None = Field(description="Type of its numbers, as stored.")
     sha256: str | None = Field(description="Digest of its stored bytes, hexadecimal.")
     parameters: dict[str, Any] = Field(description="What defines it, by its form; see below.")
-    arrays: str | None = Field(description="Path of its .npz file below the site; null without one.")
-    metrics: dict[str, Metric] = Field(description="By `analysis.metric`. An analysis that does not apply gives none.")
+    arrays: str | None = Field(
+        description="Path of its .npz file below the site; null without one."
+    )
+    metrics: dict[str, Metric] = Field(
+        description="By `analysis.metric`. An analysis that does not apply gives none."
+    )
 
 
 class RotationOfLayer(Record):
@@ -64,8 +81,12 @@ class RotationOfLayer(Record):
 
     base: float = Field(description="Base of the frequencies.")
     rotary_dim: int = Field(description="Components of a head that are rotated.")
-    scaling: dict[str, Any] | None = Field(description="The rule of rescaling and its settings; null without one.")
-    attention_factor: float = Field(description="Factor on queries and keys that the rule brings; 1 without one.")
+    scaling: dict[str, Any] | None = Field(
+        description="The rule of rescaling and its settings; null without one."
+    )
+    attention_factor: float = Field(
+        description="Factor on queries and keys that the rule brings; 1 without one."
+    )
 
 
 class Layer(Record):
@@ -75,13 +96,23 @@ class Layer(Record):
     index: int = Field(description="From 0, within the stack.")
     type: str = Field(description="Its kind in config.json, as transformers resolves it.")
     kinds: list[Mixer] = Field(
-        description="How it mixes positions. Attention: to all (`full`), to a window (`sliding`) or to the same chunk (`chunked`). A state "
-        "(`recurrent`), a `convolution`, a Fourier transform (`fourier`), or `none`."
+        description=(
+            "How it mixes positions. Attention: to all (`full`), to a window (`sliding`) or to the"
+            " same chunk (`chunked`). A state (`recurrent`), a `convolution`, a Fourier transform"
+            " (`fourier`), or `none`."
+        )
     )
-    before: int | None = Field(description="Largest distance that it sees before a position, in positions; null without a limit.")
+    before: int | None = Field(
+        description=(
+            "Largest distance that it sees before a position, in positions; null without a limit."
+        )
+    )
     after: int | None = Field(description="The same after a position.")
     encodings: list[str] | None = Field(
-        description="The `key` of each encoding that acts in it. Null where no weights were read, so that they are not known."
+        description=(
+            "The `key` of each encoding that acts in it. Null where no weights were read, so that"
+            " they are not known."
+        )
     )
     rotation: RotationOfLayer | None = Field(description="The rotation that acts in it.")
 
@@ -91,28 +122,50 @@ class Checkpoint(Record):
 
     slug: str = Field(description="Its name in addresses.")
     title: str = Field(description="As it is shown.")
-    source: str = Field(description="The key of the list by which it was read: a folder, or the Hub.")
-    id: str = Field(description="The id on the Hub; or the folder as the list has it, an absolute one by its last part.")
+    source: str = Field(
+        description="The key of the list by which it was read: a folder, or the Hub."
+    )
+    id: str = Field(
+        description=(
+            "The id on the Hub; or the folder as the list has it, an absolute one by its last part."
+        )
+    )
     revision: str | None = Field(
-        description="The full commit when it was read from the Hub; else the revision that the list names, or null."
+        description=(
+            "The full commit when it was read from the Hub; else the revision that the list names,"
+            " or null."
+        )
     )
     paper: str | None = Field(description="Address of the paper that describes it.")
     licence: str | None = Field(description="Licence of its weights.")
     status: Status = Field(description="Whether it was read.")
     reason: str | None = Field(description="Why it was not read; null for `ok`.")
     stale: str | None = Field(
-        description="Why its source was not asked again, where all this is what an earlier build read; null otherwise."
+        description=(
+            "Why its source was not asked again, where all this is what an earlier build read; null"
+            " otherwise."
+        )
     )
     layers: list[Layer] = Field(
-        description="Every layer of every stack for text or audio. Also of an image model where attention is to all patches in every layer. "
-        "Empty where the family is not known, or the checkpoint could not be read."
+        description=(
+            "Every layer of every stack for text or audio. Also of an image model where attention"
+            " is to all patches in every layer. Empty where the family is not known, or the"
+            " checkpoint could not be read."
+        )
     )
-    unmeasured: list[Unmeasured] = Field(description="Encodings whose numbers are in weights that were not read.")
+    unmeasured: list[Unmeasured] = Field(
+        description="Encodings whose numbers are in weights that were not read."
+    )
     unresolved: list[str] = Field(
-        description="Sentences on what stays open: a scheme of the configuration that was not found, or weights that were not "
-        "read. Where it is not empty, nothing follows from what `encodings` lacks."
+        description=(
+            "Sentences on what stays open: a scheme of the configuration that was not found, or"
+            " weights that were not read. Where it is not empty, nothing follows from what"
+            " `encodings` lacks."
+        )
     )
-    encodings: list[Encoding] = Field(description="Empty where none was found, or the checkpoint could not be read.")
+    encodings: list[Encoding] = Field(
+        description="Empty where none was found, or the checkpoint could not be read."
+    )
 
 
 class UnreadMember(Record):
@@ -151,29 +204,43 @@ class Atlas(Record):
     """The outermost object of atlas.json."""
 
     schema_: int = Field(
-        alias="schema", description="Number of this format. Something may be added under the same number; nothing is renamed or taken away."
+        alias="schema",
+        description=(
+            "Number of this format. Something may be added under the same number; nothing is"
+            " renamed or taken away."
+        ),
     )
     date: str | None = Field(
-        description="Date of the data, as YYYY-MM-DD: of the newest revision that was read from the Hub, else of the program. Null where that "
-        "is unknown. A publisher may set it by `SOURCE_DATE_EPOCH`."
+        description=(
+            "Date of the data, as YYYY-MM-DD: of the newest revision that was read from the Hub,"
+            " else of the program. Null where that is unknown. A publisher may set it by"
+            " `SOURCE_DATE_EPOCH`."
+        )
     )
     version: str | None = Field(description="Version of the program.")
     libraries: dict[str, str] = Field(description="Versions of the main libraries.")
     licence: str = Field(description="Licence of the data.")
-    address: str | None = Field(description="Where the site stands, ending with “/”; null where that is unknown.")
+    address: str | None = Field(
+        description="Where the site stands, ending with “/”; null where that is unknown."
+    )
     checkpoints: list[Checkpoint] = Field(description="In the order of `slug`.")
     runs: list[TrainingRun] = Field([], description="Training runs, in the order of `slug`.")
     parts: list[str] = Field(
         [],
-        description="Paths of further files like this one, from the folder of the site, that hold the checkpoints in order. `checkpoints` is then "
-        "empty. Empty where all checkpoints fit into 5 MB.",
+        description=(
+            "Paths of further files like this one, from the folder of the site, that hold the"
+            " checkpoints in order. `checkpoints` is then empty. Empty where all checkpoints fit"
+            " into 5 MB."
+        ),
     )
 
 
 class Table(Record):
     """Parameters of a PositionTable."""
 
-    first_row: int = Field(description="Index of the first row of the stored tensor that is a position.")
+    first_row: int = Field(
+        description="Index of the first row of the stored tensor that is a position."
+    )
     n_positions: int = Field(description="Number of positions.")
     grid: list[int] | None = Field(description="Rows and columns of patches; null for a sequence.")
 
@@ -186,7 +253,11 @@ class Bias(Record):
     slopes: list[float] = Field([], description="Of a linear bias: logits per position, by head.")
     buckets: int = Field(0, description="Of a bias in buckets: how many.")
     max_distance: int = Field(
-        0, description="Of a bias in buckets: the distance up to which their widths grow, in positions. The last begins before it."
+        0,
+        description=(
+            "Of a bias in buckets: the distance up to which their widths grow, in positions. The"
+            " last begins before it."
+        ),
     )
 
 
@@ -194,8 +265,12 @@ class Rotation(RotationOfLayer):
     """Parameters of a Rotation."""
 
     head_dim: int = Field(description="Components of a head.")
-    inverse_frequencies: list[float] = Field(description="Angle of each pair for one position, in radians.")
-    window: int | None = Field(description="Positions visible to one side, the query's included; null without a limit.")
+    inverse_frequencies: list[float] = Field(
+        description="Angle of each pair for one position, in radians."
+    )
+    window: int | None = Field(
+        description="Positions visible to one side, the query's included; null without a limit."
+    )
 
 
 class Decay(Record):
@@ -209,7 +284,9 @@ class Decay(Record):
 class ReleaseEntry(Record):
     """A release in data/releases/index.json, which is a list of them, the first release first."""
 
-    id: str = Field(description="Its folder: the date, with a number where that is not the first of the day.")
+    id: str = Field(
+        description="Its folder: the date, with a number where that is not the first of the day."
+    )
     date: str | None = Field(description="Date of the data, as YYYY-MM-DD.")
     version: str | None = Field(description="Version of the program that made it.")
 
@@ -276,7 +353,10 @@ class SeriesOfRun(EncodingOfRun):
     quantity: str = Field(description="What the kernel is, with its unit.")
     metrics: list[MetricOfRun] = Field(description="Those that any member has.")
     kernel: list[list[float | None]] = Field(
-        description="For each member, the mean of the kernel at distances 0, 1, 2 …; empty where it does not have the encoding."
+        description=(
+            "For each member, the mean of the kernel at distances 0, 1, 2 …; empty where it does"
+            " not have the encoding."
+        )
     )
 
 
@@ -298,7 +378,9 @@ class RunFile(Record):
     """The outermost object of data/runs/<run>.json, which a row `run:` of a list can name."""
 
     format: int = Field(description="Number of this format.")
-    about: dict[str, Any] = Field({}, description="How its checkpoints were made, where that is told.")
+    about: dict[str, Any] = Field(
+        {}, description="How its checkpoints were made, where that is told."
+    )
     run: RunNumbers = Field(description="Its numbers.")
 
 
@@ -314,22 +396,33 @@ class Group(Record):
 
     layers: list[int] = Field(description="Their indices.")
     type: str = Field(description="Their kind, as transformers resolves it.")
-    kinds: list[Mixer] | None = Field(description="As in atlas.json; null where the settings do not say.")
+    kinds: list[Mixer] | None = Field(
+        description="As in atlas.json; null where the settings do not say."
+    )
     limit: Limit | None = Field(description="The setting of their window or chunks.")
     encodings: list[str] | None = Field(
-        description="Keys of the encodings that act in them; null where the settings tell none and the weights may hold one."
+        description=(
+            "Keys of the encodings that act in them; null where the settings tell none and the"
+            " weights may hold one."
+        )
     )
 
 
 class Stack(Record):
     """A stack of layers of a model type, in families.json."""
 
-    part: str = Field(description="As in atlas.json, and “decoder” also where nothing names it otherwise.")
+    part: str = Field(
+        description="As in atlas.json, and “decoder” also where nothing names it otherwise."
+    )
     model_type: str = Field(description="That of its config.")
     nested: bool = Field(description="Whether this is a config within the config.")
-    sides: bool = Field(description="Whether that config has an encoder and a decoder, of which `part` is one.")
+    sides: bool = Field(
+        description="Whether that config has an encoder and a decoder, of which `part` is one."
+    )
     n_layers: int = Field(description="Number of layers.")
-    input: list[str] = Field(description="Keys of the encodings that are added at the input, or of their absence.")
+    input: list[str] = Field(
+        description="Keys of the encodings that are added at the input, or of their absence."
+    )
     groups: list[Group] = Field(description="Its layers, those that are alike together.")
 
 
@@ -339,7 +432,9 @@ class FamilyEncoding(Record):
     key: str = Field(description="Its name within the type.")
     part: str = Field(description="The part of the model that it serves.")
     scheme: str = Field(description=SCHEME)
-    parameters: dict[str, Any] = Field(description="As in atlas.json, without `inverse_frequencies` and `layers`.")
+    parameters: dict[str, Any] = Field(
+        description="As in atlas.json, without `inverse_frequencies` and `layers`."
+    )
 
 
 class Family(Record):
@@ -347,21 +442,44 @@ class Family(Record):
 
     model_type: str = Field(description="Its name in config.json.")
     reason: str | None = Field(description="Why its defaults could not be read.")
-    stacks: list[Stack] = Field(description="Empty where they hold no stack of layers that the atlas reads.")
-    encodings: list[FamilyEncoding] = Field(description="The encodings to which stacks and groups refer.")
+    stacks: list[Stack] = Field(
+        description="Empty where they hold no stack of layers that the atlas reads."
+    )
+    encodings: list[FamilyEncoding] = Field(
+        description="The encodings to which stacks and groups refer."
+    )
 
 
 class Families(Record):
-    """The outermost object of families.json, by the defaults of config classes. Nothing in it was read from a checkpoint."""
+    """The outermost object of families.json, by the defaults of config classes.
+
+    Nothing in it was read from a checkpoint.
+    """
 
     schema_: int = Field(alias="schema", description="Number of this format.")
     transformers: str = Field(description="Version of that library.")
     families: list[Family] = Field(description="In the order of `model_type`.")
 
 
-PARAMETERS: Mapping[str, type[Record]] = {"PositionTable": Table, "OffsetBias": Bias, "Rotation": Rotation, "Decay": Decay}
+PARAMETERS: Mapping[str, type[Record]] = {
+    "PositionTable": Table,
+    "OffsetBias": Bias,
+    "Rotation": Rotation,
+    "Decay": Decay,
+}
 ANY_FORM = "layers"  # Of an encoding that does not act in all layers.
-OF_ATLAS = (Atlas, Checkpoint, Layer, RotationOfLayer, Encoding, Metric, Unmeasured, TrainingRun, EncodingOfRun, UnreadMember)
+OF_ATLAS = (
+    Atlas,
+    Checkpoint,
+    Layer,
+    RotationOfLayer,
+    Encoding,
+    Metric,
+    Unmeasured,
+    TrainingRun,
+    EncodingOfRun,
+    UnreadMember,
+)
 OF_RUNS = (RunFile, RunNumbers, MemberOfRun, SeriesOfRun, MetricOfRun)
 OF_RELEASES = (ReleaseEntry, Release, ReleasedCheckpoint, ReleasedEncoding, ReleasedMetric)
 OF_FAMILIES = (Families, Family, Stack, Group, Limit, FamilyEncoding)
@@ -384,7 +502,10 @@ FILES_OF_A_RELEASE = (releases.RECORD, *(f"{name}.gz" for name in releases.DATA)
 
 
 def json_schema() -> bytes:
-    """The JSON Schema of atlas.json. Further keys are allowed: a later version of the program may add some."""
+    """The JSON Schema of atlas.json.
+
+    Further keys are allowed: a later version of the program may add some.
+    """
     schema: dict[str, Any] = {"$schema": DIALECT, **Atlas.model_json_schema()}
     schema["title"] = "Position Atlas: atlas.json"
     return (json.dumps(schema, indent=1, ensure_ascii=False) + "\n").encode()

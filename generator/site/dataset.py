@@ -1,4 +1,6 @@
-"""The data as search engines for datasets know them (https://schema.org/Dataset), and what a site says to robots."""
+"""The data as search engines for datasets know them (https://schema.org/Dataset), and what a site
+says to robots.
+"""
 
 import json
 from collections.abc import Callable
@@ -10,6 +12,7 @@ from generator.contracts import Atlas
 ROBOTS = "robots.txt"
 LICENCE = "https://spdx.org/licenses/MIT"
 ESCAPES = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})  # Of JSON within HTML.
+MOST_LETTERS = 5000  # of a description, in search engines for datasets
 FILES = (("atlas.json", "application/json"), ("metrics.csv", "text/csv"))
 
 
@@ -21,11 +24,15 @@ def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
 def described(atlas: Atlas) -> str:
     """JSON-LD of the data, for a script element of a page."""
     names = [outcome.checkpoint.title for outcome in atlas.outcomes if outcome.readings]
+    description = (
+        f"Metrics and arrays of the position encodings of {len(names)} checkpoints:"
+        f" {', '.join(names)}."
+    )
     document = {
         "@context": "https://schema.org/",
         "@type": "Dataset",
         "name": "Position Atlas: position encodings of transformers, measured",
-        "description": f"Metrics and arrays of the position encodings of {len(names)} checkpoints: {', '.join(names)}."[:5000],
+        "description": description[:MOST_LETTERS],
         "license": LICENCE,
         "isAccessibleForFree": True,
         "creator": {"@type": "Organization", "name": "The Position Atlas developers"},
@@ -33,7 +40,12 @@ def described(atlas: Atlas) -> str:
         "dateModified": atlas.date,
         "url": atlas.address and f"{atlas.address}data/index.html",
         "distribution": [
-            {"@type": "DataDownload", "contentUrl": f"{atlas.address or '../'}data/{name}", "encodingFormat": kind} for name, kind in FILES
+            {
+                "@type": "DataDownload",
+                "contentUrl": f"{atlas.address or '../'}data/{name}",
+                "encodingFormat": kind,
+            }
+            for name, kind in FILES
         ],
     }
     known = {key: value for key, value in document.items() if value is not None}

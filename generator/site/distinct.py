@@ -10,7 +10,9 @@ Member = tuple[Outcome, Reading]
 
 
 def distinct(members: Sequence[Member]) -> list[Member]:
-    """``members`` with colours that are different for up to ten of them: their own, or the next one that is free; further ones begin anew."""
+    """``members`` with colours that are different for up to ten of them: their own, or the next one
+    that is free; further ones begin anew.
+    """
     coloured: list[Member] = []
     free: list[str] = []
     for outcome, reading in members:

@@ -24,8 +24,9 @@ BEFORE_PERCENT = re.compile(r"(?<=\d) (?=%)")
 def literal(text: str) -> Markup:
     """``text`` escaped for Markdown and HTML, so that a page shows it literally.
 
-    Characters other than letters, digits, space, comma, semicolon and question mark become numeric references, which Markdown and its
-    extensions do not interpret. Line breaks become spaces, invisible characters \\uXXXX, the space between a number and % a no-break space.
+    Characters other than letters, digits, space, comma, semicolon and question mark become numeric
+    references, which Markdown and its extensions do not interpret. Line breaks become spaces,
+    invisible characters \\uXXXX, the space between a number and % a no-break space.
     """
     return Markup(UNSAFE.sub(_reference, BEFORE_PERCENT.sub("\u00a0", " ".join(text.split()))))  # noqa: S704 (this is the escaper)
 
@@ -41,5 +42,7 @@ def tex(text: str) -> str:
 
 
 def finalize(value: Any) -> Any:
-    """Value of a template expression for output: text is escaped, markup and numbers are unchanged."""
+    """Value of a template expression for output: text is escaped, markup and numbers are
+    unchanged.
+    """
     return literal(value) if isinstance(value, str) and not isinstance(value, Markup) else value

@@ -1,4 +1,7 @@
-"""An Atom feed of the releases (RFC 4287). It needs the address of the site: without one there is none."""
+"""An Atom feed of the releases (RFC 4287).
+
+It needs the address of the site: without one there is none.
+"""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,6 +1,7 @@
 """The data of each figure as a script of its own, from which the page draws it anew.
 
-Browsers do not let a page that was opened from disk fetch files, but run its scripts; so the data are scripts.
+Browsers do not let a page that was opened from disk fetch files, but run its scripts; so the data
+are scripts.
 """
 
 import json
@@ -13,7 +14,9 @@ from generator.figures import output
 from generator.site.outline import Outline
 
 
-def makers(atlas: Atlas, pages: Sequence[Page], drawings: Mapping[str, bytes]) -> dict[str, Callable[[], bytes]]:
+def makers(
+    atlas: Atlas, pages: Sequence[Page], drawings: Mapping[str, bytes]
+) -> dict[str, Callable[[], bytes]]:
     """Functions that return the content of each script, by path below the docs folder.
 
     drawings: of all figures, by path without extension
@@ -26,7 +29,9 @@ def makers(atlas: Atlas, pages: Sequence[Page], drawings: Mapping[str, bytes]) -
     }
     shown |= dict(_of_checkpoints(atlas))
     return {
-        f"{path}.js": partial(_script, drawings, path, {"caption": caption, "page": page, **of_build})
+        f"{path}.js": partial(
+            _script, drawings, path, {"caption": caption, "page": page, **of_build}
+        )
         for path, (caption, page) in shown.items()
     }
 
@@ -39,8 +44,17 @@ def _of_checkpoints(atlas: Atlas) -> Iterator[tuple[str, tuple[str, str]]]:
             for analysis in atlas.analyses:
                 for spec in analysis.figures:
                     if f"{analysis.key}-{spec.key}" in reading.drawings:
-                        figure, section = Figure.of(outcome, reading, analysis, spec), outline.address(reading, analysis)
-                        yield figure.path, (spec.caption, f"{section.partition('#')[0]}#{figure.anchor}")
+                        figure, section = (
+                            Figure.of(outcome, reading, analysis, spec),
+                            outline.address(reading, analysis),
+                        )
+                        yield (
+                            figure.path,
+                            (
+                                spec.caption,
+                                f"{section.partition('#')[0]}#{figure.anchor}",
+                            ),
+                        )
 
 
 def _script(drawings: Mapping[str, bytes], path: str, about: Mapping[str, str | None]) -> bytes:

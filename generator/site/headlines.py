@@ -16,7 +16,9 @@ PLACES = {"state": "recurrent state", "beside": "attention"}
 
 @dataclass(frozen=True)
 class Column:
-    """A headline metric. unit: of its values, "" for plain numbers; meaning: its title in full; n_values: how many encodings have one"""
+    """A headline metric. unit: of its values, "" for plain numbers; meaning: its title in full;
+    n_values: how many encodings have one
+    """
 
     analysis: Analysis
     headline: Headline
@@ -27,7 +29,9 @@ class Column:
     def value(self, reading: Reading) -> float | None:
         """The value of an encoding; None where it has no finite one."""
         metric = _metric(reading, self.analysis, self.headline)
-        return metric.value if metric and metric.value is not None and isfinite(metric.value) else None
+        return (
+            metric.value if metric and metric.value is not None and isfinite(metric.value) else None
+        )
 
     def text(self, reading: Reading) -> str:
         """The value of an encoding to DIGITS digits; NOTHING where it has none."""
@@ -37,29 +41,53 @@ class Column:
 
 @lru_cache(maxsize=1)
 def columns_of(atlas: Atlas) -> tuple[Column, ...]:
-    """The headline metrics that an atlas has: first those of the analyses that apply to most encodings."""
+    """The headline metrics that an atlas has: first those of the analyses that apply to most
+    encodings.
+    """
     readings = [reading for _, reading in atlas.encodings]
     by_analysis = [
-        [column for headline in analysis.headlines if (column := _column(analysis, headline, readings))] for analysis in atlas.analyses
+        [
+            column
+            for headline in analysis.headlines
+            if (column := _column(analysis, headline, readings))
+        ]
+        for analysis in atlas.analyses
     ]
     by_analysis.sort(key=lambda columns: -max((column.n_values for column in columns), default=0))
     return tuple(column for columns in by_analysis for column in columns)
 
 
 def common(columns: Sequence[Column], readings: Sequence[Reading]) -> Column | None:
-    """The first of ``columns`` in which most of ``readings`` have a value; None where none of them has any."""
+    """The first of ``columns`` in which most of ``readings`` have a value; None where none of them
+    has any.
+    """
     counts = [sum(column.value(reading) is not None for reading in readings) for column in columns]
     return columns[counts.index(max(counts))] if any(counts) else None
 
 
 def _column(analysis: Analysis, headline: Headline, readings: Sequence[Reading]) -> Column | None:
-    metrics = [metric for reading in readings if (metric := _metric(reading, analysis, headline)) is not None]
+    metrics = [
+        metric
+        for reading in readings
+        if (metric := _metric(reading, analysis, headline)) is not None
+    ]
     n_values = sum(metric.value is not None for metric in metrics)
-    return Column(analysis, headline, metrics[0].unit, metrics[0].title, n_values) if n_values else None
+    return (
+        Column(analysis, headline, metrics[0].unit, metrics[0].title, n_values)
+        if n_values
+        else None
+    )
 
 
 def _metric(reading: Reading, analysis: Analysis, headline: Headline) -> Metric | None:
-    return next((metric for metric in reading.results[analysis.key].metrics if metric.key == headline.metric), None)
+    return next(
+        (
+            metric
+            for metric in reading.results[analysis.key].metrics
+            if metric.key == headline.metric
+        ),
+        None,
+    )
 
 
 def place(reading: Reading) -> str:

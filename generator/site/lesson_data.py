@@ -1,4 +1,6 @@
-"""Numbers of the lesson: a few checkpoints of the atlas, chosen by what they have, as a script of the site."""
+"""Numbers of the lesson: a few checkpoints of the atlas, chosen by what they have, as a script of
+the site.
+"""
 
 import json
 from collections.abc import Callable, Iterator
@@ -14,7 +16,13 @@ from generator.numerics.arrays import Floats
 from generator.site.outline import addresses_of
 
 PATH = "data/lesson.js"
-TOKENS, WORDS, POSITIONS, ORDER = "lexicon_tokens", "lexicon_words", "lexicon_positions", "lexicon_order"  # Arrays of any analysis.
+# Arrays of any analysis.
+TOKENS, WORDS, POSITIONS, ORDER = (
+    "lexicon_tokens",
+    "lexicon_words",
+    "lexicon_positions",
+    "lexicon_order",
+)
 HANDS = 6  # pairs of a rotation that are shown
 MOST_WORDS = 12  # of a sentence
 MOST_HEADS = 16
@@ -47,7 +55,8 @@ class Source:
 class Lesson:
     """What each step uses; empty where no checkpoint fits.
 
-    words: of the table in ``vocabulary``; rotations: one as trained and one that is rescaled; biases: one learned and one by formula
+    words: of the table in ``vocabulary``; rotations: one as trained and one that is rescaled;
+        biases: one learned and one by formula
     tables: learned ones, and by formula, each with its strongest finding
     """
 
@@ -60,24 +69,35 @@ class Lesson:
 
     @property
     def start(self) -> str:
-        """The sentence that a step begins with: the first of ``SENTENCES`` whose words are known, else the first words that are."""
+        """The sentence that a step begins with: the first of ``SENTENCES`` whose words are known,
+        else the first words that are.
+        """
         known = set(self.words)
-        fitting = (sentence for sentence in SENTENCES if not known or known.issuperset(sentence.split()))
+        fitting = (
+            sentence for sentence in SENTENCES if not known or known.issuperset(sentence.split())
+        )
         return next(fitting, " ".join(self.words[:5]))
 
 
 def of(atlas: Atlas) -> Lesson:
     """The lesson of an atlas."""
     addresses = addresses_of(atlas)
-    sources = [Source(outcome, reading, addresses[outcome.path_of(reading)]) for outcome, reading in atlas.encodings]
+    sources = [
+        Source(outcome, reading, addresses[outcome.path_of(reading)])
+        for outcome, reading in atlas.encodings
+    ]
     with_words = [source for source in sources if _lexicon(source) is not None]
     vocabulary = max(with_words, key=_size, default=None)
     return Lesson(
         vocabulary,
         tuple(map(str, _array(vocabulary, TOKENS))) if vocabulary else (),
         vocabulary.reading.encoding.provenance.shape[0] if vocabulary else 0,
-        _first_of(sources, Rotation, lambda source: bool(source.reading.encoding.parameters["scaling"])),
-        _first_of(sources, OffsetBias, lambda source: source.reading.encoding.provenance.tensor is None),
+        _first_of(
+            sources, Rotation, lambda source: bool(source.reading.encoding.parameters["scaling"])
+        ),
+        _first_of(
+            sources, OffsetBias, lambda source: source.reading.encoding.provenance.tensor is None
+        ),
         tuple(_tables(atlas, sources)),
     )
 
@@ -97,13 +117,20 @@ def numbers(lesson: Lesson) -> dict[str, Any]:
     """Numbers of all steps.
 
     vocabulary: inner products: words (n_words, n_words), positions (n_words, n), order (n, n)
-    rotations: frequencies (n_hands,) in radians per position; biases: values (n_heads, n_offsets) in logits, by offset
+    rotations: frequencies (n_hands,) in radians per position; biases: values (n_heads, n_offsets)
+        in logits, by offset
     """
     source = lesson.vocabulary
     return {
         "words": lesson.words,
-        "vocabulary": source
-        and {"words": _rows(_array(source, WORDS)), "positions": _rows(_array(source, POSITIONS)), "order": _rows(_array(source, ORDER))},
+        "vocabulary": (
+            source
+            and {
+                "words": _rows(_array(source, WORDS)),
+                "positions": _rows(_array(source, POSITIONS)),
+                "order": _rows(_array(source, ORDER)),
+            }
+        ),
         "rotations": [_rotation(each) for each in lesson.rotations],
         "biases": [_bias(each) for each in lesson.biases],
     }
@@ -111,7 +138,9 @@ def numbers(lesson: Lesson) -> dict[str, Any]:
 
 def _lexicon(source: Source) -> Result | None:
     """The result that has the inner products of words."""
-    return next((result for result in source.reading.results.values() if TOKENS in result.arrays), None)
+    return next(
+        (result for result in source.reading.results.values() if TOKENS in result.arrays), None
+    )
 
 
 def _size(source: Source) -> int:
@@ -123,26 +152,40 @@ def _array(source: Source, name: str) -> Any:
     return result.arrays[name] if result else np.zeros(0)
 
 
-def _first_of(sources: list[Source], form: type[Form], kind: Callable[[Source], bool]) -> tuple[Source, ...]:
+def _first_of(
+    sources: list[Source], form: type[Form], kind: Callable[[Source], bool]
+) -> tuple[Source, ...]:
     """The first source with this form that is not of ``kind``, and the first that is."""
     fitting = [source for source in sources if source.reading.encoding.form == form.__name__]
-    found = (next((source for source in fitting if kind(source) is wanted), None) for wanted in (False, True))
+    found = (
+        next((source for source in fitting if kind(source) is wanted), None)
+        for wanted in (False, True)
+    )
     return tuple(source for source in found if source)
 
 
 def _tables(atlas: Atlas, sources: list[Source]) -> Iterator[tuple[Source, str, bool]]:
-    """Tables of positions in a line with their strongest finding, and whether they are learned; of a checkpoint at most one of either kind."""
+    """Tables of positions in a line with their strongest finding, and whether they are learned; of
+    a checkpoint at most one of either kind.
+    """
     computed = {scheme.key for scheme in atlas.schemes if scheme.by_formula}
     tables = [
         source
         for source in sources
-        if source.reading.encoding.form == PositionTable.__name__ and source.reading.encoding.modality == "text"
+        if source.reading.encoding.form == PositionTable.__name__
+        and source.reading.encoding.modality == "text"
     ]
-    learned = _one_of_each([source for source in tables if source.reading.encoding.scheme not in computed])
-    others = _one_of_each([source for source in tables if source.reading.encoding.scheme in computed])
+    learned = _one_of_each(
+        [source for source in tables if source.reading.encoding.scheme not in computed]
+    )
+    others = _one_of_each(
+        [source for source in tables if source.reading.encoding.scheme in computed]
+    )
     chosen = [*learned[: MOST_TABLES - min(len(others), 2)], *others[:2]]
     for source in sorted(chosen, key=lambda source: source.outcome.path_of(source.reading)):
-        findings = (finding for result in source.reading.results.values() for finding in result.findings)
+        findings = (
+            finding for result in source.reading.results.values() for finding in result.findings
+        )
         strongest = max(findings, key=lambda finding: finding.weight, default=None)
         yield source, strongest.text if strongest else "", source in learned
 
@@ -158,7 +201,12 @@ def _one_of_each(sources: list[Source]) -> list[Source]:
 def _rotation(source: Source) -> dict[str, Any]:
     frequencies = np.array(source.reading.encoding.parameters["inverse_frequencies"])
     chosen = np.unique(np.linspace(0, frequencies.size - 1, HANDS).round().astype(int))
-    return {"title": source.title, "frequencies": frequencies[chosen].tolist(), "pairs": chosen.tolist(), "all": _row(frequencies)}
+    return {
+        "title": source.title,
+        "frequencies": frequencies[chosen].tolist(),
+        "pairs": chosen.tolist(),
+        "all": _row(frequencies),
+    }
 
 
 def _bias(source: Source) -> dict[str, Any]:
@@ -167,7 +215,12 @@ def _bias(source: Source) -> dict[str, Any]:
         raise TypeError(f"{source.title}: found {form!r}; expected a bias by offset")
     near = np.abs(form.offsets) < MOST_WORDS
     offsets, values = form.offsets[near], form.values[:MOST_HEADS, near]
-    return {"title": source.title, "causal": form.causal, "first": int(offsets[0]), "values": _rows(values)}
+    return {
+        "title": source.title,
+        "causal": form.causal,
+        "first": int(offsets[0]),
+        "values": _rows(values),
+    }
 
 
 def _rows(matrix: Floats) -> list[list[float]]:

@@ -1,11 +1,14 @@
-"""What pages are made of beside numbers: templates, hand-written files and settings, where those of a user win over ours."""
+"""What pages are made of beside numbers: templates, hand-written files and settings, where those of
+a user win over ours.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 from generator.resources import ROOT
 
-SETTINGS = "position-atlas.yml"  # Beside a list of checkpoints: settings of mkdocs, merged with ours.
+# Beside a list of checkpoints: settings of mkdocs, merged with ours.
+SETTINGS = "position-atlas.yml"
 
 
 @dataclass(frozen=True)

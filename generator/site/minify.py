@@ -1,4 +1,6 @@
-"""Minification of HTML: bytes that say nothing are left out; pages are the same to their readers."""
+"""Minification of HTML: bytes that say nothing are left out; pages are the same to their
+readers.
+"""
 
 import re
 
@@ -11,10 +13,12 @@ MARKUP = "<>&\"'"
 def compact(html: str) -> str:
     """``html`` in fewer bytes, with the same rendering.
 
-    White space with a line break becomes one line break, except in elements whose white space is significant. Numeric references,
-    which ``escape.literal`` writes for Markdown, become characters, except for ``MARKUP`` and invisible characters.
+    White space with a line break becomes one line break, except in elements whose white space is
+    significant. Numeric references, which ``escape.literal`` writes for Markdown, become
+    characters, except for ``MARKUP`` and invisible characters.
     """
-    chunks = VERBATIM.split(html)  # Each chunk is followed by the two groups: a verbatim element, and its name.
+    # Each chunk is followed by the two groups: a verbatim element, and its name.
+    chunks = VERBATIM.split(html)
     chunks[::3] = [REFERENCE.sub(_character, BREAKS.sub("\n", chunk)) for chunk in chunks[::3]]
     del chunks[2::3]
     return "".join(chunks)
@@ -23,4 +27,8 @@ def compact(html: str) -> str:
 def _character(reference: re.Match[str]) -> str:
     number = int(reference[1])
     character = chr(number) if number <= 0x10FFFF else ""
-    return character if character.isprintable() and character not in MARKUP and not character.isspace() else reference[0]
+    return (
+        character
+        if character.isprintable() and character not in MARKUP and not character.isspace()
+        else reference[0]
+    )

@@ -34,24 +34,33 @@ class _Warnings(logging.Handler):
 
 
 def address(settings: Sequence[Path]) -> str | None:
-    """URL of the site, ending with "/": that of the environment, else that of the first of the ``settings`` that has one; None without any.
+    """URL of the site, ending with "/": that of the environment, else that of the first of the
+    ``settings`` that has one; None without any.
 
     errors: RefusedError
     """
     found = [
         (ADDRESS, os.environ.get(ADDRESS)),
-        *((f"{path}: site_url", _read(path).get("site_url")) for path in filter(_has_address, settings)),
+        *(
+            (f"{path}: site_url", _read(path).get("site_url"))
+            for path in filter(_has_address, settings)
+        ),
     ]
     place, given = next(((place, given) for place, given in found if given), ("", None))
     if given is None:
         return None
     if not (isinstance(given, str) and URL.fullmatch(given)):
-        raise RefusedError(f"{place}: found {str(given)[:80]!r}; expected an address like https://example.org/atlas/")
+        raise RefusedError(
+            f"{place}: found {str(given)[:80]!r}; expected an address like"
+            " https://example.org/atlas/"
+        )
     return f"{given.rstrip('/')}/"
 
 
 def _has_address(settings: Path) -> bool:
-    """Whether ``settings`` may name another address than that of the environment; to parse them takes mkdocs, which a build with nothing new does not load."""
+    """Whether ``settings`` may name another address than that of the environment; to parse them
+    takes mkdocs, which a build with nothing new does not load.
+    """
     text = settings.read_bytes().replace(BY_ENVIRONMENT, b"")
     return b"site_url" in text or b"INHERIT" in text
 
@@ -59,7 +68,8 @@ def _has_address(settings: Path) -> bool:
 def build(settings: Sequence[Path], docs: Path, site: Path, date: int | None) -> None:
     """Build ``docs`` into ``site``, which is replaced only if mkdocs succeeds.
 
-    settings: files like mkdocs.yml, of which the last is whole, and those before it win; date: of the generated files, in seconds since 1970; None for 1980-01-01
+    settings: files like mkdocs.yml, of which the last is whole, and those before it win; date: of
+        the generated files, in seconds since 1970; None for 1980-01-01
     errors: RefusedError with the warnings and errors of mkdocs
     """
     from mkdocs.exceptions import Abort, ConfigurationError
@@ -74,7 +84,9 @@ def build(settings: Sequence[Path], docs: Path, site: Path, date: int | None) ->
             search_index.limit(new)
     except (Abort, ConfigurationError) as error:
         details = "; ".join([*warnings.messages, " ".join(str(error).split())])
-        raise RefusedError(f"{settings[0]}: mkdocs says: {details}; expected pages that it can build") from None
+        raise RefusedError(
+            f"{settings[0]}: mkdocs says: {details}; expected pages that it can build"
+        ) from None
     finally:
         logger.removeHandler(warnings)
 
@@ -86,7 +98,12 @@ def _build(settings: Sequence[Path], docs: Path, site: Path) -> str:
 
     *own, whole = settings
     options = _merged(whole, own[0]) if own else {}
-    options |= {"docs_dir": str(docs), "site_dir": str(site), "strict": True, "site_url": address(settings) or ""}
+    options |= {
+        "docs_dir": str(docs),
+        "site_dir": str(site),
+        "strict": True,
+        "site_url": address(settings) or "",
+    }
     config = load_config(str(whole), config_file_path=str(whole), **options)
     config.plugins.on_startup(command="build", dirty=False)
     build.build(config)
@@ -95,14 +112,22 @@ def _build(settings: Sequence[Path], docs: Path, site: Path) -> str:
 
 
 def _merged(whole: Path, own: Path) -> dict[str, Any]:
-    """Settings of a user, merged with ours where both are mappings; their paths are relative to the user's file."""
+    """Settings of a user, merged with ours where both are mappings; their paths are relative to the
+    user's file.
+    """
     base, options = _read(whole), _read(own)
     if "hooks" in options:
         options["hooks"] = [str(own.parent / hook) for hook in options["hooks"]]
     if "custom_dir" in (options.get("theme") or {}):
-        options["theme"]["custom_dir"] = str((own.parent / options["theme"]["custom_dir"]).resolve())
+        options["theme"]["custom_dir"] = str(
+            (own.parent / options["theme"]["custom_dir"]).resolve()
+        )
     return {
-        key: {**base[key], **value} if isinstance(value, dict) and isinstance(base.get(key), dict) else value
+        key: (
+            {**base[key], **value}
+            if isinstance(value, dict) and isinstance(base.get(key), dict)
+            else value
+        )
         for key, value in options.items()
     }
 
@@ -116,14 +141,20 @@ def _read(settings: Path) -> dict[str, Any]:
         with settings.open("rb") as file:
             options = yaml_load(file)
     except (OSError, ConfigurationError, TypeError, ValueError) as error:
-        raise RefusedError(f"{settings}: {' '.join(str(error).split())}; expected settings of mkdocs in YAML") from None
+        raise RefusedError(
+            f"{settings}: {' '.join(str(error).split())}; expected settings of mkdocs in YAML"
+        ) from None
     if not isinstance(options, dict):
-        raise RefusedError(f"{settings}: found no settings; expected those of mkdocs, name and value")
+        raise RefusedError(
+            f"{settings}: found no settings; expected those of mkdocs, name and value"
+        )
     return options
 
 
 def _finish(docs: Path, site: Path, policy: str) -> None:
-    """Minify the HTML of every page in Markdown and of that for what is not found; their links out and their policy are written then."""
+    """Minify the HTML of every page in Markdown and of that for what is not found; their links out
+    and their policy are written then.
+    """
     for source in (*docs.rglob("*.md"), docs / NOT_FOUND):
         page = site / source.relative_to(docs).with_suffix(".html")
         if page.is_file():

@@ -6,8 +6,13 @@ from dataclasses import dataclass
 
 from generator.contracts import Analysis, Atlas, Outcome, Reading
 
-STAGES = {"see": "The encoding itself", "measure": "Measures", "place": "Compared with other encodings"}
-MOST_OF_A_SCHEME = 4  # With more encodings of one scheme, all but the first have pages of their own.
+STAGES = {
+    "see": "The encoding itself",
+    "measure": "Measures",
+    "place": "Compared with other encodings",
+}
+# With more encodings of one scheme, all but the first have pages of their own.
+MOST_OF_A_SCHEME = 4
 MOST_SECTIONS = 6  # on one page, which then stays below 60 kB
 
 
@@ -15,8 +20,10 @@ MOST_SECTIONS = 6  # on one page, which then stays below 60 kB
 class Outline:
     """Pages of the encodings of a checkpoint.
 
-    own_stage: by key of the encoding: the stage that has its own page, None where all sections fit on the encoding's page
-    own_pages: keys of the encodings that have their own pages: their scheme has many, or they do not fit on the checkpoint's page
+    own_stage: by key of the encoding: the stage that has its own page, None where all sections fit
+        on the encoding's page
+    own_pages: keys of the encodings that have their own pages: their scheme has many, or they do
+        not fit on the checkpoint's page
     """
 
     slug: str
@@ -26,14 +33,22 @@ class Outline:
     @classmethod
     def of(cls, outcome: Outcome, analyses: Sequence[Analysis]) -> "Outline":
         """Outline that limits pages to about MOST_SECTIONS sections."""
-        sizes = {reading.encoding.key: Counter(_stages(reading, analyses)) for reading in outcome.readings}
-        own_stage = {key: max(stages, key=stages.__getitem__) if stages.total() > MOST_SECTIONS else None for key, stages in sizes.items()}
+        sizes = {
+            reading.encoding.key: Counter(_stages(reading, analyses))
+            for reading in outcome.readings
+        }
+        own_stage = {
+            key: max(stages, key=stages.__getitem__) if stages.total() > MOST_SECTIONS else None
+            for key, stages in sizes.items()
+        }
         n_of_scheme = Counter(reading.encoding.scheme for reading in outcome.readings)
         seen, own_pages, room = set[str](), set[str](), MOST_SECTIONS
         for reading in outcome.readings:
             key, scheme = reading.encoding.key, reading.encoding.scheme
             n_sections = sum(size for stage, size in sizes[key].items() if stage != own_stage[key])
-            if (n_of_scheme[scheme] > MOST_OF_A_SCHEME and scheme in seen) or (seen and n_sections > room):
+            if (n_of_scheme[scheme] > MOST_OF_A_SCHEME and scheme in seen) or (
+                seen and n_sections > room
+            ):
                 own_pages.add(key)
             else:
                 room -= n_sections
@@ -46,7 +61,11 @@ class Outline:
 
     def page(self, reading: Reading) -> str:
         """Path, without suffix, of the page that shows an encoding."""
-        return self.folder(reading) if reading.encoding.key in self.own_pages else f"checkpoints/{self.slug}"
+        return (
+            self.folder(reading)
+            if reading.encoding.key in self.own_pages
+            else f"checkpoints/{self.slug}"
+        )
 
     def encoding(self, reading: Reading) -> str:
         """Address in the site of the chapter about an encoding."""
@@ -62,7 +81,11 @@ class Outline:
 def addresses_of(atlas: Atlas) -> dict[str, str]:
     """Address of the chapter about each encoding, by ``Outcome.path_of``."""
     outlines = ((outcome, Outline.of(outcome, atlas.analyses)) for outcome in atlas.outcomes)
-    return {outcome.path_of(reading): outline.encoding(reading) for outcome, outline in outlines for reading in outcome.readings}
+    return {
+        outcome.path_of(reading): outline.encoding(reading)
+        for outcome, outline in outlines
+        for reading in outcome.readings
+    }
 
 
 def anchor(reading: Reading, analysis: Analysis) -> str:
@@ -72,4 +95,7 @@ def anchor(reading: Reading, analysis: Analysis) -> str:
 
 def _stages(reading: Reading, analyses: Sequence[Analysis]) -> list[str]:
     """Stage of each applicable analysis, in the order of STAGES."""
-    return sorted((analysis.stage for analysis in analyses if reading.results[analysis.key].reason is None), key=list(STAGES).index)
+    return sorted(
+        (analysis.stage for analysis in analyses if reading.results[analysis.key].reason is None),
+        key=list(STAGES).index,
+    )

@@ -1,29 +1,42 @@
-"""What a reader's browser may load and run on a page, and what it tells the pages that a link leads to."""
+"""What a reader's browser may load and run on a page, and what it tells the pages that a link leads
+to.
+"""
 
 import base64
 import hashlib
 import re
 
 ELEMENT = re.compile(r"<script\b(?P<attributes>[^>]*)>(?P<code>.*?)</script\s*>", re.DOTALL)
-OTHER = re.compile(r"""\bsrc\s*=|\btype\s*=\s*["']?(?!module|text/javascript)""")  # Scripts in files, and data.
+# Scripts in files, and data.
+OTHER = re.compile(r"""\bsrc\s*=|\btype\s*=\s*["']?(?!module|text/javascript)""")
 HEAD = re.compile(r"<head>|<meta charset=[^>]*>", re.IGNORECASE)
 SCRIPTS = "script-src"
 LINK_OUT = re.compile(r"""<a\s(?=[^>]*\bhref=["']?https?://)(?![^>]*\srel=)""")
 
 
 def with_policy(html: str, policy: str) -> str:
-    """``html`` with ``policy`` in its head. Of scripts within the page, just those run that are there now.
+    """``html`` with ``policy`` in its head. Of scripts within the page, just those run that are
+    there now.
 
-    policy: directives of a Content-Security-Policy, as https://www.w3.org/TR/CSP3/ has them; "" for none
+    policy: directives of a Content-Security-Policy, as https://www.w3.org/TR/CSP3/ has them; "" for
+        none
     """
     heads = list(HEAD.finditer(html, 0, html.find("</head>")))
     if not policy or not heads:
         return html
-    codes = sorted({script["code"] for script in ELEMENT.finditer(html) if script["code"] and not OTHER.search(script["attributes"])})
+    codes = sorted(
+        {
+            script["code"]
+            for script in ELEMENT.finditer(html)
+            if script["code"] and not OTHER.search(script["attributes"])
+        }
+    )
     allowed = " ".join([SCRIPTS, *(f"'sha256-{_digest(code)}'" for code in codes)])
     content = policy.replace(SCRIPTS, allowed, 1)
     end = heads[-1].end()  # Browsers look for the character set in the first 1,024 bytes.
-    return f'{html[:end]}<meta http-equiv="Content-Security-Policy" content="{content}">{html[end:]}'
+    return (
+        f'{html[:end]}<meta http-equiv="Content-Security-Policy" content="{content}">{html[end:]}'
+    )
 
 
 def with_relations(html: str) -> str:

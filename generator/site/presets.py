@@ -32,12 +32,18 @@ class Preset:
 
     def shares_checkpoint(self, other: "Preset") -> bool:
         """Whether a checkpoint is in both."""
-        return any(one[0] is another[0] for one in (self.first, self.second) for another in (other.first, other.second))
+        return any(
+            one[0] is another[0]
+            for one in (self.first, self.second)
+            for another in (other.first, other.second)
+        )
 
 
 @dataclass(frozen=True)
 class Rule:
-    """Which pairs are meant, whether the most or the least different one is taken, and what that is called."""
+    """Which pairs are meant, whether the most or the least different one is taken, and what that is
+    called.
+    """
 
     why: str
     most: bool
@@ -45,21 +51,37 @@ class Rule:
 
 
 def presets(atlas: Atlas) -> list[Preset]:
-    """One pair by each rule, of encodings whose positions are of one kind: the best one of checkpoints that no rule before took, if any."""
+    """One pair by each rule, of encodings whose positions are of one kind: the best one of
+    checkpoints that no rule before took, if any.
+    """
     by_formula = {scheme.key for scheme in atlas.schemes if scheme.by_formula}
     pairs = _pairs(atlas.encodings[:: -(-len(atlas.encodings) // MOST) or 1])
     chosen: list[Preset] = []
-    for rule in (*RULES, Rule("one learned, one by formula", False, partial(_is_half_learned, by_formula))):
-        meant = [pair for pair in pairs if rule.meant(pair.first, pair.second) and not any(pair.is_same(preset) for preset in chosen)]
-        new = [pair for pair in meant if not any(pair.shares_checkpoint(preset) for preset in chosen)]
+    for rule in (
+        *RULES,
+        Rule("one learned, one by formula", False, partial(_is_half_learned, by_formula)),
+    ):
+        meant = [
+            pair
+            for pair in pairs
+            if rule.meant(pair.first, pair.second)
+            and not any(pair.is_same(preset) for preset in chosen)
+        ]
+        new = [
+            pair for pair in meant if not any(pair.shares_checkpoint(preset) for preset in chosen)
+        ]
         if meant:
             best = (max if rule.most else min)(new or meant, key=lambda pair: pair.difference)
-            chosen.append(replace(best, why=f"{rule.why}, shapes {rounded(best.difference, 2)} apart"))
+            chosen.append(
+                replace(best, why=f"{rule.why}, shapes {rounded(best.difference, 2)} apart")
+            )
     return chosen
 
 
 def _pairs(members: Sequence[Member]) -> list[Preset]:
-    """Every two members whose positions are of one kind, with the difference of their shapes, where that is defined."""
+    """Every two members whose positions are of one kind, with the difference of their shapes, where
+    that is defined.
+    """
     shapes = [(member, _shape(member[1].form.load())) for member in members]
     return [
         Preset(first, second, difference)
@@ -78,10 +100,19 @@ def _shape(form: Form) -> Floats | None:
 
 
 def _is_half_learned(by_formula: Container[str], first: Member, second: Member) -> bool:
-    """Whether one of two encodings of the same form is learned, and the other follows from a formula."""
+    """Whether one of two encodings of the same form is learned, and the other follows from a
+    formula.
+    """
     records = [reading.encoding for _, reading in (first, second)]
-    learned = [record.scheme not in by_formula and record.provenance.tensor is not None for record in records]
-    return records[0].form == records[1].form and any(learned) and any(record.scheme in by_formula for record in records)
+    learned = [
+        record.scheme not in by_formula and record.provenance.tensor is not None
+        for record in records
+    ]
+    return (
+        records[0].form == records[1].form
+        and any(learned)
+        and any(record.scheme in by_formula for record in records)
+    )
 
 
 def _is_of_one_model(first: Member, second: Member) -> bool:

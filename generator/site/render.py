@@ -14,15 +14,26 @@ from generator import PROGRAM
 from generator.cache.lazy import LazyMapping
 from generator.contracts import Atlas, Figure, Maker, Outcome, Page
 from generator.figures import output
-from generator.site import colormaps, compare_data, data_files, dataset, escape, feed, figure_scripts, lesson_data
+from generator.site import (
+    colormaps,
+    compare_data,
+    data_files,
+    dataset,
+    escape,
+    feed,
+    figure_scripts,
+    lesson_data,
+)
 from generator.site.formulas import formula
 from generator.site.materials import OURS, Materials
 from generator.site.pages.map import LEVELS
 from generator.site.value_strips import PATH, strips, values_of
 from generator.text import number
 
-SCRIPTS, FIGURES = "assets/figures", "assets/figures.js"  # What draws live figures: in parts, and on the site.
-RECENT = 64  # drawings held in memory: a page needs the sizes of its drawings, which are written after it
+# What draws live figures: in parts, and on the site.
+SCRIPTS, FIGURES = "assets/figures", "assets/figures.js"
+# drawings held in memory: a page needs the sizes of its drawings, which are written after it
+RECENT = 64
 
 
 def drawing(figure: Figure) -> bytes:
@@ -36,24 +47,45 @@ def maker(figure: Figure) -> Maker:
 
 
 def render(
-    atlas: Atlas, pages: Sequence[Page], materials: Materials = OURS, draw: Callable[[Figure], bytes] = drawing
+    atlas: Atlas,
+    pages: Sequence[Page],
+    materials: Materials = OURS,
+    draw: Callable[[Figure], bytes] = drawing,
 ) -> LazyMapping[bytes]:
-    """Content of the docs folder by path: hand-written pages and assets, generated pages, figures, and data.
+    """Content of the docs folder by path: hand-written pages and assets, generated pages, figures,
+    and data.
 
     draw: returns the image file of a figure
     """
     environment = environment_of(*materials.templates)
     stored = {path: make for outcome in atlas.outcomes for path, make in _drawings(outcome).items()}
-    figures = {figure.path: figure for page in pages for figure in page.figures if figure.path not in stored}
+    figures = {
+        figure.path: figure
+        for page in pages
+        for figure in page.figures
+        if figure.path not in stored
+    }
     recent = lru_cache(maxsize=RECENT)(lambda path: draw(figures[path]))
     comparisons: dict[str, Maker] = {path: partial(recent, path) for path in figures}
     drawings = LazyMapping({**stored, **comparisons})
     release = atlas.releases[-1].id if atlas.releases else None
-    shared = {"version": atlas.versions.get(PROGRAM, ""), "date": atlas.date, "address": atlas.address, "release": release}
+    shared = {
+        "version": atlas.versions.get(PROGRAM, ""),
+        "date": atlas.date,
+        "address": atlas.address,
+        "release": release,
+    }
     scripts = figure_scripts.makers(atlas, pages, drawings)
-    markdown: dict[str, Maker] = {page.path: partial(_markdown, environment, page, drawings, shared) for page in pages}
-    assets = {PATH: lambda: strips(values_of(atlas)), colormaps.PATH: lambda: colormaps.stylesheet(LEVELS)}
-    pictures: dict[str, Maker] = {output.file_of(path): partial(_picture, drawings, path) for path in drawings}
+    markdown: dict[str, Maker] = {
+        page.path: partial(_markdown, environment, page, drawings, shared) for page in pages
+    }
+    assets = {
+        PATH: lambda: strips(values_of(atlas)),
+        colormaps.PATH: lambda: colormaps.stylesheet(LEVELS),
+    }
+    pictures: dict[str, Maker] = {
+        output.file_of(path): partial(_picture, drawings, path) for path in drawings
+    }
     assets[FIGURES] = partial(_joined, materials.written[-1] / SCRIPTS)
     scripted = {**compare_data.makers(atlas), **lesson_data.makers(atlas)}
     files = {
@@ -65,7 +97,8 @@ def render(
         **dataset.makers(atlas),
         **{page.card.path: page.card.make for page in pages if page.card},
     }
-    return LazyMapping({**files, **markdown, **pictures, **scripts})  # Pages in the order in which other processes draw their figures.
+    # Pages in the order in which other processes draw their figures.
+    return LazyMapping({**files, **markdown, **pictures, **scripts})
 
 
 def _picture(drawings: Mapping[str, bytes], path: str) -> bytes:
@@ -78,13 +111,26 @@ def _joined(folder: Path) -> bytes:
 
 
 def _hand_written(folders: Sequence[Path]) -> dict[str, Maker]:
-    """Functions that read the hand-written pages and assets, by path, from the first folder that has it."""
-    files = [(folder, path) for folder in reversed(folders) for path in sorted(folder.rglob("*")) if path.is_file()]
-    return {path.relative_to(folder).as_posix(): path.read_bytes for folder, path in files if path.parent != folder / SCRIPTS}
+    """Functions that read the hand-written pages and assets, by path, from the first folder that
+    has it.
+    """
+    files = [
+        (folder, path)
+        for folder in reversed(folders)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    ]
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes
+        for folder, path in files
+        if path.parent != folder / SCRIPTS
+    }
 
 
 def environment_of(*templates: Path) -> Environment:
-    """Jinja environment for folders of templates, of which the first wins, that escapes every expression but markup, and raises for undefined names."""
+    """Jinja environment for folders of templates, of which the first wins, that escapes every
+    expression but markup, and raises for undefined names.
+    """
     environment = Environment(
         loader=FileSystemLoader(templates),
         autoescape=True,
@@ -101,8 +147,15 @@ def environment_of(*templates: Path) -> Environment:
     return environment
 
 
-def _markdown(environment: Environment, page: Page, drawings: Mapping[str, bytes], shared: Mapping[str, str | None]) -> bytes:
-    """A page in Markdown. shared: variables of all templates: version, date of the data, address of the site, and the release that has the data"""
+def _markdown(
+    environment: Environment,
+    page: Page,
+    drawings: Mapping[str, bytes],
+    shared: Mapping[str, str | None],
+) -> bytes:
+    """A page in Markdown. shared: variables of all templates: version, date of the data, address of
+    the site, and the release that has the data
+    """
     folder = str(PurePosixPath(page.path).parent)
 
     def link(path: str) -> Markup:
@@ -112,17 +165,36 @@ def _markdown(environment: Environment, page: Page, drawings: Mapping[str, bytes
         return environment.get_template(f"{kind}/{key}.md.jinja").make_module({"link": link})
 
     def size(path: str) -> tuple[int, int]:
-        """Width and height of a drawing, with which browsers reserve its space before they load it."""
+        """Width and height of a drawing, with which browsers reserve its space before they load
+        it.
+        """
         return output.size(drawings[path])
 
     template = environment.get_template(f"pages/{page.template}")
-    here = urljoin(address, quote(page.path.removesuffix(".md") + ".html")) if (address := shared["address"]) else None
-    return template.render({**shared, "here": here, "card": page.card, **page.context, "link": link, "prose": prose, "size": size}).encode()
+    here = (
+        urljoin(address, quote(page.path.removesuffix(".md") + ".html"))
+        if (address := shared["address"])
+        else None
+    )
+    return template.render(
+        {
+            **shared,
+            "here": here,
+            "card": page.card,
+            **page.context,
+            "link": link,
+            "prose": prose,
+            "size": size,
+        }
+    ).encode()
 
 
 def _drawings(outcome: Outcome) -> dict[str, Maker]:
     drawings: dict[str, Maker] = {}
     for reading in outcome.readings:
         folder = f"figures/{outcome.path_of(reading)}"
-        drawings |= {f"{folder}/{name}": partial(reading.drawings.__getitem__, name) for name in reading.drawings}
+        drawings |= {
+            f"{folder}/{name}": partial(reading.drawings.__getitem__, name)
+            for name in reading.drawings
+        }
     return drawings

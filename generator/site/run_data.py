@@ -28,9 +28,18 @@ def record(run: Run) -> dict[str, Any]:
         "paper": paper_address(run.paper) or None,
         "licence": run.licence or None,
         "steps": list(run.steps),
-        "unread": [{"step": member.step, "status": member.status, "reason": member.reason} for member in run.unread],
+        "unread": [
+            {"step": member.step, "status": member.status, "reason": member.reason}
+            for member in run.unread
+        ],
         "encodings": [
-            {"key": encoding.key, "part": encoding.part, "scheme": encoding.scheme, "form": encoding.form} for encoding in run.encodings
+            {
+                "key": encoding.key,
+                "part": encoding.part,
+                "scheme": encoding.scheme,
+                "form": encoding.form,
+            }
+            for encoding in run.encodings
         ],
         "data": path_of(run),
     }

@@ -27,7 +27,11 @@ STEP, DISTANCE = "training step", "distance (positions)"
 
 @dataclass(frozen=True, eq=False)
 class Kernels:
-    """An encoding's kernel by step. steps: (n_steps,), int; values: (n_steps, n_distances), NaN where none is defined; quantity: with its unit"""
+    """An encoding's kernel by step.
+
+    steps: (n_steps,), int; values: (n_steps, n_distances), NaN where none is defined; quantity:
+        with its unit
+    """
 
     steps: tuple[int, ...]
     values: Floats
@@ -36,7 +40,12 @@ class Kernels:
     @classmethod
     def of(cls, run: Run, encoding: RunEncoding) -> "Kernels":
         """The kernels of the checkpoints that have the encoding."""
-        values = np.array([[np.nan if value is None else value for value in encoding.kernel[index]] for index in encoding.present])
+        values = np.array(
+            [
+                [np.nan if value is None else value for value in encoding.kernel[index]]
+                for index in encoding.present
+            ]
+        )
         return cls(tuple(run.steps[index] for index in encoding.present), values, encoding.quantity)
 
     @property
@@ -53,7 +62,9 @@ class Kernels:
 
 
 def of_kernel(run: Run, encoding: RunEncoding) -> list[FigureSpec]:
-    """Small multiples of the kernel at some steps, and lines of all steps; none where it has no value."""
+    """Small multiples of the kernel at some steps, and lines of all steps; none where it has no
+    value.
+    """
     kernels = Kernels.of(run, encoding)
     if not kernels.values.size or np.isnan(kernels.values).all():
         return []
@@ -62,16 +73,18 @@ def of_kernel(run: Run, encoding: RunEncoding) -> list[FigureSpec]:
         FigureSpec(
             "steps",
             f"The kernel by distance at {len(_chosen(kernels))} of {len(kernels.steps)} steps.",
-            "Each panel is one step. Across: the distance of two positions. Up: the mean of the kernel at that distance, over all pairs among the "
-            "first positions. A flat line knows no distance; a falling one makes near positions alike. Dashed: the last step, in every panel.",
+            "Each panel is one step. Across: the distance of two positions. Up: the mean of the"
+            " kernel at that distance, over all pairs among the first positions. A flat line knows"
+            " no distance; a falling one makes near positions alike. Dashed: the last step, in"
+            " every panel.",
             alt,
             partial(_draw_steps, kernels),
         ),
         FigureSpec(
             "lines",
             "The kernel by distance, one line for each step.",
-            "Colour runs from the first step to the last. Lines that lie close together are steps between which little changed. "
-            "Where they fan out, the structure forms.",
+            "Colour runs from the first step to the last. Lines that lie close together are steps"
+            " between which little changed. Where they fan out, the structure forms.",
             alt,
             partial(_draw_lines, kernels),
         ),
@@ -83,9 +96,11 @@ def of_metrics(run: Run, metrics: Sequence[RunMetric]) -> FigureSpec:
     return FigureSpec(
         "metrics",
         "Measures of the encoding over the steps of training.",
-        "Each panel is one measure, on a scale of its own; each dot is a checkpoint. A gap is a checkpoint that could not be read, or to which "
-        "the measure does not apply.",
-        partial(_always, f"Curves over training of {', '.join(metric.title for metric in metrics)}."),
+        "Each panel is one measure, on a scale of its own; each dot is a checkpoint. A gap is a"
+        " checkpoint that could not be read, or to which the measure does not apply.",
+        partial(
+            _always, f"Curves over training of {', '.join(metric.title for metric in metrics)}."
+        ),
         partial(_draw_metrics, tuple(run.steps), tuple(metrics)),
     )
 
@@ -97,14 +112,18 @@ def _always(text: str, _: Results) -> str:
 def _chosen(kernels: Kernels) -> list[int]:
     """Indices of at most ``MULTIPLES`` steps, evenly spread, the first and the last among them."""
     count = len(kernels.steps)
-    return [round(place * (count - 1) / max(min(MULTIPLES, count) - 1, 1)) for place in range(min(MULTIPLES, count))]
+    return [
+        round(place * (count - 1) / max(min(MULTIPLES, count) - 1, 1))
+        for place in range(min(MULTIPLES, count))
+    ]
 
 
 def _kernel_alt(kernels: Kernels) -> str:
     first, last, distance = kernels.values[0], kernels.values[-1], kernels.values.shape[1] - 1
     near = min(1, distance)
     ends = (
-        f"at step {step:,} {significant(float(row[near]), DIGITS)} at distance {near} and {significant(float(row[distance]), DIGITS)} at distance {distance}"
+        f"at step {step:,} {significant(float(row[near]), DIGITS)} at distance {near} and"
+        f" {significant(float(row[distance]), DIGITS)} at distance {distance}"
         for step, row in ((kernels.steps[0], first), (kernels.steps[-1], last))
     )
     return f"{kernels.quantity.capitalize()} by distance: {', '.join(ends)}."
@@ -116,7 +135,13 @@ def _draw_steps(kernels: Kernels, _: Results) -> "Drawing":
     for number, (ax, index) in enumerate(zip(axes, chosen, strict=True)):
         _axis_of_kernel(ax, kernels)
         hidden = "_" if number else ""
-        ax.plot(kernels.values[-1], color=MUTED, linestyle=DASHES[1], linewidth=1.0, label=f"{hidden}{kernels.last}")
+        ax.plot(
+            kernels.values[-1],
+            color=MUTED,
+            linestyle=DASHES[1],
+            linewidth=1.0,
+            label=f"{hidden}{kernels.last}",
+        )
         ax.plot(kernels.values[index], color=SERIES[0], label=f"{hidden}step of the panel")
         ax.set_title(f"step {kernels.steps[index]:,}", fontsize=8.5)
         ax.set(xlabel=DISTANCE if number + COLUMNS >= len(chosen) else None)
@@ -134,7 +159,9 @@ def _draw_lines(kernels: Kernels, _: Results) -> "Drawing":
     _axis_of_kernel(axes, kernels)
     scale = Normalize(kernels.steps[0], max(kernels.steps[-1], kernels.steps[0] + 1))
     for step, row in zip(kernels.steps[:-1], kernels.values[:-1], strict=True):
-        axes.plot(row, color=colormaps[SEQUENTIAL](scale(step)), linewidth=1.1, label=f"_step {step:,}")
+        axes.plot(
+            row, color=colormaps[SEQUENTIAL](scale(step)), linewidth=1.1, label=f"_step {step:,}"
+        )
     axes.plot(kernels.values[-1], color=INK, linewidth=1.8, label=kernels.last)
     axes.set(xlabel=DISTANCE, ylabel=kernels.quantity)
     colour_bar(figure, ScalarMappable(scale, SEQUENTIAL), [axes], STEP)
@@ -152,7 +179,14 @@ def _draw_metrics(steps: tuple[int, ...], metrics: Sequence[RunMetric], _: Resul
     figure, axes = panels(len(metrics), height=2.3)
     for index, (ax, metric) in enumerate(zip(axes, metrics, strict=True)):
         values = [np.nan if value is None else value for value in metric.values]
-        ax.plot(steps, values, color=SERIES[0], marker=dots(len(steps)), markersize=3, label=f"_{metric.title}")
+        ax.plot(
+            steps,
+            values,
+            color=SERIES[0],
+            marker=dots(len(steps)),
+            markersize=3,
+            label=f"_{metric.title}",
+        )
         ax.set_title(wrapped(metric.title, 34), fontsize=9)
         ax.set(xlabel=STEP if index + 2 >= len(metrics) else None, ylabel=metric.unit or "value")
         ax.margins(x=0.03, y=0.12)

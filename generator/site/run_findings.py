@@ -1,4 +1,6 @@
-"""What the numbers of a training run say in sentences, each printed only where its premises hold."""
+"""What the numbers of a training run say in sentences, each printed only where its premises
+hold.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,18 +14,26 @@ Point = tuple[int, float]  # step, value
 
 
 def sentences(run: Run, encoding: RunEncoding, metrics: Sequence[RunMetric]) -> list[str]:
-    """How the kernel and each of ``metrics`` changed from the first checkpoint to the last, what changed most first.
+    """How the kernel and each of ``metrics`` changed from the first checkpoint to the last, what
+    changed most first.
 
     A metric with the ends of the kernel at distance 1 is left out, since it says the same.
     """
     near = _ends(encoding, 1)
     ranked = sorted(metrics, key=lambda metric: -change(run, metric))
-    told = [metric for metric in ranked if near is None or (metric.values[0], metric.values[-1]) != near]
-    return [*_of_kernel(run, encoding), *(text for metric in told for text in _of_metric(run, metric))]
+    told = [
+        metric for metric in ranked if near is None or (metric.values[0], metric.values[-1]) != near
+    ]
+    return [
+        *_of_kernel(run, encoding),
+        *(text for metric in told for text in _of_metric(run, metric)),
+    ]
 
 
 def change(run: Run, metric: RunMetric) -> float:
-    """Difference of its last and its first value, relative to the larger size; 0 where it has fewer than two values."""
+    """Difference of its last and its first value, relative to the larger size; 0 where it has fewer
+    than two values.
+    """
     points = _points(run, metric.values)
     if len(points) < 2:
         return 0.0
@@ -36,16 +46,25 @@ def unread(run: Run) -> str | None:
     if not run.unread:
         return None
     few = run.unread[:LISTED]
-    named = ", ".join(f"{member.step:,}" for member in few) + (f" and {len(run.unread) - LISTED} more" if len(run.unread) > LISTED else "")
-    return f"{len(run.unread)} of {len(run.members)} checkpoints could not be read (step{'s' if len(run.unread) > 1 else ''} {named})."
+    named = ", ".join(f"{member.step:,}" for member in few) + (
+        f" and {len(run.unread) - LISTED} more" if len(run.unread) > LISTED else ""
+    )
+    return (
+        f"{len(run.unread)} of {len(run.members)} checkpoints could not be read"
+        f" (step{'s' if len(run.unread) > 1 else ''} {named})."
+    )
 
 
 def _points(run: Run, values: Sequence[float | None]) -> list[Point]:
-    return [(step, value) for step, value in zip(run.steps, values, strict=True) if value is not None]
+    return [
+        (step, value) for step, value in zip(run.steps, values, strict=True) if value is not None
+    ]
 
 
 def _ends(encoding: RunEncoding, distance: int) -> tuple[float, float] | None:
-    """The kernel at a distance, at the first and at the last checkpoint that have the encoding; None where there are not two such values."""
+    """The kernel at a distance, at the first and at the last checkpoint that have the encoding;
+    None where there are not two such values.
+    """
     rows = [encoding.kernel[index] for index in encoding.present]
     if len(rows) < 2 or any(distance >= len(row) for row in rows):
         return None
@@ -62,12 +81,15 @@ def _of_kernel(run: Run, encoding: RunEncoding) -> Iterator[str]:
     first, last = (run.steps[encoding.present[index]] for index in (0, -1))
     quantity = encoding.quantity.partition(",")[0]
     yield (
-        f"From step {first:,} to step {last:,}, the {quantity} at distance 1 {_moves(*near)}. At distance {farthest}, it {_moves(*far)}."
+        f"From step {first:,} to step {last:,}, the {quantity} at distance 1 {_moves(*near)}. At"
+        f" distance {farthest}, it {_moves(*far)}."
     )
 
 
 def _moves(before: float, after: float, unit: str = "") -> str:
-    """Verb and ends of a change, by the numbers as they are printed: with ``DIGITS`` digits of the larger."""
+    """Verb and ends of a change, by the numbers as they are printed: with ``DIGITS`` digits of the
+    larger.
+    """
     first, last = _texts(before, after)
     unit = f" {unit}" if unit else ""
     if first == last:
@@ -76,7 +98,9 @@ def _moves(before: float, after: float, unit: str = "") -> str:
 
 
 def _texts(*values: float) -> list[str]:
-    """``values`` with as many decimals as the largest needs for ``DIGITS`` digits; whole numbers without."""
+    """``values`` with as many decimals as the largest needs for ``DIGITS`` digits; whole numbers
+    without.
+    """
     largest = max(map(abs, values))
     if not LEAST <= largest < MOST:
         return [significant(value, DIGITS) for value in values]
@@ -93,9 +117,15 @@ def _of_metric(run: Run, metric: RunMetric) -> Iterator[str]:
         return
     half = _half(points)
     most = f" Most of the change came by step {half:,}." if half < stop else ""
-    ends = "" if (start, stop) == (run.steps[0], run.steps[-1]) else f" between step {start:,} and step {stop:,}"
+    ends = (
+        ""
+        if (start, stop) == (run.steps[0], run.steps[-1])
+        else f" between step {start:,} and step {stop:,}"
+    )
     subject = f"{metric.title}," if ", " in metric.title else metric.title
-    yield f"{subject} {_moves(before, after, metric.unit)}{ends}.{_beyond(points, metric.unit)}{most}"
+    yield (
+        f"{subject} {_moves(before, after, metric.unit)}{ends}.{_beyond(points, metric.unit)}{most}"
+    )
 
 
 def _half(points: Sequence[Point]) -> int:
@@ -107,7 +137,9 @@ def _half(points: Sequence[Point]) -> int:
 
 
 def _beyond(points: Sequence[Point], unit: str) -> str:
-    """A sentence on values beyond both ends by ``CLEARLY`` of their distance or more; "" where there is none."""
+    """A sentence on values beyond both ends by ``CLEARLY`` of their distance or more; "" where
+    there is none.
+    """
     room = CLEARLY * abs(points[-1][1] - points[0][1])
     low, high = min(points, key=lambda point: point[1]), max(points, key=lambda point: point[1])
     *ends, lowest, highest = _texts(points[0][1], points[-1][1], low[1], high[1])

@@ -37,12 +37,20 @@ def kind(schema: Schema) -> str:
 
 
 def _plural(name: str) -> str:
-    return f"{name}s" if name in ("whole number", "number", "list", "object") or name[:1].isupper() else name
+    return (
+        f"{name}s"
+        if name in ("whole number", "number", "list", "object") or name[:1].isupper()
+        else name
+    )
 
 
 def _limits(schema: Schema) -> str:
     limits = [f"at most {schema['maxLength']:,} characters"] if "maxLength" in schema else []
-    limits += [f"{schema['minItems']} to {schema['maxItems']} of them"] if "minItems" in schema and "maxItems" in schema else []
+    limits += (
+        [f"{schema['minItems']} to {schema['maxItems']} of them"]
+        if "minItems" in schema and "maxItems" in schema
+        else []
+    )
     return "".join(f", {limit}" for limit in limits)
 
 
@@ -54,7 +62,10 @@ def described(schema: Schema) -> Markup:
 def prose(text: str) -> Markup:
     """``text`` for a page, with what stands between backquotes as code."""
     parts = text.split("`")
-    marked = (f"<code>{literal(part)}</code>" if index % 2 else _spaced(part) for index, part in enumerate(parts))
+    marked = (
+        f"<code>{literal(part)}</code>" if index % 2 else _spaced(part)
+        for index, part in enumerate(parts)
+    )
     return Markup("".join(marked))  # noqa: S704 (every part is escaped)
 
 

@@ -1,7 +1,9 @@
-"""The site as a section of another one that mkdocs builds: Markdown files, data and assets for a folder of that site's docs.
+"""The site as a section of another one that mkdocs builds: Markdown files, data and assets for a
+folder of that site's docs.
 
-A page becomes ``<page>/index.md``, which holds finished HTML. Its address is ``<page>/index.html`` whether the other site has
-``use_directory_urls`` or not, and it needs no extension, plugin or theme of that site.
+A page becomes ``<page>/index.md``, which holds finished HTML. Its address is ``<page>/index.html``
+whether the other site has ``use_directory_urls`` or not, and it needs no extension, plugin or theme
+of that site.
 """
 
 import json
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
 MARKER = ".position-atlas-section"
 MARKED = "Made by Position Atlas. Everything in this folder may be replaced.\n"
 INDEX = "index.html"
-STYLES, ATLAS_STYLES = "assets/section.css", "assets/atlas.css"  # The second stays as it is, for embedded figures.
+# The second stays as it is, for embedded figures.
+STYLES, ATLAS_STYLES = "assets/section.css", "assets/atlas.css"
 SCOPED = frozenset({"assets/compare.css", "assets/lesson.css"})
 FIGURES = "assets/figures.js"
 FONT_FACE = re.compile(r"@font-face\s*\{[^}]*\}\n?")
@@ -37,7 +40,8 @@ PAGE_IN_DATA = re.compile(r'(?<="page":")[^"#]+')
 def check(folder: Path, output: Path) -> None:
     """Make sure that a section may replace ``folder``. output: of the build
 
-    errors: RefusedError where the folder is a part of the output, holds it, or has files that are no section's
+    errors: RefusedError where the folder is a part of the output, holds it, or has files that are
+        no section's
     """
     place, made = (Path(os.path.realpath(path)) for path in (folder, output))
     expected = "expected a new or empty folder, or a section of an earlier build"
@@ -63,10 +67,18 @@ def files(docs: Path, site: Path, address: str | None) -> Tree:
     paths = {path.relative_to(docs).as_posix(): path for path in docs.rglob("*") if path.is_file()}
     pages = frozenset(path.removesuffix(".md") + ".html" for path in paths if path.endswith(".md"))
     section = _Section(site, pages, frozenset(paths), address)
-    made: dict[str, Maker] = {path: file.read_bytes for path, file in paths.items() if not path.endswith(".md")}
-    made |= {path: partial(section.data, file) for path, file in paths.items() if path.endswith(".js")}
-    made |= {path: partial(section.feed, file) for path, file in paths.items() if path.endswith(".xml")}
-    made |= {section.moved(page).replace(".html", ".md"): partial(section.page, page) for page in pages}
+    made: dict[str, Maker] = {
+        path: file.read_bytes for path, file in paths.items() if not path.endswith(".md")
+    }
+    made |= {
+        path: partial(section.data, file) for path, file in paths.items() if path.endswith(".js")
+    }
+    made |= {
+        path: partial(section.feed, file) for path, file in paths.items() if path.endswith(".xml")
+    }
+    made |= {
+        section.moved(page).replace(".html", ".md"): partial(section.page, page) for page in pages
+    }
     made |= {path: partial(_styles, docs / path) for path in SCOPED}
     made |= {STYLES: partial(_styles, docs / STYLES, docs / ATLAS_STYLES), MARKER: MARKED.encode}
     return LazyMapping(made)
@@ -93,7 +105,9 @@ class _Section:
         document = BeautifulSoup((self.site / page).read_bytes(), "html.parser")
         [article] = document.select("article")
         scripts = [
-            target for link in document.select("body script[src]") if self._is_shared(target := _target(str(link["src"]), page), link)
+            target
+            for link in document.select("body script[src]")
+            if self._is_shared(target := _target(str(link["src"]), page), link)
         ]
         if article.select_one(".pa-figure .pa-scroll a"):
             scripts.append(FIGURES)
@@ -106,14 +120,19 @@ class _Section:
             f'<link rel="stylesheet" href="{self._relative(STYLES, page)}">',
             str(entries),
             f'<article class="md-typeset">{article.decode_contents()}</article>',
-            *(f'<script defer src="{self._relative(script, page)}"></script>' for script in scripts),
+            *(
+                f'<script defer src="{self._relative(script, page)}"></script>'
+                for script in scripts
+            ),
             "</div></div>",
         )
         return self._addressed("\n".join((_head(document), *html, ""))).encode()
 
     def data(self, file: Path) -> bytes:
         """A script of data, which names pages by their new places."""
-        return PAGE_IN_DATA.sub(lambda match: self.moved(match[0]), file.read_text(encoding="utf-8")).encode()
+        return PAGE_IN_DATA.sub(
+            lambda match: self.moved(match[0]), file.read_text(encoding="utf-8")
+        ).encode()
 
     def feed(self, file: Path) -> bytes:
         """A file with whole addresses of pages."""
@@ -137,7 +156,11 @@ class _Section:
         """``text`` with the whole addresses of pages by their new places."""
         if self.address is None:
             return text
-        return re.sub(rf"(?<={re.escape(self.address)})[^\s\"'<>#}}]+", lambda match: self.moved(match[0]), text)
+        return re.sub(
+            rf"(?<={re.escape(self.address)})[^\s\"'<>#}}]+",
+            lambda match: self.moved(match[0]),
+            text,
+        )
 
 
 def _target(link: str, page: str) -> str:
@@ -153,13 +176,21 @@ def _head(document: "BeautifulSoup") -> str:
         **({"description": str(description["content"])} if description else {}),
         "hide": ["toc"],  # Themes find no headings in HTML.
     }
-    return "\n".join(("---", *(f"{key}: {json.dumps(value)}" for key, value in about.items()), "---", ""))  # JSON is YAML too.
+    # JSON is YAML too.
+    return "\n".join(
+        ("---", *(f"{key}: {json.dumps(value)}" for key, value in about.items()), "---", "")
+    )
 
 
 def _entries(document: "BeautifulSoup") -> "Tag":
     """The entries of the site in a row, its first page before them."""
-    row = document.new_tag("nav", attrs={"class": "pa-section-entries", "aria-label": "Position Atlas"})
-    for link in (*document.select(".pa-drawer > ul > li:first-child > a"), *document.select(".md-tabs__link")):
+    row = document.new_tag(
+        "nav", attrs={"class": "pa-section-entries", "aria-label": "Position Atlas"}
+    )
+    for link in (
+        *document.select(".pa-drawer > ul > li:first-child > a"),
+        *document.select(".md-tabs__link"),
+    ):
         entry = document.new_tag("a", href=str(link["href"]))
         entry.string = link.get_text(strip=True)
         row.append(entry)
@@ -167,10 +198,14 @@ def _entries(document: "BeautifulSoup") -> "Tag":
 
 
 def _styles(*files: Path) -> bytes:
-    """Styles that concern the section alone, with lengths by its own measure: themes differ in the size of their root element."""
+    """Styles that concern the section alone, with lengths by its own measure: themes differ in the
+    size of their root element.
+    """
     text = "".join(file.read_text(encoding="utf-8") for file in files)
     chunks = CONDITION.split(FONT_FACE.sub("", text))
     chunks[::2] = [LENGTH.sub(r"calc(\1 * var(--pa-rem, 1rem))", chunk) for chunk in chunks[::2]]
-    scoped = "".join(chunks).replace('[data-md-color-scheme="slate"] {', '[data-md-color-scheme="slate"] :scope {')
+    scoped = "".join(chunks).replace(
+        '[data-md-color-scheme="slate"] {', '[data-md-color-scheme="slate"] :scope {'
+    )
     scoped = scoped.replace("[data-md-color-scheme] {", ":scope {").replace(":root {", ":scope {")
     return f"{''.join(FONT_FACE.findall(text))}@scope (.pa-section) {{\n{scoped}}}\n".encode()

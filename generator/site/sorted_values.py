@@ -1,4 +1,6 @@
-"""Values of all encodings of an atlas by headline metric, among which the compare page ranks those that readers choose."""
+"""Values of all encodings of an atlas by headline metric, among which the compare page ranks those
+that readers choose.
+"""
 
 from collections.abc import Iterator
 
@@ -13,8 +15,13 @@ SortedValues = dict[str, dict[str, list[float | None]]]
 
 
 def sorted_values(atlas: Atlas) -> SortedValues:
-    """Sorted values by metric, as "analysis.metric", and by modality where they are numbers of positions, under "" otherwise."""
-    return {f"{column.analysis.key}.{column.headline.metric}": _by_modality(atlas, column) for column in columns_of(atlas)}
+    """Sorted values by metric, as "analysis.metric", and by modality where they are numbers of
+    positions, under "" otherwise.
+    """
+    return {
+        f"{column.analysis.key}.{column.headline.metric}": _by_modality(atlas, column)
+        for column in columns_of(atlas)
+    }
 
 
 def _by_modality(atlas: Atlas, column: Column) -> dict[str, list[float | None]]:

@@ -1,4 +1,6 @@
-"""Value strips: small pictures of a metric's values in all encodings, on which a page marks one value."""
+"""Value strips: small pictures of a metric's values in all encodings, on which a page marks one
+value.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,9 +21,11 @@ Values = Mapping[Key, Sequence[float]]
 
 @dataclass(frozen=True)
 class Standing:
-    """Position of a value on the strip of its metric. strip: path of the picture; low, high: ends of the strip; x: of the value, in pixels
+    """Position of a value on the strip of its metric. strip: path of the picture; low, high: ends
+    of the strip; x: of the value, in pixels
 
-    It depends on the values of other encodings only through the ends of the strip, so that pages change less often.
+    It depends on the values of other encodings only through the ends of the strip, so that pages
+    change less often.
     """
 
     strip: str
@@ -44,7 +48,9 @@ def values_of(atlas: Atlas) -> Values:
 
 
 def standing(analysis: str, metric: Metric, values: Values) -> Standing | None:
-    """Position of ``metric`` among ``values``; None where its value is not finite, or all values are equal."""
+    """Position of ``metric`` among ``values``; None where its value is not finite, or all values
+    are equal.
+    """
     key = (analysis, metric.key)
     ascending = values.get(key, ())
     if metric.value is None or not isfinite(metric.value) or not _has_span(ascending):
@@ -54,18 +60,33 @@ def standing(analysis: str, metric: Metric, values: Values) -> Standing | None:
 
 
 def strips(values: Values) -> bytes:
-    """Strips of all metrics in one SVG, each as a view called "analysis.metric", with a stroke at each step that has a value."""
+    """Strips of all metrics in one SVG, each as a view called "analysis.metric", with a stroke at
+    each step that has a value.
+    """
     lines = {key: ascending for key, ascending in sorted(values.items()) if _has_span(ascending)}
     views, paths = [], []
     for row, (key, ascending) in enumerate(lines.items()):
         views.append(f'<view id="{".".join(key)}" viewBox="0 {row * HEIGHT} {WIDTH} {HEIGHT}"/>')
         steps = _steps(ascending, ascending[0], ascending[-1])
         strokes = "".join(f"M{first} 0h{length}" for first, length in _runs(sorted(set(steps))))
-        paths.append(f'<path transform="translate({MARGIN - STEP / 2} {(row + 0.5) * HEIGHT}) scale({STEP} 1)" d="{strokes}"/>')
-    # The unit of a path is a step; its dashes are the strokes, one pixel wide, in the middle of a step.
-    style = f"path{{stroke:{MUTED};stroke-width:8;stroke-dasharray:{1 / STEP:.4f} {1 - 1 / STEP:.4f};stroke-dashoffset:-{1 / STEP:.4f}}}"
-    style += f":root{{color-scheme:light dark}}@media(prefers-color-scheme:dark){{path{{stroke:{DARK[MUTED]}}}}}"
-    opening = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {max(len(lines), 1) * HEIGHT}">'
+        paths.append(
+            f'<path transform="translate({MARGIN - STEP / 2} {(row + 0.5) * HEIGHT}) scale({STEP}'
+            f' 1)" d="{strokes}"/>'
+        )
+    # The unit of a path is a step; its dashes are the strokes, one pixel wide, in the middle of a
+    # step.
+    style = (
+        f"path{{stroke:{MUTED};stroke-width:8;stroke-dasharray:{1 / STEP:.4f}"
+        f" {1 - 1 / STEP:.4f};stroke-dashoffset:-{1 / STEP:.4f}}}"
+    )
+    style += (
+        ":root{color-scheme:light"
+        f" dark}}@media(prefers-color-scheme:dark){{path{{stroke:{DARK[MUTED]}}}}}"
+    )
+    opening = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH}'
+        f' {max(len(lines), 1) * HEIGHT}">'
+    )
     return "\n".join([opening, f"<style>{style}</style>", *views, *paths, "</svg>\n"]).encode()
 
 
@@ -74,7 +95,9 @@ def _has_span(values: Sequence[float]) -> bool:
 
 
 def _steps(values: Iterable[float], low: float, high: float) -> list[int]:
-    return [round((WIDTH - 2 * MARGIN) // STEP * ((value - low) / (high - low))) for value in values]
+    return [
+        round((WIDTH - 2 * MARGIN) // STEP * ((value - low) / (high - low))) for value in values
+    ]
 
 
 def _runs(steps: Sequence[int]) -> Iterator[tuple[int, int]]:

@@ -16,9 +16,11 @@ ACTING = {
 
 @dataclass(frozen=True)
 class Way:
-    """A scheme, checkpoints with encodings of it, and those of these encodings whose numbers were read.
+    """A scheme, checkpoints with encodings of it, and those of these encodings whose numbers were
+    read.
 
-    total: number of checkpoints, of which ``members`` are the first, those with numbers before others
+    total: number of checkpoints, of which ``members`` are the first, those with numbers before
+        others
     unread: number of checkpoints with an encoding of the scheme whose numbers were not read
     """
 
@@ -42,7 +44,11 @@ class Way:
         """Where the numbers of its members come from, in words; "" without members."""
         if not self.scheme.acts_in or not self.members:
             return ""
-        read = {bool(reading.encoding.provenance.tensor) for _, readings in self.members for reading in readings}
+        read = {
+            bool(reading.encoding.provenance.tensor)
+            for _, readings in self.members
+            for reading in readings
+        }
         trained = read | {True} if any(not readings for _, readings in self.members) else read
         if self.scheme.by_formula:
             return "by formula"
@@ -53,15 +59,21 @@ class Way:
 
 def way(scheme: Scheme, outcomes: Sequence[Outcome], most: int) -> Way:
     """``scheme`` with at most ``most`` of the ``outcomes`` that use it."""
-    members = [(outcome, readings_of(scheme, outcome)[:2]) for outcome in outcomes if uses(scheme, outcome)]
+    members = [
+        (outcome, readings_of(scheme, outcome)[:2]) for outcome in outcomes if uses(scheme, outcome)
+    ]
     members.sort(key=lambda member: not member[1])
-    unread = sum(any(record.scheme == scheme.key for record in outcome.unmeasured) for outcome in outcomes)
+    unread = sum(
+        any(record.scheme == scheme.key for record in outcome.unmeasured) for outcome in outcomes
+    )
     return Way(scheme, tuple(members[:most]), len(members), unread)
 
 
 def uses(scheme: Scheme, outcome: Outcome) -> bool:
     """Whether ``outcome`` has an encoding of ``scheme``, with or without numbers."""
-    return bool(readings_of(scheme, outcome)) or any(record.scheme == scheme.key for record in outcome.unmeasured)
+    return bool(readings_of(scheme, outcome)) or any(
+        record.scheme == scheme.key for record in outcome.unmeasured
+    )
 
 
 def readings_of(scheme: Scheme, outcome: Outcome) -> tuple[Reading, ...]:

@@ -13,7 +13,8 @@ from generator.contracts import Tree
 from generator.errors import RefusedError
 from generator.site.exchange import exchange, flush
 
-MARKER, STORE_MARKER = ".position-atlas", "store/position-atlas"  # The second survives a copy without hidden files, or of the store alone.
+# The second survives a copy without hidden files, or of the store alone.
+MARKER, STORE_MARKER = ".position-atlas", "store/position-atlas"
 MARKED = "Made by Position Atlas. Everything in the output folder may be replaced.\n"
 OLD = ".former-"
 SWAPPED = ("docs", "site")
@@ -24,15 +25,20 @@ OUTPUT_NAMES = frozenset({*SWAPPED, "store", "history"})
 def owned(output: Path) -> Iterator[Path]:
     """``output``, created if it is missing, and locked for the block.
 
-    errors: RefusedError for a path that no build may write to, a folder with foreign files, or one that another build has locked
+    errors: RefusedError for a path that no build may write to, a folder with foreign files, or one
+        that another build has locked
     """
     problem = _unsuitable(output)
     if problem:
-        raise RefusedError(f"{output}: {problem}; expected a new or empty folder, or one made by an earlier build")
+        raise RefusedError(
+            f"{output}: {problem}; expected a new or empty folder, or one made by an earlier build"
+        )
     try:
         _mark(output)
     except OSError as error:
-        raise RefusedError(f"{output}: {error.strerror}; expected a folder that can be written to") from None
+        raise RefusedError(
+            f"{output}: {error.strerror}; expected a folder that can be written to"
+        ) from None
     lock = FileLock(output / ".lock")
     try:
         with lock.acquire(timeout=0):
@@ -44,7 +50,8 @@ def owned(output: Path) -> Iterator[Path]:
 
 
 def _mark(output: Path) -> None:
-    for marker in (MARKER, STORE_MARKER):  # The first before the folder of the second: what is killed in between stays ours.
+    # The first before the folder of the second: what is killed in between stays ours.
+    for marker in (MARKER, STORE_MARKER):
         (output / marker).parent.mkdir(parents=True, exist_ok=True)
         (output / marker).write_text(MARKED, encoding="utf-8")
 
@@ -64,7 +71,8 @@ def write(tree: Tree, folder: Path) -> bool:
 
 @contextmanager
 def fresh(folder: Path) -> Iterator[Path]:
-    """An empty folder, which replaces ``folder`` at the end of the block, in one step where the system can.
+    """An empty folder, which replaces ``folder`` at the end of the block, in one step where the
+    system can.
 
     If that fails or the block raises, ``folder`` stays as it was.
     """
@@ -84,7 +92,9 @@ def fresh(folder: Path) -> Iterator[Path]:
 
 
 def _settle(folder: Path) -> None:
-    """End a replacement of ``folder``: delete what it held before, or restore that where nothing has replaced it."""
+    """End a replacement of ``folder``: delete what it held before, or restore that where nothing
+    has replaced it.
+    """
     previous = folder.with_name(OLD + folder.name)
     if folder.exists():
         shutil.rmtree(previous, ignore_errors=True)
@@ -93,7 +103,9 @@ def _settle(folder: Path) -> None:
 
 
 def _recover(output: Path) -> None:
-    """Clean up after a build that was killed: end its replacements, and delete unfinished folders."""
+    """Clean up after a build that was killed: end its replacements, and delete unfinished
+    folders.
+    """
     for name in SWAPPED:
         _settle(output / name)
     for unfinished in output.glob(".new-*"):
@@ -127,7 +139,11 @@ def _unsuitable(output: Path) -> str | None:
 def _is_output(folder: Path) -> bool:
     """Whether ``folder`` is missing, empty, or the output of an earlier build."""
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-    return not names or MARKER in names or (names <= OUTPUT_NAMES and (folder / STORE_MARKER).is_file())
+    return (
+        not names
+        or MARKER in names
+        or (names <= OUTPUT_NAMES and (folder / STORE_MARKER).is_file())
+    )
 
 
 def files(folder: Path) -> Iterator[str]:

@@ -12,7 +12,19 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from generator.contracts import Analysis, Encoding, FigureSpec, InputLayer, Label, LayerNorm, Metric, Provenance, Result, Sentence, Subject
+from generator.contracts import (
+    Analysis,
+    Encoding,
+    FigureSpec,
+    InputLayer,
+    Label,
+    LayerNorm,
+    Metric,
+    Provenance,
+    Result,
+    Sentence,
+    Subject,
+)
 from generator.encodings import Form, NoEncoding, PositionTable, all_forms
 from generator.errors import NotApplicableError
 from generator.figures.panels import thumbnail
@@ -31,38 +43,66 @@ rng = np.random.default_rng(0)
 
 def sentence(*ids: int, width: int) -> Sentence:
     words = np.random.default_rng(1).normal(size=(9, width))[list(ids)]
-    return Sentence(tuple(f"word {index}" for index in ids), ids, tuple(index == 0 for index in ids), frozen(words))
+    return Sentence(
+        tuple(f"word {index}" for index in ids),
+        ids,
+        tuple(index == 0 for index in ids),
+        frozen(words),
+    )
 
 
 def subject_of(form: Form, width: int) -> Subject[Form]:
     """An encoding of this form, with a sentence of five tokens and a word matrix (9, width)."""
     norm = LayerNorm(frozen(np.ones(width)), frozen(np.zeros(width)), 1e-5)
-    layer = InputLayer(sentence(0, 1, 2, 3, 0, width=width), sentence(0, 3, 2, 1, 0, width=width), "wte.weight", norm=norm)
+    layer = InputLayer(
+        sentence(0, 1, 2, 3, 0, width=width),
+        sentence(0, 3, 2, 1, 0, width=width),
+        "wte.weight",
+        norm=norm,
+    )
     return Subject(
-        Encoding("encoder", "made for a test", form, Provenance("")), layer, words=frozen(np.random.default_rng(1).normal(size=(9, width)))
+        Encoding("encoder", "made for a test", form, Provenance("")),
+        layer,
+        words=frozen(np.random.default_rng(1).normal(size=(9, width))),
     )
 
 
 def computed(analysis: Analysis, form: Form) -> Result:
     """The result, or one with the reason why the analysis does not apply."""
     try:
-        return analysis.compute(subject_of(form, form.vectors.shape[1] if isinstance(form, PositionTable) else 8))
+        return analysis.compute(
+            subject_of(form, form.vectors.shape[1] if isinstance(form, PositionTable) else 8)
+        )
     except NotApplicableError as error:
         return Result(reason=str(error))
 
 
-# Forms whose figures differ in more than their numbers: those that lead through other lines of the program, and those with next to nothing to draw.
+# Forms whose figures differ in more than their numbers: those that lead through other lines of the
+# program, and those with next to nothing to draw.
 DRAWN = {
-    *(f"table: {name}" for name in ("random", "constant", "one row not zero", "one column", "one value", "large")),
+    *(
+        f"table: {name}"
+        for name in ("random", "constant", "one row not zero", "one column", "one value", "large")
+    ),
     *("bias of many heads", "causal bias", "bias of one offset", "huge bias"),
     *("rotation", "rotation of one pair", "scaled rotation"),
     *("vectors by offset", "one vector by offset"),
     *("many patches", "one patch", "window of many heads"),
     *("decays of many channels", "decay of one head", "decays, some zero"),
-    *("sinks", "one sink", "temperature in steps", "smooth temperature", "temperature of one position"),
+    *(
+        "sinks",
+        "one sink",
+        "temperature in steps",
+        "smooth temperature",
+        "temperature of one position",
+    ),
     *("window of one patch", "convolution", "convolution of one weight"),
 }
-CASES = [(analysis, name) for analysis, name in product(ANALYSES, FORMS) if isinstance(FORMS[name], analysis.forms)]
+CASES = [
+    (analysis, name)
+    for analysis, name in product(ANALYSES, FORMS)
+    if isinstance(FORMS[name], analysis.forms)
+]
 RESULTS: dict[tuple[str, str], Result] = {}
 PICTURES: dict[tuple[str, str, str], bytes] = {}
 each_analysis = pytest.mark.parametrize("analysis", ANALYSES, ids=lambda analysis: analysis.key)
@@ -105,7 +145,9 @@ def test_what_a_store_leaves_out_follows_from_the_form_and_the_arrays(analysis: 
         with of(name):
             assert set(result.derived) == (set() if result.reason else set(analysis.derived))
             for key, array in result.derived.items():
-                np.testing.assert_array_equal(analysis.derived[key](FORMS[name], result.arrays), array, strict=True)
+                np.testing.assert_array_equal(
+                    analysis.derived[key](FORMS[name], result.arrays), array, strict=True
+                )
 
 
 def applicable_results(analysis: Analysis) -> list[Result]:
@@ -137,7 +179,11 @@ def has_metrics_with_either_a_finite_value_or_a_reason(result: Result) -> None:
 
 def has_unique_keys_and_titles_of_metrics(result: Result) -> None:
     metrics = result.metrics
-    assert len({metric.key for metric in metrics}) == len({metric.title for metric in metrics}) == len(metrics)
+    assert (
+        len({metric.key for metric in metrics})
+        == len({metric.title for metric in metrics})
+        == len(metrics)
+    )
 
 
 def has_arrays_that_need_no_pickle(result: Result) -> None:
@@ -181,7 +227,11 @@ def is_valid_and_reproducible(analysis: Analysis, name: str) -> None:
     first, second = result_of(analysis, name), computed(analysis, FORMS[name])
     for check in CHECKS:
         check(first)
-    assert (first.metrics, first.findings, first.reason) == (second.metrics, second.findings, second.reason)
+    assert (first.metrics, first.findings, first.reason) == (
+        second.metrics,
+        second.findings,
+        second.reason,
+    )
     for key in first.arrays:
         np.testing.assert_array_equal(first.arrays[key], second.arrays[key])
     for spec in figures(analysis, name):
@@ -197,7 +247,12 @@ def has_an_alternative_text_without_nan(spec: FigureSpec, result: Result) -> Non
 
 @each_analysis
 def test_figures_are_small_svgs(analysis: Analysis) -> None:
-    drawn = [(spec, name) for name in names_of(analysis) if name in DRAWN for spec in figures(analysis, name)]
+    drawn = [
+        (spec, name)
+        for name in names_of(analysis)
+        if name in DRAWN
+        for spec in figures(analysis, name)
+    ]
     assert drawn
     for spec, name in drawn:
         with of(f"{name}: {spec.key}"):
@@ -210,7 +265,10 @@ def test_figures_are_small_svgs(analysis: Analysis) -> None:
 
 @each_analysis
 def test_figures_compare_different_forms(analysis: Analysis) -> None:
-    results = {LABELS[0]: applicable_results(analysis)[0], LABELS[1]: applicable_results(analysis)[-1]}
+    results = {
+        LABELS[0]: applicable_results(analysis)[0],
+        LABELS[1]: applicable_results(analysis)[-1],
+    }
     for spec in analysis.figures:
         picture = encode(spec.draw, results)
         assert all(label.title.encode() in picture for label in LABELS)
@@ -224,13 +282,17 @@ def test_the_order_of_metrics_changes_no_text_and_no_figure(analysis: Analysis) 
         for spec in analysis.figures:
             assert spec.alt({LABELS[0]: other}) == spec.alt({LABELS[0]: result})
     name = next(name for name in names_of(analysis) if name in DRAWN and figures(analysis, name))
-    other = replace(result_of(analysis, name), metrics=(added, *reversed(result_of(analysis, name).metrics)))
+    other = replace(
+        result_of(analysis, name), metrics=(added, *reversed(result_of(analysis, name).metrics))
+    )
     for spec in analysis.figures:
         assert encode(spec.draw, {LABELS[0]: other}) == picture_of(analysis, spec, name)
 
 
 def test_an_unknown_metric_raises_an_error_that_lists_the_known_ones() -> None:
-    result = Result((Metric("first", "First", 1.0), Metric("second", "Second", None, reason="none")))
+    result = Result(
+        (Metric("first", "First", 1.0), Metric("second", "Second", None, reason="none"))
+    )
     assert (result.value("first"), result.value("second")) == (1.0, None)
     with pytest.raises(KeyError, match="no metric 'third'; expected one of first, second"):
         result.metric("third")
@@ -238,7 +300,10 @@ def test_an_unknown_metric_raises_an_error_that_lists_the_known_ones() -> None:
 
 @each_analysis
 def test_a_comparison_of_the_largest_size_is_a_small_svg(analysis: Analysis) -> None:
-    results = {Label(f"Checkpoint {index}", "#3d7fd6"): applicable_results(analysis)[0] for index in range(analysis.per_figure)}
+    results = {
+        Label(f"Checkpoint {index}", "#3d7fd6"): applicable_results(analysis)[0]
+        for index in range(analysis.per_figure)
+    }
     for spec in analysis.figures:
         picture, data = parts(encode(spec.draw, results))
         assert len(picture) <= MOST_BYTES
@@ -246,12 +311,20 @@ def test_a_comparison_of_the_largest_size_is_a_small_svg(analysis: Analysis) -> 
 
 
 def test_every_form_has_a_small_thumbnail() -> None:
-    kernels: dict[str, Floats] = {name: form.kernel(96).mean(axis=0) for name, form in FORMS.items()}
-    assert [name for name, kernel in kernels.items() if len(encode(thumbnail, kernel)) > MOST_BYTES / 4] == []
+    kernels: dict[str, Floats] = {
+        name: form.kernel(96).mean(axis=0) for name, form in FORMS.items()
+    }
+    assert [
+        name for name, kernel in kernels.items() if len(encode(thumbnail, kernel)) > MOST_BYTES / 4
+    ] == []
 
 
-@pytest.mark.parametrize("name", ["zeros", "rank one", "one row", "one column", "NaN", "one infinity"])
+@pytest.mark.parametrize(
+    "name", ["zeros", "rank one", "one row", "one column", "NaN", "one infinity"]
+)
 def test_a_checkpoint_with_a_degenerate_table_is_evaluated(name: str, tmp_path: Path) -> None:
-    folder = save_folder(tmp_path, {"model_type": "gpt2"}, {"wpe.weight": np.asarray(TABLES[name], dtype=np.float32)})
+    folder = save_folder(
+        tmp_path, {"model_type": "gpt2"}, {"wpe.weight": np.asarray(TABLES[name], dtype=np.float32)}
+    )
     outcome = evaluate(Task(checkpoint(place=str(folder)), offline=True))
     assert (outcome.status, outcome.reason, len(outcome.readings)) == ("ok", None, 1)

@@ -25,10 +25,13 @@ def test_the_share_of_a_sink_by_hand() -> None:
 
 def test_the_measures_of_sinks_by_hand() -> None:
     result = sink_share.compute(subject(SINKS))
-    assert [result.value(key) for key in ("share", "half", "layers", "heads")] == pytest.approx([37.5, 50.0, 2, 2])
+    assert [result.value(key) for key in ("share", "half", "layers", "heads")] == pytest.approx(
+        [37.5, 50.0, 2, 2]
+    )
     assert (
         result.findings[0].text
-        == "Beside 128 keys of logit 0, 2 of 4 heads give at least half the weight to the sink. The strongest, logit 5.95 in head 1 of layer 4, takes 75.0 %."
+        == "Beside 128 keys of logit 0, 2 of 4 heads give at least half the weight to the sink. The"
+        " strongest, logit 5.95 in head 1 of layer 4, takes 75.0 %."
     )
 
 
@@ -39,15 +42,23 @@ def test_sinks_that_are_no_numbers_are_not_applicable() -> None:
 
 def test_a_layer_without_sinks_is_an_empty_row() -> None:
     result = sink_share.compute(subject(SINKS))
-    (axes, _bar) = sink_share.draw_logits({Label("Model", "#3d7fd6"): result}).axes
-    rows = np.ma.getmaskarray(np.ma.masked_invalid(np.ma.asarray(axes.images[0].get_array()))).all(axis=1)
+    axes, _bar = sink_share.draw_logits({Label("Model", "#3d7fd6"): result}).axes
+    rows = np.ma.getmaskarray(np.ma.masked_invalid(np.ma.asarray(axes.images[0].get_array()))).all(
+        axis=1
+    )
     assert rows.tolist() == [True, False, True, True, False]
 
 
-@pytest.mark.parametrize(("form", "first"), [(Temperature(0.1, 8192, 1, "steps", (), 10**6), 8191.0), (Temperature(0.1, 8192, 0, "steps", (), 10**6), 8192.0), (Temperature(0.1, 16, 1, "smooth", (), 64), 16.0)])  # fmt: skip
+@pytest.mark.parametrize(("form", "first"), [(Temperature(0.1, 8192, 1, "steps", (), 10**6),
+    8191.0), (Temperature(0.1, 8192, 0, "steps", (), 10**6), 8192.0), (Temperature(0.1, 16, 1,
+    "smooth", (), 64), 16.0)])  # fmt: skip
 def test_the_first_position_that_is_scaled(form: Temperature, first: float) -> None:
     every = form.factor(np.arange(10_000.0))
-    assert logit_factor.compute(subject(form)).value("first") == first == np.flatnonzero(every > 1.0)[0]
+    assert (
+        logit_factor.compute(subject(form)).value("first")
+        == first
+        == np.flatnonzero(every > 1.0)[0]
+    )
 
 
 def test_the_last_factor_by_hand() -> None:
@@ -59,7 +70,9 @@ def test_the_last_factor_by_hand() -> None:
 def test_a_factor_that_never_grows_is_said_to_stay() -> None:
     result = logit_factor.compute(subject(Temperature(0.1, 8192, 0, "steps", (), 4096)))
     assert result.metric("first").reason == "none within the context"
-    assert result.findings[0].text == "The factor stays 1 over the whole context of 4,096 positions."
+    assert (
+        result.findings[0].text == "The factor stays 1 over the whole context of 4,096 positions."
+    )
 
 
 @pytest.mark.parametrize("form", [SINKS, Temperature(0.1, 2048.0, 1, "power", (5,), 8192)])

@@ -1,4 +1,6 @@
-"""Ranks and principal components of tables, against theorems, other code and small cases by hand."""
+"""Ranks and principal components of tables, against theorems, other code and small cases by
+hand.
+"""
 
 from typing import Any
 
@@ -18,7 +20,9 @@ from tests.support import LABELS, subject
 rng = np.random.default_rng(0)
 NOISE = rng.normal(size=(60, 20))
 ANGLES = np.arange(200) * 2.0 * np.pi / 40.0  # five turns
-HELIX = np.stack([np.cos(ANGLES), np.sin(ANGLES), np.linspace(-1.0, 1.0, 200), *np.zeros((5, 200))], axis=1)
+HELIX = np.stack(
+    [np.cos(ANGLES), np.sin(ANGLES), np.linspace(-1.0, 1.0, 200), *np.zeros((5, 200))], axis=1
+)
 
 
 def result_of(module: Any, table: Any, grid: tuple[int, int] | None = None) -> Result:
@@ -35,15 +39,21 @@ def findings_of(module: Any, table: Any, grid: tuple[int, int] | None = None) ->
 
 
 def test_ranks_of_equal_singular_values_are_their_number() -> None:
-    """σ = (1, 1, 1): stable rank Σσ²/σ₁² = 3, effective rank e^(ln 3) = 3 (Roy and Vetterli 2007, property 1)."""
+    """σ = (1, 1, 1): stable rank Σσ²/σ₁² = 3, effective rank e^(ln 3) = 3 (Roy and Vetterli 2007,
+    property 1).
+    """
     values = values_of(result_of(rank, np.eye(3)))
     assert [values["stable"], values["effective"]] == pytest.approx([3.0, 3.0])
 
 
 def test_ranks_by_hand() -> None:
-    """σ = (2, 1): stable rank 5/4; p = (2/3, 1/3), H = ln 3 − (2/3) ln 2; the first component holds 4/5."""
+    """σ = (2, 1): stable rank 5/4; p = (2/3, 1/3), H = ln 3 − (2/3) ln 2; the first component holds
+    4/5.
+    """
     values = values_of(result_of(rank, np.diag([2.0, 1.0])))
-    assert [values["stable"], values["effective"]] == pytest.approx([1.25, 3.0 / 2.0 ** (2.0 / 3.0)])
+    assert [values["stable"], values["effective"]] == pytest.approx(
+        [1.25, 3.0 / 2.0 ** (2.0 / 3.0)]
+    )
     assert [values["for_90"], values["most"]] == [2, 2]
 
 
@@ -51,8 +61,13 @@ def test_ranks_by_hand() -> None:
 def test_no_measure_exceeds_the_true_rank(true_rank: int, seed: int) -> None:
     """1 ≤ stable rank ≤ rank, 1 ≤ effective rank ≤ rank."""
     random = np.random.default_rng(seed)
-    values = values_of(result_of(rank, random.normal(size=(30, true_rank)) @ random.normal(size=(true_rank, 12))))
-    assert all(1.0 - 1e-9 <= (values[key] or 0.0) <= true_rank + 1e-6 for key in ("stable", "effective", "for_99"))
+    values = values_of(
+        result_of(rank, random.normal(size=(30, true_rank)) @ random.normal(size=(true_rank, 12)))
+    )
+    assert all(
+        1.0 - 1e-9 <= (values[key] or 0.0) <= true_rank + 1e-6
+        for key in ("stable", "effective", "for_99")
+    )
 
 
 def test_components_for_a_share_are_those_of_scikit_learn() -> None:
@@ -85,8 +100,14 @@ def test_three_dominant_components_are_reported_once() -> None:
 
 
 def test_a_finding_reports_a_dominant_mean() -> None:
-    assert any("is a constant vector shared by all positions" in finding.text for finding in findings_of(rank, NOISE + 3.0))
-    assert not any("is a constant vector shared by all positions" in finding.text for finding in findings_of(rank, NOISE))
+    assert any(
+        "is a constant vector shared by all positions" in finding.text
+        for finding in findings_of(rank, NOISE + 3.0)
+    )
+    assert not any(
+        "is a constant vector shared by all positions" in finding.text
+        for finding in findings_of(rank, NOISE)
+    )
 
 
 def test_equal_rows_have_a_rank_but_no_centred_rank() -> None:
@@ -96,14 +117,18 @@ def test_equal_rows_have_a_rank_but_no_centred_rank() -> None:
 
 
 @pytest.mark.parametrize("module", [rank, pca])
-def test_a_table_beyond_the_limit_is_not_decomposed(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_beyond_the_limit_is_not_decomposed(
+    module: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tables, "MOST_SHORT", 30)
     with pytest.raises(NotApplicableError, match="a table of 31 × 40 takes too long to decompose"):
         result_of(module, np.ones((31, 40)))
 
 
 @pytest.mark.parametrize("shape", [(60, 20), (20, 60), (20, 20)])
-def test_a_large_table_has_the_numbers_of_numpy_from_its_gram_matrix(shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_table_has_the_numbers_of_numpy_from_its_gram_matrix(
+    shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tables, "MOST_VALUES", 0)
     table = np.random.default_rng(5).normal(size=shape) * 0.7 ** np.arange(shape[1]) + 1.0
     form, largest = PositionTable(frozen(table)), np.abs(table).max()
@@ -125,10 +150,19 @@ def test_components_are_those_of_scikit_learn() -> None:
     table = NOISE * 0.7 ** np.arange(20)
     theirs = PCA(svd_solver="full").fit(table)
     result = result_of(pca, table)
-    np.testing.assert_allclose(result.arrays["shares"], theirs.explained_variance_ratio_, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        result.arrays["shares"], theirs.explained_variance_ratio_, rtol=0, atol=1e-12
+    )
     scale = np.sqrt(np.mean(np.sum((table - table.mean(axis=0)) ** 2, axis=1)))
-    np.testing.assert_allclose(np.abs(result.arrays["coordinates"]), np.abs(theirs.transform(table)[:, :3]) / scale, rtol=0, atol=1e-9)
-    assert values_of(result)["first_2"] == pytest.approx(100.0 * theirs.explained_variance_ratio_[:2].sum())
+    np.testing.assert_allclose(
+        np.abs(result.arrays["coordinates"]),
+        np.abs(theirs.transform(table)[:, :3]) / scale,
+        rtol=0,
+        atol=1e-9,
+    )
+    assert values_of(result)["first_2"] == pytest.approx(
+        100.0 * theirs.explained_variance_ratio_[:2].sum()
+    )
 
 
 def test_the_sign_of_a_component_does_not_depend_on_the_sign_of_the_table() -> None:
@@ -145,7 +179,8 @@ def test_a_helix_is_reported_with_its_turns() -> None:
     (finding,) = findings_of(pca, HELIX)
     assert (
         finding.text
-        == "The table is a helix: 200 positions wind 4.9 times at an even rate. Three principal components hold 100 % of the variance."
+        == "The table is a helix: 200 positions wind 4.9 times at an even rate. Three principal"
+        " components hold 100 % of the variance."
     )
     assert values_of(result_of(pca, HELIX))["turns"] == pytest.approx(
         5.0, abs=0.15
@@ -156,13 +191,18 @@ def test_a_helix_is_reported_with_its_turns() -> None:
 def test_a_circle_without_drift_is_no_helix() -> None:
     finding = findings_of(pca, np.hstack([HELIX[:, :2], 0.2 * rng.normal(size=(200, 4))]))[0]
     assert finding.text.startswith("Positions form a circle: ")
-    assert " positions wind 5.0 times at an even rate. Two principal components hold " in finding.text
+    assert (
+        " positions wind 5.0 times at an even rate. Two principal components hold " in finding.text
+    )
 
 
 @pytest.mark.parametrize(
-    ("noise", "opening", "weight"), [(0.01, "The table is a helix: ", 1.0), (0.12, "The strongest directions show a helix: ", 0.6)]
+    ("noise", "opening", "weight"),
+    [(0.01, "The table is a helix: ", 1.0), (0.12, "The strongest directions show a helix: ", 0.6)],
 )
-def test_a_table_is_a_helix_only_if_its_components_hold_most_of_the_variance(noise: float, opening: str, weight: float) -> None:
+def test_a_table_is_a_helix_only_if_its_components_hold_most_of_the_variance(
+    noise: float, opening: str, weight: float
+) -> None:
     (finding,) = findings_of(pca, np.hstack([HELIX[:, :3], noise * rng.normal(size=(200, 400))]))
     assert finding.text.startswith(opening)
     assert (finding.weight, bool(finding.context)) == (weight, weight == 1.0)
@@ -176,7 +216,9 @@ def test_a_circle_in_few_components_is_reported_as_such() -> None:
 
 @pytest.mark.parametrize("values", [HELIX[np.random.default_rng(2).permutation(200)], NOISE])
 def test_shuffled_positions_and_noise_make_no_circle(values: Floats) -> None:
-    assert not any("circle" in finding.text or "helix" in finding.text for finding in findings_of(pca, values))
+    assert not any(
+        "circle" in finding.text or "helix" in finding.text for finding in findings_of(pca, values)
+    )
 
 
 def test_patches_in_reading_order_form_no_helix() -> None:
@@ -190,8 +232,15 @@ def test_fewer_than_four_positions_or_dimensions_have_no_three_components() -> N
 
 def uneven(ratio: float) -> Floats:
     """Twelve turns and a drift, the last half ``ratio`` times as fast as the first: (200, 8)."""
-    angles = 24.0 * np.pi * np.cumsum(np.where(np.arange(200) < 100, 1.0, ratio)) / (100.0 * (1.0 + ratio))
-    return np.stack([np.cos(angles), np.sin(angles), np.linspace(-0.5, 0.5, 200), *np.zeros((5, 200))], axis=1)
+    angles = (
+        24.0
+        * np.pi
+        * np.cumsum(np.where(np.arange(200) < 100, 1.0, ratio))
+        / (100.0 * (1.0 + ratio))
+    )
+    return np.stack(
+        [np.cos(angles), np.sin(angles), np.linspace(-0.5, 0.5, 200), *np.zeros((5, 200))], axis=1
+    )
 
 
 @pytest.mark.parametrize(("ratio", "is_helix"), [(1.25, True), (3.0, False)])
@@ -203,7 +252,9 @@ def test_a_helix_turns_at_an_even_rate(ratio: float, is_helix: bool) -> None:
 
 
 def test_the_rate_of_a_path_by_hand() -> None:
-    """Sixteen steps of 10° and sixteen of 30°, so that the fastest eighth turns three times as fast."""
+    """Sixteen steps of 10° and sixteen of 30°, so that the fastest eighth turns three times as
+    fast.
+    """
     angles = np.radians(np.append(0.0, np.cumsum([10.0] * 16 + [30.0] * 16)))
     path = pca.around(np.cos(angles), np.sin(angles))
     assert (path.turns, path.steady, path.rate) == pytest.approx((640.0 / 360.0, 1.0, 3.0))
@@ -216,16 +267,23 @@ def test_a_path_that_turns_back_has_no_rate() -> None:
 
 @pytest.mark.parametrize("rows", [[0], [0, 1, 2, 199]])
 def test_outliers_do_not_change_the_path(rows: list[int]) -> None:
-    """Without them, the other positions are those of the helix; with them, the first components would point at them."""
+    """Without them, the other positions are those of the helix; with them, the first components
+    would point at them.
+    """
     table = HELIX + 0.01 * np.random.default_rng(3).normal(size=HELIX.shape)
     odd = table.copy()
     odd[rows] = 60.0 * np.eye(8)[4]
     kept = np.delete(np.arange(200), rows)
     result, expected = result_of(pca, odd), result_of(pca, table[kept])
-    assert [result.value(key) for key in ("turns", "steady", "evenness", "rate", "within_3", "left_out")] == pytest.approx(
-        [expected.value(key) for key in ("turns", "steady", "evenness", "rate", "within_3")] + [len(rows)]
+    assert [
+        result.value(key) for key in ("turns", "steady", "evenness", "rate", "within_3", "left_out")
+    ] == pytest.approx(
+        [expected.value(key) for key in ("turns", "steady", "evenness", "rate", "within_3")]
+        + [len(rows)]
     )
-    np.testing.assert_allclose(result.arrays["coordinates"][kept], expected.arrays["coordinates"], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        result.arrays["coordinates"][kept], expected.arrays["coordinates"], rtol=0, atol=1e-9
+    )
     assert np.isnan(result.arrays["coordinates"][rows]).all()
     assert (expected.value("first_1") or 0.0) < 60.0 < (result.value("first_1") or 0.0)
 
@@ -237,12 +295,17 @@ def test_components_without_outliers_are_those_of_scikit_learn(shape: tuple[int,
     placed, shares = pca.placed_by_components(1e200 * table)
     np.testing.assert_allclose(shares, theirs.explained_variance_ratio_, rtol=0, atol=1e-12)
     scale = np.sqrt(np.mean(np.sum((table - table.mean(axis=0)) ** 2, axis=1)))
-    np.testing.assert_allclose(np.abs(placed), np.abs(theirs.transform(table)[:, :3]) / scale, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        np.abs(placed), np.abs(theirs.transform(table)[:, :3]) / scale, rtol=0, atol=1e-9
+    )
 
 
 def test_patches_on_a_grid_make_no_path() -> None:
     result = result_of(pca, HELIX, grid=(10, 20))
-    assert all("end of each row" in (result.metric(key).reason or "") for key in ("turns", "steady", "rate", "evenness", "onwards"))
+    assert all(
+        "end of each row" in (result.metric(key).reason or "")
+        for key in ("turns", "steady", "rate", "evenness", "onwards")
+    )
     assert "circle" not in result.findings[0].text
     figure = pca.draw({LABELS[0]: result})
     drawn = [np.asarray(line.get_xydata()) for axes in figure.axes[:3] for line in axes.lines]

@@ -41,7 +41,13 @@ NOISE = np.random.default_rng(0).normal(size=(64, 64))
 WAVES = PositionTable(sinusoid(64, 64))
 TURNING = Rotation(1e4, 128, 128, 4096)
 LONGROPE = {"rope_type": "longrope", "short_factor": [1.0] * 16, "long_factor": [2.0] * 16}
-LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
+LLAMA3 = {
+    "rope_type": "llama3",
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 8192,
+}
 
 
 def rows(values: Any) -> PositionTable:
@@ -77,46 +83,91 @@ def stretched(along: int) -> PositionTable:
 
 
 CASES: list[tuple[ModuleType, Form, list[str]]] = [
-    (bias, heads([0, 1, -1]), ["All 3 heads favour the query's own position or a direct neighbour"]),
+    (
+        bias,
+        heads([0, 1, -1]),
+        ["All 3 heads favour the query's own position or a direct neighbour"],
+    ),
     (bias, heads([3, 1, -4]), ["1 of 3 heads favours the query's own position"]),
     (
         bias,
         two_heads({-4: 25.2}),
         [
             "No head favours",
-            "Head 1 strongly favours keys 4 or more positions back: its bias there is 25.2 logits above its median. Between keys",
+            (
+                "Head 1 strongly favours keys 4 or more positions back: its bias there is 25.2"
+                " logits above its median. Between keys"
+            ),
         ],
     ),
     (
         bias,
         two_heads({0: -25.0, 4: -11.0}),
-        ["No head favours", "Head 1 strongly avoids the query's own position: its bias there is 25.0 logits below its median."],
+        [
+            "No head favours",
+            (
+                "Head 1 strongly avoids the query's own position: its bias there is 25.0 logits"
+                " below its median."
+            ),
+        ],
     ),
     (bias, two_heads({1: 9.9, 3: -9.9}), ["1 of 2 heads favours"]),
     (
         bias,
         two_heads({-1: 12.0}),
-        ["1 of 2 heads favours", "Head 1 strongly favours the key 1 position back: its bias there is 12.0 logits"],
+        [
+            "1 of 2 heads favours",
+            "Head 1 strongly favours the key 1 position back: its bias there is 12.0 logits",
+        ],
     ),
-    (bias, two_heads({2: -12.0, 3: -12.0}), ["No head favours", "Head 1 strongly avoids keys 2 to 3 positions ahead: its bias"]),
-    (bias, two_heads({0: 12.0, 1: 12.0}), ["1 of 2 heads favours", "Head 1 strongly favours keys at offsets 0 to 1: its bias"]),
-    (bias, two_heads({4: 12.0}), ["No head favours", "Head 1 strongly favours keys 4 or more positions ahead: its bias"]),
+    (
+        bias,
+        two_heads({2: -12.0, 3: -12.0}),
+        ["No head favours", "Head 1 strongly avoids keys 2 to 3 positions ahead: its bias"],
+    ),
+    (
+        bias,
+        two_heads({0: 12.0, 1: 12.0}),
+        ["1 of 2 heads favours", "Head 1 strongly favours keys at offsets 0 to 1: its bias"],
+    ),
+    (
+        bias,
+        two_heads({4: 12.0}),
+        ["No head favours", "Head 1 strongly favours keys 4 or more positions ahead: its bias"],
+    ),
     (bias, replace(two_heads({-4: 25.2}), beyond="linear"), ["No head favours"]),
     (
         bias,
-        OffsetBias(frozen(np.full((2, 9), 30.0)), frozen(np.arange(-4, 5)), causal=False, beyond="constant"),
+        OffsetBias(
+            frozen(np.full((2, 9), 30.0)), frozen(np.arange(-4, 5)), causal=False, beyond="constant"
+        ),
         ["Every head has the same bias"],
     ),
     (cosine, WAVES, ["Neighbouring positions are more similar than average: mean cosine"]),
-    (cosine, rows(np.tile(np.eye(2), (32, 1))), ["Neighbouring positions are less similar than average"]),
-    (cosine, rows(NOISE[[0] * 64] + 0.05 * NOISE), ["Neighbouring positions are hardly more similar than average: mean cosine 0.99"]),
+    (
+        cosine,
+        rows(np.tile(np.eye(2), (32, 1))),
+        ["Neighbouring positions are less similar than average"],
+    ),
+    (
+        cosine,
+        rows(NOISE[[0] * 64] + 0.05 * NOISE),
+        ["Neighbouring positions are hardly more similar than average: mean cosine 0.99"],
+    ),
     (cosine, rows(NOISE), ["Neighbouring positions are hardly more similar"]),
     (
         cosine,
         rows(np.ones((2049, 2))),
-        ["Only the first 2,048 of 2,049 positions are compared", "Neighbouring positions are hardly more similar"],
+        [
+            "Only the first 2,048 of 2,049 positions are compared",
+            "Neighbouring positions are hardly more similar",
+        ],
     ),
-    (dimension_cosine, rows(np.hstack([NOISE[:, :8]] * 2)), ["6.7 % of all pairs of dimensions are nearly parallel or opposite"]),
+    (
+        dimension_cosine,
+        rows(np.hstack([NOISE[:, :8]] * 2)),
+        ["6.7 % of all pairs of dimensions are nearly parallel or opposite"],
+    ),
     (dimension_cosine, rows(NOISE), []),
     (dimensions, rows(np.repeat(NOISE, 50, axis=0)), ["The table is smooth"]),
     (dimensions, rows(NOISE), ["The table is rough"]),
@@ -124,7 +175,10 @@ CASES: list[tuple[ModuleType, Form, list[str]]] = [
     (
         reach,
         Convolution(frozen(np.ones((1, 1, 9))), frozen(np.arange(-4, 5))),
-        ["The convolution spans 9 positions; at least half of its energy lies within ±2, 100 % within ±8."],
+        [
+            "The convolution spans 9 positions; at least half of its energy lies within ±2, 100 %"
+            " within ±8."
+        ],
     ),
     (
         reach,
@@ -151,7 +205,14 @@ CASES: list[tuple[ModuleType, Form, list[str]]] = [
         TURNING,
         ["46 of 64 frequency pairs complete a full turn within the context of 4,096 positions."],
     ),
-    (rotation, replace(TURNING, window=63), ["17 of 64 frequency pairs complete a full turn within the attention window of 63 positions."]),
+    (
+        rotation,
+        replace(TURNING, window=63),
+        [
+            "17 of 64 frequency pairs complete a full turn within the attention window of 63"
+            " positions."
+        ],
+    ),
     (
         rotation,
         replace(TURNING, window=5000),
@@ -160,20 +221,32 @@ CASES: list[tuple[ModuleType, Form, list[str]]] = [
     (
         rotation,  # Of pair j the wavelength is 2π · 10^(j/4), which is at most 64 up to j = 4.
         Rotation(1e4, 32, 32, 4096, {**LONGROPE, "original_max_position_embeddings": 64}),
-        ["5 of 16 frequency pairs complete a full turn within the 64 positions for which these frequencies are used."],
+        [
+            "5 of 16 frequency pairs complete a full turn within the 64 positions for which these"
+            " frequencies are used."
+        ],
     ),
-    (rotation, replace(TURNING, window=6), ["No frequency pair completes a full turn within the attention window of 6 positions"]),
+    (
+        rotation,
+        replace(TURNING, window=6),
+        ["No frequency pair completes a full turn within the attention window of 6 positions"],
+    ),
     (
         rotation,
         replace(TURNING, n_positions=47_118),
         ["63 of 64 frequency pairs complete a full turn within the context of 47,118 positions."],
     ),
-    (rotation, replace(TURNING, n_positions=60_000), ["All 64 frequency pairs complete a full turn"]),
+    (
+        rotation,
+        replace(TURNING, n_positions=60_000),
+        ["All 64 frequency pairs complete a full turn"],
+    ),
     (
         scaling,
         Rotation(5e5, 128, 128, 131_072, LLAMA3),
         [
-            "Scaling “llama3” leaves the 29 fastest of 64 pairs unchanged. It stretches the 29 slowest by a factor of 8 and changes the other 6 by less."
+            "Scaling “llama3” leaves the 29 fastest of 64 pairs unchanged. It stretches the 29"
+            " slowest by a factor of 8 and changes the other 6 by less."
         ],
     ),
     (
@@ -187,14 +260,22 @@ CASES: list[tuple[ModuleType, Form, list[str]]] = [
         ["Scaling “dynamic” leaves all 64 pairs unchanged up to the configured length."],
     ),
     (
-        scaling,  # Factors of a list: the pairs are unchanged, stretched most, stretched less, unchanged, in an order of their own.
+        # Factors of a list: the pairs are unchanged, stretched most, stretched less, unchanged, in
+        # an order of their own.
+        scaling,
         Rotation(1e4, 8, 8, 4096, {"rope_type": "stored", "factors": [1.0, 4.0, 2.0, 1.0]}),
-        ["Scaling “stored” leaves 2 of 4 pairs unchanged. It stretches 1 by a factor of 4 and changes the other 1 by less."],
+        [
+            "Scaling “stored” leaves 2 of 4 pairs unchanged. It stretches 1 by a factor of 4 and"
+            " changes the other 1 by less."
+        ],
     ),
     (
         scaling,
         Rotation(1e4, 8, 8, 4096, {"rope_type": "stored", "factors": [2.0, 2.0, 2.0, 4.0]}),
-        ["Scaling “stored” stretches the slowest of 4 pairs by a factor of 4. It changes the other 3 by less."],
+        [
+            "Scaling “stored” stretches the slowest of 4 pairs by a factor of 4. It changes the"
+            " other 3 by less."
+        ],
     ),
     (
         scaling,
@@ -203,24 +284,44 @@ CASES: list[tuple[ModuleType, Form, list[str]]] = [
     ),
     (table, rows(np.zeros((4, 4))), ["Every value is zero"]),
     (table, rows(np.ones((4, 4))), []),
-    (table, rows(np.pad([[-3.0]], ((4, 15), (7, 12)))), ["One value stands out: 3 at position 4, dimension 7"]),
+    (
+        table,
+        rows(np.pad([[-3.0]], ((4, 15), (7, 12)))),
+        ["One value stands out: 3 at position 4, dimension 7"],
+    ),
     (
         tiles,
         PositionTable(grid_sinusoid((8, 8), 64), grid=(8, 8)),
         ["At equal distances, patches are about as similar along rows as along columns."],
     ),
-    (tiles, stretched(1), ["Patches are more similar along rows than along columns: mean cosine higher by "]),
-    (tiles, stretched(0), ["Patches are more similar along columns than along rows: mean cosine higher by "]),
+    (
+        tiles,
+        stretched(1),
+        ["Patches are more similar along rows than along columns: mean cosine higher by "],
+    ),
+    (
+        tiles,
+        stretched(0),
+        ["Patches are more similar along columns than along rows: mean cosine higher by "],
+    ),
     (window, of_window([0, 1]), ["All 2 heads favour the query's own patch or one beside it"]),
     (window, of_window([0, 3]), ["1 of 2 heads favours"]),
-    (window, WindowBias(frozen(np.zeros((2, 3, 3)))), ["Every head has the same bias at all offsets"]),
+    (
+        window,
+        WindowBias(frozen(np.zeros((2, 3, 3)))),
+        ["Every head has the same bias at all offsets"],
+    ),
 ]
 
 
 @pytest.mark.parametrize(
-    ("module", "form", "openings"), CASES, ids=[f"{module.__name__.split('.')[-1]}-{index}" for index, (module, _, _) in enumerate(CASES)]
+    ("module", "form", "openings"),
+    CASES,
+    ids=[f"{module.__name__.split('.')[-1]}-{index}" for index, (module, _, _) in enumerate(CASES)],
 )
-def test_an_analysis_gives_exactly_these_findings(module: ModuleType, form: Form, openings: list[str]) -> None:
+def test_an_analysis_gives_exactly_these_findings(
+    module: ModuleType, form: Form, openings: list[str]
+) -> None:
     texts = [finding.text for finding in module.compute(subject(form)).findings]
     assert [text[: len(opening)] for text, opening in zip(texts, openings, strict=True)] == openings
 
@@ -235,47 +336,87 @@ def with_input(form: Form, given: InputLayer) -> Subject[Any]:
     return Subject(Encoding("encoder", "made", form, Provenance("")), given)
 
 
-@pytest.mark.parametrize(("size", "times"), [(1.0, "about as large as"), (0.25, "4 times as large as")])
+@pytest.mark.parametrize(
+    ("size", "times"), [(1.0, "about as large as"), (0.25, "4 times as large as")]
+)
 def test_norms_of_positions_and_words_are_compared(size: float, times: str) -> None:
-    (finding,) = vectors.compute(with_input(rows(np.ones((4, 8))), layer(size * np.ones((2, 8))))).findings
+    (finding,) = vectors.compute(
+        with_input(rows(np.ones((4, 8))), layer(size * np.ones((2, 8))))
+    ).findings
     assert f"is {times} a typical word vector" in finding.text
 
 
 def test_equality_with_the_models_layer_is_reported_only_where_it_holds() -> None:
     words, positions = NOISE[:2, :8], NOISE[2:6, :8]
     for output, n_reported in ((words + positions[:2], 1), (words + positions[:2] + 0.1, 0)):
-        findings = anatomy.compute(with_input(rows(positions), layer(words, own=OwnLayer(frozen(output), "Embeddings")))).findings
-        assert len([finding for finding in findings if "equals that of transformers' Embeddings" in finding.text]) == n_reported
+        findings = anatomy.compute(
+            with_input(rows(positions), layer(words, own=OwnLayer(frozen(output), "Embeddings")))
+        ).findings
+        assert (
+            len(
+                [
+                    finding
+                    for finding in findings
+                    if "equals that of transformers' Embeddings" in finding.text
+                ]
+            )
+            == n_reported
+        )
 
 
 def test_an_encoding_inside_attention_is_said_to_add_nothing_to_the_input() -> None:
     words = layer(NOISE[:2, :8])
     for form, is_reported in ((TURNING, True), (rows(NOISE[2:6, :8]), False)):
         findings = anatomy.compute(with_input(form, words)).findings
-        assert any(finding.text.startswith("This encoding adds nothing to the input") for finding in findings) == is_reported
+        assert (
+            any(
+                finding.text.startswith("This encoding adds nothing to the input")
+                for finding in findings
+            )
+            == is_reported
+        )
 
 
 def test_one_token_at_two_places_is_reported_with_its_distance() -> None:
-    """By hand: a word (3, 4) at positions (0, 0) and (0, 2), so that the first input is 5 long and the second one 2 away."""
+    """By hand: a word (3, 4) at positions (0, 0) and (0, 2), so that the first input is 5 long and
+    the second one 2 away.
+    """
     words, positions = np.array([[3.0, 4.0], [3.0, 4.0]]), np.array([[0.0, 0.0], [0.0, 2.0]])
     sentence = Sentence(("one", "one"), (0, 0), (False, False), frozen(words))
     twice = InputLayer(sentence, sentence, "wte.weight")
-    texts = [finding.text for finding in anatomy.compute(with_input(rows(positions), twice)).findings]
+    texts = [
+        finding.text for finding in anatomy.compute(with_input(rows(positions), twice)).findings
+    ]
     same = "In the sentence, “one” has the same word vector at positions 0 and 1"
     assert f"{same}. The two inputs differ by a vector of norm 2; the first has norm 5." in texts
     texts = [finding.text for finding in anatomy.compute(with_input(TURNING, twice)).findings]
-    assert f"{same}. The input shown here is the same too, since no position vector is added." in texts
+    assert (
+        f"{same}. The input shown here is the same too, since no position vector is added." in texts
+    )
 
 
 def test_a_sentence_without_a_repeated_token_is_said_to_be_put_after_itself() -> None:
-    texts = [finding.text for finding in anatomy.compute(with_input(TURNING, layer(NOISE[:2, :8]))).findings]
-    assert any(text.startswith("In the repeated sentence, “one” has the same word vector at positions 0 and 2") for text in texts)
+    texts = [
+        finding.text
+        for finding in anatomy.compute(with_input(TURNING, layer(NOISE[:2, :8]))).findings
+    ]
+    assert any(
+        text.startswith(
+            "In the repeated sentence, “one” has the same word vector at positions 0 and 2"
+        )
+        for text in texts
+    )
 
 
 @pytest.mark.parametrize(
     ("own", "expected"),
-    [(OwnLayer(), "is not checked against the code of this family"), (OwnLayer(frozen(NOISE[:2, :8] + 5.0), "Embeddings"), "differs from that of transformers' Embeddings")],
+    [(OwnLayer(), "is not checked against the code of this family"), (OwnLayer(frozen(NOISE[:2,
+      :8] + 5.0), "Embeddings"), "differs from that of transformers' Embeddings")],
 )  # fmt: skip
-def test_an_input_that_no_code_confirms_is_said_not_to_be_checked_or_not_to_be_all(own: OwnLayer, expected: str) -> None:
-    findings = anatomy.compute(with_input(rows(NOISE[2:6, :8]), layer(NOISE[:2, :8], own=own))).findings
+def test_an_input_that_no_code_confirms_is_said_not_to_be_checked_or_not_to_be_all(
+    own: OwnLayer, expected: str
+) -> None:
+    findings = anatomy.compute(
+        with_input(rows(NOISE[2:6, :8]), layer(NOISE[:2, :8], own=own))
+    ).findings
     assert any(expected in finding.text for finding in findings)

@@ -27,13 +27,19 @@ def values(form: Form, *keys: str) -> list[Any]:
 
 def alibi(n_heads: int) -> OffsetBias:
     offsets = np.arange(-8, 1)
-    return OffsetBias(frozen(slopes(n_heads)[:, None] * offsets), frozen(offsets), causal=True, beyond="linear")
+    return OffsetBias(
+        frozen(slopes(n_heads)[:, None] * offsets), frozen(offsets), causal=True, beyond="linear"
+    )
 
 
 def test_half_distances_by_hand() -> None:
     form = decay(LN2 / np.array([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]]))
-    assert values(form, "median", "shortest", "longest", "layers", "units") == pytest.approx([6.5, 1.0, 30.0, 2, 3])
-    np.testing.assert_allclose(result_of(form).arrays["half_distances"], [[1, 2, 3], [10, 20, 30]], rtol=1e-12)
+    assert values(form, "median", "shortest", "longest", "layers", "units") == pytest.approx(
+        [6.5, 1.0, 30.0, 2, 3]
+    )
+    np.testing.assert_allclose(
+        result_of(form).arrays["half_distances"], [[1, 2, 3], [10, 20, 30]], rtol=1e-12
+    )
 
 
 def test_the_spread_is_the_ratio_of_the_90th_to_the_10th_percentile() -> None:
@@ -41,16 +47,23 @@ def test_the_spread_is_the_ratio_of_the_90th_to_the_10th_percentile() -> None:
 
 
 def test_the_half_distances_of_alibi_follow_from_its_slopes() -> None:
-    """Press et al. 2022, section 3: slopes 1/2 … 1/256, so that half a weight is lost every ln 2 · 2 … ln 2 · 256 positions."""
+    """Press et al. 2022, section 3: slopes 1/2 … 1/256, so that half a weight is lost every ln 2 ·
+    2 … ln 2 · 256 positions.
+    """
     result = result_of(alibi(8))
-    np.testing.assert_allclose(result.arrays["half_distances"][0], LN2 * 2.0 ** np.arange(1, 9), rtol=1e-12)
+    np.testing.assert_allclose(
+        result.arrays["half_distances"][0], LN2 * 2.0 ** np.arange(1, 9), rtol=1e-12
+    )
     assert result.metric("layers").reason == "the same in all layers"
 
 
 def test_the_finding_on_slopes_gives_their_half_distances() -> None:
     """Of slopes 1/2 … 1/256: ln 2 · 2 = 1.386 and ln 2 · 256 = 177.4 positions."""
     in_heads = "1.39 positions in the steepest head and every 177 positions in the flattest."
-    assert result_of(alibi(8)).findings[0].text == f"Between equally matching keys, attention weight halves every {in_heads}"
+    assert (
+        result_of(alibi(8)).findings[0].text
+        == f"Between equally matching keys, attention weight halves every {in_heads}"
+    )
 
 
 def test_the_share_of_alibi_equals_the_weights_of_a_softmax() -> None:
@@ -61,12 +74,19 @@ def test_the_share_of_alibi_equals_the_weights_of_a_softmax() -> None:
     weights = torch.softmax(logits, 0).numpy()
     left = result_of(alibi(1)).arrays
     np.testing.assert_allclose(left["left"][0], weights[-2] / weights[-1], rtol=1e-12)
-    np.testing.assert_allclose(np.interp(8.0, left["distances"], left["left"]), weights[0] / weights[-1], rtol=2e-3)
+    np.testing.assert_allclose(
+        np.interp(8.0, left["distances"], left["left"]), weights[0] / weights[-1], rtol=2e-3
+    )
 
 
-@pytest.mark.parametrize(("rates", "missing"), [([[0.0, 1.0, 2.0]], {"longest"}), ([[0.0, 0.0, 1.0]], {"longest", "median", "spread"})])
+@pytest.mark.parametrize(
+    ("rates", "missing"),
+    [([[0.0, 1.0, 2.0]], {"longest"}), ([[0.0, 0.0, 1.0]], {"longest", "median", "spread"})],
+)
 def test_what_never_fades_has_no_half_distance(rates: list[list[float]], missing: set[str]) -> None:
-    assert {metric.key for metric in result_of(decay(rates)).metrics if metric.value is None} - {"spread"} == missing - {"spread"}
+    assert {metric.key for metric in result_of(decay(rates)).metrics if metric.value is None} - {
+        "spread"
+    } == missing - {"spread"}
     assert result_of(decay(rates)).findings[0].text.endswith("and infinite in the slowest.")
 
 
@@ -88,8 +108,14 @@ def test_what_does_not_decay_is_not_applicable(form: Form, reason: str) -> None:
 
 
 def test_a_finding_names_the_layers_that_forget_fastest_and_slowest() -> None:
-    texts = [finding.text for finding in result_of(decay(LN2 / np.array([[5.0], [2.0], [9.0]]))).findings]
-    assert texts[1] == "Layer 2 has the shortest median half-distance, 2 positions; layer 4 the longest, 9 positions."
+    texts = [
+        finding.text for finding in result_of(decay(LN2 / np.array([[5.0], [2.0], [9.0]]))).findings
+    ]
+    assert (
+        texts[1]
+        == "Layer 2 has the shortest median half-distance, 2 positions; layer 4 the longest, 9"
+        " positions."
+    )
 
 
 def test_layers_that_are_alike_are_not_told_apart() -> None:
@@ -98,12 +124,18 @@ def test_layers_that_are_alike_are_not_told_apart() -> None:
 
 @pytest.mark.parametrize(
     ("at_zero_input", "opening"),
-    [(True, "By decay alone, at zero input, the half-distance"), (False, "By decay alone, the half-distance")],
+    [
+        (True, "By decay alone, at zero input, the half-distance"),
+        (False, "By decay alone, the half-distance"),
+    ],
 )
-def test_a_finding_says_whether_the_rates_depend_on_the_content(at_zero_input: bool, opening: str) -> None:
+def test_a_finding_says_whether_the_rates_depend_on_the_content(
+    at_zero_input: bool, opening: str
+) -> None:
     text = result_of(decay(LN2 / np.array([[1.0, 2.0, 4.0]]), at_zero_input)).findings[0].text
     assert (
-        text == f"{opening} of the state is 2 positions in the median head. It is 1 position in the fastest and 4 positions in the slowest."
+        text == f"{opening} of the state is 2 positions in the median head. It is 1 position in the"
+        " fastest and 4 positions in the slowest."
     )
 
 
@@ -115,12 +147,19 @@ def test_layers_without_decay_are_left_empty() -> None:
     bands = [patch.get_data() for patch in axes.patches if isinstance(patch, StepPatch)]
     assert len(bands) == 3
     for values, edges, _ in bands:
-        assert (np.flatnonzero(np.isnan(values)).tolist(), edges.tolist()) == ([1, 3], [-0.5, 0.5, 1.5, 2.5, 3.5, 4.5])
+        assert (np.flatnonzero(np.isnan(values)).tolist(), edges.tolist()) == (
+            [1, 3],
+            [-0.5, 0.5, 1.5, 2.5, 3.5, 4.5],
+        )
 
 
 def test_slopes_of_alibi_are_drawn_beside_a_decay() -> None:
     """Press et al. 2022, section 3: 8 heads with slopes 1/2 … 1/256."""
-    (axes,) = draw_layers({Label("Model", "#3d7fd6"): result_of(decay([[1.0, 2.0], [3.0, 4.0]]))}).axes
+    (axes,) = draw_layers(
+        {Label("Model", "#3d7fd6"): result_of(decay([[1.0, 2.0], [3.0, 4.0]]))}
+    ).axes
     heights = [np.asarray(line.get_ydata(), dtype=np.float64) for line in axes.lines]
-    np.testing.assert_allclose([line[0] for line in heights[:8]], LN2 * 2.0 ** np.arange(1, 9), rtol=1e-12)
+    np.testing.assert_allclose(
+        [line[0] for line in heights[:8]], LN2 * 2.0 ** np.arange(1, 9), rtol=1e-12
+    )
     assert all(np.ptp(line) == 0.0 for line in heights[:8])

@@ -18,11 +18,23 @@ rng = np.random.default_rng(0)
 
 def of_table(vectors: Any, rows: int, columns: int) -> Result:
     form = PositionTable(frozen(vectors), grid=(rows, columns))
-    return tiles.compute(Subject(Encoding("vision", "made for a test", form, Provenance(""), modality="image")))
+    return tiles.compute(
+        Subject(Encoding("vision", "made for a test", form, Provenance(""), modality="image"))
+    )
 
 
 def of_window(bias: Any) -> Result:
-    return window.compute(Subject(Encoding("vision", "made for a test", WindowBias(frozen(bias)), Provenance(""), modality="image")))
+    return window.compute(
+        Subject(
+            Encoding(
+                "vision",
+                "made for a test",
+                WindowBias(frozen(bias)),
+                Provenance(""),
+                modality="image",
+            )
+        )
+    )
 
 
 def values_of(result: Result) -> dict[str, float | None]:
@@ -39,7 +51,9 @@ def cosines(vectors: Floats) -> Floats:
 def test_each_tile_is_the_cosine_map_of_its_patch() -> None:
     vectors = rng.normal(size=(15, 7))
     result = of_table(vectors, 3, 5)
-    np.testing.assert_allclose(result.derived["tiles"][1, 2], cosines(vectors)[1 * 5 + 2].reshape(3, 5), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        result.derived["tiles"][1, 2], cosines(vectors)[1 * 5 + 2].reshape(3, 5), rtol=0, atol=1e-12
+    )
     assert result.derived["tiles"].shape == (3, 5, 3, 5)
 
 
@@ -56,8 +70,12 @@ def test_mean_cosines_equal_those_of_the_whole_matrix() -> None:
 
 
 @given(st.integers(2, 9), st.integers(2, 9), st.sampled_from([4, 8, 32]))
-def test_the_sinusoid_of_a_grid_has_the_cosines_that_follow_from_its_formula(rows: int, columns: int, d_model: int) -> None:
-    """Patches of one row share half of their vectors; of the other half the cosine is mean_i cos(k ω_i), ω_i = 10000^(−i / (d/4))."""
+def test_the_sinusoid_of_a_grid_has_the_cosines_that_follow_from_its_formula(
+    rows: int, columns: int, d_model: int
+) -> None:
+    """Patches of one row share half of their vectors; of the other half the cosine is mean_i cos(k
+    ω_i), ω_i = 10000^(−i / (d/4)).
+    """
     frequencies = 10_000.0 ** (-np.arange(d_model // 4) / (d_model // 4))
     result = of_table(grid_sinusoid((rows, columns), d_model), rows, columns)
     for key, count in (("across", columns), ("down", rows)):
@@ -72,7 +90,14 @@ def test_a_table_of_rows_alone_has_cosine_one_along_rows_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "indices"), [(2, [0, 1]), (14, range(14)), (15, range(0, 15, 2)), (16, range(0, 16, 2)), (32, range(0, 32, 3))]
+    ("count", "indices"),
+    [
+        (2, [0, 1]),
+        (14, range(14)),
+        (15, range(0, 15, 2)),
+        (16, range(0, 16, 2)),
+        (32, range(0, 32, 3)),
+    ],
 )
 def test_at_most_14_evenly_spaced_patches_per_side_are_selected(count: int, indices: Any) -> None:
     result = of_table(rng.normal(size=(count, 4)), 1, count)
@@ -107,7 +132,10 @@ def test_the_spread_is_taken_within_heads_by_hand() -> None:
     assert (metrics["spread"], metrics["widest"]) == (2.0, 4.0)
 
 
-@pytest.mark.parametrize(("down", "across", "share"), [(0, 0, 100.0), (-1, 1, 100.0), (1, 0, 100.0), (2, 0, 0.0), (0, -2, 0.0)])
+@pytest.mark.parametrize(
+    ("down", "across", "share"),
+    [(0, 0, 100.0), (-1, 1, 100.0), (1, 0, 100.0), (2, 0, 0.0), (0, -2, 0.0)],
+)
 def test_a_peak_next_to_the_centre_counts_as_near(down: int, across: int, share: float) -> None:
     head = np.zeros((5, 5))
     head[2 + down, 2 + across] = 1.0

@@ -3,7 +3,15 @@ import pytest
 
 from generator.analyses.kernel import STEPS, Shaped, compute, draw_profiles
 from generator.contracts import Encoding, Provenance, Result, Subject
-from generator.encodings import Convolution, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias, sinusoid
+from generator.encodings import (
+    Convolution,
+    OffsetBias,
+    PositionTable,
+    RelativeTable,
+    Rotation,
+    WindowBias,
+    sinusoid,
+)
 from generator.encodings.kernels import profile_of
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import cosine_matrix, frozen, local_monotonicity, mean_by_distance
@@ -11,14 +19,25 @@ from generator.numerics.shapes import decay_scaled, far_level, half_distance
 from tests.support import LABELS, subject
 
 OFFSETS = frozen(np.arange(-128, 1))
-ALIBI = OffsetBias(frozen(np.array([[0.5], [0.25]]) * OFFSETS), OFFSETS, causal=True, beyond="linear")
+ALIBI = OffsetBias(
+    frozen(np.array([[0.5], [0.25]]) * OFFSETS), OFFSETS, causal=True, beyond="linear"
+)
 BOTH_SIDES = frozen(np.arange(-2, 3))
 BY_CONSTRUCTION: dict[str, Shaped] = {
-    "bias": OffsetBias(frozen(np.random.default_rng(0).normal(size=(3, 41))), frozen(np.arange(-20, 21)), False, "constant"),
+    "bias": OffsetBias(
+        frozen(np.random.default_rng(0).normal(size=(3, 41))),
+        frozen(np.arange(-20, 21)),
+        False,
+        "constant",
+    ),
     "causal bias": ALIBI,
     "rotation": Rotation(10_000.0, 64, 64, 2048),
-    "vectors by offset": RelativeTable(frozen(np.random.default_rng(1).normal(size=(17, 8))), frozen(np.arange(-8, 9))),
-    "convolution": Convolution(frozen(np.random.default_rng(2).normal(size=(4, 2, 9))), frozen(np.arange(-4, 5))),
+    "vectors by offset": RelativeTable(
+        frozen(np.random.default_rng(1).normal(size=(17, 8))), frozen(np.arange(-8, 9))
+    ),
+    "convolution": Convolution(
+        frozen(np.random.default_rng(2).normal(size=(4, 2, 9))), frozen(np.arange(-4, 5))
+    ),
 }
 CONSTANT: dict[str, Shaped] = {
     "bias": OffsetBias(frozen(np.full((2, 5), 3.0)), BOTH_SIDES, False, "constant"),
@@ -69,9 +88,13 @@ def test_forms_of_the_offset_are_translation_invariant(name: str) -> None:
 
 
 def test_alibi_decays_linearly_with_any_slopes() -> None:
-    """Far are distances from 96 on, with 32, 31 … 1 pairs: their mean distance is 128 − Σ m² / Σ m = 128 − 65 / 3."""
+    """Far are distances from 96 on, with 32, 31 … 1 pairs: their mean distance is 128 − Σ m² / Σ m
+    = 128 − 65 / 3.
+    """
     far = 128.0 - 65.0 / 3.0
-    np.testing.assert_allclose(result_of(ALIBI).arrays["profile"], 1.0 - np.arange(128) / far, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        result_of(ALIBI).arrays["profile"], 1.0 - np.arange(128) / far, rtol=0, atol=1e-12
+    )
     assert value(ALIBI, "half") == pytest.approx(far / 2.0)
     assert value(ALIBI, "monotonicity") == 100.0
 
@@ -81,14 +104,20 @@ def test_a_causal_bias_has_no_symmetry() -> None:
 
 
 @pytest.mark.parametrize("form", [PositionTable(sinusoid(16, 8)), Rotation(10_000.0, 8, 8, 64)])
-def test_a_form_that_is_symmetric_by_construction_has_a_reason_instead_of_symmetry(form: Shaped) -> None:
+def test_a_form_that_is_symmetric_by_construction_has_a_reason_instead_of_symmetry(
+    form: Shaped,
+) -> None:
     assert "by construction" in reason(form, "symmetry")
 
 
 def test_three_positions_by_hand() -> None:
-    """Bias 0, 2, 4, 1, 0 at offsets −2 … 2: means by distance 4, 1½, 0; steps 4 > 2, 2 > 0 and 4 > 1, 1 > 0 all fall."""
+    """Bias 0, 2, 4, 1, 0 at offsets −2 … 2: means by distance 4, 1½, 0; steps 4 > 2, 2 > 0 and 4 >
+    1, 1 > 0 all fall.
+    """
     form = bias([0.0, 2.0, 4.0, 1.0, 0.0])
-    np.testing.assert_allclose(result_of(form).derived["matrix"], [[1, 0.25, 0], [0.5, 1, 0.25], [0, 0.5, 1]])
+    np.testing.assert_allclose(
+        result_of(form).derived["matrix"], [[1, 0.25, 0], [0.5, 1, 0.25], [0, 0.5, 1]]
+    )
     np.testing.assert_allclose(result_of(form).arrays["profile"], [1.0, 0.375, 0.0])
     assert value(form, "half") == pytest.approx(0.8)
     assert value(form, "monotonicity") == 100.0
@@ -96,7 +125,9 @@ def test_three_positions_by_hand() -> None:
 
 def test_symmetry_of_three_positions_by_hand() -> None:
     """A − Aᵀ has ±1 four times, norm 2; A has 4 three times, 2 and 1 twice each, norm √58."""
-    assert value(bias([0.0, 2.0, 4.0, 1.0, 0.0]), "symmetry") == pytest.approx(1.0 - 1.0 / np.sqrt(58.0))
+    assert value(bias([0.0, 2.0, 4.0, 1.0, 0.0]), "symmetry") == pytest.approx(
+        1.0 - 1.0 / np.sqrt(58.0)
+    )
 
 
 def test_an_antisymmetric_bias_has_symmetry_0() -> None:
@@ -104,13 +135,17 @@ def test_an_antisymmetric_bias_has_symmetry_0() -> None:
 
 
 def test_invariance_of_a_table_of_three_by_hand() -> None:
-    """Cosines 0, 0 at distance 1 would be invariant; here they are 1 and 0, and 0 at distance 2: 1 − 1 / (4/3) = ¼."""
+    """Cosines 0, 0 at distance 1 would be invariant; here they are 1 and 0, and 0 at distance 2: 1
+    − 1 / (4/3) = ¼.
+    """
     form = PositionTable(frozen([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
     assert value(form, "invariance") == pytest.approx(0.25)
 
 
 def test_the_half_distance_is_measured_from_the_maximum() -> None:
-    """From distance 0 on: −9, 4, 2, 1, 0; far are two pairs of 1 and one of 0, so that half of the fall from 4 is done at 7/3."""
+    """From distance 0 on: −9, 4, 2, 1, 0; far are two pairs of 1 and one of 0, so that half of the
+    fall from 4 is done at 7/3.
+    """
     form = bias([0.0, 1.0, 2.0, 4.0, -9.0], causal=True)
     assert value(form, "half") == pytest.approx(1.0 + (4.0 - 7.0 / 3.0) / 2.0)
 
@@ -122,7 +157,9 @@ def test_a_flat_step_does_not_fall() -> None:
 def test_constant_heads_are_excluded_and_counted() -> None:
     line, flat = [0.0, 1.0, 2.0, 3.0, 4.0], [7.0] * 5
     assert value(bias(line, flat, flat, causal=True), "constant") == 2
-    assert value(bias(line, flat, flat, causal=True), "half") == value(bias(line, causal=True), "half")
+    assert value(bias(line, flat, flat, causal=True), "half") == value(
+        bias(line, causal=True), "half"
+    )
 
 
 def test_heads_that_favour_the_farthest_have_no_half_distance_and_are_counted() -> None:
@@ -164,7 +201,10 @@ def test_at_most_128_positions_are_compared(n_rows: int, compared: int) -> None:
 @pytest.mark.parametrize("factor", [1e-200, 3.0, 1e200])
 def test_shapes_do_not_change_with_the_unit(factor: float) -> None:
     values = np.random.default_rng(3).normal(size=(2, 21))
-    once, scaled = (result_of(OffsetBias(frozen(f * values), frozen(np.arange(-10, 11)), False, "constant")) for f in (1.0, factor))
+    once, scaled = (
+        result_of(OffsetBias(frozen(f * values), frozen(np.arange(-10, 11)), False, "constant"))
+        for f in (1.0, factor)
+    )
     np.testing.assert_allclose(once.derived["matrix"], scaled.derived["matrix"], rtol=0, atol=1e-9)
     assert [m.value for m in once.metrics] == pytest.approx([m.value for m in scaled.metrics])
 
@@ -175,16 +215,25 @@ def test_a_window_is_translation_invariant() -> None:
 
 
 def test_a_grid_that_adds_a_row_and_a_column_halves_as_either_alone() -> None:
-    """Vectors (row's, column's) of equal length: within a row the cosine is ½ + ½ that of the columns, so its shape is theirs."""
+    """Vectors (row's, column's) of equal length: within a row the cosine is ½ + ½ that of the
+    columns, so its shape is theirs.
+    """
     line = sinusoid(12, 16)
     grid = np.hstack([np.repeat(line, 12, axis=0), np.tile(line, (12, 1))])
-    of_line, of_grid = (result_of(form).arrays["profile"] for form in (PositionTable(line), PositionTable(frozen(grid), grid=(12, 12))))
+    of_line, of_grid = (
+        result_of(form).arrays["profile"]
+        for form in (PositionTable(line), PositionTable(frozen(grid), grid=(12, 12)))
+    )
     np.testing.assert_allclose(of_grid, of_line, rtol=0, atol=1e-12)
-    assert value(PositionTable(frozen(grid), grid=(12, 12)), "invariance") == pytest.approx(1.0, abs=1e-9)
+    assert value(PositionTable(frozen(grid), grid=(12, 12)), "invariance") == pytest.approx(
+        1.0, abs=1e-9
+    )
 
 
 def test_a_window_of_three_by_three_by_hand() -> None:
-    """Along rows 0, 1, 4, 3, 2, along columns 2, 1, 4, 3, 0: means 4, 2, 1; of 12 kinds of step, only that from 1 to 2 upwards does not fall."""
+    """Along rows 0, 1, 4, 3, 2, along columns 2, 1, 4, 3, 0: means 4, 2, 1; of 12 kinds of step,
+    only that from 1 to 2 upwards does not fall.
+    """
     values = np.zeros((5, 5))
     values[2], values[:, 2] = [0.0, 1.0, 4.0, 3.0, 2.0], [2.0, 1.0, 4.0, 3.0, 0.0]
     form = WindowBias(frozen(values[None]))
@@ -193,16 +242,28 @@ def test_a_window_of_three_by_three_by_hand() -> None:
     assert value(form, "monotonicity") == pytest.approx(1100.0 / 12)
 
 
-@pytest.mark.parametrize(("grid", "farthest"), [((1, 20), 15), ((14, 14), 13), ((3, 5), 4), ((40, 2), 15)])
-def test_distances_of_patches_are_measured_along_rows_and_columns(grid: tuple[int, int], farthest: int) -> None:
-    form = PositionTable(frozen(np.random.default_rng(6).normal(size=(grid[0] * grid[1], 8))), grid=grid)
+@pytest.mark.parametrize(
+    ("grid", "farthest"), [((1, 20), 15), ((14, 14), 13), ((3, 5), 4), ((40, 2), 15)]
+)
+def test_distances_of_patches_are_measured_along_rows_and_columns(
+    grid: tuple[int, int], farthest: int
+) -> None:
+    form = PositionTable(
+        frozen(np.random.default_rng(6).normal(size=(grid[0] * grid[1], 8))), grid=grid
+    )
     assert value(form, "farthest") == farthest
-    assert f"Over {farthest + 1} patches along rows and columns" in result_of(form).findings[0].text or value(form, "half") is None
+    assert (
+        f"Over {farthest + 1} patches along rows and columns" in result_of(form).findings[0].text
+        or value(form, "half") is None
+    )
 
 
 def test_only_the_middle_of_a_large_window_is_compared() -> None:
     values = np.random.default_rng(7).normal(size=(2, 47, 47))
-    full, middle = (result_of(WindowBias(frozen(values_of_window))) for values_of_window in (values, values[:, 8:-8, 8:-8]))
+    full, middle = (
+        result_of(WindowBias(frozen(values_of_window)))
+        for values_of_window in (values, values[:, 8:-8, 8:-8])
+    )
     np.testing.assert_array_equal(full.derived["matrix"], middle.derived["matrix"])
 
 
@@ -212,7 +273,9 @@ def test_two_by_two_patches_make_no_profile() -> None:
 
 
 def test_random_vectors_fall_at_half_of_the_steps() -> None:
-    """By symmetry either of two neighbours is the higher one; the first step, from 1 down, always falls."""
+    """By symmetry either of two neighbours is the higher one; the first step, from 1 down, always
+    falls.
+    """
     form = PositionTable(frozen(np.random.default_rng(5).normal(size=(128, 768))))
     expected = 100.0 * (1 + (STEPS - 1) / 2) / STEPS
     assert value(form, "monotonicity") == pytest.approx(expected, abs=3.0)
@@ -220,7 +283,10 @@ def test_random_vectors_fall_at_half_of_the_steps() -> None:
 
 def result_of_image(form: Shaped) -> Result:
     return compute(
-        Subject(Encoding("vision rows", "made for a test", form, Provenance(""), modality="image"), no_input="no sentence was given")
+        Subject(
+            Encoding("vision rows", "made for a test", form, Provenance(""), modality="image"),
+            no_input="no sentence was given",
+        )
     )
 
 
@@ -229,10 +295,18 @@ def result_of_image(form: Shaped) -> Result:
     [
         (Rotation(100.0, 32, 64, 14), 14, 128),
         (Rotation(10_000.0, 32, 64, 64), 16, 128),
-        (RelativeTable(frozen(np.random.default_rng(9).normal(size=(13, 4))), frozen(np.arange(-6, 7))), 7, 128),
+        (
+            RelativeTable(
+                frozen(np.random.default_rng(9).normal(size=(13, 4))), frozen(np.arange(-6, 7))
+            ),
+            7,
+            128,
+        ),
     ],
 )
-def test_a_side_of_an_image_has_its_own_number_of_patches_up_to_16(form: Shaped, of_image: int, of_text: int) -> None:
+def test_a_side_of_an_image_has_its_own_number_of_patches_up_to_16(
+    form: Shaped, of_image: int, of_text: int
+) -> None:
     assert len(result_of_image(form).arrays["profile"]) == of_image
     assert len(result_of(form).arrays["profile"]) == of_text
     assert (
@@ -242,10 +316,17 @@ def test_a_side_of_an_image_has_its_own_number_of_patches_up_to_16(form: Shaped,
 
 
 def test_words_and_patches_have_separate_panels() -> None:
-    """Distances in words go to 127, those in patches no further than 15: on one axis either would be a smear."""
+    """Distances in words go to 127, those in patches no further than 15: on one axis either would
+    be a smear.
+    """
     line, grid = PositionTable(sinusoid(128, 8)), PositionTable(sinusoid(16, 8), grid=(4, 4))
     figure = draw_profiles({LABELS[0]: result_of(line), LABELS[1]: result_of(grid)})
-    assert [axes.get_xlim() for axes in figure.axes] == [(0.0, 127.0), (1.0, 127.0), (0.0, 3.0), (1.0, 3.0)]
+    assert [axes.get_xlim() for axes in figure.axes] == [
+        (0.0, 127.0),
+        (1.0, 127.0),
+        (0.0, 3.0),
+        (1.0, 3.0),
+    ]
     assert len(draw_profiles({LABELS[0]: result_of(line), LABELS[1]: result_of(line)}).axes) == 2
 
 
@@ -253,14 +334,25 @@ def test_patches_without_a_grid_are_positions() -> None:
     assert str(result_of_image(PositionTable(sinusoid(40, 8))).arrays["unit"]) == "positions"
 
 
-@pytest.mark.parametrize(("n", "steps", "chance"), [(128, 20, 52.7), (512, 20, 52.5), (16, 15, 56.25)])
-def test_the_share_of_falling_steps_that_chance_gives_a_table(n: int, steps: int, chance: float) -> None:
-    """The first step outwards always falls, half of the others do: by counting, and in random tables, the value on the pages."""
+@pytest.mark.parametrize(
+    ("n", "steps", "chance"), [(128, 20, 52.7), (512, 20, 52.5), (16, 15, 56.25)]
+)
+def test_the_share_of_falling_steps_that_chance_gives_a_table(
+    n: int, steps: int, chance: float
+) -> None:
+    """The first step outwards always falls, half of the others do: by counting, and in random
+    tables, the value on the pages.
+    """
     first, every = n - 1, sum(n - 1 - distance for distance in range(steps))
     assert 100.0 * (first + 0.5 * (every - first)) / every == pytest.approx(chance, abs=0.05)
     rng = np.random.default_rng(3)
-    shares = [local_monotonicity([cosine_matrix(rng.normal(size=(n, 64)))], 20) for _ in range(12 if n > 16 else 200)]
-    assert 100.0 * float(np.mean([share for share in shares if share is not None])) == pytest.approx(chance, abs=0.5)
+    shares = [
+        local_monotonicity([cosine_matrix(rng.normal(size=(n, 64)))], 20)
+        for _ in range(12 if n > 16 else 200)
+    ]
+    assert 100.0 * float(
+        np.mean([share for share in shares if share is not None])
+    ) == pytest.approx(chance, abs=0.5)
 
 
 def test_heads_that_do_not_decay_are_excluded_from_the_finding() -> None:
@@ -268,19 +360,29 @@ def test_heads_that_do_not_decay_are_excluded_from_the_finding() -> None:
     for heads, text in (
         (values, "falls halfway to its far level within 3.8 positions in 1 of 2 heads."),
         (values[:1], "positions, the bias falls halfway to its far level within 3.8 positions."),
-        (values[[0, 0, 1]], "falls halfway to its far level within 3.8 positions on average over 2 of 3 heads."),
-        (values[[0, 0]], "falls halfway to its far level within 3.8 positions on average over 2 heads."),
+        (
+            values[[0, 0, 1]],
+            "falls halfway to its far level within 3.8 positions on average over 2 of 3 heads.",
+        ),
+        (
+            values[[0, 0]],
+            "falls halfway to its far level within 3.8 positions on average over 2 heads.",
+        ),
     ):
         form = OffsetBias(frozen(heads), frozen(np.arange(-9, 10)), causal=False, beyond="constant")
         assert text in result_of(form).findings[0].text
 
 
 def test_a_half_distance_is_marked_only_where_the_mean_line_crosses_one_half() -> None:
-    """One head falls at once, one along a straight line: the mean of their half-distances is far from where the mean of both is a half."""
+    """One head falls at once, one along a straight line: the mean of their half-distances is far
+    from where the mean of both is a half.
+    """
     distance = np.abs(np.arange(-63, 64.0))
     steep, flat = -np.minimum(distance, 1.0), -distance
     for heads, n_spots in (([flat], 1), ([steep, flat], 0)):
-        form = OffsetBias(frozen(np.stack(heads)), frozen(np.arange(-63, 64)), causal=False, beyond="constant")
+        form = OffsetBias(
+            frozen(np.stack(heads)), frozen(np.arange(-63, 64)), causal=False, beyond="constant"
+        )
         assert len(result_of(form).findings[0].spots) == n_spots
 
 
@@ -290,17 +392,28 @@ STEADY = ("half", "monotonicity", "invariance", "half_context")
 @pytest.mark.parametrize("position", [0, 5, 300, 511])
 @pytest.mark.parametrize("factor", [1.0, 30.0])
 def test_an_odd_row_in_a_sinusoid_changes_no_measure(position: int, factor: float) -> None:
-    """Every offset has the same cosine everywhere, so that pairs left out change no mean but, by their number, the far level."""
+    """Every offset has the same cosine everywhere, so that pairs left out change no mean but, by
+    their number, the far level.
+    """
     table = sinusoid(512, 64).copy()
     table[position] = factor * np.linalg.norm(table[0]) * np.eye(64)[3]
-    plain, odd = result_of(PositionTable(sinusoid(512, 64))), result_of(PositionTable(frozen(table)))
+    plain, odd = (
+        result_of(PositionTable(sinusoid(512, 64))),
+        result_of(PositionTable(frozen(table))),
+    )
     assert odd.value("left_out") == 1
-    assert [odd.value(key) for key in STEADY] == pytest.approx([plain.value(key) for key in STEADY], rel=2e-3)
-    assert f"Left out as an outlier: position {position}." in [finding.text for finding in odd.findings]
+    assert [odd.value(key) for key in STEADY] == pytest.approx(
+        [plain.value(key) for key in STEADY], rel=2e-3
+    )
+    assert f"Left out as an outlier: position {position}." in [
+        finding.text for finding in odd.findings
+    ]
 
 
 def walk(n_positions: int, correlation: float, seed: int) -> np.ndarray:
-    """Rows of a stationary walk, whose cosines fall as ``correlation`` to the power of the distance: (n_positions, 768)."""
+    """Rows of a stationary walk, whose cosines fall as ``correlation`` to the power of the
+    distance: (n_positions, 768).
+    """
     steps = np.random.default_rng(seed).normal(size=(n_positions, 768))
     rows = [steps[0]]
     for step in steps[1:]:
@@ -321,18 +434,29 @@ def test_where_windows_disagree_there_is_no_half_distance_but_the_reason() -> No
     table = np.vstack([walk(200, 0.98, 1), np.random.default_rng(2).normal(size=(400, 768))])
     result = result_of(PositionTable(frozen(table)))
     assert result.value("half") is None
-    assert "not stable: 29.6 at the start, 0.5 in the middle" in (result.metric("half").reason or "")
+    assert "not stable: 29.6 at the start, 0.5 in the middle" in (
+        result.metric("half").reason or ""
+    )
     assert "0.5 in the middle, 0.5 at the end" in result.findings[0].text
     assert (result.value("half_high") or 0.0) > 50 * (result.value("half_low") or 1.0)
     assert "not stable" in (result.metric("monotonicity").reason or "")
 
 
-@pytest.mark.parametrize(("correlation", "times", "half"), [(0.945, 1.8, pytest.approx(8.2, rel=0.05)), (0.955, 2.2, None)])
-def test_half_distances_have_a_mean_where_the_farthest_is_at_most_twice_the_nearest(correlation: float, times: float, half: object) -> None:
-    """A walk that halves near ln ½ / ln 0.9 = 6.6 in the middle and at the end, and farther at the start."""
+@pytest.mark.parametrize(
+    ("correlation", "times", "half"),
+    [(0.945, 1.8, pytest.approx(8.2, rel=0.05)), (0.955, 2.2, None)],
+)
+def test_half_distances_have_a_mean_where_the_farthest_is_at_most_twice_the_nearest(
+    correlation: float, times: float, half: object
+) -> None:
+    """A walk that halves near ln ½ / ln 0.9 = 6.6 in the middle and at the end, and farther at the
+    start.
+    """
     table = np.vstack([walk(200, correlation, 2), walk(400, 0.9, 12)])
     result = result_of(PositionTable(frozen(table)))
-    assert (result.value("half_high") or 0.0) / (result.value("half_low") or 1.0) == pytest.approx(times, abs=0.05)
+    assert (result.value("half_high") or 0.0) / (result.value("half_low") or 1.0) == pytest.approx(
+        times, abs=0.05
+    )
     assert result.value("half") == half
 
 
@@ -342,20 +466,26 @@ def test_a_short_table_has_one_window() -> None:
 
 
 @pytest.mark.parametrize(("grid", "windows"), [((16, 16), 1), ((12, 5), 1), ((20, 18), 3)])
-def test_large_grids_have_windows_in_the_middle_and_in_two_corners(grid: tuple[int, int], windows: int) -> None:
+def test_large_grids_have_windows_in_the_middle_and_in_two_corners(
+    grid: tuple[int, int], windows: int
+) -> None:
     form = PositionTable(sinusoid(grid[0] * grid[1], 16), grid=grid)
     assert len(result_of(form).arrays["halves"]) == windows
 
 
 @pytest.mark.parametrize("grid", [None, (20, 30), (600, 1)])
-def test_the_profile_over_all_positions_equals_the_means_of_the_whole_cosine_matrix(grid: tuple[int, int] | None) -> None:
+def test_the_profile_over_all_positions_equals_the_means_of_the_whole_cosine_matrix(
+    grid: tuple[int, int] | None,
+) -> None:
     form = PositionTable(frozen(walk(600, 0.9, 3)), grid=grid)
     rows, columns = grid or (1, 600)
     patches = np.arange(600).reshape(rows, columns)
     cosines = cosine_matrix(form.vectors)
     lines = [cosines[np.ix_(line, line)] for line in (*patches, *patches.T)]
     profile = profile_of(form, 16, of_patches=False)
-    np.testing.assert_allclose(profile.values[0], mean_by_distance(lines)[profile.distances], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        profile.values[0], mean_by_distance(lines)[profile.distances], rtol=0, atol=1e-12
+    )
     assert profile.far[0] == pytest.approx(far_level(lines), abs=1e-12)
     assert (profile.distances[0], profile.distances[-1]) == (0, max(rows, columns) - 1)
 
@@ -363,23 +493,45 @@ def test_the_profile_over_all_positions_equals_the_means_of_the_whole_cosine_mat
 def test_the_profile_of_a_rotation_goes_as_far_as_its_window() -> None:
     form = Rotation(10_000.0, 64, 64, 131_072, window=4096)
     profile = profile_of(form, 16, of_patches=False)
-    np.testing.assert_allclose(profile.values[0], form.by_offset(4096)[profile.distances], rtol=0, atol=1e-12)
-    assert profile.far[0] == pytest.approx(np.average(form.by_offset(4096)[3072:], weights=1024 - np.arange(1024)), abs=1e-9)
+    np.testing.assert_allclose(
+        profile.values[0], form.by_offset(4096)[profile.distances], rtol=0, atol=1e-12
+    )
+    assert profile.far[0] == pytest.approx(
+        np.average(form.by_offset(4096)[3072:], weights=1024 - np.arange(1024)), abs=1e-9
+    )
     assert (profile.distances[-1], profile.distances.size < 250) == (4095, True)
 
 
-@pytest.mark.parametrize("form", [Rotation(10_000.0, 64, 64, 2048), Rotation(1e7, 32, 64, 2048), Rotation(1e6, 8, 8, 2048, step=0.002)])
-def test_the_half_distance_of_a_rotation_over_all_positions_is_that_of_its_whole_matrix(form: Rotation) -> None:
+@pytest.mark.parametrize(
+    "form",
+    [
+        Rotation(10_000.0, 64, 64, 2048),
+        Rotation(1e7, 32, 64, 2048),
+        Rotation(1e6, 8, 8, 2048, step=0.002),
+    ],
+)
+def test_the_half_distance_of_a_rotation_over_all_positions_is_that_of_its_whole_matrix(
+    form: Rotation,
+) -> None:
     """Whichever distances are drawn."""
     matrix = form.kernel(2048)[0]
     decay = decay_scaled(form.by_offset(2048), far_level([matrix]))
     assert decay is not None
-    assert value(form, "half_context") == pytest.approx(half_distance(np.arange(2048), decay), rel=1e-9)
+    assert value(form, "half_context") == pytest.approx(
+        half_distance(np.arange(2048), decay), rel=1e-9
+    )
 
 
 def test_the_half_distance_of_a_ripple_is_the_first_of_its_falls() -> None:
     """Between distances that are drawn, and beyond those that are looked at together first."""
-    form = Rotation(1.0, 20, 20, 20_000, rescaled=(frozen([*[2e-4] * 9, 2.0]), 1.0), scaling={"rope_type": "stored"})
+    form = Rotation(
+        1.0,
+        20,
+        20,
+        20_000,
+        rescaled=(frozen([*[2e-4] * 9, 2.0]), 1.0),
+        scaling={"rope_type": "stored"},
+    )
     every = form.by_offset(20_000)
     far = float(np.average(every[15_000:], weights=5_000 - np.arange(5_000)))
     expected = half_distance(np.arange(20_000), (every - far) / (1.0 - far))
@@ -390,7 +542,9 @@ def test_the_half_distance_of_a_ripple_is_the_first_of_its_falls() -> None:
 
 
 def test_a_rotation_without_a_turn_does_not_fall() -> None:
-    form = Rotation(1.0, 2, 2, 4096, rescaled=(frozen([1e-13]), 1.0), scaling={"rope_type": "stored"})
+    form = Rotation(
+        1.0, 2, 2, 4096, rescaled=(frozen([1e-13]), 1.0), scaling={"rope_type": "stored"}
+    )
     assert np.isnan(profile_of(form, 16, of_patches=False).halves).all()
 
 
@@ -399,7 +553,9 @@ def test_the_half_distance_of_a_table_is_found_among_all_distances() -> None:
     cosines = cosine_matrix(form.vectors)
     decay = decay_scaled(mean_by_distance([cosines]), far_level([cosines]))
     assert decay is not None
-    assert value(form, "half_context") == pytest.approx(half_distance(np.arange(600), decay), rel=1e-9)
+    assert value(form, "half_context") == pytest.approx(
+        half_distance(np.arange(600), decay), rel=1e-9
+    )
 
 
 def test_the_profile_of_a_bias_by_hand() -> None:

@@ -48,7 +48,9 @@ def test_attention_equals_the_softmax_of_torch() -> None:
     import torch
 
     logits = rng.normal(size=(9, 9)) * 30.0
-    np.testing.assert_allclose(attention(logits), torch.softmax(torch.tensor(logits), dim=1).numpy(), atol=1e-15)
+    np.testing.assert_allclose(
+        attention(logits), torch.softmax(torch.tensor(logits), dim=1).numpy(), atol=1e-15
+    )
 
 
 def test_future_keys_get_no_attention() -> None:
@@ -63,10 +65,14 @@ def test_three_by_three_by_hand() -> None:
     assert perplexity(weights) == pytest.approx((2.0**1.5 + 2.0**1.5 + 2.0) / 3)
 
 
-@pytest.mark.parametrize(("left", "right", "expected"), [(1.0, 1.0, 1.0), (3.0, 1.0, 0.5), (1.0, 9.0, 0.2)])
+@pytest.mark.parametrize(
+    ("left", "right", "expected"), [(1.0, 1.0, 1.0), (3.0, 1.0, 0.5), (1.0, 9.0, 0.2)]
+)
 def test_symmetry_of_three_positions_by_hand(left: float, right: float, expected: float) -> None:
     """The one in the middle alone has a key on either side: 1 − |left − right| / (left + right)."""
-    assert symmetry(np.log([[1.0, 1.0, 1.0], [left, 7.0, right], [1.0, 1.0, 1.0]]), 3) == pytest.approx(expected)
+    assert symmetry(
+        np.log([[1.0, 1.0, 1.0], [left, 7.0, right], [1.0, 1.0, 1.0]]), 3
+    ) == pytest.approx(expected)
 
 
 def test_symmetry_by_its_definition() -> None:
@@ -74,7 +80,9 @@ def test_symmetry_by_its_definition() -> None:
     weights = attention(logits := rng.normal(size=(7, 7)))
     shares = []
     for i in range(1, 6):
-        pairs = [(weights[i, i - k], weights[i, i + k]) for k in range(1, 7) if i - k >= 0 and i + k < 7]
+        pairs = [
+            (weights[i, i - k], weights[i, i + k]) for k in range(1, 7) if i - k >= 0 and i + k < 7
+        ]
         shares.append(1.0 - sum(abs(a - b) for a, b in pairs) / sum(a + b for a, b in pairs))
     assert symmetry(logits, 7) == pytest.approx(np.mean(shares))
 
@@ -98,13 +106,17 @@ def test_a_constant_bias_has_the_locality_of_uniform_attention(level: float) -> 
 def test_uniform_causal_attention_in_closed_form() -> None:
     """Query i sees i + 1 keys: (2 − 2^−i) / (i + 1)."""
     values = values_of(alibi(0.0))
-    assert values["chance"] == pytest.approx(100.0 * np.mean([(2.0 - 0.5**i) / (i + 1) for i in range(N)]))
+    assert values["chance"] == pytest.approx(
+        100.0 * np.mean([(2.0 - 0.5**i) / (i + 1) for i in range(N)])
+    )
     assert values["keys"] == pytest.approx((N + 1) / 2)
 
 
 @pytest.mark.parametrize("slope", [0.5, 2.0**-8])
 def test_slopes_have_the_locality_of_two_geometric_series(slope: float) -> None:
-    """With r = e^−slope, the attention of query i to key i − d is r^d / Σ r^d, and Σ (r/2)^d is a geometric series too."""
+    """With r = e^−slope, the attention of query i to key i − d is r^d / Σ r^d, and Σ (r/2)^d is a
+    geometric series too.
+    """
     r, terms = np.exp(-slope), np.arange(N) + 1.0
     expected = np.mean((1.0 - (r / 2.0) ** terms) / (1.0 - r / 2.0) * (1.0 - r) / (1.0 - r**terms))
     assert values_of(alibi(slope))["locality"] == pytest.approx(100.0 * expected)
@@ -138,7 +150,9 @@ def test_a_causal_bias_has_a_reason_instead_of_symmetry() -> None:
 
 
 def test_the_distance_in_a_window_is_rows_plus_columns() -> None:
-    """2^−(r + c) is a product, so that the locality of uniform attention over a window is the product of those over its sides."""
+    """2^−(r + c) is a product, so that the locality of uniform attention over a window is the
+    product of those over its sides.
+    """
     values = values_of(WindowBias(frozen(np.zeros((1, 9, 13)))))
     assert values["positions"] == 35.0
     assert values["locality"] == pytest.approx(100.0 * uniform_locality(5) * uniform_locality(7))
@@ -146,14 +160,22 @@ def test_the_distance_in_a_window_is_rows_plus_columns() -> None:
 
 def test_a_window_is_mirrored_by_rows_and_columns_at_once() -> None:
     half = rng.normal(size=(1, 7, 9))
-    assert values_of(WindowBias(frozen(half + half[:, ::-1, ::-1])))["symmetry"] == pytest.approx(100.0)
-    assert values_of(WindowBias(frozen(half + half[:, :, ::-1])))["symmetry"] != pytest.approx(100.0, abs=1.0)
+    assert values_of(WindowBias(frozen(half + half[:, ::-1, ::-1])))["symmetry"] == pytest.approx(
+        100.0
+    )
+    assert values_of(WindowBias(frozen(half + half[:, :, ::-1])))["symmetry"] != pytest.approx(
+        100.0, abs=1.0
+    )
 
 
 def test_the_finding_counts_the_local_heads() -> None:
     away, near = 0.1 * np.abs(BOTH_SIDES), -0.1 * np.abs(BOTH_SIDES)
     (text, weight), *others = sentences(bias(near, near, away))
-    assert (text[:72], weight, others) == ("By the bias alone, 2 of 3 heads attend more locally than uniform attenti", 0.4, [])
+    assert (text[:72], weight, others) == (
+        "By the bias alone, 2 of 3 heads attend more locally than uniform attenti",
+        0.4,
+        [],
+    )
     ((text, weight),) = sentences(bias(near, away, away))
     assert (text[:40], weight) == ("By the bias alone, only 1 of 3 heads att", 0.6)
 
@@ -161,7 +183,13 @@ def test_the_finding_counts_the_local_heads() -> None:
 def test_a_finding_counts_the_one_sided_heads() -> None:
     past, even = -1.0 * BOTH_SIDES, -1.0 * np.abs(BOTH_SIDES)
     assert sentences(bias(past, even))[1:] == [
-        ("1 of 2 heads favours one of two mirror-image keys more than threefold on average (symmetry below 50 %).", 0.5)
+        (
+            (
+                "1 of 2 heads favours one of two mirror-image keys more than threefold on average"
+                " (symmetry below 50 %)."
+            ),
+            0.5,
+        )
     ]
     assert len(sentences(bias(past, even, even))) == 1
 

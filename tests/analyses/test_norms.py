@@ -42,17 +42,24 @@ def test_norms_are_those_of_numpy() -> None:
 def test_the_spread_within_excludes_outliers() -> None:
     metrics = values_of(result_of(with_norms(*[1.0, 1.1] * 10, 9.0)))
     assert metrics["spread_within"] == pytest.approx(np.std([1.0, 1.1]) / 1.05)
-    assert metrics["spread"] == pytest.approx(np.std([1.0, 1.1] * 10 + [9.0]) / np.mean([1.0, 1.1] * 10 + [9.0]))
+    assert metrics["spread"] == pytest.approx(
+        np.std([1.0, 1.1] * 10 + [9.0]) / np.mean([1.0, 1.1] * 10 + [9.0])
+    )
 
 
 def test_outliers_are_listed_with_the_farthest() -> None:
     (finding,) = findings_of(with_norms(3.0, 3.0, *[1.0] * 40, 0.1))
-    assert "3 vectors have unusual norms (positions 0–1, 42). Position 42 has only 10 % of the median norm." in finding.text
+    assert (
+        "3 vectors have unusual norms (positions 0–1, 42). Position 42 has only 10 % of the median"
+        " norm." in finding.text
+    )
     assert finding.weight > 0.5
 
 
 def test_a_single_outlier_is_reported_by_its_position() -> None:
-    assert "Position 0 has an unusual norm, 3 times the median." in [finding.text for finding in findings_of(with_norms(3.0, *[1.0] * 40))]
+    assert "Position 0 has an unusual norm, 3 times the median." in [
+        finding.text for finding in findings_of(with_norms(3.0, *[1.0] * 40))
+    ]
 
 
 def test_without_outliers_there_is_no_finding() -> None:
@@ -60,7 +67,9 @@ def test_without_outliers_there_is_no_finding() -> None:
 
 
 def test_equal_norms_are_reported() -> None:
-    assert [finding.text for finding in findings_of(with_norms(*[2.0] * 9))] == ["All vectors have the same norm, 2."]
+    assert [finding.text for finding in findings_of(with_norms(*[2.0] * 9))] == [
+        "All vectors have the same norm, 2."
+    ]
 
 
 def test_only_few_strong_dimensions_are_reported() -> None:

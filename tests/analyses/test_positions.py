@@ -20,7 +20,8 @@ NOISE = rng.normal(size=(60, 200))
 P = np.arange(128)[:, None]
 PHASES = rng.uniform(0.0, 2.0 * np.pi, 30)
 PERIODS = np.where(np.arange(30) < 20, 8.0, 32.0)
-SINES = np.sin(2.0 * np.pi * P / PERIODS + PHASES)  # twenty dimensions of period 8, ten of period 32
+# twenty dimensions of period 8, ten of period 32
+SINES = np.sin(2.0 * np.pi * P / PERIODS + PHASES)
 
 
 def result_of(module: Any, table: Any, grid: tuple[int, int] | None = None) -> Result:
@@ -48,18 +49,26 @@ def drifting(n_positions: int, cosine: float, width: int = 400, seed: int = 0) -
 def test_the_profile_and_its_spread_follow_from_scikit_learns_cosines() -> None:
     theirs, arrays = cosine_similarity(NOISE), result_of(cosine_profile, NOISE).arrays
     for offset in (0, 1, 30, 59):
-        assert arrays["profile"][offset] == pytest.approx(np.diagonal(theirs, offset).mean(), abs=1e-12)
-        assert arrays["spread"][offset] == pytest.approx(np.diagonal(theirs, offset).std(), abs=1e-9)
+        assert arrays["profile"][offset] == pytest.approx(
+            np.diagonal(theirs, offset).mean(), abs=1e-12
+        )
+        assert arrays["spread"][offset] == pytest.approx(
+            np.diagonal(theirs, offset).std(), abs=1e-9
+        )
 
 
 def test_the_profile_of_points_on_a_circle_is_a_cosine() -> None:
-    """cos 6° k: below ½ from 60° on, at offset 10; the lowest is at 180°, so it rises first at 31."""
+    """cos 6° k: below ½ from 60° on, at offset 10; the lowest is at 180°, so it rises first at
+    31.
+    """
     angles = np.deg2rad(6.0) * np.arange(60)
     result = result_of(cosine_profile, np.stack([np.cos(angles), np.sin(angles)], axis=1))
     np.testing.assert_allclose(result.arrays["profile"], np.cos(angles), rtol=0, atol=1e-12)
     np.testing.assert_allclose(result.arrays["spread"], 0.0, rtol=0, atol=1e-7)
     values = values_of(result)
-    assert [values[key] for key in ("half", "rise", "invariance")] == pytest.approx([10.0, 31.0, 1.0])
+    assert [values[key] for key in ("half", "rise", "invariance")] == pytest.approx(
+        [10.0, 31.0, 1.0]
+    )
 
 
 def test_half_distances_by_hand() -> None:
@@ -70,17 +79,24 @@ def test_half_distances_by_hand() -> None:
 
 
 def test_a_shared_component_changes_one_half_distance_and_not_the_other() -> None:
-    """With rows of one length r, adding a vector of length s at right angles makes each cosine c into (c r² + s²) / (r² + s²)."""
+    """With rows of one length r, adding a vector of length s at right angles makes each cosine c
+    into (c r² + s²) / (r² + s²).
+    """
     table = sinusoid(64, 32)
     shared = np.hstack([table, np.full((64, 1), 20.0)])
-    once, twice = values_of(result_of(cosine_profile, table)), values_of(result_of(cosine_profile, shared))
+    once, twice = (
+        values_of(result_of(cosine_profile, table)),
+        values_of(result_of(cosine_profile, shared)),
+    )
     assert once["half_fall"] == pytest.approx(twice["half_fall"])
     assert (once["half"] is None, twice["half"] is None) == (False, True)
 
 
 @given(st.integers(0, 20))
 def test_the_profile_always_falls_halfway_to_the_mean(seed: int) -> None:
-    """The mean of all pairs weighs the means of the diagonals, so one of these is at most as high."""
+    """The mean of all pairs weighs the means of the diagonals, so one of these is at most as
+    high.
+    """
     table = np.random.default_rng(seed).normal(size=(9, 3)) + 1.0
     assert 0.0 < (values_of(result_of(cosine_profile, table))["half_fall"] or 0.0) < 9.0
 
@@ -97,12 +113,20 @@ def test_decay_is_reported_only_where_neighbours_are_similar() -> None:
 
 
 def test_invariant_and_varying_tables_give_different_findings() -> None:
-    assert any("hardly matters" in finding.text for finding in findings_of(cosine_profile, sinusoid(64, 32)))
-    assert any("absolute position matters too" in finding.text for finding in findings_of(cosine_profile, NOISE))
+    assert any(
+        "hardly matters" in finding.text
+        for finding in findings_of(cosine_profile, sinusoid(64, 32))
+    )
+    assert any(
+        "absolute position matters too" in finding.text
+        for finding in findings_of(cosine_profile, NOISE)
+    )
 
 
 @given(st.integers(16, 40), st.integers(1, 5))
-def test_the_power_over_frequencies_is_the_energy_of_the_table(n_positions: int, width: int) -> None:
+def test_the_power_over_frequencies_is_the_energy_of_the_table(
+    n_positions: int, width: int
+) -> None:
     """Parseval: Σ |X_f|² = n Σ x²."""
     table = np.random.default_rng(n_positions).normal(size=(n_positions, width)) + 3.0
     energy = n_positions * np.sum((table - table.mean(axis=0)) ** 2, axis=0)
@@ -110,11 +134,19 @@ def test_the_power_over_frequencies_is_the_energy_of_the_table(n_positions: int,
 
 
 def test_sines_have_peaks_at_their_periods_and_amplitudes() -> None:
-    """Root mean square 1/√2 throughout, so an amplitude of 1 is √2 of it; 20 of 30 dimensions have it."""
+    """Root mean square 1/√2 throughout, so an amplitude of 1 is √2 of it; 20 of 30 dimensions have
+    it.
+    """
     result = result_of(spectrum, SINES)
     assert result.arrays["peaks"].tolist() == [8.0, 32.0]
-    at = {period: result.arrays["mean"][np.argmin(np.abs(result.arrays["periods"] - period))] for period in (8.0, 32.0)}
-    assert at == {8.0: pytest.approx(np.sqrt(2.0) * 20 / 30), 32.0: pytest.approx(np.sqrt(2.0) * 10 / 30)}
+    at = {
+        period: result.arrays["mean"][np.argmin(np.abs(result.arrays["periods"] - period))]
+        for period in (8.0, 32.0)
+    }
+    assert at == {
+        8.0: pytest.approx(np.sqrt(2.0) * 20 / 30),
+        32.0: pytest.approx(np.sqrt(2.0) * 10 / 30),
+    }
     assert values_of(result)["strongest"] == 8.0
 
 
@@ -125,13 +157,19 @@ def test_the_fastest_sine_has_its_amplitude_too() -> None:
 
 
 def test_the_share_of_slow_waves_by_hand() -> None:
-    """Of 128 positions the slowest tenth of the frequencies ends at 6: period 32 is within, 8 is not, with 10 and 20 of 30 dimensions."""
+    """Of 128 positions the slowest tenth of the frequencies ends at 6: period 32 is within, 8 is
+    not, with 10 and 20 of 30 dimensions.
+    """
     assert values_of(result_of(spectrum, SINES))["slow"] == pytest.approx(100.0 / 3.0)
 
 
 def test_peaks_are_reported_in_sines_and_not_in_noise() -> None:
-    assert "The spectrum peaks at periods of 8 and 32 positions." in [finding.text for finding in findings_of(spectrum, SINES)]
-    assert [finding.rests_on for finding in findings_of(spectrum, NOISE)] == [("slow", "slow_control")]
+    assert "The spectrum peaks at periods of 8 and 32 positions." in [
+        finding.text for finding in findings_of(spectrum, SINES)
+    ]
+    assert [finding.rests_on for finding in findings_of(spectrum, NOISE)] == [
+        ("slow", "slow_control")
+    ]
 
 
 def test_slow_and_aperiodic_tables_give_different_findings() -> None:
@@ -141,7 +179,9 @@ def test_slow_and_aperiodic_tables_give_different_findings() -> None:
 
 
 def test_shuffled_positions_have_a_tenth_of_the_energy_in_the_slowest_tenth() -> None:
-    assert values_of(result_of(spectrum, drifting(400, 0.5)))["slow_control"] == pytest.approx(10.0, abs=1.0)
+    assert values_of(result_of(spectrum, drifting(400, 0.5)))["slow_control"] == pytest.approx(
+        10.0, abs=1.0
+    )
 
 
 @pytest.mark.parametrize("module", [cosine_profile, spectrum, seam])
@@ -156,7 +196,8 @@ def test_grids_have_norms_ranks_and_components(module: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("distance", "text"), [(0.8, "before the next position"), (1.0, "at the next position"), (2.21, "at distance 2.2")]
+    ("distance", "text"),
+    [(0.8, "before the next position"), (1.0, "at the next position"), (2.21, "at distance 2.2")],
 )
 def test_a_distance_of_about_one_is_written_in_words(distance: float, text: str) -> None:
     (finding,) = cosine_profile.of_fall(distance, None, np.array([1.0, 0.9, 0.4, 0.2]), 0.2)
@@ -165,10 +206,14 @@ def test_a_distance_of_about_one_is_written_in_words(distance: float, text: str)
 
 
 def test_an_odd_row_changes_no_profile() -> None:
-    """All pairs at one offset of a sinusoid have one cosine, so that leaving out a row takes nothing away."""
+    """All pairs at one offset of a sinusoid have one cosine, so that leaving out a row takes
+    nothing away.
+    """
     table = sinusoid(200, 32).copy()
     table[0] = 50.0 * np.eye(32)[5]
     odd, plain = result_of(cosine_profile, table), result_of(cosine_profile, sinusoid(200, 32))
-    np.testing.assert_allclose(odd.arrays["profile"][:199], plain.arrays["profile"][:199], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        odd.arrays["profile"][:199], plain.arrays["profile"][:199], rtol=0, atol=1e-12
+    )
     assert values_of(odd)["invariance"] == pytest.approx(1.0)
     assert values_of(odd)["left_out"] == 1

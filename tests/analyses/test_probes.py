@@ -10,7 +10,14 @@ from generator.contracts import Result
 from generator.encodings import PositionTable, sinusoid
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Floats, frozen
-from generator.numerics.linear_probes import PairClassifier, PositionProbe, order_errors, predict_positions, probed_rows, sample_pairs
+from generator.numerics.linear_probes import (
+    PairClassifier,
+    PositionProbe,
+    order_errors,
+    predict_positions,
+    probed_rows,
+    sample_pairs,
+)
 from generator.site.pages import front
 from tests.support import subject
 
@@ -45,7 +52,9 @@ def noise(seed: int) -> PositionTable:
 
 @each_table
 def test_predictions_equal_those_of_linear_regression_in_scikit_learn(name: str) -> None:
-    """The protocol of Wang and Chen's code: shuffled rows, five folds without a further shuffle; predictions unrounded."""
+    """The protocol of Wang and Chen's code: shuffled rows, five folds without a further shuffle;
+    predictions unrounded.
+    """
     rows = ROWS[name] / np.abs(ROWS[name]).max()  # scikit-learn's would overflow.
     order = np.random.default_rng(3).permutation(len(rows))
     theirs = np.empty(len(rows))
@@ -65,13 +74,25 @@ def error_by_scikit_learn(rows: Floats, n_pairs: int, seed: int) -> float:
 
 
 @pytest.mark.parametrize("n_pairs", [512, 2048])
-@pytest.mark.parametrize("rows", [SMOOTH, sinusoid(60, 16), rng.normal(0, 0.02, (60, 80))], ids=["walk", "sinusoid", "noise"])
-def test_order_errors_equal_those_of_logistic_regression_in_scikit_learn(rows: Floats, n_pairs: int) -> None:
-    """Its optimiser stops at another tolerance, so that single pairs near the boundary may differ."""
+@pytest.mark.parametrize(
+    "rows",
+    [SMOOTH, sinusoid(60, 16), rng.normal(0, 0.02, (60, 80))],
+    ids=["walk", "sinusoid", "noise"],
+)
+def test_order_errors_equal_those_of_logistic_regression_in_scikit_learn(
+    rows: Floats, n_pairs: int
+) -> None:
+    """Its optimiser stops at another tolerance, so that single pairs near the boundary may
+    differ.
+    """
     (classifier,) = PairClassifier.of(rows, n_pairs)
     for seed in range(3):
-        folds = [wrong.mean() for _, wrong in order_errors(classifier, sample_pairs(60, n_pairs, seed))]
-        assert np.mean(folds) == pytest.approx(error_by_scikit_learn(rows, n_pairs, seed), abs=0.006)
+        folds = [
+            wrong.mean() for _, wrong in order_errors(classifier, sample_pairs(60, n_pairs, seed))
+        ]
+        assert np.mean(folds) == pytest.approx(
+            error_by_scikit_learn(rows, n_pairs, seed), abs=0.006
+        )
 
 
 def test_the_fit_is_the_minimum_of_the_penalised_loss() -> None:
@@ -81,8 +102,15 @@ def test_the_fit_is_the_minimum_of_the_penalised_loss() -> None:
     rows = sinusoid(60, 16)
     (classifier,) = PairClassifier.of(rows, 400)
     scores, intercept = classifier.scores(pairs, np.where(after, 1.0, -1.0))
-    theirs = LogisticRegression(max_iter=100_000, tol=1e-9).fit(np.hstack([rows[pairs[:, 0]], rows[pairs[:, 1]]]), after)
-    np.testing.assert_allclose(scores, np.stack([rows @ theirs.coef_[0, :16], rows @ theirs.coef_[0, 16:]], axis=1), rtol=0, atol=0.1)
+    theirs = LogisticRegression(max_iter=100_000, tol=1e-9).fit(
+        np.hstack([rows[pairs[:, 0]], rows[pairs[:, 1]]]), after
+    )
+    np.testing.assert_allclose(
+        scores,
+        np.stack([rows @ theirs.coef_[0, :16], rows @ theirs.coef_[0, 16:]], axis=1),
+        rtol=0,
+        atol=0.1,
+    )
     assert intercept == pytest.approx(theirs.intercept_[0], abs=0.1)
 
 
@@ -98,12 +126,19 @@ def test_the_sinusoid_is_predicted_without_error() -> None:
 
 
 def test_the_error_on_noise_agrees_with_theory() -> None:
-    """Least-norm regression on m rows of d independent normal values adds a prediction of variance m / (d − m − 1) times that of y to y's own
-    (Hastie et al. 2022, arXiv 1903.08560, section 3, with no signal); one row is lost to the mean. The mean size of the sum of a uniform
-    and a normal value then follows by integration."""
+    """Least-norm regression on m rows of d independent normal values adds a prediction of variance
+    m / (d − m − 1) times that of y to y's own (Hastie et al. 2022, arXiv 1903.08560, section 3,
+    with no signal); one row is lost to the mean. The mean size of the sum of a uniform and a normal
+    value then follows by integration.
+    """
     m, d = 511 * 0.8, 768
     prediction = np.sqrt(m / (d - m - 1)) * 512 / np.sqrt(12)
-    expected = np.mean(np.abs(np.linspace(-256, 256, 513)[:, None] + np.random.default_rng(0).normal(0, prediction, (513, 4000))))
+    expected = np.mean(
+        np.abs(
+            np.linspace(-256, 256, 513)[:, None]
+            + np.random.default_rng(0).normal(0, prediction, (513, 4000))
+        )
+    )
     errors = [value(absolute_probe.compute(subject(noise(seed))), "error") for seed in range(4)]
     assert np.mean(errors) == pytest.approx(expected, rel=0.03)
 
@@ -139,7 +174,10 @@ def test_few_positions_make_too_few_pairs_for_the_larger_sample() -> None:
     assert result.metric("error_many").reason == "there are only 3,600 pairs of positions"
 
 
-@pytest.mark.parametrize("form", [table(np.ones((9, 4))), table(np.ones((12, 4)), grid=(3, 4)), table(np.full((20, 4), np.nan))])
+@pytest.mark.parametrize(
+    "form",
+    [table(np.ones((9, 4))), table(np.ones((12, 4)), grid=(3, 4)), table(np.full((20, 4), np.nan))],
+)
 def test_grids_few_positions_and_nan_are_not_applicable(form: PositionTable) -> None:
     with pytest.raises(NotApplicableError):
         probed_rows(form.vectors, form.grid)
@@ -154,11 +192,17 @@ def test_a_grid_of_one_row_is_a_line() -> None:
     [
         (sinusoid(64, 64), "A linear probe predicts the position:", 0.6),
         (np.ones((40, 4)), "A linear probe cannot predict", 0.7),
-        (np.where(np.arange(80) < 48, 0, np.arange(80))[:, None], "A linear probe predicts the position only roughly", 0.4),
+        (
+            np.where(np.arange(80) < 48, 0, np.arange(80))[:, None],
+            "A linear probe predicts the position only roughly",
+            0.4,
+        ),
     ],
     ids=["sinusoid", "constant", "a part"],
 )
-def test_the_finding_depends_on_the_error_of_the_position(rows: Floats, opening: str, weight: float) -> None:
+def test_the_finding_depends_on_the_error_of_the_position(
+    rows: Floats, opening: str, weight: float
+) -> None:
     finding = absolute_probe.compute(subject(table(rows))).findings[0]
     assert finding.text.startswith(opening)
     assert finding.weight == weight
@@ -166,10 +210,14 @@ def test_the_finding_depends_on_the_error_of_the_position(rows: Floats, opening:
 
 @pytest.mark.parametrize("factor", [1.0, -1.0])
 def test_a_position_that_dominates_the_error_is_reported(factor: float) -> None:
-    """The sinusoid with one vector negated, for which a fit to the others predicts a far position."""
+    """The sinusoid with one vector negated, for which a fit to the others predicts a far
+    position.
+    """
     rows = sinusoid(64, 64) * np.where(np.arange(64) == 9, factor, 1.0)[:, None]
     texts = [finding.text for finding in absolute_probe.compute(subject(table(rows))).findings[1:]]
-    assert [text.partition(" causes")[0] for text in texts] == ([] if factor == 1.0 else ["Position 9 alone"])
+    assert [text.partition(" causes")[0] for text in texts] == (
+        [] if factor == 1.0 else ["Position 9 alone"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -177,11 +225,17 @@ def test_a_position_that_dominates_the_error_is_reported(factor: float) -> None:
     [
         (np.arange(64.0)[:, None], "A linear probe tells which", False),
         (np.ones((40, 4)), "A linear probe is weak at telling", True),
-        (np.maximum(np.arange(80.0) - 40.0, 0.0)[:, None], "A linear probe usually tells which", False),
+        (
+            np.maximum(np.arange(80.0) - 40.0, 0.0)[:, None],
+            "A linear probe usually tells which",
+            False,
+        ),
     ],
     ids=["counting", "constant", "a part"],
 )
-def test_the_finding_depends_on_the_error_of_the_order(rows: Floats, opening: str, is_on_the_front_page: bool) -> None:
+def test_the_finding_depends_on_the_error_of_the_order(
+    rows: Floats, opening: str, is_on_the_front_page: bool
+) -> None:
     """On the front page is what one would not expect of a table that tells positions apart."""
     (finding,) = order_probe.compute(subject(table(rows))).findings
     assert finding.text.startswith(opening)

@@ -12,8 +12,12 @@ OFFSETS = np.arange(-2.0, 3.0)
 
 
 def result_of(weights: np.ndarray, first: int) -> Result:
-    """The result for weights (n_channels, n_channels_per_group, width), with offsets from ``first``."""
-    return compute(subject(Convolution(frozen(weights), frozen(np.arange(first, first + weights.shape[2])))))
+    """The result for weights (n_channels, n_channels_per_group, width), with offsets from
+    ``first``.
+    """
+    return compute(
+        subject(Convolution(frozen(weights), frozen(np.arange(first, first + weights.shape[2]))))
+    )
 
 
 def values_of(result: Result) -> dict[str, float | None]:
@@ -29,10 +33,14 @@ def test_strength_by_hand() -> None:
 
 @pytest.mark.parametrize(("distance", "expected"), [(0, 4 / 8), (1, 7 / 8), (2, 1.0), (9, 1.0)])
 def test_energy_within_a_distance_by_hand(distance: int, expected: float) -> None:
-    assert energy_within(np.sqrt([1.0, 1.0, 4.0, 2.0, 0.0]), OFFSETS, distance) == pytest.approx(expected)
+    assert energy_within(np.sqrt([1.0, 1.0, 4.0, 2.0, 0.0]), OFFSETS, distance) == pytest.approx(
+        expected
+    )
 
 
-@pytest.mark.parametrize(("energy", "expected"), [([1, 1, 4, 2, 0], 0), ([1, 1, 3, 2, 0], 1), ([4, 0, 0, 0, 4], 2)])
+@pytest.mark.parametrize(
+    ("energy", "expected"), [([1, 1, 4, 2, 0], 0), ([1, 1, 3, 2, 0], 1), ([4, 0, 0, 0, 4], 2)]
+)
 def test_half_width_by_hand(energy: list[float], expected: int) -> None:
     assert half_width(np.sqrt(energy), OFFSETS) == expected
 
@@ -46,7 +54,9 @@ def test_equal_weights_have_equal_energy() -> None:
 @pytest.mark.parametrize("factor", [1e-100, 1e100])
 def test_shares_do_not_change_with_the_unit(factor: float) -> None:
     weights = np.random.default_rng(0).normal(size=(4, 2, 9))
-    assert values_of(result_of(weights * factor, -4)) == pytest.approx(values_of(result_of(weights, -4)))
+    assert values_of(result_of(weights * factor, -4)) == pytest.approx(
+        values_of(result_of(weights, -4))
+    )
 
 
 def test_weights_of_zero_are_not_applicable() -> None:

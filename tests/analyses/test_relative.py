@@ -24,7 +24,10 @@ def value(form: RelativeTable, key: str) -> float | None:
 BY_HAND = table([[3.0, 0.0], [0.0, 2.0], [0.0, 5.0]], first=-1)
 
 
-@pytest.mark.parametrize(("key", "expected"), [("adjacent", 0.5), ("mean", 1 / 3), ("sides", 0.0), ("shortest", 2.0), ("longest", 5.0)])
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [("adjacent", 0.5), ("mean", 1 / 3), ("sides", 0.0), ("shortest", 2.0), ("longest", 5.0)],
+)
 def test_three_offsets_by_hand(key: str, expected: float) -> None:
     assert value(BY_HAND, key) == pytest.approx(expected)
 
@@ -41,11 +44,15 @@ def test_a_mirror_symmetric_table_does_not_distinguish_before_and_after() -> Non
 
 
 def test_opposite_vectors_on_either_side_have_a_cosine_of_minus_one() -> None:
-    assert value(table([[-1.0, 2.0], [5.0, 5.0], [1.0, -2.0]], first=-1), "sides") == pytest.approx(-1.0)
+    assert value(table([[-1.0, 2.0], [5.0, 5.0], [1.0, -2.0]], first=-1), "sides") == pytest.approx(
+        -1.0
+    )
 
 
 def test_offsets_without_an_opposite_are_ignored() -> None:
-    assert value(table([[7.0, 7.0], [-1.0, 2.0], [5.0, 5.0], [1.0, -2.0]], first=-2), "sides") == pytest.approx(-1.0)
+    assert value(
+        table([[7.0, 7.0], [-1.0, 2.0], [5.0, 5.0], [1.0, -2.0]], first=-2), "sides"
+    ) == pytest.approx(-1.0)
 
 
 def test_a_table_of_one_side_has_no_sides() -> None:
@@ -53,7 +60,10 @@ def test_a_table_of_one_side_has_no_sides() -> None:
 
 
 def test_without_offset_0_the_nearest_offset_is_used() -> None:
-    assert result_of(table([[1.0, 0.0], [0.0, 1.0]], first=2)).arrays["to_zero"].tolist() == [1.0, 0.0]
+    assert result_of(table([[1.0, 0.0], [0.0, 1.0]], first=2)).arrays["to_zero"].tolist() == [
+        1.0,
+        0.0,
+    ]
 
 
 def test_a_vector_of_zeros_is_excluded() -> None:

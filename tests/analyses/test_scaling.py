@@ -11,9 +11,16 @@ from tests.support import subject
 
 LLAMA_3_1 = Rotation(
     5e5, 128, 128, 131_072,
-    {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192},
+    {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+     "original_max_position_embeddings": 8192},
 )  # fmt: skip
-YARN = Rotation(1e4, 128, 128, 65_536, {"rope_type": "yarn", "factor": 16.0, "original_max_position_embeddings": 4096})
+YARN = Rotation(
+    1e4,
+    128,
+    128,
+    65_536,
+    {"rope_type": "yarn", "factor": 16.0, "original_max_position_embeddings": 4096},
+)
 LINEAR = Rotation(1e4, 128, 128, 16_384, {"rope_type": "linear", "factor": 4.0})
 DYNAMIC = Rotation(1e4, 128, 128, 4096, {"rope_type": "dynamic", "factor": 2.0})
 # Computed by Llama 3.1's published code for its own configuration.
@@ -36,7 +43,9 @@ def test_llama_3_1_leaves_29_pairs_slows_29_by_8_and_6_by_less() -> None:
 
 def test_the_six_pairs_between_have_the_published_ratios() -> None:
     arrays = result_of(LLAMA_3_1).arrays
-    np.testing.assert_allclose(arrays["ratios"][~arrays["unchanged"] & ~arrays["full"]], BETWEEN, rtol=0, atol=5e-5)
+    np.testing.assert_allclose(
+        arrays["ratios"][~arrays["unchanged"] & ~arrays["full"]], BETWEEN, rtol=0, atol=5e-5
+    )
 
 
 def test_yarn_leaves_pairs_0_to_20_and_slows_46_to_63_fully() -> None:
@@ -61,14 +70,18 @@ def test_dynamic_scaling_changes_nothing_within_the_context() -> None:
 
 
 def test_wavelengths_before_scaling_are_those_of_the_base() -> None:
-    np.testing.assert_allclose(result_of(LLAMA_3_1).arrays["before"], 2 * np.pi * 5e5 ** (np.arange(64) / 64), rtol=1e-12)
+    np.testing.assert_allclose(
+        result_of(LLAMA_3_1).arrays["before"], 2 * np.pi * 5e5 ** (np.arange(64) / 64), rtol=1e-12
+    )
 
 
-def test_a_proportional_rotation_slows_all_pairs_by_its_factor_and_is_not_applicable_without_one() -> None:
+def test_a_proportional_rotation_slows_all_pairs_by_its_factor_and_applies_only_with_one() -> None:
     """Of a head of 64, 8 pairs turn as fast as the first 8 of 32, divided by the factor."""
     slowed = Rotation(1e4, 16, 64, 4096, {"rope_type": "proportional", "factor": 4.0})
     assert values(slowed, "unchanged", "full", "largest") == pytest.approx([0, 8, 4.0], rel=1e-6)
-    np.testing.assert_allclose(result_of(slowed).arrays["before"], 2 * np.pi * 1e4 ** (np.arange(8) / 32), rtol=1e-6)
+    np.testing.assert_allclose(
+        result_of(slowed).arrays["before"], 2 * np.pi * 1e4 ** (np.arange(8) / 32), rtol=1e-6
+    )
     with pytest.raises(NotApplicableError, match="turns 8 of 32 pairs and slows none"):
         result_of(Rotation(1e4, 16, 64, 4096, {"rope_type": "proportional"}))
 
@@ -76,7 +89,9 @@ def test_a_proportional_rotation_slows_all_pairs_by_its_factor_and_is_not_applic
 @pytest.mark.parametrize("kind", ["linear", "dynamic"])
 def test_only_scaling_by_length_leaves_pairs_as_they_are_up_to_a_length(kind: str) -> None:
     form = Rotation(1e4, 128, 128, 4096, {"rope_type": kind, "factor": 1.0})
-    assert ("up to the configured length" in result_of(form).findings[0].text) == (kind == "dynamic")
+    assert ("up to the configured length" in result_of(form).findings[0].text) == (
+        kind == "dynamic"
+    )
 
 
 @pytest.mark.parametrize("scaling", [{}, {"rope_type": "default"}, {"type": "default"}])

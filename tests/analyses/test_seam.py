@@ -43,11 +43,21 @@ def drifting(n_positions: int, cosine: float, width: int = 400, seed: int = 0) -
 
 
 def test_cosines_of_neighbours_equal_those_of_scikit_learn() -> None:
-    np.testing.assert_allclose(change_points.adjacent_cosines(NOISE), np.diagonal(cosine_similarity(NOISE), 1), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        change_points.adjacent_cosines(NOISE),
+        np.diagonal(cosine_similarity(NOISE), 1),
+        rtol=0,
+        atol=1e-12,
+    )
 
 
 def test_cosines_at_a_distance_equal_those_of_scikit_learn() -> None:
-    np.testing.assert_allclose(change_points.cosines_apart(NOISE, 4), np.diagonal(cosine_similarity(NOISE), 4), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        change_points.cosines_apart(NOISE, 4),
+        np.diagonal(cosine_similarity(NOISE), 4),
+        rtol=0,
+        atol=1e-12,
+    )
 
 
 def test_windows_by_hand() -> None:
@@ -66,7 +76,10 @@ def test_windows_leave_out_what_is_not_defined_while_half_is() -> None:
 
 
 def test_a_later_seam_does_not_grow_through_an_earlier_one() -> None:
-    """Depths by hand: 9 at 20; 3 at 30 and all the way to it. Without a border, the second would reach from 10 to 30."""
+    """Depths by hand: 9 at 20; 3 at 30 and all the way to it.
+
+    Without a border, the second would reach from 10 to 30.
+    """
     depth = np.zeros(60)
     depth[10:31] = 2.0
     depth[20], depth[30] = 9.0, 3.0
@@ -79,28 +92,45 @@ def test_two_concatenated_tables_have_a_seam_between_them(position: int, weight:
     halves = [drifting(position + 1, 0.8, seed=1), drifting(200 - position, 0.8, seed=2)]
     result = result_of(np.vstack(halves), family="bert")
     finding = result.findings[0]
-    assert (result.arrays["seams"].tolist(), result.value("at")) == ([[position, position]], position)
-    assert f"A seam lies between positions {position} and {position + 1}: it divides the table" in finding.text
+    assert (result.arrays["seams"].tolist(), result.value("at")) == (
+        [[position, position]],
+        position,
+    )
+    assert (
+        f"A seam lies between positions {position} and {position + 1}: it divides the table"
+        in finding.text
+    )
     assert (finding.weight, finding.context) == (weight, "")
 
 
 @pytest.mark.parametrize(("family", "position", "named"), [
-    ("bert", 127, "The published BERT was trained"), ("distilbert", 127, "The published DistilBERT was made from BERT"),
+    ("bert", 127, "The published BERT was trained"), ("distilbert", 127,
+     "The published DistilBERT was made from BERT"),
     ("mpnet", 127, ""), ("", 127, ""), ("bert", 130, "")
 ])  # fmt: skip
-def test_a_seam_is_explained_only_in_berts_family_at_its_training_length(family: str, position: int, named: str) -> None:
+def test_a_seam_is_explained_only_in_berts_family_at_its_training_length(
+    family: str, position: int, named: str
+) -> None:
     halves = drifting(position + 1, 0.9, seed=1), drifting(511 - position, 0.5, seed=2)
     finding = result_of(np.vstack(halves), family=family).findings[0]
-    assert f"A seam lies between positions {position} and {position + 1}: the median cosine of neighbours falls from" in finding.text
+    assert (
+        f"A seam lies between positions {position} and {position + 1}: the median cosine of"
+        " neighbours falls from" in finding.text
+    )
     assert (named in finding.context, bool(finding.context)) == (True, bool(named))
 
 
 @pytest.mark.parametrize(("before", "after", "n_positions"), [(0.9, 0.5, 256), (0.5, 0.9, 512)])
-def test_a_seam_is_not_explained_in_a_table_of_another_size_nor_by_a_rise(before: float, after: float, n_positions: int) -> None:
+def test_a_seam_is_not_explained_in_a_table_of_another_size_nor_by_a_rise(
+    before: float, after: float, n_positions: int
+) -> None:
     """BERT has 512 positions; seldom seen ones are expected to be less alike, not more."""
     halves = drifting(128, before, seed=1), drifting(n_positions - 128, after, seed=2)
     finding = result_of(np.vstack(halves), family="bert").findings[0]
-    assert ("A seam lies between positions 127 and 128" in finding.text, finding.context) == (True, "")
+    assert ("A seam lies between positions 127 and 128" in finding.text, finding.context) == (
+        True,
+        "",
+    )
 
 
 def on_a_circle(steps: Floats) -> Floats:
@@ -110,8 +140,12 @@ def on_a_circle(steps: Floats) -> Floats:
 
 
 @pytest.mark.parametrize(("step", "seams", "dips"), [(0.80, 0, 1), (0.86, 1, 0)])
-def test_one_larger_step_is_a_seam_only_where_it_goes_farther_than_four_usual_ones(step: float, seams: int, dips: int) -> None:
-    """Usual steps are 0.2 rad, so that positions four apart have a cosine of cos 0.8; with the margin of 0.02 that is the one of 0.827 rad."""
+def test_one_larger_step_is_a_seam_only_where_it_goes_farther_than_four_usual_ones(
+    step: float, seams: int, dips: int
+) -> None:
+    """Usual steps are 0.2 rad, so that positions four apart have a cosine of cos 0.8; with the
+    margin of 0.02 that is the one of 0.827 rad.
+    """
     steps = np.full(199, 0.2)
     steps[127] = step
     values = values_of(on_a_circle(steps))
@@ -119,13 +153,19 @@ def test_one_larger_step_is_a_seam_only_where_it_goes_farther_than_four_usual_on
 
 
 def test_one_larger_step_makes_no_headline_and_has_no_explanation() -> None:
-    """A step of 0.7 rad among steps of 0.2, whose positions four apart have a cosine of cos 0.8; in a table of BERT's size, at 127|128."""
+    """A step of 0.7 rad among steps of 0.2, whose positions four apart have a cosine of cos 0.8; in
+    a table of BERT's size, at 127|128.
+    """
     steps = np.full(511, 0.2)
     steps[127] = 0.7
     result = result_of(on_a_circle(steps), family="bert")
     finding = result.findings[0]
     assert (result.arrays["seams"].tolist(), result.arrays["dips"].tolist()) == ([], [[127, 127]])
-    assert finding.text == "Positions 127 and 128 have a cosine of 0.76; the median of neighbours is 0.98 before them and 0.98 after."
+    assert (
+        finding.text
+        == "Positions 127 and 128 have a cosine of 0.76; the median of neighbours is 0.98 before"
+        " them and 0.98 after."
+    )
     assert (finding.weight < front.LEAST_WEIGHT, finding.context) == (True, "")
 
 
@@ -135,8 +175,15 @@ def test_a_position_unlike_both_neighbours_is_an_outlier_and_no_seam(position: i
     table = drifting(256, 0.9)
     table[position] += 1.2 * np.linalg.norm(table[position]) * rng.normal(size=400) / 20.0
     result, cosines = result_of(table, family="bert"), np.diagonal(cosine_similarity(table), 1)
-    assert (result.arrays["seams"].tolist(), result.arrays["spikes"].tolist(), result.value("spikes")) == ([], [position], 1)
-    expected = f"Position {position} is an outlier: its cosines with its neighbours are only {cosines[position - 1]:.2f} and {cosines[position]:.2f}, "
+    assert (
+        result.arrays["seams"].tolist(),
+        result.arrays["spikes"].tolist(),
+        result.value("spikes"),
+    ) == ([], [position], 1)
+    expected = (
+        f"Position {position} is an outlier: its cosines with its neighbours are only"
+        f" {cosines[position - 1]:.2f} and {cosines[position]:.2f}, "
+    )
     assert (expected in result.findings[0].text, result.findings[0].context) == (True, "")
     assert (result.value("depth") or 0.0) < 0.1
 
@@ -162,20 +209,34 @@ def test_a_seam_is_measured_at_its_deepest_pair() -> None:
 def test_a_change_of_the_similarity_of_neighbours_is_reported() -> None:
     halves = drifting(128, 0.9, seed=1), rng.normal(size=(128, 400))
     less, more = (findings_of(np.vstack(order))[0].text for order in (halves, halves[::-1]))
-    assert less.startswith("A seam lies between positions 127 and 128: the median cosine of neighbours falls from 0.9")
-    assert more.startswith("A seam lies between positions 127 and 128: the median cosine of neighbours rises from ")
+    assert less.startswith(
+        "A seam lies between positions 127 and 128: the median cosine of neighbours falls from 0.9"
+    )
+    assert more.startswith(
+        "A seam lies between positions 127 and 128: the median cosine of neighbours rises from "
+    )
 
 
-@pytest.mark.parametrize("values", [sinusoid(128, 64), rng.normal(size=(512, 64)), drifting(300, 0.9)])
+@pytest.mark.parametrize(
+    "values", [sinusoid(128, 64), rng.normal(size=(512, 64)), drifting(300, 0.9)]
+)
 def test_sinusoids_noise_and_steady_walks_have_no_seam(values: Floats) -> None:
     assert (values_of(values)["seams"], values_of(values)["spikes"]) == (0, 0)
-    assert [finding.text for finding in findings_of(values) if "all along the table" not in finding.text] == []
+    assert [
+        finding.text for finding in findings_of(values) if "all along the table" not in finding.text
+    ] == []
 
 
 def test_equal_steps_have_no_strongest_break() -> None:
     """Vectors of a sinusoid rotate by the same angles at every step."""
     metrics = values_of(sinusoid(128, 64))
-    assert [metrics[key] for key in ("at", "depth", "contrast", "norm_at", "norm_step")] == [None, 0.0, 0.0, None, 1.0]
+    assert [metrics[key] for key in ("at", "depth", "contrast", "norm_at", "norm_step")] == [
+        None,
+        0.0,
+        0.0,
+        None,
+        1.0,
+    ]
 
 
 def test_a_level_line_is_reported_with_its_cosine() -> None:
@@ -191,7 +252,10 @@ def test_dissimilar_ends_are_reported() -> None:
     table = drifting(100, 0.95)
     table[0], table[-1] = rng.normal(size=400), rng.normal(size=400)
     texts = [finding.text for finding in findings_of(table)]
-    assert [text.split(" is unlike the ")[0] for text in texts] == ["The first position", "The last position, 99,"]
+    assert [text.split(" is unlike the ")[0] for text in texts] == [
+        "The first position",
+        "The last position, 99,",
+    ]
 
 
 def test_a_step_of_the_norm_is_detected_by_hand() -> None:

@@ -26,10 +26,17 @@ def of_table(values: Any) -> Subject[PositionTable]:
     return subject(PositionTable(frozen(values)))
 
 
-def with_words(of_positions: Subject[PositionTable], words: Floats, word_scale: float = 1.0) -> Subject[PositionTable]:
+def with_words(
+    of_positions: Subject[PositionTable], words: Floats, word_scale: float = 1.0
+) -> Subject[PositionTable]:
     """The subject with a sentence whose first token is reserved. words: (n_tokens, d_model)"""
     tokens = tuple(f"t{index}" for index in range(len(words)))
-    sentence = Sentence(tokens, tuple(range(len(words))), tuple(index == 0 for index in range(len(words))), frozen(words))
+    sentence = Sentence(
+        tokens,
+        tuple(range(len(words))),
+        tuple(index == 0 for index in range(len(words))),
+        frozen(words),
+    )
     return replace(of_positions, input=InputLayer(sentence, sentence, "wte.weight", word_scale))
 
 
@@ -45,8 +52,13 @@ def test_the_share_of_values_beyond_the_colour_limits_by_hand() -> None:
     assert value(result, "beyond") == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize(("outlier", "text"), [(-3.0, "3"), (1.874, "1.87"), (0.00412, "0.00412"), (-2.5e-9, "2.5 × 10⁻⁹")])
-def test_an_outlying_value_is_reported_with_its_indices_however_small(outlier: float, text: str) -> None:
+@pytest.mark.parametrize(
+    ("outlier", "text"),
+    [(-3.0, "3"), (1.874, "1.87"), (0.00412, "0.00412"), (-2.5e-9, "2.5 × 10⁻⁹")],
+)
+def test_an_outlying_value_is_reported_with_its_indices_however_small(
+    outlier: float, text: str
+) -> None:
     (finding,) = table.compute(of_table(np.pad([[outlier]], ((4, 15), (7, 12))))).findings
     assert f": {text} at position 4, dimension 7, 20 times" in finding.text
 
@@ -91,7 +103,9 @@ def test_cosines_of_many_dimensions_are_taken_in_blocks_and_drawn_in_part() -> N
     columns = np.vstack([np.cos(angles), np.sin(angles)])
     columns[:, [7, 2100]] = 0.0
     result = dimension_cosine.compute(of_table(columns))
-    between = np.abs(np.cos(angles[:, None] - angles))[np.ix_(keep := np.delete(np.arange(4500), [7, 2100]), keep)]
+    between = np.abs(np.cos(angles[:, None] - angles))[
+        np.ix_(keep := np.delete(np.arange(4500), [7, 2100]), keep)
+    ]
     pairs = between[~np.eye(4498, dtype=bool)]
     assert value(result, "size") == pytest.approx(pairs.mean(), rel=1e-12)
     assert value(result, "strong") == pytest.approx(100.0 * np.mean(pairs > 0.9), rel=1e-12)
@@ -109,17 +123,25 @@ def test_the_share_of_strong_pairs_by_hand() -> None:
 def test_the_roughness_of_noise_is_the_square_root_of_two() -> None:
     """The variance of a difference of independent values is twice theirs."""
     noise = np.random.default_rng(0).normal(size=(2000, 50))
-    assert value(dimensions.compute(of_table(noise)), "roughness") == pytest.approx(np.sqrt(2), rel=0.01)
+    assert value(dimensions.compute(of_table(noise)), "roughness") == pytest.approx(
+        np.sqrt(2), rel=0.01
+    )
 
 
 def test_the_roughness_of_a_constant_table_is_zero_and_of_an_alternating_one_two() -> None:
     assert value(dimensions.compute(of_table(np.ones((9, 3)))), "roughness") == 0.0
-    assert value(dimensions.compute(of_table(np.ones((9, 3)) * (-1.0) ** np.arange(9)[:, None])), "roughness") == pytest.approx(2.0)
+    assert value(
+        dimensions.compute(of_table(np.ones((9, 3)) * (-1.0) ** np.arange(9)[:, None])), "roughness"
+    ) == pytest.approx(2.0)
 
 
 def test_the_dimensions_drawn_are_those_that_vary_most() -> None:
-    """Of 40 columns the even ones vary, by their number; a large constant does not count, nor does an outlier."""
-    waves = np.sin(np.arange(60.0))[:, None] * np.where(np.arange(40) % 2 == 0, np.arange(40), 0.0) + 1000.0 * (np.arange(40) == 3)
+    """Of 40 columns the even ones vary, by their number; a large constant does not count, nor does
+    an outlier.
+    """
+    waves = np.sin(np.arange(60.0))[:, None] * np.where(
+        np.arange(40) % 2 == 0, np.arange(40), 0.0
+    ) + 1000.0 * (np.arange(40) == 3)
     odd = waves.copy()
     odd[0, 5] = 1e6
     for result in (dimensions.compute(of_table(waves)), dimensions.compute(of_table(odd))):
@@ -134,7 +156,10 @@ def test_each_dimension_is_drawn_on_its_own_scale_and_outliers_are_cut() -> None
     figure = dimensions.draw({LABELS[0]: dimensions.compute(of_table(table))})
     every = [np.asarray(line.get_ydata()) for line in figure.axes[0].lines]
     lines = [line for line in every if line.size == 60]  # The others are baselines.
-    heights = [(line.max() - middle, middle - line.min()) for line, middle in zip(lines, (0.0, 1.0), strict=True)]
+    heights = [
+        (line.max() - middle, middle - line.min())
+        for line, middle in zip(lines, (0.0, 1.0), strict=True)
+    ]
     np.testing.assert_allclose(heights, dimensions.FILLED, rtol=0.1)
 
 
@@ -149,25 +174,52 @@ ROWS = np.array([[1.0, 0.0], [0.8, 0.6], [-1.0, 0.0], [-0.8, 0.6]])
 
 
 def test_neighbours_on_a_grid_lie_side_by_side_or_above_each_other() -> None:
-    """Two rows of two: 0.8, 0.8 beside; −1 and −0.28 above. In reading order the middle pair, −0.8, would count."""
-    on_grid = Subject(Encoding("vision", "made for a test", PositionTable(frozen(ROWS), grid=(2, 2)), Provenance(""), modality="image"))
+    """Two rows of two: 0.8, 0.8 beside; −1 and −0.28 above.
+
+    In reading order the middle pair, −0.8, would count.
+    """
+    on_grid = Subject(
+        Encoding(
+            "vision",
+            "made for a test",
+            PositionTable(frozen(ROWS), grid=(2, 2)),
+            Provenance(""),
+            modality="image",
+        )
+    )
     assert value(cosine.compute(on_grid), "adjacent") == pytest.approx((0.8 + 0.8 - 1.0 - 0.28) / 4)
     assert value(cosine.compute(of_table(ROWS)), "adjacent") == pytest.approx((0.8 - 0.8 + 0.8) / 3)
 
 
 def test_roughness_of_a_grid_takes_no_step_from_the_end_of_a_row_to_the_next() -> None:
-    """Two rows of two values 0, 3 / 4, 1: steps 3, 3 beside, 4, 2 above; in reading order 3, 1, 3."""
+    """Two rows of two values 0, 3 / 4, 1: steps 3, 3 beside, 4, 2 above; in reading order 3, 1,
+    3.
+    """
     values = frozen([[0.0], [3.0], [4.0], [1.0]])
-    on_grid = Subject(Encoding("vision", "made for a test", PositionTable(values, grid=(2, 2)), Provenance(""), modality="image"))
+    on_grid = Subject(
+        Encoding(
+            "vision",
+            "made for a test",
+            PositionTable(values, grid=(2, 2)),
+            Provenance(""),
+            modality="image",
+        )
+    )
     rms = np.sqrt((9.0 + 16.0 + 1.0) / 4)
-    assert value(dimensions.compute(on_grid), "roughness") == pytest.approx(np.sqrt((9.0 + 9.0 + 16.0 + 4.0) / 4) / rms)
-    assert value(dimensions.compute(of_table(values)), "roughness") == pytest.approx(np.sqrt((9.0 + 1.0 + 9.0) / 3) / rms)
+    assert value(dimensions.compute(on_grid), "roughness") == pytest.approx(
+        np.sqrt((9.0 + 9.0 + 16.0 + 4.0) / 4) / rms
+    )
+    assert value(dimensions.compute(of_table(values)), "roughness") == pytest.approx(
+        np.sqrt((9.0 + 1.0 + 9.0) / 3) / rms
+    )
 
 
 def test_vectors_are_those_of_the_positions_in_the_notebooks() -> None:
     result = vectors.compute(of_table(sinusoid(350, 8)))
     assert result.arrays["positions"].tolist() == [0, 1, 2, 10, 100, 200, 300]
-    np.testing.assert_array_equal(result.derived["vectors"], sinusoid(350, 8)[[0, 1, 2, 10, 100, 200, 300]])
+    np.testing.assert_array_equal(
+        result.derived["vectors"], sinusoid(350, 8)[[0, 1, 2, 10, 100, 200, 300]]
+    )
 
 
 @pytest.mark.parametrize("word_scale", [1.0, 4.0])
@@ -183,7 +235,9 @@ def test_the_word_is_the_first_that_is_not_reserved() -> None:
     assert str(arrays["token"]) == "t1"
 
 
-@pytest.mark.parametrize("words", [np.ones((3, 5)), np.zeros((3, 4)), np.full((3, 4), np.nan), np.full((3, 4), np.inf)])
+@pytest.mark.parametrize(
+    "words", [np.ones((3, 5)), np.zeros((3, 4)), np.full((3, 4), np.nan), np.full((3, 4), np.inf)]
+)
 def test_without_comparable_words_the_ratio_has_a_reason(words: Floats) -> None:
     result = vectors.compute(with_words(of_table(TABLE[:, :4]), words))
     assert value(result, "word_ratio") is None
@@ -192,7 +246,9 @@ def test_without_comparable_words_the_ratio_has_a_reason(words: Floats) -> None:
 
 def test_the_bias_of_alibi_favours_the_position_itself_in_every_head() -> None:
     offsets = np.arange(-128, 1)
-    form = OffsetBias(frozen(slopes(8)[:, None] * offsets), frozen(offsets), causal=True, beyond="linear")
+    form = OffsetBias(
+        frozen(slopes(8)[:, None] * offsets), frozen(offsets), causal=True, beyond="linear"
+    )
     result = bias.compute(subject(form))
     metrics = {key: value(result, key) for key in ("near_heads", "largest", "smallest", "spread")}
     assert metrics == {"near_heads": 100.0, "largest": 0.0, "smallest": -64.0, "spread": 64.0}
@@ -200,24 +256,45 @@ def test_the_bias_of_alibi_favours_the_position_itself_in_every_head() -> None:
 
 def test_the_share_of_heads_that_favour_near_offsets_by_hand() -> None:
     values = [[9, 0, 0, 0, 0], [0, 9, 0, 0, 0], [0, 0, 9, 0, 0], [0, 0, 0, 0, 9]]
-    result = bias.compute(subject(OffsetBias(frozen(values), frozen(np.arange(-2, 3)), causal=False, beyond="constant")))
+    result = bias.compute(
+        subject(
+            OffsetBias(frozen(values), frozen(np.arange(-2, 3)), causal=False, beyond="constant")
+        )
+    )
     assert value(result, "near_heads") == 50.0
     assert result.arrays["peaks"].tolist() == [-2, -1, 0, 2]
 
 
-@pytest.mark.parametrize(("n_positions", "window", "size"), [(30, None, 30), (30, 8, 8), (4096, None, 4096), (131_072, None, 4096)])
-def test_the_profile_of_a_rotation_ends_at_the_farthest_offset_in_sight(n_positions: int, window: int | None, size: int) -> None:
+@pytest.mark.parametrize(
+    ("n_positions", "window", "size"),
+    [(30, None, 30), (30, 8, 8), (4096, None, 4096), (131_072, None, 4096)],
+)
+def test_the_profile_of_a_rotation_ends_at_the_farthest_offset_in_sight(
+    n_positions: int, window: int | None, size: int
+) -> None:
     """Of 30 positions the first and the last are 29 apart."""
-    assert rotation.compute(subject(Rotation(100.0, 4, 4, n_positions, window=window))).arrays["profile"].size == size
+    assert (
+        rotation.compute(subject(Rotation(100.0, 4, 4, n_positions, window=window)))
+        .arrays["profile"]
+        .size
+        == size
+    )
 
 
 def test_a_rotation_that_stops_pairs_is_compared_with_those_that_turn() -> None:
     """As fast as the first 8 of 32 pairs, none of them slowed."""
     result = rotation.compute(subject(Rotation(1e4, 16, 64, 4096, {"rope_type": "proportional"})))
     assert (result.value("pairs"), result.value("slowed")) == (8, 0)
-    np.testing.assert_allclose(result.arrays["unscaled"], 2 * np.pi * 1e4 ** (np.arange(8) / 32), rtol=1e-6)
+    np.testing.assert_allclose(
+        result.arrays["unscaled"], 2 * np.pi * 1e4 ** (np.arange(8) / 32), rtol=1e-6
+    )
 
 
 def test_the_profile_of_a_rotation_is_its_mean_cosine() -> None:
     profile = rotation.compute(subject(Rotation(100.0, 4, 4, 30))).arrays["profile"]
-    np.testing.assert_allclose(profile, [(np.cos(offset) + np.cos(offset / 10)) / 2 for offset in range(30)], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        profile,
+        [(np.cos(offset) + np.cos(offset / 10)) / 2 for offset in range(30)],
+        rtol=0,
+        atol=1e-12,
+    )

@@ -14,11 +14,15 @@ from tests.support import subject
 
 OF_TABLES = [analysis for analysis in all_analyses() if PositionTable in analysis.forms]
 SHAPES = {"tall": ((40, 24), None), "wide": ((24, 40), None), "of patches": ((36, 24), (6, 6))}
-# The shape of a table, and how many values are worked on at once: as much less than in a build as the table is smaller than those of the largest models.
+# The shape of a table, and how many values are worked on at once: as much less than in a build as
+# the table is smaller than those of the largest models.
 SMALL, WIDE = ((512, 3072), 2**15, 2**18), ((1024, 6144), 2**17, 2**20)
-# What they compute of 512 positions, or for pairs of some dimensions, does not shrink with the table.
+# What they compute of 512 positions, or for pairs of some dimensions, does not shrink with the
+# table.
 OF_ONE_SIZE = ("absolute_probe", "dimension_cosine", "order_probe")
-MOST = 1.75  # times the table; with the table itself and its reference that is less than the four times that a study may take
+# times the table; with the table itself and its reference that is less than the four times that a
+# study may take
+MOST = 1.75
 
 
 def result_of(analysis: Analysis, table: PositionTable) -> Result:
@@ -31,7 +35,10 @@ def result_of(analysis: Analysis, table: PositionTable) -> Result:
 @pytest.mark.parametrize("analysis", OF_TABLES, ids=lambda analysis: analysis.key)
 @pytest.mark.parametrize(("shape", "grid"), SHAPES.values(), ids=SHAPES)
 def test_blocks_change_no_number(
-    analysis: Analysis, shape: tuple[int, int], grid: tuple[int, int] | None, monkeypatch: pytest.MonkeyPatch
+    analysis: Analysis,
+    shape: tuple[int, int],
+    grid: tuple[int, int] | None,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     vectors = np.random.default_rng(0).standard_normal(shape)
     vectors[3] *= 50.0  # An outlier.
@@ -42,11 +49,15 @@ def test_blocks_change_no_number(
     assert in_blocks.reason == at_once.reason
     for one, other in zip(at_once.metrics, in_blocks.metrics, strict=True):
         assert (other.value is None) == (one.value is None), one.key
-        assert other.value is None or other.value == pytest.approx(one.value, rel=1e-7, abs=1e-9), one.key
+        assert other.value is None or other.value == pytest.approx(one.value, rel=1e-7, abs=1e-9), (
+            one.key
+        )
 
 
 @pytest.mark.parametrize("analysis", OF_TABLES, ids=lambda analysis: analysis.key)
-def test_an_analysis_takes_little_memory_beside_a_wide_table(analysis: Analysis, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_analysis_takes_little_memory_beside_a_wide_table(
+    analysis: Analysis, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shape, block, most_values = WIDE if analysis.key in OF_ONE_SIZE else SMALL
     monkeypatch.setattr(arrays, "BLOCK", block)
     monkeypatch.setattr(tables, "MOST_VALUES", most_values)

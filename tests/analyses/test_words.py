@@ -21,7 +21,9 @@ FALLING = np.eye(20) * 2.0 ** -np.arange(20.0)
 
 def result_of(positions: Floats, words: Floats) -> Result:
     """The result for positions (n_positions, d_model) and words (n_words, d_model)."""
-    return word_directions.compute(replace(subject(PositionTable(frozen(positions))), words=frozen(words)))
+    return word_directions.compute(
+        replace(subject(PositionTable(frozen(positions))), words=frozen(words))
+    )
 
 
 def values_of(result: Result) -> dict[str, float | None]:
@@ -29,16 +31,22 @@ def values_of(result: Result) -> dict[str, float | None]:
 
 
 def test_energy_by_direction_by_hand() -> None:
-    """Positions of length 3 along the largest direction and of length 1 along the smallest: 9/10 and 1/10 of the energy."""
+    """Positions of length 3 along the largest direction and of length 1 along the smallest: 9/10
+    and 1/10 of the energy.
+    """
     result = result_of(np.vstack([3.0 * np.eye(20)[:1], np.eye(20)[-1:]]), FALLING)
     np.testing.assert_allclose(result.arrays["energy"], [0.9, *[0.0] * 18, 0.1], atol=1e-12)
-    assert {key: values_of(result)[key] for key in ("top", "bottom", "chance", "tenth", "vocabulary")} == pytest.approx(
+    assert {
+        key: values_of(result)[key] for key in ("top", "bottom", "chance", "tenth", "vocabulary")
+    } == pytest.approx(
         {"top": 90.0, "bottom": 10.0, "chance": 10.0, "tenth": 2.0, "vocabulary": 20.0}
     )
 
 
 def test_principal_angles_by_hand() -> None:
-    """One position at 30° to the main direction of words, the other orthogonal to their two main ones."""
+    """One position at 30° to the main direction of words, the other orthogonal to their two main
+    ones.
+    """
     positions = np.zeros((2, 20))
     positions[0, [0, 5]] = 2.0 * np.cos(np.pi / 6), 2.0 * np.sin(np.pi / 6)
     positions[1, 7] = 1.0
@@ -51,22 +59,31 @@ def test_principal_angles_by_hand() -> None:
 def test_principal_angles_are_those_of_scipy() -> None:
     first, second = rng.normal(size=(30, 20)), rng.normal(size=(50, 20))
     tenths = [np.linalg.svd(rows)[2][:2] for rows in (first, second)]
-    np.testing.assert_allclose(np.arccos(result_of(first, second).arrays["cosines"]), np.sort(subspace_angles(tenths[0].T, tenths[1].T)))
+    np.testing.assert_allclose(
+        np.arccos(result_of(first, second).arrays["cosines"]),
+        np.sort(subspace_angles(tenths[0].T, tenths[1].T)),
+    )
 
 
 @pytest.mark.parametrize("n_words", [3, 40, 20_000])
 def test_directions_are_the_right_singular_vectors(n_words: int) -> None:
-    """Also where the matrix is taken in several blocks, or has fewer rows than columns: VᵀWᵀWV is diagonal and falls."""
+    """Also where the matrix is taken in several blocks, or has fewer rows than columns: VᵀWᵀWV is
+    diagonal and falls.
+    """
     words = rng.normal(size=(n_words, 12)) * 1.5 ** -np.arange(12.0)
     directions = word_directions.singular_directions(words)
     gram = directions @ (words.T @ words) @ directions.T
     rank = min(n_words, 12)
-    np.testing.assert_allclose(gram, np.diag(np.linalg.svd(words.T @ words)[1][:rank]), atol=1e-9 * gram.max())
+    np.testing.assert_allclose(
+        gram, np.diag(np.linalg.svd(words.T @ words)[1][:rank]), atol=1e-9 * gram.max()
+    )
     np.testing.assert_allclose(directions @ directions.T, np.eye(rank), atol=1e-12)
 
 
 def test_directions_that_no_word_has_share_their_energy() -> None:
-    """Two words span two of 20 dimensions; a position with a quarter of its energy there has the rest in 18 equal shares."""
+    """Two words span two of 20 dimensions; a position with a quarter of its energy there has the
+    rest in 18 equal shares.
+    """
     positions = np.zeros((1, 20))
     positions[0, [1, 7]] = 0.5, np.sqrt(0.75)
     result = result_of(positions, np.eye(20)[:2] * [[2.0], [1.0]])
@@ -75,15 +92,23 @@ def test_directions_that_no_word_has_share_their_energy() -> None:
 
 
 def test_random_directions_hold_the_share_of_chance() -> None:
-    """The mean of a squared coordinate of a direction in d dimensions is 1/d; the largest cosine is at most about 0.6 (Wachter 1980)."""
+    """The mean of a squared coordinate of a direction in d dimensions is 1/d; the largest cosine is
+    at most about 0.6 (Wachter 1980).
+    """
     random = np.random.default_rng(0)
     result = result_of(random.normal(size=(2000, 400)), random.normal(size=(1000, 400)))
-    assert [values_of(result)[key] for key in ("top", "bottom", "overlap")] == pytest.approx([10.0, 10.0, 10.0], abs=1.0)
-    assert result.arrays["cosines"][0] == pytest.approx(word_directions.largest_by_chance(0.1, 0.1), abs=0.03)
+    assert [values_of(result)[key] for key in ("top", "bottom", "overlap")] == pytest.approx(
+        [10.0, 10.0, 10.0], abs=1.0
+    )
+    assert result.arrays["cosines"][0] == pytest.approx(
+        word_directions.largest_by_chance(0.1, 0.1), abs=0.03
+    )
 
 
 def test_the_largest_cosine_by_chance_counts_the_directions_that_positions_have() -> None:
-    """Of 400 dimensions, 8 positions have 8 directions, against 40 of words: below the 0.6 of two tenths."""
+    """Of 400 dimensions, 8 positions have 8 directions, against 40 of words: below the 0.6 of two
+    tenths.
+    """
     result = result_of(rng.normal(size=(8, 400)), rng.normal(size=(1000, 400)))
     by_chance = word_directions.largest_by_chance(8 / 400, 40 / 400)
     assert result.arrays["cosines"].size == 8
@@ -96,7 +121,9 @@ def test_the_largest_cosine_by_chance_counts_the_directions_that_positions_have(
 @pytest.mark.parametrize("factors", [(1e200, 1e-200), (1e-200, 1e200)])
 def test_the_size_of_either_matrix_changes_nothing(factors: tuple[float, float]) -> None:
     positions, words = rng.normal(size=(30, 20)), rng.normal(size=(50, 20))
-    assert values_of(result_of(factors[0] * positions, factors[1] * words)) == pytest.approx(values_of(result_of(positions, words)))
+    assert values_of(result_of(factors[0] * positions, factors[1] * words)) == pytest.approx(
+        values_of(result_of(positions, words))
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,10 +132,16 @@ def test_the_size_of_either_matrix_changes_nothing(factors: tuple[float, float])
         (np.ones((3, 4)), np.ones((3, 5)), "word vectors have 5 dimensions, position vectors 4"),
         (np.zeros((3, 4)), np.ones((3, 4)), "every value of the table is zero"),
         (np.ones((3, 4)), np.zeros((3, 4)), "every value of the word matrix is zero"),
-        (np.ones((3, 4)), np.full((3, 4), np.nan), "the word matrix has 12 values that are NaN or infinite"),
+        (
+            np.ones((3, 4)),
+            np.full((3, 4), np.nan),
+            "the word matrix has 12 values that are NaN or infinite",
+        ),
     ],
 )
-def test_incomparable_matrices_are_not_applicable(positions: Floats, words: Floats, reason: str) -> None:
+def test_incomparable_matrices_are_not_applicable(
+    positions: Floats, words: Floats, reason: str
+) -> None:
     with pytest.raises(NotApplicableError, match=reason):
         result_of(positions, words)
 
@@ -116,21 +149,55 @@ def test_incomparable_matrices_are_not_applicable(positions: Floats, words: Floa
 @pytest.mark.parametrize(
     ("direction", "openings"),
     [
-        (0, ["Positions share the directions of words: 100 % of the table's energy lies in the tenth"]),
-        (19, ["Positions avoid the directions of words: 100 % of the table's energy lies in the tenth"]),
+        (
+            0,
+            [
+                "Positions share the directions of words: 100 % of the table's energy lies in the"
+                " tenth"
+            ],
+        ),
+        (
+            19,
+            [
+                "Positions avoid the directions of words: 100 % of the table's energy lies in the"
+                " tenth"
+            ],
+        ),
         (9, ["Positions prefer neither"]),
     ],
 )
-def test_the_finding_depends_on_the_direction_of_the_positions(direction: int, openings: list[str]) -> None:
+def test_the_finding_depends_on_the_direction_of_the_positions(
+    direction: int, openings: list[str]
+) -> None:
     findings = result_of(np.eye(20)[[direction]], FALLING).findings
-    assert [text for finding, text in zip(findings, openings, strict=True) if finding.text.startswith(text)] == openings
+    assert [
+        text
+        for finding, text in zip(findings, openings, strict=True)
+        if finding.text.startswith(text)
+    ] == openings
     assert findings[0].weight == (0.2 if direction == 9 else 0.75)
 
 
-FILES = DictFiles({"model_type": "gpt2"}, {"wpe.weight": np.ones((6, 4)), "wte.weight": np.arange(12.0).reshape(3, 4)})
-TABLE = Encoding("decoder", "made for a test", PositionTable(frozen(np.ones((6, 4)))), Provenance(""))
-PATCHES = Encoding("vision", "made for a test", PositionTable(frozen(np.ones((6, 4))), grid=(2, 3)), Provenance(""), modality="image")
-BIAS = Encoding("encoder", "made for a test", OffsetBias(frozen([[0.0]]), frozen([0.0]), False, "constant"), Provenance(""))
+FILES = DictFiles(
+    {"model_type": "gpt2"},
+    {"wpe.weight": np.ones((6, 4)), "wte.weight": np.arange(12.0).reshape(3, 4)},
+)
+TABLE = Encoding(
+    "decoder", "made for a test", PositionTable(frozen(np.ones((6, 4)))), Provenance("")
+)
+PATCHES = Encoding(
+    "vision",
+    "made for a test",
+    PositionTable(frozen(np.ones((6, 4))), grid=(2, 3)),
+    Provenance(""),
+    modality="image",
+)
+BIAS = Encoding(
+    "encoder",
+    "made for a test",
+    OffsetBias(frozen([[0.0]]), frozen([0.0]), False, "constant"),
+    Provenance(""),
+)
 
 
 def test_the_word_matrix_is_read_if_the_row_requests_it() -> None:
@@ -141,7 +208,10 @@ def test_the_word_matrix_is_read_if_the_row_requests_it() -> None:
 def test_the_word_matrix_is_not_read_by_default() -> None:
     (subject_read,) = subjects(FILES, checkpoint(), [TABLE])
     assert subject_read.words is None
-    assert "which is large; to read it, set “words: true” in the checkpoint's row" in subject_read.no_words
+    assert (
+        "which is large; to read it, set “words: true” in the checkpoint's row"
+        in subject_read.no_words
+    )
 
 
 def test_patches_have_no_words() -> None:
@@ -151,8 +221,13 @@ def test_patches_have_no_words() -> None:
 
 
 def test_a_missing_word_matrix_has_a_reason() -> None:
-    (subject_read,) = subjects(replace(FILES, arrays={"wpe.weight": np.ones((6, 4))}), checkpoint(words=True), [TABLE])
-    assert (subject_read.words, subject_read.no_words) == (None, "there is no word table among the tensors")
+    (subject_read,) = subjects(
+        replace(FILES, arrays={"wpe.weight": np.ones((6, 4))}), checkpoint(words=True), [TABLE]
+    )
+    assert (subject_read.words, subject_read.no_words) == (
+        None,
+        "there is no word table among the tensors",
+    )
 
 
 def test_the_word_matrix_is_not_read_for_a_bias() -> None:

@@ -1,4 +1,6 @@
-"""Tabs of the browser. The tests of a file share one: a new one costs a process of the browser, and as much time as the page in it."""
+"""Tabs of the browser. The tests of a file share one: a new one costs a process of the browser, and
+as much time as the page in it.
+"""
 
 from collections.abc import Iterator
 
@@ -6,7 +8,10 @@ import pytest
 from playwright.sync_api import Browser, Page, ViewportSize
 
 DESKTOP = ViewportSize(width=1280, height=900)
-FORGET = "() => { try { localStorage.clear(); sessionStorage.clear() } catch { /* No page is open, or one that may not store. */ } }"
+FORGET = (
+    "() => { try { localStorage.clear(); sessionStorage.clear() } catch { /* No page is open, or"
+    " one that may not store. */ } }"
+)
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +22,9 @@ def tab(browser: Browser) -> Iterator[Page]:
 
 @pytest.fixture
 def page(tab: Page) -> Iterator[Page]:
-    """The tab that all tests of a file share, empty and set as a new one; what a test adds for all pages to come, it adds to ``own_page``."""
+    """The tab that all tests of a file share, empty and set as a new one; what a test adds for all
+    pages to come, it adds to ``own_page``.
+    """
     tab.set_viewport_size(DESKTOP)
     tab.emulate_media(media="null", color_scheme="light")
     yield tab

@@ -1,4 +1,6 @@
-"""Which browser the tests run in, and what happens where there is none: pytest itself is run, as ``make test`` runs it."""
+"""Which browser the tests run in, and what happens where there is none: pytest itself is run, as
+``make test`` runs it.
+"""
 
 import os
 import subprocess
@@ -41,7 +43,9 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def silent_host(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Playwright's installer asks a host that accepts and never answers."""
     with create_server(("127.0.0.1", 0)) as listening:
-        monkeypatch.setenv("PLAYWRIGHT_DOWNLOAD_HOST", f"http://127.0.0.1:{listening.getsockname()[1]}")
+        monkeypatch.setenv(
+            "PLAYWRIGHT_DOWNLOAD_HOST", f"http://127.0.0.1:{listening.getsockname()[1]}"
+        )
         yield
 
 
@@ -55,7 +59,15 @@ def command(folder: Path, name: str, code: int = 0) -> str:
 
 def python(*arguments: str) -> subprocess.CompletedProcess[str]:
     alone = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    return subprocess.run([sys.executable, "-m", *arguments], cwd=ROOT, env=alone, capture_output=True, text=True, check=False, timeout=100)
+    return subprocess.run(
+        [sys.executable, "-m", *arguments],
+        cwd=ROOT,
+        env=alone,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+    )
 
 
 @pytest.fixture
@@ -67,10 +79,22 @@ def tests(tmp_path: Path) -> str:
 
 def pytest_run(tests: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """pytest with the hooks and fixtures of all our tests."""
-    return python("pytest", "-p", "no:cacheprovider", "-p", "tests.conftest", "--rootdir", str(Path(tests).parent), tests, *arguments)
+    return python(
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "tests.conftest",
+        "--rootdir",
+        str(Path(tests).parent),
+        tests,
+        *arguments,
+    )
 
 
-def test_the_environment_goes_before_the_path(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_goes_before_the_path(
+    nowhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     command(nowhere, "chromium")
     monkeypatch.setenv("CHROMIUM", named := command(nowhere, "mine"))
     assert browsers.find() == named
@@ -105,13 +129,19 @@ def test_what_playwright_installed_comes_last(nowhere: Path) -> None:
 @pytest.mark.usefixtures("browser")
 def test_with_a_browser_what_needs_one_is_marked_by_its_fixtures_and_runs_in_it(tests: str) -> None:
     done = pytest_run(tests, "-m", "browser")
-    assert done.stdout.splitlines()[-1].strip("= ").startswith("2 passed, 1 deselected"), done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1].strip("= ").startswith("2 passed, 1 deselected"), (
+        done.stdout + done.stderr
+    )
     assert f"browser: {browsers.find()}" in done.stdout.splitlines()
     assert "left out" not in done.stdout
 
 
 # In several processes, and in one; what was not selected is not counted.
-@pytest.mark.parametrize(("options", "count"), [(("-n", "2"), 2), (("-n", "0", "-k", "not Seen"), 1)], ids=["-n 2", "-n 0"])
+@pytest.mark.parametrize(
+    ("options", "count"),
+    [(("-n", "2"), 2), (("-n", "0", "-k", "not Seen"), 1)],
+    ids=["-n 2", "-n 0"],
+)
 def test_without_a_browser_one_line_at_the_end_counts_what_was_left_out(
     options: tuple[str, ...], count: int, tests: str, nowhere: Path
 ) -> None:
@@ -122,7 +152,9 @@ def test_without_a_browser_one_line_at_the_end_counts_what_was_left_out(
     assert (done.returncode, "skipped" in done.stdout) == (0, False)
 
 
-def test_continuous_integration_requires_a_browser(tests: str, nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_continuous_integration_requires_a_browser(
+    tests: str, nowhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CI", "true")
     done = pytest_run(tests, "-n", "2")
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
@@ -130,7 +162,9 @@ def test_continuous_integration_requires_a_browser(tests: str, nowhere: Path, mo
     assert "passed" not in done.stdout
 
 
-def test_an_installer_that_fails_leaves_none(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_installer_that_fails_leaves_none(
+    nowhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CI", "true")
     monkeypatch.setenv("PLAYWRIGHT_DOWNLOAD_HOST", "http://127.0.0.1:9")
     done = python("tests.browsers")

@@ -25,16 +25,33 @@ CURVES = "#pac-curves .pa-frame"
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("compare")
-    return build(small_atlas(folder / "checkpoints"), folder, "analyses/", "schemes/", "learn/checked-against", "families")
+    return build(
+        small_atlas(folder / "checkpoints"),
+        folder,
+        "analyses/",
+        "schemes/",
+        "learn/checked-against",
+        "families",
+    )
 
 
 @pytest.fixture
 def no_errors(page: Page) -> Iterator[None]:
     """Fails the test after errors in the console, or requests for anything but files."""
     problems: list[str] = []
-    page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    page.on(
+        "console",
+        lambda message: problems.append(message.text) if message.type == "error" else None,
+    )
     page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on("request", lambda request: None if request.url.startswith(("file:", "data:", "blob:")) else problems.append(request.url))
+    page.on(
+        "request",
+        lambda request: (
+            None
+            if request.url.startswith(("file:", "data:", "blob:"))
+            else problems.append(request.url)
+        ),
+    )
     yield
     assert problems == []
 
@@ -65,7 +82,10 @@ def curve(page: Page, index: int = 0) -> Locator:
 
 def pictures(page: Page) -> list[str]:
     """The curves as drawn."""
-    drawn: list[str] = page.evaluate("[...document.querySelectorAll('#pac-curves canvas:first-child')].map((canvas) => canvas.toDataURL())")
+    drawn: list[str] = page.evaluate(
+        "[...document.querySelectorAll('#pac-curves canvas:first-child')].map((canvas) =>"
+        " canvas.toDataURL())"
+    )
     return drawn
 
 
@@ -86,15 +106,17 @@ def stored(site: Path, name: str) -> Any:
 
 @pytest.mark.usefixtures("no_errors")
 class TestCompare:
-    def test_it_opens_with_two_schemes_of_one_form_and_their_difference_and_a_failed_checkpoint_cannot_be_chosen(
+    def test_it_opens_with_two_schemes_of_one_form_and_offers_no_failed_checkpoint(
         self, page: Page, site: Path
     ) -> None:
         show(page, site)
         assert set(titles(page)[:2]) == {"Sinusoid", "table"}
         assert titles(page)[2:] == ["Difference (B − A)"]
-        assert not [value for value in page.locator("#pac-a option").all_inner_texts() if "broken" in value]
+        assert not [
+            value for value in page.locator("#pac-a option").all_inner_texts() if "broken" in value
+        ]
 
-    def test_an_encoding_without_another_of_its_form_is_compared_with_one_of_another_form_and_the_address_says_so(
+    def test_an_encoding_alone_in_its_form_is_compared_with_another_as_the_address_says(
         self, page: Page, site: Path
     ) -> None:
         show(page, site, f"#a={BLOOM}")
@@ -144,7 +166,10 @@ class TestCompare:
 
     def test_six_encodings_have_six_colours(self, page: Page, site: Path) -> None:
         show(page, site, SIX)
-        colours = {chooser.evaluate("each => getComputedStyle(each).borderLeftColor") for chooser in page.locator(".pac-chooser").all()}
+        colours = {
+            chooser.evaluate("each => getComputedStyle(each).borderLeftColor")
+            for chooser in page.locator(".pac-chooser").all()
+        }
         assert len(colours) == 6
         lines = page.locator("#pac-profiles .pa-series path").all()
         assert {line.evaluate("each => getComputedStyle(each).stroke") for line in lines} == colours
@@ -174,22 +199,35 @@ class TestCompare:
         expect(page.locator(TITLES).first).to_have_text("BLOOM")
 
     def test_values_are_those_of_the_kernel_in_every_picture(self, page: Page, site: Path) -> None:
-        """Stored kernels: a cosine by numpy; ALiBi's mean slope of 32 heads, Σ 2^(−h/4) / 32, times the offset."""
+        """Stored kernels: a cosine by numpy; ALiBi's mean slope of 32 heads, Σ 2^(−h/4) / 32, times
+        the offset.
+        """
         show(page, site, f"#a={SINUSOID}&b={BLOOM}&scale=stored&at=30,20")
         cosine = cosine_matrix(sinusoid(64, 512))[30, 20]
         slope = float(np.mean(2.0 ** -(np.arange(1, 33) / 4)))
-        assert numbers(page) == [pytest.approx(cosine, abs=2e-3), pytest.approx(-10 * slope, abs=2e-2)]
+        assert numbers(page) == [
+            pytest.approx(cosine, abs=2e-3),
+            pytest.approx(-10 * slope, abs=2e-2),
+        ]
 
-    def test_different_quantities_have_no_difference_as_stored(self, page: Page, site: Path) -> None:
+    def test_different_quantities_have_no_difference_as_stored(
+        self, page: Page, site: Path
+    ) -> None:
         show(page, site, f"#a={SINUSOID}&b={BLOOM}&scale=stored")
-        expect(page.locator("#pac-kernels .pac-note")).to_contain_text("only their shapes can be compared")
+        expect(page.locator("#pac-kernels .pac-note")).to_contain_text(
+            "only their shapes can be compared"
+        )
         page.locator("#pac-profiles").scroll_into_view_if_needed()
-        expect(page.locator("#pac-profiles .pac-note")).to_contain_text("heights cannot be compared")
+        expect(page.locator("#pac-profiles .pac-note")).to_contain_text(
+            "heights cannot be compared"
+        )
 
     def test_equal_quantities_have_a_difference_as_stored(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={SINUSOID}&b={TINY}&scale=stored")
         assert titles(page)[2:] == ["Difference (B − A)"]
-        expect(page.locator("#pac-kernels .pa-unit").first).to_have_text("cosine of two position vectors")
+        expect(page.locator("#pac-kernels .pa-unit").first).to_have_text(
+            "cosine of two position vectors"
+        )
 
     def test_one_cursor_moves_in_all_pictures_by_keyboard(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={SINUSOID}&b={LLAMA}&at=5,5")
@@ -204,7 +242,9 @@ class TestCompare:
         assert numbers(page)[2] == pytest.approx(numbers(page)[1] - numbers(page)[0], abs=2e-3)
         expect(page).to_have_url(re.compile("at=6,15"))
 
-    def test_the_values_of_the_cross_stay_when_the_focus_leaves(self, page: Page, site: Path) -> None:
+    def test_the_values_of_the_cross_stay_when_the_focus_leaves(
+        self, page: Page, site: Path
+    ) -> None:
         show(page, site, f"#a={SINUSOID}&b={LLAMA}&at=5,5")
         page.locator("#pac-kernels .pa-frame").first.focus()
         page.keyboard.press("ArrowDown")
@@ -232,12 +272,16 @@ class TestCompare:
     def test_a_position_beyond_an_encoding_has_no_value(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={TINY}&b={SINUSOID}&at=40,9")
         assert page.locator(VALUES).first.inner_text() == "none here"
-        expect(page.locator("#pac-kernels .pac-note")).to_contain_text("Shown with fewer positions: table (16).")
+        expect(page.locator("#pac-kernels .pac-note")).to_contain_text(
+            "Shown with fewer positions: table (16)."
+        )
 
     def test_curves_of_tables_turn_together_by_keyboard(self, page: Page, site: Path) -> None:
         show(page, site, FOUR)
         curve(page).focus()
-        expect(page.locator("#pac-curves .pac-note")).to_have_text("No table of vectors: BLOOM; Llama 2.")
+        expect(page.locator("#pac-curves .pac-note")).to_have_text(
+            "No table of vectors: BLOOM; Llama 2."
+        )
         before = pictures(page)
         page.keyboard.press("ArrowRight")
         assert not set(before) & set(pictures(page))
@@ -266,7 +310,9 @@ class TestCompare:
         page.get_by_label("Query", exact=True).press("Enter")
         assert not set(before) & set(pictures(page))
 
-    def test_lines_that_two_encodings_share_lie_over_each_other(self, page: Page, site: Path) -> None:
+    def test_lines_that_two_encodings_share_lie_over_each_other(
+        self, page: Page, site: Path
+    ) -> None:
         show(page, site, f"#a={SINUSOID}&b={TINY}&c={LLAMA}")
         place = page.locator("section", has=page.get_by_role("heading", name="Vector norms"))
         place.scroll_into_view_if_needed()
@@ -277,26 +323,45 @@ class TestCompare:
         expect(place.locator(".pa-said")).to_contain_text("position 0; ")
         expect(place.locator(".pa-said")).to_contain_text("Sinusoid: 1")
 
-    def test_longer_windows_are_loaded_when_chosen_and_are_means_of_blocks(self, page: Page, site: Path) -> None:
+    def test_longer_windows_are_loaded_when_chosen_and_are_means_of_blocks(
+        self, page: Page, site: Path
+    ) -> None:
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url))
         show(page, site, f"#a={SINUSOID}&b={LLAMA}&scale=stored&at=100,41")
         assert sum("data/compare/" in url for url in asked) == 3
         page.get_by_label("512").check()
-        expect(page.locator("#pac-kernels .pac-note")).to_contain_text("Each cell is the mean of 8 × 8 pairs.")
+        expect(page.locator("#pac-kernels .pac-note")).to_contain_text(
+            "Each cell is the mean of 8 × 8 pairs."
+        )
         assert sum("-windows.js" in url for url in asked) == 2
-        assert numbers(page)[0] == pytest.approx(cosine_matrix(sinusoid(512, 512))[96:104, 40:48].mean(), abs=1e-3)
+        assert numbers(page)[0] == pytest.approx(
+            cosine_matrix(sinusoid(512, 512))[96:104, 40:48].mean(), abs=1e-3
+        )
 
-    def test_the_summary_names_the_measure_with_the_widest_ranks(self, page: Page, site: Path) -> None:
+    def test_the_summary_names_the_measure_with_the_widest_ranks(
+        self, page: Page, site: Path
+    ) -> None:
         show(page, site, f"#a={SINUSOID}&b={TINY}")
-        catalogue, records = stored(site, "index"), [stored(site, name)["metrics"] for name in (SINUSOID, TINY)]
+        catalogue, records = (
+            stored(site, "index"),
+            [stored(site, name)["metrics"] for name in (SINUSOID, TINY)],
+        )
         spreads = {}
-        for key, (values,) in ((key, tuple(groups.values())) for key, groups in catalogue["sorted_values"].items() if len(groups) == 1):
+        for key, (values,) in (
+            (key, tuple(groups.values()))
+            for key, groups in catalogue["sorted_values"].items()
+            if len(groups) == 1
+        ):
             both = [record.get(key) for record in records]
             if all(isinstance(value, float) for value in both):
                 ranks = dict(zip(values, rankdata(values) / len(values), strict=True))
                 spreads[key] = abs(ranks[both[0]] - ranks[both[1]])
-        widest = [catalogue["metrics"][key][0].lower() for key, spread in spreads.items() if spread == pytest.approx(max(spreads.values()))]
+        widest = [
+            catalogue["metrics"][key][0].lower()
+            for key, spread in spreads.items()
+            if spread == pytest.approx(max(spreads.values()))
+        ]
         assert page.locator("#pac-summary b").inner_text().lower() in widest
 
     def test_the_summary_says_how_much_two_shapes_differ(self, page: Page, site: Path) -> None:
@@ -314,27 +379,56 @@ class TestCompare:
 
     def test_numbers_have_no_more_digits_than_their_steps(self, page: Page, site: Path) -> None:
         show(page, site)
-        cases = [[0.123456, 0.0004], [-0.0001, 0.0004], [1234.6, 3], [12.3, 50], [-2.5e-15, 3e-18], [0.85103], [1024], [-2.665e-15]]
+        cases = [
+            [0.123456, 0.0004],
+            [-0.0001, 0.0004],
+            [1234.6, 3],
+            [12.3, 50],
+            [-2.5e-15, 3e-18],
+            [0.85103],
+            [1024],
+            [-2.665e-15],
+        ]
         texts = page.evaluate("cases => cases.map((numbers) => atlas.say(...numbers))", cases)
-        assert texts == ["0.123", "0.000", "1,230", "0", "−2.500 × 10⁻¹⁵", "0.8510", "1,024", "−2.665 × 10⁻¹⁵"]
+        assert texts == [
+            "0.123",
+            "0.000",
+            "1,230",
+            "0",
+            "−2.500 × 10⁻¹⁵",
+            "0.8510",
+            "1,024",
+            "−2.665 × 10⁻¹⁵",
+        ]
 
-    def test_metrics_are_shown_with_their_difference_and_no_line_that_one_encoding_alone_has(self, page: Page, site: Path) -> None:
+    def test_metrics_are_shown_with_their_difference_and_no_line_that_one_encoding_alone_has(
+        self, page: Page, site: Path
+    ) -> None:
         show(page, site, f"#a={SINUSOID}&b={LLAMA}")
         assert page.locator("#pac-overlays h2").all_inner_texts() == ["Decay with distance"]
         page.locator("#pac-metrics").scroll_into_view_if_needed()
         row = page.locator("#pac-metrics tbody tr", has_text="Half-distance").first
-        first, second, difference = (float(row.locator("td").nth(column).get_attribute("data-value") or "") for column in (1, 2, 3))
+        first, second, difference = (
+            float(row.locator("td").nth(column).get_attribute("data-value") or "")
+            for column in (1, 2, 3)
+        )
         assert difference == pytest.approx(second - first, rel=1e-5)
 
-    @pytest.mark.parametrize("view", ["#a=no/such&b=<b>x</b>", "#a=%00&at=x,y&turn=1e9,2&scale=?", "#&&==", "#a=../../x"])
-    def test_an_invalid_address_opens_the_page_without_errors(self, view: str, page: Page, site: Path) -> None:
+    @pytest.mark.parametrize(
+        "view", ["#a=no/such&b=<b>x</b>", "#a=%00&at=x,y&turn=1e9,2&scale=?", "#&&==", "#a=../../x"]
+    )
+    def test_an_invalid_address_opens_the_page_without_errors(
+        self, view: str, page: Page, site: Path
+    ) -> None:
         show(page, site, view)
         assert len(titles(page)) == 3
         assert page.locator("#pac b", has_text=re.compile("^x$")).count() == 0
 
     def test_an_unknown_name_is_reported(self, page: Page, site: Path) -> None:
         show(page, site, f"#a=no/such&b={BLOOM}")
-        expect(page.locator("#pac-unknown")).to_have_text("This atlas has no encoding called no/such.")
+        expect(page.locator("#pac-unknown")).to_have_text(
+            "This atlas has no encoding called no/such."
+        )
 
     def test_a_cell_of_the_map_opens_its_pair(self, page: Page, site: Path) -> None:
         page.goto((site / "map.html").as_uri())
@@ -342,11 +436,15 @@ class TestCompare:
         expect(page.locator(TITLES)).to_have_count(3)
 
     @pytest.mark.parametrize("path", ["compare.html", f"compare.html{SIX}&window=512"])
-    def test_a_narrow_screen_does_not_scroll_sideways(self, path: str, page: Page, site: Path) -> None:
+    def test_a_narrow_screen_does_not_scroll_sideways(
+        self, path: str, page: Page, site: Path
+    ) -> None:
         page.set_viewport_size({"width": 375, "height": 800})
         page.goto(f"{site.as_uri()}/{path}")
         page.wait_for_timeout(300)
-        page.evaluate("document.querySelectorAll('.pac-place').forEach((place) => place.scrollIntoView())")
+        page.evaluate(
+            "document.querySelectorAll('.pac-place').forEach((place) => place.scrollIntoView())"
+        )
         page.wait_for_timeout(300)
         assert page.evaluate("document.documentElement.scrollWidth") <= 375
 
@@ -370,9 +468,14 @@ def test_a_finger_turns_a_curve_and_does_not_scroll(browser: Browser, site: Path
         before, visits = page.evaluate("scrollY"), page.evaluate("history.length")
         touch = context.new_cdp_session(page)
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-        touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+        touch.send(
+            "Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]}
+        )
         for step in range(12):
-            touch.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [{"x": x, "y": y - 6 * step}]})
+            touch.send(
+                "Input.dispatchTouchEvent",
+                {"type": "touchMove", "touchPoints": [{"x": x, "y": y - 6 * step}]},
+            )
         page.wait_for_timeout(400)
         assert page.evaluate("[scrollY, writes]") == [before, 0]
         touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
@@ -381,5 +484,9 @@ def test_a_finger_turns_a_curve_and_does_not_scroll(browser: Browser, site: Path
 
 
 def test_scripts_and_styles_of_the_page_are_small(site: Path) -> None:
-    files = [*(site / "assets/compare").glob("*.js"), site / "assets/tables.js", site / "assets/compare.css"]
+    files = [
+        *(site / "assets/compare").glob("*.js"),
+        site / "assets/tables.js",
+        site / "assets/compare.css",
+    ]
     assert len(gzip.compress(b"".join(path.read_bytes() for path in files))) < 16_000

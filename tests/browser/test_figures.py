@@ -60,31 +60,37 @@ def test_a_band_with_gaps_is_filled_beside_them(page: Page, address: str) -> Non
     figure = page.locator("figure[id$=half_distance-layers]")
     figure.scroll_into_view_if_needed()
     figure.locator(".pa-live canvas").first.wait_for()
-    filled = figure.locator(".pa-live canvas").first.evaluate(
-        """canvas => {
+    filled = figure.locator(".pa-live canvas").first.evaluate("""canvas => {
             const [width, height] = [canvas.width, canvas.height];
             const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
-            const column = at => Array.from({ length: height }, (_, row) => data[4 * (row * width + at) + 3] > 0).filter(Boolean).length;
+            const inked = (row, at) => data[4 * (row * width + at) + 3] > 0;
+            const rows = [...Array(height).keys()];
+            const column = at => rows.filter(row => inked(row, at)).length;
             return Array.from({ length: width }, (_, at) => column(at) / height);
-        }"""
-    )
+        }""")
     inside = np.array(filled)[len(filled) // 4 : len(filled) // 2]
     assert 0.6 < np.mean(inside > 0.3) < 1.0
 
 
 def test_a_bin_between_two_gaps_is_as_wide_as_one(page: Page, address: str) -> None:
-    """Bins 20 pixels wide around 30, 50 … 110, of which the second and the fourth are missing: what is opaque in their middles and near their ends."""
+    """Bins 20 pixels wide around 30, 50 … 110, of which the second and the fourth are missing: what
+    is opaque in their middles and near their ends.
+    """
     alive(page, address, "norms-lines")  # Its script has been loaded.
-    opaque = page.evaluate(
-        """() => {
+    opaque = page.evaluate("""() => {
             const context = document.createElement("canvas").getContext("2d");
             const values = (height) => Float64Array.from([height, NaN, height, NaN, height]);
-            const mark = { kind: "band", colour: "#ff0000", steps: true, xs: Float64Array.from([0, 1, 2, 3, 4]), lows: values(0), highs: values(1) };
-            const view = { x: { to: (x) => 30 + 20 * x }, y: { to: (y) => 50 - 40 * y }, box: { left: 0, top: 0, width: 200, height: 60 }, theme: {} };
+            const xs = Float64Array.from([0, 1, 2, 3, 4]);
+            const band = { kind: "band", colour: "#ff0000", steps: true };
+            const mark = { ...band, xs, lows: values(0), highs: values(1) };
+            const scales = { x: { to: (x) => 30 + 20 * x }, y: { to: (y) => 50 - 40 * y } };
+            const box = { left: 0, top: 0, width: 200, height: 60 };
+            const view = { ...scales, box, theme: {} };
             atlas.drawMark(context, mark, view, false);
-            return [70, 50, 90].map((middle) => [-8, 0, 8].map((side) => [15, 30, 45].every((row) => context.getImageData(middle + side, row, 1, 1).data[3] > 0)));
-        }"""
-    )
+            const inked = (x, y) => context.getImageData(x, y, 1, 1).data[3] > 0;
+            const filled = (x) => [15, 30, 45].every((y) => inked(x, y));
+            return [70, 50, 90].map((middle) => [-8, 0, 8].map((side) => filled(middle + side)));
+        }""")
     assert opaque == [[True] * 3, [False] * 3, [False] * 3]
 
 
@@ -95,18 +101,23 @@ def test_without_javascript_the_picture_stays(browser: Browser, address: str) ->
         assert page.locator("#encoder-learned-norms-lines img").is_visible()
 
 
-def test_keys_move_the_cursor_from_value_to_value(page: Page, address: str, arrays: "np.lib.npyio.NpzFile[Any]") -> None:
+def test_keys_move_the_cursor_from_value_to_value(
+    page: Page, address: str, arrays: "np.lib.npyio.NpzFile[Any]"
+) -> None:
     figure = alive(page, address, "norms-lines")
     figure.locator(".pa-frame").focus()
     for _ in range(4):
         page.keyboard.press("ArrowRight")
     norms = norms_of(arrays)
-    assert value_of(figure, NAME) == pytest.approx(norms[3] / np.median(norms), rel=1e-3)  # Four digits.
+    # Four digits.
+    assert value_of(figure, NAME) == pytest.approx(norms[3] / np.median(norms), rel=1e-3)
     assert figure.locator(".pa-tip-title").inner_text() == "position 3"
     assert NAME in figure.locator(".pa-said").inner_text()
 
 
-def test_the_mouse_shows_values_where_it_points(page: Page, address: str, arrays: "np.lib.npyio.NpzFile[Any]") -> None:
+def test_the_mouse_shows_values_where_it_points(
+    page: Page, address: str, arrays: "np.lib.npyio.NpzFile[Any]"
+) -> None:
     figure = alive(page, address, "norms-lines")
     frame = figure.locator(".pa-frame")
     box = frame.bounding_box()
@@ -158,7 +169,9 @@ def test_keys_zoom_and_escape_resets(page: Page, address: str) -> None:
     assert figure.get_by_role("button", name="Reset zoom").is_hidden()
 
 
-def test_cells_show_the_mean_of_their_block(page: Page, address: str, arrays: "np.lib.npyio.NpzFile[Any]") -> None:
+def test_cells_show_the_mean_of_their_block(
+    page: Page, address: str, arrays: "np.lib.npyio.NpzFile[Any]"
+) -> None:
     page.goto(f"{address}/checkpoints/all-minilm-l6-v2.html")
     figure = page.locator("#encoder-learned-cosine-matrix")
     figure.scroll_into_view_if_needed()
@@ -166,12 +179,17 @@ def test_cells_show_the_mean_of_their_block(page: Page, address: str, arrays: "n
     for key in ("ArrowRight", "ArrowRight", "ArrowRight", "ArrowDown"):
         page.keyboard.press(key)
     title = figure.locator(".pa-tip-title").first.inner_text()
-    (first, last), (left, right) = (map(int, span) for span in re.findall(r"position (\d+)–(\d+)", title))
-    expected = cosine_matrix(arrays["table.vectors"].astype(np.float64))[first : last + 1, left : right + 1].mean()
+    (first, last), (left, right) = (
+        map(int, span) for span in re.findall(r"position (\d+)–(\d+)", title)
+    )
+    expected = cosine_matrix(arrays["table.vectors"].astype(np.float64))[
+        first : last + 1, left : right + 1
+    ].mean()
     value = figure.locator(".pa-panel-value").first.inner_text()
     assert first > 0
     assert left > first
-    assert float(value.replace("−", "-")) == pytest.approx(expected, abs=2e-3)  # The panel has 4,094 steps from −1 to 1.
+    # The panel has 4,094 steps from −1 to 1.
+    assert float(value.replace("−", "-")) == pytest.approx(expected, abs=2e-3)
 
 
 def test_the_cursor_over_cells_shows_the_values_of_all_panels(page: Page, address: str) -> None:
@@ -194,7 +212,9 @@ def test_a_curve_turns_by_keys_and_leaves_the_address_alone(page: Page, address:
     assert page.url == before
 
 
-def test_the_numbers_of_a_figure_can_be_taken_away(page: Page, address: str, arrays: "np.lib.npyio.NpzFile[Any]") -> None:
+def test_the_numbers_of_a_figure_can_be_taken_away(
+    page: Page, address: str, arrays: "np.lib.npyio.NpzFile[Any]"
+) -> None:
     figure = alive(page, address, "norms-lines")
     with page.expect_download() as download:
         figure.get_by_role("button", name="CSV").click()
@@ -203,7 +223,9 @@ def test_the_numbers_of_a_figure_can_be_taken_away(page: Page, address: str, arr
     mine = {int(float(x)): float(y) for _, series, x, y, *_ in rows if series == NAME and y and x}
     assert head[2] == "position"
     assert len(mine) == norms.size
-    np.testing.assert_allclose([mine[index] for index in range(norms.size)], norms / np.median(norms), rtol=1e-3)
+    np.testing.assert_allclose(
+        [mine[index] for index in range(norms.size)], norms / np.median(norms), rtol=1e-3
+    )
 
 
 def test_a_picture_of_a_figure_can_be_taken_away(page: Page, address: str) -> None:
@@ -220,7 +242,12 @@ def test_a_picture_of_a_figure_can_be_taken_away(page: Page, address: str) -> No
 def test_a_table_shows_the_numbers(page: Page, address: str) -> None:
     figure = alive(page, address, "norms-lines")
     figure.get_by_role("button", name="Table").click()
-    assert figure.locator(".pa-below th").all_inner_texts() == ["panel", "series", "position", "norm ÷ median norm"]
+    assert figure.locator(".pa-below th").all_inner_texts() == [
+        "panel",
+        "series",
+        "position",
+        "norm ÷ median norm",
+    ]
     assert figure.locator(".pa-below tbody tr").count() > 100
 
 
@@ -230,7 +257,10 @@ def test_an_embedded_figure_is_a_page_of_its_own(page: Page, address: str) -> No
     source = re.search(r'src="([^"]+)"', figure.locator("textarea").input_value())
     assert source
     foreign: list[str] = []
-    page.on("request", lambda request: None if request.url.startswith(address) else foreign.append(request.url))
+    page.on(
+        "request",
+        lambda request: None if request.url.startswith(address) else foreign.append(request.url),
+    )
     page.goto(source[1])
     page.locator(".pa-live canvas").first.wait_for()
     assert page.locator("#caption").inner_text().startswith("Euclidean norm")
@@ -253,23 +283,37 @@ def test_the_link_to_a_figure_leads_to_it(page: Page, address: str) -> None:
     figure.get_by_role("button", name="Link", exact=True).click()
     page.goto(figure.locator("textarea").input_value())
     page.wait_for_timeout(800)
-    assert -50 < page.locator("#encoder-learned-seam-neighbours").evaluate("figure => figure.getBoundingClientRect().top") < 400
+    assert (
+        -50
+        < page.locator("#encoder-learned-seam-neighbours").evaluate(
+            "figure => figure.getBoundingClientRect().top"
+        )
+        < 400
+    )
 
 
-def test_on_a_phone_panels_stand_below_one_another_within_the_screen(browser: Browser, address: str) -> None:
+def test_on_a_phone_panels_stand_below_one_another_within_the_screen(
+    browser: Browser, address: str
+) -> None:
     page = browser.new_page(viewport={"width": 375, "height": 800})
     page.goto(f"{address}/checkpoints/llama-3-1-8b.html")
     figure = page.locator(".pa-figure", has_text="Similarity").last
     figure.scroll_into_view_if_needed()
     figure.locator(".pa-live canvas").first.wait_for()
-    lefts = figure.locator(".pa-frame").evaluate_all("frames => frames.map(frame => frame.getBoundingClientRect().left)")
-    rights = figure.locator(".pa-frame").evaluate_all("frames => frames.map(frame => frame.getBoundingClientRect().right)")
+    lefts = figure.locator(".pa-frame").evaluate_all(
+        "frames => frames.map(frame => frame.getBoundingClientRect().left)"
+    )
+    rights = figure.locator(".pa-frame").evaluate_all(
+        "frames => frames.map(frame => frame.getBoundingClientRect().right)"
+    )
     page.close()
     assert len(set(lefts)) == 1
     assert max(rights) <= 375
 
 
-def test_a_figure_that_is_not_yet_drawn_anew_does_not_widen_a_narrowed_screen(own_page: Page, address: str) -> None:
+def test_a_figure_that_is_not_yet_drawn_anew_does_not_widen_a_narrowed_screen(
+    own_page: Page, address: str
+) -> None:
     own_page.add_init_script(
         "window.ResizeObserver = class { observe() {} unobserve() {} disconnect() {} }"
     )  # No figure hears of the new width.

@@ -21,7 +21,10 @@ def site(built: Path) -> Path:
 def numbers(site: Path) -> dict[str, np.ndarray]:
     text = (site / "data/lesson.js").read_text(encoding="utf-8")
     data = json.loads(text.partition(".lesson = ")[2].removesuffix(";\n"))
-    return {"tokens": np.array(data["words"]), **{name: np.array(rows) for name, rows in data["vocabulary"].items()}}
+    return {
+        "tokens": np.array(data["words"]),
+        **{name: np.array(rows) for name, rows in data["vocabulary"].items()},
+    }
 
 
 def vectors(site: Path, sentence: str, tell: bool) -> np.ndarray:
@@ -41,7 +44,12 @@ def cosines(products: np.ndarray) -> np.ndarray:
 
 def shown(page: Page) -> np.ndarray:
     rows = page.locator(".pa-lesson table tr").all()[1:]
-    return np.array([[float(cell.replace("−", "-")) for cell in row.locator("td").all_inner_texts()] for row in rows])
+    return np.array(
+        [
+            [float(cell.replace("−", "-")) for cell in row.locator("td").all_inner_texts()]
+            for row in rows
+        ]
+    )
 
 
 @pytest.fixture
@@ -59,25 +67,37 @@ def press(page: Page, *words: str) -> None:
 @pytest.mark.parametrize("tell", [False, True])
 def test_the_matrix_shows_the_cosines_of_the_model(order: Page, site: Path, tell: bool) -> None:
     order.get_by_label("tell positions").set_checked(tell)
-    np.testing.assert_allclose(shown(order), cosines(vectors(site, START, tell)), rtol=0, atol=0.0051)
+    np.testing.assert_allclose(
+        shown(order), cosines(vectors(site, START, tell)), rtol=0, atol=0.0051
+    )
 
 
 def test_without_positions_a_swap_changes_nothing(order: Page) -> None:
     press(order, "dog", "cat")
     expect(order.locator(".pa-lesson-said")).to_have_text("0 of 10 similarities changed.")
-    assert order.locator(".pa-lesson-words button").all_inner_texts() == ["the", "cat", "chased", "the", "dog"]
+    assert order.locator(".pa-lesson-words button").all_inner_texts() == [
+        "the",
+        "cat",
+        "chased",
+        "the",
+        "dog",
+    ]
     expect(order.get_by_label("A sentence")).to_have_value("the cat chased the dog")
 
 
 def test_with_positions_a_swap_changes_similarities(order: Page) -> None:
     order.get_by_label("tell positions").check()
     press(order, "dog", "cat")
-    expect(order.locator(".pa-lesson-said")).to_have_text(re.compile(r"^[1-9]\d* of 10 similarities changed\.$"))
+    expect(order.locator(".pa-lesson-said")).to_have_text(
+        re.compile(r"^[1-9]\d* of 10 similarities changed\.$")
+    )
 
 
 def test_a_typed_sentence_is_shown_and_an_unknown_word_is_named(order: Page, site: Path) -> None:
     order.get_by_label("A sentence").fill("a small bird")
-    np.testing.assert_allclose(shown(order), cosines(vectors(site, "a small bird", tell=False)), rtol=0, atol=0.0051)
+    np.testing.assert_allclose(
+        shown(order), cosines(vectors(site, "a small bird", tell=False)), rtol=0, atol=0.0051
+    )
     order.get_by_label("A sentence").fill("a small zyzzyva")
     expect(order.get_by_role("alert")).to_contain_text("zyzzyva")
 
@@ -86,7 +106,9 @@ def test_the_parts_of_a_score_add_up(page: Page, site: Path) -> None:
     page.goto((site / "learn/tables.html").as_uri())
     page.get_by_role("button", name="move it on").click()
     parts = shown(page)
-    np.testing.assert_allclose(parts.sum(axis=1), vectors(site, "the chased dog the cat", tell=True)[2], rtol=0, atol=0.005)
+    np.testing.assert_allclose(
+        parts.sum(axis=1), vectors(site, "the chased dog the cat", tell=True)[2], rtol=0, atol=0.005
+    )
 
 
 def test_a_common_shift_turns_hands_and_changes_no_score(page: Page, site: Path) -> None:
@@ -101,7 +123,9 @@ def test_a_common_shift_turns_hands_and_changes_no_score(page: Page, site: Path)
 def test_shares_of_a_head_are_a_softmax_of_its_bias(page: Page, site: Path) -> None:
     page.goto((site / "learn/biases.html").as_uri())
     texts = page.locator(".pa-bars > span:nth-child(3n)").all_inner_texts()
-    bias, share = np.array([[float(part.strip(" %").replace("−", "-")) for part in text.split("·")] for text in texts]).T
+    bias, share = np.array(
+        [[float(part.strip(" %").replace("−", "-")) for part in text.split("·")] for text in texts]
+    ).T
     expected = np.exp(bias - bias.max())
     np.testing.assert_allclose(share, 100.0 * expected / expected.sum(), rtol=0.02, atol=0.06)
 

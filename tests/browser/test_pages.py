@@ -55,7 +55,8 @@ WCAG: dict[str, object] = {
 }
 
 
-# One of each kind of page: they have all that colours and the width of a screen change. The others differ by their words and numbers.
+# One of each kind of page: they have all that colours and the width of a screen change. The others
+# differ by their words and numbers.
 IN_EVERY_SETTING = {
     "index.html",
     "compare.html",
@@ -70,8 +71,10 @@ IN_EVERY_SETTING = {
 }
 
 MOST_ALIKE = 3
+# A barrier in one of several rows with equal tags, attributes and styles is in the others, too.
 REMOVE_MORE_ALIKE = """most => {
-    const marks = one => [one.tagName, one.className, ...one.getAttributeNames(), one.getAttribute("style")].join(" ");
+    const names = one => [one.tagName, one.className, ...one.getAttributeNames()];
+    const marks = one => [...names(one), one.getAttribute("style")].join(" ");
     for (const list of document.querySelectorAll("tbody, pre code, ul:has(> .pa-card)")) {
         const seen = {};
         for (const one of [...list.children]) {
@@ -80,13 +83,16 @@ REMOVE_MORE_ALIKE = """most => {
             if (seen[kind] > most) one.remove();
         }
     }
-}"""  # A barrier in one of several rows with equal tags, attributes and styles is in the others, too.
+}"""
 
 
 def load_all(page: Page) -> None:
     """Bring in the pictures that wait for the reader to scroll."""
     page.evaluate("document.querySelectorAll('img').forEach(image => { image.loading = 'eager' })")
-    page.evaluate("Promise.all([...document.images].map(one => one.complete || new Promise(end => { one.onload = one.onerror = end })))")
+    page.evaluate(
+        "Promise.all([...document.images].map(one => one.complete || new Promise(end => {"
+        " one.onload = one.onerror = end })))"
+    )
 
 
 COLOURS: dict[str, object] = {
@@ -97,14 +103,21 @@ COLOURS: dict[str, object] = {
 
 Scheme = Literal["light", "dark"]
 Setting = tuple[Scheme, int, dict[str, object]]
-SETTINGS: list[Setting] = [("light", 1280, WCAG), ("dark", 1280, COLOURS), ("dark", 375, COLOURS), ("light", 375, WCAG)]
+SETTINGS: list[Setting] = [
+    ("light", 1280, WCAG),
+    ("dark", 1280, COLOURS),
+    ("dark", 375, COLOURS),
+    ("light", 375, WCAG),
+]
 BODY = {"light": "body[data-md-color-scheme=default]", "dark": "body[data-md-color-scheme=slate]"}
 BARRIERS = """options => axe.run(options).then(({ violations }) => violations
     .filter(rule => ["serious", "critical"].includes(rule.impact))
     .flatMap(rule => rule.nodes.map(node => [rule.id, node.html])))"""
 
 
-def barriers(page: Page, scheme: Scheme, width: int, rules: dict[str, object]) -> list[tuple[str, str]]:
+def barriers(
+    page: Page, scheme: Scheme, width: int, rules: dict[str, object]
+) -> list[tuple[str, str]]:
     """What axe holds for a serious barrier, and where."""
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 900})
@@ -120,7 +133,11 @@ def problems(page: Page, address: str) -> Iterator[list[str]]:
     handlers: dict[Any, Any] = {
         "console": lambda message: found.append(message.text) if message.type == "error" else None,
         "pageerror": lambda error: found.append(str(error)),
-        "request": lambda request: None if request.url.startswith((address, "data:", "blob:")) else found.append(request.url),
+        "request": lambda request: (
+            None
+            if request.url.startswith((address, "data:", "blob:"))
+            else found.append(request.url)
+        ),
     }
     for event, handler in handlers.items():
         page.on(event, handler)
@@ -130,19 +147,30 @@ def problems(page: Page, address: str) -> Iterator[list[str]]:
 
 
 def prepare(page: Page, url: str) -> None:
-    """Open a page for axe, with all that a reader may open, and in the colours of a scheme, not those on the way to it."""
+    """Open a page for axe, with all that a reader may open, and in the colours of a scheme, not
+    those on the way to it.
+    """
     page.goto(url)
     load_all(page)
     page.locator("html.js").wait_for()  # The theme's script has run.
     page.add_style_tag(content="* { transition: none !important }")
-    page.evaluate("document.querySelectorAll('details').forEach(details => { details.open = true })")
+    page.evaluate(
+        "document.querySelectorAll('details').forEach(details => { details.open = true })"
+    )
     page.evaluate(Axe().axe_script)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_page_is_whole_and_open_to_all_and_fits_a_narrow_screen(kind: str, page: Page, address: str, problems: list[str]) -> None:
+def test_a_page_is_whole_and_open_to_all_and_fits_a_narrow_screen(
+    kind: str, page: Page, address: str, problems: list[str]
+) -> None:
     prepare(page, f"{address}/{kind}")
-    assert page.evaluate("[...document.images].filter(image => !image.naturalWidth).map(image => image.src)") == []
+    assert (
+        page.evaluate(
+            "[...document.images].filter(image => !image.naturalWidth).map(image => image.src)"
+        )
+        == []
+    )
     assert page.locator("figure img:not([alt]), figure img[alt='']").count() == 0
     page.set_viewport_size({"width": 375, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
@@ -154,15 +182,25 @@ def test_a_page_is_whole_and_open_to_all_and_fits_a_narrow_screen(kind: str, pag
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_row_of_a_page_is_open_to_all_in_both_schemes_and_on_a_narrow_screen(kind: str, page: Page, address: str) -> None:
+def test_every_row_of_a_page_is_open_to_all_in_both_schemes_and_on_a_narrow_screen(
+    kind: str, page: Page, address: str
+) -> None:
     prepare(page, f"{address}/{kind}")
     assert [barriers(page, *setting) for setting in SETTINGS] == [[]] * len(SETTINGS)
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
 
 
-@pytest.mark.parametrize("kinds", [IN_EVERY_SETTING, pytest.param(KINDS, marks=pytest.mark.thorough)], ids=["one of each kind", "all"])
-def test_a_narrow_screen_does_not_scroll_sideways_without_scripts(kinds: Iterable[str], browser: Browser, address: str) -> None:
-    with browser.new_context(viewport={"width": 375, "height": 800}, java_script_enabled=False) as context:
+@pytest.mark.parametrize(
+    "kinds",
+    [IN_EVERY_SETTING, pytest.param(KINDS, marks=pytest.mark.thorough)],
+    ids=["one of each kind", "all"],
+)
+def test_a_narrow_screen_does_not_scroll_sideways_without_scripts(
+    kinds: Iterable[str], browser: Browser, address: str
+) -> None:
+    with browser.new_context(
+        viewport={"width": 375, "height": 800}, java_script_enabled=False
+    ) as context:
         page = context.new_page()
         widths = {}
         for kind in kinds:
@@ -173,14 +211,24 @@ def test_a_narrow_screen_does_not_scroll_sideways_without_scripts(kinds: Iterabl
 
 @pytest.mark.parametrize(
     ("kind", "scheme"),
-    [("index.html", "light"), ("index.html", "dark"), ("checkpoints/all-minilm-l6-v2.html", "dark"), ("analyses/rank.html", "dark")],
+    [
+        ("index.html", "light"),
+        ("index.html", "dark"),
+        ("checkpoints/all-minilm-l6-v2.html", "dark"),
+        ("analyses/rank.html", "dark"),
+    ],
 )
-def test_paper_is_light_and_its_ink_dark_whichever_scheme_the_screen_has(kind: str, scheme: Scheme, page: Page, address: str) -> None:
+def test_paper_is_light_and_its_ink_dark_whichever_scheme_the_screen_has(
+    kind: str, scheme: Scheme, page: Page, address: str
+) -> None:
     page.emulate_media(color_scheme=scheme)
     page.goto(f"{address}/{kind}")
     page.locator("html.js").wait_for()  # The theme has chosen the scheme.
     page.emulate_media(media="print", color_scheme=scheme)
-    inks = page.evaluate("['body', 'h1', 'article p', 'article a'].map(one => getComputedStyle(document.querySelector(one)).color)")
+    inks = page.evaluate(
+        "['body', 'h1', 'article p', 'article a'].map(one =>"
+        " getComputedStyle(document.querySelector(one)).color)"
+    )
     assert all(max(map(float, re.findall(r"[\d.]+", ink)[:3])) < 190 for ink in inks), inks
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
 
@@ -193,16 +241,24 @@ def test_keys_reach_a_table_where_it_scrolls_and_only_there(page: Page, address:
     page.locator(".pa-wide[tabindex='0'][role][aria-label]").first.wait_for()
     table.focus()
     page.keyboard.press("ArrowRight")
-    table.evaluate("table => new Promise(function wait(end) { table.scrollLeft > 0 ? end() : requestAnimationFrame(() => wait(end)) })")
+    table.evaluate(
+        "table => new Promise(function wait(end) { table.scrollLeft > 0 ? end() :"
+        " requestAnimationFrame(() => wait(end)) })"
+    )
 
 
-def test_a_figure_stands_beside_its_words_on_a_wide_screen_and_below_them_on_a_phone(page: Page, address: str) -> None:
+def test_a_figure_stands_beside_its_words_on_a_wide_screen_and_below_them_on_a_phone(
+    page: Page, address: str
+) -> None:
     places = {}
     for width in (1440, 375):
         page.set_viewport_size({"width": width, "height": 800})
         page.goto(f"{address}/learn/how-to-read.html")
         pair = page.locator(".pa-beside:has(> figure)").first
-        places[width] = [pair.locator(f"> {part}").evaluate("part => part.getBoundingClientRect().toJSON()") for part in ("div", "figure")]
+        places[width] = [
+            pair.locator(f"> {part}").evaluate("part => part.getBoundingClientRect().toJSON()")
+            for part in ("div", "figure")
+        ]
     (words, figure), (words_above, figure_below) = places[1440], places[375]
     assert figure["left"] >= words["right"]
     assert figure_below["top"] >= words_above["bottom"]
@@ -226,12 +282,16 @@ TOP_AT_REST = """heading => new Promise(function wait(end, frames = 0, before = 
 })"""
 
 
-def test_an_address_leads_to_its_section_though_tables_above_are_not_laid_out_yet(page: Page, address: str) -> None:
+def test_an_address_leads_to_its_section_though_tables_above_are_not_laid_out_yet(
+    page: Page, address: str
+) -> None:
     page.goto(f"{address}/checkpoints/all-minilm-l6-v2/encoder-learned/measure.html#order_probe")
     assert 0 <= page.locator("#order_probe").evaluate(TOP_AT_REST) <= 200
 
 
-def test_the_table_of_contents_follows_the_reader_though_the_theme_starts_late(page: Page, address: str) -> None:
+def test_the_table_of_contents_follows_the_reader_though_the_theme_starts_late(
+    page: Page, address: str
+) -> None:
     page.goto(f"{address}/learn/method.html")
     page.locator("html.js").wait_for()
     page.locator("h2").last.scroll_into_view_if_needed()
@@ -248,7 +308,9 @@ def test_figures_follow_the_scheme_that_the_reader_chose(page: Page, address: st
 
 
 def _darkness_of_first_figure(page: Page) -> float:
-    """Share of the figure's pixels that are nearer to black than to white, as the reader sees it."""
+    """Share of the figure's pixels that are nearer to black than to white, as the reader sees
+    it.
+    """
     from io import BytesIO
 
     from PIL import Image
@@ -264,7 +326,9 @@ def _darkness_of_first_figure(page: Page) -> float:
 def test_the_site_works_from_a_file_without_javascript(without_scripts: Page, built: Path) -> None:
     without_scripts.goto((built / "site/index.html").as_uri())
     without_scripts.get_by_role("link", name="all-MiniLM-L6-v2", exact=True).first.click()
-    assert without_scripts.get_by_role("heading", level=1).inner_text().startswith("all-MiniLM-L6-v2")
+    assert (
+        without_scripts.get_by_role("heading", level=1).inner_text().startswith("all-MiniLM-L6-v2")
+    )
 
 
 FOUND = {
@@ -284,7 +348,8 @@ def test_search_finds(sought: tuple[str, ...], page: Page, address: str, built: 
     page.locator(".md-search__input").click()
     for words in sought:
         page.locator(".md-search__input").fill(words[:-1])
-        page.locator(".md-search__input").press(words[-1])  # The theme searches when a key comes up.
+        # The theme searches when a key comes up.
+        page.locator(".md-search__input").press(words[-1])
         page.locator(f".md-search-result__link[href*='{FOUND[words]}']").first.wait_for()
 
 
@@ -301,13 +366,21 @@ def test_the_gallery_is_filtered_by_scheme_name_and_family(page: Page, address: 
     assert page.locator(".pa-filter output").inner_text() == "0 shown"
 
 
-def test_without_javascript_the_whole_gallery_is_there_and_no_filter(without_scripts: Page, address: str) -> None:
+def test_without_javascript_the_whole_gallery_is_there_and_no_filter(
+    without_scripts: Page, address: str
+) -> None:
     without_scripts.goto(f"{address}/index.html")
     assert without_scripts.locator(".pa-filter").is_hidden()
-    assert without_scripts.locator(".pa-card:visible").count() == without_scripts.locator(".pa-card").count() > 0
+    assert (
+        without_scripts.locator(".pa-card:visible").count()
+        == without_scripts.locator(".pa-card").count()
+        > 0
+    )
 
 
-def test_a_keyboard_alone_opens_a_checkpoint_and_shows_where_it_is(page: Page, address: str) -> None:
+def test_a_keyboard_alone_opens_a_checkpoint_and_shows_where_it_is(
+    page: Page, address: str
+) -> None:
     page.goto(f"{address}/index.html")
     for _ in range(120):
         page.keyboard.press("Tab")
@@ -318,21 +391,39 @@ def test_a_keyboard_alone_opens_a_checkpoint_and_shows_where_it_is(page: Page, a
     page.wait_for_url("**/checkpoints/*.html")
 
 
-PLANTED = """<script>ran = 1</script><img src="nothing.png" onerror="ran = 1"><a id="planted" href="javascript:ran = 1">a</a>
+PLANTED = """<script>ran = 1</script><img src="nothing.png" onerror="ran = 1">
+<a id="planted" href="javascript:ran = 1">a</a>
 <img src="http://127.0.0.1:1/foreign.png">"""
 
 
-GUARDED = ("index.html", "compare.html", "checkpoints/all-minilm-l6-v2.html", "learn/tables.html", "404.html")
+GUARDED = (
+    "index.html",
+    "compare.html",
+    "checkpoints/all-minilm-l6-v2.html",
+    "learn/tables.html",
+    "404.html",
+)
 
 
 # What is planted is the same in every page, so that one shows that it would run.
-@pytest.mark.parametrize(("kind", "keeps"), [*((kind, True) for kind in GUARDED), ("learn/tables.html", False)])
-def test_what_is_planted_in_a_page_runs_only_without_its_policy(kind: str, keeps: bool, page: Page, address: str, built: Path) -> None:
-    html = (built / "site" / kind).read_text(encoding="utf-8").replace("</body>", f"{PLANTED}</body>")
+@pytest.mark.parametrize(
+    ("kind", "keeps"), [*((kind, True) for kind in GUARDED), ("learn/tables.html", False)]
+)
+def test_what_is_planted_in_a_page_runs_only_without_its_policy(
+    kind: str, keeps: bool, page: Page, address: str, built: Path
+) -> None:
+    html = (
+        (built / "site" / kind).read_text(encoding="utf-8").replace("</body>", f"{PLANTED}</body>")
+    )
     html = html if keeps else re.sub("<meta http-equiv=.Content-Security-Policy[^>]*>", "", html)
-    page.route(f"{address}/{kind}", lambda route: route.fulfill(body=html, content_type="text/html"))
+    page.route(
+        f"{address}/{kind}", lambda route: route.fulfill(body=html, content_type="text/html")
+    )
     failures = []
-    page.on("requestfailed", lambda request: failures.append(request.failure) if "foreign" in request.url else None)
+    page.on(
+        "requestfailed",
+        lambda request: failures.append(request.failure) if "foreign" in request.url else None,
+    )
     page.goto(f"{address}/{kind}")
     page.locator("html.js").wait_for()
     page.locator("#planted").evaluate("link => link.click()")

@@ -1,4 +1,6 @@
-"""Links to values: in each row one that the tab key reaches, and from there the others by arrow keys."""
+"""Links to values: in each row one that the tab key reaches, and from there the others by arrow
+keys.
+"""
 
 import re
 from pathlib import Path
@@ -10,8 +12,10 @@ from tests.built import ROOT
 
 PAGE = f"""<!doctype html><meta charset="utf-8"><title>Values</title>
 <link rel="stylesheet" href="{(ROOT / "site_src/assets/atlas.css").as_uri()}">
-<div class="md-typeset"><table><thead><tr><th>Checkpoint</th><th>Mean</th><th>Spread</th></tr></thead>
-<tbody><tr id="one"><th>One</th><td id="one-mean">1</td><td id="one-spread">2</td></tr><tr><th>None</th><td>3</td><td>4</td></tr>
+<div class="md-typeset"><table>
+<thead><tr><th>Checkpoint</th><th>Mean</th><th>Spread</th></tr></thead>
+<tbody><tr id="one"><th>One</th><td id="one-mean">1</td><td id="one-spread">2</td></tr>
+<tr><th>None</th><td>3</td><td>4</td></tr>
 <tr><th>Two</th><td id="two-mean">5</td><td>6</td></tr></tbody></table></div>
 <script src="{(ROOT / "site_src/assets/permalinks.js").as_uri()}"></script>"""
 
@@ -25,7 +29,12 @@ def page(page: Page, tmp_path: Path) -> Page:
 
 def test_every_value_with_an_address_has_a_link_to_it(page: Page) -> None:
     links = page.locator(".pa-permalink")
-    assert links.evaluate_all("links => links.map(link => link.hash)") == ["#one", "#one-mean", "#one-spread", "#two-mean"]
+    assert links.evaluate_all("links => links.map(link => link.hash)") == [
+        "#one",
+        "#one-mean",
+        "#one-spread",
+        "#two-mean",
+    ]
     names = ["Link to One", "Link to One, Mean", "Link to One, Spread", "Link to Two, Mean"]
     assert links.evaluate_all("links => links.map(link => link.ariaLabel)") == names
 
@@ -57,9 +66,13 @@ def test_the_value_that_a_link_leads_to_is_marked(page: Page) -> None:
     value, other = page.locator("#one-mean"), page.locator("#one-spread")
     before = value.evaluate("cell => getComputedStyle(cell).backgroundColor")
     page.goto(f"{page.url}#one-mean")
-    after = [cell.evaluate("cell => getComputedStyle(cell).backgroundColor") for cell in (value, other)]
+    after = [
+        cell.evaluate("cell => getComputedStyle(cell).backgroundColor") for cell in (value, other)
+    ]
     assert (after[0] != before, after[1] == before) == (True, True)
 
 
 def test_the_text_of_a_table_stays_as_it_is(page: Page) -> None:
-    assert page.locator("tbody tr").first.evaluate("row => [...row.cells].map(cell => cell.textContent)") == ["One", "1", "2"]
+    assert page.locator("tbody tr").first.evaluate(
+        "row => [...row.cells].map(cell => cell.textContent)"
+    ) == ["One", "1", "2"]

@@ -12,14 +12,19 @@ from tests.built import ROOT
 
 NAMES = ("ten", "two", "none", "minus", "tiny", "=formula", 'a "quote", b')
 VALUES = ("10", "2", "–", "−1,024.5", "1.2 × 10⁻⁷", "3", '<span title="exact">rounded</span>')
-SORTED = ["minus", "tiny", "two", "=formula", "ten", 'a "quote", b', "none"]  # 1e3 by its data-value is the largest number.
+# 1e3 by its data-value is the largest number.
+SORTED = ["minus", "tiny", "two", "=formula", "ten", 'a "quote", b', "none"]
 ROWS = "".join(
-    f'<tr><th scope="row">{name}</th><td{" data-value=1e3" if "span" in value else ""}>{value}</td></tr>'
+    "<tr><th"
+    f' scope="row">{name}</th><td{" data-value=1e3" if "span" in value else ""}>{value}</td></tr>'
     for name, value in zip(NAMES, VALUES, strict=True)
 )
-HEAD = '<thead><tr><th scope="col">Name</th><th scope="col">Value (<em>logit</em>)</th></tr></thead>'
+HEAD = (
+    '<thead><tr><th scope="col">Name</th><th scope="col">Value (<em>logit</em>)</th></tr></thead>'
+)
 PAGE = f"""<!doctype html><meta charset="utf-8"><title>Tables</title>
-<table data-pa-sortable><caption>Some numbers</caption>{HEAD}<tbody>{ROWS}<tr><th>short</th></tr></tbody></table>
+<table data-pa-sortable><caption>Some numbers</caption>{HEAD}
+<tbody>{ROWS}<tr><th>short</th></tr></tbody></table>
 <table><caption>Plain</caption>{HEAD}<tbody>{ROWS}</tbody></table>
 <script src="{(ROOT / "site_src/assets/tables.js").as_uri()}"></script>"""
 
@@ -78,7 +83,9 @@ def test_csv_has_the_rows_in_the_order_shown(table: Page) -> None:
     table.get_by_role("button", name="Value").click()
     rows = list(csv.reader(io.StringIO(downloaded(table, "CSV"))))
     assert rows[0] == ["Name", "Value (logit)"]
-    assert [name for name, _ in rows[1:]] == [name.replace("=", "'=") for name in [*SORTED, "short"]]
+    assert [name for name, _ in rows[1:]] == [
+        name.replace("=", "'=") for name in [*SORTED, "short"]
+    ]
     assert [value for _, value in rows[1:]] == ["-1024.5", "1.2e-7", "2", "3", "10", "1000", "", ""]
 
 

@@ -14,7 +14,9 @@ NAME = "tiny-gpt-on-this-repository"
 
 @pytest.fixture
 def run(built: Path) -> dict[str, Any]:
-    return dict(json.loads((built / f"site/data/runs/{NAME}.json").read_text(encoding="utf-8"))["run"])
+    return dict(
+        json.loads((built / f"site/data/runs/{NAME}.json").read_text(encoding="utf-8"))["run"]
+    )
 
 
 @pytest.fixture
@@ -36,7 +38,9 @@ def values_at(page: Page, distance: int) -> dict[str, float]:
     for _ in range(distance + 1):
         page.keyboard.press("ArrowRight")
     rows = page.locator(".pa-run .pa-tip:visible .pa-tip-row")
-    texts = {row.locator("span").last.inner_text(): row.locator("b").inner_text() for row in rows.all()}
+    texts = {
+        row.locator("span").last.inner_text(): row.locator("b").inner_text() for row in rows.all()
+    }
     return {name: float(value.replace("−", "-")) for name, value in texts.items()}
 
 
@@ -54,7 +58,9 @@ def test_keys_move_from_step_to_step(opened: Page, run: dict[str, Any]) -> None:
     expect(slider).to_be_focused()
 
 
-def test_the_figure_shows_the_kernel_of_the_chosen_step_beside_the_last(opened: Page, run: dict[str, Any]) -> None:
+def test_the_figure_shows_the_kernel_of_the_chosen_step_beside_the_last(
+    opened: Page, run: dict[str, Any]
+) -> None:
     opened.get_by_role("slider", name="Step").focus()
     opened.keyboard.press("Home")
     [encoding] = run["encodings"]
@@ -63,7 +69,9 @@ def test_the_figure_shows_the_kernel_of_the_chosen_step_beside_the_last(opened: 
     assert found["step 2,000 (last)"] == pytest.approx(encoding["kernel"][-1][4], abs=1e-3)
 
 
-def test_without_javascript_the_pictures_stand_and_the_slider_does_not(browser: Browser, address: str) -> None:
+def test_without_javascript_the_pictures_stand_and_the_slider_does_not(
+    browser: Browser, address: str
+) -> None:
     with browser.new_context(java_script_enabled=False) as context:
         page = context.new_page()
         page.goto(f"{address}/runs/{NAME}.html")
@@ -73,7 +81,11 @@ def test_without_javascript_the_pictures_stand_and_the_slider_does_not(browser: 
 
 def test_a_phone_needs_no_sideways_scroll(own_page: Page, address: str) -> None:
     """Not even before the figure hears of the new width."""
-    own_page.add_init_script("window.ResizeObserver = class { observe() {} unobserve() {} disconnect() {} }")
+    own_page.add_init_script(
+        "window.ResizeObserver = class { observe() {} unobserve() {} disconnect() {} }"
+    )
     open_run(own_page, address).set_viewport_size({"width": 375, "height": 800})
-    assert own_page.locator(".pa-run .pa-frame canvas").first.evaluate("canvas => canvas.width") > 375
+    assert (
+        own_page.locator(".pa-run .pa-frame canvas").first.evaluate("canvas => canvas.width") > 375
+    )
     assert own_page.evaluate("document.documentElement.scrollWidth") == 375

@@ -11,18 +11,26 @@ from generator.cache.blobs import BlobCache
 
 
 @given(content=st.binary(max_size=100), data=st.data())
-def test_any_change_of_an_entry_is_a_miss(content: bytes, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_any_change_of_an_entry_is_a_miss(
+    content: bytes, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     blobs = BlobCache(tmp_path_factory.mktemp("blobs"))
     blobs.put("a", content)
     whole = (blobs.folder / "a").read_bytes()
     start = data.draw(st.integers(0, len(whole)))
-    changed = whole[:start] + data.draw(st.binary(max_size=9)) + whole[data.draw(st.integers(start, len(whole))) :]
+    changed = (
+        whole[:start]
+        + data.draw(st.binary(max_size=9))
+        + whole[data.draw(st.integers(start, len(whole))) :]
+    )
     (blobs.folder / "a").write_bytes(changed)
     assert blobs.get("a") == (content if changed == whole else None)
 
 
 @given(content=st.binary(max_size=100))
-def test_any_foreign_file_is_a_miss(content: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_any_foreign_file_is_a_miss(
+    content: bytes, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     folder = tmp_path_factory.mktemp("blobs")
     (folder / "a").write_bytes(content)
     assert BlobCache(folder).get("a") is None

@@ -54,7 +54,9 @@ def test_other_bytes_have_another_digest_though_size_and_time_are_the_same(tmp_p
     assert fingerprint.Digests(tmp_path / "digests").of(file) != before
 
 
-def test_a_file_that_did_not_change_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_did_not_change_is_not_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = written(tmp_path / "a", file="text") / "file"
     first = fingerprint.Digests(tmp_path / "digests")
     before = first.of(file)
@@ -77,8 +79,12 @@ def test_a_memory_that_is_broken_is_none(content: str, tmp_path: Path) -> None:
     assert fingerprint.Digests(tmp_path / "digests").of(file) == before
 
 
-@pytest.mark.parametrize(("start", "stop"), [(0, None), (0, 4), (1, 3), (2, 2), (3, 99), (99, None)])
-def test_the_digest_of_a_part_is_that_of_its_bytes(start: int, stop: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("start", "stop"), [(0, None), (0, 4), (1, 3), (2, 2), (3, 99), (99, None)]
+)
+def test_the_digest_of_a_part_is_that_of_its_bytes(
+    start: int, stop: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(fingerprint, "AT_ONCE", 1)
     file = written(tmp_path, file="text") / "file"
     assert fingerprint.of_file(file, start, stop) == sha256(b"text"[start:stop]).hexdigest()
@@ -86,8 +92,13 @@ def test_the_digest_of_a_part_is_that_of_its_bytes(start: int, stop: int | None,
 
 def test_a_change_is_one_of_the_evaluation_where_that_imports_it_and_nowhere_else() -> None:
     graph = grimp.build_graph("generator")
-    extensions = (graph.find_children(f"generator.{room}") for room in ("analyses", "schemes", "checkpoints.sources"))
-    evaluating = {f"generator.pipeline.{name}" for name in ("evaluate", "jobs", "versions")}.union(*extensions)
+    extensions = (
+        graph.find_children(f"generator.{room}")
+        for room in ("analyses", "schemes", "checkpoints.sources")
+    )
+    evaluating = {f"generator.pipeline.{name}" for name in ("evaluate", "jobs", "versions")}.union(
+        *extensions
+    )
     needed = evaluating.union(*map(graph.find_upstream_modules, evaluating))
     assert {place_of(name) for name in needed} == set(versions.EVALUATED_BY)
 
@@ -97,7 +108,9 @@ def place_of(module: str) -> str | None:
     within = PACKAGE
     path = PACKAGE.parent / module.replace(".", "/")
     file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-    return next((place for place in versions.EVALUATED_BY if file.is_relative_to(within / place)), None)
+    return next(
+        (place for place in versions.EVALUATED_BY if file.is_relative_to(within / place)), None
+    )
 
 
 def test_the_theme_lies_where_a_build_looks_for_changes() -> None:
@@ -108,5 +121,7 @@ def test_the_theme_lies_where_a_build_looks_for_changes() -> None:
 @pytest.mark.parametrize("given", ["", "abc", "-1", "1e9", "²", "4294967296", "1" * 5000])
 def test_a_date_that_is_none_is_refused(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", given)
-    with pytest.raises(RefusedError, match=r"^SOURCE_DATE_EPOCH: found '.*'; expected seconds since 1970$"):
+    with pytest.raises(
+        RefusedError, match=r"^SOURCE_DATE_EPOCH: found '.*'; expected seconds since 1970$"
+    ):
         versions.given_time()

@@ -1,4 +1,6 @@
-"""ONNX files for tests: graphs made by the library's helpers, and exports of tiny models by torch."""
+"""ONNX files for tests: graphs made by the library's helpers, and exports of tiny models by
+torch.
+"""
 
 import io
 import warnings
@@ -23,19 +25,34 @@ def tensors_of(arrays: Mapping[str, Array]) -> list[Any]:
     return [numpy_helper.from_array(array, name) for name, array in arrays.items()]
 
 
-def model(nodes: Nodes = (), initialisers: Sequence[Any] = (), inputs: Mapping[str, int] | None = None) -> Any:
+def model(
+    nodes: Nodes = (), initialisers: Sequence[Any] = (), inputs: Mapping[str, int] | None = None
+) -> Any:
     """A ModelProto. inputs: number of TensorProto.DataType by name"""
-    entries = [helper.make_tensor_value_info(name, kind, None) for name, kind in (inputs or {"input_ids": TensorProto.INT64}).items()]
-    graph = helper.make_graph(list(nodes), "graph", entries, [helper.make_tensor_value_info("out", 1, None)], list(initialisers))
+    entries = [
+        helper.make_tensor_value_info(name, kind, None)
+        for name, kind in (inputs or {"input_ids": TensorProto.INT64}).items()
+    ]
+    graph = helper.make_graph(
+        list(nodes),
+        "graph",
+        entries,
+        [helper.make_tensor_value_info("out", 1, None)],
+        list(initialisers),
+    )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
 
 
-def opened(folder: Path, content: Any, config: dict[str, Any] | None = None, name: str = "model.onnx") -> FolderFiles:
+def opened(
+    folder: Path, content: Any, config: dict[str, Any] | None = None, name: str = "model.onnx"
+) -> FolderFiles:
     """A folder with a ModelProto or the bytes of one. config: None for no config.json"""
     folder.mkdir(parents=True, exist_ok=True)
     if config is not None:
         save_folder(folder, config)
-    (folder / name).write_bytes(content if isinstance(content, bytes) else content.SerializeToString())
+    (folder / name).write_bytes(
+        content if isinstance(content, bytes) else content.SerializeToString()
+    )
     return FolderFiles(folder, "here", Choice(name=name))
 
 
@@ -51,7 +68,9 @@ class _Alone(torch.nn.Module):
 
 
 def exported(inner: Any, values: torch.Tensor, **settings: Any) -> Any:
-    """The ModelProto that torch exports of a model, with ``model.`` before the names of its parameters, for inputs of any length."""
+    """The ModelProto that torch exports of a model, with ``model.`` before the names of its
+    parameters, for inputs of any length.
+    """
     is_image = values.ndim == 4
     file: Any = io.BytesIO()  # The stubs of torch know paths alone.
     key = "pixel_values" if is_image else "input_ids"
@@ -59,7 +78,15 @@ def exported(inner: Any, values: torch.Tensor, **settings: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Of tracing, and of the exporter's age.
         module = _Alone(inner.eval(), key, settings)
-        torch.onnx.export(module, (values,), file, dynamo=False, input_names=[key], dynamic_axes=axes, opset_version=17)
+        torch.onnx.export(
+            module,
+            (values,),
+            file,
+            dynamo=False,
+            input_names=[key],
+            dynamic_axes=axes,
+            opset_version=17,
+        )
     return onnx.load_model_from_string(file.getvalue())
 
 

@@ -15,7 +15,8 @@ from generator.contracts import Checkpoint, Question
 from generator.pipeline.evaluate import find
 from tests.support import checkpoint, save_folder
 
-N_READ, N_UNREAD = 8, 2**18  # rows of 4 KiB: a table, and the word vectors beside it, of 1 GiB, which need no room on disk
+# rows of 4 KiB: a table, and the word vectors beside it, of 1 GiB, which need no room on disk
+N_READ, N_UNREAD = 8, 2**18
 CONFIG = {"model_type": "gpt2", "n_embd": 1024, "n_positions": N_READ, "n_layer": 1, "n_head": 1}
 
 
@@ -62,8 +63,13 @@ def test_a_state_is_known_without_reading_what_the_evaluation_did_not(tmp_path: 
     assert 4 * 1024 * N_READ < sum(read) < 0.02 * file.stat().st_size
 
 
-@pytest.mark.parametrize(("place", "is_read"), [(-1, False), (-(N_UNREAD // 2) * 4096, False), (-(N_UNREAD + 1) * 4096, True), (12, True)])
-def test_the_state_changes_with_each_byte_that_is_read_and_with_no_other(place: int, is_read: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("place", "is_read"),
+    [(-1, False), (-(N_UNREAD // 2) * 4096, False), (-(N_UNREAD + 1) * 4096, True), (12, True)],
+)
+def test_the_state_changes_with_each_byte_that_is_read_and_with_no_other(
+    place: int, is_read: bool, tmp_path: Path
+) -> None:
     file, row = large(tmp_path), checkpoint(place=str(tmp_path))
     state, questions = evaluated(row)
     write_at(file, file.stat().st_size + place if place < 0 else place)
@@ -85,7 +91,9 @@ def _to_itself(place: Path) -> None:
 
 @pytest.mark.parametrize("link", [_to_a_device, _to_a_pipe, _to_itself])
 @pytest.mark.parametrize("name", ["notes", "other.bin", "pictures.json"])
-def test_a_link_that_is_not_read_is_left_alone(link: Callable[[Path], None], name: str, tmp_path: Path) -> None:
+def test_a_link_that_is_not_read_is_left_alone(
+    link: Callable[[Path], None], name: str, tmp_path: Path
+) -> None:
     save_folder(tmp_path, CONFIG, {"wpe.weight": np.eye(N_READ, 1024, dtype=np.float32)})
     row = checkpoint(place=str(tmp_path))
     state, questions = evaluated(row)
@@ -109,4 +117,6 @@ def test_without_an_evaluation_the_state_is_not_known(tmp_path: Path) -> None:
     assert folder.SOURCE.state(row, of_file, ()) is None
     _, questions = evaluated(row)
     (tmp_path / "model.safetensors").unlink()
-    assert folder.SOURCE.state(row, of_file, questions) != folder.SOURCE.state(row, of_file, questions[:1])
+    assert folder.SOURCE.state(row, of_file, questions) != folder.SOURCE.state(
+        row, of_file, questions[:1]
+    )

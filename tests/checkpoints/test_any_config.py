@@ -16,8 +16,12 @@ from tests.support import checkpoint
 from tests.synthetic import write_folder
 
 FOLDER = ROOT / "benchmarks/configs"
-PUBLISHED = [json.loads(path.read_text(encoding="utf-8"))["config"] for path in sorted(FOLDER.glob("*.json"))]
-LARGE = st.sampled_from([-1, 0, 1, 2, 3, 7, 2**31, 2**63, 10**12, 10**30, True, 0.0, 0.5, -1.5, 1e308])
+PUBLISHED = [
+    json.loads(path.read_text(encoding="utf-8"))["config"] for path in sorted(FOLDER.glob("*.json"))
+]
+LARGE = st.sampled_from(
+    [-1, 0, 1, 2, 3, 7, 2**31, 2**63, 10**12, 10**30, True, 0.0, 0.5, -1.5, 1e308]
+)
 VALUES = st.recursive(
     st.none()
     | LARGE
@@ -25,7 +29,9 @@ VALUES = st.recursive(
     | st.floats()
     | st.text(max_size=9)
     | st.sampled_from(["yarn", "llama3", "longrope", "linear", "dynamic"]),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=9), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 
@@ -46,8 +52,12 @@ def configs(draw: st.DrawFn) -> dict[str, Any]:
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(config=configs())
-def test_any_config_has_encodings_or_a_row_error(tmp_path_factory: pytest.TempPathFactory, config: dict[str, Any]) -> None:
-    folder = write_folder(tmp_path_factory.mktemp("config"), {"config.json": json.dumps(config).encode()})
+def test_any_config_has_encodings_or_a_row_error(
+    tmp_path_factory: pytest.TempPathFactory, config: dict[str, Any]
+) -> None:
+    folder = write_folder(
+        tmp_path_factory.mktemp("config"), {"config.json": json.dumps(config).encode()}
+    )
     task = Task(checkpoint(place=str(folder)), offline=True)
     with suppress(RowError):
         inspect(task)

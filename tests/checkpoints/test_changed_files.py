@@ -1,4 +1,6 @@
-"""Files of any content: what is read of them is within them and within memory, or the row fails with a reason."""
+"""Files of any content: what is read of them is within them and within memory, or the row fails
+with a reason.
+"""
 
 import json
 import tracemalloc
@@ -20,7 +22,10 @@ from generator.errors import RowError
 from tests.checkpoints import onnx_files
 from tests.synthetic import TABLE, write_folder
 
-ARRAYS = {"wpe.weight": np.eye(16, 4, dtype=np.float32), "wte.weight": np.ones((5, 4), dtype=np.float32)}
+ARRAYS = {
+    "wpe.weight": np.eye(16, 4, dtype=np.float32),
+    "wte.weight": np.ones((5, 4), dtype=np.float32),
+}
 SHARD = "model-00001-of-00001.safetensors"
 LARGEST = 2**24  # bytes of memory, for files of some kB
 
@@ -30,7 +35,10 @@ def _torch(path: Path) -> None:
 
 
 def _flax(path: Path) -> None:
-    packed = {name: msgpack.ExtType(1, msgpack.packb((array.shape, array.dtype.name, array.tobytes()))) for name, array in ARRAYS.items()}
+    packed = {
+        name: msgpack.ExtType(1, msgpack.packb((array.shape, array.dtype.name, array.tobytes())))
+        for name, array in ARRAYS.items()
+    }
     path.write_bytes(msgpack.packb(packed))
 
 
@@ -46,7 +54,9 @@ FILES: dict[str, Callable[[Path], Any]] = {
     "model.npz": lambda path: np.savez(path, **ARRAYS),  # type: ignore[arg-type]  # Its stubs take the names for its options.
     "weights.npz": lambda path: np.savez_compressed(path, **ARRAYS),  # type: ignore[arg-type]  # As above.
     "flax_model.msgpack": _flax,
-    "model.onnx": lambda path: path.write_bytes(onnx_files.model(initialisers=onnx_files.tensors_of(ARRAYS)).SerializeToString()),
+    "model.onnx": lambda path: path.write_bytes(
+        onnx_files.model(initialisers=onnx_files.tensors_of(ARRAYS)).SerializeToString()
+    ),
 }
 
 
@@ -54,8 +64,16 @@ def changed(content: bytes, data: st.DataObject) -> bytes:
     """``content`` with up to four ranges replaced, and perhaps cut short."""
     for _ in range(data.draw(st.integers(0, 4))):
         start = data.draw(st.integers(0, len(content)))
-        new = data.draw(st.binary(max_size=8) | st.just(b"\xff" * 8) | st.sampled_from([b"9" * 12, b"-1", b"null", b"[]"]))
-        content = content[:start] + new + content[start + data.draw(st.sampled_from([len(new), 0, 1, 8])) :]
+        new = data.draw(
+            st.binary(max_size=8)
+            | st.just(b"\xff" * 8)
+            | st.sampled_from([b"9" * 12, b"-1", b"null", b"[]"])
+        )
+        content = (
+            content[:start]
+            + new
+            + content[start + data.draw(st.sampled_from([len(new), 0, 1, 8])) :]
+        )
     return content[: data.draw(st.just(len(content)) | st.integers(0, len(content)))]
 
 

@@ -1,4 +1,6 @@
-"""That one more file makes one more format: nothing else of the program names the files in which weights are stored."""
+"""That one more file makes one more format: nothing else of the program names the files in which
+weights are stored.
+"""
 
 import hashlib
 import io
@@ -76,7 +78,9 @@ def tensor_found(place: str, home: Path, endpoint: str = NOBODY) -> tuple[str, s
 
 
 @each
-def test_a_folder_is_read_in_a_format_that_the_package_has_gained(contents: Contents, tmp_path: Path) -> None:
+def test_a_folder_is_read_in_a_format_that_the_package_has_gained(
+    contents: Contents, tmp_path: Path
+) -> None:
     assert tensor_found(str(write_folder(tmp_path / "folder", contents)), tmp_path) == FOUND
 
 
@@ -88,9 +92,13 @@ def test_its_tensors_and_their_rows_are_read_exactly(contents: Contents, tmp_pat
 
 
 @each
-def test_the_hub_is_read_in_it_and_asked_for_no_other_file(contents: Contents, tmp_path: Path) -> None:
+def test_the_hub_is_read_in_it_and_asked_for_no_other_file(
+    contents: Contents, tmp_path: Path
+) -> None:
     others = {"README.md": b"not asked for", "rust_model.ot": b"not asked for"}
-    with serving({"atlas/other": Repository({COMMIT: {**contents, **others}}, {"main": COMMIT})}) as hub:
+    with serving(
+        {"atlas/other": Repository({COMMIT: {**contents, **others}}, {"main": COMMIT})}
+    ) as hub:
         assert tensor_found("atlas/other", tmp_path, hub.endpoint) == FOUND
     assert set(hub.downloads()) == set(contents)
 
@@ -104,25 +112,33 @@ def test_of_a_format_with_ranges_the_hub_sends_its_beginning_alone(tmp_path: Pat
 
 
 @each
-def test_what_the_clients_own_cache_holds_of_it_is_enough_where_nobody_answers(contents: Contents, tmp_path: Path) -> None:
+def test_what_the_clients_own_cache_holds_of_it_is_enough_where_nobody_answers(
+    contents: Contents, tmp_path: Path
+) -> None:
     write_folder(tmp_path / "hub/models--atlas--other/snapshots" / COMMIT, contents)
     assert tensor_found(f"atlas/other@{COMMIT}", tmp_path) == FOUND
 
 
 @each
-def test_a_format_that_comes_first_is_read_where_there_are_both(contents: Contents, tmp_path: Path) -> None:
+def test_a_format_that_comes_first_is_read_where_there_are_both(
+    contents: Contents, tmp_path: Path
+) -> None:
     files = FolderFiles(write_folder(tmp_path, {**contents, **TABLE}), "here")
     assert {tensor.file for tensor in files.tensors.values()} == {"model.safetensors"}
 
 
 @each
-def test_it_is_read_beside_one_that_the_row_does_not_allow(contents: Contents, tmp_path: Path) -> None:
+def test_it_is_read_beside_one_that_the_row_does_not_allow(
+    contents: Contents, tmp_path: Path
+) -> None:
     files = FolderFiles(write_folder(tmp_path, {**PICKLED, **contents}), "here")
     assert set(files.tensors) == set(TENSORS)
 
 
 @each
-def test_a_checkpoint_is_read_again_when_its_file_has_changed(contents: Contents, tmp_path: Path) -> None:
+def test_a_checkpoint_is_read_again_when_its_file_has_changed(
+    contents: Contents, tmp_path: Path
+) -> None:
     row = checkpoint(place=str(write_folder(tmp_path, contents)))
     files = folder.SOURCE.open(row, True)
     assert [files.tensor(name) is not None for name in files.tensors] == [True] * len(TENSORS)
@@ -133,8 +149,12 @@ def test_a_checkpoint_is_read_again_when_its_file_has_changed(contents: Contents
     assert folder.SOURCE.state(row, of_file, questions) not in (None, before)
 
 
-def test_a_row_that_promises_a_pickle_without_one_is_told_that_there_is_none(tmp_path: Path) -> None:
-    files = FolderFiles(write_folder(tmp_path, {"config.json": CONFIG}), "here", Choice(pickle=True))
+def test_a_row_that_promises_a_pickle_without_one_is_told_that_there_is_none(
+    tmp_path: Path,
+) -> None:
+    files = FolderFiles(
+        write_folder(tmp_path, {"config.json": CONFIG}), "here", Choice(pickle=True)
+    )
     with pytest.raises(RowError, match="no such file"):
         assert files.tensors
 

@@ -1,4 +1,6 @@
-"""GGUF files: tensors of every type, models in several files, and the same models in safetensors."""
+"""GGUF files: tensors of every type, models in several files, and the same models in
+safetensors.
+"""
 
 import json
 from collections.abc import Mapping
@@ -29,10 +31,25 @@ COMMIT = "a" * 40
 PLAIN = {Kind.F64: "<f8", Kind.I8: "<i1", Kind.I16: "<i2", Kind.I32: "<i4", Kind.I64: "<i8"}
 WITHOUT_NUMBERS = [Kind.Q8_1, Kind.Q8_K]
 QUANTISED = [kind for kind in GGML_QUANT_SIZES if kind in gguf.quants._type_traits]
-WRITTEN = [Kind.BF16, Kind.Q4_0, Kind.Q4_1, Kind.Q5_0, Kind.Q5_1, Kind.Q8_0, Kind.TQ1_0, Kind.TQ2_0, Kind.MXFP4]
+WRITTEN = [
+    Kind.BF16,
+    Kind.Q4_0,
+    Kind.Q4_1,
+    Kind.Q5_0,
+    Kind.Q5_1,
+    Kind.Q8_0,
+    Kind.TQ1_0,
+    Kind.TQ2_0,
+    Kind.MXFP4,
+]
 FAMILIES = ("bert", "gpt2", "t5")
 WIDE = dict.fromkeys(("hidden_size", "n_embd", "d_model", "d_kv", "intermediate_size", "d_ff"), 32)
-SIZES = {"block_count": 1, "context_length": tiny.POSITIONS, "embedding_length": 32, "attention.head_count": 2}
+SIZES = {
+    "block_count": 1,
+    "context_length": tiny.POSITIONS,
+    "embedding_length": 32,
+    "attention.head_count": 2,
+}
 OWN: dict[str, dict[str, Any]] = {
     "bert": {"attention.causal": False, "attention.layer_norm_epsilon": 1e-12},
     "gpt2": {"attention.layer_norm_epsilon": 1e-5},
@@ -47,18 +64,28 @@ def models() -> dict[str, dict[str, Array]]:
     return {model_type: tiny.arrays(tiny.build(model_type, **WIDE)) for model_type in FAMILIES}
 
 
-def twins(tmp_path: Path, model_type: str, arrays: Mapping[str, Array], kind: Kind) -> tuple[list[Encoding[Form]], list[Encoding[Form]]]:
+def twins(
+    tmp_path: Path, model_type: str, arrays: Mapping[str, Array], kind: Kind
+) -> tuple[list[Encoding[Form]], list[Encoding[Form]]]:
     """What is found in the same model, in safetensors and in GGUF."""
     (tmp_path / "plain").mkdir()
     save_file(dict(arrays), tmp_path / "plain/model.safetensors")
     config: dict[str, Any] = {"model_type": model_type, **tiny.SIZES, **tiny.LAYERS, **WIDE}
     (tmp_path / "plain/config.json").write_text(json.dumps(config))
     architecture = gguf.MODEL_ARCH[model_type.upper()]
-    path = write(tmp_path / "model.gguf", model_type, {**SIZES, **OWN[model_type]}, renamed(architecture, arrays), kind)
+    path = write(
+        tmp_path / "model.gguf",
+        model_type,
+        {**SIZES, **OWN[model_type]},
+        renamed(architecture, arrays),
+        kind,
+    )
     return evaluate.find(FolderFiles(tmp_path / "plain", "plain")), evaluate.find(files(path))
 
 
-@pytest.mark.parametrize(("model_type", "kind"), TWINS, ids=[f"{model_type} {kind.name}" for model_type, kind in TWINS])
+@pytest.mark.parametrize(
+    ("model_type", "kind"), TWINS, ids=[f"{model_type} {kind.name}" for model_type, kind in TWINS]
+)
 def test_a_model_in_gguf_has_the_encodings_that_it_has_in_safetensors(
     model_type: str, kind: Kind, models: dict[str, dict[str, Array]], tmp_path: Path
 ) -> None:
@@ -69,20 +96,33 @@ def test_a_model_in_gguf_has_the_encodings_that_it_has_in_safetensors(
     assert len(plain) == (2 if model_type == "t5" else 1)
     for own, other in zip(stored, plain, strict=True):
         largest = float(np.abs(other.form.numbers).max())
-        apart = {"F32": 0.0, "F16": largest * 2**-11, "Q8_0": largest / 254 * 1.01}[own.provenance.dtype or ""]
+        apart = {"F32": 0.0, "F16": largest * 2**-11, "Q8_0": largest / 254 * 1.01}[
+            own.provenance.dtype or ""
+        ]
         np.testing.assert_allclose(own.form.numbers, other.form.numbers, rtol=0.0, atol=apart)
         assert own.form.parameters.keys() == other.form.parameters.keys()
 
 
-def test_the_provenance_has_the_name_that_the_tensor_has_in_the_file(models: dict[str, dict[str, Array]], tmp_path: Path) -> None:
+def test_the_provenance_has_the_name_that_the_tensor_has_in_the_file(
+    models: dict[str, dict[str, Array]], tmp_path: Path
+) -> None:
     _, [encoding] = twins(tmp_path, "gpt2", models["gpt2"], Kind.Q8_0)
     origin = encoding.provenance
-    assert (origin.file, origin.tensor, origin.dtype, origin.shape) == ("model.gguf", "position_embd.weight", "Q8_0", (tiny.POSITIONS, 32))
-    assert [note for note in encoding.notes if note.startswith("Stored as Q8_0, in blocks of 32 values")]
+    assert (origin.file, origin.tensor, origin.dtype, origin.shape) == (
+        "model.gguf",
+        "position_embd.weight",
+        "Q8_0",
+        (tiny.POSITIONS, 32),
+    )
+    assert [
+        note for note in encoding.notes if note.startswith("Stored as Q8_0, in blocks of 32 values")
+    ]
 
 
 @pytest.mark.parametrize("kind", WRITTEN, ids=lambda kind: kind.name)
-def test_a_tensor_that_the_library_has_written_is_read_as_the_library_reads_it(kind: Kind, tmp_path: Path) -> None:
+def test_a_tensor_that_the_library_has_written_is_read_as_the_library_reads_it(
+    kind: Kind, tmp_path: Path
+) -> None:
     array = np.random.default_rng(0).normal(size=(4, 512)).astype(np.float32)
     path = write(tmp_path / "x.gguf", "any", {}, {"x": array}, kind)
     expected = gguf.quants.dequantize(gguf.quants.quantize(array, kind), kind).astype(np.float64)
@@ -134,11 +174,17 @@ def half(value: float) -> bytes:
     return np.float16(value).tobytes()
 
 
-# The step by hand: the scale of Q8_0 and of Q4_1; of Q6_K, the scale of the block times those of its 16 parts, 1 to 16, whose median is 8.5.
+# The step by hand: the scale of Q8_0 and of Q4_1; of Q6_K, the scale of the block times those of
+# its 16 parts, 1 to 16, whose median is 8.5.
 STEPS = {
     Kind.Q8_0: (half(0.25) + bytes(range(32)), 32, 32, "0.25"),
     Kind.Q4_1: (half(0.5) + half(-3.0) + bytes(range(16)), 32, 32, "0.5"),
-    Kind.Q6_K: (bytes(17 * (i % 16) for i in range(128)) + bytes(64) + bytes(range(1, 17)) + half(0.5), 256, 16, "4.25"),
+    Kind.Q6_K: (
+        bytes(17 * (i % 16) for i in range(128)) + bytes(64) + bytes(range(1, 17)) + half(0.5),
+        256,
+        16,
+        "4.25",
+    ),
 }
 
 
@@ -147,7 +193,8 @@ def test_a_note_gives_the_step_of_a_type(kind: Kind, tmp_path: Path) -> None:
     data, n_columns, block, step = STEPS[kind]
     [note] = files(raw(tmp_path, kind, n_columns, data)).notes("x")
     assert note.startswith(
-        f"Stored as {kind.name}, in blocks of {block} values that share a scale. Two values of a block are equal or at least {step} "
+        f"Stored as {kind.name}, in blocks of {block} values that share a scale. Two values of a"
+        f" block are equal or at least {step} "
     )
 
 
@@ -157,7 +204,9 @@ def test_a_note_on_values_that_are_all_equal_gives_no_step(tmp_path: Path) -> No
 
 
 def changed_together(kind: Kind) -> int:
-    """Length of the shortest run of more than eight values in a block that one bit may change: those that share a scale."""
+    """Length of the shortest run of more than eight values in a block that one bit may change:
+    those that share a scale.
+    """
     block, n_bytes = GGML_QUANT_SIZES[kind]
     changed = np.zeros((8 * n_bytes, block), dtype=bool)
     for bits in np.random.default_rng(0).integers(0, 2, (8, 8 * n_bytes), dtype=np.uint8):
@@ -169,7 +218,9 @@ def changed_together(kind: Kind) -> int:
     return min(int(np.ptp(place)) + 1 for place in places if len(place) > 8)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in QUANTISED if kind is not Kind.BF16], ids=lambda kind: kind.name)
+@pytest.mark.parametrize(
+    "kind", [kind for kind in QUANTISED if kind is not Kind.BF16], ids=lambda kind: kind.name
+)
 def test_values_that_share_a_scale_are_those_that_change_together(kind: Kind) -> None:
     assert scaled_block(kind.name) == changed_together(kind)
 
@@ -190,7 +241,9 @@ def parts(tmp_path: Path, n_parts: int, count: int | None = None) -> list[Path]:
 def test_a_model_in_several_files_is_read_whole(opened_through: int, tmp_path: Path) -> None:
     paths = parts(tmp_path, 3)
     found = files(paths[opened_through])
-    assert {name: found.tensors[name].file for name in found.tensors} == {f"tensor {number}": paths[number].name for number in range(3)}
+    assert {name: found.tensors[name].file for name in found.tensors} == {
+        f"tensor {number}": paths[number].name for number in range(3)
+    }
     assert found.tensor("tensor 2")[0, 0] == 2.0
     assert found.config.value("num_hidden_layers") == 3
     assert set(FORMAT.files(weights(paths[opened_through]))) == {path.name for path in paths}
@@ -199,12 +252,16 @@ def test_a_model_in_several_files_is_read_whole(opened_through: int, tmp_path: P
 def test_a_missing_part_is_named(tmp_path: Path) -> None:
     paths = parts(tmp_path, 3)
     paths[1].unlink()
-    with pytest.raises(RowError, match=r"here: no file 'model-00002-of-00003.gguf'; expected all 3 parts"):
+    with pytest.raises(
+        RowError, match=r"here: no file 'model-00002-of-00003.gguf'; expected all 3 parts"
+    ):
         _ = files(paths[0]).tensors
 
 
 def test_a_part_that_says_another_number_of_parts_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RowError, match=r"model-00001-of-00002.gguf: a part of 5; expected one of 2"):
+    with pytest.raises(
+        RowError, match=r"model-00001-of-00002.gguf: a part of 5; expected one of 2"
+    ):
         _ = files(parts(tmp_path, 2, count=5)[0]).tensors
 
 
@@ -223,28 +280,71 @@ def test_a_model_is_read_before_the_encoder_of_images_beside_it(name: str, tmp_p
 
 
 def test_an_encoder_of_images_alone_is_read(tmp_path: Path) -> None:
-    vision = {"image_size": 28, "patch_size": 14, "embedding_length": 32, "block_count": 2, "attention.head_count": 2}
+    vision = {
+        "image_size": 28,
+        "patch_size": 14,
+        "embedding_length": 32,
+        "block_count": 2,
+        "attention.head_count": 2,
+    }
     table = np.random.default_rng(0).normal(size=(5, 32)).astype(np.float32)
-    given = {"clip.has_vision_encoder": True, **{f"clip.vision.{key}": value for key, value in vision.items()}}
-    [encoding] = evaluate.find(files(write(tmp_path / "mmproj-x.gguf", "clip", given, {"v.position_embd.weight": table})))
-    assert (encoding.scheme, encoding.part, encoding.modality, encoding.form.grid) == ("learned", "vision", "image", (2, 2))
-    np.testing.assert_array_equal(encoding.form.numbers, table[1:].astype(np.float64))  # The first row is of the class token.
+    given = {
+        "clip.has_vision_encoder": True,
+        **{f"clip.vision.{key}": value for key, value in vision.items()},
+    }
+    [encoding] = evaluate.find(
+        files(write(tmp_path / "mmproj-x.gguf", "clip", given, {"v.position_embd.weight": table}))
+    )
+    assert (encoding.scheme, encoding.part, encoding.modality, encoding.form.grid) == (
+        "learned",
+        "vision",
+        "image",
+        (2, 2),
+    )
+    # The first row is of the class token.
+    np.testing.assert_array_equal(encoding.form.numbers, table[1:].astype(np.float64))
 
 
-def test_of_a_repository_the_hub_sends_the_header_and_the_tensors_that_are_asked_for(tmp_path: Path) -> None:
-    words, table = np.zeros((30_000, 32), dtype=np.float32), np.random.default_rng(0).normal(size=(64, 32)).astype(np.float32)
+def test_of_a_repository_the_hub_sends_the_header_and_the_tensors_that_are_asked_for(
+    tmp_path: Path,
+) -> None:
+    words, table = (
+        np.zeros((30_000, 32), dtype=np.float32),
+        np.random.default_rng(0).normal(size=(64, 32)).astype(np.float32),
+    )
     tokens = [f"token number {index}" for index in range(20_000)]
-    given = {"context_length": 64, "embedding_length": 32, "block_count": 1, "attention.head_count": 2, "tokenizer.ggml.tokens": tokens}
-    path = write(tmp_path / "model.gguf", "gpt2", given, {"token_embd.weight": words, "position_embd.weight": table})
+    given = {
+        "context_length": 64,
+        "embedding_length": 32,
+        "block_count": 1,
+        "attention.head_count": 2,
+        "tokenizer.ggml.tokens": tokens,
+    }
+    path = write(
+        tmp_path / "model.gguf",
+        "gpt2",
+        given,
+        {"token_embd.weight": words, "position_embd.weight": table},
+    )
     content = path.read_bytes()
     n_header = min(span.start for span in header_of(path).spans.values())
-    with serving({"atlas/gguf": Repository({COMMIT: {"model.gguf": content, "README.md": b"x"}}, {"main": COMMIT})}) as hub:
-        done = inline.run("inspect", "atlas/gguf", "--json", home=tmp_path / "home", endpoint=hub.endpoint)
+    with serving(
+        {
+            "atlas/gguf": Repository(
+                {COMMIT: {"model.gguf": content, "README.md": b"x"}}, {"main": COMMIT}
+            )
+        }
+    ) as hub:
+        done = inline.run(
+            "inspect", "atlas/gguf", "--json", home=tmp_path / "home", endpoint=hub.endpoint
+        )
         assert set(hub.downloads()) == {"model.gguf"}
         sent = hub.sent
     [encoding] = json.loads(done.stdout)["encodings"]
     assert (encoding["tensor"], encoding["part"]) == ("position_embd.weight", "decoder")
-    assert n_header + table.nbytes < sent < 2 * n_header + 2 * table.nbytes + 4_096 < len(content) / 3
+    assert (
+        n_header + table.nbytes < sent < 2 * n_header + 2 * table.nbytes + 4_096 < len(content) / 3
+    )
 
 
 def beside_each_other(
@@ -254,14 +354,25 @@ def beside_each_other(
     (tmp_path / "plain").mkdir()
     save_file(dict(arrays), tmp_path / "plain/model.safetensors")
     (tmp_path / "plain/config.json").write_text(json.dumps(config))
-    [plain] = [own for own in evaluate.find(FolderFiles(tmp_path / "plain", "plain")) if own.provenance.tensor]
+    [plain] = [
+        own
+        for own in evaluate.find(FolderFiles(tmp_path / "plain", "plain"))
+        if own.provenance.tensor
+    ]
     [stored] = [own for own in evaluate.find(files(path)) if own.provenance.tensor]
-    assert (stored.part, stored.scheme, stored.layers, stored.stack) == (plain.part, plain.scheme, plain.layers, plain.stack)
+    assert (stored.part, stored.scheme, stored.layers, stored.stack) == (
+        plain.part,
+        plain.scheme,
+        plain.layers,
+        plain.stack,
+    )
     return plain, stored
 
 
 @pytest.mark.parametrize(("model_type", "shape"), [("mamba", (32, 16)), ("mamba2", (4,))])
-def test_the_decay_of_recurrent_layers_is_that_of_the_model(model_type: str, shape: tuple[int, ...], tmp_path: Path) -> None:
+def test_the_decay_of_recurrent_layers_is_that_of_the_model(
+    model_type: str, shape: tuple[int, ...], tmp_path: Path
+) -> None:
     """The converter stores −exp(A_log), for Mamba-2 with a further axis."""
     draws = np.random.default_rng(0)
     logarithms = draws.normal(size=(2, *shape)).astype(np.float32)
@@ -269,18 +380,39 @@ def test_the_decay_of_recurrent_layers_is_that_of_the_model(model_type: str, sha
     ending = "dt_proj.bias" if model_type == "mamba" else "dt_bias"
     arrays = {f"backbone.layers.{layer}.mixer.A_log": logarithms[layer] for layer in range(2)}
     arrays |= {f"backbone.layers.{layer}.mixer.{ending}": biases[layer] for layer in range(2)}
-    config = {"model_type": model_type, "hidden_size": 16, "num_hidden_layers": 2, "vocab_size": 40, "state_size": 16}
+    config = {
+        "model_type": model_type,
+        "hidden_size": 16,
+        "num_hidden_layers": 2,
+        "vocab_size": 40,
+        "state_size": 16,
+    }
     config |= {"num_heads": 4, "head_dim": 8, "n_groups": 1} if model_type == "mamba2" else {}
     negated = -np.exp(logarithms) if model_type == "mamba" else -np.exp(logarithms)[:, :, None]
     stored = {f"blk.{layer}.ssm_a": negated[layer] for layer in range(2)} | {
         f"blk.{layer}.ssm_dt.bias": biases[layer] for layer in range(2)
     }
-    given = {"block_count": 2, "embedding_length": 16, "vocab_size": 40, "attention.head_count": 0, "ssm.state_size": 16}
-    given |= {"ssm.time_step_rank": 4, "ssm.group_count": 1, "ssm.inner_size": 32} if model_type == "mamba2" else {}
-    plain, own = beside_each_other(tmp_path, arrays, config, write(tmp_path / "x.gguf", model_type, given, stored))
+    given = {
+        "block_count": 2,
+        "embedding_length": 16,
+        "vocab_size": 40,
+        "attention.head_count": 0,
+        "ssm.state_size": 16,
+    }
+    given |= (
+        {"ssm.time_step_rank": 4, "ssm.group_count": 1, "ssm.inner_size": 32}
+        if model_type == "mamba2"
+        else {}
+    )
+    plain, own = beside_each_other(
+        tmp_path, arrays, config, write(tmp_path / "x.gguf", model_type, given, stored)
+    )
     np.testing.assert_allclose(own.form.numbers, plain.form.numbers, rtol=1e-6)
     assert not stacks(files(tmp_path / "x.gguf").config)[0].refused
-    assert any("The rate is −ssm_a · softplus(b), where b is the bias of the step (ssm_dt.bias)" in note for note in own.notes)
+    assert any(
+        "The rate is −ssm_a · softplus(b), where b is the bias of the step (ssm_dt.bias)" in note
+        for note in own.notes
+    )
 
 
 def test_the_sinks_of_attention_are_those_of_the_model(tmp_path: Path) -> None:
@@ -294,7 +426,15 @@ def test_the_sinks_of_attention_are_those_of_the_model(tmp_path: Path) -> None:
         "sliding_window": 8,
     }
     arrays = {f"model.layers.{layer}.self_attn.sinks": sinks[layer] for layer in range(2)}
-    given = {"block_count": 2, "embedding_length": 64, "attention.head_count": 4, "attention.key_length": 16, "attention.sliding_window": 8}
+    given = {
+        "block_count": 2,
+        "embedding_length": 64,
+        "attention.head_count": 4,
+        "attention.key_length": 16,
+        "attention.sliding_window": 8,
+    }
     stored = {f"blk.{layer}.attn_sinks.weight": sinks[layer] for layer in range(2)}
-    plain, own = beside_each_other(tmp_path, arrays, config, write(tmp_path / "x.gguf", "gpt-oss", given, stored))
+    plain, own = beside_each_other(
+        tmp_path, arrays, config, write(tmp_path / "x.gguf", "gpt-oss", given, stored)
+    )
     np.testing.assert_array_equal(own.form.numbers, plain.form.numbers)

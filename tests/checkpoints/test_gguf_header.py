@@ -1,4 +1,6 @@
-"""Headers of GGUF files: settings of every type, files that are damaged, and what is read of large ones."""
+"""Headers of GGUF files: settings of every type, files that are damaged, and what is read of large
+ones.
+"""
 
 import os
 from collections.abc import Mapping
@@ -18,7 +20,18 @@ from generator.checkpoints.files.formats.gguf import FORMAT, header
 from generator.contracts import StoredTensor, WeightsFile
 from generator.errors import RowError
 from tests import inline
-from tests.gguf_files import add, close, file_of, files, header_of, number_of, setting, tensor_of, text_of, write
+from tests.gguf_files import (
+    add,
+    close,
+    file_of,
+    files,
+    header_of,
+    number_of,
+    setting,
+    tensor_of,
+    text_of,
+    write,
+)
 
 
 def test_settings_of_every_type_are_read(tmp_path: Path) -> None:
@@ -33,37 +46,72 @@ def test_settings_of_every_type_are_read(tmp_path: Path) -> None:
         "uint64": 2**63,
         "int64": -(2**62),
     }
-    for kind, value in {**numbers, "float32": 0.1, "float64": 0.1, "bool": True, "string": "Grüße"}.items():
+    for kind, value in {
+        **numbers,
+        "float32": 0.1,
+        "float64": 0.1,
+        "bool": True,
+        "string": "Grüße",
+    }.items():
         getattr(writer, f"add_{kind}")(f"x.{kind}", value)
     add(writer, "x.list", [1, 2, 3])
     add(writer, "x.texts", ["a", "b"])
     add(writer, "x.lists", [[1, 2], [3, 4]])
     found = header_of(close(writer, tmp_path / "x.gguf")).settings
-    expected = {**numbers, "float32": 0.1, "float64": 0.1, "bool": True, "string": "Grüße", "list": (1, 2, 3)}
-    assert {key.removeprefix("x."): value for key, value in found.items() if key.startswith("x.")} == {
+    expected = {
+        **numbers,
+        "float32": 0.1,
+        "float64": 0.1,
+        "bool": True,
+        "string": "Grüße",
+        "list": (1, 2, 3),
+    }
+    own = {key.removeprefix("x."): value for key, value in found.items() if key.startswith("x.")}
+    assert own == {
         **expected, "texts": header.Unread(2), "lists": header.Unread(2),
     }  # fmt: skip
 
 
 def test_tokens_are_counted_and_not_kept(tmp_path: Path) -> None:
     tokens = [f"token {index}" for index in range(20_000)]
-    path = write(tmp_path / "x.gguf", "llama", {"tokenizer.ggml.tokens": tokens, "tokenizer.ggml.scores": [0.5] * 20_000, "block_count": 7})
+    path = write(
+        tmp_path / "x.gguf",
+        "llama",
+        {
+            "tokenizer.ggml.tokens": tokens,
+            "tokenizer.ggml.scores": [0.5] * 20_000,
+            "block_count": 7,
+        },
+    )
     found = header_of(path).settings
-    assert (found["tokenizer.ggml.tokens"], found["tokenizer.ggml.scores"]) == (header.Unread(20_000), header.Unread(20_000))
+    assert (found["tokenizer.ggml.tokens"], found["tokenizer.ggml.scores"]) == (
+        header.Unread(20_000),
+        header.Unread(20_000),
+    )
     assert found["llama.block_count"] == 7
 
 
 def test_version_2_and_another_alignment_are_read(tmp_path: Path) -> None:
-    content = file_of([setting("general.alignment", 4, number_of(8, "I"))], [tensor_of("x", (2,), offset=8)], version=2)
+    content = file_of(
+        [setting("general.alignment", 4, number_of(8, "I"))],
+        [tensor_of("x", (2,), offset=8)],
+        version=2,
+    )
     end = 24 + len(setting("general.alignment", 4, number_of(8, "I"))) + len(tensor_of("x", (2,)))
     start = -(-end // 8) * 8
-    (tmp_path / "x.gguf").write_bytes(content[:end].ljust(start, b"\0") + bytes(8) + np.array([1.0, 2.0], dtype="<f4").tobytes())
+    (tmp_path / "x.gguf").write_bytes(
+        content[:end].ljust(start, b"\0") + bytes(8) + np.array([1.0, 2.0], dtype="<f4").tobytes()
+    )
     np.testing.assert_array_equal(files(tmp_path / "x.gguf").tensor("x"), [1.0, 2.0])
 
 
 def test_a_tensor_of_a_file_made_by_hand_has_its_rows_first(tmp_path: Path) -> None:
-    (tmp_path / "x.gguf").write_bytes(file_of([], [tensor_of("x", (3, 2))], np.arange(6, dtype="<f4").tobytes()))
-    np.testing.assert_array_equal(files(tmp_path / "x.gguf").tensor("x"), [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])
+    (tmp_path / "x.gguf").write_bytes(
+        file_of([], [tensor_of("x", (3, 2))], np.arange(6, dtype="<f4").tobytes())
+    )
+    np.testing.assert_array_equal(
+        files(tmp_path / "x.gguf").tensor("x"), [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
+    )
 
 
 FOUR = bytes(16)
@@ -73,35 +121,55 @@ DAMAGED = {
     "another magic": (file_of([], [], magic=b"GGML"), "begins with b'GGML'; expected a GGUF file"),
     "version 1": (file_of([], [], version=1), "GGUF version 1; expected 2 or 3"),
     "big-endian": (file_of([], [], version=3 << 24), "big-endian byte order"),
-    "half a header": (file_of([setting("a", 8, text_of("b" * 99))], [])[:60], "cut short: its header needs at least"),
-    "too many tensors": (b"GGUF" + number_of(3, "I") + HUGE + number_of(0), "tensors: 4,611,686,018,427,387,904; expected at most"),
-    "too many settings": (b"GGUF" + number_of(3, "I") + number_of(0) + HUGE, "settings: .* expected at most"),
+    "half a header": (file_of([setting("a", 8, text_of("b" * 99))], [])[:60],
+    "cut short: its header needs at least"),
+    "too many tensors": (b"GGUF" + number_of(3, "I") + HUGE + number_of(0),
+    "tensors: 4,611,686,018,427,387,904; expected at most"),
+    "too many settings": (b"GGUF" + number_of(3, "I") + number_of(0) + HUGE,
+    "settings: .* expected at most"),
     "a setting of an unknown type": (file_of([setting("a", 13, b"")], []), "'a' is of type 13"),
     "a setting twice": (file_of([setting("a", 7, b"\1")] * 2, []), "the setting 'a' appears twice"),
     "a long text": (file_of([setting("a", 8, HUGE)], []), "bytes of 'a': .* expected at most"),
     "a text beyond the end": (file_of([setting("a", 8, number_of(2**20))], []), "cut short"),
     "a long key": (file_of([HUGE], []), "bytes of the name of a setting: .* expected at most"),
-    "a long list": (file_of([setting("a", 9, number_of(8, "I") + HUGE)], []), "items of 'a': .* expected at most"),
-    "a list beyond the end": (file_of([setting("a", 9, number_of(8, "I") + number_of(10**6))], []), "cut short"),
-    "numbers beyond the end": (file_of([setting("a", 9, number_of(10, "I") + number_of(10**6))], []), "cut short"),
-    "lists in lists": (file_of([setting("a", 9, (number_of(9, "I") + number_of(1)) * 20)], []), "lists nested more than 4 deep"),
-    "an alignment of 0": (file_of([setting("general.alignment", 4, number_of(0, "I"))], [tensor_of("x")], FOUR), "general.alignment is 0"),
-    "an alignment of 12": (file_of([setting("general.alignment", 4, number_of(12, "I"))], [tensor_of("x")], FOUR), "expected a power of two"),
-    "an alignment in words": (file_of([setting("general.alignment", 8, text_of("8"))], [tensor_of("x")], FOUR), "general.alignment is '8'"),
+    "a long list": (file_of([setting("a", 9, number_of(8, "I") + HUGE)], []),
+    "items of 'a': .* expected at most"),
+    "a list beyond the end": (file_of([setting("a", 9, number_of(8, "I") + number_of(10**6))], []),
+    "cut short"),
+    "numbers beyond the end": (file_of([setting("a", 9, number_of(10, "I") + number_of(10**6))],
+    []), "cut short"),
+    "lists in lists": (file_of([setting("a", 9, (number_of(9, "I") + number_of(1)) * 20)], []),
+    "lists nested more than 4 deep"),
+    "an alignment of 0": (file_of([setting("general.alignment", 4, number_of(0, "I"))],
+    [tensor_of("x")], FOUR), "general.alignment is 0"),
+    "an alignment of 12": (file_of([setting("general.alignment", 4, number_of(12, "I"))],
+    [tensor_of("x")], FOUR), "expected a power of two"),
+    "an alignment in words": (file_of([setting("general.alignment", 8, text_of("8"))],
+    [tensor_of("x")], FOUR), "general.alignment is '8'"),
     "a tensor twice": (file_of([], [tensor_of("x")] * 2, FOUR), "the tensor 'x' appears twice"),
-    "too many dimensions": (file_of([], [tensor_of("x", (1,) * 5)], FOUR), "'x' has 5 dimensions; expected at most 4"),
-    "a large dimension": (file_of([], [tensor_of("x", (2**62,))], FOUR), "size of 'x': .* expected at most"),
-    "an unknown type": (file_of([], [tensor_of("x", kind=31)], FOUR), "'x' is of type 31; expected one that the library gguf knows"),
-    "half a block": (file_of([], [tensor_of("x", (16, 2), kind=int(Kind.Q8_0))], FOUR), "expected rows of whole blocks of 32, as Q8_0 has them"),
-    "a range beyond the end": (file_of([], [tensor_of("x")], FOUR[:-1]), "expected an offset that 32 divides, and an end within the file"),
-    "an offset beyond the end": (file_of([], [tensor_of("x", offset=2**60)], FOUR), "an end within the file"),
-    "an odd offset": (file_of([], [tensor_of("x", offset=4)], FOUR * 9), "expected an offset that 32 divides"),
-    "an overlap": (file_of([], [tensor_of("x", (4, 4)), tensor_of("y", offset=32)], FOUR * 9), "'y' begins at byte 160, within 'x'; expected it after byte 192"),
+    "too many dimensions": (file_of([], [tensor_of("x", (1,) * 5)], FOUR),
+    "'x' has 5 dimensions; expected at most 4"),
+    "a large dimension": (file_of([], [tensor_of("x", (2**62,))], FOUR),
+    "size of 'x': .* expected at most"),
+    "an unknown type": (file_of([], [tensor_of("x", kind=31)], FOUR),
+    "'x' is of type 31; expected one that the library gguf knows"),
+    "half a block": (file_of([], [tensor_of("x", (16, 2), kind=int(Kind.Q8_0))], FOUR),
+    "expected rows of whole blocks of 32, as Q8_0 has them"),
+    "a range beyond the end": (file_of([], [tensor_of("x")], FOUR[:-1]),
+    "expected an offset that 32 divides, and an end within the file"),
+    "an offset beyond the end": (file_of([], [tensor_of("x", offset=2**60)], FOUR),
+    "an end within the file"),
+    "an odd offset": (file_of([], [tensor_of("x", offset=4)], FOUR * 9),
+    "expected an offset that 32 divides"),
+    "an overlap": (file_of([], [tensor_of("x", (4, 4)), tensor_of("y", offset=32)], FOUR * 9),
+    "'y' begins at byte 160, within 'x'; expected it after byte 192"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(("content", "message"), DAMAGED.values(), ids=DAMAGED)
-def test_a_damaged_file_is_a_row_error_that_says_what_was_expected(content: bytes, message: str, tmp_path: Path) -> None:
+def test_a_damaged_file_is_a_row_error_that_says_what_was_expected(
+    content: bytes, message: str, tmp_path: Path
+) -> None:
     (tmp_path / "x.gguf").write_bytes(content)
     with pytest.raises(RowError, match=f"here/x.gguf: .*{message}"):
         header_of(tmp_path / "x.gguf")
@@ -153,19 +221,28 @@ def valid(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         "tokenizer.ggml.tokens": ["a", "bc"] * 20,
         "x": [1, 2],
     }
-    tensors = {"position_embd.weight": np.ones((4, 32), dtype=np.float32), "rope_freqs.weight": np.ones(8, dtype=np.float32)}
-    return write(tmp_path_factory.mktemp("valid") / "x.gguf", "llama", settings_given, tensors, Kind.Q8_0).read_bytes()
+    tensors = {
+        "position_embd.weight": np.ones((4, 32), dtype=np.float32),
+        "rope_freqs.weight": np.ones(8, dtype=np.float32),
+    }
+    return write(
+        tmp_path_factory.mktemp("valid") / "x.gguf", "llama", settings_given, tensors, Kind.Q8_0
+    ).read_bytes()
 
 
 @settings(max_examples=300, deadline=2_000)
 @given(data=st.data())
-def test_a_file_with_changed_bytes_is_a_row_error_or_read_within_its_length(valid: bytes, data: st.DataObject) -> None:
+def test_a_file_with_changed_bytes_is_a_row_error_or_read_within_its_length(
+    valid: bytes, data: st.DataObject
+) -> None:
     content = bytearray(valid)
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(content) - 1))
         new = data.draw(st.one_of(st.binary(min_size=1, max_size=8), st.just(b"\xff" * 8)))
         content[at : at + len(new)] = new[: len(content) - at]
-    storage = Memory(bytes(content[: data.draw(st.sampled_from([len(content), len(content) // 2]))]))
+    storage = Memory(
+        bytes(content[: data.draw(st.sampled_from([len(content), len(content) // 2]))])
+    )
     file = WeightsFile(storage, "x.gguf", "here")
     with suppress(RowError):
         FORMAT.texts(file)
@@ -175,7 +252,9 @@ def test_a_file_with_changed_bytes_is_a_row_error_or_read_within_its_length(vali
     assert all(0 <= start <= stop <= len(storage.content) for start, stop in storage.parts)
 
 
-def test_of_a_file_of_10_gigabytes_the_header_alone_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_a_file_of_10_gigabytes_the_header_alone_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     matrix = tensor_of("token_embd.weight", (4096, 610_000))  # 10 GB in single precision.
     content = file_of([setting("general.architecture", 8, text_of("llama"))], [matrix])
     path = tmp_path / "large.gguf"
@@ -204,10 +283,18 @@ def test_a_header_is_read_in_pieces_that_double() -> None:
 
 
 def test_a_header_longer_than_any_is_refused_before_all_of_it_is_read() -> None:
-    """Two texts of the greatest length, which the file has: together they are longer than a header may be."""
-    texts = setting("a", 8, number_of(header.LONGEST_TEXT)) + bytes(header.LONGEST_TEXT) + setting("b", 8, number_of(header.LONGEST_TEXT))
+    """Two texts of the greatest length, which the file has: together they are longer than a header
+    may be.
+    """
+    texts = (
+        setting("a", 8, number_of(header.LONGEST_TEXT))
+        + bytes(header.LONGEST_TEXT)
+        + setting("b", 8, number_of(header.LONGEST_TEXT))
+    )
     start = b"GGUF" + number_of(3, "I") + number_of(0) + number_of(2)
     storage = Memory(start + texts, length=10**12)
-    with pytest.raises(RowError, match=r"a header of .* bytes or more; expected at most 134,217,728"):
+    with pytest.raises(
+        RowError, match=r"a header of .* bytes or more; expected at most 134,217,728"
+    ):
         opened(storage)
     assert storage.n_read <= header.MOST_HEADER_BYTES

@@ -25,7 +25,8 @@ from tests.synthetic import write_folder
 
 CONFIGS = ROOT / "benchmarks/configs"
 Settings = dict[str, Any]
-# Names of settings in published configs, in the order in which the converter looks for them (conversion/base.py of llama.cpp).
+# Names of settings in published configs, in the order in which the converter looks for them
+# (conversion/base.py of llama.cpp).
 ASKED = {
     "block_count": ("num_hidden_layers", "n_layers", "n_layer", "num_layers"),
     "context_length": (
@@ -49,7 +50,9 @@ ASKED = {
 
 def published(name: str) -> Settings:
     """A published config."""
-    settings: Settings = json.loads((CONFIGS / f"{name}.json").read_text(encoding="utf-8"))["config"]
+    settings: Settings = json.loads((CONFIGS / f"{name}.json").read_text(encoding="utf-8"))[
+        "config"
+    ]
     return settings
 
 
@@ -57,25 +60,45 @@ def completed(config: Settings) -> Settings:
     """What the converter reads: the text model's part, with the defaults of transformers."""
     inner = config.get("text_config", config)
     if inner["model_type"] not in CONFIG_MAPPING:
-        return {**inner, "rope_parameters": {**(inner.get("rope_scaling") or {}), "rope_theta": inner.get("rope_theta")}}
+        return {
+            **inner,
+            "rope_parameters": {
+                **(inner.get("rope_scaling") or {}),
+                "rope_theta": inner.get("rope_theta"),
+            },
+        }
     return {**inner, **CONFIG_MAPPING[inner["model_type"]].from_dict(dict(inner)).to_dict()}
 
 
 def general(config: Settings) -> Settings:
     """What the converter writes for every family."""
-    found = {key: next((config[name] for name in names if config.get(name) is not None), None) for key, names in ASKED.items()}
+    found = {
+        key: next((config[name] for name in names if config.get(name) is not None), None)
+        for key, names in ASKED.items()
+    }
     rope: Settings = config.get("rope_parameters") or {}
     full: Settings = rope.get("full_attention", rope)
-    settings = {key: value for key, value in found.items() if value is not None and not isinstance(value, list)}
+    settings = {
+        key: value
+        for key, value in found.items()
+        if value is not None and not isinstance(value, list)
+    }
     if full.get("rope_theta") is not None:
         settings["rope.freq_base"] = float(full["rope_theta"])
     if (local := rope.get("sliding_attention", {}).get("rope_theta")) is not None:
         settings["rope.freq_base_swa"] = float(local)
     if full.get("rope_type") in ("linear", "yarn"):
-        settings |= {"rope.scaling.type": full["rope_type"], "rope.scaling.factor": float(full["factor"])}
+        settings |= {
+            "rope.scaling.type": full["rope_type"],
+            "rope.scaling.factor": float(full["factor"]),
+        }
     if full.get("rope_type") == "yarn":
         settings["rope.scaling.original_context_length"] = full["original_max_position_embeddings"]
-        settings |= {f"rope.scaling.yarn_{name}": float(full[name]) for name in ("beta_fast", "beta_slow") if full.get(name) is not None}
+        settings |= {
+            f"rope.scaling.yarn_{name}": float(full[name])
+            for name in ("beta_fast", "beta_slow")
+            if full.get(name) is not None
+        }
     if sections := rope.get("mrope_section"):
         settings["rope.dimension_sections"] = [*sections, 0]
     return settings
@@ -86,7 +109,11 @@ def head_dim(config: Settings) -> int:
 
 
 def share(config: Settings) -> float:
-    return float(config["rope_parameters"].get("partial_rotary_factor") or config.get("partial_rotary_factor") or 1.0)
+    return float(
+        config["rope_parameters"].get("partial_rotary_factor")
+        or config.get("partial_rotary_factor")
+        or 1.0
+    )
 
 
 def as_llama(config: Settings) -> Settings:
@@ -98,18 +125,35 @@ def as_part(config: Settings) -> Settings:
 
 
 def windowed(config: Settings) -> Settings:
-    return {"attention.sliding_window": config["sliding_window"]} if config.get("sliding_window") else {}
+    return (
+        {"attention.sliding_window": config["sliding_window"]}
+        if config.get("sliding_window")
+        else {}
+    )
 
 
 def with_pattern(config: Settings) -> Settings:
-    return {**windowed(config), "attention.sliding_window_pattern": [kind == "sliding_attention" for kind in config["layer_types"]]}
+    return {
+        **windowed(config),
+        "attention.sliding_window_pattern": [
+            kind == "sliding_attention" for kind in config["layer_types"]
+        ],
+    }
 
 
 def as_phi3(config: Settings) -> Settings:
     trained, context = config["original_max_position_embeddings"], config["max_position_embeddings"]
-    longer = math.sqrt(1 + math.log(context / trained) / math.log(trained)) if context > trained else 1.0
-    factor = {"rope.scaling.attn_factor": longer} if config["rope_parameters"].get("long_factor") else {}
-    turned = {"rope.dimension_count": int(share(config) * config["hidden_size"]) // config["num_attention_heads"]}
+    longer = (
+        math.sqrt(1 + math.log(context / trained) / math.log(trained)) if context > trained else 1.0
+    )
+    factor = (
+        {"rope.scaling.attn_factor": longer} if config["rope_parameters"].get("long_factor") else {}
+    )
+    turned = {
+        "rope.dimension_count": (
+            int(share(config) * config["hidden_size"]) // config["num_attention_heads"]
+        )
+    }
     return {
         **turned,
         "rope.scaling.original_context_length": trained,
@@ -133,18 +177,28 @@ def as_deepseek(config: Settings) -> Settings:
 
 def as_deci(config: Settings) -> Settings:
     attentions = [block["attention"] for block in config["block_configs"]]
-    heads = [0 if own["no_op"] else config["num_attention_heads"] // own["n_heads_in_group"] for own in attentions]
+    heads = [
+        0 if own["no_op"] else config["num_attention_heads"] // own["n_heads_in_group"]
+        for own in attentions
+    ]
     return {"attention.head_count_kv": heads, "rope.dimension_count": head_dim(config)}
 
 
 def as_mistral3(config: Settings) -> Settings:
     rope = config["rope_parameters"]
-    return {"attention.temperature_scale": rope["llama_4_scaling_beta"], "rope.scaling.yarn_log_multiplier": rope["mscale_all_dim"]}
+    return {
+        "attention.temperature_scale": rope["llama_4_scaling_beta"],
+        "rope.scaling.yarn_log_multiplier": rope["mscale_all_dim"],
+    }
 
 
 def as_mpt(config: Settings) -> Settings:
     attention = config["attn_config"]
-    return {"attention.max_alibi_bias": float(attention.get("alibi_bias_max", 8)) if attention["alibi"] else 0.0}
+    return {
+        "attention.max_alibi_bias": (
+            float(attention.get("alibi_bias_max", 8)) if attention["alibi"] else 0.0
+        )
+    }
 
 
 def as_gemma4(config: Settings) -> Settings:
@@ -192,7 +246,10 @@ MODELS: dict[str, tuple[str, Callable[[Settings], Settings]]] = {
     "microsoft--Phi-4-mini-instruct": ("phi3", as_phi3),
     "microsoft--phi-2": ("phi2", as_part),
     "mosaicml--mpt-7b": ("mpt", as_mpt),
-    "nomic-ai--nomic-embed-text-v1.5": ("nomic-bert", lambda _: {"attention.causal": False, "context_length": 8192}),
+    "nomic-ai--nomic-embed-text-v1.5": (
+        "nomic-bert",
+        lambda _: {"attention.causal": False, "context_length": 8192},
+    ),
     "openai--gpt-oss-20b": ("gpt-oss", windowed),
     "stabilityai--stablelm-3b-4e1t": ("stablelm", as_part),
     "state-spaces--mamba-130m-hf": ("mamba", lambda _: {"attention.head_count": 0}),
@@ -200,7 +257,11 @@ MODELS: dict[str, tuple[str, Callable[[Settings], Settings]]] = {
     "tiiuae--falcon-7b": ("falcon", lambda _: {"context_length": 2048}),
     "answerdotai--ModernBERT-base": (
         "modern-bert",
-        lambda _: {"attention.causal": False, "attention.sliding_window": 128, "attention.sliding_window_pattern": 3},
+        lambda _: {
+            "attention.causal": False,
+            "attention.sliding_window": 128,
+            "attention.sliding_window_pattern": 3,
+        },
     ),
     "baichuan-inc--Baichuan-7B": ("baichuan", as_llama),
     "baichuan-inc--Baichuan-13B-Base": ("baichuan", as_llama),
@@ -218,7 +279,11 @@ MODELS: dict[str, tuple[str, Callable[[Settings], Settings]]] = {
     "mistralai--Ministral-3-3B-Reasoning-2512": ("mistral3", as_mistral3),
     "LiquidAI--LFM2-1.2B": (
         "lfm2",
-        lambda config: {"attention.head_count_kv": [8 if kind == "full_attention" else 0 for kind in config["layer_types"]]},
+        lambda config: {
+            "attention.head_count_kv": [
+                8 if kind == "full_attention" else 0 for kind in config["layer_types"]
+            ]
+        },
     ),
     "nvidia--Llama-3_3-Nemotron-Super-49B-v1": ("deci", as_deci),
     "microsoft--phi-4": ("phi3", as_phi3),
@@ -230,16 +295,30 @@ MODELS: dict[str, tuple[str, Callable[[Settings], Settings]]] = {
 
 
 def factors(config: Settings, architecture: str) -> dict[str, np.ndarray[Any, Any]]:
-    """The tensors in which the converter stores a scaling; Llama 3's by its definition (transformers, modeling_rope_utils)."""
+    """The tensors in which the converter stores a scaling; Llama 3's by its definition
+    (transformers, modeling_rope_utils).
+    """
     rope = config.get("rope_parameters") or {}
     if architecture == "gemma4":
-        n_pairs, n_turned = config["global_head_dim"] // 2, int(0.25 * config["global_head_dim"] / 2)
-        return {"rope_freqs.weight": np.array([1.0] * n_turned + [1e30] * (n_pairs - n_turned), dtype=np.float32)}
+        n_pairs, n_turned = (
+            config["global_head_dim"] // 2,
+            int(0.25 * config["global_head_dim"] / 2),
+        )
+        return {
+            "rope_freqs.weight": np.array(
+                [1.0] * n_turned + [1e30] * (n_pairs - n_turned), dtype=np.float32
+            )
+        }
     if rope.get("long_factor"):
-        return {f"rope_factors_{name}.weight": np.array(rope[f"{name}_factor"], dtype=np.float32) for name in ("long", "short")}
+        return {
+            f"rope_factors_{name}.weight": np.array(rope[f"{name}_factor"], dtype=np.float32)
+            for name in ("long", "short")
+        }
     if rope.get("rope_type") != "llama3":
         return {}
-    frequencies = float(rope["rope_theta"]) ** -(np.arange(0, head_dim(config), 2, dtype=np.float32) / head_dim(config))
+    frequencies = float(rope["rope_theta"]) ** -(
+        np.arange(0, head_dim(config), 2, dtype=np.float32) / head_dim(config)
+    )
     stored = []
     for wavelength in 2 * math.pi / frequencies:
         smooth = 0.0
@@ -248,7 +327,9 @@ def factors(config: Settings, architecture: str) -> dict[str, np.ndarray[Any, An
         elif wavelength > 8192 / rope["low_freq_factor"]:
             stored.append(rope["factor"])
         else:
-            smooth = (8192 / wavelength - rope["low_freq_factor"]) / (rope["high_freq_factor"] - rope["low_freq_factor"])
+            smooth = (8192 / wavelength - rope["low_freq_factor"]) / (
+                rope["high_freq_factor"] - rope["low_freq_factor"]
+            )
             stored.append(1 / ((1 - smooth) / rope["factor"] + smooth))
     return {"rope_freqs.weight": np.array(stored, dtype=np.float32)}
 
@@ -257,33 +338,60 @@ def converted(name: str, tmp_path: Path) -> Files:
     """A GGUF file without layers, as the converter makes it of a published config."""
     architecture, own = MODELS[name]
     config = completed(published(name))
-    path = write(tmp_path / "x.gguf", architecture, {**general(config), **own(config)}, factors(config, architecture))
+    path = write(
+        tmp_path / "x.gguf",
+        architecture,
+        {**general(config), **own(config)},
+        factors(config, architecture),
+    )
     return FolderFiles(Folder(tmp_path, "here", named=path.name), "here", Choice(name=path.name))
 
 
 def own_files(name: str, tmp_path: Path) -> Files:
     """The published config itself, of the text model."""
     config = published(name)
-    text = {key: value for key, value in config.get("text_config", config).items() if key != "vision_config"}
-    return FolderFiles(write_folder(tmp_path / "published", {"config.json": json.dumps(text).encode()}), "here")
+    text = {
+        key: value
+        for key, value in config.get("text_config", config).items()
+        if key != "vision_config"
+    }
+    return FolderFiles(
+        write_folder(tmp_path / "published", {"config.json": json.dumps(text).encode()}), "here"
+    )
 
 
 def told(encoding: Encoding[Form]) -> Any:
-    return encoding.part, encoding.scheme, type(encoding.form).__name__, encoding.stack, encoding.layers, encoding.modality
+    return (
+        encoding.part,
+        encoding.scheme,
+        type(encoding.form).__name__,
+        encoding.stack,
+        encoding.layers,
+        encoding.modality,
+    )
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_converted_config_has_the_encodings_of_the_published_one(name: str, tmp_path: Path) -> None:
-    of_gguf, of_json = evaluate.find(converted(name, tmp_path)), evaluate.find(own_files(name, tmp_path))
+def test_a_converted_config_has_the_encodings_of_the_published_one(
+    name: str, tmp_path: Path
+) -> None:
+    of_gguf, of_json = (
+        evaluate.find(converted(name, tmp_path)),
+        evaluate.find(own_files(name, tmp_path)),
+    )
     assert list(map(told, of_gguf)) == list(map(told, of_json))
     for own, other in zip(of_gguf, of_json, strict=True):
         assert own.form.extent == other.form.extent
         if isinstance(own.form, Rotation) and isinstance(other.form, Rotation):
             np.testing.assert_allclose(own.form.frequencies, other.form.frequencies, rtol=1e-5)
-            assert (own.form.base, own.form.rotary_dim, own.form.head_dim, own.form.window, own.form.rope_type) == (
-                other.form.base, other.form.rotary_dim, other.form.head_dim, other.form.window, other.form.rope_type,
+            assert (own.form.base, own.form.rotary_dim, own.form.head_dim, own.form.window,
+                own.form.rope_type) == (
+                other.form.base, other.form.rotary_dim, other.form.head_dim, other.form.window,
+                other.form.rope_type,
             )  # fmt: skip
-            assert math.isclose(own.form.attention_factor, other.form.attention_factor, rel_tol=1e-6)
+            assert math.isclose(
+                own.form.attention_factor, other.form.attention_factor, rel_tol=1e-6
+            )
         else:
             np.testing.assert_allclose(own.form.numbers, other.form.numbers, rtol=1e-6)
 

@@ -1,4 +1,6 @@
-"""The settings of GGUF files as those of a config.json, and the scaling of a rotation that is stored as a tensor."""
+"""The settings of GGUF files as those of a config.json, and the scaling of a rotation that is
+stored as a tensor.
+"""
 
 import json
 from pathlib import Path
@@ -26,8 +28,20 @@ from tests.gguf_files import write
 
 Settings = dict[str, Any]
 # Architectures of which transformers reads the settings, and what a file of each says.
-SMALL = {"block_count": 6, "context_length": 256, "embedding_length": 64, "attention.head_count": 4, "attention.head_count_kv": 2}
-ROTARY = {**SMALL, "rope.freq_base": 50_000.0, "feed_forward_length": 96, "attention.layer_norm_rms_epsilon": 1e-6, "vocab_size": 100}
+SMALL = {
+    "block_count": 6,
+    "context_length": 256,
+    "embedding_length": 64,
+    "attention.head_count": 4,
+    "attention.head_count_kv": 2,
+}
+ROTARY = {
+    **SMALL,
+    "rope.freq_base": 50_000.0,
+    "feed_forward_length": 96,
+    "attention.layer_norm_rms_epsilon": 1e-6,
+    "vocab_size": 100,
+}
 WIDE_HEADS = {**ROTARY, "attention.key_length": 32}
 READ_BY_TRANSFORMERS: dict[str, Settings] = {
     "llama": {**ROTARY, "rope.dimension_count": 16},
@@ -38,7 +52,12 @@ READ_BY_TRANSFORMERS: dict[str, Settings] = {
     "falcon": ROTARY,
     "phi3": {**ROTARY, "rope.dimension_count": 16, "attention.sliding_window": 0},
     "bloom": {**SMALL, "vocab_size": 100},
-    "t5": {**SMALL, "attention.key_length": 16, "attention.relative_buckets_count": 16, "vocab_size": 100},
+    "t5": {
+        **SMALL,
+        "attention.key_length": 16,
+        "attention.relative_buckets_count": 16,
+        "vocab_size": 100,
+    },
     "stablelm": {**SMALL, "rope.dimension_count": 4, "vocab_size": 100},
     "gpt2": {**SMALL, "vocab_size": 100},
     "starcoder2": SMALL,
@@ -50,14 +69,31 @@ READ_BY_TRANSFORMERS: dict[str, Settings] = {
     "lfm2": {**ROTARY, "attention.head_count_kv": [0, 0, 2, 0, 0, 2]},
     "minimax-m2": {**WIDE_HEADS, "rope.dimension_count": 16},
 }
-COMPARED = ("num_hidden_layers", "hidden_size", "num_attention_heads", "max_position_embeddings", "vocab_size", "head_dim")
-NOT_COMPARED = {"gpt2": {"max_position_embeddings"}}  # transformers 5 has it as n_ctx, which its config class ignores.
+COMPARED = (
+    "num_hidden_layers",
+    "hidden_size",
+    "num_attention_heads",
+    "max_position_embeddings",
+    "vocab_size",
+    "head_dim",
+)
+# transformers 5 has it as n_ctx, which its config class ignores.
+NOT_COMPARED = {"gpt2": {"max_position_embeddings"}}
 
 
 @pytest.mark.parametrize("architecture", READ_BY_TRANSFORMERS)
 def test_sizes_are_those_that_transformers_reads(architecture: str, tmp_path: Path) -> None:
-    given = {**READ_BY_TRANSFORMERS[architecture], "general.name": "small", "tokenizer.ggml.tokens": [str(index) for index in range(100)]}
-    path = write(tmp_path / "x.gguf", architecture, given, {"output.weight": np.zeros((2, 2), dtype=np.float32)})
+    given = {
+        **READ_BY_TRANSFORMERS[architecture],
+        "general.name": "small",
+        "tokenizer.ggml.tokens": [str(index) for index in range(100)],
+    }
+    path = write(
+        tmp_path / "x.gguf",
+        architecture,
+        given,
+        {"output.weight": np.zeros((2, 2), dtype=np.float32)},
+    )
     theirs = dict(load_gguf_checkpoint(path)["config"])
     ours = FolderFiles(Folder(tmp_path, "here"), "here").config
     assert ours.family == theirs["model_type"]
@@ -67,11 +103,17 @@ def test_sizes_are_those_that_transformers_reads(architecture: str, tmp_path: Pa
         if name not in NOT_COMPARED.get(architecture, ()) and hasattr(their_class, name):
             assert getattr(our_class, name) == getattr(their_class, name), name
     if "rope.freq_base" in given and architecture != "gemma3":
-        assert our_class.rope_parameters["rope_theta"] == their_class.rope_parameters["rope_theta"] == 50_000.0
+        assert (
+            our_class.rope_parameters["rope_theta"]
+            == their_class.rope_parameters["rope_theta"]
+            == 50_000.0
+        )
     assert getattr(our_class, "layer_types", None) == getattr(their_class, "layer_types", None)
 
 
-def settings_of(tmp_path: Path, architecture: str, given: Settings, tensors: dict[str, Any] | None = None) -> ModelConfig:
+def settings_of(
+    tmp_path: Path, architecture: str, given: Settings, tensors: dict[str, Any] | None = None
+) -> ModelConfig:
     """The config that a file says."""
     write(tmp_path / "x.gguf", architecture, given, tensors)
     return FolderFiles(Folder(tmp_path, "here"), "here").config
@@ -79,10 +121,19 @@ def settings_of(tmp_path: Path, architecture: str, given: Settings, tensors: dic
 
 def test_an_unknown_architecture_keeps_its_name_and_its_sizes(tmp_path: Path) -> None:
     config = settings_of(tmp_path, "unheard-of", {**ROTARY, "rope.dimension_count": 8})
-    assert (config.family, config.size("d_model"), config.size("n_layers"), config.size("n_positions")) == ("unheard-of", 64, 6, 256)
+    assert (
+        config.family,
+        config.size("d_model"),
+        config.size("n_layers"),
+        config.size("n_positions"),
+    ) == ("unheard-of", 64, 6, 256)
     [encoding] = evaluate.find(FolderFiles(Folder(tmp_path, "here"), "here"))
     assert isinstance(encoding.form, Rotation)
-    assert (encoding.form.base, encoding.form.rotary_dim, encoding.form.head_dim) == (50_000.0, 8, 16)
+    assert (encoding.form.base, encoding.form.rotary_dim, encoding.form.head_dim) == (
+        50_000.0,
+        8,
+        16,
+    )
 
 
 def test_a_file_without_an_architecture_has_no_model_type(tmp_path: Path) -> None:
@@ -91,14 +142,23 @@ def test_a_file_without_an_architecture_has_no_model_type(tmp_path: Path) -> Non
 
 
 def test_numbers_of_heads_by_layer_count_as_the_largest(tmp_path: Path) -> None:
-    config = settings_of(tmp_path, "openelm", {**SMALL, "attention.head_count": [4, 8, 6], "attention.head_count_kv": [1, 2, 2]})
+    config = settings_of(
+        tmp_path,
+        "openelm",
+        {**SMALL, "attention.head_count": [4, 8, 6], "attention.head_count_kv": [1, 2, 2]},
+    )
     assert (config.size("n_heads"), config.value("num_key_value_heads")) == (8, 2)
 
 
 def test_the_vocabulary_is_that_of_the_tokens_or_else_of_the_word_table(tmp_path: Path) -> None:
     words = {"token_embd.weight": np.zeros((7, 4), dtype=np.float32)}
     assert settings_of(tmp_path, "llama", {}, words).size("vocab_size") == 7
-    assert settings_of(tmp_path, "llama", {"tokenizer.ggml.tokens": ["a"] * 5}, words).size("vocab_size") == 5
+    assert (
+        settings_of(tmp_path, "llama", {"tokenizer.ggml.tokens": ["a"] * 5}, words).size(
+            "vocab_size"
+        )
+        == 5
+    )
 
 
 def test_the_former_name_of_linear_scaling_is_read(tmp_path: Path) -> None:
@@ -108,24 +168,39 @@ def test_the_former_name_of_linear_scaling_is_read(tmp_path: Path) -> None:
 
 def test_a_tokenizer_in_the_file_is_read(tmp_path: Path) -> None:
     write(tmp_path / "x.gguf", "llama", {"tokenizer.huggingface.json": '{"version": "1.0"}'})
-    assert FolderFiles(Folder(tmp_path, "here"), "here").read("tokenizer.json") == b'{"version": "1.0"}'
+    assert (
+        FolderFiles(Folder(tmp_path, "here"), "here").read("tokenizer.json")
+        == b'{"version": "1.0"}'
+    )
 
 
 def test_a_t5_with_a_bias_in_every_layer_is_umt5(tmp_path: Path) -> None:
     bias = np.zeros((32, 4), dtype=np.float32)
-    tensors = {f"{stack}.blk.{layer}.attn_rel_b.weight": bias for stack in ("enc", "dec") for layer in range(2)}
+    tensors = {
+        f"{stack}.blk.{layer}.attn_rel_b.weight": bias
+        for stack in ("enc", "dec")
+        for layer in range(2)
+    }
     assert settings_of(tmp_path, "t5", SMALL, tensors).family == "umt5"
-    parts = [encoding.part for encoding in evaluate.find(FolderFiles(Folder(tmp_path, "here"), "here"))]
+    parts = [
+        encoding.part for encoding in evaluate.find(FolderFiles(Folder(tmp_path, "here"), "here"))
+    ]
     assert parts == ["encoder layer 0", "encoder layer 1", "decoder layer 0", "decoder layer 1"]
 
 
 def test_the_encoder_of_a_t5_alone_is_an_encoder(tmp_path: Path) -> None:
-    write(tmp_path / "x.gguf", "t5encoder", SMALL, {"enc.blk.0.attn_rel_b.weight": np.zeros((32, 4), dtype=np.float32)})
+    write(
+        tmp_path / "x.gguf",
+        "t5encoder",
+        SMALL,
+        {"enc.blk.0.attn_rel_b.weight": np.zeros((32, 4), dtype=np.float32)},
+    )
     [encoding] = evaluate.find(FolderFiles(Folder(tmp_path, "here"), "here"))
     assert (encoding.part, encoding.stack, encoding.scheme) == ("encoder", "encoder", "t5_bias")
 
 
-# Scaling of Llama 3 (factor, low, high, context before), of which other edges with another context make the same factors.
+# Scaling of Llama 3 (factor, low, high, context before), of which other edges with another context
+# make the same factors.
 SCALED = {
     "Llama 3.1": (8.0, 1.0, 4.0, 8192, 64),
     "Llama 3.2": (32.0, 1.0, 4.0, 8192, 32),
@@ -134,43 +209,89 @@ SCALED = {
 }
 
 
-@pytest.mark.parametrize(("factor", "low", "high", "trained", "n_pairs"), SCALED.values(), ids=SCALED)
-def test_stored_factors_of_llama_3_are_recognised(factor: float, low: float, high: float, trained: int, n_pairs: int) -> None:
-    parameters = {"rope_type": "llama3", "factor": factor, "low_freq_factor": low, "high_freq_factor": high}
-    given = Rotation(500_000.0, 2 * n_pairs, 2 * n_pairs, 131_072, {**parameters, "original_max_position_embeddings": trained})
-    stored = np.asarray(given.unscaled_frequencies / given.frequencies, dtype=np.float32).astype(np.float64)
+@pytest.mark.parametrize(
+    ("factor", "low", "high", "trained", "n_pairs"), SCALED.values(), ids=SCALED
+)
+def test_stored_factors_of_llama_3_are_recognised(
+    factor: float, low: float, high: float, trained: int, n_pairs: int
+) -> None:
+    parameters = {
+        "rope_type": "llama3",
+        "factor": factor,
+        "low_freq_factor": low,
+        "high_freq_factor": high,
+    }
+    given = Rotation(
+        500_000.0,
+        2 * n_pairs,
+        2 * n_pairs,
+        131_072,
+        {**parameters, "original_max_position_embeddings": trained},
+    )
+    stored = np.asarray(given.unscaled_frequencies / given.frequencies, dtype=np.float32).astype(
+        np.float64
+    )
     stored[np.abs(stored - 1.0) < 1e-6] = 1.0  # The converter writes 1 for these.
     found = recognised(stored, 500_000.0, 8192)
     assert found["rope_type"] == "llama3"
-    np.testing.assert_allclose(Rotation(500_000.0, 2 * n_pairs, 2 * n_pairs, 131_072, found).frequencies, given.frequencies, rtol=2e-5)
+    np.testing.assert_allclose(
+        Rotation(500_000.0, 2 * n_pairs, 2 * n_pairs, 131_072, found).frequencies,
+        given.frequencies,
+        rtol=2e-5,
+    )
     if trained == 8192:
-        assert {key: found[key] for key in parameters} == {**parameters, "factor": pytest.approx(factor, rel=1e-6)}
+        assert {key: found[key] for key in parameters} == {
+            **parameters,
+            "factor": pytest.approx(factor, rel=1e-6),
+        }
 
 
 def test_factors_that_no_rule_explains_are_taken_as_they_are(tmp_path: Path) -> None:
     stored = np.random.default_rng(0).uniform(1.0, 9.0, 8).astype(np.float32)
-    write(tmp_path / "x.gguf", "llama", {**ROTARY, "rope.dimension_count": 16}, {"rope_freqs.weight": stored})
+    write(
+        tmp_path / "x.gguf",
+        "llama",
+        {**ROTARY, "rope.dimension_count": 16},
+        {"rope_freqs.weight": stored},
+    )
     [encoding] = evaluate.find(FolderFiles(Folder(tmp_path, "here"), "here"))
     assert isinstance(encoding.form, Rotation)
     assert encoding.form.rope_type == "stored"
-    np.testing.assert_allclose(encoding.form.frequencies * stored, 50_000.0 ** -(np.arange(8) / 8), rtol=1e-12)
-    assert encoding.notes[0].startswith("The frequency of each pair is divided by its factor in rope_freqs.weight; all 16 components")
+    np.testing.assert_allclose(
+        encoding.form.frequencies * stored, 50_000.0 ** -(np.arange(8) / 8), rtol=1e-12
+    )
+    assert encoding.notes[0].startswith(
+        "The frequency of each pair is divided by its factor in rope_freqs.weight; all 16"
+        " components"
+    )
 
 
 def test_factors_of_1_are_no_scaling(tmp_path: Path) -> None:
-    rope = settings_of(tmp_path, "llama", ROTARY, {"rope_freqs.weight": np.ones(8, dtype=np.float32)}).rope
+    rope = settings_of(
+        tmp_path, "llama", ROTARY, {"rope_freqs.weight": np.ones(8, dtype=np.float32)}
+    ).rope
     assert rope.value("rope_type") == "default"
 
 
 @pytest.mark.parametrize("shape", [(0,), (2, 2), (2**16 + 1,)])
 def test_factors_of_another_shape_are_refused(shape: tuple[int, ...], tmp_path: Path) -> None:
-    with pytest.raises(RowError, match=r"rope_freqs.weight has shape .*; expected a number for each pair of a rotation"):
-        settings_of(tmp_path, "llama", ROTARY, {"rope_freqs.weight": np.ones(shape, dtype=np.float32)})
+    with pytest.raises(
+        RowError,
+        match=r"rope_freqs.weight has shape .*; expected a number for each pair of a rotation",
+    ):
+        settings_of(
+            tmp_path, "llama", ROTARY, {"rope_freqs.weight": np.ones(shape, dtype=np.float32)}
+        )
 
 
 def test_as_many_factors_as_pairs_are_demanded(tmp_path: Path) -> None:
     stored = np.linspace(1.0, 3.0, 5, dtype=np.float32)
-    write(tmp_path / "x.gguf", "llama", {**ROTARY, "rope.dimension_count": 16}, {"rope_freqs.weight": stored})
+    write(
+        tmp_path / "x.gguf",
+        "llama",
+        {**ROTARY, "rope.dimension_count": 16},
+        {"rope_freqs.weight": stored},
+    )
     [encoding] = evaluate.find(FolderFiles(Folder(tmp_path, "here"), "here"))
     with pytest.raises(RowError, match="expected a positive number for each of 8 pairs"):
         assert encoding.form.numbers.size
@@ -178,39 +299,81 @@ def test_as_many_factors_as_pairs_are_demanded(tmp_path: Path) -> None:
 
 KEYS = [
     *sorted({*NAMES, *(key for names in families.OWN_NAMES.values() for key in names)}),
-    "attention.causal", "attention.max_alibi_bias", "attention.q_lora_rank", "attention.key_length_mla", "attention.sliding_window_pattern",
-    "attention.temperature_scale", "expert_gating_func", "rope.dimension_count", "rope.dimension_sections", "rope.freq_base",
-    "rope.freq_base_swa", "rope.scale_linear", "rope.scaling.attn_factor", "rope.scaling.factor", "rope.scaling.original_context_length",
+    "attention.causal", "attention.max_alibi_bias", "attention.q_lora_rank",
+    "attention.key_length_mla", "attention.sliding_window_pattern",
+    "attention.temperature_scale", "expert_gating_func", "rope.dimension_count",
+    "rope.dimension_sections", "rope.freq_base",
+    "rope.freq_base_swa", "rope.scale_linear", "rope.scaling.attn_factor", "rope.scaling.factor",
+    "rope.scaling.original_context_length",
     "rope.scaling.type", "rope.scaling.yarn_attn_factor", "rope.scaling.yarn_log_multiplier",
 ]  # fmt: skip
-scalars = st.one_of(st.booleans(), st.integers(-(2**63), 2**64), st.floats(), st.sampled_from(["", "linear", "yarn", "longrope", "none"]))
-lists = st.one_of(st.lists(st.integers(-9, 9), max_size=4), st.lists(st.floats(), max_size=4), st.lists(st.booleans(), max_size=4)).map(
-    tuple
+scalars = st.one_of(
+    st.booleans(),
+    st.integers(-(2**63), 2**64),
+    st.floats(),
+    st.sampled_from(["", "linear", "yarn", "longrope", "none"]),
 )
-any_settings = st.dictionaries(st.sampled_from(KEYS), st.one_of(scalars, lists, st.builds(Unread, st.integers(0, 9))))
-ARCHITECTURES = sorted({*families.MODEL_TYPES, *families.OWN, *families.OWN_NAMES, *families.BY_KIND, "llama", "qwen2"})
+lists = st.one_of(
+    st.lists(st.integers(-9, 9), max_size=4),
+    st.lists(st.floats(), max_size=4),
+    st.lists(st.booleans(), max_size=4),
+).map(tuple)
+any_settings = st.dictionaries(
+    st.sampled_from(KEYS), st.one_of(scalars, lists, st.builds(Unread, st.integers(0, 9)))
+)
+ARCHITECTURES = sorted(
+    {*families.MODEL_TYPES, *families.OWN, *families.OWN_NAMES, *families.BY_KIND, "llama", "qwen2"}
+)
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.sampled_from(ARCHITECTURES), any_settings, st.lists(st.floats(), min_size=1, max_size=9), st.booleans())
-def test_settings_of_any_value_make_a_config(architecture: str, given: Settings, numbers: list[float], is_short: bool) -> None:
-    names = ("rope_factors_short.weight", "rope_factors_long.weight") if is_short else ("rope_freqs.weight",)
+@given(
+    st.sampled_from(ARCHITECTURES),
+    any_settings,
+    st.lists(st.floats(), min_size=1, max_size=9),
+    st.booleans(),
+)
+def test_settings_of_any_value_make_a_config(
+    architecture: str, given: Settings, numbers: list[float], is_short: bool
+) -> None:
+    names = (
+        ("rope_factors_short.weight", "rope_factors_long.weight")
+        if is_short
+        else ("rope_freqs.weight",)
+    )
     spans = {name: Span("F32", (len(numbers),), 0, 0) for name in names}
-    keys = {"general.architecture": architecture, **{f"{architecture}.{key}": value for key, value in given.items()}}
+    keys = {
+        "general.architecture": architecture,
+        **{f"{architecture}.{key}": value for key, value in given.items()},
+    }
     made = config(Header(keys, spans), lambda _: np.array(numbers))
     assert isinstance(json.loads(json.dumps(made)), dict)
 
 
 def test_an_unknown_kind_of_scaling_is_no_rotation_without_one(tmp_path: Path) -> None:
-    write(tmp_path / "x.gguf", "llama", {**ROTARY, "rope.scaling.type": "unheard of", "rope.scaling.factor": 2.0})
+    write(
+        tmp_path / "x.gguf",
+        "llama",
+        {**ROTARY, "rope.scaling.type": "unheard of", "rope.scaling.factor": 2.0},
+    )
     [encoding] = evaluate.find(FolderFiles(Folder(tmp_path, "here"), "here"))
     with pytest.raises(RowError, match="rotary scaling is of the kind 'unheard of'"):
         assert encoding.form.numbers.size
 
 
 def test_two_scalings_at_once_are_refused(tmp_path: Path) -> None:
-    given = {**ROTARY, "rope.scaling.type": "linear", "rope.scaling.factor": 2.0, "rope.dimension_count": 16}
-    write(tmp_path / "x.gguf", "llama", given, {"rope_freqs.weight": np.linspace(1.0, 9.0, 8, dtype=np.float32)})
+    given = {
+        **ROTARY,
+        "rope.scaling.type": "linear",
+        "rope.scaling.factor": 2.0,
+        "rope.dimension_count": 16,
+    }
+    write(
+        tmp_path / "x.gguf",
+        "llama",
+        given,
+        {"rope_freqs.weight": np.linspace(1.0, 9.0, 8, dtype=np.float32)},
+    )
     [encoding] = evaluate.find(FolderFiles(Folder(tmp_path, "here"), "here"))
     with pytest.raises(RowError, match="rotary scaling is of the kind 'linear and stored'"):
         assert encoding.form.numbers.size
@@ -220,11 +383,19 @@ def test_settings_within_a_file_of_weights_are_said_to_come_from_it(tmp_path: Pa
     write(tmp_path / "model.gguf", "llama", ROTARY)
     [encoding] = evaluate.find(FolderFiles(Folder(tmp_path, "here"), "here"))
     assert encoding.provenance.file == "model.gguf"
-    assert encoding.notes[0] == "No tensor is stored; all 16 components of each query and key head are rotated, as model.gguf says."
+    assert (
+        encoding.notes[0]
+        == "No tensor is stored; all 16 components of each query and key head are rotated, as"
+        " model.gguf says."
+    )
 
 
-def test_a_config_that_a_row_gives_takes_the_place_of_the_settings_within_a_file(tmp_path: Path) -> None:
+def test_a_config_that_a_row_gives_takes_the_place_of_the_settings_within_a_file(
+    tmp_path: Path,
+) -> None:
     write(tmp_path / "model.gguf", "llama", ROTARY)
     given = json.dumps({"model_type": "gpt2", "n_positions": 8})
-    config = FolderFiles(Folder(tmp_path, "here"), "here", Choice(name="model.gguf"), config=given).config
+    config = FolderFiles(
+        Folder(tmp_path, "here"), "here", Choice(name="model.gguf"), config=given
+    ).config
     assert (config.family, config.source) == ("gpt2", "config.json")

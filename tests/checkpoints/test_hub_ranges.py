@@ -21,32 +21,70 @@ from tests.synthetic import NOTHING, PICKLED, ROTATION, WORDS, binary, write_fol
 
 COMMIT, TOKEN = "a" * 40, "hf_" + "ThisTokenIsNobodys"
 N_WORDS, WIDTH, N_POSITIONS = 40_000, 64, 16
-WEIGHTS = save({"wpe.weight": binary(N_POSITIONS, WIDTH).astype("f4"), "wte.weight": np.ones((N_WORDS, WIDTH), dtype="f4")})
+WEIGHTS = save(
+    {
+        "wpe.weight": binary(N_POSITIONS, WIDTH).astype("f4"),
+        "wte.weight": np.ones((N_WORDS, WIDTH), dtype="f4"),
+    }
+)
 FILES = {
-    "config.json": json.dumps({"model_type": "gpt2", "n_positions": N_POSITIONS, "n_embd": WIDTH, "n_layer": 1, "n_head": 2}).encode(),
+    "config.json": (
+        json.dumps(
+            {
+                "model_type": "gpt2",
+                "n_positions": N_POSITIONS,
+                "n_embd": WIDTH,
+                "n_layer": 1,
+                "n_head": 2,
+            }
+        ).encode()
+    ),
     "model.safetensors": WEIGHTS,
     "vocab.txt": "\n".join(WORDS).encode(),
 }
 LARGE = Repository({COMMIT: FILES}, {"main": COMMIT})
-HUB = {"atlas/large": LARGE, "moved/large": LARGE, "atlas/pickled": Repository({COMMIT: PICKLED}, {"main": COMMIT})}
+HUB = {
+    "atlas/large": LARGE,
+    "moved/large": LARGE,
+    "atlas/pickled": Repository({COMMIT: PICKLED}, {"main": COMMIT}),
+}
 ROW = {"hub": "atlas/large", "revision": COMMIT, "sentence": "one two three"}
 SHARDS = [f"model-{n:05}-of-00040.safetensors" for n in range(40)]
 NAMES = [f"model.layers.{n}.self_attn.q_proj.weight" for n in range(40)]
 SHARDED = {
     **ROTATION,
-    "model.safetensors.index.json": json.dumps({"weight_map": dict(zip(NAMES, SHARDS, strict=True))}).encode(),
-    **{shard: save({name: np.ones((16, 16), dtype="f4")}) for shard, name in zip(SHARDS, NAMES, strict=True)},
+    "model.safetensors.index.json": (
+        json.dumps({"weight_map": dict(zip(NAMES, SHARDS, strict=True))}).encode()
+    ),
+    **{
+        shard: save({name: np.ones((16, 16), dtype="f4")})
+        for shard, name in zip(SHARDS, NAMES, strict=True)
+    },
 }
 MOVED = f"moved/large/resolve/{COMMIT}/model.safetensors"
 
 
 def build(folder: Path, hub: Hub, *options: str) -> CompletedProcess[str]:
-    command = ["build", "--config", str(write_list(folder, [ROW])), "--output", str(folder / "out"), *options]
+    command = [
+        "build",
+        "--config",
+        str(write_list(folder, [ROW])),
+        "--output",
+        str(folder / "out"),
+        *options,
+    ]
     return inline.run(*command, home=folder / "hub", endpoint=hub.endpoint)
 
 
 def inspect(home: Path, hub: Hub, *options: str, **environment: str) -> CompletedProcess[str]:
-    return inline.run("inspect", f"atlas/large@{COMMIT}", *options, home=home, endpoint=hub.endpoint, **environment)
+    return inline.run(
+        "inspect",
+        f"atlas/large@{COMMIT}",
+        *options,
+        home=home,
+        endpoint=hub.endpoint,
+        **environment,
+    )
 
 
 def forget_outcomes(output: Path) -> None:
@@ -58,7 +96,11 @@ def forget_outcomes(output: Path) -> None:
 
 def spans(hub: Hub) -> list[tuple[int, int]]:
     """The requested ranges of the weights, sorted."""
-    ranges = [str(request.span).removeprefix("bytes=").split("-") for request in hub.log if request.path.endswith("model.safetensors")]
+    ranges = [
+        str(request.span).removeprefix("bytes=").split("-")
+        for request in hub.log
+        if request.path.endswith("model.safetensors")
+    ]
     return sorted((int(first), int(last) + 1) for first, last in ranges)
 
 
@@ -80,7 +122,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Hub]:
     return folder, hub
 
 
-def test_only_the_beginning_of_the_weights_and_the_rows_of_words_are_requested(built: tuple[Path, Hub]) -> None:
+def test_only_the_beginning_of_the_weights_and_the_rows_of_words_are_requested(
+    built: tuple[Path, Hub],
+) -> None:
     start = len(WEIGHTS) - N_WORDS * WIDTH * 4  # of the word table, which comes last
     rows = [start + WORDS.index(word) * WIDTH * 4 for word in WORDS]
     assert spans(built[1]) == [(0, 2**15)]
@@ -94,11 +138,23 @@ def test_less_than_one_percent_of_a_large_checkpoint_is_read(built: tuple[Path, 
 def test_a_rotation_whose_weights_are_in_many_files_needs_their_index_alone(tmp_path: Path) -> None:
     with serving({"atlas/sharded": Repository({COMMIT: SHARDED}, {"main": COMMIT})}) as hub:
         listed = write_list(tmp_path, [{"hub": "atlas/sharded", "revision": COMMIT}])
-        done = inline.run("build", "--config", str(listed), "--output", str(tmp_path / "out"), home=tmp_path / "hub", endpoint=hub.endpoint)
+        done = inline.run(
+            "build",
+            "--config",
+            str(listed),
+            "--output",
+            str(tmp_path / "out"),
+            home=tmp_path / "hub",
+            endpoint=hub.endpoint,
+        )
     assert done.returncode == 0, done.stdout + done.stderr
     assert not [request.path for request in hub.log if request.path.endswith(".safetensors")]
     page = (tmp_path / "out/docs/checkpoints/atlas-sharded.md").read_text(encoding="utf-8")
-    layout = (tmp_path / "out/docs/data/atlas-sharded/layout.csv").read_text(encoding="utf-8").splitlines()
+    layout = (
+        (tmp_path / "out/docs/data/atlas-sharded/layout.csv")
+        .read_text(encoding="utf-8")
+        .splitlines()
+    )
     assert ("rotary" in page, "only headers that were needed" in page, layout[1:]) == (
         True,
         True,
@@ -134,10 +190,18 @@ def test_a_damaged_blob_is_downloaded_again(tmp_path: Path) -> None:
 
 def test_a_branch_is_evaluated_again_only_after_a_new_commit(tmp_path: Path) -> None:
     later, outputs = "b" * 40, []
-    command = ["build", "--config", str(write_list(tmp_path, [{"hub": "atlas/plain"}])), "--output", str(tmp_path / "out")]
+    command = [
+        "build",
+        "--config",
+        str(write_list(tmp_path, [{"hub": "atlas/plain"}])),
+        "--output",
+        str(tmp_path / "out"),
+    ]
     for commit in (COMMIT, COMMIT, later):
         with serving({"atlas/plain": Repository({commit: NOTHING}, {"main": commit})}) as hub:
-            outputs.append(inline.run(*command, home=tmp_path / "hub", endpoint=hub.endpoint).stdout)
+            outputs.append(
+                inline.run(*command, home=tmp_path / "hub", endpoint=hub.endpoint).stdout
+            )
     assert ["nothing has changed" in lines for lines in outputs] == [False, True, False]
     assert later in (tmp_path / "out/site/data/atlas.json").read_text(encoding="utf-8")
 
@@ -145,10 +209,18 @@ def test_a_branch_is_evaluated_again_only_after_a_new_commit(tmp_path: Path) -> 
 def test_every_row_beyond_the_beginning_is_one_range(tmp_path: Path) -> None:
     ids = [39_000, 39_001, 39_000]
     with serving(HUB) as hub:
-        command = ["build", "--config", str(write_list(tmp_path, [{**ROW, "sentence": ids}])), "--output", str(tmp_path / "out")]
+        command = [
+            "build",
+            "--config",
+            str(write_list(tmp_path, [{**ROW, "sentence": ids}])),
+            "--output",
+            str(tmp_path / "out"),
+        ]
         inline.run(*command, home=tmp_path / "hub", endpoint=hub.endpoint)
     start = len(WEIGHTS) - N_WORDS * WIDTH * 4
-    assert spans(hub)[1:] == [(start + row * WIDTH * 4, start + (row + 1) * WIDTH * 4) for row in (39_000, 39_001)]
+    assert spans(hub)[1:] == [
+        (start + row * WIDTH * 4, start + (row + 1) * WIDTH * 4) for row in (39_000, 39_001)
+    ]
 
 
 def test_files_in_the_cache_of_the_client_are_read_there(tmp_path: Path) -> None:
@@ -156,23 +228,39 @@ def test_files_in_the_cache_of_the_client_are_read_there(tmp_path: Path) -> None
     write_folder(repository / "snapshots" / COMMIT, FILES)
     write_folder(repository / "refs", {"main": COMMIT.encode()})
     with serving(HUB) as hub:
-        done = run("inspect", "atlas/large", "--json", home=tmp_path, endpoint=hub.endpoint, HF_HUB_OFFLINE="1")
+        done = run(
+            "inspect",
+            "atlas/large",
+            "--json",
+            home=tmp_path,
+            endpoint=hub.endpoint,
+            HF_HUB_OFFLINE="1",
+        )
     assert json.loads(done.stdout)["revision"] == COMMIT
     assert hub.log == []
 
 
-@pytest.mark.parametrize("reference", [b"", bytes(40), b"\xff" * 40], ids=["empty", "zeros", "not text"])
-def test_a_branch_that_is_broken_in_the_cache_of_the_client_is_a_miss(reference: bytes, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "reference", [b"", bytes(40), b"\xff" * 40], ids=["empty", "zeros", "not text"]
+)
+def test_a_branch_that_is_broken_in_the_cache_of_the_client_is_a_miss(
+    reference: bytes, tmp_path: Path
+) -> None:
     repository = tmp_path / "hub/models--atlas--large"
     write_folder(repository / "snapshots" / COMMIT, FILES)
     write_folder(repository / "refs", {"main": reference})
     done = inline.run("inspect", "atlas/large", home=tmp_path)
-    assert (done.returncode, done.stderr) == (1, "atlas/large@main: the Hub could not be reached, and the cache does not have it\n")
+    assert (done.returncode, done.stderr) == (
+        1,
+        "atlas/large@main: the Hub could not be reached, and the cache does not have it\n",
+    )
 
 
 def test_a_pickle_that_the_row_allows_is_downloaded_whole(tmp_path: Path) -> None:
     with serving(HUB) as hub:
-        done = inline.run("inspect", "atlas/pickled", "--pickle", home=tmp_path, endpoint=hub.endpoint)
+        done = inline.run(
+            "inspect", "atlas/pickled", "--pickle", home=tmp_path, endpoint=hub.endpoint
+        )
     assert "torch cannot load it with weights_only" in done.stderr
     assert hub.downloads() == ["config.json", "pytorch_model.bin"]
 
@@ -183,24 +271,47 @@ SNAPSHOTS = {
     "weights": (["config.json", "model.safetensors"], True),
     "one shard of two": (["config.json", "model.safetensors.index.json", "one.safetensors"], False),
 }
-INDEX = {"model.safetensors.index.json": json.dumps({"weight_map": {"a": "one.safetensors", "b": "two.safetensors"}}).encode()}
+INDEX = {
+    "model.safetensors.index.json": (
+        json.dumps({"weight_map": {"a": "one.safetensors", "b": "two.safetensors"}}).encode()
+    )
+}
 
 
 @pytest.mark.parametrize("case", SNAPSHOTS)
 def test_the_cache_of_the_client_suffices_only_with_the_weights(case: str, tmp_path: Path) -> None:
     names, is_enough = SNAPSHOTS[case]
     every = {**FILES, **INDEX, "one.safetensors": WEIGHTS}
-    write_folder(tmp_path / "hub/models--atlas--large/snapshots" / COMMIT, {name: every[name] for name in names})
+    write_folder(
+        tmp_path / "hub/models--atlas--large/snapshots" / COMMIT,
+        {name: every[name] for name in names},
+    )
     done = run("inspect", f"atlas/large@{COMMIT}", home=tmp_path)
     assert (done.returncode == 0) == is_enough
-    assert ("the Hub could not be reached, and the cache does not have it" in done.stderr) != is_enough
+    assert (
+        "the Hub could not be reached, and the cache does not have it" in done.stderr
+    ) != is_enough
 
 
-def test_results_from_the_cache_of_the_client_are_replaced_when_the_hub_answers(tmp_path: Path) -> None:
-    cached = {"config.json": NOTHING["config.json"], "model.safetensors": save({"other": np.ones((2, 2))})}
+def test_results_from_the_cache_of_the_client_are_replaced_when_the_hub_answers(
+    tmp_path: Path,
+) -> None:
+    cached = {
+        "config.json": NOTHING["config.json"],
+        "model.safetensors": save({"other": np.ones((2, 2))}),
+    }
     write_folder(tmp_path / "hub/hub/models--atlas--large/snapshots" / COMMIT, cached)
-    with serving({"atlas/large": Repository({COMMIT: {**cached, "vocab.txt": FILES["vocab.txt"]}}, {"main": COMMIT})}) as hub:
-        outputs = [build(tmp_path, hub, *options).stdout for options in (["--offline"], ["--offline"], [], [])]
+    with serving(
+        {
+            "atlas/large": Repository(
+                {COMMIT: {**cached, "vocab.txt": FILES["vocab.txt"]}}, {"main": COMMIT}
+            )
+        }
+    ) as hub:
+        outputs = [
+            build(tmp_path, hub, *options).stdout
+            for options in (["--offline"], ["--offline"], [], [])
+        ]
     assert ["nothing has changed" in lines for lines in outputs] == [False, True, False, True]
 
 
@@ -209,7 +320,11 @@ def test_a_damaged_pickle_is_downloaded_again(damage: bytes, tmp_path: Path) -> 
     outputs = []
     with serving(HUB) as hub:
         for _ in range(3):
-            outputs.append(inline.run("inspect", "atlas/pickled", "--pickle", home=tmp_path, endpoint=hub.endpoint).stderr)
+            outputs.append(
+                inline.run(
+                    "inspect", "atlas/pickled", "--pickle", home=tmp_path, endpoint=hub.endpoint
+                ).stderr
+            )
             [blob] = tmp_path.rglob("pytorch_model.bin.whole")
             if len(outputs) == 2:
                 assert hub.downloads() == ["config.json", "pytorch_model.bin"]
@@ -221,14 +336,18 @@ def test_a_damaged_pickle_is_downloaded_again(damage: bytes, tmp_path: Path) -> 
 def test_a_pickle_beyond_the_limit_is_refused_before_the_download(tmp_path: Path) -> None:
     endless = Answer(200, bytes(2**20), {"Content-Length": str(2**31 + 1)})
     with serving(HUB, Trouble(endless, about="pytorch_model.bin")) as hub:
-        done = inline.run("inspect", "atlas/pickled", "--pickle", home=tmp_path, endpoint=hub.endpoint)
+        done = inline.run(
+            "inspect", "atlas/pickled", "--pickle", home=tmp_path, endpoint=hub.endpoint
+        )
     assert "pytorch_model.bin: 2,147,483,649 bytes; expected at most 2,147,483,648" in done.stderr
 
 
 def test_without_a_writable_disk_a_row_downloads_every_range_once(tmp_path: Path) -> None:
     (tmp_path / "assets").write_bytes(b"")  # Where a folder is expected.
     with serving(HUB) as hub:
-        done = run("inspect", f"atlas/large@{COMMIT}", "--json", home=tmp_path, endpoint=hub.endpoint)
+        done = run(
+            "inspect", f"atlas/large@{COMMIT}", "--json", home=tmp_path, endpoint=hub.endpoint
+        )
     assert done.returncode == 0, done.stderr
     assert spans(hub) == [(0, 2**15)]
 
@@ -245,28 +364,63 @@ def test_a_compressed_text_is_decompressed_up_to_the_limit_only(tmp_path: Path) 
     bomb = Answer(200, gzip.compress(bytes(2**27)), {"Content-Encoding": "gzip"})
     with serving(HUB, Trouble(bomb, about="config.json")) as hub:
         done = inspect(tmp_path, hub)
-    assert f"the Hub sends more than {2**26:,} bytes; expected no more than requested" in done.stderr
+    assert (
+        f"the Hub sends more than {2**26:,} bytes; expected no more than requested" in done.stderr
+    )
 
 
 SPAN = {"Content-Range": f"bytes 0-32767/{len(WEIGHTS)}"}
 # Bad responses to a range, and their messages.
 BAD_ANSWERS: Mapping[str, tuple[Answer, str]] = {
-    "the whole file": (Answer(200, bytes(2**26)), "the Hub answered 200 to a range of 32,768 bytes; expected 206 and that range"),
-    "more than was asked for": (Answer(206, bytes(2**26), SPAN), "the Hub sends more than 32,768 bytes"),
+    "the whole file": (
+        Answer(200, bytes(2**26)),
+        "the Hub answered 200 to a range of 32,768 bytes; expected 206 and that range",
+    ),
+    "more than was asked for": (
+        Answer(206, bytes(2**26), SPAN),
+        "the Hub sends more than 32,768 bytes",
+    ),
     "another range": (
         Answer(206, b"1234", {"Content-Range": "bytes 4-7/99"}),
         "the Hub sent 4 bytes as 'bytes 4-7/99'; expected bytes 0 to",
     ),
-    "always cut": (Answer(None), "the download broke off (RemoteProtocolError); expected whole files"),
-    "cut in the middle": (Answer(206, b"12", {**SPAN, "Content-Length": "32768"}), "the download broke off (RemoteProtocolError)"),
-    "cut, and no ranges": (Answer(200, b"12", {"Content-Length": "32768"}), "the Hub answered 200 to a range"),
+    "always cut": (
+        Answer(None),
+        "the download broke off (RemoteProtocolError); expected whole files",
+    ),
+    "cut in the middle": (
+        Answer(206, b"12", {**SPAN, "Content-Length": "32768"}),
+        "the download broke off (RemoteProtocolError)",
+    ),
+    "cut, and no ranges": (
+        Answer(200, b"12", {"Content-Length": "32768"}),
+        "the Hub answered 200 to a range",
+    ),
     "an empty file": (Answer(416, headers={"Content-Range": "bytes */0"}), "the Hub answered 416"),
-    "another port of this machine": (Answer(302, headers={"Location": "http://127.0.0.1:1/x"}), "the Hub redirects to 127.0.0.1;"),
-    "this machine by name": (Answer(302, headers={"Location": "http://localhost/x"}), "the Hub redirects to localhost;"),
-    "this machine in IPv6": (Answer(302, headers={"Location": "http://[::ffff:127.0.0.1]/x"}), "the Hub redirects to ::ffff:127.0.0.1;"),
-    "its own network": (Answer(302, headers={"Location": "http://169.254.169.254/x"}), "the Hub redirects to 169.254.169.254;"),
-    "in circles": (Answer(302, headers={"Location": MOVED.replace("moved", "/atlas")}), "the download broke off (TooManyRedirects)"),
-    "another scheme": (Answer(302, headers={"Location": "file:///etc/passwd"}), "the Hub redirects to 127.0.0.1;"),
+    "another port of this machine": (
+        Answer(302, headers={"Location": "http://127.0.0.1:1/x"}),
+        "the Hub redirects to 127.0.0.1;",
+    ),
+    "this machine by name": (
+        Answer(302, headers={"Location": "http://localhost/x"}),
+        "the Hub redirects to localhost;",
+    ),
+    "this machine in IPv6": (
+        Answer(302, headers={"Location": "http://[::ffff:127.0.0.1]/x"}),
+        "the Hub redirects to ::ffff:127.0.0.1;",
+    ),
+    "its own network": (
+        Answer(302, headers={"Location": "http://169.254.169.254/x"}),
+        "the Hub redirects to 169.254.169.254;",
+    ),
+    "in circles": (
+        Answer(302, headers={"Location": MOVED.replace("moved", "/atlas")}),
+        "the download broke off (TooManyRedirects)",
+    ),
+    "another scheme": (
+        Answer(302, headers={"Location": "file:///etc/passwd"}),
+        "the Hub redirects to 127.0.0.1;",
+    ),
     "patience": (refusal(429, Retry_After="3600"), "the Hub answered 429"),
 }
 
@@ -294,16 +448,26 @@ def test_a_busy_hub_gets_a_retry_after_its_retry_after(tmp_path: Path) -> None:
 
 
 def test_a_signed_address_that_has_expired_is_resolved_anew(tmp_path: Path) -> None:
-    moved = Trouble(Answer(302, headers={"Location": f"/{MOVED}"}), "atlas/large/resolve/" + COMMIT + "/model")
-    with serving(HUB, moved, Trouble(Answer(403, b"<Error><Code>AccessDenied</Code>"), MOVED, times=1)) as hub:
+    moved = Trouble(
+        Answer(302, headers={"Location": f"/{MOVED}"}), "atlas/large/resolve/" + COMMIT + "/model"
+    )
+    with serving(
+        HUB, moved, Trouble(Answer(403, b"<Error><Code>AccessDenied</Code>"), MOVED, times=1)
+    ) as hub:
         done = inspect(tmp_path, hub)
     assert done.returncode == 0, done.stderr
-    asked = [request.path.split("/")[1] for request in hub.log if request.path.endswith("model.safetensors")]
+    asked = [
+        request.path.split("/")[1]
+        for request in hub.log
+        if request.path.endswith("model.safetensors")
+    ]
     assert asked[:4] == ["atlas", "moved", "atlas", "moved"]
 
 
 def test_a_refusal_of_the_hub_behind_a_redirect_is_final(tmp_path: Path) -> None:
-    moved = Trouble(Answer(302, headers={"Location": f"/{MOVED}"}), "atlas/large/resolve/" + COMMIT + "/model")
+    moved = Trouble(
+        Answer(302, headers={"Location": f"/{MOVED}"}), "atlas/large/resolve/" + COMMIT + "/model"
+    )
     with serving(HUB, moved, Trouble(refusal(403, "GatedRepo"), MOVED)) as hub:
         assert "gated; expected access" in inspect(tmp_path, hub).stderr
     assert sum(MOVED in request.path for request in hub.log) == 1
@@ -311,20 +475,32 @@ def test_a_refusal_of_the_hub_behind_a_redirect_is_final(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("status", [403, 410, 451])
 def test_the_message_of_the_hub_is_passed_on(tmp_path: Path, status: int) -> None:
-    with serving(HUB, Trouble(refusal(status, message="Access to this resource is disabled."), "/resolve/")) as hub:
-        assert f"the Hub answered {status} (“Access to this resource is disabled.”); expected" in inspect(tmp_path, hub).stderr
+    with serving(
+        HUB, Trouble(refusal(status, message="Access to this resource is disabled."), "/resolve/")
+    ) as hub:
+        assert (
+            f"the Hub answered {status} (“Access to this resource is disabled.”); expected"
+            in inspect(tmp_path, hub).stderr
+        )
 
 
 def test_a_pause_of_hundreds_of_digits_is_more_than_a_day(tmp_path: Path) -> None:
     with serving(HUB, Trouble(refusal(429, Retry_After="9" * 400), "/resolve/")) as hub:
-        assert "asks for a pause of more than a day; expected at most" in inspect(tmp_path, hub).stderr
+        assert (
+            "asks for a pause of more than a day; expected at most" in inspect(tmp_path, hub).stderr
+        )
 
 
 def test_a_git_lfs_pointer_from_a_mirror_is_named(tmp_path: Path) -> None:
-    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 12345\n"
+    pointer = (
+        b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 12345\n"
+    )
     files = {"config.json": FILES["config.json"], "model.safetensors": pointer}
     with serving({"atlas/large": Repository({COMMIT: files}, {"main": COMMIT})}) as hub:
-        assert "model.safetensors: a Git LFS pointer; expected the file itself" in inspect(tmp_path, hub).stderr
+        assert (
+            "model.safetensors: a Git LFS pointer; expected the file itself"
+            in inspect(tmp_path, hub).stderr
+        )
 
 
 def test_pickles_in_shards_are_read_where_the_row_allows_it(tmp_path: Path) -> None:
@@ -338,8 +514,12 @@ def test_pickles_in_shards_are_read_where_the_row_allows_it(tmp_path: Path) -> N
 
 
 def test_a_token_is_not_sent_to_hosts_of_redirects(tmp_path: Path) -> None:
-    elsewhere = Trouble(Answer(302, headers={"Location": f"http://192.0.2.1/{MOVED}"}), "atlas/large/resolve/" + COMMIT + "/model")
-    with serving(HUB, elsewhere) as hub:  # The other host is behind a proxy, which is this same server.
+    elsewhere = Trouble(
+        Answer(302, headers={"Location": f"http://192.0.2.1/{MOVED}"}),
+        "atlas/large/resolve/" + COMMIT + "/model",
+    )
+    # The other host is behind a proxy, which is this same server.
+    with serving(HUB, elsewhere) as hub:
         done = inspect(tmp_path, hub, HF_TOKEN=TOKEN, http_proxy=hub.endpoint)
     assert done.returncode == 0, done.stderr
     assert {request.token for request in hub.log if "moved" in request.path} == {None}

@@ -11,7 +11,17 @@ import torch
 from generator.analyses import anatomy
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.model import input_layer
-from generator.contracts import Encoding, InputLayer, LayerNorm, Modality, OwnLayer, Provenance, Result, Sentence, Subject
+from generator.contracts import (
+    Encoding,
+    InputLayer,
+    LayerNorm,
+    Modality,
+    OwnLayer,
+    Provenance,
+    Result,
+    Sentence,
+    Subject,
+)
 from generator.encodings import Form, PositionTable, Rotation
 from generator.errors import NotApplicableError, RowError
 from generator.numerics.arrays import Floats, frozen
@@ -21,7 +31,15 @@ from tests.built import ROOT
 from tests.support import DictFiles, checkpoint, save_model, subject
 
 SENTENCE = "the cat sat on the mat"
-VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"word{index}" for index in range(15)), *sorted(set(SENTENCE.split()))]
+VOCABULARY = [
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    "[MASK]",
+    *(f"word{index}" for index in range(15)),
+    *sorted(set(SENTENCE.split())),
+]
 VOCAB_TXT = "\n".join(VOCABULARY) + "\n"
 ROW = checkpoint(sentence=SENTENCE)
 # Families with a module "embeddings" that computes the sum.
@@ -67,7 +85,12 @@ def read(model: Any, folder: Path, sentence: str | tuple[int, ...] = tiny.IDS) -
 def part(sentence: Sentence, start: int, stop: int) -> Sentence:
     """The tokens ``start`` to ``stop`` (exclusive) of a sentence."""
     tokens = slice(start, stop)
-    return Sentence(sentence.tokens[tokens], sentence.ids[tokens], sentence.reserved[tokens], sentence.words[tokens])
+    return Sentence(
+        sentence.tokens[tokens],
+        sentence.ids[tokens],
+        sentence.reserved[tokens],
+        sentence.words[tokens],
+    )
 
 
 def layer_of(read_back: Subject[Form]) -> InputLayer:
@@ -88,10 +111,16 @@ def word_level(**options: Any) -> str:
     """A tokenizer.json that splits at spaces and adds [CLS] and [SEP]."""
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-    tokenizer = Tokenizer(models.WordLevel({token: index for index, token in enumerate(VOCABULARY)}, unk_token=VOCABULARY[1]))
+    tokenizer = Tokenizer(
+        models.WordLevel(
+            {token: index for index, token in enumerate(VOCABULARY)}, unk_token=VOCABULARY[1]
+        )
+    )
     tokenizer.add_special_tokens(["[PAD]", "[UNK]", "[CLS]", "[SEP]"])
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)])
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
     if options.get("padded"):
         tokenizer.enable_padding(length=20)
         tokenizer.enable_truncation(4)
@@ -110,16 +139,23 @@ def test_the_sum_after_layernorm_equals_the_output_of_the_embeddings_of_the_mode
 
 
 @pytest.mark.parametrize(("family", "options"), WITH_MODULE)
-def test_the_difference_from_the_module_of_the_model_is_zero(family: str, options: dict[str, Any], tmp_path: Path) -> None:
+def test_the_difference_from_the_module_of_the_model_is_zero(
+    family: str, options: dict[str, Any], tmp_path: Path
+) -> None:
     result = anatomy.compute(read(tiny.build(family, **options), tmp_path))
-    assert result.value("module_difference") == pytest.approx(0.0, abs=1e-6)  # DeBERTa norms in single precision.
+    # DeBERTa norms in single precision.
+    assert result.value("module_difference") == pytest.approx(0.0, abs=1e-6)
 
 
 @pytest.mark.parametrize(("family", "first", "options"), WITHOUT_MODULE)
-def test_the_last_step_equals_what_the_first_layer_receives(family: str, first: str, options: dict[str, Any], tmp_path: Path) -> None:
+def test_the_last_step_equals_what_the_first_layer_receives(
+    family: str, first: str, options: dict[str, Any], tmp_path: Path
+) -> None:
     model, inputs = tiny.build(family, **options), []
     layer = dict(model.named_modules())[first]
-    layer.register_forward_pre_hook(lambda _, given, named: inputs.append([*given, *named.values()][0]), with_kwargs=True)
+    layer.register_forward_pre_hook(
+        lambda _, given, named: inputs.append([*given, *named.values()][0]), with_kwargs=True
+    )
     result = anatomy.compute(read(model, tmp_path))
     tiny.run(model.double())
     np.testing.assert_allclose(last_step(result), inputs[0][0].detach().numpy(), rtol=0, atol=1e-6)
@@ -128,13 +164,17 @@ def test_the_last_step_equals_what_the_first_layer_receives(family: str, first: 
 def test_the_sum_of_gpt_2_equals_its_first_hidden_state(tmp_path: Path) -> None:
     model = tiny.build("gpt2")
     theirs = tiny.run(model, output_hidden_states=True).hidden_states[0][0].double().numpy()
-    np.testing.assert_allclose(anatomy.compute(read(model, tmp_path)).derived["sum"], theirs, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(
+        anatomy.compute(read(model, tmp_path)).derived["sum"], theirs, rtol=0, atol=1e-6
+    )
 
 
 def test_nothing_is_added_to_the_words_of_t5(tmp_path: Path) -> None:
     model = tiny.build("t5", d_kv=8)
     result = anatomy.compute(read(model, tmp_path))
-    np.testing.assert_array_equal(result.arrays["words"], model.shared.weight.detach().double().numpy()[list(tiny.IDS)])
+    np.testing.assert_array_equal(
+        result.arrays["words"], model.shared.weight.detach().double().numpy()[list(tiny.IDS)]
+    )
     assert not {"positions", "types", "sum", "normed"} & set(result.arrays)
 
 
@@ -154,32 +194,51 @@ def test_a_factor_that_t5_does_not_have_is_a_difference_from_its_stack(tmp_path:
     assert difference > anatomy.ROUNDING
 
 
-@pytest.mark.parametrize("config", [{"model_type": "of no kind"}, {"model_type": "bart"}, {"relative_attention_num_buckets": None}])
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"model_type": "of no kind"},
+        {"model_type": "bart"},
+        {"relative_attention_num_buckets": None},
+    ],
+)
 def test_a_config_that_is_not_that_of_t5_leaves_out_its_stack(config: dict[str, Any]) -> None:
     model = tiny.build("t5", d_kv=8)
-    settings = {key: value for key, value in {**model.config.to_dict(), **config}.items() if value is not None}
+    settings = {
+        key: value
+        for key, value in {**model.config.to_dict(), **config}.items()
+        if value is not None
+    }
     files = DictFiles(settings, {"shared.weight": tiny.arrays(model)["shared.weight"]})
     assert input_layer.read(files, checkpoint(sentence=tiny.IDS)).own.values is None
 
 
 def received(model: Any, first: str, ids: Sequence[int]) -> Floats:
-    """What the first layer of ``model``, a module of this name, receives for ``ids``: (n_tokens, d_model)."""
+    """What the first layer of ``model``, a module of this name, receives for ``ids``: (n_tokens,
+    d_model).
+    """
     inputs: list[Any] = []
     layer = dict(model.named_modules())[first]
-    layer.register_forward_pre_hook(lambda _, given, named: inputs.append([*given, *named.values()][0]), with_kwargs=True)
+    layer.register_forward_pre_hook(
+        lambda _, given, named: inputs.append([*given, *named.values()][0]), with_kwargs=True
+    )
     with torch.no_grad():
         model.double()(input_ids=torch.tensor([ids]))
     return np.asarray(inputs[0][0].numpy())
 
 
 @pytest.mark.parametrize(("family", "first"), [("bert", "encoder.layer.0"), ("gpt2", "h.0")])
-def test_a_token_at_two_places_is_as_far_apart_as_in_the_model(family: str, first: str, tmp_path: Path) -> None:
+def test_a_token_at_two_places_is_as_far_apart_as_in_the_model(
+    family: str, first: str, tmp_path: Path
+) -> None:
     model, ids = tiny.build(family), (5, 6, 7, 5, 6)
     result = anatomy.compute(read(model, tmp_path, ids))
     rows = received(model, first, ids)
     assert result.arrays["twice_positions"].tolist() == [[0, 3], [1, 4]]
     np.testing.assert_array_equal(result.arrays["apart_words"], [0.0, 0.0])
-    np.testing.assert_allclose(result.arrays["apart_inputs"], np.linalg.norm(rows[:2] - rows[3:], axis=1), rtol=1e-6)
+    np.testing.assert_allclose(
+        result.arrays["apart_inputs"], np.linalg.norm(rows[:2] - rows[3:], axis=1), rtol=1e-6
+    )
 
 
 def test_the_real_minilm_has_the_at_two_places_as_far_apart_as_its_own_embeddings() -> None:
@@ -190,7 +249,12 @@ def test_the_real_minilm_has_the_at_two_places_as_far_apart_as_its_own_embedding
     files = FolderFiles(folder, "here")
     result = anatomy.compute(input_layer.subjects(files, checkpoint(), find(files))[0])
     with torch.no_grad():
-        theirs = BertModel.from_pretrained(folder).double().embeddings(torch.tensor([result.arrays["ids"].tolist()]))[0].numpy()
+        theirs = (
+            BertModel.from_pretrained(folder)
+            .double()
+            .embeddings(torch.tensor([result.arrays["ids"].tolist()]))[0]
+            .numpy()
+        )
     assert result.arrays["tokens"].tolist() == [
         "[CLS]",
         "the",
@@ -206,9 +270,14 @@ def test_the_real_minilm_has_the_at_two_places_as_far_apart_as_its_own_embedding
         ".",
         "[SEP]",
     ]
-    assert (result.arrays["twice_tokens"].tolist(), result.arrays["twice_positions"].tolist()) == (["the"], [[1, 5]])
+    assert (result.arrays["twice_tokens"].tolist(), result.arrays["twice_positions"].tolist()) == (
+        ["the"],
+        [[1, 5]],
+    )
     assert result.arrays["apart_words"].tolist() == [0.0]
-    assert result.arrays["apart_inputs"] == pytest.approx([np.linalg.norm(theirs[1] - theirs[5])], rel=1e-6)
+    assert result.arrays["apart_inputs"] == pytest.approx(
+        [np.linalg.norm(theirs[1] - theirs[5])], rel=1e-6
+    )
 
 
 def test_the_sums_of_a_token_are_as_far_apart_as_its_positions(tmp_path: Path) -> None:
@@ -217,7 +286,9 @@ def test_the_sums_of_a_token_are_as_far_apart_as_its_positions(tmp_path: Path) -
     assert arrays["apart_sum"] == pytest.approx([np.linalg.norm(table[0] - table[2])], rel=1e-6)
 
 
-def test_a_token_of_t5_is_the_same_vector_at_every_place_and_in_either_order(tmp_path: Path) -> None:
+def test_a_token_of_t5_is_the_same_vector_at_every_place_and_in_either_order(
+    tmp_path: Path,
+) -> None:
     model, ids = tiny.build("t5", d_kv=8), (5, 6, 7, 5, 6)
     rows = received(model.get_encoder(), "block.0", ids)
     np.testing.assert_array_equal(rows[:2], rows[3:])
@@ -234,14 +305,21 @@ def test_a_sentence_without_a_repeated_token_is_put_after_itself(tmp_path: Path)
 
 
 def test_a_table_too_short_for_the_sentence_twice_leaves_out_the_two_places(tmp_path: Path) -> None:
-    result = anatomy.compute(read(tiny.build("bert", max_position_embeddings=5), tmp_path, "cat sat"))
+    result = anatomy.compute(
+        read(tiny.build("bert", max_position_embeddings=5), tmp_path, "cat sat")
+    )
     assert len(result.arrays["twice_tokens"]) == len(result.arrays["apart_inputs"]) == 0
 
 
 def test_reserved_tokens_alone_are_nowhere_twice(tmp_path: Path) -> None:
     read_back = read(tiny.build("bert"), tmp_path, "cat")
-    alone = replace(layer_of(read_back), sentence=part(layer_of(read_back).sentence, 0, 1), own=OwnLayer())
-    assert anatomy.compute(Subject(read_back.encoding, alone)).arrays["twice_positions"].shape == (0, 2)
+    alone = replace(
+        layer_of(read_back), sentence=part(layer_of(read_back).sentence, 0, 1), own=OwnLayer()
+    )
+    assert anatomy.compute(Subject(read_back.encoding, alone)).arrays["twice_positions"].shape == (
+        0,
+        2,
+    )
 
 
 def test_a_token_has_the_same_word_vector_in_both_sentences(tmp_path: Path) -> None:
@@ -265,15 +343,27 @@ def test_reserved_tokens_surround_the_words_of_a_vocab_txt(tmp_path: Path) -> No
 
 
 def test_a_word_that_is_missing_in_vocab_txt_is_unknown(tmp_path: Path) -> None:
-    assert layer_of(read(tiny.build("bert"), tmp_path, "the dog")).sentence.tokens == ("[CLS]", "the", "[UNK]", "[SEP]")
+    assert layer_of(read(tiny.build("bert"), tmp_path, "the dog")).sentence.tokens == (
+        "[CLS]",
+        "the",
+        "[UNK]",
+        "[SEP]",
+    )
 
 
 def test_an_unknown_word_is_not_reserved(tmp_path: Path) -> None:
-    assert layer_of(read(tiny.build("bert"), tmp_path, "the dog")).sentence.reserved == (True, False, False, True)
+    assert layer_of(read(tiny.build("bert"), tmp_path, "the dog")).sentence.reserved == (
+        True,
+        False,
+        False,
+        True,
+    )
 
 
 def test_only_line_ends_separate_tokens_of_a_vocab_txt() -> None:
-    """As in BertTokenizer of transformers: other line boundaries of str.splitlines are part of a token."""
+    """As in BertTokenizer of transformers: other line boundaries of str.splitlines are part of a
+    token.
+    """
     vocabulary = ["[CLS]", "[SEP]", "a\u2028b", "x\x85y", "the", "cat"]
     files = bert_files({"vocab.txt": "\r\n".join(vocabulary) + "\r\n"})
     assert input_layer.read(files, checkpoint(sentence="the cat")).sentence.ids == (0, 4, 5, 1)
@@ -283,7 +373,9 @@ def test_a_panic_of_the_tokenizer_is_a_row_error() -> None:
     """A panic in Rust is not an Exception."""
     wrong = json.loads(word_level())
     wrong["normalizer"] = {"type": "Precompiled", "precompiled_charsmap": "YWI="}
-    with pytest.raises(RowError, match=r"/tokenizer.json: .*expected a file of the tokenizers library"):
+    with pytest.raises(
+        RowError, match=r"/tokenizer.json: .*expected a file of the tokenizers library"
+    ):
         input_layer.read(bert_files({"tokenizer.json": json.dumps(wrong)}), ROW)
 
 
@@ -294,7 +386,9 @@ def test_the_reversed_sentence_has_the_words_from_the_last_to_the_first(tmp_path
 
 @pytest.mark.parametrize("padded", [False, True])
 def test_a_tokenizer_json_makes_tokens_without_padding_or_truncation(padded: bool) -> None:
-    layer = input_layer.read(bert_files({"tokenizer.json": word_level(padded=padded), "vocab.txt": "[CLS]\n"}), ROW)
+    layer = input_layer.read(
+        bert_files({"tokenizer.json": word_level(padded=padded), "vocab.txt": "[CLS]\n"}), ROW
+    )
     assert layer.sentence.tokens == ("[CLS]", *SENTENCE.split(), "[SEP]")
     assert layer.sentence.reserved == (True, *[False] * 6, True)
 
@@ -302,7 +396,9 @@ def test_a_tokenizer_json_makes_tokens_without_padding_or_truncation(padded: boo
 def test_a_long_sentence_is_truncated_to_the_maximum_of_tokens() -> None:
     row = checkpoint(sentence="the cat " * 40)
     for texts in ({"tokenizer.json": word_level()}, {"vocab.txt": VOCAB_TXT}):
-        assert len(input_layer.read(bert_files(texts), row).sentence.tokens) == input_layer.MOST_TOKENS
+        assert (
+            len(input_layer.read(bert_files(texts), row).sentence.tokens) == input_layer.MOST_TOKENS
+        )
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"model": {"type": "unheard of"}}'])
@@ -317,7 +413,9 @@ def test_token_ids_of_the_row_override_the_tokenizer() -> None:
 
 
 @pytest.mark.parametrize("ids", [(tiny.VOCABULARY,), (-1,)])
-def test_a_token_id_beyond_the_word_table_is_a_row_error(tmp_path: Path, ids: tuple[int, ...]) -> None:
+def test_a_token_id_beyond_the_word_table_is_a_row_error(
+    tmp_path: Path, ids: tuple[int, ...]
+) -> None:
     with pytest.raises(RowError, match="has no row"):
         read(tiny.build("bert"), tmp_path, ids)
 
@@ -334,7 +432,9 @@ def test_without_weights_it_does_not_apply() -> None:
 
 def test_without_word_table_it_does_not_apply() -> None:
     with pytest.raises(NotApplicableError, match="no word table"):
-        input_layer.read(DictFiles({}, {"wpe.weight": np.zeros((4, 4))}, {"vocab.txt": VOCAB_TXT}), ROW)
+        input_layer.read(
+            DictFiles({}, {"wpe.weight": np.zeros((4, 4))}, {"vocab.txt": VOCAB_TXT}), ROW
+        )
 
 
 @pytest.mark.parametrize("text", ["", "\n", "a\nb\n"])
@@ -349,18 +449,29 @@ def test_an_invalid_epsilon_of_layernorm_is_a_row_error(epsilon: object) -> None
         input_layer.read(bert_files({"vocab.txt": VOCAB_TXT}, layer_norm_eps=epsilon), ROW)
 
 
-WIDE = [f"embeddings.{name}.weight" for name in ("LayerNorm", "token_type_embeddings", "position_embeddings")]
+WIDE = [
+    f"embeddings.{name}.weight"
+    for name in ("LayerNorm", "token_type_embeddings", "position_embeddings")
+]
 
 
 @pytest.mark.parametrize("name", WIDE)
 def test_tensors_of_different_widths_are_named_with_their_shapes(name: str) -> None:
     whole = bert_files({"vocab.txt": VOCAB_TXT})
     array = whole.arrays[name]
-    files = DictFiles(whole.settings, {**whole.arrays, name: np.zeros((*array.shape[:-1], 6))}, whole.texts)
+    files = DictFiles(
+        whole.settings, {**whole.arrays, name: np.zeros((*array.shape[:-1], 6))}, whole.texts
+    )
     (subject_of,) = input_layer.subjects(files, ROW, find(files))
     rows = str((*array.shape[:-1], 6))
-    words = f"embeddings.word_embeddings.weight of shape {whole.arrays['embeddings.word_embeddings.weight'].shape}"
-    assert (subject_of.input, subject_of.no_input) == (None, f"{name} of shape {rows} does not fit {words}; expected equal widths")
+    words = (
+        "embeddings.word_embeddings.weight of shape"
+        f" {whole.arrays['embeddings.word_embeddings.weight'].shape}"
+    )
+    assert (subject_of.input, subject_of.no_input) == (
+        None,
+        f"{name} of shape {rows} does not fit {words}; expected equal widths",
+    )
 
 
 def test_a_sentence_longer_than_the_table_does_not_apply(tmp_path: Path) -> None:
@@ -370,7 +481,13 @@ def test_a_sentence_longer_than_the_table_does_not_apply(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "config", [{"max_position_embeddings": 20}, {"max_position_embeddings": 2**31}, {"hidden_size": 2**20}, {"type_vocab_size": 2**31}]
+    "config",
+    [
+        {"max_position_embeddings": 20},
+        {"max_position_embeddings": 2**31},
+        {"hidden_size": 2**20},
+        {"type_vocab_size": 2**31},
+    ],
 )
 def test_a_mismatch_of_config_and_tensors_leaves_out_the_reference(config: dict[str, int]) -> None:
     files = bert_files({"vocab.txt": VOCAB_TXT}, **config)
@@ -378,32 +495,56 @@ def test_a_mismatch_of_config_and_tensors_leaves_out_the_reference(config: dict[
     np.testing.assert_allclose(result.arrays["normed"].mean(axis=1), 0.0, atol=1e-6)
 
 
-@pytest.mark.parametrize("missing", ["token_type_embeddings.weight", "LayerNorm.weight", "position_embeddings.weight"])
+@pytest.mark.parametrize(
+    "missing", ["token_type_embeddings.weight", "LayerNorm.weight", "position_embeddings.weight"]
+)
 def test_a_missing_tensor_of_the_reference_module_is_no_error(missing: str) -> None:
     whole = bert_files({"vocab.txt": VOCAB_TXT})
-    files = DictFiles(whole.settings, {name: array for name, array in whole.arrays.items() if not name.endswith(missing)}, whole.texts)
+    files = DictFiles(
+        whole.settings,
+        {name: array for name, array in whole.arrays.items() if not name.endswith(missing)},
+        whole.texts,
+    )
     assert input_layer.read(files, ROW).own.values is None
 
 
 def test_the_former_names_of_layernorm_tensors_are_accepted() -> None:
     whole = bert_files({"vocab.txt": VOCAB_TXT})
-    older = {name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta") for name in whole.arrays}
-    files = DictFiles(whole.settings, dict(zip(sorted(older), (whole.arrays[n] for n in sorted(whole.arrays)), strict=True)), whole.texts)
+    older = {
+        name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
+            "LayerNorm.bias", "LayerNorm.beta"
+        )
+        for name in whole.arrays
+    }
+    files = DictFiles(
+        whole.settings,
+        dict(zip(sorted(older), (whole.arrays[n] for n in sorted(whole.arrays)), strict=True)),
+        whole.texts,
+    )
     assert input_layer.read(files, ROW).norm is not None
 
 
 def test_two_sentences_without_a_common_token_have_an_anatomy(tmp_path: Path) -> None:
     read_back = read(tiny.build("bert"), tmp_path, " ".join(VOCABULARY[5:15]))
     layer = layer_of(read_back)
-    apart = replace(layer, sentence=part(layer.sentence, 1, 4), reversed=part(layer.reversed, 1, 4), own=OwnLayer())
+    apart = replace(
+        layer,
+        sentence=part(layer.sentence, 1, 4),
+        reversed=part(layer.reversed, 1, 4),
+        own=OwnLayer(),
+    )
     assert anatomy.compute(Subject(read_back.encoding, apart)).arrays["again_inputs"].shape == (0,)
 
 
 def test_layernorm_equals_that_of_torch() -> None:
     draws = np.random.default_rng(0)
     rows, weight, bias = draws.normal(size=(5, 8)), draws.normal(size=8), draws.normal(size=8)
-    theirs = torch.nn.functional.layer_norm(torch.tensor(rows), (8,), torch.tensor(weight), torch.tensor(bias), 0.1).numpy()
-    np.testing.assert_allclose(anatomy.layer_norm(rows, LayerNorm(weight, bias, 0.1)), theirs, rtol=0, atol=1e-12)
+    theirs = torch.nn.functional.layer_norm(
+        torch.tensor(rows), (8,), torch.tensor(weight), torch.tensor(bias), 0.1
+    ).numpy()
+    np.testing.assert_allclose(
+        anatomy.layer_norm(rows, LayerNorm(weight, bias, 0.1)), theirs, rtol=0, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("size", [1e3, 1e150, 1e300])
@@ -411,7 +552,9 @@ def test_layernorm_of_huge_values_does_not_overflow(size: float) -> None:
     """Without ε, the size of a row does not matter."""
     rows = np.random.default_rng(0).normal(size=(5, 8))
     plain = LayerNorm(np.ones(8), np.zeros(8), 1e-320)
-    np.testing.assert_allclose(anatomy.layer_norm(rows * size, plain), anatomy.layer_norm(rows, plain), rtol=1e-9)
+    np.testing.assert_allclose(
+        anatomy.layer_norm(rows * size, plain), anatomy.layer_norm(rows, plain), rtol=1e-9
+    )
 
 
 def test_anatomy_gives_the_reason_for_a_missing_input() -> None:
@@ -423,15 +566,25 @@ def test_the_sentence_is_not_read_by_an_encoder_of_speech() -> None:
     form = PositionTable(frozen(np.eye(4)))
     speech = Encoding("speech encoder", "learned", form, Provenance(""), modality="audio")
     text = Encoding("text decoder", "learned", form, Provenance(""))
-    first, second = input_layer.subjects(DictFiles({}, {"wte.weight": np.eye(4)}), checkpoint(sentence=(1, 2)), [speech, text])
+    first, second = input_layer.subjects(
+        DictFiles({}, {"wte.weight": np.eye(4)}), checkpoint(sentence=(1, 2)), [speech, text]
+    )
     assert (first.no_input, first.no_words) == ("its positions are not word positions",) * 2
     assert second.input is not None
     assert second.input.sentence.ids == (1, 2)
 
 
-@pytest.mark.parametrize(("modality", "expected"), [("text", True), ("page", True), ("image", False), ("audio", False)])
-def test_the_word_matrix_is_read_for_tables_that_are_added_to_words(modality: Modality, expected: bool) -> None:
-    encoding = Encoding("x", "learned", PositionTable(frozen(np.eye(4))), Provenance(""), modality=modality)
+@pytest.mark.parametrize(
+    ("modality", "expected"), [("text", True), ("page", True), ("image", False), ("audio", False)]
+)
+def test_the_word_matrix_is_read_for_tables_that_are_added_to_words(
+    modality: Modality, expected: bool
+) -> None:
+    encoding = Encoding(
+        "x", "learned", PositionTable(frozen(np.eye(4))), Provenance(""), modality=modality
+    )
     row = checkpoint(sentence=(1, 2), words=True)
-    (subject_of_table,) = input_layer.subjects(DictFiles({}, {"wte.weight": np.eye(4)}), row, [encoding])
+    (subject_of_table,) = input_layer.subjects(
+        DictFiles({}, {"wte.weight": np.eye(4)}), row, [encoding]
+    )
     assert (subject_of_table.words is not None) is expected

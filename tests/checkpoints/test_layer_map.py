@@ -1,4 +1,6 @@
-"""The layers of models as they are published; expected are the papers' and model cards' own words."""
+"""The layers of models as they are published; expected are the papers' and model cards' own
+words.
+"""
 
 from typing import Any
 
@@ -24,33 +26,73 @@ SIZES = {"hidden_size": 64, "num_attention_heads": 2, "vocab_size": 100, "head_d
 
 
 def test_gemma_3_sees_all_in_every_sixth_of_its_62_layers() -> None:
-    """Gemma 3 (arXiv 2503.19786), section 2: 5 local layers with a span of 1,024 tokens for every global one."""
-    text = {"model_type": "gemma3_text", "hidden_size": 5376, "num_hidden_layers": 62, "num_attention_heads": 32, "sliding_window": 1024}
+    """Gemma 3 (arXiv 2503.19786), section 2: 5 local layers with a span of 1,024 tokens for every
+    global one.
+    """
+    text = {
+        "model_type": "gemma3_text",
+        "hidden_size": 5376,
+        "num_hidden_layers": 62,
+        "num_attention_heads": 32,
+        "sliding_window": 1024,
+    }
     layers = layers_of({"model_type": "gemma3", "text_config": text})
-    assert kinds_of(layers) == [("full", None) if number % 6 == 0 else ("sliding", 1023) for number in range(1, 63)]
+    assert kinds_of(layers) == [
+        ("full", None) if number % 6 == 0 else ("sliding", 1023) for number in range(1, 63)
+    ]
 
 
 def test_llama_4_sees_chunks_with_rotation_and_all_without() -> None:
-    """The model card of Llama 4 Scout: interleaved attention layers without positional embeddings."""
-    text = {**SIZES, "model_type": "llama4_text", "num_hidden_layers": 48, "attention_chunk_size": 8192, "no_rope_layers": []}
+    """The model card of Llama 4 Scout: interleaved attention layers without positional
+    embeddings.
+    """
+    text = {
+        **SIZES,
+        "model_type": "llama4_text",
+        "num_hidden_layers": 48,
+        "attention_chunk_size": 8192,
+        "no_rope_layers": [],
+    }
     layers = layers_of({"model_type": "llama4", "text_config": text})
-    assert [(layer.mixers[0], bool(layer.encodings)) for layer in layers] == [*[("chunked", True)] * 3, ("full", False)] * 12
+    assert [(layer.mixers[0], bool(layer.encodings)) for layer in layers] == [
+        *[("chunked", True)] * 3,
+        ("full", False),
+    ] * 12
     assert layers[0].before == 8191
 
 
 @pytest.mark.parametrize("family", ["mamba", "mamba2", "falcon_mamba", "rwkv"])
 def test_a_recurrent_model_has_recurrent_layers_alone(family: str) -> None:
-    assert {layer.mixers for layer in layers_of({**SIZES, "model_type": family, "num_hidden_layers": 3})} == {("recurrent",)}
+    assert {
+        layer.mixers for layer in layers_of({**SIZES, "model_type": family, "num_hidden_layers": 3})
+    } == {("recurrent",)}
 
 
 def test_falcon_h1_has_attention_and_a_recurrent_state_in_every_layer() -> None:
-    """Falcon-H1 (arXiv 2507.22448), section 2: attention and SSM heads side by side within each block."""
-    assert {layer.mixers for layer in layers_of({**SIZES, "model_type": "falcon_h1", "num_hidden_layers": 3})} == {("full", "recurrent")}
+    """Falcon-H1 (arXiv 2507.22448), section 2: attention and SSM heads side by side within each
+    block.
+    """
+    assert {
+        layer.mixers
+        for layer in layers_of({**SIZES, "model_type": "falcon_h1", "num_hidden_layers": 3})
+    } == {("full", "recurrent")}
 
 
 def test_an_encoder_sees_both_sides_and_a_decoder_the_past() -> None:
-    layers = layers_of({"model_type": "t5", "num_layers": 2, "num_decoder_layers": 3, "d_model": 16, "num_heads": 2, "vocab_size": 100})
-    assert [(layer.part, layer.before, layer.after) for layer in layers] == [*[("encoder", None, None)] * 2, *[("decoder", None, 0)] * 3]
+    layers = layers_of(
+        {
+            "model_type": "t5",
+            "num_layers": 2,
+            "num_decoder_layers": 3,
+            "d_model": 16,
+            "num_heads": 2,
+            "vocab_size": 100,
+        }
+    )
+    assert [(layer.part, layer.before, layer.after) for layer in layers] == [
+        *[("encoder", None, None)] * 2,
+        *[("decoder", None, 0)] * 3,
+    ]
 
 
 def test_the_encodings_of_a_model_without_weights_are_unknown() -> None:
@@ -59,7 +101,10 @@ def test_the_encodings_of_a_model_without_weights_are_unknown() -> None:
 
 
 def test_a_family_that_is_not_known_has_no_layer_map() -> None:
-    assert layers_of({**SIZES, "model_type": "unheard_of", "num_hidden_layers": 2, "rope_theta": 1e4}) == ()
+    assert (
+        layers_of({**SIZES, "model_type": "unheard_of", "num_hidden_layers": 2, "rope_theta": 1e4})
+        == ()
+    )
 
 
 @pytest.mark.parametrize("n_layers", [-1, 0, "many", 10**9])
@@ -68,45 +113,95 @@ def test_an_impossible_number_of_layers_gives_no_layer_map(n_layers: object) -> 
 
 
 def test_layers_have_windows_of_their_own() -> None:
-    """NeoMME, as its config class of transformers fills it in: short and long windows by turns, and all in every sixth layer and the last."""
-    layers = layers_of({**SIZES, "model_type": "neomme", "num_hidden_layers": 8, "num_key_value_heads": 2})
+    """NeoMME, as its config class of transformers fills it in: short and long windows by turns, and
+    all in every sixth layer and the last.
+    """
+    layers = layers_of(
+        {**SIZES, "model_type": "neomme", "num_hidden_layers": 8, "num_key_value_heads": 2}
+    )
     assert [layer.before for layer in layers] == [256, 1024, 256, 1024, 256, None, 1024, None]
 
 
 def test_the_encoder_of_moonshine_streaming_sees_what_the_mask_of_its_code_shows() -> None:
-    from transformers.models.moonshine_streaming.modeling_moonshine_streaming import sliding_window_mask_function
+    from transformers.models.moonshine_streaming.modeling_moonshine_streaming import (
+        sliding_window_mask_function,
+    )
 
     windows, middle = ([16, 4], [16, 0], [3, 9]), 50
-    masks = [[sliding_window_mask_function(window)(0, 0, middle, key) for key in range(100)] for window in windows]
-    expected = [(middle - mask.index(True), max(key for key in range(100) if mask[key]) - middle) for mask in masks]
-    encoder = {"model_type": "moonshine_streaming_encoder", "num_hidden_layers": 3, "sliding_windows": windows, "vocab_size": 100}
-    layers = layers_of({"model_type": "moonshine_streaming", "num_hidden_layers": 2, "vocab_size": 100, "encoder_config": encoder})
+    masks = [
+        [sliding_window_mask_function(window)(0, 0, middle, key) for key in range(100)]
+        for window in windows
+    ]
+    expected = [
+        (middle - mask.index(True), max(key for key in range(100) if mask[key]) - middle)
+        for mask in masks
+    ]
+    encoder = {
+        "model_type": "moonshine_streaming_encoder",
+        "num_hidden_layers": 3,
+        "sliding_windows": windows,
+        "vocab_size": 100,
+    }
+    layers = layers_of(
+        {
+            "model_type": "moonshine_streaming",
+            "num_hidden_layers": 2,
+            "vocab_size": 100,
+            "encoder_config": encoder,
+        }
+    )
     assert [(layer.before, layer.after) for layer in layers if layer.part == "encoder"] == expected
     assert [bool(layer.encodings) for layer in layers] == [False] * 3 + [True] * 2
 
 
 def test_blocks_of_an_encoder_limit_both_sides() -> None:
-    """The model card of Granite Speech 3.3: attention within blocks of 4 seconds, which are 200 frames."""
-    layers = layers_of({"model_type": "granite_speech_encoder", "num_layers": 2, "context_size": 200})
-    assert {(layer.mixers, layer.before, layer.after) for layer in layers} == {(("chunked", "convolution"), 199, 199)}
+    """The model card of Granite Speech 3.3: attention within blocks of 4 seconds, which are 200
+    frames.
+    """
+    layers = layers_of(
+        {"model_type": "granite_speech_encoder", "num_layers": 2, "context_size": 200}
+    )
+    assert {(layer.mixers, layer.before, layer.after) for layer in layers} == {
+        (("chunked", "convolution"), 199, 199)
+    }
 
 
 @pytest.mark.parametrize("family", ["parakeet_rnnt", "nemotron_asr_streaming"])
 def test_an_lstm_that_predicts_tokens_is_recurrent(family: str) -> None:
     encoder = {"model_type": "parakeet_encoder", "num_hidden_layers": 1}
-    layers = layers_of({"model_type": family, "num_decoder_layers": 2, "vocab_size": 100, "encoder_config": encoder})
+    layers = layers_of(
+        {
+            "model_type": family,
+            "num_decoder_layers": 2,
+            "vocab_size": 100,
+            "encoder_config": encoder,
+        }
+    )
     assert [layer.mixers for layer in layers if layer.part == "decoder"] == [("recurrent",)] * 2
 
 
 @pytest.mark.parametrize("family", ["beit", "data2vec-vision", "flava_image_model"])
 def test_an_image_model_with_a_vocabulary_is_no_model_of_text(family: str) -> None:
-    layers = layers_of({**SIZES, "model_type": family, "num_hidden_layers": 2, "image_size": 32, "patch_size": 16})
-    assert [(layer.part, layer.before, layer.after) for layer in layers] == [("vision", None, None)] * 2
+    layers = layers_of(
+        {**SIZES, "model_type": family, "num_hidden_layers": 2, "image_size": 32, "patch_size": 16}
+    )
+    assert [(layer.part, layer.before, layer.after) for layer in layers] == [
+        ("vision", None, None)
+    ] * 2
 
 
-@pytest.mark.parametrize("setting", ["window_block_indices", "global_attn_indexes", "fullatt_block_indexes"])
+@pytest.mark.parametrize(
+    "setting", ["window_block_indices", "global_attn_indexes", "fullatt_block_indexes"]
+)
 def test_an_image_model_with_windows_has_no_layer_map(setting: str) -> None:
-    vit = {"model_type": "vitdet", "hidden_size": 64, "num_attention_heads": 2, "num_hidden_layers": 4, "image_size": 32, "patch_size": 16}
+    vit = {
+        "model_type": "vitdet",
+        "hidden_size": 64,
+        "num_attention_heads": 2,
+        "num_hidden_layers": 4,
+        "image_size": 32,
+        "patch_size": 16,
+    }
     assert layers_of(vit)
     assert layers_of({**vit, setting: [1]}) == ()
 
@@ -117,35 +212,86 @@ def test_an_encoding_acts_in_the_layers_of_its_own_stack_alone() -> None:
 
 
 def test_the_text_model_of_pix2struct_is_a_decoder_alone() -> None:
-    text = {"model_type": "pix2struct_text_model", "num_layers": 2, "num_heads": 2, "hidden_size": 16, "vocab_size": 100}
-    layers = layers_of({"model_type": "pix2struct", "is_encoder_decoder": True, "text_config": {**text, "is_decoder": True}})
+    text = {
+        "model_type": "pix2struct_text_model",
+        "num_layers": 2,
+        "num_heads": 2,
+        "hidden_size": 16,
+        "vocab_size": 100,
+    }
+    layers = layers_of(
+        {
+            "model_type": "pix2struct",
+            "is_encoder_decoder": True,
+            "text_config": {**text, "is_decoder": True},
+        }
+    )
     assert [(layer.part, layer.after) for layer in layers] == [("decoder", 0)] * 2
 
 
 def test_the_biases_of_an_image_model_act_in_the_layer_that_their_names_say() -> None:
-    sizes = {"hidden_size": 4, "num_attention_heads": 2, "num_hidden_layers": 2, "image_size": 32, "patch_size": 16}
-    names = [f"model.encoder.layers.{layer}.attention.rel_pos_{axis}" for layer in range(2) for axis in "hw"]
+    sizes = {
+        "hidden_size": 4,
+        "num_attention_heads": 2,
+        "num_hidden_layers": 2,
+        "image_size": 32,
+        "patch_size": 16,
+    }
+    names = [
+        f"model.encoder.layers.{layer}.attention.rel_pos_{axis}"
+        for layer in range(2)
+        for axis in "hw"
+    ]
     layers = layers_of({**sizes, "model_type": "seggpt"}, **dict.fromkeys(names, np.ones((3, 2))))
     assert [len(layer.encodings or ()) for layer in layers] == [2, 2]
     assert set(layers[0].encodings or ()).isdisjoint(layers[1].encodings or ())
 
 
 def test_a_model_of_images_within_another_has_no_layer_map() -> None:
-    encoder = {"model_type": "vit", "hidden_size": 4, "num_attention_heads": 2, "num_hidden_layers": 2, "image_size": 32, "patch_size": 16}
+    encoder = {
+        "model_type": "vit",
+        "hidden_size": 4,
+        "num_attention_heads": 2,
+        "num_hidden_layers": 2,
+        "image_size": 32,
+        "patch_size": 16,
+    }
     layers = layers_of(
-        {"model_type": "vision-encoder-decoder", "encoder": encoder, "decoder": {**SIZES, "model_type": "gpt2", "n_layer": 1}}
+        {
+            "model_type": "vision-encoder-decoder",
+            "encoder": encoder,
+            "decoder": {**SIZES, "model_type": "gpt2", "n_layer": 1},
+        }
     )
     assert [layer.part for layer in layers] == ["decoder"]
 
 
 def test_a_decoder_alone_has_its_own_number_of_layers() -> None:
-    """Donut (arXiv 2111.15664), section 4.1: the decoder has the first four layers of mBART, whose config keeps twelve for the encoder."""
-    decoder = {"model_type": "mbart", "decoder_layers": 4, "encoder_layers": 12, "d_model": 64, "vocab_size": 100}
-    layers = layers_of({"model_type": "vision-encoder-decoder", "encoder": {"model_type": "donut-swin"}, "decoder": decoder})
+    """Donut (arXiv 2111.15664), section 4.1: the decoder has the first four layers of mBART, whose
+    config keeps twelve for the encoder.
+    """
+    decoder = {
+        "model_type": "mbart",
+        "decoder_layers": 4,
+        "encoder_layers": 12,
+        "d_model": 64,
+        "vocab_size": 100,
+    }
+    layers = layers_of(
+        {
+            "model_type": "vision-encoder-decoder",
+            "encoder": {"model_type": "donut-swin"},
+            "decoder": decoder,
+        }
+    )
     assert [(layer.part, layer.after) for layer in layers] == [("decoder", 0)] * 4
 
 
 def test_neobert_turns_in_all_layers_and_sees_both_sides() -> None:
     """NeoBERT (arXiv 2502.19587), section 3: RoPE, and 28 layers of width 768."""
-    layers = layers_of({**SIZES, "model_type": "neobert", "num_hidden_layers": 28, "max_length": 4096})
-    assert {(layer.part, layer.after, layer.encodings) for layer in layers} == {("encoder", None, ("encoder-rotary",))}
+    layers = layers_of(
+        {**SIZES, "model_type": "neobert", "num_hidden_layers": 28, "max_length": 4096}
+    )
+    assert {(layer.part, layer.after, layer.encodings) for layer in layers} == {
+        ("encoder", None, ("encoder-rotary",))
+    }

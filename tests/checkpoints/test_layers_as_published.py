@@ -1,4 +1,6 @@
-"""The layer map of published configs against what their authors' code and papers do (``expected`` of benchmarks/configs)."""
+"""The layer map of published configs against what their authors' code and papers do (``expected``
+of benchmarks/configs).
+"""
 
 import json
 from pathlib import Path
@@ -12,11 +14,20 @@ from generator.pipeline.evaluate import find
 from tests.support import DictFiles
 
 CONFIGS = Path(__file__).parents[2] / "benchmarks" / "configs"
-RECORDS = {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in sorted(CONFIGS.glob("*.json"))}
-EXPECTED = {name: (record["config"], record["expected"]) for name, record in RECORDS.items() if "expected" in record}
-ROTATED = {name: pair for name, pair in EXPECTED.items() if "rotation" in pair[1]}  # Of others, the sources leave it open.
+RECORDS = {
+    file.stem: json.loads(file.read_text(encoding="utf-8"))
+    for file in sorted(CONFIGS.glob("*.json"))
+}
+EXPECTED = {
+    name: (record["config"], record["expected"])
+    for name, record in RECORDS.items()
+    if "expected" in record
+}
+# Of others, the sources leave it open.
+ROTATED = {name: pair for name, pair in EXPECTED.items() if "rotation" in pair[1]}
 WINDOWED = {name: pair for name, pair in EXPECTED.items() if pair[1].get("before")}
-# The corpus tells attention to chosen and to compressed keys from attention to all; both reach every earlier key.
+# The corpus tells attention to chosen and to compressed keys from attention to all; both reach
+# every earlier key.
 KINDS = {"sparse": "full", "compressed": "full", "feed-forward": "none"}
 Rotation = tuple[float, int, str] | None
 
@@ -34,7 +45,9 @@ def main_stack(layers: tuple[Layer, ...]) -> list[Layer]:
 def read(config: dict[str, Any]) -> tuple[list[Layer], dict[str, EncodingRecord]]:
     files = DictFiles(config)
     encodings = find(files)
-    return main_stack(layer_map(files, encodings)), {encoding.key: encoding.record for encoding in encodings}
+    return main_stack(layer_map(files, encodings)), {
+        encoding.key: encoding.record for encoding in encodings
+    }
 
 
 def rotation_of(layer: Layer, records: dict[str, EncodingRecord]) -> Rotation:
@@ -42,14 +55,22 @@ def rotation_of(layer: Layer, records: dict[str, EncodingRecord]) -> Rotation:
         parameters = records[key].parameters
         if "base" in parameters:
             scaling: Any = parameters["scaling"]
-            return effective_base(parameters), parameters["rotary_dim"], "default" if scaling is None else scaling["rope_type"]
+            return (
+                effective_base(parameters),
+                parameters["rotary_dim"],
+                "default" if scaling is None else scaling["rope_type"],
+            )
     return None
 
 
 def effective_base(parameters: Any) -> float:
     """The base, after a scaling that changes it."""
     changed = bool(parameters["scaling"]) and "alpha" in parameters["scaling"]
-    base = parameters["inverse_frequencies"][1] ** (-parameters["rotary_dim"] / 2) if changed else parameters["base"]
+    base = (
+        parameters["inverse_frequencies"][1] ** (-parameters["rotary_dim"] / 2)
+        if changed
+        else parameters["base"]
+    )
     return round(float(base), 2)
 
 
@@ -66,38 +87,52 @@ def expected_rotations(expected: dict[str, Any]) -> list[Rotation]:
 
 
 @pytest.mark.parametrize(("config", "expected"), ROTATED.values(), ids=ROTATED)
-def test_every_layer_has_the_rotation_of_the_authors(config: dict[str, Any], expected: dict[str, Any]) -> None:
+def test_every_layer_has_the_rotation_of_the_authors(
+    config: dict[str, Any], expected: dict[str, Any]
+) -> None:
     layers, records = read(config)
     assert [rotation_of(layer, records) for layer in layers] == expected_rotations(expected)
 
 
 @pytest.mark.parametrize(("config", "expected"), EXPECTED.values(), ids=EXPECTED)
-def test_every_layer_mixes_positions_as_the_authors_say(config: dict[str, Any], expected: dict[str, Any]) -> None:
+def test_every_layer_mixes_positions_as_the_authors_say(
+    config: dict[str, Any], expected: dict[str, Any]
+) -> None:
     layers, _ = read(config)
     kinds = {KINDS.get(kind, kind): set[int]() for kind in expected["kinds"]}
     for kind, indices in expected["kinds"].items():
         kinds[KINDS.get(kind, kind)] |= chosen(indices, expected["layers"])
-    assert {kind: {layer.index for layer in layers if kind in layer.mixers} for kind in kinds} == kinds
+    assert {
+        kind: {layer.index for layer in layers if kind in layer.mixers} for kind in kinds
+    } == kinds
 
 
 @pytest.mark.parametrize(("config", "expected"), WINDOWED.values(), ids=WINDOWED)
-def test_every_window_is_that_of_the_authors(config: dict[str, Any], expected: dict[str, Any]) -> None:
+def test_every_window_is_that_of_the_authors(
+    config: dict[str, Any], expected: dict[str, Any]
+) -> None:
     layers, _ = read(config)
     for kind, keys in expected["before"].items():
         if kind not in KINDS:
             assert {layer.before for layer in layers if kind in layer.mixers} == {keys - 1}
 
 
-@pytest.mark.parametrize("name", [name for name, (_, expected) in EXPECTED.items() if expected.get("bias") == "alibi"])
+@pytest.mark.parametrize(
+    "name", [name for name, (_, expected) in EXPECTED.items() if expected.get("bias") == "alibi"]
+)
 def test_alibi_acts_in_every_layer(name: str) -> None:
     layers, records = read(EXPECTED[name][0])
-    assert {[records[key].scheme for key in layer.encodings or ()] == ["alibi"] for layer in layers} == {True}
+    assert {
+        [records[key].scheme for key in layer.encodings or ()] == ["alibi"] for layer in layers
+    } == {True}
 
 
 def test_phi_3_5_moe_multiplies_sine_and_cosine_by_its_short_factor() -> None:
     config, _ = EXPECTED["microsoft--Phi-3.5-MoE-instruct"]
     _, records = read(config)
-    assert [record.parameters["attention_factor"] for record in records.values()] == [config["rope_scaling"]["short_mscale"]]
+    assert [record.parameters["attention_factor"] for record in records.values()] == [
+        config["rope_scaling"]["short_mscale"]
+    ]
 
 
 def test_jina_v3_is_an_encoder() -> None:
@@ -106,6 +141,12 @@ def test_jina_v3_is_an_encoder() -> None:
 
 
 def test_a_llama_without_a_model_type_is_known_by_its_architecture() -> None:
-    config = {"architectures": ["LlamaForCausalLM"], "hidden_size": 64, "num_attention_heads": 2, "num_hidden_layers": 3, "vocab_size": 100}
+    config = {
+        "architectures": ["LlamaForCausalLM"],
+        "hidden_size": 64,
+        "num_attention_heads": 2,
+        "num_hidden_layers": 3,
+        "vocab_size": 100,
+    }
     layers, records = read(config)
     assert [rotation_of(layer, records) for layer in layers] == [(10_000.0, 32, "default")] * 3

@@ -16,12 +16,17 @@ from generator.pipeline import evaluate
 ROOT = Path(__file__).parents[2]
 SOURCES = evaluate.all_sources()
 HEAD = "checkpoints:\n"
-KEYS = ", ".join([*list_row.Options.model_fields, *(source.key for source in evaluate.all_sources())])
+KEYS = ", ".join(
+    [*list_row.Options.model_fields, *(source.key for source in evaluate.all_sources())]
+)
 NOT_PLAIN = "expected some text without control or direction marks"
 NOT_A_PATH = "expected a name, not a path"
 NOT_A_PAPER = "expected an arXiv id in quotes, such as '1706.03762', or an https:// address"
 NOT_AN_ID = "expected a Hub id, 'owner/name'"
-A_RANGE = "expected a list, or two names that differ by their numbers alone, the lower first, such as 'step1000 … step143000'"
+A_RANGE = (
+    "expected a list, or two names that differ by their numbers alone, the lower first, such as"
+    " 'step1000 … step143000'"
+)
 A_LIST = "expected a list under 'checkpoints'"
 WRITTEN_OUT = "expected values written out"
 
@@ -29,23 +34,55 @@ WRITTEN_OUT = "expected values written out"
 NOT_A_LIST = {
     "empty": (b"", "1:1: found None; expected one key, 'checkpoints'"),
     "a list at the top": (b"[]", "1:1: found []; expected one key, 'checkpoints'"),
-    "another key": (b"# mine\n\nmodels: []\n", "3:1: found ['models']; expected one key, 'checkpoints'"),
-    "one key too many": (b"checkpoints: [a/b]\nmodels: []\n", "2:1: found ['checkpoints', 'models']; expected one key, 'checkpoints'"),
-    "no rows": (b"# mine\ncheckpoints: []\n", "2:1: checkpoints: found []; expected a list of at least one checkpoint"),
-    "nothing": (b"checkpoints:\n", "1:1: checkpoints: found None; expected a list of at least one checkpoint"),
-    "a mapping": (b"checkpoints: {a: b}\n", "1:1: checkpoints: found {'a': 'b'}; expected a list of at least one checkpoint"),
-    "a tab": (b"checkpoints:\n\t- a/b\n", f"2:1: not YAML: found character '\\t' that cannot start any token; {A_LIST}"),
-    "an open quote": (b"checkpoints:\n  - 'a/b\n", f"3:1: not YAML: found unexpected end of stream; {A_LIST}"),
-    "two documents": (b"checkpoints: [a/b]\n---\nx: 1\n", f"2:1: not YAML: but found another document; {A_LIST}"),
-    "UTF-16": ("checkpoints: [a/b]\n".encode("utf-16"), "1:1: byte 0xff is not UTF-8; expected UTF-8 text"),
+    "another key": (
+        b"# mine\n\nmodels: []\n",
+        "3:1: found ['models']; expected one key, 'checkpoints'",
+    ),
+    "one key too many": (
+        b"checkpoints: [a/b]\nmodels: []\n",
+        "2:1: found ['checkpoints', 'models']; expected one key, 'checkpoints'",
+    ),
+    "no rows": (
+        b"# mine\ncheckpoints: []\n",
+        "2:1: checkpoints: found []; expected a list of at least one checkpoint",
+    ),
+    "nothing": (
+        b"checkpoints:\n",
+        "1:1: checkpoints: found None; expected a list of at least one checkpoint",
+    ),
+    "a mapping": (
+        b"checkpoints: {a: b}\n",
+        "1:1: checkpoints: found {'a': 'b'}; expected a list of at least one checkpoint",
+    ),
+    "a tab": (
+        b"checkpoints:\n\t- a/b\n",
+        f"2:1: not YAML: found character '\\t' that cannot start any token; {A_LIST}",
+    ),
+    "an open quote": (
+        b"checkpoints:\n  - 'a/b\n",
+        f"3:1: not YAML: found unexpected end of stream; {A_LIST}",
+    ),
+    "two documents": (
+        b"checkpoints: [a/b]\n---\nx: 1\n",
+        f"2:1: not YAML: but found another document; {A_LIST}",
+    ),
+    "UTF-16": (
+        "checkpoints: [a/b]\n".encode("utf-16"),
+        "1:1: byte 0xff is not UTF-8; expected UTF-8 text",
+    ),
     "UTF-16 without its mark": (
         "checkpoints: [a/b]\n".encode("utf-16-le"),
-        '1:2: not YAML: unacceptable character #x0000: special characters are not allowed in "<unicode string>", position 1; ' + A_LIST,
+        "1:2: not YAML: unacceptable character #x0000: special characters are not allowed in"
+        ' "<unicode string>", position 1; ' + A_LIST,
     ),
-    "Latin-1": (b"checkpoints:\n  - hub: a/b\n    title: Caf\xe9\n", "3:15: byte 0xe9 is not UTF-8; expected UTF-8 text"),
+    "Latin-1": (
+        b"checkpoints:\n  - hub: a/b\n    title: Caf\xe9\n",
+        "3:15: byte 0xe9 is not UTF-8; expected UTF-8 text",
+    ),
     "NUL": (
         b"checkpoints:\n  - hub: a/b\n    title: x\0y\n",
-        '3:13: not YAML: unacceptable character #x0000: special characters are not allowed in "<unicode string>", position 38; ' + A_LIST,
+        "3:13: not YAML: unacceptable character #x0000: special characters are not allowed in"
+        ' "<unicode string>", position 38; ' + A_LIST,
     ),
     "an alias": (b"checkpoints:\n  - &x a/b\n  - *x\n", f"3:5: an alias (*x); {WRITTEN_OUT}"),
     "an alias bomb": (
@@ -56,15 +93,33 @@ NOT_A_LIST = {
         b"checkpoints:\n  - !!python/object/apply:os.system [x]\n",
         f"2:5: a tag (tag:yaml.org,2002:python/object/apply:os.system); {WRITTEN_OUT}",
     ),
-    "a tag on the list": (b"checkpoints: !!seq [a/b]\n", f"1:14: a tag (tag:yaml.org,2002:seq); {WRITTEN_OUT}"),
-    "a tag that the text does not fit": (b"checkpoints:\n  - hub: !!bool foo\n", f"2:10: a tag (tag:yaml.org,2002:bool); {WRITTEN_OUT}"),
+    "a tag on the list": (
+        b"checkpoints: !!seq [a/b]\n",
+        f"1:14: a tag (tag:yaml.org,2002:seq); {WRITTEN_OUT}",
+    ),
+    "a tag that the text does not fit": (
+        b"checkpoints:\n  - hub: !!bool foo\n",
+        f"2:10: a tag (tag:yaml.org,2002:bool); {WRITTEN_OUT}",
+    ),
     "a tag of one's own": (b"checkpoints:\n  - !mine a/b\n", f"2:5: a tag (!mine); {WRITTEN_OUT}"),
-    "a character beyond all": (b'checkpoints:\n  - "\\UFFFFFFFF"\n', f"1:1: not YAML: Python int too large to convert to C int; {A_LIST}"),
-    "deep nesting": (b"[" * 100_000, "1:9: nested more than 8 deep; expected a list of checkpoints"),
-    "too large": (b"#" * (list_file.MOST_BYTES + 1), "1:1: 524,289 bytes; expected at most 524,288"),
+    "a character beyond all": (
+        b'checkpoints:\n  - "\\UFFFFFFFF"\n',
+        f"1:1: not YAML: Python int too large to convert to C int; {A_LIST}",
+    ),
+    "deep nesting": (
+        b"[" * 100_000,
+        "1:9: nested more than 8 deep; expected a list of checkpoints",
+    ),
+    "too large": (
+        b"#" * (list_file.MOST_BYTES + 1),
+        "1:1: 524,289 bytes; expected at most 524,288",
+    ),
     "the same key twice": (
         b"checkpoints:\n  - hub: a/b\n    hub: a/c\n",
-        f'3:5: not YAML: found duplicate key "hub" with value "a/c" (original value: "a/b"); {A_LIST}',
+        (
+            '3:5: not YAML: found duplicate key "hub" with value "a/c" (original value: "a/b");'
+            f" {A_LIST}"
+        ),
     ),
 }
 
@@ -72,26 +127,71 @@ NOT_A_LIST = {
 BAD_ROWS = {
     "unknown key": (
         "  - hub: a/b\n    revison: x\n",
-        f"3:5: checkpoints[0]: found the unknown key 'revison' (did you mean 'revision'?); expected one of {KEYS}",
+        (
+            "3:5: checkpoints[0]: found the unknown key 'revison' (did you mean 'revision'?);"
+            f" expected one of {KEYS}"
+        ),
     ),
-    "a key like no other": ("  - hub: a/b\n    zzz: x\n", f"3:5: checkpoints[0]: found the unknown key 'zzz'; expected one of {KEYS}"),
-    "a number as a key": ("  - hub: a/b\n    1: x\n", f"3:5: checkpoints[0]: found the unknown key '1'; expected one of {KEYS}"),
-    "no, which older YAML takes for false": ("  - hub: no\n", f"2:5: checkpoints[0].hub: found 'no'; {NOT_AN_ID}"),
-    "a leading zero": ("  - hub: 0123\n", "2:5: checkpoints[0].hub: found 123; expected a valid string"),
-    "a bare number": ("  - 0123\n", "2:5: checkpoints[0]: found 123; expected a Hub id or a mapping"),
-    "a commit of digits": ("  - hub: a/b\n    revision: 1234567\n", "3:5: checkpoints[0].revision: found 1234567; expected a valid string"),
+    "a key like no other": (
+        "  - hub: a/b\n    zzz: x\n",
+        f"3:5: checkpoints[0]: found the unknown key 'zzz'; expected one of {KEYS}",
+    ),
+    "a number as a key": (
+        "  - hub: a/b\n    1: x\n",
+        f"3:5: checkpoints[0]: found the unknown key '1'; expected one of {KEYS}",
+    ),
+    "no, which older YAML takes for false": (
+        "  - hub: no\n",
+        f"2:5: checkpoints[0].hub: found 'no'; {NOT_AN_ID}",
+    ),
+    "a leading zero": (
+        "  - hub: 0123\n",
+        "2:5: checkpoints[0].hub: found 123; expected a valid string",
+    ),
+    "a bare number": (
+        "  - 0123\n",
+        "2:5: checkpoints[0]: found 123; expected a Hub id or a mapping",
+    ),
+    "a commit of digits": (
+        "  - hub: a/b\n    revision: 1234567\n",
+        "3:5: checkpoints[0].revision: found 1234567; expected a valid string",
+    ),
     "a list": ("  - [a/b]\n", "2:5: checkpoints[0]: found ['a/b']; expected a Hub id or a mapping"),
-    "two places": ("  - hub: a/b\n    folder: x\n", "2:5: checkpoints[0]: found folder and hub; expected one of 'folder', 'hub', 'run'"),
-    "no place": ("  - title: x\n", "2:5: checkpoints[0]: found no place to read from; expected one of 'folder', 'hub', 'run'"),
-    "an empty place": ("  - folder: ~\n", "2:5: checkpoints[0]: found no place to read from; expected one of 'folder', 'hub', 'run'"),
+    "two places": (
+        "  - hub: a/b\n    folder: x\n",
+        "2:5: checkpoints[0]: found folder and hub; expected one of 'folder', 'hub', 'run'",
+    ),
+    "no place": (
+        "  - title: x\n",
+        "2:5: checkpoints[0]: found no place to read from; expected one of 'folder', 'hub', 'run'",
+    ),
+    "an empty place": (
+        "  - folder: ~\n",
+        "2:5: checkpoints[0]: found no place to read from; expected one of 'folder', 'hub', 'run'",
+    ),
     "a path": ("  - ../../x\n", f"2:5: checkpoints[0].hub: found '../../x'; {NOT_A_PATH}"),
-    "a path from the root": ("  - /etc/x\n", f"2:5: checkpoints[0].hub: found '/etc/x'; {NOT_A_PATH}"),
+    "a path from the root": (
+        "  - /etc/x\n",
+        f"2:5: checkpoints[0].hub: found '/etc/x'; {NOT_A_PATH}",
+    ),
     "a Windows path": ("  - C:\\x\n", f"2:5: checkpoints[0].hub: found 'C:\\\\x'; {NOT_A_PATH}"),
-    "an encoded path": ("  - '%2e%2e/x'\n", f"2:5: checkpoints[0].hub: found '%2e%2e/x'; {NOT_A_PATH}"),
-    "a path as a title": ("  - hub: a/b\n    title: ../../x\n", f"3:5: checkpoints[0].title: found '../../x'; {NOT_A_PATH}"),
-    "an encoded path as a title": ("  - hub: a/b\n    title: '%2E%2E'\n", f"3:5: checkpoints[0].title: found '%2E%2E'; {NOT_A_PATH}"),
+    "an encoded path": (
+        "  - '%2e%2e/x'\n",
+        f"2:5: checkpoints[0].hub: found '%2e%2e/x'; {NOT_A_PATH}",
+    ),
+    "a path as a title": (
+        "  - hub: a/b\n    title: ../../x\n",
+        f"3:5: checkpoints[0].title: found '../../x'; {NOT_A_PATH}",
+    ),
+    "an encoded path as a title": (
+        "  - hub: a/b\n    title: '%2E%2E'\n",
+        f"3:5: checkpoints[0].title: found '%2E%2E'; {NOT_A_PATH}",
+    ),
     **{
-        f"a paper that is {what}": (f"  - hub: a/b\n    paper: {value}\n", f"3:5: checkpoints[0].paper: found {value}; {NOT_A_PAPER}")
+        f"a paper that is {what}": (
+            f"  - hub: a/b\n    paper: {value}\n",
+            f"3:5: checkpoints[0].paper: found {value}; {NOT_A_PAPER}",
+        )
         for what, value in {
             "a script": "'javascript:alert(1)'",
             "not encrypted": "'http://arxiv.org/abs/1706.03762'",
@@ -107,18 +207,42 @@ BAD_ROWS = {
         '  - hub: a/b\n    licence: "MIT\\u202e"\n',
         f"3:5: checkpoints[0].licence: found 'MIT\\u202e'; {NOT_PLAIN}",
     ),
-    "a path as a revision": ("  - hub: a/b\n    revision: ../x\n", f"3:5: checkpoints[0].revision: found '../x'; {NOT_A_PATH}"),
+    "a path as a revision": (
+        "  - hub: a/b\n    revision: ../x\n",
+        f"3:5: checkpoints[0].revision: found '../x'; {NOT_A_PATH}",
+    ),
     "a device": ("  - CON\n", f"2:5: checkpoints[0].hub: found 'CON'; {NOT_AN_ID}"),
     "a device as a name": ("  - a/nul\n", f"2:5: checkpoints[0].hub: found 'a/nul'; {NOT_AN_ID}"),
     "a dot at the end": ("  - a.\n", f"2:5: checkpoints[0].hub: found 'a.'; {NOT_AN_ID}"),
-    "a URL": ("  - https://example.org/a/b\n", f"2:5: checkpoints[0].hub: found 'https://example.org/a/b'; {NOT_AN_ID}"),
+    "a URL": (
+        "  - https://example.org/a/b\n",
+        f"2:5: checkpoints[0].hub: found 'https://example.org/a/b'; {NOT_AN_ID}",
+    ),
     "three words": ("  - a/b/c\n", f"2:5: checkpoints[0].hub: found 'a/b/c'; {NOT_AN_ID}"),
-    "a bidi override in an id": ('  - "a/\\u202eb"\n', f"2:5: checkpoints[0].hub: found 'a/\\u202eb'; {NOT_PLAIN}"),
-    "a bidi override in a title": ("  - hub: a/b\n    title: x\u202ey\n", f"3:5: checkpoints[0].title: found 'x\\u202ey'; {NOT_PLAIN}"),
-    "a NUL in a title": ('  - hub: a/b\n    title: "x\\0"\n', f"3:5: checkpoints[0].title: found 'x\\x00'; {NOT_PLAIN}"),
-    "a NUL in a folder": ('  - folder: "x\\0"\n', f"2:5: checkpoints[0].folder: found 'x\\x00'; {NOT_PLAIN}"),
-    "a lone surrogate": ('  - hub: a/b\n    group: "\\ud800"\n', f"3:5: checkpoints[0].group: found '\\ud800'; {NOT_PLAIN}"),
-    "an empty title": ("  - hub: a/b\n    title: ''\n", f"3:5: checkpoints[0].title: found ''; {NOT_PLAIN}"),
+    "a bidi override in an id": (
+        '  - "a/\\u202eb"\n',
+        f"2:5: checkpoints[0].hub: found 'a/\\u202eb'; {NOT_PLAIN}",
+    ),
+    "a bidi override in a title": (
+        "  - hub: a/b\n    title: x\u202ey\n",
+        f"3:5: checkpoints[0].title: found 'x\\u202ey'; {NOT_PLAIN}",
+    ),
+    "a NUL in a title": (
+        '  - hub: a/b\n    title: "x\\0"\n',
+        f"3:5: checkpoints[0].title: found 'x\\x00'; {NOT_PLAIN}",
+    ),
+    "a NUL in a folder": (
+        '  - folder: "x\\0"\n',
+        f"2:5: checkpoints[0].folder: found 'x\\x00'; {NOT_PLAIN}",
+    ),
+    "a lone surrogate": (
+        '  - hub: a/b\n    group: "\\ud800"\n',
+        f"3:5: checkpoints[0].group: found '\\ud800'; {NOT_PLAIN}",
+    ),
+    "an empty title": (
+        "  - hub: a/b\n    title: ''\n",
+        f"3:5: checkpoints[0].title: found ''; {NOT_PLAIN}",
+    ),
     "a note as long as a page": (
         f"  - hub: a/b\n    notes: {'x' * 2001}\n",
         f"3:5: checkpoints[0].notes: found '{'x' * 59}; expected at most 2000 characters",
@@ -131,22 +255,37 @@ BAD_ROWS = {
         "  - hub: a/b\n    revisions: step9 ... step1\n",
         f"3:5: checkpoints[0].revisions: found 'step9 ... step1'; {A_RANGE}",
     ),
-    "a range of one name": ("  - hub: a/b\n    revisions: step1\n", f"3:5: checkpoints[0].revisions: found 'step1'; {A_RANGE}"),
+    "a range of one name": (
+        "  - hub: a/b\n    revisions: step1\n",
+        f"3:5: checkpoints[0].revisions: found 'step1'; {A_RANGE}",
+    ),
     "the same revision twice": (
         "  - hub: a/b\n    revisions: [x1, x1]\n",
-        "3:5: checkpoints[0].revisions: found ['x1', 'x1']; expected different names of branches or tags, not paths",
+        (
+            "3:5: checkpoints[0].revisions: found ['x1', 'x1']; expected different names of"
+            " branches or tags, not paths"
+        ),
     ),
     "no revisions": (
         "  - hub: a/b\n    revisions: []\n",
-        "3:5: checkpoints[0].revisions: found []; expected different names of branches or tags, not paths",
+        (
+            "3:5: checkpoints[0].revisions: found []; expected different names of branches or tags,"
+            " not paths"
+        ),
     ),
     "a path among revisions": (
         "  - hub: a/b\n    revisions: [../x1]\n",
-        "3:5: checkpoints[0].revisions: found ['../x1']; expected different names of branches or tags, not paths",
+        (
+            "3:5: checkpoints[0].revisions: found ['../x1']; expected different names of branches"
+            " or tags, not paths"
+        ),
     ),
     "revisions of a folder": (
         "  - folder: a/b\n    revisions: [x1]\n",
-        "3:5: checkpoints[0].revisions: found it beside the path 'a/b'; expected it beside a repository of the Hub",
+        (
+            "3:5: checkpoints[0].revisions: found it beside the path 'a/b'; expected it beside a"
+            " repository of the Hub"
+        ),
     ),
     "one revision and several": (
         "  - hub: a/b\n    revision: x\n    revisions: [x1, x2]\n",
@@ -154,10 +293,19 @@ BAD_ROWS = {
     ),
     "one in some of a single checkpoint": (
         "  - hub: a/b\n    every: 10\n",
-        "3:5: checkpoints[0].every: found it in a row of one checkpoint; expected 'revisions', or a folder with *",
+        (
+            "3:5: checkpoints[0].every: found it in a row of one checkpoint; expected 'revisions',"
+            " or a folder with *"
+        ),
     ),
-    "one in none": ("  - folder: a/*\n    every: 0\n", "3:5: checkpoints[0].every: found 0; expected greater than or equal to 1"),
-    "a yes in words": ("  - hub: a/b\n    pickle: yes\n", "3:5: checkpoints[0].pickle: found 'yes'; expected a valid boolean"),
+    "one in none": (
+        "  - folder: a/*\n    every: 0\n",
+        "3:5: checkpoints[0].every: found 0; expected greater than or equal to 1",
+    ),
+    "a yes in words": (
+        "  - hub: a/b\n    pickle: yes\n",
+        "3:5: checkpoints[0].pickle: found 'yes'; expected a valid boolean",
+    ),
 }
 
 # Two rows whose pages would have one name.
@@ -202,7 +350,9 @@ def test_the_list_in_this_repository_is_well_formed() -> None:
 
 
 def test_the_schema_in_this_repository_equals_that_of_the_code() -> None:
-    assert (ROOT / "checkpoints.schema.json").read_text(encoding="utf-8") == list_row.schema(SOURCES)
+    assert (ROOT / "checkpoints.schema.json").read_text(encoding="utf-8") == list_row.schema(
+        SOURCES
+    )
 
 
 def test_the_schema_has_every_key_and_no_other() -> None:
@@ -222,13 +372,21 @@ def test_an_invalid_row_is_refused_with_line_and_column(row: str, message: str) 
 
 
 @pytest.mark.parametrize(("first", "second", "slug"), SAME_NAME.values(), ids=SAME_NAME)
-def test_two_rows_with_one_page_name_are_refused_naming_both_lines(first: str, second: str, slug: str) -> None:
-    message = f"3:5: found the page name '{slug}' a second time, after line 2; expected different titles or revisions"
+def test_two_rows_with_one_page_name_are_refused_naming_both_lines(
+    first: str, second: str, slug: str
+) -> None:
+    message = (
+        f"3:5: found the page name '{slug}' a second time, after line 2; expected different titles"
+        " or revisions"
+    )
     assert refused(f"{HEAD}  - {first}\n  - {second}\n") == [message]
 
 
 def test_all_problems_of_all_rows_are_reported_at_once() -> None:
-    text = HEAD + "  - ../x\n  - hub: a/b\n    revison: x\n    title: /etc\n    group: 3\n  - c/d\n  - c_d\n"
+    text = (
+        HEAD + "  - ../x\n  - hub: a/b\n    revison: x\n    title: /etc\n    group: 3\n  - c/d\n  -"
+        " c_d\n"
+    )
     assert [problem.split(";")[0] for problem in refused(text)] == [
         "2:5: checkpoints[0].hub: found '../x'",
         "6:5: checkpoints[1].group: found 3",
@@ -239,7 +397,13 @@ def test_all_problems_of_all_rows_are_reported_at_once() -> None:
 
 
 def test_a_missing_file_is_refused() -> None:
-    with pytest.raises(RefusedError, match=r"^none.yml: cannot be read \(No such file or directory\); expected the list of checkpoints$"):
+    with pytest.raises(
+        RefusedError,
+        match=(
+            r"^none.yml: cannot be read \(No such file or directory\); expected the list of"
+            r" checkpoints$"
+        ),
+    ):
         list_file.load(Path("none.yml"), SOURCES)
 
 
@@ -250,7 +414,8 @@ def test_every_option_of_a_row_is_one_of_its_checkpoint() -> None:
         if key != list_file.CONFIG
     }
     options |= {"paper": "1706.03762", "revisions": "step1 … step9"}
-    del options["revision"], options["every"]  # The one excludes a series, and the other is no text.
+    # The one excludes a series, and the other is no text.
+    del options["revision"], options["every"]
     [checkpoint] = load(json.dumps({"checkpoints": [{"hub": "a/b", **options}]}))
     assert {key: getattr(checkpoint, key) for key in options} == options
 
@@ -268,8 +433,13 @@ def test_a_config_is_read_relative_to_the_list_that_names_it(tmp_path: Path) -> 
     assert checkpoint.config == '{"model_type": "gpt2"}'
 
 
-@pytest.mark.parametrize(("content", "problem"), [(None, "no such file"), ("[]", "expected a JSON object"), ("{", "not JSON")])
-def test_a_config_that_is_no_json_object_is_refused_where_it_is_named(tmp_path: Path, content: str | None, problem: str) -> None:
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [(None, "no such file"), ("[]", "expected a JSON object"), ("{", "not JSON")],
+)
+def test_a_config_that_is_no_json_object_is_refused_where_it_is_named(
+    tmp_path: Path, content: str | None, problem: str
+) -> None:
     if content is not None:
         (tmp_path / "own.json").write_text(content)
     (tmp_path / "list.yml").write_text("checkpoints:\n  - hub: a/b\n    config: own.json\n")
@@ -277,8 +447,12 @@ def test_a_config_that_is_no_json_object_is_refused_where_it_is_named(tmp_path: 
         list_file.load(tmp_path / "list.yml", SOURCES)
 
 
-@pytest.mark.parametrize(("written", "sentence"), [("[101, 7, 0x66]", (101, 7, 102)), ("'It is\n\n  so.'", "It is\nso.")])
-def test_a_sentence_is_plain_text_or_a_tuple_of_plain_numbers(written: str, sentence: object) -> None:
+@pytest.mark.parametrize(
+    ("written", "sentence"), [("[101, 7, 0x66]", (101, 7, 102)), ("'It is\n\n  so.'", "It is\nso.")]
+)
+def test_a_sentence_is_plain_text_or_a_tuple_of_plain_numbers(
+    written: str, sentence: object
+) -> None:
     [checkpoint] = load(f"{HEAD}  - {{hub: a/b, sentence: {written}}}\n")
     assert checkpoint.sentence == sentence
     assert {type(checkpoint.sentence), *map(type, checkpoint.sentence)} <= {str, tuple, int}
@@ -304,7 +478,10 @@ def test_one_checkpoint_at_two_revisions_has_two_pages() -> None:
 
 
 def test_rows_are_in_the_order_of_their_slugs() -> None:
-    assert [checkpoint.slug for checkpoint in load(HEAD + "  - c/d\n  - {hub: z/z, title: B}\n  - a/b\n")] == ["a-b", "b", "c-d"]
+    assert [
+        checkpoint.slug
+        for checkpoint in load(HEAD + "  - c/d\n  - {hub: z/z, title: B}\n  - a/b\n")
+    ] == ["a-b", "b", "c-d"]
 
 
 def test_a_folder_is_relative_to_the_file() -> None:
@@ -322,7 +499,12 @@ def test_an_absolute_folder_is_named_by_its_last_part(folder: str) -> None:
 
 
 def test_two_absolute_folders_of_one_name_need_titles() -> None:
-    with pytest.raises(RefusedError, match=r"3:5: found the page name 'x' a second time, after line 2; expected different titles"):
+    with pytest.raises(
+        RefusedError,
+        match=(
+            r"3:5: found the page name 'x' a second time, after line 2; expected different titles"
+        ),
+    ):
         load(HEAD + "  - folder: /one/x\n  - folder: /two/x\n")
 
 
@@ -330,7 +512,10 @@ def test_a_byte_order_mark_is_ignored() -> None:
     assert len(load(b"\xef\xbb\xbfcheckpoints: [a/b]\n")) == 1
 
 
-@pytest.mark.parametrize(("title", "slug"), [("CON", "con-checkpoint"), ("index", "index-checkpoint"), ("日本", "a-b"), ("Été!", "ete")])
+@pytest.mark.parametrize(
+    ("title", "slug"),
+    [("CON", "con-checkpoint"), ("index", "index-checkpoint"), ("日本", "a-b"), ("Été!", "ete")],
+)
 def test_every_title_gets_a_valid_file_name(title: str, slug: str) -> None:
     assert load(f"{HEAD}  - hub: a/b\n    title: {title}\n")[0].slug == slug
 
@@ -343,7 +528,11 @@ def test_a_long_title_is_truncated_with_an_ellipsis() -> None:
 
 @given(st.text())
 def test_a_slug_is_lower_case_words_joined_by_hyphens(text: str) -> None:
-    assert all(word.isalnum() and word.isascii() and word == word.lower() for word in slugify(text).split("-") if word)
+    assert all(
+        word.isalnum() and word.isascii() and word == word.lower()
+        for word in slugify(text).split("-")
+        if word
+    )
     assert not slugify(text).startswith("-")
 
 
@@ -353,13 +542,24 @@ def test_any_bytes_are_a_list_or_are_refused(data: bytes) -> None:
 
 
 ROWS = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=9), lambda inner: st.lists(inner, max_size=3), max_leaves=5
+    st.none() | st.booleans() | st.integers() | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3),
+    max_leaves=5,
 )
 
 
-@given(st.lists(st.dictionaries(st.sampled_from(KEYS.split(", ")) | st.text(max_size=5), ROWS, max_size=4) | ROWS, max_size=4))
+@given(
+    st.lists(
+        st.dictionaries(st.sampled_from(KEYS.split(", ")) | st.text(max_size=5), ROWS, max_size=4)
+        | ROWS,
+        max_size=4,
+    )
+)
 def test_any_rows_are_checkpoints_or_are_refused(rows: list[object]) -> None:
-    assert all(problem.startswith("checkpoints.yml:") for problem in problems(json.dumps({"checkpoints": rows})))
+    assert all(
+        problem.startswith("checkpoints.yml:")
+        for problem in problems(json.dumps({"checkpoints": rows}))
+    )
 
 
 def test_an_emoji_as_json_escapes_it_is_one_character() -> None:

@@ -25,7 +25,9 @@ ARRAYS = {
     "number": np.float32(2.0),
     "empty": np.zeros((0, 4), dtype=np.float32),
 }
-savers = pytest.mark.parametrize("save", [np.savez, np.savez_compressed], ids=["stored", "compressed"])
+savers = pytest.mark.parametrize(
+    "save", [np.savez, np.savez_compressed], ids=["stored", "compressed"]
+)
 
 
 def archived(folder: Path, save: Any = np.savez, **arrays: Any) -> FolderFiles:
@@ -36,11 +38,15 @@ def archived(folder: Path, save: Any = np.savez, **arrays: Any) -> FolderFiles:
 def a_header(shape: tuple[int, ...], dtype: str = "<f4") -> bytes:
     """The header of an .npy file without its data."""
     stream = io.BytesIO()
-    np.lib.format.write_array_header_1_0(stream, {"descr": dtype, "fortran_order": False, "shape": shape})
+    np.lib.format.write_array_header_1_0(
+        stream, {"descr": dtype, "fortran_order": False, "shape": shape}
+    )
     return stream.getvalue()
 
 
-def members(folder: Path, contents: dict[str, bytes], compression: int = zipfile.ZIP_STORED) -> FolderFiles:
+def members(
+    folder: Path, contents: dict[str, bytes], compression: int = zipfile.ZIP_STORED
+) -> FolderFiles:
     with zipfile.ZipFile(save_folder(folder, CONFIG) / "model.npz", "w", compression) as archive:
         for name, content in contents.items():
             archive.writestr(name, content)
@@ -57,20 +63,28 @@ def test_an_array_of_any_order_is_read_exactly(tmp_path: Path, save: Any, array:
 
 @savers
 def test_rows_are_read_in_the_order_of_their_indices(tmp_path: Path, save: Any) -> None:
-    np.testing.assert_array_equal(archived(tmp_path, save, table=TABLE).rows("table", [4, 1, 4]), TABLE[[4, 1, 4]])
+    np.testing.assert_array_equal(
+        archived(tmp_path, save, table=TABLE).rows("table", [4, 1, 4]), TABLE[[4, 1, 4]]
+    )
 
 
 def test_the_digest_of_a_table_does_not_depend_on_how_it_is_stored(tmp_path: Path) -> None:
     each = [
         archived(tmp_path / str(index), save, table=array)
-        for index, (save, array) in enumerate([(np.savez, TABLE), (np.savez_compressed, TABLE), (np.savez, ARRAYS["by columns"])])
+        for index, (save, array) in enumerate(
+            [(np.savez, TABLE), (np.savez_compressed, TABLE), (np.savez, ARRAYS["by columns"])]
+        )
     ]
     safe = FolderFiles(save_folder(tmp_path / "safe", CONFIG, {"table": TABLE}), "here")
     assert {files.sha256("table") for files in each} == {safe.sha256("table")}
 
 
 def test_texts_are_no_tensors(tmp_path: Path) -> None:
-    assert list(archived(tmp_path, table=TABLE, meta_json=np.array('{"d_model": 4}'), names=np.array(["a", "b"])).tensors) == ["table"]
+    assert list(
+        archived(
+            tmp_path, table=TABLE, meta_json=np.array('{"d_model": 4}'), names=np.array(["a", "b"])
+        ).tensors
+    ) == ["table"]
 
 
 def test_an_array_of_objects_is_listed_and_never_loaded(tmp_path: Path) -> None:
@@ -81,7 +95,9 @@ def test_an_array_of_objects_is_listed_and_never_loaded(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (-6, -4), (2**40, 1), (1,) * 40, (2**39,) * 20])
-def test_a_shape_that_is_not_that_of_the_data_is_a_row_error(tmp_path: Path, shape: tuple[int, ...]) -> None:
+def test_a_shape_that_is_not_that_of_the_data_is_a_row_error(
+    tmp_path: Path, shape: tuple[int, ...]
+) -> None:
     with pytest.raises(RowError, match=r"here/model.npz.*expected"):
         assert members(tmp_path, {"table.npy": a_header(shape) + TABLE.tobytes()}).tensors
 
@@ -112,4 +128,6 @@ def test_a_name_that_stands_twice_is_a_row_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"PK", b"\x93NUMPY\x01\x00", b"no archive" * 9])
 def test_another_file_under_the_name_is_a_row_error(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(RowError, match=r"here/model.npz: .*expected"):
-        assert FolderFiles(write_folder(save_folder(tmp_path, CONFIG), {"model.npz": content}), "here").tensors
+        assert FolderFiles(
+            write_folder(save_folder(tmp_path, CONFIG), {"model.npz": content}), "here"
+        ).tensors

@@ -31,10 +31,23 @@ from tests.hub_server import Repository, serving
 from tests.support import checkpoint
 from tests.synthetic import TABLE, WORDLESS, binary, write_folder
 
-SMALL = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8, "vocab_size": 12}
+SMALL = {
+    "hidden_size": 16,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "intermediate_size": 8,
+    "vocab_size": 12,
+}
 RANDOM = np.random.default_rng(0)
 MATRIX = RANDOM.normal(size=(6, 4)).astype(np.float32)
-PLAIN = [TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE, TensorProto.INT32, TensorProto.INT64]
+PLAIN = [
+    TensorProto.FLOAT,
+    TensorProto.FLOAT16,
+    TensorProto.BFLOAT16,
+    TensorProto.DOUBLE,
+    TensorProto.INT32,
+    TensorProto.INT64,
+]
 BIAS = "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"
 TEN_GIB = 10 * 2**30
 
@@ -48,32 +61,53 @@ def bert() -> Any:
 def t5() -> Any:
     from transformers import T5Config, T5EncoderModel
 
-    return T5EncoderModel(T5Config(d_model=16, d_kv=8, d_ff=8, num_layers=1, num_heads=2, vocab_size=12))
+    return T5EncoderModel(
+        T5Config(d_model=16, d_kv=8, d_ff=8, num_layers=1, num_heads=2, vocab_size=12)
+    )
 
 
 def gpt2() -> Any:
     from transformers import GPT2Config, GPT2Model
 
-    config = GPT2Config(n_embd=16, n_layer=1, n_head=2, vocab_size=12, n_positions=24, bos_token_id=0, eos_token_id=0, use_cache=False)
+    config = GPT2Config(
+        n_embd=16,
+        n_layer=1,
+        n_head=2,
+        vocab_size=12,
+        n_positions=24,
+        bos_token_id=0,
+        eos_token_id=0,
+        use_cache=False,
+    )
     return GPT2Model(config)
 
 
 def quantised(array: Array, kind: type[np.integer[Any]] = np.uint8) -> tuple[Array, Array, Array]:
-    """Whole numbers, scale and zero point for the range of ``array``, as tools for dynamic quantisation choose them."""
+    """Whole numbers, scale and zero point for the range of ``array``, as tools for dynamic
+    quantisation choose them.
+    """
     info = np.iinfo(kind)
     low, high = min(array.min(), 0.0), max(array.max(), 0.0)
     scale = np.float32((high - low) / (info.max - info.min))
     zero = np.round(info.min - low / scale)
-    return np.clip(np.round(array / scale) + zero, info.min, info.max).astype(kind), np.asarray(scale), np.asarray(zero, dtype=kind)
+    return (
+        np.clip(np.round(array / scale) + zero, info.min, info.max).astype(kind),
+        np.asarray(scale),
+        np.asarray(zero, dtype=kind),
+    )
 
 
 @pytest.mark.parametrize("make", [bert, t5, gpt2])
-def test_an_export_has_the_encodings_of_safetensors_exactly(make: Callable[[], Any], tmp_path: Path) -> None:
+def test_an_export_has_the_encodings_of_safetensors_exactly(
+    make: Callable[[], Any], tmp_path: Path
+) -> None:
     torch.manual_seed(0)
     inner, length = make(), 5
     inner.save_pretrained(tmp_path / "safe")
     causal = {"attention_mask": torch.zeros(1, 1, length, length)} if make is gpt2 else {}
-    ours = opened(tmp_path, exported(inner, torch.arange(length)[None], **causal), inner.config.to_dict())
+    ours = opened(
+        tmp_path, exported(inner, torch.arange(length)[None], **causal), inner.config.to_dict()
+    )
     pairs = list(zip(find(ours), find(FolderFiles(tmp_path / "safe", "here")), strict=True))
     assert pairs
     for mine, theirs in pairs:
@@ -84,10 +118,16 @@ def test_an_export_has_the_encodings_of_safetensors_exactly(make: Callable[[], A
 
 @pytest.mark.parametrize("is_raw", [True, False])
 @pytest.mark.parametrize("kind", PLAIN)
-def test_plain_numbers_are_those_that_the_library_reads(kind: int, is_raw: bool, tmp_path: Path) -> None:
+def test_plain_numbers_are_those_that_the_library_reads(
+    kind: int, is_raw: bool, tmp_path: Path
+) -> None:
     values = RANDOM.integers(-40, 40, size=(3, 5)).astype(np.float32)
     array = values.astype(helper.tensor_dtype_to_np_dtype(kind))
-    tensor = numpy_helper.from_array(array, "a") if is_raw else helper.make_tensor("a", kind, (3, 5), values.ravel())
+    tensor = (
+        numpy_helper.from_array(array, "a")
+        if is_raw
+        else helper.make_tensor("a", kind, (3, 5), values.ravel())
+    )
     files = opened(tmp_path, model(initialisers=[tensor]))
     theirs = numpy_helper.to_array(tensor).astype(np.float64)
     np.testing.assert_array_equal(files.tensor("a"), theirs)
@@ -97,45 +137,81 @@ def test_plain_numbers_are_those_that_the_library_reads(kind: int, is_raw: bool,
 
 def test_numbers_of_a_type_that_is_not_read_are_listed(tmp_path: Path) -> None:
     files = opened(
-        tmp_path, model(initialisers=[helper.make_tensor("a", TensorProto.FLOAT8E4M3FN, (2,), [1.0, 2.0]), *tensors_of({"b": MATRIX})])
+        tmp_path,
+        model(
+            initialisers=[
+                helper.make_tensor("a", TensorProto.FLOAT8E4M3FN, (2,), [1.0, 2.0]),
+                *tensors_of({"b": MATRIX}),
+            ]
+        ),
     )
-    assert {name: header.dtype for name, header in files.tensors.items()} == {"a": "F8_E4M3", "b": "F32"}
+    assert {name: header.dtype for name, header in files.tensors.items()} == {
+        "a": "F8_E4M3",
+        "b": "F32",
+    }
     with pytest.raises(RowError, match="dtype F8_E4M3; expected one of"):
         files.tensor("a")
 
 
 def test_strings_are_no_tensors(tmp_path: Path) -> None:
     text = helper.make_tensor("words", TensorProto.STRING, (1,), [b"text"])
-    assert set(opened(tmp_path, model(initialisers=[text, *tensors_of({"b": MATRIX})])).tensors) == {"b"}
+    assert set(
+        opened(tmp_path, model(initialisers=[text, *tensors_of({"b": MATRIX})])).tensors
+    ) == {"b"}
 
 
 def test_matrices_in_constants_are_read_and_single_numbers_left_out(tmp_path: Path) -> None:
     values = {"folded": MATRIX, "axes": np.array([1, 2]), "eps": np.float32(1e-5)}
-    nodes = [helper.make_node("Constant", [], [name], value=numpy_helper.from_array(np.asarray(array))) for name, array in values.items()]
+    nodes = [
+        helper.make_node("Constant", [], [name], value=numpy_helper.from_array(np.asarray(array)))
+        for name, array in values.items()
+    ]
     files = opened(tmp_path, model(nodes))
     assert set(files.tensors) == {"folded"}
     np.testing.assert_array_equal(files.tensor("folded"), MATRIX)
 
 
-def test_graphs_within_nodes_are_read_and_a_name_that_both_branches_have_is_told_apart(tmp_path: Path) -> None:
-    branches = [helper.make_graph([], "g", [], [], tensors_of({"a": MATRIX + number, f"only_{number}": MATRIX})) for number in (0, 1)]
-    node = helper.make_node("If", ["flag"], ["out"], name="merged", then_branch=branches[0], else_branch=branches[1])
+def test_graphs_within_nodes_are_read_and_a_name_that_both_branches_have_is_told_apart(
+    tmp_path: Path,
+) -> None:
+    branches = [
+        helper.make_graph(
+            [], "g", [], [], tensors_of({"a": MATRIX + number, f"only_{number}": MATRIX})
+        )
+        for number in (0, 1)
+    ]
+    node = helper.make_node(
+        "If", ["flag"], ["out"], name="merged", then_branch=branches[0], else_branch=branches[1]
+    )
     files = opened(tmp_path, model([node]))
     assert len(files.tensors) == 4
     assert {"a", "only_0", "only_1"} < set(files.tensors)
     np.testing.assert_array_equal(
-        sorted(files.tensor(name)[0, 0] for name in files.tensors if name.endswith("a")), [MATRIX[0, 0], MATRIX[0, 0] + 1]
+        sorted(files.tensor(name)[0, 0] for name in files.tensors if name.endswith("a")),
+        [MATRIX[0, 0], MATRIX[0, 0] + 1],
     )
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.int8, np.uint16, np.int16])
-def test_a_quantised_tensor_is_within_half_a_step_under_the_name_of_its_floats(kind: Any, tmp_path: Path) -> None:
+def test_a_quantised_tensor_is_within_half_a_step_under_the_name_of_its_floats(
+    kind: Any, tmp_path: Path
+) -> None:
     whole, scale, zero = quantised(MATRIX, kind)
     files = opened(
-        tmp_path, model(initialisers=tensors_of({"wpe.weight_quantized": whole, "wpe.weight_scale": scale, "wpe.weight_zero_point": zero}))
+        tmp_path,
+        model(
+            initialisers=tensors_of(
+                {
+                    "wpe.weight_quantized": whole,
+                    "wpe.weight_scale": scale,
+                    "wpe.weight_zero_point": zero,
+                }
+            )
+        ),
     )
     assert set(files.tensors) == {"wpe.weight"}
-    assert np.abs(files.tensor("wpe.weight") - MATRIX).max() <= float(scale) * 0.500001  # The scale is rounded to float32.
+    # The scale is rounded to float32.
+    assert np.abs(files.tensor("wpe.weight") - MATRIX).max() <= float(scale) * 0.500001
     np.testing.assert_array_equal(files.rows("wpe.weight", [3]), files.tensor("wpe.weight")[[3]])
     [note] = files.notes("wpe.weight")
     assert f"to {whole.itemsize * 8} bits" in note
@@ -152,7 +228,9 @@ def test_a_quantised_t5_has_the_bias_of_safetensors_within_half_a_step(tmp_path:
     proto.graph.initializer.remove(table)
     names = [f"model.{BIAS}_{end}" for end in ("quantized", "scale", "zero_point")]
     proto.graph.initializer.extend(tensors_of(dict(zip(names, (whole, scale, zero), strict=True))))
-    [rounded] = find(opened(tmp_path, renamed(proto, f"model.{BIAS}", names[0]), inner.config.to_dict()))
+    [rounded] = find(
+        opened(tmp_path, renamed(proto, f"model.{BIAS}", names[0]), inner.config.to_dict())
+    )
     assert rounded.provenance.tensor == f"model.{BIAS}"
     assert rounded.provenance.dtype == "U8"
     assert np.abs(rounded.form.numbers - exact.form.numbers).max() <= float(scale) * 0.500001
@@ -168,14 +246,32 @@ AXES = [  # axis, size of a block, shape of the scales
 
 
 @pytest.mark.parametrize(("axis", "block", "shape"), AXES)
-def test_scales_by_axis_and_by_block_are_those_of_the_node(axis: int, block: int, shape: tuple[int, ...], tmp_path: Path) -> None:
+def test_scales_by_axis_and_by_block_are_those_of_the_node(
+    axis: int, block: int, shape: tuple[int, ...], tmp_path: Path
+) -> None:
     whole = RANDOM.integers(-128, 128, size=(6, 4)).astype(np.int8)
-    scale, zero = RANDOM.uniform(0.5, 2.0, size=shape).astype(np.float32), RANDOM.integers(-9, 9, size=shape).astype(np.int8)
-    node = helper.make_node("DequantizeLinear", ["a", "s", "z"], ["out"], axis=axis, **({"block_size": block} if block else {}))
+    scale, zero = (
+        RANDOM.uniform(0.5, 2.0, size=shape).astype(np.float32),
+        RANDOM.integers(-9, 9, size=shape).astype(np.int8),
+    )
+    node = helper.make_node(
+        "DequantizeLinear",
+        ["a", "s", "z"],
+        ["out"],
+        axis=axis,
+        **({"block_size": block} if block else {}),
+    )
     files = opened(tmp_path, model([node], tensors_of({"a": whole, "s": scale, "z": zero})))
-    index = np.indices((6, 4))  # By the operator's definition: y[i, j] = (x − z) · s with the entry of s for i, j.
-    places = tuple(index[side] // (block if side == axis % 2 else 1) for side in (0, 1)) if block else (index[axis % 2],)
-    np.testing.assert_array_equal(files.tensor("a"), (whole.astype(np.float64) - zero[places]) * scale[places])
+    # By the operator's definition: y[i, j] = (x − z) · s with the entry of s for i, j.
+    index = np.indices((6, 4))
+    places = (
+        tuple(index[side] // (block if side == axis % 2 else 1) for side in (0, 1))
+        if block
+        else (index[axis % 2],)
+    )
+    np.testing.assert_array_equal(
+        files.tensor("a"), (whole.astype(np.float64) - zero[places]) * scale[places]
+    )
     assert set(files.tensors) == {"a"}
     assert significant(float(np.median(scale)), 3) in files.notes("a")[0]
     assert significant(float(scale.max()), 3) in files.notes("a")[0]
@@ -183,20 +279,46 @@ def test_scales_by_axis_and_by_block_are_those_of_the_node(axis: int, block: int
 
 def test_a_size_of_blocks_beyond_the_tensor_takes_no_memory(tmp_path: Path) -> None:
     node = helper.make_node("DequantizeLinear", ["a", "s"], ["out"], axis=0, block_size=2**60)
-    files = opened(tmp_path, model([node], tensors_of({"a": MATRIX.astype(np.int8), "s": np.full((1, 4), 0.5, np.float32)})))
+    files = opened(
+        tmp_path,
+        model(
+            [node], tensors_of({"a": MATRIX.astype(np.int8), "s": np.full((1, 4), 0.5, np.float32)})
+        ),
+    )
     np.testing.assert_array_equal(files.tensor("a"), MATRIX.astype(np.int8) * 0.5)
 
 
-@pytest.mark.parametrize("settings", [{"axis": [0]}, {"axis": 0.5}, {"axis": "0"}, {"axis": 7}, {"block_size": [2]}, {"block_size": -2}])
-def test_attributes_of_another_kind_leave_the_tensor_as_it_is_stored(settings: dict[str, Any], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"axis": [0]},
+        {"axis": 0.5},
+        {"axis": "0"},
+        {"axis": 7},
+        {"block_size": [2]},
+        {"block_size": -2},
+    ],
+)
+def test_attributes_of_another_kind_leave_the_tensor_as_it_is_stored(
+    settings: dict[str, Any], tmp_path: Path
+) -> None:
     node = helper.make_node("DequantizeLinear", ["a", "s"], ["out"], **settings)
-    files = opened(tmp_path, model([node], tensors_of({"a": MATRIX.astype(np.int8), "s": np.ones((3, 4), np.float32)})))
+    files = opened(
+        tmp_path,
+        model([node], tensors_of({"a": MATRIX.astype(np.int8), "s": np.ones((3, 4), np.float32)})),
+    )
     assert not files.notes("a")
 
 
 def test_two_scales_for_one_tensor_leave_it_as_it_is_stored(tmp_path: Path) -> None:
-    nodes = [helper.make_node("DequantizeLinear", ["a", scale], [f"out {scale}"]) for scale in ("s", "t")]
-    arrays: dict[str, Array] = {"a": MATRIX.astype(np.int8), "s": np.ones((), np.float32), "t": np.full((), 2.0, np.float32)}
+    nodes = [
+        helper.make_node("DequantizeLinear", ["a", scale], [f"out {scale}"]) for scale in ("s", "t")
+    ]
+    arrays: dict[str, Array] = {
+        "a": MATRIX.astype(np.int8),
+        "s": np.ones((), np.float32),
+        "t": np.full((), 2.0, np.float32),
+    }
     files = opened(tmp_path, model(nodes, tensors_of(arrays)))
     assert set(files.tensors) == {"a", "s", "t"}
     assert not files.notes("a")
@@ -204,44 +326,67 @@ def test_two_scales_for_one_tensor_leave_it_as_it_is_stored(tmp_path: Path) -> N
 
 def test_rows_with_scales_of_their_own_are_not_read_one_by_one(tmp_path: Path) -> None:
     node = helper.make_node("DequantizeLinear", ["a", "s"], ["out"], axis=0)
-    files = opened(tmp_path, model([node], tensors_of({"a": MATRIX.astype(np.int8), "s": np.ones(6, np.float32)})))
+    files = opened(
+        tmp_path,
+        model([node], tensors_of({"a": MATRIX.astype(np.int8), "s": np.ones(6, np.float32)})),
+    )
     with pytest.raises(RowError, match="every row has a scale of its own"):
         files.rows("a", [1])
 
 
 @pytest.mark.parametrize("kind", [TensorProto.UINT4, TensorProto.INT4])
 def test_four_bits_are_unpacked_as_the_library_does(kind: int, tmp_path: Path) -> None:
-    tensor = helper.make_tensor("a", kind, (3, 5), RANDOM.integers(-8 if kind == TensorProto.INT4 else 0, 8, size=15))
+    tensor = helper.make_tensor(
+        "a", kind, (3, 5), RANDOM.integers(-8 if kind == TensorProto.INT4 else 0, 8, size=15)
+    )
     node = helper.make_node("DequantizeLinear", ["a", "s"], ["out"])
-    files = opened(tmp_path, model([node], [tensor, *tensors_of({"s": np.asarray(np.float32(0.5))})]))
-    np.testing.assert_array_equal(files.tensor("a"), numpy_helper.to_array(tensor).astype(np.float64) * 0.5)
+    files = opened(
+        tmp_path, model([node], [tensor, *tensors_of({"s": np.asarray(np.float32(0.5))})])
+    )
+    np.testing.assert_array_equal(
+        files.tensor("a"), numpy_helper.to_array(tensor).astype(np.float64) * 0.5
+    )
     with pytest.raises(RowError, match="even number of columns"):
         files.rows("a", [0, 2])
 
 
 def test_a_scale_after_the_rows_were_taken_belongs_to_the_table(tmp_path: Path) -> None:
-    nodes = [helper.make_node("Gather", ["q", "input_ids"], ["rows"]), helper.make_node("DequantizeLinear", ["rows", "s", "z"], ["out"])]
+    nodes = [
+        helper.make_node("Gather", ["q", "input_ids"], ["rows"]),
+        helper.make_node("DequantizeLinear", ["rows", "s", "z"], ["out"]),
+    ]
     whole, scale, zero = quantised(MATRIX)
     files = opened(tmp_path, model(nodes, tensors_of({"q": whole, "s": scale, "z": zero})))
-    np.testing.assert_array_equal(files.tensor("q"), (whole.astype(np.float64) - int(zero)) * float(scale))
+    np.testing.assert_array_equal(
+        files.tensor("q"), (whole.astype(np.float64) - int(zero)) * float(scale)
+    )
 
 
 def test_weights_of_quantised_products_have_the_scale_that_the_node_gives(tmp_path: Path) -> None:
     whole, scale, zero = quantised(MATRIX)
-    node = helper.make_node("QLinearMatMul", ["x", "xs", "xz", "w", "ws", "wz", "ys", "yz"], ["out"])
+    node = helper.make_node(
+        "QLinearMatMul", ["x", "xs", "xz", "w", "ws", "wz", "ys", "yz"], ["out"]
+    )
     files = opened(tmp_path, model([node], tensors_of({"w": whole, "ws": scale, "wz": zero})))
-    np.testing.assert_array_equal(files.tensor("w"), (whole.astype(np.float64) - int(zero)) * float(scale))
+    np.testing.assert_array_equal(
+        files.tensor("w"), (whole.astype(np.float64) - int(zero)) * float(scale)
+    )
 
 
 def test_scales_that_do_not_fit_leave_the_tensor_as_it_is_stored(tmp_path: Path) -> None:
     node = helper.make_node("DequantizeLinear", ["a", "s"], ["out"], axis=1)
-    files = opened(tmp_path, model([node], tensors_of({"a": MATRIX.astype(np.int8), "s": np.ones(5, np.float32)})))
+    files = opened(
+        tmp_path,
+        model([node], tensors_of({"a": MATRIX.astype(np.int8), "s": np.ones(5, np.float32)})),
+    )
     assert files.tensors["a"].dtype == "I8"
     with pytest.raises(RowError, match="dtype I8; expected"):
         files.tensor("a")
 
 
-def external(place: Path, location: str = "data.bin", content: bytes = MATRIX.tobytes(), **keys: int) -> FolderFiles:
+def external(
+    place: Path, location: str = "data.bin", content: bytes = MATRIX.tobytes(), **keys: int
+) -> FolderFiles:
     """A model whose only tensor, of 6 × 4 numbers, is in the file ``location``."""
     tensor = numpy_helper.from_array(MATRIX, "a")
     set_external_data(tensor, location, **keys)
@@ -253,21 +398,41 @@ def external(place: Path, location: str = "data.bin", content: bytes = MATRIX.to
 def test_external_data_of_the_library_are_read_by_range(tmp_path: Path) -> None:
     arrays: dict[str, Array] = {"a": MATRIX, "b": MATRIX.astype(np.float64) * 2}
     proto = model(initialisers=tensors_of(arrays))
-    onnx.save_model(proto, str(tmp_path / "model.onnx"), save_as_external_data=True, location="model.onnx_data", size_threshold=0)
+    onnx.save_model(
+        proto,
+        str(tmp_path / "model.onnx"),
+        save_as_external_data=True,
+        location="model.onnx_data",
+        size_threshold=0,
+    )
     files = FolderFiles(tmp_path, "here", Choice(name="model.onnx"))
     for name, array in arrays.items():
         np.testing.assert_array_equal(files.tensor(name), array)
         assert files.tensors[name].file == "model.onnx_data"
-    assert set(FORMAT.files(WeightsFile(Folder(tmp_path, "here"), "model.onnx", "here"))) == {"model.onnx", "model.onnx_data"}
+    assert set(FORMAT.files(WeightsFile(Folder(tmp_path, "here"), "model.onnx", "here"))) == {
+        "model.onnx",
+        "model.onnx_data",
+    }
 
 
-def test_ten_gigabytes_beside_a_model_are_not_read_to_inspect_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    words = TensorProto(name="wte.weight", data_type=TensorProto.FLOAT, dims=[TEN_GIB // 64, 16], data_location=TensorProto.EXTERNAL)
+def test_ten_gigabytes_beside_a_model_are_not_read_to_inspect_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = TensorProto(
+        name="wte.weight",
+        data_type=TensorProto.FLOAT,
+        dims=[TEN_GIB // 64, 16],
+        data_location=TensorProto.EXTERNAL,
+    )
     words.external_data.add(key="location", value="model.onnx_data")
     table = RANDOM.normal(size=(8, 16)).astype(np.float32)
     with (tmp_path / "model.onnx_data").open("wb") as stream:
         stream.truncate(TEN_GIB)
-    files = opened(tmp_path, model(initialisers=[words, *tensors_of({"wpe.weight": table})]), {"model_type": "gpt2"})
+    files = opened(
+        tmp_path,
+        model(initialisers=[words, *tensors_of({"wpe.weight": table})]),
+        {"model_type": "gpt2"},
+    )
     parts: list[int] = []
     part = Folder.part
 
@@ -285,11 +450,21 @@ def test_ten_gigabytes_beside_a_model_are_not_read_to_inspect_it(tmp_path: Path,
 
 def test_two_gigabytes_in_a_model_are_not_read_to_inspect_it(tmp_path: Path) -> None:
     n_bytes = 31 * 2**26  # Of words, in a file whose end is never written, but for the table.
-    words = TensorProto(name="wte.weight", data_type=TensorProto.FLOAT, dims=[n_bytes // 64, 16]).SerializeToString()
+    words = TensorProto(
+        name="wte.weight", data_type=TensorProto.FLOAT, dims=[n_bytes // 64, 16]
+    ).SerializeToString()
     table = RANDOM.normal(size=(8, 16)).astype(np.float32)
-    tensors = [words + b"\x4a" + varint(n_bytes), numpy_helper.from_array(table, "wpe.weight").SerializeToString()]
-    first, second = b"\x2a" + varint(len(tensors[0]) + n_bytes) + tensors[0], b"\x2a" + varint(len(tensors[1])) + tensors[1]
-    (tmp_path / "model.onnx").write_bytes(b"\x08\x08\x3a" + varint(len(first) + n_bytes + len(second)) + first)
+    tensors = [
+        words + b"\x4a" + varint(n_bytes),
+        numpy_helper.from_array(table, "wpe.weight").SerializeToString(),
+    ]
+    first, second = (
+        b"\x2a" + varint(len(tensors[0]) + n_bytes) + tensors[0],
+        b"\x2a" + varint(len(tensors[1])) + tensors[1],
+    )
+    (tmp_path / "model.onnx").write_bytes(
+        b"\x08\x08\x3a" + varint(len(first) + n_bytes + len(second)) + first
+    )
     with (tmp_path / "model.onnx").open("r+b") as stream:
         stream.seek(n_bytes, os.SEEK_END)
         stream.write(second)
@@ -324,7 +499,9 @@ BAD_PLACES: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("keys", "message"), BAD_PLACES)
-def test_external_data_elsewhere_or_of_another_size_are_a_row_error(keys: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_external_data_elsewhere_or_of_another_size_are_a_row_error(
+    keys: dict[str, Any], message: str, tmp_path: Path
+) -> None:
     with pytest.raises(RowError, match=message):
         _ = external(tmp_path, **keys).tensors
 
@@ -364,7 +541,9 @@ def test_a_file_that_is_no_model_is_a_row_error(content: bytes, tmp_path: Path) 
 
 
 def header(**fields: Any) -> TensorProto:
-    return TensorProto(**{"name": "a", "data_type": TensorProto.FLOAT, "dims": [2], "raw_data": bytes(8), **fields})
+    return TensorProto(
+        **{"name": "a", "data_type": TensorProto.FLOAT, "dims": [2], "raw_data": bytes(8), **fields}
+    )
 
 
 BAD_TENSORS = [
@@ -376,13 +555,21 @@ BAD_TENSORS = [
     (header(data_type=99), "has data type 99"),
     (header(data_type=0), "has data type 0"),
     (header(name="a" * 1001), "a name of 1,001 characters"),
-    (TensorProto(name="a", data_type=TensorProto.FLOAT, dims=[2**30, 2**9], float_data=[1.0]), "has 4 bytes; expected"),
-    (TensorProto(name="a", data_type=TensorProto.COMPLEX64, dims=[1], float_data=[1.0]), "has 4 bytes; expected 8"),
+    (
+        TensorProto(name="a", data_type=TensorProto.FLOAT, dims=[2**30, 2**9], float_data=[1.0]),
+        "has 4 bytes; expected",
+    ),
+    (
+        TensorProto(name="a", data_type=TensorProto.COMPLEX64, dims=[1], float_data=[1.0]),
+        "has 4 bytes; expected 8",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("tensor", "message"), BAD_TENSORS)
-def test_a_tensor_with_an_invalid_header_is_a_row_error_and_takes_no_memory(tensor: Any, message: str, tmp_path: Path) -> None:
+def test_a_tensor_with_an_invalid_header_is_a_row_error_and_takes_no_memory(
+    tensor: Any, message: str, tmp_path: Path
+) -> None:
     files = opened(tmp_path, model(initialisers=[tensor]))
     tracemalloc.start()
     with pytest.raises(RowError, match=message):
@@ -393,18 +580,29 @@ def test_a_tensor_with_an_invalid_header_is_a_row_error_and_takes_no_memory(tens
 
 def test_a_node_without_its_inputs_is_a_row_error(tmp_path: Path) -> None:
     with pytest.raises(RowError, match="a node Gather with 1 inputs; expected more"):
-        _ = opened(tmp_path, model([helper.make_node("Gather", ["a"], ["out"])], tensors_of({"a": MATRIX}))).tensors
+        _ = opened(
+            tmp_path, model([helper.make_node("Gather", ["a"], ["out"])], tensors_of({"a": MATRIX}))
+        ).tensors
 
 
 def test_a_name_that_occurs_twice_is_a_row_error(tmp_path: Path) -> None:
     with pytest.raises(RowError, match="'a' appears twice among the initialisers"):
-        _ = opened(tmp_path, model(initialisers=[*tensors_of({"a": MATRIX}), *tensors_of({"a": MATRIX})])).tensors
+        _ = opened(
+            tmp_path, model(initialisers=[*tensors_of({"a": MATRIX}), *tensors_of({"a": MATRIX})])
+        ).tensors
 
 
-def test_too_many_tensors_graphs_or_bytes_are_a_row_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_tensors_graphs_or_bytes_are_a_row_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     inner = helper.make_graph([], "g", [], [], tensors_of({"a": MATRIX, "b": MATRIX}))
     for _ in range(skeleton.DEEPEST):
-        inner = helper.make_graph([helper.make_node("If", ["x"], ["out"], then_branch=inner, else_branch=inner)][:1], "g", [], [])
+        inner = helper.make_graph(
+            [helper.make_node("If", ["x"], ["out"], then_branch=inner, else_branch=inner)][:1],
+            "g",
+            [],
+            [],
+        )
         inner.node[0].attribute.pop()
     with pytest.raises(RowError, match="graphs within each other"):
         _ = opened(tmp_path, helper.make_model(inner)).tensors
@@ -413,23 +611,32 @@ def test_too_many_tensors_graphs_or_bytes_are_a_row_error(tmp_path: Path, monkey
         _ = opened(tmp_path, model(initialisers=tensors_of({"a": MATRIX, "b": MATRIX}))).tensors
     with (tmp_path / "model.onnx").open("wb") as stream:
         stream.truncate(2**31)
-    with pytest.raises(RowError, match=r"2,147,483,648 bytes; expected an ONNX model of at most 2,147,483,647"):
+    with pytest.raises(
+        RowError, match=r"2,147,483,648 bytes; expected an ONNX model of at most 2,147,483,647"
+    ):
         _ = FolderFiles(tmp_path, "here", Choice(name="model.onnx")).tensors
 
 
 def encoder_and_decoder(variant: str = "") -> dict[str, bytes]:
     """Files of two graphs as optimum writes them, with names that both have."""
     arrays = {
-        "block.0.layer.0.SelfAttention.relative_attention_bias.weight": RANDOM.normal(size=(32, 2)).astype(np.float32),
+        "block.0.layer.0.SelfAttention.relative_attention_bias.weight": (
+            RANDOM.normal(size=(32, 2)).astype(np.float32)
+        ),
         "shared.weight": MATRIX,
     }
-    return {f"{stack}_model{variant}.onnx": model(initialisers=tensors_of(arrays)).SerializeToString() for stack in ("encoder", "decoder")}
+    return {
+        f"{stack}_model{variant}.onnx": model(initialisers=tensors_of(arrays)).SerializeToString()
+        for stack in ("encoder", "decoder")
+    }
 
 
 @pytest.mark.parametrize("below", ["", "onnx/"])
 def test_encoder_and_decoder_in_two_files_are_one_model(below: str, tmp_path: Path) -> None:
     contents = {f"{below}{name}": content for name, content in encoder_and_decoder().items()}
-    files = FolderFiles(write_folder(tmp_path, {"config.json": b'{"model_type": "t5"}', **contents}), "here")
+    files = FolderFiles(
+        write_folder(tmp_path, {"config.json": b'{"model_type": "t5"}', **contents}), "here"
+    )
     assert [encoding.part for encoding in find(files)] == ["encoder", "decoder"]
     assert len(files.tensors) == 4
     assert {header.file for header in files.tensors.values()} == set(contents)
@@ -437,7 +644,12 @@ def test_encoder_and_decoder_in_two_files_are_one_model(below: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    "others", [["decoder_with_past_model.onnx", "decoder_model.onnx"], ["decoder_model_merged.onnx"], ["decoder.onnx"]]
+    "others",
+    [
+        ["decoder_with_past_model.onnx", "decoder_model.onnx"],
+        ["decoder_model_merged.onnx"],
+        ["decoder.onnx"],
+    ],
 )
 def test_one_of_several_decoders_is_read(others: list[str], tmp_path: Path) -> None:
     encoder, decoder = encoder_and_decoder().values()
@@ -449,7 +661,10 @@ def test_one_of_several_decoders_is_read(others: list[str], tmp_path: Path) -> N
 PREFERRED = [
     (["model.onnx", "model_quantized.onnx", "model_fp16.onnx", "onnx/model.onnx"], "model.onnx"),
     (["onnx/model.onnx", "onnx/model_fp16.onnx", "onnx/model_q4.onnx"], "onnx/model.onnx"),
-    (["model_quantized.onnx", "model_O4.onnx", "model_fp16.onnx", "model_O2.onnx"], "model_O2.onnx"),
+    (
+        ["model_quantized.onnx", "model_O4.onnx", "model_fp16.onnx", "model_O2.onnx"],
+        "model_O2.onnx",
+    ),
     (["model_quantized.onnx", "model_fp16.onnx"], "model_fp16.onnx"),
     (["anything.onnx"], "anything.onnx"),
     (["decoder.onnx", "encoder.onnx", "encoder_quantized.onnx"], "encoder.onnx"),
@@ -459,7 +674,9 @@ PREFERRED = [
 @pytest.mark.parametrize(("names", "first"), PREFERRED)
 def test_the_file_of_full_precision_is_opened(names: list[str], first: str, tmp_path: Path) -> None:
     proto = model(initialisers=tensors_of({"a": MATRIX})).SerializeToString()
-    files = FolderFiles(write_folder(tmp_path, {"config.json": b"{}", **dict.fromkeys(names, proto)}), "here")
+    files = FolderFiles(
+        write_folder(tmp_path, {"config.json": b"{}", **dict.fromkeys(names, proto)}), "here"
+    )
     assert files.tensors["a"].file == first
 
 
@@ -470,9 +687,19 @@ def test_safetensors_are_preferred(tmp_path: Path) -> None:
 
 def test_an_export_on_the_hub_is_read_with_its_external_data(tmp_path: Path) -> None:
     proto = model(initialisers=tensors_of({"wpe.weight": binary(16, 4).astype(np.float32)}))
-    onnx.save_model(proto, str(tmp_path / "model.onnx"), save_as_external_data=True, location="model.onnx_data", size_threshold=0)
-    contents = {f"onnx/{name}": (tmp_path / name).read_bytes() for name in ("model.onnx", "model.onnx_data")}
-    repository = Repository({"a" * 40: {"config.json": WORDLESS["config.json"], **contents}}, {"main": "a" * 40})
+    onnx.save_model(
+        proto,
+        str(tmp_path / "model.onnx"),
+        save_as_external_data=True,
+        location="model.onnx_data",
+        size_threshold=0,
+    )
+    contents = {
+        f"onnx/{name}": (tmp_path / name).read_bytes() for name in ("model.onnx", "model.onnx_data")
+    }
+    repository = Repository(
+        {"a" * 40: {"config.json": WORDLESS["config.json"], **contents}}, {"main": "a" * 40}
+    )
     with serving({"atlas/onnx": repository}) as hub:
         done = inline.run("inspect", "atlas/onnx", home=tmp_path / "home", endpoint=hub.endpoint)
     assert done.returncode == 0, done.stderr
@@ -493,8 +720,15 @@ QUANTISED = model(
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, len(QUANTISED) - 1), st.integers(0, 255)), min_size=1, max_size=6), st.integers(0, len(QUANTISED)))
-def test_any_change_of_bytes_gives_tensors_or_a_row_error(changes: list[tuple[int, int]], stop: int) -> None:
+@given(
+    st.lists(
+        st.tuples(st.integers(0, len(QUANTISED) - 1), st.integers(0, 255)), min_size=1, max_size=6
+    ),
+    st.integers(0, len(QUANTISED)),
+)
+def test_any_change_of_bytes_gives_tensors_or_a_row_error(
+    changes: list[tuple[int, int]], stop: int
+) -> None:
     content = bytearray(QUANTISED)
     for index, byte in changes:
         content[index] = byte

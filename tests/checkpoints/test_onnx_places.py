@@ -31,9 +31,19 @@ NUMBERS = {"zero": np.array(0), "one": np.array(1), "two": np.array(2)}
 ROWS = node("Gather", ["words", "input_ids"], ["rows"])
 
 
-def found(folder: Path, nodes: Sequence[Any], inputs: dict[str, int] | None = None, **arrays: Array) -> FolderFiles:
-    """The files of a graph with a word table, a few numbers, and ``arrays`` under names that begin with onnx::."""
-    initialisers = tensors_of({"words": WORDS, **NUMBERS, **{name.replace("__", "::"): array for name, array in arrays.items()}})
+def found(
+    folder: Path, nodes: Sequence[Any], inputs: dict[str, int] | None = None, **arrays: Array
+) -> FolderFiles:
+    """The files of a graph with a word table, a few numbers, and ``arrays`` under names that begin
+    with onnx::.
+    """
+    initialisers = tensors_of(
+        {
+            "words": WORDS,
+            **NUMBERS,
+            **{name.replace("__", "::"): array for name, array in arrays.items()},
+        }
+    )
     return opened(folder, model(nodes, initialisers, inputs or IDS))
 
 
@@ -48,8 +58,15 @@ def table_of(files: FolderFiles) -> Array | None:
 ADDED: dict[str, list[Any]] = {
     "whole": [node("Add", ["rows", "onnx::T"], ["sum"])],
     "first": [node("Add", ["onnx::T", "rows"], ["sum"])],
-    "a slice of it": [node("Slice", ["onnx::T", "zero", "length"], ["part"]), node("Add", ["rows", "part"], ["sum"])],
-    "by a range": [*LENGTH, node("Gather", ["onnx::T", "range"], ["part"]), node("Add", ["rows", "part"], ["sum"])],
+    "a slice of it": [
+        node("Slice", ["onnx::T", "zero", "length"], ["part"]),
+        node("Add", ["rows", "part"], ["sum"]),
+    ],
+    "by a range": [
+        *LENGTH,
+        node("Gather", ["onnx::T", "range"], ["part"]),
+        node("Add", ["rows", "part"], ["sum"]),
+    ],
     "by a range, moved by two": [
         *LENGTH,
         node("Add", ["range", "two"], ["moved"]),
@@ -66,7 +83,10 @@ ADDED: dict[str, list[Any]] = {
         node("Gather", ["onnx::T", "positions"], ["part"]),
         node("Add", ["rows", "part"], ["sum"]),
     ],
-    "times √d before": [node("Mul", ["rows", "two"], ["scaled"]), node("Add", ["scaled", "onnx::T"], ["sum"])],
+    "times √d before": [
+        node("Mul", ["rows", "two"], ["scaled"]),
+        node("Add", ["scaled", "onnx::T"], ["sum"]),
+    ],
     "after the types": [
         node("Gather", ["words", "zero"], ["type"]),
         node("Add", ["rows", "type"], ["typed"]),
@@ -80,17 +100,35 @@ def test_the_table_that_is_added_to_words_is_found(nodes: list[Any], tmp_path: P
     files = found(tmp_path, [ROWS, *nodes], onnx__T=TABLE)
     np.testing.assert_array_equal(table_of(files), TABLE)
     [note] = files.notes("embeddings.position_embeddings.weight")
-    assert note == ("Identified by its place in the graph, as the tensor added to the rows of the word table. The file calls it “onnx::T”.")
+    assert (
+        note == "Identified by its place in the graph, as the tensor added to the rows of the word"
+        " table. The file calls it “onnx::T”."
+    )
 
 
 # The same places with something else in them, or with two tensors that can be it.
 NOT_ADDED: dict[str, list[Any]] = {
-    "two candidates": [node("Add", ["rows", "onnx::T"], ["typed"]), node("Add", ["typed", "onnx::U"], ["sum"])],
-    "rows by the type of a token": [node("Gather", ["onnx::T", "token_type_ids"], ["part"]), node("Add", ["rows", "part"], ["sum"])],
-    "rows by a constant that does not count": [node("Gather", ["onnx::T", "zero"], ["part"]), node("Add", ["rows", "part"], ["sum"])],
+    "two candidates": [
+        node("Add", ["rows", "onnx::T"], ["typed"]),
+        node("Add", ["typed", "onnx::U"], ["sum"]),
+    ],
+    "rows by the type of a token": [
+        node("Gather", ["onnx::T", "token_type_ids"], ["part"]),
+        node("Add", ["rows", "part"], ["sum"]),
+    ],
+    "rows by a constant that does not count": [
+        node("Gather", ["onnx::T", "zero"], ["part"]),
+        node("Add", ["rows", "part"], ["sum"]),
+    ],
     "multiplied": [node("Mul", ["rows", "onnx::T"], ["sum"])],
-    "times a number": [node("Mul", ["onnx::T", "two"], ["part"]), node("Add", ["rows", "part"], ["sum"])],
-    "after a product": [node("MatMul", ["rows", "square"], ["other"]), node("Add", ["other", "onnx::T"], ["sum"])],
+    "times a number": [
+        node("Mul", ["onnx::T", "two"], ["part"]),
+        node("Add", ["rows", "part"], ["sum"]),
+    ],
+    "after a product": [
+        node("MatMul", ["rows", "square"], ["other"]),
+        node("Add", ["other", "onnx::T"], ["sum"]),
+    ],
     "another width": [node("Add", ["rows", "onnx::W"], ["sum"])],
     "rows by an offset": [
         *LENGTH,
@@ -103,23 +141,46 @@ NOT_ADDED: dict[str, list[Any]] = {
 
 
 @pytest.mark.parametrize("nodes", NOT_ADDED.values(), ids=NOT_ADDED)
-def test_no_table_is_taken_from_an_ambiguous_place_or_another_one(nodes: list[Any], tmp_path: Path) -> None:
+def test_no_table_is_taken_from_an_ambiguous_place_or_another_one(
+    nodes: list[Any], tmp_path: Path
+) -> None:
     arrays = {"onnx__T": TABLE, "onnx__U": TABLE * 2, "onnx__W": TABLE[:, :3]}
     inputs = {**IDS, "token_type_ids": TensorProto.INT64}
     assert table_of(found(tmp_path, [ROWS, *nodes], inputs, **arrays)) is None
 
 
 def test_rows_that_are_all_the_same_are_no_positions(tmp_path: Path) -> None:
-    nodes = [ROWS, node("Add", ["rows", "onnx::U"], ["typed"]), node("Add", ["typed", "onnx::T"], ["sum"])]
-    np.testing.assert_array_equal(table_of(found(tmp_path, nodes, onnx__T=TABLE, onnx__U=TABLE[[0] * 8])), TABLE)
+    nodes = [
+        ROWS,
+        node("Add", ["rows", "onnx::U"], ["typed"]),
+        node("Add", ["typed", "onnx::T"], ["sum"]),
+    ]
+    np.testing.assert_array_equal(
+        table_of(found(tmp_path, nodes, onnx__T=TABLE, onnx__U=TABLE[[0] * 8])), TABLE
+    )
 
 
-def test_without_words_the_only_table_whose_rows_are_added_by_position_is_found(tmp_path: Path) -> None:
+def test_without_words_the_only_table_whose_rows_are_added_by_position_is_found(
+    tmp_path: Path,
+) -> None:
     inputs = {"inputs_embeds": TensorProto.FLOAT, "position_ids": TensorProto.INT64}
-    nodes = [node("Gather", ["onnx::T", "position_ids"], ["part"]), node("Add", ["inputs_embeds", "part"], ["sum"])]
-    np.testing.assert_array_equal(table_of(found(tmp_path / "one", nodes, inputs, onnx__T=TABLE)), TABLE)
-    second = [node("Gather", ["onnx::U", "position_ids"], ["other"]), node("Add", ["sum", "other"], ["both"])]
-    assert table_of(found(tmp_path / "two", [*nodes, *second], inputs, onnx__T=TABLE, onnx__U=TABLE * 2)) is None
+    nodes = [
+        node("Gather", ["onnx::T", "position_ids"], ["part"]),
+        node("Add", ["inputs_embeds", "part"], ["sum"]),
+    ]
+    np.testing.assert_array_equal(
+        table_of(found(tmp_path / "one", nodes, inputs, onnx__T=TABLE)), TABLE
+    )
+    second = [
+        node("Gather", ["onnx::U", "position_ids"], ["other"]),
+        node("Add", ["sum", "other"], ["both"]),
+    ]
+    assert (
+        table_of(
+            found(tmp_path / "two", [*nodes, *second], inputs, onnx__T=TABLE, onnx__U=TABLE * 2)
+        )
+        is None
+    )
 
 
 def test_a_name_that_schemes_know_stays(tmp_path: Path) -> None:
@@ -142,31 +203,51 @@ def only(files: FolderFiles) -> Encoding[Form]:
         (t5, "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"),
     ],
 )
-def test_an_export_whose_table_is_renamed_has_the_encoding_of_safetensors(make: Callable[[], Any], name: str, tmp_path: Path) -> None:
+def test_an_export_whose_table_is_renamed_has_the_encoding_of_safetensors(
+    make: Callable[[], Any], name: str, tmp_path: Path
+) -> None:
     inner, length = make(), 5
     inner.save_pretrained(tmp_path / "safe")
     causal = {"attention_mask": torch.zeros(1, 1, length, length)} if make is gpt2 else {}
-    proto = renamed(exported(inner, torch.arange(length)[None], **causal), f"model.{name}", "onnx::Gather_17")
-    ours, theirs = only(opened(tmp_path, proto, inner.config.to_dict())), only(FolderFiles(tmp_path / "safe", "here"))
+    proto = renamed(
+        exported(inner, torch.arange(length)[None], **causal), f"model.{name}", "onnx::Gather_17"
+    )
+    ours, theirs = (
+        only(opened(tmp_path, proto, inner.config.to_dict())),
+        only(FolderFiles(tmp_path / "safe", "here")),
+    )
     assert (ours.part, ours.scheme) == (theirs.part, theirs.scheme)
     np.testing.assert_array_equal(ours.form.numbers, theirs.form.numbers)
-    assert any("“onnx::Gather_17”" in note for note in (*ours.notes, *opened(tmp_path, proto).notes(str(ours.provenance.tensor))))
+    assert any(
+        "“onnx::Gather_17”" in note
+        for note in (*ours.notes, *opened(tmp_path, proto).notes(str(ours.provenance.tensor)))
+    )
 
 
-def test_a_renamed_bias_belongs_to_the_stack_whose_buckets_the_graph_computes(tmp_path: Path) -> None:
+def test_a_renamed_bias_belongs_to_the_stack_whose_buckets_the_graph_computes(
+    tmp_path: Path,
+) -> None:
     from transformers import T5Config, T5Model
 
-    inner = T5Model(T5Config(d_model=16, d_kv=8, d_ff=8, num_layers=1, num_heads=2, vocab_size=12, use_cache=False)).decoder
+    inner = T5Model(
+        T5Config(
+            d_model=16, d_kv=8, d_ff=8, num_layers=1, num_heads=2, vocab_size=12, use_cache=False
+        )
+    ).decoder
     seen = {
         "encoder_hidden_states": torch.zeros(1, 5, 16),
         "attention_mask": torch.zeros(1, 1, 5, 5),
         "encoder_attention_mask": torch.zeros(1, 1, 5, 5),
     }
     table = "block.0.layer.0.SelfAttention.relative_attention_bias.weight"
-    proto = renamed(exported(inner, torch.arange(5)[None], **seen), f"model.{table}", "onnx::Gather_17")
+    proto = renamed(
+        exported(inner, torch.arange(5)[None], **seen), f"model.{table}", "onnx::Gather_17"
+    )
     encoding = only(opened(tmp_path, proto))
     assert (encoding.part, encoding.form.parameters["causal"]) == ("decoder", True)
-    np.testing.assert_array_equal(encoding.form.numbers[:, -1], inner.state_dict()[table][0].double().numpy())
+    np.testing.assert_array_equal(
+        encoding.form.numbers[:, -1], inner.state_dict()[table][0].double().numpy()
+    )
 
 
 def test_two_tables_in_places_of_one_name_are_both_kept(tmp_path: Path) -> None:
@@ -174,7 +255,11 @@ def test_two_tables_in_places_of_one_name_are_both_kept(tmp_path: Path) -> None:
     cosines, sines = turned(10_000.0)
     fused = node("RotaryEmbedding", ["query", "onnx::cos", "onnx::sin", "position_ids"], ["out"])
     tensors = tensors_of({"onnx::cos": cosines, "onnx::sin": sines, stem: cosines * 2})
-    assert set(opened(tmp_path, model([fused], tensors)).tensors) == {"onnx::cos", "rotary_emb.sin_cached", stem}
+    assert set(opened(tmp_path, model([fused], tensors)).tensors) == {
+        "onnx::cos",
+        "rotary_emb.sin_cached",
+        stem,
+    }
 
 
 def test_a_bias_by_other_buckets_than_those_of_t5_is_not_taken_for_one(tmp_path: Path) -> None:
@@ -182,7 +267,9 @@ def test_a_bias_by_other_buckets_than_those_of_t5_is_not_taken_for_one(tmp_path:
     proto = renamed(exported(t5(), torch.arange(5)[None]), name, "onnx::Gather_17")
     for made in proto.graph.node:  # log(128 / 8), by which the buckets of T5's encoder widen.
         for attribute in made.attribute:
-            if made.op_type == "Constant" and np.allclose(numpy_helper.to_array(attribute.t), np.log(16)):
+            if made.op_type == "Constant" and np.allclose(
+                numpy_helper.to_array(attribute.t), np.log(16)
+            ):
                 attribute.t.CopyFrom(numpy_helper.from_array(np.asarray(np.float32(np.log(32)))))
     assert find(opened(tmp_path, proto)) == []
 
@@ -190,15 +277,22 @@ def test_a_bias_by_other_buckets_than_those_of_t5_is_not_taken_for_one(tmp_path:
 def test_the_table_of_patches_that_dinov2_resizes_is_the_stored_one(tmp_path: Path) -> None:
     from transformers import Dinov2Config, Dinov2Model
 
-    inner = Dinov2Model(Dinov2Config(hidden_size=16, num_hidden_layers=1, num_attention_heads=2, image_size=48, patch_size=8))
-    encoding = only(opened(tmp_path, exported(inner, torch.zeros(1, 3, 32, 32))))  # 6 × 6 stored, and an image of 4 × 4.
+    inner = Dinov2Model(
+        Dinov2Config(
+            hidden_size=16, num_hidden_layers=1, num_attention_heads=2, image_size=48, patch_size=8
+        )
+    )
+    # 6 × 6 stored, and an image of 4 × 4.
+    encoding = only(opened(tmp_path, exported(inner, torch.zeros(1, 3, 32, 32))))
     assert encoding.form.grid == (6, 6)
     stored = inner.embeddings.position_embeddings[0, 1:].detach().double().numpy()
     np.testing.assert_array_equal(encoding.form.numbers, stored)
 
 
 @pytest.mark.parametrize("strides", [2, [2.0, 2.0], "2", [2], [4, 4]])
-def test_a_convolution_whose_steps_are_not_its_kernel_cuts_no_patches(strides: Any, tmp_path: Path) -> None:
+def test_a_convolution_whose_steps_are_not_its_kernel_cuts_no_patches(
+    strides: Any, tmp_path: Path
+) -> None:
     nodes = [
         node("Conv", ["pixels", "kernel"], ["grid"], strides=strides),
         node("Reshape", ["grid", "shape"], ["line"]),
@@ -214,17 +308,30 @@ def test_a_convolution_whose_steps_are_not_its_kernel_cuts_no_patches(strides: A
 def llama() -> Any:
     from transformers import LlamaConfig, LlamaModel
 
-    sizes = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8, "vocab_size": 12}
+    sizes = {
+        "hidden_size": 32,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "intermediate_size": 8,
+        "vocab_size": 12,
+    }
     return LlamaModel(LlamaConfig(**sizes, rope_theta=5e5, use_cache=False))
 
 
 def test_the_frequencies_of_a_rotation_are_found_and_agree_with_the_config(tmp_path: Path) -> None:
     inner = llama()
     proto = exported(inner, torch.arange(5)[None], attention_mask=torch.zeros(1, 1, 5, 5))
-    alone, beside = only(opened(tmp_path / "a", proto)), only(opened(tmp_path / "b", proto, inner.config.to_dict()))
-    np.testing.assert_allclose(alone.form.numbers, inner.rotary_emb.inv_freq.double().numpy(), rtol=1e-6)
+    alone, beside = (
+        only(opened(tmp_path / "a", proto)),
+        only(opened(tmp_path / "b", proto, inner.config.to_dict())),
+    )
+    np.testing.assert_allclose(
+        alone.form.numbers, inner.rotary_emb.inv_freq.double().numpy(), rtol=1e-6
+    )
     assert alone.provenance.tensor == "model.rotary_emb.inv_freq"
-    assert beside.notes[0].startswith("The file stores the same frequencies in “model.rotary_emb.inv_freq”; all 16 components")
+    assert beside.notes[0].startswith(
+        "The file stores the same frequencies in “model.rotary_emb.inv_freq”; all 16 components"
+    )
 
 
 def turned(base: float, n_positions: int = 40, n_pairs: int = 4) -> tuple[Array, Array]:
@@ -235,16 +342,26 @@ def turned(base: float, n_positions: int = 40, n_pairs: int = 4) -> tuple[Array,
 
 def with_tables(folder: Path, cosines: Array, sines: Array) -> FolderFiles:
     """The files of a graph in which a query is multiplied by rows of two tables."""
-    rows = [node("Gather", [f"onnx::{kind}", "position_ids"], [f"{kind} rows"]) for kind in ("cos", "sin")]
+    rows = [
+        node("Gather", [f"onnx::{kind}", "position_ids"], [f"{kind} rows"])
+        for kind in ("cos", "sin")
+    ]
     products = [node("Mul", ["query", f"{kind} rows"], [f"{kind} out"]) for kind in ("cos", "sin")]
     inputs = {"query": TensorProto.FLOAT, "position_ids": TensorProto.INT64}
     return found(folder, [*rows, *products], inputs, onnx__cos=cosines, onnx__sin=sines)
 
 
 @pytest.mark.parametrize(
-    "spread", [lambda part: part, lambda part: np.hstack([part, part]), lambda part: np.repeat(part, 2, axis=1)[None, None]]
+    "spread",
+    [
+        lambda part: part,
+        lambda part: np.hstack([part, part]),
+        lambda part: np.repeat(part, 2, axis=1)[None, None],
+    ],
 )
-def test_cached_cosines_and_sines_are_the_rotation_that_they_were_made_from(spread: Callable[[Array], Array], tmp_path: Path) -> None:
+def test_cached_cosines_and_sines_are_the_rotation_that_they_were_made_from(
+    spread: Callable[[Array], Array], tmp_path: Path
+) -> None:
     encoding = only(with_tables(tmp_path, *map(spread, turned(10_000.0))))
     assert (encoding.scheme, encoding.provenance.tensor) == ("rotary", "rotary_emb.cos_cached")
     assert encoding.form.parameters["base"] == 10_000.0
@@ -260,20 +377,31 @@ NO_ROTATIONS = {
         np.cos(np.arange(40)[:, None] * [1.0, 0.5, 0.4, 0.3]),
         np.sin(np.arange(40)[:, None] * [1.0, 0.5, 0.4, 0.3]),
     ),
-    "not by multiples": (np.cos(np.sqrt(np.arange(40))[:, None] * [1.0, 0.1]), np.sin(np.sqrt(np.arange(40))[:, None] * [1.0, 0.1])),
+    "not by multiples": (
+        np.cos(np.sqrt(np.arange(40))[:, None] * [1.0, 0.1]),
+        np.sin(np.sqrt(np.arange(40))[:, None] * [1.0, 0.1]),
+    ),
 }
 
 
 @pytest.mark.parametrize(("cosines", "sines"), NO_ROTATIONS.values(), ids=NO_ROTATIONS)
-def test_tables_that_are_no_rotation_are_not_shown_as_one(cosines: Array, sines: Array, tmp_path: Path) -> None:
+def test_tables_that_are_no_rotation_are_not_shown_as_one(
+    cosines: Array, sines: Array, tmp_path: Path
+) -> None:
     assert find(with_tables(tmp_path, cosines.astype(np.float32), sines.astype(np.float32))) == []
 
 
-def test_biases_of_windows_that_an_export_has_unfolded_are_those_of_safetensors(tmp_path: Path) -> None:
+def test_biases_of_windows_that_an_export_has_unfolded_are_those_of_safetensors(
+    tmp_path: Path,
+) -> None:
     from transformers import SwinConfig, SwinModel
 
     torch.manual_seed(0)
-    inner = SwinModel(SwinConfig(image_size=32, patch_size=4, embed_dim=8, depths=[2, 2], num_heads=[2, 4], window_size=4))
+    inner = SwinModel(
+        SwinConfig(
+            image_size=32, patch_size=4, embed_dim=8, depths=[2, 2], num_heads=[2, 4], window_size=4
+        )
+    )
     for name, parameter in inner.named_parameters():
         if name.endswith("table"):  # Zeros would be the same in all layers.
             torch.nn.init.normal_(parameter)
@@ -283,24 +411,40 @@ def test_biases_of_windows_that_an_export_has_unfolded_are_those_of_safetensors(
     assert len(pairs) == 4
     for mine, theirs in pairs:
         assert (mine.part, mine.scheme) == (theirs.part, "window_bias")
-        assert mine.provenance.tensor == f"model.{theirs.provenance.tensor}".replace("attention.self", "attention")
+        assert mine.provenance.tensor == f"model.{theirs.provenance.tensor}".replace(
+            "attention.self", "attention"
+        )
         np.testing.assert_array_equal(mine.form.numbers, theirs.form.numbers)
     assert "each of the 256 pairs of patches" in ours.notes(str(pairs[0][0].provenance.tensor))[1]
 
 
 def bias_of(kind: str) -> Array:
-    """Biases of two heads for 9 positions, query by key: by offset along a line, for itself alone by pair, and by offset in a square."""
+    """Biases of two heads for 9 positions, query by key: by offset along a line, for itself alone
+    by pair, and by offset in a square.
+    """
     position, heads = np.arange(9), np.arange(1, 3)[:, None, None]
     line = np.exp(position[None, :] - position[:, None])
-    square = np.exp((position[None, :] - position[:, None]) + 0.1 * (position[None, :] // 3 - position[:, None] // 3))
-    return np.asarray({"line": line, "pairs": RANDOM.normal(size=(9, 9)), "square": square}[kind] * heads, dtype=np.float32)[None]
+    square = np.exp(
+        (position[None, :] - position[:, None])
+        + 0.1 * (position[None, :] // 3 - position[:, None] // 3)
+    )
+    return np.asarray(
+        {"line": line, "pairs": RANDOM.normal(size=(9, 9)), "square": square}[kind] * heads,
+        dtype=np.float32,
+    )[None]
 
 
 @pytest.mark.parametrize(("kind", "count"), [("line", 0), ("pairs", 0), ("square", 1)])
-def test_only_what_depends_on_the_offset_in_a_square_is_a_bias_of_a_window(kind: str, count: int, tmp_path: Path) -> None:
+def test_only_what_depends_on_the_offset_in_a_square_is_a_bias_of_a_window(
+    kind: str, count: int, tmp_path: Path
+) -> None:
     nodes = [
         node("Add", ["logits", "onnx::B"], ["/layers.0/attention/Add_output_0"]),
-        node("Softmax", ["/layers.0/attention/Add_output_0"], ["/layers.0/attention/Softmax_output_0"]),
+        node(
+            "Softmax",
+            ["/layers.0/attention/Add_output_0"],
+            ["/layers.0/attention/Softmax_output_0"],
+        ),
     ]
     values = {"onnx__B": np.round(bias_of(kind), 3)}
     assert len(find(found(tmp_path, nodes, {"logits": TensorProto.FLOAT}, **values))) == count
@@ -308,10 +452,18 @@ def test_only_what_depends_on_the_offset_in_a_square_is_a_bias_of_a_window(kind:
 
 FUSED: dict[str, tuple[Any, str]] = {
     "rotary_emb.cos_cached": (
-        node("RotaryEmbedding", ["query", "position_ids", "onnx::cos", "onnx::sin"], ["out"], domain="com.microsoft"),
+        node(
+            "RotaryEmbedding",
+            ["query", "position_ids", "onnx::cos", "onnx::sin"],
+            ["out"],
+            domain="com.microsoft",
+        ),
         "rotary",
     ),
-    "rotary_emb.sin_cached": (node("RotaryEmbedding", ["query", "onnx::cos", "onnx::sin", "position_ids"], ["out"]), "rotary"),
+    "rotary_emb.sin_cached": (
+        node("RotaryEmbedding", ["query", "onnx::cos", "onnx::sin", "position_ids"], ["out"]),
+        "rotary",
+    ),
     "embeddings.position_embeddings.weight": (
         node(
             "EmbedLayerNormalization",
@@ -324,10 +476,16 @@ FUSED: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize(("name", "fused", "scheme"), [(name, *case) for name, case in FUSED.items()])
-def test_fused_operators_say_what_their_inputs_are(name: str, fused: Any, scheme: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "fused", "scheme"), [(name, *case) for name, case in FUSED.items()]
+)
+def test_fused_operators_say_what_their_inputs_are(
+    name: str, fused: Any, scheme: str, tmp_path: Path
+) -> None:
     cosines, sines = turned(10_000.0)
-    files = found(tmp_path, [fused], onnx__cos=cosines, onnx__sin=sines, onnx__T=TABLE, types=TABLE[:2] * 2)
+    files = found(
+        tmp_path, [fused], onnx__cos=cosines, onnx__sin=sines, onnx__T=TABLE, types=TABLE[:2] * 2
+    )
     assert name in files.tensors
     assert only(files).scheme == scheme
 
@@ -336,14 +494,23 @@ def test_fused_operators_say_what_their_inputs_are(name: str, fused: Any, scheme
 def test_tables_without_numbers_are_found_nowhere(shape: tuple[int, ...], tmp_path: Path) -> None:
     nodes = [
         node(
-            "EmbedLayerNormalization", ["input_ids", "segment_ids", "words", "onnx::T", "types", "gamma"], ["out"], domain="com.microsoft"
+            "EmbedLayerNormalization",
+            ["input_ids", "segment_ids", "words", "onnx::T", "types", "gamma"],
+            ["out"],
+            domain="com.microsoft",
         ),
         node("RotaryEmbedding", ["query", "onnx::T", "onnx::T", "position_ids"], ["turned"]),
         node("Gather", ["onnx::T", "position_ids"], ["part"]),
         node("Add", ["query", "part"], ["sum"]),
     ]
     inputs = {"position_ids": TensorProto.INT64, "query": TensorProto.FLOAT, **IDS}
-    assert set(found(tmp_path, nodes, inputs, onnx__T=np.zeros(shape, np.float32)).tensors) == {"words", "zero", "one", "two", "onnx::T"}
+    assert set(found(tmp_path, nodes, inputs, onnx__T=np.zeros(shape, np.float32)).tensors) == {
+        "words",
+        "zero",
+        "one",
+        "two",
+        "onnx::T",
+    }
 
 
 def test_a_fused_operator_says_the_scale_of_its_table(tmp_path: Path) -> None:

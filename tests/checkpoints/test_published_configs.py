@@ -3,22 +3,32 @@
 A file ``<org>--<name>.json`` holds one model of the Hub:
 
 - ``id``: its name on the Hub, with ``--`` for the slash in the file's name.
-- ``source``: where the values stand in public: a repository that repeats the file, a model card, a paper. "config.json on the Hub" without an address means
+- ``source``: where the values stand in public: a repository that repeats the file, a model card, a
+  paper. "config.json on the Hub" without an address means
   that they were entered from knowledge of the published file, without a copy of it at hand.
-- ``config``: config.json in the spelling of the published file, cut to architecture, sizes, position, kinds of attention and layers. A setting that the
+- ``config``: config.json in the spelling of the published file, cut to architecture, sizes,
+  position, kinds of attention and layers. A setting that the
   published file leaves out, or that no source gives, is not there.
-- ``expected`` (optional): what the authors' code or paper does in every layer of the decoder, or of the encoder where there is no decoder.
+- ``expected`` (optional): what the authors' code or paper does in every layer of the decoder, or of
+  the encoder where there is no decoder.
   Layers count from 0; "all" stands for every layer.
   - ``layers``: their number. Blocks without attention, as in Nemotron-H, count.
-  - ``rotation``: one record for each rotation: ``layers``, ``base``, ``rotary_dim`` (components of a head that turn), ``scaling`` ("default" for none) and perhaps
-    ``factor`` of the scaling, and ``effective_base`` where the authors' code changes the base. A layer in none of them has no rotation; where no
-    source says which turn, there is no ``rotation`` at all.
-  - ``kinds``: layers by kind. "full": every earlier key (in encoders every key); "sliding": a window; "chunked": the keys of the query's own chunk; "sparse": a
-    few of all earlier keys, chosen or by a fixed pattern; "compressed": a window and compressed earlier keys; "recurrent": a state in place of attention, as in Mamba or linear
-    attention; "convolution": a short one in place of attention; "feed-forward": none of these. A layer is of one kind, or is recurrent and of a kind of attention at once, in parallel.
-  - ``before``: for a kind with a limit, the greatest number of keys that a query of a causal model sees, itself among them.
+  - ``rotation``: one record for each rotation: ``layers``, ``base``, ``rotary_dim`` (components of
+    a head that turn), ``scaling`` ("default" for none) and perhaps
+    ``factor`` of the scaling, and ``effective_base`` where the authors' code changes the base. A
+    layer in none of them has no rotation; where no source says which turn, there is no ``rotation``
+    at all.
+  - ``kinds``: layers by kind. "full": every earlier key (in encoders every key); "sliding": a
+    window; "chunked": the keys of the query's own chunk; "sparse": a
+    few of all earlier keys, chosen or by a fixed pattern; "compressed": a window and compressed
+    earlier keys; "recurrent": a state in place of attention, as in Mamba or linear attention;
+    "convolution": a short one in place of attention; "feed-forward": none of these. A layer is of
+    one kind, or is recurrent and of a kind of attention at once, in parallel.
+  - ``before``: for a kind with a limit, the greatest number of keys that a query of a causal model
+    sees, itself among them.
   - ``bias``: the kind of bias that attention adds for position, or its relative encoding.
-  - ``table``: a table of position vectors: ``rows`` of the stored table, and ``first``, the row of the first position.
+  - ``table``: a table of position vectors: ``rows`` of the stored table, and ``first``, the row of
+    the first position.
 """
 
 import json
@@ -28,7 +38,16 @@ from typing import Any
 import pytest
 
 CONFIGS = Path(__file__).parents[2] / "benchmarks" / "configs"
-KINDS = {"full", "sliding", "chunked", "sparse", "compressed", "recurrent", "convolution", "feed-forward"}
+KINDS = {
+    "full",
+    "sliding",
+    "chunked",
+    "sparse",
+    "compressed",
+    "recurrent",
+    "convolution",
+    "feed-forward",
+}
 SCALINGS = {"default", "linear", "dynamic", "yarn", "longrope", "llama3", "proportional", "ntk"}
 BIASES = {"alibi", "t5", "transformer-xl", "deberta", "shaw", "wavlm", "mpnet"}
 LAYERS = (
@@ -63,8 +82,13 @@ def chosen(layers: Any, count: int) -> list[int]:
 
 
 def stated(config: dict[str, Any]) -> int | None:
-    """The number of layers of the decoder that ``config`` states, under any name, at its top or for the language model nested in it."""
-    nested = next((config[key] for key in ("text_config", "llm_config", "language_config") if key in config), config)
+    """The number of layers of the decoder that ``config`` states, under any name, at its top or for
+    the language model nested in it.
+    """
+    nested = next(
+        (config[key] for key in ("text_config", "llm_config", "language_config") if key in config),
+        config,
+    )
     return next((nested[key] for key in LAYERS if nested.get(key)), None)
 
 
@@ -87,7 +111,11 @@ def test_a_record_has_a_source_and_settings(name: str) -> None:
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_only_named_facts_are_expected(name: str) -> None:
-    assert {"layers", "kinds"} <= set(EXPECTED[name]) <= {"layers", "rotation", "kinds", "before", "bias", "table"}
+    assert (
+        {"layers", "kinds"}
+        <= set(EXPECTED[name])
+        <= {"layers", "rotation", "kinds", "before", "bias", "table"}
+    )
     assert EXPECTED[name]["layers"] > 0
     assert EXPECTED[name].get("bias", "t5") in BIASES
     assert set(EXPECTED[name].get("table", {"rows", "first"})) == {"rows", "first"}
@@ -98,7 +126,12 @@ def test_every_layer_has_a_kind(name: str) -> None:
     count, kinds = EXPECTED[name]["layers"], EXPECTED[name]["kinds"]
     assert set(kinds) <= KINDS
     assert set(EXPECTED[name].get("before", {})) <= set(kinds) & {"sliding", "chunked"}
-    other = [layer for kind, layers in kinds.items() if kind != "recurrent" for layer in chosen(layers, count)]
+    other = [
+        layer
+        for kind, layers in kinds.items()
+        if kind != "recurrent"
+        for layer in chosen(layers, count)
+    ]
     assert len(other) == len(set(other))
     assert {*other, *chosen(kinds.get("recurrent", []), count)} == set(range(count))
 
@@ -106,8 +139,16 @@ def test_every_layer_has_a_kind(name: str) -> None:
 @pytest.mark.parametrize("name", EXPECTED)
 def test_only_layers_with_attention_turn_and_each_in_one_way(name: str) -> None:
     count, kinds = EXPECTED[name]["layers"], EXPECTED[name]["kinds"]
-    attention = {layer for kind in kinds.keys() - {"recurrent", "convolution", "feed-forward"} for layer in chosen(kinds[kind], count)}
-    turned = [layer for rotation in EXPECTED[name].get("rotation", []) for layer in chosen(rotation["layers"], count)]
+    attention = {
+        layer
+        for kind in kinds.keys() - {"recurrent", "convolution", "feed-forward"}
+        for layer in chosen(kinds[kind], count)
+    }
+    turned = [
+        layer
+        for rotation in EXPECTED[name].get("rotation", [])
+        for layer in chosen(rotation["layers"], count)
+    ]
     assert len(turned) == len(set(turned))
     assert set(turned) <= attention
 
@@ -115,7 +156,12 @@ def test_only_layers_with_attention_turn_and_each_in_one_way(name: str) -> None:
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_rotation_turns_pairs(name: str) -> None:
     for rotation in EXPECTED[name].get("rotation", []):
-        assert set(rotation) - {"factor", "effective_base"} == {"layers", "base", "rotary_dim", "scaling"}
+        assert set(rotation) - {"factor", "effective_base"} == {
+            "layers",
+            "base",
+            "rotary_dim",
+            "scaling",
+        }
         assert rotation["scaling"] in SCALINGS
         assert rotation["rotary_dim"] % 2 == 0
         assert rotation["base"] > 1

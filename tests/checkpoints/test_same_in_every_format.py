@@ -1,4 +1,6 @@
-"""That one model gives the same encodings and the same numbers, in whichever format its weights are."""
+"""That one model gives the same encodings and the same numbers, in whichever format its weights
+are.
+"""
 
 import re
 from collections.abc import Callable, Mapping
@@ -29,7 +31,10 @@ Arrays = Mapping[str, Array]
 
 
 def _torch(folder: Path, arrays: Arrays) -> None:
-    torch.save({name: torch.from_numpy(array.copy()) for name, array in arrays.items()}, folder / "pytorch_model.bin")
+    torch.save(
+        {name: torch.from_numpy(array.copy()) for name, array in arrays.items()},
+        folder / "pytorch_model.bin",
+    )
 
 
 def _npz(folder: Path, arrays: Arrays) -> None:
@@ -44,15 +49,30 @@ def _flax(folder: Path, arrays: Arrays) -> None:
         branch = tree
         for module in modules:
             branch = branch.setdefault(module, {})
-        is_dense = own == "weight" and array.ndim == 2 and "embed" not in name and "relative_attention_bias" not in name
-        own = "kernel" if is_dense else {1: "scale", 2: "embedding"}[array.ndim] if own == "weight" else own
+        is_dense = (
+            own == "weight"
+            and array.ndim == 2
+            and "embed" not in name
+            and "relative_attention_bias" not in name
+        )
+        own = (
+            "kernel"
+            if is_dense
+            else {1: "scale", 2: "embedding"}[array.ndim]
+            if own == "weight"
+            else own
+        )
         stored = np.ascontiguousarray(array.T) if is_dense else array
-        branch[own] = msgpack.ExtType(1, msgpack.packb((stored.shape, stored.dtype.name, stored.tobytes())))
+        branch[own] = msgpack.ExtType(
+            1, msgpack.packb((stored.shape, stored.dtype.name, stored.tobytes()))
+        )
     (folder / "flax_model.msgpack").write_bytes(msgpack.packb(tree, strict_types=True))
 
 
 def _keras(folder: Path, arrays: Arrays) -> None:
-    """Each tensor under the path that transformers 4 gave it, with "_._" before the number of a layer."""
+    """Each tensor under the path that transformers 4 gave it, with "_._" before the number of a
+    layer.
+    """
     with h5py.File(folder / "tf_model.h5", "w") as file:
         for name, array in arrays.items():
             path = "/".join(name.split("."))
@@ -61,15 +81,24 @@ def _keras(folder: Path, arrays: Arrays) -> None:
             file.create_dataset(f"top/tf_model/top/{path}:0", data=array)
 
 
-FORMATS: dict[str, Callable[[Path, Arrays], None]] = {"torch": _torch, "npz": _npz, "flax": _flax, "keras": _keras}
+FORMATS: dict[str, Callable[[Path, Arrays], None]] = {
+    "torch": _torch,
+    "npz": _npz,
+    "flax": _flax,
+    "keras": _keras,
+}
 MODELS = ("bert", "bart", "t5")
 
 
 @pytest.mark.parametrize("model_type", MODELS)
 @pytest.mark.parametrize("save", FORMATS.values(), ids=FORMATS)
-def test_encodings_and_numbers_are_those_of_safetensors(tmp_path: Path, model_type: str, save: Callable[[Path, Arrays], None]) -> None:
+def test_encodings_and_numbers_are_those_of_safetensors(
+    tmp_path: Path, model_type: str, save: Callable[[Path, Arrays], None]
+) -> None:
     model = tiny.build(model_type)
-    arrays = {name: array for name, array in tiny.arrays(model).items() if array.dtype == np.float32}
+    arrays = {
+        name: array for name, array in tiny.arrays(model).items() if array.dtype == np.float32
+    }
     config = model.config.to_dict()
     theirs = find(FolderFiles(save_folder(tmp_path / "safe", config, arrays), "here"))
     save(save_folder(tmp_path / "other", config), arrays)
@@ -87,22 +116,38 @@ def _safetensors(folder: Path, arrays: Arrays) -> None:
 
 
 def _onnx(folder: Path, arrays: Arrays) -> None:
-    (folder / "model.onnx").write_bytes(onnx_files.model(initialisers=onnx_files.tensors_of(arrays)).SerializeToString())
+    (folder / "model.onnx").write_bytes(
+        onnx_files.model(initialisers=onnx_files.tensors_of(arrays)).SerializeToString()
+    )
 
 
 def _gguf(kind: Kind) -> Callable[[Path, Arrays], None]:
     def save(folder: Path, arrays: Arrays) -> None:
         gguf_files.write(
-            folder / "model.gguf", "bert", {"attention.causal": False}, {LLAMA_CPP[name]: arrays[name] for name in arrays}, kind
+            folder / "model.gguf",
+            "bert",
+            {"attention.causal": False},
+            {LLAMA_CPP[name]: arrays[name] for name in arrays},
+            kind,
         )
 
     return save
 
 
-BERT = {"model_type": "bert", "hidden_size": 384, "num_hidden_layers": 1, "num_attention_heads": 12, "vocab_size": 4}
+BERT = {
+    "model_type": "bert",
+    "hidden_size": 384,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 12,
+    "vocab_size": 4,
+}
 TABLE = "embeddings.position_embeddings.weight"
 LLAMA_CPP = {TABLE: "position_embd.weight"}
-EXACT: dict[str, Callable[[Path, Arrays], None]] = {**FORMATS, "onnx": _onnx, "gguf F32": _gguf(Kind.F32)}
+EXACT: dict[str, Callable[[Path, Arrays], None]] = {
+    **FORMATS,
+    "onnx": _onnx,
+    "gguf F32": _gguf(Kind.F32),
+}
 ROUNDED = {"gguf F16": _gguf(Kind.F16), "gguf Q8_0": _gguf(Kind.Q8_0)}
 NUMBER = re.compile(r"[−+]?\d[\d.,–]*")
 
@@ -122,7 +167,12 @@ def findings(folder: Path, save: Callable[[Path, Arrays], None], arrays: Arrays)
     for analysis in all_analyses():
         if isinstance(encoding.form, analysis.forms):
             with suppress(NotApplicableError):
-                said += [finding.text for finding in analysis.compute(Subject(encoding, no_input="there is no sentence")).findings]
+                said += [
+                    finding.text
+                    for finding in analysis.compute(
+                        Subject(encoding, no_input="there is no sentence")
+                    ).findings
+                ]
     return said
 
 
@@ -145,4 +195,6 @@ def test_findings_on_a_trained_table_are_those_of_safetensors(
 def test_rounding_changes_numbers_and_no_finding(
     tmp_path: Path, save: Callable[[Path, Arrays], None], trained: Arrays, in_safetensors: list[str]
 ) -> None:
-    assert [NUMBER.sub("#", text) for text in findings(tmp_path, save, trained)] == [NUMBER.sub("#", text) for text in in_safetensors]
+    assert [NUMBER.sub("#", text) for text in findings(tmp_path, save, trained)] == [
+        NUMBER.sub("#", text) for text in in_safetensors
+    ]

@@ -1,4 +1,6 @@
-"""Rows that name a series: ranges of names, the steps in names, and the checkpoints of folders and of revisions on the Hub."""
+"""Rows that name a series: ranges of names, the steps in names, and the checkpoints of folders and
+of revisions on the Hub.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -25,19 +27,27 @@ COMMITS = {name: f"{index:040x}" for index, name in enumerate(["main", *PYTHIA, 
 @pytest.mark.parametrize(
     ("text", "inside", "outside"),
     [
-        ("step2 … step512", ["step2", "step8", "step512"], ["step1", "step1000", "step4-fixed", "my-step4"]),
+        (
+            "step2 … step512",
+            ["step2", "step8", "step512"],
+            ["step1", "step1000", "step4-fixed", "my-step4"],
+        ),
         ("step2 ... step512", ["step8"], ["step1000"]),
         ("step1-tokens4B … step9-tokens40B", ["step5-tokens9999B"], ["step10-tokens5B", "step5"]),
         ("stage1-step1 … stage1-step9", ["stage1-step5"], ["stage2-step5"]),
     ],
 )
-def test_a_range_goes_by_the_first_number_in_which_its_ends_differ(text: str, inside: list[str], outside: list[str]) -> None:
+def test_a_range_goes_by_the_first_number_in_which_its_ends_differ(
+    text: str, inside: list[str], outside: list[str]
+) -> None:
     within = series.range_of(text)
     assert within is not None
     assert [name for name in [*inside, *outside] if within.holds(name)] == inside
 
 
-@pytest.mark.parametrize("text", ["step1", "step1 … step1", "step2 … step1", "a1 … b2", "main … dev", "step1…step2", ""])
+@pytest.mark.parametrize(
+    "text", ["step1", "step1 … step1", "step2 … step1", "a1 … b2", "main … dev", "step1…step2", ""]
+)
 def test_other_text_is_no_range(text: str) -> None:
     assert series.range_of(text) is None
 
@@ -54,12 +64,22 @@ def test_other_text_is_no_range(text: str) -> None:
         (["checkpoint-1", "checkpoint-01"], None),
     ],
 )
-def test_a_step_is_the_number_by_which_names_differ(names: list[str], expected: list[int] | None) -> None:
+def test_a_step_is_the_number_by_which_names_differ(
+    names: list[str], expected: list[int] | None
+) -> None:
     assert series.steps(names) == expected
 
 
 def row(place: Path | str, **options: Any) -> Checkpoint:
-    return checkpoint(**{"slug": "run", "title": "Run", "id": "runs/" + Path(place).name, "place": str(place), **options})
+    return checkpoint(
+        **{
+            "slug": "run",
+            "title": "Run",
+            "id": "runs/" + Path(place).name,
+            "place": str(place),
+            **options,
+        }
+    )
 
 
 def made(folder: Path, *names: str) -> Path:
@@ -77,15 +97,29 @@ def test_folders_become_checkpoints_in_the_order_of_their_steps(tmp_path: Path) 
     (tmp_path / "checkpoint-7.zip").write_bytes(b"no folder")
     members = folders.members(row(tmp_path / "checkpoint-*"), offline=True)
     assert steps_of(members) == [50, 500, 1000]
-    assert [member.id for member in members] == ["runs/checkpoint-50", "runs/checkpoint-500", "runs/checkpoint-1000"]
+    assert [member.id for member in members] == [
+        "runs/checkpoint-50",
+        "runs/checkpoint-500",
+        "runs/checkpoint-1000",
+    ]
     assert {member.series.slug for member in members if member.series} == {"run"}
     assert len({member.slug for member in members}) == 3
 
 
 def test_every_match_of_the_parts_before_the_last_is_a_run(tmp_path: Path) -> None:
-    made(tmp_path, "runs/a_b/checkpoint-1", "runs/a_b/checkpoint-2", "runs/a-b/checkpoint-2", "runs/c/notes")
-    members = folders.members(row(tmp_path / "runs/*/checkpoint-*", id="runs/*/checkpoint-*"), offline=True)
-    assert [(member.series.slug, member.series.title, member.id) for member in members if member.series] == [
+    made(
+        tmp_path,
+        "runs/a_b/checkpoint-1",
+        "runs/a_b/checkpoint-2",
+        "runs/a-b/checkpoint-2",
+        "runs/c/notes",
+    )
+    members = folders.members(
+        row(tmp_path / "runs/*/checkpoint-*", id="runs/*/checkpoint-*"), offline=True
+    )
+    assert [
+        (member.series.slug, member.series.title, member.id) for member in members if member.series
+    ] == [
         ("run--a-b", "Run · a-b", "runs/a-b/checkpoint-2"),
         ("run--a-b-2", "Run · a_b", "runs/a_b/checkpoint-1"),
         ("run--a-b-2", "Run · a_b", "runs/a_b/checkpoint-2"),
@@ -94,11 +128,17 @@ def test_every_match_of_the_parts_before_the_last_is_a_run(tmp_path: Path) -> No
 
 def test_a_pattern_may_go_on_after_the_step(tmp_path: Path) -> None:
     made(tmp_path, "step1/model", "step2/model", "step3/other")
-    assert steps_of(folders.members(row(tmp_path / "step*/model", id="step*/model"), offline=True)) == [1, 2]
+    assert steps_of(
+        folders.members(row(tmp_path / "step*/model", id="step*/model"), offline=True)
+    ) == [1, 2]
 
 
-@pytest.mark.parametrize(("every", "expected"), [(1, [1, 2, 3, 4, 5, 6]), (2, [1, 3, 5, 6]), (5, [1, 6]), (100, [1, 6])])
-def test_one_in_so_many_is_taken_and_the_last(every: int, expected: list[int], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("every", "expected"), [(1, [1, 2, 3, 4, 5, 6]), (2, [1, 3, 5, 6]), (5, [1, 6]), (100, [1, 6])]
+)
+def test_one_in_so_many_is_taken_and_the_last(
+    every: int, expected: list[int], tmp_path: Path
+) -> None:
     made(tmp_path, *(f"step{number}" for number in range(1, 7)))
     assert steps_of(folders.members(row(tmp_path / "step*", every=every), offline=True)) == expected
 
@@ -116,11 +156,25 @@ def test_a_folder_whose_name_has_a_star_is_itself(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (["other-1"], "runs/step*: no folder matches; expected the folders of checkpoints, such as runs/*/checkpoint-*"),
-        (["step-a", "step-b"], "runs: found 'step-a', 'step-b'; expected names with different numbers, such as checkpoint-500"),
+        (
+            ["other-1"],
+            (
+                "runs/step*: no folder matches; expected the folders of checkpoints, such as"
+                " runs/*/checkpoint-*"
+            ),
+        ),
+        (
+            ["step-a", "step-b"],
+            (
+                "runs: found 'step-a', 'step-b'; expected names with different numbers, such as"
+                " checkpoint-500"
+            ),
+        ),
     ],
 )
-def test_folders_that_are_no_series_are_refused(names: list[str], message: str, tmp_path: Path) -> None:
+def test_folders_that_are_no_series_are_refused(
+    names: list[str], message: str, tmp_path: Path
+) -> None:
     with pytest.raises(RowError) as caught:
         folders.members(row(made(tmp_path, *names) / "step*"), offline=True)
     assert str(caught.value) == message
@@ -136,7 +190,9 @@ def test_a_series_that_cannot_be_listed_costs_its_own_row_alone(tmp_path: Path) 
 
 def test_too_many_checkpoints_are_refused_with_a_way_out(tmp_path: Path) -> None:
     many = row(made(tmp_path, *(f"step{number}" for number in range(600))) / "step*")
-    with pytest.raises(RowError, match=r"found 600 checkpoints; expected at most 256, which 'every: 3' leaves"):
+    with pytest.raises(
+        RowError, match=r"found 600 checkpoints; expected at most 256, which 'every: 3' leaves"
+    ):
         folders.members(many, offline=True)
     assert len(folders.members(replace(many, every=3), offline=True)) == 201
 
@@ -147,14 +203,18 @@ def _no_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
 
-def on_hub(monkeypatch: pytest.MonkeyPatch, *troubles: Trouble, offline: bool = False, **options: Any) -> list[Checkpoint]:
+def on_hub(
+    monkeypatch: pytest.MonkeyPatch, *troubles: Trouble, offline: bool = False, **options: Any
+) -> list[Checkpoint]:
     """The checkpoints of a row of a repository with the branches of PYTHIA."""
     from huggingface_hub.utils import close_session  # type: ignore[attr-defined]  # Public by its documentation.
 
     with serving({"a/b": Repository({}, COMMITS)}, *troubles) as server:
         monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", server.endpoint)
         close_session()
-        found = hub.members(checkpoint(source="hub", id="a/b", place="a/b", slug="run", **options), offline)
+        found = hub.members(
+            checkpoint(source="hub", id="a/b", place="a/b", slug="run", **options), offline
+        )
         close_session()
         return list(found)
 
@@ -163,7 +223,9 @@ def on_hub(monkeypatch: pytest.MonkeyPatch, *troubles: Trouble, offline: bool = 
 def test_a_range_of_revisions_is_pinned_to_their_commits(monkeypatch: pytest.MonkeyPatch) -> None:
     members = on_hub(monkeypatch, revisions="step2 … step1000")
     assert steps_of(members) == [2, 4, 8, 512, 1000]
-    assert [member.revision for member in members] == [COMMITS[f"step{step}"] for step in (2, 4, 8, 512, 1000)]
+    assert [member.revision for member in members] == [
+        COMMITS[f"step{step}"] for step in (2, 4, 8, 512, 1000)
+    ]
 
 
 @pytest.mark.usefixtures("_no_cache")
@@ -196,8 +258,13 @@ def test_without_an_answer_the_last_one_is_used(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.usefixtures("_no_cache")
-@pytest.mark.parametrize("body", [b"", b"[]", b'{"branches": [], "tags": []}', b'{"branches": [{"name": "step2"}], "tags": []}'])
-def test_an_answer_without_references_fails_the_row(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"[]", b'{"branches": [], "tags": []}', b'{"branches": [{"name": "step2"}], "tags": []}'],
+)
+def test_an_answer_without_references_fails_the_row(
+    body: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(RowError, match="a/b: the Hub's answer names no branch or tag"):
         on_hub(monkeypatch, Trouble(Answer(200, body), "/refs"), revisions="step2 … step8")
 

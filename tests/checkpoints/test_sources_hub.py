@@ -20,12 +20,22 @@ from tests.synthetic import NOTHING, PICKLED, TABLE, binary, write_list
 
 OLD, NEW = "a" * 40, "b" * 40
 UNWANTED = dict.fromkeys(
-    ("pytorch_model.bin", "flax_model.msgpack", "onnx/model.onnx", "tf_model.h5", "run.py", "README.md"), b"not asked for"
+    (
+        "pytorch_model.bin",
+        "flax_model.msgpack",
+        "onnx/model.onnx",
+        "tf_model.h5",
+        "run.py",
+        "README.md",
+    ),
+    b"not asked for",
 )
 SHARDS = ("model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors")
 SHARDED = {
     "config.json": TABLE["config.json"],
-    "model.safetensors.index.json": json.dumps({"weight_map": {"wte.weight": SHARDS[0], "wpe.weight": SHARDS[1]}}).encode(),
+    "model.safetensors.index.json": (
+        json.dumps({"weight_map": {"wte.weight": SHARDS[0], "wpe.weight": SHARDS[1]}}).encode()
+    ),
     SHARDS[0]: save({"wte.weight": binary(5, 4)}),
     SHARDS[1]: save({"wpe.weight": binary(16, 4)}),
 }
@@ -34,13 +44,37 @@ ROW_ERRORS: dict[str, tuple[Trouble | None, str]] = {
     "none": (None, "no such repository; expected a public one, or HF_TOKEN for a private one"),
     "branch": (None, "no such revision; expected a branch, tag or full commit"),
     "commit": (None, "no such revision; expected a branch, tag or full commit"),
-    "pickled": (None, "only a pickle (pytorch_model.bin or another torch file), which is not opened; expected model.safetensors"),
-    "gated": (Trouble(refusal(401, "GatedRepo"), "models/atlas/gated/"), "gated; expected access (accept its terms"),
-    "gated-files": (Trouble(refusal(403, "GatedRepo"), "gated-files/resolve"), "config.json: gated; expected access (accept its terms"),
-    "bad-token": (Trouble(refusal(401), "models/atlas/bad-token"), "the Hub answered 401; expected the repository (if HF_TOKEN"),
-    "no-rights": (Trouble(refusal(403), "no-rights/resolve"), "config.json: the Hub answered 403; expected the repository (if HF_TOKEN"),
-    "error": (Trouble(refusal(500), "error/resolve"), "config.json: the Hub answered 500; expected the repository"),
-    "cut": (Trouble(Answer(None), "cut/resolve"), "config.json: the download broke off (RemoteProtocolError); expected whole files"),
+    "pickled": (
+        None,
+        (
+            "only a pickle (pytorch_model.bin or another torch file), which is not opened; expected"
+            " model.safetensors"
+        ),
+    ),
+    "gated": (
+        Trouble(refusal(401, "GatedRepo"), "models/atlas/gated/"),
+        "gated; expected access (accept its terms",
+    ),
+    "gated-files": (
+        Trouble(refusal(403, "GatedRepo"), "gated-files/resolve"),
+        "config.json: gated; expected access (accept its terms",
+    ),
+    "bad-token": (
+        Trouble(refusal(401), "models/atlas/bad-token"),
+        "the Hub answered 401; expected the repository (if HF_TOKEN",
+    ),
+    "no-rights": (
+        Trouble(refusal(403), "no-rights/resolve"),
+        "config.json: the Hub answered 403; expected the repository (if HF_TOKEN",
+    ),
+    "error": (
+        Trouble(refusal(500), "error/resolve"),
+        "config.json: the Hub answered 500; expected the repository",
+    ),
+    "cut": (
+        Trouble(Answer(None), "cut/resolve"),
+        "config.json: the download broke off (RemoteProtocolError); expected whole files",
+    ),
     "portal": (
         Trouble(Answer(body=b"<html>Log in"), "models/atlas/portal"),
         "the Hub's answer names no commit; expected its description of a repository",
@@ -49,26 +83,42 @@ ROW_ERRORS: dict[str, tuple[Trouble | None, str]] = {
         Trouble(Answer(206, b"{}", {"Content-Range": "bytes 0-9/99"}), "length/resolve", "GET"),
         "the Hub sent 2 bytes as 'bytes 0-9/99'; expected bytes 0 to 32,767",
     ),
-    "down": (Trouble(refusal(500), "models/atlas/down"), "the Hub answered 500; expected the repository"),
+    "down": (
+        Trouble(refusal(500), "models/atlas/down"),
+        "the Hub answered 500; expected the repository",
+    ),
     "busy": (
         Trouble(refusal(429, Retry_After="3600"), "models/atlas/busy"),
         f"asks for a pause of 3,600 seconds; expected at most {LONGEST:g}",
     ),
-    "lost": (Trouble(Answer(None), "models/atlas/lost"), "the download broke off (RemoteProtocolError); expected whole files"),
+    "lost": (
+        Trouble(Answer(None), "models/atlas/lost"),
+        "the download broke off (RemoteProtocolError); expected whole files",
+    ),
 }
 READABLE = {
-    "atlas/table": Repository({OLD: TABLE, NEW: {**TABLE, **UNWANTED}}, {"main": NEW, "former": OLD}),
+    "atlas/table": Repository(
+        {OLD: TABLE, NEW: {**TABLE, **UNWANTED}}, {"main": NEW, "former": OLD}
+    ),
     "atlas/sharded": Repository({OLD: SHARDED}, {"main": OLD}),
-    "atlas/plain": Repository({OLD: NOTHING}, {"main": OLD}),  # Quick to build: there is nothing to draw.
+    # Quick to build: there is nothing to draw.
+    "atlas/plain": Repository({OLD: NOTHING}, {"main": OLD}),
 }
 REPOSITORIES = {
-    **{f"atlas/{case}": Repository({OLD: PICKLED if case == "pickled" else TABLE}, {"main": OLD}) for case in ROW_ERRORS if case != "none"},
+    **{
+        f"atlas/{case}": Repository({OLD: PICKLED if case == "pickled" else TABLE}, {"main": OLD})
+        for case in ROW_ERRORS
+        if case != "none"
+    },
     **READABLE,
 }
 Run = Callable[..., CompletedProcess[str]]
 TOKEN = "hf_" + "ThisTokenIsNobodys"
 REVISIONS = {"branch": "step9", "commit": "c" * 40}
-ROWS = [{"hub": f"atlas/{case}", **({"revision": REVISIONS[case]} if case in REVISIONS else {})} for case in ROW_ERRORS]
+ROWS = [
+    {"hub": f"atlas/{case}", **({"revision": REVISIONS[case]} if case in REVISIONS else {})}
+    for case in ROW_ERRORS
+]
 PINNED = [{"hub": f"atlas/{name}", "revision": OLD} for name in ("table", "sharded", "pickled")]
 
 
@@ -86,10 +136,24 @@ class Built:
 
 
 def build(
-    folder: Path, rows: list[dict[str, str]], *options: str, run: Run = inline.run, endpoint: str = NOBODY, **environment: str
+    folder: Path,
+    rows: list[dict[str, str]],
+    *options: str,
+    run: Run = inline.run,
+    endpoint: str = NOBODY,
+    **environment: str,
 ) -> Built:
-    command = ["build", "--config", str(write_list(folder, rows)), "--output", str(folder / "out"), *options]
-    return Built(run(*command, home=folder / "hub", endpoint=endpoint, **environment), folder / "out")
+    command = [
+        "build",
+        "--config",
+        str(write_list(folder, rows)),
+        "--output",
+        str(folder / "out"),
+        *options,
+    ]
+    return Built(
+        run(*command, home=folder / "hub", endpoint=endpoint, **environment), folder / "out"
+    )
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -105,7 +169,9 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Built:
     """One readable repository, and one for each kind of failure."""
     with serving(REPOSITORIES, *(trouble for trouble, _ in ROW_ERRORS.values() if trouble)) as hub:
         rows = [{"hub": "atlas/plain"}, *ROWS]
-        return build(tmp_path_factory.mktemp("published"), rows, endpoint=hub.endpoint, HF_TOKEN=TOKEN)
+        return build(
+            tmp_path_factory.mktemp("published"), rows, endpoint=hub.endpoint, HF_TOKEN=TOKEN
+        )
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +181,11 @@ def unreached(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Built,
         tried: list[int] = []
         thread = Thread(target=_hang_up, args=(listening, tried))
         thread.start()
-        built = build(tmp_path_factory.mktemp("unreached"), PINNED, endpoint=f"http://127.0.0.1:{listening.getsockname()[1]}")
+        built = build(
+            tmp_path_factory.mktemp("unreached"),
+            PINNED,
+            endpoint=f"http://127.0.0.1:{listening.getsockname()[1]}",
+        )
         listening.shutdown(socket.SHUT_RDWR)
         thread.join()
         yield built, len(tried)
@@ -139,7 +209,9 @@ def test_a_pinned_commit_is_read_and_reported_in_full(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("source", "commit"), [("atlas/table", NEW), ("atlas/table@former", OLD)])
-def test_a_branch_is_resolved_to_its_commit_and_every_file_comes_from_it(source: str, commit: str, tmp_path: Path) -> None:
+def test_a_branch_is_resolved_to_its_commit_and_every_file_comes_from_it(
+    source: str, commit: str, tmp_path: Path
+) -> None:
     with serving(READABLE) as hub:
         done = inline.run("inspect", source, "--json", home=tmp_path, endpoint=hub.endpoint)
     assert json.loads(done.stdout)["revision"] == commit
@@ -154,8 +226,12 @@ def test_only_needed_files_are_downloaded(tmp_path: Path) -> None:
 
 def test_shards_are_downloaded_and_read(tmp_path: Path) -> None:
     with serving(READABLE) as hub:
-        done = inline.run("inspect", "atlas/sharded", "--json", home=tmp_path, endpoint=hub.endpoint)
-    assert [encoding["tensor"] for encoding in json.loads(done.stdout)["encodings"]] == ["wpe.weight"]
+        done = inline.run(
+            "inspect", "atlas/sharded", "--json", home=tmp_path, endpoint=hub.endpoint
+        )
+    assert [encoding["tensor"] for encoding in json.loads(done.stdout)["encodings"]] == [
+        "wpe.weight"
+    ]
 
 
 @pytest.mark.parametrize("case", ROW_ERRORS)
@@ -188,26 +264,35 @@ def test_an_invalid_id_is_not_requested(tmp_path: Path) -> None:
 
 
 def test_a_token_is_sent_and_never_printed(tmp_path: Path) -> None:
-    with serving(READABLE, Trouble(refusal(403, "GatedRepo", "Not for this token"), "/resolve/")) as hub:
+    with serving(
+        READABLE, Trouble(refusal(403, "GatedRepo", "Not for this token"), "/resolve/")
+    ) as hub:
         done = run("inspect", "atlas/table", home=tmp_path, endpoint=hub.endpoint, HF_TOKEN=TOKEN)
     assert any(request.token == f"Bearer {TOKEN}" for request in hub.log)
     assert TOKEN not in done.stdout + done.stderr
 
 
 def test_a_token_is_in_no_file_of_the_site(published: Built) -> None:
-    assert [path.name for path in published.output.rglob("*") if path.is_file() and TOKEN.encode() in path.read_bytes()] == []
+    assert [
+        path.name
+        for path in published.output.rglob("*")
+        if path.is_file() and TOKEN.encode() in path.read_bytes()
+    ] == []
 
 
 def test_a_failing_hub_gets_a_bounded_number_of_requests(tmp_path: Path) -> None:
     with serving(READABLE, Trouble(refusal(503, Retry_After="0"), "/revision/")) as hub:
         done = inline.run("inspect", "atlas/table", home=tmp_path, endpoint=hub.endpoint)
     assert "the Hub answered 503" in done.stderr
-    assert sum("/revision/" in request.path for request in hub.log) == 2 * (1 + len(WAITS))  # Before the run, and when the row is opened.
+    # Before the run, and when the row is opened.
+    assert sum("/revision/" in request.path for request in hub.log) == 2 * (1 + len(WAITS))
 
 
 PASSING = {
     "an error": Trouble(refusal(503), "/revision/", times=2),
-    "a date to come back at": Trouble(refusal(429, Retry_After="Thu, 01 Jan 2026 00:00:00 GMT"), "/revision/", times=1),
+    "a date to come back at": Trouble(
+        refusal(429, Retry_After="Thu, 01 Jan 2026 00:00:00 GMT"), "/revision/", times=1
+    ),
     "a cut connection": Trouble(Answer(None), "model.safetensors", "GET", times=1),
 }
 
@@ -227,7 +312,9 @@ AT_PIN = {
 
 
 @pytest.mark.parametrize("trouble", AT_PIN.values(), ids=AT_PIN)
-def test_a_transient_failure_discards_no_results_of_a_branch(trouble: Trouble, tmp_path: Path) -> None:
+def test_a_transient_failure_discards_no_results_of_a_branch(
+    trouble: Trouble, tmp_path: Path
+) -> None:
     with serving(READABLE) as hub:
         build(tmp_path, [{"hub": "atlas/plain"}], endpoint=hub.endpoint)
     with serving(READABLE, trouble) as hub:
@@ -236,7 +323,9 @@ def test_a_transient_failure_discards_no_results_of_a_branch(trouble: Trouble, t
     assert "nothing has changed since the last build" in built.done.stdout
 
 
-def test_an_unreachable_hub_leaves_rows_not_reached_without_failure(unreached: tuple[Built, int]) -> None:
+def test_an_unreachable_hub_leaves_rows_not_reached_without_failure(
+    unreached: tuple[Built, int],
+) -> None:
     built, _ = unreached
     assert built.done.returncode == 0
     assert {row["status"] for row in built.rows.values()} == {"not reached"}
@@ -249,7 +338,9 @@ def test_an_unreachable_hub_gets_one_request_for_all_rows(unreached: tuple[Built
 
 def test_every_row_that_is_not_reached_gets_one_line(unreached: tuple[Built, int]) -> None:
     built, _ = unreached
-    assert built.done.stdout.count("the Hub could not be reached, and the cache does not have it") == 3
+    assert (
+        built.done.stdout.count("the Hub could not be reached, and the cache does not have it") == 3
+    )
     assert built.done.stderr == ""
 
 
@@ -260,12 +351,20 @@ def test_a_row_that_is_not_reached_counts_as_failure_when_strict(tmp_path: Path)
 def test_inspect_reports_an_unreachable_hub_at_once(tmp_path: Path) -> None:
     done = inline.run("inspect", f"atlas/table@{OLD}", home=tmp_path)
     assert done.returncode == 1
-    assert done.stderr.strip() == f"atlas/table@{OLD}: the Hub could not be reached, and the cache does not have it"
+    assert (
+        done.stderr.strip()
+        == f"atlas/table@{OLD}: the Hub could not be reached, and the cache does not have it"
+    )
 
 
 def test_a_hub_that_accepts_and_never_responds_times_out(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        done = inline.run("inspect", "atlas/table", home=tmp_path, endpoint=f"http://127.0.0.1:{silent.getsockname()[1]}")
+        done = inline.run(
+            "inspect",
+            "atlas/table",
+            home=tmp_path,
+            endpoint=f"http://127.0.0.1:{silent.getsockname()[1]}",
+        )
     assert "the Hub could not be reached" in done.stderr
 
 
@@ -273,7 +372,12 @@ def test_offline_builds_read_the_cache_and_send_no_request(tmp_path: Path) -> No
     with serving(READABLE) as hub:
         inline.run("inspect", "atlas/plain", home=tmp_path / "hub", endpoint=hub.endpoint)
         hub.log.clear()
-        built = build(tmp_path, [{"hub": "atlas/plain"}, {"hub": "atlas/sharded"}], "--offline", endpoint=hub.endpoint)
+        built = build(
+            tmp_path,
+            [{"hub": "atlas/plain"}, {"hub": "atlas/sharded"}],
+            "--offline",
+            endpoint=hub.endpoint,
+        )
     statuses = {slug: (row["status"], row["revision"]) for slug, row in built.rows.items()}
     assert statuses == {"atlas-plain": ("ok", OLD), "atlas-sharded": ("not reached", None)}
     assert hub.log == []
@@ -281,11 +385,23 @@ def test_offline_builds_read_the_cache_and_send_no_request(tmp_path: Path) -> No
 
 # Unusable settings of the environment, and their messages.
 SETTINGS = {
-    "no host": ({"endpoint": "http://[::1"}, "HF_ENDPOINT: 'http://[::1'; expected an address such as https://huggingface.co"),
+    "no host": (
+        {"endpoint": "http://[::1"},
+        "HF_ENDPOINT: 'http://[::1'; expected an address such as https://huggingface.co",
+    ),
     "no address": ({"endpoint": "hub"}, "HF_ENDPOINT: 'hub'; expected an address"),
-    "no port": ({"endpoint": "http://localhost:99999"}, "HF_ENDPOINT: 'http://localhost:99999'; expected an address"),
-    "another kind of proxy": ({"ALL_PROXY": "gopher://127.0.0.1:9"}, "the Hub's client cannot start (Unknown scheme for proxy URL"),
-    "no token": ({"HF_TOKEN": "hf_é"}, "HF_TOKEN: letters beyond ASCII; expected a token of the Hub"),
+    "no port": (
+        {"endpoint": "http://localhost:99999"},
+        "HF_ENDPOINT: 'http://localhost:99999'; expected an address",
+    ),
+    "another kind of proxy": (
+        {"ALL_PROXY": "gopher://127.0.0.1:9"},
+        "the Hub's client cannot start (Unknown scheme for proxy URL",
+    ),
+    "no token": (
+        {"HF_TOKEN": "hf_é"},
+        "HF_TOKEN: letters beyond ASCII; expected a token of the Hub",
+    ),
     "no certificates": ({"SSL_CERT_FILE": "/no/such/file"}, "the Hub's client cannot start ("),
 }
 

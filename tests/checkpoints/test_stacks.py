@@ -21,7 +21,13 @@ def of(config: Json) -> list[Stack]:
 
 
 def test_stacks_are_those_of_the_config_and_of_nested_ones() -> None:
-    config = {"thinker_config": {"text_config": {"a": 1}, "audio_config": {"a": 2}, "vision_config": {"a": 3}}}
+    config = {
+        "thinker_config": {
+            "text_config": {"a": 1},
+            "audio_config": {"a": 2},
+            "vision_config": {"a": 3},
+        }
+    }
     assert [(stack.part, stack.config.value("a")) for stack in of(config)] == [
         ("decoder", None), ("decoder", None), ("decoder", 1), ("audio encoder", 2),
     ]  # fmt: skip
@@ -43,17 +49,33 @@ def test_an_unknown_family_has_no_defaults(family: str) -> None:
 
 
 def test_layers_are_in_numerical_order_and_the_decoder_last() -> None:
-    assert in_order(LAYERS) == ["encoder.layers.2.bias", "encoder.layers.10.bias", "decoder.layers.0.bias"]
+    assert in_order(LAYERS) == [
+        "encoder.layers.2.bias",
+        "encoder.layers.10.bias",
+        "decoder.layers.0.bias",
+    ]
 
 
 def test_the_layer_is_named_only_if_several_tensors_have_one_title() -> None:
-    named = parts({"encoder.layers.2.bias": "encoder", "encoder.layers.10.bias": "encoder", "decoder.layers.0.bias": "decoder"})
+    named = parts(
+        {
+            "encoder.layers.2.bias": "encoder",
+            "encoder.layers.10.bias": "encoder",
+            "decoder.layers.0.bias": "decoder",
+        }
+    )
     assert list(named.values()) == ["encoder layer 2", "encoder layer 10", "decoder"]
 
 
 def test_tensors_of_one_title_in_one_layer_are_told_apart_by_their_names() -> None:
-    named = parts({"a.layers.2.bias": "encoder", "b.layers.2.bias": "encoder", "a.layers.3.bias": "encoder"})
-    assert list(named.values()) == ["encoder a.layers.2.bias", "encoder b.layers.2.bias", "encoder layer 3"]
+    named = parts(
+        {"a.layers.2.bias": "encoder", "b.layers.2.bias": "encoder", "a.layers.3.bias": "encoder"}
+    )
+    assert list(named.values()) == [
+        "encoder a.layers.2.bias",
+        "encoder b.layers.2.bias",
+        "encoder layer 3",
+    ]
 
 
 @pytest.mark.parametrize(("name", "part"), STACKS.items())
@@ -75,7 +97,12 @@ def test_a_stack_of_speech_has_the_modality_audio(config: Json, modalities: list
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"), [("speech_encoder.a", "audio"), ("audio_tower.decoder.a", "audio"), ("speecht5.decoder.a", "text")]
+    ("name", "expected"),
+    [
+        ("speech_encoder.a", "audio"),
+        ("audio_tower.decoder.a", "audio"),
+        ("speecht5.decoder.a", "text"),
+    ],
 )
 def test_the_modality_of_a_tensor_is_a_whole_word_of_its_name(name: str, expected: str) -> None:
     assert modality(name) == expected
@@ -85,5 +112,10 @@ def test_a_config_class_cannot_ask_the_hub(monkeypatch: pytest.MonkeyPatch) -> N
     from huggingface_hub import get_session
     from transformers import LlamaConfig
 
-    monkeypatch.setattr(LlamaConfig, "__init__", lambda *_, **__: get_session().get("http://127.0.0.1:9/"))
-    assert "OfflineModeIsEnabled" in resolved(ModelConfig({"model_type": "llama", "hidden_size": 4711}, "x")).refused
+    monkeypatch.setattr(
+        LlamaConfig, "__init__", lambda *_, **__: get_session().get("http://127.0.0.1:9/")
+    )
+    assert (
+        "OfflineModeIsEnabled"
+        in resolved(ModelConfig({"model_type": "llama", "hidden_size": 4711}, "x")).refused
+    )

@@ -40,33 +40,51 @@ def test_a_tensor_and_its_rows_are_read_exactly(tmp_path: Path, kind: torch.dtyp
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_header_of_a_tensor_equals_that_in_safetensors(tmp_path: Path, kind: torch.dtype) -> None:
+def test_the_header_of_a_tensor_equals_that_in_safetensors(
+    tmp_path: Path, kind: torch.dtype
+) -> None:
     from safetensors.torch import save_file
 
     ours = pickled(tmp_path / "pickled", {"table": random_table(kind)})
-    save_file({"table": random_table(kind)}, save_folder(tmp_path / "safe", CONFIG) / "model.safetensors")
+    save_file(
+        {"table": random_table(kind)}, save_folder(tmp_path / "safe", CONFIG) / "model.safetensors"
+    )
     theirs = FolderFiles(tmp_path / "safe", "here")
-    assert (ours.tensors["table"].dtype, ours.tensors["table"].shape) == (theirs.tensors["table"].dtype, theirs.tensors["table"].shape)
+    assert (ours.tensors["table"].dtype, ours.tensors["table"].shape) == (
+        theirs.tensors["table"].dtype,
+        theirs.tensors["table"].shape,
+    )
     assert ours.sha256("table") == theirs.sha256("table")
 
 
 def test_a_view_of_a_larger_tensor_has_the_digest_of_its_values(tmp_path: Path) -> None:
     table = random_table()
-    whole, view = pickled(tmp_path / "a", {"table": table.T.contiguous()}), pickled(tmp_path / "b", {"table": table.T})
+    whole, view = (
+        pickled(tmp_path / "a", {"table": table.T.contiguous()}),
+        pickled(tmp_path / "b", {"table": table.T}),
+    )
     assert whole.sha256("table") == view.sha256("table")
 
 
 @pytest.mark.parametrize(
-    "value", [torch.nn.Parameter(torch.ones(3, 2)), torch.tensor(2.0), torch.zeros(0, 4)], ids=["parameter", "number", "empty"]
+    "value",
+    [torch.nn.Parameter(torch.ones(3, 2)), torch.tensor(2.0), torch.zeros(0, 4)],
+    ids=["parameter", "number", "empty"],
 )
-def test_a_parameter_a_number_and_an_empty_tensor_are_read_like_any_other(tmp_path: Path, value: torch.Tensor) -> None:
+def test_a_parameter_a_number_and_an_empty_tensor_are_read_like_any_other(
+    tmp_path: Path, value: torch.Tensor
+) -> None:
     files = pickled(tmp_path, {"value": value})
     np.testing.assert_array_equal(files.tensor("value"), value.detach().numpy())
     assert files.sha256("value") == hashlib.sha256(value.detach().numpy().tobytes()).hexdigest()
 
 
-@pytest.mark.parametrize("kind", [torch.int8, torch.uint8, torch.bool, torch.complex64, torch.float8_e4m3fn])
-def test_the_row_error_for_an_unreadable_tensor_names_its_dtype(tmp_path: Path, kind: torch.dtype) -> None:
+@pytest.mark.parametrize(
+    "kind", [torch.int8, torch.uint8, torch.bool, torch.complex64, torch.float8_e4m3fn]
+)
+def test_the_row_error_for_an_unreadable_tensor_names_its_dtype(
+    tmp_path: Path, kind: torch.dtype
+) -> None:
     files = pickled(tmp_path, {"table": torch.zeros(6, 4).to(kind)})
     with pytest.raises(RowError, match=f"table: dtype {kind}"):
         files.tensor("table")
@@ -75,7 +93,12 @@ def test_the_row_error_for_an_unreadable_tensor_names_its_dtype(tmp_path: Path, 
 
 
 def test_other_objects_than_plain_tensors_are_ignored(tmp_path: Path) -> None:
-    state = {"table": random_table(), "version": 1, 7: random_table(), "sparse": random_table().to_sparse()}
+    state = {
+        "table": random_table(),
+        "version": 1,
+        7: random_table(),
+        "sparse": random_table().to_sparse(),
+    }
     assert list(pickled(tmp_path, state).tensors) == ["table"]
 
 
@@ -86,7 +109,9 @@ def test_a_missing_row_is_a_row_error(tmp_path: Path, indices: list[int]) -> Non
 
 
 def test_a_malicious_pickle_does_not_run_even_in_a_row_that_allows_pickles(tmp_path: Path) -> None:
-    (save_folder(tmp_path, CONFIG) / "pytorch_model.bin").write_bytes(pickle.dumps(Planted(tmp_path / "ran")))
+    (save_folder(tmp_path, CONFIG) / "pytorch_model.bin").write_bytes(
+        pickle.dumps(Planted(tmp_path / "ran"))
+    )
     with pytest.raises(RowError, match="weights_only"):
         FolderFiles(tmp_path, "here", Choice(pickle=True)).tensor("table")
     assert not (tmp_path / "ran").exists()
@@ -107,9 +132,19 @@ def test_a_pickle_without_a_state_dict_is_a_row_error(tmp_path: Path, state: Any
 
 @given(
     st.binary(max_size=40),
-    st.sampled_from([b"", b"PK\x03\x04", b"\x80\x02", b"\x80\x02}q\x00", b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."]),
+    st.sampled_from(
+        [
+            b"",
+            b"PK\x03\x04",
+            b"\x80\x02",
+            b"\x80\x02}q\x00",
+            b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.",
+        ]
+    ),
 )
-def test_invalid_bytes_are_a_row_error(tmp_path_factory: pytest.TempPathFactory, content: bytes, opening: bytes) -> None:
+def test_invalid_bytes_are_a_row_error(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes, opening: bytes
+) -> None:
     folder = save_folder(tmp_path_factory.mktemp("bytes"), CONFIG)
     (folder / "pytorch_model.bin").write_bytes(opening + content)
     with pytest.raises(RowError, match=r"here/pytorch_model.bin: .*expected"):
@@ -131,9 +166,15 @@ def test_a_missing_pickle_is_a_row_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["model.pt", "model.pth", "model.ckpt", "pytorch_model.bin"])
-def test_a_planted_pickle_under_any_name_does_not_run_and_is_not_even_opened_unless_allowed(tmp_path: Path, name: str) -> None:
+def test_a_planted_pickle_under_any_name_does_not_run_and_is_not_even_opened_unless_allowed(
+    tmp_path: Path, name: str
+) -> None:
     torch.save({"dims": Planted(tmp_path / "ran")}, save_folder(tmp_path, CONFIG) / name)
-    for choice, message in ((Choice(), "only a pickle"), (Choice(pickle=True), "weights_only"), (Choice(True, name), "weights_only")):
+    for choice, message in (
+        (Choice(), "only a pickle"),
+        (Choice(pickle=True), "weights_only"),
+        (Choice(True, name), "weights_only"),
+    ):
         with pytest.raises(RowError, match=message):
             assert FolderFiles(tmp_path, "here", choice).tensors
     assert not (tmp_path / "ran").exists()
@@ -141,26 +182,43 @@ def test_a_planted_pickle_under_any_name_does_not_run_and_is_not_even_opened_unl
 
 @pytest.mark.parametrize("key", ["model_state_dict", "state_dict", "model", "module"])
 def test_a_state_dict_within_another_is_found(tmp_path: Path, key: str) -> None:
-    files = pickled(tmp_path, {"step": 7, key: {"table": random_table()}, "loss": torch.tensor(0.5)})
+    files = pickled(
+        tmp_path, {"step": 7, key: {"table": random_table()}, "loss": torch.tensor(0.5)}
+    )
     np.testing.assert_array_equal(files.tensor("table"), random_table().numpy())
     assert list(files.tensors) == ["table"]
 
 
 def test_a_file_before_the_zip_format_is_read_exactly(tmp_path: Path) -> None:
-    torch.save({"table": random_table()}, save_folder(tmp_path, CONFIG) / "pytorch_model.bin", _use_new_zipfile_serialization=False)
-    np.testing.assert_array_equal(FolderFiles(tmp_path, "here", Choice(pickle=True)).tensor("table"), random_table().numpy())
+    torch.save(
+        {"table": random_table()},
+        save_folder(tmp_path, CONFIG) / "pytorch_model.bin",
+        _use_new_zipfile_serialization=False,
+    )
+    np.testing.assert_array_equal(
+        FolderFiles(tmp_path, "here", Choice(pickle=True)).tensor("table"), random_table().numpy()
+    )
 
 
 def test_a_tensor_that_repeats_one_value_to_80_gb_is_a_row_error(tmp_path: Path) -> None:
-    files = pickled(tmp_path, {"table": torch.ones(1, 1).expand(200_000, 100_000), "other": random_table()})
+    files = pickled(
+        tmp_path, {"table": torch.ones(1, 1).expand(200_000, 100_000), "other": random_table()}
+    )
     assert files.tensors["table"].shape == (200_000, 100_000)
-    with pytest.raises(RowError, match="here: table: its 80,000,000,000 bytes repeat 4; expected a value for each element"):
+    with pytest.raises(
+        RowError,
+        match="here: table: its 80,000,000,000 bytes repeat 4; expected a value for each element",
+    ):
         files.tensor("table")
 
 
 def test_a_tensor_without_values_is_a_row_error(tmp_path: Path) -> None:
     with pytest.raises(
-        RowError, match="here: table: on the meta device of torch, where tensors have no values; expected values in the file"
+        RowError,
+        match=(
+            "here: table: on the meta device of torch, where tensors have no values; expected"
+            " values in the file"
+        ),
     ):
         pickled(tmp_path, {"table": torch.ones(6, 4, device="meta")}).tensor("table")
 
@@ -176,7 +234,9 @@ def test_a_compressed_file_is_a_row_error(tmp_path: Path) -> None:
         assert FolderFiles(tmp_path, "here", Choice(pickle=True)).tensors
 
 
-def test_warnings_of_torch_do_not_reach_the_terminal(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
+def test_warnings_of_torch_do_not_reach_the_terminal(
+    tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
     with zipfile.ZipFile(save_folder(tmp_path, CONFIG) / "pytorch_model.bin", "w") as archive:
         archive.writestr("archive/constants.pkl", pickle.dumps(()))
         archive.writestr("archive/data.pkl", pickle.dumps({}))
@@ -190,13 +250,18 @@ def sharded(folder: Path, weight_map: dict[str, str]) -> FolderFiles:
     save_folder(folder, CONFIG)
     torch.save({"a": random_table()}, folder / "one.bin")
     torch.save({"b": random_table() * 2}, folder / "two.bin")
-    (folder / "pytorch_model.bin.index.json").write_text(json.dumps({"weight_map": weight_map}), encoding="utf-8")
+    (folder / "pytorch_model.bin.index.json").write_text(
+        json.dumps({"weight_map": weight_map}), encoding="utf-8"
+    )
     return FolderFiles(folder, "here", Choice(pickle=True))
 
 
 def test_shards_are_read_through_their_index(tmp_path: Path) -> None:
     files = sharded(tmp_path, {"b": "two.bin", "a": "one.bin"})
-    assert {name: tensor.file for name, tensor in files.tensors.items()} == {"a": "one.bin", "b": "two.bin"}
+    assert {name: tensor.file for name, tensor in files.tensors.items()} == {
+        "a": "one.bin",
+        "b": "two.bin",
+    }
     np.testing.assert_array_equal(files.tensor("b"), random_table().numpy() * 2)
 
 
@@ -224,19 +289,26 @@ def test_one_of_several_files_with_slices_is_a_row_error(tmp_path: Path) -> None
 
 
 DIMS = {
-    "n_mels": 80, "n_vocab": 40, "n_audio_ctx": 32, "n_audio_state": 16, "n_audio_head": 2, "n_audio_layer": 1,
+    "n_mels": 80, "n_vocab": 40, "n_audio_ctx": 32, "n_audio_state": 16, "n_audio_head": 2,
+    "n_audio_layer": 1,
     "n_text_ctx": 16, "n_text_state": 16, "n_text_head": 2, "n_text_layer": 1,
 }  # fmt: skip
 
 
 def whisper(folder: Path, dims: Any) -> FolderFiles:
-    """A file as OpenAI publishes them (load_model in whisper/__init__.py), with a table of ``sinusoids`` of whisper/model.py."""
+    """A file as OpenAI publishes them (load_model in whisper/__init__.py), with a table of
+    ``sinusoids`` of whisper/model.py.
+    """
     folder.mkdir(exist_ok=True)
     angles = torch.arange(32)[:, None] * torch.exp(-np.log(10_000) / 7 * torch.arange(8))
     state = {
         "encoder.positional_embedding": torch.cat([torch.sin(angles), torch.cos(angles)], dim=1),
-        "decoder.positional_embedding": torch.randn(16, 16, generator=torch.Generator().manual_seed(0)),
-        "decoder.token_embedding.weight": torch.randn(40, 16, generator=torch.Generator().manual_seed(1)),
+        "decoder.positional_embedding": torch.randn(
+            16, 16, generator=torch.Generator().manual_seed(0)
+        ),
+        "decoder.token_embedding.weight": torch.randn(
+            40, 16, generator=torch.Generator().manual_seed(1)
+        ),
     }
     torch.save({"dims": dims, "model_state_dict": state}, folder / "tiny.pt")
     return FolderFiles(folder, "here", Choice(True, "tiny.pt"))
@@ -244,11 +316,23 @@ def whisper(folder: Path, dims: Any) -> FolderFiles:
 
 def test_a_file_of_whisper_has_its_own_config_and_both_encodings(tmp_path: Path) -> None:
     files = whisper(tmp_path, DIMS)
-    assert (files.config.family, files.config.integer("max_source_positions"), files.config.integer("d_model")) == ("whisper", 32, 16)
-    found = {encoding.part: (encoding.scheme, encoding.modality, encoding.stack) for encoding in find(files)}
-    assert found == {"encoder": ("sinusoidal", "audio", "encoder"), "decoder": ("learned", "text", "decoder")}
+    assert (
+        files.config.family,
+        files.config.integer("max_source_positions"),
+        files.config.integer("d_model"),
+    ) == ("whisper", 32, 16)
+    found = {
+        encoding.part: (encoding.scheme, encoding.modality, encoding.stack)
+        for encoding in find(files)
+    }
+    assert found == {
+        "encoder": ("sinusoidal", "audio", "encoder"),
+        "decoder": ("learned", "text", "decoder"),
+    }
 
 
-@pytest.mark.parametrize("dims", [None, {}, {**DIMS, "n_mels": "80"}, {**DIMS, "n_vocab": True}, [80]])
+@pytest.mark.parametrize(
+    "dims", [None, {}, {**DIMS, "n_mels": "80"}, {**DIMS, "n_vocab": True}, [80]]
+)
 def test_a_file_with_other_sizes_has_no_config(tmp_path: Path, dims: Any) -> None:
     assert "model_type" not in whisper(tmp_path, dims).config

@@ -27,11 +27,25 @@ from generator.pipeline.jobs import Event, Stage
 from tests import inline
 from tests.built import ROOT, contents
 from tests.hub_server import Repository, run, serving
-from tests.synthetic import BROKEN, NOTHING, PICKLED, ROTATION, WORDLESS, Contents, write_folder, write_list
+from tests.synthetic import (
+    BROKEN,
+    NOTHING,
+    PICKLED,
+    ROTATION,
+    WORDLESS,
+    Contents,
+    write_folder,
+    write_list,
+)
 
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]  # It is a group of commands.
 PUBLIC = sorted(name for name, command in COMMANDS.items() if not command.hidden)
-FOLDERS: Mapping[str, Contents] = {"table": WORDLESS, "rotation": ROTATION, "nothing": NOTHING, "broken": BROKEN}
+FOLDERS: Mapping[str, Contents] = {
+    "table": WORDLESS,
+    "rotation": ROTATION,
+    "nothing": NOTHING,
+    "broken": BROKEN,
+}
 # A limit on the size of files, which fails like a full disk.
 FULL_DISK = ("/bin/sh", "-c", 'ulimit -f 100; exec "$@"', "sh")
 
@@ -55,18 +69,36 @@ class World:
 
     @property
     def rows(self) -> dict[str, Any]:
-        document = json.loads((self.folder / "out/site/data/atlas.json").read_text(encoding="utf-8"))
+        document = json.loads(
+            (self.folder / "out/site/data/atlas.json").read_text(encoding="utf-8")
+        )
         return {row["slug"]: row for row in document["checkpoints"]}
 
 
 def build(folder: Path, log: Path | None = None, **options: Any) -> CompletedProcess[str]:
-    command = ["build", "--config", str(folder / "checkpoints.yml"), "--output", str(folder / "out"), "--jobs", "2"]
+    command = [
+        "build",
+        "--config",
+        str(folder / "checkpoints.yml"),
+        "--output",
+        str(folder / "out"),
+        "--jobs",
+        "2",
+    ]
     return run(*command, *(["--log", str(log)] if log else []), home=folder / "hub", **options)
 
 
 def build_inline(folder: Path, *options: str) -> CompletedProcess[str]:
     """``build`` in this process, which is faster."""
-    return inline.run("build", "--config", str(folder / "checkpoints.yml"), "--output", str(folder / "out"), *options, home=folder / "hub")
+    return inline.run(
+        "build",
+        "--config",
+        str(folder / "checkpoints.yml"),
+        "--output",
+        str(folder / "out"),
+        *options,
+        home=folder / "hub",
+    )
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +118,9 @@ def here(world: World, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def invoke(*arguments: str) -> Result:
-    """Run a command in this process and no other; exceptions that it does not handle are raised here."""
+    """Run a command in this process and no other; exceptions that it does not handle are raised
+    here.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_pool, "processes", lambda *_, **__: nullcontext(inline.Inline()))
         return CliRunner().invoke(app, arguments, catch_exceptions=False)
@@ -101,11 +135,15 @@ def test_every_command_has_help(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_option_has_help(name: str) -> None:
-    assert [option.name for option in COMMANDS[name].params if option.name != "help" and not option.help] == []
+    assert [
+        option.name for option in COMMANDS[name].params if option.name != "help" and not option.help
+    ] == []
 
 
 @pytest.fixture(scope="module")
-def logged(world: World, tmp_path_factory: pytest.TempPathFactory) -> tuple[CompletedProcess[str], list[dict[str, Any]]]:
+def logged(
+    world: World, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[CompletedProcess[str], list[dict[str, Any]]]:
     """The same build again, after its pages were deleted, with its log."""
     log = tmp_path_factory.mktemp("log") / "events.jsonl"
     shutil.rmtree(world.folder / "out/docs")
@@ -113,10 +151,18 @@ def logged(world: World, tmp_path_factory: pytest.TempPathFactory) -> tuple[Comp
     return done, [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
 
 
-def test_a_log_has_one_json_object_for_each_event(logged: tuple[CompletedProcess[str], list[dict[str, Any]]], world: World) -> None:
+def test_a_log_has_one_json_object_for_each_event(
+    logged: tuple[CompletedProcess[str], list[dict[str, Any]]], world: World
+) -> None:
     finished = [event for event in logged[1] if event["event"] == "finished"]
-    assert {event["slug"]: event["status"] for event in finished} == {slug: row["status"] for slug, row in world.rows.items()}
-    assert {event["slug"] for event in finished if event["stored"]} == {"nothing", "rotation", "table"}
+    assert {event["slug"]: event["status"] for event in finished} == {
+        slug: row["status"] for slug, row in world.rows.items()
+    }
+    assert {event["slug"] for event in finished if event["stored"]} == {
+        "nothing",
+        "rotation",
+        "table",
+    }
 
 
 @pytest.mark.parametrize("content", ["- hub: openai-community/gpt2\n", "{}", '{"other": 1}\n'])
@@ -124,10 +170,19 @@ def test_a_file_that_is_no_log_is_not_overwritten(content: str, tmp_path: Path) 
     write_list(tmp_path, [{"folder": "nothing"}])
     (tmp_path / "kept").write_text(content)
     done = invoke(
-        "build", "--config", str(tmp_path / "checkpoints.yml"), "--output", str(tmp_path / "out"), "--log", str(tmp_path / "kept")
+        "build",
+        "--config",
+        str(tmp_path / "checkpoints.yml"),
+        "--output",
+        str(tmp_path / "out"),
+        "--log",
+        str(tmp_path / "kept"),
     )
     assert (done.exit_code, (tmp_path / "kept").read_text()) == (2, content)
-    assert "kept: a file that is no log; expected a new file, or the log of an earlier build" in done.stderr
+    assert (
+        "kept: a file that is no log; expected a new file, or the log of an earlier build"
+        in done.stderr
+    )
 
 
 def test_a_log_takes_the_place_of_an_earlier_one(world: World, tmp_path: Path) -> None:
@@ -145,22 +200,38 @@ def test_a_log_ends_with_the_stages_and_the_summary(
     done, events = logged
     assert [event.get("name") for event in events[-4:]] == ["comparisons", "pages", "mkdocs", None]
     last = {key: value for key, value in events[-1].items() if key not in ("second", "seconds")}
-    counts = {"built": 3, "stale": 0, "failed": 1, "not_reached": 1, "stored": 3, "unchanged": False, "received": 0}
+    counts = {
+        "built": 3,
+        "stale": 0,
+        "failed": 1,
+        "not_reached": 1,
+        "stored": 3,
+        "unchanged": False,
+        "received": 0,
+    }
     assert last == {"event": "summary", **counts}
-    assert done.stdout.splitlines()[-1].endswith(f"(3 from the store, 0 bytes read over the network, {events[-1]['seconds']:.1f} s)")
+    assert done.stdout.splitlines()[-1].endswith(
+        f"(3 from the store, 0 bytes read over the network, {events[-1]['seconds']:.1f} s)"
+    )
 
 
 def test_a_summary_counts_the_bytes_of_resolving_a_branch_too(tmp_path: Path) -> None:
     write_list(tmp_path, [{"hub": "atlas/plain"}])
     with serving({"atlas/plain": Repository({"a" * 40: NOTHING}, {"main": "a" * 40})}) as hub:
         done = build(tmp_path, log=tmp_path / "log", endpoint=hub.endpoint)
-    assert json.loads((tmp_path / "log").read_text(encoding="utf-8").splitlines()[-1])["received"] == hub.sent
+    assert (
+        json.loads((tmp_path / "log").read_text(encoding="utf-8").splitlines()[-1])["received"]
+        == hub.sent
+    )
     assert f", {hub.sent} bytes read over the network, " in done.stdout
 
 
 def test_a_log_that_cannot_be_written_ends_with_2(here: Path) -> None:
     done = invoke("build", "--offline", "--output", "out", "--log", "none/events.jsonl")
-    assert (done.exit_code, done.stderr) == (2, "none/events.jsonl: No such file or directory; expected a file that can be written\n")
+    assert (done.exit_code, done.stderr) == (
+        2,
+        "none/events.jsonl: No such file or directory; expected a file that can be written\n",
+    )
 
 
 def test_a_terminal_shows_a_bar_and_the_lines(tmp_path: Path) -> None:
@@ -168,7 +239,9 @@ def test_a_terminal_shows_a_bar_and_the_lines(tmp_path: Path) -> None:
     with reporting(console, 2, None) as reporter:
         reporter.report(Event("started", "first"))
         assert reporter.in_progress == ["first"]
-        reporter.report(Event("finished", "first", "ok", encodings=1, stored=True, received=2_000_000))
+        reporter.report(
+            Event("finished", "first", "ok", encodings=1, stored=True, received=2_000_000)
+        )
     assert "ok  first: 1 encoding, from the store" in console.file.getvalue()  # type: ignore[attr-defined]  # It is a StringIO.
     assert "(1 from the store, 2.0 MB read over the network" in reporter.close({"ok": 1}, tmp_path)
 
@@ -183,7 +256,10 @@ def test_the_bar_shows_the_stages() -> None:
 
 
 def test_the_readme_names_no_command_that_does_not_exist() -> None:
-    commands = re.findall(r"(?:python -m generator|position-atlas) ([a-z]+)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    commands = re.findall(
+        r"(?:python -m generator|position-atlas) ([a-z]+)",
+        (ROOT / "README.md").read_text(encoding="utf-8"),
+    )
     assert set(commands) <= set(COMMANDS)
 
 
@@ -197,7 +273,11 @@ def test_without_a_command_help_is_printed() -> None:
     assert all(name in done.output for name in PUBLIC)
 
 
-@pytest.mark.parametrize("arguments", [["bild"], ["build", "--outptu", "x"], ["build", "--jobs", "0"], ["inspect"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments",
+    [["bild"], ["build", "--outptu", "x"], ["build", "--jobs", "0"], ["inspect"]],
+    ids=" ".join,
+)
 def test_a_mistyped_command_ends_with_2(arguments: list[str]) -> None:
     assert invoke(*arguments).exit_code == 2
 
@@ -231,16 +311,23 @@ def test_a_build_writes_nothing_to_stderr(world: World) -> None:
 
 
 @pytest.mark.parametrize("name", ["table", "rotation", "nothing"])
-def test_inspect_prints_the_row_of_atlas_json_without_metrics_and_arrays(name: str, world: World, here: Path) -> None:
+def test_inspect_prints_the_row_of_atlas_json_without_metrics_and_arrays(
+    name: str, world: World, here: Path
+) -> None:
     row = world.rows[name]
-    bare = [{key: value for key, value in encoding.items() if key not in ("metrics", "arrays")} for encoding in row["encodings"]]
+    bare = [
+        {key: value for key, value in encoding.items() if key not in ("metrics", "arrays")}
+        for encoding in row["encodings"]
+    ]
     assert json.loads(invoke("inspect", name, "--json").output) == {**row, "encodings": bare}
 
 
 def test_inspect_shows_the_encodings(here: Path) -> None:
     done = invoke("inspect", "table")
     assert done.exit_code == 0
-    assert all(word in done.output for word in ("decoder · Learned table", "wpe.weight", "16 × 4", "F32"))
+    assert all(
+        word in done.output for word in ("decoder · Learned table", "wpe.weight", "16 × 4", "F32")
+    )
 
 
 def test_inspect_of_an_unknown_model_lists_what_it_looked_for(here: Path) -> None:
@@ -269,11 +356,20 @@ BAD_FOLDERS: Mapping[str, tuple[Callable[[Path], object], str]] = {
     "nothing in it": (str, "bad: no config.json; expected one beside the weights"),
     "a pipe": (_pipe, "bad/config.json: not a regular file; expected one"),
     "a folder": (_folder, "bad/config.json: not a regular file; expected one"),
-    "a link that leads out": (_link, "bad/config.json: a link that leads out of the folder; expected a file within it"),
-    "a list": (partial(write_folder, contents={"config.json": b"[]"}), "bad/config.json: list; expected a JSON object"),
+    "a link that leads out": (
+        _link,
+        "bad/config.json: a link that leads out of the folder; expected a file within it",
+    ),
+    "a list": (
+        partial(write_folder, contents={"config.json": b"[]"}),
+        "bad/config.json: list; expected a JSON object",
+    ),
     "only a pickle": (
         partial(write_folder, contents=PICKLED),
-        "bad: only a pickle (pytorch_model.bin or another torch file), which is not opened; expected",
+        (
+            "bad: only a pickle (pytorch_model.bin or another torch file), which is not opened;"
+            " expected"
+        ),
     ),
 }
 
@@ -291,7 +387,8 @@ def test_inspect_reports_a_bad_folder_in_one_line(
 
 
 @pytest.mark.parametrize(
-    ("source", "message"), [("./none", "no such folder"), ("/dev/null", "not a folder"), ("./" + "x" * 300, "too long")]
+    ("source", "message"),
+    [("./none", "no such folder"), ("/dev/null", "not a folder"), ("./" + "x" * 300, "too long")],
 )
 def test_inspect_reports_a_missing_folder_in_one_line(source: str, message: str) -> None:
     done = invoke("inspect", source)
@@ -301,7 +398,10 @@ def test_inspect_reports_a_missing_folder_in_one_line(source: str, message: str)
 
 
 def test_a_malicious_pickle_is_not_executed(tmp_path: Path) -> None:
-    write_folder(tmp_path, {**PICKLED, "pytorch_model.bin": pickle.dumps({"wpe.weight": Planted(tmp_path / "trace")})})
+    write_folder(
+        tmp_path,
+        {**PICKLED, "pytorch_model.bin": pickle.dumps({"wpe.weight": Planted(tmp_path / "trace")})},
+    )
     done = invoke("inspect", str(tmp_path), "--pickle")
     assert done.exit_code == 1
     assert "expected tensors alone" in done.stderr
@@ -309,18 +409,25 @@ def test_a_malicious_pickle_is_not_executed(tmp_path: Path) -> None:
 
 
 def test_characters_that_a_terminal_cannot_show_are_escaped(world: World) -> None:
-    done = run("inspect", str(world.folder / "table"), home=world.folder / "hub", PYTHONIOENCODING="ascii")
+    done = run(
+        "inspect", str(world.folder / "table"), home=world.folder / "hub", PYTHONIOENCODING="ascii"
+    )
     assert done.returncode == 0, done.stderr
     assert "\\xd7" in done.stdout
 
 
 def test_check_counts_the_rows_of_a_list_without_problems(here: Path) -> None:
     done = invoke("check")
-    assert (done.exit_code, done.output) == (0, "checkpoints.yml: 5 checkpoints, no problem found\n")
+    assert (done.exit_code, done.output) == (
+        0,
+        "checkpoints.yml: 5 checkpoints, no problem found\n",
+    )
 
 
 @pytest.mark.parametrize("command", ["check", "build"])
-def test_a_bad_list_ends_with_2_and_one_line_per_problem(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bad_list_ends_with_2_and_one_line_per_problem(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     write_list(tmp_path, [{"hub": "../x"}, {"folder": "x", "revison": "main"}])
     done = invoke(command)
@@ -330,7 +437,9 @@ def test_a_bad_list_ends_with_2_and_one_line_per_problem(command: str, tmp_path:
 
 
 @pytest.mark.parametrize("output", ["/", ".", "table", "checkpoints.yml"])
-def test_a_build_into_an_unsuitable_folder_ends_with_2_and_changes_nothing(output: str, here: Path) -> None:
+def test_a_build_into_an_unsuitable_folder_ends_with_2_and_changes_nothing(
+    output: str, here: Path
+) -> None:
     before = contents(here)
     done = invoke("build", "--offline", "--output", output)
     assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
@@ -353,18 +462,27 @@ def test_inspecting_a_branch_resolves_it_once(tmp_path: Path) -> None:
     with serving({"atlas/plain": Repository({"a" * 40: NOTHING}, {"main": "a" * 40})}) as hub:
         done = run("inspect", "atlas/plain", home=tmp_path / "hub", endpoint=hub.endpoint)
     assert done.returncode == 0, done.stderr
-    assert [request.path for request in hub.log if "/revision/" in request.path] == ["/api/models/atlas/plain/revision/main"]
+    assert [request.path for request in hub.log if "/revision/" in request.path] == [
+        "/api/models/atlas/plain/revision/main"
+    ]
 
 
 def test_a_site_on_a_port_in_use_is_refused_before_it_is_built(here: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as occupied:
         port = occupied.getsockname()[1]
         done = invoke("serve", "--output", "served", "--port", str(port))
-    assert (done.exit_code, done.stderr) == (2, f"--port {port}: Address already in use; expected a free port\n")
+    assert (done.exit_code, done.stderr) == (
+        2,
+        f"--port {port}: Address already in use; expected a free port\n",
+    )
     assert not (here / "served").exists()
 
 
-def test_the_hidden_command_writes_the_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_hidden_command_writes_the_schema(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("generator.cli.commands.SCHEMA", tmp_path / "schema.json")
     assert invoke("schema").exit_code == 0
-    assert (tmp_path / "schema.json").read_bytes() == (ROOT / "checkpoints.schema.json").read_bytes()
+    assert (tmp_path / "schema.json").read_bytes() == (
+        ROOT / "checkpoints.schema.json"
+    ).read_bytes()

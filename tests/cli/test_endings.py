@@ -25,10 +25,23 @@ class Ended:
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory: pytest.TempPathFactory) -> Ended:
     if sys.platform != "linux":
-        pytest.skip("Other systems tell nobody how a process ends that outlives its parent, so that was not tested here")
+        pytest.skip(
+            "Other systems tell nobody how a process ends that outlives its parent, so that was not"
+            " tested here"
+        )
     folder = tmp_path_factory.mktemp("ended")
-    rows = [{"folder": write_folder(folder / name, files).name} for name, files in {"table": WORDLESS, "nothing": NOTHING}.items()]
-    arguments = ("--config", str(write_list(folder, rows)), "--output", str(folder / "out"), "--jobs", "2")
+    rows = [
+        {"folder": write_folder(folder / name, files).name}
+        for name, files in {"table": WORDLESS, "nothing": NOTHING}.items()
+    ]
+    arguments = (
+        "--config",
+        str(write_list(folder, rows)),
+        "--output",
+        str(folder / "out"),
+        "--jobs",
+        "2",
+    )
     watched = (sys.executable, str(ROOT / "tests/ending.py"), str(folder / "codes.json"))
     done = run("build", *arguments, home=folder / "hub", before=watched, PYTHONFAULTHANDLER="1")
     return Ended(json.loads((folder / "codes.json").read_text(encoding="utf-8")), done.stderr)

@@ -32,14 +32,21 @@ from tests.synthetic import NOTHING, ROTATION, WORDLESS, write_folder, write_lis
 SLIDING = Layer("decoder", "decoder", 0, "sliding attention", ("sliding",), 1023, 0, ())
 FULL = replace(SLIDING, type="full attention", mixers=("full",), before=None)
 LAYERS = [SLIDING, SLIDING, FULL] * 12
-NOTE = "The tensor has 18 rows; the first 2 are not positions in this family and are left out of all that is drawn and measured."
+NOTE = (
+    "The tensor has 18 rows; the first 2 are not positions in this family and are left out of all"
+    " that is drawn and measured."
+)
 TABLE = PositionTable(np.eye(16))
-LEARNED = Encoding("decoder", "learned", TABLE, Provenance("weights", "wpe.weight", "F32", (18, 16)), (NOTE,))
+LEARNED = Encoding(
+    "decoder", "learned", TABLE, Provenance("weights", "wpe.weight", "F32", (18, 16)), (NOTE,)
+)
 ODD = "\x1b[31m[red]:100:\nbegins a line"
 SPELT = "\\u001b[31m[red]:100:\\u000abegins a line"
 
 
-def shown(layers: Sequence[Layer] = LAYERS, encoding: Encoding[Form] = LEARNED, **options: object) -> str:
+def shown(
+    layers: Sequence[Layer] = LAYERS, encoding: Encoding[Form] = LEARNED, **options: object
+) -> str:
     """What a terminal prints; ``options`` as those of rich's Console."""
     terminal = Terminal(file=StringIO(), **{"width": 80, **options})
     numbered = tuple(replace(layer, index=index) for index, layer in enumerate(layers))
@@ -65,8 +72,14 @@ def test_a_strip_has_a_letter_for_every_layer_and_the_number_of_the_first_in_eac
 
 def test_layers_that_are_alike_are_one_line_of_the_legend() -> None:
     text = " ".join(shown().split())
-    assert "b 12 layers: 2, 5, … 35 (one in 3) · attention to all positions · all before, none after ·" in text
-    assert "a 24 layers: 0–1, 3–4, 6–7, 9–10 and 8 more ranges · sliding-window attention · up to 1,023 before, none after ·" in text
+    assert (
+        "b 12 layers: 2, 5, … 35 (one in 3) · attention to all positions · all before, none after ·"
+        in text
+    )
+    assert (
+        "a 24 layers: 0–1, 3–4, 6–7, 9–10 and 8 more ranges · sliding-window attention · up to"
+        " 1,023 before, none after ·" in text
+    )
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])
@@ -78,11 +91,14 @@ def test_no_line_is_wider_than_the_terminal_and_no_word_is_broken(width: int) ->
 
 def test_colours_only_repeat_what_letters_say() -> None:
     assert without_codes(coloured()) == shown()
-    assert "48;2;61;127;214" in coloured()  # The background of the first colour of the pages, #3d7fd6.
+    # The background of the first colour of the pages, #3d7fd6.
+    assert "48;2;61;127;214" in coloured()
     assert "\x1b[" not in shown()
 
 
-def test_there_are_no_colours_where_the_environment_asks_for_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_there_are_no_colours_where_the_environment_asks_for_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     assert not re.search(r"\x1b\[[0-9;]*[34]8;", coloured())
 
@@ -100,17 +116,26 @@ def test_a_name_made_to_mislead_is_shown_as_it_is(where: str) -> None:
         "tensor": replace(LEARNED, provenance=replace(LEARNED.provenance, tensor=ODD)),
         "note": replace(LEARNED, notes=(ODD,)),
     }.get(where, LEARNED)
-    output = shown([replace(SLIDING, part=ODD)] if where == "layer" else LAYERS, encoding, width=200)
+    output = shown(
+        [replace(SLIDING, part=ODD)] if where == "layer" else LAYERS, encoding, width=200
+    )
     assert output.count(SPELT) == 1
 
 
 def test_an_encoding_without_a_tensor_says_where_it_is_from() -> None:
-    output = shown(encoding=Encoding("decoder", "none", NoEncoding("it is recurrent"), Provenance("config.json")))
+    output = shown(
+        encoding=Encoding(
+            "decoder", "none", NoEncoding("it is recurrent"), Provenance("config.json")
+        )
+    )
     assert "decoder · No encoding" in output
     assert "NoEncoding · no tensor, from config.json · 0 analyses" in output
 
 
-INSPECTED = "import sys; from generator.cli.commands import app; app(sys.argv[1:], standalone_mode=False); print(*sys.modules)"
+INSPECTED = (
+    "import sys; from generator.cli.commands import app; app(sys.argv[1:], standalone_mode=False);"
+    " print(*sys.modules)"
+)
 
 
 def test_a_file_of_weights_by_itself_needs_neither_transformers_nor_torch(tmp_path: Path) -> None:
@@ -130,10 +155,17 @@ def failure(folder: Path) -> str:
 
 def test_a_tensor_beyond_the_memory_of_a_row_ends_the_command_with_one_line(tmp_path: Path) -> None:
     size = 4 * 2**22 * 2560
-    header = json.dumps({"wpe.weight": {"dtype": "F32", "shape": [2**22, 2560], "data_offsets": [0, size]}}).encode()
-    folder = write_folder(tmp_path, {**WORDLESS, "model.safetensors": struct.pack("<Q", len(header)) + header})
+    header = json.dumps(
+        {"wpe.weight": {"dtype": "F32", "shape": [2**22, 2560], "data_offsets": [0, size]}}
+    ).encode()
+    folder = write_folder(
+        tmp_path, {**WORDLESS, "model.safetensors": struct.pack("<Q", len(header)) + header}
+    )
     os.truncate(folder / "model.safetensors", 8 + len(header) + size)
-    assert "wpe.weight: its header asks for F32 of shape (4194304, 2560), 42,949,672,960 bytes; expected" in failure(folder)
+    assert (
+        "wpe.weight: its header asks for F32 of shape (4194304, 2560), 42,949,672,960 bytes;"
+        " expected" in failure(folder)
+    )
 
 
 def _killed(task: Task) -> None:
@@ -145,7 +177,11 @@ def _hungry(task: Task) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("ends", "reason"), [(_killed, "its process ended with code -9; it had 4 GiB of memory"), (_hungry, "needed more than 4 GiB of memory")]
+    ("ends", "reason"),
+    [
+        (_killed, "its process ended with code -9; it had 4 GiB of memory"),
+        (_hungry, "needed more than 4 GiB of memory"),
+    ],
 )
 def test_an_inspection_that_exceeds_a_limit_of_a_row_ends_the_command_with_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: Callable[[Task], object], reason: str
@@ -154,10 +190,14 @@ def test_an_inspection_that_exceeds_a_limit_of_a_row_ends_the_command_with_one_l
     assert f"{tmp_path}: {reason}" in failure(write_folder(tmp_path, NOTHING))
 
 
-def test_the_sizes_of_a_list_name_a_row_that_exceeds_a_limit_and_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_sizes_of_a_list_name_a_row_that_exceeds_a_limit_and_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rows = [{"folder": str(write_folder(tmp_path / name, ROTATION))} for name in "ab"]
     monkeypatch.setattr(evaluate, "needed", _killed_by_a)
-    done = CliRunner().invoke(app, ["check", "--bytes", "--config", str(write_list(tmp_path, rows))])
+    done = CliRunner().invoke(
+        app, ["check", "--bytes", "--config", str(write_list(tmp_path, rows))]
+    )
     assert done.exit_code == 1
     assert "b: 0 bytes" in done.stdout
     assert "a: its process ended with code -9" in done.stderr

@@ -1,4 +1,6 @@
-"""Ctrl+C at many moments of a real build: it ends with 2 and one line, and nothing is half written."""
+"""Ctrl+C at many moments of a real build: it ends with 2 and one line, and nothing is half
+written.
+"""
 
 import os
 import signal
@@ -14,34 +16,67 @@ from tests.hub_server import NOBODY
 from tests.synthetic import NOTHING, TABLE, write_folder, write_list
 
 if sys.platform == "win32":
-    pytest.skip("Windows has no process groups to which a terminal sends SIGINT, so that was not tested here", allow_module_level=True)
+    pytest.skip(
+        "Windows has no process groups to which a terminal sends SIGINT, so that was not tested"
+        " here",
+        allow_module_level=True,
+    )
 
 REPORT = "import time:"  # How Python begins a line about an import.
-# Modules in the order in which a first build imports them: of the program's start, of the process from which workers are forked, of the site.
-MOMENTS = ["generator.cli", "typer", "numpy", "generator.contracts", "pebble", "generator.pipeline.preload", "torch.nn", "mkdocs"]
-ALWAYS = ["numpy", "generator.pipeline.preload"]  # One in the build's own process, and one in another; a test below has a late one.
-CASES = [moment if moment in ALWAYS else pytest.param(moment, marks=pytest.mark.thorough) for moment in MOMENTS]
+# Modules in the order in which a first build imports them: of the program's start, of the process
+# from which workers are forked, of the site.
+MOMENTS = [
+    "generator.cli",
+    "typer",
+    "numpy",
+    "generator.contracts",
+    "pebble",
+    "generator.pipeline.preload",
+    "torch.nn",
+    "mkdocs",
+]
+# One in the build's own process, and one in another; a test below has a late one.
+ALWAYS = ["numpy", "generator.pipeline.preload"]
+CASES = [
+    moment if moment in ALWAYS else pytest.param(moment, marks=pytest.mark.thorough)
+    for moment in MOMENTS
+]
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("world")
-    rows = [{"folder": write_folder(folder / name, files).name} for name, files in {"table": TABLE, "nothing": NOTHING}.items()]
+    rows = [
+        {"folder": write_folder(folder / name, files).name}
+        for name, files in {"table": TABLE, "nothing": NOTHING}.items()
+    ]
     write_list(folder, rows)
     return folder
 
 
 @pytest.fixture(autouse=True)
 def _heard() -> Iterator[None]:
-    """Ctrl+C reaches the builds of these tests, even if this process was started in a way that ignores it."""
+    """Ctrl+C reaches the builds of these tests, even if this process was started in a way that
+    ignores it.
+    """
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
 
 
 def interrupted(world: Path, output: str, moment: str) -> tuple[int, list[str]]:
-    """The exit code of a build to whose processes Ctrl+C is sent when ``moment`` has been imported, and what these wrote to stderr."""
-    command = [sys.executable, "-m", "generator", "build", "--offline", "--config", str(world / "checkpoints.yml")]
+    """The exit code of a build to whose processes Ctrl+C is sent when ``moment`` has been imported,
+    and what these wrote to stderr.
+    """
+    command = [
+        sys.executable,
+        "-m",
+        "generator",
+        "build",
+        "--offline",
+        "--config",
+        str(world / "checkpoints.yml"),
+    ]
     variables = {
         **os.environ,
         "PYTHONPROFILEIMPORTTIME": "1",
@@ -51,7 +86,13 @@ def interrupted(world: Path, output: str, moment: str) -> tuple[int, list[str]]:
     }
     started = [*command, "--output", str(world / output)]
     with subprocess.Popen(
-        started, cwd=ROOT, env=variables, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
+        started,
+        cwd=ROOT,
+        env=variables,
+        text=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
     ) as process:
         assert process.stderr is not None
         said = []
@@ -80,7 +121,14 @@ def test_the_previous_site_remains_and_the_next_build_is_whole(tmp_path: Path) -
     for name in ("nothing", "other"):
         write_folder(world / name, NOTHING)
     write_list(world, [{"folder": "nothing"}])
-    command = ("build", "--offline", "--config", str(world / "checkpoints.yml"), "--output", str(world / "out"))
+    command = (
+        "build",
+        "--offline",
+        "--config",
+        str(world / "checkpoints.yml"),
+        "--output",
+        str(world / "out"),
+    )
     assert inline.run(*command, home=world / "hub").returncode == 0
     before = contents(world / "out/site")
     write_list(world, [{"folder": name} for name in ("nothing", "other")])

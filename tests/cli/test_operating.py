@@ -26,7 +26,14 @@ SPELT = r"\u001b]0;owned\u0007\u000a         ok  fake: 3 encodings\u202e[/b][red
 
 
 def build(world: Path, output: str = "out") -> subprocess.CompletedProcess[str]:
-    command = ("build", "--offline", "--config", str(world / "checkpoints.yml"), "--output", str(world / output))
+    command = (
+        "build",
+        "--offline",
+        "--config",
+        str(world / "checkpoints.yml"),
+        "--output",
+        str(world / output),
+    )
     return inline.run(*command, home=world / "hub")
 
 
@@ -37,12 +44,15 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_folder(folder / "nothing", NOTHING)
     write_list(folder, [{"folder": "rotation", "title": "日本語"}, {"folder": "nothing"}])
     done = build(folder)
-    assert (done.returncode, done.stderr) == (0, "")  # Also of letters that figures have no font for.
+    # Also of letters that figures have no font for.
+    assert (done.returncode, done.stderr) == (0, "")
     return folder
 
 
 @pytest.mark.parametrize("restored", [("store",), ("store", "docs", "site")])
-def test_an_output_restored_without_hidden_files_still_has_its_outcomes(restored: tuple[str, ...], world: Path) -> None:
+def test_an_output_restored_without_hidden_files_still_has_its_outcomes(
+    restored: tuple[str, ...], world: Path
+) -> None:
     again = world / "again"
     shutil.rmtree(again, ignore_errors=True)
     for name in restored:
@@ -64,10 +74,16 @@ def test_what_a_site_has_lost_is_noticed(lost: str, world: Path, tmp_path: Path)
     (world / "out" / lost).rename(tmp_path / "lost")
     last, altered = last_build.read(world / "out")
     (tmp_path / "lost").rename(world / "out" / lost)
-    assert (last, all(name.startswith(lost) for name in altered), len(altered) > 0) == (last_build.LastBuild(), True, True)
+    assert (last, all(name.startswith(lost) for name in altered), len(altered) > 0) == (
+        last_build.LastBuild(),
+        True,
+        True,
+    )
 
 
-def test_a_site_that_was_damaged_is_made_whole_and_a_link_that_leads_nowhere_is_cleared_away(world: Path) -> None:
+def test_a_site_that_was_damaged_is_made_whole_and_a_link_that_leads_nowhere_is_cleared_away(
+    world: Path,
+) -> None:
     before, link = contents(world / "out/site"), world / "out/site/nowhere"
     shutil.rmtree(world / "out/site/data")
     (world / "out/docs/index.md").unlink()
@@ -80,10 +96,14 @@ def test_a_site_that_was_damaged_is_made_whole_and_a_link_that_leads_nowhere_is_
 
 
 def test_a_name_made_to_mislead_is_shown_as_it_is(tmp_path: Path) -> None:
-    """A tensor whose name commands a terminal, begins a line of its own, and has rich's markup and one of its emoji."""
+    """A tensor whose name commands a terminal, begins a line of its own, and has rich's markup and
+    one of its emoji.
+    """
     header = json.dumps({ODD: {"dtype": "I8", "shape": [2, 2], "data_offsets": [0, 4]}}).encode()
     weights = struct.pack("<Q", len(header)) + header + bytes(4)
-    write_folder(tmp_path / "odd:100:", {"config.json": TABLE["config.json"], "model.safetensors": weights})
+    write_folder(
+        tmp_path / "odd:100:", {"config.json": TABLE["config.json"], "model.safetensors": weights}
+    )
     done = inline.run("inspect", str(tmp_path / "odd:100:"), home=tmp_path)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert SPELT in done.stderr
@@ -105,9 +125,26 @@ def test_what_inspect_prints_as_json_is_not_touched(tmp_path: Path) -> None:
 
 def test_a_build_whose_output_is_no_longer_read_goes_on(world: Path) -> None:
     (world / "out/.built.json").unlink()
-    command = [sys.executable, "-m", "generator", "build", "--offline", "--config", "checkpoints.yml", "--output", "out"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "SOURCE_DATE_EPOCH": "1700000000", "HF_HOME": str(world / "hub")}
-    with subprocess.Popen(command, cwd=world, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as going:
+    command = [
+        sys.executable,
+        "-m",
+        "generator",
+        "build",
+        "--offline",
+        "--config",
+        "checkpoints.yml",
+        "--output",
+        "out",
+    ]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "SOURCE_DATE_EPOCH": "1700000000",
+        "HF_HOME": str(world / "hub"),
+    }
+    with subprocess.Popen(
+        command, cwd=world, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as going:
         assert going.stdout is not None
         assert going.stderr is not None
         going.stdout.close()
@@ -116,10 +153,19 @@ def test_a_build_whose_output_is_no_longer_read_goes_on(world: Path) -> None:
     assert (world / "out/.built.json").exists()
 
 
-def test_a_build_without_input_stands_in_any_folder_and_a_user_without_a_home_sees_no_warning(world: Path) -> None:
+def test_a_build_without_input_stands_in_any_folder_and_a_user_without_a_home_sees_no_warning(
+    world: Path,
+) -> None:
     rows = [{"folder": str(world / "rotation")}]
     done = run(
-        *("build", "--offline", "--config", str(write_list(world / "one", rows)), "--output", str(world / "homeless")),
+        *(
+            "build",
+            "--offline",
+            "--config",
+            str(write_list(world / "one", rows)),
+            "--output",
+            str(world / "homeless"),
+        ),
         home=world / "hub",
         before=("/bin/sh", "-c", 'cd / && exec "$@" <&-', "sh"),
         HOME="/dev/null/none",
@@ -129,17 +175,25 @@ def test_a_build_without_input_stands_in_any_folder_and_a_user_without_a_home_se
 
 def test_paths_that_lead_nowhere_get_one_sentence(tmp_path: Path) -> None:
     write_list(tmp_path, [{"folder": "~nobody_of_this_name/m"}])
-    done = inline.run("check", "--bytes", "--config", str(tmp_path / "checkpoints.yml"), home=tmp_path)
+    done = inline.run(
+        "check", "--bytes", "--config", str(tmp_path / "checkpoints.yml"), home=tmp_path
+    )
     assert (done.returncode, "no such folder" in done.stdout + done.stderr) == (1, True)
     (tmp_path / "loop").symlink_to("loop")
     done = build(tmp_path, "loop")
-    assert (done.returncode, done.stderr.count("\n"), "leads to itself" in done.stderr) == (2, 1, True)
+    assert (done.returncode, done.stderr.count("\n"), "leads to itself" in done.stderr) == (
+        2,
+        1,
+        True,
+    )
     done = inline.run("serve", "--config", "none.yml", home=tmp_path)
     assert (done.returncode, done.stderr) == (2, "none.yml: No such file or directory\n")
 
 
 @pytest.mark.parametrize(("n_rows", "n_processes"), [(1, 2), (3, 3), (9, 4)])
-def test_no_more_processes_are_started_than_there_are_rows_or_cores(n_rows: int, n_processes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_more_processes_are_started_than_there_are_rows_or_cores(
+    n_rows: int, n_processes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(local_pool, "CORES", 2)
     with local_pool.processes(n_rows, jobs=4) as pool:
         assert pool.submit(bytes).result() == b""

@@ -62,7 +62,9 @@ def test_what_is_listed_or_nowhere_is_not_added(name: str, hub: Hub, path: Path)
 
 def test_without_an_upgrade_a_pin_stays(hub: Hub, path: Path) -> None:
     assert command(hub, path, "pin")[0] == 0
-    pinned = LIST.replace("- atlas/moving   # the first", f"- hub: atlas/moving   # the first\n    revision: {NEW}")
+    pinned = LIST.replace(
+        "- atlas/moving   # the first", f"- hub: atlas/moving   # the first\n    revision: {NEW}"
+    )
     assert path.read_text(encoding="utf-8") == pinned
     assert "0 rows pinned" in command(hub, path, "pin")[1]
     assert path.read_text(encoding="utf-8") == pinned
@@ -70,7 +72,10 @@ def test_without_an_upgrade_a_pin_stays(hub: Hub, path: Path) -> None:
 
 def test_an_upgrade_moves_pins(hub: Hub, path: Path) -> None:
     code, said = command(hub, path, "pin", "--upgrade")
-    assert (code, f"revision: {OTHER}\n    title: Pinned" in path.read_text(encoding="utf-8")) == (0, True)
+    assert (code, f"revision: {OTHER}\n    title: Pinned" in path.read_text(encoding="utf-8")) == (
+        0,
+        True,
+    )
     assert f"{OLD} → {OTHER}" in said
 
 
@@ -91,13 +96,20 @@ def test_a_pickle_is_weighed_whole_and_not_opened(tmp_path: Path) -> None:
     path = write_list(tmp_path, [{"folder": "pickled", "pickle": True}])
     done = run("check", "--bytes", "--config", str(path), home=tmp_path / "hub")
     size = len(PICKLED["pytorch_model.bin"])
-    assert (done.returncode, f"pickled: {size} bytes (pytorch_model.bin {size})" in done.stdout) == (0, True)
+    assert (
+        done.returncode,
+        f"pickled: {size} bytes (pytorch_model.bin {size})" in done.stdout,
+    ) == (0, True)
 
 
 def test_a_row_that_cannot_be_opened_is_a_problem(hub: Hub, tmp_path: Path) -> None:
-    path = write_list(tmp_path, [{"hub": "atlas/absent"}, {"hub": "atlas/moving"}, {"hub": "atlas/nowhere"}])
+    path = write_list(
+        tmp_path, [{"hub": "atlas/absent"}, {"hub": "atlas/moving"}, {"hub": "atlas/nowhere"}]
+    )
     code, said = command(hub, path, "check", "--bytes")
-    problems = [line for line in said.splitlines() if line.startswith(("atlas/absent@", "atlas/nowhere@"))]
+    problems = [
+        line for line in said.splitlines() if line.startswith(("atlas/absent@", "atlas/nowhere@"))
+    ]
     assert (code, len(problems), "moving: 0 bytes" in said) == (1, 2, True)
 
 

@@ -1,4 +1,6 @@
-"""Names, keys and paths of encodings: no two are equal, whatever checkpoints and parts are called."""
+"""Names, keys and paths of encodings: no two are equal, whatever checkpoints and parts are
+called.
+"""
 
 from itertools import count
 
@@ -13,35 +15,62 @@ from generator.text import LONGEST_NAME, short
 from tests.support import checkpoint
 
 SCHEMES = evaluate.all_schemes()
-PARTS = st.sampled_from(["encoder", "a b", "a  b", "a-b", "A b", "encoder (2)", "", "x" * 70]) | st.text(max_size=8)
+PARTS = st.sampled_from(
+    ["encoder", "a b", "a  b", "a-b", "A b", "encoder (2)", "", "x" * 70]
+) | st.text(max_size=8)
 KINDS = st.sampled_from([scheme.key for scheme in SCHEMES[:3]])
-TITLES = st.sampled_from(["Model", "Model · encoder", "s1/encoder-learned", "Model (s1)", "m" * 60]) | st.text(max_size=8)
+TITLES = st.sampled_from(
+    ["Model", "Model · encoder", "s1/encoder-learned", "Model (s1)", "m" * 60]
+) | st.text(max_size=8)
 ROWS = st.lists(st.tuples(TITLES, st.lists(st.tuples(PARTS, KINDS), max_size=4)), max_size=5)
 
 
 def outcome(slug: str, title: str, *encodings: tuple[str, str]) -> Outcome:
     """A checkpoint with encodings of these parts and schemes."""
-    found = [Encoding(part, scheme, NoEncoding("made for a test"), Provenance("")) for part, scheme in encodings]
-    readings = (Reading.of(encoding, Label("", "#000000"), {}, {}, {}) for encoding in names.numbered(found))
+    found = [
+        Encoding(part, scheme, NoEncoding("made for a test"), Provenance(""))
+        for part, scheme in encodings
+    ]
+    readings = (
+        Reading.of(encoding, Label("", "#000000"), {}, {}, {}) for encoding in names.numbered(found)
+    )
     return Outcome(checkpoint(slug=slug, title=title), "ok", readings=tuple(readings))
 
 
 def names_of(*outcomes: Outcome) -> list[str]:
-    return [reading.label.title for outcome in names.named(outcomes, SCHEMES) for reading in outcome.readings]
+    return [
+        reading.label.title
+        for outcome in names.named(outcomes, SCHEMES)
+        for reading in outcome.readings
+    ]
 
 
 @given(ROWS)
-def test_no_two_encodings_have_the_same_name_or_path(rows: list[tuple[str, list[tuple[str, str]]]]) -> None:
-    outcomes = [outcome(f"s{number}", title, *encodings) for number, (title, encodings) in zip(count(1), rows)]
+def test_no_two_encodings_have_the_same_name_or_path(
+    rows: list[tuple[str, list[tuple[str, str]]]],
+) -> None:
+    outcomes = [
+        outcome(f"s{number}", title, *encodings)
+        for number, (title, encodings) in zip(count(1), rows)
+    ]
     of_all = names_of(*outcomes)
     paths = {outcome.path_of(reading) for outcome in outcomes for reading in outcome.readings}
-    assert len({name.casefold() for name in paths}) == len(set(of_all)) == len(of_all) == sum(len(encodings) for _, encodings in rows)
+    assert (
+        len({name.casefold() for name in paths})
+        == len(set(of_all))
+        == len(of_all)
+        == sum(len(encodings) for _, encodings in rows)
+    )
     assert all(len(name) <= LONGEST_NAME and " ".join(name.split()) == name for name in of_all)
 
 
 @given(st.lists(st.tuples(PARTS, KINDS), max_size=6))
-def test_no_two_encodings_of_a_checkpoint_have_the_same_name_on_its_pages(encodings: list[tuple[str, str]]) -> None:
-    parts = names.parts([reading.encoding for reading in outcome("row", "Row", *encodings).readings], SCHEMES)
+def test_no_two_encodings_of_a_checkpoint_have_the_same_name_on_its_pages(
+    encodings: list[tuple[str, str]],
+) -> None:
+    parts = names.parts(
+        [reading.encoding for reading in outcome("row", "Row", *encodings).readings], SCHEMES
+    )
     assert len(set(parts)) == len(encodings)
 
 
@@ -52,7 +81,10 @@ LEARNED, BIAS = "learned", "t5_bias"
     ("outcomes", "expected"),
     [
         ([outcome("a", "BERT", ("encoder", LEARNED))], ["BERT"]),
-        ([outcome("a", "T5", ("encoder", BIAS), ("decoder", BIAS))], ["T5 · encoder", "T5 · decoder"]),
+        (
+            [outcome("a", "T5", ("encoder", BIAS), ("decoder", BIAS))],
+            ["T5 · encoder", "T5 · decoder"],
+        ),
         (
             [outcome("a", "MPNet", ("encoder", LEARNED), ("encoder", BIAS))],
             ["MPNet · Learned table", "MPNet · Learned relative bias"],
@@ -61,8 +93,17 @@ LEARNED, BIAS = "learned", "t5_bias"
             [outcome("a", "m" * 50, ("encoder", BIAS), ("decoder", BIAS))],
             [f"{'m' * 14}…{'m' * 15} · {part}" for part in ("encoder", "decoder")],
         ),
-        ([outcome("a", "Odd", ("encoder", LEARNED), ("encoder", LEARNED))], ["Odd · encoder", "Odd · encoder (2)"]),
-        ([outcome("a", "BERT", ("encoder", LEARNED)), outcome("b", "BERT", ("encoder", LEARNED))], ["BERT (a)", "BERT (b)"]),
+        (
+            [outcome("a", "Odd", ("encoder", LEARNED), ("encoder", LEARNED))],
+            ["Odd · encoder", "Odd · encoder (2)"],
+        ),
+        (
+            [
+                outcome("a", "BERT", ("encoder", LEARNED)),
+                outcome("b", "BERT", ("encoder", LEARNED)),
+            ],
+            ["BERT (a)", "BERT (b)"],
+        ),
     ],
 )
 def test_a_name_is_as_short_as_is_unambiguous(outcomes: list[Outcome], expected: list[str]) -> None:
@@ -70,11 +111,30 @@ def test_a_name_is_as_short_as_is_unambiguous(outcomes: list[Outcome], expected:
 
 
 def test_titles_that_are_equal_once_shortened_are_told_apart() -> None:
-    first, second = (f"organisation/a-language-model-{size}-many-parameters-uncased" for size in ("small", "large"))
+    first, second = (
+        f"organisation/a-language-model-{size}-many-parameters-uncased"
+        for size in ("small", "large")
+    )
     assert short(first) == short(second)
-    assert len(set(names_of(outcome("a", first, ("encoder", LEARNED)), outcome("b", second, ("encoder", LEARNED))))) == 2
+    assert (
+        len(
+            set(
+                names_of(
+                    outcome("a", first, ("encoder", LEARNED)),
+                    outcome("b", second, ("encoder", LEARNED)),
+                )
+            )
+        )
+        == 2
+    )
 
 
 def test_a_second_encoding_of_the_same_part_and_scheme_has_a_key_of_its_own() -> None:
-    readings = outcome("row", "Row", ("encoder", LEARNED), ("encoder", LEARNED), ("decoder", LEARNED)).readings
-    assert [reading.encoding.key for reading in readings] == ["encoder-learned", "encoder-learned-2", "decoder-learned"]
+    readings = outcome(
+        "row", "Row", ("encoder", LEARNED), ("encoder", LEARNED), ("decoder", LEARNED)
+    ).readings
+    assert [reading.encoding.key for reading in readings] == [
+        "encoder-learned",
+        "encoder-learned-2",
+        "decoder-learned",
+    ]

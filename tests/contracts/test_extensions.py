@@ -43,7 +43,10 @@ ORDINARY = {
     ("generator.analyses.relative", "norms"): "an array of its own result",
     ("generator.analyses.table", "vectors"): "an array of its own result",
     ("generator.checkpoints.run_file", "run"): "a member of the file of a run",
-    ("generator.checkpoints.list_file", "checkpoint"): "the slug of a row whose name has no letters",
+    (
+        "generator.checkpoints.list_file",
+        "checkpoint",
+    ): "the slug of a row whose name has no letters",
     ("generator.checkpoints.files.torch_layout", "bias"): "the end of a tensor's name",
     ("generator.checkpoints.files.torch_layout", "kernel"): "the end of a tensor's name",
     ("generator.checkpoints.model.position_tables", "rotary"): "a value in config.json",
@@ -54,10 +57,16 @@ ORDINARY = {
     ("generator.checkpoints.files.formats.gguf.families", "alibi"): "a key of config.json",
     ("generator.checkpoints.files.formats.gguf.settings", "alibi"): "a key of config.json",
     ("generator.checkpoints.model.family_formats", "alibi"): "a key of config.json",
-    ("generator.checkpoints.files.formats.gguf.rope", "none"): "a kind of scaling in files of llama.cpp",
+    (
+        "generator.checkpoints.files.formats.gguf.rope",
+        "none",
+    ): "a kind of scaling in files of llama.cpp",
     ("generator.checkpoints.model.layers", "none"): "a layer that mixes no positions",
     ("generator.encodings.rotations", "window"): "a parameter in atlas.json",
-    ("generator.checkpoints.list_edit", "hub"): "the key of a row of the list that names a repository",
+    (
+        "generator.checkpoints.list_edit",
+        "hub",
+    ): "the key of a row of the list that names a repository",
     ("generator.history.changes", "status"): "a member of atlas.json",
     ("generator.history.releases", "status"): "a member of atlas.json",
     ("generator.history.words", "status"): "a member of atlas.json",
@@ -85,7 +94,10 @@ ORDINARY = {
     ("generator.site.layer_strips", "scaling"): "a parameter in atlas.json",
     ("generator.site.pages.training_run", "run"): "a name in its template",
     ("generator.site.pages.training_run", "unread"): "a name in its template",
-    **{("generator.site.run_data", key): "a member of a run in atlas.json" for key in ("scheme", "status", "unread")},
+    **{
+        ("generator.site.run_data", key): "a member of a run in atlas.json"
+        for key in ("scheme", "status", "unread")
+    },
     ("generator.site.layer_strips", "convolution"): "a way of mixing positions",
     ("generator.site.layer_strips", "none"): "a layer that mixes no positions",
 }
@@ -93,8 +105,14 @@ ORDINARY = {
 # Words that are spelt like a model family and do not mean it.
 OF_FAMILIES = ("families", "family_formats")
 NO_FAMILIES = {
-    ("generator.checkpoints.files.formats.torch_pickle", "whisper"): "what OpenAI's own files are of",
-    **{("generator.analyses.seam", family): "a premise of an explanation" for family in ("bert", "distilbert")},
+    (
+        "generator.checkpoints.files.formats.torch_pickle",
+        "whisper",
+    ): "what OpenAI's own files are of",
+    **{
+        ("generator.analyses.seam", family): "a premise of an explanation"
+        for family in ("bert", "distilbert")
+    },
     ("generator.checkpoints.files.formats.gguf.settings", "clip"): "an architecture of llama.cpp",
     ("generator.checkpoints.model.layers", "mamba"): "a kind of layer in config.json",
     ("generator.pipeline.versions", "git"): "a program",
@@ -104,9 +122,17 @@ NO_FAMILIES = {
 
 def docstrings(tree: ast.AST) -> set[int]:
     """Identities of the constants that are docstrings."""
-    holders = (node for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef))
+    holders = (
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+    )
     firsts = (holder.body[0] for holder in holders if holder.body)
-    return {id(first.value) for first in firsts if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)}
+    return {
+        id(first.value)
+        for first in firsts
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+    }
 
 
 @cache
@@ -114,18 +140,28 @@ def literals(module: Path) -> list[tuple[int, str]]:
     """String literals of ``module`` that are no docstrings, with their lines."""
     tree = ast.parse(module.read_text(encoding="utf-8"))
     ignored = docstrings(tree)
-    constants = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in ignored]
+    constants = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and id(node) not in ignored
+    ]
     return [(node.lineno, node.value) for node in constants if isinstance(node.value, str)]
 
 
 def name_of(module: Path) -> str:
     """Name under which ``module`` is imported."""
-    return ".".join(("generator", *module.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__")
+    return ".".join(("generator", *module.relative_to(ROOT).with_suffix("").parts)).removesuffix(
+        ".__init__"
+    )
 
 
 def foreign(module: Path) -> list[tuple[int, str]]:
     """String literals of ``module`` that equal the key of another extension, with their lines."""
-    return [(line, text) for line, text in literals(module) if text in KEYS and not f"{name_of(module)}.".startswith(f"{KEYS[text]}.")]
+    return [
+        (line, text)
+        for line, text in literals(module)
+        if text in KEYS and not f"{name_of(module)}.".startswith(f"{KEYS[text]}.")
+    ]
 
 
 def is_in_the_module_of_its_key(package: ModuleType, record: Any) -> bool:
@@ -134,7 +170,9 @@ def is_in_the_module_of_its_key(package: ModuleType, record: Any) -> bool:
 
 
 def test_the_key_of_an_extension_is_the_name_of_its_module() -> None:
-    assert [record.key for package, record in ALL if not is_in_the_module_of_its_key(package, record)] == []
+    assert [
+        record.key for package, record in ALL if not is_in_the_module_of_its_key(package, record)
+    ] == []
 
 
 def test_keys_of_extensions_are_unique() -> None:
@@ -143,24 +181,42 @@ def test_keys_of_extensions_are_unique() -> None:
 
 def test_no_module_contains_the_key_of_another_extension() -> None:
     found = [(name_of(module), line, text) for module in MODULES for line, text in foreign(module)]
-    assert [(module, line, text) for module, line, text in found if (module, text) not in ORDINARY] == []
+    assert [
+        (module, line, text) for module, line, text in found if (module, text) not in ORDINARY
+    ] == []
 
 
 def test_every_exemption_is_needed() -> None:
-    assert set(ORDINARY) <= {(name_of(module), text) for module in MODULES for _, text in foreign(module)}
+    assert set(ORDINARY) <= {
+        (name_of(module), text) for module in MODULES for _, text in foreign(module)
+    }
 
 
 def test_only_file_formats_name_the_files_of_weights() -> None:
     patterns = [pattern for known in discovery.load(formats, FileFormat) for pattern in known.names]
     others = [module for module in MODULES if not name_of(module).startswith(formats.__name__)]
-    words = [(name_of(module), word.strip(".,;:`'()")) for module in others for _, text in literals(module) for word in text.split()]
-    assert [(module, word) for module, word in words if any(fnmatch(word, pattern) for pattern in patterns)] == []
+    words = [
+        (name_of(module), word.strip(".,;:`'()"))
+        for module in others
+        for _, text in literals(module)
+        for word in text.split()
+    ]
+    assert [
+        (module, word)
+        for module, word in words
+        if any(fnmatch(word, pattern) for pattern in patterns)
+    ] == []
 
 
 def test_model_families_are_named_in_modules_for_them_alone() -> None:
     from transformers import CONFIG_MAPPING
 
-    named = {(name_of(module), text) for module in MODULES if module.stem not in OF_FAMILIES for _, text in literals(module)}
+    named = {
+        (name_of(module), text)
+        for module in MODULES
+        if module.stem not in OF_FAMILIES
+        for _, text in literals(module)
+    }
     assert {(module, text) for module, text in named if text in CONFIG_MAPPING} == set(NO_FAMILIES)
 
 
@@ -168,11 +224,19 @@ def macros_of(package: ModuleType, record: Any) -> set[str]:
     """Names of the macros with a body in the template of an extension."""
     folder = package.__name__.rpartition(".")[2]
     source = (TEMPLATES / folder / f"{record.key}.md.jinja").read_text(encoding="utf-8")
-    return {macro.name for macro in environment_of(TEMPLATES).parse(source).find_all(nodes.Macro) if macro.body}
+    return {
+        macro.name
+        for macro in environment_of(TEMPLATES).parse(source).find_all(nodes.Macro)
+        if macro.body
+    }
 
 
 def test_an_extension_has_a_template_with_its_macros() -> None:
-    assert [record.key for package, record in WITH_PROSE if not macros_of(package, record) >= MACROS[package]] == []
+    assert [
+        record.key
+        for package, record in WITH_PROSE
+        if not macros_of(package, record) >= MACROS[package]
+    ] == []
 
 
 @pytest.mark.parametrize("package", MACROS, ids=lambda package: package.__name__)
@@ -183,15 +247,26 @@ def test_every_template_belongs_to_an_extension(package: ModuleType) -> None:
 
 def test_the_texts_of_an_extension_are_stripped_and_not_empty() -> None:
     fields = ("title", "summary", "question", "source", "looked_for")
-    texts = [(record.key, text) for _, record in WITH_PROSE for name in fields if (text := getattr(record, name, None)) is not None]
+    texts = [
+        (record.key, text)
+        for _, record in WITH_PROSE
+        for name in fields
+        if (text := getattr(record, name, None)) is not None
+    ]
     assert [(key, text) for key, text in texts if text.strip() != text or len(text) <= 3] == []
 
 
 def test_the_drawing_functions_and_published_values_of_an_extension_can_be_pickled() -> None:
     drawing = [record.picture for package, record in WITH_PROSE if package is schemes]
-    drawing += [spec for package, record in WITH_PROSE if package is analyses for spec in record.figures]
-    assert pickle.dumps([*(one.draw for one in drawing), *(record.published for _, record in WITH_PROSE)])
-    assert pickle.dumps([record.picture.numbers for package, record in WITH_PROSE if package is schemes])
+    drawing += [
+        spec for package, record in WITH_PROSE if package is analyses for spec in record.figures
+    ]
+    assert pickle.dumps(
+        [*(one.draw for one in drawing), *(record.published for _, record in WITH_PROSE)]
+    )
+    assert pickle.dumps(
+        [record.picture.numbers for package, record in WITH_PROSE if package is schemes]
+    )
 
 
 @pytest.mark.parametrize("package", [*MACROS, formats], ids=lambda package: package.__name__)
@@ -204,8 +279,12 @@ def test_the_figures_of_an_analysis_have_different_keys_and_captions() -> None:
     for analysis in discovery.load(analyses, Analysis):
         specs = analysis.figures
         assert specs, analysis.key
-        assert len({spec.key for spec in specs}) == len({spec.caption for spec in specs}) == len(specs), analysis.key
-        assert all(spec.caption.endswith(".") and spec.how_to_read.endswith(".") for spec in specs), analysis.key
+        assert (
+            len({spec.key for spec in specs}) == len({spec.caption for spec in specs}) == len(specs)
+        ), analysis.key
+        assert all(
+            spec.caption.endswith(".") and spec.how_to_read.endswith(".") for spec in specs
+        ), analysis.key
 
 
 def test_a_module_without_a_record_is_an_error() -> None:
@@ -215,17 +294,30 @@ def test_a_module_without_a_record_is_an_error() -> None:
 
 def test_an_extension_may_be_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "numbers_of_a_kind/one").mkdir(parents=True)
-    for name, code in {"__init__": "", "one/part": "", "one/__init__": "RECORD = 1j", "two": "RECORD = 2j"}.items():
+    for name, code in {
+        "__init__": "",
+        "one/part": "",
+        "one/__init__": "RECORD = 1j",
+        "two": "RECORD = 2j",
+    }.items():
         (tmp_path / f"numbers_of_a_kind/{name}.py").write_text(code, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     assert discovery.load(import_module("numbers_of_a_kind"), complex) == (1j, 2j)
 
 
 def paragraph_of(scheme: Scheme) -> str:
-    template: Any = environment_of(TEMPLATES).get_template(f"schemes/{scheme.key}.md.jinja").make_module({"link": str})
+    template: Any = (
+        environment_of(TEMPLATES)
+        .get_template(f"schemes/{scheme.key}.md.jinja")
+        .make_module({"link": str})
+    )
     return str(template.where())
 
 
 def test_the_paragraph_of_a_scheme_says_nothing_of_other_encodings_of_a_model() -> None:
     others = re.compile(r"nowhere else|nothing else|no other|here only|only here|the only")
-    assert [scheme.key for scheme in discovery.load(schemes, Scheme) if others.search(paragraph_of(scheme))] == []
+    assert [
+        scheme.key
+        for scheme in discovery.load(schemes, Scheme)
+        if others.search(paragraph_of(scheme))
+    ] == []

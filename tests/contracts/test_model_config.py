@@ -40,13 +40,17 @@ def of(**settings: Any) -> ModelConfig:
 
 
 @pytest.mark.parametrize(("value", "method", "read"), LENIENT)
-def test_a_setting_of_another_type_reads_as_absent(value: object, method: str, read: object) -> None:
+def test_a_setting_of_another_type_reads_as_absent(
+    value: object, method: str, read: object
+) -> None:
     assert getattr(of(name=value), method)("name") == read
 
 
 @pytest.mark.parametrize(("method", "value"), BROKEN)
 def test_a_broken_number_is_a_row_error_that_names_the_setting(method: str, value: object) -> None:
-    with pytest.raises(RowError, match=r"^x: name is .*; expected a (whole number from 1 to|positive number)"):
+    with pytest.raises(
+        RowError, match=r"^x: name is .*; expected a (whole number from 1 to|positive number)"
+    ):
         getattr(of(name=value), method)("name", 1)
 
 
@@ -56,7 +60,11 @@ def test_a_number_that_is_not_read_fails_nothing() -> None:
 
 def test_null_is_a_value_for_one_setting_and_none_among_several() -> None:
     config = of(first=None, second=2)
-    assert (config.value("first", 1), config.first("first", "second", default=3), "first" in config) == (None, 2, True)
+    assert (
+        config.value("first", 1),
+        config.first("first", "second", default=3),
+        "first" in config,
+    ) == (None, 2, True)
 
 
 def test_a_size_that_is_needed_and_absent_is_a_row_error_with_all_its_names() -> None:
@@ -70,12 +78,16 @@ def test_a_size_that_the_top_lacks_is_taken_from_the_text_model() -> None:
 
 
 @pytest.mark.parametrize(("settings", "head_dim"), HEADS)
-def test_a_head_is_as_wide_as_its_config_says_or_shares_the_width(settings: Json, head_dim: int) -> None:
+def test_a_head_is_as_wide_as_its_config_says_or_shares_the_width(
+    settings: Json, head_dim: int
+) -> None:
     assert ModelConfig(settings, "x").head_dim == head_dim
 
 
 def test_the_text_models_config_is_found_however_deep_it_stands() -> None:
-    assert of(thinker_config={"text_config": {"hidden_size": 8}}).text_model.settings == {"hidden_size": 8}
+    assert of(thinker_config={"text_config": {"hidden_size": 8}}).text_model.settings == {
+        "hidden_size": 8
+    }
 
 
 @pytest.mark.parametrize("key", ["text_config", "audio_config", "whatever"])
@@ -84,7 +96,9 @@ def test_a_setting_may_stand_in_any_nested_config(key: str) -> None:
 
 
 def test_of_a_setting_in_several_places_the_outermost_counts_and_then_the_text_models() -> None:
-    config = of(audio_config={"a": 1, "b": 1, "c": 1}, text_config={"a": 2, "b": 2}, a=3, b=None).anywhere
+    config = of(
+        audio_config={"a": 1, "b": 1, "c": 1}, text_config={"a": 2, "b": 2}, a=3, b=None
+    ).anywhere
     assert (config.value("a"), config.value("b"), config.value("c")) == (3, 2, 1)
 
 
@@ -92,12 +106,17 @@ def test_nested_configs_come_after_what_holds_them_down_to_the_deepest_level() -
     settings: dict[str, Any] = {}
     for level in reversed(range(DEEPEST + 1)):
         settings = {"level": level, "inner": settings}
-    assert [config.value("level") for config in ModelConfig(settings, "x").nested()] == list(range(DEEPEST))
+    assert [config.value("level") for config in ModelConfig(settings, "x").nested()] == list(
+        range(DEEPEST)
+    )
 
 
 def test_the_rotation_is_that_of_the_newer_setting() -> None:
     both = of(rope_scaling={"factor": 2.0}, rope_parameters={"factor": 4.0})
-    assert [config.rope.value("factor") for config in (both, of(rope_scaling={"factor": 2.0}), of(rope_parameters=None))] == [
+    assert [
+        config.rope.value("factor")
+        for config in (both, of(rope_scaling={"factor": 2.0}), of(rope_parameters=None))
+    ] == [
         4.0,
         2.0,
         None,

@@ -1,4 +1,6 @@
-"""What data files and other sites refer to: keys, titles and units of analyses and schemes. ``UPDATE_GOLDEN=1`` rewrites names.json."""
+"""What data files and other sites refer to: keys, titles and units of analyses and schemes.
+``UPDATE_GOLDEN=1`` rewrites names.json.
+"""
 
 import json
 import os
@@ -13,19 +15,32 @@ from tests.analyses.test_all import CASES, result_of
 
 NAMES = Path(__file__).parent / "names.json"
 SMALL = (
-    *("table: random", "patches", "bias of one head", "rotation", "scaled rotation", "vectors by offset"),
+    *(
+        "table: random",
+        "patches",
+        "bias of one head",
+        "rotation",
+        "scaled rotation",
+        "vectors by offset",
+    ),
     *("window", "convolution", "nothing", "decays", "causal bias", "sinks", "smooth temperature"),
 )  # Examples of every form that are quickly computed.
 
 
 def of_analysis(analysis: Analysis) -> dict[str, Any]:
     """Keys with titles, questions and units of what it gives for SMALL."""
-    results = [result_of(analysis, name) for other, name in CASES if other is analysis and name in SMALL]
+    results = [
+        result_of(analysis, name) for other, name in CASES if other is analysis and name in SMALL
+    ]
     return {
         "title": analysis.title,
         "question": analysis.question,
         "figures": [spec.key for spec in analysis.figures],
-        "metrics": {metric.key: f"{metric.title} ({metric.unit})" for result in results for metric in result.metrics},
+        "metrics": {
+            metric.key: f"{metric.title} ({metric.unit})"
+            for result in results
+            for metric in result.metrics
+        },
         "arrays": sorted({name for result in results for name in result.arrays}),
     }
 
@@ -46,7 +61,9 @@ def names() -> dict[str, Any]:
 
 
 def test_every_extension_has_its_names(names: dict[str, Any]) -> None:
-    assert sorted(names) == sorted([*(analysis.key for analysis in all_analyses()), *(scheme.key for scheme in all_schemes())])
+    assert sorted(names) == sorted(
+        [*(analysis.key for analysis in all_analyses()), *(scheme.key for scheme in all_schemes())]
+    )
 
 
 @pytest.mark.parametrize("analysis", all_analyses(), ids=lambda analysis: analysis.key)

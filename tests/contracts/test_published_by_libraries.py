@@ -1,4 +1,6 @@
-"""Values that other code computed: that code, run again. Those of stored tables need POSITION_ATLAS_CHECKPOINTS, as in test_published_values."""
+"""Values that other code computed: that code, run again. Those of stored tables need
+POSITION_ATLAS_CHECKPOINTS, as in test_published_values.
+"""
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
@@ -31,7 +33,9 @@ def table(sha256: str) -> Floats:
     """The stored table with this digest (n_positions, d_model)."""
     form = stored(sha256)
     if form is None:
-        pytest.skip(f"needs the table with SHA-256 {sha256} in a checkpoint of POSITION_ATLAS_CHECKPOINTS")
+        pytest.skip(
+            f"needs the table with SHA-256 {sha256} in a checkpoint of POSITION_ATLAS_CHECKPOINTS"
+        )
     assert isinstance(form, PositionTable)
     return form.vectors
 
@@ -49,7 +53,9 @@ def mean_cosines() -> Floats:
 
 def rise() -> Numbers:
     profile = mean_cosines()
-    return [next(offset for offset in range(1, 512) if profile[offset] > profile[offset - 1] + 1e-9)]
+    return [
+        next(offset for offset in range(1, 512) if profile[offset] > profile[offset - 1] + 1e-9)
+    ]
 
 
 def invariance() -> Numbers:
@@ -94,8 +100,18 @@ def principal_components() -> Numbers:
 def position_error(vectors: Floats, n_orders: int) -> Numbers:
     """Mean over random orders of the rows."""
     orders = [np.random.default_rng(seed).permutation(len(vectors)) for seed in range(n_orders)]
-    predictions = [cross_val_predict(LinearRegression(), vectors[order], order, cv=KFold(5)) for order in orders]
-    return [np.mean([np.abs(np.round(read) - order).mean() for read, order in zip(predictions, orders, strict=True)])]
+    predictions = [
+        cross_val_predict(LinearRegression(), vectors[order], order, cv=KFold(5))
+        for order in orders
+    ]
+    return [
+        np.mean(
+            [
+                np.abs(np.round(read) - order).mean()
+                for read, order in zip(predictions, orders, strict=True)
+            ]
+        )
+    ]
 
 
 def order_error(vectors: Floats, n_pairs: int, n_samples: int) -> Numbers:
@@ -104,7 +120,9 @@ def order_error(vectors: Floats, n_pairs: int, n_samples: int) -> Numbers:
     for seed in range(n_samples):
         first, second = np.random.default_rng(seed).integers(0, len(vectors), (2, n_pairs))
         pairs = np.hstack([vectors[first], vectors[second]])
-        accuracies.append(cross_val_score(LogisticRegression(max_iter=1000), pairs, second > first, cv=5).mean())
+        accuracies.append(
+            cross_val_score(LogisticRegression(max_iter=1000), pairs, second > first, cv=5).mean()
+        )
     return [100.0 * (1.0 - np.mean(accuracies))]
 
 
@@ -119,20 +137,33 @@ def turning(base: float, n_positions: int) -> Numbers:
     from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
     rope = {"rope_type": "default", "rope_theta": base}
-    config = LlamaConfig(hidden_size=4096, num_attention_heads=32, max_position_embeddings=n_positions, rope_parameters=rope)
+    config = LlamaConfig(
+        hidden_size=4096,
+        num_attention_heads=32,
+        max_position_embeddings=n_positions,
+        rope_parameters=rope,
+    )
     lengths = TURN / LlamaRotaryEmbedding(config).inv_freq.double().numpy()
     return [lengths.max(), np.count_nonzero(lengths <= n_positions), len(lengths)]
 
 
 def rescaled() -> Floats:
-    """Frequencies of Llama 3.1: factor 8, wavelengths below 8192 / 4 as they were, above 8192 / 1 all slower, a blend between."""
+    """Frequencies of Llama 3.1: factor 8, wavelengths below 8192 / 4 as they were, above 8192 / 1
+    all slower, a blend between.
+    """
     plain = frequencies(5e5)
     share = (8192 * plain / TURN - 1.0) / (4.0 - 1.0)
-    return np.where(share > 1.0, plain, np.where(share < 0.0, plain / 8.0, (1.0 - share) * plain / 8.0 + share * plain))
+    return np.where(
+        share > 1.0,
+        plain,
+        np.where(share < 0.0, plain / 8.0, (1.0 - share) * plain / 8.0 + share * plain),
+    )
 
 
 def stretched() -> Floats:
-    """Frequencies of Llama 2 with YaRN: factor 16, a ramp from the pair with 32 turns in 4,096 positions to the pair with 1."""
+    """Frequencies of Llama 2 with YaRN: factor 16, a ramp from the pair with 32 turns in 4,096
+    positions to the pair with 1.
+    """
     plain = frequencies(1e4)
     low, high = (128 * np.log(4096 / (turns * TURN)) / (2 * np.log(1e4)) for turns in (32, 1))
     ramp = np.clip((np.arange(64) - np.floor(low)) / (np.ceil(high) - np.floor(low)), 0.0, 1.0)
@@ -142,7 +173,10 @@ def stretched() -> Floats:
 def slowed(plain: Floats, scaled: Floats, factor: float) -> Numbers:
     """Pairs unchanged, slowed by the whole factor, and between."""
     ratios = plain / scaled
-    unchanged, full = np.count_nonzero(np.isclose(ratios, 1.0)), np.count_nonzero(np.isclose(ratios, factor))
+    unchanged, full = (
+        np.count_nonzero(np.isclose(ratios, 1.0)),
+        np.count_nonzero(np.isclose(ratios, factor)),
+    )
     return [unchanged, full, len(ratios) - unchanged - full]
 
 
@@ -162,27 +196,41 @@ def last_slope() -> Numbers:
 
 
 BY: dict[str, Callable[[], Numbers]] = {
-    "Mean cosine of two different positions of the sinusoid, 512 × 768": lambda: [cosines()[~np.eye(512, dtype=bool)].mean()],
+    "Mean cosine of two different positions of the sinusoid, 512 × 768": lambda: [
+        cosines()[~np.eye(512, dtype=bool)].mean()
+    ],
     "Cosine of neighbours of the sinusoid, 512 × 768": lambda: [mean_cosines()[1]],
     "Mean cosine of the sinusoid, 512 × 768, at offset 10": lambda: [mean_cosines()[10]],
     "First offset at which the mean cosine of the sinusoid, 512 × 768, rises": rise,
     "Translation invariance of the sinusoid, 512 × 768": invariance,
-    "Mean cosine of neighbours of a DistilBERT's table from position 1 to 123, and from 130 on": neighbours,
+    "Mean cosine of neighbours of a DistilBERT's table from position 1 to 123, and from 130 on": (
+        neighbours
+    ),
     "Stable rank of the sinusoid, 512 × 768": partial(stable_rank, SINUSOID),
     "Effective rank of the sinusoid, 512 × 768": effective_rank,
-    "Components of the sinusoid, 512 × 768, for 90, 95 and 99 % of the energy": partial(components, SINUSOID),
+    "Components of the sinusoid, 512 × 768, for 90, 95 and 99 % of the energy": partial(
+        components, SINUSOID
+    ),
     "Stable rank of the sinusoid, 512 × 768, mean-centred": lambda: stable_rank(centred(SINUSOID)),
-    "Components of the sinusoid, 512 × 768, mean-centred, for 90, 95 and 99 % of the energy": lambda: components(centred(SINUSOID)),
+    "Components of the sinusoid, 512 × 768, mean-centred, for 90, 95 and 99 % of the energy": (
+        lambda: components(centred(SINUSOID))
+    ),
     "Stable rank of GPT-2's table": lambda: stable_rank(table(GPT2)),
     "Stable rank of GPT-2's table, mean-centred": lambda: stable_rank(centred(table(GPT2))),
-    "Stable rank of positions 1 to 511 of GPT-2's table, mean-centred": lambda: stable_rank(centred(table(GPT2)[1:512])),
+    "Stable rank of positions 1 to 511 of GPT-2's table, mean-centred": lambda: stable_rank(
+        centred(table(GPT2)[1:512])
+    ),
     "Smallest and largest norm of the sinusoid, 512 × 768": lambda: [
         extreme(np.linalg.norm(SINUSOID, axis=1)) for extreme in (np.min, np.max)
     ],
-    "Norm of positions 0, 1, 2, 10, 63 and 1023 of GPT-2": lambda: np.linalg.norm(table(GPT2), axis=1)[[0, 1, 2, 10, 63, 1023]],
+    "Norm of positions 0, 1, 2, 10, 63 and 1023 of GPT-2": lambda: np.linalg.norm(
+        table(GPT2), axis=1
+    )[[0, 1, 2, 10, 63, 1023]],
     "Variance of GPT-2's table in the first 1, 2, 3 and 4 components": principal_components,
     "Mean error on the sinusoid, 512 × 768": lambda: position_error(SINUSOID, 5),
-    "Mean error on the first 512 rows of GPT-2's table": lambda: position_error(table(GPT2)[:512], 20),
+    "Mean error on the first 512 rows of GPT-2's table": lambda: position_error(
+        table(GPT2)[:512], 20
+    ),
     "Error on the sinusoid, 512 × 768, with 512 pairs": lambda: order_error(SINUSOID, 512, 30),
     "Error on the sinusoid, 512 × 768, with 8,192 pairs": lambda: order_error(SINUSOID, 8192, 2),
     "Error on the first 512 rows of GPT-2's table": lambda: order_error(table(GPT2)[:512], 512, 30),
@@ -190,29 +238,50 @@ BY: dict[str, Callable[[], Numbers]] = {
     "Llama 3: longest wavelength, pairs with a full turn, all pairs": lambda: turning(5e5, 8192),
     "Llama 3.1: longest wavelength": lambda: [TURN / rescaled()[-1]],
     "Llama 3.1: pairs with a full turn": lambda: [np.count_nonzero(TURN / rescaled() <= 131_072)],
-    "Llama 3.1: pairs unchanged, slowed eightfold, between": lambda: slowed(frequencies(5e5), rescaled(), 8.0),
-    "Llama 3.1: ratio of wavelengths of the six between": lambda: (frequencies(5e5) / rescaled())[29:35],
-    "Llama 2 slowed evenly, fourfold: longest wavelength": lambda: [4.0 * TURN / frequencies(1e4)[-1]],
+    "Llama 3.1: pairs unchanged, slowed eightfold, between": lambda: slowed(
+        frequencies(5e5), rescaled(), 8.0
+    ),
+    "Llama 3.1: ratio of wavelengths of the six between": lambda: (frequencies(5e5) / rescaled())[
+        29:35
+    ],
+    "Llama 2 slowed evenly, fourfold: longest wavelength": lambda: [
+        4.0 * TURN / frequencies(1e4)[-1]
+    ],
     "Llama 2 stretched sixteenfold by YaRN: longest wavelength": lambda: [TURN / stretched()[-1]],
     "Llama 2 stretched sixteenfold by YaRN: attention factor": lambda: [0.1 * np.log(16.0) + 1.0],
-    "Llama 2 stretched sixteenfold by YaRN: pairs unchanged, slowed fully, between": lambda: slowed(frequencies(1e4), stretched(), 16.0),
-    "First distance of each bucket in an encoder, 32 buckets up to 128": lambda: first_distances(causal=False),
-    "First distance of each bucket in a decoder, 32 buckets up to 128": lambda: first_distances(causal=True),
+    "Llama 2 stretched sixteenfold by YaRN: pairs unchanged, slowed fully, between": lambda: slowed(
+        frequencies(1e4), stretched(), 16.0
+    ),
+    "First distance of each bucket in an encoder, 32 buckets up to 128": lambda: first_distances(
+        causal=False
+    ),
+    "First distance of each bucket in a decoder, 32 buckets up to 128": lambda: first_distances(
+        causal=True
+    ),
     "Last slope of 12 heads": last_slope,
 }
 
 
-# Of a linear classifier, fitted to thousands of pairs of long vectors; tests/analyses/test_probes.py compares smaller fits with the same library.
+# Of a linear classifier, fitted to thousands of pairs of long vectors;
+# tests/analyses/test_probes.py compares smaller fits with the same library.
 SLOW = [case for key, case in CASES if key == "order_probe"]
 
 
 @pytest.mark.parametrize(
     "case",
-    [pytest.param(case, id=case.what, marks=[pytest.mark.thorough] if case in SLOW else []) for case in RECOMPUTED],
+    [
+        pytest.param(case, id=case.what, marks=[pytest.mark.thorough] if case in SLOW else [])
+        for case in RECOMPUTED
+    ],
 )
 def test_other_code_gives_the_value_again(case: Published) -> None:
     half_a_unit = 0.5 * 10.0 ** -Check(case, None).digits
-    np.testing.assert_allclose(np.asarray(BY[case.what](), dtype=float), Check(case, None).printed, rtol=2e-7, atol=half_a_unit)
+    np.testing.assert_allclose(
+        np.asarray(BY[case.what](), dtype=float),
+        Check(case, None).printed,
+        rtol=2e-7,
+        atol=half_a_unit,
+    )
 
 
 def test_every_value_that_other_code_computed_is_computed_here() -> None:

@@ -1,6 +1,7 @@
 """Published values, recomputed.
 
-Values of stored tables need these: POSITION_ATLAS_CHECKPOINTS is a folder of checkpoints, each a folder in the Hub's layout.
+Values of stored tables need these: POSITION_ATLAS_CHECKPOINTS is a folder of checkpoints, each a
+folder in the Hub's layout.
 """
 
 import json
@@ -13,7 +14,16 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from generator.checkpoints.files.reader import FolderFiles
-from generator.contracts import Atlas, Encoding, InPrint, Outcome, Provenance, Published, Reading, Recomputed
+from generator.contracts import (
+    Atlas,
+    Encoding,
+    InPrint,
+    Outcome,
+    Provenance,
+    Published,
+    Reading,
+    Recomputed,
+)
 from generator.contracts.published import VERSIONS, Check, check
 from generator.encodings import Form, PositionTable
 from generator.numerics.arrays import frozen
@@ -28,7 +38,9 @@ MADE = Recomputed("numpy", "made for a test")
 FOLDER = os.environ.get("POSITION_ATLAS_CHECKPOINTS", "")
 CASES = [(record.key, case) for record in all_analyses() for case in record.published]
 CASES += [(record.key, case) for record in all_schemes() for case in record.published]
-each_case = pytest.mark.parametrize("case", [pytest.param(case, id=f"{key}: {case.what}") for key, case in CASES])
+each_case = pytest.mark.parametrize(
+    "case", [pytest.param(case, id=f"{key}: {case.what}") for key, case in CASES]
+)
 
 
 @cache
@@ -52,16 +64,26 @@ def checked_case(case: Published) -> Check:
 def test_computed_values_agree_with_published_ones(case: Published) -> None:
     result = checked_case(case)
     if result.computed is None:
-        pytest.skip(f"needs the table with SHA-256 {case.sha256} in a checkpoint of POSITION_ATLAS_CHECKPOINTS")
-    assert result.agrees, f"{result.computed_text} differ from {case.printed} by {result.difference}; expected at most {result.margin}"
+        pytest.skip(
+            f"needs the table with SHA-256 {case.sha256} in a checkpoint of"
+            " POSITION_ATLAS_CHECKPOINTS"
+        )
+    assert result.agrees, (
+        f"{result.computed_text} differ from {case.printed} by {result.difference}; expected at"
+        f" most {result.margin}"
+    )
 
 
 def test_what_is_shipped_for_the_versions_of_libraries_is_what_is_computed() -> None:
     """To what other processors may differ by; the digits on the page are fewer."""
     given = checked.given_cases(all_analyses(), all_schemes())
-    shipped = json.loads((precomputed.FOLDER / f"{precomputed.PUBLISHED}.json").read_text(encoding="utf-8"))
+    shipped = json.loads(
+        (precomputed.FOLDER / f"{precomputed.PUBLISHED}.json").read_text(encoding="utf-8")
+    )
     wrong = [
-        case.what for case, values in zip(given, shipped, strict=True) if values != pytest.approx(checked_case(case).computed, rel=1e-9)
+        case.what
+        for case, values in zip(given, shipped, strict=True)
+        if values != pytest.approx(checked_case(case).computed, rel=1e-9)
     ]
     assert wrong == []
 
@@ -80,10 +102,14 @@ def test_a_margin_that_is_not_half_a_unit_of_the_last_digit_has_a_reason() -> No
 def test_the_page_gives_the_origin_of_values_and_the_reason_for_a_margin() -> None:
     first, second = InPrint("Author 2020", "table 1"), Recomputed("numpy", "numpy.sum")
     cases = [
-        Published("a", ("1",), first, lambda _: [1.0], lambda: 0, margin=2.0, allowance="it is rough"),
+        Published(
+            "a", ("1",), first, lambda _: [1.0], lambda: 0, margin=2.0, allowance="it is rough"
+        ),
         Published("b", ("1",), second, lambda _: [1.0], lambda: 0),
     ]
-    text = rendered(checked.pages(Atlas((), (replace(all_analyses()[0], published=tuple(cases)),), ()))[0])
+    text = rendered(
+        checked.pages(Atlas((), (replace(all_analyses()[0], published=tuple(cases)),), ()))[0]
+    )
     in_print, by_code = text.split("## Computed again by other code")
     assert literal("Author 2020, table 1") in in_print
     assert "(it is rough)" in in_print
@@ -95,16 +121,22 @@ def test_the_cases_of_an_extension_are_distinct() -> None:
 
 
 def atlas_with(shape: tuple[int, ...]) -> Atlas:
-    """One checkpoint with a table of three positions from a tensor of this shape, and one analysis with a case about the table."""
+    """One checkpoint with a table of three positions from a tensor of this shape, and one analysis
+    with a case about the table.
+    """
     case = Published("rows", ("3",), MADE, lambda form: [len(form.vectors)], sha256="0" * 64)
     table = PositionTable(frozen([[1.0], [2.0], [3.0]]))
-    encoding: Encoding[Form] = Encoding("decoder", "made for a test", table, Provenance("file", "tensor", "F32", shape, "0" * 64))
+    encoding: Encoding[Form] = Encoding(
+        "decoder", "made for a test", table, Provenance("file", "tensor", "F32", shape, "0" * 64)
+    )
     outcome = Outcome(checkpoint(), "ok", readings=(Reading.of(encoding, LABELS[0], {}, {}, {}),))
     return Atlas((outcome,), (replace(all_analyses()[0], published=(case,)),), ())
 
 
 @pytest.mark.parametrize(("shape", "computed"), [((3, 1), (3.0,)), ((5, 1), None)])
-def test_the_page_measures_a_stored_table_if_every_row_is_a_position(shape: tuple[int, ...], computed: object) -> None:
+def test_the_page_measures_a_stored_table_if_every_row_is_a_position(
+    shape: tuple[int, ...], computed: object
+) -> None:
     (page,) = checked.pages(atlas_with(shape))
     kinds, counts = page.context["results"]()
     assert kinds[1].groups[0].checks[0].computed == computed
@@ -113,22 +145,41 @@ def test_the_page_measures_a_stored_table_if_every_row_is_a_position(shape: tupl
 
 def check_of(printed: str, computed: float, margin: float | None = None) -> Check:
     """Check of a case whose measure returns ``computed``."""
-    return check(Published("a case", (printed,), MADE, lambda value: [value], lambda: computed, margin=margin), lambda _: None)
+    return check(
+        Published(
+            "a case", (printed,), MADE, lambda value: [value], lambda: computed, margin=margin
+        ),
+        lambda _: None,
+    )
 
 
 @pytest.mark.parametrize(
     ("printed", "computed", "agrees"),
-    [("2.366", 2.36549, False), ("2.366", 2.36551, True), ("54,410", 54_410.4, True), ("44", 45.0, False)],
+    [
+        ("2.366", 2.36549, False),
+        ("2.366", 2.36551, True),
+        ("54,410", 54_410.4, True),
+        ("44", 45.0, False),
+    ],
 )
-def test_a_value_agrees_if_it_rounds_to_the_published_one(printed: str, computed: float, agrees: bool) -> None:
+def test_a_value_agrees_if_it_rounds_to_the_published_one(
+    printed: str, computed: float, agrees: bool
+) -> None:
     assert check_of(printed, computed).agrees is agrees
 
 
 @pytest.mark.parametrize(
     ("printed", "computed", "text"),
-    [("2.366", 2.36590623, "2.36591"), ("44", 44.0, "44"), ("1.00000", 1.0 - 1e-12, "1"), ("54,410", 54410.1431, "54,410.14")],
+    [
+        ("2.366", 2.36590623, "2.36591"),
+        ("44", 44.0, "44"),
+        ("1.00000", 1.0 - 1e-12, "1"),
+        ("54,410", 54410.1431, "54,410.14"),
+    ],
 )
-def test_a_computed_value_has_two_digits_more_than_the_published_one(printed: str, computed: float, text: str) -> None:
+def test_a_computed_value_has_two_digits_more_than_the_published_one(
+    printed: str, computed: float, text: str
+) -> None:
     assert check_of(printed, computed).computed_text == (text,)
 
 

@@ -6,7 +6,14 @@ from typing import Any
 from generator.contracts.checkpoints import ONLY_SHOWN
 from tests.support import checkpoint
 
-SHOWN: dict[str, Any] = {"group": "Other", "notes": "A note.", "paper": "1706.03762", "licence": "MIT", "arrays": False, "committed": 1}
+SHOWN: dict[str, Any] = {
+    "group": "Other",
+    "notes": "A note.",
+    "paper": "1706.03762",
+    "licence": "MIT",
+    "arrays": False,
+    "committed": 1,
+}
 
 
 def test_a_row_is_evaluated_alike_whatever_only_pages_show() -> None:
@@ -17,4 +24,8 @@ def test_a_row_is_evaluated_alike_whatever_only_pages_show() -> None:
 
 
 def test_each_option_that_is_only_shown_says_so_itself() -> None:
-    assert {option.name for option in fields(checkpoint()) if ONLY_SHOWN.items() <= option.metadata.items()} == {*SHOWN}
+    assert {
+        option.name
+        for option in fields(checkpoint())
+        if ONLY_SHOWN.items() <= option.metadata.items()
+    } == {*SHOWN}

@@ -25,14 +25,18 @@ def test_a_state_without_decay_keeps_everything() -> None:
     np.testing.assert_array_equal(np.nan_to_num(decay(np.zeros((2, 3))).kernel(4)[0], nan=1.0), 1.0)
 
 
-@pytest.mark.parametrize(("n_units", "n_kept"), [(1, 1), (1025, 1025), (1026, 1025), (100_000, 1025)])
+@pytest.mark.parametrize(
+    ("n_units", "n_kept"), [(1, 1), (1025, 1025), (1026, 1025), (100_000, 1025)]
+)
 def test_of_many_rates_those_at_even_ranks_are_kept(n_units: int, n_kept: int) -> None:
     rates = np.random.default_rng(0).permutation(n_units).astype(np.float64)[None]
     form = Decay.of(rates, (0,), "state", at_zero_input=True)
     assert (form.rates.shape, form.n_units) == ((1, n_kept), n_units)
     assert (form.rates.min(), form.rates.max()) == (0.0, n_units - 1)
     for share in (0.1, 0.5, 0.9):
-        assert abs(np.quantile(form.rates, share) - share * (n_units - 1)) <= max(1.0, n_units / 1024)
+        assert abs(np.quantile(form.rates, share) - share * (n_units - 1)) <= max(
+            1.0, n_units / 1024
+        )
 
 
 def test_rates_that_are_all_kept_stay_in_the_order_of_the_model() -> None:

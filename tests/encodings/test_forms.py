@@ -40,25 +40,46 @@ def test_a_form_on_a_grid_that_does_not_tell_its_middle_is_an_error_where_that_i
 @pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
 def test_a_kernel_is_square_and_no_larger_than_asked_for() -> None:
     shapes = {name: form.kernel(N).shape for name, form in FORMS.items()}
-    assert {name: shape for name, shape in shapes.items() if shape[0] == 0 or shape[1] != shape[2] or not 0 < shape[2] <= N} == {}
+    assert {
+        name: shape
+        for name, shape in shapes.items()
+        if shape[0] == 0 or shape[1] != shape[2] or not 0 < shape[2] <= N
+    } == {}
 
 
 @pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
 def test_a_kernel_that_is_the_same_both_ways_is_symmetric() -> None:
-    for name, kernel in {name: form.kernel(N) for name, form in FORMS.items() if form.is_symmetric}.items():
+    for name, kernel in {
+        name: form.kernel(N) for name, form in FORMS.items() if form.is_symmetric
+    }.items():
         np.testing.assert_allclose(kernel, kernel.transpose(0, 2, 1), rtol=1e-12, err_msg=name)
 
 
 @pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
 def test_a_kernel_that_depends_on_the_offset_is_the_same_along_diagonals() -> None:
-    for name, kernel in {name: form.kernel(N) for name, form in FORMS.items() if form.depends_on_offset and form.grid is None}.items():
-        of_offset = dict(zip(offsets_between(kernel.shape[1]).ravel(), kernel.reshape(len(kernel), -1).T, strict=True))
-        expected = [[of_offset[key - query] for key in range(kernel.shape[1])] for query in range(kernel.shape[1])]
+    for name, kernel in {
+        name: form.kernel(N)
+        for name, form in FORMS.items()
+        if form.depends_on_offset and form.grid is None
+    }.items():
+        of_offset = dict(
+            zip(
+                offsets_between(kernel.shape[1]).ravel(),
+                kernel.reshape(len(kernel), -1).T,
+                strict=True,
+            )
+        )
+        expected = [
+            [of_offset[key - query] for key in range(kernel.shape[1])]
+            for query in range(kernel.shape[1])
+        ]
         np.testing.assert_array_equal(np.moveaxis(kernel, 0, 2), expected, err_msg=name)
 
 
 def test_a_kernel_is_symmetric_or_depends_on_the_offset() -> None:
-    assert [name for name, form in FORMS.items() if not form.is_symmetric and not form.depends_on_offset] == []
+    assert [
+        name for name, form in FORMS.items() if not form.is_symmetric and not form.depends_on_offset
+    ] == []
 
 
 def test_a_form_has_words_for_what_it_is_and_for_what_its_kernel_holds() -> None:
@@ -79,15 +100,30 @@ def test_the_middle_of_a_grid_says_the_same_of_its_patches(name: str) -> None:
     form = FORMS[name]
     rows, columns = form.grid or (0, 0)
     inner = (-(-rows // 2), -(-columns // 2))
-    down, across = ((outer - shown) // 2 for outer, shown in zip((rows, columns), inner, strict=True))
-    patches = np.arange(rows * columns).reshape(rows, columns)[down : down + inner[0], across : across + inner[1]].ravel()
+    down, across = (
+        (outer - shown) // 2 for outer, shown in zip((rows, columns), inner, strict=True)
+    )
+    patches = (
+        np.arange(rows * columns)
+        .reshape(rows, columns)[down : down + inner[0], across : across + inner[1]]
+        .ravel()
+    )
     middle = form.middle(*inner)
     assert middle.grid == inner
     np.testing.assert_allclose(
-        middle.kernel(patches.size), form.kernel(rows * columns)[:, patches[:, None], patches], rtol=1e-9, atol=1e-12
+        middle.kernel(patches.size),
+        form.kernel(rows * columns)[:, patches[:, None], patches],
+        rtol=1e-9,
+        atol=1e-12,
     )
 
 
 def test_of_patches_along_a_side_there_are_no_more_than_it_has_room_for() -> None:
-    rooms = {name: N if form.extent is None else min(N, form.extent) for name, form in FORMS.items() if form.grid is None}
-    assert {name: kernel_of(FORMS[name], 2 * N, N, of_patches=True).longest for name in rooms} == rooms
+    rooms = {
+        name: N if form.extent is None else min(N, form.extent)
+        for name, form in FORMS.items()
+        if form.grid is None
+    }
+    assert {
+        name: kernel_of(FORMS[name], 2 * N, N, of_patches=True).longest for name in rooms
+    } == rooms

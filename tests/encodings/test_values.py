@@ -39,7 +39,9 @@ SCALED = {
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @given(st.integers(1, 40), st.integers(1, 20))
-def test_every_vector_of_a_sinusoid_has_norm_sqrt_n_pairs(layout: SinusoidLayout, n_positions: int, pairs: int) -> None:
+def test_every_vector_of_a_sinusoid_has_norm_sqrt_n_pairs(
+    layout: SinusoidLayout, n_positions: int, pairs: int
+) -> None:
     """sin² + cos² = 1 for each of the pairs."""
     table = sinusoid(n_positions, 2 * pairs, layout)
     np.testing.assert_allclose(np.linalg.norm(table, axis=1), np.sqrt(pairs), rtol=1e-12)
@@ -73,32 +75,43 @@ def marian_table(n_positions: int, d_model: int) -> Floats:
     """The table (n_positions, d_model) by transformers."""
     from transformers.models.marian.modeling_marian import MarianSinusoidalPositionalEmbedding
 
-    return np.asarray(MarianSinusoidalPositionalEmbedding(n_positions, d_model).create_weight().double().numpy())
+    return np.asarray(
+        MarianSinusoidalPositionalEmbedding(n_positions, d_model).create_weight().double().numpy()
+    )
 
 
 def m2m_100_table(n_positions: int, d_model: int) -> Floats:
     """The table (n_positions, d_model) by transformers."""
     from transformers.models.m2m_100.modeling_m2m_100 import M2M100SinusoidalPositionalEmbedding
 
-    return np.asarray(M2M100SinusoidalPositionalEmbedding.get_embedding(n_positions, d_model).double().numpy())
+    return np.asarray(
+        M2M100SinusoidalPositionalEmbedding.get_embedding(n_positions, d_model).double().numpy()
+    )
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(
-    ("layout", "theirs"), [("interleaved", distilbert_table), ("halves", marian_table), ("tensor2tensor", m2m_100_table)]
+    ("layout", "theirs"),
+    [("interleaved", distilbert_table), ("halves", marian_table), ("tensor2tensor", m2m_100_table)],
 )
 def test_every_layout_equals_that_of_transformers(
     layout: SinusoidLayout, theirs: Callable[[int, int], Floats], shape: tuple[int, int]
 ) -> None:
-    np.testing.assert_allclose(sinusoid(*shape, layout), theirs(*shape), rtol=0, atol=FLOAT32_ANGLES)
+    np.testing.assert_allclose(
+        sinusoid(*shape, layout), theirs(*shape), rtol=0, atol=FLOAT32_ANGLES
+    )
 
 
 def test_halves_are_a_permutation_of_the_interleaved_columns() -> None:
-    np.testing.assert_array_equal(sinusoid(9, 8, "halves")[:, [0, 4, 1, 5, 2, 6, 3, 7]], sinusoid(9, 8))
+    np.testing.assert_array_equal(
+        sinusoid(9, 8, "halves")[:, [0, 4, 1, 5, 2, 6, 3, 7]], sinusoid(9, 8)
+    )
 
 
 def test_the_reference_of_a_table_is_the_sinusoid_of_its_shape() -> None:
-    np.testing.assert_array_equal(PositionTable(frozen(np.ones((6, 5)))).make_reference().numbers, sinusoid(6, 5))
+    np.testing.assert_array_equal(
+        PositionTable(frozen(np.ones((6, 5)))).make_reference().numbers, sinusoid(6, 5)
+    )
 
 
 def test_the_kernel_of_a_table_is_limited_to_its_positions() -> None:
@@ -106,12 +119,16 @@ def test_the_kernel_of_a_table_is_limited_to_its_positions() -> None:
 
 
 def test_the_kernel_of_a_bias_by_hand() -> None:
-    bias = OffsetBias(frozen([[-2, -1, 0, 10, 20]]), frozen(np.arange(-2, 3)), causal=False, beyond="constant")
+    bias = OffsetBias(
+        frozen([[-2, -1, 0, 10, 20]]), frozen(np.arange(-2, 3)), causal=False, beyond="constant"
+    )
     np.testing.assert_array_equal(bias.kernel(3), [[[0, 10, 20], [-1, 0, 10], [-2, -1, 0]]])
 
 
 def test_the_kernel_of_a_causal_bias_is_not_defined_for_later_keys() -> None:
-    bias = OffsetBias(frozen([[-2, -1, 0], [-4, -2, 0]]), frozen([-2, -1, 0]), causal=True, beyond="linear")
+    bias = OffsetBias(
+        frozen([[-2, -1, 0], [-4, -2, 0]]), frozen([-2, -1, 0]), causal=True, beyond="linear"
+    )
     nan = np.nan
     np.testing.assert_array_equal(bias.kernel(2), [[[0, nan], [-1, 0]], [[0, nan], [-2, 0]]])
 
@@ -133,7 +150,11 @@ def test_unscaled_frequencies_equal_those_of_transformers_llama(base: float) -> 
     from transformers import LlamaConfig
     from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
-    config = LlamaConfig(hidden_size=64, num_attention_heads=2, rope_parameters={"rope_type": "default", "rope_theta": base})
+    config = LlamaConfig(
+        hidden_size=64,
+        num_attention_heads=2,
+        rope_parameters={"rope_type": "default", "rope_theta": base},
+    )
     theirs = LlamaRotaryEmbedding(config).inv_freq.double().numpy()
     np.testing.assert_allclose(Rotation(base, 32, 32, 64).frequencies, theirs, rtol=1e-6)
 
@@ -144,19 +165,29 @@ def test_scaled_frequencies_equal_those_of_transformers_llama(kind: str) -> None
     from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
     ours = SCALED[kind]
-    sizes = {"hidden_size": ours.head_dim, "num_attention_heads": 1, "max_position_embeddings": ours.n_positions}
-    theirs = LlamaRotaryEmbedding(LlamaConfig(rope_parameters={**ours.scaling, "rope_theta": ours.base}, **sizes))
+    sizes = {
+        "hidden_size": ours.head_dim,
+        "num_attention_heads": 1,
+        "max_position_embeddings": ours.n_positions,
+    }
+    theirs = LlamaRotaryEmbedding(
+        LlamaConfig(rope_parameters={**ours.scaling, "rope_theta": ours.base}, **sizes)
+    )
     np.testing.assert_allclose(ours.frequencies, theirs.inv_freq.double().numpy(), rtol=1e-6)
     assert ours.attention_factor == pytest.approx(theirs.attention_scaling)
 
 
-def test_fixed_ntk_slows_the_last_of_four_pairs_by_the_whole_factor_and_the_others_by_its_powers() -> None:
-    """Su Jianlin 2023 (https://kexue.fm/archives/9706), equation 6, for d = 8 and a factor of 16, whose fourth root is 2."""
+def test_fixed_ntk_slows_the_last_of_four_pairs_by_its_factor_and_the_others_by_powers() -> None:
+    """Su Jianlin 2023 (https://kexue.fm/archives/9706), equation 6, for d = 8 and a factor of 16,
+    whose fourth root is 2.
+    """
     rotation = Rotation(1e4, 8, 8, 64, {"rope_type": "ntk", "factor": 16.0})
     np.testing.assert_allclose(rotation.frequencies, [1 / 2, 0.1 / 4, 0.01 / 8, 0.001 / 16])
 
 
-@pytest.mark.parametrize("broken", [{"factor": 0.0}, {"factor": "two"}, {}, {"factor": 2.0, "mixed_b": 0.6}])
+@pytest.mark.parametrize(
+    "broken", [{"factor": 0.0}, {"factor": "two"}, {}, {"factor": 2.0, "mixed_b": 0.6}]
+)
 def test_a_fixed_ntk_that_is_not_known_is_refused(broken: dict[str, object]) -> None:
     with pytest.raises(RowError, match="mixed_b"):
         _ = Rotation(1e4, 8, 8, 64, {"rope_type": "ntk", **broken}).frequencies
@@ -180,7 +211,9 @@ def test_a_proportional_rotation_has_only_the_pairs_that_it_rotates() -> None:
 
 
 def test_the_kernel_of_a_rotation_equals_the_product_of_rotated_vectors() -> None:
-    """Su et al. 2021, equation 16: with equal pairs, q·k after rotation is Σ cos(offset · frequency)."""
+    """Su et al. 2021, equation 16: with equal pairs, q·k after rotation is Σ cos(offset ·
+    frequency).
+    """
     rotation = Rotation(100.0, 6, 6, 12)
     rotated = np.exp(1j * np.arange(12)[:, None] * 100.0 ** (-np.arange(0, 6, 2) / 6))
     products = (rotated @ rotated.conj().T).real / 3

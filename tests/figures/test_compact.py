@@ -1,4 +1,6 @@
-"""Drawings in fewer bytes: paths lead through the same points, and styles, ids and text keep their meaning."""
+"""Drawings in fewer bytes: paths lead through the same points, and styles, ids and text keep their
+meaning.
+"""
 
 import re
 from collections.abc import Iterator
@@ -16,11 +18,15 @@ Point = tuple[float, float]
 
 def inside(content: str) -> str:
     """``content`` of a drawing, compacted, without the style sheet."""
-    return compact(f"{OPENING}{content}</svg>").partition("</style></defs>")[2].removesuffix("</svg>")
+    return (
+        compact(f"{OPENING}{content}</svg>").partition("</style></defs>")[2].removesuffix("</svg>")
+    )
 
 
 def points(path: str) -> Iterator[Point]:
-    """Where the pen of ``path`` comes, by the rules of SVG 2, section 9.3: small letters name steps, and numbers that go on repeat a letter."""
+    """Where the pen of ``path`` comes, by the rules of SVG 2, section 9.3: small letters name
+    steps, and numbers that go on repeat a letter.
+    """
     x = y = 0.0
     start = (x, y)
     for letter, text in PIECE.findall(path):
@@ -45,9 +51,18 @@ def written(random: np.random.Generator, n_points: int) -> str:
     letters = ["M", *random.choice(["L", "L", "L", "M", "C", "z", "same"], n_points)]
     place, path = "0 0", []
     for letter in letters:
-        pairs = [" ".join(f"{value:.6f}" for value in random.uniform(-2.0, 300.0, 2)) for _ in range(3 if letter == "C" else 1)]
+        pairs = [
+            " ".join(f"{value:.6f}" for value in random.uniform(-2.0, 300.0, 2))
+            for _ in range(3 if letter == "C" else 1)
+        ]
         place = place if letter == "same" else pairs[-1]
-        path.append("z" if letter == "z" else f"L {place}" if letter == "same" else f"{letter} {' '.join(pairs)}")
+        path.append(
+            "z"
+            if letter == "z"
+            else f"L {place}"
+            if letter == "same"
+            else f"{letter} {' '.join(pairs)}"
+        )
         if letter == "z":
             path.append(f"M {pairs[-1]}")
     return "\n".join(path)
@@ -76,15 +91,27 @@ def test_text_that_looks_like_attributes_or_groups_stays() -> None:
 
 def test_equal_styles_share_a_class_whose_colours_change_on_dark_pages() -> None:
     drawing = compact(
-        f'{OPENING}<path style="fill: none; stroke: {INK}"/><path style="fill: none; stroke: {INK}"/><path style="fill: #123456"/></svg>'
+        f'{OPENING}<path style="fill: none; stroke: {INK}"/><path style="fill: none; stroke:'
+        f' {INK}"/><path style="fill: #123456"/></svg>'
     )
-    assert re.findall(r"<path[^>]*>", drawing) == ['<path class="c0"/>', '<path class="c0"/>', '<path class="c1"/>']
+    assert re.findall(r"<path[^>]*>", drawing) == [
+        '<path class="c0"/>',
+        '<path class="c0"/>',
+        '<path class="c1"/>',
+    ]
     sheet = drawing.partition("</style>")[0]
-    assert f".c0{{fill:none;stroke:{INK}}}.c1{{fill:#123456}}@media(prefers-color-scheme:dark){{.c0{{stroke:{DARK[INK]}}}}}" in sheet
+    assert (
+        f".c0{{fill:none;stroke:{INK}}}.c1{{fill:#123456}}@media(prefers-color-scheme:dark){{.c0{{stroke:{DARK[INK]}}}}}"
+        in sheet
+    )
 
 
 def test_ids_that_something_names_stay_and_innermost_groups_without_attributes_go() -> None:
     content = (
-        '<g id="axes_1"><g id="mark_1"><path id="mark"/></g><g clip-path="url(#box)"><rect id="box"/><use xlink:href="#mark"/></g></g>'
+        '<g id="axes_1"><g id="mark_1"><path id="mark"/></g><g clip-path="url(#box)"><rect'
+        ' id="box"/><use xlink:href="#mark"/></g></g>'
     )
-    assert inside(content) == '<g><path id="mark"/><g clip-path="url(#box)"><rect id="box"/><use xlink:href="#mark"/></g></g>'
+    assert (
+        inside(content) == '<g><path id="mark"/><g clip-path="url(#box)"><rect id="box"/><use'
+        ' xlink:href="#mark"/></g></g>'
+    )

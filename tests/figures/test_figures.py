@@ -31,8 +31,14 @@ SPECS = [(analysis, spec) for analysis in ANALYSES for spec in analysis.figures]
 def full_comparison(analysis: Analysis) -> Results:
     """Different results in turn, as many as a figure holds, with titles of the greatest length."""
     results = applicable_results(analysis)
-    titles = [f"Checkpoint {index} · {'encoder of many words ' * 3}"[:LONGEST_NAME] for index in range(analysis.per_figure)]
-    return {Label(title, SERIES[index % 3]): results[index % len(results)] for index, title in enumerate(titles)}
+    titles = [
+        f"Checkpoint {index} · {'encoder of many words ' * 3}"[:LONGEST_NAME]
+        for index in range(analysis.per_figure)
+    ]
+    return {
+        Label(title, SERIES[index % 3]): results[index % len(results)]
+        for index, title in enumerate(titles)
+    }
 
 
 def laid_out(draw: Callable[[Results], Figure], results: Results) -> Figure:
@@ -45,14 +51,28 @@ def laid_out(draw: Callable[[Results], Figure], results: Results) -> Figure:
 @pytest.fixture(scope="module")
 def full() -> dict[str, Figure]:
     """Every figure, as full as it may be."""
-    return {f"{analysis.key}-{spec.key}": laid_out(spec.draw, full_comparison(analysis)) for analysis, spec in SPECS}
+    return {
+        f"{analysis.key}-{spec.key}": laid_out(spec.draw, full_comparison(analysis))
+        for analysis, spec in SPECS
+    }
 
 
 def texts_and_boxes(figure: Figure) -> list[tuple[str, Bbox]]:
     """All visible texts of a figure with their bounding boxes."""
-    ticks = [tick for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) for tick in axis.get_major_ticks()]
-    hidden = {id(label) for tick in ticks if not _drawn(tick) for label in (tick.label1, tick.label2)}
-    texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip() and id(text) not in hidden]
+    ticks = [
+        tick
+        for axes in figure.axes
+        for axis in (axes.xaxis, axes.yaxis)
+        for tick in axis.get_major_ticks()
+    ]
+    hidden = {
+        id(label) for tick in ticks if not _drawn(tick) for label in (tick.label1, tick.label2)
+    }
+    texts = [
+        text
+        for text in figure.findobj(Text)
+        if text.get_visible() and text.get_text().strip() and id(text) not in hidden
+    ]
     return [(text.get_text(), text.get_window_extent()) for text in texts]
 
 
@@ -86,14 +106,24 @@ def test_a_picture_spends_no_bytes_on_nothing() -> None:
 def cut_off(figure: Figure) -> list[str]:
     """Texts that leave the figure."""
     frame = Bbox.from_bounds(0.0, 0.0, *(figure.get_size_inches() * figure.dpi)).padded(SLACK)
-    return [text for text, box in texts_and_boxes(figure) if Bbox.union([frame, box]).bounds != frame.bounds]
+    return [
+        text
+        for text, box in texts_and_boxes(figure)
+        if Bbox.union([frame, box]).bounds != frame.bounds
+    ]
 
 
 def overlapping(figure: Figure) -> list[tuple[str, str]]:
     """Pairs of texts that share room."""
     pairs = combinations(texts_and_boxes(figure), 2)
-    shared = [(first, second, Bbox.intersection(one, other)) for (first, one), (second, other) in pairs]
-    return [(first, second) for first, second, box in shared if box is not None and min(box.width, box.height) > SLACK]
+    shared = [
+        (first, second, Bbox.intersection(one, other)) for (first, one), (second, other) in pairs
+    ]
+    return [
+        (first, second)
+        for first, second, box in shared
+        if box is not None and min(box.width, box.height) > SLACK
+    ]
 
 
 def test_no_text_is_cut_off(full: dict[str, Figure]) -> None:
@@ -101,10 +131,19 @@ def test_no_text_is_cut_off(full: dict[str, Figure]) -> None:
 
 
 def test_every_text_can_be_read_in_both_schemes(full: dict[str, Figure]) -> None:
-    """Ink and its lighter shade have a contrast of 4.5 with the page (tests/figures/test_style.py); black and white stand on cells."""
-    texts = [(key, text) for key, figure in full.items() for text in figure.findobj(Text) if text.get_text().strip()]
+    """Ink and its lighter shade have a contrast of 4.5 with the page (tests/figures/test_style.py);
+    black and white stand on cells.
+    """
+    texts = [
+        (key, text)
+        for key, figure in full.items()
+        for text in figure.findobj(Text)
+        if text.get_text().strip()
+    ]
     colours = {(key, to_hex(text.get_color())) for key, text in texts}
-    assert {(key, colour) for key, colour in colours if colour not in {INK, MUTED, "#000000", "#ffffff"}} == set()
+    assert {
+        (key, colour) for key, colour in colours if colour not in {INK, MUTED, "#000000", "#ffffff"}
+    } == set()
 
 
 def test_no_texts_overlap(full: dict[str, Figure]) -> None:
@@ -112,6 +151,11 @@ def test_no_texts_overlap(full: dict[str, Figure]) -> None:
 
 
 def test_no_legend_overlaps_data(full: dict[str, Figure]) -> None:
-    extents = {key: [legend.get_window_extent() for legend in figure.findobj(Legend)] for key, figure in full.items()}
+    extents = {
+        key: [legend.get_window_extent() for legend in figure.findobj(Legend)]
+        for key, figure in full.items()
+    }
     axes = {key: [one.get_window_extent() for one in figure.axes] for key, figure in full.items()}
-    assert [key for key in full if any(box.overlaps(one) for box in extents[key] for one in axes[key])] == []
+    assert [
+        key for key in full if any(box.overlaps(one) for box in extents[key] for one in axes[key])
+    ] == []

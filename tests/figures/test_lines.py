@@ -4,19 +4,46 @@ import numpy as np
 import pytest
 
 from generator.contracts import Label
-from generator.figures.lines import DASHES, Line, Point, dots, label_points, legend_below, mark_beyond, with_line_styles
+from generator.figures.lines import (
+    DASHES,
+    Line,
+    Point,
+    dots,
+    label_points,
+    legend_below,
+    mark_beyond,
+    with_line_styles,
+)
 from generator.figures.panels import panels
 from generator.figures.style import SERIES
 
 
 def test_a_line_is_dashed_when_its_colour_recurs() -> None:
-    labels = [Label("a", "#111111"), Label("b", "#222222"), Label("c", "#111111"), Label("d", "#111111")]
-    styles = [(label.title, result, dash) for label, result, dash in with_line_styles({label: index for index, label in enumerate(labels)})]
-    assert styles == [("a", 0, DASHES[0]), ("b", 1, DASHES[0]), ("c", 2, DASHES[1]), ("d", 3, DASHES[2])]
+    labels = [
+        Label("a", "#111111"),
+        Label("b", "#222222"),
+        Label("c", "#111111"),
+        Label("d", "#111111"),
+    ]
+    styles = [
+        (label.title, result, dash)
+        for label, result, dash in with_line_styles(
+            {label: index for index, label in enumerate(labels)}
+        )
+    ]
+    assert styles == [
+        ("a", 0, DASHES[0]),
+        ("b", 1, DASHES[0]),
+        ("c", 2, DASHES[1]),
+        ("d", 3, DASHES[2]),
+    ]
 
 
 def test_the_most_lines_of_a_figure_all_look_different() -> None:
-    labels = {Label(f"{index}", SERIES[index % len(SERIES)]): None for index in range(len(SERIES) * len(DASHES))}
+    labels = {
+        Label(f"{index}", SERIES[index % len(SERIES)]): None
+        for index in range(len(SERIES) * len(DASHES))
+    }
     assert len({(label.colour, dash) for label, _, dash in with_line_styles(labels)}) == len(labels)
 
 
@@ -36,7 +63,11 @@ def test_a_line_beyond_the_limits_is_marked_with_its_farthest_value(
 ) -> None:
     _, (axes,) = panels(1)
     mark_beyond(axes, [Line(np.arange(4), np.array(values), "#111111")], (0.0, 3.0))
-    drawn = [(x, y, line.get_marker()) for line in axes.lines for x, y in line.get_xydata().tolist()]  # type: ignore[union-attr]
+    drawn = [
+        (float(x), float(y), line.get_marker())
+        for line in axes.lines
+        for x, y in np.asarray(line.get_xydata())
+    ]
     assert drawn == markers
     assert [text.get_text() for text in axes.texts] == texts
 
@@ -44,7 +75,12 @@ def test_a_line_beyond_the_limits_is_marked_with_its_farthest_value(
 def test_only_the_farthest_of_several_lines_is_labelled() -> None:
     _, (axes,) = panels(1)
     mark_beyond(
-        axes, [Line(np.arange(2), np.array([value, 0.0]), colour) for value, colour in ((5.0, "#111111"), (7.0, "#222222"))], (0, 3)
+        axes,
+        [
+            Line(np.arange(2), np.array([value, 0.0]), colour)
+            for value, colour in ((5.0, "#111111"), (7.0, "#222222"))
+        ],
+        (0, 3),
     )
     assert [text.get_text() for text in axes.texts] == ["↑ 7"]
     assert len(axes.lines) == 2
@@ -60,7 +96,9 @@ def test_only_the_farthest_of_several_lines_is_labelled() -> None:
         ([10.0, 60.0], [("10", "left"), ("60", "left")]),
     ],
 )
-def test_labels_of_close_points_are_on_either_side(xs: list[float], labels: list[tuple[str, str]]) -> None:
+def test_labels_of_close_points_are_on_either_side(
+    xs: list[float], labels: list[tuple[str, str]]
+) -> None:
     _, (axes,) = panels(1)
     axes.set_xlim(0.0, 100.0)
     label_points(axes, [Point(f"{x:.0f}", x, 0.5) for x in xs])
@@ -68,7 +106,9 @@ def test_labels_of_close_points_are_on_either_side(xs: list[float], labels: list
 
 
 @pytest.mark.parametrize(("length", "columns"), [(5, 3), (40, 2), (60, 1)])
-def test_a_legend_has_as_many_columns_as_fit_and_the_figure_grows_by_its_rows(length: int, columns: int) -> None:
+def test_a_legend_has_as_many_columns_as_fit_and_the_figure_grows_by_its_rows(
+    length: int, columns: int
+) -> None:
     figure, (axes,) = panels(1, height=3.0)
     for _ in range(6):
         axes.plot([0, 1], label="m" * length)

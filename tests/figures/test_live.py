@@ -25,19 +25,31 @@ def marks(figure: Figure, panel: int = 0) -> list[dict[str, object]]:
 def unpacked(cells: dict[str, object]) -> np.ndarray:
     """The values of packed cells, as their documentation says it."""
     levels, low, high = str(cells["levels"]), float(str(cells["low"])), float(str(cells["high"]))
-    codes = np.array([64 * ALPHABET.index(levels[at]) + ALPHABET.index(levels[at + 1]) for at in range(0, len(levels), 2)])
+    codes = np.array(
+        [
+            64 * ALPHABET.index(levels[at]) + ALPHABET.index(levels[at + 1])
+            for at in range(0, len(levels), 2)
+        ]
+    )
     values = np.where(codes > STEPS, np.nan, low + (high - low) * codes / STEPS)
     return np.asarray(values.reshape(int(str(cells["rows"])), int(str(cells["columns"]))))
 
 
 def test_a_line_has_its_points_style_and_place_in_the_legend() -> None:
     figure, (axes,) = panels(1)
-    axes.plot([0, 1, 2, 3], [5.0, np.nan, 7.0, 8.0], color="#3d7fd6", linestyle=DASHES[1], label="one")
+    axes.plot(
+        [0, 1, 2, 3], [5.0, np.nan, 7.0, 8.0], color="#3d7fd6", linestyle=DASHES[1], label="one"
+    )
     legend_below(figure)
     [line] = marks(figure)
     assert line["x"] == {"first": 0.0, "step": 1.0, "count": 4}
     assert line["y"] == [5.0, None, 7.0, 8.0]
-    assert (line["series"], line["name"], line["colour"], line["dash"]) == (0, "one", "#3d7fd6", [5.0, 2.0])
+    assert (line["series"], line["name"], line["colour"], line["dash"]) == (
+        0,
+        "one",
+        "#3d7fd6",
+        [5.0, 2.0],
+    )
     assert described(figure)["series"] == [{"name": "one", "colour": "#3d7fd6", "dash": [5.0, 2.0]}]
 
 
@@ -47,7 +59,12 @@ def test_lines_without_a_name_belong_to_the_series_of_their_style() -> None:
         axes.plot([0, 1], [0, 1], color="#3d7fd6", linestyle=dash, label=name)
     axes.plot([0, 1], [1, 0], color="#3d7fd6", linestyle=DASHES[1], label="_two, shuffled")
     axes.plot([0, 1], [2, 2], color="#d9772b")
-    assert [(mark["series"], mark["name"]) for mark in marks(figure)] == [(0, "one"), (1, "two"), (1, "two, shuffled"), (None, None)]
+    assert [(mark["series"], mark["name"]) for mark in marks(figure)] == [
+        (0, "one"),
+        (1, "two"),
+        (1, "two, shuffled"),
+        (None, None),
+    ]
 
 
 def test_a_long_line_keeps_its_extremes() -> None:
@@ -71,8 +88,16 @@ def test_rules_bands_and_steps_are_told_apart() -> None:
     by_kind = {str(mark["kind"]) + str(mark.get("along", "")): mark for mark in marks(figure)}
     assert (by_kind["rulex"]["at"], by_kind["rulex"]["colour"]) == (0.5, "ink")
     assert by_kind["ruley"]["at"] == 2.0
-    assert (by_kind["band"]["low"], by_kind["band"]["high"], by_kind["band"]["alpha"]) == ([0, 1, 0], [2, 3, 2], 0.5)
-    assert (by_kind["line"]["x"], by_kind["line"]["y"], by_kind["line"]["steps"]) == ([1.0, 3.0], [1.0, 4.0], True)
+    assert (by_kind["band"]["low"], by_kind["band"]["high"], by_kind["band"]["alpha"]) == (
+        [0, 1, 0],
+        [2, 3, 2],
+        0.5,
+    )
+    assert (by_kind["line"]["x"], by_kind["line"]["y"], by_kind["line"]["steps"]) == (
+        [1.0, 3.0],
+        [1.0, 4.0],
+        True,
+    )
 
 
 def test_cells_keep_values_gaps_and_colours() -> None:
@@ -81,8 +106,16 @@ def test_cells_keep_values_gaps_and_colours() -> None:
     colour_bar(figure, image(axes, matrix, (0.0, 1.0), SEQUENTIAL), [axes], "share")
     [cells] = marks(figure)
     np.testing.assert_allclose(unpacked(cells), matrix, atol=0.5 / STEPS)  # Half a step.
-    assert (cells["extent"], cells["stops"], cells["limits"]) == ([-0.5, 2.5, 1.5, -0.5], STOPS[SEQUENTIAL], [0.0, 1.0])
-    assert described(figure)["scale"] == {"label": "share", "limits": [0.0, 1.0], "stops": STOPS[SEQUENTIAL]}
+    assert (cells["extent"], cells["stops"], cells["limits"]) == (
+        [-0.5, 2.5, 1.5, -0.5],
+        STOPS[SEQUENTIAL],
+        [0.0, 1.0],
+    )
+    assert described(figure)["scale"] == {
+        "label": "share",
+        "limits": [0.0, 1.0],
+        "stops": STOPS[SEQUENTIAL],
+    }
 
 
 @pytest.mark.parametrize("size", [512, 700])
@@ -94,7 +127,8 @@ def test_cells_of_a_large_matrix_are_means_of_blocks_that_lie_where_they_are(siz
     [cells] = marks(figure)
     values = unpacked(cells)
     _, _, bottom, top = np.array(cells["extent"], dtype=float)
-    middles = top + (np.arange(len(values)) + 0.5) * (bottom - top) / len(values)  # Where the figure shows the rows.
+    # Where the figure shows the rows.
+    middles = top + (np.arange(len(values)) + 0.5) * (bottom - top) / len(values)
     assert values.size <= MOST_CELLS
     np.testing.assert_allclose(values[:-1, 0], middles[:-1], atol=size / STEPS)
     assert axes.get_ylim() == (size - 0.5, -0.5)

@@ -17,7 +17,8 @@ from tests.synthetic import ROTATION, WORDLESS, write_folder
 
 ITSELF = {"generator/figures/svg.py", "generator/figures/output.py"}
 OWN_DRAWINGS = {
-    "generator/site/value_strips.py",  # It writes lines as SVG with no library, for one file of views.
+    # It writes lines as SVG with no library, for one file of views.
+    "generator/site/value_strips.py",
     "generator/site/card_drawing.py",  # Other sites take PNG alone.
 }
 SIZE = (321, 123)
@@ -38,33 +39,53 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LazyMapping[bytes
         for name, value in {"EXTENSION": ".drawn", "encode": encode, "size": size}.items():
             patch.setattr(output, name, value)
         folder = tmp_path_factory.mktemp("rows")
-        places = {name: write_folder(folder / name, contents) for name, contents in {"table": WORDLESS, "turned": ROTATION}.items()}
+        places = {
+            name: write_folder(folder / name, contents)
+            for name, contents in {"table": WORDLESS, "turned": ROTATION}.items()
+        }
         rows = [checkpoint(slug=name, id=name, place=str(place)) for name, place in places.items()]
         outcomes = tuple(evaluate.evaluate(evaluate.Task(row, offline=True)) for row in rows)
         atlas = Atlas(outcomes, evaluate.all_analyses(), evaluate.all_schemes())
-        every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
+        every_page = [
+            page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)
+        ]
         yield render.render(atlas, every_page)
 
 
-def test_every_figure_is_a_file_of_the_format_and_pages_show_these_files(tree: LazyMapping[bytes]) -> None:
+def test_every_figure_is_a_file_of_the_format_and_pages_show_these_files(
+    tree: LazyMapping[bytes],
+) -> None:
     files = [path for path in tree if path.startswith("figures/")]
     assert len(files) > 20
     assert {Path(path).suffix for path in files} == {".drawn", ".js"}
-    sources = {path for page in tree if page.endswith(".md") for path in re.findall(r'src="[./]*(figures/[^"]+)"', tree[page].decode())}
+    sources = {
+        path
+        for page in tree
+        if page.endswith(".md")
+        for path in re.findall(r'src="[./]*(figures/[^"]+)"', tree[page].decode())
+    }
     assert {path for path in sources if path not in tree} == set()
     assert len(sources) > 20
 
 
-def test_a_page_reserves_the_size_of_a_figure_according_to_the_format(tree: LazyMapping[bytes]) -> None:
+def test_a_page_reserves_the_size_of_a_figure_according_to_the_format(
+    tree: LazyMapping[bytes],
+) -> None:
     assert f'width="{SIZE[0]}" height="{SIZE[1]}"' in tree["checkpoints/table.md"].decode()
 
 
 def test_no_other_module_and_no_template_contains_the_format() -> None:
     files = [
         *ROOT.glob("generator/**/*.py"),
-        *(path for kind in ("pages", "analyses", "schemes") for path in ROOT.glob(f"templates/{kind}/*")),
+        *(
+            path
+            for kind in ("pages", "analyses", "schemes")
+            for path in ROOT.glob(f"templates/{kind}/*")
+        ),
     ]
     matches = {
-        path.relative_to(ROOT).as_posix() for path in files if re.search(r"\.svg\b|backend_svg|FigureCanvas", path.read_text("utf-8"))
+        path.relative_to(ROOT).as_posix()
+        for path in files
+        if re.search(r"\.svg\b|backend_svg|FigureCanvas", path.read_text("utf-8"))
     }
     assert matches - ITSELF == OWN_DRAWINGS

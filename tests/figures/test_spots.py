@@ -15,7 +15,8 @@ from generator.figures.style import SERIES, STYLE
 from tests.analyses.test_all import ANALYSES, CASES, result_of
 
 LABEL = Label("encoding", SERIES[0])
-SLACK = 0.03  # of the axes: lines are drawn through sampled points, and spots interpolate between these
+# of the axes: lines are drawn through sampled points, and spots interpolate between these
+SLACK = 0.03
 
 
 @cache
@@ -29,7 +30,11 @@ def drawn(analysis_key: str, name: str, figure_key: str) -> Figure:
 
 def paths(axes: Axes) -> list[np.ndarray]:
     """Points of every line and outline, as shares of the axes."""
-    lines = [np.clip(np.column_stack(line.get_data()), -1e9, 1e9) for line in axes.lines if line.get_transform() == axes.transData]
+    lines = [
+        np.clip(np.column_stack(line.get_data()), -1e9, 1e9)
+        for line in axes.lines
+        if line.get_transform() == axes.transData
+    ]
     steps = [patch.get_path().vertices for patch in axes.patches if isinstance(patch, StepPatch)]
     return [shares(axes, points) for points in (*lines, *steps) if len(points)]
 
@@ -57,13 +62,19 @@ def spots_of(analysis: Analysis, name: str) -> list[Spot]:
 def is_on_what_is_drawn(spot: Spot, axes: Axes) -> bool:
     (place,) = shares(axes, np.array([[spot.x, spot.y]]))
     is_within = bool(np.all((place > -SLACK) & (place < 1.0 + SLACK)))
-    return is_within and (bool(axes.images) or min(distance(place, path) for path in paths(axes)) < SLACK)
+    return is_within and (
+        bool(axes.images) or min(distance(place, path) for path in paths(axes)) < SLACK
+    )
 
 
 def test_every_spot_lies_on_what_is_drawn() -> None:
-    spots = [(analysis.key, name, spot) for analysis, name in CASES for spot in spots_of(analysis, name)]
+    spots = [
+        (analysis.key, name, spot) for analysis, name in CASES for spot in spots_of(analysis, name)
+    ]
     astray = [
-        (key, name, spot) for key, name, spot in spots if not is_on_what_is_drawn(spot, drawn(key, name, spot.figure).axes[spot.panel])
+        (key, name, spot)
+        for key, name, spot in spots
+        if not is_on_what_is_drawn(spot, drawn(key, name, spot.figure).axes[spot.panel])
     ]
     assert astray == []
 
@@ -75,7 +86,13 @@ def test_most_analyses_of_lines_mark_something() -> None:
 
 def test_findings_are_numbered_where_figures_mark_them() -> None:
     spot = Spot("lines", 1.0, 2.0)
-    result = Result(findings=(Finding("a"), Finding("b", spots=(spot, spot)), Finding("c", spots=(Spot("other", 0.0, 0.0),))))
+    result = Result(
+        findings=(
+            Finding("a"),
+            Finding("b", spots=(spot, spot)),
+            Finding("c", spots=(Spot("other", 0.0, 0.0),)),
+        )
+    )
     assert [number for number, _ in result.numbered] == [None, 1, 2]
     assert result.spots("lines") == ((1, spot), (1, spot))
 

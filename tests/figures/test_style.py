@@ -1,4 +1,6 @@
-"""Colours: those of checkpoints are distinguishable, also for colour-blind readers, and those of values are the same everywhere."""
+"""Colours: those of checkpoints are distinguishable, also for colour-blind readers, and those of
+values are the same everywhere.
+"""
 
 import re
 from itertools import combinations
@@ -14,13 +16,32 @@ from generator.site import colormaps
 from generator.site.pages.map import LEVELS
 from tests.built import ROOT
 
-# Linear RGB as seen with colour blindness: Machado, Oliveira and Fernandes 2009, table 1, severity 1.0.
+# Linear RGB as seen with colour blindness: Machado, Oliveira and Fernandes 2009, table 1, severity
+# 1.0.
 SIGHTS = {
     "usual": np.eye(3),
-    "without red cones": np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]),
-    "without green cones": np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]),
+    "without red cones": np.array(
+        [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ]
+    ),
+    "without green cones": np.array(
+        [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ]
+    ),
 }
-TO_XYZ = np.array([[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]])
+TO_XYZ = np.array(
+    [
+        [0.4124564, 0.3575761, 0.1804375],
+        [0.2126729, 0.7151522, 0.0721750],
+        [0.0193339, 0.1191920, 0.9503041],
+    ]
+)
 NOTICED = 2.3  # The least noticeable difference in CIELAB for adjacent patches; lines need more.
 
 
@@ -40,7 +61,10 @@ def lab(rgb: Floats) -> Floats:
 @pytest.mark.parametrize("sight", SIGHTS)
 def test_all_colours_are_distinguishable(sight: str) -> None:
     colours = [lab(SIGHTS[sight] @ linear(colour)) for colour in (*SERIES, REFERENCE)]
-    assert min(float(np.linalg.norm(one - other)) for one, other in combinations(colours, 2)) > 3.5 * NOTICED
+    assert (
+        min(float(np.linalg.norm(one - other)) for one, other in combinations(colours, 2))
+        > 3.5 * NOTICED
+    )
 
 
 @pytest.mark.parametrize("paper", [PAPER, DARK[PAPER]])
@@ -61,9 +85,17 @@ def test_ink_is_legible_on_the_page_in_both_schemes(ink: str) -> None:
 
 
 def equal_colormap(colours: list[str], colormap: str) -> bool:
-    """Whether these colours, evenly spaced from the low end to the high end, are those of a colormap of matplotlib."""
-    theirs = [to_hex(matplotlib_colormaps[colormap](share)) for share in np.linspace(0.0, 1.0, len(colours))]
-    return all(np.linalg.norm(lab(linear(one)) - lab(linear(other))) < NOTICED for one, other in zip(colours, theirs, strict=True))
+    """Whether these colours, evenly spaced from the low end to the high end, are those of a
+    colormap of matplotlib.
+    """
+    theirs = [
+        to_hex(matplotlib_colormaps[colormap](share))
+        for share in np.linspace(0.0, 1.0, len(colours))
+    ]
+    return all(
+        np.linalg.norm(lab(linear(one)) - lab(linear(other))) < NOTICED
+        for one, other in zip(colours, theirs, strict=True)
+    )
 
 
 def test_dark_figures_have_the_background_of_dark_pages() -> None:
@@ -77,7 +109,9 @@ def test_the_stops_of_a_colormap_are_those_of_matplotlib(colormap: str) -> None:
 
 
 def test_the_levels_of_the_map_have_the_colormap_of_figures_from_its_high_end() -> None:
-    rules = re.findall(r"\.l(\d+) { background: (#\w{6}); color: (#\w{6})", colormaps.stylesheet(LEVELS).decode())
+    rules = re.findall(
+        r"\.l(\d+) { background: (#\w{6}); color: (#\w{6})", colormaps.stylesheet(LEVELS).decode()
+    )
     assert [level for level, _, _ in rules] == [str(level) for level in range(LEVELS)]
     assert equal_colormap([colour for _, colour, _ in rules][::-1], SEQUENTIAL)
     for _, background, text in rules:

@@ -4,7 +4,17 @@ from typing import Any
 
 import numpy as np
 
-from generator.encodings import Convolution, Form, NoEncoding, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias, sinusoid
+from generator.encodings import (
+    Convolution,
+    Form,
+    NoEncoding,
+    OffsetBias,
+    PositionTable,
+    RelativeTable,
+    Rotation,
+    WindowBias,
+    sinusoid,
+)
 from generator.numerics.arrays import frozen
 
 draws = np.random.default_rng(0)
@@ -22,7 +32,12 @@ def bias(values: Any, causal: bool = False) -> OffsetBias:
     """As many offsets as there are values, up to 0 or around it."""
     array = frozen(values)
     last = 0 if causal else array.shape[1] // 2
-    return OffsetBias(array, frozen(np.arange(array.shape[1]) - array.shape[1] + 1 + last), causal, "linear" if causal else "constant")
+    return OffsetBias(
+        array,
+        frozen(np.arange(array.shape[1]) - array.shape[1] + 1 + last),
+        causal,
+        "linear" if causal else "constant",
+    )
 
 
 TABLES: dict[str, Any] = {
@@ -44,7 +59,13 @@ TABLES: dict[str, Any] = {
     "one infinity": np.where(np.eye(20, 8) > 0, np.inf, 1.0),
     "large": draws.normal(0, 0.02, (514, 768)),
 }
-LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
+LLAMA3 = {
+    "rope_type": "llama3",
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 8192,
+}
 OTHERS: dict[str, Form] = {
     "bias of many heads": bias(np.repeat(draws.normal(size=(64, 43)), 6, axis=1)),
     "bias of one head": bias(draws.normal(size=(1, 9))),
@@ -58,9 +79,13 @@ OTHERS: dict[str, Form] = {
     "rotation of one pair": Rotation(1e4, 2, 2, 1),
     "scaled rotation": Rotation(5e5, 128, 128, 131072, LLAMA3),
     "rotation by base one": Rotation(1.0, 8, 8, 64),
-    "vectors by offset": RelativeTable(frozen(draws.normal(size=(33, 8))), frozen(np.arange(-16, 17))),
+    "vectors by offset": RelativeTable(
+        frozen(draws.normal(size=(33, 8))), frozen(np.arange(-16, 17))
+    ),
     "vectors by offset, zeros": RelativeTable(frozen(np.zeros((5, 8))), frozen(np.arange(-2, 3))),
-    "vectors by offset, NaN": RelativeTable(frozen(np.full((5, 8), np.nan)), frozen(np.arange(-2, 3))),
+    "vectors by offset, NaN": RelativeTable(
+        frozen(np.full((5, 8), np.nan)), frozen(np.arange(-2, 3))
+    ),
     "one vector by offset": RelativeTable(frozen(draws.normal(size=(1, 8))), frozen([0])),
     "window": WindowBias(frozen(draws.normal(size=(3, 13, 13)))),
     "narrow window": WindowBias(frozen(draws.normal(size=(1, 1, 3)))),
@@ -77,10 +102,15 @@ OTHERS: dict[str, Form] = {
     "row of patches": patches(draws.normal(size=(6, 8)), 1, 6),
     "one patch": patches(draws.normal(size=(1, 8)), 1, 1),
     "patches of zeros": patches(np.zeros((12, 8)), 3, 4),
-    "every other patch zero": patches(draws.normal(size=(12, 8)) * (np.arange(12) % 2)[:, None], 3, 4),
+    "every other patch zero": patches(
+        draws.normal(size=(12, 8)) * (np.arange(12) % 2)[:, None], 3, 4
+    ),
     "huge patches": patches(draws.normal(size=(12, 8)) * 1e300, 3, 4),
     "patches with NaN": patches(np.full((12, 8), np.nan), 3, 4),
     "window of many heads": WindowBias(frozen(draws.normal(size=(24, 13, 27)))),
     "huge window": WindowBias(frozen(draws.normal(size=(2, 5, 5)) * 1e300)),
 }
-EXAMPLES: dict[str, Form] = {**{f"table: {name}": table(values) for name, values in TABLES.items()}, **OTHERS}
+EXAMPLES: dict[str, Form] = {
+    **{f"table: {name}": table(values) for name, values in TABLES.items()},
+    **OTHERS,
+}

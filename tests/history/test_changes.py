@@ -19,7 +19,14 @@ def atlas() -> dict[str, Any]:
             "norms.half": {"value": None, "unit": "", "reason": "too small"},
         },
     }
-    row = {"slug": "gpt", "title": "GPT", "status": "ok", "reason": None, "revision": "c" * 40, "encodings": [encoding]}
+    row = {
+        "slug": "gpt",
+        "title": "GPT",
+        "status": "ok",
+        "reason": None,
+        "revision": "c" * 40,
+        "encodings": [encoding],
+    }
     return {"schema": 2, "checkpoints": [row, {**deepcopy(row), "slug": "other", "title": "Other"}]}
 
 
@@ -43,13 +50,20 @@ def test_nothing_moves_from_an_atlas_to_itself() -> None:
 def test_a_checkpoint_comes_and_another_goes() -> None:
     later = atlas()
     later["checkpoints"][0] |= {"slug": "new", "title": "New"}
-    assert [(change.kind, change.title) for change in changes(atlas(), later)] == [("gone", "GPT"), ("new", "New")]
+    assert [(change.kind, change.title) for change in changes(atlas(), later)] == [
+        ("gone", "GPT"),
+        ("new", "New"),
+    ]
 
 
-@pytest.mark.parametrize(("status", "said"), [("ok", "New: new"), ("not reached", "New: new, not reached")])
+@pytest.mark.parametrize(
+    ("status", "said"), [("ok", "New: new"), ("not reached", "New: new, not reached")]
+)
 def test_a_new_checkpoint_that_was_not_read_says_so(status: str, said: str) -> None:
     later = atlas()
-    later["checkpoints"].append({**later["checkpoints"][0], "slug": "new", "title": "New", "status": status})
+    later["checkpoints"].append(
+        {**later["checkpoints"][0], "slug": "new", "title": "New", "status": status}
+    )
     assert [line(change) for change in changes(atlas(), later)] == [said]
 
 
@@ -76,7 +90,11 @@ def test_a_metric_moves_with_before_and_after(value: float | None, said: str) ->
 
 def test_a_new_metric_is_a_change_of_the_program_alone() -> None:
     later = atlas()
-    later["checkpoints"][0]["encodings"][0]["metrics"]["new.metric"] = {"value": 1.0, "unit": "", "reason": None}
+    later["checkpoints"][0]["encodings"][0]["metrics"]["new.metric"] = {
+        "value": 1.0,
+        "unit": "",
+        "reason": None,
+    }
     assert changes(atlas(), later) == []
 
 

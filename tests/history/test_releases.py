@@ -28,7 +28,10 @@ def history(*documents: dict[str, Any]) -> tuple[Release, ...]:
 
 def test_the_first_release_is_all_new() -> None:
     (step,) = releases.steps(history(published()))
-    assert [(change.kind, change.title) for change in step.changes] == [("new", "GPT"), ("new", "Other")]
+    assert [(change.kind, change.title) for change in step.changes] == [
+        ("new", "GPT"),
+        ("new", "Other"),
+    ]
 
 
 def test_the_same_is_no_release() -> None:
@@ -41,7 +44,9 @@ def test_a_release_holds_what_changed_alone() -> None:
 
 
 def test_two_releases_of_one_day_have_two_names() -> None:
-    assert [release.id for release in history(published(), published(value=3.0), published(value=4.0))] == [
+    assert [
+        release.id for release in history(published(), published(value=3.0), published(value=4.0))
+    ] == [
         "2026-01-01",
         "2026-01-01.2",
         "2026-01-01.3",
@@ -51,7 +56,10 @@ def test_two_releases_of_one_day_have_two_names() -> None:
 def test_what_is_gone_comes_back() -> None:
     less = published("2026-02-02")
     del less["checkpoints"][1]
-    kinds = [[change.kind for change in step.changes] for step in releases.steps(history(published(), less, published("2026-03-03")))]
+    kinds = [
+        [change.kind for change in step.changes]
+        for step in releases.steps(history(published(), less, published("2026-03-03")))
+    ]
     assert kinds == [["new"], ["gone"], ["new", "new"]]
 
 
@@ -63,9 +71,19 @@ def test_the_state_is_that_of_the_last_release() -> None:
 
 def test_what_is_not_reached_for_a_while_is_compared_with_what_it_was() -> None:
     missing = published("2026-02-02")
-    missing["checkpoints"][0] |= {"status": "not reached", "reason": "no answer", "revision": None, "encodings": []}
-    found = history(published(), missing, published("2026-03-03"), missing, published("2026-04-04", 3.0))
-    moved = [[(change.kind, change.before, change.after) for change in step.changes] for step in releases.steps(found)]
+    missing["checkpoints"][0] |= {
+        "status": "not reached",
+        "reason": "no answer",
+        "revision": None,
+        "encodings": [],
+    }
+    found = history(
+        published(), missing, published("2026-03-03"), missing, published("2026-04-04", 3.0)
+    )
+    moved = [
+        [(change.kind, change.before, change.after) for change in step.changes]
+        for step in releases.steps(found)
+    ]
     lost, back = ("status", "ok", "not reached"), ("status", "not reached", "ok")
     assert moved[:-1] == [[back, ("metric", 2.0, 3.0)], [lost], [back], [lost]]
 

@@ -49,7 +49,9 @@ def test_cosine_matrix_equals_scikit_learns(seed: int, shape: tuple[int, int]) -
 def test_cosine_matrix_by_hand() -> None:
     half = np.sqrt(0.5)
     expected = [[1, 0, half], [0, 1, half], [half, half, 1]]
-    np.testing.assert_allclose(cosine_matrix(np.array([[2.0, 0.0], [0.0, 3.0], [1.0, 1.0]])), expected, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(
+        cosine_matrix(np.array([[2.0, 0.0], [0.0, 3.0], [1.0, 1.0]])), expected, rtol=0, atol=1e-15
+    )
 
 
 def test_a_zero_row_has_no_cosine() -> None:
@@ -78,22 +80,33 @@ def test_cosines_are_invariant_to_scale(rows: Floats, exponent: int) -> None:
 @pytest.mark.parametrize("size", EXTREMES)
 def test_cosines_of_huge_and_tiny_values_neither_overflow_nor_vanish(size: float) -> None:
     expected = cosine_similarity([[1.0, 1.0], [1.0, -1.0], [1.0, 0.0]])
-    np.testing.assert_allclose(cosine_matrix(size * np.array([[1.0, 1.0], [1.0, -1.0], [1.0, 0.0]])), expected, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(
+        cosine_matrix(size * np.array([[1.0, 1.0], [1.0, -1.0], [1.0, 0.0]])),
+        expected,
+        rtol=0,
+        atol=1e-6,
+    )
 
 
 def test_cosines_of_rows_of_very_different_size_are_those_of_their_directions() -> None:
     rows = np.array([[1e300, 1e300], [1e-300, 1e-300], [-1e-300, 1e-300]])
-    np.testing.assert_allclose(cosine_matrix(rows), [[1, 1, 0], [1, 1, 0], [0, 0, 1]], rtol=0, atol=1e-15)
+    np.testing.assert_allclose(
+        cosine_matrix(rows), [[1, 1, 0], [1, 1, 0], [0, 0, 1]], rtol=0, atol=1e-15
+    )
 
 
 @pytest.mark.parametrize("size", EXTREMES)
-def test_root_mean_square_of_huge_and_tiny_values_neither_overflows_nor_vanishes(size: float) -> None:
+def test_root_mean_square_of_huge_and_tiny_values_neither_overflows_nor_vanishes(
+    size: float,
+) -> None:
     assert root_mean_square(np.array([size, -size])) == size
 
 
 @pytest.mark.parametrize("size", [0.0, 1.0, *EXTREMES])
 def test_row_norms_of_huge_and_tiny_values_neither_overflow_nor_vanish(size: float) -> None:
-    np.testing.assert_allclose(row_norms(size * np.array([[3.0, -4.0], [0.0, 1.0]])), [5.0 * size, size], rtol=1e-3)
+    np.testing.assert_allclose(
+        row_norms(size * np.array([[3.0, -4.0], [0.0, 1.0]])), [5.0 * size, size], rtol=1e-3
+    )
 
 
 @given(tables)
@@ -138,7 +151,9 @@ def test_shrink_excludes_nan_from_the_mean_of_a_block() -> None:
 
 
 @given(tables, st.integers(1, 9), st.integers(1, 9))
-def test_a_shrunken_image_fits_and_stays_within_the_range_of_the_image(image: Floats, n_rows: int, n_columns: int) -> None:
+def test_a_shrunken_image_fits_and_stays_within_the_range_of_the_image(
+    image: Floats, n_rows: int, n_columns: int
+) -> None:
     """A mean lies between the least and the greatest of its values."""
     small = shrink(image, n_rows, n_columns)
     assert small.shape[0] <= n_rows
@@ -148,7 +163,9 @@ def test_a_shrunken_image_fits_and_stays_within_the_range_of_the_image(image: Fl
 
 
 def test_a_thinned_line_keeps_the_lowest_and_the_highest_point_of_each_stretch() -> None:
-    x, y = thinned(np.arange(10.0), np.array([0.0, 5.0, 1.0, 1.0, 1.0, 9.0, 2.0, 2.0, -3.0, 2.0]), 4)
+    x, y = thinned(
+        np.arange(10.0), np.array([0.0, 5.0, 1.0, 1.0, 1.0, 9.0, 2.0, 2.0, -3.0, 2.0]), 4
+    )
     np.testing.assert_array_equal([x, y], [[0, 1, 5, 8], [0, 5, 9, -3]])
 
 
@@ -206,9 +223,13 @@ def test_mean_by_distance_excludes_nan() -> None:
 
 
 @given(arrays(np.float64, st.integers(1, 8), elements=moderate))
-def test_mean_by_distance_of_a_matrix_constant_along_its_diagonals_is_its_first_row(row: Floats) -> None:
+def test_mean_by_distance_of_a_matrix_constant_along_its_diagonals_is_its_first_row(
+    row: Floats,
+) -> None:
     index = np.arange(row.size)
-    np.testing.assert_allclose(mean_by_distance([row[np.abs(index[:, None] - index)]]), row, rtol=1e-12)
+    np.testing.assert_allclose(
+        mean_by_distance([row[np.abs(index[:, None] - index)]]), row, rtol=1e-12
+    )
 
 
 def test_mean_by_distance_of_a_triangle_is_the_mean_of_its_diagonals() -> None:
@@ -218,13 +239,21 @@ def test_mean_by_distance_of_a_triangle_is_the_mean_of_its_diagonals() -> None:
 
 def test_mean_by_distance_of_several_lines_counts_every_pair_once() -> None:
     """At distance 1 lie 2, 6, 0, 2 of the first and 8, 6 of the second: 24 / 6."""
-    first, second = np.array([[1.0, 2.0, 9.0], [0.0, 4.0, 6.0], [5.0, 2.0, 7.0]]), np.array([[1.0, 8.0], [6.0, 2.0]])
+    first, second = (
+        np.array([[1.0, 2.0, 9.0], [0.0, 4.0, 6.0], [5.0, 2.0, 7.0]]),
+        np.array([[1.0, 8.0], [6.0, 2.0]]),
+    )
     np.testing.assert_array_equal(mean_by_distance([first, second]), [3.0, 4.0, 7.0])
 
 
 def test_translation_invariance_by_hand() -> None:
-    """Offsets 1, 1, 2 with values 1, 3, 5, each on both sides: 4 of the 16 squares about the mean of 3 are within the first."""
-    matrix, given = np.array([[0.0, 1.0, 5.0], [1.0, 0.0, 3.0], [5.0, 3.0, 0.0]]), np.array([[0, 1, 2], [1, 0, 1], [2, 1, 0]])
+    """Offsets 1, 1, 2 with values 1, 3, 5, each on both sides: 4 of the 16 squares about the mean
+    of 3 are within the first.
+    """
+    matrix, given = (
+        np.array([[0.0, 1.0, 5.0], [1.0, 0.0, 3.0], [5.0, 3.0, 0.0]]),
+        np.array([[0, 1, 2], [1, 0, 1], [2, 1, 0]]),
+    )
     assert translation_invariance(matrix, given) == pytest.approx(1.0 - 4.0 / 16.0)
 
 
@@ -235,7 +264,9 @@ def test_min_max_scaled_values_range_from_0_to_1(values: Floats) -> None:
 
 
 @given(st.integers(3, 8), st.integers(0, 5))
-def test_matrices_of_offsets_are_invariant_and_symmetric_or_antisymmetric(size: int, seed: int) -> None:
+def test_matrices_of_offsets_are_invariant_and_symmetric_or_antisymmetric(
+    size: int, seed: int
+) -> None:
     row = np.random.default_rng(seed).normal(size=2 * size - 1)
     matrix = row[np.arange(size)[None, :] - np.arange(size)[:, None] + size - 1]
     assert translation_invariance(matrix, offsets(size)) == pytest.approx(1.0)
@@ -245,7 +276,9 @@ def test_matrices_of_offsets_are_invariant_and_symmetric_or_antisymmetric(size: 
 
 def test_translation_invariance_of_random_entries_is_the_share_of_free_parameters() -> None:
     """Of n(n − 1) independent entries, 2(n − 1) means explain about 2/n: here 2 %."""
-    assert translation_invariance(random_table(0, 100, 100), offsets(100)) == pytest.approx(0.02, abs=0.005)
+    assert translation_invariance(random_table(0, 100, 100), offsets(100)) == pytest.approx(
+        0.02, abs=0.005
+    )
 
 
 def test_a_constant_matrix_has_no_translation_invariance() -> None:
@@ -265,7 +298,9 @@ def test_without_a_defined_step_there_is_no_monotonicity() -> None:
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
 def test_what_was_read_in_a_narrow_type_is_exact_in_it(dtype: type) -> None:
-    values: Array = np.append(np.random.default_rng(0).standard_normal(3000), [np.nan, np.inf, -0.0]).astype(dtype)
+    values: Array = np.append(
+        np.random.default_rng(0).standard_normal(3000), [np.nan, np.inf, -0.0]
+    ).astype(dtype)
     np.testing.assert_array_equal(narrowest(values.astype(np.float64)), values, strict=True)
 
 
@@ -276,4 +311,6 @@ def test_one_value_that_a_narrow_type_has_not_keeps_all_in_double_precision(last
 
 
 def test_what_is_no_float64_stays_as_it_is() -> None:
-    assert [narrowest(values).dtype.kind for values in (np.arange(3), np.array(["text"]), np.zeros(0))] == ["i", "U", "f"]
+    assert [
+        narrowest(values).dtype.kind for values in (np.arange(3), np.array(["text"]), np.zeros(0))
+    ] == ["i", "U", "f"]

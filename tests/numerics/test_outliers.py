@@ -22,11 +22,19 @@ def unit(width: int, seed: int) -> Floats:
 def test_an_outlier_has_a_modified_z_score_above_three_and_a_half_by_hand() -> None:
     """Median 10, MAD 1: 0.6745 · 5.1 = 3.44, 0.6745 · 5.3 = 3.57."""
     usual = [9.0] * 12 + [11.0] * 11 + [10.0]
-    assert [np.asarray(outliers(np.array([*usual, last]))).tolist() for last in (15.1, 15.3)] == [[], [24]]
+    assert [np.asarray(outliers(np.array([*usual, last]))).tolist() for last in (15.1, 15.3)] == [
+        [],
+        [24],
+    ]
 
 
-@pytest.mark.parametrize(("sizes", "indices"), [([1.0] * 20 + [1.19], []), ([1.0] * 20 + [1.21], [20]), ([1.0] * 18 + [5.0] * 2, [18, 19])])
-def test_among_equal_norms_an_outlier_differs_by_a_fifth(sizes: list[float], indices: list[int]) -> None:
+@pytest.mark.parametrize(
+    ("sizes", "indices"),
+    [([1.0] * 20 + [1.19], []), ([1.0] * 20 + [1.21], [20]), ([1.0] * 18 + [5.0] * 2, [18, 19])],
+)
+def test_among_equal_norms_an_outlier_differs_by_a_fifth(
+    sizes: list[float], indices: list[int]
+) -> None:
     assert np.asarray(outliers(np.array(sizes))).tolist() == indices
 
 
@@ -37,11 +45,17 @@ def test_more_than_a_tenth_are_not_outliers() -> None:
 def test_the_cosine_with_the_nearest_neighbour_by_hand() -> None:
     """0°, 0°, 90°, 120°, and a row of zeros, which has no direction."""
     rows = np.array([[1.0, 0.0], [2.0, 0.0], [0.0, 1.0], [-0.5, np.sqrt(0.75)], [0.0, 0.0]])
-    np.testing.assert_allclose(nearest_cosines(rows, 5), [1.0, 1.0, np.sqrt(0.75), np.sqrt(0.75), np.nan], atol=1e-15)
+    np.testing.assert_allclose(
+        nearest_cosines(rows, 5), [1.0, 1.0, np.sqrt(0.75), np.sqrt(0.75), np.nan], atol=1e-15
+    )
 
 
-def test_neighbours_on_a_grid_are_those_beside_above_and_below_and_none_across_the_end_of_a_row() -> None:
-    """Two rows of two: a b / c a. In reading order b and c are neighbours, on the grid they are not; b = c, the rest at right angles."""
+def test_neighbours_on_a_grid_are_beside_above_and_below_and_not_across_the_end_of_a_row() -> None:
+    """Two rows of two: a b / c a.
+
+    In reading order b and c are neighbours, on the grid they are not; b = c, the rest at right
+    angles.
+    """
     a, b = [1.0, 0.0], [0.0, 1.0]
     rows = np.array([a, b, b, a])
     np.testing.assert_array_equal(nearest_cosines(rows, 4), [0.0, 1.0, 1.0, 0.0])
@@ -57,7 +71,9 @@ def test_an_odd_direction_in_a_sinusoid_is_the_only_outlier(position: int) -> No
 
 
 def test_a_direction_is_compared_with_those_around_it() -> None:
-    """A table whose neighbours grow less alike evenly has no outlier; one row that does so at once is one."""
+    """A table whose neighbours grow less alike evenly has no outlier; one row that does so at once
+    is one.
+    """
     angles = np.cumsum(np.linspace(0.05, 1.2, 200))
     spiral = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     assert np.asarray(unlike_neighbours(spiral, 200)).size == 0
@@ -67,7 +83,9 @@ def test_a_direction_is_compared_with_those_around_it() -> None:
 
 def test_two_unlike_stretches_have_no_outlier_between_them() -> None:
     """Each row at a seam still has its neighbour on the one side."""
-    halves = [np.ones((50, 1)) * unit(64, seed) + 0.02 * rng.normal(size=(50, 64)) for seed in (1, 2)]
+    halves = [
+        np.ones((50, 1)) * unit(64, seed) + 0.02 * rng.normal(size=(50, 64)) for seed in (1, 2)
+    ]
     assert outlier_rows(np.vstack(halves), 100).size == 0
 
 
@@ -77,7 +95,9 @@ def test_where_more_than_a_tenth_are_unlike_their_neighbours_none_is_an_outlier(
     assert unlike_neighbours(table, 40) is None
 
 
-@pytest.mark.parametrize("values", [np.zeros((20, 4)), np.full((20, 4), np.nan), np.ones((20, 4)), np.ones((1, 4))])
+@pytest.mark.parametrize(
+    "values", [np.zeros((20, 4)), np.full((20, 4), np.nan), np.ones((20, 4)), np.ones((1, 4))]
+)
 def test_tables_of_one_value_have_no_outliers(values: Floats) -> None:
     assert outlier_rows(values, len(values)).size == 0
 

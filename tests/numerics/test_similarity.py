@@ -5,7 +5,15 @@ from hypothesis import strategies as st
 
 from generator.encodings import OffsetBias, sinusoid
 from generator.numerics.arrays import Array, Floats, frozen
-from generator.numerics.similarity import alignment, centred_gram, clustered, most_different, shape, shape_difference, without_chance
+from generator.numerics.similarity import (
+    alignment,
+    centred_gram,
+    clustered,
+    most_different,
+    shape,
+    shape_difference,
+    without_chance,
+)
 
 rng = np.random.default_rng(0)
 X, Y = rng.normal(size=(12, 5)), rng.normal(size=(12, 7))
@@ -22,20 +30,28 @@ def cka(first: Floats, second: Floats) -> float:
 
 def unbiased(first: Floats, second: Floats) -> float:
     """Its unbiased estimate, for two tables (n, any width)."""
-    grams = [without_chance(gram) for table in (first, second) if (gram := centred_gram(table)) is not None]
+    grams = [
+        without_chance(gram)
+        for table in (first, second)
+        if (gram := centred_gram(table)) is not None
+    ]
     assert grams[0] is not None
     assert grams[1] is not None
     return alignment(grams[0], grams[1])
 
 
 def by_features(x: Floats, y: Floats) -> float:
-    """The definition as printed (Kornblith et al. 2019, section 3), by covariances of features (n, any width)."""
+    """The definition as printed (Kornblith et al. 2019, section 3), by covariances of features (n,
+    any width).
+    """
     x, y = x - x.mean(axis=0), y - y.mean(axis=0)
     return float(np.linalg.norm(y.T @ x) ** 2 / (np.linalg.norm(x.T @ x) * np.linalg.norm(y.T @ y)))
 
 
 def hsic(k: Floats, l: Floats) -> float:  # noqa: E741 (the source's letters)
-    """tr(K H L H) / (n − 1)² with the centring matrix H (Gretton et al. 2005), for Gram matrices (n, n)."""
+    """tr(K H L H) / (n − 1)² with the centring matrix H (Gretton et al. 2005), for Gram matrices
+    (n, n).
+    """
     h = np.eye(len(k)) - 1.0 / len(k)
     return float(np.trace(k @ h @ l @ h)) / (len(k) - 1) ** 2
 
@@ -44,12 +60,18 @@ def hsic_1(k: Floats, l: Floats) -> float:  # noqa: E741
     """The unbiased estimate of Song et al. 2012 (JMLR 13, 1393–1434), for Gram matrices (n, n)."""
     n, one = len(k), np.ones(len(k))
     k, l = k - np.diag(np.diagonal(k)), l - np.diag(np.diagonal(l))  # noqa: E741
-    inner = np.trace(k @ l) + (one @ k @ one) * (one @ l @ one) / ((n - 1) * (n - 2)) - 2.0 / (n - 2) * (one @ k @ l @ one)
+    inner = (
+        np.trace(k @ l)
+        + (one @ k @ one) * (one @ l @ one) / ((n - 1) * (n - 2))
+        - 2.0 / (n - 2) * (one @ k @ l @ one)
+    )
     return float(inner) / (n * (n - 3))
 
 
 def test_cka_of_three_positions_by_hand() -> None:
-    """Centred: columns (−⅓, ⅔, −⅓) and (⅔, −⅓, −⅓), against the first alone: ‖YᵀX‖² = 5/9, ‖XᵀX‖ = √10/3, ‖YᵀY‖ = 2/3."""
+    """Centred: columns (−⅓, ⅔, −⅓) and (⅔, −⅓, −⅓), against the first alone: ‖YᵀX‖² = 5/9, ‖XᵀX‖ =
+    √10/3, ‖YᵀY‖ = 2/3.
+    """
     assert cka(TRIANGLE, TRIANGLE[:, :1]) == pytest.approx(np.sqrt(10) / 4)
 
 
@@ -59,12 +81,16 @@ def test_cka_equals_its_definition_by_features() -> None:
 
 def test_cka_is_a_ratio_of_hsic() -> None:
     k, other = X @ X.T, Y @ Y.T
-    assert cka(X, Y) == pytest.approx(hsic(k, other) / np.sqrt(hsic(k, k) * hsic(other, other)), rel=1e-12)
+    assert cka(X, Y) == pytest.approx(
+        hsic(k, other) / np.sqrt(hsic(k, k) * hsic(other, other)), rel=1e-12
+    )
 
 
 def test_unbiased_cka_is_a_ratio_of_hsic_1() -> None:
     k, other = X @ X.T, Y @ Y.T
-    assert unbiased(X, Y) == pytest.approx(hsic_1(k, other) / np.sqrt(hsic_1(k, k) * hsic_1(other, other)), rel=1e-10)
+    assert unbiased(X, Y) == pytest.approx(
+        hsic_1(k, other) / np.sqrt(hsic_1(k, k) * hsic_1(other, other)), rel=1e-10
+    )
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(1e-6, 1e6))
@@ -100,10 +126,13 @@ def test_unbiased_cka_needs_four_positions() -> None:
 
 
 def test_a_shape_is_the_mean_of_scaled_heads() -> None:
-    heads = np.array([[[0.0, 2.0], [4.0, 0.0]], [[0.0, -1.0], [0.0, 0.0]], [[7.0, 7.0], [7.0, 7.0]]])
+    heads = np.array(
+        [[[0.0, 2.0], [4.0, 0.0]], [[0.0, -1.0], [0.0, 0.0]], [[7.0, 7.0], [7.0, 7.0]]]
+    )
     mean_shape = shape(heads, [np.arange(2)])
     assert mean_shape is not None
-    np.testing.assert_allclose(mean_shape, np.array([[0.5, 0.25], [1.0, 0.5]]))  # The third is constant.
+    # The third is constant.
+    np.testing.assert_allclose(mean_shape, np.array([[0.5, 0.25], [1.0, 0.5]]))
 
 
 @pytest.mark.parametrize("value", [3.0, np.nan, np.inf])
@@ -113,7 +142,9 @@ def test_constant_and_not_finite_kernels_have_no_shape(value: float) -> None:
 
 def test_the_difference_is_taken_over_pairs_that_both_define() -> None:
     causal = np.array([[1.0, np.nan], [0.0, 1.0]])
-    assert shape_difference(causal, np.array([[1.0, 9.0, 9.0], [0.6, 1.0, 9.0], [9.0, 9.0, 9.0]])) == pytest.approx(0.6 / np.sqrt(3))
+    assert shape_difference(
+        causal, np.array([[1.0, 9.0, 9.0], [0.6, 1.0, 9.0], [9.0, 9.0, 9.0]])
+    ) == pytest.approx(0.6 / np.sqrt(3))
 
 
 def test_independent_noise_differs_by_the_value_on_the_page() -> None:
@@ -124,7 +155,10 @@ def test_independent_noise_differs_by_the_value_on_the_page() -> None:
 
 def test_slopes_of_alibi_have_equal_shapes() -> None:
     offsets = frozen(np.arange(-32, 1))
-    steep, flat = (OffsetBias(frozen([slope * offsets]), offsets, True, "linear").kernel(32) for slope in (0.5, 0.01))
+    steep, flat = (
+        OffsetBias(frozen([slope * offsets]), offsets, True, "linear").kernel(32)
+        for slope in (0.5, 0.01)
+    )
     first, second = shape(steep, [np.arange(32)]), shape(flat, [np.arange(32)])
     assert first is not None
     assert second is not None

@@ -25,7 +25,11 @@ from tests.synthetic import BROKEN, NOTHING, ROTATION, WORDLESS, write_folder, w
 
 pytest.importorskip("distributed", reason="the extra is not installed: pip install .[cluster]")
 FOLDERS = {"broken": BROKEN, "nothing": NOTHING, "rotation": ROTATION, "table": WORDLESS}
-QUIET = {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore", "DASK_DISTRIBUTED__WORKER__DAEMON": "False"}
+QUIET = {
+    "PYTHONPATH": str(ROOT),
+    "PYTHONWARNINGS": "ignore",
+    "DASK_DISTRIBUTED__WORKER__DAEMON": "False",
+}
 WORKER = ("worker", "--nworkers", "1", "--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1")
 TOLD = ["started", "finished"]
 NEVER = 3600.0  # seconds
@@ -62,7 +66,13 @@ def start(stack: ExitStack, folder: Path, *arguments: str) -> subprocess.Popen[b
     """A process of dask's own command line, ended with the stack."""
     command = [sys.executable, "-m", "distributed.cli.dask_" + arguments[0], *arguments[1:]]
     process = stack.enter_context(
-        subprocess.Popen(command, cwd=folder, env={**os.environ, **QUIET}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.Popen(
+            command,
+            cwd=folder,
+            env={**os.environ, **QUIET},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
     )
     stack.callback(process.kill)
     return process
@@ -76,8 +86,12 @@ class Cluster:
     scheduler: subprocess.Popen[bytes]
     workers: list[subprocess.Popen[bytes]]
 
-    def pool(self, code: str = "", seconds: float = local_pool.Limits().seconds) -> Callable[[], AbstractContextManager[Executor]]:
-        return partial(dask_pool.cluster, address=self.address, code=code or versions.code(), seconds=seconds)
+    def pool(
+        self, code: str = "", seconds: float = local_pool.Limits().seconds
+    ) -> Callable[[], AbstractContextManager[Executor]]:
+        return partial(
+            dask_pool.cluster, address=self.address, code=code or versions.code(), seconds=seconds
+        )
 
 
 @contextmanager
@@ -86,8 +100,22 @@ def running(folder: Path, n_workers: int, *options: str) -> Iterator[Cluster]:
 
     file = folder / "scheduler.json"
     with ExitStack() as stack:
-        first = start(stack, folder, "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file))
-        workers = [start(stack, folder, *WORKER, *options, "--scheduler-file", str(file)) for _ in range(n_workers)]
+        first = start(
+            stack,
+            folder,
+            "scheduler",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            "0",
+            "--no-dashboard",
+            "--scheduler-file",
+            str(file),
+        )
+        workers = [
+            start(stack, folder, *WORKER, *options, "--scheduler-file", str(file))
+            for _ in range(n_workers)
+        ]
         with Client(scheduler_file=str(file), timeout=60, set_as_default=False) as client:
             if workers:
                 client.wait_for_workers(n_workers, timeout=60)
@@ -109,16 +137,25 @@ def scheduler(tmp_path: Path) -> Iterator[Cluster]:
         yield cluster
 
 
-def packed(folder: Path, pool: Callable[[], AbstractContextManager[Executor]], report: Callable[[jobs.Event], None]) -> list[bytes]:
+def packed(
+    folder: Path,
+    pool: Callable[[], AbstractContextManager[Executor]],
+    report: Callable[[jobs.Event], None],
+) -> list[bytes]:
     """The packed outcomes of FOLDERS, with an empty store."""
-    rows = [checkpoint(slug=name, id=name, place=str(write_folder(folder / name, files))) for name, files in FOLDERS.items()]
+    rows = [
+        checkpoint(slug=name, id=name, place=str(write_folder(folder / name, files)))
+        for name, files in FOLDERS.items()
+    ]
     tasks = dict.fromkeys(evaluate.plan(rows, offline=True))
     with pool() as executor:
         outcomes = jobs.run(tasks, "code", ResultStore(folder / "store"), executor, report)
     return [pack(outcomes[task]) for task in tasks]
 
 
-def test_a_cluster_gives_the_same_as_this_machine_also_when_a_worker_is_killed(scheduler: Cluster, tmp_path: Path) -> None:
+def test_a_cluster_gives_the_same_as_this_machine_also_when_a_worker_is_killed(
+    scheduler: Cluster, tmp_path: Path
+) -> None:
     events: list[jobs.Event] = []
 
     def kill_one(event: jobs.Event) -> None:
@@ -127,7 +164,9 @@ def test_a_cluster_gives_the_same_as_this_machine_also_when_a_worker_is_killed(s
         events.append(event)
 
     there = packed(tmp_path, scheduler.pool(), kill_one)
-    assert {name: [event.name for event in events if event.slug == name] for name in FOLDERS} == dict.fromkeys(FOLDERS, TOLD)
+    assert {
+        name: [event.name for event in events if event.slug == name] for name in FOLDERS
+    } == dict.fromkeys(FOLDERS, TOLD)
     assert there == packed(tmp_path, partial(local_pool.processes, jobs=2), events.append)
     assert scheduler.workers[0].wait() == -signal.SIGKILL
 
@@ -135,7 +174,16 @@ def test_a_cluster_gives_the_same_as_this_machine_also_when_a_worker_is_killed(s
 def test_a_build_on_a_cluster_publishes_its_site(lasting: Cluster, tmp_path: Path) -> None:
     write_folder(tmp_path / "nothing", NOTHING)
     listed = write_list(tmp_path, [{"folder": str(tmp_path / "nothing")}])
-    done = run("build", "--config", str(listed), "--output", str(tmp_path / "out"), "--cluster", lasting.address, home=tmp_path / "hub")
+    done = run(
+        "build",
+        "--config",
+        str(listed),
+        "--output",
+        str(tmp_path / "out"),
+        "--cluster",
+        lasting.address,
+        home=tmp_path / "hub",
+    )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "out/site/checkpoints").is_dir()
 
@@ -145,32 +193,54 @@ def test_a_worker_with_other_code_does_no_work(lasting: Cluster, tmp_path: Path)
     [task] = evaluate.plan([checkpoint(place=str(tmp_path / "nothing"))], offline=True)
     events: list[jobs.Event] = []
     with lasting.pool("other")() as executor:
-        [outcome] = jobs.run({task: None}, "code", ResultStore(tmp_path / "store"), executor, events.append).values()
-    assert outcome.reason == "its worker has different code or libraries; expected the same checkout and versions everywhere"
+        [outcome] = jobs.run(
+            {task: None}, "code", ResultStore(tmp_path / "store"), executor, events.append
+        ).values()
+    assert (
+        outcome.reason
+        == "its worker has different code or libraries; expected the same checkout and versions"
+        " everywhere"
+    )
 
 
-def evaluated(folder: Path, pool: Callable[[], AbstractContextManager[Executor]], *tasks: evaluate.Task) -> list[str | None]:
+def evaluated(
+    folder: Path, pool: Callable[[], AbstractContextManager[Executor]], *tasks: evaluate.Task
+) -> list[str | None]:
     """The reason of each task that failed, else None."""
     with pool() as executor:
-        outcomes = jobs.run(dict.fromkeys(tasks), "code", ResultStore(folder / "store"), executor, lambda _: None)
+        outcomes = jobs.run(
+            dict.fromkeys(tasks), "code", ResultStore(folder / "store"), executor, lambda _: None
+        )
     return [outcomes[task].reason for task in tasks]
 
 
-def test_a_scheduler_without_workers_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scheduler_without_workers_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(dask_pool, "WORKERS_SECONDS", 1.0)
-    with running(tmp_path, 0) as cluster, pytest.raises(RefusedError, match=r"^--cluster tcp://\S+: no worker for 1 seconds; expected one"):
+    with (
+        running(tmp_path, 0) as cluster,
+        pytest.raises(
+            RefusedError, match=r"^--cluster tcp://\S+: no worker for 1 seconds; expected one"
+        ),
+    ):
         evaluated(tmp_path, cluster.pool(), ENDLESS)
 
 
 def test_a_scheduler_that_is_lost_ends_the_run_with_one_sentence(
     scheduler: Cluster, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(RefusedError, match=r"its scheduler was lost; finished work is kept, and the previous site remains$"):
+    with pytest.raises(
+        RefusedError,
+        match=r"its scheduler was lost; finished work is kept, and the previous site remains$",
+    ):
         packed(tmp_path, scheduler.pool(), lambda _: scheduler.scheduler.kill())
     assert capfd.readouterr().err == ""
 
 
-def test_an_interrupted_run_does_not_wait_for_pending_rows(scheduler: Cluster, tmp_path: Path) -> None:
+def test_an_interrupted_run_does_not_wait_for_pending_rows(
+    scheduler: Cluster, tmp_path: Path
+) -> None:
     def interrupt(event: jobs.Event) -> None:
         raise KeyboardInterrupt(event.name)
 
@@ -183,23 +253,32 @@ def test_a_row_that_never_ends_fails_and_its_worker_is_free_again(tmp_path: Path
     [task] = evaluate.plan([checkpoint(place=str(tmp_path / "nothing"))], offline=True)
     with running(tmp_path, 1) as cluster:
         evaluated(tmp_path, cluster.pool("other"), task)  # The worker imports what it needs.
-        assert evaluated(tmp_path, cluster.pool(seconds=2.0), ENDLESS) == ["took longer than 2 seconds"]
+        assert evaluated(tmp_path, cluster.pool(seconds=2.0), ENDLESS) == [
+            "took longer than 2 seconds"
+        ]
         assert evaluated(tmp_path, cluster.pool(), task) == [None]
 
 
-def test_a_row_that_needs_more_memory_than_its_worker_has_fails_with_that_reason(lasting: Cluster, tmp_path: Path) -> None:
+def test_a_row_that_needs_more_memory_than_its_worker_has_fails_with_that_reason(
+    lasting: Cluster, tmp_path: Path
+) -> None:
     task = evaluate.Task(checkpoint(slug="large", place=Large()), True)
     assert evaluated(tmp_path, lasting.pool(), task) == ["needed more memory than its worker has"]
 
 
 def test_a_run_whose_only_worker_cannot_be_freed_ends(tmp_path: Path) -> None:
     other = replace(ENDLESS, checkpoint=replace(ENDLESS.checkpoint, slug="other"))
-    with running(tmp_path, 1, "--no-nanny") as cluster, pytest.raises(RefusedError, match="no worker accepted a row within 1 seconds"):
+    with (
+        running(tmp_path, 1, "--no-nanny") as cluster,
+        pytest.raises(RefusedError, match="no worker accepted a row within 1 seconds"),
+    ):
         evaluated(tmp_path, cluster.pool(seconds=1.0), ENDLESS, other)
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "tls://127.0.0.1:9"])
-def test_a_scheduler_that_does_not_answer_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scheduler_that_does_not_answer_is_refused(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(dask_pool, "REACH_SECONDS", 0.5)
     with (
         pytest.raises(RefusedError, match=r"no scheduler|no certificate"),
@@ -209,19 +288,47 @@ def test_a_scheduler_that_does_not_answer_is_refused(address: str, monkeypatch: 
 
 
 @pytest.mark.parametrize(
-    "address", ["", "x", "tcp://", "tcp://x", "tcp://:1", "tcp://x:y", "tcp://x:99999", "nonsense://x:1", "tcp://[x:1"]
+    "address",
+    [
+        "",
+        "x",
+        "tcp://",
+        "tcp://x",
+        "tcp://:1",
+        "tcp://x:y",
+        "tcp://x:99999",
+        "nonsense://x:1",
+        "tcp://[x:1",
+    ],
 )
 def test_what_is_no_address_is_refused_at_once(address: str) -> None:
-    with pytest.raises(RefusedError, match=r"not the address of a scheduler; expected one as tcp://host:port$"):
+    with pytest.raises(
+        RefusedError, match=r"not the address of a scheduler; expected one as tcp://host:port$"
+    ):
         dask_pool.scheduler(address)
 
 
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:8786", "tls://scheduler:1", "tcp://[::1]:8786"])
+@pytest.mark.parametrize(
+    "address", ["tcp://127.0.0.1:8786", "tls://scheduler:1", "tcp://[::1]:8786"]
+)
 def test_an_address_stays_as_it_is(address: str) -> None:
     assert dask_pool.scheduler(address) == address
 
 
 def test_a_build_with_an_empty_address_is_refused(tmp_path: Path) -> None:
     listed = write_list(tmp_path, [{"hub": "atlas/none"}])
-    done = inline.run("build", "--config", str(listed), "--output", str(tmp_path / "out"), "--cluster", "", home=tmp_path / "hub")
-    assert (done.returncode, done.stderr.count("\n"), (tmp_path / "out/site").exists()) == (2, 1, False)
+    done = inline.run(
+        "build",
+        "--config",
+        str(listed),
+        "--output",
+        str(tmp_path / "out"),
+        "--cluster",
+        "",
+        home=tmp_path / "hub",
+    )
+    assert (done.returncode, done.stderr.count("\n"), (tmp_path / "out/site").exists()) == (
+        2,
+        1,
+        False,
+    )

@@ -25,17 +25,41 @@ OLD, NEW, COMMIT = "a" * 40, "b" * 40, "c" * 40
 DATES = {OLD: "2019-02-18T10:36:15.000Z", NEW: "2022-05-06T07:08:09.000Z"}
 HUB = {
     "atlas/moving": Repository({OLD: NOTHING, NEW: NOTHING}, {"main": NEW, "former": OLD}, DATES),
-    "atlas/broken": Repository({COMMIT: BROKEN}, {"main": COMMIT}, {COMMIT: "2024-01-01T00:00:00.000Z"}),
+    "atlas/broken": Repository(
+        {COMMIT: BROKEN}, {"main": COMMIT}, {COMMIT: "2024-01-01T00:00:00.000Z"}
+    ),
 }
-ROWS = [{"hub": "atlas/moving", "revision": "former"}, {"hub": "atlas/moving", "title": "Newest"}, {"hub": "atlas/broken"}]
-PINNED = [{"hub": "atlas/moving", "revision": OLD}, {"hub": "atlas/moving", "revision": NEW, "title": "Newest"}]
+ROWS = [
+    {"hub": "atlas/moving", "revision": "former"},
+    {"hub": "atlas/moving", "title": "Newest"},
+    {"hub": "atlas/broken"},
+]
+PINNED = [
+    {"hub": "atlas/moving", "revision": OLD},
+    {"hub": "atlas/moving", "revision": NEW, "title": "Newest"},
+]
 
 
-def build(folder: Path, rows: list[dict[str, str]], *options: str, endpoint: str = NOBODY, **settings: str) -> str:
-    """What is printed by a build whose ``settings`` beside the address are those of the environment, or the name of its output folder."""
+def build(
+    folder: Path, rows: list[dict[str, str]], *options: str, endpoint: str = NOBODY, **settings: str
+) -> str:
+    """What is printed by a build whose ``settings`` beside the address are those of the
+    environment, or the name of its output folder.
+    """
     output, home = settings.pop("output", "out"), folder / settings.pop("home", "hub")
-    command = ["build", "--config", str(write_list(folder, rows)), "--output", str(folder / output), *options]
-    environment: dict[str, str | None] = {"SOURCE_DATE_EPOCH": None, "SITE_URL": "https://where.it/stands", **settings}
+    command = [
+        "build",
+        "--config",
+        str(write_list(folder, rows)),
+        "--output",
+        str(folder / output),
+        *options,
+    ]
+    environment: dict[str, str | None] = {
+        "SOURCE_DATE_EPOCH": None,
+        "SITE_URL": "https://where.it/stands",
+        **settings,
+    }
     return run(*command, home=home, endpoint=endpoint, **environment).stdout
 
 
@@ -44,19 +68,31 @@ def atlas(folder: Path) -> Any:
 
 
 def present(folder: Path) -> dict[str, bytes]:
-    """The files of the site, but for those that remember former builds, the index of their words, and the release that pages cite."""
+    """The files of the site, but for those that remember former builds, the index of their words,
+    and the release that pages cite.
+    """
     remembering, cited = ("changes.", "data/releases/", "search/"), re.compile(rb", release [^}]*")
-    return {path: cited.sub(b"", content) for path, content in contents(folder).items() if not path.startswith(remembering)}
+    return {
+        path: cited.sub(b"", content)
+        for path, content in contents(folder).items()
+        if not path.startswith(remembering)
+    }
 
 
 def holding(folder: Path, text: str) -> set[str]:
     """The suffixes of the files of the site in which ``text`` stands."""
-    return {Path(path).suffix for path, content in present(folder / "out/site").items() if text.encode() in content}
+    return {
+        Path(path).suffix
+        for path, content in present(folder / "out/site").items()
+        if text.encode() in content
+    }
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A site with two revisions of one repository and a row that fails; none of the later tests has a Hub to ask."""
+    """A site with two revisions of one repository and a row that fails; none of the later tests has
+    a Hub to ask.
+    """
     folder = tmp_path_factory.mktemp("world")
     with serving(HUB) as hub:
         build(folder, ROWS, endpoint=hub.endpoint)
@@ -66,13 +102,21 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_site_has_the_date_of_the_newest_revision_that_could_be_read(world: Path) -> None:
     assert atlas(world)["date"] == "2022-05-06"
     assert {".html", ".json", ".xml"} <= holding(world, "2022-05-06")
-    assert not {*holding(world, LAST_MODIFIED[:10]), *holding(world, "2024-01-01"), *holding(world, "2019-02-18")}
+    assert not {
+        *holding(world, LAST_MODIFIED[:10]),
+        *holding(world, "2024-01-01"),
+        *holding(world, "2019-02-18"),
+    }
 
 
 def test_atlas_json_says_what_made_it_and_under_which_licence(world: Path) -> None:
     document = atlas(world)
     assert {document["version"]} | set(document["libraries"]) == {__version__, *LIBRARIES}
-    assert (document["schema"], document["licence"][:4], document["address"]) == (2, "MIT;", "https://where.it/stands/")
+    assert (document["schema"], document["licence"][:4], document["address"]) == (
+        2,
+        "MIT;",
+        "https://where.it/stands/",
+    )
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +128,11 @@ def pinned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("lost", [{"home": "empty"}, {"output": "anew"}], ids=["without the Hub's cache", "without a store"])
+@pytest.mark.parametrize(
+    "lost",
+    [{"home": "empty"}, {"output": "anew"}],
+    ids=["without the Hub's cache", "without a store"],
+)
 def test_offline_a_site_is_the_same_to_the_byte(lost: dict[str, str], pinned: Path) -> None:
     before = contents(pinned / "out/site")
     assert "2 built, 0 failed, 0 not reached" in build(pinned, PINNED, "--offline", **lost)
@@ -107,7 +155,9 @@ def test_another_date_is_on_all_pages_and_goes_as_it_came(pinned: Path) -> None:
     assert present(pinned / "out/site") == before
 
 
-def test_a_build_with_nothing_new_does_nothing_when_a_date_is_read_from_the_cache(pinned: Path) -> None:
+def test_a_build_with_nothing_new_does_nothing_when_a_date_is_read_from_the_cache(
+    pinned: Path,
+) -> None:
     build(pinned, PINNED)
     assert "nothing has changed since the last build" in build(pinned, PINNED)
 
@@ -116,7 +166,9 @@ def test_a_site_of_folders_has_the_date_of_the_program(tmp_path: Path) -> None:
     os.utime(write_folder(tmp_path / "nothing", NOTHING) / "config.json", (0, 0))
     build(tmp_path, [{"folder": "nothing"}])
     command = ["git", "-C", str(ROOT), "log", "-1", "--format=%cd", "--date=format-local:%Y-%m-%d"]
-    committed_on = subprocess.run(command, env={**os.environ, "TZ": "UTC"}, capture_output=True, text=True, check=True).stdout.strip()
+    committed_on = subprocess.run(
+        command, env={**os.environ, "TZ": "UTC"}, capture_output=True, text=True, check=True
+    ).stdout.strip()
     assert atlas(tmp_path)["date"] == committed_on
 
 
@@ -137,11 +189,23 @@ def test_a_commit_is_requested_once(asking: pytest.MonkeyPatch) -> None:
         asking.setattr("huggingface_hub.constants.ENDPOINT", hub.endpoint)
         dates = [committed("atlas/moving", NEW, "row", offline=False) for _ in range(2)]
     assert dates == [int(datetime(2022, 5, 6, 7, 8, 9, tzinfo=UTC).timestamp())] * 2
-    assert [request.path for request in hub.log if "atlas" in request.path] == [f"/api/models/atlas/moving/commits/{NEW}"]
+    assert [request.path for request in hub.log if "atlas" in request.path] == [
+        f"/api/models/atlas/moving/commits/{NEW}"
+    ]
 
 
 @pytest.mark.parametrize(
-    "date", [None, 1700000000, "", "yesterday", "2022-05-06", "9999-12-31T23:59:59.000Z", "1969-12-31T23:59:59.000Z", []]
+    "date",
+    [
+        None,
+        1700000000,
+        "",
+        "yesterday",
+        "2022-05-06",
+        "9999-12-31T23:59:59.000Z",
+        "1969-12-31T23:59:59.000Z",
+        [],
+    ],
 )
 def test_what_is_no_date_is_none(date: object, asking: pytest.MonkeyPatch) -> None:
     with serving({"atlas/x": Repository({COMMIT: NOTHING}, {}, {COMMIT: date})}) as hub:
@@ -150,9 +214,19 @@ def test_what_is_no_date_is_none(date: object, asking: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize(
-    "answer", [Answer(None), refusal(503, Retry_After="60"), refusal(404), Answer(body=b"<html>"), Answer(body=b"{}")], ids=str
+    "answer",
+    [
+        Answer(None),
+        refusal(503, Retry_After="60"),
+        refusal(404),
+        Answer(body=b"<html>"),
+        Answer(body=b"{}"),
+    ],
+    ids=str,
 )
-def test_a_hub_without_a_date_costs_no_retries_and_is_tried_again_the_next_time(answer: Answer, asking: pytest.MonkeyPatch) -> None:
+def test_a_hub_without_a_date_costs_no_retries_and_is_tried_again_the_next_time(
+    answer: Answer, asking: pytest.MonkeyPatch
+) -> None:
     row = checkpoint(source="hub", place="atlas/moving", revision=NEW)
     with serving(HUB, Trouble(answer, "/commits/", times=1)) as hub:
         asking.setattr("huggingface_hub.constants.ENDPOINT", hub.endpoint)

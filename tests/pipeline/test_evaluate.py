@@ -15,13 +15,22 @@ from generator.pipeline import evaluate, failures
 from tests.support import DictFiles, checkpoint, save_folder
 from tests.synthetic import BROKEN, NOTHING, ROTATION, WORDLESS, binary, write_folder
 
-CONFIG = {"model_type": "marian", "d_model": 16, "max_position_embeddings": 64, "encoder_layers": 1, "decoder_layers": 1}
+CONFIG = {
+    "model_type": "marian",
+    "d_model": 16,
+    "max_position_embeddings": 64,
+    "encoder_layers": 1,
+    "decoder_layers": 1,
+}
 SINUSOID = {"config.json": json.dumps(CONFIG).encode()}
 
 
 def rows(folder: Path) -> list[Checkpoint]:
     contents = {"broken": BROKEN, "nothing": NOTHING, "rotation": ROTATION}
-    return [checkpoint(slug=name, id=name, place=str(write_folder(folder / name, files))) for name, files in contents.items()]
+    return [
+        checkpoint(slug=name, id=name, place=str(write_folder(folder / name, files)))
+        for name, files in contents.items()
+    ]
 
 
 def test_a_fault_of_this_program_fails_its_own_row_alone() -> None:
@@ -32,7 +41,9 @@ def test_a_fault_of_this_program_fails_its_own_row_alone() -> None:
 
 def test_a_row_without_encodings_says_what_was_looked_for(tmp_path: Path) -> None:
     outcome = evaluate.evaluate(evaluate.plan(rows(tmp_path)[1:2], offline=False)[0])
-    assert outcome.looked_for == tuple(scheme.looked_for for scheme in evaluate.all_schemes() if scheme.tells_position)
+    assert outcome.looked_for == tuple(
+        scheme.looked_for for scheme in evaluate.all_schemes() if scheme.tells_position
+    )
 
 
 def test_a_folder_is_read_offline_as_well(tmp_path: Path) -> None:
@@ -42,9 +53,18 @@ def test_a_folder_is_read_offline_as_well(tmp_path: Path) -> None:
 
 def test_what_decoders_have_comes_after_all_that_encoders_have() -> None:
     """As in SpeechT5, whose decoder is called a speech decoder."""
-    config = {"model_type": "speecht5", "hidden_size": 8, "max_text_positions": 8, "max_speech_positions": 8}
-    factors = {f"{side}.prenet.encode_positions.alpha": np.ones(1) for side in ("encoder", "decoder")}
-    files = DictFiles(config, {**factors, "encoder.wrapped_encoder.embed_positions.pe_k.weight": np.ones((8, 4))})
+    config = {
+        "model_type": "speecht5",
+        "hidden_size": 8,
+        "max_text_positions": 8,
+        "max_speech_positions": 8,
+    }
+    factors = {
+        f"{side}.prenet.encode_positions.alpha": np.ones(1) for side in ("encoder", "decoder")
+    }
+    files = DictFiles(
+        config, {**factors, "encoder.wrapped_encoder.embed_positions.pe_k.weight": np.ones((8, 4))}
+    )
     encodings = evaluate.find(files)
     assert [(encoding.stack, encoding.part) for encoding in encodings] == [
         ("encoder", "text encoder"),
@@ -53,17 +73,29 @@ def test_what_decoders_have_comes_after_all_that_encoders_have() -> None:
     ]
 
 
-def test_of_very_many_tables_the_first_are_measured_and_the_others_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_very_many_tables_the_first_are_measured_and_the_others_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(evaluate, "MOST_TABLES", 1)
-    monkeypatch.setattr(evaluate, "all_analyses", tuple)  # Which tables are measured does not depend on what is measured.
-    folder = save_folder(tmp_path, json.loads(WORDLESS["config.json"]), {f"m{index}.wpe.weight": binary(16, 4) for index in range(3)})
+    # Which tables are measured does not depend on what is measured.
+    monkeypatch.setattr(evaluate, "all_analyses", tuple)
+    folder = save_folder(
+        tmp_path,
+        json.loads(WORDLESS["config.json"]),
+        {f"m{index}.wpe.weight": binary(16, 4) for index in range(3)},
+    )
     outcome = evaluate.evaluate(evaluate.Task(checkpoint(place=str(folder)), offline=True))
     assert [reading.encoding.provenance.tensor for reading in outcome.readings] == ["m0.wpe.weight"]
-    assert "3 tables of position vectors were found. Measured: 1. Not measured: m1.wpe.weight, m2.wpe.weight." in outcome.unresolved
+    assert (
+        "3 tables of position vectors were found. Measured: 1. Not measured: m1.wpe.weight,"
+        " m2.wpe.weight." in outcome.unresolved
+    )
 
 
 def reading_of(folder: Path, contents: Mapping[str, bytes], *keys: str) -> Reading:
-    """The reading of the only encoding, by the analyses of these keys, as others cost much and show nothing here."""
+    """The reading of the only encoding, by the analyses of these keys, as others cost much and show
+    nothing here.
+    """
     analyses = [analysis for analysis in evaluate.all_analyses() if analysis.key in keys]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(evaluate, "all_analyses", lambda: analyses)
@@ -79,37 +111,64 @@ def _reading_of(folder: Path, contents: Mapping[str, bytes]) -> Reading:
 def test_what_never_changes_is_a_sentence_and_no_figure(tmp_path: Path) -> None:
     """All vectors of a sinusoid have one norm: each pair of components is sin² + cos² = 1."""
     reading = reading_of(tmp_path, SINUSOID, "norms")
-    assert [finding.text for finding in reading.results["norms"].findings] == ["All vectors have the same norm, 2.83."]
+    assert [finding.text for finding in reading.results["norms"].findings] == [
+        "All vectors have the same norm, 2.83."
+    ]
     assert "norms-energy" in reading.drawings
     assert "norms-lines" not in reading.drawings
 
 
 def test_the_sinusoid_stands_beside_a_learned_table_alone(tmp_path: Path) -> None:
-    assert evaluate.REFERENCE.title in reading_of(tmp_path / "learned", WORDLESS, "cosine").alts["cosine-matrix"]
-    assert evaluate.REFERENCE.title not in reading_of(tmp_path / "computed", SINUSOID, "cosine").alts["cosine-matrix"]
+    assert (
+        evaluate.REFERENCE.title
+        in reading_of(tmp_path / "learned", WORDLESS, "cosine").alts["cosine-matrix"]
+    )
+    assert (
+        evaluate.REFERENCE.title
+        not in reading_of(tmp_path / "computed", SINUSOID, "cosine").alts["cosine-matrix"]
+    )
 
 
 def fails(_: object) -> NoReturn:
     raise MemoryError
 
 
-def test_an_analysis_without_enough_memory_costs_itself_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    analyses = [replace(analysis, compute=fails) if analysis.key == "rank" else analysis for analysis in evaluate.all_analyses()]
+def test_an_analysis_without_enough_memory_costs_itself_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    analyses = [
+        replace(analysis, compute=fails) if analysis.key == "rank" else analysis
+        for analysis in evaluate.all_analyses()
+    ]
     monkeypatch.setattr(evaluate, "all_analyses", lambda: analyses)
     reading = reading_of(tmp_path, WORDLESS, "rank", "norms")
-    assert reading.results["rank"].reason == "too large: this analysis needs more memory than one checkpoint may take"
+    assert (
+        reading.results["rank"].reason
+        == "too large: this analysis needs more memory than one checkpoint may take"
+    )
     assert reading.results["norms"].reason is None
 
 
-def test_a_figure_without_enough_memory_costs_itself_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_figure_without_enough_memory_costs_itself_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def failing(analysis: Analysis) -> Analysis:
-        return replace(analysis, figures=tuple(replace(spec, draw=fails) for spec in analysis.figures))
+        return replace(
+            analysis, figures=tuple(replace(spec, draw=fails) for spec in analysis.figures)
+        )
 
-    analyses = [failing(analysis) if analysis.key == "rank" else analysis for analysis in evaluate.all_analyses()]
+    analyses = [
+        failing(analysis) if analysis.key == "rank" else analysis
+        for analysis in evaluate.all_analyses()
+    ]
     monkeypatch.setattr(evaluate, "all_analyses", lambda: analyses)
     reading = reading_of(tmp_path, WORDLESS, "rank", "table")
     assert reading.results["rank"].metrics
-    lacking = {name for name, drawing in reading.drawings.items() if b"more memory than one checkpoint may take" in drawing}
+    lacking = {
+        name
+        for name, drawing in reading.drawings.items()
+        if b"more memory than one checkpoint may take" in drawing
+    }
     assert lacking == {"rank-energy"}
     picture, data = output.parts(reading.drawings["rank-energy"])
     assert output.size(picture)[0] == output.size(reading.drawings["table-heatmap"])[0]
@@ -119,9 +178,14 @@ def test_a_figure_without_enough_memory_costs_itself_alone(tmp_path: Path, monke
 def test_a_reason_names_a_folder_as_its_row_does(tmp_path: Path) -> None:
     reason = f"{tmp_path}/x: no such file; expected one"
     by_name = evaluate.Task(checkpoint(id="model", place=str(tmp_path)), offline=True)
-    assert failures.failed(by_name.checkpoint, reason).reason == "model/x: no such file; expected one"
+    assert (
+        failures.failed(by_name.checkpoint, reason).reason == "model/x: no such file; expected one"
+    )
 
 
 def test_a_reason_without_a_folder_to_rename_stays_as_it_is() -> None:
     task = evaluate.Task(checkpoint(id="/", place="/"), offline=True)
-    assert failures.failed(task.checkpoint, "no config.json; expected one").reason == "no config.json; expected one"
+    assert (
+        failures.failed(task.checkpoint, "no config.json; expected one").reason
+        == "no config.json; expected one"
+    )

@@ -22,16 +22,31 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("history")
     write_folder(folder / "rotation", ROTATION)
     write_folder(folder / "nothing", NOTHING)
-    for day, rows in ((0, ["rotation"]), (1, ["rotation", "nothing"]), (2, ["rotation", "nothing"])):
+    for day, rows in (
+        (0, ["rotation"]),
+        (1, ["rotation", "nothing"]),
+        (2, ["rotation", "nothing"]),
+    ):
         run(folder, rows, day=day)
     return folder
 
 
-def run(folder: Path, rows: list[str], *options: str, day: int = 0, output: str = "build") -> tuple[int, str]:
+def run(
+    folder: Path, rows: list[str], *options: str, day: int = 0, output: str = "build"
+) -> tuple[int, str]:
     place = str(write_list(folder, [{"folder": name} for name in rows]))
     (folder / SETTINGS).write_text("site_url: https://example.org/atlas\n", encoding="utf-8")
     environment = {"SOURCE_DATE_EPOCH": str(1_700_000_000 + day * 86_400), "SITE_URL": ""}
-    done = inline_run("build", "--config", place, "--output", str(folder / output), *options, home=folder / "hub", **environment)
+    done = inline_run(
+        "build",
+        "--config",
+        place,
+        "--output",
+        str(folder / output),
+        *options,
+        home=folder / "hub",
+        **environment,
+    )
     return done.returncode, done.stderr
 
 
@@ -46,7 +61,10 @@ def test_each_change_is_a_release_and_the_same_again_is_none(built: Path) -> Non
 def test_a_citation_can_be_followed(built: Path) -> None:
     release = built / "build/site/data/releases/2023-11-14"
     document = json.loads(gzip.decompress((release / "atlas.json.gz").read_bytes()))
-    assert (document["date"], [row["slug"] for row in document["checkpoints"]]) == ("2023-11-14", ["rotation"])
+    assert (document["date"], [row["slug"] for row in document["checkpoints"]]) == (
+        "2023-11-14",
+        ["rotation"],
+    )
 
 
 def test_the_page_shows_the_last_release_first(built: Path) -> None:
@@ -70,10 +88,14 @@ def test_a_bare_machine_continues_the_published_history(built: Path) -> None:
     with served(built / "build/site") as address:
         assert run(built, ["rotation"], "--published", address, day=5, output="bare") == (0, "")
     assert names(built / "bare/history") == ["2023-11-14", "2023-11-15", "2023-11-19"]
-    assert (built / "bare/history/2023-11-14/release.json").read_bytes() == (built / "build/history/2023-11-14/release.json").read_bytes()
+    assert (built / "bare/history/2023-11-14/release.json").read_bytes() == (
+        built / "build/history/2023-11-14/release.json"
+    ).read_bytes()
 
 
-def test_a_site_without_a_history_gives_none_and_one_that_is_down_stops_the_build(built: Path, tmp_path: Path) -> None:
+def test_a_site_without_a_history_gives_none_and_one_that_is_down_stops_the_build(
+    built: Path, tmp_path: Path
+) -> None:
     with served(tmp_path) as address:
         assert run(built, ["rotation"], "--published", address, output="new") == (0, "")
     code, message = run(built, ["rotation"], "--published", "http://127.0.0.1:9", output="down")

@@ -42,11 +42,17 @@ T = TypeVar("T")
 
 
 def header(**tensors: Sequence[int]) -> bytes:
-    """The beginning of a safetensors file of 32-bit numbers; the zeros that follow need no room on disk."""
+    """The beginning of a safetensors file of 32-bit numbers; the zeros that follow need no room on
+    disk.
+    """
     entries, start = {}, 0
     for name, shape in tensors.items():
         stop = start + 4 * int(np.prod(shape))
-        entries[name.replace("__", ".")] = {"dtype": "F32", "shape": shape, "data_offsets": [start, stop]}
+        entries[name.replace("__", ".")] = {
+            "dtype": "F32",
+            "shape": shape,
+            "data_offsets": [start, stop],
+        }
         start = stop
     text = json.dumps(entries).encode()
     return struct_pack("<Q", len(text)) + text
@@ -55,13 +61,21 @@ def header(**tensors: Sequence[int]) -> bytes:
 def hungry(folder: Path) -> Path:
     """A checkpoint whose table takes 2 GiB in the form in which numbers are made of it."""
     shape = (2**18, 2**10)
-    write_folder(folder, {"config.json": TABLE["config.json"], "model.safetensors": header(wpe__weight=shape)})
-    os.truncate(folder / "model.safetensors", len(header(wpe__weight=shape)) + 4 * shape[0] * shape[1])
+    write_folder(
+        folder,
+        {"config.json": TABLE["config.json"], "model.safetensors": header(wpe__weight=shape)},
+    )
+    os.truncate(
+        folder / "model.safetensors", len(header(wpe__weight=shape)) + 4 * shape[0] * shape[1]
+    )
     return folder
 
 
 def rows(folder: Path, contents: Mapping[str, Contents]) -> list[Checkpoint]:
-    return [checkpoint(slug=name, id=name, place=str(write_folder(folder / name, files))) for name, files in contents.items()]
+    return [
+        checkpoint(slug=name, id=name, place=str(write_folder(folder / name, files)))
+        for name, files in contents.items()
+    ]
 
 
 def keys_of(tasks: Sequence[evaluate.Task], folder: Path, code: str = "code") -> list[str | None]:
@@ -71,12 +85,19 @@ def keys_of(tasks: Sequence[evaluate.Task], folder: Path, code: str = "code") ->
 
 
 def run(
-    checkpoints: Sequence[Checkpoint], folder: Path, jobs: int = 2, limits: local_pool.Limits | None = None, fresh: bool = False
+    checkpoints: Sequence[Checkpoint],
+    folder: Path,
+    jobs: int = 2,
+    limits: local_pool.Limits | None = None,
+    fresh: bool = False,
 ) -> tuple[tuple[Outcome, ...], list[pipeline_jobs.Event]]:
     """The outcomes and the events; the store is in ``folder``."""
     events: list[pipeline_jobs.Event] = []
     tasks = evaluate.plan(checkpoints, offline=False)
-    store, keys = ResultStore(folder / "store"), dict(zip(tasks, keys_of(tasks, folder), strict=True))
+    store, keys = (
+        ResultStore(folder / "store"),
+        dict(zip(tasks, keys_of(tasks, folder), strict=True)),
+    )
     outcomes = {} if fresh else pipeline_jobs.stored(keys, store, events.append)
     with local_pool.processes(len(tasks), jobs=jobs, limits=limits) as executor:
         new = {task: key for task, key in keys.items() if task not in outcomes}
@@ -88,19 +109,31 @@ THREE = {"broken": BROKEN, "nothing": NOTHING, "rotation": ROTATION}
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_outcomes_come_in_the_order_of_the_rows_however_many_run_at_once(jobs: int, tmp_path: Path) -> None:
+def test_outcomes_come_in_the_order_of_the_rows_however_many_run_at_once(
+    jobs: int, tmp_path: Path
+) -> None:
     outcomes, events = run(rows(tmp_path, THREE), tmp_path, jobs)
     assert [outcome.status for outcome in outcomes] == ["failed", "ok", "ok"]
-    assert sorted(event.slug for event in events if event.name == "finished") == ["broken", "nothing", "rotation"]
+    assert sorted(event.slug for event in events if event.name == "finished") == [
+        "broken",
+        "nothing",
+        "rotation",
+    ]
 
 
-def test_each_row_that_is_evaluated_starts_once_and_then_finishes_also_when_it_takes_no_time(tmp_path: Path) -> None:
+def test_each_row_that_is_evaluated_starts_once_and_then_finishes_also_when_it_takes_no_time(
+    tmp_path: Path,
+) -> None:
     checkpoints = rows(tmp_path, dict.fromkeys("abcdefgh", BROKEN))
     _, events = run(checkpoints, tmp_path)
-    assert [[event.name for event in events if event.slug == row.slug] for row in checkpoints] == [["started", "finished"]] * 8
+    assert [[event.name for event in events if event.slug == row.slug] for row in checkpoints] == [
+        ["started", "finished"]
+    ] * 8
 
 
-def test_outcomes_are_the_same_where_processes_cannot_share_what_they_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outcomes_are_the_same_where_processes_cannot_share_what_they_import(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     checkpoints = rows(tmp_path, {"rotation": ROTATION})
     shared, _ = run(checkpoints, tmp_path / "shared")
     monkeypatch.setattr("sys.platform", "darwin")
@@ -126,23 +159,37 @@ def _stored_kernel(store: ResultStore, key: str) -> bytes:
     return outcome.readings[0].form.load().kernel(8).tobytes() if outcome is not None else b""
 
 
-def test_a_scaled_rotation_from_the_store_does_not_need_transformers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_pool, "_context", lambda _: multiprocessing.get_context("spawn"))  # These share nothing.
+def test_a_scaled_rotation_from_the_store_does_not_need_transformers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # These share nothing.
+    monkeypatch.setattr(local_pool, "_context", lambda _: multiprocessing.get_context("spawn"))
     yarn = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}
     config = json.dumps({**json.loads(ROTATION["config.json"]), "rope_scaling": yarn}).encode()
-    [row], store = rows(tmp_path, {"yarn": {"config.json": config}}), ResultStore(tmp_path / "store")
+    [row], store = (
+        rows(tmp_path, {"yarn": {"config.json": config}}),
+        ResultStore(tmp_path / "store"),
+    )
     with local_pool.processes(jobs=1) as pool:
-        done = pool.submit(worker.run_task, evaluate.Task(row, offline=True), store, None, "code").result()
+        done = pool.submit(
+            worker.run_task, evaluate.Task(row, offline=True), store, None, "code"
+        ).result()
         assert pool.submit(_large_libraries).result() == b"torch transformers"
     with local_pool.processes(jobs=1) as pool:
         kernel = pool.submit(_stored_kernel, store, done.key).result()
         assert pool.submit(_large_libraries).result() == b""
-    assert kernel == evaluate.find(evaluate.open_files(row, offline=True))[0].form.kernel(8).tobytes()
+    assert (
+        kernel == evaluate.find(evaluate.open_files(row, offline=True))[0].form.kernel(8).tobytes()
+    )
 
 
 def test_a_row_that_takes_too_long_fails_and_says_so(tmp_path: Path) -> None:
-    outcomes, _ = run(rows(tmp_path, {"rotation": ROTATION}), tmp_path, limits=local_pool.Limits(seconds=0.01))
-    assert [(outcome.status, outcome.reason) for outcome in outcomes] == [("failed", "took longer than 0.01 seconds")]
+    outcomes, _ = run(
+        rows(tmp_path, {"rotation": ROTATION}), tmp_path, limits=local_pool.Limits(seconds=0.01)
+    )
+    assert [(outcome.status, outcome.reason) for outcome in outcomes] == [
+        ("failed", "took longer than 0.01 seconds")
+    ]
 
 
 def _compute(seconds: float) -> None:
@@ -160,17 +207,28 @@ def test_a_row_that_computes_too_long_fails_and_waiting_is_no_computing() -> Non
             endless.result()
         assert pool.explain(caught.value) == "took more than 1 seconds of processor time"
         assert waiting.result() is None
-        assert [pool.submit(_compute, 0.6).result() for _ in range(2)] == [None, None]  # Each has its own time.
+        # Each has its own time.
+        assert [pool.submit(_compute, 0.6).result() for _ in range(2)] == [None, None]
 
 
-def test_a_row_with_a_tensor_beyond_its_memory_fails_naming_the_tensor_and_no_other_does(tmp_path: Path) -> None:
-    checkpoints = [checkpoint(slug="hungry", place=str(hungry(tmp_path / "hungry"))), *rows(tmp_path, {"nothing": NOTHING})]
-    outcomes, _ = run(checkpoints, tmp_path, jobs=1, limits=local_pool.Limits(memory=HUNGRY_GIB * 2**30))
+def test_a_row_with_a_tensor_beyond_its_memory_fails_naming_the_tensor_and_no_other_does(
+    tmp_path: Path,
+) -> None:
+    checkpoints = [
+        checkpoint(slug="hungry", place=str(hungry(tmp_path / "hungry"))),
+        *rows(tmp_path, {"nothing": NOTHING}),
+    ]
+    outcomes, _ = run(
+        checkpoints, tmp_path, jobs=1, limits=local_pool.Limits(memory=HUNGRY_GIB * 2**30)
+    )
     reason = (
         "row: wpe.weight: its header asks for F32 of shape (262144, 1024), 1,073,741,824 bytes; "
         "expected a tensor that fits into the memory of a row"
     )
-    assert [(outcome.status, outcome.reason) for outcome in outcomes] == [("failed", reason), ("ok", None)]
+    assert [(outcome.status, outcome.reason) for outcome in outcomes] == [
+        ("failed", reason),
+        ("ok", None),
+    ]
 
 
 def test_work_that_takes_too_much_memory_fails_naming_the_limit() -> None:
@@ -183,10 +241,18 @@ def test_work_that_takes_too_much_memory_fails_naming_the_limit() -> None:
 def test_the_limits_of_a_checkpoint_stand_in_one_place() -> None:
     limits = local_pool.Limits()
     either = f"({limits.seconds:g}|{limits.processor:g})"
-    limit = re.compile(rf"\b{either}(\.0)?( s\b| seconds|,)|\b{limits.memory / 2**30:g} (GiB|\* 2\*\*30)")
-    written = [*ROOT.glob("*.md"), *ROOT.glob("site_src/**/*.md"), *ROOT.glob("templates/**/*.jinja"), *ROOT.glob("generator/**/*.py")]
+    limit = re.compile(
+        rf"\b{either}(\.0)?( s\b| seconds|,)|\b{limits.memory / 2**30:g} (GiB|\* 2\*\*30)"
+    )
+    written = [
+        *ROOT.glob("*.md"),
+        *ROOT.glob("site_src/**/*.md"),
+        *ROOT.glob("templates/**/*.jinja"),
+        *ROOT.glob("generator/**/*.py"),
+    ]
     stated = {path.name for path in written if limit.search(path.read_text(encoding="utf-8"))}
-    assert stated == {"local_pool.py", "faq.md"}  # A test of the guide compares its sentence with the program.
+    # A test of the guide compares its sentence with the program.
+    assert stated == {"local_pool.py", "faq.md"}
 
 
 def test_a_download_leaves_a_checkpoint_time_and_memory_for_its_work() -> None:
@@ -198,13 +264,21 @@ def test_a_download_leaves_a_checkpoint_time_and_memory_for_its_work() -> None:
 
 def test_a_row_whose_process_is_killed_fails_and_no_other_does(tmp_path: Path) -> None:
     [task] = evaluate.plan(rows(tmp_path, {"nothing": NOTHING}), offline=False)
-    with local_pool.processes(jobs=1, limits=local_pool.Limits(seconds=300.0, memory=3 * 2**30)) as pool:
-        deadly, store = evaluate.Task(checkpoint(place=Deadly()), False), ResultStore(tmp_path / "store")
-        lost, finished = (pool.submit(worker.run_task, each, store, None, "code") for each in (deadly, task))
+    with local_pool.processes(
+        jobs=1, limits=local_pool.Limits(seconds=300.0, memory=3 * 2**30)
+    ) as pool:
+        deadly, store = (
+            evaluate.Task(checkpoint(place=Deadly()), False),
+            ResultStore(tmp_path / "store"),
+        )
+        lost, finished = (
+            pool.submit(worker.run_task, each, store, None, "code") for each in (deadly, task)
+        )
         with pytest.raises(ProcessExpired) as caught:
             lost.result()
         assert pool.explain(caught.value).startswith(
-            "its process ended with code -9; it had 3 GiB of memory, 600 seconds of processor time and"
+            "its process ended with code -9; it had 3 GiB of memory, 600 seconds of processor"
+            " time and"
         )
         done = finished.result()
     outcome = store.get(done.key or "")
@@ -226,7 +300,9 @@ def _run_noisily(task: evaluate.Task, store: ResultStore) -> worker.Done:
         return worker.run_task(task, store, None, "code")
 
 
-def test_what_libraries_write_to_stderr_is_in_the_log_and_not_on_the_terminal(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_libraries_write_to_stderr_is_in_the_log_and_not_on_the_terminal(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     task = evaluate.Task(checkpoint(), offline=False)
     with local_pool.processes(jobs=1) as pool:
         done = pool.submit(_run_noisily, task, ResultStore(tmp_path / "store")).result()
@@ -242,7 +318,10 @@ def _nothing_can_be_made() -> bytes:
 def test_an_artifact_that_cannot_be_made_is_named_with_the_reason(tmp_path: Path) -> None:
     with local_pool.processes(jobs=1) as pool:
         artifacts = ArtifactCache(BlobCache(tmp_path), "code", False, pool)
-        with pytest.raises(RefusedError, match=r"^a\.svg: unexpected ValueError: no such colour; expected it to be made$"):
+        with pytest.raises(
+            RefusedError,
+            match=r"^a\.svg: unexpected ValueError: no such colour; expected it to be made$",
+        ):
             artifacts.get("a.svg 0123", _nothing_can_be_made)
 
 
@@ -256,7 +335,10 @@ def _made_by_the_second(trace: Path) -> bytes:
 def test_an_artifact_whose_worker_is_lost_is_made_by_another(tmp_path: Path) -> None:
     make = partial(_made_by_the_second, tmp_path / "trace")
     with local_pool.processes(jobs=1) as pool:
-        assert ArtifactCache(BlobCache(tmp_path), "code", False, pool).submit("a.svg", make)() == b"made"
+        assert (
+            ArtifactCache(BlobCache(tmp_path), "code", False, pool).submit("a.svg", make)()
+            == b"made"
+        )
 
 
 class Idle:
@@ -293,7 +375,8 @@ def test_a_fresh_artifact_is_made_once_in_one_build(tmp_path: Path) -> None:
 def test_a_stored_outcome_is_not_evaluated_again(tmp_path: Path) -> None:
     checkpoints = rows(tmp_path, {"rotation": ROTATION})
     run(checkpoints, tmp_path)
-    outcomes, events = run(checkpoints, tmp_path, limits=local_pool.Limits(seconds=0.01))  # No work is done in so short a time.
+    # No work is done in so short a time.
+    outcomes, events = run(checkpoints, tmp_path, limits=local_pool.Limits(seconds=0.01))
     assert outcomes[0].status == "ok"
     assert [(event.name, event.stored) for event in events] == [("finished", True)]
 
@@ -317,7 +400,9 @@ def test_work_is_done_again_when_a_file_of_the_checkpoint_changes(tmp_path: Path
     checkpoints = rows(tmp_path, {"rotation": ROTATION})
     run(checkpoints, tmp_path)
     write_folder(tmp_path / "rotation", {"config.json": ROTATION["config.json"] + b" "})
-    assert [event.stored for event in run(checkpoints, tmp_path)[1] if event.name == "finished"] == [False]
+    assert [
+        event.stored for event in run(checkpoints, tmp_path)[1] if event.name == "finished"
+    ] == [False]
 
 
 def test_stored_outcomes_are_used_however_the_path_of_the_folder_is_spelt(tmp_path: Path) -> None:
@@ -340,15 +425,23 @@ def test_a_file_that_cannot_be_read_is_the_trouble_of_its_own_row(tmp_path: Path
 
 @pytest.mark.parametrize("what", ["title", "revision", "sentence", "pickle"])
 def test_the_key_covers_whatever_a_row_says(what: str) -> None:
-    assert key_of(checkpoint(**{what: "other"}), "state", "code") != key_of(checkpoint(), "state", "code")
+    assert key_of(checkpoint(**{what: "other"}), "state", "code") != key_of(
+        checkpoint(), "state", "code"
+    )
 
 
 def test_a_new_row_costs_no_other_one_its_finished_work(tmp_path: Path) -> None:
     checkpoints = rows(tmp_path, {"nothing": NOTHING, "table": WORDLESS})
     run(checkpoints, tmp_path)
     outcomes, events = run([*rows(tmp_path, {"first": NOTHING}), *checkpoints], tmp_path)
-    assert {event.slug: event.stored for event in events if event.name == "finished"} == {"first": False, "nothing": True, "table": True}
-    assert [reading.label.colour for reading in outcomes[2].readings] == [style.series_colour("table")]
+    assert {event.slug: event.stored for event in events if event.name == "finished"} == {
+        "first": False,
+        "nothing": True,
+        "table": True,
+    }
+    assert [reading.label.colour for reading in outcomes[2].readings] == [
+        style.series_colour("table")
+    ]
 
 
 def test_a_drawing_has_the_colour_of_its_slug(tmp_path: Path) -> None:
@@ -360,9 +453,17 @@ def test_a_drawing_has_the_colour_of_its_slug(tmp_path: Path) -> None:
 def test_options_that_only_pages_show_need_no_new_evaluation(tmp_path: Path) -> None:
     [row] = rows(tmp_path, {"nothing": NOTHING})
     run([row], tmp_path)
-    [outcome], [event] = run([replace(row, notes="new", paper="1706.03762", licence="MIT", group="other", arrays=False)], tmp_path)
+    [outcome], [event] = run(
+        [replace(row, notes="new", paper="1706.03762", licence="MIT", group="other", arrays=False)],
+        tmp_path,
+    )
     shown = outcome.checkpoint
-    assert (event.stored, shown.notes, shown.paper, shown.licence) == (True, "new", "1706.03762", "MIT")
+    assert (event.stored, shown.notes, shown.paper, shown.licence) == (
+        True,
+        "new",
+        "1706.03762",
+        "MIT",
+    )
     assert (shown.group, shown.arrays) == ("other", False)
 
 

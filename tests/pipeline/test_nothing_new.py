@@ -19,9 +19,20 @@ from tests.hub_server import NOBODY, Answer, Repository, Trouble, run, serving
 from tests.pipeline.unrendered import without_html
 from tests.synthetic import NOTHING, ROTATION, write_folder, write_list
 
-FOLDERS = {"nothing": NOTHING, "rotation": ROTATION, "other": NOTHING}  # None with weights: what needs them is imported in no process.
+# None with weights: what needs them is imported in no process.
+FOLDERS = {"nothing": NOTHING, "rotation": ROTATION, "other": NOTHING}
 COMMIT = "a" * 40
-JAVASCRIPT = {"STPyV8", "dukpy", "execjs", "js2py", "mini_racer", "py_mini_racer", "pythonmonkey", "quickjs", "v8"}
+JAVASCRIPT = {
+    "STPyV8",
+    "dukpy",
+    "execjs",
+    "js2py",
+    "mini_racer",
+    "py_mini_racer",
+    "pythonmonkey",
+    "quickjs",
+    "v8",
+}
 SETTINGS = {
     "HF_ENDPOINT": NOBODY,
     "HF_HUB_DISABLE_XET": "1",
@@ -32,19 +43,36 @@ HEAVY = {"torch", "transformers", "sklearn", "scipy", "matplotlib", "pandas", "t
 
 
 def build(folder: Path, *options: str, endpoint: str = NOBODY) -> CompletedProcess[str]:
-    command = ["build", "--config", str(folder / "checkpoints.yml"), "--output", str(folder / "out"), *options]
+    command = [
+        "build",
+        "--config",
+        str(folder / "checkpoints.yml"),
+        "--output",
+        str(folder / "out"),
+        *options,
+    ]
     return run(*command, home=folder / "hub", endpoint=endpoint, PYTHONPROFILEIMPORTTIME="1")
 
 
 def here(folder: Path, *options: str, endpoint: str = NOBODY) -> str:
     """What the same prints where no other process starts."""
-    command = ["build", "--config", str(folder / "checkpoints.yml"), "--output", str(folder / "out"), *options]
+    command = [
+        "build",
+        "--config",
+        str(folder / "checkpoints.yml"),
+        "--output",
+        str(folder / "out"),
+        *options,
+    ]
     return inline.run(*command, home=folder / "hub", endpoint=endpoint).stdout
 
 
 def imported(done: CompletedProcess[str]) -> set[str]:
     """The libraries that a run imported, as Python itself reports."""
-    return {line.split(".")[0] for line in re.findall(r"^import time:.*\| +(\S+)$", done.stderr, re.MULTILINE)}
+    return {
+        line.split(".")[0]
+        for line in re.findall(r"^import time:.*\| +(\S+)$", done.stderr, re.MULTILINE)
+    }
 
 
 @pytest.fixture(scope="module")
@@ -58,14 +86,41 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module", autouse=True)
 def first(world: Path) -> CompletedProcess[str]:
-    """The build in which all is new; the last line of its output names what its own process has imported, and stderr is that of all its processes."""
+    """The build in which all is new; the last line of its output names what its own process has
+    imported, and stderr is that of all its processes.
+    """
     begin(world / "out")
     log = world / "log.jsonl"
-    command = ["build", "--config", str(world / "checkpoints.yml"), "--output", str(world / "out"), "--log", str(log)]
-    code = f"import sys; from generator.cli.commands import app; app({command}, standalone_mode=False); print(*sys.modules)"
-    environment = {**os.environ, **SETTINGS, "HF_HOME": str(world / "hub"), "PYTHONPROFILEIMPORTTIME": "1"}
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
-    done.stderr += "".join(json.loads(line).get("stderr", "") for line in log.read_text(encoding="utf-8").splitlines())
+    command = [
+        "build",
+        "--config",
+        str(world / "checkpoints.yml"),
+        "--output",
+        str(world / "out"),
+        "--log",
+        str(log),
+    ]
+    code = (
+        f"import sys; from generator.cli.commands import app; app({command},"
+        " standalone_mode=False); print(*sys.modules)"
+    )
+    environment = {
+        **os.environ,
+        **SETTINGS,
+        "HF_HOME": str(world / "hub"),
+        "PYTHONPROFILEIMPORTTIME": "1",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    done.stderr += "".join(
+        json.loads(line).get("stderr", "") for line in log.read_text(encoding="utf-8").splitlines()
+    )
     return done
 
 
@@ -93,7 +148,9 @@ def test_no_process_of_a_build_imports_a_javascript_engine(first: CompletedProce
     assert not imported(first) & JAVASCRIPT
 
 
-def test_rows_without_weights_whose_code_trains_no_encoding_need_no_torch_in_any_process(first: CompletedProcess[str]) -> None:
+def test_rows_without_weights_whose_code_trains_no_encoding_need_no_torch_in_any_process(
+    first: CompletedProcess[str],
+) -> None:
     assert "transformers" in imported(first)
     assert "torch" not in imported(first)
 
@@ -113,11 +170,17 @@ def test_a_build_with_nothing_new_imports_no_heavy_library_and_no_mkdocs(world: 
 
 def _forget_the_counts(folder: Path) -> None:
     note = folder / "out/.built.json"
-    note.write_text(json.dumps({**json.loads(note.read_text()), "counts": ["ok", "stale", "failed", "not reached"]}))
+    note.write_text(
+        json.dumps(
+            {**json.loads(note.read_text()), "counts": ["ok", "stale", "failed", "not reached"]}
+        )
+    )
 
 
 @pytest.mark.parametrize("change", [_lose_the_note, _break_the_note, _forget_the_counts])
-def test_a_note_that_does_not_tell_all_of_the_last_build_tells_nothing(change: Callable[[Path], None], world: Path) -> None:
+def test_a_note_that_does_not_tell_all_of_the_last_build_tells_nothing(
+    change: Callable[[Path], None], world: Path
+) -> None:
     note = world / "out/.built.json"
     before = note.read_bytes()
     assert last_build.read(world / "out")[0].inputs
@@ -144,8 +207,13 @@ def _add(page: Path) -> None:
     page.with_name("own.html").write_bytes(b"own")
 
 
-@pytest.mark.parametrize(("change", "name"), [(_edit, "site/index.html"), (_add, "site/own.html"), (Path.unlink, "site/index.html")])
-def test_what_others_changed_ends_what_is_known_of_the_last_build(change: Callable[[Path], None], name: str, world: Path) -> None:
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [(_edit, "site/index.html"), (_add, "site/own.html"), (Path.unlink, "site/index.html")],
+)
+def test_what_others_changed_ends_what_is_known_of_the_last_build(
+    change: Callable[[Path], None], name: str, world: Path
+) -> None:
     page = world / "out/site/index.html"
     before, state = page.read_bytes(), page.stat()
     assert last_build.read(world / "out")[1] == ()
@@ -161,7 +229,10 @@ def test_what_others_changed_is_named_and_made_again(world: Path) -> None:
     before = contents(world / "out/site")
     _edit(world / "out/site/index.html")
     said = here(world)
-    assert "changed by others since the last build: 1 file, such as site/index.html; to be made again" in said
+    assert (
+        "changed by others since the last build: 1 file, such as site/index.html; to be made again"
+        in said
+    )
     assert "3 from the store" in said
     assert contents(world / "out/site") == before
 
@@ -182,7 +253,11 @@ def test_docs_that_are_the_same_are_not_given_to_mkdocs_again(world: Path) -> No
 
 def test_a_drawing_of_several_that_was_changed_on_disk_is_drawn_again(world: Path) -> None:
     before = contents(world / "out/docs")
-    drawings = [path for path in sorted((world / "out/store/drawings").iterdir()) if b"<svg" in path.read_bytes()]
+    drawings = [
+        path
+        for path in sorted((world / "out/store/drawings").iterdir())
+        if b"<svg" in path.read_bytes()
+    ]
     for drawing in drawings[:3]:
         drawing.write_bytes(drawing.read_bytes()[:-1])
     _forget_the_whole(world)
@@ -193,7 +268,9 @@ def test_a_drawing_of_several_that_was_changed_on_disk_is_drawn_again(world: Pat
 def test_an_edited_note_is_published_without_a_new_evaluation(world: Path) -> None:
     write_list(world, [{"folder": name, "notes": "Edited since."} for name in FOLDERS])
     assert "3 from the store" in here(world)
-    assert "Edited since." in (world / "out/site/checkpoints/other.html").read_text(encoding="utf-8")
+    assert "Edited since." in (world / "out/site/checkpoints/other.html").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_files_that_were_only_touched_are_not_evaluated_again(world: Path) -> None:
@@ -214,7 +291,9 @@ def test_a_file_that_changed_within_the_same_size_and_time_is_evaluated_again(wo
 
 @pytest.mark.parametrize("revision", [COMMIT, "main"])
 @pytest.mark.usefixtures("short_builds")
-def test_a_checkpoint_that_was_not_reached_is_tried_again_by_one_request(revision: str, tmp_path: Path) -> None:
+def test_a_checkpoint_that_was_not_reached_is_tried_again_by_one_request(
+    revision: str, tmp_path: Path
+) -> None:
     write_list(tmp_path, [{"hub": "atlas/plain", "revision": revision}])
     assert "0 built, 0 failed, 1 not reached" in here(tmp_path)
     assert "nothing has changed since the last build" in here(tmp_path)
@@ -226,7 +305,9 @@ def test_a_checkpoint_that_was_not_reached_is_tried_again_by_one_request(revisio
 
 
 @pytest.mark.usefixtures("short_builds")
-def test_no_process_starts_for_a_checkpoint_that_is_not_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_process_starts_for_a_checkpoint_that_is_not_reached(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_list(tmp_path, [{"hub": "atlas/plain"}])
     monkeypatch.setattr(jobs, "run", pytest.fail)
     assert "0 built, 0 failed, 1 not reached" in here(tmp_path)
@@ -241,4 +322,8 @@ def test_fresh_does_all_again_and_gives_the_same(world: Path) -> None:
 def test_a_row_that_is_taken_from_the_list_is_gone_from_the_site(world: Path) -> None:
     write_list(world, [{"folder": name} for name in FOLDERS if name != "other"])
     assert "2 from the store" in here(world)
-    assert not [path for path in (world / "out/site").rglob("*") if path.stem == "other" and path.parent.name == "checkpoints"]
+    assert not [
+        path
+        for path in (world / "out/site").rglob("*")
+        if path.stem == "other" and path.parent.name == "checkpoints"
+    ]

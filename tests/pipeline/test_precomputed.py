@@ -30,10 +30,14 @@ def test_an_artifact_is_shipped_for_the_installed_versions(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", precomputed.LIBRARIES)
-def test_no_artifact_is_shipped_for_another_version_of_any_of_its_libraries(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_artifact_is_shipped_for_another_version_of_any_of_its_libraries(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made_with = dict(precomputed._made_with())
     for library in precomputed.LIBRARIES[name]:
-        monkeypatch.setattr(precomputed, "_made_with", lambda library=library: {**made_with, library: "0.0"})
+        monkeypatch.setattr(
+            precomputed, "_made_with", lambda library=library: {**made_with, library: "0.0"}
+        )
         assert precomputed.shipped(name) is None
 
 
@@ -42,8 +46,12 @@ def test_nothing_else_is_shipped(name: str) -> None:
     assert precomputed.shipped(name) is None
 
 
-def test_the_local_part_of_a_version_says_nothing_of_what_it_makes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(precomputed, "version", lambda library: f"{precomputed._made_with()[library]}+local")
+def test_the_local_part_of_a_version_says_nothing_of_what_it_makes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        precomputed, "version", lambda library: f"{precomputed._made_with()[library]}+local"
+    )
     assert precomputed.shipped(precomputed.PUBLISHED) is not None
 
 
@@ -53,7 +61,9 @@ def test_an_artifact_is_made_once_a_machine(machine: Path) -> None:
     assert [path.name for path in machine.iterdir()] == ["name"]
 
 
-def test_an_artifact_is_made_again_when_the_program_changes(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_artifact_is_made_again_when_the_program_changes(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     precomputed.once("name", lambda: b"made")
     monkeypatch.setattr(versions, "code", lambda: "another digest")
     assert precomputed.once("name", lambda: b"anew") == b"anew"
@@ -62,7 +72,10 @@ def test_an_artifact_is_made_again_when_the_program_changes(machine: Path, monke
 
 def test_a_cache_that_cannot_be_written_is_no_error(machine: Path) -> None:
     machine.write_bytes(b"")  # Where a folder is expected.
-    assert (precomputed.once("name", lambda: b"a"), precomputed.once("name", lambda: b"b")) == (b"a", b"b")
+    assert (precomputed.once("name", lambda: b"a"), precomputed.once("name", lambda: b"b")) == (
+        b"a",
+        b"b",
+    )
 
 
 def test_what_is_written_is_shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,7 +94,9 @@ def test_the_shipped_table_of_model_types_is_the_one_that_is_made() -> None:
 def test_the_shipped_types_without_a_trained_encoding_are_those_of_a_sample() -> None:
     shipped = json.loads(precomputed.shipped(precomputed.UNTRAINED) or b"[]")
     sample = sorted(config_classes())[::SOME]
-    assert [name for name in sample if families._is_untrained(name)] == [name for name in sample if name in shipped]
+    assert [name for name in sample if families._is_untrained(name)] == [
+        name for name in sample if name in shipped
+    ]
 
 
 @pytest.mark.thorough

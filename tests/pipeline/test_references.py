@@ -42,7 +42,10 @@ def failing(analysis: Analysis) -> Analysis:
 @pytest.mark.parametrize("analysis", BY_KEY.values(), ids=BY_KEY)
 def test_a_cached_result_is_that_of_the_sinusoid(tmp_path: Path, analysis: Analysis) -> None:
     reference(tmp_path).result(analysis)
-    cached, expected = reference(tmp_path).result(analysis), result_alone(analysis, sinusoid_table(40, 8))
+    cached, expected = (
+        reference(tmp_path).result(analysis),
+        result_alone(analysis, sinusoid_table(40, 8)),
+    )
     assert (cached.metrics, cached.reason) == (expected.metrics, expected.reason)
     for name, array in {**expected.arrays, **expected.derived}.items():
         np.testing.assert_array_equal({**cached.arrays, **cached.derived}[name], array)
@@ -52,14 +55,20 @@ def test_an_analysis_runs_once_for_a_shape_and_a_version_of_the_program(tmp_path
     analysis = BY_KEY["cosine"]
     first = reference(tmp_path).result(analysis)
     assert reference(tmp_path).result(failing(analysis)).metrics == first.metrics
-    for other in (reference(tmp_path, code="b"), reference(tmp_path, form=PositionTable(np.ones((41, 8))))):
+    for other in (
+        reference(tmp_path, code="b"),
+        reference(tmp_path, form=PositionTable(np.ones((41, 8)))),
+    ):
         with pytest.raises(AssertionError, match="computed again"):
             other.result(failing(analysis))
 
 
 def test_patches_have_another_reference_than_a_sequence_of_their_number(tmp_path: Path) -> None:
     of_patches = reference(tmp_path, form=PositionTable(np.ones((40, 8)), grid=(5, 8)))
-    assert reference(tmp_path).result(BY_KEY["cosine"]).metrics != of_patches.result(BY_KEY["cosine"]).metrics
+    assert (
+        reference(tmp_path).result(BY_KEY["cosine"]).metrics
+        != of_patches.result(BY_KEY["cosine"]).metrics
+    )
 
 
 def test_that_an_analysis_does_not_apply_is_cached_too(tmp_path: Path) -> None:
@@ -72,7 +81,9 @@ def test_the_sinusoid_itself_is_not_on_disk(tmp_path: Path) -> None:
     large = reference(tmp_path, form=PositionTable(np.ones((512, 256))))
     for analysis in BY_KEY.values():
         large.result(analysis)
-    assert 0 < sum(path.stat().st_size for path in tmp_path.iterdir()) < large.form.numbers.nbytes / 4
+    assert (
+        0 < sum(path.stat().st_size for path in tmp_path.iterdir()) < large.form.numbers.nbytes / 4
+    )
 
 
 def test_a_rotation_has_none() -> None:

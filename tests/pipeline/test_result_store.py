@@ -25,21 +25,31 @@ from tests.support import checkpoint
 from tests.synthetic import BUCKETS, NOTHING, ROTATION, TABLE, WORDLESS, Contents, write_folder
 
 KEY = "0" * 64
-WORDS = st.sampled_from(["kind", "items", "fields", "start", "stop", "dtype", "shape", "stored", "value", "ok"]) | st.text(max_size=5)
+WORDS = st.sampled_from(
+    ["kind", "items", "fields", "start", "stop", "dtype", "shape", "stored", "value", "ok"]
+) | st.text(max_size=5)
 LONGROPE: Contents = {
-    "config.json": json.dumps(
-        {
-            **json.loads(ROTATION["config.json"]),
-            "rope_scaling": {
-                "type": "longrope",
-                "short_factor": [1.0, 1.0, 2.0, 4.0],
-                "long_factor": [1.0, 2.0, 4.0, 8.0],
-                "original_max_position_embeddings": 64,
-            },
-        }
-    ).encode()
+    "config.json": (
+        json.dumps(
+            {
+                **json.loads(ROTATION["config.json"]),
+                "rope_scaling": {
+                    "type": "longrope",
+                    "short_factor": [1.0, 1.0, 2.0, 4.0],
+                    "long_factor": [1.0, 2.0, 4.0, 8.0],
+                    "original_max_position_embeddings": 64,
+                },
+            }
+        ).encode()
+    )
 }
-FOLDERS = {"table": TABLE, "buckets": BUCKETS, "rotation": ROTATION, "scaled rotation": LONGROPE, "nothing": NOTHING}
+FOLDERS = {
+    "table": TABLE,
+    "buckets": BUCKETS,
+    "rotation": ROTATION,
+    "scaled rotation": LONGROPE,
+    "nothing": NOTHING,
+}
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
     lambda inner: st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(st.text(), inner),
@@ -47,7 +57,13 @@ VALUES = st.recursive(
 
 
 def reading(form: PositionTable, results: dict[str, Result]) -> Reading:
-    return Reading.of(Encoding("text", "learned", form, Provenance("")), Label("A table", "#000000"), results, {}, {})
+    return Reading.of(
+        Encoding("text", "learned", form, Provenance("")),
+        Label("A table", "#000000"),
+        results,
+        {},
+        {},
+    )
 
 
 @pytest.fixture
@@ -56,7 +72,9 @@ def store(tmp_path: Path) -> ResultStore:
 
 
 @pytest.mark.parametrize("name", FOLDERS)
-def test_the_outcome_of_any_form_comes_back_as_it_was(name: str, tmp_path: Path, store: ResultStore) -> None:
+def test_the_outcome_of_any_form_comes_back_as_it_was(
+    name: str, tmp_path: Path, store: ResultStore
+) -> None:
     row = checkpoint(place=str(write_folder(tmp_path / "files", FOLDERS[name])))
     outcome = evaluate.evaluate(evaluate.Task(row, offline=True))
     store.put(KEY, packed(outcome))
@@ -72,7 +90,9 @@ def test_any_plain_value_comes_back_as_it_was(value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "array", [np.eye(3), np.array(7), np.array(["naïve", ""]), np.array([]), np.array([np.nan, np.inf])], ids=lambda array: str(array.shape)
+    "array",
+    [np.eye(3), np.array(7), np.array(["naïve", ""]), np.array([]), np.array([np.nan, np.inf])],
+    ids=lambda array: str(array.shape),
 )
 def test_an_array_comes_back_as_it_was_and_cannot_be_changed(array: np.ndarray) -> None:
     stored = unpack(pack(array))
@@ -82,16 +102,31 @@ def test_an_array_comes_back_as_it_was_and_cannot_be_changed(array: np.ndarray) 
 
 
 def test_settings_of_a_config_come_back_unchanged() -> None:
-    scaling = {"rope_type": "longrope", "long_factor": [1.0, 2.0], "mscale": None, "nested": {"a": [True]}}
-    stored = unpack(pack(Encoding("decoder", "rotary", Rotation(1e4, 4, 4, 16, scaling), Provenance("config.json"))))
+    scaling = {
+        "rope_type": "longrope",
+        "long_factor": [1.0, 2.0],
+        "mscale": None,
+        "nested": {"a": [True]},
+    }
+    stored = unpack(
+        pack(
+            Encoding(
+                "decoder", "rotary", Rotation(1e4, 4, 4, 16, scaling), Provenance("config.json")
+            )
+        )
+    )
     assert isinstance(stored, Encoding)
     assert stored.form.scaling == scaling
 
 
-def test_what_is_loaded_later_goes_to_another_process_as_its_address_on_disk(store: ResultStore) -> None:
+def test_what_is_loaded_later_goes_to_another_process_as_its_address_on_disk(
+    store: ResultStore,
+) -> None:
     form = PositionTable(np.random.default_rng(0).standard_normal((400, 64)))
     result = Result(arrays={"squares": np.square(form.vectors)})
-    store.put(KEY, packed(Outcome(checkpoint(), "ok", readings=(reading(form, {"question": result}),))))
+    store.put(
+        KEY, packed(Outcome(checkpoint(), "ok", readings=(reading(form, {"question": result}),)))
+    )
     stored = store.get(KEY)
     assert stored is not None
     sent = pickle.dumps((stored.readings[0].form, stored.readings[0].results))
@@ -105,7 +140,10 @@ def test_an_unknown_key_is_a_miss(store: ResultStore) -> None:
 
 
 OUTCOME = Outcome(
-    checkpoint(), "ok", "a reason", readings=(reading(PositionTable(np.eye(4)), {"table": Result(arrays={"vectors": np.eye(4)})}),)
+    checkpoint(),
+    "ok",
+    "a reason",
+    readings=(reading(PositionTable(np.eye(4)), {"table": Result(arrays={"vectors": np.eye(4)})}),),
 )
 
 
@@ -118,7 +156,9 @@ def content_of(outcome: Outcome, folder: Path) -> bytes:
 
 
 @given(data=st.data())
-def test_a_file_with_changed_bytes_is_a_miss(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_file_with_changed_bytes_is_a_miss(
+    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     store = ResultStore(tmp_path_factory.mktemp("store"))
     whole = content_of(OUTCOME, store.folder)
     start = data.draw(st.integers(0, len(whole)) | st.integers(0, 200))
@@ -145,17 +185,23 @@ PLAIN = st.recursive(
     st.none() | st.integers() | KINDS | st.text(max_size=9),
     lambda inner: (
         st.lists(inner, max_size=4)
-        | st.dictionaries(WORDS, inner, max_size=4).flatmap(lambda plain: KINDS.map(lambda kind: {**plain, "kind": kind}))
+        | st.dictionaries(WORDS, inner, max_size=4).flatmap(
+            lambda plain: KINDS.map(lambda kind: {**plain, "kind": kind})
+        )
     ),
 )
 
 
 @given(
     rest=st.binary()
-    | st.builds(lambda length, rest: length.to_bytes(8) + rest, st.integers(0, 2**64 - 1), st.binary())
+    | st.builds(
+        lambda length, rest: length.to_bytes(8) + rest, st.integers(0, 2**64 - 1), st.binary()
+    )
     | PLAIN.map(as_stored)
 )
-def test_a_foreign_file_is_a_miss_even_with_its_digests(rest: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_foreign_file_is_a_miss_even_with_its_digests(
+    rest: bytes, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     store = ResultStore(tmp_path_factory.mktemp("store"))
     (store.folder / f"{KEY}.outcome").write_bytes(with_digests(rest))
     tracemalloc.start()
@@ -215,19 +261,30 @@ def test_outcomes_of_the_present_list_stay_beyond_the_limit(store: ResultStore) 
     store.drawings.put("used", b"<svg/>")
     store.drawings.put("former", b"<svg/>")
     store.limit({"old"}, {"used"}, most=0)
-    assert {path.name for path in store.folder.rglob("*") if path.is_file()} == {"old.outcome", "used"}
+    assert {path.name for path in store.folder.rglob("*") if path.is_file()} == {
+        "old.outcome",
+        "used",
+    }
 
 
-def test_within_its_limit_the_store_keeps_everything_but_what_is_unfinished(store: ResultStore) -> None:
+def test_within_its_limit_the_store_keeps_everything_but_what_is_unfinished(
+    store: ResultStore,
+) -> None:
     store.put(KEY, packed(Outcome(checkpoint(), "ok")))
     (store.folder / "x.unfinished").write_bytes(b"half")
     store.limit(set(), set())
     assert [file.name for file in store.folder.iterdir()] == [f"{KEY}.outcome"]
 
 
-def test_arrays_are_read_on_access_and_not_held(tmp_path: Path, store: ResultStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_arrays_are_read_on_access_and_not_held(
+    tmp_path: Path, store: ResultStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     row = checkpoint(place=str(write_folder(tmp_path / "files", WORDLESS)))
-    monkeypatch.setattr(evaluate, "all_analyses", partial(filter, lambda analysis: analysis.key == "table", evaluate.all_analyses()))
+    monkeypatch.setattr(
+        evaluate,
+        "all_analyses",
+        partial(filter, lambda analysis: analysis.key == "table", evaluate.all_analyses()),
+    )
     store.put(KEY, packed(evaluate.evaluate(evaluate.Task(row, offline=True))))
     stored = store.get(KEY)
     assert stored is not None
@@ -240,21 +297,39 @@ def test_arrays_are_read_on_access_and_not_held(tmp_path: Path, store: ResultSto
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
-def test_a_table_takes_the_bytes_of_its_tensor_although_a_form_and_an_analysis_have_it(dtype: type) -> None:
+def test_a_table_takes_the_bytes_of_its_tensor_although_a_form_and_an_analysis_have_it(
+    dtype: type,
+) -> None:
     tensor: Array = np.random.default_rng(0).standard_normal((400, 64)).astype(dtype)
     results = {"table": Result(arrays={"vectors": tensor.astype(np.float64)})}
-    whole = pack(Outcome(checkpoint(), "ok", readings=(reading(PositionTable(tensor.astype(np.float64)), results),)))
+    whole = pack(
+        Outcome(
+            checkpoint(),
+            "ok",
+            readings=(reading(PositionTable(tensor.astype(np.float64)), results),),
+        )
+    )
     assert len(whole) < tensor.nbytes + 4000  # bytes of names and numbers
     [stored] = unpack(whole).readings
-    np.testing.assert_array_equal(stored.form.load().vectors, tensor.astype(np.float64), strict=True)
-    np.testing.assert_array_equal(stored.results["table"].arrays["vectors"], tensor.astype(np.float64), strict=True)
+    np.testing.assert_array_equal(
+        stored.form.load().vectors, tensor.astype(np.float64), strict=True
+    )
+    np.testing.assert_array_equal(
+        stored.results["table"].arrays["vectors"], tensor.astype(np.float64), strict=True
+    )
 
 
 def random_table(folder: Path) -> evaluate.Task:
     """The task of a checkpoint with a table (100, 32) of random numbers."""
     config = {**json.loads(TABLE["config.json"]), "n_positions": 100, "n_embd": 32}
     table = np.random.default_rng(0).standard_normal((100, 32), dtype=np.float32)
-    write_folder(folder, {"config.json": json.dumps(config).encode(), "model.safetensors": save({"wpe.weight": table})})
+    write_folder(
+        folder,
+        {
+            "config.json": json.dumps(config).encode(),
+            "model.safetensors": save({"wpe.weight": table}),
+        },
+    )
     return evaluate.Task(checkpoint(place=str(folder)), offline=True)
 
 
@@ -267,50 +342,81 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def derived(folder: Path) -> tuple[Reading, Reading]:
     """A reading as it was computed, and as it comes from the store."""
-    outcome, store = evaluate.evaluate(random_table(folder / "files")), ResultStore(folder / "store")
+    outcome, store = (
+        evaluate.evaluate(random_table(folder / "files")),
+        ResultStore(folder / "store"),
+    )
     store.put(KEY, packed(outcome))
     stored = store.get(KEY)
     assert stored is not None
     return outcome.readings[0], stored.readings[0].deriving(evaluate.all_analyses())
 
 
-def test_the_store_has_no_array_that_follows_from_the_form(derived: tuple[Reading, Reading], folder: Path) -> None:
+def test_the_store_has_no_array_that_follows_from_the_form(
+    derived: tuple[Reading, Reading], folder: Path
+) -> None:
     [file] = (folder / "store").iterdir()
     content, shown = file.read_bytes(), 0
     for result in derived[0].results.values():
         for array in (array for name, array in result.derived.items() if name not in result.arrays):
             shown += 1
-            assert all(array.astype(dtype).tobytes() not in content for dtype in (np.float16, np.float32, np.float64))
-    assert shown == 5  # the cosines of positions and of dimensions, curves, single positions, and the kernel
+            assert all(
+                array.astype(dtype).tobytes() not in content
+                for dtype in (np.float16, np.float32, np.float64)
+            )
+    # the cosines of positions and of dimensions, curves, single positions, and the kernel
+    assert shown == 5
 
 
 def test_the_store_has_no_table_that_a_formula_gives(tmp_path: Path, store: ResultStore) -> None:
-    config = {"model_type": "xglm", "d_model": 32, "max_position_embeddings": 64, "attention_heads": 4}
+    config = {
+        "model_type": "xglm",
+        "d_model": 32,
+        "max_position_embeddings": 64,
+        "attention_heads": 4,
+    }
     write_folder(tmp_path / "files", {"config.json": json.dumps(config).encode()})
-    outcome = evaluate.evaluate(evaluate.Task(checkpoint(place=str(tmp_path / "files")), offline=True))
+    outcome = evaluate.evaluate(
+        evaluate.Task(checkpoint(place=str(tmp_path / "files")), offline=True)
+    )
     store.put(KEY, packed(outcome))
     stored, [file] = store.get(KEY), store.folder.iterdir()
     assert stored is not None
     form, computed = (readings[0].form.load() for readings in (stored.readings, outcome.readings))
     np.testing.assert_array_equal(form.numbers, computed.numbers)
     content = file.read_bytes()
-    assert all(form.numbers.astype(dtype).tobytes() not in content for dtype in (np.float16, np.float32, np.float64))
+    assert all(
+        form.numbers.astype(dtype).tobytes() not in content
+        for dtype in (np.float16, np.float32, np.float64)
+    )
 
 
-def test_figures_from_the_store_are_those_of_a_fresh_evaluation(derived: tuple[Reading, Reading]) -> None:
+def test_figures_from_the_store_are_those_of_a_fresh_evaluation(
+    derived: tuple[Reading, Reading],
+) -> None:
     computed, stored = derived[0].results, pickle.loads(pickle.dumps(derived[1].results))  # noqa: S301 (it was made here, as for another process)
     label, drawn = derived[0].label, 0
     with threadpool_limits(1):
         for analysis in evaluate.all_analyses():
             for spec in analysis.figures if computed[analysis.key].derived else ():
                 drawn += 1
-                assert spec.alt({label: stored[analysis.key]}) == spec.alt({label: computed[analysis.key]})
-                assert encode(spec.draw, {label: stored[analysis.key]}) == encode(spec.draw, {label: computed[analysis.key]})
+                assert spec.alt({label: stored[analysis.key]}) == spec.alt(
+                    {label: computed[analysis.key]}
+                )
+                assert encode(spec.draw, {label: stored[analysis.key]}) == encode(
+                    spec.draw, {label: computed[analysis.key]}
+                )
     assert drawn == 7
 
 
 def test_a_result_that_does_not_apply_derives_nothing(tmp_path: Path) -> None:
-    outcome = evaluate.evaluate(evaluate.Task(checkpoint(place=str(write_folder(tmp_path, BUCKETS))), offline=True))
+    outcome = evaluate.evaluate(
+        evaluate.Task(checkpoint(place=str(write_folder(tmp_path, BUCKETS))), offline=True)
+    )
     results = outcome.readings[0].deriving(evaluate.all_analyses()).results
-    assert [result.derived for result in results.values() if result.reason is not None and result.derived] == []
+    assert [
+        result.derived
+        for result in results.values()
+        if result.reason is not None and result.derived
+    ] == []
     assert set(results["kernel"].derived) == {"matrix"}

@@ -1,4 +1,6 @@
-"""Training runs from checkpoints to a page: what members give, what stays out of the atlas, and the same page from its own data."""
+"""Training runs from checkpoints to a page: what members give, what stays out of the atlas, and the
+same page from its own data.
+"""
 
 import json
 from html import unescape
@@ -12,18 +14,33 @@ import pytest
 from tests import inline
 from tests.hub_server import Repository, serving
 from tests.support import save_folder
-from tests.synthetic import BROKEN, NOTHING, ROTATION, WORDLESS, Contents, binary, write_folder, write_list
+from tests.synthetic import (
+    BROKEN,
+    NOTHING,
+    ROTATION,
+    WORDLESS,
+    Contents,
+    binary,
+    write_folder,
+    write_list,
+)
 
 ALIKE = np.ones((16, 4))  # All vectors are equal, so every cosine is 1.
 CONFIG = {"model_type": "gpt2", "n_positions": 16, "n_embd": 4, "n_layer": 1, "n_head": 2}
 
 
 def table(folder: Path, vectors: Any) -> Path:
-    return save_folder(folder, CONFIG, {"wpe.weight": vectors.astype(np.float32), "wte.weight": np.ones((5, 4), dtype=np.float32)})
+    return save_folder(
+        folder,
+        CONFIG,
+        {"wpe.weight": vectors.astype(np.float32), "wte.weight": np.ones((5, 4), dtype=np.float32)},
+    )
 
 
 def series(folder: Path) -> Path:
-    """Four checkpoints: equal vectors, one that cannot be read, one without an encoding, and positions in binary."""
+    """Four checkpoints: equal vectors, one that cannot be read, one without an encoding, and
+    positions in binary.
+    """
     table(folder / "run/step-5", ALIKE)
     write_folder(folder / "run/step-40", BROKEN)
     write_folder(folder / "run/step-300", NOTHING)
@@ -34,7 +51,14 @@ def series(folder: Path) -> Path:
 def built(folder: Path, *rows: dict[str, Any], **options: Any) -> CompletedProcess[str]:
     """A build of a list with these rows, into ``folder`` / out."""
     path = write_list(folder, rows)
-    arguments = ("build", "--config", str(path), "--output", str(folder / "out"), *(("--offline",) if not options else ()))
+    arguments = (
+        "build",
+        "--config",
+        str(path),
+        "--output",
+        str(folder / "out"),
+        *(("--offline",) if not options else ()),
+    )
     return inline.run(*arguments, home=folder / "home", **options)
 
 
@@ -56,7 +80,11 @@ def atlas_of(folder: Path) -> dict[str, Any]:
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The build of a series and of a checkpoint."""
     folder = series(tmp_path_factory.mktemp("runs"))
-    done = built(folder, {"folder": "run/step-*", "title": "Tiny"}, {"folder": str(write_folder(folder / "one", WORDLESS)), "title": "One"})
+    done = built(
+        folder,
+        {"folder": "run/step-*", "title": "Tiny"},
+        {"folder": str(write_folder(folder / "one", WORDLESS)), "title": "One"},
+    )
     assert done.returncode == 1, done.stderr
     assert "step 40" not in done.stdout
     return folder
@@ -64,12 +92,19 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_members_are_in_the_order_of_their_steps_and_those_that_failed_say_why(world: Path) -> None:
     members = run_of(world)["members"]
-    assert [(member["step"], member["status"]) for member in members] == [(5, "ok"), (40, "failed"), (300, "ok"), (2000, "ok")]
+    assert [(member["step"], member["status"]) for member in members] == [
+        (5, "ok"),
+        (40, "failed"),
+        (300, "ok"),
+        (2000, "ok"),
+    ]
     assert members[1]["reason"].startswith("run/step-40")
 
 
 def test_the_kernel_is_the_mean_cosine_at_each_distance(world: Path) -> None:
-    """In binary with entries ±¼, a cosine is 1 − (different bits) ÷ 2; counting from 0 to 15 flips 15 + 7 + 3 + 1 bits in 15 steps."""
+    """In binary with entries ±¼, a cosine is 1 − (different bits) ÷ 2; counting from 0 to 15 flips
+    15 + 7 + 3 + 1 bits in 15 steps.
+    """
     [encoding] = run_of(world)["encodings"]
     equal, failed, without, counted = encoding["kernel"]
     assert equal == pytest.approx([1.0] * 16)
@@ -87,19 +122,30 @@ def test_a_metric_has_gaps_where_a_member_has_no_value(world: Path) -> None:
 def test_members_have_no_pages_of_their_own(world: Path) -> None:
     atlas = atlas_of(world)
     assert [row["slug"] for row in atlas["checkpoints"]] == ["one"]
-    assert sorted(path.name for path in (world / "out/site/checkpoints").glob("*.html")) == ["index.html", "one.html"]
+    assert sorted(path.name for path in (world / "out/site/checkpoints").glob("*.html")) == [
+        "index.html",
+        "one.html",
+    ]
     assert "step-" not in (world / "out/site/data/metrics.csv").read_text(encoding="utf-8")
 
 
 def test_atlas_json_names_the_run_and_its_file(world: Path) -> None:
     [run] = atlas_of(world)["runs"]
-    assert (run["slug"], run["steps"], run["data"]) == ("tiny", [5, 40, 300, 2000], "data/runs/tiny.json")
+    assert (run["slug"], run["steps"], run["data"]) == (
+        "tiny",
+        [5, 40, 300, 2000],
+        "data/runs/tiny.json",
+    )
     assert [member["step"] for member in run["unread"]] == [40]
-    assert run["encodings"] == [{"key": "decoder-learned", "part": "decoder", "scheme": "learned", "form": "PositionTable"}]
+    assert run["encodings"] == [
+        {"key": "decoder-learned", "part": "decoder", "scheme": "learned", "form": "PositionTable"}
+    ]
 
 
 def test_the_list_of_checkpoints_links_to_the_run(world: Path) -> None:
-    assert "../runs/tiny.html" in (world / "out/site/checkpoints/index.html").read_text(encoding="utf-8")
+    assert "../runs/tiny.html" in (world / "out/site/checkpoints/index.html").read_text(
+        encoding="utf-8"
+    )
     assert not (world / "out/site/runs/index.html").exists()
 
 
@@ -112,7 +158,11 @@ def test_the_page_says_which_checkpoint_is_missing_and_why(world: Path) -> None:
 def test_the_same_page_is_made_from_its_own_data(world: Path, tmp_path: Path) -> None:
     stored = world / "out/site/data/runs/tiny.json"
     assert built(tmp_path, {"run": str(stored), "title": "Tiny"}).returncode == 0
-    for name in ("docs/runs/tiny.md", "site/data/runs/tiny.json", "docs/figures/runs/tiny/decoder-learned-metrics.svg"):
+    for name in (
+        "docs/runs/tiny.md",
+        "site/data/runs/tiny.json",
+        "docs/figures/runs/tiny/decoder-learned-metrics.svg",
+    ):
         assert (tmp_path / "out" / name).read_bytes() == (world / "out" / name).read_bytes(), name
 
 
@@ -136,7 +186,9 @@ def test_a_further_checkpoint_costs_its_own_evaluation_alone(tmp_path: Path) -> 
     table(tmp_path / "run/step-3", binary(16, 4))
     assert "2 from the store" in built(tmp_path, {"folder": "run/step-*", "title": "Tiny"}).stdout
     assert [member["step"] for member in run_of(tmp_path)["members"]] == [1, 2, 3]
-    assert "nothing has changed" in built(tmp_path, {"folder": "run/step-*", "title": "Tiny"}).stdout
+    assert (
+        "nothing has changed" in built(tmp_path, {"folder": "run/step-*", "title": "Tiny"}).stdout
+    )
 
 
 def test_a_run_that_cannot_be_read_at_all_has_a_page_that_says_so(tmp_path: Path) -> None:
@@ -145,7 +197,10 @@ def test_a_run_that_cannot_be_read_at_all_has_a_page_that_says_so(tmp_path: Path
     built(tmp_path, {"folder": "run/step-*", "title": "Tiny"})
     text = page_of(tmp_path)
     assert "2 of 2 checkpoints could not be read (steps 1, 2)." in text
-    assert "No checkpoint of this run that could be read has a position encoding that the atlas knows." in text
+    assert (
+        "No checkpoint of this run that could be read has a position encoding that the atlas knows."
+        in text
+    )
 
 
 def test_new_notes_of_a_row_reach_a_stored_run(tmp_path: Path, world: Path) -> None:
@@ -160,11 +215,20 @@ def test_revisions_on_the_hub_are_a_run(tmp_path: Path) -> None:
         return dict(contents)
 
     branches = {"main": "0" * 40, "step1": "1" * 40, "step2": "2" * 40, "step30": "3" * 40}
-    with serving({"a/b": Repository(dict.fromkeys(branches.values(), commit(ROTATION)), branches)}) as hub:
-        done = built(tmp_path, {"hub": "a/b", "revisions": "step1 … step30", "every": 2}, endpoint=hub.endpoint)
+    with serving(
+        {"a/b": Repository(dict.fromkeys(branches.values(), commit(ROTATION)), branches)}
+    ) as hub:
+        done = built(
+            tmp_path,
+            {"hub": "a/b", "revisions": "step1 … step30", "every": 2},
+            endpoint=hub.endpoint,
+        )
         assert done.returncode == 0, done.stdout
         run = run_of(tmp_path, "a-b")
-        assert [(member["step"], member["name"]) for member in run["members"]] == [(1, "step1"), (30, "step30")]
+        assert [(member["step"], member["name"]) for member in run["members"]] == [
+            (1, "step1"),
+            (30, "step30"),
+        ]
         assert (run["source"], run["id"]) == ("hub", "a/b")
         assert not any(branches["step2"] in request.path for request in hub.log)
 

@@ -1,4 +1,6 @@
-"""Builds while the Hub is down and its cache is gone: they show what earlier builds read, or keep the former site."""
+"""Builds while the Hub is down and its cache is gone: they show what earlier builds read, or keep
+the former site.
+"""
 
 import json
 import shutil
@@ -25,8 +27,17 @@ ROWS = [{"hub": name} for name in HUB]
 REASON = "the Hub could not be reached, and the cache does not have it"
 
 
-def build(folder: Path, *options: str, home: str = "hub", endpoint: str = NOBODY) -> CompletedProcess[str]:
-    command = ["build", "--config", str(folder / "checkpoints.yml"), "--output", str(folder / "out"), *options]
+def build(
+    folder: Path, *options: str, home: str = "hub", endpoint: str = NOBODY
+) -> CompletedProcess[str]:
+    command = [
+        "build",
+        "--config",
+        str(folder / "checkpoints.yml"),
+        "--output",
+        str(folder / "out"),
+        *options,
+    ]
     return inline.run(*command, home=folder / home, endpoint=endpoint)
 
 
@@ -48,7 +59,11 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("built")
     write_list(folder, ROWS)
     with serving(HUB) as hub:
-        assert build(folder, endpoint=hub.endpoint).stdout.splitlines()[-1].startswith("3 built, 0 failed, 0 not reached")
+        assert (
+            build(folder, endpoint=hub.endpoint)
+            .stdout.splitlines()[-1]
+            .startswith("3 built, 0 failed, 0 not reached")
+        )
     return folder
 
 
@@ -64,7 +79,9 @@ def test_finished_work_is_shown_and_counted_apart(world: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert "0 built, 3 stale, 0 failed, 0 not reached" in done.stdout
     after = rows(world)
-    assert {slug: row["stale"] for slug, row in after.items()} == {f"atlas-{name}": f"atlas/{name}@main: {REASON}" for name in "abc"}
+    assert {slug: row["stale"] for slug, row in after.items()} == {
+        f"atlas-{name}": f"atlas/{name}@main: {REASON}" for name in "abc"
+    }
     assert {slug: {**row, "stale": None} for slug, row in after.items()} == before
     assert {row["revision"] for row in after.values()} == {COMMIT}
 
@@ -93,13 +110,17 @@ def test_the_same_again_does_nothing_and_a_hub_that_answers_ends_it(world: Path)
 
 
 @pytest.mark.parametrize("options", [[], ["--fresh"]], ids=["without a store", "fresh"])
-def test_a_site_that_would_lose_all_is_kept_unless_that_is_allowed(options: list[str], world: Path) -> None:
+def test_a_site_that_would_lose_all_is_kept_unless_that_is_allowed(
+    options: list[str], world: Path
+) -> None:
     if not options:
         shutil.rmtree(world / "out/store")
     before = contents(world / "out/site")
     done = build(world, *options)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert done.stderr.startswith("3 of 3 checkpoints of the former site were not reached, such as atlas/a@main: ")
+    assert done.stderr.startswith(
+        "3 of 3 checkpoints of the former site were not reached, such as atlas/a@main: "
+    )
     assert contents(world / "out/site") == before
     assert "0 built, 0 failed, 3 not reached" in build(world, "--allow-shrink", *options).stdout
     assert {row["status"] for row in rows(world).values()} == {"not reached"}

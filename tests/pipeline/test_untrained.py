@@ -1,4 +1,6 @@
-"""Configs whose model types are known to have no trained encoding, against the code of the types."""
+"""Configs whose model types are known to have no trained encoding, against the code of the
+types.
+"""
 
 import json
 from collections.abc import Mapping
@@ -16,7 +18,10 @@ from tests.support import checkpoint
 from tests.synthetic import NOTHING, ROTATION, WORDLESS, Contents, write_folder
 
 TYPES = frozenset(json.loads((precomputed.FOLDER / "untrained.json").read_text(encoding="utf-8")))
-PATHS = [*sorted((ROOT / "benchmarks/configs").glob("*.json")), *sorted((ROOT / "references").glob("*/config.json"))]
+PATHS = [
+    *sorted((ROOT / "benchmarks/configs").glob("*.json")),
+    *sorted((ROOT / "references").glob("*/config.json")),
+]
 LLAMA = json.loads(ROTATION["config.json"])
 
 
@@ -41,12 +46,18 @@ def test_code_of_what_is_said_to_have_no_trained_encoding_has_none() -> None:
     for name, one in configs.items():
         code = code_files(one)
         assert code is not None, name
-        assert [encoding.provenance.tensor for encoding in evaluate.find(code) if encoding.provenance.tensor] == [], name
+        assert [
+            encoding.provenance.tensor
+            for encoding in evaluate.find(code)
+            if encoding.provenance.tensor
+        ] == [], name
 
 
 def test_a_config_of_other_sizes_is_built_as_by_default() -> None:
     assert is_built_as_by_default(config())
-    assert is_built_as_by_default(config(rope_theta=1e6, max_position_embeddings=77, sliding_window=5, unheard=True))
+    assert is_built_as_by_default(
+        config(rope_theta=1e6, max_position_embeddings=77, sliding_window=5, unheard=True)
+    )
     assert is_untrained(config())
 
 
@@ -69,7 +80,9 @@ def test_a_config_that_differs_in_more_than_sizes_is_not(settings: Mapping[str, 
 def test_lists_may_differ_in_length_and_not_in_the_kinds_of_what_they_hold() -> None:
     default = {"layer_types": ["full_attention", "sliding_attention"], "sizes": [3]}
     assert _is_alike({"layer_types": ["full_attention"] * 5, "sizes": [1, 2]}, default)
-    assert not _is_alike({"layer_types": ["full_attention", "linear_attention"], "sizes": [3]}, default)
+    assert not _is_alike(
+        {"layer_types": ["full_attention", "linear_attention"], "sizes": [3]}, default
+    )
     assert not _is_alike({"layer_types": ["full_attention"], "sizes": [0]}, default)
 
 
@@ -97,7 +110,9 @@ FOLDERS: Mapping[str, tuple[Contents, bool]] = {
 
 
 @pytest.mark.parametrize(("files", "expected"), FOLDERS.values(), ids=FOLDERS)
-def test_models_may_be_needed_where_a_folder_has_weights(files: Contents, expected: bool, tmp_path: Path) -> None:
+def test_models_may_be_needed_where_a_folder_has_weights(
+    files: Contents, expected: bool, tmp_path: Path
+) -> None:
     task = evaluate.Task(checkpoint(place=str(write_folder(tmp_path, files))), offline=True)
     assert evaluate.may_need_models(task) == expected
 
@@ -109,5 +124,8 @@ def test_models_may_be_needed_by_what_is_not_seen_yet_and_never_by_a_run(tmp_pat
         "file": checkpoint(place=str(tmp_path), weights="one.safetensors"),
         "run": checkpoint(source="run", place=str(tmp_path / "run.json")),
     }
-    found = {name: evaluate.may_need_models(evaluate.Task(row, offline=True)) for name, row in rows.items()}
+    found = {
+        name: evaluate.may_need_models(evaluate.Task(row, offline=True))
+        for name, row in rows.items()
+    }
     assert found == {"hub": True, "file": True, "run": False}

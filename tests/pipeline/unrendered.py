@@ -1,4 +1,6 @@
-"""Builds whose pages stay Markdown, for tests of what is evaluated, requested and counted: HTML takes longer than all else in a small build."""
+"""Builds whose pages stay Markdown, for tests of what is evaluated, requested and counted: HTML
+takes longer than all else in a small build.
+"""
 
 import shutil
 from collections.abc import Iterator, Sequence

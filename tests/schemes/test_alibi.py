@@ -21,15 +21,28 @@ SILENT: list[dict[str, object]] = [
     {"model_type": "mpt", "attn_config": {"alibi": False}, "n_heads": 8},
     {"model_type": "mpt", "attn_config": "alibi", "n_heads": 8},
 ]
-BAD: list[dict[str, object]] = [{"n_head": 0}, {"n_head": -8}, {"n_head": "8"}, {"n_head": 8.5}, {"n_head": True}, {"n_head": 2**31}]
+BAD: list[dict[str, object]] = [
+    {"n_head": 0},
+    {"n_head": -8},
+    {"n_head": "8"},
+    {"n_head": 8.5},
+    {"n_head": True},
+    {"n_head": 2**31},
+]
 
 
 def bloom_bias(n_heads: int, n_positions: int) -> Floats:
-    """The bias of transformers, shifted by row to 0 at the position of the query, which does not change the softmax."""
+    """The bias of transformers, shifted by row to 0 at the position of the query, which does not
+    change the softmax.
+    """
     import torch
     from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 
-    by_key = build_alibi_tensor(torch.ones(1, n_positions), n_heads, torch.float64)[:, 0].double().numpy()
+    by_key = (
+        build_alibi_tensor(torch.ones(1, n_positions), n_heads, torch.float64)[:, 0]
+        .double()
+        .numpy()
+    )
     return np.asarray(by_key[:, None, :] - by_key[:, :, None])
 
 
@@ -37,7 +50,9 @@ def bloom_bias(n_heads: int, n_positions: int) -> Floats:
 def test_the_bias_equals_that_of_transformers_bloom(n_heads: int) -> None:
     form = find(DictFiles({"model_type": "bloom", "n_head": n_heads}))[0].form
     visible = np.tril(np.ones((24, 24), dtype=bool))
-    np.testing.assert_allclose(form.kernel(24)[:, visible], bloom_bias(n_heads, 24)[:, visible], rtol=FLOAT32, atol=1e-6)
+    np.testing.assert_allclose(
+        form.kernel(24)[:, visible], bloom_bias(n_heads, 24)[:, visible], rtol=FLOAT32, atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("n_heads", HEADS)
@@ -52,7 +67,11 @@ def test_the_slopes_equal_those_of_transformers_mpt(n_heads: int) -> None:
 def test_configs_with_alibi_have_one_bias(config: dict[str, object]) -> None:
     (encoding,) = find(DictFiles(config))
     assert isinstance(encoding.form, OffsetBias)
-    assert (encoding.form.causal, encoding.form.beyond, len(encoding.form.values)) == (True, "linear", 8)
+    assert (encoding.form.causal, encoding.form.beyond, len(encoding.form.values)) == (
+        True,
+        "linear",
+        8,
+    )
 
 
 @pytest.mark.parametrize("config", SILENT)
@@ -71,7 +90,11 @@ def test_an_invalid_number_of_heads_is_a_row_error(config: dict[str, object]) ->
 def test_the_bias_of_mpt_follows_its_largest_exponent(n_heads: int, steepest: int) -> None:
     from transformers.models.mpt.modeling_mpt import build_mpt_alibi_tensor
 
-    config = {"model_type": "mpt", "n_heads": n_heads, "attn_config": {"alibi": True, "alibi_bias_max": steepest}}
+    config = {
+        "model_type": "mpt",
+        "n_heads": n_heads,
+        "attn_config": {"alibi": True, "alibi_bias_max": steepest},
+    }
     ours = form_of(find(DictFiles(config))[0], OffsetBias).kernel(24)[:, -1]
     theirs = build_mpt_alibi_tensor(n_heads, 24, steepest)[:, 0].double().numpy()
     np.testing.assert_allclose(ours, theirs, rtol=FLOAT32, atol=1e-6)
@@ -81,11 +104,16 @@ def test_bfloat16_equals_that_of_torch() -> None:
     import torch
 
     values = np.random.default_rng(0).normal(size=1000)
-    np.testing.assert_array_equal(bfloat16(values), torch.tensor(values).float().bfloat16().double().numpy())
+    np.testing.assert_array_equal(
+        bfloat16(values), torch.tensor(values).float().bfloat16().double().numpy()
+    )
 
 
 def test_the_bias_of_falcon_equals_what_reaches_its_softmax() -> None:
-    """Input of the softmax in the default attention (“eager” adds the bias twice). Key positions up to 256 are exact in bfloat16."""
+    """Input of the softmax in the default attention (“eager” adds the bias twice).
+
+    Key positions up to 256 are exact in bfloat16.
+    """
     import torch
     from transformers import FalconConfig, FalconModel
 
@@ -99,8 +127,12 @@ def test_the_bias_of_falcon_equals_what_reaches_its_softmax() -> None:
     with torch.no_grad():
         model(torch.arange(24)[None])
     added = masks[0][0].double().numpy()
-    ours, visible = form_of(find(DictFiles(model.config.to_dict()))[0], OffsetBias).kernel(24), np.tril(np.ones((24, 24), dtype=bool))
-    theirs = added - np.diagonal(added, axis1=1, axis2=2)[:, :, None]  # The same for all keys of a query, so that softmax does not see it.
+    ours, visible = (
+        form_of(find(DictFiles(model.config.to_dict()))[0], OffsetBias).kernel(24),
+        np.tril(np.ones((24, 24), dtype=bool)),
+    )
+    # The same for all keys of a query, so that softmax does not see it.
+    theirs = added - np.diagonal(added, axis1=1, axis2=2)[:, :, None]
     np.testing.assert_allclose(ours[:, visible], theirs[:, visible], rtol=0, atol=1e-6)
 
 
@@ -110,21 +142,50 @@ def test_the_slopes_of_falcon_are_rounded_like_the_models(n_heads: int) -> None:
     from transformers.models.falcon.modeling_falcon import build_alibi_tensor
 
     one_on = build_alibi_tensor(torch.ones(1, 2), n_heads, torch.float32)[:, 0, 1].double().numpy()
-    config = {"model_type": "falcon", "alibi": True, "num_attention_heads": n_heads, "hidden_size": 64 * n_heads}
+    config = {
+        "model_type": "falcon",
+        "alibi": True,
+        "num_attention_heads": n_heads,
+        "hidden_size": 64 * n_heads,
+    }
     ours = form_of(find(DictFiles(config))[0], OffsetBias).kernel(2)[:, 1, 0]
     np.testing.assert_allclose(-8.0 * ours, one_on, rtol=FLOAT32)
 
 
 @pytest.mark.parametrize(("steepest", "has_note"), [(8, False), (4, True)])
-def test_a_note_mentions_an_exponent_that_transformers_ignores(steepest: int, has_note: bool) -> None:
-    (encoding,) = find(DictFiles({"model_type": "mpt", "n_heads": 8, "attn_config": {"alibi": True, "alibi_bias_max": steepest}}))
+def test_a_note_mentions_an_exponent_that_transformers_ignores(
+    steepest: int, has_note: bool
+) -> None:
+    (encoding,) = find(
+        DictFiles(
+            {
+                "model_type": "mpt",
+                "n_heads": 8,
+                "attn_config": {"alibi": True, "alibi_bias_max": steepest},
+            }
+        )
+    )
     assert any("ignores that setting" in note for note in encoding.notes) is has_note
 
 
-@pytest.mark.parametrize("sign", [{"position_embedding_type": "alibi"}, {"alibi_starting_size": 512}])
+@pytest.mark.parametrize(
+    "sign", [{"position_embedding_type": "alibi"}, {"alibi_starting_size": 512}]
+)
 def test_an_encoder_is_penalised_for_the_distance_to_both_sides(sign: dict[str, object]) -> None:
-    """Jina v2 (arXiv 2310.19923, section 3.2) and MosaicBERT (arXiv 2312.17482): slope times distance, whichever side."""
-    (encoding,) = find(DictFiles({"model_type": "bert", "hidden_size": 64, "num_attention_heads": 8, "vocab_size": 100, **sign}))
+    """Jina v2 (arXiv 2310.19923, section 3.2) and MosaicBERT (arXiv 2312.17482): slope times
+    distance, whichever side.
+    """
+    (encoding,) = find(
+        DictFiles(
+            {
+                "model_type": "bert",
+                "hidden_size": 64,
+                "num_attention_heads": 8,
+                "vocab_size": 100,
+                **sign,
+            }
+        )
+    )
     kernel = form_of(encoding, OffsetBias).kernel(9)
     np.testing.assert_allclose(kernel[:, 4], -slopes(8)[:, None] * np.abs(np.arange(9) - 4))
     assert (encoding.part, encoding.stack) == ("encoder", "encoder")

@@ -11,12 +11,23 @@ from generator.schemes.axial import composed, find
 from tests.listening import as_numbers, made, read
 from tests.support import DictFiles, form_of
 
-FIRST, SECOND = "reformer.embeddings.position_embeddings.weights.0", "reformer.embeddings.position_embeddings.weights.1"
+FIRST, SECOND = (
+    "reformer.embeddings.position_embeddings.weights.0",
+    "reformer.embeddings.position_embeddings.weights.1",
+)
 SIZE: dict[str, Any] = {
-    "vocab_size": 40, "hidden_size": 16, "num_attention_heads": 2, "attention_head_size": 8, "feed_forward_size": 16, "attn_layers": ["local"],
-    "axial_pos_shape": (4, 8), "axial_pos_embds_dim": (6, 10), "local_attn_chunk_length": 4, "is_decoder": True,
+    "vocab_size": 40, "hidden_size": 16, "num_attention_heads": 2, "attention_head_size": 8,
+    "feed_forward_size": 16, "attn_layers": ["local"],
+    "axial_pos_shape": (4, 8), "axial_pos_embds_dim": (6, 10), "local_attn_chunk_length": 4,
+    "is_decoder": True,
 }  # fmt: skip
-BAD = [((4, 1, 6), (8, 10)), ((4, 2, 6), (1, 8, 10)), ((4, 1, 6), (2, 8, 10)), ((4, 6), (1, 8, 10)), ((0, 1, 6), (1, 8, 10))]
+BAD = [
+    ((4, 1, 6), (8, 10)),
+    ((4, 2, 6), (1, 8, 10)),
+    ((4, 1, 6), (2, 8, 10)),
+    ((4, 6), (1, 8, 10)),
+    ((0, 1, 6), (1, 8, 10)),
+]
 
 
 def test_a_grid_of_two_by_two_by_hand() -> None:
@@ -49,7 +60,9 @@ def test_a_row_that_is_too_long_is_a_row_error(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize(("first", "second"), BAD)
-def test_a_mismatch_of_tensors_and_config_is_a_row_error(first: tuple[int, ...], second: tuple[int, ...]) -> None:
+def test_a_mismatch_of_tensors_and_config_is_a_row_error(
+    first: tuple[int, ...], second: tuple[int, ...]
+) -> None:
     with pytest.raises(RowError, match=r"test: .*expected"):
         find(DictFiles({}, {FIRST: np.zeros(first), SECOND: np.zeros(second)}))
 

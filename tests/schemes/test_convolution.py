@@ -38,7 +38,9 @@ def convolved(form: Convolution, frames: Floats) -> Floats:
 
 
 def agrees(form: Convolution, layer: Any) -> None:
-    """Compare with the layer of transformers in double precision, before its non-linearity and without its constant."""
+    """Compare with the layer of transformers in double precision, before its non-linearity and
+    without its constant.
+    """
     import torch
 
     torch.manual_seed(1)
@@ -46,7 +48,9 @@ def agrees(form: Convolution, layer: Any) -> None:
     layer.double()
     with torch.no_grad():
         theirs = layer.padding(layer.conv(frames))[0] - layer.conv.bias[:, None]
-    np.testing.assert_allclose(convolved(form, as_numbers(frames[0])), as_numbers(theirs), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        convolved(form, as_numbers(frames[0])), as_numbers(theirs), rtol=0, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -62,15 +66,24 @@ def test_the_weights_of_sew_are_those_that_its_module_uses(tmp_path: Path) -> No
     model = made("SEWModel", **WAVES, squeeze_factor=1)
     (encoding,) = read(find, model, tmp_path).values()
     np.testing.assert_allclose(
-        form_of(encoding, Convolution).weights, as_numbers(model.double().encoder.pos_conv_embed.conv.weight), rtol=0, atol=1e-12
+        form_of(encoding, Convolution).weights,
+        as_numbers(model.double().encoder.pos_conv_embed.conv.weight),
+        rtol=0,
+        atol=1e-12,
     )
 
 
 def test_each_convolution_of_data2vec_equals_the_models_own(tmp_path: Path) -> None:
     model = made("Data2VecAudioModel", **{**WAVES, "num_conv_pos_embeddings": 3})
     encodings = read(find, model, tmp_path)
-    assert list(encodings) == ["encoder convolution 0", "encoder convolution 1", "encoder convolution 2"]
-    for encoding, layer in zip(encodings.values(), model.encoder.pos_conv_embed.layers, strict=True):
+    assert list(encodings) == [
+        "encoder convolution 0",
+        "encoder convolution 1",
+        "encoder convolution 2",
+    ]
+    for encoding, layer in zip(
+        encodings.values(), model.encoder.pos_conv_embed.layers, strict=True
+    ):
         agrees(form_of(encoding, Convolution), layer)
 
 
@@ -78,10 +91,16 @@ def test_old_and_new_names_of_a_normalised_weight_give_equal_weights() -> None:
     rng = np.random.default_rng(0)
     length, direction = rng.normal(size=(1, 1, 3)), rng.normal(size=(4, 2, 3))
     older = DictFiles(arrays={f"{STEM}weight_g": length, f"{STEM}weight_v": direction})
-    newer = DictFiles(arrays={f"{STEM}parametrizations.weight.original{index}": array for index, array in enumerate((length, direction))})
+    newer = DictFiles(
+        arrays={
+            f"{STEM}parametrizations.weight.original{index}": array
+            for index, array in enumerate((length, direction))
+        }
+    )
     forms = [form_of(find(files)[0], Convolution) for files in (older, newer)]
     np.testing.assert_array_equal(forms[0].weights, forms[1].weights)
-    np.testing.assert_allclose(forms[0].strength, np.abs(length[0, 0]), rtol=1e-12)  # What is left of a normed direction is its length.
+    # What is left of a normed direction is its length.
+    np.testing.assert_allclose(forms[0].strength, np.abs(length[0, 0]), rtol=1e-12)
 
 
 def test_an_unused_convolution_is_ignored(tmp_path: Path) -> None:
@@ -108,4 +127,9 @@ def test_a_mismatch_of_tensors_and_config_is_a_row_error(arrays: dict[str, Array
 
 
 def test_tensors_of_other_names_are_ignored() -> None:
-    assert find(DictFiles({}, {"encoder.conv.weight": np.zeros((4, 2, 3)), f"{STEM}bias": np.zeros(4)})) == []
+    assert (
+        find(
+            DictFiles({}, {"encoder.conv.weight": np.zeros((4, 2, 3)), f"{STEM}bias": np.zeros(4)})
+        )
+        == []
+    )

@@ -12,8 +12,19 @@ from tests.listening import WAVES, as_numbers, made, read
 from tests.support import DictFiles, form_of
 
 N = 40  # Farther than any of the spans below.
-WIDTHS = {"vocab_size": 40, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
-ASKED = {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "max_position_embeddings": 24, "position_biased_input": False}
+WIDTHS = {
+    "vocab_size": 40,
+    "hidden_size": 16,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "intermediate_size": 16,
+}
+ASKED = {
+    "relative_attention": True,
+    "pos_att_type": ["c2p", "p2c"],
+    "max_position_embeddings": 24,
+    "position_biased_input": False,
+}
 SIZE: dict[str, Any] = {**WIDTHS, **ASKED}
 BUCKETED = {**SIZE, "position_buckets": 8, "norm_rel_ebd": "layer_norm", "share_att_key": True}
 MODELS: list[tuple[str, dict[str, Any]]] = [
@@ -21,7 +32,10 @@ MODELS: list[tuple[str, dict[str, Any]]] = [
     ("DebertaModel", {**SIZE, "max_relative_positions": 10}),
     ("DebertaV2Model", SIZE),
     ("DebertaV2Model", BUCKETED),
-    ("DebertaV2Model", {**BUCKETED, "norm_rel_ebd": "none", "max_relative_positions": 12, "share_att_key": False}),
+    (
+        "DebertaV2Model",
+        {**BUCKETED, "norm_rel_ebd": "none", "max_relative_positions": 12, "share_att_key": False},
+    ),
     ("SEWDModel", {**WAVES, **BUCKETED, "squeeze_factor": 1}),
 ]
 NAME = "encoder.rel_embeddings.weight"
@@ -42,7 +56,9 @@ def by_pair(encoding: Any) -> Floats:
     """The vector of each pair of the first N positions, query by key: (N, N, width)."""
     form = form_of(encoding, RelativeTable)
     position = np.arange(N)
-    rows = np.clip(position[None] - position[:, None] - form.offsets[0], 0, form.offsets.size - 1).astype(int)
+    rows = np.clip(
+        position[None] - position[:, None] - form.offsets[0], 0, form.offsets.size - 1
+    ).astype(int)
     return np.asarray(form.vectors[rows])
 
 
@@ -50,18 +66,24 @@ def encoder_of(model: Any) -> Any:
     return model.encoder if hasattr(model.encoder, "rel_embeddings") else model.encoder.encoder
 
 
-@pytest.mark.parametrize(("n_buckets", "max_position"), [(256, 512), (8, 24), (10, 12), (32, 1000), (255, 4096)])
+@pytest.mark.parametrize(
+    ("n_buckets", "max_position"), [(256, 512), (8, 24), (10, 12), (32, 1000), (255, 4096)]
+)
 def test_buckets_equal_those_of_transformers(n_buckets: int, max_position: int) -> None:
     import torch
     from transformers.models.deberta_v2.modeling_deberta_v2 import make_log_bucket_position
 
     offsets = np.arange(-max_position, max_position + 1)
-    theirs = make_log_bucket_position(torch.from_numpy(offsets), n_buckets, max_position).long().numpy()
+    theirs = (
+        make_log_bucket_position(torch.from_numpy(offsets), n_buckets, max_position).long().numpy()
+    )
     np.testing.assert_array_equal(buckets(offsets, n_buckets, max_position), theirs)
 
 
 @pytest.mark.parametrize(("name", "options"), MODELS)
-def test_each_pair_of_positions_has_the_vector_that_the_model_takes(name: str, options: dict[str, Any], tmp_path: Path) -> None:
+def test_each_pair_of_positions_has_the_vector_that_the_model_takes(
+    name: str, options: dict[str, Any], tmp_path: Path
+) -> None:
     import torch
 
     model = made(name, **options)
@@ -80,12 +102,17 @@ def test_the_attention_of_version_2_adds_products_with_these_vectors(tmp_path: P
     (encoding,) = read(find, model, tmp_path).values()
     attention, encoder = model.double().encoder.layer[0].attention.self, model.encoder
     query, key = torch.randn(2, 2, N, 8, dtype=torch.float64)  # heads, positions, width
-    theirs = attention.disentangled_attention_bias(query, key, encoder.get_rel_pos(torch.zeros(1, N, 16)), encoder.get_rel_embedding(), 3)
+    theirs = attention.disentangled_attention_bias(
+        query, key, encoder.get_rel_pos(torch.zeros(1, N, 16)), encoder.get_rel_embedding(), 3
+    )
     vectors = torch.tensor(by_pair(encoding))
     towards = attention.pos_key_proj(vectors).view(N, N, 2, 8)
     away = attention.pos_query_proj(vectors).view(N, N, 2, 8)
-    ours = (torch.einsum("hqd,qkhd->hqk", query, towards) + torch.einsum("hkd,qkhd->hqk", key, away)) / (3 * 8) ** 0.5
-    np.testing.assert_allclose(as_numbers(ours), as_numbers(theirs), rtol=0, atol=1e-6)  # It takes √ in single precision.
+    ours = (
+        torch.einsum("hqd,qkhd->hqk", query, towards) + torch.einsum("hkd,qkhd->hqk", key, away)
+    ) / (3 * 8) ** 0.5
+    # It takes √ in single precision.
+    np.testing.assert_allclose(as_numbers(ours), as_numbers(theirs), rtol=0, atol=1e-6)
 
 
 def test_the_attention_of_version_1_adds_products_with_these_vectors(tmp_path: Path) -> None:
@@ -95,12 +122,17 @@ def test_the_attention_of_version_1_adds_products_with_these_vectors(tmp_path: P
     (encoding,) = read(find, model, tmp_path).values()
     attention, encoder = model.double().encoder.layer[0].attention.self, model.encoder
     query, key = torch.randn(2, 1, 2, N, 8, dtype=torch.float64)
-    theirs = attention.disentangled_att_bias(query, key, encoder.get_rel_pos(torch.zeros(1, N, 16)), encoder.get_rel_embedding(), 3)[0]
+    theirs = attention.disentangled_att_bias(
+        query, key, encoder.get_rel_pos(torch.zeros(1, N, 16)), encoder.get_rel_embedding(), 3
+    )[0]
     vectors = torch.tensor(by_pair(encoding))
     towards = attention.pos_proj(vectors).view(N, N, 2, 8)
     away = attention.pos_q_proj(vectors).view(N, N, 2, 8) / (3 * 8) ** 0.5
-    ours = torch.einsum("hqd,qkhd->hqk", query[0], towards) + torch.einsum("hkd,qkhd->hqk", key[0], away)
-    np.testing.assert_allclose(as_numbers(ours), as_numbers(theirs), rtol=0, atol=1e-6)  # It takes √ in single precision.
+    ours = torch.einsum("hqd,qkhd->hqk", query[0], towards) + torch.einsum(
+        "hkd,qkhd->hqk", key[0], away
+    )
+    # It takes √ in single precision.
+    np.testing.assert_allclose(as_numbers(ours), as_numbers(theirs), rtol=0, atol=1e-6)
 
 
 def test_the_row_in_the_middle_is_for_the_querys_own_position() -> None:
@@ -119,14 +151,19 @@ def test_the_notes_mention_the_factors_and_layernorm(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("config", "shape"), BAD)
-def test_a_mismatch_of_tensors_and_config_is_a_row_error(config: dict[str, Any], shape: tuple[int, ...]) -> None:
+def test_a_mismatch_of_tensors_and_config_is_a_row_error(
+    config: dict[str, Any], shape: tuple[int, ...]
+) -> None:
     with pytest.raises(RowError, match=r"test: .*expected"):
         find(DictFiles(config, {NAME: np.zeros(shape)}))
 
 
 @pytest.mark.parametrize(
     "files",
-    [DictFiles({}, {"rel_embeddings_of_old": np.zeros((4, 4))}), DictFiles({"relative_attention": False}, {NAME: np.zeros((10, 4))})],
+    [
+        DictFiles({}, {"rel_embeddings_of_old": np.zeros((4, 4))}),
+        DictFiles({"relative_attention": False}, {NAME: np.zeros((10, 4))}),
+    ],
 )
 def test_unused_tables_are_ignored(files: DictFiles) -> None:
     assert find(files) == []

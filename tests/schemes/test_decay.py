@@ -19,7 +19,12 @@ FLOAT32 = 2e-4  # relative: the state and its decay are computed in single preci
 WIDTH, STEPS = 32, 6  # Steps fill the convolutions before the recurrence with zeros.
 HEADS = {"num_heads": 4, "head_dim": 8, "state_size": 8, "n_groups": 1, "expand": 1}
 MAMBA_2 = {"mamba_n_heads": 4, "mamba_d_head": 16, "mamba_d_state": 8, "mamba_n_groups": 1}
-DELTA = {"linear_num_value_heads": 4, "linear_num_key_heads": 2, "linear_key_head_dim": 8, "linear_value_head_dim": 8}
+DELTA = {
+    "linear_num_value_heads": 4,
+    "linear_num_key_heads": 2,
+    "linear_key_head_dim": 8,
+    "linear_value_head_dim": 8,
+}
 KIMI = {"linear_num_heads": 4, "linear_head_dim": 8}
 LINEAR = {"layer_types": ["linear_attention"]}
 # Small models whose first layer is recurrent.
@@ -32,8 +37,10 @@ MODELS: dict[str, dict[str, Any]] = {
     "bamba": MAMBA_2,
     "falcon_h1": {**MAMBA_2, "mamba_d_ssm": 64},
     "granitemoehybrid": {**MAMBA_2, "layer_types": ["mamba"]},
-    "nemotron_h": {"mamba_num_heads": 4, "mamba_head_dim": 8, "ssm_state_size": 8, "n_groups": 1, "layers_block_type": ["mamba"]},
-    "zamba2": {"n_mamba_heads": 4, "mamba_headdim": 16, "mamba_d_state": 8, "mamba_ngroups": 1, "layers_block_type": ["mamba"]},
+    "nemotron_h": {"mamba_num_heads": 4, "mamba_head_dim": 8, "ssm_state_size": 8, "n_groups": 1,
+    "layers_block_type": ["mamba"]},
+    "zamba2": {"n_mamba_heads": 4, "mamba_headdim": 16, "mamba_d_state": 8, "mamba_ngroups": 1,
+    "layers_block_type": ["mamba"]},
     "qwen3_next": {**DELTA, **LINEAR},
     "qwen3_5_text": {**DELTA, **LINEAR},
     "qwen3_5_moe_text": {**DELTA, **LINEAR},
@@ -44,14 +51,28 @@ MODELS: dict[str, dict[str, Any]] = {
 
 
 def small(model_type: str, **options: Any) -> Any:
-    """A model of one or two layers with random weights; the biases of convolutions are 0, so that zeros stay zeros up to the recurrence."""
+    """A model of one or two layers with random weights; the biases of convolutions are 0, so that
+    zeros stay zeros up to the recurrence.
+    """
     import torch
     from transformers import CONFIG_MAPPING, AutoModel
 
     torch.manual_seed(0)
-    sizes = {"hidden_size": WIDTH, "num_hidden_layers": 1, "num_attention_heads": 4, "vocab_size": 16, "intermediate_size": WIDTH}
+    sizes = {
+        "hidden_size": WIDTH,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 4,
+        "vocab_size": 16,
+        "intermediate_size": WIDTH,
+    }
     layers = options.get("layer_types") or options.get("layers_block_type") or [""]
-    settings = {**sizes, "num_key_value_heads": 4, **options, "num_hidden_layers": len(layers), "pad_token_id": 0}
+    settings = {
+        **sizes,
+        "num_key_value_heads": 4,
+        **options,
+        "num_hidden_layers": len(layers),
+        "pad_token_id": 0,
+    }
     model = AutoModel.from_config(CONFIG_MAPPING[model_type](**settings)).float().eval()
     with torch.no_grad():
         for name, parameter in model.named_parameters():
@@ -63,7 +84,9 @@ def small(model_type: str, **options: Any) -> Any:
 
 
 def measured(mixer: Any, config: Any) -> Floats:
-    """Log of the state after a zero input relative to the state before it, sign changed, where that is large enough: (…,), NaN elsewhere."""
+    """Log of the state after a zero input relative to the state before it, sign changed, where that
+    is large enough: (…,), NaN elsewhere.
+    """
     import torch
     from transformers import DynamicCache
 
@@ -82,7 +105,11 @@ def measured(mixer: Any, config: Any) -> Floats:
 
 def mixer_of(model: Any) -> Any:
     """The recurrent module of the first layer."""
-    names = [name for name, module in model.named_modules() if hasattr(module, "conv1d") or hasattr(module, "q_conv1d")]
+    names = [
+        name
+        for name, module in model.named_modules()
+        if hasattr(module, "conv1d") or hasattr(module, "q_conv1d")
+    ]
     return model.get_submodule(names[0])
 
 
@@ -93,21 +120,31 @@ def rates_of(config: Any, arrays: dict[str, Array]) -> Floats:
 
 
 def arrays_of(module: Any, prefix: str = "") -> dict[str, Array]:
-    return {prefix + name: parameter.detach().numpy() for name, parameter in module.named_parameters()}
+    return {
+        prefix + name: parameter.detach().numpy() for name, parameter in module.named_parameters()
+    }
 
 
 def repeated(rates: Floats, states: Floats) -> Floats:
-    """Rates (n_rates,), one for each index along the first axes of ``states`` (1, …), in its shape."""
-    leading = next(axes for axes in range(states.ndim + 1) if np.prod(states.shape[:axes]) == rates.size)
+    """Rates (n_rates,), one for each index along the first axes of ``states`` (1, …), in its
+    shape.
+    """
+    leading = next(
+        axes for axes in range(states.ndim + 1) if np.prod(states.shape[:axes]) == rates.size
+    )
     shape = states.shape[:leading] + (1,) * (states.ndim - leading)
     return np.asarray(np.broadcast_to(rates.reshape(shape), states.shape))
 
 
 @pytest.mark.parametrize("model_type", MODELS)
-def test_the_state_of_a_layer_decays_at_the_rates_that_are_read_from_its_weights(model_type: str) -> None:
+def test_the_state_of_a_layer_decays_at_the_rates_that_are_read_from_its_weights(
+    model_type: str,
+) -> None:
     model = small(model_type, **MODELS[model_type])
     states = measured(mixer_of(model), model.config)
-    np.testing.assert_allclose(states, repeated(rates_of(model.config, arrays_of(model)), states), rtol=FLOAT32, atol=1e-6)
+    np.testing.assert_allclose(
+        states, repeated(rates_of(model.config, arrays_of(model)), states), rtol=FLOAT32, atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("bound", [-5.0, None])
@@ -117,20 +154,40 @@ def test_the_gate_of_glm_5_next_gives_the_log_of_what_is_left(bound: float | Non
     from transformers.models.glm5_next.modeling_glm5_next import Glm5NextTextForgetGate
 
     torch.manual_seed(0)
-    config = Glm5NextTextConfig(hidden_size=WIDTH, linear_num_heads=4, linear_head_dim=8, linear_lower_bound=bound, num_hidden_layers=2)
+    config = Glm5NextTextConfig(
+        hidden_size=WIDTH,
+        linear_num_heads=4,
+        linear_head_dim=8,
+        linear_lower_bound=bound,
+        num_hidden_layers=2,
+    )
     gate = Glm5NextTextForgetGate(config)
     torch.nn.init.normal_(gate.A_log)
     torch.nn.init.normal_(gate.dt_bias)
     rates = rates_of(config, arrays_of(gate, "layers.0.self_attn.forget_gate."))
-    np.testing.assert_allclose(rates, -gate(torch.zeros(1, 1, WIDTH)).detach().double().numpy().ravel(), rtol=1e-5)
+    np.testing.assert_allclose(
+        rates, -gate(torch.zeros(1, 1, WIDTH)).detach().double().numpy().ravel(), rtol=1e-5
+    )
 
 
 def test_the_settings_of_a_published_glm_5_next_are_those_of_its_config_class() -> None:
     from transformers.models.glm5_next.configuration_glm5_next import Glm5NextTextConfig
 
-    for inner in ({}, {"gate_lower_bound": -3.0}, {"gate_lower_bound": None}, {"gate_lower_bound": None, "safe_gate": False}):
-        theirs = Glm5NextTextConfig(linear_attn_config=inner, num_hidden_layers=2).linear_lower_bound
-        assert lower_bound(ModelConfig({"model_type": "glm5_next_text", "linear_attn_config": inner}, "test")) == theirs
+    for inner in (
+        {},
+        {"gate_lower_bound": -3.0},
+        {"gate_lower_bound": None},
+        {"gate_lower_bound": None, "safe_gate": False},
+    ):
+        theirs = Glm5NextTextConfig(
+            linear_attn_config=inner, num_hidden_layers=2
+        ).linear_lower_bound
+        assert (
+            lower_bound(
+                ModelConfig({"model_type": "glm5_next_text", "linear_attn_config": inner}, "test")
+            )
+            == theirs
+        )
 
 
 def test_the_channels_of_rwkv_decay_at_the_rates_that_are_read() -> None:
@@ -140,9 +197,13 @@ def test_the_channels_of_rwkv_decay_at_the_rates_that_are_read() -> None:
 
     decay, state = torch.randn(8), [torch.randn(1, 8), torch.rand(1, 8), torch.zeros(1, 8)]
     zeros = torch.zeros(1, 1, 8)
-    _, (sums, _, largest) = rwkv_linear_attention_cpu(decay, torch.zeros(8), zeros, zeros, [part.clone() for part in state], True)
+    _, (sums, _, largest) = rwkv_linear_attention_cpu(
+        decay, torch.zeros(8), zeros, zeros, [part.clone() for part in state], True
+    )
     left = (sums * torch.exp(largest) / state[0])[0].double().numpy()
-    rates = rates_of(RwkvConfig(num_hidden_layers=1), {"rwkv.blocks.0.attention.time_decay": decay.numpy()})
+    rates = rates_of(
+        RwkvConfig(num_hidden_layers=1), {"rwkv.blocks.0.attention.time_decay": decay.numpy()}
+    )
     np.testing.assert_allclose(rates, -np.log(left), rtol=1e-4)
 
 
@@ -152,14 +213,20 @@ def test_the_units_of_recurrent_gemma_decay_at_the_rates_that_are_read() -> None
     from transformers.models.recurrent_gemma.modeling_recurrent_gemma import RecurrentGemmaRglru
 
     torch.manual_seed(0)
-    config = RecurrentGemmaConfig(lru_width=16, num_attention_heads=4, hidden_size=16, num_hidden_layers=1)
+    config = RecurrentGemmaConfig(
+        lru_width=16, num_attention_heads=4, hidden_size=16, num_hidden_layers=1
+    )
     unit = RecurrentGemmaRglru(config)
     for parameter in unit.parameters():
         torch.nn.init.normal_(parameter)
     unit.recurrent_states = before = torch.randn(1, 16)
     unit(torch.zeros(1, 1, 16), torch.ones(1, 1, dtype=torch.long))
     left = (unit.recurrent_states / before).detach().double().numpy()[0]
-    np.testing.assert_allclose(rates_of(config, arrays_of(unit, "layers.0.temporal_block.rg_lru.")), -np.log(left), rtol=1e-3)
+    np.testing.assert_allclose(
+        rates_of(config, arrays_of(unit, "layers.0.temporal_block.rg_lru.")),
+        -np.log(left),
+        rtol=1e-3,
+    )
 
 
 @pytest.mark.parametrize("weight_mode", ["single", "fused"])
@@ -170,16 +237,33 @@ def test_the_heads_of_xlstm_decay_at_the_rates_that_are_read(weight_mode: str) -
     from transformers.models.xlstm.modeling_xlstm import xLSTMBlock
 
     torch.manual_seed(0)
-    config = xLSTMConfig(hidden_size=WIDTH, num_heads=4, num_hidden_layers=1, num_blocks=1, weight_mode=weight_mode, mode="inference")
+    config = xLSTMConfig(
+        hidden_size=WIDTH,
+        num_heads=4,
+        num_hidden_layers=1,
+        num_blocks=1,
+        weight_mode=weight_mode,
+        mode="inference",
+    )
     layer = xLSTMBlock(config).mlstm_layer.eval()
     bias = (layer.fgate_preact if weight_mode == "single" else layer.ifgate_preact).bias
     torch.nn.init.normal_(bias, std=5.0)
     with torch.no_grad():
         _, before = layer(torch.randn(1, 1, WIDTH))
         _, after = layer(torch.zeros(1, 1, WIDTH), before)
-        left = (after[0] * torch.exp(after[2])[..., None] / (before[0] * torch.exp(before[2])[..., None])).double().numpy()[0]
+        left = (
+            (
+                after[0]
+                * torch.exp(after[2])[..., None]
+                / (before[0] * torch.exp(before[2])[..., None])
+            )
+            .double()
+            .numpy()[0]
+        )
     rates = rates_of(config, arrays_of(layer, "backbone.blocks.0.mlstm_layer."))
-    np.testing.assert_allclose(-np.log(left), np.broadcast_to(rates[:, None, None], left.shape), rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(
+        -np.log(left), np.broadcast_to(rates[:, None, None], left.shape), rtol=1e-3, atol=1e-5
+    )
 
 
 @pytest.mark.parametrize("n_heads", [4, 6])
@@ -189,7 +273,9 @@ def test_the_heads_of_minimax_decay_at_the_rates_of_its_rule(n_heads: int) -> No
     from transformers.models.minimax.modeling_minimax import MiniMaxCache, MiniMaxLightningAttention
 
     types = ["linear_attention", "full_attention", "linear_attention"]
-    config = MiniMaxConfig(hidden_size=n_heads * 8, num_attention_heads=n_heads, num_hidden_layers=3, layer_types=types)
+    config = MiniMaxConfig(
+        hidden_size=n_heads * 8, num_attention_heads=n_heads, num_hidden_layers=3, layer_types=types
+    )
     form = form_of(find(DictFiles(config.to_dict()))[0], Decay)
     assert form.layers == (0, 2)
     for layer, rates in zip(form.layers, form.rates, strict=True):
@@ -201,7 +287,9 @@ def test_the_heads_of_minimax_decay_at_the_rates_of_its_rule(n_heads: int) -> No
         before = cache.get_linear_cache(0).clone()
         first(torch.zeros(1, 1, n_heads * 8), None, None, cache)
     left = (cache.get_linear_cache(0) / before).double().numpy()[0]
-    np.testing.assert_allclose(-np.log(left), np.broadcast_to(form.rates[0][:, None, None], left.shape), rtol=1e-3)
+    np.testing.assert_allclose(
+        -np.log(left), np.broadcast_to(form.rates[0][:, None, None], left.shape), rtol=1e-3
+    )
 
 
 def test_every_family_of_transformers_with_such_weights_is_known() -> None:
@@ -210,16 +298,26 @@ def test_every_family_of_transformers_with_such_weights_is_known() -> None:
 
     models = Path(transformers.__file__).parent / "models"
     stored = re.compile(r"self\.(A_log|time_decay|recurrent_param|fgate_preact) =")
-    found = {path.parent.name for path in models.glob("*/modeling_*.py") if stored.search(path.read_text(encoding="utf-8"))}
+    found = {
+        path.parent.name
+        for path in models.glob("*/modeling_*.py")
+        if stored.search(path.read_text(encoding="utf-8"))
+    }
     assert found <= FROM_WEIGHTS
-    ruled = {path.parent.name for path in models.glob("*/modeling_*.py") if "def get_slope_rate" in path.read_text(encoding="utf-8")}
+    ruled = {
+        path.parent.name
+        for path in models.glob("*/modeling_*.py")
+        if "def get_slope_rate" in path.read_text(encoding="utf-8")
+    }
     assert ruled <= LIGHTNING
 
 
 def test_the_retention_of_a_step_equals_the_published_one() -> None:
     """Sun et al. 2023, section 2.2: γ = 1 − 2^(−5 − arange(0, h))."""
     np.testing.assert_allclose(np.exp(-retention(3)), [31 / 32, 63 / 64, 127 / 128], rtol=1e-12)
-    form = form_of(find(DictFiles({"model_type": "retnet", "num_heads": 3, "num_hidden_layers": 2}))[0], Decay)
+    form = form_of(
+        find(DictFiles({"model_type": "retnet", "num_heads": 3, "num_hidden_layers": 2}))[0], Decay
+    )
     np.testing.assert_array_equal(form.rates, [retention(3)] * 2)
 
 
@@ -236,14 +334,23 @@ SIZES = {"num_attention_heads": 2, "num_hidden_layers": 4}
     [
         ({"model_type": "minimax_m1", "attn_type_list": [0, 0, 1, 0]}, (0, 1, 3)),
         ({"model_type": "minimax"}, (1, 3)),
-        ({"model_type": "minimax", "layer_types": ["full_attention", "linear_attention"] * 2}, (1, 3)),
+        (
+            {"model_type": "minimax", "layer_types": ["full_attention", "linear_attention"] * 2},
+            (1, 3),
+        ),
     ],
 )
-def test_layers_of_lightning_attention_are_those_that_the_config_lists(config: dict[str, Any], layers: tuple[int, ...]) -> None:
+def test_layers_of_lightning_attention_are_those_that_the_config_lists(
+    config: dict[str, Any], layers: tuple[int, ...]
+) -> None:
     assert form_of(find(DictFiles({**SIZES, **config}))[0], Decay).layers == layers
 
 
-MAMBA_2_LAYERS = {f"backbone.layers.{layer}.mixer.{name}": np.zeros(3) for layer in (2, 10) for name in ("A_log", "dt_bias")}
+MAMBA_2_LAYERS = {
+    f"backbone.layers.{layer}.mixer.{name}": np.zeros(3)
+    for layer in (2, 10)
+    for name in ("A_log", "dt_bias")
+}
 NOTHING: list[tuple[dict[str, Any], dict[str, Array]]] = [
     ({"model_type": "mamba2"}, {}),
     ({"model_type": "mamba2"}, {"layers.0.mixer.A_log": np.zeros(3)}),
@@ -256,12 +363,19 @@ NOTHING: list[tuple[dict[str, Any], dict[str, Array]]] = [
 
 
 @pytest.mark.parametrize(("config", "arrays"), NOTHING)
-def test_nothing_is_made_up_without_weights_or_a_known_rule(config: dict[str, Any], arrays: dict[str, Array]) -> None:
+def test_nothing_is_made_up_without_weights_or_a_known_rule(
+    config: dict[str, Any], arrays: dict[str, Array]
+) -> None:
     assert find(DictFiles(config, arrays)) == []
 
 
 @pytest.mark.parametrize(
-    "config", [{"model_type": "mamba2"}, {"ssm_cfg": {"layer": "Mamba2"}}, {"text_config": {"model_type": "qwen3_5_text"}}]
+    "config",
+    [
+        {"model_type": "mamba2"},
+        {"ssm_cfg": {"layer": "Mamba2"}},
+        {"text_config": {"model_type": "qwen3_5_text"}},
+    ],
 )
 def test_layers_are_known_by_number(config: dict[str, Any]) -> None:
     """softplus(0) = ln 2, so that half is left after each position."""
@@ -283,7 +397,9 @@ def test_layers_are_known_by_number(config: dict[str, Any]) -> None:
         ({"model_type": "qwen3_next", "time_step_min": 1.0}, np.log(2.0)),
     ],
 )
-def test_steps_are_limited_where_the_model_limits_them(config: dict[str, Any], expected: float) -> None:
+def test_steps_are_limited_where_the_model_limits_them(
+    config: dict[str, Any], expected: float
+) -> None:
     (encoding,) = find(DictFiles(config, MAMBA_2_LAYERS))
     np.testing.assert_allclose(form_of(encoding, Decay).rates, expected, rtol=1e-12)
     assert any("limited" in note for note in encoding.notes) == (expected != np.log(2.0))
@@ -301,13 +417,19 @@ def test_steps_are_limited_like_those_of_mamba_2_in_transformers() -> None:
         inputs[:, 0] = 1.0
         with torch.no_grad():
             mixer_of(model)(inputs, cache_params=cache)
-        left.append(cache.layers[0].recurrent_states[0].double().norm(dim=(-2, -1)).numpy())  # Single numbers may be rounding errors alone.
+        # Single numbers may be rounding errors alone.
+        left.append(cache.layers[0].recurrent_states[0].double().norm(dim=(-2, -1)).numpy())
     states = -np.log(left[1] / left[0])
-    np.testing.assert_allclose(states, repeated(rates_of(model.config, arrays_of(model)), states), rtol=FLOAT32, atol=1e-6)
+    np.testing.assert_allclose(
+        states, repeated(rates_of(model.config, arrays_of(model)), states), rtol=FLOAT32, atol=1e-6
+    )
 
 
 def test_rates_of_another_number_have_an_encoding_of_their_own() -> None:
-    arrays = {**MAMBA_2_LAYERS, **{f"backbone.layers.4.mixer.{name}": np.zeros(5) for name in ("A_log", "dt_bias")}}
+    arrays = {
+        **MAMBA_2_LAYERS,
+        **{f"backbone.layers.4.mixer.{name}": np.zeros(5) for name in ("A_log", "dt_bias")},
+    }
     encodings = find(DictFiles({"model_type": "mamba2"}, arrays))
     assert sorted(form_of(encoding, Decay).layers for encoding in encodings) == [(2, 10), (4,)]
     assert len({encoding.record.key for encoding in encodings}) == 2
@@ -321,28 +443,38 @@ def test_rates_of_another_number_have_an_encoding_of_their_own() -> None:
         ("recurrent_gemma", {"recurrent_param": (4,), "recurrent_gate_bias": (3,)}),
     ],
 )
-def test_shapes_that_do_not_match_are_a_row_error(family: str, shapes: dict[str, tuple[int, ...]]) -> None:
+def test_shapes_that_do_not_match_are_a_row_error(
+    family: str, shapes: dict[str, tuple[int, ...]]
+) -> None:
     arrays = {f"layers.0.mixer.{name}": np.zeros(shape) for name, shape in shapes.items()}
     with pytest.raises(RowError, match=r"test: layers\.0\.mixer.*expected"):
         find(DictFiles({"model_type": family}, arrays))
 
 
 @pytest.mark.parametrize("family", ["minimax", "retnet"])
-@pytest.mark.parametrize("sizes", [{**SIZES, "num_attention_heads": 2**20}, {**SIZES, "num_hidden_layers": -1}])
+@pytest.mark.parametrize(
+    "sizes", [{**SIZES, "num_attention_heads": 2**20}, {**SIZES, "num_hidden_layers": -1}]
+)
 def test_sizes_that_are_invalid_are_a_row_error(family: str, sizes: dict[str, int]) -> None:
     with pytest.raises(RowError, match=r"test.*expected"):
         find(DictFiles({"model_type": family, **sizes}))
 
 
 @pytest.mark.parametrize(("family", "told"), [("jamba", True), ("bamba", False), ("zamba2", True)])
-def test_a_note_says_which_layers_decay_and_whether_the_others_are_told_of_position(family: str, told: bool) -> None:
+def test_a_note_says_which_layers_decay_and_whether_the_others_are_told_of_position(
+    family: str, told: bool
+) -> None:
     (encoding,) = find(DictFiles({"model_type": family, "num_hidden_layers": 12}, MAMBA_2_LAYERS))
     assert any(
-        "2 of 12 layers have a decaying state: 2, 10." in note and ("have no position encoding" in note) is told for note in encoding.notes
+        "2 of 12 layers have a decaying state: 2, 10." in note
+        and ("have no position encoding" in note) is told
+        for note in encoding.notes
     )
 
 
 def test_the_number_of_a_layer_is_limited() -> None:
-    arrays = {f"layers.99999999999999999999.mixer.{name}": np.zeros(3) for name in ("A_log", "dt_bias")}
+    arrays = {
+        f"layers.99999999999999999999.mixer.{name}": np.zeros(3) for name in ("A_log", "dt_bias")
+    }
     with pytest.raises(RowError, match="layer 99999999999999999999; expected layers below"):
         find(DictFiles({"model_type": "mamba2"}, arrays))

@@ -13,7 +13,12 @@ from tests.schemes.test_tables_of_images import with_random_table
 from tests.support import DictFiles, form_of, save_model
 
 EXACT = 1e-6
-SIZES: dict[str, Any] = {"hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 2, "patch_size": 8}
+SIZES: dict[str, Any] = {
+    "hidden_size": 16,
+    "num_attention_heads": 2,
+    "num_hidden_layers": 2,
+    "patch_size": 8,
+}
 
 
 def build(family: str, **options: Any) -> Any:
@@ -22,33 +27,57 @@ def build(family: str, **options: Any) -> Any:
     from transformers import CONFIG_MAPPING, AutoModel
 
     torch.manual_seed(0)
-    return with_random_table(AutoModel.from_config(CONFIG_MAPPING[family](**SIZES, **options))).eval()
+    return with_random_table(
+        AutoModel.from_config(CONFIG_MAPPING[family](**SIZES, **options))
+    ).eval()
 
 
 def sam() -> Any:
-    return build("sam_vision_model", image_size=32, window_size=2, global_attn_indexes=[1], output_channels=8, mlp_dim=16)
+    return build(
+        "sam_vision_model",
+        image_size=32,
+        window_size=2,
+        global_attn_indexes=[1],
+        output_channels=8,
+        mlp_dim=16,
+    )
 
 
 def seggpt() -> Any:
-    return build("seggpt", image_size=[48, 24], pretrain_image_size=16, mlp_dim=16, intermediate_hidden_state_indices=[1], merge_index=0)
+    return build(
+        "seggpt",
+        image_size=[48, 24],
+        pretrain_image_size=16,
+        mlp_dim=16,
+        intermediate_hidden_state_indices=[1],
+        merge_index=0,
+    )
 
 
 def vitdet() -> Any:
-    return build("vitdet", image_size=32, pretrain_image_size=32, use_relative_position_embeddings=True)
+    return build(
+        "vitdet", image_size=32, pretrain_image_size=32, use_relative_position_embeddings=True
+    )
 
 
 def between(form: RelativeTable, count: int) -> Floats:
-    """The vector for each query and key along a line of ``count`` patches: (count, count, width)."""
+    """The vector for each query and key along a line of ``count`` patches: (count, count,
+    width).
+    """
     index = np.arange(count)
     return np.asarray(form.vectors[index[None, :] - index[:, None] - int(form.offsets[0])])
 
 
 def attentions(model: Any) -> list[tuple[str, Any]]:
-    return [(name, module) for name, module in model.named_modules() if hasattr(module, "rel_pos_h")]
+    return [
+        (name, module) for name, module in model.named_modules() if hasattr(module, "rel_pos_h")
+    ]
 
 
 @pytest.mark.parametrize("made", [sam, seggpt, vitdet])
-def test_the_vectors_between_patches_equal_those_that_the_model_picks(made: Any, tmp_path: Path) -> None:
+def test_the_vectors_between_patches_equal_those_that_the_model_picks(
+    made: Any, tmp_path: Path
+) -> None:
     from transformers.models.vitdet.modeling_vitdet import get_rel_pos
 
     model = made()
@@ -61,30 +90,49 @@ def test_the_vectors_between_patches_equal_those_that_the_model_picks(made: Any,
         for end in ("rel_pos_h", "rel_pos_w"):
             stored = getattr(module, end)
             count = (len(stored) + 1) // 2
-            theirs = getattr(module, "get_rel_pos", get_rel_pos)(count, count, stored).detach().double().numpy()
-            np.testing.assert_allclose(between(forms[f"{name}.{end}"], count), theirs, rtol=0, atol=EXACT)
+            theirs = (
+                getattr(module, "get_rel_pos", get_rel_pos)(count, count, stored)
+                .detach()
+                .double()
+                .numpy()
+            )
+            np.testing.assert_allclose(
+                between(forms[f"{name}.{end}"], count), theirs, rtol=0, atol=EXACT
+            )
 
 
 def test_the_logits_of_sam_differ_by_the_query_times_both_vectors(tmp_path: Path) -> None:
     import torch
 
     model = sam().double()
-    down, across = (form_of(encoding, RelativeTable) for encoding in find(FolderFiles(save_model(model, tmp_path), "test"))[2:])
+    down, across = (
+        form_of(encoding, RelativeTable)
+        for encoding in find(FolderFiles(save_model(model, tmp_path), "test"))[2:]
+    )
     attention = attentions(model)[1][1]
     query = torch.randn(3, 16, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     with torch.no_grad():
-        theirs = attention.get_decomposed_rel_pos(query, attention.rel_pos_h, attention.rel_pos_w, (4, 4), (4, 4)).numpy()
+        theirs = attention.get_decomposed_rel_pos(
+            query, attention.rel_pos_h, attention.rel_pos_w, (4, 4), (4, 4)
+        ).numpy()
     grid = query.numpy().reshape(3, 4, 4, 8)
     ours = (
-        np.einsum("brcd,rsd->brcs", grid, between(down, 4))[..., None] + np.einsum("brcd,ctd->brct", grid, between(across, 4))[..., None, :]
+        np.einsum("brcd,rsd->brcs", grid, between(down, 4))[..., None]
+        + np.einsum("brcd,ctd->brct", grid, between(across, 4))[..., None, :]
     )
     np.testing.assert_allclose(ours, theirs.reshape(ours.shape), rtol=0, atol=EXACT)
 
 
 def test_a_table_is_reversed_to_key_minus_query_by_hand() -> None:
     """Row 0 of three is for query minus key −1: the key is one position later."""
-    form = form_of(find(DictFiles(arrays={"rel_pos_h": np.array([[1.0], [2.0], [3.0]])}))[0], RelativeTable)
-    assert dict(zip(form.offsets.tolist(), form.vectors[:, 0].tolist(), strict=True)) == {-1: 3.0, 0: 2.0, 1: 1.0}
+    form = form_of(
+        find(DictFiles(arrays={"rel_pos_h": np.array([[1.0], [2.0], [3.0]])}))[0], RelativeTable
+    )
+    assert dict(zip(form.offsets.tolist(), form.vectors[:, 0].tolist(), strict=True)) == {
+        -1: 3.0,
+        0: 2.0,
+        1: 1.0,
+    }
 
 
 def test_layers_are_in_numerical_order_with_rows_before_columns() -> None:
@@ -96,7 +144,11 @@ def test_layers_are_in_numerical_order_with_rows_before_columns() -> None:
 
 
 def test_two_stacks_have_distinct_parts() -> None:
-    encodings = find(DictFiles(arrays=dict.fromkeys(("a.layers.0.rel_pos_h", "b.layers.0.rel_pos_h"), np.ones((3, 2)))))
+    encodings = find(
+        DictFiles(
+            arrays=dict.fromkeys(("a.layers.0.rel_pos_h", "b.layers.0.rel_pos_h"), np.ones((3, 2)))
+        )
+    )
     assert len({encoding.record.key for encoding in encodings}) == 2
 
 
@@ -107,12 +159,24 @@ def test_a_mismatch_of_tensors_and_config_is_a_row_error(shape: tuple[int, ...])
 
 
 def test_tensors_of_other_names_are_ignored() -> None:
-    assert find(DictFiles(arrays={"rel_pos_bias.weight": np.ones((3, 2)), "rel_pos_x_bias": np.ones((3, 2))})) == []
+    assert (
+        find(
+            DictFiles(
+                arrays={"rel_pos_bias.weight": np.ones((3, 2)), "rel_pos_x_bias": np.ones((3, 2))}
+            )
+        )
+        == []
+    )
 
 
 def test_a_third_table_is_for_frames() -> None:
-    """As published with MViT: row query − key + frames − 1 of rel_pos_t; three frames have five offsets."""
+    """As published with MViT: row query − key + frames − 1 of rel_pos_t; three frames have five
+    offsets.
+    """
     table = np.arange(5.0)[:, None] * np.ones(4)
     (encoding,) = find(DictFiles({}, {"blocks.0.attn.rel_pos_t": table}))
     form = form_of(encoding, RelativeTable)
-    assert (encoding.part, form.vectors[:, 0].tolist()) == ("vision layer 0 frames", [4.0, 3.0, 2.0, 1.0, 0.0])
+    assert (encoding.part, form.vectors[:, 0].tolist()) == (
+        "vision layer 0 frames",
+        [4.0, 3.0, 2.0, 1.0, 0.0],
+    )

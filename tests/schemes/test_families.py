@@ -29,13 +29,19 @@ def names() -> Iterator[tuple[str, str]]:
         if module.name.endswith(".families"):
             for constant, collection in vars(import_module(module.name)).items():
                 if constant.isupper() and isinstance(collection, dict | frozenset):
-                    yield from ((module.name, name) for name in sorted(collection) if isinstance(name, str) and not name.startswith("("))
+                    yield from (
+                        (module.name, name)
+                        for name in sorted(collection)
+                        if isinstance(name, str) and not name.startswith("(")
+                    )
 
 
 def test_a_family_of_a_scheme_is_one_of_transformers_or_known_to_be_elsewhere() -> None:
     known = set(config_classes())
     assert {
-        (module, name) for module, name in names() if name not in ELSEWHERE and known.isdisjoint(name + part for part in PARTS)
+        (module, name)
+        for module, name in names()
+        if name not in ELSEWHERE and known.isdisjoint(name + part for part in PARTS)
     } == set()
 
 

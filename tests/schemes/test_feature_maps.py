@@ -42,35 +42,60 @@ def config_of(family: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("base", [10000, 20])
 @pytest.mark.parametrize(("family", "prefix"), HYBRID.items())
-def test_the_feature_map_of_a_hybrid_encoder_has_the_sinusoid_of_its_module(family: str, prefix: str, base: int) -> None:
+def test_the_feature_map_of_a_hybrid_encoder_has_the_sinusoid_of_its_module(
+    family: str, prefix: str, base: int
+) -> None:
     import torch
 
-    config = {"model_type": family, "encoder_hidden_dim": 16, "anchor_image_size": [96, 160], "positional_encoding_temperature": base}
+    config = {
+        "model_type": family,
+        "encoder_hidden_dim": 16,
+        "anchor_image_size": [96, 160],
+        "positional_encoding_temperature": base,
+    }
     encoding = found(config)
-    theirs = module_of(family, prefix, 16, base)(5, 3, torch.device("cpu"), torch.float32)[0].double().numpy()
+    theirs = (
+        module_of(family, prefix, 16, base)(5, 3, torch.device("cpu"), torch.float32)[0]
+        .double()
+        .numpy()
+    )
     form = form_of(encoding, PositionTable)
     np.testing.assert_allclose(form.vectors, theirs, rtol=0, atol=FLOAT32)
     assert (encoding.part, form.grid) == ("vision", (3, 5))
 
 
 @pytest.mark.parametrize(("family", "prefix"), MASKS.items())
-def test_the_feature_map_of_a_mask_head_has_the_sinusoid_of_its_module(family: str, prefix: str) -> None:
+def test_the_feature_map_of_a_mask_head_has_the_sinusoid_of_its_module(
+    family: str, prefix: str
+) -> None:
     import torch
 
     encoding = found(config_of(family))
-    made = module_of(family, prefix, 8, normalize=True)(torch.Size((1, 16, 3, 5)), torch.device("cpu"), torch.float32)
+    made = module_of(family, prefix, 8, normalize=True)(
+        torch.Size((1, 16, 3, 5)), torch.device("cpu"), torch.float32
+    )
     form = form_of(encoding, PositionTable)
-    np.testing.assert_allclose(form.vectors, made[0].flatten(1).T.double().numpy(), rtol=0, atol=FLOAT32)
+    np.testing.assert_allclose(
+        form.vectors, made[0].flatten(1).T.double().numpy(), rtol=0, atol=FLOAT32
+    )
     assert (encoding.part, form.grid) == ("vision", (3, 5))
 
 
 def test_the_size_is_that_of_the_config_or_an_assumption_with_a_note() -> None:
-    assert "stride 32, for images of 96 × 160 pixels (as its config says): 3 rows by 5 columns" in found(config_of("oneformer")).notes[0]
-    assert "640 × 640 pixels (an assumption: its config gives no size): 20 rows by 20" in found({"model_type": "rt_detr"}).notes[0]
+    assert (
+        "stride 32, for images of 96 × 160 pixels (as its config says): 3 rows by 5 columns"
+        in found(config_of("oneformer")).notes[0]
+    )
+    assert (
+        "640 × 640 pixels (an assumption: its config gives no size): 20 rows by 20"
+        in found({"model_type": "rt_detr"}).notes[0]
+    )
 
 
 def test_the_stride_is_that_of_the_feature_map_of_the_encoder() -> None:
-    form = found({"model_type": "rt_detr", "feat_strides": [8, 16, 32], "encode_proj_layers": [1]}).form
+    form = found(
+        {"model_type": "rt_detr", "feat_strides": [8, 16, 32], "encode_proj_layers": [1]}
+    ).form
     assert form.grid == (40, 40)
 
 

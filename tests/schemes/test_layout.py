@@ -11,7 +11,13 @@ from generator.schemes.layout import find
 from tests.listening import as_numbers, made, read
 from tests.support import DictFiles, form_of
 
-SIZE: dict[str, Any] = {"vocab_size": 40, "hidden_size": 24, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+SIZE: dict[str, Any] = {
+    "vocab_size": 40,
+    "hidden_size": 24,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "intermediate_size": 16,
+}
 PAGE = {"max_position_embeddings": 32, "max_2d_position_embeddings": 64}
 BOX = (3, 5, 20, 9)  # left, top, right, bottom
 
@@ -25,7 +31,14 @@ def boxes() -> Any:
 def looked_up(encodings: dict[str, Any]) -> list[Floats]:
     """The six vectors of BOX in the order of the paper's formula."""
     left, top, right, bottom = BOX
-    rows = [("x", left), ("y", top), ("x", right), ("y", bottom), ("height", bottom - top), ("width", right - left)]
+    rows = [
+        ("x", left),
+        ("y", top),
+        ("x", right),
+        ("y", bottom),
+        ("height", bottom - top),
+        ("width", right - left),
+    ]
     return [form_of(encodings[part], PositionTable).vectors[row] for part, row in rows]
 
 
@@ -35,9 +48,14 @@ def test_layoutlm_adds_up_the_vectors_of_a_box(tmp_path: Path) -> None:
     model = made("LayoutLMModel", **SIZE, **PAGE)
     embeddings, token = model.embeddings, torch.tensor([[7]])
     embeddings.LayerNorm = torch.nn.Identity()
-    with_box, bare = embeddings(token, bbox=boxes()), embeddings.word_embeddings(token) + embeddings.position_embeddings.weight[0]
+    with_box, bare = (
+        embeddings(token, bbox=boxes()),
+        embeddings.word_embeddings(token) + embeddings.position_embeddings.weight[0],
+    )
     theirs = as_numbers(with_box - bare - embeddings.token_type_embeddings.weight[0])[0, 0]
-    np.testing.assert_allclose(sum(looked_up(read(find, model, tmp_path))), theirs, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(
+        sum(looked_up(read(find, model, tmp_path))), theirs, rtol=0, atol=1e-6
+    )
 
 
 def test_layoutlmv3_concatenates_the_vectors_of_a_box(tmp_path: Path) -> None:
@@ -57,7 +75,9 @@ def test_the_table_of_box_order_of_lilt_equals_what_its_module_adds(tmp_path: Pa
     of_boxes = layout.box_linear_embeddings(torch.zeros(24))
     for table in "xyhw":
         torch.nn.init.zeros_(getattr(layout, f"{table}_position_embeddings").weight)
-    theirs = as_numbers(layout(bbox=torch.zeros(1, 3, 4, dtype=torch.long), position_ids=first) - of_boxes)[0]
+    theirs = as_numbers(
+        layout(bbox=torch.zeros(1, 3, 4, dtype=torch.long), position_ids=first) - of_boxes
+    )[0]
     form = form_of(read(find, model, tmp_path)["order"], PositionTable)
     np.testing.assert_allclose(form.vectors[[0, 1, 29]], theirs, rtol=0, atol=1e-6)
     assert form.first_row == 2
@@ -71,7 +91,9 @@ def test_lilt_concatenates_the_vectors_of_a_box_before_its_map(tmp_path: Path) -
     layout.LayerNorm, layout.box_linear_embeddings = torch.nn.Identity(), torch.nn.Identity()
     torch.nn.init.zeros_(layout.box_position_embeddings.weight)
     theirs = as_numbers(layout(bbox=boxes(), position_ids=torch.tensor([[2]])))[0, 0]
-    np.testing.assert_allclose(np.concatenate(looked_up(read(find, model, tmp_path))), theirs, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(
+        np.concatenate(looked_up(read(find, model, tmp_path))), theirs, rtol=0, atol=1e-6
+    )
 
 
 def test_udop_adds_up_the_vectors_of_the_edges() -> None:
@@ -82,7 +104,10 @@ def test_udop_adds_up_the_vectors_of_the_edges() -> None:
     module = UdopCellEmbeddings(65, 8)
     stem = "encoder.cell_2d_embedding."
     arrays = {stem + name: weight.detach().numpy() for name, weight in module.state_dict().items()}
-    tables = {encoding.part: form_of(encoding, PositionTable).vectors for encoding in find(DictFiles({"model_type": "udop"}, arrays))}
+    tables = {
+        encoding.part: form_of(encoding, PositionTable).vectors
+        for encoding in find(DictFiles({"model_type": "udop"}, arrays))
+    }
     left, top, right, bottom = BOX
     ours = tables["x"][left] + tables["y"][top] + tables["x"][right] + tables["y"][bottom]
     np.testing.assert_allclose(ours, as_numbers(module(boxes() / 64))[0, 0], rtol=0, atol=1e-6)
@@ -96,12 +121,26 @@ def test_a_mismatch_of_tensors_and_config_is_a_row_error(shape: tuple[int, ...])
 
 def test_tensors_of_other_names_are_ignored() -> None:
     assert (
-        find(DictFiles({}, {"embeddings.position_embeddings.weight": np.zeros((4, 4)), "max_position_embeddings.weight": np.zeros((4, 4))}))
+        find(
+            DictFiles(
+                {},
+                {
+                    "embeddings.position_embeddings.weight": np.zeros((4, 4)),
+                    "max_position_embeddings.weight": np.zeros((4, 4)),
+                },
+            )
+        )
         == []
     )
 
 
-@pytest.mark.parametrize(("table", "expected"), [("x", "page"), ("h", "page"), ("row", "image"), ("box", "text")])
-def test_the_modality_is_page_for_boxes_image_for_patches_and_text_for_their_order(table: str, expected: str) -> None:
-    (encoding,) = find(DictFiles({}, {f"embeddings.{table}_position_embeddings.weight": np.zeros((8, 4))}))
+@pytest.mark.parametrize(
+    ("table", "expected"), [("x", "page"), ("h", "page"), ("row", "image"), ("box", "text")]
+)
+def test_the_modality_is_page_for_boxes_image_for_patches_and_text_for_their_order(
+    table: str, expected: str
+) -> None:
+    (encoding,) = find(
+        DictFiles({}, {f"embeddings.{table}_position_embeddings.weight": np.zeros((8, 4))})
+    )
     assert encoding.modality == expected

@@ -17,14 +17,59 @@ from tests.support import DictFiles, form_of, save_model
 
 # All add the row of position 0 to the first token; the reference is the module of transformers.
 FAMILIES: list[tuple[str, dict[str, Any]]] = [
-    *((family, {}) for family in ("bert", "albert", "distilbert", "electra", "deberta", "big_bird", "visual_bert", "xlm")),
-    *((family, {}) for family in ("roberta", "camembert", "xlm-roberta", "xlm-roberta-xl", "mpnet", "data2vec-text", "ibert")),
-    *((family, {}) for family in ("roberta-prelayernorm", "markuplm", "nystromformer", "yoso", "mra")),
-    *((family, {}) for family in ("bart", "mbart", "plbart", "mvp", "blenderbot", "bigbird_pegasus", "opt", "biogpt")),
+    *(
+        (family, {})
+        for family in (
+            "bert",
+            "albert",
+            "distilbert",
+            "electra",
+            "deberta",
+            "big_bird",
+            "visual_bert",
+            "xlm",
+        )
+    ),
+    *(
+        (family, {})
+        for family in (
+            "roberta",
+            "camembert",
+            "xlm-roberta",
+            "xlm-roberta-xl",
+            "mpnet",
+            "data2vec-text",
+            "ibert",
+        )
+    ),
+    *(
+        (family, {})
+        for family in ("roberta-prelayernorm", "markuplm", "nystromformer", "yoso", "mra")
+    ),
+    *(
+        (family, {})
+        for family in (
+            "bart",
+            "mbart",
+            "plbart",
+            "mvp",
+            "blenderbot",
+            "bigbird_pegasus",
+            "opt",
+            "biogpt",
+        )
+    ),
     *((family, {}) for family in ("gpt2", "gpt_bigcode", "openai-gpt")),
     ("roberta", {"pad_token_id": 4}),
     ("longformer", {"attention_window": 4}),
-    ("led", {"attention_window": 4, "max_encoder_position_embeddings": 32, "max_decoder_position_embeddings": 16}),
+    (
+        "led",
+        {
+            "attention_window": 4,
+            "max_encoder_position_embeddings": 32,
+            "max_decoder_position_embeddings": 16,
+        },
+    ),
 ]
 DECODER_ALONE = ["gpt2", "gpt_bigcode", "openai-gpt", "opt", "biogpt"]
 TABLE = np.random.default_rng(0).normal(size=(6, 4))
@@ -56,11 +101,18 @@ NOT_ADDED: list[dict[str, object]] = [
 
 def tables_of(files: Any) -> dict[str, Floats]:
     """Vectors by the name of their module."""
-    return {str(encoding.provenance.tensor).removesuffix(".weight"): form_of(encoding, PositionTable).vectors for encoding in find(files)}
+    return {
+        str(encoding.provenance.tensor).removesuffix(".weight"): (
+            form_of(encoding, PositionTable).vectors
+        )
+        for encoding in find(files)
+    }
 
 
 @pytest.mark.parametrize(("family", "options"), FAMILIES)
-def test_the_first_vectors_are_those_that_the_model_adds_to_its_first_tokens(family: str, options: dict[str, Any]) -> None:
+def test_the_first_vectors_are_those_that_the_model_adds_to_its_first_tokens(
+    family: str, options: dict[str, Any]
+) -> None:
     model = tiny.build(family, **options)
     tables = tables_of(DictFiles(model.config.to_dict(), tiny.arrays(model)))
     assert tables
@@ -68,7 +120,9 @@ def test_the_first_vectors_are_those_that_the_model_adds_to_its_first_tokens(fam
         np.testing.assert_array_equal(vectors[: len(tiny.IDS)], tiny.heard(model, module)[module])
 
 
-@pytest.mark.parametrize(("family", "n_positions"), [("roberta", 30), ("bart", 32), ("gpt2", 32), ("led", 1024)])
+@pytest.mark.parametrize(
+    ("family", "n_positions"), [("roberta", 30), ("bart", 32), ("gpt2", 32), ("led", 1024)]
+)
 def test_only_rows_of_positions_are_in_the_table(family: str, n_positions: int) -> None:
     model = tiny.build(family, **({"attention_window": 4} if family == "led" else {}))
     *_, vectors = tables_of(DictFiles(model.config.to_dict(), tiny.arrays(model))).values()
@@ -90,7 +144,9 @@ def test_encoder_and_decoder_are_two_parts() -> None:
 
 @pytest.mark.parametrize("family", DECODER_ALONE)
 def test_the_table_of_a_model_without_encoder_belongs_to_the_decoder(family: str) -> None:
-    assert [encoding.part for encoding in find(DictFiles({"model_type": family}, {"wpe.weight": TABLE}))] == ["decoder"]
+    assert [
+        encoding.part for encoding in find(DictFiles({"model_type": family}, {"wpe.weight": TABLE}))
+    ] == ["decoder"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -140,12 +196,22 @@ def test_a_note_gives_the_number_of_omitted_rows() -> None:
 
 @pytest.mark.parametrize("configured", [4, 6])
 def test_a_config_with_the_number_of_rows_or_of_positions_needs_no_note(configured: int) -> None:
-    (encoding,) = find(DictFiles({"model_type": "bart", "max_position_embeddings": configured}, {"embed_positions.weight": TABLE}))
+    (encoding,) = find(
+        DictFiles(
+            {"model_type": "bart", "max_position_embeddings": configured},
+            {"embed_positions.weight": TABLE},
+        )
+    )
     assert len(encoding.notes) == 1
 
 
 def test_a_table_of_another_length_than_in_the_config_has_a_note() -> None:
-    (encoding,) = find(DictFiles({"model_type": "bert", "max_position_embeddings": 9}, {"position_embeddings.weight": TABLE}))
+    (encoding,) = find(
+        DictFiles(
+            {"model_type": "bert", "max_position_embeddings": 9},
+            {"position_embeddings.weight": TABLE},
+        )
+    )
     assert "config.json gives 9 positions; the tensor has 6" in encoding.notes[0]
 
 
@@ -179,7 +245,9 @@ def test_a_note_on_mpt_without_alibi_mentions_that_transformers_adds_it() -> Non
     config = {"model_type": "mpt", "attn_config": {"alibi": False}}
     (encoding,) = find(DictFiles(config, {"transformer.wpe.weight": np.eye(4)}))
     assert "adds ALiBi anyway" in encoding.notes[-1]
-    (other,) = find(DictFiles({**config, "attn_config": {"alibi": True}}, {"transformer.wpe.weight": np.eye(4)}))
+    (other,) = find(
+        DictFiles({**config, "attn_config": {"alibi": True}}, {"transformer.wpe.weight": np.eye(4)})
+    )
     assert not any("ALiBi" in note for note in other.notes)
 
 
@@ -190,7 +258,16 @@ def test_transformers_adds_alibi_to_mpt_for_every_config() -> None:
     outputs = []
     for attention in ({"alibi": True}, {"alibi": False}, {"alibi": True, "alibi_bias_max": 2}):
         torch.manual_seed(0)
-        model = MptModel(MptConfig(d_model=16, n_heads=2, n_layers=1, max_seq_len=8, vocab_size=40, attn_config=attention)).eval()
+        model = MptModel(
+            MptConfig(
+                d_model=16,
+                n_heads=2,
+                n_layers=1,
+                max_seq_len=8,
+                vocab_size=40,
+                attn_config=attention,
+            )
+        ).eval()
         assert not any("wpe" in name for name in model.state_dict())
         with torch.no_grad():
             outputs.append(model(torch.arange(5)[None]).last_hidden_state)
@@ -198,25 +275,37 @@ def test_transformers_adds_alibi_to_mpt_for_every_config() -> None:
 
 
 def test_a_note_on_perceiver_says_where_its_tables_are_not_added() -> None:
-    """As the code of transformers has it: an image's table is joined to the input, and a decoder's is the query."""
+    """As the code of transformers has it: an image's table is joined to the input, and a decoder's
+    is the query.
+    """
     from transformers import PerceiverConfig, PerceiverForImageClassificationLearned
 
-    config = PerceiverConfig(num_latents=2, d_latents=8, d_model=512, num_blocks=1, num_self_attends_per_block=1, image_size=2, num_labels=2,
+    config = PerceiverConfig(num_latents=2, d_latents=8, d_model=512, num_blocks=1,
+    num_self_attends_per_block=1, image_size=2, num_labels=2,
                              num_self_attention_heads=2, num_cross_attention_heads=2)  # fmt: skip
     model = PerceiverForImageClassificationLearned(config).perceiver
     assert model.input_preprocessor.concat_or_add_pos == "concat"
     query = model.decoder.decoder_query(torch.zeros(1, 4, 8))
-    assert torch.equal(query[0], model.decoder.decoder.output_position_encodings.position_embeddings)
+    assert torch.equal(
+        query[0], model.decoder.decoder.output_position_encodings.position_embeddings
+    )
     name = "perceiver.decoder.decoder.output_position_encodings.position_embeddings"
     (encoding,) = find(DictFiles({"model_type": "perceiver"}, {name: np.eye(4)}))
-    assert any("holds the decoder's queries" in note and "concatenated to image vectors" in note for note in encoding.notes)
+    assert any(
+        "holds the decoder's queries" in note and "concatenated to image vectors" in note
+        for note in encoding.notes
+    )
 
 
 def test_a_note_on_bros_mentions_its_other_encoding() -> None:
-    (encoding,) = find(DictFiles({"model_type": "bros"}, {"bros.embeddings.position_embeddings.weight": np.eye(4)}))
+    (encoding,) = find(
+        DictFiles({"model_type": "bros"}, {"bros.embeddings.position_embeddings.weight": np.eye(4)})
+    )
     assert "between word boxes" in encoding.notes[-1]
 
 
 def test_an_invalid_position_embedding_type_is_ignored() -> None:
-    (encoding,) = find(DictFiles({"position_embedding_type": []}, {"position_embeddings.weight": TABLE}))
+    (encoding,) = find(
+        DictFiles({"position_embedding_type": []}, {"position_embeddings.weight": TABLE})
+    )
     assert encoding.scheme == "learned"

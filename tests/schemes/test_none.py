@@ -38,7 +38,11 @@ def test_the_model_of_transformers_has_no_module_for_positions(family: str) -> N
     with torch.device("meta"):
         model = AutoModel.from_config(config)
     kinds = {type(module).__name__ for module in model.modules()}
-    assert not [kind for kind in kinds if any(word in kind for word in ("Rotary", "Position", "Rope", "Alibi"))]
+    assert not [
+        kind
+        for kind in kinds
+        if any(word in kind for word in ("Rotary", "Position", "Rope", "Alibi"))
+    ]
     assert not [name for name in model.state_dict() if "pos" in name.replace("post", "")]
 
 
@@ -49,7 +53,9 @@ def test_attention_in_jamba_ignores_the_order_of_earlier_tokens() -> None:
     from transformers.models.jamba.modeling_jamba import JambaAttention
 
     torch.manual_seed(0)
-    config = JambaConfig(hidden_size=16, num_attention_heads=2, num_key_value_heads=2, attn_implementation="eager")
+    config = JambaConfig(
+        hidden_size=16, num_attention_heads=2, num_key_value_heads=2, attn_implementation="eager"
+    )
     attention, hidden = JambaAttention(config, 0).eval(), torch.randn(1, 6, 16)
     swapped = hidden[:, [3, 0, 4, 2, 1, 5]]
     last = [attention(inputs, attention_mask=None)[0][0, -1] for inputs in (hidden, swapped)]
@@ -58,12 +64,20 @@ def test_attention_in_jamba_ignores_the_order_of_earlier_tokens() -> None:
 
 @pytest.mark.parametrize("arrays", [{}, {"embed_tokens.weight": np.zeros((2, 2))}])
 def test_a_hybrid_without_recurrent_layers_has_only_its_causal_mask(arrays: dict[str, Any]) -> None:
-    (encoding,) = find(DictFiles({"model_type": "granitemoehybrid", "layer_types": ["attention", "attention"]}, arrays))
+    (encoding,) = find(
+        DictFiles(
+            {"model_type": "granitemoehybrid", "layer_types": ["attention", "attention"]}, arrays
+        )
+    )
     assert "causal mask" in form_of(encoding, NoEncoding).why
 
 
-@pytest.mark.parametrize("layer_types", [["mamba", "attention"], ["linear_attention", "full_attention"]])
-def test_a_hybrid_with_recurrent_layers_has_more_than_its_causal_mask(layer_types: list[str]) -> None:
+@pytest.mark.parametrize(
+    "layer_types", [["mamba", "attention"], ["linear_attention", "full_attention"]]
+)
+def test_a_hybrid_with_recurrent_layers_has_more_than_its_causal_mask(
+    layer_types: list[str],
+) -> None:
     (encoding,) = find(DictFiles({"model_type": "kimi_linear", "layer_types": layer_types}))
     assert "between attention layers, recurrent ones" in form_of(encoding, NoEncoding).why
 
@@ -91,5 +105,9 @@ def test_no_other_scheme_recognises_a_family_without_encoding(family: str) -> No
     import generator.schemes
 
     files = DictFiles(CONFIG_MAPPING[family]().to_dict())
-    claimed = [encoding.scheme for scheme in discovery.load(generator.schemes, Scheme) for encoding in scheme.find(files)]
+    claimed = [
+        encoding.scheme
+        for scheme in discovery.load(generator.schemes, Scheme)
+        for encoding in scheme.find(files)
+    ]
     assert len(claimed) == 1

@@ -33,7 +33,9 @@ from generator.schemes import (
 )
 
 MOST_BYTES = 200_000
-each_scheme = pytest.mark.parametrize("scheme", discovery.load(schemes, Scheme), ids=lambda scheme: scheme.key)
+each_scheme = pytest.mark.parametrize(
+    "scheme", discovery.load(schemes, Scheme), ids=lambda scheme: scheme.key
+)
 
 
 def of(module: Any) -> Numbers:
@@ -55,7 +57,11 @@ def test_a_scheme_has_a_small_picture(scheme: Scheme) -> None:
 
 @each_scheme
 def test_a_picture_has_an_alternative_text(scheme: Scheme) -> None:
-    texts = (scheme.picture.caption, scheme.picture.how_to_read, scheme.picture.alt(scheme.picture.numbers()))
+    texts = (
+        scheme.picture.caption,
+        scheme.picture.how_to_read,
+        scheme.picture.alt(scheme.picture.numbers()),
+    )
     assert all(text.endswith((".", ").")) and text.strip() == text for text in texts)
     assert re.search(r"\d", texts[2])
     assert not re.search(r"\b(nan|inf|None)\b", texts[2])
@@ -67,12 +73,16 @@ def test_buckets_equal_those_of_transformers(name: str, causal: bool) -> None:
     from transformers.models.t5.modeling_t5 import T5Attention
 
     offsets = torch.tensor(of(t5_bias)[f"{name}_offsets"])
-    theirs = T5Attention._relative_position_bucket(offsets, bidirectional=not causal, num_buckets=32, max_distance=128)
+    theirs = T5Attention._relative_position_bucket(
+        offsets, bidirectional=not causal, num_buckets=32, max_distance=128
+    )
     np.testing.assert_array_equal(of(t5_bias)[name], theirs.numpy())
 
 
 def test_the_first_distances_of_buckets_equal_the_published_ones() -> None:
-    """Raffel et al. 2020, section 2.1, and the published code: the first distances of the buckets of a decoder."""
+    """Raffel et al. 2020, section 2.1, and the published code: the first distances of the buckets
+    of a decoder.
+    """
     bucket = of(t5_bias)["decoder"][::-1]
     starts = [int(np.argmax(bucket == index)) for index in range(16, 32)]
     assert starts == [16, 19, 21, 24, 27, 31, 35, 40, 46, 52, 59, 67, 77, 87, 99, 113]
@@ -80,7 +90,9 @@ def test_the_first_distances_of_buckets_equal_the_published_ones() -> None:
 
 def test_slopes_of_eight_heads_equal_the_published_ones() -> None:
     """Press et al. 2022, section 3: 1/2, 1/4 … 1/256."""
-    np.testing.assert_array_equal(of(alibi)["lines"][:, -2], [-(2.0**-head) for head in range(1, 9)])
+    np.testing.assert_array_equal(
+        of(alibi)["lines"][:, -2], [-(2.0**-head) for head in range(1, 9)]
+    )
 
 
 def test_rows_of_the_first_version_of_deberta_equal_those_of_transformers() -> None:
@@ -88,7 +100,9 @@ def test_rows_of_the_first_version_of_deberta_equal_those_of_transformers() -> N
     from transformers.models.deberta.modeling_deberta import build_relative_position
 
     n = 641
-    theirs = torch.clamp(build_relative_position(torch.zeros(1, n, 1), torch.zeros(1, n, 1))[0] + 512, 0, 1023).numpy()
+    theirs = torch.clamp(
+        build_relative_position(torch.zeros(1, n, 1), torch.zeros(1, n, 1))[0] + 512, 0, 1023
+    ).numpy()
     np.testing.assert_array_equal(of(deberta)["first"], [*theirs[:0:-1, 0], *theirs[0]])
 
 
@@ -115,7 +129,9 @@ def test_indices_of_pairs_in_a_window_equal_those_of_swin() -> None:
 
 
 def test_the_cosines_of_the_sinusoid_equal_the_published_ones() -> None:
-    np.testing.assert_allclose(of(sinusoidal)["cosines"][[1, 10]], [0.97336, 0.680], rtol=0, atol=5e-4)
+    np.testing.assert_allclose(
+        of(sinusoidal)["cosines"][[1, 10]], [0.97336, 0.680], rtol=0, atol=5e-4
+    )
 
 
 def test_angles_of_a_rotation_equal_those_of_llama() -> None:
@@ -123,38 +139,54 @@ def test_angles_of_a_rotation_equal_those_of_llama() -> None:
     from transformers import LlamaConfig
     from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
-    cosines, _ = LlamaRotaryEmbedding(LlamaConfig(hidden_size=64, num_attention_heads=1))(torch.zeros(1), torch.arange(12)[None])
-    np.testing.assert_allclose(of(rotary)["cosines"].T[:12], cosines[0, :, :32].numpy(), rtol=0, atol=1e-6)
+    cosines, _ = LlamaRotaryEmbedding(LlamaConfig(hidden_size=64, num_attention_heads=1))(
+        torch.zeros(1), torch.arange(12)[None]
+    )
+    np.testing.assert_allclose(
+        of(rotary)["cosines"].T[:12], cosines[0, :, :32].numpy(), rtol=0, atol=1e-6
+    )
 
 
 def test_a_rotation_in_two_dimensions_equals_that_of_qwen2_vl() -> None:
-    """Patch (13, 13) of an image against all others, with the frequencies of its module; in single precision."""
-    from transformers.models.qwen2_vl.modeling_qwen2_vl import Qwen2VLVisionConfig, Qwen2VLVisionRotaryEmbedding
+    """Patch (13, 13) of an image against all others, with the frequencies of its module; in single
+    precision.
+    """
+    from transformers.models.qwen2_vl.modeling_qwen2_vl import (
+        Qwen2VLVisionConfig,
+        Qwen2VLVisionRotaryEmbedding,
+    )
 
     module = Qwen2VLVisionRotaryEmbedding(Qwen2VLVisionConfig(embed_dim=64, num_heads=1))
     angles = np.outer(np.arange(14), module.inv_freq.double().numpy())
     along = np.cos(angles[13] - angles).mean(axis=1)
-    np.testing.assert_allclose(of(rotary_2d)["all"][:14, :14], (along[:, None] + along) / 2, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(
+        of(rotary_2d)["all"][:14, :14], (along[:, None] + along) / 2, rtol=0, atol=1e-6
+    )
 
 
 def test_the_inputs_of_a_frame_equal_a_convolution_of_ones() -> None:
     import torch
 
     ones = torch.ones(1, 1, 24)
-    theirs = torch.nn.functional.conv1d(ones, torch.ones(1, 1, 8), padding=4)[0, 0, :-1]  # The last is dropped where the width is even.
+    # The last is dropped where the width is even.
+    theirs = torch.nn.functional.conv1d(ones, torch.ones(1, 1, 8), padding=4)[0, 0, :-1]
     np.testing.assert_array_equal(of(convolution)["heard"], theirs.numpy())
 
 
 def test_the_state_of_retnet_falls_by_its_published_factors() -> None:
     """Sun et al. 2023, section 2.2: γ = 1 − 2^(−5 − h)."""
-    np.testing.assert_allclose(of(decay)["retention"][:, 1], [31 / 32, 63 / 64, 127 / 128, 255 / 256], rtol=1e-12)
+    np.testing.assert_allclose(
+        of(decay)["retention"][:, 1], [31 / 32, 63 / 64, 127 / 128, 255 / 256], rtol=1e-12
+    )
     half = [int(np.argmax(line < 0.5)) for line in of(decay)["retention"]]
     assert half == [22, 45, 89, 178]
 
 
 def test_the_weights_of_alibi_follow_from_every_second_of_eight_slopes() -> None:
     """Press et al. 2022, section 3: 1/2, 1/4 … 1/256."""
-    np.testing.assert_allclose(-np.log(of(decay)["slopes"][:, 1]), [1 / 4, 1 / 16, 1 / 64, 1 / 256], rtol=1e-12)
+    np.testing.assert_allclose(
+        -np.log(of(decay)["slopes"][:, 1]), [1 / 4, 1 / 16, 1 / 64, 1 / 256], rtol=1e-12
+    )
 
 
 def test_the_weights_of_a_recurrence_equal_its_state_after_each_token() -> None:
@@ -178,7 +210,10 @@ def test_a_sink_takes_what_a_softmax_gives_to_one_more_logit() -> None:
     numbers = of(sink)
     assert (numbers["keys"][0], numbers["keys"][20]) == (1.0, 10.0)
     for logit, shares in zip(numbers["logits"], numbers["shares"], strict=True):
-        weights = [torch.softmax(torch.tensor([logit, *[0.0] * n], dtype=torch.float64), 0)[0].item() for n in (1, 10)]
+        weights = [
+            torch.softmax(torch.tensor([logit, *[0.0] * n], dtype=torch.float64), 0)[0].item()
+            for n in (1, 10)
+        ]
         np.testing.assert_allclose(shares[[0, 20]], weights, rtol=1e-12)
 
 
@@ -193,25 +228,33 @@ def test_the_factor_of_llama_4_takes_its_first_step_at_position_8191() -> None:
 def test_the_terms_of_transformer_xl_depend_on_query_key_or_offset() -> None:
     numbers = of(transformer_xl)
     assert np.ptp(numbers["content_bias"], axis=0).max() == 0.0
-    assert [name for name, product in numbers.items() if along_diagonals(product)] == ["offset_bias"]
+    assert [name for name, product in numbers.items() if along_diagonals(product)] == [
+        "offset_bias"
+    ]
 
 
 def test_a_word_at_two_positions_has_one_vector_and_two_sums() -> None:
     numbers = of(learned)
     np.testing.assert_array_equal(numbers["words"][0], numbers["words"][3])
-    np.testing.assert_array_equal(numbers["sum"] - numbers["positions"] - numbers["words"] < 1e-15, True)
+    np.testing.assert_array_equal(
+        numbers["sum"] - numbers["positions"] - numbers["words"] < 1e-15, True
+    )
     assert np.abs(numbers["sum"][0] - numbers["sum"][3]).min() > 0.0
 
 
 def test_a_box_has_rows_for_its_edges_and_its_size() -> None:
     numbers = of(layout)
     assert numbers["rows"].tolist() == [120, 210, 420, 330, 330 - 210, 420 - 120]
-    np.testing.assert_allclose(numbers["looked_up"][-1], numbers["looked_up"][:-1].sum(axis=0), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        numbers["looked_up"][-1], numbers["looked_up"][:-1].sum(axis=0), rtol=0, atol=1e-12
+    )
 
 
 def test_a_position_has_the_vectors_of_its_row_and_its_column() -> None:
     numbers = of(axial)
-    np.testing.assert_array_equal(numbers["joined"][19], [*numbers["rows"][2], *numbers["columns"][3]])
+    np.testing.assert_array_equal(
+        numbers["joined"][19], [*numbers["rows"][2], *numbers["columns"][3]]
+    )
 
 
 def test_the_logits_of_a_query_are_a_sum_over_rows_and_columns() -> None:

@@ -13,7 +13,12 @@ from generator.schemes.rotary_2d.families import ROWS_AND_COLUMNS
 from tests.support import DictFiles, form_of
 
 SINGLE = 1e-6  # Relative; models have frequencies in single precision.
-SIZES: dict[str, Any] = {"hidden_size": 64, "num_attention_heads": 2, "num_hidden_layers": 1, "intermediate_size": 16}
+SIZES: dict[str, Any] = {
+    "hidden_size": 64,
+    "num_attention_heads": 2,
+    "num_hidden_layers": 1,
+    "intermediate_size": 16,
+}
 ENDS = ("_vision_encoder", "_vision_model", "_vision")
 
 
@@ -30,16 +35,21 @@ def rotations(config: dict[str, Any]) -> dict[str, Rotation]:
 def buffer_of(config: Any) -> Floats:
     """The frequencies from the initialiser of the family: (n_pairs,)."""
     module = import_module(type(config).__module__.replace("configuration", "modeling"))
-    made = next(value for value in vars(module).values() if hasattr(value, "compute_axial_rope_parameters"))
+    made = next(
+        value for value in vars(module).values() if hasattr(value, "compute_axial_rope_parameters")
+    )
     return np.asarray(made.compute_axial_rope_parameters(config)[0].double().numpy())
 
 
-@pytest.mark.parametrize("kind", sorted(ROWS_AND_COLUMNS - {"llama4"}))  # Has no such initialiser, and a separate test.
+# Has no such initialiser, and a separate test.
+@pytest.mark.parametrize("kind", sorted(ROWS_AND_COLUMNS - {"llama4"}))
 def test_the_frequencies_equal_those_of_the_initialiser_of_the_family(kind: str) -> None:
     from transformers import CONFIG_MAPPING
 
     config = config_of(next(f"{kind}{end}" for end in ENDS if f"{kind}{end}" in CONFIG_MAPPING))
-    np.testing.assert_allclose(rotations(config.to_dict())["vision"].frequencies, buffer_of(config), rtol=SINGLE)
+    np.testing.assert_allclose(
+        rotations(config.to_dict())["vision"].frequencies, buffer_of(config), rtol=SINGLE
+    )
 
 
 @pytest.mark.parametrize("model_type", ["qwen2_vl", "qwen2_5_vl"])
@@ -47,43 +57,79 @@ def test_the_frequencies_equal_the_buffer_of_the_nested_image_model(model_type: 
     import torch
     from transformers import AutoModel
 
-    vision = {"depth": 1, "embed_dim": 64, "hidden_size": 64, "num_heads": 2, "out_hidden_size": 64, "intermediate_size": 16}
+    vision = {
+        "depth": 1,
+        "embed_dim": 64,
+        "hidden_size": 64,
+        "num_heads": 2,
+        "out_hidden_size": 64,
+        "intermediate_size": 16,
+    }
     with torch.device("meta"):
-        shapes = AutoModel.from_config(config_of(model_type, text_config={**SIZES, "num_key_value_heads": 2}, vision_config=vision))
-    theirs = type(shapes.visual.rotary_pos_emb)(shapes.config.vision_config).inv_freq.double().numpy()
-    np.testing.assert_allclose(rotations(shapes.config.to_dict())["vision"].frequencies, theirs, rtol=SINGLE)
+        shapes = AutoModel.from_config(
+            config_of(
+                model_type, text_config={**SIZES, "num_key_value_heads": 2}, vision_config=vision
+            )
+        )
+    theirs = (
+        type(shapes.visual.rotary_pos_emb)(shapes.config.vision_config).inv_freq.double().numpy()
+    )
+    np.testing.assert_allclose(
+        rotations(shapes.config.to_dict())["vision"].frequencies, theirs, rtol=SINGLE
+    )
 
 
 def test_rows_and_columns_of_pixtral_alternate_in_one_series() -> None:
     from transformers import PixtralVisionModel
 
     model = PixtralVisionModel(config_of("pixtral", **SIZES, image_size=64, patch_size=8))
-    theirs = next(module for name, module in model.named_modules() if hasattr(module, "inv_freq")).inv_freq.double().numpy()
+    theirs = (
+        next(module for name, module in model.named_modules() if hasattr(module, "inv_freq"))
+        .inv_freq.double()
+        .numpy()
+    )
     by_part = rotations(model.config.to_dict())
-    ours = np.concatenate([by_part["vision rows"].frequencies, by_part["vision columns"].frequencies])
+    ours = np.concatenate(
+        [by_part["vision rows"].frequencies, by_part["vision columns"].frequencies]
+    )
     np.testing.assert_allclose(ours, theirs, rtol=SINGLE)
     assert by_part["vision rows"].n_positions == 8
 
 
 @pytest.mark.parametrize("image_size", [32, [32, 48]])
-def test_the_angles_of_dinov3_equal_those_between_neighbouring_patches_in_its_forward_pass(image_size: Any) -> None:
-    """The quotient of neighbouring patches on the unit circle is the angle between them, whatever the origin."""
+def test_the_angles_of_dinov3_equal_those_between_neighbouring_patches_in_its_forward_pass(
+    image_size: Any,
+) -> None:
+    """The quotient of neighbouring patches on the unit circle is the angle between them, whatever
+    the origin.
+    """
     import torch
     from transformers import DINOv3ViTModel
 
-    model = DINOv3ViTModel(config_of("dinov3_vit", **SIZES, image_size=image_size, patch_size=8)).eval()
+    model = DINOv3ViTModel(
+        config_of("dinov3_vit", **SIZES, image_size=image_size, patch_size=8)
+    ).eval()
     height, width = image_size if isinstance(image_size, list) else (image_size, image_size)
-    cosine, sine = (part.double().numpy() for part in model.rope_embeddings(torch.zeros(1, 3, height, width)))
-    turns = (cosine + 1j * sine).reshape(height // 8, width // 8, 4, -1)  # rows and columns of patches, then row, column and both again
+    cosine, sine = (
+        part.double().numpy() for part in model.rope_embeddings(torch.zeros(1, 3, height, width))
+    )
+    # rows and columns of patches, then row, column and both again
+    turns = (cosine + 1j * sine).reshape(height // 8, width // 8, 4, -1)
     by_part = rotations(model.config.to_dict())
-    down, across = (by_part.get(f"vision {along}", by_part.get("vision")) for along in ("rows", "columns"))
+    down, across = (
+        by_part.get(f"vision {along}", by_part.get("vision")) for along in ("rows", "columns")
+    )
     assert down is not None
     assert across is not None
     np.testing.assert_allclose(
-        turns[1:, :, 0] / turns[:-1, :, 0], np.broadcast_to(np.exp(1j * down.frequencies), turns[1:, :, 0].shape), atol=1e-6
+        turns[1:, :, 0] / turns[:-1, :, 0],
+        np.broadcast_to(np.exp(1j * down.frequencies), turns[1:, :, 0].shape),
+        atol=1e-6,
     )
     np.testing.assert_allclose(
-        turns[:, 1:, 1] / turns[:, :-1, 1], np.broadcast_to(np.exp(1j * across.frequencies), turns[:, 1:, 1].shape), atol=1e-6
+        turns[:, 1:, 1] / turns[:, :-1, 1],
+        np.broadcast_to(np.exp(1j * across.frequencies), turns[:, 1:, 1].shape),
+        atol=1e-6,
     )
 
 
@@ -92,7 +138,9 @@ def test_the_frequencies_of_dinov3_equal_its_buffer_but_for_the_step() -> None:
 
     model = DINOv3ViTModel(config_of("dinov3_vit", **SIZES, image_size=32, patch_size=8))
     (form,) = rotations(model.config.to_dict()).values()
-    np.testing.assert_allclose(form.frequencies / form.step, model.rope_embeddings.inv_freq.double().numpy(), rtol=SINGLE)
+    np.testing.assert_allclose(
+        form.frequencies / form.step, model.rope_embeddings.inv_freq.double().numpy(), rtol=SINGLE
+    )
     assert (form.base, form.n_positions) == (100.0, 4)
     assert form.step == pytest.approx(np.pi)
 
@@ -100,13 +148,21 @@ def test_the_frequencies_of_dinov3_equal_its_buffer_but_for_the_step() -> None:
 @pytest.mark.parametrize("model_type", ["sam2_video", "edgetam_video", "sam3_tracker_video"])
 def test_the_frequencies_of_a_video_memory_equal_those_of_the_family(model_type: str) -> None:
     config = config_of(model_type)
-    form = rotations(config.to_dict())[next(part for part in rotations(config.to_dict()) if part.endswith("memory"))]
+    form = rotations(config.to_dict())[
+        next(part for part in rotations(config.to_dict()) if part.endswith("memory"))
+    ]
     np.testing.assert_allclose(form.frequencies, buffer_of(config), rtol=SINGLE)
     assert form.n_positions == config.memory_attention_rope_feat_sizes[0]
 
 
 def test_the_base_of_a_memory_is_read_from_older_configs() -> None:
-    (form,) = rotations({"model_type": "sam2_video", "memory_attention_hidden_size": 64, "memory_attention_rope_theta": 50.0}).values()
+    (form,) = rotations(
+        {
+            "model_type": "sam2_video",
+            "memory_attention_hidden_size": 64,
+            "memory_attention_rope_theta": 50.0,
+        }
+    ).values()
     assert (form.base, form.head_dim) == (50.0, 64)
 
 
@@ -118,7 +174,9 @@ def test_sam3_has_one_rotation_in_windows_and_one_over_the_image() -> None:
     for part, window in (("vision in windows", 4), ("vision of the whole image", 0)):
         across = Sam3ViTLayer.precompute_positions(config, window)[:, 0].unique().double().numpy()
         assert by_part[part].n_positions == len(across)
-        np.testing.assert_allclose(by_part[part].frequencies, np.diff(across)[0] * buffer_of(config), rtol=SINGLE)
+        np.testing.assert_allclose(
+            by_part[part].frequencies, np.diff(across)[0] * buffer_of(config), rtol=SINGLE
+        )
 
 
 def test_the_angles_of_llama_4_between_neighbouring_patches_are_the_frequencies() -> None:
@@ -126,10 +184,20 @@ def test_the_angles_of_llama_4_between_neighbouring_patches_are_the_frequencies(
     from transformers.models.llama4.modeling_llama4 import Llama4VisionRotaryEmbedding
 
     config = config_of("llama4_vision_model", **SIZES, image_size=64, patch_size=8)
-    turns = Llama4VisionRotaryEmbedding(config).freqs_ci[:-1, 0].to(torch.complex128).numpy().reshape(8, 8, 2, -1)
+    turns = (
+        Llama4VisionRotaryEmbedding(config)
+        .freqs_ci[:-1, 0]
+        .to(torch.complex128)
+        .numpy()
+        .reshape(8, 8, 2, -1)
+    )
     by_one = np.exp(1j * rotations(config.to_dict())["vision"].frequencies)
-    np.testing.assert_allclose(turns[:, 1:, 0] / turns[:, :-1, 0], np.broadcast_to(by_one, (8, 7, 8)), atol=1e-6)
-    np.testing.assert_allclose(turns[1:, :, 1] / turns[:-1, :, 1], np.broadcast_to(by_one, (7, 8, 8)), atol=1e-6)
+    np.testing.assert_allclose(
+        turns[:, 1:, 0] / turns[:, :-1, 0], np.broadcast_to(by_one, (8, 7, 8)), atol=1e-6
+    )
+    np.testing.assert_allclose(
+        turns[1:, :, 1] / turns[:-1, :, 1], np.broadcast_to(by_one, (7, 8, 8)), atol=1e-6
+    )
     assert np.allclose(turns[:, 1:, 1], turns[:, :-1, 1])
 
 
@@ -141,13 +209,18 @@ def test_minimax_m3_rotates_a_third_of_a_head_for_each_axis() -> None:
 
 
 def test_encoder_and_predictor_of_vjepa2_have_the_frequencies_of_their_modules() -> None:
-    """A pair (1, 0) gives the cosine of its first component's angle, a pair (0, 1) that of its second's."""
+    """A pair (1, 0) gives the cosine of its first component's angle, a pair (0, 1) that of its
+    second's.
+    """
     import torch
     from transformers.models.vjepa2.modeling_vjepa2 import rotate_queries_or_keys
 
     config = config_of("vjepa2")
     by_part = rotations(config.to_dict())
-    assert {part: form.head_dim for part, form in by_part.items()} == {"vision": 64, "vision predictor": 32}
+    assert {part: form.head_dim for part, form in by_part.items()} == {
+        "vision": 64,
+        "vision predictor": 32,
+    }
     for form in by_part.values():
         pairs = torch.eye(2).repeat(1, form.rotary_dim // 2)[None, None]  # (1, 1, 2, rotary_dim)
         first, second = rotate_queries_or_keys(pairs, torch.ones(1, 1, 2)).double().numpy()[0, 0]
@@ -156,11 +229,17 @@ def test_encoder_and_predictor_of_vjepa2_have_the_frequencies_of_their_modules()
 
 
 def test_efficient_loftr_rotates_its_whole_width() -> None:
-    from transformers.models.efficientloftr.modeling_efficientloftr import EfficientLoFTRRotaryEmbedding
+    from transformers.models.efficientloftr.modeling_efficientloftr import (
+        EfficientLoFTRRotaryEmbedding,
+    )
 
     config = config_of("efficientloftr")
     (form,) = rotations(config.to_dict()).values()
-    np.testing.assert_allclose(form.frequencies, EfficientLoFTRRotaryEmbedding(config).inv_freq.double().numpy(), rtol=SINGLE)
+    np.testing.assert_allclose(
+        form.frequencies,
+        EfficientLoFTRRotaryEmbedding(config).inv_freq.double().numpy(),
+        rtol=SINGLE,
+    )
 
 
 def test_a_nested_config_without_family_has_the_outer_one() -> None:
@@ -199,13 +278,25 @@ BAD: list[dict[str, Any]] = [
 @pytest.mark.parametrize("wrong", BAD)
 def test_a_mismatch_of_tensors_and_config_is_a_row_error(wrong: dict[str, Any]) -> None:
     with pytest.raises(RowError, match=r"test: .*expected"):
-        find(DictFiles({"model_type": "dinov3_vit", "patch_size": 8, "image_size": 32, **SIZES, **wrong}))
+        find(
+            DictFiles(
+                {"model_type": "dinov3_vit", "patch_size": 8, "image_size": 32, **SIZES, **wrong}
+            )
+        )
 
 
 WRONG: list[dict[str, Any]] = [
     {"model_type": "sam2_video", "memory_attention_hidden_size": 2},
-    {"model_type": "sam2_video", "memory_attention_hidden_size": 64, "memory_attention_rope_feat_sizes": [0, "x"]},
-    {"model_type": "sam2_video", "memory_attention_hidden_size": 64, "memory_attention_downsample_rate": 0},
+    {
+        "model_type": "sam2_video",
+        "memory_attention_hidden_size": 64,
+        "memory_attention_rope_feat_sizes": [0, "x"],
+    },
+    {
+        "model_type": "sam2_video",
+        "memory_attention_hidden_size": 64,
+        "memory_attention_downsample_rate": 0,
+    },
     {"model_type": "sam3_vit_model", "patch_size": 8, "window_size": "x"},
     {"model_type": "vjepa2", "patch_size": 8, "crop_size": -1},
     {"model_type": "vjepa2", "patch_size": 8, "pred_hidden_size": 12},

@@ -1,4 +1,6 @@
-"""Rotations among the tensors, beside a config and without one; the oracle is the module of transformers that stores them."""
+"""Rotations among the tensors, beside a config and without one; the oracle is the module of
+transformers that stores them.
+"""
 
 from typing import Any
 
@@ -10,7 +12,12 @@ from generator.numerics.arrays import Array
 from generator.schemes.rotary import find
 from tests.support import DictFiles, form_of
 
-LLAMA = {"model_type": "llama", "hidden_size": 128, "num_attention_heads": 4, "max_position_embeddings": 256}
+LLAMA = {
+    "model_type": "llama",
+    "hidden_size": 128,
+    "num_attention_heads": 4,
+    "max_position_embeddings": 256,
+}
 NAME = "model.layers.0.self_attn.rotary_emb.inv_freq"
 
 
@@ -32,23 +39,37 @@ def first_note(settings: dict[str, Any], stored: Array, name: str = NAME) -> str
 
 @pytest.mark.parametrize("kind", [np.float32, np.float16, np.float64])
 @pytest.mark.parametrize("base", [1e4, 5e5])
-def test_a_note_says_that_stored_frequencies_are_those_of_the_config(base: float, kind: type[Any]) -> None:
+def test_a_note_says_that_stored_frequencies_are_those_of_the_config(
+    base: float, kind: type[Any]
+) -> None:
     note = first_note({**LLAMA, "rope_theta": base}, frequencies(rope_theta=base).astype(kind))
-    assert note.startswith(f"The file stores the same frequencies in “{NAME}”; all 32 components of each query and key head are rotated")
+    assert note.startswith(
+        f"The file stores the same frequencies in “{NAME}”; all 32 components of each query and key"
+        " head are rotated"
+    )
 
 
 def test_a_note_says_that_stored_frequencies_are_others_and_not_shown() -> None:
     note = first_note({**LLAMA, "rope_theta": 5e5}, frequencies(rope_theta=1e4))
     assert note.startswith(
-        f"The frequencies shown follow from config.json; they differ from those in “{NAME}” (1 to 0.0001778 radians per position); all 32"
+        f"The frequencies shown follow from config.json; they differ from those in “{NAME}” (1 to"
+        " 0.0001778 radians per position); all 32"
     )
 
 
 @pytest.mark.parametrize(
-    "name", ["visual.rotary_pos_emb.inv_freq", "pos_emb.inv_freq", "inv_freq_of_words", "audio_tower.rotary_emb.inv_freq"]
+    "name",
+    [
+        "visual.rotary_pos_emb.inv_freq",
+        "pos_emb.inv_freq",
+        "inv_freq_of_words",
+        "audio_tower.rotary_emb.inv_freq",
+    ],
 )
 def test_frequencies_of_something_else_are_not_compared(name: str) -> None:
-    assert first_note({**LLAMA, "rope_theta": 5e5}, frequencies(), name).startswith("No tensor is stored; all 32 components")
+    assert first_note({**LLAMA, "rope_theta": 5e5}, frequencies(), name).startswith(
+        "No tensor is stored; all 32 components"
+    )
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float16])
@@ -56,7 +77,9 @@ def test_frequencies_of_something_else_are_not_compared(name: str) -> None:
 def test_without_a_config_the_stored_rotation_is_shown(base: float, kind: type[Any]) -> None:
     stored = frequencies(rope_theta=base)
     [encoding] = find(DictFiles({}, {NAME: stored.astype(kind)}))
-    np.testing.assert_allclose(form_of(encoding, Rotation).frequencies, stored, rtol=1e-6 if kind is np.float32 else 5e-3)
+    np.testing.assert_allclose(
+        form_of(encoding, Rotation).frequencies, stored, rtol=1e-6 if kind is np.float32 else 5e-3
+    )
     assert form_of(encoding, Rotation).base == base
     assert encoding.provenance.tensor == NAME
     assert "2,048 positions are shown" in encoding.notes[0]
@@ -67,7 +90,13 @@ def test_two_frequencies_are_enough_for_a_base() -> None:
     assert form_of(encoding, Rotation).base == 1e4
 
 
-SCALED = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 64}
+SCALED = {
+    "rope_type": "llama3",
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 64,
+}
 NO_POWERS: dict[str, Array] = {
     "rescaled": frequencies(rope_parameters={**SCALED, "rope_theta": 5e5}),
     "one number": np.ones(1),
@@ -79,7 +108,9 @@ NO_POWERS: dict[str, Array] = {
 
 
 @pytest.mark.parametrize("stored", NO_POWERS.values(), ids=NO_POWERS)
-def test_without_a_config_frequencies_that_are_no_powers_of_one_base_are_not_shown(stored: Array) -> None:
+def test_without_a_config_frequencies_that_are_no_powers_of_one_base_are_not_shown(
+    stored: Array,
+) -> None:
     assert find(DictFiles({}, {NAME: stored})) == []
 
 

@@ -14,7 +14,11 @@ from tests.support import DictFiles, form_of
 N = 24  # Farther than the limits below.
 BAD: list[tuple[str, tuple[int, ...], dict[str, Any]]] = [
     ("layer.0.attention.self.distance_embedding.weight", (10, 4), {}),
-    ("encoder.self_attn.distance_embedding.weight", (9, 4), {"left_max_position_embeddings": 5, "right_max_position_embeddings": 2}),
+    (
+        "encoder.self_attn.distance_embedding.weight",
+        (9, 4),
+        {"left_max_position_embeddings": 5, "right_max_position_embeddings": 2},
+    ),
     ("layer.0.attention.self.distance_embedding.weight", (9,), {}),
     ("encoder.pe_k.weight", (9, 4), {}),
     ("encoder.emb_rel_k", (2, 9, 4), {}),
@@ -30,15 +34,29 @@ def by_pair(encoding: Any, n_positions: int = N) -> Floats:
     """The vector of each pair of positions, query by key: (n, n, width)."""
     form = form_of(encoding, RelativeTable)
     position = np.arange(n_positions)
-    rows = np.clip(position[None] - position[:, None] - form.offsets[0], 0, form.offsets.size - 1).astype(int)
+    rows = np.clip(
+        position[None] - position[:, None] - form.offsets[0], 0, form.offsets.size - 1
+    ).astype(int)
     return np.asarray(form.vectors[rows])
 
 
-def test_the_products_of_queries_with_vectors_of_wav2vec2_bert_equal_those_in_its_attention(tmp_path: Path) -> None:
+def test_the_products_of_queries_with_vectors_of_wav2vec2_bert_equal_those_in_its_attention(
+    tmp_path: Path,
+) -> None:
     import torch
 
-    limits = {"left_max_position_embeddings": 6, "right_max_position_embeddings": 2, "position_embeddings_type": "relative_key"}
-    model = made("Wav2Vec2BertModel", **SPEECH, **limits, feature_projection_input_dim=4, attn_implementation="eager")
+    limits = {
+        "left_max_position_embeddings": 6,
+        "right_max_position_embeddings": 2,
+        "position_embeddings_type": "relative_key",
+    }
+    model = made(
+        "Wav2Vec2BertModel",
+        **SPEECH,
+        **limits,
+        feature_projection_input_dim=4,
+        attn_implementation="eager",
+    )
     attention, zero = model.encoder.layers[1].self_attn, torch.nn.init.zeros_
     zero(attention.linear_k.weight), zero(attention.linear_k.bias)
     hidden = torch.randn(1, N, 16)
@@ -47,7 +65,9 @@ def test_the_products_of_queries_with_vectors_of_wav2vec2_bert_equal_those_in_it
     encodings = read(find, model, tmp_path)
     assert list(encodings) == ["encoder layer 0", "encoder layer 1"]
     logits = np.einsum("qhd,qkd->hqk", query, by_pair(encodings["encoder layer 1"])) / 8**0.5
-    np.testing.assert_allclose(as_numbers(weights), torch.tensor(logits).softmax(dim=-1).numpy(), rtol=0, atol=1e-6)
+    np.testing.assert_allclose(
+        as_numbers(weights), torch.tensor(logits).softmax(dim=-1).numpy(), rtol=0, atol=1e-6
+    )
 
 
 def test_the_vectors_of_speecht5_equal_those_of_its_module() -> None:
@@ -55,31 +75,58 @@ def test_the_vectors_of_speecht5_equal_those_of_its_module() -> None:
     from transformers.models.speecht5.modeling_speecht5 import SpeechT5RelativePositionalEncoding
 
     module = SpeechT5RelativePositionalEncoding(4, 10)
-    (encoding,) = find(DictFiles(arrays={"encoder.wrapped_encoder.embed_positions.pe_k.weight": module.pe_k.weight.detach().numpy()}))
-    np.testing.assert_allclose(by_pair(encoding), as_numbers(module(torch.zeros(1, N, 4))), rtol=0, atol=1e-6)
+    (encoding,) = find(
+        DictFiles(
+            arrays={
+                "encoder.wrapped_encoder.embed_positions.pe_k.weight": (
+                    module.pe_k.weight.detach().numpy()
+                )
+            }
+        )
+    )
+    np.testing.assert_allclose(
+        by_pair(encoding), as_numbers(module(torch.zeros(1, N, 4))), rtol=0, atol=1e-6
+    )
 
 
 @pytest.mark.parametrize(
     ("other", "modality"),
-    [("encoder.prenet.pos_conv_embed.conv.weight", "audio"), ("encoder.prenet.embed_tokens.weight", "text")],
+    [
+        ("encoder.prenet.pos_conv_embed.conv.weight", "audio"),
+        ("encoder.prenet.embed_tokens.weight", "text"),
+    ],
 )
-def test_the_encoder_of_speecht5_is_of_sound_where_it_has_a_convolution_for_it(other: str, modality: str) -> None:
+def test_the_encoder_of_speecht5_is_of_sound_where_it_has_a_convolution_for_it(
+    other: str, modality: str
+) -> None:
     (encoding,) = find(
-        DictFiles(arrays={"encoder.wrapped_encoder.embed_positions.pe_k.weight": np.ones((20, 4)), other: np.ones((4, 1, 3))})
+        DictFiles(
+            arrays={
+                "encoder.wrapped_encoder.embed_positions.pe_k.weight": np.ones((20, 4)),
+                other: np.ones((4, 1, 3)),
+            }
+        )
     )
     assert encoding.modality == modality
 
 
 @pytest.mark.parametrize("n_positions", [3, N])
-def test_the_products_of_queries_with_vectors_of_vits_equal_those_in_its_attention(n_positions: int) -> None:
+def test_the_products_of_queries_with_vectors_of_vits_equal_those_in_its_attention(
+    n_positions: int,
+) -> None:
     import torch
     from transformers import VitsConfig
     from transformers.models.vits.modeling_vits import VitsAttention
 
     torch.manual_seed(0)
-    attention = VitsAttention(VitsConfig(hidden_size=16, num_attention_heads=2, window_size=4)).eval()
+    attention = VitsAttention(
+        VitsConfig(hidden_size=16, num_attention_heads=2, window_size=4)
+    ).eval()
     name = "text_encoder.encoder.layers.0.attention.emb_rel_"
-    arrays = {f"{name}k": attention.emb_rel_k.detach().numpy(), f"{name}v": attention.emb_rel_v.detach().numpy()}
+    arrays = {
+        f"{name}k": attention.emb_rel_k.detach().numpy(),
+        f"{name}v": attention.emb_rel_v.detach().numpy(),
+    }
     keys, values = find(DictFiles(arrays=arrays))
     assert (keys.part, values.part) == ("encoder keys", "encoder values")
     query = torch.randn(2, n_positions, 8)
@@ -90,7 +137,10 @@ def test_the_products_of_queries_with_vectors_of_vits_equal_those_in_its_attenti
 
 
 def test_the_vectors_of_granite_speech_equal_those_of_its_encoder() -> None:
-    from transformers.models.granite_speech.modeling_granite_speech import GraniteSpeechCTCEncoder, GraniteSpeechEncoderConfig
+    from transformers.models.granite_speech.modeling_granite_speech import (
+        GraniteSpeechCTCEncoder,
+        GraniteSpeechEncoderConfig,
+    )
 
     sizes = {
         "hidden_dim": 16,
@@ -106,29 +156,56 @@ def test_the_vectors_of_granite_speech_equal_those_of_its_encoder() -> None:
     table = encoder.layers[0].attn.rel_pos_emb
     name = "encoder.layers.0.attn.rel_pos_emb.weight"
     (encoding,) = find(DictFiles({"encoder_config": sizes}, {name: table.weight.detach().numpy()}))
-    np.testing.assert_allclose(by_pair(encoding, 10), as_numbers(table(encoder.attention_dists)), rtol=0, atol=1e-6)
+    np.testing.assert_allclose(
+        by_pair(encoding, 10), as_numbers(table(encoder.attention_dists)), rtol=0, atol=1e-6
+    )
 
 
-@pytest.mark.parametrize(("embedding_type", "words"), [("relative_key", "Queries are"), ("relative_key_query", "Queries and keys are")])
-def test_the_rows_of_bert_are_in_the_order_of_query_minus_key(embedding_type: str, words: str) -> None:
-    """As in its former code: distance_embedding(query position − key position + max_position_embeddings − 1)."""
+@pytest.mark.parametrize(
+    ("embedding_type", "words"),
+    [("relative_key", "Queries are"), ("relative_key_query", "Queries and keys are")],
+)
+def test_the_rows_of_bert_are_in_the_order_of_query_minus_key(
+    embedding_type: str, words: str
+) -> None:
+    """As in its former code: distance_embedding(query position − key position +
+    max_position_embeddings − 1).
+    """
     table = np.arange(7.0)[:, None] * np.ones(4)
     (encoding,) = find(
-        DictFiles({"position_embedding_type": embedding_type}, {"encoder.layer.0.attention.self.distance_embedding.weight": table})
+        DictFiles(
+            {"position_embedding_type": embedding_type},
+            {"encoder.layer.0.attention.self.distance_embedding.weight": table},
+        )
     )
     position = np.arange(4)
-    np.testing.assert_array_equal(by_pair(encoding, 4)[:, :, 0], position[:, None] - position[None] + 3)
+    np.testing.assert_array_equal(
+        by_pair(encoding, 4)[:, :, 0], position[:, None] - position[None] + 3
+    )
     assert encoding.notes[0].startswith(words)
 
 
 @pytest.mark.parametrize(("name", "shape", "config"), BAD)
-def test_a_mismatch_of_tensors_and_config_is_a_row_error(name: str, shape: tuple[int, ...], config: dict[str, Any]) -> None:
+def test_a_mismatch_of_tensors_and_config_is_a_row_error(
+    name: str, shape: tuple[int, ...], config: dict[str, Any]
+) -> None:
     with pytest.raises(RowError, match=r"test: .*expected"):
         find(DictFiles(config, {name: np.zeros(shape)}))
 
 
 def test_tensors_of_other_names_are_ignored() -> None:
-    assert find(DictFiles({}, {"layer.0.relative_pos_embeddings.weight": np.zeros((9, 4)), "pe_k_of_old.weight": np.zeros((8, 4))})) == []
+    assert (
+        find(
+            DictFiles(
+                {},
+                {
+                    "layer.0.relative_pos_embeddings.weight": np.zeros((9, 4)),
+                    "pe_k_of_old.weight": np.zeros((8, 4)),
+                },
+            )
+        )
+        == []
+    )
 
 
 def test_the_vectors_of_inkling_equal_those_of_its_module_by_distance() -> None:
@@ -139,24 +216,35 @@ def test_the_vectors_of_inkling_equal_those_of_its_module_by_distance() -> None:
     torch.nn.init.normal_(module.proj)
     position, states = torch.arange(N), torch.randn(1, N, 2, 4, dtype=torch.float64)
     theirs = as_numbers(module(states, position, position)[0])
-    (encoding,) = find(DictFiles(arrays={"layers.0.self_attn.rel_logits_proj.proj": module.proj.detach().numpy()}))
+    (encoding,) = find(
+        DictFiles(arrays={"layers.0.self_attn.rel_logits_proj.proj": module.proj.detach().numpy()})
+    )
     ours = np.einsum("qhd,qkd->hqk", as_numbers(states[0]), by_pair(encoding))
     np.testing.assert_allclose(np.tril(ours), theirs, rtol=0, atol=1e-12)
     assert encoding.part == "decoder"
 
 
-def test_the_products_of_hidden_states_with_vectors_of_prophetnet_equal_those_in_its_attention() -> None:
+def test_products_of_hidden_states_with_vectors_of_prophetnet_are_those_in_its_attention() -> None:
     import torch
     from transformers import ProphetNetConfig
-    from transformers.models.prophetnet.modeling_prophetnet import ProphetNetNgramSelfAttention, compute_relative_buckets
+    from transformers.models.prophetnet.modeling_prophetnet import (
+        ProphetNetNgramSelfAttention,
+        compute_relative_buckets,
+    )
 
-    config = ProphetNetConfig(hidden_size=16, num_decoder_attention_heads=2, num_buckets=8, relative_max_distance=12)
+    config = ProphetNetConfig(
+        hidden_size=16, num_decoder_attention_heads=2, num_buckets=8, relative_max_distance=12
+    )
     attention, position = ProphetNetNgramSelfAttention(config).double(), torch.arange(N)
     hidden = torch.randn(1, N, 16, dtype=torch.float64)
     linear = attention.relative_pos_embeddings
     torch.nn.init.zeros_(linear.bias)
     row_buckets = compute_relative_buckets(8, 12, position[None] - position[:, None])[None].long()
-    theirs = as_numbers(attention.get_main_relative_pos_embeddings(hidden, torch.zeros(1, 2, N, N), position[None], row_buckets)[0])
+    theirs = as_numbers(
+        attention.get_main_relative_pos_embeddings(
+            hidden, torch.zeros(1, 2, N, N), position[None], row_buckets
+        )[0]
+    )
     name = "decoder.layers.0.self_attn.relative_pos_embeddings.weight"
     (encoding,) = find(DictFiles(config.to_dict(), {name: linear.weight.detach().numpy()}))
     vectors = by_pair(encoding).reshape(N, N, 2, 16)

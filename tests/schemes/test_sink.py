@@ -18,25 +18,44 @@ draws = np.random.default_rng(0)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_sinks_of_all_layers_are_one_encoding(name: str) -> None:
     logits = draws.normal(size=(2, 3))
-    arrays = {f"model.layers.{layer}.self_attn.{name}": logits[index] for index, layer in enumerate((2, 10))}
+    arrays = {
+        f"model.layers.{layer}.self_attn.{name}": logits[index]
+        for index, layer in enumerate((2, 10))
+    }
     (encoding,) = find(DictFiles({"model_type": "gpt_oss"}, arrays))
     assert form_of(encoding, Sinks).layers == (2, 10)
     np.testing.assert_array_equal(form_of(encoding, Sinks).logits, logits)
 
 
 @pytest.mark.parametrize("module_name", ["gpt_oss", "granite_swa"])
-def test_the_share_equals_what_attention_in_transformers_loses_to_the_sink(module_name: str) -> None:
-    """Queries of 0, so that all logits are 0; values of 1, so that the output is what is left for the keys."""
+def test_the_share_equals_what_attention_in_transformers_loses_to_the_sink(
+    module_name: str,
+) -> None:
+    """Queries of 0, so that all logits are 0; values of 1, so that the output is what is left for
+    the keys.
+    """
     from importlib import import_module
     from types import SimpleNamespace
 
     import torch
 
-    attention = import_module(f"transformers.models.{module_name}.modeling_{module_name}").eager_attention_forward
-    sinks, keys = torch.tensor([-3.0, 0.0, 2.0, 5.0], dtype=torch.float64), torch.ones(1, 4, 7, 2, dtype=torch.float64)
+    attention = import_module(
+        f"transformers.models.{module_name}.modeling_{module_name}"
+    ).eager_attention_forward
+    sinks, keys = (
+        torch.tensor([-3.0, 0.0, 2.0, 5.0], dtype=torch.float64),
+        torch.ones(1, 4, 7, 2, dtype=torch.float64),
+    )
     module = SimpleNamespace(num_key_value_groups=1, sinks=sinks, training=False)
-    output, _ = attention(module, torch.zeros(1, 4, 1, 2, dtype=torch.float64), keys, keys, None, 1.0)
-    np.testing.assert_allclose(sink_share(sinks.numpy(), np.array(7.0)), 1.0 - output[0, 0, :, 0].numpy(), rtol=0, atol=1e-6)
+    output, _ = attention(
+        module, torch.zeros(1, 4, 1, 2, dtype=torch.float64), keys, keys, None, 1.0
+    )
+    np.testing.assert_allclose(
+        sink_share(sinks.numpy(), np.array(7.0)),
+        1.0 - output[0, 0, :, 0].numpy(),
+        rtol=0,
+        atol=1e-6,
+    )
 
 
 def test_every_family_of_transformers_with_learned_sinks_is_known() -> None:
@@ -44,37 +63,59 @@ def test_every_family_of_transformers_with_learned_sinks_is_known() -> None:
 
     models = Path(transformers.__file__).parent / "models"
     stored = re.compile(r"self\.sinks = ")
-    assert {path.parent.name for path in models.glob("*/modeling_*.py") if stored.search(path.read_text(encoding="utf-8"))} == SINKS
+    assert {
+        path.parent.name
+        for path in models.glob("*/modeling_*.py")
+        if stored.search(path.read_text(encoding="utf-8"))
+    } == SINKS
 
 
 @pytest.mark.parametrize("family", sorted(SINKS))
 def test_a_published_name_becomes_that_of_transformers(family: str) -> None:
-    """The renaming that transformers applies when it loads a checkpoint, where it has one for this family."""
+    """The renaming that transformers applies when it loads a checkpoint, where it has one for this
+    family.
+    """
     from transformers.conversion_mapping import get_checkpoint_conversion_mapping
 
     renamings = get_checkpoint_conversion_mapping(family) or []
-    patterns = [pattern for renaming in renamings for pattern in getattr(renaming, "source_patterns", ())]
-    published = [name for name in NAMES if any(re.search(rf"\b{name}$", pattern) for pattern in patterns)]
+    patterns = [
+        pattern for renaming in renamings for pattern in getattr(renaming, "source_patterns", ())
+    ]
+    published = [
+        name for name in NAMES if any(re.search(rf"\b{name}$", pattern) for pattern in patterns)
+    ]
     assert all(
-        find(DictFiles({"model_type": family}, {f"model.layers.0.self_attn.{name}": np.zeros(2)})) for name in published or ["sinks"]
+        find(DictFiles({"model_type": family}, {f"model.layers.0.self_attn.{name}": np.zeros(2)}))
+        for name in published or ["sinks"]
     )
 
 
 def test_layers_with_another_number_of_heads_are_an_encoding_of_their_own() -> None:
-    arrays = {f"layers.{layer}.self_attn.sinks": np.zeros(n_heads) for layer, n_heads in ((0, 2), (1, 4), (2, 2))}
+    arrays = {
+        f"layers.{layer}.self_attn.sinks": np.zeros(n_heads)
+        for layer, n_heads in ((0, 2), (1, 4), (2, 2))
+    }
     encodings = find(DictFiles({"model_type": "mimo_v2_flash"}, arrays))
     assert [form_of(encoding, Sinks).layers for encoding in encodings] == [(0, 2), (1,)]
     assert len({encoding.record.key for encoding in encodings}) == 2
 
 
 @pytest.mark.parametrize(
-    ("family", "name"), [("llama", "layers.0.sinks"), ("gpt_oss", "layers.0.sinks_of_another_kind"), ("gpt_oss", "sinks")]
+    ("family", "name"),
+    [
+        ("llama", "layers.0.sinks"),
+        ("gpt_oss", "layers.0.sinks_of_another_kind"),
+        ("gpt_oss", "sinks"),
+    ],
 )
 def test_other_tensors_are_no_sinks(family: str, name: str) -> None:
     assert find(DictFiles({"model_type": family}, {name: np.zeros(2)})) == []
 
 
-@pytest.mark.parametrize(("name", "shape"), [("layers.0.sinks", (2, 2)), ("layers.0.sinks", (0,)), ("layers.99999999999.sinks", (2,))])
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [("layers.0.sinks", (2, 2)), ("layers.0.sinks", (0,)), ("layers.99999999999.sinks", (2,))],
+)
 def test_an_unexpected_shape_is_a_row_error(name: str, shape: tuple[int, ...]) -> None:
     with pytest.raises(RowError, match=r"test: layers.*expected a number for each head"):
         find(DictFiles({"model_type": "gpt_oss"}, {name: np.zeros(shape)}))

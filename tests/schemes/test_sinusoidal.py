@@ -30,7 +30,12 @@ ASKING: list[dict[str, object]] = [
     {"sinusoidal_embeddings": True},
     {"model_type": "pegasus-like", "static_position_embeddings": True},
 ]
-SILENT: list[dict[str, object]] = [{}, {"position_embedding_type": "absolute"}, {"sinusoidal_pos_embds": False}, {"model_type": "bert"}]
+SILENT: list[dict[str, object]] = [
+    {},
+    {"position_embedding_type": "absolute"},
+    {"sinusoidal_pos_embds": False},
+    {"model_type": "bert"},
+]
 BAD: list[dict[str, object]] = [
     {"max_position_embeddings": None},
     {"max_position_embeddings": -1},
@@ -51,14 +56,25 @@ def vectors_of(files: DictFiles) -> Floats:
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_a_stored_sinusoid_is_recognised_in_every_layout(layout: SinusoidLayout, dtype: type[np.floating[Any]]) -> None:
+def test_a_stored_sinusoid_is_recognised_in_every_layout(
+    layout: SinusoidLayout, dtype: type[np.floating[Any]]
+) -> None:
     stored = sinusoid(24, 16, layout).astype(dtype)
-    np.testing.assert_array_equal(vectors_of(DictFiles(arrays={"embed_positions.weight": stored})), stored)
+    np.testing.assert_array_equal(
+        vectors_of(DictFiles(arrays={"embed_positions.weight": stored})), stored
+    )
 
 
-@pytest.mark.parametrize(("layout", "words"), [("interleaved", "interleaved"), ("halves", "first half"), ("tensor2tensor", "exponent")])
-def test_a_note_describes_the_layout_of_a_stored_sinusoid(layout: SinusoidLayout, words: str) -> None:
-    (encoding,) = found_by(SCHEME, DictFiles(arrays={"embed_positions.weight": sinusoid(24, 16, layout)}))
+@pytest.mark.parametrize(
+    ("layout", "words"),
+    [("interleaved", "interleaved"), ("halves", "first half"), ("tensor2tensor", "exponent")],
+)
+def test_a_note_describes_the_layout_of_a_stored_sinusoid(
+    layout: SinusoidLayout, words: str
+) -> None:
+    (encoding,) = found_by(
+        SCHEME, DictFiles(arrays={"embed_positions.weight": sinusoid(24, 16, layout)})
+    )
     assert words in encoding.notes[-1]
 
 
@@ -72,21 +88,35 @@ def test_a_stored_sinusoid_after_the_padding_row_is_recognised() -> None:
     """As in fairseq: the padding row is zero, and position 0 has the angles of the next row."""
     table = np.array(sinusoid(24, 16, "tensor2tensor"))
     table[1] = 0.0
-    files = DictFiles({"model_type": "fsmt", "pad_token_id": 1}, {"encoder.embed_positions.weight": table})
+    files = DictFiles(
+        {"model_type": "fsmt", "pad_token_id": 1}, {"encoder.embed_positions.weight": table}
+    )
     np.testing.assert_array_equal(vectors_of(files), table[2:])
 
 
 def test_the_encoder_of_whisper_is_a_sinusoid_and_its_decoder_is_learned() -> None:
-    model = tiny.build("whisper", pad_token_id=1, bos_token_id=1, eos_token_id=1, decoder_start_token_id=1, num_mel_bins=4)
+    model = tiny.build(
+        "whisper",
+        pad_token_id=1,
+        bos_token_id=1,
+        eos_token_id=1,
+        decoder_start_token_id=1,
+        num_mel_bins=4,
+    )
     files = DictFiles(model.config.to_dict(), tiny.arrays(model))
     assert [encoding.part for encoding in found_by(SCHEME, files)] == ["encoder"]
     assert [encoding.part for encoding in learned.find(files)] == ["decoder"]
 
 
 @pytest.mark.parametrize(("family", "options"), MADE)
-def test_a_sinusoid_computed_at_run_time_equals_what_the_model_adds(family: str, options: dict[str, Any]) -> None:
+def test_a_sinusoid_computed_at_run_time_equals_what_the_model_adds(
+    family: str, options: dict[str, Any]
+) -> None:
     model = tiny.build(family, **options)
-    tables = {encoding.part: form_of(encoding, PositionTable).vectors for encoding in found_by(SCHEME, DictFiles(model.config.to_dict()))}
+    tables = {
+        encoding.part: form_of(encoding, PositionTable).vectors
+        for encoding in found_by(SCHEME, DictFiles(model.config.to_dict()))
+    }
     outputs = tiny.heard(model, "embed_positions")
     assert len(outputs) == len(tables)
     for name, expected in outputs.items():
@@ -97,7 +127,9 @@ def test_a_sinusoid_computed_at_run_time_equals_what_the_model_adds(family: str,
 def test_the_table_of_ctrl_equals_the_models_buffer() -> None:
     model = tiny.build("ctrl")
     theirs = model.pos_encoding.double().numpy()
-    np.testing.assert_allclose(vectors_of(DictFiles(model.config.to_dict())), theirs, rtol=0, atol=FLOAT32)
+    np.testing.assert_allclose(
+        vectors_of(DictFiles(model.config.to_dict())), theirs, rtol=0, atol=FLOAT32
+    )
 
 
 def test_speech_to_text_has_as_many_positions_as_its_source() -> None:
@@ -117,68 +149,117 @@ def test_a_config_without_such_a_setting_gives_none(config: dict[str, object]) -
 
 def test_a_stored_learned_table_overrides_the_sinusoid_of_the_family() -> None:
     table = np.random.default_rng(0).normal(size=(24, 8))
-    assert found_by(SCHEME, DictFiles({"model_type": "pegasus", **SIZE}, {"model.encoder.embed_positions.weight": table})) == []
+    assert (
+        found_by(
+            SCHEME,
+            DictFiles(
+                {"model_type": "pegasus", **SIZE}, {"model.encoder.embed_positions.weight": table}
+            ),
+        )
+        == []
+    )
 
 
-@pytest.mark.parametrize(("family", "part"), [("ctrl", "decoder"), ("xglm", "decoder"), ("m2m_100", "encoder, decoder")])
+@pytest.mark.parametrize(
+    ("family", "part"), [("ctrl", "decoder"), ("xglm", "decoder"), ("m2m_100", "encoder, decoder")]
+)
 def test_the_parts_are_those_of_the_family(family: str, part: str) -> None:
-    assert ", ".join(encoding.part for encoding in found_by(SCHEME, DictFiles({"model_type": family, **SIZE}))) == part
+    assert (
+        ", ".join(
+            encoding.part
+            for encoding in found_by(SCHEME, DictFiles({"model_type": family, **SIZE}))
+        )
+        == part
+    )
 
 
-# A family's sinusoidal module, what it is built with, and how the atlas hears of the same: a config, and which part.
+# A family's sinusoidal module, what it is built with, and how the atlas hears of the same: a
+# config, and which part.
 NESTED_PARTS = {"max_position_embeddings": 24, "hidden_size": 8}
 MODULES: list[tuple[str, str, tuple[int, ...], dict[str, Any]]] = [
-    ("musicgen", "MusicgenSinusoidalPositionalEmbedding", (24, 8), {"decoder": {"model_type": "musicgen_decoder", **NESTED_PARTS}}),
+    ("musicgen", "MusicgenSinusoidalPositionalEmbedding", (24, 8),
+     {"decoder": {"model_type": "musicgen_decoder", **NESTED_PARTS}}),
     (
         "musicgen_melody",
         "MusicgenMelodySinusoidalPositionalEmbedding",
         (24, 8),
-        {"model_type": "musicgen_melody", "decoder": {"model_type": "musicgen_melody_decoder", **NESTED_PARTS}},
+        {"model_type": "musicgen_melody", "decoder": {"model_type": "musicgen_melody_decoder",
+         **NESTED_PARTS}},
     ),
-    ("kosmos2", "Kosmos2TextSinusoidalPositionalEmbedding", (24, 8, 1), {"text_config": {"model_type": "kosmos_2_text_model", "embed_dim": 8, "max_position_embeddings": 24}}),
+    ("kosmos2", "Kosmos2TextSinusoidalPositionalEmbedding", (24, 8, 1),
+     {"text_config": {"model_type": "kosmos_2_text_model", "embed_dim": 8,
+     "max_position_embeddings": 24}}),
     (
         "kosmos2_5",
         "Kosmos2_5TextSinusoidalPositionalEmbedding",
         (24, 8, 1),
-        {"text_config": {"model_type": "kosmos_2_5_text_model", "embed_dim": 8, "max_position_embeddings": 24}},
+        {"text_config": {"model_type": "kosmos_2_5_text_model", "embed_dim": 8,
+         "max_position_embeddings": 24}},
     ),
-    ("seamless_m4t", "SeamlessM4TSinusoidalPositionalEmbedding", (24, 8, 0), {"model_type": "seamless_m4t", "pad_token_id": 0, **NESTED_PARTS}),
-    ("speecht5", "SpeechT5SinusoidalPositionalEmbedding", (24, 8, 1), {"model_type": "speecht5", "pad_token_id": 1, "max_text_positions": 24, "hidden_size": 8}),
-    ("trocr", "TrOCRSinusoidalPositionalEmbedding", (24, 8, 1), {"model_type": "trocr", "use_learned_position_embeddings": False, **NESTED_PARTS}),
-    ("speech_to_text", "Speech2TextSinusoidalPositionalEmbedding", (24, 8, 1), {"model_type": "speech_to_text", "max_target_positions": 24, "d_model": 8}),
+    ("seamless_m4t", "SeamlessM4TSinusoidalPositionalEmbedding", (24, 8, 0),
+     {"model_type": "seamless_m4t", "pad_token_id": 0, **NESTED_PARTS}),
+    ("speecht5", "SpeechT5SinusoidalPositionalEmbedding", (24, 8, 1), {"model_type": "speecht5",
+     "pad_token_id": 1, "max_text_positions": 24, "hidden_size": 8}),
+    ("trocr", "TrOCRSinusoidalPositionalEmbedding", (24, 8, 1), {"model_type": "trocr",
+     "use_learned_position_embeddings": False, **NESTED_PARTS}),
+    ("speech_to_text", "Speech2TextSinusoidalPositionalEmbedding", (24, 8, 1),
+     {"model_type": "speech_to_text", "max_target_positions": 24, "d_model": 8}),
     (
         "qwen2_5_omni",
         "SinusoidsPositionEmbedding",
         (24, 8),
-        {"thinker_config": {"audio_config": {"model_type": "qwen2_5_omni_audio_encoder", "max_source_positions": 24, "d_model": 8}}},
+        {"thinker_config": {"audio_config": {"model_type": "qwen2_5_omni_audio_encoder",
+         "max_source_positions": 24, "d_model": 8}}},
     ),
-    ("informer", "InformerSinusoidalPositionalEmbedding", (24, 8), {"model_type": "informer", "context_length": 20, "prediction_length": 4, "d_model": 8}),
+    ("informer", "InformerSinusoidalPositionalEmbedding", (24, 8), {"model_type": "informer",
+     "context_length": 20, "prediction_length": 4, "d_model": 8}),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("folder", "name", "sizes", "config"), MODULES)
-def test_a_nested_part_has_the_sinusoid_of_its_module(folder: str, name: str, sizes: tuple[int, ...], config: dict[str, Any]) -> None:
+def test_a_nested_part_has_the_sinusoid_of_its_module(
+    folder: str, name: str, sizes: tuple[int, ...], config: dict[str, Any]
+) -> None:
     import importlib
 
-    module = getattr(importlib.import_module(f"transformers.models.{folder}.modeling_{folder}"), name)(*sizes)
+    module = getattr(
+        importlib.import_module(f"transformers.models.{folder}.modeling_{folder}"), name
+    )(*sizes)
     made = getattr(module, "weights", getattr(module, "positional_embedding", None))
     theirs = (module.create_weight() if made is None else made).double().numpy()
-    (encoding, *_) = found_by(SCHEME, DictFiles(config))
+    encoding, *_ = found_by(SCHEME, DictFiles(config))
     form, first = form_of(encoding, PositionTable), getattr(module, "padding_idx", None)
-    np.testing.assert_allclose(form.vectors[: 24 - form.first_row], theirs[form.first_row : 24], rtol=0, atol=FLOAT32)
+    np.testing.assert_allclose(
+        form.vectors[: 24 - form.first_row], theirs[form.first_row : 24], rtol=0, atol=FLOAT32
+    )
     assert form.first_row == (0 if len(sizes) < 3 or first is None else first + 1)
 
 
 def test_the_first_position_of_a_speech_model_follows_its_padding() -> None:
     model = tiny.build(
-        "speech_to_text", num_conv_layers=1, conv_kernel_sizes=[3], conv_channels=8, input_feat_per_channel=4, pad_token_id=1
+        "speech_to_text",
+        num_conv_layers=1,
+        conv_kernel_sizes=[3],
+        conv_channels=8,
+        input_feat_per_channel=4,
+        pad_token_id=1,
     )
-    tables = {encoding.part: form_of(encoding, PositionTable) for encoding in found_by(SCHEME, DictFiles(model.config.to_dict()))}
+    tables = {
+        encoding.part: form_of(encoding, PositionTable)
+        for encoding in found_by(SCHEME, DictFiles(model.config.to_dict()))
+    }
     assert sorted(tables) == ["decoder", "encoder"]
     import torch
 
-    expected = model.decoder.embed_positions(torch.tensor([tiny.IDS])).double().numpy().reshape(-1, tiny.WIDTH)
-    np.testing.assert_allclose(tables["decoder"].vectors[: len(tiny.IDS)], expected, rtol=0, atol=FLOAT32)
+    expected = (
+        model.decoder.embed_positions(torch.tensor([tiny.IDS]))
+        .double()
+        .numpy()
+        .reshape(-1, tiny.WIDTH)
+    )
+    np.testing.assert_allclose(
+        tables["decoder"].vectors[: len(tiny.IDS)], expected, rtol=0, atol=FLOAT32
+    )
 
 
 def test_the_sinusoid_of_canary_equals_the_scaled_one_of_its_module() -> None:
@@ -186,12 +267,27 @@ def test_the_sinusoid_of_canary_equals_the_scaled_one_of_its_module() -> None:
     from transformers.models.canary.modeling_canary import CanaryPositionalEmbedding
 
     theirs = CanaryPositionalEmbedding(24, 8)(torch.arange(24)).double().numpy()
-    (encoding,) = found_by(SCHEME, DictFiles({"model_type": "canary", "decoder_config": {"model_type": "canary_decoder", **NESTED_PARTS}}))
-    np.testing.assert_allclose(form_of(encoding, PositionTable).vectors, theirs, rtol=0, atol=FLOAT32)
+    (encoding,) = found_by(
+        SCHEME,
+        DictFiles(
+            {
+                "model_type": "canary",
+                "decoder_config": {"model_type": "canary_decoder", **NESTED_PARTS},
+            }
+        ),
+    )
+    np.testing.assert_allclose(
+        form_of(encoding, PositionTable).vectors, theirs, rtol=0, atol=FLOAT32
+    )
     assert (encoding.part, "divided by the square root" in encoding.notes[0]) == ("decoder", True)
 
 
-FUN_ASR = {"model_type": "fun_asr_nano_encoder", "num_mel_bins": 4, "num_stacked_frames": 3, "max_position_embeddings": 24}
+FUN_ASR = {
+    "model_type": "fun_asr_nano_encoder",
+    "num_mel_bins": 4,
+    "num_stacked_frames": 3,
+    "max_position_embeddings": 24,
+}
 
 
 def test_the_sinusoid_of_fun_asr_starts_at_one_and_is_as_wide_as_its_stacked_frames() -> None:
@@ -199,33 +295,60 @@ def test_the_sinusoid_of_fun_asr_starts_at_one_and_is_as_wide_as_its_stacked_fra
     from transformers.models.fun_asr_nano.modeling_fun_asr_nano import FunAsrNanoPositionEmbedding
 
     theirs = FunAsrNanoPositionEmbedding(24, 12)(torch.zeros(1, 23, 12)).double().numpy()
-    (encoding,) = found_by(SCHEME, DictFiles({"model_type": "fun_asr_nano", "audio_config": FUN_ASR}))
-    np.testing.assert_allclose(form_of(encoding, PositionTable).vectors, theirs, rtol=0, atol=FLOAT32)
+    (encoding,) = found_by(
+        SCHEME, DictFiles({"model_type": "fun_asr_nano", "audio_config": FUN_ASR})
+    )
+    np.testing.assert_allclose(
+        form_of(encoding, PositionTable).vectors, theirs, rtol=0, atol=FLOAT32
+    )
     assert (encoding.part, encoding.modality) == ("audio encoder", "audio")
 
 
-@pytest.mark.parametrize("wrong", [{"num_mel_bins": 0}, {"num_stacked_frames": "x"}, {"max_position_embeddings": 1}])
+@pytest.mark.parametrize(
+    "wrong", [{"num_mel_bins": 0}, {"num_stacked_frames": "x"}, {"max_position_embeddings": 1}]
+)
 def test_an_invalid_size_of_stacked_frames_is_a_row_error(wrong: dict[str, object]) -> None:
     with pytest.raises(RowError, match=r"test.*expected"):
-        found_by(SCHEME, DictFiles({"model_type": "fun_asr_nano", "audio_config": {**FUN_ASR, **wrong}}))
+        found_by(
+            SCHEME, DictFiles({"model_type": "fun_asr_nano", "audio_config": {**FUN_ASR, **wrong}})
+        )
 
 
 def test_a_config_with_audio_stack_and_talker_has_the_sinusoid_of_the_former() -> None:
     audio = {"model_type": "qwen2_5_omni_audio_encoder", "max_source_positions": 24, "d_model": 8}
     (encoding,) = found_by(
-        SCHEME, DictFiles({"thinker_config": {"audio_config": audio}, "talker_config": {"model_type": "qwen2_5_omni_talker"}})
+        SCHEME,
+        DictFiles(
+            {
+                "thinker_config": {"audio_config": audio},
+                "talker_config": {"model_type": "qwen2_5_omni_talker"},
+            }
+        ),
     )
-    assert (encoding.part, form_of(encoding, PositionTable).vectors.shape) == ("audio encoder", (24, 8))
+    assert (encoding.part, form_of(encoding, PositionTable).vectors.shape) == (
+        "audio encoder",
+        (24, 8),
+    )
 
 
 @pytest.mark.parametrize("half", [100, 30])
-def test_positions_of_sound_are_counted_anew_in_every_chunk_that_the_model_convolves(half: int) -> None:
+def test_positions_of_sound_are_counted_anew_in_every_chunk_that_the_model_convolves(
+    half: int,
+) -> None:
     import torch
     from transformers.models.qwen2_5_omni.modeling_qwen2_5_omni import chunk_and_pad_features
 
     _, lengths = chunk_and_pad_features(torch.zeros(4, 500), torch.tensor([500]), half)
     (encoding,) = found_by(
-        SCHEME, DictFiles({"model_type": "qwen2_5_omni_audio_encoder", "max_source_positions": 24, "d_model": 8, "n_window": half})
+        SCHEME,
+        DictFiles(
+            {
+                "model_type": "qwen2_5_omni_audio_encoder",
+                "max_source_positions": 24,
+                "d_model": 8,
+                "n_window": half,
+            }
+        ),
     )
     assert f"restart every {int(lengths[0])} frames" in encoding.notes[0]
 
@@ -233,7 +356,10 @@ def test_positions_of_sound_are_counted_anew_in_every_chunk_that_the_model_convo
 def test_a_stored_table_of_another_part_does_not_override_a_sinusoid() -> None:
     text = {"model_type": "kosmos_2_text_model", "embed_dim": 8, "max_position_embeddings": 24}
     table = np.random.default_rng(0).normal(size=(10, 8))
-    files = DictFiles({"model_type": "kosmos-2", "text_config": text}, {"vision_model.embeddings.position_embedding.weight": table})
+    files = DictFiles(
+        {"model_type": "kosmos-2", "text_config": text},
+        {"vision_model.embeddings.position_embedding.weight": table},
+    )
     assert [encoding.part for encoding in found_by(SCHEME, files)] == ["decoder"]
 
 
@@ -249,10 +375,17 @@ def speaking() -> Any:
     from transformers import SpeechT5Config, SpeechT5ForTextToSpeech
 
     sizes = {
-        f"{side}_{name}": size for side in ("encoder", "decoder") for name, size in (("layers", 1), ("attention_heads", 2), ("ffn_dim", 8))
+        f"{side}_{name}": size
+        for side in ("encoder", "decoder")
+        for name, size in (("layers", 1), ("attention_heads", 2), ("ffn_dim", 8))
     }
     config = SpeechT5Config(
-        vocab_size=40, hidden_size=8, max_speech_positions=20, max_text_positions=24, speech_decoder_prenet_units=8, **sizes
+        vocab_size=40,
+        hidden_size=8,
+        max_speech_positions=20,
+        max_text_positions=24,
+        speech_decoder_prenet_units=8,
+        **sizes,
     )
     model = SpeechT5ForTextToSpeech(config).eval()
     for name, side in (("encoder", 1.5), ("decoder", -0.25)):
@@ -268,15 +401,26 @@ def test_the_sinusoids_of_speecht5_equal_the_scaled_ones_of_its_modules() -> Non
         encoding.part: form_of(encoding, PositionTable)
         for encoding in found_by(SCHEME, DictFiles(model.config.to_dict(), tiny.arrays(model)))
     }
-    assert {part: len(form.vectors) for part, form in tables.items()} == {"text encoder": 24, "speech decoder": 20}
-    for part, side in (("text encoder", model.speecht5.encoder), ("speech decoder", model.speecht5.decoder)):
+    assert {part: len(form.vectors) for part, form in tables.items()} == {
+        "text encoder": 24,
+        "speech decoder": 20,
+    }
+    for part, side in (
+        ("text encoder", model.speecht5.encoder),
+        ("speech decoder", model.speecht5.decoder),
+    ):
         theirs = side.prenet.encode_positions(torch.zeros(1, 12, 8)).detach().double().numpy()[0]
         np.testing.assert_allclose(tables[part].vectors[:12], theirs, rtol=0, atol=FLOAT32)
 
 
 def test_a_side_of_speecht5_without_a_factor_has_the_plain_sinusoid() -> None:
     files = DictFiles(
-        {"model_type": "speecht5", "hidden_size": 8, "max_speech_positions": 20, "max_text_positions": 24},
+        {
+            "model_type": "speecht5",
+            "hidden_size": 8,
+            "max_speech_positions": 20,
+            "max_text_positions": 24,
+        },
         {"speecht5.decoder.prenet.encode_positions.alpha": np.array(2.0)},
     )
     encodings = found_by(SCHEME, files)
@@ -286,4 +430,7 @@ def test_a_side_of_speecht5_without_a_factor_has_the_plain_sinusoid() -> None:
 
 def test_a_factor_with_several_numbers_is_a_row_error() -> None:
     with pytest.raises(RowError, match=r"expected one number"):
-        found_by(SCHEME, DictFiles({"hidden_size": 8}, {"encoder.prenet.encode_positions.alpha": np.zeros(3)}))
+        found_by(
+            SCHEME,
+            DictFiles({"hidden_size": 8}, {"encoder.prenet.encode_positions.alpha": np.zeros(3)}),
+        )

@@ -39,19 +39,28 @@ def theirs(offsets: Array, n_buckets: int, max_distance: int, causal: bool) -> A
     import torch
     from transformers.models.t5.modeling_t5 import T5Attention
 
-    bucket = T5Attention._relative_position_bucket(torch.from_numpy(offsets), not causal, n_buckets, max_distance)
+    bucket = T5Attention._relative_position_bucket(
+        torch.from_numpy(offsets), not causal, n_buckets, max_distance
+    )
     return np.asarray(bucket.numpy())
 
 
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize(("n_buckets", "max_distance"), SIZES)
-def test_buckets_equal_those_of_transformers(n_buckets: int, max_distance: int, causal: bool) -> None:
-    np.testing.assert_array_equal(buckets(OFFSETS, n_buckets, max_distance, causal), theirs(OFFSETS, n_buckets, max_distance, causal))
+def test_buckets_equal_those_of_transformers(
+    n_buckets: int, max_distance: int, causal: bool
+) -> None:
+    np.testing.assert_array_equal(
+        buckets(OFFSETS, n_buckets, max_distance, causal),
+        theirs(OFFSETS, n_buckets, max_distance, causal),
+    )
 
 
 def test_buckets_of_later_keys_equal_those_of_earlier_ones_plus_half() -> None:
     distances = np.arange(1, 200)
-    np.testing.assert_array_equal(buckets(distances, 32, 128, causal=False), 16 + buckets(-distances, 32, 128, causal=False))
+    np.testing.assert_array_equal(
+        buckets(distances, 32, 128, causal=False), 16 + buckets(-distances, 32, 128, causal=False)
+    )
 
 
 def test_a_note_mentions_the_unused_bucket_16_of_an_encoder() -> None:
@@ -66,12 +75,17 @@ def test_a_decoder_has_no_unused_bucket() -> None:
 
 @pytest.mark.parametrize(("name", "first"), [(NAME, 91), (DECODER_NAME, 113)])
 def test_a_note_gives_the_first_distance_of_the_last_bucket(name: str, first: int) -> None:
-    assert f"offsets of {first} positions or more" in find(DictFiles(arrays={name: TABLE}))[0].notes[0]
+    assert (
+        f"offsets of {first} positions or more" in find(DictFiles(arrays={name: TABLE}))[0].notes[0]
+    )
 
 
 def test_the_values_next_to_the_query_by_hand() -> None:
     form = form_of(find(DictFiles(arrays={NAME: TABLE}))[0], OffsetBias)
-    near = {int(offset): value.tolist() for offset, value in zip(form.offsets, form.values.T, strict=True)}
+    near = {
+        int(offset): value.tolist()
+        for offset, value in zip(form.offsets, form.values.T, strict=True)
+    }
     assert near[-1] == TABLE[1].tolist()
     assert near[0] == TABLE[0].tolist()
     assert near[1] == TABLE[17].tolist()
@@ -89,19 +103,32 @@ def test_the_unused_table_of_cross_attention_is_ignored() -> None:
 
 
 def test_tables_in_every_layer_have_distinct_keys() -> None:
-    names = [f"encoder.block.{layer}.layer.0.SelfAttention.relative_attention_bias.weight" for layer in range(3)]
+    names = [
+        f"encoder.block.{layer}.layer.0.SelfAttention.relative_attention_bias.weight"
+        for layer in range(3)
+    ]
     keys = [encoding.record.key for encoding in find(DictFiles(arrays=dict.fromkeys(names, TABLE)))]
     assert len(set(keys)) == 3
 
 
 @pytest.mark.parametrize(("config", "shape"), BAD)
-def test_a_mismatch_of_tensors_and_config_is_a_row_error(config: dict[str, object], shape: tuple[int, ...]) -> None:
+def test_a_mismatch_of_tensors_and_config_is_a_row_error(
+    config: dict[str, object], shape: tuple[int, ...]
+) -> None:
     with pytest.raises(RowError, match=r"test: .*expected"):
         find(DictFiles(config, {NAME: np.zeros(shape)}))
 
 
 def test_tensors_of_other_names_are_ignored() -> None:
-    assert find(DictFiles({"model_type": "t5"}, {"encoder.global_relative_attention_bias.weight": TABLE, "shared.weight": TABLE})) == []
+    assert (
+        find(
+            DictFiles(
+                {"model_type": "t5"},
+                {"encoder.global_relative_attention_bias.weight": TABLE, "shared.weight": TABLE},
+            )
+        )
+        == []
+    )
 
 
 @pytest.fixture(scope="module")
@@ -110,26 +137,54 @@ def t5(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, FolderFiles]:
     from transformers import T5Config, T5Model
 
     torch.manual_seed(0)
-    config = T5Config(vocab_size=12, d_model=16, d_kv=8, d_ff=16, num_layers=2, num_decoder_layers=2, num_heads=2)
+    config = T5Config(
+        vocab_size=12, d_model=16, d_kv=8, d_ff=16, num_layers=2, num_decoder_layers=2, num_heads=2
+    )
     model = T5Model(config).eval()
     return model, FolderFiles(save_model(model, tmp_path_factory.mktemp("t5")), "t5")
 
 
 @pytest.mark.parametrize("part", ["encoder", "decoder"])
-def test_the_bias_read_from_a_folder_equals_what_the_model_adds(t5: tuple[Any, FolderFiles], part: str) -> None:
+def test_the_bias_read_from_a_folder_equals_what_the_model_adds(
+    t5: tuple[Any, FolderFiles], part: str
+) -> None:
     model, files = t5
     form = next(form_of(encoding, OffsetBias) for encoding in find(files) if encoding.part == part)
-    bias = getattr(model, part).block[0].layer[0].SelfAttention.compute_bias(120, 120)[0].detach().double().numpy()
-    visible = np.tril(np.ones((120, 120), dtype=bool)) if form.causal else np.ones((120, 120), dtype=bool)
+    bias = (
+        getattr(model, part)
+        .block[0]
+        .layer[0]
+        .SelfAttention.compute_bias(120, 120)[0]
+        .detach()
+        .double()
+        .numpy()
+    )
+    visible = (
+        np.tril(np.ones((120, 120), dtype=bool)) if form.causal else np.ones((120, 120), dtype=bool)
+    )
     np.testing.assert_allclose(form.kernel(120)[:, visible], bias[:, visible], rtol=0, atol=1e-6)
 
 
 N = 40
 BOTH = ids(N, "input_ids", "decoder_input_ids")
-SIZE: dict[str, Any] = {"vocab_size": 40, "d_model": 16, "d_ff": 16, "d_kv": 8, "num_layers": 2, "num_decoder_layers": 2, "num_heads": 2}
+SIZE: dict[str, Any] = {
+    "vocab_size": 40,
+    "d_model": 16,
+    "d_ff": 16,
+    "d_kv": 8,
+    "num_layers": 2,
+    "num_decoder_layers": 2,
+    "num_heads": 2,
+}
 FEW = {"relative_attention_num_buckets": 8, "relative_attention_max_distance": 20}
 LONG = {**SIZE, **FEW, "local_radius": 6, "global_block_size": 4}
-ENCODER: dict[str, Any] = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16, "vocab_size": 40}
+ENCODER: dict[str, Any] = {
+    "hidden_size": 16,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "intermediate_size": 16,
+    "vocab_size": 40,
+}
 
 
 @pytest.mark.parametrize("name", ["T5Model", "MT5Model", "SwitchTransformersModel"])
@@ -145,12 +200,18 @@ def test_every_layer_of_umt5_has_the_bias_that_it_adds(tmp_path: Path) -> None:
     model = made("UMT5Model", **SIZE, **FEW)
     theirs = returned(model, "compute_bias", **BOTH)
     encodings = read(find, model, tmp_path)
-    for part, bias in zip(("encoder layer 0", "encoder layer 1", "decoder layer 0", "decoder layer 1"), theirs, strict=True):
+    for part, bias in zip(
+        ("encoder layer 0", "encoder layer 1", "decoder layer 0", "decoder layer 1"),
+        theirs,
+        strict=True,
+    ):
         same(encodings[part], bias[0])
 
 
 def test_the_bias_of_mpnet_equals_what_the_model_adds_for_every_config(tmp_path: Path) -> None:
-    model = made("MPNetModel", **ENCODER, max_position_embeddings=64, relative_attention_max_distance=20)
+    model = made(
+        "MPNetModel", **ENCODER, max_position_embeddings=64, relative_attention_max_distance=20
+    )
     (bias,) = returned(model, "compute_position_bias", **ids(N))
     same(read(find, model, tmp_path)["encoder"], bias[0])
 
@@ -166,7 +227,9 @@ def test_the_bias_of_wavlm_equals_that_of_its_first_layer_before_the_gate(tmp_pa
 
 
 def blocked(values: Floats, block: int) -> Floats:
-    """LongT5's bias (1, 1, n_heads, block, 3 · block) of the first query of a block: (n_heads, n_offsets), from −(block − 1) on."""
+    """LongT5's bias (1, 1, n_heads, block, 3 · block) of the first query of a block: (n_heads,
+    n_offsets), from −(block − 1) on.
+    """
     return np.asarray(values[0, 0, :, 0, 1 : 2 * block])
 
 
@@ -184,28 +247,60 @@ def test_the_global_bias_of_longt5_equals_what_it_adds(tmp_path: Path) -> None:
     model = made("LongT5Model", encoder_attention_type="transient-global", **LONG)
     local, side, _ = returned(model, "compute_bias", "compute_side_bias", **BOTH)
     encodings = read(find, model, tmp_path)
-    np.testing.assert_allclose(form_of(encodings["encoder"], OffsetBias).values, blocked(local, 7), rtol=0, atol=1e-6)
+    np.testing.assert_allclose(
+        form_of(encodings["encoder"], OffsetBias).values, blocked(local, 7), rtol=0, atol=1e-6
+    )
     same(encodings["encoder blocks"], side[0][:, ::4])
 
 
 def test_the_bias_of_pix2struct_equals_what_its_decoder_adds(tmp_path: Path) -> None:
-    text = {"vocab_size": 40, "hidden_size": 16, "d_kv": 8, "d_ff": 16, "num_layers": 1, "num_heads": 2, "initializer_range": 0.1, **FEW}
-    vision = {"hidden_size": 16, "patch_embed_hidden_size": 16, "d_ff": 16, "d_kv": 8, "num_hidden_layers": 1, "num_attention_heads": 2}
-    model = made("Pix2StructForConditionalGeneration", text_config=text, vision_config={**vision, "seq_len": 16}, initializer_range=0.1)
+    text = {
+        "vocab_size": 40,
+        "hidden_size": 16,
+        "d_kv": 8,
+        "d_ff": 16,
+        "num_layers": 1,
+        "num_heads": 2,
+        "initializer_range": 0.1,
+        **FEW,
+    }
+    vision = {
+        "hidden_size": 16,
+        "patch_embed_hidden_size": 16,
+        "d_ff": 16,
+        "d_kv": 8,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+    }
+    model = made(
+        "Pix2StructForConditionalGeneration",
+        text_config=text,
+        vision_config={**vision, "seq_len": 16},
+        initializer_range=0.1,
+    )
     (encoding,) = read(find, model, tmp_path).values()
     (bias,) = returned(model.decoder, "compute_bias", **ids(N))
     same(encoding, bias[0])
 
 
 def page(n_words: int, size: int) -> Any:
-    """Boxes of words on a page of ``size``; left and lower edges increase by 1 from word to word."""
+    """Boxes of words on a page of ``size``; left and lower edges increase by 1 from word to
+    word.
+    """
     import torch
 
     edge = torch.arange(n_words)
     return torch.stack([edge, edge, edge + 1, edge], dim=-1)[None] * (size // 100)
 
 
-LAYOUT = {"rel_pos_bins": 8, "max_rel_pos": 20, "rel_2d_pos_bins": 16, "max_rel_2d_pos": 30, "coordinate_size": 3, "shape_size": 2}
+LAYOUT = {
+    "rel_pos_bins": 8,
+    "max_rel_pos": 20,
+    "rel_2d_pos_bins": 16,
+    "max_rel_2d_pos": 30,
+    "coordinate_size": 3,
+    "shape_size": 2,
+}
 
 
 def test_the_biases_of_layoutlmv3_equal_what_reaches_the_logit(tmp_path: Path) -> None:
@@ -213,9 +308,15 @@ def test_the_biases_of_layoutlmv3_equal_what_reaches_the_logit(tmp_path: Path) -
 
     model = made("LayoutLMv3Model", **ENCODER, **LAYOUT, max_position_embeddings=64)
     encodings, scale = read(find, model, tmp_path), 8**-0.5
-    same(encodings["encoder"], scale * as_numbers(model.encoder._cal_1d_pos_emb(torch.arange(N)[None]))[0])
+    same(
+        encodings["encoder"],
+        scale * as_numbers(model.encoder._cal_1d_pos_emb(torch.arange(N)[None]))[0],
+    )
     both = scale * as_numbers(model.encoder._cal_2d_pos_emb(page(N, 100)))[0]
-    ours = [form_of(encodings[f"encoder {side} the page"], OffsetBias).kernel(N) for side in ("across", "down")]
+    ours = [
+        form_of(encodings[f"encoder {side} the page"], OffsetBias).kernel(N)
+        for side in ("across", "down")
+    ]
     np.testing.assert_allclose(ours[0] + ours[1], both[:, :31, :31], rtol=0, atol=1e-6)
 
 
@@ -223,17 +324,33 @@ def test_layoutlmv3_divides_the_bias_with_the_logit(tmp_path: Path) -> None:
     """The attention itself: without content, the logit is the bias alone."""
     import torch
 
-    model = made("LayoutLMv3Model", **ENCODER, **LAYOUT, max_position_embeddings=64, attn_implementation="eager")
+    model = made(
+        "LayoutLMv3Model",
+        **ENCODER,
+        **LAYOUT,
+        max_position_embeddings=64,
+        attn_implementation="eager",
+    )
     attention = model.encoder.layer[0].attention.self
     for projection in (attention.query, attention.key):
         torch.nn.init.zeros_(projection.weight), torch.nn.init.zeros_(projection.bias)
     bias = model.encoder._cal_1d_pos_emb(torch.arange(9)[None])
-    weights = attention(torch.zeros(1, 9, 16), rel_pos=bias, rel_2d_pos=0.0 * bias, output_attentions=True)[1]
-    ours = torch.tensor(form_of(read(find, model, tmp_path)["encoder"], OffsetBias).kernel(9)).softmax(dim=-1)
+    weights = attention(
+        torch.zeros(1, 9, 16), rel_pos=bias, rel_2d_pos=0.0 * bias, output_attentions=True
+    )[1]
+    ours = torch.tensor(
+        form_of(read(find, model, tmp_path)["encoder"], OffsetBias).kernel(9)
+    ).softmax(dim=-1)
     np.testing.assert_allclose(as_numbers(weights)[0], ours, rtol=0, atol=1e-6)
 
 
-UDOP = {**SIZE, "max_2d_position_embeddings": 64, "image_size": 8, "patch_size": 4, "tie_word_embeddings": False}
+UDOP = {
+    **SIZE,
+    "max_2d_position_embeddings": 64,
+    "image_size": 8,
+    "patch_size": 4,
+    "tie_word_embeddings": False,
+}
 LISTED = [
     {"type": "1d", "max_distance": 20},
     {"type": "horizontal", "scaling_factor": 64},
@@ -246,7 +363,12 @@ def test_the_biases_of_the_encoder_of_udop_equal_those_of_its_modules(tmp_path: 
 
     model = made("UdopModel", **UDOP, relative_bias_args=LISTED)
     encodings = read(find, model, tmp_path)
-    assert sorted(encodings) == ["decoder", "encoder", "encoder across the page", "encoder down the page"]
+    assert sorted(encodings) == [
+        "decoder",
+        "encoder",
+        "encoder across the page",
+        "encoder down the page",
+    ]
     along, across, down = model.encoder.relative_bias.biases
     same(encodings["encoder"], as_numbers(along(torch.ones(1, N)))[0])
     same(encodings["encoder across the page"], as_numbers(across(bbox=page(N, 100) / 64))[0])
@@ -271,8 +393,21 @@ def test_a_tied_bias_of_udop_is_read_from_block_0() -> None:
 def test_the_bias_of_cpmant_equals_what_it_adds_within_a_segment(tmp_path: Path) -> None:
     import torch
 
-    sizes = {"dim_head": 8, "dim_ff": 16, "position_bias_num_buckets": 8, "position_bias_max_distance": 20, "segment_types": 3}
-    model = made("CpmAntModel", vocab_size=40, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, **sizes)
+    sizes = {
+        "dim_head": 8,
+        "dim_ff": 16,
+        "position_bias_num_buckets": 8,
+        "position_bias_max_distance": 20,
+        "segment_types": 3,
+    }
+    model = made(
+        "CpmAntModel",
+        vocab_size=40,
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        **sizes,
+    )
     position, segment = torch.arange(N)[None], torch.ones(1, N, dtype=torch.long)
     (encoding,) = read(find, model, tmp_path).values()
     same(encoding, as_numbers(model.position_bias(position, position, segment, segment))[0])
@@ -285,14 +420,27 @@ def test_the_bias_of_phi_4_multimodal_has_one_row_for_each_offset() -> None:
         Phi4MultimodalAudioRelativeAttentionBias,
     )
 
-    module = Phi4MultimodalAudioRelativeAttentionBias(Phi4MultimodalAudioConfig(bias_max_distance=10, num_attention_heads=2))
+    module = Phi4MultimodalAudioRelativeAttentionBias(
+        Phi4MultimodalAudioConfig(bias_max_distance=10, num_attention_heads=2)
+    )
     name = "audio_embed.encoder.relative_attention_bias_layer.bias_values.weight"
-    (encoding,) = find(DictFiles({"audio_config": {"bias_max_distance": 10}}, {name: module.bias_values.weight.detach().numpy()}))
+    (encoding,) = find(
+        DictFiles(
+            {"audio_config": {"bias_max_distance": 10}},
+            {name: module.bias_values.weight.detach().numpy()},
+        )
+    )
     assert encoding.part == "audio encoder"
     bias = as_numbers(module(torch.zeros(1, N, 1)))[0]
-    np.testing.assert_allclose(form_of(encoding, OffsetBias).kernel(N), bias[:, :11, :11], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(
+        form_of(encoding, OffsetBias).kernel(N), bias[:, :11, :11], rtol=0, atol=1e-6
+    )
 
 
 def test_sizes_are_read_from_a_nested_config() -> None:
-    nested = {"text_config": {"relative_attention_num_buckets": 8, "relative_attention_max_distance": 20}}
-    assert form_of(find(DictFiles(nested, {NAME: TABLE[:8]}))[0], OffsetBias).offsets.tolist() == list(range(-20, 21))
+    nested = {
+        "text_config": {"relative_attention_num_buckets": 8, "relative_attention_max_distance": 20}
+    }
+    assert form_of(
+        find(DictFiles(nested, {NAME: TABLE[:8]}))[0], OffsetBias
+    ).offsets.tolist() == list(range(-20, 21))

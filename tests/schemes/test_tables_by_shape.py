@@ -14,9 +14,16 @@ from generator.pipeline.evaluate import all_schemes, find
 from tests import tiny
 from tests.support import DictFiles, form_of
 
-NARROW = {"num_labels": 2, "intermediate_size": 24, "hidden_dim": 24, "n_inner": 24, "dim_feedforward": 24}
+NARROW = {
+    "num_labels": 2,
+    "intermediate_size": 24,
+    "hidden_dim": 24,
+    "n_inner": 24,
+    "dim_feedforward": 24,
+}
 IMAGES = {**NARROW, "image_size": 24, "patch_size": 4, "num_channels": 3}
-# The family, its options, the part, and the module that holds the table; row 0 of that belongs to position −first_row.
+# The family, its options, the part, and the module that holds the table; row 0 of that belongs to
+# position −first_row.
 FAMILIES: list[tuple[str, dict[str, Any], str, str, int]] = [
     ("bert", NARROW, "encoder", "embeddings.position_embeddings.weight", 0),
     ("roberta", NARROW, "encoder", "embeddings.position_embeddings.weight", 2),
@@ -37,11 +44,18 @@ UNKNOWN = {
 def renamed(model: Any, *, transposed: bool = False) -> dict[str, Array]:
     """The stored tensors of a model, as t0, t1 …; matrices transposed if wanted."""
     arrays = list(tiny.arrays(model).values())
-    return {f"t{index}": array.T if transposed and array.ndim == 2 else array for index, array in enumerate(arrays)}
+    return {
+        f"t{index}": array.T if transposed and array.ndim == 2 else array
+        for index, array in enumerate(arrays)
+    }
 
 
 def found(config: Json, arrays: dict[str, Array]) -> list[Encoding[Form]]:
-    return [encoding for encoding in find(DictFiles(config, arrays)) if encoding.scheme in ("learned", "sinusoidal")]
+    return [
+        encoding
+        for encoding in find(DictFiles(config, arrays))
+        if encoding.scheme in ("learned", "sinusoidal")
+    ]
 
 
 def asked(config: Json, arrays: dict[str, Array]) -> str:
@@ -52,7 +66,13 @@ def asked(config: Json, arrays: dict[str, Array]) -> str:
 def of_unknown(**more: Array) -> dict[str, Array]:
     """Tensors of a family of two layers that nobody knows."""
     draws = np.random.default_rng(0)
-    return {"a": draws.normal(size=(40, 16)), "b": draws.normal(size=(32, 16)), "c": np.eye(16), "d": np.eye(16), **more}
+    return {
+        "a": draws.normal(size=(40, 16)),
+        "b": draws.normal(size=(32, 16)),
+        "c": np.eye(16),
+        "d": np.eye(16),
+        **more,
+    }
 
 
 @pytest.mark.parametrize(("family", "options", "part", "module", "first_row"), FAMILIES)
@@ -70,16 +90,27 @@ def test_a_table_is_found_by_the_shape_that_the_code_of_the_family_gives_it(
 @pytest.mark.parametrize(("family", "options"), [family[:2] for family in FAMILIES])
 def test_matrices_may_be_stored_transposed(family: str, options: dict[str, Any]) -> None:
     model = tiny.build(family, **options)
-    (plain,), (transposed,) = (found(model.config.to_dict(), renamed(model, transposed=flag)) for flag in (False, True))
-    np.testing.assert_array_equal(form_of(plain, PositionTable).vectors, form_of(transposed, PositionTable).vectors)
+    (plain,), (transposed,) = (
+        found(model.config.to_dict(), renamed(model, transposed=flag)) for flag in (False, True)
+    )
+    np.testing.assert_array_equal(
+        form_of(plain, PositionTable).vectors, form_of(transposed, PositionTable).vectors
+    )
 
 
 @pytest.mark.parametrize("name", ["{name}", "model.{name}", "t{index}"])
-@pytest.mark.parametrize(("family", "options", "module"), [(family, options, module) for family, options, _, module, _ in FAMILIES])
-def test_nothing_takes_the_place_of_a_table_that_is_not_stored(family: str, options: dict[str, Any], module: str, name: str) -> None:
+@pytest.mark.parametrize(
+    ("family", "options", "module"),
+    [(family, options, module) for family, options, _, module, _ in FAMILIES],
+)
+def test_nothing_takes_the_place_of_a_table_that_is_not_stored(
+    family: str, options: dict[str, Any], module: str, name: str
+) -> None:
     model = tiny.build(family, **options)
     others = [(other, array) for other, array in tiny.arrays(model).items() if other != module]
-    arrays = {name.format(name=other, index=index): array for index, (other, array) in enumerate(others)}
+    arrays = {
+        name.format(name=other, index=index): array for index, (other, array) in enumerate(others)
+    }
     assert found(model.config.to_dict(), arrays) == []
     assert asked(model.config.to_dict(), arrays) == ""
 
@@ -87,9 +118,11 @@ def test_nothing_takes_the_place_of_a_table_that_is_not_stored(family: str, opti
 def test_the_note_says_how_sure_that_is() -> None:
     model = tiny.build("bert", **NARROW)
     (encoding,) = found(model.config.to_dict(), renamed(model))
-    assert encoding.notes[0] == (
-        "No tensor has the name of a position table. In transformers, this family has one of 32 × 16 "
-        f"(embeddings.position_embeddings.weight). “{encoding.provenance.tensor}” is the only tensor of that shape; it is taken for this table."
+    assert (
+        encoding.notes[0]
+        == "No tensor has the name of a position table. In transformers, this family has one of 32"
+        f" × 16 (embeddings.position_embeddings.weight). “{encoding.provenance.tensor}” is the"
+        " only tensor of that shape; it is taken for this table."
     )
 
 
@@ -104,7 +137,9 @@ def test_names_of_other_parameters_are_no_obstacle() -> None:
 
 
 def test_a_family_without_a_table_has_none_whatever_shapes_there_are() -> None:
-    model = tiny.build("llama", intermediate_size=24, max_position_embeddings=16, num_key_value_heads=2)
+    model = tiny.build(
+        "llama", intermediate_size=24, max_position_embeddings=16, num_key_value_heads=2
+    )
     arrays = {**renamed(model), "one of another shape": np.ones((16, 20))}
     assert found(model.config.to_dict(), arrays) == []
     assert asked(model.config.to_dict(), arrays) == ""
@@ -114,24 +149,32 @@ def test_of_two_tensors_of_the_shape_none_is_shown() -> None:
     model = tiny.build("bert", **NARROW)
     arrays = {**renamed(model), "another": np.ones((16, 32))}
     assert found(model.config.to_dict(), arrays) == []
-    assert "has one of 32 × 16; 2 tensors have that shape, so none is shown." in asked(model.config.to_dict(), arrays)
+    assert "has one of 32 × 16; 2 tensors have that shape, so none is shown." in asked(
+        model.config.to_dict(), arrays
+    )
 
 
 def test_a_table_as_wide_as_long_is_not_told_from_the_matrices_of_a_layer() -> None:
     model = tiny.build("bert", **NARROW, max_position_embeddings=16)
     # The table, query, key, value and output of one layer, and the pooler.
     assert found(model.config.to_dict(), renamed(model)) == []
-    assert "6 tensors have that shape, and 6 parameters of the model do" in asked(model.config.to_dict(), renamed(model))
+    assert "6 tensors have that shape, and 6 parameters of the model do" in asked(
+        model.config.to_dict(), renamed(model)
+    )
 
 
 def test_one_tensor_for_two_parameters_of_its_shape_is_not_shown() -> None:
     model = tiny.build("bart")
     arrays = {"t0": np.ones((34, 16))}
     assert found(model.config.to_dict(), arrays) == []
-    assert "1 tensor has that shape, and 2 parameters of the model do, so none is shown" in asked(model.config.to_dict(), arrays)
+    assert "1 tensor has that shape, and 2 parameters of the model do, so none is shown" in asked(
+        model.config.to_dict(), arrays
+    )
 
 
-def test_no_model_is_made_where_a_tensor_is_named_as_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_model_is_made_where_a_tensor_is_named_as_a_table(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     model = tiny.build("bert", **NARROW)
     monkeypatch.setattr(tables_by_shape, "parameters_of", _refuse)
     assert len(found(model.config.to_dict(), tiny.arrays(model))) == 1
@@ -140,13 +183,25 @@ def test_no_model_is_made_where_a_tensor_is_named_as_a_table(monkeypatch: pytest
 
 
 @pytest.mark.parametrize("family", ["llama", "t5", "mamba", "bloom", "qwen3"])
-def test_no_model_is_made_of_a_family_whose_code_has_no_table(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_model_is_made_of_a_family_whose_code_has_no_table(
+    family: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tables_by_shape, "parameters_of", _refuse)
-    assert found({"model_type": family, "hidden_size": 16, "num_attention_heads": 2, "n_head": 2}, {"t0": np.ones((4, 4))}) == []
+    assert (
+        found(
+            {"model_type": family, "hidden_size": 16, "num_attention_heads": 2, "n_head": 2},
+            {"t0": np.ones((4, 4))},
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize(
-    "config", [{"model_type": "bert", "hidden_size": 15, "num_attention_heads": 2}, {"model_type": "bert", "hidden_size": "x"}]
+    "config",
+    [
+        {"model_type": "bert", "hidden_size": 15, "num_attention_heads": 2},
+        {"model_type": "bert", "hidden_size": "x"},
+    ],
 )
 def test_a_config_of_which_no_model_can_be_made_finds_nothing(config: Json) -> None:
     assert found(config, {"t0": np.ones((512, 15))}) == []
@@ -162,16 +217,22 @@ def test_of_an_unknown_family_the_sizes_in_the_config_make_a_table_likely() -> N
 @pytest.mark.parametrize(
     "settings",
     [
-        {"rope_theta": 1e4}, {"use_alibi": False}, {"rotary_pct": 0.5}, {"relative_attention": True}, {"position_embedding_type": "xpos"},
-        {"learned_pos_emb": False}, {"attention": {"rope": None}}, {"intermediate_size": 32}, {"n_positions": 33}, {"hidden_size": 17},
+        {"rope_theta": 1e4}, {"use_alibi": False}, {"rotary_pct": 0.5},
+         {"relative_attention": True}, {"position_embedding_type": "xpos"},
+        {"learned_pos_emb": False}, {"attention": {"rope": None}}, {"intermediate_size": 32},
+         {"n_positions": 33}, {"hidden_size": 17},
     ],
 )  # fmt: skip
 def test_of_an_unknown_family_any_doubt_is_enough_to_show_none(settings: dict[str, Any]) -> None:
     assert found({**UNKNOWN, **settings}, of_unknown()) == []
 
 
-@pytest.mark.parametrize("more", [{"e": np.ones((16, 32))}, {"e": np.ones((32, 16))}, {"rotary.inv_freq": np.ones(4)}])
-def test_of_an_unknown_family_another_tensor_in_question_is_enough_too(more: dict[str, Array]) -> None:
+@pytest.mark.parametrize(
+    "more", [{"e": np.ones((16, 32))}, {"e": np.ones((32, 16))}, {"rotary.inv_freq": np.ones(4)}]
+)
+def test_of_an_unknown_family_another_tensor_in_question_is_enough_too(
+    more: dict[str, Array],
+) -> None:
     assert found(UNKNOWN, of_unknown(**more)) == []
 
 

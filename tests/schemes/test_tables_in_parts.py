@@ -1,4 +1,6 @@
-"""Tables for rows and columns, gated tables, and tables under unusual names, against the modules of transformers."""
+"""Tables for rows and columns, gated tables, and tables under unusual names, against the modules of
+transformers.
+"""
 
 from typing import Any
 
@@ -13,7 +15,12 @@ from tests import tiny
 from tests.support import DictFiles, form_of, found_by
 
 FLOAT32 = 1e-6
-SIZES = {"hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1, "intermediate_size": 16}
+SIZES = {
+    "hidden_size": 16,
+    "num_attention_heads": 2,
+    "num_hidden_layers": 1,
+    "intermediate_size": 16,
+}
 
 
 def noise(*shape: int) -> Floats:
@@ -25,28 +32,43 @@ def files_of(model: Any) -> DictFiles:
 
 
 def by_part(files: DictFiles) -> dict[str, Floats]:
-    return {encoding.part: form_of(encoding, PositionTable).vectors for encoding in learned.find(files)}
+    return {
+        encoding.part: form_of(encoding, PositionTable).vectors for encoding in learned.find(files)
+    }
 
 
 def test_pix2struct_adds_the_vectors_of_row_and_column_to_a_patch() -> None:
     import torch
     from transformers import Pix2StructVisionConfig, Pix2StructVisionModel
 
-    model = Pix2StructVisionModel(Pix2StructVisionConfig(**SIZES, seq_len=6, patch_embed_hidden_size=4, d_ff=16, d_kv=8)).eval()
+    model = Pix2StructVisionModel(
+        Pix2StructVisionConfig(**SIZES, seq_len=6, patch_embed_hidden_size=4, d_ff=16, d_kv=8)
+    ).eval()
     patches = torch.zeros(1, 1, 6)
     patches[0, 0, :2] = torch.tensor([2.0, 5.0])
-    theirs = (model.embeddings(patches) - model.embeddings.patch_projection(torch.zeros(4))).detach().double().numpy()[0, 0]
+    theirs = (
+        (model.embeddings(patches) - model.embeddings.patch_projection(torch.zeros(4)))
+        .detach()
+        .double()
+        .numpy()[0, 0]
+    )
     tables = by_part(files_of(model))
-    np.testing.assert_allclose(tables["vision rows"][2] + tables["vision columns"][5], theirs, rtol=0, atol=FLOAT32)
+    np.testing.assert_allclose(
+        tables["vision rows"][2] + tables["vision columns"][5], theirs, rtol=0, atol=FLOAT32
+    )
 
 
 def test_kosmos_2_5_has_tables_of_rows_and_columns() -> None:
     from transformers.models.kosmos2_5.configuration_kosmos2_5 import Kosmos2_5VisionConfig
     from transformers.models.kosmos2_5.modeling_kosmos2_5 import Kosmos2_5VisionModel
 
-    model = Kosmos2_5VisionModel(Kosmos2_5VisionConfig(**SIZES, max_num_patches=6, patch_embed_hidden_size=4, head_dim=8))
+    model = Kosmos2_5VisionModel(
+        Kosmos2_5VisionConfig(**SIZES, max_num_patches=6, patch_embed_hidden_size=4, head_dim=8)
+    )
     tables = by_part(files_of(model))
-    np.testing.assert_array_equal(tables["vision columns"], model.embeddings.column_embedder.weight.detach().numpy())
+    np.testing.assert_array_equal(
+        tables["vision columns"], model.embeddings.column_embedder.weight.detach().numpy()
+    )
     assert sorted(tables) == ["vision columns", "vision rows"]
 
 
@@ -55,15 +77,32 @@ def test_gemma_4_adds_the_vectors_of_x_and_y_to_a_patch() -> None:
     from transformers.models.gemma4.configuration_gemma4 import Gemma4VisionConfig
     from transformers.models.gemma4.modeling_gemma4 import Gemma4VisionPatchEmbedder
 
-    model = Gemma4VisionPatchEmbedder(Gemma4VisionConfig(**SIZES, position_embedding_size=6, patch_size=2))
+    model = Gemma4VisionPatchEmbedder(
+        Gemma4VisionConfig(**SIZES, position_embedding_size=6, patch_size=2)
+    )
     torch.nn.init.normal_(model.position_embedding_table)
-    theirs = model._position_embeddings(torch.tensor([[[2, 5]]]), torch.tensor([[False]])).detach().double().numpy()[0, 0]
-    tables = by_part(DictFiles({}, {f"patch_embedder.{name}": array for name, array in tiny.arrays(model).items()}))
-    np.testing.assert_allclose(tables["vision columns"][2] + tables["vision rows"][5], theirs, rtol=0, atol=FLOAT32)
+    theirs = (
+        model._position_embeddings(torch.tensor([[[2, 5]]]), torch.tensor([[False]]))
+        .detach()
+        .double()
+        .numpy()[0, 0]
+    )
+    tables = by_part(
+        DictFiles(
+            {}, {f"patch_embedder.{name}": array for name, array in tiny.arrays(model).items()}
+        )
+    )
+    np.testing.assert_allclose(
+        tables["vision columns"][2] + tables["vision rows"][5], theirs, rtol=0, atol=FLOAT32
+    )
 
 
 def test_tables_of_rows_and_columns_are_of_an_image() -> None:
-    encodings = learned.find(DictFiles({}, {"a.row_embedder.weight": noise(6, 8), "a.column_embedder.weight": noise(6, 8)}))
+    encodings = learned.find(
+        DictFiles(
+            {}, {"a.row_embedder.weight": noise(6, 8), "a.column_embedder.weight": noise(6, 8)}
+        )
+    )
     assert [encoding.modality for encoding in encodings] == ["image", "image"]
     assert "sum of two vectors" in encodings[0].notes[0]
 
@@ -78,7 +117,10 @@ def test_mllama_adds_its_gated_table_to_every_tile() -> None:
     torch.nn.init.constant_(model.gate, 0.3)
     torch.nn.init.zeros_(model.tile_embedding.weight)
     theirs = model(torch.zeros(1, 4, 17, 16), torch.tensor([1])).detach().double().numpy()[0, 0]
-    arrays = {f"vision_model.gated_positional_embedding.{name}": array for name, array in tiny.arrays(model).items()}
+    arrays = {
+        f"vision_model.gated_positional_embedding.{name}": array
+        for name, array in tiny.arrays(model).items()
+    }
     (encoding,) = learned.find(DictFiles({"vision_config": config.to_dict()}, arrays))
     form = form_of(encoding, PositionTable)
     np.testing.assert_allclose(form.vectors, theirs[1:], rtol=0, atol=FLOAT32)
@@ -97,7 +139,13 @@ def test_a_table_of_both_axes_in_another_shape_is_ignored(shape: tuple[int, ...]
 
 
 def test_reformer_without_axes_has_a_plain_table() -> None:
-    model = tiny.build("reformer", axial_pos_embds=False, attn_layers=["local"], attention_head_size=8, feed_forward_size=16)
+    model = tiny.build(
+        "reformer",
+        axial_pos_embds=False,
+        attn_layers=["local"],
+        attention_head_size=8,
+        feed_forward_size=16,
+    )
     theirs = model.embeddings.position_embeddings.embedding.weight.detach().numpy()
     np.testing.assert_array_equal(by_part(files_of(model))["encoder"], theirs)
 
@@ -106,7 +154,16 @@ def series(**options: Any) -> Any:
     from transformers import PatchTSTConfig, PatchTSTModel
 
     sizes = {"d_model": 16, "num_attention_heads": 2, "num_hidden_layers": 1, "ffn_dim": 16}
-    return PatchTSTModel(PatchTSTConfig(**sizes, num_input_channels=1, context_length=24, patch_length=2, patch_stride=2, **options))
+    return PatchTSTModel(
+        PatchTSTConfig(
+            **sizes,
+            num_input_channels=1,
+            context_length=24,
+            patch_length=2,
+            patch_stride=2,
+            **options,
+        )
+    )
 
 
 @pytest.mark.parametrize("first", [0, 1])
@@ -120,7 +177,9 @@ def test_the_patches_of_a_series_have_the_rows_after_the_class_token(first: int)
 @pytest.mark.parametrize("first", [0, 1])
 def test_a_centred_and_scaled_sinusoid_of_a_series_is_recognised(first: int) -> None:
     model = series(positional_encoding_type="sincos", use_cls_token=bool(first))
-    table = type(model.encoder.positional_encoder)._init_pe(model.config, 12 + first).detach().numpy()
+    table = (
+        type(model.encoder.positional_encoder)._init_pe(model.config, 12 + first).detach().numpy()
+    )
     files = DictFiles(model.config.to_dict(), {"encoder.positional_encoder.position_enc": table})
     (encoding,) = found_by(sinusoidal.SCHEME, files)
     np.testing.assert_array_equal(form_of(encoding, PositionTable).vectors, table[first:])
@@ -129,6 +188,13 @@ def test_a_centred_and_scaled_sinusoid_of_a_series_is_recognised(first: int) -> 
 
 
 def test_the_encoder_of_a_model_with_mel_bins_encodes_audio_and_its_decoder_text() -> None:
-    arrays = {f"model.{part}.embed_positions.weight": noise(6, 8) for part in ("encoder", "decoder")}
-    encodings = learned.find(DictFiles({"model_type": "whisper", "num_mel_bins": 80, "vocab_size": 40}, arrays))
-    assert {encoding.part: encoding.modality for encoding in encodings} == {"encoder": "audio", "decoder": "text"}
+    arrays = {
+        f"model.{part}.embed_positions.weight": noise(6, 8) for part in ("encoder", "decoder")
+    }
+    encodings = learned.find(
+        DictFiles({"model_type": "whisper", "num_mel_bins": 80, "vocab_size": 40}, arrays)
+    )
+    assert {encoding.part: encoding.modality for encoding in encodings} == {
+        "encoder": "audio",
+        "decoder": "text",
+    }

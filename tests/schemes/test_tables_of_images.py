@@ -74,12 +74,16 @@ def with_random_table(model: Any) -> Any:
 
 
 def added(model: Any, tensor: str, module: str, **inputs: Any) -> Floats:
-    """Contribution of the table to the output of the module: the output with the table minus that with zeros."""
+    """Contribution of the table to the output of the module: the output with the table minus that
+    with zeros.
+    """
     import torch
 
     outputs: list[Floats] = []
     handle = model.get_submodule(module).register_forward_hook(
-        lambda _module, _inputs, output: outputs.append((output if hasattr(output, "double") else output[0]).double().numpy().copy())
+        lambda _module, _inputs, output: outputs.append(
+            (output if hasattr(output, "double") else output[0]).double().numpy().copy()
+        )
     )
     with torch.no_grad():
         model(**inputs)
@@ -90,12 +94,19 @@ def added(model: Any, tensor: str, module: str, **inputs: Any) -> Floats:
 
 
 def found(model: Any) -> Any:
-    (encoding,) = learned.find(DictFiles(model.config.to_dict(), {name: array.copy() for name, array in tiny.arrays(model).items()}))
+    (encoding,) = learned.find(
+        DictFiles(
+            model.config.to_dict(),
+            {name: array.copy() for name, array in tiny.arrays(model).items()},
+        )
+    )
     return encoding
 
 
 @pytest.mark.parametrize(("family", "options", "module", "first"), FAMILIES)
-def test_the_vectors_equal_those_that_the_model_adds_to_its_patches(family: str, options: dict[str, Any], module: str, first: int) -> None:
+def test_the_vectors_equal_those_that_the_model_adds_to_its_patches(
+    family: str, options: dict[str, Any], module: str, first: int
+) -> None:
     model = build(family, **options)
     encoding = found(model)
     vectors = form_of(encoding, PositionTable).vectors
@@ -114,16 +125,22 @@ def test_a_table_of_shape_rows_columns_width_equals_what_sam_adds() -> None:
     encoding = found(model)
     form = form_of(encoding, PositionTable)
     before: list[Any] = []
-    model.vision_encoder.layers[0].register_forward_pre_hook(lambda _module, inputs: before.append(inputs[0].double().numpy().copy()))
+    model.vision_encoder.layers[0].register_forward_pre_hook(
+        lambda _module, inputs: before.append(inputs[0].double().numpy().copy())
+    )
     with torch.no_grad():
         model(pixels(model))
         model.vision_encoder.pos_embed.zero_()
         model(pixels(model))
-    np.testing.assert_allclose(form.vectors, (before[0] - before[1]).reshape(-1, 16), rtol=0, atol=FLOAT32)
+    np.testing.assert_allclose(
+        form.vectors, (before[0] - before[1]).reshape(-1, 16), rtol=0, atol=FLOAT32
+    )
     assert (form.grid, form.first_row) == ((4, 4), 0)
 
 
-def test_the_table_of_the_spectrogram_transformer_equals_what_it_adds_by_frequency_and_time() -> None:
+def test_the_table_of_the_spectrogram_transformer_equals_what_it_adds_by_frequency_and_time() -> (
+    None
+):
     import torch
     from transformers import ASTConfig, ASTModel
 
@@ -131,7 +148,9 @@ def test_the_table_of_the_spectrogram_transformer_equals_what_it_adds_by_frequen
     model = with_random_table(ASTModel(ASTConfig(**{**SIZES, **sizes})).eval())
     encoding = found(model)
     form = form_of(encoding, PositionTable)
-    theirs = added(model, encoding.provenance.tensor, "embeddings", input_values=torch.randn(1, 40, 16))
+    theirs = added(
+        model, encoding.provenance.tensor, "embeddings", input_values=torch.randn(1, 40, 16)
+    )
     np.testing.assert_allclose(form.vectors, theirs[2:], rtol=0, atol=FLOAT32)
     assert (encoding.part, form.grid, form.first_row) == ("audio", (3, 5), 2)
 
@@ -139,7 +158,10 @@ def test_the_table_of_the_spectrogram_transformer_equals_what_it_adds_by_frequen
 def test_the_stored_sinusoid_of_mae_is_recognised() -> None:
     model = build_mae()
     encodings = found_by(sinusoidal.SCHEME, DictFiles(model.config.to_dict(), tiny.arrays(model)))
-    assert [(encoding.part, form_of(encoding, PositionTable).grid) for encoding in encodings] == [("vision", (4, 4)), ("decoder", (4, 4))]
+    assert [(encoding.part, form_of(encoding, PositionTable).grid) for encoding in encodings] == [
+        ("vision", (4, 4)),
+        ("decoder", (4, 4)),
+    ]
     theirs = model.vit.embeddings.position_embeddings[0, 1:].double().numpy()
     np.testing.assert_allclose(grid_sinusoid((4, 4), 16), theirs, rtol=0, atol=FLOAT32)
     assert learned.find(DictFiles(model.config.to_dict(), tiny.arrays(model))) == []
@@ -148,9 +170,15 @@ def test_the_stored_sinusoid_of_mae_is_recognised() -> None:
 def build_mae() -> Any:
     from transformers import ViTMAEConfig, ViTMAEForPreTraining
 
-    decoder = {"decoder_hidden_size": 8, "decoder_num_attention_heads": 2, "decoder_num_hidden_layers": 1, "decoder_intermediate_size": 8}
+    decoder = {
+        "decoder_hidden_size": 8,
+        "decoder_num_attention_heads": 2,
+        "decoder_num_hidden_layers": 1,
+        "decoder_intermediate_size": 8,
+    }
     model = ViTMAEForPreTraining(ViTMAEConfig(**{**SIZES, **decoder})).eval()
-    model.vit.embeddings.patch_embeddings.projection._is_hf_initialized = False  # It fills its table only where this is not set.
+    # It fills its table only where this is not set.
+    model.vit.embeddings.patch_embeddings.projection._is_hf_initialized = False
     model.vit.embeddings.initialize_weights()
     model.decoder.initialize_weights(model.vit.embeddings.patch_embeddings.num_patches)
     return model
@@ -168,17 +196,25 @@ def test_the_sinusoid_with_rows_first_equals_that_of_aimv2() -> None:
 
 
 @pytest.mark.parametrize(
-    ("columns_first", "words"), [(True, "patch's column, the other half that of its row"), (False, "patch's row, the")]
+    ("columns_first", "words"),
+    [(True, "patch's column, the other half that of its row"), (False, "patch's row, the")],
 )
-def test_a_stored_sinusoid_of_a_grid_that_is_not_square_is_recognised_with_its_order(columns_first: bool, words: str) -> None:
+def test_a_stored_sinusoid_of_a_grid_that_is_not_square_is_recognised_with_its_order(
+    columns_first: bool, words: str
+) -> None:
     stored = np.vstack([np.zeros(8), grid_sinusoid((2, 6), 8, columns_first)])[None]
-    (encoding,) = found_by(sinusoidal.SCHEME, DictFiles({"image_size": [16, 48], "patch_size": 8}, {"pos_embed": stored}))
+    (encoding,) = found_by(
+        sinusoidal.SCHEME,
+        DictFiles({"image_size": [16, 48], "patch_size": 8}, {"pos_embed": stored}),
+    )
     assert words in encoding.notes[-1]
 
 
 def test_the_halves_of_a_patch_are_the_sinusoids_of_its_column_and_row() -> None:
     table = grid_sinusoid((2, 3), 8)
-    np.testing.assert_allclose(table[4], [*np.sin([1, 0.01]), *np.cos([1, 0.01])] * 2, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(
+        table[4], [*np.sin([1, 0.01]), *np.cos([1, 0.01])] * 2, rtol=0, atol=1e-15
+    )
 
 
 def test_the_reference_of_a_table_of_patches_is_the_sinusoid_of_its_grid() -> None:
@@ -192,7 +228,11 @@ LATTICES: list[tuple[int, dict[str, Any], Lattice]] = [
     (16, VIT, Lattice(0, 0, (4, 4), "as config.json says")),
     (17, VIT, Lattice(1, 0, (4, 4), "as config.json says")),
     (18, VIT, Lattice(2, 0, (4, 4), "as config.json says")),
-    (13, {"image_size": [16, 48], "patch_size": [8, 8]}, Lattice(1, 0, (2, 6), "as config.json says")),
+    (
+        13,
+        {"image_size": [16, 48], "patch_size": [8, 8]},
+        Lattice(1, 0, (2, 6), "as config.json says"),
+    ),
     (24, {**VIT, "n_cls_tokens": 8}, Lattice(8, 0, (4, 4), "as config.json says")),
     (22, {**VIT, "num_detection_tokens": 5}, Lattice(1, 5, (4, 4), "as config.json says")),
     (17, {"vision_config": VIT}, Lattice(1, 0, (4, 4), "as config.json says")),
@@ -201,7 +241,11 @@ LATTICES: list[tuple[int, dict[str, Any], Lattice]] = [
     (27, {}, Lattice()),
     (33, {**VIT, "tubelet_size": [2, 8, 8]}, Lattice(1)),
     (65, {"image_size": 32, "tubelet_size": [2, 8, 8]}, Lattice(1)),
-    (17, {"image_size": 32, "tubelet_size": [2, 8, 8]}, Lattice(1, 0, (4, 4), "as config.json says")),
+    (
+        17,
+        {"image_size": 32, "tubelet_size": [2, 8, 8]},
+        Lattice(1, 0, (4, 4), "as config.json says"),
+    ),
     (25, {"image_size": "x", "patch_size": None}, Lattice(0, 0, (5, 5), "assumed square")),
     (25, {"image_size": -32, "patch_size": 0}, Lattice(0, 0, (5, 5), "assumed square")),
     (25, {"image_size": [32, "y"], "patch_size": [8]}, Lattice(0, 0, (5, 5), "assumed square")),
@@ -210,18 +254,30 @@ LATTICES: list[tuple[int, dict[str, Any], Lattice]] = [
 
 
 @pytest.mark.parametrize(("n_rows", "config", "expected"), LATTICES)
-def test_patches_have_the_grid_of_the_config_or_else_a_square(n_rows: int, config: dict[str, Any], expected: Lattice) -> None:
+def test_patches_have_the_grid_of_the_config_or_else_a_square(
+    n_rows: int, config: dict[str, Any], expected: Lattice
+) -> None:
     assert lattice_of("pos_embed", n_rows, ModelConfig(config, "x")) == expected
 
 
 def test_a_table_of_frames_has_no_grid() -> None:
-    assert lattice_of("video_model.temporal_embeddings.position_embeddings", 16, ModelConfig(VIT, "x")) == Lattice()
+    assert (
+        lattice_of("video_model.temporal_embeddings.position_embeddings", 16, ModelConfig(VIT, "x"))
+        == Lattice()
+    )
 
 
 def table_of(config: dict[str, Any], **arrays: Floats) -> list[tuple[str, Any, tuple[int, ...]]]:
-    encodings = learned.find(DictFiles(config, {name.replace("__", "."): array for name, array in arrays.items()}))
+    encodings = learned.find(
+        DictFiles(config, {name.replace("__", "."): array for name, array in arrays.items()})
+    )
     return [
-        (encoding.part, form_of(encoding, PositionTable).grid, form_of(encoding, PositionTable).vectors.shape) for encoding in encodings
+        (
+            encoding.part,
+            form_of(encoding, PositionTable).grid,
+            form_of(encoding, PositionTable).vectors.shape,
+        )
+        for encoding in encodings
     ]
 
 
@@ -231,7 +287,9 @@ def noise(*shape: int) -> Floats:
 
 def test_a_table_with_channels_first_is_read_as_in_sam_2() -> None:
     table = noise(1, 6, 3, 3)
-    encoding, _ = learned.find(DictFiles({}, {"backbone.pos_embed": table, "backbone.pos_embed_window": noise(1, 6, 2, 2)}))
+    encoding, _ = learned.find(
+        DictFiles({}, {"backbone.pos_embed": table, "backbone.pos_embed_window": noise(1, 6, 2, 2)})
+    )
     np.testing.assert_array_equal(form_of(encoding, PositionTable).vectors[5], table[0, :, 1, 2])
     assert "a second, smaller table" in encoding.notes[-1]
 
@@ -241,14 +299,29 @@ def test_the_second_table_of_sam_2_equals_what_its_module_tiles_over_the_grid() 
     from transformers.models.sam2.modeling_sam2 import Sam2HieraDetConfig, Sam2HieraDetModel
 
     model = Sam2HieraDetModel(
-        Sam2HieraDetConfig(hidden_size=8, num_attention_heads=1, blocks_per_stage=[1, 1, 1, 1], window_size_per_stage=[3] * 4)
+        Sam2HieraDetConfig(
+            hidden_size=8,
+            num_attention_heads=1,
+            blocks_per_stage=[1, 1, 1, 1],
+            window_size_per_stage=[3] * 4,
+        )
     )
     torch.nn.init.normal_(model.pos_embed_window)  # The other table is all zeros in a new model.
     theirs = model._get_pos_embed((9, 6))[0].detach().double().numpy()
-    _, encoding = learned.find(DictFiles({}, {name: getattr(model, name).detach().numpy() for name in ("pos_embed", "pos_embed_window")}))
+    _, encoding = learned.find(
+        DictFiles(
+            {},
+            {
+                name: getattr(model, name).detach().numpy()
+                for name in ("pos_embed", "pos_embed_window")
+            },
+        )
+    )
     form = form_of(encoding, PositionTable)
     assert (encoding.part, form.grid) == ("vision within a window", (3, 3))
-    np.testing.assert_allclose(np.tile(form.vectors.reshape(3, 3, 8), (3, 2, 1)), theirs, rtol=0, atol=FLOAT32)
+    np.testing.assert_allclose(
+        np.tile(form.vectors.reshape(3, 3, 8), (3, 2, 1)), theirs, rtol=0, atol=FLOAT32
+    )
 
 
 def test_a_grid_without_a_leading_one_is_read_row_by_row() -> None:
@@ -265,12 +338,21 @@ def test_text_and_vision_are_two_parts_of_one_checkpoint() -> None:
 
 
 def test_a_table_of_words_has_no_grid_for_any_number_of_rows() -> None:
-    assert table_of({**VIT, "vocab_size": 9}, embeddings__position_embeddings__weight=noise(16, 8)) == [("encoder", None, (16, 8))]
+    assert table_of(
+        {**VIT, "vocab_size": 9}, embeddings__position_embeddings__weight=noise(16, 8)
+    ) == [("encoder", None, (16, 8))]
 
 
 def test_rows_of_images_do_not_start_after_the_padding_of_words() -> None:
     found = table_of(
-        {"model_type": "layoutlmv3", "vocab_size": 9, "pad_token_id": 1, "input_size": 32, "patch_size": 8}, pos_embed=noise(1, 17, 8)
+        {
+            "model_type": "layoutlmv3",
+            "vocab_size": 9,
+            "pad_token_id": 1,
+            "input_size": 32,
+            "patch_size": 8,
+        },
+        pos_embed=noise(1, 17, 8),
     )
     assert found == [("vision", (4, 4), (16, 8))]
 
@@ -278,19 +360,25 @@ def test_rows_of_images_do_not_start_after_the_padding_of_words() -> None:
 def test_the_random_frequencies_of_sam_are_ignored() -> None:
     assert (
         table_of(
-            {}, shared_image_embedding__positional_embedding=noise(2, 8), prompt_encoder__shared_embedding__positional_embedding=noise(2, 8)
+            {},
+            shared_image_embedding__positional_embedding=noise(2, 8),
+            prompt_encoder__shared_embedding__positional_embedding=noise(2, 8),
         )
         == []
     )
 
 
-@pytest.mark.parametrize("shape", [(), (8,), (0, 4), (2, 3, 4), (2, 3, 3, 4), (1, 0, 4), (1, 2, 3, 4, 5)])
+@pytest.mark.parametrize(
+    "shape", [(), (8,), (0, 4), (2, 3, 4), (2, 3, 3, 4), (1, 0, 4), (1, 2, 3, 4, 5)]
+)
 def test_a_parameter_of_another_shape_is_ignored(shape: tuple[int, ...]) -> None:
     assert table_of({}, pos_embed=np.zeros(shape)) == []
 
 
 def test_notes_give_the_special_rows_and_the_grid() -> None:
-    (encoding,) = learned.find(DictFiles({**VIT, "num_detection_tokens": 5}, {"pos_embed": noise(1, 22, 8)}))
+    (encoding,) = learned.find(
+        DictFiles({**VIT, "num_detection_tokens": 5}, {"pos_embed": noise(1, 22, 8)})
+    )
     assert "22 rows; the first 1 and the last 5 belong to special tokens" in encoding.notes[0]
     assert "4 rows by 4 columns, as config.json says" in encoding.notes[1]
 
@@ -301,16 +389,30 @@ def test_the_sinusoid_of_a_clip_equals_what_videomae_adds_to_its_patches() -> No
     config = VideoMAEConfig(**{**SIZES, "image_size": [16, 24]}, num_frames=4, tubelet_size=2)
     (encoding,) = found_by(sinusoidal.SCHEME, DictFiles(config.to_dict()))
     theirs = VideoMAEModel(config).embeddings.position_embeddings[0].double().numpy()
-    np.testing.assert_allclose(form_of(encoding, PositionTable).vectors, theirs, rtol=0, atol=FLOAT32)
+    np.testing.assert_allclose(
+        form_of(encoding, PositionTable).vectors, theirs, rtol=0, atol=FLOAT32
+    )
     assert (encoding.part, encoding.modality) == ("vision", "image")
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"image_size": None}, {"num_frames": 0}, {"tubelet_size": "x"}, {"num_frames": 1}, {"num_frames": 2**30}]
+    "wrong",
+    [
+        {"image_size": None},
+        {"num_frames": 0},
+        {"tubelet_size": "x"},
+        {"num_frames": 1},
+        {"num_frames": 2**30},
+    ],
 )
 def test_an_invalid_size_of_a_clip_is_a_row_error(wrong: dict[str, Any]) -> None:
     with pytest.raises(RowError, match=r"test.*expected"):
-        found_by(sinusoidal.SCHEME, DictFiles({"model_type": "videomae", **SIZES, "num_frames": 4, "tubelet_size": 2, **wrong}))
+        found_by(
+            sinusoidal.SCHEME,
+            DictFiles(
+                {"model_type": "videomae", **SIZES, "num_frames": 4, "tubelet_size": 2, **wrong}
+            ),
+        )
 
 
 def test_the_sentence_belongs_to_the_table_of_words() -> None:
@@ -326,8 +428,17 @@ def test_the_sentence_belongs_to_the_table_of_words() -> None:
 
 
 def test_sizes_by_stage_are_facts() -> None:
-    given = facts(ModelConfig({"model_type": "swin", "num_heads": [3, 6, 12], "depths": [2, 2, 6], "embed_dim": 96}, "test"))
-    expected = {"Hidden size": "96 in the first stage", "Layers": "2, 2, 6", "Attention heads": "3, 6, 12"}
+    given = facts(
+        ModelConfig(
+            {"model_type": "swin", "num_heads": [3, 6, 12], "depths": [2, 2, 6], "embed_dim": 96},
+            "test",
+        )
+    )
+    expected = {
+        "Hidden size": "96 in the first stage",
+        "Layers": "2, 2, 6",
+        "Attention heads": "3, 6, 12",
+    }
     assert {fact.name: fact.value for fact in given if fact.name in expected} == expected
 
 

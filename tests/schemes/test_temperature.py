@@ -9,7 +9,12 @@ from generator.numerics.arrays import Floats
 from generator.schemes.temperature import find
 from tests.support import DictFiles, form_of
 
-LLAMA = {"model_type": "llama4_text", "num_hidden_layers": 4, "no_rope_layers": [1, 1, 1, 0], "max_position_embeddings": 4096}
+LLAMA = {
+    "model_type": "llama4_text",
+    "num_hidden_layers": 4,
+    "no_rope_layers": [1, 1, 1, 0],
+    "max_position_embeddings": 4096,
+}
 BETA = {"llama_4_scaling_beta": 0.25, "original_max_position_embeddings": 8}
 INKLING = {"model_type": "inkling_text", "num_hidden_layers": 12, "log_scaling_n_floor": 16}
 
@@ -20,12 +25,20 @@ def form(config: dict[str, Any]) -> Temperature:
 
 
 def scaled_queries(n_positions: int, **options: Any) -> Floats:
-    """The factor by which Llama 4 multiplies the queries of its fourth layer: what attention gets against the same without a temperature."""
+    """The factor by which Llama 4 multiplies the queries of its fourth layer: what attention gets
+    against the same without a temperature.
+    """
     import torch
     from transformers import Llama4TextConfig
     from transformers.models.llama4 import modeling_llama4 as llama4
 
-    sizes = {"hidden_size": 16, "num_attention_heads": 2, "num_key_value_heads": 2, "head_dim": 8, "num_hidden_layers": 4}
+    sizes = {
+        "hidden_size": 16,
+        "num_attention_heads": 2,
+        "num_key_value_heads": 2,
+        "head_dim": 8,
+        "num_hidden_layers": 4,
+    }
     queries = []
 
     def attention(_module: Any, query: Any, key: Any, *_: Any, **__: Any) -> Any:
@@ -33,7 +46,9 @@ def scaled_queries(n_positions: int, **options: Any) -> Floats:
         return key.transpose(1, 2), None
 
     for tuning in (True, False):
-        config = Llama4TextConfig(**sizes, no_rope_layers=[1, 1, 1, 0], attn_temperature_tuning=tuning, **options)
+        config = Llama4TextConfig(
+            **sizes, no_rope_layers=[1, 1, 1, 0], attn_temperature_tuning=tuning, **options
+        )
         torch.manual_seed(0)
         module = llama4.Llama4TextAttention(config, 3)
         llama4.ALL_ATTENTION_FUNCTIONS["test"], config._attn_implementation = attention, "test"
@@ -61,7 +76,11 @@ def test_the_factor_equals_that_of_mistral(family: str) -> None:
 
 def test_the_factor_of_inkling_by_hand() -> None:
     """1 + 0.1 · ln(64 / 16) at position 63."""
-    np.testing.assert_allclose(form(INKLING).factor(np.array([0.0, 15.0, 63.0])), [1.0, 1.0, 1.0 + 0.1 * np.log(4.0)], rtol=1e-12)
+    np.testing.assert_allclose(
+        form(INKLING).factor(np.array([0.0, 15.0, 63.0])),
+        [1.0, 1.0, 1.0 + 0.1 * np.log(4.0)],
+        rtol=1e-12,
+    )
 
 
 def test_settings_that_are_missing_have_the_defaults_of_transformers() -> None:
@@ -70,11 +89,15 @@ def test_settings_that_are_missing_have_the_defaults_of_transformers() -> None:
     theirs = CONFIG_MAPPING["llama4_text"]()
     ours = form({"model_type": "llama4_text", "num_hidden_layers": 48})
     assert (ours.strength, ours.start) == (theirs.attn_scale, theirs.floor_scale)
-    assert ours.layers == tuple(layer for layer, rotates in enumerate(theirs.no_rope_layers) if not rotates)
+    assert ours.layers == tuple(
+        layer for layer, rotates in enumerate(theirs.no_rope_layers) if not rotates
+    )
     theirs = CONFIG_MAPPING["inkling2_text"]()
     ours = form({"model_type": "inkling2_text", "num_hidden_layers": theirs.num_hidden_layers})
     assert (ours.strength, ours.start) == (theirs.log_scaling_alpha, theirs.log_scaling_n_floor)
-    assert ours.layers == tuple(layer for layer, kind in enumerate(theirs.layer_types) if kind == "hybrid")
+    assert ours.layers == tuple(
+        layer for layer, kind in enumerate(theirs.layer_types) if kind == "hybrid"
+    )
 
 
 @pytest.mark.parametrize(
@@ -124,5 +147,10 @@ def test_the_factor_equals_that_of_beam() -> None:
 
 
 def test_beam_with_a_rotation_in_all_layers_has_no_temperature() -> None:
-    rope = {kind: {"rope_type": "default", "rope_theta": 1e4} for kind in ("sliding_attention", "full_attention")}
-    assert not find(DictFiles({"model_type": "beam", "num_hidden_layers": 12, "rope_parameters": rope}))
+    rope = {
+        kind: {"rope_type": "default", "rope_theta": 1e4}
+        for kind in ("sliding_attention", "full_attention")
+    }
+    assert not find(
+        DictFiles({"model_type": "beam", "num_hidden_layers": 12, "rope_parameters": rope})
+    )

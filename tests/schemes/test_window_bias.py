@@ -13,12 +13,27 @@ from tests.schemes.test_tables_of_images import with_random_table
 from tests.support import DictFiles, form_of, save_model
 
 EXACT = 1e-6
-SWIN: dict[str, Any] = {"image_size": 32, "patch_size": 2, "embed_dim": 8, "depths": [2, 1], "num_heads": [2, 4], "window_size": 4}
-BEIT: dict[str, Any] = {"hidden_size": 16, "intermediate_size": 16, "num_attention_heads": 2, "num_hidden_layers": 2, "patch_size": 8}
+SWIN: dict[str, Any] = {
+    "image_size": 32,
+    "patch_size": 2,
+    "embed_dim": 8,
+    "depths": [2, 1],
+    "num_heads": [2, 4],
+    "window_size": 4,
+}
+BEIT: dict[str, Any] = {
+    "hidden_size": 16,
+    "intermediate_size": 16,
+    "num_attention_heads": 2,
+    "num_hidden_layers": 2,
+    "patch_size": 8,
+}
 
 
 def build(model_type: str, **options: Any) -> Any:
-    """The bare model in double precision with random biases, which its family initialises with zeros."""
+    """The bare model in double precision with random biases, which its family initialises with
+    zeros.
+    """
     import torch
     from transformers import CONFIG_MAPPING, AutoModel
 
@@ -38,7 +53,9 @@ def kernels(model: Any, folder: Path) -> dict[str, Floats]:
 
 
 def attention_without_content(model: Any, self_attention: Any, **inputs: Any) -> Floats:
-    """Attention weights (n_windows, n_heads, n, n) that a module returns when all its queries are zero: the softmax of its bias."""
+    """Attention weights (n_windows, n_heads, n, n) that a module returns when all its queries are
+    zero: the softmax of its bias.
+    """
     import torch
 
     with torch.no_grad():
@@ -60,7 +77,13 @@ def softmax(logits: Floats) -> Floats:
 def image(model: Any, side: int = 32) -> Any:
     import torch
 
-    return torch.randn(1, getattr(model.config, "num_channels", 3), side, side, generator=torch.Generator().manual_seed(0)).double()
+    return torch.randn(
+        1,
+        getattr(model.config, "num_channels", 3),
+        side,
+        side,
+        generator=torch.Generator().manual_seed(0),
+    ).double()
 
 
 def self_attention_of(block: Any) -> Any:
@@ -68,23 +91,37 @@ def self_attention_of(block: Any) -> Any:
 
 
 @pytest.mark.parametrize("family", ["swin", "donut-swin", "swinv2"])
-def test_the_bias_equals_what_the_forward_pass_adds_to_the_logits(family: str, tmp_path: Path) -> None:
+def test_the_bias_equals_what_the_forward_pass_adds_to_the_logits(
+    family: str, tmp_path: Path
+) -> None:
     model = build(family, **SWIN)
     ours = kernels(model, tmp_path)["vision stage 0 block 0"]
-    theirs = attention_without_content(model, self_attention_of(model.encoder.layers[0].blocks[0]), pixel_values=image(model))
-    np.testing.assert_allclose(np.broadcast_to(softmax(ours), theirs.shape), theirs, rtol=0, atol=EXACT)
+    theirs = attention_without_content(
+        model, self_attention_of(model.encoder.layers[0].blocks[0]), pixel_values=image(model)
+    )
+    np.testing.assert_allclose(
+        np.broadcast_to(softmax(ours), theirs.shape), theirs, rtol=0, atol=EXACT
+    )
 
 
 @pytest.mark.parametrize("family", ["swin", "donut-swin", "maskformer-swin"])
-def test_the_bias_of_every_layer_equals_that_of_its_module_exactly(family: str, tmp_path: Path) -> None:
+def test_the_bias_of_every_layer_equals_that_of_its_module_exactly(
+    family: str, tmp_path: Path
+) -> None:
     model = build(family, **SWIN)
     ours = kernels(model, tmp_path)
-    assert list(ours) == ["vision stage 0 block 0", "vision stage 0 block 1", "vision stage 1 block 0"]
+    assert list(ours) == [
+        "vision stage 0 block 0",
+        "vision stage 0 block 1",
+        "vision stage 1 block 0",
+    ]
     for part, kernel in ours.items():
         _, _, stage, _, block = part.split()
         attention = self_attention_of(model.encoder.layers[int(stage)].blocks[int(block)])
         holder = getattr(attention, "relative_position_bias", attention)
-        theirs = holder.relative_position_bias_table[holder.relative_position_index.view(-1)].reshape(16, 16, -1)
+        theirs = holder.relative_position_bias_table[
+            holder.relative_position_index.view(-1)
+        ].reshape(16, 16, -1)
         np.testing.assert_array_equal(kernel, theirs.detach().permute(2, 0, 1).numpy())
 
 
@@ -97,7 +134,9 @@ V2: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("options", V2)
-def test_the_bias_of_swin_v2_equals_the_output_of_its_network(options: dict[str, Any], tmp_path: Path) -> None:
+def test_the_bias_of_swin_v2_equals_the_output_of_its_network(
+    options: dict[str, Any], tmp_path: Path
+) -> None:
     import torch
 
     model = build("swinv2", **{**SWIN, **options})
@@ -105,27 +144,44 @@ def test_the_bias_of_swin_v2_equals_the_output_of_its_network(options: dict[str,
         _, _, stage, _, block = part.split()
         attention = model.encoder.layers[int(stage)].blocks[int(block)].attention.self
         with torch.no_grad():
-            table = attention.continuous_position_bias_mlp(attention.relative_coords_table.double()).view(-1, attention.num_attention_heads)
+            table = attention.continuous_position_bias_mlp(
+                attention.relative_coords_table.double()
+            ).view(-1, attention.num_attention_heads)
             n = attention.window_size[0] * attention.window_size[1]
-            theirs = 16 * torch.sigmoid(table[attention.relative_position_index.view(-1)].view(n, n, -1).permute(2, 0, 1))
+            theirs = 16 * torch.sigmoid(
+                table[attention.relative_position_index.view(-1)].view(n, n, -1).permute(2, 0, 1)
+            )
         np.testing.assert_allclose(kernel, theirs.numpy(), rtol=0, atol=EXACT)
 
 
 def test_the_bias_of_swin2sr_without_stages_equals_that_of_its_module(tmp_path: Path) -> None:
     model = build("swin2sr", **{**SWIN, "image_size": 8, "patch_size": 1})
     ours = kernels(model, tmp_path)["vision stage 1 block 0"]
-    theirs = attention_without_content(model, model.encoder.stages[1].layers[0].attention.self, pixel_values=image(model, 8))
-    np.testing.assert_allclose(np.broadcast_to(softmax(ours), theirs.shape), theirs, rtol=0, atol=EXACT)
+    theirs = attention_without_content(
+        model, model.encoder.stages[1].layers[0].attention.self, pixel_values=image(model, 8)
+    )
+    np.testing.assert_allclose(
+        np.broadcast_to(softmax(ours), theirs.shape), theirs, rtol=0, atol=EXACT
+    )
 
 
 @pytest.mark.parametrize("family", ["beit", "data2vec-vision"])
 @pytest.mark.parametrize("shared", [True, False])
-def test_the_bias_of_beit_between_patches_equals_that_of_its_module(family: str, shared: bool, tmp_path: Path) -> None:
-    options = {"use_shared_relative_position_bias": shared, "use_relative_position_bias": not shared}
+def test_the_bias_of_beit_between_patches_equals_that_of_its_module(
+    family: str, shared: bool, tmp_path: Path
+) -> None:
+    options = {
+        "use_shared_relative_position_bias": shared,
+        "use_relative_position_bias": not shared,
+    }
     model = build(family, **BEIT, image_size=32, **options)
     ours = kernels(model, tmp_path)
     assert list(ours) == (["vision"] if shared else ["vision layer 0", "vision layer 1"])
-    holders = [module for name, module in model.named_modules() if hasattr(module, "relative_position_bias_table")]
+    holders = [
+        module
+        for name, module in model.named_modules()
+        if hasattr(module, "relative_position_bias_table")
+    ]
     for kernel, holder in zip(ours.values(), holders, strict=True):
         theirs = holder((4, 4)).detach().numpy().reshape(2, 17, 17)[:, 1:, 1:]
         np.testing.assert_allclose(kernel, theirs, rtol=0, atol=EXACT)
@@ -134,15 +190,27 @@ def test_the_bias_of_beit_between_patches_equals_that_of_its_module(family: str,
 def test_the_bias_of_beit_equals_what_the_forward_pass_adds_to_the_logits(tmp_path: Path) -> None:
     model = build("beit", **BEIT, image_size=32, use_relative_position_bias=True)
     ours = kernels(model, tmp_path)["vision layer 0"]
-    attention = next(module for name, module in model.named_modules() if name.endswith("attention") and hasattr(module, "q_proj"))
+    attention = next(
+        module
+        for name, module in model.named_modules()
+        if name.endswith("attention") and hasattr(module, "q_proj")
+    )
     theirs = attention_without_content(model, attention, pixel_values=image(model))[0, :, 1:, 1:]
-    np.testing.assert_allclose(softmax(ours), theirs / theirs.sum(axis=-1, keepdims=True), rtol=0, atol=EXACT)
+    np.testing.assert_allclose(
+        softmax(ours), theirs / theirs.sum(axis=-1, keepdims=True), rtol=0, atol=EXACT
+    )
 
 
-def test_the_bias_of_levit_equals_that_of_its_module_also_with_fewer_queries(tmp_path: Path) -> None:
+def test_the_bias_of_levit_equals_that_of_its_module_also_with_fewer_queries(
+    tmp_path: Path,
+) -> None:
     model = build("levit", image_size=64)
     ours = kernels(model, tmp_path)
-    holders = {name: module for name, module in model.named_modules() if hasattr(module, "attention_biases")}
+    holders = {
+        name: module
+        for name, module in model.named_modules()
+        if hasattr(module, "attention_biases")
+    }
     assert len(ours) == len(holders) == 14
     for kernel, holder in zip(ours.values(), holders.values(), strict=True):
         theirs = holder.get_attention_biases("cpu").detach().numpy()
@@ -153,7 +221,15 @@ def test_the_bias_of_levit_equals_that_of_its_module_also_with_fewer_queries(tmp
 
 
 def test_the_patches_of_clap_are_of_audio() -> None:
-    (encoding,) = find(DictFiles(arrays={"audio_encoder.layers.0.blocks.0.attention.self.relative_position_bias_table": np.zeros((9, 2))}))
+    (encoding,) = find(
+        DictFiles(
+            arrays={
+                "audio_encoder.layers.0.blocks.0.attention.self.relative_position_bias_table": (
+                    np.zeros((9, 2))
+                )
+            }
+        )
+    )
     assert encoding.part == "audio stage 0 block 0"
 
 
@@ -165,7 +241,9 @@ def table(n_rows: int, n_heads: int = 1) -> Floats:
 
 
 def test_a_stored_table_is_reversed_to_key_minus_query_by_hand() -> None:
-    """Of a 2 × 2 window, row 3 · (down + 1) + (across + 1) is for query minus key; a key one below its query has offset −1 there, row 1."""
+    """Of a 2 × 2 window, row 3 · (down + 1) + (across + 1) is for query minus key; a key one below
+    its query has offset −1 there, row 1.
+    """
     form = form_of(find(DictFiles(arrays={NAME: table(9)}))[0], WindowBias)
     below, here, above = form.values[0, 2, 1], form.values[0, 1, 1], form.values[0, 0, 1]
     assert (below, here, above) == (1, 4, 7)
@@ -174,22 +252,37 @@ def test_a_stored_table_is_reversed_to_key_minus_query_by_hand() -> None:
 
 def test_the_rows_for_cls_are_omitted_with_a_note() -> None:
     encoding = find(DictFiles(arrays={NAME: table(12)}))[0]
-    np.testing.assert_array_equal(form_of(encoding, WindowBias).values.ravel(), np.arange(9.0)[::-1])
+    np.testing.assert_array_equal(
+        form_of(encoding, WindowBias).values.ravel(), np.arange(9.0)[::-1]
+    )
     assert "last 3 of the 12 stored rows are for [CLS]" in encoding.notes[0]
 
 
-@pytest.mark.parametrize(("config", "n_rows"), [({"window_size": [2, 3]}, 15), ({"image_size": [16, 24], "patch_size": 8}, 18)])
-def test_a_window_that_is_not_square_is_read_from_the_config(config: dict[str, Any], n_rows: int) -> None:
+@pytest.mark.parametrize(
+    ("config", "n_rows"),
+    [({"window_size": [2, 3]}, 15), ({"image_size": [16, 24], "patch_size": 8}, 18)],
+)
+def test_a_window_that_is_not_square_is_read_from_the_config(
+    config: dict[str, Any], n_rows: int
+) -> None:
     assert form_of(find(DictFiles(config, {NAME: table(n_rows)}))[0], WindowBias).grid == (2, 3)
 
 
 def test_one_number_for_all_signs_of_an_offset_is_repeated_by_hand() -> None:
-    encoding = find(DictFiles(arrays={"stages.0.layers.0.module.attention_biases": np.array([[1.0, 2, 3, 4]])}))[0]
-    np.testing.assert_array_equal(form_of(encoding, WindowBias).values, [[[4, 3, 4], [2, 1, 2], [4, 3, 4]]])
+    encoding = find(
+        DictFiles(arrays={"stages.0.layers.0.module.attention_biases": np.array([[1.0, 2, 3, 4]])})
+    )[0]
+    np.testing.assert_array_equal(
+        form_of(encoding, WindowBias).values, [[[4, 3, 4], [2, 1, 2], [4, 3, 4]]]
+    )
 
 
 def test_layers_are_in_numerical_order_with_distinct_parts() -> None:
-    names = [f"layers.{stage}.blocks.{block}.relative_position_bias_table" for stage in (1, 0) for block in (10, 2)]
+    names = [
+        f"layers.{stage}.blocks.{block}.relative_position_bias_table"
+        for stage in (1, 0)
+        for block in (10, 2)
+    ]
     encodings = find(DictFiles(arrays=dict.fromkeys(names, table(9))))
     assert [encoding.part for encoding in encodings] == [
         f"vision stage {place}" for place in ("0 block 2", "0 block 10", "1 block 2", "1 block 10")
@@ -205,7 +298,12 @@ V2_NAME = "layers.0.blocks.0.attention.self.continuous_position_bias_mlp"
 
 
 def network(**changes: Floats) -> dict[str, Floats]:
-    weights = {"0.weight": np.ones((5, 2)), "0.bias": np.zeros(5), "2.weight": np.ones((2, 5)), **changes}
+    weights = {
+        "0.weight": np.ones((5, 2)),
+        "0.bias": np.zeros(5),
+        "2.weight": np.ones((2, 5)),
+        **changes,
+    }
     return {f"{V2_NAME}.{end}": weight for end, weight in weights.items() if weight.size}
 
 
@@ -230,11 +328,16 @@ BAD: list[tuple[dict[str, Any], dict[str, Floats]]] = [
 
 
 @pytest.mark.parametrize(("config", "arrays"), BAD)
-def test_a_mismatch_of_tensors_and_config_is_a_row_error(config: dict[str, Any], arrays: dict[str, Floats]) -> None:
+def test_a_mismatch_of_tensors_and_config_is_a_row_error(
+    config: dict[str, Any], arrays: dict[str, Floats]
+) -> None:
     with pytest.raises(RowError, match=r"test: .*expected"):
         find(DictFiles(config, arrays))
 
 
 def test_tensors_of_other_names_are_ignored() -> None:
-    arrays = {"layers.0.relative_position_index": np.zeros((4, 4)), "layers.0.attention.bias": np.zeros(4)}
+    arrays = {
+        "layers.0.relative_position_index": np.zeros((4, 4)),
+        "layers.0.attention.bias": np.zeros(4),
+    }
     assert find(DictFiles({"model_type": "swin"}, arrays)) == []

@@ -38,8 +38,14 @@ def built(folder: Path, text: str) -> Path:
 def heads(page: Path) -> dict[str, str]:
     """Addresses in the head of a page, by the name of what they are."""
     html = BeautifulSoup(page.read_bytes(), "html.parser")
-    named = {str(tag["property"]): str(tag["content"]) for tag in html.select("meta[property]") if str(tag["content"]).startswith("http")}
-    return named | {str(tag["rel"][0]): str(tag["href"]) for tag in html.select("link[rel=canonical]")}
+    named = {
+        str(tag["property"]): str(tag["content"])
+        for tag in html.select("meta[property]")
+        if str(tag["content"]).startswith("http")
+    }
+    return named | {
+        str(tag["rel"][0]): str(tag["href"]) for tag in html.select("link[rel=canonical]")
+    }
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +64,9 @@ def test_a_page_has_its_own_card_or_that_of_the_site(site: Path) -> None:
     own, common = (
         {
             str(tag["property"]): str(tag["content"])
-            for tag in BeautifulSoup((site / page).read_bytes(), "html.parser").select("meta[property]")
+            for tag in BeautifulSoup((site / page).read_bytes(), "html.parser").select(
+                "meta[property]"
+            )
         }
         for page in ("checkpoints/one.html", "index.html")
     )
@@ -68,8 +76,13 @@ def test_a_page_has_its_own_card_or_that_of_the_site(site: Path) -> None:
         "6",
         'One "picture"',
     ]
-    with Image.open(OURS.written[0] / common["og:image"].removeprefix("https://example.org/atlas/")) as picture:
-        assert (str(picture.width), str(picture.height)) == (common["og:image:width"], common["og:image:height"])
+    with Image.open(
+        OURS.written[0] / common["og:image"].removeprefix("https://example.org/atlas/")
+    ) as picture:
+        assert (str(picture.width), str(picture.height)) == (
+            common["og:image:width"],
+            common["og:image:height"],
+        )
 
 
 def test_a_site_without_an_address_names_none(tmp_path: Path) -> None:
@@ -82,15 +95,29 @@ def test_a_hook_of_a_user_runs_from_beside_the_settings(site: Path) -> None:
 
 
 def test_pages_are_minified(site: Path) -> None:
-    assert "\n\n" not in (site / "index.html").read_text(encoding="utf-8").partition("</article>")[0].partition("<article")[2]
+    assert (
+        "\n\n"
+        not in (site / "index.html")
+        .read_text(encoding="utf-8")
+        .partition("</article>")[0]
+        .partition("<article")[2]
+    )
 
 
 # The environment, settings of a user, and the address of their site.
 ADDRESSES = {
     "nothing": ("", "site_name: Mine", None),
     "settings": ("", "site_url: https://example.org/atlas/", "https://example.org/atlas/"),
-    "a variable in settings": ("", "site_url: !ENV [NOT_SET_HERE, 'http://example.org']", "http://example.org/"),
-    "the environment": ("https://where.it/stands", "site_url: https://example.org/atlas", "https://where.it/stands/"),
+    "a variable in settings": (
+        "",
+        "site_url: !ENV [NOT_SET_HERE, 'http://example.org']",
+        "http://example.org/",
+    ),
+    "the environment": (
+        "https://where.it/stands",
+        "site_url: https://example.org/atlas",
+        "https://where.it/stands/",
+    ),
 }
 
 
@@ -102,16 +129,32 @@ def test_the_environment_decides_before_settings(
     assert mkdocs_build.address(settings(tmp_path, text)) == expected
 
 
-@pytest.mark.parametrize("text", ["site_url: example.org", "site_url: [1]", "site_url: https://a b/", "- a list", "7", "a: [", "a: \x07"])
-def test_settings_that_cannot_be_read_are_refused_with_their_place(text: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "site_url: example.org",
+        "site_url: [1]",
+        "site_url: https://a b/",
+        "- a list",
+        "7",
+        "a: [",
+        "a: \x07",
+    ],
+)
+def test_settings_that_cannot_be_read_are_refused_with_their_place(
+    text: str, tmp_path: Path
+) -> None:
     with pytest.raises(RefusedError, match=rf"^{tmp_path / SETTINGS}: .*; expected "):
         built(tmp_path, text)
 
 
 def test_our_own_settings_may_name_it_too(tmp_path: Path) -> None:
-    (tmp_path / "mkdocs.yml").write_text("site_name: Mine\nsite_url: https://example.org/mine\n", encoding="utf-8")
+    (tmp_path / "mkdocs.yml").write_text(
+        "site_name: Mine\nsite_url: https://example.org/mine\n", encoding="utf-8"
+    )
     assert mkdocs_build.address((tmp_path / "mkdocs.yml",)) == "https://example.org/mine/"
 
 
 def test_our_own_settings_leave_it_to_the_environment() -> None:
-    assert not any(mkdocs_build._has_address(path) for path in OURS.settings)  # Else mkdocs would be loaded to find out.
+    # Else mkdocs would be loaded to find out.
+    assert not any(mkdocs_build._has_address(path) for path in OURS.settings)

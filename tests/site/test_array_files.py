@@ -1,4 +1,6 @@
-"""Files of arrays: nothing is lost that the source has, and no file is too large for common hosts."""
+"""Files of arrays: nothing is lost that the source has, and no file is too large for common
+hosts.
+"""
 
 import io
 import re
@@ -60,24 +62,39 @@ def test_a_table_within_the_limit_is_whole() -> None:
 
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("shape", [(100, 30), (3, 1000), (1, 1200), (1200,), (8, 8, 20)])
-def test_several_large_arrays_stay_within_the_limit_of_a_file_together(shape: tuple[int, ...]) -> None:
+def test_several_large_arrays_stay_within_the_limit_of_a_file_together(
+    shape: tuple[int, ...],
+) -> None:
     archived = read(**{name: rng.standard_normal(shape) for name in "abcd"}, one=np.array(1.5))
     assert sum(archived[name].nbytes for name in "abcd") <= max(6000, 4 * archived["a"][:1].nbytes)
     assert archived["one"] == 1.5
 
 
 @pytest.mark.parametrize(("shape", "says_so"), [((16_384, 512), True), ((1024, 768), False)])
-def test_the_page_of_a_large_table_says_that_the_file_may_have_a_part_of_it(shape: tuple[int, ...], says_so: bool) -> None:
+def test_the_page_of_a_large_table_says_that_the_file_may_have_a_part_of_it(
+    shape: tuple[int, ...], says_so: bool
+) -> None:
     small = outcome("a", table(1))
     [reading] = small.readings
-    large = replace(reading, encoding=replace(reading.encoding, provenance=replace(reading.encoding.provenance, shape=shape)))
-    assert ("every <em>k</em>-th row of large arrays" in rendered(page("checkpoint", replace(small, readings=(large,))))) == says_so
+    large = replace(
+        reading,
+        encoding=replace(
+            reading.encoding, provenance=replace(reading.encoding.provenance, shape=shape)
+        ),
+    )
+    assert (
+        "every <em>k</em>-th row of large arrays"
+        in rendered(page("checkpoint", replace(small, readings=(large,))))
+    ) == says_so
 
 
 def test_pages_of_a_row_without_arrays_link_to_its_measures_alone() -> None:
     usual = outcome("a", table(1))
     without = replace(usual, checkpoint=replace(usual.checkpoint, arrays=False))
-    downloads, fewer = (re.findall(r'"[./]*(data/[^"]+)" download', rendered(page("checkpoint", row))) for row in (usual, without))
+    downloads, fewer = (
+        re.findall(r'"[./]*(data/[^"]+)" download', rendered(page("checkpoint", row)))
+        for row in (usual, without)
+    )
     assert set(downloads) == {"data/a/metrics.csv", "data/a/encoder-learned.npz"}
     assert set(fewer) == {"data/a/metrics.csv"}
 
@@ -89,9 +106,18 @@ def test_a_table_that_changes_slowly_from_row_to_row_is_stored_by_columns() -> N
     np.testing.assert_array_equal(stored["slow"], slow.astype(np.float32))
 
 
-def test_what_follows_from_others_is_left_out_of_a_whole_table_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    arrays = {"table": np.zeros((64, 16), dtype=np.float32), "norms": np.zeros(64, dtype=np.float32)}
+def test_what_follows_from_others_is_left_out_of_a_whole_table_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    arrays = {
+        "table": np.zeros((64, 16), dtype=np.float32),
+        "norms": np.zeros(64, dtype=np.float32),
+    }
     following = frozenset({"norms"})
     assert np.load(io.BytesIO(archive(arrays, following))).files == ["table"]
     monkeypatch.setattr(array_files, "MOST_OF_ARRAY", 1024)
-    assert np.load(io.BytesIO(archive(arrays, following))).files == ["table", "table_every", "norms"]
+    assert np.load(io.BytesIO(archive(arrays, following))).files == [
+        "table",
+        "table_every",
+        "norms",
+    ]

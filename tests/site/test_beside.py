@@ -12,15 +12,26 @@ from generator.pipeline import evaluate
 from generator.site import compare_data, pages, render
 from tests.support import checkpoint, save_folder
 
-SIZES: dict[str, Any] = {"hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 2, "max_position_embeddings": 64}
+SIZES: dict[str, Any] = {
+    "hidden_size": 16,
+    "num_attention_heads": 2,
+    "num_hidden_layers": 2,
+    "max_position_embeddings": 64,
+}
 GPT_OSS = {"model_type": "gpt_oss", "rope_theta": 10_000.0, **SIZES}
-ARRAYS = {f"model.layers.{layer}.self_attn.sinks": np.ones(2, dtype=np.float32) for layer in range(2)}
+ARRAYS = {
+    f"model.layers.{layer}.self_attn.sinks": np.ones(2, dtype=np.float32) for layer in range(2)
+}
 
 
 def atlas_of(folder: Path, config: dict[str, Any]) -> Atlas:
     place = save_folder(folder / "model", config, ARRAYS)
-    outcome = evaluate.evaluate(evaluate.Task(checkpoint(slug="model", place=str(place), title="Model"), offline=True))
-    return Atlas((outcome,), evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"})
+    outcome = evaluate.evaluate(
+        evaluate.Task(checkpoint(slug="model", place=str(place), title="Model"), offline=True)
+    )
+    return Atlas(
+        (outcome,), evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"}
+    )
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +51,10 @@ def tree(atlas: Atlas) -> Tree:
 
 
 def test_encodings_of_an_atlas_leave_out_what_tells_no_position(atlas: Atlas) -> None:
-    assert [reading.encoding.form for reading in atlas.outcomes[0].readings] == ["Rotation", "Sinks"]
+    assert [reading.encoding.form for reading in atlas.outcomes[0].readings] == [
+        "Rotation",
+        "Sinks",
+    ]
     assert [reading.encoding.form for _, reading in atlas.encodings] == ["Rotation"]
     assert [entry["form"] for entry in compare_data.catalogue(atlas)["encodings"]] == ["Rotation"]
 

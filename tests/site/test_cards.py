@@ -26,16 +26,36 @@ TITLES = (*(text[:1000] for text in NASTY), "W" * 200, "many words " * 40, "", "
 
 
 def rendered(atlas: Atlas) -> Tree:
-    return render.render(atlas, [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)], draw=lambda _: b"")
+    return render.render(
+        atlas,
+        [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)],
+        draw=lambda _: b"",
+    )
 
 
 @pytest.fixture(scope="module")
 def atlas(tmp_path_factory: pytest.TempPathFactory) -> Atlas:
     """A table, two biases, and a checkpoint without an encoding."""
-    folder, every = tmp_path_factory.mktemp("cards"), {"table": TABLE, "buckets": BUCKETS, "nothing": NOTHING}
-    rows = [checkpoint(slug=slug, place=str(write_folder(folder / slug, files)), title=slug) for slug, files in every.items()]
+    folder, every = (
+        tmp_path_factory.mktemp("cards"),
+        {
+            "table": TABLE,
+            "buckets": BUCKETS,
+            "nothing": NOTHING,
+        },
+    )
+    rows = [
+        checkpoint(slug=slug, place=str(write_folder(folder / slug, files)), title=slug)
+        for slug, files in every.items()
+    ]
     outcomes = tuple(evaluate.evaluate(evaluate.Task(row, offline=True)) for row in rows)
-    return Atlas(outcomes, evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"}, address="https://example.org/")
+    return Atlas(
+        outcomes,
+        evaluate.all_analyses(),
+        evaluate.all_schemes(),
+        {"position-atlas": "1.0"},
+        address="https://example.org/",
+    )
 
 
 @pytest.fixture(scope="module")
@@ -52,14 +72,18 @@ def pixels(card: bytes) -> Any:
     return np.array(Image.open(io.BytesIO(card)).convert("RGB"))
 
 
-def test_every_checkpoint_with_numbers_scheme_and_analysis_has_a_card_of_its_own(atlas: Atlas, tree: Tree) -> None:
+def test_every_checkpoint_with_numbers_scheme_and_analysis_has_a_card_of_its_own(
+    atlas: Atlas, tree: Tree
+) -> None:
     paths = [
         "checkpoints/table",
         "checkpoints/buckets",
         *(f"schemes/{one.key}" for one in atlas.schemes),
         *(f"analyses/{one.key}" for one in atlas.analyses),
     ]
-    assert [meta(tree[f"{path}.md"])["card"] for path in paths] == [f"cards/{path}.png" for path in paths]
+    assert [meta(tree[f"{path}.md"])["card"] for path in paths] == [
+        f"cards/{path}.png" for path in paths
+    ]
     assert len({tree[f"cards/{path}.png"] for path in paths}) == len(paths)
 
 
@@ -73,14 +97,21 @@ def test_a_card_is_small_and_as_large_as_its_page_says(tree: Tree) -> None:
 
 
 def test_pages_of_an_encoding_have_the_card_of_their_checkpoint(tree: Tree) -> None:
-    assert meta(tree["checkpoints/table/decoder-learned/measure.md"])["card"] == "cards/checkpoints/table.png"
+    assert (
+        meta(tree["checkpoints/table/decoder-learned/measure.md"])["card"]
+        == "cards/checkpoints/table.png"
+    )
 
 
-def test_a_checkpoint_without_numbers_and_a_site_without_an_address_have_none(atlas: Atlas, tree: Tree) -> None:
+def test_a_checkpoint_without_numbers_and_a_site_without_an_address_have_none(
+    atlas: Atlas, tree: Tree
+) -> None:
     assert "card" not in meta(tree["checkpoints/nothing.md"])
     without = rendered(replace(atlas, address=None))
     assert [path for path in without if path.startswith("cards/")] == []
-    assert [path for path in without if path.endswith(".md") and "card" in meta(without[path])] == []
+    assert [
+        path for path in without if path.endswith(".md") and "card" in meta(without[path])
+    ] == []
 
 
 def test_the_same_content_gives_the_same_bytes_without_a_date() -> None:
@@ -96,15 +127,29 @@ def test_the_same_content_gives_the_same_bytes_without_a_date() -> None:
 
 
 def has_clear_edges(card: Any) -> bool:
-    """Whether a card (height, width, 3) with red pictures shows its ground alone along its edges and beside the pictures."""
+    """Whether a card (height, width, 3) with red pictures shows its ground alone along its edges
+    and beside the pictures.
+    """
     edge, left = MARGIN // 2, np.flatnonzero((card == (255, 0, 0)).all(axis=2).any(axis=0))[0]
-    strips = (card[:edge], card[-edge:], card[:, :edge], card[:, -edge:], card[:, left - 12 : left - 2])
-    return all((np.abs(strip.astype(int) - ImageColor.getrgb(GROUND)) <= 8).all() for strip in strips)
+    strips = (
+        card[:edge],
+        card[-edge:],
+        card[:, :edge],
+        card[:, -edge:],
+        card[:, left - 12 : left - 2],
+    )
+    return all(
+        (np.abs(strip.astype(int) - ImageColor.getrgb(GROUND)) <= 8).all() for strip in strips
+    )
 
 
 def test_no_text_leaves_the_card_or_meets_the_pictures() -> None:
     red = (drawing(["#ff0000"] * 4),)
-    assert [title for title in TITLES if not has_clear_edges(pixels(encode(Content(title, (title, title), red))))] == []
+    assert [
+        title
+        for title in TITLES
+        if not has_clear_edges(pixels(encode(Content(title, (title, title), red))))
+    ] == []
 
 
 def drawing(colours: list[str]) -> bytes:
@@ -112,15 +157,29 @@ def drawing(colours: list[str]) -> bytes:
     image, file = Image.new("RGB", (2, 2)), io.BytesIO()
     image.putdata([ImageColor.getrgb(colour)[:3] for colour in colours])
     image.save(file, format="PNG")
-    return b'<svg><image href="data:image/png;base64,' + base64.b64encode(file.getvalue()) + b'"/></svg>'
+    return (
+        b'<svg><image href="data:image/png;base64,'
+        + base64.b64encode(file.getvalue())
+        + b'"/></svg>'
+    )
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
 def test_pictures_are_shown_upright_and_whole(count: int) -> None:
-    card = pixels(encode(Content("Title", (), (drawing(list(CORNERS)),) * count)))[:, SIZE[0] // 2 :]
+    card = pixels(encode(Content("Title", (), (drawing(list(CORNERS)),) * count)))[
+        :, SIZE[0] // 2 :
+    ]
     reds = (np.abs(card.astype(int) - (255, 0, 0)).max(axis=2) < 24).sum()
-    assert reds == pytest.approx([392**2, 2 * 188**2, 3 * 188**2, 4 * 188**2][count - 1] / 4, rel=0.05)  # A quarter of each square.
-    centres = [np.argwhere(np.abs(card.astype(int) - ImageColor.getrgb(colour)).max(axis=2) < 24).mean(axis=0) for colour in CORNERS]
+    # A quarter of each square.
+    assert reds == pytest.approx(
+        [392**2, 2 * 188**2, 3 * 188**2, 4 * 188**2][count - 1] / 4, rel=0.05
+    )
+    centres = [
+        np.argwhere(np.abs(card.astype(int) - ImageColor.getrgb(colour)).max(axis=2) < 24).mean(
+            axis=0
+        )
+        for colour in CORNERS
+    ]
     (top, left), (_, right), (bottom, _), _ = centres
     assert top < bottom
     assert left < right
@@ -136,11 +195,21 @@ def test_values_are_shown_one_point_each_from_the_left_to_the_right() -> None:
     assert (heights[2] - heights[0]) / (heights[1] - heights[0]) == pytest.approx(9, rel=0.1)
 
 
-def test_of_many_values_the_first_and_the_last_are_shown(atlas: Atlas, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cards, "values_of", lambda _: {("kernel", "half"): [float(number) for number in range(1000)]})
+def test_of_many_values_the_first_and_the_last_are_shown(
+    atlas: Atlas, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        cards,
+        "values_of",
+        lambda _: {("kernel", "half"): [float(number) for number in range(1000)]},
+    )
     analysis = next(one for one in atlas.analyses if one.key == "kernel")
     card = cards.of_analysis(atlas, analysis, Metric("half", "Half-distance", 1.0))
     make: Any = card and card.make
     [content] = make.args
-    assert (content.values[0], content.values[-1], len(content.values)) == (0.0, 999.0, cards.MOST_VALUES)
+    assert (content.values[0], content.values[-1], len(content.values)) == (
+        0.0,
+        999.0,
+        cards.MOST_VALUES,
+    )
     assert list(content.values) == sorted(set(content.values))

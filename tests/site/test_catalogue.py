@@ -24,7 +24,10 @@ def html(*outcomes: Outcome) -> BeautifulSoup:
 
 
 def rows(found: BeautifulSoup, selector: str = ".pa-matrix tbody tr") -> list[list[str]]:
-    return [[cell.get_text(" ", strip=True) for cell in row.find_all(["th", "td"])] for row in found.select(selector)]
+    return [
+        [cell.get_text(" ", strip=True) for cell in row.find_all(["th", "td"])]
+        for row in found.select(selector)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -39,7 +42,9 @@ def rows(found: BeautifulSoup, selector: str = ".pa-matrix tbody tr") -> list[li
         (2.0, [], None),
     ],
 )
-def test_a_shade_is_the_share_of_the_other_values_that_are_lower(value: float, values: list[float], expected: int | None) -> None:
+def test_a_shade_is_the_share_of_the_other_values_that_are_lower(
+    value: float, values: list[float], expected: int | None
+) -> None:
     assert catalogue.shade(value, values) == expected
 
 
@@ -57,12 +62,24 @@ def test_a_row_says_where_the_encoding_acts_and_where_its_numbers_come_from() ->
     stored = replace(reading.encoding, provenance=Provenance("model.safetensors", "wpe.weight"))
     learned = replace(learned, readings=(replace(reading, encoding=stored),))
     found = rows(html(learned, outcome("b", ROTATION, "rotary"), outcome("c", NOTHING, "none")))
-    assert [row[-3:-1] for row in found] == [["input", "trained"], ["attention", "by formula"], ["–", "–"]]
+    assert [row[-3:-1] for row in found] == [
+        ["input", "trained"],
+        ["attention", "by formula"],
+        ["–", "–"],
+    ]
 
 
 def test_columns_of_the_analyses_that_apply_to_most_come_first() -> None:
-    columns = page("catalogue", outcome("a", table(1)), outcome("b", ROTATION, "rotary"), outcome("c", NOTHING, "none")).context["columns"]
-    most = [max(column.n_values for column in members) for _, members in groupby(columns, key=lambda column: column.analysis.key)]
+    columns = page(
+        "catalogue",
+        outcome("a", table(1)),
+        outcome("b", ROTATION, "rotary"),
+        outcome("c", NOTHING, "none"),
+    ).context["columns"]
+    most = [
+        max(column.n_values for column in members)
+        for _, members in groupby(columns, key=lambda column: column.analysis.key)
+    ]
     assert most == sorted(most, reverse=True)
     assert {column.n_values for column in columns} <= {1, 2, 3}
 
@@ -82,7 +99,9 @@ def test_a_checkpoint_without_an_encoding_is_below_the_table_with_its_state() ->
 
 
 def test_a_long_list_goes_on_to_further_pages_and_loses_nothing() -> None:
-    pages = every_page("catalogue", *(outcome(f"m{number:03}", table(number)) for number in range(90)))
+    pages = every_page(
+        "catalogue", *(outcome(f"m{number:03}", table(number)) for number in range(90))
+    )
     shown = [row.outcome.checkpoint.slug for one in pages for row in one.context["rows"]]
     assert len(pages) > 1
     assert shown == [f"m{number:03}" for number in range(90)]
@@ -95,9 +114,15 @@ def test_the_region_that_scrolls_can_be_reached_by_keyboard_and_has_a_name() -> 
     assert region["aria-label"]
 
 
-@pytest.mark.parametrize("analysis", [analysis for analysis in all_analyses() if analysis.headlines], ids=lambda analysis: analysis.key)
+@pytest.mark.parametrize(
+    "analysis",
+    [analysis for analysis in all_analyses() if analysis.headlines],
+    ids=lambda analysis: analysis.key,
+)
 def test_headlines_are_metrics_of_their_analysis(analysis: Analysis) -> None:
-    results = [_result(analysis, form) for form in FORMS.values() if isinstance(form, analysis.forms)]
+    results = [
+        _result(analysis, form) for form in FORMS.values() if isinstance(form, analysis.forms)
+    ]
     keys = {metric.key for result in results for metric in result.metrics}
     assert {headline.metric for headline in analysis.headlines} <= keys
 

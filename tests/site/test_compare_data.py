@@ -9,7 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from generator.contracts import Analysis, Atlas, Encoding, Label, Metric, Outcome, Provenance, Reading, Result
+from generator.contracts import (
+    Analysis,
+    Atlas,
+    Encoding,
+    Label,
+    Metric,
+    Outcome,
+    Provenance,
+    Reading,
+    Result,
+)
 from generator.encodings import Form, NoEncoding, PositionTable, sinusoid
 from generator.encodings.kernels import first_kernel
 from generator.figures.packing import ALPHABET, STEPS, Layout, pack
@@ -29,7 +39,10 @@ NUMBERS = arrays(np.float64, st.integers(1, 40), elements=st.floats(-1e9, 1e9) |
 def unpacked(packed: Any) -> Floats:
     """Values of a packed array."""
     levels = np.array(
-        [64 * ALPHABET.index(first) + ALPHABET.index(last) for first, last in zip(*[iter(packed["levels"])] * 2, strict=True)]
+        [
+            64 * ALPHABET.index(first) + ALPHABET.index(last)
+            for first, last in zip(*[iter(packed["levels"])] * 2, strict=True)
+        ]
     )
     low, high = packed["low"] or 0.0, packed["high"] or 0.0
     return np.where(levels > STEPS, np.nan, low * (1 - levels / STEPS) + high * (levels / STEPS))
@@ -45,23 +58,37 @@ def entry(query: int, key: int, n: int, columns: int | None) -> int:
 
 
 def matrix(drawn: Any, packed: Any) -> Floats:
-    """A kernel (n, n) of a record; a shape may be that of the stored levels, cut to [0, 1], without what is out."""
+    """A kernel (n, n) of a record; a shape may be that of the stored levels, cut to [0, 1], without
+    what is out.
+    """
     positions = range(drawn["n"])
-    indices = np.array([[entry(query, key, drawn["n"], drawn["columns"]) for key in positions] for query in positions])
+    indices = np.array(
+        [
+            [entry(query, key, drawn["n"], drawn["columns"]) for key in positions]
+            for query in positions
+        ]
+    )
     if packed["levels"] is not None:
         return np.asarray(unpacked(packed)[indices])
-    values = np.asarray(np.clip(unpacked({**packed, "levels": drawn["stored"]["levels"]}), 0.0, 1.0)[indices])
+    values = np.asarray(
+        np.clip(unpacked({**packed, "levels": drawn["stored"]["levels"]}), 0.0, 1.0)[indices]
+    )
     values[packed["out"]] = values[:, packed["out"]] = np.nan
     return values
 
 
 def reading(form: Form, **results: Result) -> Reading:
-    return Reading.of(Encoding("encoder", "made", form, Provenance("")), Label("Row", "#3d7fd6"), results, {}, {})
+    return Reading.of(
+        Encoding("encoder", "made", form, Provenance("")), Label("Row", "#3d7fd6"), results, {}, {}
+    )
 
 
 def files(*readings: Reading) -> dict[str, Any]:
     """Arguments of the function call in each file, by path."""
-    outcomes = (Outcome(checkpoint(), "ok", readings=readings), Outcome(checkpoint(slug="x"), "failed", "no"))
+    outcomes = (
+        Outcome(checkpoint(), "ok", readings=readings),
+        Outcome(checkpoint(slug="x"), "failed", "no"),
+    )
     makers = compare_data.makers(Atlas(outcomes, (), ()))
     return {path: arguments(make()) for path, make in makers.items()}
 
@@ -75,7 +102,10 @@ def test_packed_numbers_are_within_half_a_step(values: Array) -> None:
     finite = values[~np.isnan(values)]
     half = np.ptp(finite) / STEPS / 2 if finite.size else 0.0
     np.testing.assert_allclose(
-        unpacked(pack(values)), values, rtol=1e-12, atol=half * (1 + 1e-6) + 1e-9 * np.max(np.abs(finite), initial=0.0)
+        unpacked(pack(values)),
+        values,
+        rtol=1e-12,
+        atol=half * (1 + 1e-6) + 1e-9 * np.max(np.abs(finite), initial=0.0),
     )
 
 
@@ -87,7 +117,9 @@ def test_every_kernel_is_restored(name: str) -> None:
         kernel = form.kernel(POSITIONS).mean(axis=0)
     kernel = np.where(np.isfinite(kernel), kernel, np.nan)
     half_range = (drawn["stored"]["high"] or 0.0) * 0.5 - (drawn["stored"]["low"] or 0.0) * 0.5
-    np.testing.assert_allclose(matrix(drawn, drawn["stored"]), kernel, rtol=1e-9, atol=1.001 * half_range / STEPS)
+    np.testing.assert_allclose(
+        matrix(drawn, drawn["stored"]), kernel, rtol=1e-9, atol=1.001 * half_range / STEPS
+    )
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -102,8 +134,18 @@ def test_every_shape_is_restored(name: str) -> None:
 
 @pytest.mark.parametrize("name", FORMS)
 def test_the_file_of_an_encoding_is_ascii_and_below_48_kilobytes(name: str) -> None:
-    results = {analysis.key: result_of(analysis, name) for analysis in all_analyses() if isinstance(FORMS[name], analysis.forms)}
-    makers = compare_data.makers(Atlas((Outcome(checkpoint(), "ok", readings=(reading(FORMS[name], **results),)),), all_analyses(), ()))
+    results = {
+        analysis.key: result_of(analysis, name)
+        for analysis in all_analyses()
+        if isinstance(FORMS[name], analysis.forms)
+    }
+    makers = compare_data.makers(
+        Atlas(
+            (Outcome(checkpoint(), "ok", readings=(reading(FORMS[name], **results),)),),
+            all_analyses(),
+            (),
+        )
+    )
     contents = [make() for path, make in makers.items() if "index" not in path]
     assert max(len(content) for content in contents) <= 48_000
     assert all(content.isascii() for content in contents)
@@ -117,14 +159,26 @@ def test_entries_of_a_symmetric_kernel_are_its_upper_triangle() -> None:
 def test_profiles_are_means_of_diagonals_from_the_past_to_the_future() -> None:
     values = FORMS["bias of one head"].kernel(128)[0]
     means = [np.diagonal(values, offset).mean() for offset in range(1 - len(values), len(values))]
-    np.testing.assert_allclose(kernels(FORMS["bias of one head"])["stored"]["profile"], means, rtol=1e-5)
+    np.testing.assert_allclose(
+        kernels(FORMS["bias of one head"])["stored"]["profile"], means, rtol=1e-5
+    )
 
 
 def test_profiles_of_a_grid_are_means_along_rows_and_columns() -> None:
-    """Of 2 × 2 patches, the last of a row and the first of the next are no neighbours: 4 pairs lie side by side or above each other."""
+    """Of 2 × 2 patches, the last of a row and the first of the next are no neighbours: 4 pairs lie
+    side by side or above each other.
+    """
     form = PositionTable(frozen([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0], [0.6, 0.8]]), grid=(2, 2))
     neighbours = (0.6 + 0.8 + 0.0 + 1.0) / 4
-    assert kernels(form)["stored"]["profile"] == [None, None, neighbours, 1.0, neighbours, None, None]
+    assert kernels(form)["stored"]["profile"] == [
+        None,
+        None,
+        neighbours,
+        1.0,
+        neighbours,
+        None,
+        None,
+    ]
 
 
 def test_an_outlier_has_values_but_no_shape() -> None:
@@ -150,10 +204,19 @@ def test_the_catalogue_lists_encodings_and_metrics() -> None:
 
 
 def test_each_encoding_leads_to_its_own_section_or_to_its_own_page() -> None:
-    """The fifth encoding of one scheme, and those before it but the first, have pages of their own; another scheme's is on the first page."""
-    encodings = [("layer_0", "made"), ("other", "another"), *((f"layer_{layer}", "made") for layer in range(1, 5))]
+    """The fifth encoding of one scheme, and those before it but the first, have pages of their own;
+    another scheme's is on the first page.
+    """
+    encodings = [
+        ("layer_0", "made"),
+        ("other", "another"),
+        *((f"layer_{layer}", "made") for layer in range(1, 5)),
+    ]
     readings = [
-        Reading.of(Encoding(part, scheme, NOTHING, Provenance("")), Label(part, "#3d7fd6"), {}, {}, {}) for part, scheme in encodings
+        Reading.of(
+            Encoding(part, scheme, NOTHING, Provenance("")), Label(part, "#3d7fd6"), {}, {}, {}
+        )
+        for part, scheme in encodings
     ]
     [catalogue] = files(*readings)["data/compare/index.js"]
     pages = [encoding["page"] for encoding in catalogue["encodings"]]
@@ -166,26 +229,50 @@ def test_each_encoding_leads_to_its_own_section_or_to_its_own_page() -> None:
 
 def test_a_metric_is_a_number_or_its_reason() -> None:
     result = Result((Metric("size", "Size", 1 / 3), Metric("none", "None", None, reason="no word")))
-    assert compare_data.record(reading(NOTHING, made=result))["metrics"] == {"made.size": 0.333333, "made.none": "no word"}
+    assert compare_data.record(reading(NOTHING, made=result))["metrics"] == {
+        "made.size": 0.333333,
+        "made.none": "no word",
+    }
 
 
 def test_the_curve_is_made_of_the_coordinates_of_any_analysis() -> None:
     points = np.random.default_rng(0).normal(size=(1024, 3))
-    curve = compare_data.record(reading(NOTHING, made=Result(arrays={"coordinates": points})))["curve"]
+    curve = compare_data.record(reading(NOTHING, made=Result(arrays={"coordinates": points})))[
+        "curve"
+    ]
     assert (curve["step"], curve["last"]) == (2, 1023)
-    np.testing.assert_allclose(unpacked(curve).reshape(-1, 3), points[[*range(0, 1024, 2), 1023]], atol=np.ptp(points) / STEPS)
+    np.testing.assert_allclose(
+        unpacked(curve).reshape(-1, 3),
+        points[[*range(0, 1024, 2), 1023]],
+        atol=np.ptp(points) / STEPS,
+    )
 
 
-@pytest.mark.parametrize(("n_positions", "step", "n_points"), [(512, 1, 512), (513, 2, 257), (1025, 3, 343)])
-def test_a_curve_contains_the_last_position_once(n_positions: int, step: int, n_points: int) -> None:
+@pytest.mark.parametrize(
+    ("n_positions", "step", "n_points"), [(512, 1, 512), (513, 2, 257), (1025, 3, 343)]
+)
+def test_a_curve_contains_the_last_position_once(
+    n_positions: int, step: int, n_points: int
+) -> None:
     points = np.random.default_rng(0).normal(size=(n_positions, 3))
-    curve = compare_data.record(reading(NOTHING, made=Result(arrays={"coordinates": points})))["curve"]
-    assert (curve["step"], curve["last"], unpacked(curve).size) == (step, n_positions - 1, 3 * n_points)
+    curve = compare_data.record(reading(NOTHING, made=Result(arrays={"coordinates": points})))[
+        "curve"
+    ]
+    assert (curve["step"], curve["last"], unpacked(curve).size) == (
+        step,
+        n_positions - 1,
+        3 * n_points,
+    )
 
 
-@pytest.mark.parametrize(("form", "columns"), [(PositionTable(sinusoid(6, 4)), None), (PositionTable(sinusoid(6, 4), grid=(2, 3)), 3)])
+@pytest.mark.parametrize(
+    ("form", "columns"),
+    [(PositionTable(sinusoid(6, 4)), None), (PositionTable(sinusoid(6, 4), grid=(2, 3)), 3)],
+)
 def test_a_curve_has_the_patches_of_a_row(form: Form, columns: int | None) -> None:
-    curve = compare_data.record(reading(form, made=Result(arrays={"coordinates": np.zeros((6, 3))})))["curve"]
+    curve = compare_data.record(
+        reading(form, made=Result(arrays={"coordinates": np.zeros((6, 3))}))
+    )["curve"]
     assert curve["columns"] == columns
 
 
@@ -204,10 +291,17 @@ def test_windows_are_means_of_blocks_with_profiles_at_their_offsets() -> None:
     (window,) = drawn.values()
     cosines, block = form.kernel(300)[0], window["block"]
     assert (window["n"], block) == (300 // block, -(-300 // BLOCKS))
-    expected = [[cosines[row : row + block, key : key + block].mean() for key in range(0, 300, block)] for row in range(0, 300, block)]
+    expected = [
+        [cosines[row : row + block, key : key + block].mean() for key in range(0, 300, block)]
+        for row in range(0, 300, block)
+    ]
     np.testing.assert_allclose(matrix(window, window["stored"]), expected, atol=2.0 / STEPS)
     offsets = range(-(window["n"] - 1) * block, 300, block)
-    np.testing.assert_allclose(window["stored"]["profile"], [np.diagonal(cosines, offset).mean() for offset in offsets], rtol=1e-5)
+    np.testing.assert_allclose(
+        window["stored"]["profile"],
+        [np.diagonal(cosines, offset).mean() for offset in offsets],
+        rtol=1e-5,
+    )
 
 
 def test_a_window_of_positions_that_do_not_fill_their_blocks_leaves_out_the_last() -> None:
@@ -216,7 +310,12 @@ def test_a_window_of_positions_that_do_not_fill_their_blocks_leaves_out_the_last
 
 
 @pytest.mark.parametrize(
-    "form", [PositionTable(sinusoid(128, 8)), PositionTable(sinusoid(150, 8)), PositionTable(sinusoid(400, 8), grid=(20, 20))]
+    "form",
+    [
+        PositionTable(sinusoid(128, 8)),
+        PositionTable(sinusoid(150, 8)),
+        PositionTable(sinusoid(400, 8), grid=(20, 20)),
+    ],
 )
 def test_short_tables_and_grids_have_no_windows(form: Form) -> None:
     assert windows(form) == {}
@@ -224,25 +323,40 @@ def test_short_tables_and_grids_have_no_windows(form: Form) -> None:
 
 @pytest.mark.parametrize("name", FORMS)
 def test_windows_of_every_form_take_bounded_memory(name: str) -> None:
-    assert all(window["heads"] * int(count) ** 2 <= MOST_ENTRIES for count, window in windows(FORMS[name]).items())
+    assert all(
+        window["heads"] * int(count) ** 2 <= MOST_ENTRIES
+        for count, window in windows(FORMS[name]).items()
+    )
 
 
 OVERLAID = [
-    (analysis, name) for analysis in all_analyses() if analysis.overlay for name in FORMS if isinstance(FORMS[name], analysis.forms)
+    (analysis, name)
+    for analysis in all_analyses()
+    if analysis.overlay
+    for name in FORMS
+    if isinstance(FORMS[name], analysis.forms)
 ]
 
 
-@pytest.mark.parametrize(("analysis", "name"), OVERLAID, ids=lambda value: getattr(value, "key", value))
+@pytest.mark.parametrize(
+    ("analysis", "name"), OVERLAID, ids=lambda value: getattr(value, "key", value)
+)
 def test_every_overlay_has_as_many_places_as_values(analysis: Analysis, name: str) -> None:
     result = result_of(analysis, name)
-    lines = compare_data.record(reading(FORMS[name], **{analysis.key: result}), (analysis,))["lines"]
+    lines = compare_data.record(reading(FORMS[name], **{analysis.key: result}), (analysis,))[
+        "lines"
+    ]
     assert result.reason is None or not lines
     for line in lines.values():
         count = line["x"]["count"] if isinstance(line["x"], dict) else len(line["x"])
         assert 0 < count == len(line["y"]) <= 512
 
 
-@pytest.mark.parametrize("analysis", [analysis for analysis in all_analyses() if analysis.overlay], ids=lambda analysis: analysis.key)
+@pytest.mark.parametrize(
+    "analysis",
+    [analysis for analysis in all_analyses() if analysis.overlay],
+    ids=lambda analysis: analysis.key,
+)
 def test_an_overlay_explains_itself_in_sixty_words(analysis: Analysis) -> None:
     assert analysis.overlay is not None
     assert len(analysis.overlay.how_to_read.split()) <= 60
@@ -252,5 +366,7 @@ def test_a_line_has_the_values_of_its_array() -> None:
     """Norms of a 4 × 2 table by hand: 1, 2, 5 and 3; their median is 2.5."""
     analysis = next(analysis for analysis in all_analyses() if analysis.title == "Vector norms")
     norms = Result(arrays={"norms": np.array([1.0, 2.0, 5.0, 3.0])})
-    line = compare_data.record(reading(NOTHING, **{analysis.key: norms}), (analysis,))["lines"][analysis.key]
+    line = compare_data.record(reading(NOTHING, **{analysis.key: norms}), (analysis,))["lines"][
+        analysis.key
+    ]
     assert line == {"x": {"first": 0, "step": 1, "count": 4}, "y": [0.4, 0.8, 2, 1.2]}

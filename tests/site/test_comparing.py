@@ -40,7 +40,9 @@ NOTHING = NoEncoding("from the config")
 draws = np.random.default_rng(0)
 
 
-def outcome(slug: str, form: Form, scheme: str = "learned", modality: Modality = "text", **options: Any) -> Outcome:
+def outcome(
+    slug: str, form: Form, scheme: str = "learned", modality: Modality = "text", **options: Any
+) -> Outcome:
     reading = Reading.of(
         Encoding("encoder", scheme, form, Provenance(""), modality=modality),
         Label(f"Title {slug}", "#3d7fd6"),
@@ -52,7 +54,9 @@ def outcome(slug: str, form: Form, scheme: str = "learned", modality: Modality =
 
 
 def _result(analysis: Analysis, form: Form) -> Result:
-    """Result of an analysis that accepts nearly every form; other analyses are not applicable here."""
+    """Result of an analysis that accepts nearly every form; other analyses are not applicable
+    here.
+    """
     if len(analysis.forms) < len(all_forms()) - 1 or not isinstance(form, analysis.forms):
         return Result(reason="not computed for this test")
     try:
@@ -66,7 +70,9 @@ def table(seed: int, n: int = 20, width: int = 6) -> PositionTable:
 
 
 def every_page(key: str, *outcomes: Outcome) -> list[Page]:
-    return KINDS[key].pages(Atlas(outcomes, ANALYSES, SCHEMES, {"position-atlas": "1.0"}, "2020-02-20"))
+    return KINDS[key].pages(
+        Atlas(outcomes, ANALYSES, SCHEMES, {"position-atlas": "1.0"}, "2020-02-20")
+    )
 
 
 def page(key: str, *outcomes: Outcome) -> Page:
@@ -75,24 +81,52 @@ def page(key: str, *outcomes: Outcome) -> Page:
 
 def rendered(page: Page) -> str:
     environment = environment_of(*OURS.templates)
-    prose = lambda kind, key: environment.get_template(f"{kind}/{key}.md.jinja").make_module({"link": Markup})  # noqa: E731
+
+    def prose(kind: str, key: str) -> Any:
+        return environment.get_template(f"{kind}/{key}.md.jinja").make_module({"link": Markup})
+
     functions = {"link": Markup, "prose": prose, "size": lambda _: (562, 230)}
-    shared = {"version": "1.0", "date": "2020-02-20", "address": None, "here": None, "release": None, "card": None}
-    return environment.get_template(f"pages/{page.template}").render({**shared, **page.context, **functions})
+    shared = {
+        "version": "1.0",
+        "date": "2020-02-20",
+        "address": None,
+        "here": None,
+        "release": None,
+        "card": None,
+    }
+    return environment.get_template(f"pages/{page.template}").render(
+        {**shared, **page.context, **functions}
+    )
 
 
 def cells(text: str) -> dict[tuple[str, str], int]:
     """Number in each cell of a map, by the slugs of the two encodings that it links."""
-    matches = re.findall(r'<td class="l\d"><a href="compare.html#a=([^/]+)/[^&]+&b=([^/]+)/[^"]+">((?:&#8722;)?\d+)</a>', text)
+    matches = re.findall(
+        r'<td class="l\d"><a'
+        r' href="compare.html#a=([^/]+)/[^&]+&b=([^/]+)/[^"]+">((?:&#8722;)?\d+)</a>',
+        text,
+    )
     return {(first, second): int(value.replace("&#8722;", "-")) for first, second, value in matches}
 
 
 def test_the_front_page_groups_checkpoints_by_their_scheme() -> None:
-    outcomes = outcome("a", table(0)), outcome("b", table(1), scheme="sinusoidal"), outcome("c", table(2))
+    outcomes = (
+        outcome("a", table(0)),
+        outcome("b", table(1), scheme="sinusoidal"),
+        outcome("c", table(2)),
+    )
     groups = page("front", *outcomes).context["groups"]
-    slugs = {group.scheme.key: [outcome.checkpoint.slug for outcome, _ in group.members] for group in groups}
+    slugs = {
+        group.scheme.key: [outcome.checkpoint.slug for outcome, _ in group.members]
+        for group in groups
+    }
     assert slugs == {"learned": ["a", "c"], "sinusoidal": ["b"]}
-    assert all(reading.encoding.scheme == group.scheme.key for group in groups for _, readings in group.members for reading in readings)
+    assert all(
+        reading.encoding.scheme == group.scheme.key
+        for group in groups
+        for _, readings in group.members
+        for reading in readings
+    )
 
 
 MANY = [outcome(f"table-{seed:03}", table(seed)) for seed in range(60)]
@@ -105,27 +139,55 @@ def test_every_pair_has_a_cell_that_links_it() -> None:
 def test_equal_encodings_are_neighbours_with_difference_0_and_alignment_1() -> None:
     outcomes = [outcome("a", table(1)), outcome("b", table(2)), outcome("c", table(1))]
     context = page("map", *outcomes).context
-    assert [member[0].checkpoint.slug for member, _ in context["kernels"].rows] in (["a", "c", "b"], ["b", "a", "c"], ["b", "c", "a"])
-    assert (context["kernels"].nearest[0].value, context["tables"][0][1].nearest[0].value) == (0.0, pytest.approx(1.0))
+    assert [member[0].checkpoint.slug for member, _ in context["kernels"].rows] in (
+        ["a", "c", "b"],
+        ["b", "a", "c"],
+        ["b", "c", "a"],
+    )
+    assert (context["kernels"].nearest[0].value, context["tables"][0][1].nearest[0].value) == (
+        0.0,
+        pytest.approx(1.0),
+    )
 
 
 def test_the_alignment_of_independent_tables_is_about_0() -> None:
-    independent = [outcome(slug, PositionTable(frozen(draws.normal(size=(200, 300))))) for slug in "abc"]
-    (_, matrix) = page("map", *independent).context["tables"][0]
-    assert all(abs(pair.hundredths) <= 2 and pair.level == 9 for _, pairs in matrix.rows for pair in pairs)
+    independent = [
+        outcome(slug, PositionTable(frozen(draws.normal(size=(200, 300))))) for slug in "abc"
+    ]
+    _, matrix = page("map", *independent).context["tables"][0]
+    assert all(
+        abs(pair.hundredths) <= 2 and pair.level == 9 for _, pairs in matrix.rows for pair in pairs
+    )
     assert all(pair.uncorrected == pytest.approx(0.6, abs=0.02) for pair in matrix.nearest)
 
 
 def test_kernels_of_all_forms_are_compared_but_tables_only_with_tables() -> None:
-    context = page("map", outcome("table", table(1)), outcome("rotation", Rotation(1e4, 8, 8, 64)), outcome("nothing", NOTHING)).context
-    assert [member[0].checkpoint.slug for member, _ in context["kernels"].rows] == ["table", "rotation"]
+    context = page(
+        "map",
+        outcome("table", table(1)),
+        outcome("rotation", Rotation(1e4, 8, 8, 64)),
+        outcome("nothing", NOTHING),
+    ).context
+    assert [member[0].checkpoint.slug for member, _ in context["kernels"].rows] == [
+        "table",
+        "rotation",
+    ]
     assert context["tables"] == []
     assert [member[0].checkpoint.slug for member in context["not_mapped"]] == ["nothing"]
 
 
 def test_patches_are_not_compared_with_words() -> None:
-    patches = [outcome(slug, PositionTable(sinusoid(20, 8), grid=(4, 5)), modality="image") for slug in "ab"]
-    context = page("map", *patches, outcome("c", table(1)), outcome("d", table(2)), outcome("e", table(3), modality="audio")).context
+    patches = [
+        outcome(slug, PositionTable(sinusoid(20, 8), grid=(4, 5)), modality="image")
+        for slug in "ab"
+    ]
+    context = page(
+        "map",
+        *patches,
+        outcome("c", table(1)),
+        outcome("d", table(2)),
+        outcome("e", table(3), modality="audio"),
+    ).context
     assert [name for name, _ in context["tables"]] == ["patches, 4 × 5", "words"]
 
 
@@ -137,10 +199,16 @@ def test_tables_are_aligned_over_their_common_positions() -> None:
 
 @pytest.mark.parametrize("size", [1.0, 50.0])
 def test_an_odd_first_row_changes_neither_map(size: float) -> None:
-    """The sinusoid says the same of all pairs at one distance, so that leaving out a row changes no scale but by the number of far pairs."""
+    """The sinusoid says the same of all pairs at one distance, so that leaving out a row changes no
+    scale but by the number of far pairs.
+    """
     odd = sinusoid(200, 32).copy()
     odd[0] = size * np.eye(32)[5] * np.linalg.norm(odd[1])
-    context = page("map", outcome("a", PositionTable(sinusoid(200, 32))), outcome("b", PositionTable(frozen(odd)))).context
+    context = page(
+        "map",
+        outcome("a", PositionTable(sinusoid(200, 32))),
+        outcome("b", PositionTable(frozen(odd))),
+    ).context
     assert context["kernels"].nearest[0].value < 0.005
     assert context["tables"][0][1].nearest[0].value == pytest.approx(1.0)
 
@@ -177,28 +245,49 @@ def test_fewer_than_two_encodings_have_no_map(count: int) -> None:
 
 @pytest.mark.parametrize("values", [np.nan, np.inf, 0.0])
 def test_a_table_without_a_finite_or_varying_kernel_is_not_on_the_map(values: float) -> None:
-    context = page("map", outcome("odd", PositionTable(frozen(np.full((20, 6), values)))), *MANY[:2]).context
+    context = page(
+        "map", outcome("odd", PositionTable(frozen(np.full((20, 6), values)))), *MANY[:2]
+    ).context
     assert len(context["kernels"].rows) == 2
 
 
 def test_the_compare_page_has_three_pairs_of_each_scheme() -> None:
-    outcomes = [outcome(f"{scheme.key}-{seed}", table(seed), scheme=scheme.key) for scheme in SCHEMES[:2] for seed in range(6)]
+    outcomes = [
+        outcome(f"{scheme.key}-{seed}", table(seed), scheme=scheme.key)
+        for scheme in SCHEMES[:2]
+        for seed in range(6)
+    ]
     groups = dict(page("compare", *outcomes).context["groups"])
     first, second = SCHEMES[:2]
-    slugs = [(member[0].checkpoint.slug, neighbour[0].checkpoint.slug) for member, neighbour, _ in groups[first.title]]
+    slugs = [
+        (member[0].checkpoint.slug, neighbour[0].checkpoint.slug)
+        for member, neighbour, _ in groups[first.title]
+    ]
     assert slugs == [(f"{first.key}-{seed}", f"{first.key}-{seed + 1}") for seed in range(3)]
     assert list(groups) == [first.title, second.title]
 
 
 def test_the_compare_page_has_24_pairs_at_most_8_on_a_page() -> None:
-    outcomes = [outcome(f"{scheme.key}-{seed}", table(seed), scheme=scheme.key) for scheme in SCHEMES for seed in range(4)]
+    outcomes = [
+        outcome(f"{scheme.key}-{seed}", table(seed), scheme=scheme.key)
+        for scheme in SCHEMES
+        for seed in range(4)
+    ]
     assert len(SCHEMES) > 8
     assert [len(page.figures) for page in every_page("compare", *outcomes)] == [2 * 8] * 3
 
 
 def test_each_page_of_pairs_links_the_others() -> None:
-    outcomes = [outcome(f"{scheme.key}-{seed}", table(seed), scheme=scheme.key) for scheme in SCHEMES[:6] for seed in range(4)]
-    assert ["compare/3.html" in rendered(page) for page in every_page("compare", *outcomes)] == [True, True, False]
+    outcomes = [
+        outcome(f"{scheme.key}-{seed}", table(seed), scheme=scheme.key)
+        for scheme in SCHEMES[:6]
+        for seed in range(4)
+    ]
+    assert ["compare/3.html" in rendered(page) for page in every_page("compare", *outcomes)] == [
+        True,
+        True,
+        False,
+    ]
 
 
 def test_an_encoding_without_a_kernel_is_in_no_pair() -> None:
@@ -206,7 +295,9 @@ def test_an_encoding_without_a_kernel_is_in_no_pair() -> None:
 
 
 @pytest.mark.parametrize("outcomes", [(), (Outcome(checkpoint(), "failed", "no"),)])
-def test_the_compare_page_of_fewer_than_two_encodings_states_that(outcomes: tuple[Outcome, ...]) -> None:
+def test_the_compare_page_of_fewer_than_two_encodings_states_that(
+    outcomes: tuple[Outcome, ...],
+) -> None:
     assert "nothing to compare" in rendered(page("compare", *outcomes))
 
 
@@ -215,14 +306,28 @@ def test_a_comparison_shows_both_encodings_of_one_part(tmp_path: Path) -> None:
         "embeddings.position_embeddings.weight": draws.normal(size=(34, 16)),
         "encoder.relative_attention_bias.weight": draws.normal(size=(32, 2)),
     }
-    config = {"model_type": "mpnet", "hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1, "max_position_embeddings": 34}
+    config = {
+        "model_type": "mpnet",
+        "hidden_size": 16,
+        "num_attention_heads": 2,
+        "num_hidden_layers": 1,
+        "max_position_embeddings": 34,
+    }
     row = checkpoint(place=str(save_folder(tmp_path, config, arrays)), title="MPNet")
     outcomes = names.named([evaluate.evaluate(evaluate.Task(row, offline=True))], SCHEMES)
-    pairs = [figure for page in every_page("analysis", *outcomes) for figure in page.figures if len(figure.results) == 2]
+    pairs = [
+        figure
+        for page in every_page("analysis", *outcomes)
+        for figure in page.figures
+        if len(figure.results) == 2
+    ]
     titles = {"MPNet · Learned table", "MPNet · Learned relative bias"}
     assert pairs
     assert all({label.title for label in figure.results} == titles for figure in pairs)
-    assert all(title.encode() in encode(pairs[0].spec.draw, pairs[0].results).replace(b"&#39;", b"'") for title in titles)
+    assert all(
+        title.encode() in encode(pairs[0].spec.draw, pairs[0].results).replace(b"&#39;", b"'")
+        for title in titles
+    )
 
 
 def test_the_data_pages_document_analyses_and_have_a_citation_with_version_and_date() -> None:

@@ -15,7 +15,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generator.cache.lazy import LazyMapping
-from generator.contracts import Atlas, Encoding, Label, Layer, LayoutRow, Metric, Outcome, Provenance, Reading, Result
+from generator.contracts import (
+    Atlas,
+    Encoding,
+    Label,
+    Layer,
+    LayoutRow,
+    Metric,
+    Outcome,
+    Provenance,
+    Reading,
+    Result,
+)
 from generator.encodings import NoEncoding, PositionTable
 from generator.numerics.arrays import Array, frozen
 from generator.site import data_files
@@ -31,7 +42,20 @@ METRICS = (
 )
 FORMULAS = ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1")
 # Names of parts may contain names of tensors, which can be any text.
-PARTS = ("x.a", "x-a", "x_a", "X.A", "x a", "../a", "/a", "", "日本", "\ud800", "y" * 400, "y" * 401)
+PARTS = (
+    "x.a",
+    "x-a",
+    "x_a",
+    "X.A",
+    "x a",
+    "../a",
+    "/a",
+    "",
+    "日本",
+    "\ud800",
+    "y" * 400,
+    "y" * 401,
+)
 ARRAYS: dict[str, Array] = {
     "vectors": np.array([[1.0, 1 / 3], [np.nan, -np.inf]]),
     "positions": np.arange(3),
@@ -43,7 +67,9 @@ ARRAYS: dict[str, Array] = {
 
 def reading(results: Mapping[str, Result] | None = None, tensor: str = "wpe.weight") -> Reading:
     provenance = Provenance(STORED.file, tensor, STORED.dtype, STORED.shape, STORED.sha256)
-    encoding = Encoding("decoder", "learned", PositionTable(frozen([[1.0, 2.0], [3.0, 4.0]])), provenance)
+    encoding = Encoding(
+        "decoder", "learned", PositionTable(frozen([[1.0, 2.0], [3.0, 4.0]])), provenance
+    )
     return Reading.of(encoding, Label("Row", "#3d7fd6"), results or {}, {}, {})
 
 
@@ -60,7 +86,9 @@ def atlas_json(*outcomes: Outcome) -> Any:
 
 
 def table(*outcomes: Outcome) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(files(*outcomes)["data/metrics.csv"].decode(), newline="")))
+    return list(
+        csv.DictReader(io.StringIO(files(*outcomes)["data/metrics.csv"].decode(), newline=""))
+    )
 
 
 def arrays(reading: Reading) -> Any:
@@ -68,10 +96,21 @@ def arrays(reading: Reading) -> Any:
 
 
 def test_atlas_json_has_the_documented_shape() -> None:
-    checkpoint = outcome(reading({"table": Result(METRICS)}), source="hub", id="a/b", revision="main")
-    layer = Layer("decoder", "decoder", 0, "sliding attention", ("sliding",), 7, 0, ("decoder-learned",))
+    checkpoint = outcome(
+        reading({"table": Result(METRICS)}), source="hub", id="a/b", revision="main"
+    )
+    layer = Layer(
+        "decoder", "decoder", 0, "sliding attention", ("sliding",), 7, 0, ("decoder-learned",)
+    )
     checkpoint = replace(checkpoint, unresolved=("the weights were not read",), layers=(layer,))
-    atlas = Atlas((checkpoint,), (), (), {"position-atlas": "1.0", "numpy": "2.0"}, "2020-02-20", "https://example.org/atlas/")
+    atlas = Atlas(
+        (checkpoint,),
+        (),
+        (),
+        {"position-atlas": "1.0", "numpy": "2.0"},
+        "2020-02-20",
+        "https://example.org/atlas/",
+    )
     document = json.loads(data_files.makers(atlas)["data/atlas.json"]())
     metrics = {
         "table.size": {"value": 1.5, "unit": "logit", "reason": None},
@@ -106,7 +145,13 @@ def test_atlas_json_has_the_documented_shape() -> None:
         "reason": None,
         "stale": None,
     }
-    head = {"schema": 2, "date": "2020-02-20", "version": "1.0", "libraries": {"numpy": "2.0"}, "licence": data_files.LICENCE}
+    head = {
+        "schema": 2,
+        "date": "2020-02-20",
+        "version": "1.0",
+        "libraries": {"numpy": "2.0"},
+        "licence": data_files.LICENCE,
+    }
     head["address"] = "https://example.org/atlas/"
     open_ends = {"unmeasured": [], "unresolved": ["the weights were not read"], "layers": layers}
     assert document == {
@@ -119,7 +164,9 @@ def test_atlas_json_has_the_documented_shape() -> None:
 
 def test_an_atlas_within_the_limit_is_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [outcome(reading({"table": Result(METRICS)}), slug=slug) for slug in "abc"]
-    monkeypatch.setattr(data_files, "MOST_RECORDS", sum(len(json.dumps(data_files.checkpoint(row))) for row in rows))
+    monkeypatch.setattr(
+        data_files, "MOST_RECORDS", sum(len(json.dumps(data_files.checkpoint(row))) for row in rows)
+    )
     assert [row["slug"] for row in atlas_json(*rows)["checkpoints"]] == ["a", "b", "c"]
     assert [path for path in files(*rows) if path.startswith("data/atlas/")] == []
 
@@ -127,23 +174,38 @@ def test_an_atlas_within_the_limit_is_one_file(monkeypatch: pytest.MonkeyPatch) 
 def test_a_larger_atlas_is_in_parts_that_hold_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [outcome(reading({"table": Result(METRICS)}), slug=slug) for slug in "abcde"]
     whole = atlas_json(*rows)
-    monkeypatch.setattr(data_files, "MOST_RECORDS", 2 * len(json.dumps(data_files.checkpoint(rows[0]))))
+    monkeypatch.setattr(
+        data_files, "MOST_RECORDS", 2 * len(json.dumps(data_files.checkpoint(rows[0])))
+    )
     made = files(*rows)
     index = json.loads(made["data/atlas.json"])
     parts = [json.loads(made[path]) for path in index["parts"]]
-    assert [[row["slug"] for row in part["checkpoints"]] for part in parts] == [["a", "b"], ["c", "d"], ["e"]]
-    assert {**index, "checkpoints": [row for part in parts for row in part["checkpoints"]], "parts": []} == whole
+    assert [[row["slug"] for row in part["checkpoints"]] for part in parts] == [
+        ["a", "b"],
+        ["c", "d"],
+        ["e"],
+    ]
+    assert {
+        **index,
+        "checkpoints": [row for part in parts for row in part["checkpoints"]],
+        "parts": [],
+    } == whole
     assert all({**part, "checkpoints": whole["checkpoints"]} == whole for part in parts)
 
 
 def test_a_checkpoint_beyond_the_limit_is_a_part_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data_files, "MOST_RECORDS", 1)
-    assert atlas_json(outcome(slug="a"), outcome(slug="b"))["parts"] == ["data/atlas/0001.json", "data/atlas/0002.json"]
+    assert atlas_json(outcome(slug="a"), outcome(slug="b"))["parts"] == [
+        "data/atlas/0001.json",
+        "data/atlas/0002.json",
+    ]
 
 
 def test_the_revision_is_the_commit_if_it_is_known() -> None:
     row = checkpoint(revision="main")
-    assert atlas_json(Outcome(row, "ok", revision="a" * 40))["checkpoints"][0]["revision"] == "a" * 40
+    assert (
+        atlas_json(Outcome(row, "ok", revision="a" * 40))["checkpoints"][0]["revision"] == "a" * 40
+    )
 
 
 def test_a_checkpoint_has_the_address_of_its_paper_and_its_licence() -> None:
@@ -158,7 +220,9 @@ def test_a_checkpoint_that_could_not_be_read_has_a_reason_and_no_encodings(statu
 
 
 def test_checkpoints_are_in_the_order_of_the_outcomes() -> None:
-    assert [row["slug"] for row in atlas_json(outcome(slug="b"), outcome(slug="a"))["checkpoints"]] == ["b", "a"]
+    assert [
+        row["slug"] for row in atlas_json(outcome(slug="b"), outcome(slug="a"))["checkpoints"]
+    ] == ["b", "a"]
 
 
 def test_atlas_json_contains_text_without_escapes() -> None:
@@ -171,7 +235,12 @@ def test_a_lone_surrogate_in_a_tensor_name_is_an_escape() -> None:
 
 
 def test_an_analysis_that_does_not_apply_has_no_metrics() -> None:
-    assert atlas_json(outcome(reading({"bias": Result(reason="other form")})))["checkpoints"][0]["encodings"][0]["metrics"] == {}
+    assert (
+        atlas_json(outcome(reading({"bias": Result(reason="other form")})))["checkpoints"][0][
+            "encodings"
+        ][0]["metrics"]
+        == {}
+    )
 
 
 def test_metrics_csv_has_a_row_for_each_metric() -> None:
@@ -185,7 +254,9 @@ def test_metrics_csv_has_a_row_for_each_metric() -> None:
 
 
 def test_a_row_of_metrics_csv_identifies_checkpoint_encoding_and_metric() -> None:
-    [row] = table(outcome(reading({"table": Result(METRICS[:1])}), source="hub", id="a/b", revision="main"))
+    [row] = table(
+        outcome(reading({"table": Result(METRICS[:1])}), source="hub", id="a/b", revision="main")
+    )
     assert list(row.values()) == [
         "row",
         "Row",
@@ -207,12 +278,20 @@ def test_a_row_of_metrics_csv_identifies_checkpoint_encoding_and_metric() -> Non
 @pytest.mark.parametrize("column", ["title", "id", "revision", "reason"])
 def test_no_cell_of_metrics_csv_is_a_formula(column: str, formula: str) -> None:
     metric = Metric("size", "Size", None, reason=formula if column == "reason" else "")
-    [row] = table(outcome(reading({"table": Result((metric,))}), **({} if column == "reason" else {column: formula})))
+    [row] = table(
+        outcome(
+            reading({"table": Result((metric,))}),
+            **({} if column == "reason" else {column: formula}),
+        )
+    )
     assert row[column] == f"'{formula.strip()}"
 
 
 def test_a_negative_number_has_no_apostrophe() -> None:
-    assert table(outcome(reading({"table": Result((Metric("size", "Size", -1.5),))})))[0]["value"] == "-1.5"
+    assert (
+        table(outcome(reading({"table": Result((Metric("size", "Size", -1.5),))})))[0]["value"]
+        == "-1.5"
+    )
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])) | st.text("=+-@\t\r\n ,;\"'"))
@@ -237,20 +316,30 @@ def test_each_encoding_has_a_file_of_arrays() -> None:
 def test_a_row_without_arrays_has_all_data_but_these() -> None:
     row = outcome(reading({"table": Result(METRICS[:1], ARRAYS)}), slug="x", arrays=False)
     other = outcome(reading({"table": Result(METRICS[:1], ARRAYS)}), slug="y")
-    assert {path for path in files(row, other) if path.endswith(".npz")} == {"data/y/decoder-learned.npz"}
-    arrays = [checkpoint["encodings"][0]["arrays"] for checkpoint in atlas_json(row, other)["checkpoints"]]
+    assert {path for path in files(row, other) if path.endswith(".npz")} == {
+        "data/y/decoder-learned.npz"
+    }
+    arrays = [
+        checkpoint["encodings"][0]["arrays"] for checkpoint in atlas_json(row, other)["checkpoints"]
+    ]
     assert arrays == [None, "data/y/decoder-learned.npz"]
     assert [line["value"] for line in table(row, other)] == ["1.5", "1.5"]
 
 
 def test_keys_of_encodings_are_unique_and_valid_in_paths_whatever_their_parts_are_called() -> None:
-    keys = {Encoding(part, "learned", NoEncoding("from the config"), STORED).record.key for part in PARTS}
+    keys = {
+        Encoding(part, "learned", NoEncoding("from the config"), STORED).record.key
+        for part in PARTS
+    }
     assert len(keys) == len(PARTS)
     assert all(re.fullmatch("[a-z0-9_-]{1,100}", key) for key in keys)
 
 
 def test_a_part_named_in_plain_words_has_no_digest_in_its_key() -> None:
-    assert Encoding("decoder layer 3", "t5_bias", NoEncoding("from the config"), STORED).record.key == "decoder-layer-3-t5_bias"
+    assert (
+        Encoding("decoder layer 3", "t5_bias", NoEncoding("from the config"), STORED).record.key
+        == "decoder-layer-3-t5_bias"
+    )
 
 
 @pytest.mark.parametrize("name", ARRAYS)
@@ -261,7 +350,9 @@ def test_arrays_are_read_back_without_pickles(name: str) -> None:
 
 
 def test_files_of_arrays_are_reproducible() -> None:
-    assert data_files.npz(reading({"table": Result(arrays=ARRAYS)})) == data_files.npz(reading({"table": Result(arrays=ARRAYS)}))
+    assert data_files.npz(reading({"table": Result(arrays=ARRAYS)})) == data_files.npz(
+        reading({"table": Result(arrays=ARRAYS)})
+    )
 
 
 def test_an_array_that_needs_a_pickle_is_an_error() -> None:

@@ -8,8 +8,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from generator.contracts import Analysis, Atlas, Encoding, Label, Metric, Outcome, Provenance, Reading, Result
-from generator.encodings import NoEncoding, PositionTable, SinusoidFormula, sinusoid, sinusoid_formula, whole_turn_formula
+from generator.contracts import (
+    Analysis,
+    Atlas,
+    Encoding,
+    Label,
+    Metric,
+    Outcome,
+    Provenance,
+    Reading,
+    Result,
+)
+from generator.encodings import (
+    NoEncoding,
+    PositionTable,
+    SinusoidFormula,
+    sinusoid,
+    sinusoid_formula,
+    whole_turn_formula,
+)
 from generator.numerics.arrays import frozen
 from generator.pipeline.evaluate import all_analyses
 from generator.resources import ROOT
@@ -21,7 +38,9 @@ from tests.support import checkpoint
 PAGE = (ROOT / "templates/pages/data_files.md.jinja").read_text(encoding="utf-8")
 FOR_ATLAS, FOR_METRICS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 ARRAYS = (ROOT / "templates/pages/data_arrays.md.jinja").read_text(encoding="utf-8")
-FOR_TABLE, FOR_COMPONENTS, FOR_PLACES, FOR_LINE, FOR_KERNEL, FOR_INPUT, FOR_PATCHES = re.findall(r"```python\n(.*?)```", ARRAYS, re.DOTALL)
+FOR_TABLE, FOR_COMPONENTS, FOR_PLACES, FOR_LINE, FOR_KERNEL, FOR_INPUT, FOR_PATCHES = re.findall(
+    r"```python\n(.*?)```", ARRAYS, re.DOTALL
+)
 GRID = FOR_TABLE + FOR_COMPONENTS + FOR_PLACES + FOR_INPUT + FOR_PATCHES
 LINE = FOR_TABLE + FOR_COMPONENTS + FOR_PLACES + FOR_LINE + FOR_KERNEL
 SHOWN = {  # Names in the examples, by those of the analyses.
@@ -43,16 +62,27 @@ ALONG = {  # Where positions are in a line.
     **{f"cosine_profile.{name}": name for name in ("profile", "spread")},
     **{f"spectrum.{name}": name for name in ("periods", "mean", "quartiles", "control")},
 }
-METRICS = (Metric("half", "Half-distance", 2.5, "positions"), Metric("none", "None", None, reason="no word"))
+METRICS = (
+    Metric("half", "Half-distance", 2.5, "positions"),
+    Metric("none", "None", None, reason="no word"),
+)
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Working folder with the data of two encodings."""
     results = {"kernel": Result(METRICS, {"profile": frozen([1.0, 0.5])})}
-    encodings = [Encoding(part, "made", NoEncoding("from the config"), Provenance("")) for part in ("encoder", "decoder")]
-    readings = tuple(Reading.of(encoding, Label(f"Row · {encoding.part}", "#3d7fd6"), results, {}, {}) for encoding in encodings)
-    for path, make in data_files.makers(Atlas((Outcome(checkpoint(), "ok", readings=readings),), (), ())).items():
+    encodings = [
+        Encoding(part, "made", NoEncoding("from the config"), Provenance(""))
+        for part in ("encoder", "decoder")
+    ]
+    readings = tuple(
+        Reading.of(encoding, Label(f"Row · {encoding.part}", "#3d7fd6"), results, {}, {})
+        for encoding in encodings
+    )
+    for path, make in data_files.makers(
+        Atlas((Outcome(checkpoint(), "ok", readings=readings),), (), ())
+    ).items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_bytes(make())
     monkeypatch.chdir(tmp_path)
@@ -68,7 +98,9 @@ def run(example: str) -> dict[str, Any]:
 
 def documented(analysis: Analysis) -> set[str]:
     """Names of the arrays in the analysis's template."""
-    template: Any = environment_of(ROOT / "templates").get_template(f"analyses/{analysis.key}.md.jinja").module
+    template: Any = (
+        environment_of(ROOT / "templates").get_template(f"analyses/{analysis.key}.md.jinja").module
+    )
     return set(re.findall(r"^- `(\w+)` ", str(template.arrays()), re.MULTILINE))
 
 
@@ -86,22 +118,38 @@ def test_the_second_example_reads_a_metric(folder: Path) -> None:
 
 @each_analysis
 def test_every_array_of_an_analysis_is_documented(analysis: Analysis) -> None:
-    assert {name for result in applicable_results(analysis) for name in result.arrays} <= documented(analysis)
+    assert {
+        name for result in applicable_results(analysis) for name in result.arrays
+    } <= documented(analysis)
 
 
 def derived(form: PositionTable, examples: str, path: Path) -> dict[str, tuple[Any, Any]]:
-    """What the files leave out of the results of ``form``, and what ``examples``, run on a file at ``path``, have for it."""
+    """What the files leave out of the results of ``form``, and what ``examples``, run on a file at
+    ``path``, have for it.
+    """
     understood = [analysis for analysis in all_analyses() if isinstance(form, analysis.forms)]
     results = {analysis.key: computed(analysis, form) for analysis in understood}
-    reading = Reading.of(Encoding("vision", "made", form, Provenance("")), Label("Row", "#3d7fd6"), results, {}, {})
+    reading = Reading.of(
+        Encoding("vision", "made", form, Provenance("")), Label("Row", "#3d7fd6"), results, {}, {}
+    )
     following = {f"{analysis.key}.{name}" for analysis in understood for name in analysis.follows}
     path.write_bytes(data_files.npz(reading, understood))
     given = run(examples.replace("data/<checkpoint>/<encoding>.npz", str(path)))
     assert following.isdisjoint(given["arrays"])
     given["arrays"].close()
-    arrays = {f"{key}.{name}": array for key, result in results.items() for name, array in {**result.arrays, **result.derived}.items()}
-    left_out = following | {f"{key}.{name}" for key, result in results.items() for name in result.derived}
-    return {name: (array, given.get({**SHOWN, **ALONG}[name])) for name, array in arrays.items() if name in left_out}
+    arrays = {
+        f"{key}.{name}": array
+        for key, result in results.items()
+        for name, array in {**result.arrays, **result.derived}.items()
+    }
+    left_out = following | {
+        f"{key}.{name}" for key, result in results.items() for name in result.derived
+    }
+    return {
+        name: (array, given.get({**SHOWN, **ALONG}[name]))
+        for name, array in arrays.items()
+        if name in left_out
+    }
 
 
 def test_the_examples_of_the_page_on_arrays_give_what_the_files_leave_out(tmp_path: Path) -> None:
@@ -115,7 +163,9 @@ def test_the_examples_of_the_page_on_arrays_give_what_the_files_leave_out(tmp_pa
 
 
 @pytest.mark.parametrize("n_positions", [40, 150])
-def test_the_examples_for_a_line_are_those_of_a_table_in_a_line(n_positions: int, tmp_path: Path) -> None:
+def test_the_examples_for_a_line_are_those_of_a_table_in_a_line(
+    n_positions: int, tmp_path: Path
+) -> None:
     rows = sinusoid(n_positions, 16).copy()
     rows[[7, n_positions - 1]] *= 50.0
     found = derived(PositionTable(frozen(rows)), LINE, tmp_path / "line.npz")

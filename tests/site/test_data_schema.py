@@ -34,7 +34,9 @@ TYPES: Mapping[str, type | tuple[type, ...]] = {
 
 
 def problems(value: Any, schema: Schema, definitions: Schema, at: str = "$") -> Iterator[str]:
-    """Where ``value`` differs from a JSON Schema, with unknown keys as problems too: the part of draft 2020-12 that ours uses."""
+    """Where ``value`` differs from a JSON Schema, with unknown keys as problems too: the part of
+    draft 2020-12 that ours uses.
+    """
     if "$ref" in schema:
         yield from problems(value, definitions[schema["$ref"].rpartition("/")[2]], definitions, at)
     elif "anyOf" in schema:
@@ -43,7 +45,9 @@ def problems(value: Any, schema: Schema, definitions: Schema, at: str = "$") -> 
     elif "enum" in schema:
         yield from () if value in schema["enum"] else [f"{at}: {value!r}"]
     elif "type" in schema:
-        if not isinstance(value, TYPES[schema["type"]]) or (isinstance(value, bool) and schema["type"] != "boolean"):
+        if not isinstance(value, TYPES[schema["type"]]) or (
+            isinstance(value, bool) and schema["type"] != "boolean"
+        ):
             yield f"{at}: {value!r} is no {schema['type']}"
         elif isinstance(value, list):
             for index, item in enumerate(value):
@@ -52,7 +56,9 @@ def problems(value: Any, schema: Schema, definitions: Schema, at: str = "$") -> 
             yield from _of_object(value, schema, definitions, at)
 
 
-def _of_object(value: dict[str, Any], schema: Schema, definitions: Schema, at: str) -> Iterator[str]:
+def _of_object(
+    value: dict[str, Any], schema: Schema, definitions: Schema, at: str
+) -> Iterator[str]:
     properties = schema.get("properties")
     if properties is None and schema["additionalProperties"] is True:
         return
@@ -101,7 +107,12 @@ def test_pydantic_agrees_that_atlas_json_has_its_schema(document: Any) -> None:
 
 @pytest.mark.parametrize(
     ("path", "value"),
-    [(["checkpoints", 0, "title"], None), (["checkpoints", 0, "new"], 1), (["date"], 5), (["checkpoints", 0, "status"], "fine")],
+    [
+        (["checkpoints", 0, "title"], None),
+        (["checkpoints", 0, "new"], 1),
+        (["date"], 5),
+        (["checkpoints", 0, "status"], "fine"),
+    ],
     ids=["null", "unknown", "number", "word"],
 )
 def test_what_is_not_as_documented_is_a_problem(path: list[Any], value: Any, document: Any) -> None:
@@ -127,7 +138,9 @@ def test_the_parameters_of_every_form_are_documented(name: str) -> None:
     assert (problems_of(parameters, model) if model else list(parameters)) == []
 
 
-def test_a_release_and_the_index_of_releases_have_the_documented_keys(atlas: Atlas, document: Any) -> None:
+def test_a_release_and_the_index_of_releases_have_the_documented_keys(
+    atlas: Atlas, document: Any
+) -> None:
     release = releases.following((), document)
     assert release is not None
     assert problems_of(json.loads(releases.encoded(release)), data_schema.Release) == []
@@ -145,35 +158,71 @@ def test_a_training_run_has_the_documented_keys_in_its_file_and_in_atlas_json() 
     assert problems_of(json.loads(path.read_bytes()), data_schema.RunFile) == []
     run = run_file.read(path, "run")
     assert problems_of(json.loads(run_file.encoded(run)), data_schema.RunFile) == []
-    lost = replace(run, members=(replace(run.members[0], status="failed", reason="Why."), *run.members[1:]))
+    lost = replace(
+        run, members=(replace(run.members[0], status="failed", reason="Why."), *run.members[1:])
+    )
     record = json.loads(json.dumps(run_data.record(lost)))
-    assert (problems_of(record, data_schema.TrainingRun), record["unread"][0]["reason"]) == ([], "Why.")
+    assert (problems_of(record, data_schema.TrainingRun), record["unread"][0]["reason"]) == (
+        [],
+        "Why.",
+    )
 
 
 def test_families_json_has_the_documented_keys() -> None:
     table = json.loads(families.table(["bert", "jamba", "mistral", "whisper"]))
     assert problems_of(table, data_schema.Families) == []
-    assert any(group["limit"] for family in table["families"] for stack in family["stacks"] for group in stack["groups"])
+    assert any(
+        group["limit"]
+        for family in table["families"]
+        for stack in family["stacks"]
+        for group in stack["groups"]
+    )
 
 
 def test_every_model_is_on_the_page_and_every_key_has_a_meaning() -> None:
     shown = guide.data_schema_context()
-    records = [record for group in ("of_atlas", "parameters", "of_runs", "of_releases", "of_families") for record in shown[group]]
-    models = {value for value in vars(data_schema).values() if isinstance(value, type) and issubclass(value, data_schema.Record)}
-    assert len({record.title for record in records}) == len(records) == len(models) - 1  # Without the base of all.
+    records = [
+        record
+        for group in ("of_atlas", "parameters", "of_runs", "of_releases", "of_families")
+        for record in shown[group]
+    ]
+    models = {
+        value
+        for value in vars(data_schema).values()
+        if isinstance(value, type) and issubclass(value, data_schema.Record)
+    }
+    # Without the base of all.
+    assert len({record.title for record in records}) == len(records) == len(models) - 1
     assert [
-        (record.title, field.name) for record in records for field in record.fields if not unescape(field.meaning).endswith((".", "…"))
+        (record.title, field.name)
+        for record in records
+        for field in record.fields
+        if not unescape(field.meaning).endswith((".", "…"))
     ] == []
     titles = {record.title for record in records}
-    linked = {name for record in records for field in record.fields for name in re.findall(r'<a href="#(\w+)">', field.kind)}
+    linked = {
+        name
+        for record in records
+        for field in record.fields
+        for name in re.findall(r'<a href="#(\w+)">', field.kind)
+    }
     assert linked <= {title.lower() for title in titles}
     assert {"layer", "metric", "rotationoflayer"} <= linked
-    capitals = {word for record in records for field in record.fields for word in re.findall(r">([A-Z]\w+)<", field.kind)}
+    capitals = {
+        word
+        for record in records
+        for field in record.fields
+        for word in re.findall(r">([A-Z]\w+)<", field.kind)
+    }
     assert {word if word in titles else word.removesuffix("s") for word in capitals} <= titles
 
 
-def test_the_names_of_the_files_of_a_release_are_those_that_are_written(tmp_path: Path, document: Any) -> None:
+def test_the_names_of_the_files_of_a_release_are_those_that_are_written(
+    tmp_path: Path, document: Any
+) -> None:
     release = releases.following((), document)
     assert release is not None
     releases.write(tmp_path, release, dict.fromkeys(releases.DATA, b""))
-    assert {path.name for path in (tmp_path / release.id).iterdir()} == set(data_schema.FILES_OF_A_RELEASE)
+    assert {path.name for path in (tmp_path / release.id).iterdir()} == set(
+        data_schema.FILES_OF_A_RELEASE
+    )

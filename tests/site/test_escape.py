@@ -115,9 +115,13 @@ NUMBERS = {
 def _converter() -> markdown.Markdown:
     """Markdown with the extensions of mkdocs.yml and those that mkdocs always adds."""
     named = yaml_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["markdown_extensions"]
-    configs: dict[str, Any] = {name: config for entry in named if isinstance(entry, dict) for name, config in entry.items()}
+    configs: dict[str, Any] = {
+        name: config for entry in named if isinstance(entry, dict) for name, config in entry.items()
+    }
     names = [entry for entry in named if isinstance(entry, str)]
-    return markdown.Markdown(extensions=[*names, *configs, "fenced_code"], extension_configs=configs)
+    return markdown.Markdown(
+        extensions=[*names, *configs, "fenced_code"], extension_configs=configs
+    )
 
 
 def rendered(source: str) -> BeautifulSoup:
@@ -127,9 +131,14 @@ def rendered(source: str) -> BeautifulSoup:
 
 
 def shown(text: str) -> str:
-    """``text`` as a reader should see it: white space collapsed, invisible characters escaped, a no-break space in “5 %”."""
+    """``text`` as a reader should see it: white space collapsed, invisible characters escaped, a
+    no-break space in “5 %”.
+    """
     line = re.sub(r"(?<=\d) (?=%)", NO_BREAK_SPACE, " ".join(text.split()))
-    return "".join(mark if mark.isprintable() or mark == NO_BREAK_SPACE else f"\\u{ord(mark):04x}" for mark in line)
+    return "".join(
+        mark if mark.isprintable() or mark == NO_BREAK_SPACE else f"\\u{ord(mark):04x}"
+        for mark in line
+    )
 
 
 def skeleton(soup: BeautifulSoup) -> list[tuple[str, list[str]]]:
@@ -139,7 +148,11 @@ def skeleton(soup: BeautifulSoup) -> list[tuple[str, list[str]]]:
 
 def texts(soup: BeautifulSoup) -> str:
     """Text without the links of headings to themselves."""
-    return "".join(piece for piece in soup.find_all(string=True) if piece.find_parent(class_="headerlink") is None)
+    return "".join(
+        piece
+        for piece in soup.find_all(string=True)
+        if piece.find_parent(class_="headerlink") is None
+    )
 
 
 # Text of any characters, and of those with a meaning in Markdown, HTML, Jinja or YAML.
@@ -151,8 +164,12 @@ TEXT = (ANYTHING | MARKS | st.sampled_from(NASTY)).filter(lambda text: bool(text
 @pytest.mark.parametrize("context", CONTEXTS)
 @given(text=TEXT)
 @example(text="5 %")
-def test_any_text_is_shown_literally_and_adds_no_element_or_attribute(context: str, text: str) -> None:
-    plain, soup = (rendered(CONTEXTS[context].replace("<>", inserted)) for inserted in ("word", literal(text)))
+def test_any_text_is_shown_literally_and_adds_no_element_or_attribute(
+    context: str, text: str
+) -> None:
+    plain, soup = (
+        rendered(CONTEXTS[context].replace("<>", inserted)) for inserted in ("word", literal(text))
+    )
     assert texts(soup) == texts(plain).replace("word", shown(text))
     assert skeleton(soup) == skeleton(plain)
 
@@ -162,7 +179,9 @@ def test_any_text_is_shown_literally_and_adds_no_element_or_attribute(context: s
 def test_any_text_is_unchanged_in_an_attribute(context: str, text: str) -> None:
     plain = rendered(ATTRIBUTES[context].replace("<>", "word"))
     soup = rendered(ATTRIBUTES[context].replace("<>", literal(text)))
-    [value] = [tag[name] for tag in soup.find_all(True) for name in ("alt", "title") if name in tag.attrs]
+    [value] = [
+        tag[name] for tag in soup.find_all(True) for name in ("alt", "title") if name in tag.attrs
+    ]
     assert (value, skeleton(soup)) == (shown(text), skeleton(plain))
 
 
@@ -216,19 +235,31 @@ def test_a_number_differs_from_its_text_by_half_a_thousandth_at_most(value: floa
 def constants(expression: nodes.Node) -> list[object]:
     """The constants that an expression may be, of all branches of a condition."""
     if isinstance(expression, nodes.CondExpr):
-        return [value for branch in (expression.expr1, expression.expr2) if branch is not None for value in constants(branch)]
+        return [
+            value
+            for branch in (expression.expr1, expression.expr2)
+            if branch is not None
+            for value in constants(branch)
+        ]
     return [expression.value] if isinstance(expression, nodes.Const) else []
 
 
 def test_no_expression_of_a_template_is_text_that_loses_a_space_at_its_ends() -> None:
     environment = environment_of(ROOT / "templates")
-    sources = {path: path.read_text(encoding="utf-8") for path in (ROOT / "templates").rglob("*.jinja")}
+    sources = {
+        path: path.read_text(encoding="utf-8") for path in (ROOT / "templates").rglob("*.jinja")
+    }
     outputs = [
         (path.name, node)
         for path, source in sources.items()
         for output in environment.parse(source).find_all(nodes.Output)
         for node in output.nodes
     ]
-    texts = [(name, value) for name, node in outputs for value in constants(node) if isinstance(value, str)]
+    texts = [
+        (name, value)
+        for name, node in outputs
+        for value in constants(node)
+        if isinstance(value, str)
+    ]
     assert len(texts) > 20
     assert [(name, value) for name, value in texts if value != value.strip()] == []

@@ -12,28 +12,48 @@ pytestmark = pytest.mark.samples
 @pytest.fixture(scope="module")
 def pages(built: Path) -> dict[str, BeautifulSoup]:
     site = built / "site"
-    return {path.relative_to(site).as_posix(): BeautifulSoup(path.read_bytes(), "html.parser") for path in sorted(site.rglob("*.html"))}
+    return {
+        path.relative_to(site).as_posix(): BeautifulSoup(path.read_bytes(), "html.parser")
+        for path in sorted(site.rglob("*.html"))
+    }
 
 
 def test_no_heading_of_a_table_is_empty(pages: dict[str, BeautifulSoup]) -> None:
-    assert {path for path, page in pages.items() if any(not heading.get_text(strip=True) for heading in page.find_all("th"))} == set()
+    assert {
+        path
+        for path, page in pages.items()
+        if any(not heading.get_text(strip=True) for heading in page.find_all("th"))
+    } == set()
 
 
 def test_headings_skip_no_level(pages: dict[str, BeautifulSoup]) -> None:
-    levels = {path: [int(tag.name[1]) for tag in page.select("article :is(h1, h2, h3, h4, h5, h6)")] for path, page in pages.items()}
+    levels = {
+        path: [int(tag.name[1]) for tag in page.select("article :is(h1, h2, h3, h4, h5, h6)")]
+        for path, page in pages.items()
+    }
     assert {path: found[:1] for path, found in levels.items() if found[:1] != [1]} == {}
-    assert {path for path, found in levels.items() if any(after > before + 1 for before, after in pairwise(found))} == set()
+    assert {
+        path
+        for path, found in levels.items()
+        if any(after > before + 1 for before, after in pairwise(found))
+    } == set()
 
 
 def test_a_link_out_of_the_site_is_encrypted(pages: dict[str, BeautifulSoup]) -> None:
-    addresses = {link["href"] for page in pages.values() for link in page.select("article a[rel~=external]")}
+    addresses = {
+        link["href"] for page in pages.values() for link in page.select("article a[rel~=external]")
+    }
     assert len(addresses) > 20
     assert {address for address in addresses if not str(address).startswith("https://")} == set()
 
 
-def test_a_checkpoint_with_several_encodings_opens_with_a_table_of_them(pages: dict[str, BeautifulSoup]) -> None:
+def test_a_checkpoint_with_several_encodings_opens_with_a_table_of_them(
+    pages: dict[str, BeautifulSoup],
+) -> None:
     rows = pages["checkpoints/whisper-tiny-en.html"].select(".pa-summary tbody tr")
-    assert [[cell.get_text(strip=True) for cell in row.find_all(["th", "td"])][:3] for row in rows] == [
+    assert [
+        [cell.get_text(strip=True) for cell in row.find_all(["th", "td"])][:3] for row in rows
+    ] == [
         ["encoder", "Sinusoid", "input"],
         ["decoder", "Learned table", "input"],
     ]
@@ -45,15 +65,25 @@ def test_values_that_read_alike_have_one_shade(pages: dict[str, BeautifulSoup]) 
     shades: dict[tuple[int, str], set[str]] = {}
     for row in pages["checkpoints/index.html"].select(".pa-matrix tbody tr"):
         for column, cell in enumerate(row.find_all("td")):
-            shades.setdefault((column, cell.get_text(strip=True)), set()).add(str(cell.get("class")))
+            shades.setdefault((column, cell.get_text(strip=True)), set()).add(
+                str(cell.get("class"))
+            )
     assert {place: found for place, found in shades.items() if len(found) > 1} == {}
     assert sum(text == "1" for _, text in shades) > 0
 
 
-def test_the_quiz_shows_no_two_tables_of_a_kind_from_one_checkpoint(pages: dict[str, BeautifulSoup]) -> None:
+def test_the_quiz_shows_no_two_tables_of_a_kind_from_one_checkpoint(
+    pages: dict[str, BeautifulSoup],
+) -> None:
     answers = pages["learn/training.html"].select(".pa-quiz details p")
     shown = [
-        (answer.strong, str(answer.a["href"]).removeprefix("../checkpoints/").partition("/")[0].partition(".html")[0])
+        (
+            answer.strong,
+            str(answer.a["href"])
+            .removeprefix("../checkpoints/")
+            .partition("/")[0]
+            .partition(".html")[0],
+        )
         for answer in answers
         if answer.strong and answer.a
     ]

@@ -26,10 +26,34 @@ FORMULAS = {
 }
 FONT = ROOT / "site_src/assets/vendor/latin-modern-math/atlas-math.woff2"
 
-# https://www.w3.org/TR/mathml-core/, section 3: number of children of an element; TOKENS and GROUPS have any number of them.
-ARITIES = {"mfrac": 2, "mroot": 2, "msub": 2, "msup": 2, "munder": 2, "mover": 2, "msubsup": 3, "munderover": 3, "mspace": 0}
+# https://www.w3.org/TR/mathml-core/, section 3: number of children of an element; TOKENS and GROUPS
+# have any number of them.
+ARITIES = {
+    "mfrac": 2,
+    "mroot": 2,
+    "msub": 2,
+    "msup": 2,
+    "munder": 2,
+    "mover": 2,
+    "msubsup": 3,
+    "munderover": 3,
+    "mspace": 0,
+}
 TOKENS = {"mi", "mn", "mo", "ms", "mtext"}
-GROUPS = {"math", "mpadded", "mphantom", "mrow", "msqrt", "mstyle", "mtable", "mtd", "mtr", "merror", "mmultiscripts", "mprescripts"}
+GROUPS = {
+    "math",
+    "mpadded",
+    "mphantom",
+    "mrow",
+    "msqrt",
+    "mstyle",
+    "mtable",
+    "mtd",
+    "mtr",
+    "merror",
+    "mmultiscripts",
+    "mprescripts",
+}
 # MathML according to the specification or to the rules of TeX.
 EXPECTED = {
     r"\frac{a}{b}": "<mfrac><mi>a</mi><mi>b</mi></mfrac>",
@@ -44,16 +68,24 @@ EXPECTED = {
 
 def tree(tex: str) -> ElementTree.Element:
     """The <math> element of a formula, parsed as XML, which has only five named characters."""
-    named = re.sub(r"&(?!(?:lt|gt|amp|quot|apos);)\w+;", lambda name: html.unescape(name[0]), formula(tex))
+    named = re.sub(
+        r"&(?!(?:lt|gt|amp|quot|apos);)\w+;", lambda name: html.unescape(name[0]), formula(tex)
+    )
     return ElementTree.fromstring(named[named.index("<math") : named.index("</div>")])  # noqa: S314 (our own)
 
 
 def characters(math: ElementTree.Element) -> Iterator[str]:
-    """Characters that a browser shows: identifiers of a single letter are italic (MathML Core, section 4.2)."""
+    """Characters that a browser shows: identifiers of a single letter are italic (MathML Core,
+    section 4.2).
+    """
     for token in math.iter():
         if token.tag in TOKENS:
             text = token.text or ""
-            yield from ITALIC.get(text, text) if token.tag == "mi" and token.get("mathvariant") != "normal" else text
+            yield from (
+                ITALIC.get(text, text)
+                if token.tag == "mi" and token.get("mathvariant") != "normal"
+                else text
+            )
 
 
 ITALIC = {
@@ -82,14 +114,24 @@ def test_the_templates_have_more_than_50_formulas() -> None:
 def test_a_formula_is_valid_mathml_core(tex: str) -> None:
     elements = list(tree(tex).iter())
     assert {element.tag for element in elements} <= {*ARITIES, *TOKENS, *GROUPS}
-    assert [element.tag for element in elements if len(element) != ARITIES.get(element.tag, len(element))] == []
+    assert [
+        element.tag
+        for element in elements
+        if len(element) != ARITIES.get(element.tag, len(element))
+    ] == []
     assert [element.tag for element in elements if element.tag in TOKENS and len(element)] == []
-    assert [element.tag for element in elements if element.tag not in TOKENS and (element.text or element.tail)] == []
+    assert [
+        element.tag
+        for element in elements
+        if element.tag not in TOKENS and (element.text or element.tail)
+    ] == []
 
 
 @pytest.mark.parametrize("tex", FORMULAS.values(), ids=FORMULAS)
 def test_the_font_has_every_character_of_a_formula(tex: str, font: TTFont) -> None:
-    assert {character for character in characters(tree(tex)) if ord(character) not in font.getBestCmap()} == set()
+    assert {
+        character for character in characters(tree(tex)) if ord(character) not in font.getBestCmap()
+    } == set()
 
 
 @pytest.mark.parametrize("tex", FORMULAS.values(), ids=FORMULAS)
@@ -105,7 +147,9 @@ def test_the_font_is_small_and_has_variants_of_large_symbols(font: TTFont) -> No
     assert len(FONT.read_bytes()) < 40_000
 
 
-@pytest.mark.parametrize("tex", [r"\nosuchthing", r"\frac{a", "a}", r"\left(a", "a^b^c", "a & b", r"\begin{nosuchthing}"])
+@pytest.mark.parametrize(
+    "tex", [r"\nosuchthing", r"\frac{a", "a}", r"\left(a", "a^b^c", "a & b", r"\begin{nosuchthing}"]
+)
 def test_invalid_tex_is_an_error(tex: str) -> None:
     with pytest.raises(LatexError):
         formula(tex)
@@ -116,7 +160,9 @@ def test_an_error_names_the_command_on_one_line() -> None:
         formula(r"a + \nosuchthing")
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "templates").glob("*/*.jinja")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "templates").glob("*/*.jinja")), ids=lambda path: path.stem
+)
 def test_no_template_writes_the_html_of_a_formula(path: Path) -> None:
     assert "pa-formula" not in path.read_text(encoding="utf-8")
 
@@ -127,17 +173,27 @@ def test_every_formula_is_in_the_site(built: Path) -> None:
 
 
 def test_the_search_index_excludes_formulas(built: Path) -> None:
-    entries = json.loads((built / "site/search/search_index.json").read_text(encoding="utf-8"))["docs"]
+    entries = json.loads((built / "site/search/search_index.json").read_text(encoding="utf-8"))[
+        "docs"
+    ]
     text = re.sub(r"\s", "", "".join(entry["text"] for entry in entries))
-    formulas = {name: re.sub(r"\s", "", "".join(tree(tex).itertext())) for name, tex in FORMULAS.items()}
-    assert [name for name, letters in formulas.items() if len(letters) > 15 and html.escape(letters, quote=False) in text] == []
+    formulas = {
+        name: re.sub(r"\s", "", "".join(tree(tex).itertext())) for name, tex in FORMULAS.items()
+    }
+    assert [
+        name
+        for name, letters in formulas.items()
+        if len(letters) > 15 and html.escape(letters, quote=False) in text
+    ] == []
 
 
 def test_pages_with_formulas_need_no_further_scripts(built: Path) -> None:
     scripts: dict[bool, set[str]] = {True: set(), False: set()}
     for path in (built / "site").rglob("*.html"):
         page = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
-        scripts[page.math is not None] |= {str(script["src"]).removeprefix("../") for script in page.find_all("script", src=True)}
+        scripts[page.math is not None] |= {
+            str(script["src"]).removeprefix("../") for script in page.find_all("script", src=True)
+        }
     assert scripts[True]
     assert scripts[True] <= scripts[False]
 
@@ -148,12 +204,21 @@ def test_a_wide_formula_has_the_font_and_scrolls_without_its_page(page: Page, ad
     page.goto(f"{address}/analyses/rotation.html")
     wide = page.locator(".pa-formula").first
     wide.scroll_into_view_if_needed()
-    loaded = "[...document.fonts].some(font => font.family.includes('Atlas Math') && font.status === 'loaded')"
-    page.evaluate(f"new Promise(done => {{ const look = () => {loaded} ? done() : requestAnimationFrame(look); look(); }})")
-    assert wide.evaluate("block => block.scrollWidth > block.clientWidth && block.scrollHeight <= block.clientHeight")
+    loaded = (
+        "[...document.fonts].some(font => font.family.includes('Atlas Math') && font.status ==="
+        " 'loaded')"
+    )
+    page.evaluate(
+        f"new Promise(done => {{ const look = () => {loaded} ? done() :"
+        " requestAnimationFrame(look); look(); })"
+    )
+    assert wide.evaluate(
+        "block => block.scrollWidth > block.clientWidth && block.scrollHeight <= block.clientHeight"
+    )
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
     wide.focus()
     page.keyboard.press("ArrowRight")
     page.evaluate(
-        "new Promise(done => document.activeElement.scrollLeft > 0 ? done() : document.activeElement.addEventListener('scroll', done))"
+        "new Promise(done => document.activeElement.scrollLeft > 0 ? done() :"
+        " document.activeElement.addEventListener('scroll', done))"
     )

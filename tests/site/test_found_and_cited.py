@@ -34,7 +34,11 @@ def test_the_dataset_names_its_files_by_their_whole_addresses() -> None:
 
 def test_robots_find_the_sitemap_where_there_is_an_address() -> None:
     atlas = replace(atlas_of(), address="https://example.org/atlas/")
-    assert dataset.makers(atlas)["robots.txt"]().decode().endswith("\nSitemap: https://example.org/atlas/sitemap.xml\n")
+    assert (
+        dataset.makers(atlas)["robots.txt"]()
+        .decode()
+        .endswith("\nSitemap: https://example.org/atlas/sitemap.xml\n")
+    )
     assert b"Sitemap" not in dataset.makers(atlas_of())["robots.txt"]()
 
 
@@ -43,7 +47,8 @@ def test_the_citation_names_this_version() -> None:
     assert (citation["cff-version"], citation["version"]) == ("1.2.0", __version__)
 
 
-# What TeX prints for its commands (Lamport 1994, appendix C.10; textcomp for braces), the longest first.
+# What TeX prints for its commands (Lamport 1994, appendix C.10; textcomp for braces), the longest
+# first.
 PRINTED = {
     r"\textasciicircum{}": "^",
     r"\textasciitilde{}": "~",
@@ -53,7 +58,8 @@ PRINTED = {
     **{rf"\{character}": character for character in "&%#_$"},
 }
 COMMAND = re.compile("|".join(map(re.escape, PRINTED)))
-ACTIVE = re.compile(r"[&%#_$~^\\{}]")  # Characters that mean something to TeX (Knuth 1984, chapter 7).
+# Characters that mean something to TeX (Knuth 1984, chapter 7).
+ACTIVE = re.compile(r"[&%#_$~^\\{}]")
 
 
 def printed(text: str) -> str:
@@ -73,7 +79,9 @@ def braced(text: str, start: int) -> int:
 
 
 def entry(text: str) -> dict[str, str]:
-    """Fields of the one BibTeX entry in ``text``, with type and key; raises ValueError or AssertionError where it is not well formed."""
+    """Fields of the one BibTeX entry in ``text``, with type and key; raises ValueError or
+    AssertionError where it is not well formed.
+    """
     head = re.match(r"\s*@(\w+)\{([A-Za-z0-9_-]+),", text)
     assert head is not None
     assert braced(text, text.index("{")) == len(text.rstrip())
@@ -99,15 +107,32 @@ RELEASE = Release("2026-01-01.2", 3, "2026-01-01", "0.1", {}, {})
 
 @pytest.fixture(scope="module")
 def cited(tmp_path_factory: pytest.TempPathFactory) -> Atlas:
-    """A table with a revision and a title that TeX would take for commands, and two tables of biases without a revision."""
+    """A table with a revision and a title that TeX would take for commands, and two tables of
+    biases without a revision.
+    """
     folder = tmp_path_factory.mktemp("cited")
     rows = [
-        checkpoint(slug="table", place=str(write_folder(folder / "table", TABLE)), title=TITLE, revision="a" * 40, id="me/a_table"),
-        checkpoint(slug="buckets", place=str(write_folder(folder / "buckets", BUCKETS)), title="Buckets"),
+        checkpoint(
+            slug="table",
+            place=str(write_folder(folder / "table", TABLE)),
+            title=TITLE,
+            revision="a" * 40,
+            id="me/a_table",
+        ),
+        checkpoint(
+            slug="buckets", place=str(write_folder(folder / "buckets", BUCKETS)), title="Buckets"
+        ),
     ]
     outcomes = tuple(evaluate.evaluate(evaluate.Task(row, offline=True)) for row in rows)
     versions = {"position-atlas": "1.0"}
-    atlas = Atlas(outcomes, evaluate.all_analyses(), evaluate.all_schemes(), versions, "2026-01-01", "https://example.org/a_b/")
+    atlas = Atlas(
+        outcomes,
+        evaluate.all_analyses(),
+        evaluate.all_schemes(),
+        versions,
+        "2026-01-01",
+        "https://example.org/a_b/",
+    )
     return replace(atlas, releases=(RELEASE,))
 
 
@@ -116,7 +141,11 @@ def citations(cited: Atlas) -> dict[str, dict[str, str]]:
     """The entry of every page that has one, by path."""
     every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(cited)]
     tree = render.render(cited, every_page, draw=lambda _: b"")
-    codes = {path: re.findall(r"<pre><code>(@.*?)</code></pre>", tree[path].decode(), re.DOTALL) for path in tree if path.endswith(".md")}
+    codes = {
+        path: re.findall(r"<pre><code>(@.*?)</code></pre>", tree[path].decode(), re.DOTALL)
+        for path in tree
+        if path.endswith(".md")
+    }
     return {path: entry(html.unescape(code)) for path, found in codes.items() for code in found}
 
 
@@ -124,20 +153,30 @@ def test_a_citation_names_version_date_release_revision_and_the_digest_of_the_te
     cited: Atlas, citations: dict[str, dict[str, str]]
 ) -> None:
     found, [reading] = citations["checkpoints/table.md"], cited.outcomes[0].readings
-    assert (found["year"], found["url"]) == ("2026", "https://example.org/a_b/checkpoints/table.html")
+    assert (found["year"], found["url"]) == (
+        "2026",
+        "https://example.org/a_b/checkpoints/table.html",
+    )
     assert printed(found["title"].removeprefix("{").removesuffix("}")) == f"Position Atlas: {TITLE}"
-    assert printed(found["note"]) == (
-        "Version 1.0, data as of 2026-01-01, release 2026-01-01.2 (data/releases/2026-01-01.2/), "
-        f"me/a_table at revision {'a' * 40}, SHA-256 of the tensor {reading.encoding.provenance.sha256}"
+    assert (
+        printed(found["note"]) == "Version 1.0, data as of 2026-01-01, release 2026-01-01.2"
+        f" (data/releases/2026-01-01.2/), me/a_table at revision {'a' * 40}, SHA-256 of the"
+        f" tensor {reading.encoding.provenance.sha256}"
     )
 
 
-def test_of_several_tensors_a_citation_has_short_digests(cited: Atlas, citations: dict[str, dict[str, str]]) -> None:
+def test_of_several_tensors_a_citation_has_short_digests(
+    cited: Atlas, citations: dict[str, dict[str, str]]
+) -> None:
     short = [str(reading.encoding.provenance.sha256)[:16] for reading in cited.outcomes[1].readings]
     note = citations["checkpoints/buckets.md"]["note"]
-    assert note.endswith(f"SHA-256 of the tensors (first 16 digits) {', '.join(dict.fromkeys(short))}")
+    assert note.endswith(
+        f"SHA-256 of the tensors (first 16 digits) {', '.join(dict.fromkeys(short))}"
+    )
 
 
-def test_citations_have_different_keys_unless_they_are_of_the_whole_atlas(citations: dict[str, dict[str, str]]) -> None:
+def test_citations_have_different_keys_unless_they_are_of_the_whole_atlas(
+    citations: dict[str, dict[str, str]],
+) -> None:
     keys = [found["key"] for found in citations.values() if found["key"] != "position-atlas-site"]
     assert len(keys) == len(set(keys)) > 20

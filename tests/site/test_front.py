@@ -17,20 +17,39 @@ from tests.synthetic import BUCKETS, ROTATION, write_folder
 
 POSITIONS = np.arange(64)
 ALONG = 4.0 * (POSITIONS / 63.0 - 0.5)
-HELIX = np.stack([8.0 * np.cos(np.pi * POSITIONS / 4), 8.0 * np.sin(np.pi * POSITIONS / 4), ALONG, 0.01 * np.cos(POSITIONS)], axis=1)
+HELIX = np.stack(
+    [
+        8.0 * np.cos(np.pi * POSITIONS / 4),
+        8.0 * np.sin(np.pi * POSITIONS / 4),
+        ALONG,
+        0.01 * np.cos(POSITIONS),
+    ],
+    axis=1,
+)
 LINE = np.stack([ALONG, ALONG**2, ALONG**3, np.ones(64)], axis=1)
 
 
 def atlas_of(folder: Path, **tables: Floats) -> Atlas:
     """Checkpoints with these tables, one with a bias and one with a rotation."""
     config = {"model_type": "gpt2", "n_positions": 64, "n_embd": 4, "n_layer": 1, "n_head": 2}
-    rows = [(name, save_folder(folder / name, config, {"wpe.weight": table.astype(np.float32)})) for name, table in tables.items()]
-    rows += [("buckets", write_folder(folder / "buckets", BUCKETS)), ("rotation", write_folder(folder / "rotation", ROTATION))]
-    tasks = [evaluate.Task(checkpoint(slug=name, title=name.title(), place=str(place)), offline=True) for name, place in rows]
+    rows = [
+        (name, save_folder(folder / name, config, {"wpe.weight": table.astype(np.float32)}))
+        for name, table in tables.items()
+    ]
+    rows += [
+        ("buckets", write_folder(folder / "buckets", BUCKETS)),
+        ("rotation", write_folder(folder / "rotation", ROTATION)),
+    ]
+    tasks = [
+        evaluate.Task(checkpoint(slug=name, title=name.title(), place=str(place)), offline=True)
+        for name, place in rows
+    ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(output, "encode", lambda *_: b"drawn")
         outcomes = tuple(evaluate.evaluate(task) for task in tasks)
-    return Atlas(outcomes, evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"})
+    return Atlas(
+        outcomes, evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"}
+    )
 
 
 @pytest.fixture(scope="module")
@@ -54,13 +73,26 @@ def test_the_page_opens_with_the_curve_that_winds(tmp_path: Path) -> None:
 
 def test_a_gallery_that_is_complete_can_be_filtered(plain: Atlas) -> None:
     """Five of a scheme, which is more than each would have of a gallery that is not."""
-    five = replace(plain, outcomes=tuple(replaced(plain.outcomes[-1], f"rotation-{number}") for number in range(5)))
+    five = replace(
+        plain,
+        outcomes=tuple(replaced(plain.outcomes[-1], f"rotation-{number}") for number in range(5)),
+    )
     text = text_of(five)
-    assert (text.count('<li class="pa-card"'), "pa-filter" in text, "to filter and to sort" in text) == (5, True, False)
+    assert (
+        text.count('<li class="pa-card"'),
+        "pa-filter" in text,
+        "to filter and to sort" in text,
+    ) == (5, True, False)
 
 
 def test_a_gallery_of_a_part_leads_to_the_list_of_all(plain: Atlas) -> None:
-    many = replace(plain, outcomes=tuple(replaced(plain.outcomes[-1], f"rotation-{number}") for number in range(front.MOST_CARDS + 1)))
+    many = replace(
+        plain,
+        outcomes=tuple(
+            replaced(plain.outcomes[-1], f"rotation-{number}")
+            for number in range(front.MOST_CARDS + 1)
+        ),
+    )
     text = text_of(many)
     assert ("pa-filter" in text, "to filter and to sort" in text) == (False, True)
     assert text.count('<li class="pa-card"') == front.MOST_CARDS // 2
@@ -75,7 +107,9 @@ def weighted(outcome: Outcome, weight: float) -> Outcome:
 
     def of_reading(reading: Reading) -> Reading:
         results = {
-            key: replace(result, findings=tuple(replace(one, weight=weight) for one in result.findings))
+            key: replace(
+                result, findings=tuple(replace(one, weight=weight) for one in result.findings)
+            )
             for key, result in reading.results.items()
         }
         return replace(reading, results=results)
@@ -84,8 +118,12 @@ def weighted(outcome: Outcome, weight: float) -> Outcome:
 
 
 @pytest.mark.parametrize(("weight", "n_remarks"), [(0.45, 0), (0.5, 3)])
-def test_findings_that_one_would_expect_are_not_on_the_page(plain: Atlas, weight: float, n_remarks: int) -> None:
-    """A probe of order gives 0.45 to what it tells of most tables, that it succeeds, and 0.5 to the opposite; one remark is shown of each checkpoint."""
+def test_findings_that_one_would_expect_are_not_on_the_page(
+    plain: Atlas, weight: float, n_remarks: int
+) -> None:
+    """A probe of order gives 0.45 to what it tells of most tables, that it succeeds, and 0.5 to the
+    opposite; one remark is shown of each checkpoint.
+    """
     atlas = replace(plain, outcomes=tuple(weighted(outcome, weight) for outcome in plain.outcomes))
     assert len(front.pages(atlas)[0].context["remarks"]) == n_remarks
 
@@ -103,10 +141,21 @@ def test_every_scheme_says_where_it_acts_and_whether_it_is_learned(plain: Atlas)
         "Rotary": "rotates queries and keys · by formula",
     }
     text = text_of(plain)
-    assert [title for title, way in ways.items() if f'<strong>{title}</strong></a>\n<span class="pa-kind">{way}</span>' not in text] == []
+    assert [
+        title
+        for title, way in ways.items()
+        if f'<strong>{title}</strong></a>\n<span class="pa-kind">{way}</span>' not in text
+    ] == []
 
 
 def test_schemes_act_where_their_encodings_do(plain: Atlas) -> None:
     schemes = {scheme.key: scheme.acts_in for scheme in plain.schemes}
-    acting = {(reading.form.load().acts_in, schemes[reading.encoding.scheme]) for _, reading in plain.encodings}
-    assert acting == {("input", "input"), ("attention", "logits"), ("attention", "queries and keys")}
+    acting = {
+        (reading.form.load().acts_in, schemes[reading.encoding.scheme])
+        for _, reading in plain.encodings
+    }
+    assert acting == {
+        ("input", "input"),
+        ("attention", "logits"),
+        ("attention", "queries and keys"),
+    }

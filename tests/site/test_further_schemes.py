@@ -12,7 +12,8 @@ from generator.resources import ROOT
 
 PAGE = (ROOT / "site_src/learn/further-schemes.md").read_text(encoding="utf-8")
 ROW = re.compile(
-    r"- \*\*(?P<name>[^*]+)\*\* \((?P<learned>[^)]*(learned)[^)]*)\)\. (?P<differs>[A-Z].+\.) (?P<source>[A-Z].+ \d{4}, \[arXiv .+\)\.)"
+    r"- \*\*(?P<name>[^*]+)\*\* \((?P<learned>[^)]*(learned)[^)]*)\)\. (?P<differs>[A-Z].+\.)"
+    r" (?P<source>[A-Z].+ \d{4}, \[arXiv .+\)\.)"
 )
 ROWS = [line for line in PAGE.splitlines() if line.startswith("- ")]
 NAMES = [row.split("**")[1] for row in ROWS]
@@ -54,4 +55,6 @@ def test_none_is_named_twice_or_known_to_the_atlas() -> None:
 def test_an_address_is_that_of_the_number_beside_it() -> None:
     links = re.findall(r"\[arXiv ([^\]]*)\]\(https://arxiv\.org/abs/([^)]*)\)", PAGE)
     assert len(links) == PAGE.count("arxiv.org") >= len(ROWS)
-    assert all(shown == address and re.fullmatch(r"\d{4}\.\d{5}", address) for shown, address in links)
+    assert all(
+        shown == address and re.fullmatch(r"\d{4}\.\d{5}", address) for shown, address in links
+    )

@@ -1,4 +1,7 @@
-"""Golden pages of a small atlas in tests/site/golden. ``UPDATE_GOLDEN=1`` rewrites them; read the difference."""
+"""Golden pages of a small atlas in tests/site/golden.
+
+``UPDATE_GOLDEN=1`` rewrites them; read the difference.
+"""
 
 import os
 from pathlib import Path
@@ -20,11 +23,35 @@ FOLDERS: dict[str, tuple[Contents, dict[str, Any]]] = {
     "broken": (BROKEN, {"title": "Not JSON"}),
     "buckets": (BUCKETS, {"title": "Bias of two stacks", "group": "Biases", "sentence": (1, 2, 3)}),
     "nothing": (NOTHING, {"title": "Nothing found"}),
-    "rotation": (ROTATION, {"title": "Rotation", "group": "Rotations", "notes": "Pairs turn 1, 8, 64 and 512 times slower."}),
-    "table": (TABLE, {"title": "A table in binary", "group": "Tables", "sentence": "one two three"}),
+    "rotation": (
+        ROTATION,
+        {
+            "title": "Rotation",
+            "group": "Rotations",
+            "notes": "Pairs turn 1, 8, 64 and 512 times slower.",
+        },
+    ),
+    "table": (
+        TABLE,
+        {"title": "A table in binary", "group": "Tables", "sentence": "one two three"},
+    ),
 }
-UNREACHED = checkpoint(slug="unreached", source="hub", id="atlas/none", place="atlas/none", title="Not reached", revision="a" * 40)
-EXPECTED = sorted(["index.md", "status.md", "checkpoints/unreached.md", *(f"checkpoints/{slug}.md" for slug in FOLDERS)])
+UNREACHED = checkpoint(
+    slug="unreached",
+    source="hub",
+    id="atlas/none",
+    place="atlas/none",
+    title="Not reached",
+    revision="a" * 40,
+)
+EXPECTED = sorted(
+    [
+        "index.md",
+        "status.md",
+        "checkpoints/unreached.md",
+        *(f"checkpoints/{slug}.md" for slug in FOLDERS),
+    ]
+)
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +62,17 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
         checkpoint(slug=slug, id=slug, place=str(write_folder(folder / slug, contents)), **options)
         for slug, (contents, options) in FOLDERS.items()
     ]
-    outcomes = tuple(evaluate.evaluate(evaluate.Task(row, offline=True)) for row in (*rows, UNREACHED))
-    atlas = Atlas(outcomes, evaluate.all_analyses(), evaluate.all_schemes(), VERSIONS, DATE, "https://where.it/stands/")
+    outcomes = tuple(
+        evaluate.evaluate(evaluate.Task(row, offline=True)) for row in (*rows, UNREACHED)
+    )
+    atlas = Atlas(
+        outcomes,
+        evaluate.all_analyses(),
+        evaluate.all_schemes(),
+        VERSIONS,
+        DATE,
+        "https://where.it/stands/",
+    )
     every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
     return render.render(atlas, every_page)
 
@@ -54,7 +90,9 @@ def test_every_golden_page_is_compared() -> None:
 
 
 def test_every_encoding_has_arrays_and_a_thumbnail(tree: Tree) -> None:
-    arrays = {path for path in tree if path.endswith(".npz") and not path.startswith("data/schemes/")}
+    arrays = {
+        path for path in tree if path.endswith(".npz") and not path.startswith("data/schemes/")
+    }
     assert arrays == {
         "data/buckets/decoder-t5_bias.npz",
         "data/buckets/encoder-t5_bias.npz",
@@ -64,6 +102,12 @@ def test_every_encoding_has_arrays_and_a_thumbnail(tree: Tree) -> None:
     assert all(f"figures/{path[5:-4]}/thumbnail.svg" in tree for path in arrays)
 
 
-def test_no_file_contains_a_path_of_this_machine(tree: Tree, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_no_file_contains_a_path_of_this_machine(
+    tree: Tree, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     folders = (f"{tmp_path_factory.getbasetemp()}/", f"{GOLDEN.parent.parent}/")
-    assert [path for path, content in tree.items() if any(folder.encode() in content for folder in folders)] == []
+    assert [
+        path
+        for path, content in tree.items()
+        if any(folder.encode() in content for folder in folders)
+    ] == []

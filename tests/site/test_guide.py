@@ -1,4 +1,6 @@
-"""The guide: its reference is that of the program, its examples hold, and its links lead somewhere."""
+"""The guide: its reference is that of the program, its examples hold, and its links lead
+somewhere.
+"""
 
 import inspect
 import math
@@ -47,27 +49,44 @@ def tables(text: str) -> list[list[list[str]]]:
     """The cells of every HTML table in ``text``, row by row."""
     html = BeautifulSoup(text, "html.parser")
     return [
-        [[cell.get_text() for cell in row.find_all(["th", "td"])] for row in table.select("tbody tr")] for table in html.select("table")
+        [
+            [cell.get_text() for cell in row.find_all(["th", "td"])]
+            for row in table.select("tbody tr")
+        ]
+        for table in html.select("table")
     ]
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
 def test_every_option_of_a_command_is_that_of_its_help_with_its_default(command: Command) -> None:
-    done = CliRunner().invoke(app, [command.name, "--help"], env={"COLUMNS": "400", "NO_COLOR": "1", "TERMINAL_WIDTH": "400"})
+    done = CliRunner().invoke(
+        app,
+        [command.name, "--help"],
+        env={"COLUMNS": "400", "NO_COLOR": "1", "TERMINAL_WIDTH": "400"},
+    )
     listed = re.findall(r"^│[* ]+(--[a-z-]+|[a-z]+) ", done.output, re.MULTILINE)
-    assert sorted(listed) == sorted([*(parameter.name.lower() for parameter in command.parameters), "--help"])
+    assert sorted(listed) == sorted(
+        [*(parameter.name.lower() for parameter in command.parameters), "--help"]
+    )
     defaults = [parameter.default for parameter in command.parameters if parameter.default]
     assert [default for default in defaults if default not in done.output] == []
     assert done.output.count("[default:") == len(defaults)
-    assert done.output.count("[required]") == sum(parameter.is_required for parameter in command.parameters)
+    assert done.output.count("[required]") == sum(
+        parameter.is_required for parameter in command.parameters
+    )
 
 
 def test_the_page_has_every_command_that_help_lists() -> None:
     done = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200", "NO_COLOR": "1"})
     listed = re.findall(r"^│ ([a-z]+) ", done.output, re.MULTILINE)
-    assert re.findall(r"^## <code>(\w+)</code>$", PAGES["guide/command-line.md"], re.MULTILINE) == listed
+    assert (
+        re.findall(r"^## <code>(\w+)</code>$", PAGES["guide/command-line.md"], re.MULTILINE)
+        == listed
+    )
     rows = tables(PAGES["guide/command-line.md"])
-    assert [[row[0] for row in table] for table in rows] == [[parameter.name for parameter in command.parameters] for command in COMMANDS]
+    assert [[row[0] for row in table] for table in rows] == [
+        [parameter.name for parameter in command.parameters] for command in COMMANDS
+    ]
 
 
 def make(
@@ -87,7 +106,11 @@ def test_a_signature_becomes_a_record() -> None:
     other.command()(make)
     other.command(hidden=True)(test_the_page_has_every_command_that_help_lists)
     [command] = reference.commands(other)
-    assert (command.name, command.summary, command.endings) == ("make", "Make it.", "0 made; 3 not.")
+    assert (command.name, command.summary, command.endings) == (
+        "make",
+        "Make it.",
+        "0 made; 3 not.",
+    )
     assert command.parameters == (
         Parameter("NAME", "text", "", True, "Who."),
         Parameter("--count", "whole number from 1 to 9", "3", False, "How many."),
@@ -96,8 +119,12 @@ def test_a_signature_becomes_a_record() -> None:
     )
 
 
-@pytest.mark.parametrize(("key", "example"), EXAMPLES, ids=[f"{key}-{index}" for index, (key, _) in enumerate(EXAMPLES)])
-def test_every_example_of_a_key_is_a_list_that_loads(key: str, example: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("key", "example"), EXAMPLES, ids=[f"{key}-{index}" for index, (key, _) in enumerate(EXAMPLES)]
+)
+def test_every_example_of_a_key_is_a_list_that_loads(
+    key: str, example: str, tmp_path: Path
+) -> None:
     (tmp_path / "references").symlink_to(ROOT / "references")
     (tmp_path / "checkpoints.yml").write_text(example, encoding="utf-8")
     [checkpoint] = list_file.load(tmp_path / "checkpoints.yml", evaluate.all_sources())
@@ -109,7 +136,11 @@ def test_every_example_of_a_key_is_a_list_that_loads(key: str, example: str, tmp
 def test_every_key_of_a_row_has_a_type_a_meaning_and_an_example() -> None:
     model = list_row.row_model(evaluate.all_sources())
     assert {key.name for key in KEYS} == set(model.model_fields)
-    assert [key.name for key in KEYS if not (key.meaning and key.kind and key.examples) or key.kind == schema_words.ANYTHING] == []
+    assert [
+        key.name
+        for key in KEYS
+        if not (key.meaning and key.kind and key.examples) or key.kind == schema_words.ANYTHING
+    ] == []
     assert [row[0] for row in tables(CONFIGURATION)[0]] == [key.name for key in KEYS]
 
 
@@ -121,7 +152,10 @@ def test_every_key_of_a_row_has_a_type_a_meaning_and_an_example() -> None:
         ({"type": "array", "items": {"$ref": "#/$defs/Layer"}}, "list of Layers"),
         ({"type": "object", "additionalProperties": {"type": "number"}}, "object: number by name"),
         ({"enum": ["ok", "failed"], "type": "string"}, "“ok” or “failed”"),
-        ({"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": 24}, "list of whole numbers, 1 to 24 of them"),
+        (
+            {"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": 24},
+            "list of whole numbers, 1 to 24 of them",
+        ),
         ({}, "any value"),
     ],
 )
@@ -137,7 +171,11 @@ def test_what_stands_between_backquotes_is_code_and_the_rest_is_literal() -> Non
 
 def test_every_list_on_a_page_of_the_guide_loads(tmp_path: Path) -> None:
     texts = [*WRITTEN.values(), CONFIGURATION]
-    lists = [block for text in texts for block in re.findall(r"```yaml\n(checkpoints:.*?)```", text, re.DOTALL)]
+    lists = [
+        block
+        for text in texts
+        for block in re.findall(r"```yaml\n(checkpoints:.*?)```", text, re.DOTALL)
+    ]
     assert len(lists) > len(KEYS)
     (tmp_path / "references").symlink_to(ROOT / "references")
     for block in lists:
@@ -149,8 +187,15 @@ def test_the_settings_of_the_example_are_merged_by_mkdocs(tmp_path: Path) -> Non
     [settings] = re.findall(r"```yaml\n# position-atlas.yml\n(.*?)```", CONFIGURATION, re.DOTALL)
     (tmp_path / "docs/assets").mkdir(parents=True)
     (tmp_path / "docs/index.md").write_text("# Page", encoding="utf-8")
-    (tmp_path / "position-atlas.yml").write_text(f"{settings}nav:\n  - index.md\n", encoding="utf-8")
-    mkdocs_build.build((tmp_path / "position-atlas.yml", ROOT / "mkdocs.yml"), tmp_path / "docs", tmp_path / "site", None)
+    (tmp_path / "position-atlas.yml").write_text(
+        f"{settings}nav:\n  - index.md\n", encoding="utf-8"
+    )
+    mkdocs_build.build(
+        (tmp_path / "position-atlas.yml", ROOT / "mkdocs.yml"),
+        tmp_path / "docs",
+        tmp_path / "site",
+        None,
+    )
     page = (tmp_path / "site/index.html").read_text(encoding="utf-8")
     assert "Encodings of our models" in page
     assert page.index("assets/atlas.css") < page.index("assets/mine.css")
@@ -162,28 +207,55 @@ def environment_variables() -> list[str]:
 
 def test_every_environment_variable_is_read() -> None:
     """By our code, or by the library that asks the Hub for us: a fresh process shows it."""
-    ours = "".join(path.read_text(encoding="utf-8") for path in [*PACKAGE.rglob("*.py"), ROOT / "mkdocs.yml"])
-    of_library = {"HF_HOME": "HF_HUB_CACHE", "HF_HUB_CACHE": "HF_HUB_CACHE", "HF_ASSETS_CACHE": "HF_ASSETS_CACHE"}
+    ours = "".join(
+        path.read_text(encoding="utf-8") for path in [*PACKAGE.rglob("*.py"), ROOT / "mkdocs.yml"]
+    )
+    of_library = {
+        "HF_HOME": "HF_HUB_CACHE",
+        "HF_HUB_CACHE": "HF_HUB_CACHE",
+        "HF_ASSETS_CACHE": "HF_ASSETS_CACHE",
+    }
     names = environment_variables()
     assert [name for name in names if name not in ours and name not in of_library] == []
     for name, constant in of_library.items():
         assert name in names
         code = f"from huggingface_hub import constants; print(constants.{constant})"
-        environment = {key: value for key, value in os.environ.items() if key not in of_library} | {name: "/somewhere/else"}
-        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        environment = {key: value for key, value in os.environ.items() if key not in of_library} | {
+            name: "/somewhere/else"
+        }
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         assert done.stdout.startswith("/somewhere/else")
 
 
-def test_the_library_for_requests_reads_proxies_and_certificates_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "SSL_CERT_FILE"} <= set(environment_variables())
-    assert all(name in inspect.getsource(requests.session) for name in ("HTTP_PROXY", "SSL_CERT_FILE"))
+def test_the_library_for_requests_reads_proxies_and_certificates_from_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "SSL_CERT_FILE"} <= set(
+        environment_variables()
+    )
+    assert all(
+        name in inspect.getsource(requests.session) for name in ("HTTP_PROXY", "SSL_CERT_FILE")
+    )
 
 
 @pytest.mark.parametrize("name", sorted(WRITTEN))
 def test_every_command_on_a_page_exists_with_its_options(name: str) -> None:
-    known = {command.name: {parameter.name for parameter in command.parameters} for command in COMMANDS}
+    known = {
+        command.name: {parameter.name for parameter in command.parameters} for command in COMMANDS
+    }
     blocks = re.findall(r"```(?:sh|yaml)\n(.*?)```", WRITTEN[name], re.DOTALL)
-    lines = [line for block in blocks for line in block.splitlines() if re.search(r"position-atlas [a-z]", line)]
+    lines = [
+        line
+        for block in blocks
+        for line in block.splitlines()
+        if re.search(r"position-atlas [a-z]", line)
+    ]
     for line in lines:
         [(command, rest)] = re.findall(r"position-atlas ([a-z]+)(.*)", line)
         assert command in known
@@ -208,16 +280,30 @@ def test_the_inputs_of_the_action_on_the_page_exist() -> None:
 
 
 LIMITS = local_pool.Limits()
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+OLDEST = PROJECT["requires-python"].removeprefix(">=")
 # Numbers in sentences of the guide, each made of the constant that holds it.
 NUMBERS = [
     ("faq.md", f"Each checkpoint has {LIMITS}."),
     ("faq.md", f"for {hub.REACH_SECONDS:g} seconds at most"),
     ("faq.md", f"may have up to {repository.MOST_FILE_BYTES / 2**30:g} GiB"),
-    ("faq.md", f"the first {kernel.POSITIONS} positions only, the probes the first {linear_probes.MOST_POSITIONS}"),
-    ("publishing.md", f"a relative difference of 10<sup>{f'{round(math.log10(changes.TOLERANCE))}'.replace('-', '−')}</sup>"),
+    (
+        "faq.md",
+        (
+            f"the first {kernel.POSITIONS} positions only, the probes the first"
+            f" {linear_probes.MOST_POSITIONS}"
+        ),
+    ),
+    (
+        "publishing.md",
+        (
+            "a relative difference of"
+            f" 10<sup>{f'{round(math.log10(changes.TOLERANCE))}'.replace('-', '−')}</sup>"
+        ),
+    ),
     (
         "quick-start.md",
-        f"Python {re.findall('>=([0-9.]+)', tomllib.loads((ROOT / 'pyproject.toml').read_text(encoding='utf-8'))['project']['requires-python'])[0]} or later",
+        f"Python {OLDEST} or later",
     ),
 ]
 
@@ -229,9 +315,18 @@ def test_a_number_on_a_page_is_that_of_the_program(page: str, sentence: str) -> 
 
 def test_the_quick_start_names_the_files_that_init_writes(tmp_path: Path) -> None:
     assert CliRunner().invoke(app, ["init", str(tmp_path / "atlas")]).exit_code == 0
-    first = {path.relative_to(tmp_path / "atlas").parts[0] for path in (tmp_path / "atlas").rglob("*")}
-    [table] = re.findall(r"\| File \| What it is \|\n(.*?)\n\n", WRITTEN["quick-start.md"], re.DOTALL)
-    assert {name.split("/")[0] for name in re.findall(r"`([^`]+)`", "".join(line.split("|")[1] for line in table.splitlines()))} == first
+    first = {
+        path.relative_to(tmp_path / "atlas").parts[0] for path in (tmp_path / "atlas").rglob("*")
+    }
+    [table] = re.findall(
+        r"\| File \| What it is \|\n(.*?)\n\n", WRITTEN["quick-start.md"], re.DOTALL
+    )
+    assert {
+        name.split("/")[0]
+        for name in re.findall(
+            r"`([^`]+)`", "".join(line.split("|")[1] for line in table.splitlines())
+        )
+    } == first
 
 
 def test_a_template_of_the_guide_shows_no_key_as_markup() -> None:

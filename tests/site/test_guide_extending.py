@@ -1,4 +1,6 @@
-"""The worked example of the guide: its modules, put where it says, are found, measured and shown."""
+"""The worked example of the guide: its modules, put where it says, are found, measured and
+shown.
+"""
 
 import re
 import sys
@@ -38,7 +40,11 @@ def extended(folder: Path) -> Iterator[Path]:
     """The packages of schemes and analyses, with those of the page."""
     with pytest.MonkeyPatch.context() as patch:
         for package in (schemes, analyses):
-            patch.setattr(package, "__path__", [*package.__path__, str(folder / package.__name__.replace(".", "/"))])
+            patch.setattr(
+                package,
+                "__path__",
+                [*package.__path__, str(folder / package.__name__.replace(".", "/"))],
+            )
         yield folder
     for path in FILES:
         name = path.removesuffix(".py").replace("/", ".")
@@ -65,20 +71,34 @@ def test_the_page_has_two_modules_their_templates_and_a_test() -> None:
 
 def test_the_scheme_is_recognised_and_the_analysis_measures_it(outcome: Outcome) -> None:
     [reading] = outcome.readings
-    assert (outcome.reason, reading.encoding.scheme, reading.encoding.form) == (None, "kerple", "OffsetBias")
+    assert (outcome.reason, reading.encoding.scheme, reading.encoding.form) == (
+        None,
+        "kerple",
+        "OffsetBias",
+    )
     result = reading.results["bias_range"]
-    assert result.value("most") == pytest.approx(2.0 * np.log(8.0))  # r₁ ln(1 + r₂ d) of head 0 at a distance of 7.
+    # r₁ ln(1 + r₂ d) of head 0 at a distance of 7.
+    assert result.value("most") == pytest.approx(2.0 * np.log(8.0))
     assert result.value("mean") == pytest.approx((2.0 * np.log(8.0) + 0.5 * np.log(22.0)) / 2.0)
     assert "bias_range-heads" in reading.drawings
 
 
 def test_its_pages_show_scheme_and_analysis(extended: Path, outcome: Outcome) -> None:
-    atlas = Atlas((outcome,), evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"})
+    atlas = Atlas(
+        (outcome,), evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"}
+    )
     every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
-    tree = render.render(atlas, every_page, Materials((extended / "templates", *OURS.templates), OURS.written, OURS.settings))
+    tree = render.render(
+        atlas,
+        every_page,
+        Materials((extended / "templates", *OURS.templates), OURS.written, OURS.settings),
+    )
     assert "each head lowers the logits of distant keys" in tree["checkpoints/row.md"].decode()
     assert "<math" in tree["schemes/kerple.md"].decode()
-    assert "The range of a head is the highest bias less the lowest" in tree["analyses/bias_range.md"].decode()
+    assert (
+        "The range of a head is the highest bias less the lowest"
+        in tree["analyses/bias_range.md"].decode()
+    )
     assert "highest less lowest bias of each head" in tree["data/arrays.md"].decode()
 
 

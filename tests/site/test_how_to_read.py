@@ -1,4 +1,6 @@
-"""The page that teaches how to read the figures: which figure stands for an analysis, and what becomes of paragraphs without one."""
+"""The page that teaches how to read the figures: which figure stands for an analysis, and what
+becomes of paragraphs without one.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,12 +14,19 @@ from generator.site.pages import how_to_read
 from tests.site.test_comparing import outcome, rendered, table
 
 ANALYSES = all_analyses()
-FIRST = replace(ANALYSES[0], figures=(replace(ANALYSES[0].figures[0], appeal=lambda result: result.metrics[0].value or 0.0),))
+FIRST = replace(
+    ANALYSES[0],
+    figures=(
+        replace(ANALYSES[0].figures[0], appeal=lambda result: result.metrics[0].value or 0.0),
+    ),
+)
 DRAWING = f"{FIRST.key}-{FIRST.figures[0].key}"
 
 
 def with_appeal(*appeals: float | None) -> list[Outcome]:
-    """Checkpoints m0, m1, … whose figure of FIRST has these appeals; None for one without that figure."""
+    """Checkpoints m0, m1, … whose figure of FIRST has these appeals; None for one without that
+    figure.
+    """
     outcomes = [outcome(f"m{number}", table(number)) for number in range(len(appeals))]
     return [_drawn(one, appeal) for one, appeal in zip(outcomes, appeals, strict=True)]
 
@@ -27,7 +36,15 @@ def _drawn(one: Outcome, appeal: float | None) -> Outcome:
     names = () if appeal is None else (DRAWING,)
     results = {**reading.results, FIRST.key: Result((Metric("appeal", "Appeal", appeal),))}
     return replace(
-        one, readings=(replace(reading, results=results, drawings=dict.fromkeys(names, b""), alts=dict.fromkeys(names, "seen")),)
+        one,
+        readings=(
+            replace(
+                reading,
+                results=results,
+                drawings=dict.fromkeys(names, b""),
+                alts=dict.fromkeys(names, "seen"),
+            ),
+        ),
     )
 
 
@@ -42,15 +59,21 @@ def page(outcomes: Sequence[Outcome]) -> BeautifulSoup:
     [((0.2, 0.9, 0.5), "m1"), ((None, 0.0, 0.0), "m1"), ((0.5, 0.5), "m0")],
     ids=["greatest appeal", "first that has it", "first of equals"],
 )
-def test_an_analysis_is_shown_by_the_figure_that_appeals_most(appeals: tuple[float | None, ...], shown: str) -> None:
+def test_an_analysis_is_shown_by_the_figure_that_appeals_most(
+    appeals: tuple[float | None, ...], shown: str
+) -> None:
     [image] = page(with_appeal(*appeals)).select("figure img")
     assert image["src"] == f"figures/{shown}/encoder-learned/{DRAWING}.svg"
 
 
 def test_the_figure_stands_beside_words_that_link_its_analysis_and_its_encoding() -> None:
-    [pair] = [found for found in page(with_appeal(0.1)).select(".pa-beside") if found.select("figure")]
+    [pair] = [
+        found for found in page(with_appeal(0.1)).select(".pa-beside") if found.select("figure")
+    ]
     assert f"](analyses/{FIRST.key}.md)" in pair.get_text()
-    assert [link["href"] for link in pair.select("div > div a")][:1] == ["checkpoints/m0.html#encoder-learned"]
+    assert [link["href"] for link in pair.select("div > div a")][:1] == [
+        "checkpoints/m0.html#encoder-learned"
+    ]
 
 
 def test_paragraphs_without_a_figure_are_there_all_the_same() -> None:

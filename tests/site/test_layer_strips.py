@@ -6,11 +6,14 @@ from generator.contracts import EncodingRecord, Layer, Provenance
 from generator.pipeline.evaluate import all_schemes
 from generator.site.layer_strips import layer_strips
 
-SLIDING = Layer("decoder", "decoder", 0, "sliding attention", ("sliding",), 511, 0, ("decoder-rotary",))
+SLIDING = Layer(
+    "decoder", "decoder", 0, "sliding attention", ("sliding",), 511, 0, ("decoder-rotary",)
+)
 FULL = Layer("decoder", "decoder", 0, "full attention", ("full",), None, 0, ())
 RECURRENT = Layer("decoder", "decoder", 0, "linear attention", ("recurrent",), None, 0, ())
 ROTARY = EncodingRecord(
-    "decoder", "rotary", "Rotation", Provenance(""), parameters={"base": 1e4, "rotary_dim": 32, "head_dim": 64, "scaling": None, "attention_factor": 1.0}
+    "decoder", "rotary", "Rotation", Provenance(""), parameters={"base": 1e4, "rotary_dim": 32,
+    "head_dim": 64, "scaling": None, "attention_factor": 1.0}
 )  # fmt: skip
 
 
@@ -21,7 +24,10 @@ def stack(*layers: Layer) -> list[Layer]:
 def test_layers_that_are_alike_share_a_colour() -> None:
     (strip,) = layer_strips(stack(SLIDING, FULL, SLIDING, FULL), [ROTARY], all_schemes())
     assert strip.cells == (1, 2, 1, 2)
-    assert [(group.layers, group.count, group.before) for group in strip.groups] == [("0, 2", 2, "511"), ("1, 3", 2, "all")]
+    assert [(group.layers, group.count, group.before) for group in strip.groups] == [
+        ("0, 2", 2, "511"),
+        ("1, 3", 2, "all"),
+    ]
 
 
 def test_a_rotation_is_described_by_its_base_and_components() -> None:
@@ -38,19 +44,28 @@ def test_encodings_of_a_layer_that_read_alike_are_counted() -> None:
 
 def test_windows_and_layers_without_encoding_are_a_finding() -> None:
     (strip,) = layer_strips(stack(SLIDING, SLIDING, SLIDING, FULL), [ROTARY], all_schemes())
-    assert strip.finding == (
-        "Of 4 layers, 3 see a window of 512 positions and 1 sees all positions; 1 has attention without rotation or bias."
+    assert (
+        strip.finding
+        == "Of 4 layers, 3 see a window of 512 positions and 1 sees all positions; 1 has attention"
+        " without rotation or bias."
     )
 
 
 def test_layers_that_see_alike_and_differ_in_encodings_are_all_of_them() -> None:
-    (strip,) = layer_strips(stack(replace(FULL, encodings=("decoder-rotary",)), FULL), [ROTARY], all_schemes())
-    assert strip.finding == "All 2 layers see all positions; 1 has attention without rotation or bias."
+    (strip,) = layer_strips(
+        stack(replace(FULL, encodings=("decoder-rotary",)), FULL), [ROTARY], all_schemes()
+    )
+    assert (
+        strip.finding == "All 2 layers see all positions; 1 has attention without rotation or bias."
+    )
 
 
 def test_a_chunk_is_as_long_to_both_sides_as_to_one() -> None:
     """In a chunk of 200 positions, the first and the last are 199 apart."""
-    layers = [replace(SLIDING, mixers=("chunked", "convolution"), before=199, after=after) for after in (199, 0)]
+    layers = [
+        replace(SLIDING, mixers=("chunked", "convolution"), before=199, after=after)
+        for after in (199, 0)
+    ]
     findings = [layer_strips(stack(layer, layer), [], [])[0].finding for layer in layers]
     assert findings == ["All 2 layers see chunks of 200 positions."] * 2
 
@@ -68,7 +83,10 @@ def test_layers_that_all_see_everything_alike_are_no_finding() -> None:
 def test_every_stack_has_a_strip() -> None:
     encoder = Layer("encoder", "encoder", 0, "full attention", ("full",), None, None, None)
     strips = layer_strips([encoder, FULL], [], [])
-    assert [(strip.part, strip.groups[0].encodings) for strip in strips] == [("encoder", None), ("decoder", ("none here",))]
+    assert [(strip.part, strip.groups[0].encodings) for strip in strips] == [
+        ("encoder", None),
+        ("decoder", ("none here",)),
+    ]
 
 
 def test_attention_to_chosen_positions_is_named() -> None:
@@ -84,10 +102,17 @@ def test_layers_of_a_model_with_a_table_were_told_at_the_input() -> None:
 
 
 def test_a_table_of_another_part_tells_a_stack_nothing() -> None:
-    """A decoder without an encoding, in turn beside an encoder with a table, and beside a table of the patches of an image."""
+    """A decoder without an encoding, in turn beside an encoder with a table, and beside a table of
+    the patches of an image.
+    """
     encoder = Layer("encoder", "encoder", 0, "full attention", ("full",), None, None, ())
     table = EncodingRecord("encoder", "learned", "PositionTable", Provenance(""))
     strips = layer_strips([encoder, FULL], [table], all_schemes())
-    assert [strip.groups[0].encodings for strip in strips] == [("none here; position enters at the input",), ("none here",)]
-    (strip,) = layer_strips([FULL], [replace(table, part="vision", modality="image")], all_schemes())
+    assert [strip.groups[0].encodings for strip in strips] == [
+        ("none here; position enters at the input",),
+        ("none here",),
+    ]
+    (strip,) = layer_strips(
+        [FULL], [replace(table, part="vision", modality="image")], all_schemes()
+    )
     assert strip.groups[0].encodings == ("none here",)

@@ -22,16 +22,22 @@ WORDS, POSITIONS = random.normal(size=(9, 6)), random.normal(size=(20, 6))
 LEXICON = (("dog", 7), ("cat", 2), ("the", 5))
 
 
-def result_of(words: Floats | None = WORDS, grid: tuple[int, int] | None = None, scale: float = 1.0) -> Result:
+def result_of(
+    words: Floats | None = WORDS, grid: tuple[int, int] | None = None, scale: float = 1.0
+) -> Result:
     sentence = Sentence(("the", "dog"), (5, 7), (False, False), frozen(WORDS[[5, 7]]))
     layer = InputLayer(sentence, sentence, "wte.weight", word_scale=scale, lexicon=LEXICON)
-    encoding = Encoding("encoder", "learned", PositionTable(frozen(POSITIONS), grid=grid), Provenance(""))
+    encoding = Encoding(
+        "encoder", "learned", PositionTable(frozen(POSITIONS), grid=grid), Provenance("")
+    )
     return anatomy.compute(Subject(encoding, layer, words=words))
 
 
 @pytest.mark.parametrize("scale", [1.0, 8.0])
 @pytest.mark.parametrize(("i", "m", "j", "n"), [(0, 0, 1, 1), (2, 15, 0, 3), (1, 4, 1, 9)])
-def test_four_parts_add_up_to_the_score_of_the_sums(i: int, m: int, j: int, n: int, scale: float) -> None:
+def test_four_parts_add_up_to_the_score_of_the_sums(
+    i: int, m: int, j: int, n: int, scale: float
+) -> None:
     arrays = result_of(scale=scale).arrays
     parts = (
         arrays["lexicon_words"][i, j],
@@ -39,7 +45,9 @@ def test_four_parts_add_up_to_the_score_of_the_sums(i: int, m: int, j: int, n: i
         arrays["lexicon_positions"][j, m],
         arrays["lexicon_order"][m, n],
     )
-    first, second = (scale * WORDS[LEXICON[word][1]] + POSITIONS[place] for word, place in ((i, m), (j, n)))
+    first, second = (
+        scale * WORDS[LEXICON[word][1]] + POSITIONS[place] for word, place in ((i, m), (j, n))
+    )
     assert sum(parts) == pytest.approx(first @ second, rel=1e-12)
 
 
@@ -49,7 +57,9 @@ def test_without_the_word_matrix_or_on_a_grid_there_is_no_lexicon() -> None:
 
 
 def numbers(**folders: Any) -> dict[str, Any]:
-    return lesson_data.numbers(lesson_data.of(atlas_of(*(evaluated(name, files) for name, files in folders.items()))))
+    return lesson_data.numbers(
+        lesson_data.of(atlas_of(*(evaluated(name, files) for name, files in folders.items())))
+    )
 
 
 def evaluated(name: str, place: str) -> Any:
@@ -58,8 +68,13 @@ def evaluated(name: str, place: str) -> Any:
 
 
 def test_rotations_and_biases_are_those_of_the_checkpoints(tmp_path: Any) -> None:
-    """Pairs of the rotation are each 8 times slower than the one before; the bias of a bucket is a power of two."""
-    places = {name: str(write_folder(tmp_path / name, files)) for name, files in (("rotation", ROTATION), ("buckets", BUCKETS))}
+    """Pairs of the rotation are each 8 times slower than the one before; the bias of a bucket is a
+    power of two.
+    """
+    places = {
+        name: str(write_folder(tmp_path / name, files))
+        for name, files in (("rotation", ROTATION), ("buckets", BUCKETS))
+    }
     found = numbers(**places)
     assert found["rotations"][0]["frequencies"] == [1.0, 0.125, 0.015625, 0.001953125]
     assert found["biases"][0]["values"][0][-found["biases"][0]["first"]] == 1.0
@@ -72,4 +87,9 @@ def test_any_list_has_five_steps() -> None:
     texts = [tree[page.path].decode() for page in pages]
     assert len(texts) == 5
     assert all("so this step has no figure" in text for text in texts)
-    assert json.loads(tree[lesson_data.PATH].decode().partition(".lesson = ")[2].removesuffix(";\n"))["words"] == []
+    assert (
+        json.loads(tree[lesson_data.PATH].decode().partition(".lesson = ")[2].removesuffix(";\n"))[
+            "words"
+        ]
+        == []
+    )

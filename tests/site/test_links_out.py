@@ -13,7 +13,9 @@ from tests.support import checkpoint
 def facts(**options: Any) -> BeautifulSoup:
     """The facts table of a checkpoint that was not reached."""
     text = rendered(page("checkpoint", Outcome(checkpoint(**options), "not reached", "no answer")))
-    return BeautifulSoup(text[text.index('<table class="pa-facts">') :].partition("</table>")[0], "html.parser")
+    return BeautifulSoup(
+        text[text.index('<table class="pa-facts">') :].partition("</table>")[0], "html.parser"
+    )
 
 
 def links(**options: Any) -> list[str]:
@@ -22,7 +24,9 @@ def links(**options: Any) -> list[str]:
 
 def test_a_checkpoint_of_the_hub_leads_to_its_repository_at_the_revision() -> None:
     assert links(source="hub", id="owner/name") == ["https://huggingface.co/owner/name"]
-    assert links(source="hub", id="owner/name", revision="a" * 40) == [f"https://huggingface.co/owner/name/tree/{'a' * 40}"]
+    assert links(source="hub", id="owner/name", revision="a" * 40) == [
+        f"https://huggingface.co/owner/name/tree/{'a' * 40}"
+    ]
 
 
 def test_a_folder_leads_nowhere() -> None:
@@ -34,6 +38,16 @@ def test_a_paper_and_a_licence_are_facts() -> None:
     assert "Apache-2.0" in facts(licence="Apache-2.0").get_text()
 
 
-@pytest.mark.parametrize("paper", ["javascript:alert(1)", " https://a.b", "https://a.b/\nx", 'https://a.b/"x', "data:text/html,x", "//a.b"])
+@pytest.mark.parametrize(
+    "paper",
+    [
+        "javascript:alert(1)",
+        " https://a.b",
+        "https://a.b/\nx",
+        'https://a.b/"x',
+        "data:text/html,x",
+        "//a.b",
+    ],
+)
 def test_what_is_no_address_of_a_paper_is_no_link(paper: str) -> None:
     assert links(paper=paper) == []

@@ -23,13 +23,20 @@ def with_values(*values: float | None) -> list[Outcome]:
 
 def _with(one: Outcome, metric: Metric) -> Outcome:
     [reading] = one.readings
-    return replace(one, readings=(replace(reading, results={**reading.results, FIRST.key: Result((metric,))}),))
+    return replace(
+        one, readings=(replace(reading, results={**reading.results, FIRST.key: Result((metric,))}),)
+    )
 
 
 def answer(*values: float | None) -> str:
     """The text of the answer of FIRST, which draws nothing here."""
     drawn_nowhere = replace(FIRST, figures=())
-    html = BeautifulSoup(rendered(page_kind.pages(Atlas(tuple(with_values(*values)), (drawn_nowhere,), all_schemes()))[0]), "html.parser")
+    html = BeautifulSoup(
+        rendered(
+            page_kind.pages(Atlas(tuple(with_values(*values)), (drawn_nowhere,), all_schemes()))[0]
+        ),
+        "html.parser",
+    )
     return " ".join(found.get_text() for found in html.select(".pa-answer"))
 
 
@@ -51,6 +58,12 @@ def test_what_has_no_value_has_no_answer() -> None:
 
 
 def test_every_analysis_is_listed_once_with_its_question() -> None:
-    html = BeautifulSoup(rendered(page_kind.pages(Atlas((), all_analyses(), all_schemes()))[0]), "html.parser")
-    shown = [(item.h3.get_text(), item.p.get_text()) for item in html.select(".pa-analyses > li") if item.h3 and item.p]
+    html = BeautifulSoup(
+        rendered(page_kind.pages(Atlas((), all_analyses(), all_schemes()))[0]), "html.parser"
+    )
+    shown = [
+        (item.h3.get_text(), item.p.get_text())
+        for item in html.select(".pa-analyses > li")
+        if item.h3 and item.p
+    ]
     assert sorted(shown) == sorted((one.title, one.question) for one in all_analyses())

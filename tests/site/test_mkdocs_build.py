@@ -36,36 +36,62 @@ TENSOR = "<script>alert(7)</script>\ud800|`x`.wpe"
 
 def odd_weights() -> bytes:
     """A safetensors file with a tensor name that the safetensors library would not write."""
-    header = json.dumps({TENSOR: {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]}}).encode()
+    header = json.dumps(
+        {TENSOR: {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]}}
+    ).encode()
     return struct.pack("<Q", len(header)) + header + struct.pack("<4f", 1, 2, 3, 4)
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A site of checkpoints with these titles, one with an odd tensor name, and one that cannot be read."""
+    """A site of checkpoints with these titles, one with an odd tensor name, and one that cannot be
+    read.
+    """
     folder = tmp_path_factory.mktemp("odd")
     write_folder(folder / "odd", {"config.json": b"{}", "model.safetensors": odd_weights()})
     write_folder(folder / "broken", {**BROKEN, "config.json": b'{"<script>alert(8)</script>'})
     write_folder(folder / "nothing", NOTHING)
-    rows = [{"folder": "nothing", "title": title, "notes": title, "group": title} for title in TITLES]
-    rows += [{"folder": "odd", "title": "Odd tensor"}, {"folder": "broken", "title": "Broken <b>row</b>"}]
-    done = run("build", "--config", str(write_list(folder, rows)), "--output", str(folder / "out"), "--jobs", "2", home=folder / "hub")
+    rows = [
+        {"folder": "nothing", "title": title, "notes": title, "group": title} for title in TITLES
+    ]
+    rows += [
+        {"folder": "odd", "title": "Odd tensor"},
+        {"folder": "broken", "title": "Broken <b>row</b>"},
+    ]
+    done = run(
+        "build",
+        "--config",
+        str(write_list(folder, rows)),
+        "--output",
+        str(folder / "out"),
+        "--jobs",
+        "2",
+        home=folder / "hub",
+    )
     assert done.returncode == 1, done.stderr
     return folder / "out/site"
 
 
 @pytest.fixture(scope="module")
 def pages(site: Path) -> dict[str, BeautifulSoup]:
-    return {path.relative_to(site).as_posix(): BeautifulSoup(path.read_bytes(), "html.parser") for path in sorted(site.rglob("*.html"))}
+    return {
+        path.relative_to(site).as_posix(): BeautifulSoup(path.read_bytes(), "html.parser")
+        for path in sorted(site.rglob("*.html"))
+    }
 
 
 def slugs(site: Path) -> dict[str, str]:
     """Slug of each title."""
-    return {row["title"]: row["slug"] for row in json.loads((site / "data/atlas.json").read_text(encoding="utf-8"))["checkpoints"]}
+    return {
+        row["title"]: row["slug"]
+        for row in json.loads((site / "data/atlas.json").read_text(encoding="utf-8"))["checkpoints"]
+    }
 
 
 @pytest.mark.parametrize("title", TITLES)
-def test_a_title_is_shown_literally_in_the_heading_and_the_window(title: str, site: Path, pages: dict[str, BeautifulSoup]) -> None:
+def test_a_title_is_shown_literally_in_the_heading_and_the_window(
+    title: str, site: Path, pages: dict[str, BeautifulSoup]
+) -> None:
     page = pages[f"checkpoints/{slugs(site)[title]}.html"]
     assert page.h1 is not None
     assert page.title is not None
@@ -75,42 +101,88 @@ def test_a_title_is_shown_literally_in_the_heading_and_the_window(title: str, si
 
 @pytest.mark.parametrize("title", TITLES)
 @pytest.mark.parametrize("page", ["index.html", "checkpoints/index.html"])
-def test_a_title_is_shown_literally_in_lists(page: str, title: str, pages: dict[str, BeautifulSoup]) -> None:
+def test_a_title_is_shown_literally_in_lists(
+    page: str, title: str, pages: dict[str, BeautifulSoup]
+) -> None:
     assert title in pages[page].get_text()
 
 
-def test_pages_that_differ_only_in_their_titles_have_the_same_elements(site: Path, pages: dict[str, BeautifulSoup]) -> None:
-    middle = sorted(slugs(site)[title] for title in TITLES)[1:-1]  # The first and the last have one neighbour, not two.
-    bodies = [pages[f"checkpoints/{slug}.html"].find("article") for slug in middle if slug not in ("odd-tensor", "broken-b-row-b")]
-    assert len({str([(tag.name, sorted(tag.attrs)) for tag in body.find_all(True)]) for body in bodies if body}) == 1
+def test_pages_that_differ_only_in_their_titles_have_the_same_elements(
+    site: Path, pages: dict[str, BeautifulSoup]
+) -> None:
+    # The first and the last have one neighbour, not two.
+    middle = sorted(slugs(site)[title] for title in TITLES)[1:-1]
+    bodies = [
+        pages[f"checkpoints/{slug}.html"].find("article")
+        for slug in middle
+        if slug not in ("odd-tensor", "broken-b-row-b")
+    ]
+    assert (
+        len(
+            {
+                str([(tag.name, sorted(tag.attrs)) for tag in body.find_all(True)])
+                for body in bodies
+                if body
+            }
+        )
+        == 1
+    )
 
 
-def test_no_page_has_a_script_or_an_event_handler_from_a_title(pages: dict[str, BeautifulSoup]) -> None:
+def test_no_page_has_a_script_or_an_event_handler_from_a_title(
+    pages: dict[str, BeautifulSoup],
+) -> None:
     tags = [tag for page in pages.values() for tag in page.find_all(True)]
     assert [tag for tag in tags if tag.name == "script" and "alert" in tag.get_text()] == []
     assert [tag for tag in tags if any(name.startswith("on") for name in tag.attrs)] == []
 
 
 def test_no_page_has_a_link_that_runs_code(pages: dict[str, BeautifulSoup]) -> None:
-    links = [str(tag[name]) for page in pages.values() for tag in page.find_all(True) for name in ("href", "src") if name in tag.attrs]
-    assert [link for link in links if link.strip().lower().startswith(("javascript:", "data:", "vbscript:"))] == []
+    links = [
+        str(tag[name])
+        for page in pages.values()
+        for tag in page.find_all(True)
+        for name in ("href", "src")
+        if name in tag.attrs
+    ]
+    assert [
+        link
+        for link in links
+        if link.strip().lower().startswith(("javascript:", "data:", "vbscript:"))
+    ] == []
 
 
 def test_the_search_index_has_no_element_from_a_title(site: Path) -> None:
     entries = json.loads(next(site.rglob("search*.json")).read_text(encoding="utf-8"))["docs"]
-    tags = {tag.name for entry in entries for tag in BeautifulSoup(entry["title"] + entry["text"], "html.parser").find_all(True)}
+    tags = {
+        tag.name
+        for entry in entries
+        for tag in BeautifulSoup(entry["title"] + entry["text"], "html.parser").find_all(True)
+    }
     assert tags.isdisjoint({"script", "img", "b", "i", "u", "a"})
 
 
-def test_a_tensor_name_is_shown_literally_with_invisible_characters_escaped(pages: dict[str, BeautifulSoup]) -> None:
+def test_a_tensor_name_is_shown_literally_with_invisible_characters_escaped(
+    pages: dict[str, BeautifulSoup],
+) -> None:
     assert TENSOR.replace("\ud800", "\\ud800") in pages["checkpoints/odd-tensor.html"].get_text()
 
 
-def test_a_broken_link_is_an_error_that_names_it_and_the_previous_site_is_unchanged(tmp_path: Path) -> None:
+def test_a_broken_link_is_an_error_that_names_it_and_the_previous_site_is_unchanged(
+    tmp_path: Path,
+) -> None:
     write_folder(tmp_path / "docs", {"index.md": b"# Here\n\n[there](there.md)\n"})
     write_folder(tmp_path / "site", {"index.html": b"former"})
-    (tmp_path / "mkdocs.yml").write_text("site_name: Small\nvalidation: {unrecognized_links: warn}\n", encoding="utf-8")
-    with pytest.raises(RefusedError, match=r"mkdocs says: .*'index.md' contains a link 'there.md'.*; expected pages that it can build"):
+    (tmp_path / "mkdocs.yml").write_text(
+        "site_name: Small\nvalidation: {unrecognized_links: warn}\n", encoding="utf-8"
+    )
+    with pytest.raises(
+        RefusedError,
+        match=(
+            r"mkdocs says: .*'index.md' contains a link 'there.md'.*; expected pages that it can"
+            r" build"
+        ),
+    ):
         mkdocs_build.build((tmp_path / "mkdocs.yml",), tmp_path / "docs", tmp_path / "site", None)
     assert contents(tmp_path / "site") == {"index.html": b"former"}
 

@@ -1,4 +1,6 @@
-"""Navigation: five entries, with a place for every hand-written page; generated pages need none and know theirs."""
+"""Navigation: five entries, with a place for every hand-written page; generated pages need none and
+know theirs.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,12 +36,22 @@ OF_SECTIONS = [
 
 
 def test_every_hand_written_page_has_a_place() -> None:
-    assert {path.relative_to(ROOT / "site_src").as_posix() for path in (ROOT / "site_src").rglob("*.md")} <= TABS
+    assert {
+        path.relative_to(ROOT / "site_src").as_posix() for path in (ROOT / "site_src").rglob("*.md")
+    } <= TABS
 
 
-@pytest.mark.parametrize("template", sorted((ROOT / "templates/theme").rglob("*.html")), ids=lambda path: path.stem)
-def test_a_template_of_the_theme_calls_no_method_of_python_since_other_renderers_have_none(template: Path) -> None:
-    calls = Environment(autoescape=True).parse(template.read_text(encoding="utf-8")).find_all(nodes.Call)
+@pytest.mark.parametrize(
+    "template", sorted((ROOT / "templates/theme").rglob("*.html")), ids=lambda path: path.stem
+)
+def test_a_template_of_the_theme_calls_no_method_of_python_since_other_renderers_have_none(
+    template: Path,
+) -> None:
+    calls = (
+        Environment(autoescape=True)
+        .parse(template.read_text(encoding="utf-8"))
+        .find_all(nodes.Call)
+    )
     methods = [call.node.attr for call in calls if isinstance(call.node, nodes.Getattr)]
     assert [name for name in methods if name != "t"] == []  # lang.t is a macro of the theme.
 
@@ -51,7 +63,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _build(folder: Path) -> Path:
-    write.write(dict.fromkeys((*TABS, "new/index.md", "checkpoints/one.md", "map/tables.md"), b"# Page"), folder / "docs")
+    write.write(
+        dict.fromkeys((*TABS, "new/index.md", "checkpoints/one.md", "map/tables.md"), b"# Page"),
+        folder / "docs",
+    )
     mkdocs_build.build(OURS.settings, folder / "docs", folder / "site", None)
     return folder / "site"
 
@@ -69,13 +84,21 @@ def test_a_generated_page_needs_no_entry_in_mkdocs_yml(site: Path) -> None:
     assert _texts(_html(site / "new/index.html"), ".md-tabs__item--active") == []
 
 
-@pytest.mark.parametrize("page", ["index.html", "404.html", "checkpoints/one.html", "learn/method.html"])
+@pytest.mark.parametrize(
+    "page", ["index.html", "404.html", "checkpoints/one.html", "learn/method.html"]
+)
 def test_every_page_has_five_tabs_and_a_drawer_with_all_entries(page: str, site: Path) -> None:
     html = _html(site / page)
-    assert _texts(html, ".md-tabs__link") == ["Explore", "Compare", "Schemes", "Learn", "Data and guide"]
-    assert len(html.select(".pa-drawer .md-nav__list a[href]:not(.pa-drawer-toc a)")) == len(TABS) - sum(
-        len(pages) - 1 for pages in OF_SECTIONS
-    )
+    assert _texts(html, ".md-tabs__link") == [
+        "Explore",
+        "Compare",
+        "Schemes",
+        "Learn",
+        "Data and guide",
+    ]
+    assert len(html.select(".pa-drawer .md-nav__list a[href]:not(.pa-drawer-toc a)")) == len(
+        TABS
+    ) - sum(len(pages) - 1 for pages in OF_SECTIONS)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +112,9 @@ def test_every_page_has_five_tabs_and_a_drawer_with_all_entries(page: str, site:
         ("status.html", "Data and guide", "Status"),
     ],
 )
-def test_a_page_shows_the_entry_that_it_belongs_to(page: str, entry: str, title: str, site: Path) -> None:
+def test_a_page_shows_the_entry_that_it_belongs_to(
+    page: str, entry: str, title: str, site: Path
+) -> None:
     html = _html(site / page)
     assert _texts(html, ".md-tabs__item--active") == [entry]
     assert _texts(html, ".pa-subtabs a:is([aria-current], .pa-within)") == [title]
@@ -113,5 +138,11 @@ def test_the_page_for_what_is_not_found_leads_to_every_entry_from_any_depth(
 ) -> None:
     monkeypatch.setenv(mkdocs_build.ADDRESS, address)
     page = _html(_build(tmp_path) / "404.html")
-    first = ("checkpoints/index.html", "compare.html", "schemes/index.html", "learn/index.html", "data/index.html")
+    first = (
+        "checkpoints/index.html",
+        "compare.html",
+        "schemes/index.html",
+        "learn/index.html",
+        "data/index.html",
+    )
     assert [link["href"] for link in page.select("article a")] == [root + path for path in first]

@@ -1,4 +1,6 @@
-"""Characters that command a terminal, reorder a line or end an XML document: in tokens and names, and in no published file."""
+"""Characters that command a terminal, reorder a line or end an XML document: in tokens and names,
+and in no published file.
+"""
 
 import json
 from collections.abc import Iterator
@@ -23,10 +25,19 @@ TOKENIZER = {
     "version": "1.0",
     "added_tokens": [],
     "normalizer": {"type": "Replace", "pattern": {"String": "mat"}, "content": ODD},
-    "pre_tokenizer": {"type": "Split", "pattern": {"String": " "}, "behavior": "Removed", "invert": False},
+    "pre_tokenizer": {
+        "type": "Split",
+        "pattern": {"String": " "},
+        "behavior": "Removed",
+        "invert": False,
+    },
     "model": {"type": "WordLevel", "vocab": WORDS, "unk_token": "[UNK]"},
 }
-WEIGHTS = {"wpe.weight": binary(16, 4), "wte.weight": binary(5, 4), f"{ODD}.weight": np.ones((2, 2))}
+WEIGHTS = {
+    "wpe.weight": binary(16, 4),
+    "wte.weight": binary(5, 4),
+    f"{ODD}.weight": np.ones((2, 2)),
+}
 
 
 @pytest.fixture(scope="module")
@@ -34,12 +45,27 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the docs and the site of one checkpoint."""
     folder = tmp_path_factory.mktemp("odd")
     weights = save({name: array.astype(np.float32) for name, array in WEIGHTS.items()})
-    contents = {**TABLE, "model.safetensors": weights, "tokenizer.json": json.dumps(TOKENIZER).encode()}
-    row = checkpoint(place=str(write_folder(folder / "row", contents)), sentence="cat mat cat mat", words=True)
+    contents = {
+        **TABLE,
+        "model.safetensors": weights,
+        "tokenizer.json": json.dumps(TOKENIZER).encode(),
+    }
+    row = checkpoint(
+        place=str(write_folder(folder / "row", contents)), sentence="cat mat cat mat", words=True
+    )
     outcome = evaluate.evaluate(evaluate.Task(row, offline=True))
     assert outcome.status == "ok", outcome.reason
     analyses, schemes = evaluate.all_analyses(), evaluate.all_schemes()
-    small_site.build(Atlas((outcome,), analyses, schemes, {"position-atlas": "1.0"}, families=lambda: families.table(("bert",))), folder)
+    small_site.build(
+        Atlas(
+            (outcome,),
+            analyses,
+            schemes,
+            {"position-atlas": "1.0"},
+            families=lambda: families.table(("bert",)),
+        ),
+        folder,
+    )
     return folder
 
 
@@ -51,11 +77,19 @@ def texts(folder: Path) -> Iterator[tuple[Path, str]]:
 
 def test_the_tokens_and_names_are_published_with_their_characters_escaped(published: Path) -> None:
     escaped = "\\u001b[31m\\u202edoc"
-    assert {path.suffix for path, text in texts(published) if escaped in text} == {".csv", ".html", ".svg"}
+    assert {path.suffix for path, text in texts(published) if escaped in text} == {
+        ".csv",
+        ".html",
+        ".svg",
+    }
 
 
 def test_no_published_text_has_such_a_character(published: Path) -> None:
-    assert {path.name: sorted(found) for path, text in texts(published) if (found := CONTROLS.intersection(text))} == {}
+    assert {
+        path.name: sorted(found)
+        for path, text in texts(published)
+        if (found := CONTROLS.intersection(text))
+    } == {}
 
 
 def test_every_drawing_is_xml(published: Path) -> None:

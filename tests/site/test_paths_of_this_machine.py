@@ -1,4 +1,6 @@
-"""No file of docs or site names a folder of the machine that built it, whatever the list says and however its rows fail."""
+"""No file of docs or site names a folder of the machine that built it, whatever the list says and
+however its rows fail.
+"""
 
 import gzip
 import io
@@ -18,7 +20,8 @@ from tests.support import checkpoint
 from tests.synthetic import BROKEN, NOTHING, PICKLED, TABLE, write_folder, write_list
 
 TELLING = "Zanzibar"  # A part of the path of every folder here, which nothing else contains.
-LONG = "x" * 300  # No file system has a name as long, so that opening it is an error of the disk, whoever asks.
+# No file system has a name as long, so that opening it is an error of the disk, whoever asks.
+LONG = "x" * 300
 
 
 def _link_out(folder: Path) -> None:
@@ -31,12 +34,16 @@ def _link_to_nothing(folder: Path) -> None:
 
 
 def _circle(folder: Path) -> None:
-    (write_folder(folder, {"config.json": TABLE["config.json"]}) / "model.safetensors").symlink_to(folder / "model.safetensors")
+    (write_folder(folder, {"config.json": TABLE["config.json"]}) / "model.safetensors").symlink_to(
+        folder / "model.safetensors"
+    )
 
 
 def _long_shard(folder: Path) -> None:
     index = json.dumps({"weight_map": {"wpe.weight": f"{LONG}.safetensors"}}).encode()
-    write_folder(folder, {"config.json": TABLE["config.json"], "model.safetensors.index.json": index})
+    write_folder(
+        folder, {"config.json": TABLE["config.json"], "model.safetensors.index.json": index}
+    )
 
 
 def _file(folder: Path) -> None:
@@ -62,15 +69,27 @@ FOLDERS: Mapping[str, tuple[Callable[[Path], object], str]] = {
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A build of a list outside of the repository, with absolute folders, one of them by way of the home."""
+    """A build of a list outside of the repository, with absolute folders, one of them by way of the
+    home.
+    """
     folder = tmp_path_factory.mktemp("paths") / f"{TELLING} home"
     for name, (make, _) in FOLDERS.items():
         folder.mkdir(exist_ok=True)
         make(folder / name)
-    rows: list[dict[str, Any]] = [{"folder": str(folder / name), "pickle": name == "pickle"} for name in FOLDERS]
+    rows: list[dict[str, Any]] = [
+        {"folder": str(folder / name), "pickle": name == "pickle"} for name in FOLDERS
+    ]
     rows += [{"folder": "~/model", "title": "By the home"}]
     path = write_list(folder / "lists", rows)
-    done = inline.run("build", "--config", str(path), "--output", str(folder / "out"), home=folder / "hub", HOME=str(folder))
+    done = inline.run(
+        "build",
+        "--config",
+        str(path),
+        "--output",
+        str(folder / "out"),
+        home=folder / "hub",
+        HOME=str(folder),
+    )
     assert done.returncode == 1, done.stdout + done.stderr
     return folder / "out"
 
@@ -81,23 +100,34 @@ def rows_of(built: Path) -> dict[str, Any]:
 
 
 def texts(name: str, content: bytes) -> Iterator[str]:
-    """All text in a file: of pages without references to characters, of archives that of their members, of arrays as numpy stores it."""
+    """All text in a file: of pages without references to characters, of archives that of their
+    members, of arrays as numpy stores it.
+    """
     if name.endswith(".npz"):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            yield from (archive.read(member).replace(b"\0", b"").decode("latin-1") for member in archive.namelist())
+            yield from (
+                archive.read(member).replace(b"\0", b"").decode("latin-1")
+                for member in archive.namelist()
+            )
     else:
         plain = gzip.decompress(content) if name.endswith(".gz") else content
         yield unescape(plain.decode("latin-1"))
 
 
 def test_each_row_is_what_it_is_meant_to_be(built: Path) -> None:
-    assert {name: row["status"] for name, row in rows_of(built).items()} == {name: status for name, (_, status) in FOLDERS.items()}
+    assert {name: row["status"] for name, row in rows_of(built).items()} == {
+        name: status for name, (_, status) in FOLDERS.items()
+    }
 
 
 @pytest.mark.parametrize("part", ["docs", "site"])
 def test_no_file_names_the_folders_of_this_machine(part: str, built: Path) -> None:
     found = contents(built / part)
-    named = [name for name, content in found.items() if any(TELLING.lower() in text.lower() for text in (name, *texts(name, content)))]
+    named = [
+        name
+        for name, content in found.items()
+        if any(TELLING.lower() in text.lower() for text in (name, *texts(name, content)))
+    ]
     assert len(found) > 100
     assert named == []
 
@@ -105,11 +135,16 @@ def test_no_file_names_the_folders_of_this_machine(part: str, built: Path) -> No
 def test_a_folder_is_known_by_its_name_alone(built: Path) -> None:
     row = rows_of(built)["model"]
     assert (row["slug"], row["title"]) == ("model", "model")
-    assert rows_of(built)["missing"]["reason"] == "missing: no such folder; expected a folder with config.json"
+    assert (
+        rows_of(built)["missing"]["reason"]
+        == "missing: no such folder; expected a folder with config.json"
+    )
 
 
 def test_a_file_that_cannot_be_opened_is_named_within_its_folder(built: Path) -> None:
-    assert rows_of(built)["long-shard"]["reason"].startswith(f"long-shard/{LONG}.safetensors: File name too long; expected")
+    assert rows_of(built)["long-shard"]["reason"].startswith(
+        f"long-shard/{LONG}.safetensors: File name too long; expected"
+    )
 
 
 def reason(text: str, place: str = "/home/model") -> str | None:
@@ -119,15 +154,23 @@ def reason(text: str, place: str = "/home/model") -> str | None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("unexpected OSError: [Errno 5] '/home/model/sub/x.bin'", "unexpected OSError: [Errno 5] 'model/sub/x.bin'"),
-        ("cannot be kept in /tmp/cache/assets (No space left)", "cannot be kept in assets (No space left)"),
+        (
+            "unexpected OSError: [Errno 5] '/home/model/sub/x.bin'",
+            "unexpected OSError: [Errno 5] 'model/sub/x.bin'",
+        ),
+        (
+            "cannot be kept in /tmp/cache/assets (No space left)",
+            "cannot be kept in assets (No space left)",
+        ),
         ("/home/models/x: no", "x: no"),
         ("https://example.org/a/b and a/b/c/d", "https://example.org/a/b and a/b/c/d"),
         ("no tensor named '/no such root/MatMul'", "no tensor named '/no such root/MatMul'"),
         ("'/nowhere/layers.0/MatMul'", "'/nowhere/layers.0/MatMul'"),
     ],
 )
-def test_a_reason_keeps_the_last_part_of_a_path_and_whatever_is_none(text: str, expected: str) -> None:
+def test_a_reason_keeps_the_last_part_of_a_path_and_whatever_is_none(
+    text: str, expected: str
+) -> None:
     assert reason(text) == expected
 
 

@@ -15,10 +15,15 @@ OWN = Metric("own", "Own", 50.0)
 
 
 def with_own(outcome: Outcome) -> Outcome:
-    """The same with other metrics of the kernel: whole numbers from 0, in another order, after one that no other encoding has."""
+    """The same with other metrics of the kernel: whole numbers from 0, in another order, after one
+    that no other encoding has.
+    """
     [reading] = outcome.readings
     kernel = reading.results["kernel"]
-    numbered = [replace(metric, value=float(number), unit="") for number, metric in enumerate(kernel.metrics)]
+    numbered = [
+        replace(metric, value=float(number), unit="")
+        for number, metric in enumerate(kernel.metrics)
+    ]
     results = {**reading.results, "kernel": replace(kernel, metrics=(OWN, *numbered[::-1]))}
     return replace(outcome, readings=(replace(reading, results=results),))
 
@@ -26,24 +31,40 @@ def with_own(outcome: Outcome) -> Outcome:
 @pytest.fixture(scope="module")
 def atlas(tmp_path_factory: pytest.TempPathFactory) -> Atlas:
     small = small_atlas(tmp_path_factory.mktemp("permalinks"))
-    return replace(small, outcomes=tuple(with_own(one) if one.checkpoint.slug == "bloom-7b1" else one for one in small.outcomes))
+    return replace(
+        small,
+        outcomes=tuple(
+            with_own(one) if one.checkpoint.slug == "bloom-7b1" else one for one in small.outcomes
+        ),
+    )
 
 
 @pytest.fixture(scope="module")
 def tree(atlas: Atlas) -> Tree:
-    return render.render(atlas, [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)], draw=lambda _: b"")
+    return render.render(
+        atlas,
+        [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)],
+        draw=lambda _: b"",
+    )
 
 
 def html(tree: Tree, path: str) -> BeautifulSoup:
     return BeautifulSoup(tree[path], "html.parser")
 
 
-def test_every_value_on_a_checkpoints_pages_has_the_address_that_the_data_page_describes(atlas: Atlas, tree: Tree) -> None:
+def test_every_value_on_a_checkpoints_pages_has_the_address_that_the_data_page_describes(
+    atlas: Atlas, tree: Tree
+) -> None:
     for outcome in atlas.outcomes:
         mine = [
-            path for path in tree if path.endswith(".md") and path.removesuffix(".md").startswith(f"checkpoints/{outcome.checkpoint.slug}")
+            path
+            for path in tree
+            if path.endswith(".md")
+            and path.removesuffix(".md").startswith(f"checkpoints/{outcome.checkpoint.slug}")
         ]
-        found = Counter(str(row["id"]) for path in mine for row in html(tree, path).select(".pa-metrics tr[id]"))
+        found = Counter(
+            str(row["id"]) for path in mine for row in html(tree, path).select(".pa-metrics tr[id]")
+        )
         expected = Counter(
             f"{reading.encoding.key}-{key}.{metric.key}"
             for reading in outcome.readings
@@ -62,18 +83,36 @@ def test_no_address_is_given_twice_on_a_page(tree: Tree) -> None:
 def test_a_value_stands_below_the_heading_of_its_metric(atlas: Atlas, tree: Tree) -> None:
     table = html(tree, "analyses/kernel.md").select_one("table[data-pa-sortable]")
     assert table is not None
-    head = [cell.get_text().partition(" (positions)")[0].removesuffix(" (%)") for cell in table.select("thead th")][1:]
+    head = [
+        cell.get_text().partition(" (positions)")[0].removesuffix(" (%)")
+        for cell in table.select("thead th")
+    ][1:]
     row = table.select_one("tr:has(#bloom-7b1-decoder-alibi-own)")
     assert row is not None
-    shown = {title: cell.get_text() for title, cell in zip(head, row.select("td"), strict=True) if cell.get_text() != "–"}
-    metrics = next(outcome for outcome in atlas.outcomes if outcome.checkpoint.slug == "bloom-7b1").readings[0].results["kernel"].metrics
+    shown = {
+        title: cell.get_text()
+        for title, cell in zip(head, row.select("td"), strict=True)
+        if cell.get_text() != "–"
+    }
+    metrics = (
+        next(outcome for outcome in atlas.outcomes if outcome.checkpoint.slug == "bloom-7b1")
+        .readings[0]
+        .results["kernel"]
+        .metrics
+    )
     assert shown == {metric.title: f"{metric.value:.0f}" for metric in metrics}
-    assert {cell["id"] for cell in row.select("td[id]")} == {f"bloom-7b1-decoder-alibi-{metric.key}" for metric in metrics}
+    assert {cell["id"] for cell in row.select("td[id]")} == {
+        f"bloom-7b1-decoder-alibi-{metric.key}" for metric in metrics
+    }
 
 
 def test_the_numbers_below_a_finding_lead_to_their_values(tree: Tree) -> None:
     paths = [path for path in tree if path.startswith("checkpoints/") and path.endswith(".md")]
-    links = [(path, str(link["href"])) for path in paths for link in html(tree, path).select(".pa-rests a:has(strong)")]
+    links = [
+        (path, str(link["href"]))
+        for path in paths
+        for link in html(tree, path).select(".pa-rests a:has(strong)")
+    ]
     assert links
     for path, address in links:
         place, _, anchor = address.partition("#")

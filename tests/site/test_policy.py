@@ -9,7 +9,9 @@ from bs4 import BeautifulSoup
 from generator.site.policy import with_policy, with_relations
 
 POLICY = "default-src 'self'; script-src 'self'; object-src 'none'"
-HEAD = "<!doctype html><html><head><meta charset=utf-8><title>T</title></head><body>{}</body></html>"
+HEAD = (
+    "<!doctype html><html><head><meta charset=utf-8><title>T</title></head><body>{}</body></html>"
+)
 
 
 def sources(body: str) -> list[str]:
@@ -25,14 +27,23 @@ def digest(code: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()}'"
 
 
-@pytest.mark.parametrize("element", ["<script>{}</script>", '<script id="a">{}</script>', "<script type=module>{}</script >"])
+@pytest.mark.parametrize(
+    "element",
+    ["<script>{}</script>", '<script id="a">{}</script>', "<script type=module>{}</script >"],
+)
 def test_a_script_within_the_page_is_allowed_by_its_digest(element: str) -> None:
     code = "\n  let a = '<b>ä</b>';\n"
     assert sources(element.format(code)) == [digest(code), "'self'"]
 
 
 @pytest.mark.parametrize(
-    "element", ['<script src="a.js"></script>', '<script type="application/json">{"a": 1}</script>', "<b onclick='a()'>b</b>", ""]
+    "element",
+    [
+        '<script src="a.js"></script>',
+        '<script type="application/json">{"a": 1}</script>',
+        "<b onclick='a()'>b</b>",
+        "",
+    ],
 )
 def test_a_script_in_a_file_data_and_a_handler_add_nothing(element: str) -> None:
     assert sources(element) == ["'self'"]
@@ -46,7 +57,9 @@ def test_the_policy_comes_before_all_that_loads_and_after_the_character_set() ->
     assert page.head.meta.get("charset") == "utf-8"
 
 
-@pytest.mark.parametrize(("html", "policy"), [(HEAD.format("a"), ""), ("<p>a part of a page</p>", POLICY)])
+@pytest.mark.parametrize(
+    ("html", "policy"), [(HEAD.format("a"), ""), ("<p>a part of a page</p>", POLICY)]
+)
 def test_no_policy_and_no_head_leave_a_page_as_it_is(html: str, policy: str) -> None:
     assert with_policy(html, policy) == html
 

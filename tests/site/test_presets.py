@@ -4,7 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from generator.contracts import Atlas, Encoding, Headline, Label, Metric, Outcome, Provenance, Reading, Result
+from generator.contracts import (
+    Atlas,
+    Encoding,
+    Headline,
+    Label,
+    Metric,
+    Outcome,
+    Provenance,
+    Reading,
+    Result,
+)
 from generator.contracts.checkpoints import Modality
 from generator.encodings import Form, NoEncoding, PositionTable, sinusoid
 from generator.pipeline.evaluate import all_analyses, all_schemes
@@ -12,13 +22,20 @@ from generator.site.presets import presets
 from generator.site.sorted_values import sorted_values
 from tests.support import checkpoint
 
-LEARNED, FORMULA = (next(scheme.key for scheme in all_schemes() if scheme.by_formula is by) for by in (False, True))
+LEARNED, FORMULA = (
+    next(scheme.key for scheme in all_schemes() if scheme.by_formula is by) for by in (False, True)
+)
 STORED, COMPUTED = Provenance("model.safetensors", "wpe.weight"), Provenance("config.json")
 MEASURE = replace(all_analyses()[0], headlines=(Headline("size", "Size"),))
 
 
-def outcome(slug: str, *encodings: Encoding[Form], results: dict[str, Result] | None = None) -> Outcome:
-    readings = [Reading.of(encoding, Label(f"{slug} {encoding.part}", "#3d7fd6"), results or {}, {}, {}) for encoding in encodings]
+def outcome(
+    slug: str, *encodings: Encoding[Form], results: dict[str, Result] | None = None
+) -> Outcome:
+    readings = [
+        Reading.of(encoding, Label(f"{slug} {encoding.part}", "#3d7fd6"), results or {}, {}, {})
+        for encoding in encodings
+    ]
     return Outcome(checkpoint(slug=slug), "ok", readings=tuple(readings))
 
 
@@ -29,24 +46,40 @@ def table(width: int) -> PositionTable:
 def titles(*outcomes: Outcome) -> dict[str, set[str]]:
     """Slugs of the pair by rule, without its number."""
     found = presets(Atlas(outcomes, (), all_schemes()))
-    return {preset.why.partition(",")[0]: {preset.first[0].checkpoint.slug, preset.second[0].checkpoint.slug} for preset in found}
+    return {
+        preset.why.partition(",")[0]: {
+            preset.first[0].checkpoint.slug,
+            preset.second[0].checkpoint.slug,
+        }
+        for preset in found
+    }
 
 
 def encoding(
-    form: Form, scheme: str = LEARNED, source: Provenance = STORED, part: str = "encoder", modality: Modality = "text"
+    form: Form,
+    scheme: str = LEARNED,
+    source: Provenance = STORED,
+    part: str = "encoder",
+    modality: Modality = "text",
 ) -> Encoding[Form]:
     return Encoding(part, scheme, form, source, modality=modality)
 
 
 def test_two_schemes_with_equal_kernels_are_a_pair() -> None:
-    outcomes = (outcome("a", encoding(table(64))), outcome("b", encoding(table(64), FORMULA, COMPUTED)), outcome("c", encoding(table(4))))
+    outcomes = (
+        outcome("a", encoding(table(64))),
+        outcome("b", encoding(table(64), FORMULA, COMPUTED)),
+        outcome("c", encoding(table(4))),
+    )
     preset = presets(Atlas(outcomes, (), all_schemes()))[0]
     assert (preset.difference, preset.why) == (0.0, "different schemes, shapes 0.00 apart")
     assert [member[0].checkpoint.slug for member in (preset.first, preset.second)] == ["a", "b"]
 
 
 def test_the_most_different_of_one_scheme_are_a_pair() -> None:
-    assert titles(*(outcome(slug, encoding(table(width))) for slug, width in (("a", 64), ("b", 62), ("c", 4))))["same scheme"] == {"a", "c"}
+    assert titles(
+        *(outcome(slug, encoding(table(width))) for slug, width in (("a", 64), ("b", 62), ("c", 4)))
+    )["same scheme"] == {"a", "c"}
 
 
 def test_encodings_of_one_model_are_a_pair() -> None:
@@ -55,30 +88,61 @@ def test_encodings_of_one_model_are_a_pair() -> None:
 
 
 def test_no_pair_mixes_words_and_patches() -> None:
-    assert titles(outcome("a", encoding(table(64))), outcome("b", encoding(table(64), FORMULA, COMPUTED, modality="image"))) == {}
+    assert (
+        titles(
+            outcome("a", encoding(table(64))),
+            outcome("b", encoding(table(64), FORMULA, COMPUTED, modality="image")),
+        )
+        == {}
+    )
 
 
 def test_what_no_tensor_holds_is_not_called_learned() -> None:
-    pair = (outcome("a", encoding(table(64), source=COMPUTED)), outcome("b", encoding(table(64), FORMULA, COMPUTED)))
+    pair = (
+        outcome("a", encoding(table(64), source=COMPUTED)),
+        outcome("b", encoding(table(64), FORMULA, COMPUTED)),
+    )
     assert "one learned" not in titles(*pair)
 
 
 def test_an_encoding_without_a_shape_is_in_no_pair() -> None:
-    assert titles(outcome("a", encoding(NoEncoding("from the config"))), outcome("b", encoding(table(4)))) == {}
+    assert (
+        titles(
+            outcome("a", encoding(NoEncoding("from the config"))), outcome("b", encoding(table(4)))
+        )
+        == {}
+    )
 
 
 def test_a_checkpoint_is_in_one_pair_while_there_are_others() -> None:
     learned = [outcome(f"learned{width}", encoding(table(width))) for width in (64, 16, 4)]
-    found = presets(Atlas((*learned, outcome("formula", encoding(table(62), FORMULA, COMPUTED))), (), all_schemes()))
-    slugs = [{preset.first[0].checkpoint.slug, preset.second[0].checkpoint.slug} for preset in found]
+    found = presets(
+        Atlas(
+            (*learned, outcome("formula", encoding(table(62), FORMULA, COMPUTED))),
+            (),
+            all_schemes(),
+        )
+    )
+    slugs = [
+        {preset.first[0].checkpoint.slug, preset.second[0].checkpoint.slug} for preset in found
+    ]
     assert slugs[:2] == [{"learned64", "formula"}, {"learned16", "learned4"}]
 
 
-@pytest.mark.parametrize(("unit", "groups"), [("positions", {"text": [2.0, 3.0], "image": [1.0]}), ("%", {"": [1.0, 2.0, 3.0]})])
-def test_numbers_of_positions_are_ranked_among_those_of_their_kind(unit: str, groups: dict[str, list[float]]) -> None:
+@pytest.mark.parametrize(
+    ("unit", "groups"),
+    [("positions", {"text": [2.0, 3.0], "image": [1.0]}), ("%", {"": [1.0, 2.0, 3.0]})],
+)
+def test_numbers_of_positions_are_ranked_among_those_of_their_kind(
+    unit: str, groups: dict[str, list[float]]
+) -> None:
     kinds: tuple[tuple[Modality, float], ...] = (("text", 3.0), ("image", 1.0), ("text", 2.0))
     outcomes = tuple(
-        outcome(f"r{index}", encoding(table(4), modality=modality), results={MEASURE.key: Result((Metric("size", "Size", value, unit),))})
+        outcome(
+            f"r{index}",
+            encoding(table(4), modality=modality),
+            results={MEASURE.key: Result((Metric("size", "Size", value, unit),))},
+        )
         for index, (modality, value) in enumerate(kinds)
     )
     assert sorted_values(Atlas(outcomes, (MEASURE,), ())) == {f"{MEASURE.key}.size": groups}

@@ -16,22 +16,36 @@ def sections(*outcomes: Outcome) -> dict[str, BeautifulSoup]:
     """The cards below each heading."""
     text = rendered(page_kind.pages(Atlas(outcomes, ANALYSES, SCHEMES))[0])
     parts = re.split(r"^## (.+)$", text, flags=re.MULTILINE)
-    return {title: BeautifulSoup(part, "html.parser") for title, part in zip(parts[1::2], parts[2::2], strict=True)}
+    return {
+        title: BeautifulSoup(part, "html.parser")
+        for title, part in zip(parts[1::2], parts[2::2], strict=True)
+    }
 
 
 def card(title: str, *outcomes: Outcome) -> str:
     """The text of the card of a scheme."""
     cards = [found for section in sections(*outcomes).values() for found in section.select("li")]
-    [text] = [found.get_text(" ", strip=True) for found in cards if found.select_one("strong").get_text() == title]  # type: ignore[union-attr]
+    [text] = [
+        found.get_text(" ", strip=True)
+        for found in cards
+        if found.select("strong")[0].get_text() == title
+    ]
     return text
 
 
 def test_every_scheme_has_one_card_and_those_of_a_heading_act_at_one_place() -> None:
-    found = {title: [strong.get_text() for strong in section.select("li strong")] for title, section in sections().items()}
-    assert sorted(title for titles in found.values() for title in titles) == sorted(scheme.title for scheme in SCHEMES)
+    found = {
+        title: [strong.get_text() for strong in section.select("li strong")]
+        for title, section in sections().items()
+    }
+    assert sorted(title for titles in found.values() for title in titles) == sorted(
+        scheme.title for scheme in SCHEMES
+    )
     assert found.pop(APART) == [scheme.title for scheme in SCHEMES if not scheme.tells_position]
     places = {scheme.title: scheme.acts_in for scheme in SCHEMES}
-    assert [len({places[title] for title in titles}) for titles in found.values()] == [1] * len(set(places.values()))
+    assert [len({places[title] for title in titles}) for titles in found.values()] == [1] * len(
+        set(places.values())
+    )
 
 
 def test_a_card_says_where_its_numbers_come_from_and_how_many_checkpoints_use_it() -> None:
@@ -46,4 +60,6 @@ def test_a_card_says_where_its_numbers_come_from_and_how_many_checkpoints_use_it
 
 def test_a_card_has_the_picture_of_the_scheme_where_no_checkpoint_has_one() -> None:
     images = [image["src"] for section in sections().values() for image in section.select("li img")]
-    assert sorted(map(str, images)) == sorted(f"figures/schemes/{scheme.key}.svg" for scheme in SCHEMES)
+    assert sorted(map(str, images)) == sorted(
+        f"figures/schemes/{scheme.key}.svg" for scheme in SCHEMES
+    )

@@ -22,7 +22,13 @@ ENTRIES = [
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
     index = json.dumps({"config": {"lang": ["en"]}, "docs": ENTRIES})
-    return write_folder(tmp_path, {search_index.FILE: index.encode(), search_index.SCRIPT: (search_index.BEFORE + index).encode()})
+    return write_folder(
+        tmp_path,
+        {
+            search_index.FILE: index.encode(),
+            search_index.SCRIPT: (search_index.BEFORE + index).encode(),
+        },
+    )
 
 
 def entries(site: Path) -> Any:
@@ -34,14 +40,21 @@ def test_an_index_within_the_limit_stays_as_it_is(site: Path) -> None:
     assert entries(site) == ENTRIES
 
 
-def test_a_larger_one_has_the_titles_of_checkpoints_and_all_of_the_other_pages(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_larger_one_has_the_titles_of_checkpoints_and_all_of_the_other_pages(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(search_index, "MOST_BYTES", 100)
     search_index.limit(site)
     assert entries(site)[:3] == ENTRIES[:3]
-    assert [(entry["title"], entry["text"]) for entry in entries(site)[3:]] == [("GPT-2", ""), ("GPT-2 · decoder", "")]
+    assert [(entry["title"], entry["text"]) for entry in entries(site)[3:]] == [
+        ("GPT-2", ""),
+        ("GPT-2 · decoder", ""),
+    ]
 
 
-def test_the_script_for_pages_on_a_disk_has_the_same(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_script_for_pages_on_a_disk_has_the_same(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(search_index, "MOST_BYTES", 100)
     search_index.limit(site)
     script = (site / search_index.SCRIPT).read_text(encoding="utf-8")
@@ -55,4 +68,6 @@ def test_a_site_without_search_is_left_alone(tmp_path: Path) -> None:
 
 def test_the_script_of_a_built_site_is_as_it_is_written_here(built: Path) -> None:
     index, script = (built / "site" / name for name in (search_index.FILE, search_index.SCRIPT))
-    assert script.read_text(encoding="utf-8") == search_index.BEFORE + index.read_text(encoding="utf-8")
+    assert script.read_text(encoding="utf-8") == search_index.BEFORE + index.read_text(
+        encoding="utf-8"
+    )

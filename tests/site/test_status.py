@@ -11,18 +11,36 @@ from generator.site.pages import front, status
 from tests.support import checkpoint
 
 LINE = "2 of 3 listed checkpoints could not be read in this build: [Status](status.md)."
-NONE = "No checkpoint of the list could be read in this build. The page [Status](status.md) says why, one by one."
+NONE = (
+    "No checkpoint of the list could be read in this build. The page [Status](status.md) says why,"
+    " one by one."
+)
 
 
 def outcome(slug: str, state: Status, reason: str | None = None) -> Outcome:
-    return Outcome(checkpoint(slug=slug, id=slug, title=slug.title()), state, reason, revision=None if state == "failed" else "b" * 40)
+    return Outcome(
+        checkpoint(slug=slug, id=slug, title=slug.title()),
+        state,
+        reason,
+        revision=None if state == "failed" else "b" * 40,
+    )
 
 
-READ, LOST, UNASKED = outcome("apple", "ok"), outcome("birch", "failed", "birch: no config"), outcome("cedar", "not reached", "no answer")
+READ, LOST, UNASKED = (
+    outcome("apple", "ok"),
+    outcome("birch", "failed", "birch: no config"),
+    outcome("cedar", "not reached", "no answer"),
+)
 
 
 def atlas_of(*outcomes: Outcome) -> Atlas:
-    return Atlas(outcomes, evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"}, "2020-02-20")
+    return Atlas(
+        outcomes,
+        evaluate.all_analyses(),
+        evaluate.all_schemes(),
+        {"position-atlas": "1.0"},
+        "2020-02-20",
+    )
 
 
 def rendered(pages: list[Page], *outcomes: Outcome) -> str:
@@ -40,7 +58,10 @@ def text_of_front(*outcomes: Outcome) -> str:
 
 def test_every_row_has_its_place_those_that_failed_first() -> None:
     text = text_of_status(READ, LOST, UNASKED)
-    places = [text.index(words) for words in ("## Failed", ">Birch<", "## Not reached", ">Cedar<", "## Read", ">Apple<")]
+    places = [
+        text.index(words)
+        for words in ("## Failed", ">Birch<", "## Not reached", ">Cedar<", "## Read", ">Apple<")
+    ]
     assert places == sorted(places)
 
 
@@ -68,7 +89,12 @@ def test_a_status_without_rows_has_no_section() -> None:
 def test_every_row_of_a_long_list_is_on_one_of_the_pages() -> None:
     outcomes = [outcome(f"row-{number:04}", "failed", "x" * 400) for number in range(500)]
     pages = status.pages(atlas_of(*outcomes))
-    shown = [row.outcome.checkpoint.slug for page in pages for group in page.context["groups"] for row in group.rows]
+    shown = [
+        row.outcome.checkpoint.slug
+        for page in pages
+        for group in page.context["groups"]
+        for row in group.rows
+    ]
     assert shown == [row.checkpoint.slug for row in outcomes]
     assert [page.path for page in pages[:3]] == ["status.md", "status/2.md", "status/3.md"]
 
@@ -93,11 +119,16 @@ def test_the_front_page_has_no_such_line_where_all_were_read() -> None:
 
 @pytest.mark.parametrize("states", [["failed"], ["not reached"], ["failed", "not reached"]])
 def test_the_front_page_says_that_nothing_could_be_read(states: list[Status]) -> None:
-    text = text_of_front(*(outcome(f"row-{index}", state, "x") for index, state in enumerate(states)))
+    text = text_of_front(
+        *(outcome(f"row-{index}", state, "x") for index, state in enumerate(states))
+    )
     assert NONE in text
 
 
 def test_rows_whose_numbers_are_all_in_weights_that_were_not_read_are_counted() -> None:
-    unread = replace(outcome("elder", "ok"), unmeasured=(EncodingRecord("encoder", "learned", "PositionTable", Provenance("")),))
+    unread = replace(
+        outcome("elder", "ok"),
+        unmeasured=(EncodingRecord("encoder", "learned", "PositionTable", Provenance("")),),
+    )
     assert "The numbers of 1 of them are in weights" in text_of_status(READ, unread)
     assert "The numbers of" not in text_of_status(READ)

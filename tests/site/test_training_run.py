@@ -13,16 +13,37 @@ from tests.site.test_page_sizes import MOST_BYTES
 STEPS = (0, 10, 20, 30)
 
 
-def run_with(*values: tuple[float | None, ...], kernel: tuple[tuple[float | None, ...], ...] = ((),) * 4) -> tuple[Run, list[RunMetric]]:
+def run_with(
+    *values: tuple[float | None, ...], kernel: tuple[tuple[float | None, ...], ...] = ((),) * 4
+) -> tuple[Run, list[RunMetric]]:
     """A run of four checkpoints whose encoding has these metrics."""
-    metrics = tuple(RunMetric(f"kernel.m{index}", f"Measure {index}", "%", series) for index, series in enumerate(values))
-    encoding = RunEncoding("encoder-learned", "encoder", "encoder", "learned", "PositionTable", "cosine, of vectors", metrics, kernel)
-    return Run("run", "A run", "folder", "runs/a", tuple(RunMember(step, f"step{step}", "ok") for step in STEPS), (encoding,)), list(
-        metrics
+    metrics = tuple(
+        RunMetric(f"kernel.m{index}", f"Measure {index}", "%", series)
+        for index, series in enumerate(values)
     )
+    encoding = RunEncoding(
+        "encoder-learned",
+        "encoder",
+        "encoder",
+        "learned",
+        "PositionTable",
+        "cosine, of vectors",
+        metrics,
+        kernel,
+    )
+    return Run(
+        "run",
+        "A run",
+        "folder",
+        "runs/a",
+        tuple(RunMember(step, f"step{step}", "ok") for step in STEPS),
+        (encoding,),
+    ), list(metrics)
 
 
-def sentences(*values: tuple[float | None, ...], kernel: tuple[tuple[float | None, ...], ...] = ((),) * 4) -> list[str]:
+def sentences(
+    *values: tuple[float | None, ...], kernel: tuple[tuple[float | None, ...], ...] = ((),) * 4
+) -> list[str]:
     run, metrics = run_with(*values, kernel=kernel)
     return run_findings.sentences(run, run.encodings[0], metrics)
 
@@ -30,15 +51,27 @@ def sentences(*values: tuple[float | None, ...], kernel: tuple[tuple[float | Non
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
-        ((1.0, 2.0, 8.0, 9.0), ["Measure 0 rose from 1 to 9 %. Most of the change came by step 20."]),
-        ((9.0, 8.0, 2.0, 1.0), ["Measure 0 fell from 9 to 1 %. Most of the change came by step 20."]),
+        (
+            (1.0, 2.0, 8.0, 9.0),
+            ["Measure 0 rose from 1 to 9 %. Most of the change came by step 20."],
+        ),
+        (
+            (9.0, 8.0, 2.0, 1.0),
+            ["Measure 0 fell from 9 to 1 %. Most of the change came by step 20."],
+        ),
         ((0.001, 0.0, 0.0, 100.0), ["Measure 0 rose from 0 to 100 %."]),
         ((1.0, 9.0, 1.0, 9.0), ["Measure 0 rose from 1 to 9 %."]),
         (
             (1.0, 20.0, 8.0, 9.0),
-            ["Measure 0 rose from 1 to 9 %. It was highest at step 10 (20 %). Most of the change came by step 10."],
+            [
+                "Measure 0 rose from 1 to 9 %. It was highest at step 10 (20 %). Most of the change"
+                " came by step 10."
+            ],
         ),
-        ((1.0, 9.3, 8.0, 9.0), ["Measure 0 rose from 1 to 9 %. Most of the change came by step 10."]),
+        (
+            (1.0, 9.3, 8.0, 9.0),
+            ["Measure 0 rose from 1 to 9 %. Most of the change came by step 10."],
+        ),
         ((None, 1.0, 2.0, 4.0), ["Measure 0 rose from 1 to 4 % between step 10 and step 30."]),
         ((5.0, 5.0, 5.0, 5.0), []),
         ((5.0, 6.0, 7.0, 5.001), []),
@@ -48,19 +81,26 @@ def sentences(*values: tuple[float | None, ...], kernel: tuple[tuple[float | Non
         ((-1.0, 0.0, 0.0, 3.0), ["Measure 0 rose from −1 to 3 %."]),
     ],
 )
-def test_a_metric_is_told_by_its_ends_where_they_differ(values: tuple[float | None, ...], expected: list[str]) -> None:
+def test_a_metric_is_told_by_its_ends_where_they_differ(
+    values: tuple[float | None, ...], expected: list[str]
+) -> None:
     assert sentences(values) == expected
 
 
 def test_a_metric_that_repeats_the_kernel_is_left_out() -> None:
     rows = ((1.0, 0.2, 0.1), (1.0, 0.3, 0.1), (1.0, 0.4, 0.1), (1.0, 0.8, 0.1))
     found = sentences((0.2, 0.3, 0.4, 0.8), (0.2, 0.3, 0.4, 0.9), kernel=rows)
-    assert [text.partition(" rose")[0] for text in found] == ["From step 0 to step 30, the cosine at distance 1", "Measure 1"]
+    assert [text.partition(" rose")[0] for text in found] == [
+        "From step 0 to step 30, the cosine at distance 1",
+        "Measure 1",
+    ]
 
 
 def test_a_title_with_a_comma_ends_with_one() -> None:
     run, [metric] = run_with((1.0, 1.0, 1.0, 2.0))
-    found = run_findings.sentences(run, run.encodings[0], [replace(metric, title="Components, mean-centred")])
+    found = run_findings.sentences(
+        run, run.encodings[0], [replace(metric, title="Components, mean-centred")]
+    )
     assert found == ["Components, mean-centred, rose from 1 to 2 %."]
 
 
@@ -73,19 +113,36 @@ def test_the_kernel_is_told_at_two_distances() -> None:
     rows = ((), (1.0, 0.004, 0.1, 0.1), (1.0, 0.5, 0.2, 0.0), (1.0, 0.8, 0.2, -0.25))
     [text] = sentences(kernel=rows)
     assert (
-        text == "From step 10 to step 30, the cosine at distance 1 rose from 0.004 to 0.800. At distance 3, it fell from 0.100 to −0.250."
+        text
+        == "From step 10 to step 30, the cosine at distance 1 rose from 0.004 to 0.800. At distance"
+        " 3, it fell from 0.100 to −0.250."
     )
 
 
 @pytest.mark.parametrize(
-    "rows", [((),) * 4, ((), (), (), (1.0, 0.5, 0.2)), ((1.0, 0.5), (), (), (1.0, 0.5)), ((1.0, None, 0.5), (), (), (1.0, 0.2, 0.1))]
+    "rows",
+    [
+        ((),) * 4,
+        ((), (), (), (1.0, 0.5, 0.2)),
+        ((1.0, 0.5), (), (), (1.0, 0.5)),
+        ((1.0, None, 0.5), (), (), (1.0, 0.2, 0.1)),
+    ],
 )
-def test_without_two_kernels_there_is_no_sentence(rows: tuple[tuple[float | None, ...], ...]) -> None:
+def test_without_two_kernels_there_is_no_sentence(
+    rows: tuple[tuple[float | None, ...], ...],
+) -> None:
     assert sentences(kernel=rows) == []
 
 
 def text_of(*runs: Run) -> str:
-    atlas = Atlas((), evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"}, "2020-02-20", runs=runs)
+    atlas = Atlas(
+        (),
+        evaluate.all_analyses(),
+        evaluate.all_schemes(),
+        {"position-atlas": "1.0"},
+        "2020-02-20",
+        runs=runs,
+    )
     pages = training_run.pages(atlas)
     return render.render(atlas, pages)[pages[-1].path].decode()
 
@@ -105,14 +162,37 @@ def test_an_unknown_scheme_is_named_and_not_linked() -> None:
 
 
 def test_a_long_run_of_many_encodings_stays_small() -> None:
-    members = tuple(RunMember(step, f"step{step}", "failed" if step % 2 else "ok", "x" * 300 if step % 2 else None) for step in range(256))
+    members = tuple(
+        RunMember(
+            step, f"step{step}", "failed" if step % 2 else "ok", "x" * 300 if step % 2 else None
+        )
+        for step in range(256)
+    )
     values = tuple(None if step % 2 else float(step) for step in range(256))
-    kernel = tuple(() if step % 2 else tuple(float(distance) / 7.0 for distance in range(65)) for step in range(256))
+    kernel = tuple(
+        () if step % 2 else tuple(float(distance) / 7.0 for distance in range(65))
+        for step in range(256)
+    )
     metrics = tuple(
-        RunMetric(f"kernel.m{index}", f"Measure {index} of an encoding with a long title", "positions", values) for index in range(300)
+        RunMetric(
+            f"kernel.m{index}",
+            f"Measure {index} of an encoding with a long title",
+            "positions",
+            values,
+        )
+        for index in range(300)
     )
     encodings = tuple(
-        RunEncoding(f"part-{index}", f"part {index}", f"part {index}", "learned", "PositionTable", "cosine", metrics, kernel)
+        RunEncoding(
+            f"part-{index}",
+            f"part {index}",
+            f"part {index}",
+            "learned",
+            "PositionTable",
+            "cosine",
+            metrics,
+            kernel,
+        )
         for index in range(40)
     )
     text = text_of(Run("run", "A run", "hub", "a/b", members, encodings))
@@ -123,15 +203,26 @@ def test_a_long_run_of_many_encodings_stays_small() -> None:
 
 def test_a_run_of_one_checkpoint_has_its_page() -> None:
     run, _ = run_with((1.0, None, None, None), kernel=((1.0, 0.5, 0.2), (), (), ()))
-    text = text_of(replace(run, members=run.members[:1], encodings=(replace(run.encodings[0], kernel=((1.0, 0.5, 0.2),), metrics=()),)))
+    text = text_of(
+        replace(
+            run,
+            members=run.members[:1],
+            encodings=(replace(run.encodings[0], kernel=((1.0, 0.5, 0.2),), metrics=()),),
+        )
+    )
     assert "1 checkpoint of one model" in text
 
 
 def test_several_runs_have_a_list() -> None:
     run, _ = run_with((1.0, 2.0, 3.0, 4.0))
-    atlas = Atlas((), evaluate.all_analyses(), evaluate.all_schemes(), runs=(run, replace(run, slug="other", title="Other")))
+    atlas = Atlas(
+        (),
+        evaluate.all_analyses(),
+        evaluate.all_schemes(),
+        runs=(run, replace(run, slug="other", title="Other")),
+    )
     pages = training_run.pages(atlas)
     assert [page.path for page in pages] == ["runs/index.md", "runs/run.md", "runs/other.md"]
-    assert "runs/other.html" in render.render(atlas, pages)["runs/index.md"].decode().replace("(other", "(runs/other").replace(
-        '"other', '"runs/other'
-    )
+    assert "runs/other.html" in render.render(atlas, pages)["runs/index.md"].decode().replace(
+        "(other", "(runs/other"
+    ).replace('"other', '"runs/other')

@@ -9,7 +9,12 @@ from generator.site.escape import literal
 from tests.site.test_comparing import every_page, outcome, page, rendered, table
 from tests.support import checkpoint
 
-IN_WEIGHTS = EncodingRecord("encoder", "t5_bias", "OffsetBias", Provenance("", "relative_attention_bias.weight", shape=(32, 8)))
+IN_WEIGHTS = EncodingRecord(
+    "encoder",
+    "t5_bias",
+    "OffsetBias",
+    Provenance("", "relative_attention_bias.weight", shape=(32, 8)),
+)
 OPEN = "config.json asks for ALiBi (alibi: true), but no family of this name is known"
 EMPTY = Outcome(checkpoint(), "ok", looked_for=("a table among the tensors",))
 UNRESOLVED = replace(EMPTY, unresolved=(OPEN,))
@@ -41,7 +46,11 @@ def test_what_stays_open_stands_above_the_encodings_that_were_found() -> None:
 @pytest.mark.parametrize("key", ["front", "catalogue"])
 def test_lists_call_it_not_settled(key: str) -> None:
     text = rendered(page(key, UNRESOLVED))
-    assert ("not settled</" in text, "none found" in text, "no position encoding found" in text) == (True, False, False)
+    assert (
+        "not settled</" in text,
+        "none found" in text,
+        "no position encoding found" in text,
+    ) == (True, False, False)
 
 
 def test_an_encoding_whose_numbers_are_in_the_weights_is_named_with_its_tensor() -> None:
@@ -53,13 +62,18 @@ def test_an_encoding_whose_numbers_are_in_the_weights_is_named_with_its_tensor()
 
 def test_the_page_of_its_scheme_lists_it_among_those_without_numbers() -> None:
     text = next(
-        rendered(made) for made in every_page("scheme", replace(EMPTY, unmeasured=(IN_WEIGHTS,))) if made.path.endswith("t5_bias.md")
+        rendered(made)
+        for made in every_page("scheme", replace(EMPTY, unmeasured=(IN_WEIGHTS,)))
+        if made.path.endswith("t5_bias.md")
     )
     assert "were not read, so there are no numbers" in text
     assert f"{EMPTY.checkpoint.slug}.html" in text
     assert "No checkpoint that this build read uses it" not in text
 
 
-@pytest.mark.parametrize(("key", "words"), [("front", "numbers in its weights"), ("catalogue", "numbers in its weights, not read")])
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [("front", "numbers in its weights"), ("catalogue", "numbers in its weights, not read")],
+)
 def test_lists_say_that_it_has_no_numbers(key: str, words: str) -> None:
     assert words in rendered(page(key, replace(EMPTY, unmeasured=(IN_WEIGHTS,))))

@@ -19,7 +19,9 @@ def metric(value: float | None) -> Metric:
 
 def strokes(svg: bytes) -> list[int]:
     """Steps with a stroke."""
-    runs = [(int(first), int(length)) for first, length in re.findall(r"M(\d+) 0h(\d+)", svg.decode())]
+    runs = [
+        (int(first), int(length)) for first, length in re.findall(r"M(\d+) 0h(\d+)", svg.decode())
+    ]
     return [step for first, length in runs for step in range(first, first + length)]
 
 
@@ -31,7 +33,10 @@ def test_the_lowest_value_is_left_and_the_highest_right(value: float, x: int) ->
 
 
 def test_a_standing_depends_on_other_values_only_through_the_ends_of_the_strip() -> None:
-    before, after = (standing("analysis", metric(2.0), {KEY: values}) for values in ((1.0, 2.0, 3.0), (1.0, 1.5, 2.0, 2.7, 3.0)))
+    before, after = (
+        standing("analysis", metric(2.0), {KEY: values})
+        for values in ((1.0, 2.0, 3.0), (1.0, 1.5, 2.0, 2.7, 3.0))
+    )
     assert before == after
 
 
@@ -46,8 +51,12 @@ def test_consecutive_steps_are_one_run_of_strokes() -> None:
 
 
 def test_each_metric_with_different_values_has_a_view() -> None:
-    svg = ElementTree.fromstring(strips({("a", "x"): (0.0, 1.0), ("b", "y"): (2.0,), ("b", "z"): (0.0, 3.0)}))  # noqa: S314 (our own)
-    views = [(view.get("id"), view.get("viewBox")) for view in svg.iter("{http://www.w3.org/2000/svg}view")]
+    drawn = strips({("a", "x"): (0.0, 1.0), ("b", "y"): (2.0,), ("b", "z"): (0.0, 3.0)})
+    svg = ElementTree.fromstring(drawn)  # noqa: S314 (our own)
+    views = [
+        (view.get("id"), view.get("viewBox"))
+        for view in svg.iter("{http://www.w3.org/2000/svg}view")
+    ]
     assert views == [("a.x", "0 0 120 14"), ("b.z", "0 14 120 14")]
 
 

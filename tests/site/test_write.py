@@ -49,7 +49,9 @@ def test_a_new_tree_replaces_the_previous_one(output: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux exchanges two folders in one step")
-def test_a_site_is_replaced_without_a_moment_in_which_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_site_is_replaced_without_a_moment_in_which_there_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with owned(tmp_path / "out") as folder:
         write(FIRST, folder / "site")
         monkeypatch.setattr(Path, "rename", pytest.fail)
@@ -69,7 +71,9 @@ def test_the_same_tree_is_no_change(output: Path) -> None:
     assert contents(output / "site") == FIRST
 
 
-@pytest.mark.parametrize("change", [{"index.md": b"First"}, {"more.md": b""}], ids=["other bytes", "another file"])
+@pytest.mark.parametrize(
+    "change", [{"index.md": b"First"}, {"more.md": b""}], ids=["other bytes", "another file"]
+)
 def test_a_change_is_written_and_reported(change: dict[str, bytes], output: Path) -> None:
     assert write({**FIRST, **change}, output / "site")
     assert contents(output / "site") == {**FIRST, **change}
@@ -105,7 +109,9 @@ def test_unfinished_folders_of_a_killed_build_are_deleted(output: Path) -> None:
     assert contents(output / "site") == FIRST
 
 
-def test_the_previous_site_is_restored_if_a_build_was_killed_before_it_replaced_it(output: Path) -> None:
+def test_the_previous_site_is_restored_if_a_build_was_killed_before_it_replaced_it(
+    output: Path,
+) -> None:
     (output / "site").rename(output / ".former-site")
     write(SECOND, output / ".new-site-abc")
     with owned(output):
@@ -113,7 +119,9 @@ def test_the_previous_site_is_restored_if_a_build_was_killed_before_it_replaced_
     assert contents(output / "site") == FIRST
 
 
-def test_the_previous_site_is_deleted_if_a_build_was_killed_after_it_replaced_it(output: Path) -> None:
+def test_the_previous_site_is_deleted_if_a_build_was_killed_after_it_replaced_it(
+    output: Path,
+) -> None:
     write(SECOND, output / ".former-site")
     with owned(output):
         assert folders(output) == ["site", "store"]
@@ -147,7 +155,11 @@ def test_a_build_that_is_killed_while_it_marks_its_folder_can_be_repeated(
 
 
 def test_a_second_build_in_the_same_folder_is_refused(output: Path) -> None:
-    with owned(output), pytest.raises(RefusedError, match="another build is running there; expected none"), owned(output):
+    with (
+        owned(output),
+        pytest.raises(RefusedError, match="another build is running there; expected none"),
+        owned(output),
+    ):
         pass
     assert contents(output / "site") == FIRST
 
@@ -174,12 +186,16 @@ def test_a_new_or_empty_folder_is_suitable(name: str, tmp_path: Path) -> None:
         assert (folder / MARKER).is_file()
 
 
-# Paths that no build may write to, relative to "home/work/here" in a temporary folder, with the beginning of the message.
+# Paths that no build may write to, relative to "home/work/here" in a temporary folder, with the
+# beginning of the message.
 UNSUITABLE: dict[str, tuple[str, str]] = {
     "the root": ("/", "the working folder, one above it, or home"),
     "the working folder": (".", "the working folder, one above it, or home"),
     "the one above": ("..", "the working folder, one above it, or home"),
-    "the working folder by another name": ("../here/../here", "the working folder, one above it, or home"),
+    "the working folder by another name": (
+        "../here/../here",
+        "the working folder, one above it, or home",
+    ),
     "home": ("~", "the working folder, one above it, or home"),
     "a link to home": ("../to-home", "the working folder, one above it, or home"),
     "a repository": ("../repository", "another project"),
@@ -195,7 +211,13 @@ UNSUITABLE: dict[str, tuple[str, str]] = {
 @pytest.fixture
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Temporary folder with the paths of UNSUITABLE; home is its folder "home"."""
-    for name in ("work/repository/.git/HEAD", "work/project/pyproject.toml", "work/other/thesis.tex", "work/hidden/.keep", "work/file"):
+    for name in (
+        "work/repository/.git/HEAD",
+        "work/project/pyproject.toml",
+        "work/other/thesis.tex",
+        "work/hidden/.keep",
+        "work/file",
+    ):
         path = tmp_path / "home" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("not ours", encoding="utf-8")
@@ -210,14 +232,21 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(("path", "message"), UNSUITABLE.values(), ids=UNSUITABLE)
-def test_an_unsuitable_path_is_refused_and_does_not_change(path: str, message: str, world: Path) -> None:
+def test_an_unsuitable_path_is_refused_and_does_not_change(
+    path: str, message: str, world: Path
+) -> None:
     before = contents(world)
-    with pytest.raises(RefusedError, match=f"^{path}: {message}; expected".replace("~", "/.*/home")), owned(Path(path).expanduser()):
+    with (
+        pytest.raises(RefusedError, match=f"^{path}: {message}; expected".replace("~", "/.*/home")),
+        owned(Path(path).expanduser()),
+    ):
         pass
     assert contents(world) == before
 
 
-def test_home_is_refused_if_it_is_a_symbolic_link(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_home_is_refused_if_it_is_a_symbolic_link(
+    world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HOME", str(world / "link"))
     monkeypatch.chdir("/")
     with pytest.raises(RefusedError, match="or home"), owned(world / "home"):
@@ -247,7 +276,9 @@ def test_an_output_folder_stays_suitable_with_other_files_in_it(output: Path) ->
 
 
 @pytest.mark.parametrize("leave", [Path.mkdir, os.mkfifo], ids=["a folder", "a pipe"])
-def test_folders_and_pipes_in_an_output_folder_do_not_matter(leave: Callable[[Path], None], output: Path) -> None:
+def test_folders_and_pipes_in_an_output_folder_do_not_matter(
+    leave: Callable[[Path], None], output: Path
+) -> None:
     leave(output / "other")
     with owned(output) as folder:
         write(SECOND, folder / "site")

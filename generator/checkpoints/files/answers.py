@@ -1,4 +1,6 @@
-"""What was asked of a storage, and digests of its answers: an evaluation that gets the same answers has the same outcome."""
+"""What was asked of a storage, and digests of its answers: an evaluation that gets the same answers
+has the same outcome.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -39,14 +41,18 @@ class RecordedFolder:
 
     def part(self, name: str, start: int, stop: int) -> bytes:
         """As in ``Storage``."""
-        return self._noted(("part", name, start, stop), lambda: self.folder.part(name, start, stop), _of_bytes)
+        return self._noted(
+            ("part", name, start, stop), lambda: self.folder.part(name, start, stop), _of_bytes
+        )
 
     def whole(self, name: str) -> bytes | None:
         """As in ``Storage``."""
         return self._noted(("whole", name), lambda: self.folder.whole(name), _of_bytes)
 
     def path(self, name: str) -> Path:
-        """As in ``Storage``; whoever has the path may read the whole file, so its digest is the answer."""
+        """As in ``Storage``; whoever has the path may read the whole file, so its digest is the
+        answer.
+        """
         return self._noted(("path", name), lambda: self.folder.path(name), self.digest)
 
     def _noted(self, question: Question, ask: Callable[[], T], in_short: Callable[[T], str]) -> T:
@@ -60,8 +66,11 @@ class RecordedFolder:
         return answer
 
 
-def present_answers(folder: Folder, questions: Iterable[Question], digest: Digest) -> dict[Question, str]:
-    """The present answers of ``folder`` to ``questions``; of files, ``digest`` reads only the parts that these ask for.
+def present_answers(
+    folder: Folder, questions: Iterable[Question], digest: Digest
+) -> dict[Question, str]:
+    """The present answers of ``folder`` to ``questions``; of files, ``digest`` reads only the parts
+    that these ask for.
 
     errors: OSError for a file that cannot be read
     """

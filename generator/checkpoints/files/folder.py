@@ -12,15 +12,20 @@ POINTER, MOST_POINTER_BYTES = b"version https://git-lfs.github.com/spec/v1", 102
 
 
 class Folder:
-    """Files in ``folder``; links may lead to the blobs of a snapshot of huggingface_hub, and into ``cache``, its whole cache.
+    """Files in ``folder``; links may lead to the blobs of a snapshot of huggingface_hub, and into
+    ``cache``, its whole cache.
 
     named: a file in it that a user has named, which may be a link to anywhere; "" for none
-    errors: RowError when a file is missing, not regular, outside of these folders, too short or too long
+    errors: RowError when a file is missing, not regular, outside of these folders, too short or too
+        long
     """
 
-    def __init__(self, folder: Path, where: str, cache: Path | None = None, named: str = "") -> None:
+    def __init__(
+        self, folder: Path, where: str, cache: Path | None = None, named: str = ""
+    ) -> None:
         self.folder, self.where, self.is_cached = folder, where, cache is not None
-        home = Path(os.path.realpath(folder))  # Path.resolve raises an error for a link that leads to itself.
+        # Path.resolve raises an error for a link that leads to itself.
+        home = Path(os.path.realpath(folder))
         self.homes = (
             home,
             home.parent.parent / "blobs",
@@ -30,13 +35,16 @@ class Folder:
 
     def matching(self, pattern: str) -> list[str]:
         """Names of files, and of links in their place, that match a shell pattern, sorted."""
-        if not has_magic(pattern):  # What ``Path.glob`` makes of a broken link differs between versions of Python.
+        # What ``Path.glob`` makes of a broken link differs between versions of Python.
+        if not has_magic(pattern):
             return [pattern] if self.has(pattern) else []
         names = (path.relative_to(self.folder).as_posix() for path in self.folder.glob(pattern))
         return sorted(name for name in names if self.has(name))
 
     def has(self, name: str) -> bool:
-        """Whether the folder has such a file, or a link in its place; in the client's cache a broken one is a file that is not cached."""
+        """Whether the folder has such a file, or a link in its place; in the client's cache a
+        broken one is a file that is not cached.
+        """
         path = self.folder / name
         return path.exists() or (path.is_symlink() and not self.is_cached)
 
@@ -50,7 +58,9 @@ class Folder:
             stream.seek(start)
             data = stream.read(stop - start)
         if len(data) != stop - start:
-            raise RowError(f"{self.where}/{name}: ends at byte {start + len(data):,}; expected {stop:,}")
+            raise RowError(
+                f"{self.where}/{name}: ends at byte {start + len(data):,}; expected {stop:,}"
+            )
         return data
 
     def whole(self, name: str) -> bytes | None:
@@ -59,7 +69,9 @@ class Folder:
             return None
         size = self.size(name)
         if size > MOST_TEXT_BYTES:
-            raise RowError(f"{self.where}/{name}: {size:,} bytes; expected at most {MOST_TEXT_BYTES:,}")
+            raise RowError(
+                f"{self.where}/{name}: {size:,} bytes; expected at most {MOST_TEXT_BYTES:,}"
+            )
         return self.path(name).read_bytes()
 
     def path(self, name: str) -> Path:
@@ -72,7 +84,13 @@ class Folder:
         if not path.is_file():
             raise RowError(f"{self.where}/{name}: not a regular file; expected one")
         if not any(path.resolve().is_relative_to(home) for home in self.homes):
-            raise RowError(f"{self.where}/{name}: a link that leads out of the folder; expected a file within it")
+            raise RowError(
+                f"{self.where}/{name}: a link that leads out of the folder; expected a file"
+                " within it"
+            )
         if path.stat().st_size < MOST_POINTER_BYTES and path.read_bytes().startswith(POINTER):
-            raise RowError(f"{self.where}/{name}: a Git LFS pointer; expected the file itself, which `git lfs pull` fetches")
+            raise RowError(
+                f"{self.where}/{name}: a Git LFS pointer; expected the file itself, which `git lfs"
+                " pull` fetches"
+            )
         return path

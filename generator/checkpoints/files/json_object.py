@@ -22,8 +22,14 @@ def parse_config(text: bytes, where: str) -> Json:
         raise RowError(f"{where}: {type(config).__name__}; expected a JSON object")
     level: list[Any] = [config]
     for _ in range(DEEPEST):
-        inside = (inner for outer in level for inner in (outer.values() if isinstance(outer, dict) else outer))
+        inside = (
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        )
         level = [inner for inner in inside if isinstance(inner, dict | list)]
     if level:
-        raise RowError(f"{where}: nested more than {DEEPEST} deep; expected the settings of a model")
+        raise RowError(
+            f"{where}: nested more than {DEEPEST} deep; expected the settings of a model"
+        )
     return config

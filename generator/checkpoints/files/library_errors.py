@@ -13,7 +13,9 @@ SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
 def _first_sentences(error: Exception) -> str:
-    """The first sentence of a message, and those after it in the same line that fit; a single one that is too long ends with “…”."""
+    """The first sentence of a message, and those after it in the same line that fit; a single one
+    that is too long ends with “…”.
+    """
     line = next(filter(None, map(str.strip, str(error).splitlines())), type(error).__name__)
     first, *others = SENTENCE_END.split(line)
     text = shorten(first, LONGEST, placeholder=" …") if len(first) > LONGEST else first
@@ -26,13 +28,17 @@ def _first_sentences(error: Exception) -> str:
 
 @contextmanager
 def as_row_error(where: str, problem: str, expected: str) -> Iterator[None]:
-    """A RowError in place of any exception but ours: "``where``: ``problem`` (cause); expected ``expected``"."""
+    """A RowError in place of any exception but ours: "``where``: ``problem`` (cause); expected
+    ``expected``".
+    """
     try:
         yield
     except AtlasError:
         raise
     except Exception as error:  # noqa: BLE001  # For invalid files, libraries raise exceptions of any class.
-        raise RowError(f"{where}: {problem} ({_first_sentences(error)}); expected {expected}") from None
+        raise RowError(
+            f"{where}: {problem} ({_first_sentences(error)}); expected {expected}"
+        ) from None
 
 
 def optional(name: str, where: str) -> ModuleType:
@@ -45,4 +51,6 @@ def optional(name: str, where: str) -> ModuleType:
     try:
         return import_module(name)
     except ImportError:
-        raise RowError(f"{where}: it needs {name}, which is not installed; expected `pip install .[formats]`") from None
+        raise RowError(
+            f"{where}: it needs {name}, which is not installed; expected `pip install .[formats]`"
+        ) from None

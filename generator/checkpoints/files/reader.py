@@ -37,15 +37,27 @@ class FolderFiles:
 
     where: the name of the checkpoint in messages; choice: what the row says of its weights
     config: text of the settings, in place of a config.json within or beside the weights
-    errors: RowError without such a folder, without a config.json unless one file of weights was chosen, or for one that is no JSON object
+    errors: RowError without such a folder, without a config.json unless one file of weights was
+        chosen, or for one that is no JSON object
     """
 
-    def __init__(self, folder: Path | Storage, where: str, choice: Choice = ANY, revision: str | None = None, config: str = "") -> None:
+    def __init__(
+        self,
+        folder: Path | Storage,
+        where: str,
+        choice: Choice = ANY,
+        revision: str | None = None,
+        config: str = "",
+    ) -> None:
         self.where, self.choice, self.revision = where, choice, revision
         self._digests: dict[str, str] = {}
         self.storage: Storage = existing(folder, where) if isinstance(folder, Path) else folder
         settings = self._settings(config.encode())
-        within = self._weights.file.name if self._weights is not None and not config and CONFIG in self._texts else CONFIG
+        within = (
+            self._weights.file.name
+            if self._weights is not None and not config and CONFIG in self._texts
+            else CONFIG
+        )
         self.config = ModelConfig(settings, where, within)
 
     def _settings(self, given: bytes) -> Json:
@@ -66,7 +78,11 @@ class FolderFiles:
     def unopened(self) -> Set[str]:
         """Names of the tensors in shards that nothing has asked for."""
         stored = self._stored
-        return {name for name in stored if not stored.is_open(name)} if isinstance(stored, Sharded) else frozenset()
+        return (
+            {name for name in stored if not stored.is_open(name)}
+            if isinstance(stored, Sharded)
+            else frozenset()
+        )
 
     def _header(self, name: str) -> TensorInfo:
         return self._stored[name].header
@@ -80,9 +96,12 @@ class FolderFiles:
         try:
             return stored.decode(self._hashed(name), stored.header.shape)
         except MemoryError:
-            asked = f"{stored.header.dtype} of shape {stored.header.shape}, {stored.n_bytes:,} bytes"
+            asked = (
+                f"{stored.header.dtype} of shape {stored.header.shape}, {stored.n_bytes:,} bytes"
+            )
             raise RowError(
-                f"{self.where}: {name}: its header asks for {asked}; expected a tensor that fits into the memory of a row"
+                f"{self.where}: {name}: its header asks for {asked}; expected a tensor that fits"
+                " into the memory of a row"
             ) from None
 
     def rows(self, name: str, indices: Sequence[int]) -> Floats:
@@ -96,7 +115,15 @@ class FolderFiles:
         width = stored.n_bytes // max(n_rows, 1)
         distinct = sorted(set(indices))
         with ThreadPoolExecutor(AT_ONCE) as threads:
-            read = dict(zip(distinct, threads.map(lambda index: stored.part(index * width, (index + 1) * width), distinct), strict=True))
+            read = dict(
+                zip(
+                    distinct,
+                    threads.map(
+                        lambda index: stored.part(index * width, (index + 1) * width), distinct
+                    ),
+                    strict=True,
+                )
+            )
         return stored.decode(b"".join(read[index] for index in indices), (len(indices), n_columns))
 
     def _check_rows(self, name: str, indices: Sequence[int]) -> None:
@@ -109,7 +136,10 @@ class FolderFiles:
             raise RowError(f"{self.where}: {name} has shape {shape}; expected a matrix")
         wrong = [index for index in indices if not 0 <= index < shape[0]]
         if wrong:
-            raise RowError(f"{self.where}: {name} of shape {shape} has no row {wrong[0]}; expected 0 to {shape[0] - 1}")
+            raise RowError(
+                f"{self.where}: {name} of shape {shape} has no row {wrong[0]}; expected 0 to"
+                f" {shape[0] - 1}"
+            )
 
     def sha256(self, name: str) -> str:
         """Hex digest of the stored bytes of a tensor; reads them only if ``tensor`` has not."""
@@ -122,7 +152,9 @@ class FolderFiles:
         return self._stored[name].notes()
 
     def _hashed(self, name: str) -> bytes | memoryview:
-        """The bytes of a tensor; their digest is stored for ``sha256``, which then reads nothing."""
+        """The bytes of a tensor; their digest is stored for ``sha256``, which then reads
+        nothing.
+        """
         stored = self._stored[name]
         data = stored.part(0, stored.n_bytes)
         self._digests[name] = hashlib.sha256(data).hexdigest()
@@ -133,10 +165,14 @@ class FolderFiles:
         return self._stored[name].n_bytes
 
     def whole_files(self) -> dict[str, int]:
-        """Size in bytes of each file that has to be on this disk as a whole, by name; empty where tensors are read by range."""
+        """Size in bytes of each file that has to be on this disk as a whole, by name; empty where
+        tensors are read by range.
+        """
         if self._weights is None or not self._weights.format.whole:
             return {}
-        return {name: self.storage.size(name) for name in self._weights.format.files(self._weights.file)}
+        return {
+            name: self.storage.size(name) for name in self._weights.format.files(self._weights.file)
+        }
 
     def check_none_unread(self) -> None:
         """Check that there are no weights besides those that are found by their names.
@@ -146,8 +182,9 @@ class FolderFiles:
         if not self.choice.name and (names := unread(self.storage)):
             others = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
             raise RowError(
-                f"{self.where}: weights only in {names[0]!r}{others}, which no row reads unasked; expected weights beside config.json under their usual name, "
-                f"or `weights: {names[0]}` on the row"
+                f"{self.where}: weights only in {names[0]!r}{others}, which no row reads unasked;"
+                " expected weights beside config.json under their usual name, or `weights:"
+                f" {names[0]}` on the row"
             )
 
     def read(self, name: str) -> bytes | None:
@@ -165,7 +202,8 @@ class FolderFiles:
         longest = max(stored, key=len, default="")
         if len(longest) > MOST_NAME:
             raise RowError(
-                f"{self.where}: the name of a tensor has {len(longest):,} characters ({short(longest)}); expected at most {MOST_NAME}"
+                f"{self.where}: the name of a tensor has {len(longest):,} characters"
+                f" ({short(longest)}); expected at most {MOST_NAME}"
             )
         return stored
 

@@ -1,4 +1,6 @@
-"""Weights in several files with an index: a JSON object whose ``weight_map`` gives the file of each tensor."""
+"""Weights in several files with an index: a JSON object whose ``weight_map`` gives the file of each
+tensor.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -26,13 +28,16 @@ def weight_map(index: WeightsFile) -> Mapping[str, str]:
 
 
 class Sharded(Mapping[str, StoredTensor]):
-    """The tensors that an index names, in order of their names. A shard is opened when one of its tensors is asked for.
+    """The tensors that an index names, in order of their names. A shard is opened when one of its
+    tensors is asked for.
 
     open_shard: returns the tensors of a shard by name
     errors: RowError, on access, for a tensor that is not in its shard, and those of ``open_shard``
     """
 
-    def __init__(self, index: WeightsFile, open_shard: Callable[[str], Mapping[str, StoredTensor]]) -> None:
+    def __init__(
+        self, index: WeightsFile, open_shard: Callable[[str], Mapping[str, StoredTensor]]
+    ) -> None:
         self._index, self._names, self._open = index, weight_map(index), open_shard
         self._shards: dict[str, Mapping[str, StoredTensor]] = {}
 
@@ -54,7 +59,10 @@ class Sharded(Mapping[str, StoredTensor]):
     def __getitem__(self, name: str) -> StoredTensor:
         shard = self._names[name]
         if name not in self.open(shard):
-            raise RowError(f"{self._index.where}/{self._index.name}: {name!r} is not in {shard!r}; expected it there")
+            raise RowError(
+                f"{self._index.where}/{self._index.name}: {name!r} is not in {shard!r}; expected it"
+                " there"
+            )
         return self.open(shard)[name]
 
     def __contains__(self, name: object) -> bool:
@@ -68,9 +76,13 @@ class Sharded(Mapping[str, StoredTensor]):
 
 
 def files(file: WeightsFile) -> set[str]:
-    """The file and, for an index, its shards; an invalid index, which ``weight_map`` reports, has none."""
+    """The file and, for an index, its shards; an invalid index, which ``weight_map`` reports, has
+    none.
+    """
     named: Any = ()
     if file.name.endswith(".json"):
         with suppress(RowError, OSError, KeyError, AttributeError):
-            named = parse_config(file.storage.whole(file.name) or b"", file.where)["weight_map"].values()
+            named = parse_config(file.storage.whole(file.name) or b"", file.where)[
+                "weight_map"
+            ].values()
     return {file.name, *(name for name in named if isinstance(name, str))}

@@ -24,12 +24,15 @@ def decode(data: bytes | memoryview, dtype: str, shape: tuple[int, ...], where: 
     raw = np.frombuffer(data, dtype=READABLE[dtype])
     if dtype == "BF16":  # The upper half of a float32.
         raw = (raw.astype(np.uint32) << 16).view(np.float32)
-    with np.errstate(invalid="ignore"):  # A signalling NaN becomes a quiet one; nothing else changes.
+    # A signalling NaN becomes a quiet one; nothing else changes.
+    with np.errstate(invalid="ignore"):
         return raw.astype(np.float64).reshape(shape)
 
 
 def dtype_name(dtype: "np.dtype[Any]") -> str:
-    """The name of a dtype of numpy as in safetensors, such as "F32"; its own name for one that safetensors does not have."""
+    """The name of a dtype of numpy as in safetensors, such as "F32"; its own name for one that
+    safetensors does not have.
+    """
     letters = {"f": "F", "i": "I", "u": "U", "c": "C"}
     return f"{letters[dtype.kind]}{dtype.itemsize * 8}" if dtype.kind in letters else str(dtype)
 
@@ -39,7 +42,9 @@ def _check_readable(dtype: str, where: str) -> None:
         raise RowError(f"{where}: dtype {dtype}; expected one of {', '.join(READABLE)}")
 
 
-def _by_header(header: TensorInfo, n_bytes: int, part: Callable[[int, int], bytes | memoryview], where: str) -> StoredTensor:
+def _by_header(
+    header: TensorInfo, n_bytes: int, part: Callable[[int, int], bytes | memoryview], where: str
+) -> StoredTensor:
     """A tensor of plain numbers; ``part`` returns a range of its bytes."""
 
     def numbers(data: bytes | memoryview, shape: tuple[int, ...]) -> Floats:
@@ -48,7 +53,9 @@ def _by_header(header: TensorInfo, n_bytes: int, part: Callable[[int, int], byte
     return StoredTensor(header, n_bytes, part, numbers)
 
 
-def by_range(storage: Storage, header: TensorInfo, start: int, stop: int, where: str) -> StoredTensor:
+def by_range(
+    storage: Storage, header: TensorInfo, start: int, stop: int, where: str
+) -> StoredTensor:
     """A tensor whose bytes are ``start`` to ``stop`` (exclusive) of its file."""
 
     def part(first: int, last: int) -> bytes:
@@ -57,8 +64,12 @@ def by_range(storage: Storage, header: TensorInfo, start: int, stop: int, where:
     return _by_header(header, stop - start, part, where)
 
 
-def in_memory(load: Callable[[], memoryview], header: TensorInfo, n_bytes: int, where: str) -> StoredTensor:
-    """A tensor of a file that is loaded whole; ``load`` returns its bytes in row-major order, and is called for every range."""
+def in_memory(
+    load: Callable[[], memoryview], header: TensorInfo, n_bytes: int, where: str
+) -> StoredTensor:
+    """A tensor of a file that is loaded whole; ``load`` returns its bytes in row-major order, and
+    is called for every range.
+    """
 
     def part(start: int, stop: int) -> memoryview:
         return load()[start:stop]
@@ -69,14 +80,16 @@ def in_memory(load: Callable[[], memoryview], header: TensorInfo, n_bytes: int, 
 def of_array(load: Callable[[], Array], header: TensorInfo, where: str) -> StoredTensor:
     """A tensor that is read as one array of numpy in any order of bytes and axes.
 
-    load: returns the array in the header's shape; it is called once, and only for a dtype in ``READABLE``
+    load: returns the array in the header's shape; it is called once, and only for a dtype in
+        ``READABLE``
     """
     lock = Lock()  # Rows are read by several threads.
     n_bytes = math.prod(header.shape) * np.dtype(READABLE.get(header.dtype, "V0")).itemsize
 
     @cache
     def content() -> memoryview:
-        array = np.ascontiguousarray(load(), dtype=READABLE[header.dtype])  # Row-major and little-endian.
+        # Row-major and little-endian.
+        array = np.ascontiguousarray(load(), dtype=READABLE[header.dtype])
         return memoryview(array.reshape(-1).view(np.uint8).data)
 
     def loaded() -> memoryview:

@@ -14,7 +14,8 @@ MOST_BYTES = 2**24
 
 
 def references(place: str, offline: bool) -> Mapping[str, str]:
-    """The commit of every branch and tag of the repository ``place``, by name: from the Hub, or from the cache without an answer.
+    """The commit of every branch and tag of the repository ``place``, by name: from the Hub, or
+    from the cache without an answer.
 
     The answer is that which huggingface_hub parses in ``HfApi.list_repo_refs``.
     errors: RowError, NotReachedError
@@ -25,7 +26,9 @@ def references(place: str, offline: bool) -> Mapping[str, str]:
     try:
         if offline:
             raise NotReachedError(f"{place}: {requests.UNREACHED}")
-        answer = requests.whole(f"{constants.ENDPOINT}/api/models/{place}/refs", place, RetryBudget(), MOST_BYTES)
+        answer = requests.whole(
+            f"{constants.ENDPOINT}/api/models/{place}/refs", place, RetryBudget(), MOST_BYTES
+        )
     except (NotReachedError, TransientError):
         stored = _parsed(cache.get(REFERENCES))
         if not stored:
@@ -33,17 +36,25 @@ def references(place: str, offline: bool) -> Mapping[str, str]:
         return stored
     found = _parsed(answer)
     if not found:
-        raise RowError(f"{place}: the Hub's answer names no branch or tag; expected its list of both")
+        raise RowError(
+            f"{place}: the Hub's answer names no branch or tag; expected its list of both"
+        )
     cache.put(REFERENCES, answer)
     return found
 
 
 def _parsed(answer: bytes | None) -> Mapping[str, str]:
-    """Commits by name, those of branches before those of tags of the same name; empty for anything else."""
+    """Commits by name, those of branches before those of tags of the same name; empty for anything
+    else.
+    """
     try:
         document = json.loads(answer or b"")
         entries = [entry for kind in ("tags", "branches") for entry in document[kind]]
         commits = {entry["name"]: entry["targetCommit"] for entry in entries}
     except (ValueError, KeyError, TypeError, RecursionError):
         return {}
-    return {name: commit for name, commit in commits.items() if isinstance(name, str) and COMMIT.fullmatch(str(commit))}
+    return {
+        name: commit
+        for name, commit in commits.items()
+        if isinstance(name, str) and COMMIT.fullmatch(str(commit))
+    }

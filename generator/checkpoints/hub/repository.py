@@ -1,4 +1,6 @@
-"""A repository on the Hub at one commit as the storage of a checkpoint; ranges and files are downloaded once and cached."""
+"""A repository on the Hub at one commit as the storage of a checkpoint; ranges and files are
+downloaded once and cached.
+"""
 
 from collections.abc import Callable
 from fnmatch import fnmatchcase
@@ -17,21 +19,34 @@ MOST_FILE_BYTES = 2**31  # Of a file that is downloaded whole.
 
 
 class Repository:
-    """Files of one commit: from the cache of huggingface_hub if they are there, otherwise downloaded, large ones by range.
+    """Files of one commit: from the cache of huggingface_hub if they are there, otherwise
+    downloaded, large ones by range.
 
     errors: RowError, NotReachedError
     """
 
-    def __init__(self, place: str, listing: Listing, row: str, offline: bool, budget: RetryBudget) -> None:
-        self.place, self.commit, self.names, self.row = place, listing.commit, frozenset(listing.names), row
+    def __init__(
+        self, place: str, listing: Listing, row: str, offline: bool, budget: RetryBudget
+    ) -> None:
+        self.place, self.commit, self.names, self.row = (
+            place,
+            listing.commit,
+            frozenset(listing.names),
+            row,
+        )
         self.offline, self.budget = offline, budget
         self.blobs = blob_cache(place, listing.commit)
         self.snapshot = downloaded(place, listing.commit, row)
-        self.unsaved: dict[str, bytes] = {}  # In place of the cache, where the disk is not writable.
+        # In place of the cache, where the disk is not writable.
+        self.unsaved: dict[str, bytes] = {}
 
     def matching(self, pattern: str) -> list[str]:
         """Names of files that match a shell pattern, sorted; ``*`` matches no slash."""
-        return sorted(name for name in self.names if name.count("/") == pattern.count("/") and fnmatchcase(name, pattern))
+        return sorted(
+            name
+            for name in self.names
+            if name.count("/") == pattern.count("/") and fnmatchcase(name, pattern)
+        )
 
     def has(self, name: str) -> bool:
         """Whether the commit has such a file."""
@@ -46,12 +61,18 @@ class Repository:
         if self.snapshot.has(name):
             return self.snapshot.part(name, start, stop)
         if stop - start > MOST_PART_BYTES:
-            raise RowError(f"{self.row}: {name}: a tensor of {stop - start:,} bytes; expected at most {MOST_PART_BYTES:,}")
+            raise RowError(
+                f"{self.row}: {name}: a tensor of {stop - start:,} bytes; expected at most"
+                f" {MOST_PART_BYTES:,}"
+            )
         opening = self._opening(name)
         if stop <= len(opening.data):
             return opening.data[start:stop]
         return self._cached_blob(
-            f"{name}.{start}-{stop}", lambda: requests.part(self._url(name), self._label(name), self.budget, start, stop).data
+            f"{name}.{start}-{stop}",
+            lambda: (
+                requests.part(self._url(name), self._label(name), self.budget, start, stop).data
+            ),
         )
 
     def whole(self, name: str) -> bytes | None:
@@ -60,7 +81,12 @@ class Repository:
             return self.snapshot.whole(name)
         if not self.has(name):
             return None
-        return self._cached_blob(name, lambda: requests.whole(self._url(name), self._label(name), self.budget, MOST_TEXT_BYTES))
+        return self._cached_blob(
+            name,
+            lambda: requests.whole(
+                self._url(name), self._label(name), self.budget, MOST_TEXT_BYTES
+            ),
+        )
 
     def path(self, name: str) -> Path:
         """The path of a whole file on this disk."""
@@ -70,14 +96,23 @@ class Repository:
 
     def _download(self, name: str, blob_name: str) -> Path:
         self._check_online()
-        url, label, store = self._url(name), self._label(name), partial(self.blobs.put_file, blob_name)
+        url, label, store = (
+            self._url(name),
+            self._label(name),
+            partial(self.blobs.put_file, blob_name),
+        )
         try:
             return requests.large(url, label, self.budget, MOST_FILE_BYTES, store)
         except OSError as error:
-            raise RowError(f"{label} cannot be stored in {self.blobs.folder} ({error.strerror}); expected space on that disk") from None
+            raise RowError(
+                f"{label} cannot be stored in {self.blobs.folder} ({error.strerror}); expected"
+                " space on that disk"
+            ) from None
 
     def _opening(self, name: str) -> requests.Part:
-        """The first bytes of a file and its length, which are cached as one blob: 8 bytes of length, then the data."""
+        """The first bytes of a file and its length, which are cached as one blob: 8 bytes of
+        length, then the data.
+        """
 
         def fetch() -> bytes:
             part = requests.part(self._url(name), self._label(name), self.budget, 0, OPENING)

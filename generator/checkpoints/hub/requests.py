@@ -1,4 +1,6 @@
-"""Requests to the Hub in the session of huggingface_hub, with retries, limits of size and time, and a guard against local addresses."""
+"""Requests to the Hub in the session of huggingface_hub, with retries, limits of size and time, and
+a guard against local addresses.
+"""
 
 import os
 import re
@@ -10,7 +12,13 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
-from generator.checkpoints.hub.responses import TransientError, is_retryable, pieces, raise_for_status, retry_exhausted
+from generator.checkpoints.hub.responses import (
+    TransientError,
+    is_retryable,
+    pieces,
+    raise_for_status,
+    retry_exhausted,
+)
 from generator.checkpoints.hub.retries import WAITS, RetryBudget, retry_after
 from generator.errors import NotReachedError, RefusedError, RowError
 
@@ -42,11 +50,15 @@ def check_settings() -> None:
     endpoint = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
     try:
         address = urlsplit(endpoint)
-        is_address = address.scheme in ("http", "https") and bool(address.hostname) and address.port != 0
+        is_address = (
+            address.scheme in ("http", "https") and bool(address.hostname) and address.port != 0
+        )
     except ValueError:
         is_address = False
     if not is_address:
-        raise RefusedError(f"HF_ENDPOINT: {endpoint!r}; expected an address such as https://huggingface.co")
+        raise RefusedError(
+            f"HF_ENDPOINT: {endpoint!r}; expected an address such as https://huggingface.co"
+        )
     from huggingface_hub import get_token  # Not before: its import fails for an invalid address.
 
     if not (get_token() or "").isascii():
@@ -54,7 +66,8 @@ def check_settings() -> None:
 
 
 def session() -> "httpx2.Client":
-    """The session of huggingface_hub, with our guard and timeout; the library replaces its session now and then.
+    """The session of huggingface_hub, with our guard and timeout; the library replaces its session
+    now and then.
 
     errors: RefusedError where the environment names an unusable proxy or certificate
     """
@@ -66,7 +79,8 @@ def session() -> "httpx2.Client":
     except (ImportError, ValueError, OSError, httpx2.InvalidURL) as error:
         cause = str(error).partition(". ")[0]
         raise RefusedError(
-            f"the Hub's client cannot start ({cause}); expected HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and SSL_CERT_FILE that it can use"
+            f"the Hub's client cannot start ({cause}); expected HTTP_PROXY, HTTPS_PROXY, ALL_PROXY"
+            " and SSL_CERT_FILE that it can use"
         ) from None
     if _guard not in client.event_hooks["request"]:
         client.event_hooks["request"].append(_guard)
@@ -77,7 +91,8 @@ def session() -> "httpx2.Client":
 def whole(url: str, row: str, budget: RetryBudget, most: int) -> bytes:
     """The body of a response: a small file, or JSON of the Hub's API.
 
-    errors: RowError when the request is refused, breaks off or returns more than ``most`` bytes; NotReachedError without a connection
+    errors: RowError when the request is refused, breaks off or returns more than ``most`` bytes;
+        NotReachedError without a connection
     """
     return _streamed(url, row, budget, {}, lambda response: b"".join(pieces(response, row, most)))
 
@@ -85,27 +100,43 @@ def whole(url: str, row: str, budget: RetryBudget, most: int) -> bytes:
 def part(url: str, row: str, budget: RetryBudget, start: int, stop: int) -> Part:
     """The bytes ``start`` to ``stop`` (exclusive) of a file, or to its end.
 
-    errors: as for ``whole``; RowError also for a server that ignores the range and returns the whole file
+    errors: as for ``whole``; RowError also for a server that ignores the range and returns the
+        whole file
     """
 
     def receive(response: "httpx2.Response") -> Part:
-        content_range = re.fullmatch(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})", response.headers.get("Content-Range", ""))
+        content_range = re.fullmatch(
+            r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})", response.headers.get("Content-Range", "")
+        )
         if response.status_code != 206 or content_range is None:
             raise RowError(
-                f"{row}: the Hub answered {response.status_code} to a range of {stop - start:,} bytes; expected 206 and that range"
+                f"{row}: the Hub answered {response.status_code} to a range of {stop - start:,}"
+                " bytes; expected 206 and that range"
             )
         first, last, total = map(int, content_range.groups())
         data = b"".join(pieces(response, row, stop - start))
         if first != start or last + 1 != min(stop, total) or len(data) != last + 1 - first:
-            raise RowError(f"{row}: the Hub sent {len(data):,} bytes as {content_range[0]!r}; expected bytes {start:,} to {stop - 1:,}")
+            raise RowError(
+                f"{row}: the Hub sent {len(data):,} bytes as {content_range[0]!r}; expected bytes"
+                f" {start:,} to {stop - 1:,}"
+            )
         return Part(data, total)
 
     # A compressed range would hide how many bytes of it arrived.
-    return _streamed(url, row, budget, {"Range": f"bytes={start}-{stop - 1}", "Accept-Encoding": "identity"}, receive)
+    return _streamed(
+        url,
+        row,
+        budget,
+        {"Range": f"bytes={start}-{stop - 1}", "Accept-Encoding": "identity"},
+        receive,
+    )
 
 
-def large(url: str, row: str, budget: RetryBudget, most: int, store: Callable[[Iterator[bytes]], T]) -> T:
-    """The result of ``store`` for the pieces of a large file; a retry starts again with the first piece.
+def large(
+    url: str, row: str, budget: RetryBudget, most: int, store: Callable[[Iterator[bytes]], T]
+) -> T:
+    """The result of ``store`` for the pieces of a large file; a retry starts again with the first
+    piece.
 
     errors: as for ``whole``
     """
@@ -119,7 +150,13 @@ def large(url: str, row: str, budget: RetryBudget, most: int, store: Callable[[I
     return _streamed(url, row, budget, {"Accept-Encoding": "identity"}, receive)
 
 
-def _streamed(url: str, row: str, budget: RetryBudget, headers: Mapping[str, str], receive: Callable[["httpx2.Response"], T]) -> T:
+def _streamed(
+    url: str,
+    row: str,
+    budget: RetryBudget,
+    headers: Mapping[str, str],
+    receive: Callable[["httpx2.Response"], T],
+) -> T:
     """The result of ``receive`` for a successful response.
 
     The back-off of huggingface_hub has no time limit and does not retry a body that breaks off.
@@ -133,7 +170,10 @@ def _streamed(url: str, row: str, budget: RetryBudget, headers: Mapping[str, str
         pause = wait or 0.0
         try:
             with session().stream("GET", url, headers=sent) as response:
-                pause, left = max(pause, retry_after(response.status_code, response.headers)), budget.left()
+                pause, left = (
+                    max(pause, retry_after(response.status_code, response.headers)),
+                    budget.left(),
+                )
                 if not is_retryable(response):
                     raise_for_status(response, row, "authorization" in sent)
                     return receive(response)
@@ -142,17 +182,27 @@ def _streamed(url: str, row: str, budget: RetryBudget, headers: Mapping[str, str
         except (httpx2.ConnectError, httpx2.ConnectTimeout, OfflineModeIsEnabled):
             raise NotReachedError(f"{row}: {UNREACHED}") from None
         except _LocalRedirect as error:
-            raise RowError(f"{row}: the Hub redirects to {error}; expected a public address, or its own") from None
+            raise RowError(
+                f"{row}: the Hub redirects to {error}; expected a public address, or its own"
+            ) from None
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            if wait is None or pause > budget.left() or not isinstance(error, httpx2.TransportError):
+            if (
+                wait is None
+                or pause > budget.left()
+                or not isinstance(error, httpx2.TransportError)
+            ):
                 kind = TransientError if isinstance(error, httpx2.TransportError) else RowError
-                raise kind(f"{row}: the download broke off ({type(error).__name__}); expected whole files") from None
+                raise kind(
+                    f"{row}: the download broke off ({type(error).__name__}); expected whole files"
+                ) from None
         time.sleep(pause)
     raise AssertionError("unreachable: the last try returns or raises")
 
 
 def _guard(request: "httpx2.Request") -> None:
-    """Event hook for every request, redirects included: refuse loopback and link-local addresses other than the configured Hub's."""
+    """Event hook for every request, redirects included: refuse loopback and link-local addresses
+    other than the configured Hub's.
+    """
     import httpx2
     from huggingface_hub import constants
 
@@ -160,10 +210,15 @@ def _guard(request: "httpx2.Request") -> None:
     if (request.url.host, request.url.port) == (endpoint.host, endpoint.port):
         return
     try:
-        addresses = {str(entry[4][0]).partition("%")[0] for entry in socket.getaddrinfo(request.url.host, None)}
+        addresses = {
+            str(entry[4][0]).partition("%")[0]
+            for entry in socket.getaddrinfo(request.url.host, None)
+        }
     except OSError:
         return  # Only a proxy resolves this name, or nothing does.
-    except UnicodeError:  # An invalid host name, with an empty label or one of more than 63 letters.
+    except (
+        UnicodeError
+    ):  # An invalid host name, with an empty label or one of more than 63 letters.
         raise _LocalRedirect(request.url.host) from None
     for address in map(ip_address, addresses):
         plain = getattr(address, "ipv4_mapped", None) or address

@@ -19,7 +19,9 @@ RETRYABLE = (408, 429, 500, 502, 503, 504)
 REFUSALS = {
     "GatedRepo": "gated; expected access (accept its terms on the Hub and set HF_TOKEN)",
     "RepoNotFound": "no such repository; expected a public one, or HF_TOKEN for a private one",
-    "RevisionNotFound": "no such revision; expected a branch, tag or full commit of this repository",
+    "RevisionNotFound": (
+        "no such revision; expected a branch, tag or full commit of this repository"
+    ),
 }
 
 
@@ -43,7 +45,9 @@ METER = _Meter()
 
 
 def is_retryable(response: "httpx2.Response") -> bool:
-    """Whether the same request may succeed later: also one redirected to a signed address that has expired, since each try gets a new one."""
+    """Whether the same request may succeed later: also one redirected to a signed address that has
+    expired, since each try gets a new one.
+    """
     is_of_storage = bool(response.history) and "X-Error-Code" not in response.headers
     return response.status_code in RETRYABLE or (response.status_code == 403 and is_of_storage)
 
@@ -62,16 +66,26 @@ def raise_for_status(response: "httpx2.Response", row: str, with_token: bool) ->
     if not 200 <= status < 300:
         message = visible(short(response.headers.get("X-Error-Message", ""), LONGEST_MESSAGE))
         reason = f" (“{message}”)" if message else ""
-        hint = " (if HF_TOKEN is set, check that it is valid and may read this)" if status in (401, 403) else ""
+        hint = (
+            " (if HF_TOKEN is set, check that it is valid and may read this)"
+            if status in (401, 403)
+            else ""
+        )
         raise RowError(f"{row}: the Hub answered {status}{reason}; expected the repository{hint}")
 
 
 def retry_exhausted(response: "httpx2.Response", row: str, left: float) -> TransientError:
-    """The error for a response that ``is_retryable`` without further retries; ``left``: seconds left in the budget."""
+    """The error for a response that ``is_retryable`` without further retries; ``left``: seconds
+    left in the budget.
+    """
     wait = retry_after(response.status_code, response.headers)
     pause = f"{wait:,.0f} seconds" if wait <= A_DAY else "more than a day"
-    answer = f"the Hub answered {response.status_code}" + (f" and asks for a pause of {pause}" if wait else "")
-    return TransientError(f"{row}: {answer}; expected {f'at most {left:,.0f}' if wait > left else 'the repository'}")
+    answer = f"the Hub answered {response.status_code}" + (
+        f" and asks for a pause of {pause}" if wait else ""
+    )
+    return TransientError(
+        f"{row}: {answer}; expected {f'at most {left:,.0f}' if wait > left else 'the repository'}"
+    )
 
 
 def pieces(response: "httpx2.Response", row: str, most: int) -> Iterator[bytes]:
@@ -84,10 +98,14 @@ def pieces(response: "httpx2.Response", row: str, most: int) -> Iterator[bytes]:
         for piece in response.iter_bytes():
             received += len(piece)
             if received > most:
-                raise RowError(f"{row}: the Hub sends more than {most:,} bytes; expected no more than requested")
+                raise RowError(
+                    f"{row}: the Hub sends more than {most:,} bytes; expected no more than"
+                    " requested"
+                )
             if time.monotonic() > end:
                 raise TransientError(
-                    f"{row}: the Hub took longer than {LONGEST_SECONDS:.0f} seconds for {received:,} bytes; expected all of them"
+                    f"{row}: the Hub took longer than {LONGEST_SECONDS:.0f} seconds for"
+                    f" {received:,} bytes; expected all of them"
                 )
             yield piece
     finally:

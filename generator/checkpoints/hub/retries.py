@@ -7,8 +7,10 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 WAITS = (0.5, 1.0, 2.0, 4.0)  # seconds before the first, second … retry
-LONGEST = 310.0  # seconds; the Hub counts requests in windows of 300 (huggingface.co/docs/hub/rate-limits).
-LATEST = 450.0  # seconds after a row starts, below its time limit, so that some are left for its evaluation.
+# seconds; the Hub counts requests in windows of 300 (huggingface.co/docs/hub/rate-limits).
+LONGEST = 310.0
+# seconds after a row starts, below its time limit, so that some are left for its evaluation.
+LATEST = 450.0
 BEFORE_A_RUN = 60.0  # seconds
 
 
@@ -29,7 +31,8 @@ class RetryBudget:
 def retry_after(status: int, headers: Mapping[str, str]) -> float:
     """Seconds to wait before a retry, from the headers of a response; 0 without such a header.
 
-    Source: the Hub's rate limit headers for a 429, otherwise Retry-After (RFC 9110, section 10.2.3).
+    Source: the Hub's rate limit headers for a 429, otherwise Retry-After (RFC 9110, section
+        10.2.3).
     """
     from huggingface_hub.utils import parse_ratelimit_headers  # type: ignore[attr-defined]  # Public by its documentation.
 
@@ -42,5 +45,7 @@ def retry_after(status: int, headers: Mapping[str, str]) -> float:
             return float(header)
         if header:
             date = parsedate_to_datetime(header)
-            return max(0.0, (date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+            return max(
+                0.0, (date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+            )
     return 0.0

@@ -30,7 +30,8 @@ class Listing:
 
 
 def listing(place: str, revision: str, row: str, offline: bool, budget: RetryBudget) -> Listing:
-    """The commit and files of ``revision`` of the repository ``place``: from the Hub, or from the cache without an answer.
+    """The commit and files of ``revision`` of the repository ``place``: from the Hub, or from the
+    cache without an answer.
 
     place: the id of the repository; row: its name in messages
     errors: RowError, NotReachedError
@@ -57,9 +58,11 @@ def listing(place: str, revision: str, row: str, offline: bool, budget: RetryBud
 
 
 def committed(place: str, commit: str, row: str, offline: bool) -> int | None:
-    """The date of a commit in seconds since 1970, requested once and cached; None without an answer.
+    """The date of a commit in seconds since 1970, requested once and cached; None without an
+    answer.
 
-    ``lastModified`` in a listing is not used: huggingface_hub documents it as the date of the last commit to the repository.
+    ``lastModified`` in a listing is not used: huggingface_hub documents it as the date of the last
+    commit to the repository.
     """
     from huggingface_hub import constants
 
@@ -76,7 +79,9 @@ def committed(place: str, commit: str, row: str, offline: bool) -> int | None:
 
 
 def only_cached(place: str, commit: str) -> tuple[str, ...]:
-    """The files of a commit in the cache of huggingface_hub, where there is no listing; otherwise empty."""
+    """The files of a commit in the cache of huggingface_hub, where there is no listing; otherwise
+    empty.
+    """
     with suppress(ValueError):  # An invalid id, which is reported when the row is opened.
         cached = None if _parsed(blob_cache(place, commit).get(LISTING)) else _cached(place, commit)
         return cached.names if cached else ()
@@ -87,7 +92,12 @@ def blob_cache(place: str, revision: str) -> BlobCache:
     """Our cache for a revision, in the assets folder of huggingface_hub."""
     from huggingface_hub import constants
 
-    return BlobCache(Path(constants.HF_ASSETS_CACHE) / "position-atlas" / place.replace("/", "--") / f"@{quote(revision, safe='')}")
+    return BlobCache(
+        Path(constants.HF_ASSETS_CACHE)
+        / "position-atlas"
+        / place.replace("/", "--")
+        / f"@{quote(revision, safe='')}"
+    )
 
 
 def _fetched(place: str, revision: str, row: str, budget: RetryBudget) -> Listing:
@@ -97,7 +107,9 @@ def _fetched(place: str, revision: str, row: str, budget: RetryBudget) -> Listin
     answer = requests.whole(url, row, budget, MOST_LISTING_BYTES)
     fetched = _parsed(answer)
     if fetched is None:
-        raise RowError(f"{row}: the Hub's answer names no commit; expected its description of a repository")
+        raise RowError(
+            f"{row}: the Hub's answer names no commit; expected its description of a repository"
+        )
     for name in {revision, fetched.commit}:
         blob_cache(place, name).put(LISTING, answer)
     return fetched
@@ -110,12 +122,18 @@ def _parsed(answer: bytes | None) -> Listing | None:
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
     return (
-        Listing(commit, names) if isinstance(commit, str) and COMMIT.fullmatch(commit) and all(isinstance(n, str) for n in names) else None
+        Listing(commit, names)
+        if isinstance(commit, str)
+        and COMMIT.fullmatch(commit)
+        and all(isinstance(n, str) for n in names)
+        else None
     )
 
 
 def _date_of(commit: str, answer: bytes | None) -> int | None:
-    """The date of a commit in a response with a list of commits; None if it is missing, invalid or out of range."""
+    """The date of a commit in a response with a list of commits; None if it is missing, invalid or
+    out of range.
+    """
     from huggingface_hub.utils import parse_datetime  # type: ignore[attr-defined]  # huggingface_hub parses all dates of the Hub with it.
 
     try:
@@ -133,15 +151,21 @@ def downloaded(place: str, revision: str, where: str) -> Folder:
 
     cache = Path(constants.HF_HUB_CACHE)
     folder = cache / repo_folder_name(repo_id=place, repo_type="model")
-    with suppress(OSError, ValueError):  # Not a branch or tag in the cache, or one that is not text.
+    # Not a branch or tag in the cache, or one that is not text.
+    with suppress(OSError, ValueError):
         reference = (folder / "refs" / revision).read_text(encoding="utf-8")
         revision = reference if COMMIT.fullmatch(reference) else revision
     return Folder(folder / "snapshots" / revision, where, cache)
 
 
 def _cached(place: str, revision: str) -> Listing | None:
-    """The listing of a revision from the cache of huggingface_hub; None unless config.json and all weights are in it."""
+    """The listing of a revision from the cache of huggingface_hub; None unless config.json and all
+    weights are in it.
+    """
     snapshot = downloaded(place, revision, place)
     if not snapshot.folder.is_dir() or not weights.is_complete(snapshot, place):
         return None
-    return Listing(snapshot.folder.name, tuple(sorted({*snapshot.matching("*"), *weights.files(snapshot, place)})))
+    return Listing(
+        snapshot.folder.name,
+        tuple(sorted({*snapshot.matching("*"), *weights.files(snapshot, place)})),
+    )

@@ -1,1 +1,3 @@
-"""Readers of config.json and tensor names, stored position tables, and the input of the first layer."""
+"""Readers of config.json and tensor names, stored position tables, and the input of the first
+layer.
+"""

@@ -17,13 +17,18 @@ from generator.numerics.arrays import Floats
 
 MOST_VALUES = 2**27  # of one tensor; 1 GB in float64
 MOST_LAYERS = 128
-# Settings that change no tensor but by its size: of tokens, activations, rotations and windows, and names.
-SAME_TENSORS = re.compile(r".*(_token_id|_act|rope.*)|sliding_window|tie_word_embeddings|use_cache|architectures|_name_or_path")
+# Settings that change no tensor but by its size: of tokens, activations, rotations and windows, and
+# names.
+SAME_TENSORS = re.compile(
+    r".*(_token_id|_act|rope.*)|sliding_window|tie_word_embeddings|use_cache|architectures|_name_or_path"
+)
 
 
 @dataclass(frozen=True, eq=False)
 class CodeFiles:
-    """``Files`` with the names and shapes of the trained tensors of a model, and zeros for their values."""
+    """``Files`` with the names and shapes of the trained tensors of a model, and zeros for their
+    values.
+    """
 
     config: ModelConfig
     tensors: Mapping[str, TensorInfo]
@@ -41,7 +46,9 @@ class CodeFiles:
         """
         shape = self.tensors[name].shape
         if np.prod(shape, dtype=np.float64) > MOST_VALUES:
-            raise RowError(f"{self.where}: {name} has shape {shape}; expected at most {MOST_VALUES:,} values")
+            raise RowError(
+                f"{self.where}: {name} has shape {shape}; expected at most {MOST_VALUES:,} values"
+            )
         return np.zeros(shape)
 
     def rows(self, name: str, indices: Sequence[int]) -> Floats:
@@ -62,25 +69,37 @@ class CodeFiles:
 
 
 def code_files(config: ModelConfig) -> CodeFiles | None:
-    """The trained tensors of the family's model; None where there is none, or one with more than ``MOST_LAYERS`` layers.
+    """The trained tensors of the family's model; None where there is none, or one with more than
+    ``MOST_LAYERS`` layers.
 
     Buffers and parameters that are not trained, such as stored sinusoids, are left out.
     """
     model = None if _is_too_deep(config) else outline(config)
     if model is None:
         return None
-    trained = {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
-    return CodeFiles(config, {name: TensorInfo("", "", tuple(parameter.shape)) for name, parameter in trained.items()})
+    trained = {
+        name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad
+    }
+    return CodeFiles(
+        config,
+        {name: TensorInfo("", "", tuple(parameter.shape)) for name, parameter in trained.items()},
+    )
 
 
 def is_built_as_by_default(config: ModelConfig) -> bool:
-    """Whether the family's code makes tensors of the same names and dimensions for ``config`` as for the defaults of its config class, in other sizes.
+    """Whether the family's code makes tensors of the same names and dimensions for ``config`` as
+    for the defaults of its config class, in other sizes.
 
-    That is so where they differ in positive numbers, in the length of lists, and in ``SAME_TENSORS`` alone: kinds of layers must be among those of the default.
-    What the config class does not define, the code does not read.
+    That is so where they differ in positive numbers, in the length of lists, and in
+    ``SAME_TENSORS`` alone: kinds of layers must be among those of the default. What the config
+    class does not define, the code does not read.
     """
     whole = resolved(config)
-    return not whole.refused and not _is_too_deep(config) and _is_alike(whole.config.settings, defaults(config.family))
+    return (
+        not whole.refused
+        and not _is_too_deep(config)
+        and _is_alike(whole.config.settings, defaults(config.family))
+    )
 
 
 def _is_too_deep(config: ModelConfig) -> bool:
@@ -89,14 +108,18 @@ def _is_too_deep(config: ModelConfig) -> bool:
 
 def _is_alike(settings: Json, defaults: Json) -> bool:
     relevant = {name: value for name, value in defaults.items() if not SAME_TENSORS.fullmatch(name)}
-    return bool(defaults) and all(_is_same_kind(settings.get(name), value) for name, value in relevant.items())
+    return bool(defaults) and all(
+        _is_same_kind(settings.get(name), value) for name, value in relevant.items()
+    )
 
 
 def _is_same_kind(value: object, default: object) -> bool:
     if isinstance(default, Mapping):
         return isinstance(value, Mapping) and (not default or _is_alike(value, default))
     if isinstance(default, list):
-        return isinstance(value, list) and all(any(_is_same_kind(item, other) for other in default) for item in value)
+        return isinstance(value, list) and all(
+            any(_is_same_kind(item, other) for other in default) for item in value
+        )
     return value == default or (_is_positive(value) and _is_positive(default))
 
 
@@ -105,7 +128,9 @@ def _is_positive(value: object) -> bool:
 
 
 def outline(config: ModelConfig) -> Any:
-    """The model that transformers makes for ``config``, made without memory; None for a family without one, or where its code makes none."""
+    """The model that transformers makes for ``config``, made without memory; None for a family
+    without one, or where its code makes none.
+    """
     whole = resolved(config)
     if whole.refused or not is_known(config.family):
         return None
@@ -118,7 +143,9 @@ def outline(config: ModelConfig) -> Any:
     try:
         with warnings.catch_warnings(), torch.device("meta"), offline():
             warnings.simplefilter("ignore")
-            return models.AutoModel.from_config(models.CONFIG_MAPPING[config.family].from_dict(dict(whole.config.settings)))
+            return models.AutoModel.from_config(
+                models.CONFIG_MAPPING[config.family].from_dict(dict(whole.config.settings))
+            )
     except Exception:  # noqa: BLE001  # Models check their configs in many ways, and raise exceptions of any class.
         return None
     finally:

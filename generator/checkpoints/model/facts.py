@@ -20,28 +20,48 @@ OF_FIRST_STAGE = "embed_dim"
 
 
 def facts(config: ModelConfig) -> tuple[Fact, ...]:
-    """The model family, and every size in the config, as its config class understands it; a context only where config.json gives one.
+    """The model family, and every size in the config, as its config class understands it; a context
+    only where config.json gives one.
 
     errors: RowError when a size is not a whole number from 1 to 2^31
     """
     whole = resolved(config).config
     configs = {name: config if name == "n_positions" else whole for name in TITLES}
-    sizes = [(title, _by_stage(configs[name], name) or configs[name].size(name)) for name, title in TITLES.items()]
-    return (Fact("Family", config.family), *(Fact(title, value) for title, value in sizes if value is not None))
+    sizes = [
+        (title, _by_stage(configs[name], name) or configs[name].size(name))
+        for name, title in TITLES.items()
+    ]
+    return (
+        Fact("Family", config.family),
+        *(Fact(title, value) for title, value in sizes if value is not None),
+    )
 
 
 def _by_stage(config: ModelConfig, name: Size) -> str | None:
-    """The sizes of all stages, where a config has a list of them (the heads of Swin), or a size that is that of the first stage alone."""
+    """The sizes of all stages, where a config has a list of them (the heads of Swin), or a size
+    that is that of the first stage alone.
+    """
     stages = _listed(config.value(STAGES))
     if name == "n_layers" and stages:
         return stages
     value = config.first(*SIZES[name])
-    if name == "d_model" and stages and value == config.value(OF_FIRST_STAGE) and isinstance(value, int):
+    if (
+        name == "d_model"
+        and stages
+        and value == config.value(OF_FIRST_STAGE)
+        and isinstance(value, int)
+    ):
         return f"{config.size(name)} in the first stage"
     return _listed(value)
 
 
 def _listed(value: object) -> str | None:
     """A list of sizes as text."""
-    is_listed = isinstance(value, list) and all(isinstance(size, int) and not isinstance(size, bool) and size > 0 for size in value)
-    return ", ".join(f"{size}" for size in value) if isinstance(value, list) and value and is_listed else None
+    is_listed = isinstance(value, list) and all(
+        isinstance(size, int) and not isinstance(size, bool) and size > 0 for size in value
+    )
+    return (
+        ", ".join(f"{size}" for size in value)
+        if isinstance(value, list) and value and is_listed
+        else None
+    )

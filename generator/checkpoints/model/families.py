@@ -1,52 +1,93 @@
-"""Model families whose code differs from config.json in a way that concerns several schemes; families.py of a scheme has those of that scheme."""
+"""Model families whose code differs from config.json in a way that concerns several schemes;
+families.py of a scheme has those of that scheme.
+"""
 
 from collections.abc import Mapping
 
 from generator.contracts import Mixer, ModelConfig
 
-# Encoders that transformers trains neither as masked language models nor for speech, or does not have.
+# Encoders that transformers trains neither as masked language models nor for speech, or does not
+# have.
 ENCODERS = frozenset(
-    {"openai_privacy_filter", "new", "neobert", "xlm-roberta-flash", "xlnet", "align_text_model", "altclip_text_model",
-     "bert-generation", "bridgetower_text_model", "bros", "canine", "chinese_clip_text_model", "clap_text_model", "dpr",
-     "embedding_gemma2", "embedding_gemma2_text", "flava_text_model", "instructblip_qformer", "instructblipvideo_qformer",
-     "blip_2_qformer", "layoutlmv2", "layoutlmv3", "layoutxlm", "lilt", "markuplm", "moss_transcribe_diarize_audio",
-     "nemotron3_5_transcribe_asr_audio", "nemotron3_5_transcribe_word_timestamp", "nemotron3_diarization_audio",
-     "siglip_text_model", "siglip2_text_model", "splinter", "tipsv2_text_model", "tvp", "vilt", "visual_bert"}
+    {"openai_privacy_filter", "new", "neobert", "xlm-roberta-flash", "xlnet", "align_text_model",
+     "altclip_text_model",
+     "bert-generation", "bridgetower_text_model", "bros", "canine", "chinese_clip_text_model",
+     "clap_text_model", "dpr",
+     "embedding_gemma2", "embedding_gemma2_text", "flava_text_model", "instructblip_qformer",
+     "instructblipvideo_qformer",
+     "blip_2_qformer", "layoutlmv2", "layoutlmv3", "layoutxlm", "lilt", "markuplm",
+     "moss_transcribe_diarize_audio",
+     "nemotron3_5_transcribe_asr_audio", "nemotron3_5_transcribe_word_timestamp",
+     "nemotron3_diarization_audio",
+     "siglip_text_model", "siglip2_text_model", "splinter", "tipsv2_text_model", "tvp", "vilt",
+     "visual_bert"}
 )  # fmt: skip
 # Models of images whose config has a vocabulary, and of videos whose config has no size of patches.
-OF_IMAGES = frozenset({"beit", "data2vec-vision", "deepseek_ocr2_encoder", "flava_image_model", "ovis2_vision", "pe_video_encoder"})
+OF_IMAGES = frozenset(
+    {
+        "beit",
+        "data2vec-vision",
+        "deepseek_ocr2_encoder",
+        "flava_image_model",
+        "ovis2_vision",
+        "pe_video_encoder",
+    }
+)
 # Encoders by name that do not look ahead.
-CAUSAL_ENCODERS = frozenset({"voxtral_realtime_encoder", "blt_local_encoder", "mimi_encoder", "pocket_tts_audio_tokenizer_encoder"})
-# Their layers do what no record of a layer can say: attention to hashed or to staggered blocks, several streams, nested cycles,
-# shortened sequences, convolutions in place of attention at the ends, attention to the keys of another model; or whether they look
-# ahead depends on the class that is made of the config (BLIP), on the step (Diffusion Gemma) or on the position (DeepSeek-OCR 2);
-# or one config is of two stacks (Mimi).
-# Nor are the stacks nested in them mapped.
+CAUSAL_ENCODERS = frozenset(
+    {
+        "voxtral_realtime_encoder",
+        "blt_local_encoder",
+        "mimi_encoder",
+        "pocket_tts_audio_tokenizer_encoder",
+    }
+)
+# Their layers do what no record of a layer can say: attention to hashed or to staggered blocks,
+# several streams, nested cycles, shortened sequences, convolutions in place of attention at the
+# ends, attention to the keys of another model; or whether they look ahead depends on the class that
+# is made of the config (BLIP), on the step (Diffusion Gemma) or on the position (DeepSeek-OCR 2);
+# or one config is of two stacks (Mimi). Nor are the stacks nested in them mapped.
 NOT_MAPPED = frozenset(
-    {"reformer", "perceiver", "pegasus_x", "prophetnet", "xlm-prophetnet", "hrm_text", "fastspeech2_conformer", "vits", "univnet",
-     "funnel", "sam3_lite_text_text_model", "groupvit_vision_model", "inkling_vision", "eomt", "eomt_dinov3", "blip_text_model",
-     "clap_audio_model", "deepseek_ocr2_encoder", "diffusion_gemma_text", "gemma4_assistant", "gemma4_unified_assistant",
-     "granite_speech5_encoder", "muse_spark_audio", "nemotron_asr_streaming_encoder", "nemotron3_5_transcribe_audio",
-     "nemotron3_diarization", "pi0", "chatglm", "qwen2_5_omni_dit", "mimi", "neucodec", "pocket_tts_audio_tokenizer", "xcodec2"}
+    {"reformer", "perceiver", "pegasus_x", "prophetnet", "xlm-prophetnet", "hrm_text",
+     "fastspeech2_conformer", "vits", "univnet",
+     "funnel", "sam3_lite_text_text_model", "groupvit_vision_model", "inkling_vision", "eomt",
+     "eomt_dinov3", "blip_text_model",
+     "clap_audio_model", "deepseek_ocr2_encoder", "diffusion_gemma_text", "gemma4_assistant",
+     "gemma4_unified_assistant",
+     "granite_speech5_encoder", "muse_spark_audio", "nemotron_asr_streaming_encoder",
+     "nemotron3_5_transcribe_audio",
+     "nemotron3_diarization", "pi0", "chatglm", "qwen2_5_omni_dit", "mimi", "neucodec",
+     "pocket_tts_audio_tokenizer", "xcodec2"}
 )  # fmt: skip
-# Models of sound without "audio" or "speech" in the name of an encoder's family, codecs, and decoders whose positions are those of codes.
+# Models of sound without "audio" or "speech" in the name of an encoder's family, codecs, and
+# decoders whose positions are those of codes.
 OF_SOUND = frozenset(
-    {"wav2vec2-conformer", "wav2vec2-bert", "moonshine_streaming_encoder", "nemotron3_5_transcribe_word_timestamp", "mimi",
-     "mimi_encoder", "mimi_decoder", "neucodec", "pocket_tts_audio_tokenizer", "pocket_tts_audio_tokenizer_decoder",
-     "qwen2_5_omni_dit", "xcodec2", "csm_depth_decoder_model", "dia_decoder", "moshi_depth", "musicgen_decoder",
-     "musicgen_melody_decoder", "qwen2_5_omni_talker", "qwen3_omni_moe_talker_code_predictor", "qwen3_omni_moe_talker_text"}
+    {"wav2vec2-conformer", "wav2vec2-bert", "moonshine_streaming_encoder",
+     "nemotron3_5_transcribe_word_timestamp", "mimi",
+     "mimi_encoder", "mimi_decoder", "neucodec", "pocket_tts_audio_tokenizer",
+     "pocket_tts_audio_tokenizer_decoder",
+     "qwen2_5_omni_dit", "xcodec2", "csm_depth_decoder_model", "dia_decoder", "moshi_depth",
+     "musicgen_decoder",
+     "musicgen_melody_decoder", "qwen2_5_omni_talker", "qwen3_omni_moe_talker_code_predictor",
+     "qwen3_omni_moe_talker_text"}
 )  # fmt: skip
-OTHER_SENSES = frozenset({("pi0", "dit_config")})  # Nested configs, by family around them, that mean another thing: movements of a robot.
-# Their setting for attention to both sides holds for the prefix of PaliGemma alone, an image and a question.
+# Nested configs, by family around them, that mean another thing: movements of a robot.
+OTHER_SENSES = frozenset({("pi0", "dit_config")})
+# Their setting for attention to both sides holds for the prefix of PaliGemma alone, an image and a
+# question.
 PREFIX_ALONE = frozenset({"gemma", "gemma2"})
-# Decoders with a stored table; tables of other families belong to an encoder unless the name of the tensor contains "decoder".
+# Decoders with a stored table; tables of other families belong to an encoder unless the name of the
+# tensor contains "decoder".
 DECODERS = frozenset({"gpt2", "gpt_neo", "gpt_bigcode", "openai-gpt", "opt", "biogpt"})
 
 # Position 0 has the row padding_idx + 1 of a stored table, as in fairseq.
 AFTER_PADDING = frozenset(
-    {"roberta", "camembert", "xlm-roberta", "xlm-roberta-xl", "longformer", "mpnet", "luke", "data2vec-text",
-     "roberta-prelayernorm", "altclip", "altclip_text_model", "bridgetower", "bridgetower_text_model", "clap", "clap_text_model",
-     "xmod", "ibert", "esm", "layoutlmv3", "lilt", "markuplm", "fsmt", "prophetnet", "xlm-prophetnet"}
+    {"roberta", "camembert", "xlm-roberta", "xlm-roberta-xl", "longformer", "mpnet", "luke",
+     "data2vec-text",
+     "roberta-prelayernorm", "altclip", "altclip_text_model", "bridgetower",
+     "bridgetower_text_model", "clap", "clap_text_model",
+     "xmod", "ibert", "esm", "layoutlmv3", "lilt", "markuplm", "fsmt", "prophetnet",
+     "xlm-prophetnet"}
 )  # fmt: skip
 # Position 0 has row 2, as in learned tables of fairseq.
 AFTER_TWO = frozenset(
@@ -55,20 +96,36 @@ AFTER_TWO = frozenset(
 )  # fmt: skip
 # What the code of a family does with learned numbers that no scheme reads.
 UNREAD = {
-    "chatglm": "Half of each head is rotated by the position in the prompt, half by that in the answer. Neither rotation was read.",
-    "decision_transformer": "A learned vector of the time step is added to the return, the state and the action of each step. It was not read.",
-    "inkling2_text": "Each head has a sink whose logit comes from the query's hidden state. It was not read.",
-    "mistral_large4_text": "Each head multiplies its logits by a learned factor that grows with the logarithm of the position. It was not read.",
+    "chatglm": (
+        "Half of each head is rotated by the position in the prompt, half by that in the answer."
+        " Neither rotation was read."
+    ),
+    "decision_transformer": (
+        "A learned vector of the time step is added to the return, the state and the action of each"
+        " step. It was not read."
+    ),
+    "inkling2_text": (
+        "Each head has a sink whose logit comes from the query's hidden state. It was not read."
+    ),
+    "mistral_large4_text": (
+        "Each head multiplies its logits by a learned factor that grows with the logarithm of the"
+        " position. It was not read."
+    ),
 }
-ANGLES_STORED = frozenset({"roformer"})  # The table is of the angles of a rotation and not added to the input.
-FIRST_ROW_ALONE = frozenset({"decision_transformer"})  # All positions get the first row of the stored table (its time is another input).
+# The table is of the angles of a rotation and not added to the input.
+ANGLES_STORED = frozenset({"roformer"})
+# All positions get the first row of the stored table (its time is another input).
+FIRST_ROW_ALONE = frozenset({"decision_transformer"})
 WORDS_SCALED = "gemma"  # Families with this prefix multiply word vectors by √d_model.
 
-RECURRENT = frozenset({"mamba", "mamba2", "falcon_mamba", "rwkv", "xlstm"})  # All layers are recurrent; their config lists no kinds.
+# All layers are recurrent; their config lists no kinds.
+RECURRENT = frozenset({"mamba", "mamba2", "falcon_mamba", "rwkv", "xlstm"})
 # The decoder of these models for speech is an LSTM, which predicts the next token.
 LSTM = frozenset({"parakeet_rnnt", "parakeet_tdt", "nemotron_asr_streaming", "nemotron3_5_asr"})
-WITHOUT_WINDOW = frozenset({"moshi_depth"})  # Their setting of a window limits nothing: all codebooks of a frame are fewer.
-# Setting of the size of chunks; n_window_infer counts frames, of which 2 · n_window become POSITIONS_OF_FRAMES.
+# Their setting of a window limits nothing: all codebooks of a frame are fewer.
+WITHOUT_WINDOW = frozenset({"moshi_depth"})
+# Setting of the size of chunks; n_window_infer counts frames, of which 2 · n_window become
+# POSITIONS_OF_FRAMES.
 CHUNKED: Mapping[str, str] = {
     **dict.fromkeys(("granite_speech_encoder", "granite_speech_plus_encoder"), "context_size"),
     **dict.fromkeys(("qwen3_asr_encoder", "qwen3_omni_moe_audio_encoder"), "n_window_infer"),
@@ -81,20 +138,29 @@ MIXERS: Mapping[tuple[str, str], tuple[Mixer, ...]] = {
     ("zaya", "hybrid"): ("full",),
     ("zaya", "hybrid sliding"): ("sliding",),
     **{(family, "hybrid"): ("full", "convolution") for family in ("inkling_text", "inkling2_text")},
-    **{(family, "hybrid sliding"): ("sliding", "convolution") for family in ("inkling_text", "inkling2_text")},
+    **{
+        (family, "hybrid sliding"): ("sliding", "convolution")
+        for family in ("inkling_text", "inkling2_text")
+    },
 }
-# Every layer has a convolution beside attention, as in Conformer (arXiv 2005.08100, section 2.2) and SAN-M (arXiv 2006.01713).
+# Every layer has a convolution beside attention, as in Conformer (arXiv 2005.08100, section 2.2)
+# and SAN-M (arXiv 2006.01713).
 BESIDE: Mapping[str, tuple[Mixer, ...]] = dict.fromkeys(
-    ("wav2vec2-conformer", "wav2vec2-bert", "granite_speech_encoder", "granite_speech_plus_encoder", "parakeet_encoder", "lasr_encoder",
+    ("wav2vec2-conformer", "wav2vec2-bert", "granite_speech_encoder", "granite_speech_plus_encoder",
+     "parakeet_encoder", "lasr_encoder",
      "fun_asr_nano_encoder"),
     ("convolution",),
 )  # fmt: skip
 HALVED = frozenset({"t5gemma2_text"})  # Encoders whose window is that of both sides together.
-EXCLUSIVE = ("gemma", "diffusion_gemma")  # Encoders that count the query in the window of each side.
+# Encoders that count the query in the window of each side.
+EXCLUSIVE = ("gemma", "diffusion_gemma")
 # Layers of attention between recurrent ones have no encoding of position.
 MIXED = frozenset({"jamba", "zamba", "nemotron_h", "kimi_linear"})
 # Also mixed, unless a setting has this value.
-UNLESS: Mapping[str, tuple[str, object]] = {"zamba2": ("use_mem_rope", True), "granitemoehybrid": ("position_embedding_type", "rope")}
+UNLESS: Mapping[str, tuple[str, object]] = {
+    "zamba2": ("use_mem_rope", True),
+    "granitemoehybrid": ("position_embedding_type", "rope"),
+}
 
 
 def attends_without_encoding(config: ModelConfig) -> bool:

@@ -1,6 +1,8 @@
-"""Configs of families whose code transformers does not have, and published formats that its config classes misread, in its words.
+"""Configs of families whose code transformers does not have, and published formats that its config
+classes misread, in its words.
 
-A family that transformers lacks becomes the one whose layers are built alike; what differs for position is translated.
+A family that transformers lacks becomes the one whose layers are built alike; what differs for
+position is translated.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +19,20 @@ KINDS_OF_EXAONE = {"L": "sliding_attention", "G": "full_attention"}
 # Families whose layers are built like those of another, under the same names.
 LIKE: Mapping[str, str] = MappingProxyType(
     {
-        **dict.fromkeys(("aquila", "arctic", "deepseek", "exaone", "internlm", "internlm2", "minicpm", "orion", "xverse"), "llama"),
+        **dict.fromkeys(
+            (
+                "aquila",
+                "arctic",
+                "deepseek",
+                "exaone",
+                "internlm",
+                "internlm2",
+                "minicpm",
+                "orion",
+                "xverse",
+            ),
+            "llama",
+        ),
         **dict.fromkeys(("yi", "Yi"), "llama"),
         "ernie_m": "bert",
         "kimi_k2": "deepseek_v3",
@@ -28,58 +43,101 @@ LIKE: Mapping[str, str] = MappingProxyType(
 
 def translated(config: ModelConfig) -> ModelConfig:
     """``config`` in the words of transformers; unchanged where it has them already."""
-    typed = config if config.text("model_type") else config.updated(_state_spaces(config) if "ssm_cfg" in config else _type_of(config))
+    typed = (
+        config
+        if config.text("model_type")
+        else config.updated(_state_spaces(config) if "ssm_cfg" in config else _type_of(config))
+    )
     translate = FORMATS.get(typed.family)
     return typed if translate is None else typed.updated(translate(typed))
 
 
 def _type_of(config: ModelConfig) -> Json:
-    """The model type of a config that names the class of its model alone, as early conversions of Llama do."""
+    """The model type of a config that names the class of its model alone, as early conversions of
+    Llama do.
+    """
     named = [name for name in config.listed("architectures") if isinstance(name, str)]
     if not named:
         return {}
     auto = light_transformers("models.auto.modeling_auto")
-    types = {name: model_type for model_type, name in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.items()}
+    types = {
+        name: model_type for model_type, name in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.items()
+    }
     return next(({"model_type": types[name]} for name in named if name in types), {})
 
 
 def _like(config: ModelConfig) -> Json:
-    return {"model_type": LIKE[config.family], **_renamed(config, {"num_hidden_layers": "num_layers"})}
+    return {
+        "model_type": LIKE[config.family],
+        **_renamed(config, {"num_hidden_layers": "num_layers"}),
+    }
 
 
 def _refined_web(config: ModelConfig) -> Json:
     """The names of Falcon before it was a part of transformers."""
-    return {"model_type": "falcon", "num_hidden_layers": config.value("n_layer"), "num_attention_heads": config.value("n_head")}
+    return {
+        "model_type": "falcon",
+        "num_hidden_layers": config.value("n_layer"),
+        "num_attention_heads": config.value("n_head"),
+    }
 
 
 def _chatglm(config: ModelConfig) -> Json:
-    """ChatGLM2, ChatGLM3 and GLM-4 (the authors' modeling_chatglm.py): half of each head is rotated, by a base of 10,000 · rope_ratio.
+    """ChatGLM2, ChatGLM3 and GLM-4 (the authors' modeling_chatglm.py): half of each head is
+    rotated, by a base of 10,000 · rope_ratio.
 
-    The first ChatGLM rotates one half by the position in the prompt and the other by that in the answer; nothing here reads that.
+    The first ChatGLM rotates one half by the position in the prompt and the other by that in the
+    answer; nothing here reads that.
     """
     if config.flag("position_encoding_2d") is True:
         return {}
     ratio = config.value("rope_ratio", 1)
     base = 10_000.0 * ratio if isinstance(ratio, int | float) else ratio
-    names = {"num_hidden_layers": "num_layers", "vocab_size": "padded_vocab_size", "head_dim": "kv_channels"}
+    names = {
+        "num_hidden_layers": "num_layers",
+        "vocab_size": "padded_vocab_size",
+        "head_dim": "kv_channels",
+    }
     rope = {"rope_type": "default", "rope_theta": base, "partial_rotary_factor": 0.5}
-    return {"model_type": "glm", **_renamed(config, {**names, "max_position_embeddings": "seq_length"}), "rope_parameters": rope}
+    return {
+        "model_type": "glm",
+        **_renamed(config, {**names, "max_position_embeddings": "seq_length"}),
+        "rope_parameters": rope,
+    }
 
 
 def _baichuan(config: ModelConfig) -> Json:
-    """Baichuan with 7B parameters is rotary and gives max_position_embeddings; that with 13B has ALiBi and gives model_max_length."""
-    return {"alibi": True} if config.value("max_position_embeddings") is None else {"model_type": "llama"}
+    """Baichuan with 7B parameters is rotary and gives max_position_embeddings; that with 13B has
+    ALiBi and gives model_max_length.
+    """
+    return (
+        {"alibi": True}
+        if config.value("max_position_embeddings") is None
+        else {"model_type": "llama"}
+    )
 
 
 def _qwen(config: ModelConfig) -> Json:
-    """The first Qwen (the authors' modeling_qwen.py): the base grows with texts longer than seq_length."""
-    grows = {"rope_scaling": {"rope_type": "dynamic", "factor": 1.0}} if config.flag("use_dynamic_ntk") is True else {}
-    names = {"rope_theta": "rotary_emb_base", "head_dim": "kv_channels", "max_position_embeddings": "seq_length"}
+    """The first Qwen (the authors' modeling_qwen.py): the base grows with texts longer than
+    seq_length.
+    """
+    grows = (
+        {"rope_scaling": {"rope_type": "dynamic", "factor": 1.0}}
+        if config.flag("use_dynamic_ntk") is True
+        else {}
+    )
+    names = {
+        "rope_theta": "rotary_emb_base",
+        "head_dim": "kv_channels",
+        "max_position_embeddings": "seq_length",
+    }
     return {"model_type": "llama", **_renamed(config, names), **grows}
 
 
 def _glm(config: ModelConfig) -> Json:
-    """GLM of 2022 (arXiv 2103.10360) has two learned tables; transformers knows its successors alone, under the same name."""
+    """GLM of 2022 (arXiv 2103.10360) has two learned tables; transformers knows its successors
+    alone, under the same name.
+    """
     return {"model_type": None} if "block_position_encoding" in config else {}
 
 
@@ -88,7 +146,9 @@ def _neobert(config: ModelConfig) -> Json:
 
 
 def _new(config: ModelConfig) -> Json:
-    """GTE as first published; with a learned table in place of the rotation it is like no family of transformers."""
+    """GTE as first published; with a learned table in place of the rotation it is like no family of
+    transformers.
+    """
     return {} if config.text("position_embedding_type") == "absolute" else {"model_type": "gte"}
 
 
@@ -101,22 +161,41 @@ def _early_stablelm(config: ModelConfig) -> Json:
 
 
 def _early_phi(config: ModelConfig) -> Json:
-    """Phi-1 and Phi-1.5 as first published, with a number of rotated components in place of their share."""
+    """Phi-1 and Phi-1.5 as first published, with a number of rotated components in place of their
+    share.
+    """
     width, heads, turned = (config.count(name) for name in ("n_embd", "n_head", "rotary_dim"))
     share = {"partial_rotary_factor": turned * heads / width} if width and heads and turned else {}
-    names = {"hidden_size": "n_embd", "num_attention_heads": "n_head", "num_hidden_layers": "n_layer"}
-    return {"model_type": "phi", **_renamed(config, {**names, "max_position_embeddings": "n_positions"}), **share, "rotary_dim": None}
+    names = {
+        "hidden_size": "n_embd",
+        "num_attention_heads": "n_head",
+        "num_hidden_layers": "n_layer",
+    }
+    return {
+        "model_type": "phi",
+        **_renamed(config, {**names, "max_position_embeddings": "n_positions"}),
+        **share,
+        "rotary_dim": None,
+    }
 
 
 def _hunyuan(config: ModelConfig) -> Json:
-    return {"model_type": "hunyuan_v1_dense", **_renamed(config, {"head_dim": "attention_head_dim"})}
+    return {
+        "model_type": "hunyuan_v1_dense",
+        **_renamed(config, {"head_dim": "attention_head_dim"}),
+    }
 
 
 def _nemotron_nas(config: ModelConfig) -> Json:
-    """Llama-Nemotron (arXiv 2505.00949, section 2): a search has removed the attention of some layers."""
+    """Llama-Nemotron (arXiv 2505.00949, section 2): a search has removed the attention of some
+    layers.
+    """
     blocks = [block for block in config.listed("block_configs") if isinstance(block, Mapping)]
     attentions = [block.get("attention") for block in blocks]
-    removed = [isinstance(attention, Mapping) and attention.get("no_op") is True for attention in attentions]
+    removed = [
+        isinstance(attention, Mapping) and attention.get("no_op") is True
+        for attention in attentions
+    ]
     kinds = ["mlp" if is_removed else "full_attention" for is_removed in removed]
     return {
         "model_type": "llama",
@@ -128,56 +207,114 @@ def _nemotron_nas(config: ModelConfig) -> Json:
 def _dbrx(config: ModelConfig) -> Json:
     """The base stands in attn_config, of which the config class of transformers 5 reads nothing."""
     attention = config.section("attn_config")
-    return {} if attention is None or attention.value("rope_theta") is None else {"rope_theta": attention.value("rope_theta")}
+    return (
+        {}
+        if attention is None or attention.value("rope_theta") is None
+        else {"rope_theta": attention.value("rope_theta")}
+    )
 
 
 def _bert(config: ModelConfig) -> Json:
-    """Encoders with ALiBi whose own code calls them BERT: Jina v2 (arXiv 2310.19923) and MosaicBERT (arXiv 2312.17482)."""
-    asks = config.text("position_embedding_type") == "alibi" or config.value("alibi_starting_size") is not None
+    """Encoders with ALiBi whose own code calls them BERT: Jina v2 (arXiv 2310.19923) and MosaicBERT
+    (arXiv 2312.17482).
+    """
+    asks = (
+        config.text("position_embedding_type") == "alibi"
+        or config.value("alibi_starting_size") is not None
+    )
     return {"alibi": True} if asks else {}
 
 
 def _exaone_4(config: ModelConfig) -> Json:
     """A pattern of letters, L for a layer with a window and G for one that sees all."""
     pattern, n_layers = config.text("sliding_window_pattern"), config.count("num_hidden_layers")
-    if not pattern or n_layers is None or config.value("layer_types") is not None or not set(pattern) <= set(KINDS_OF_EXAONE):
+    if (
+        not pattern
+        or n_layers is None
+        or config.value("layer_types") is not None
+        or not set(pattern) <= set(KINDS_OF_EXAONE)
+    ):
         return {}
-    return {"layer_types": [KINDS_OF_EXAONE[pattern[layer % len(pattern)]] for layer in range(min(n_layers, MOST_LAYERS))]}
+    return {
+        "layer_types": [
+            KINDS_OF_EXAONE[pattern[layer % len(pattern)]]
+            for layer in range(min(n_layers, MOST_LAYERS))
+        ]
+    }
 
 
 def _mimo(config: ModelConfig) -> Json:
-    """The published format of MiMo V2 Flash: a pattern of 0 and 1 for full and sliding layers, and a base of its own for the latter."""
-    kinds = [KINDS_OF_MIMO.get(kind, "full_attention") for kind in config.listed("hybrid_layer_pattern") if isinstance(kind, int)]
-    settings: dict[str, object] = {"layer_types": kinds} if kinds and config.value("layer_types") is None else {}
+    """The published format of MiMo V2 Flash: a pattern of 0 and 1 for full and sliding layers, and
+    a base of its own for the latter.
+    """
+    kinds = [
+        KINDS_OF_MIMO.get(kind, "full_attention")
+        for kind in config.listed("hybrid_layer_pattern")
+        if isinstance(kind, int)
+    ]
+    settings: dict[str, object] = (
+        {"layer_types": kinds} if kinds and config.value("layer_types") is None else {}
+    )
     if config.value("swa_rope_theta") is not None and config.value("rope_parameters") is None:
-        shared = {"rope_type": "default", "partial_rotary_factor": config.value("partial_rotary_factor", 1.0)}
-        bases = {"full_attention": config.value("rope_theta"), "sliding_attention": config.value("swa_rope_theta")}
-        settings["rope_parameters"] = {kind: {**shared, "rope_theta": base} for kind, base in bases.items()}
+        shared = {
+            "rope_type": "default",
+            "partial_rotary_factor": config.value("partial_rotary_factor", 1.0),
+        }
+        bases = {
+            "full_attention": config.value("rope_theta"),
+            "sliding_attention": config.value("swa_rope_theta"),
+        }
+        settings["rope_parameters"] = {
+            kind: {**shared, "rope_theta": base} for kind, base in bases.items()
+        }
     return settings
 
 
 def _zamba_2(config: ModelConfig) -> Json:
     """Letters for the kinds of layers, in the config as first published."""
     kinds = config.listed("layers_block_type")
-    return {"layers_block_type": [KINDS_OF_ZAMBA[kind] for kind in kinds]} if kinds and set(kinds) <= set(KINDS_OF_ZAMBA) else {}
+    return (
+        {"layers_block_type": [KINDS_OF_ZAMBA[kind] for kind in kinds]}
+        if kinds and set(kinds) <= set(KINDS_OF_ZAMBA)
+        else {}
+    )
 
 
 def _minimax(config: ModelConfig) -> Json:
-    """MiniMax-Text-01 and M1 (arXiv 2501.08313): lightning attention in most layers, and a number of rotated components."""
-    kinds = [KINDS_OF_MINIMAX.get(kind, "full_attention") for kind in config.listed("attn_type_list") if isinstance(kind, int)]
+    """MiniMax-Text-01 and M1 (arXiv 2501.08313): lightning attention in most layers, and a number
+    of rotated components.
+    """
+    kinds = [
+        KINDS_OF_MINIMAX.get(kind, "full_attention")
+        for kind in config.listed("attn_type_list")
+        if isinstance(kind, int)
+    ]
     return {"model_type": "minimax", "layer_types": kinds} if kinds else {}
 
 
 def _hymba(config: ModelConfig) -> Json:
-    """Hymba (arXiv 2411.13676): attention and Mamba beside each other in every layer, with a window in all but a few."""
-    n_layers, full = min(config.count("num_hidden_layers") or 0, MOST_LAYERS), config.listed("global_attn_idx")
-    return {"layers_block_type": ["hybrid" if layer in full else "hybrid_sliding" for layer in range(n_layers)]}
+    """Hymba (arXiv 2411.13676): attention and Mamba beside each other in every layer, with a window
+    in all but a few.
+    """
+    n_layers, full = (
+        min(config.count("num_hidden_layers") or 0, MOST_LAYERS),
+        config.listed("global_attn_idx"),
+    )
+    return {
+        "layers_block_type": [
+            "hybrid" if layer in full else "hybrid_sliding" for layer in range(n_layers)
+        ]
+    }
 
 
 def _state_spaces(config: ModelConfig) -> Json:
     """Mamba as its authors publish it, without a model type."""
     settings = config.section("ssm_cfg")
-    return {"model_type": "mamba2" if settings is not None and settings.text("layer") == "Mamba2" else "mamba"}
+    return {
+        "model_type": (
+            "mamba2" if settings is not None and settings.text("layer") == "Mamba2" else "mamba"
+        )
+    }
 
 
 def _unchanged(config: ModelConfig) -> Json:  # noqa: ARG001 (named for its callers)
@@ -186,8 +323,14 @@ def _unchanged(config: ModelConfig) -> Json:  # noqa: ARG001 (named for its call
 
 
 def _renamed(config: ModelConfig, names: Mapping[str, str]) -> Json:
-    """Settings under their names in transformers, from their other names; absent ones are left out."""
-    return {name: config.value(other) for name, other in names.items() if config.value(other) is not None}
+    """Settings under their names in transformers, from their other names; absent ones are left
+    out.
+    """
+    return {
+        name: config.value(other)
+        for name, other in names.items()
+        if config.value(other) is not None
+    }
 
 
 FORMATS: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(

@@ -1,4 +1,6 @@
-"""The input of the first layer for a sentence: tokens, and the rows of the tables that are added up."""
+"""The input of the first layer for a sentence: tokens, and the rows of the tables that are added
+up.
+"""
 
 import math
 from collections import Counter
@@ -9,14 +11,23 @@ from typing import Any
 
 from generator.checkpoints.model.families import WORDS_SCALED
 from generator.checkpoints.model.reference_layer import own_layer
-from generator.contracts import Checkpoint, Encoding, Files, InputLayer, LayerNorm, Sentence, Subject
+from generator.contracts import (
+    Checkpoint,
+    Encoding,
+    Files,
+    InputLayer,
+    LayerNorm,
+    Sentence,
+    Subject,
+)
 from generator.encodings import Form, PositionTable
 from generator.errors import NotApplicableError, RowError
 from generator.numerics.arrays import Floats, frozen
 
 # The last names are those of Whisper as first published, and of llama.cpp.
 WORD_TENSORS = (
-    "word_embeddings.weight", "wte.weight", "shared.weight", "embed_tokens.weight", "tokens_embed.weight", "decoder.token_embedding.weight",
+    "word_embeddings.weight", "wte.weight", "shared.weight", "embed_tokens.weight",
+    "tokens_embed.weight", "decoder.token_embedding.weight",
     "token_embd.weight",
 )  # fmt: skip
 TYPE_TENSORS = ("embeddings.token_type_embeddings.weight", "token_types.weight")
@@ -29,15 +40,20 @@ NORMS = (
 )
 MAPPED = ("embedding_hidden_mapping_in.weight", "project_in.weight", "embeddings_project.weight")
 MOST_TOKENS = 24
-NO_WORDS = "it needs the whole word matrix, which is large; to read it, set “words: true” in the checkpoint's row"
+NO_WORDS = (
+    "it needs the whole word matrix, which is large; to read it, set “words: true” in the"
+    " checkpoint's row"
+)
 AROUND = ("[CLS]", "[SEP]")
 EVERYDAY = (  # For a lesson in which readers type sentences.
-    "the a an this that my your his her our their one two three some every no not very never always often now then here "
-    "there dog cat man woman boy girl child king queen bird horse fish house tree river road city school book letter song "
-    "story word name day night morning year time water fire stone gold door window table hand eye heart head friend teacher "
-    "doctor soldier is was are were has had can will saw sees chased loves loved gave gives found made took eats ate runs "
-    "ran sings reads wrote said big small old new young red blue green black white good bad happy sad first last long short "
-    "high and or but because before after in on at to from of with without under over near"
+    "the a an this that my your his her our their one two three some every no not very never always"
+    " often now then here there dog cat man woman boy girl child king queen bird horse fish house"
+    " tree river road city school book letter song story word name day night morning year time"
+    " water fire stone gold door window table hand eye heart head friend teacher doctor soldier is"
+    " was are were has had can will saw sees chased loves loved gave gives found made took eats ate"
+    " runs ran sings reads wrote said big small old new young red blue green black white good bad"
+    " happy sad first last long short high and or but because before after in on at to from of with"
+    " without under over near"
 )
 
 
@@ -50,17 +66,30 @@ class Tokens:
     reserved: tuple[bool, ...]
 
 
-def subjects(files: Files, checkpoint: Checkpoint, encodings: Sequence[Encoding[Form]]) -> list[Subject[Form]]:
-    """A subject for each encoding; the first whose positions are those of words has the input, the others a reason why not.
+def subjects(
+    files: Files, checkpoint: Checkpoint, encodings: Sequence[Encoding[Form]]
+) -> list[Subject[Form]]:
+    """A subject for each encoding; the first whose positions are those of words has the input, the
+    others a reason why not.
 
     errors: RowError for an invalid tokenizer.json, or a row that a tensor does not have
     """
     first = next((encoding for encoding in encodings if encoding.modality == "text"), None)
-    plain = [replace(_subject(files, checkpoint, encoding, first), family=files.config.family) for encoding in encodings]
+    plain = [
+        replace(_subject(files, checkpoint, encoding, first), family=files.config.family)
+        for encoding in encodings
+    ]
     if not any(_beside_words(encoding) for encoding in encodings):
         return plain
     words, no_words = _words(files, checkpoint)
-    return [replace(subject, words=words, no_words=no_words) if _beside_words(subject.encoding) else subject for subject in plain]
+    return [
+        (
+            replace(subject, words=words, no_words=no_words)
+            if _beside_words(subject.encoding)
+            else subject
+        )
+        for subject in plain
+    ]
 
 
 def _beside_words(encoding: Encoding[Form]) -> bool:
@@ -79,10 +108,14 @@ def _words(files: Files, checkpoint: Checkpoint) -> tuple[Floats | None, str]:
 
 
 def _no_word_table(files: Files) -> str:
-    return "there is no word table among the tensors" if files.tensors else "there are no weights here"
+    return (
+        "there is no word table among the tensors" if files.tensors else "there are no weights here"
+    )
 
 
-def _subject(files: Files, checkpoint: Checkpoint, encoding: Encoding[Form], first: Encoding[Form] | None) -> Subject[Form]:
+def _subject(
+    files: Files, checkpoint: Checkpoint, encoding: Encoding[Form], first: Encoding[Form] | None
+) -> Subject[Form]:
     if first is None or encoding.modality != "text":
         return Subject(encoding, no_input="its positions are not word positions")
     if encoding is not first:
@@ -90,7 +123,9 @@ def _subject(files: Files, checkpoint: Checkpoint, encoding: Encoding[Form], fir
     try:
         layer = read(files, checkpoint)
         if isinstance(encoding.form, PositionTable) and encoding.provenance.tensor is not None:
-            _check_width(files, encoding.provenance.tensor, encoding.form.shape[1:], layer.word_tensor)
+            _check_width(
+                files, encoding.provenance.tensor, encoding.form.shape[1:], layer.word_tensor
+            )
         return Subject(encoding, layer)
     except NotApplicableError as error:
         return Subject(encoding, no_input=str(error))
@@ -99,7 +134,8 @@ def _subject(files: Files, checkpoint: Checkpoint, encoding: Encoding[Form], fir
 def read(files: Files, checkpoint: Checkpoint) -> InputLayer:
     """The input for the sentence of a checkpoint and for its words in reverse order.
 
-    errors: NotApplicableError without weights, word table or tokenizer; RowError for an invalid tokenizer.json
+    errors: NotApplicableError without weights, word table or tokenizer; RowError for an invalid
+        tokenizer.json
     """
     name = _ending(files, WORD_TENSORS)
     if name is None:
@@ -108,7 +144,12 @@ def read(files: Files, checkpoint: Checkpoint) -> InputLayer:
     sentence = _rows(files, name, forward)
     _check_added(files, name)
     if _ending(files, MAPPED):
-        notes += ("A learned map then projects these vectors to the width of the layers; the anatomy ends before it.",)
+        notes += (
+            (
+                "A learned map then projects these vectors to the width of the layers; the anatomy"
+                " ends before it."
+            ),
+        )
     return InputLayer(
         sentence=sentence,
         reversed=_rows(files, name, backward),
@@ -118,21 +159,32 @@ def read(files: Files, checkpoint: Checkpoint) -> InputLayer:
         word_scale=_word_scale(files, name),
         own=own_layer(files, name, forward.ids),
         notes=notes,
-        lexicon=_lexicon(files) if checkpoint.words and isinstance(checkpoint.sentence, str) else (),
+        lexicon=(
+            _lexicon(files) if checkpoint.words and isinstance(checkpoint.sentence, str) else ()
+        ),
     )
 
 
 def _sentences(files: Files, checkpoint: Checkpoint) -> tuple[Tokens, Tokens, tuple[str, ...]]:
     sentence = checkpoint.sentence
     if not isinstance(sentence, str):
-        return _numbered(sentence), _numbered(sentence[::-1]), ("The row gives token ids instead of a sentence.",)
+        return (
+            _numbered(sentence),
+            _numbered(sentence[::-1]),
+            ("The row gives token ids instead of a sentence.",),
+        )
     words = sentence.split()
     if (text := files.read("tokenizer.json")) is not None:
         return _tokenize(text, words, files), _tokenize(text, words[::-1], files), ()
     if (text := files.read("vocab.txt")) is not None:
-        note = "There is only a vocab.txt, so the sentence is split at spaces and each piece is looked up unchanged."
+        note = (
+            "There is only a vocab.txt, so the sentence is split at spaces and each piece is looked"
+            " up unchanged."
+        )
         return _look_up(text, words), _look_up(text, words[::-1]), (note,)
-    raise NotApplicableError("there is neither a tokenizer.json nor a vocab.txt, and the row gives no token ids")
+    raise NotApplicableError(
+        "there is neither a tokenizer.json nor a vocab.txt, and the row gives no token ids"
+    )
 
 
 def _numbered(ids: Sequence[int]) -> Tokens:
@@ -146,8 +198,13 @@ def _tokenize(text: bytes, words: Sequence[str], files: Files) -> Tokens:
     return Tokens(tuple(encoded.tokens[shown]), tuple(encoded.ids[shown]), reserved)
 
 
-def _encoded(tokenizer_json: bytes, texts: Sequence[str], files: Files, reserved: bool) -> list[Any]:
-    """Encodings of ``texts``, perhaps with reserved tokens around them. errors: RowError for an invalid tokenizer.json"""
+def _encoded(
+    tokenizer_json: bytes, texts: Sequence[str], files: Files, reserved: bool
+) -> list[Any]:
+    """Encodings of ``texts``, perhaps with reserved tokens around them.
+
+    errors: RowError for an invalid tokenizer.json
+    """
     from tokenizers import Tokenizer
 
     try:
@@ -158,19 +215,29 @@ def _encoded(tokenizer_json: bytes, texts: Sequence[str], files: Files, reserved
     except (KeyboardInterrupt, SystemExit, MemoryError):
         raise
     except BaseException as error:  # noqa: BLE001  # A panic in Rust is not an Exception.
-        raise RowError(f"{files.where}/tokenizer.json: {error}; expected a file of the tokenizers library") from None
+        raise RowError(
+            f"{files.where}/tokenizer.json: {error}; expected a file of the tokenizers library"
+        ) from None
 
 
 def _lexicon(files: Files) -> tuple[tuple[str, int], ...]:
-    """The EVERYDAY words that a tokenizer makes one token of, within a sentence. errors: RowError for an invalid tokenizer.json"""
+    """The EVERYDAY words that a tokenizer makes one token of, within a sentence.
+
+    errors: RowError for an invalid tokenizer.json
+    """
     text = files.read("tokenizer.json")
     if text is None:
         return ()
     words = EVERYDAY.split()
     encoded = _encoded(text, [f" {word}" for word in words], files, reserved=False)
-    known = [(word, found.ids[0]) for word, found in zip(words, encoded, strict=True) if len(found.ids) == 1]
+    known = [
+        (word, found.ids[0])
+        for word, found in zip(words, encoded, strict=True)
+        if len(found.ids) == 1
+    ]
     counts = Counter(index for _, index in known)
-    return tuple((word, index) for word, index in known if counts[index] == 1)  # Unknown words share one token.
+    # Unknown words share one token.
+    return tuple((word, index) for word, index in known if counts[index] == 1)
 
 
 def _look_up(text: bytes, words: Sequence[str]) -> Tokens:
@@ -180,17 +247,24 @@ def _look_up(text: bytes, words: Sequence[str]) -> Tokens:
     vocabulary = {line.removesuffix("\n"): index for index, line in enumerate(lines)}
     pieces = [word if word in vocabulary else "[UNK]" for word in words[: MOST_TOKENS - 2]]
     tokens = [token for token in (AROUND[0], *pieces, AROUND[1]) if token in vocabulary]
-    return Tokens(tuple(tokens), tuple(vocabulary[token] for token in tokens), tuple(token in AROUND for token in tokens))
+    return Tokens(
+        tuple(tokens),
+        tuple(vocabulary[token] for token in tokens),
+        tuple(token in AROUND for token in tokens),
+    )
 
 
 def _rows(files: Files, name: str, tokens: Tokens) -> Sentence:
     if not tokens.ids:
         raise NotApplicableError("the sentence has no tokens")
-    return Sentence(tokens.strings, tokens.ids, tokens.reserved, frozen(files.rows(name, tokens.ids)))
+    return Sentence(
+        tokens.strings, tokens.ids, tokens.reserved, frozen(files.rows(name, tokens.ids))
+    )
 
 
 def _check_added(files: Files, words: str) -> None:
-    """Check that what is added to the rows of the tensor ``words``, and the LayerNorm after that, has their width.
+    """Check that what is added to the rows of the tensor ``words``, and the LayerNorm after that,
+    has their width.
 
     errors: NotApplicableError
     """
@@ -203,7 +277,8 @@ def _check_width(files: Files, name: str, width: tuple[int, ...], words: str) ->
     shape = files.tensors[words].shape
     if width != shape[1:]:
         raise NotApplicableError(
-            f"{name} of shape {files.tensors[name].shape} does not fit {words} of shape {shape}; expected equal widths"
+            f"{name} of shape {files.tensors[name].shape} does not fit {words} of shape {shape};"
+            " expected equal widths"
         )
 
 
@@ -213,7 +288,9 @@ def _token_type(files: Files) -> Floats | None:
 
 
 def _word_scale(files: Files, name: str) -> float:
-    scaled = files.config.flag("scale_embedding") is True or files.config.family.startswith(WORDS_SCALED)
+    scaled = files.config.flag("scale_embedding") is True or files.config.family.startswith(
+        WORDS_SCALED
+    )
     return math.sqrt(files.tensors[name].shape[1]) if scaled else 1.0
 
 
@@ -222,16 +299,28 @@ def _norm(files: Files) -> LayerNorm | None:
     if found is None:
         return None
     weight, bias, key, default = found
-    return LayerNorm(frozen(files.tensor(weight)), frozen(files.tensor(bias)), files.config.positive(key, default))
+    return LayerNorm(
+        frozen(files.tensor(weight)),
+        frozen(files.tensor(bias)),
+        files.config.positive(key, default),
+    )
 
 
 def _norms(files: Files) -> Iterator[tuple[str, str, str, float]]:
-    """Weight and bias of each LayerNorm before the first layer, with the key and the default of its ε; the first one acts."""
+    """Weight and bias of each LayerNorm before the first layer, with the key and the default of its
+    ε; the first one acts.
+    """
     for stem, key, default in NORMS:
-        weight, bias = _ending(files, (f"{stem}.weight", f"{stem}.gamma")), _ending(files, (f"{stem}.bias", f"{stem}.beta"))
+        weight, bias = (
+            _ending(files, (f"{stem}.weight", f"{stem}.gamma")),
+            _ending(files, (f"{stem}.bias", f"{stem}.beta")),
+        )
         if weight is not None and bias is not None:
             yield weight, bias, key, default
 
 
 def _ending(files: Files, ends: Sequence[str]) -> str | None:
-    return next((name for end in ends for name in files.tensors if name == end or name.endswith("." + end)), None)
+    return next(
+        (name for end in ends for name in files.tensors if name == end or name.endswith("." + end)),
+        None,
+    )

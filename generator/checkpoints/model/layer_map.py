@@ -19,22 +19,41 @@ BOTH = "encoder and decoder"
 VOCABULARIES = ("vocab_size", "src_vocab_size")
 
 
-def layer_map(files: Files, encodings: Sequence[Encoding[Form]], *, is_complete: bool = False) -> tuple[Layer, ...]:
-    """Every layer of the stacks, with the encodings that act in it; empty for a family that is not known.
+def layer_map(
+    files: Files, encodings: Sequence[Encoding[Form]], *, is_complete: bool = False
+) -> tuple[Layer, ...]:
+    """Every layer of the stacks, with the encodings that act in it; empty for a family that is not
+    known.
 
-    is_complete: whether ``encodings`` are all that the code of the family has, so that what acts in no layer is not unknown there
+    is_complete: whether ``encodings`` are all that the code of the family has, so that what acts in
+        no layer is not unknown there
     """
     by_part: dict[str, tuple[Layer, ...]] = {}
-    modalities: dict[str, Modality | None] = dict.fromkeys(stack.part for stack in stacks(files.config))
+    modalities: dict[str, Modality | None] = dict.fromkeys(
+        stack.part for stack in stacks(files.config)
+    )
     for stack in mapped_stacks(files.config):  # Nested configs override the outer one.
-        of_stack = {part: tuple(group) for part, group in groupby(layers(stack), key=lambda layer: layer.part)}
-        by_part, modalities = by_part | of_stack, modalities | dict.fromkeys(of_stack, stack.modality)
-    every_layer = [replace(layer, encodings=acting(encodings, layer, modalities)) for part in by_part for layer in by_part[part]]
+        of_stack = {
+            part: tuple(group)
+            for part, group in groupby(layers(stack), key=lambda layer: layer.part)
+        }
+        by_part, modalities = (
+            by_part | of_stack,
+            modalities | dict.fromkeys(of_stack, stack.modality),
+        )
+    every_layer = [
+        replace(layer, encodings=acting(encodings, layer, modalities))
+        for part in by_part
+        for layer in by_part[part]
+    ]
     if files.tensors or (encodings and is_complete):
         return tuple(every_layer)
     settled = {layer.part for layer in every_layer if layer.encodings}
     settled |= {encoding.part for encoding in encodings if isinstance(encoding.form, NoEncoding)}
-    return tuple(layer if layer.part in settled or not layer.attends else replace(layer, encodings=None) for layer in every_layer)
+    return tuple(
+        layer if layer.part in settled or not layer.attends else replace(layer, encodings=None)
+        for layer in every_layer
+    )
 
 
 def mapped_stacks(config: ModelConfig) -> list[Stack]:
@@ -42,34 +61,58 @@ def mapped_stacks(config: ModelConfig) -> list[Stack]:
     return [stack for stack in stacks(config) if _is_mapped(stack)]
 
 
-def acting(encodings: Sequence[Encoding[Form]], layer: Layer, parts: Mapping[str, Modality | None]) -> tuple[str, ...]:
-    """Keys of the encodings that act in ``layer``. parts: of all stacks of the model, with the modality of their positions, None without a layer map"""
+def acting(
+    encodings: Sequence[Encoding[Form]], layer: Layer, parts: Mapping[str, Modality | None]
+) -> tuple[str, ...]:
+    """Keys of the encodings that act in ``layer``.
+
+    parts: of all stacks of the model, with the modality of their positions, None without a layer
+        map
+    """
     return tuple(encoding.key for encoding in encodings if _acts(encoding, layer, parts))
 
 
 def named_stack(part: str, stack_parts: Iterable[str]) -> str | None:
-    """The longest of ``stack_parts`` with which the part of an encoding begins; None where it names none of them."""
-    return next((name for name in sorted(stack_parts, key=len, reverse=True) if f"{part} ".startswith(f"{name} ")), None)
+    """The longest of ``stack_parts`` with which the part of an encoding begins; None where it names
+    none of them.
+    """
+    return next(
+        (
+            name
+            for name in sorted(stack_parts, key=len, reverse=True)
+            if f"{part} ".startswith(f"{name} ")
+        ),
+        None,
+    )
 
 
 def _is_mapped(stack: Stack) -> bool:
     """Whether the layers of a stack are known.
 
-    Of images, those of a model by itself, of which settings say all: code limits attention to windows in many ways, and joins stacks in many others.
+    Of images, those of a model by itself, of which settings say all: code limits attention to
+    windows in many ways, and joins stacks in many others.
     """
     config = stack.config
     is_sayable = NOT_MAPPED.isdisjoint((*stack.within, config.family))
     if not is_sayable or not (is_known(config.family) or config.family in FORMATS):
         return False
     if stack.modality == "image":
-        return not stack.within and all(layer.type == FULL and is_read(config, layer) for layer in layers(stack))
+        return not stack.within and all(
+            layer.type == FULL and is_read(config, layer) for layer in layers(stack)
+        )
     return stack.modality == "audio" or any(name in config for name in VOCABULARIES)
 
 
 def _acts(encoding: Encoding[Form], layer: Layer, parts: Mapping[str, Modality | None]) -> bool:
-    """Whether ``encoding`` acts in ``layer``: one of its own layers, or else any with the mechanism that its form takes part in."""
+    """Whether ``encoding`` acts in ``layer``: one of its own layers, or else any with the mechanism
+    that its form takes part in.
+    """
     of_images = parts[layer.part] == "image"
-    if encoding.form.acts_in in ("input", "beside") or (encoding.modality == "image") != of_images or not _is_of(encoding, layer, parts):
+    if (
+        encoding.form.acts_in in ("input", "beside")
+        or (encoding.modality == "image") != of_images
+        or not _is_of(encoding, layer, parts)
+    ):
         return False
     if encoding.layers is not None:
         return layer.index in encoding.layers
@@ -79,11 +122,15 @@ def _acts(encoding: Encoding[Form], layer: Layer, parts: Mapping[str, Modality |
 
 
 def _is_of(encoding: Encoding[Form], layer: Layer, parts: Mapping[str, Modality | None]) -> bool:
-    """Whether the part of an encoding names the stack of ``layer``; one that names none is of the only stack of its modality, or of those of its kind."""
+    """Whether the part of an encoding names the stack of ``layer``; one that names none is of the
+    only stack of its modality, or of those of its kind.
+    """
     if encoding.part.startswith(BOTH):
         return True
     named = named_stack(encoding.part, parts)
     if named is not None:
         return layer.part == named
     n_mapped = sum(modality is not None for modality in parts.values())
-    return parts[layer.part] == encoding.modality and (n_mapped == 1 or layer.stack == encoding.stack)
+    return parts[layer.part] == encoding.modality and (
+        n_mapped == 1 or layer.stack == encoding.stack
+    )

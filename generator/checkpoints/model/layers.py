@@ -1,4 +1,6 @@
-"""The layers of a stack: how each mixes positions and how far it sees, from config.json as transformers resolves it."""
+"""The layers of a stack: how each mixes positions and how far it sees, from config.json as
+transformers resolves it.
+"""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -21,21 +23,36 @@ from generator.contracts import Layer, Mixer, ModelConfig, StackKind
 from generator.contracts.model_config import SIZES
 
 FULL, SLIDING, RECURRENT_TYPE = "full attention", "sliding attention", "recurrent"
-SPARSE = "block sparse attention"  # BigBird (arXiv 2007.14062): every position may be chosen, and few are.
+# BigBird (arXiv 2007.14062): every position may be chosen, and few are.
+SPARSE = "block sparse attention"
 CROSS = "cross attention"  # To an image alone, as in some layers of Llama 3.2 Vision.
-# Settings of the window: of both sides together, of one side without the query, of one side with it.
+# Settings of the window: of both sides together, of one side without the query, of one side with
+# it.
 BOTH_SIDES, ONE_SIDE, WITH_QUERY = (
     ("attention_window", "local_attention"),
     ("local_radius",),
     ("sliding_window", "sliding_window_size", "attention_window_size", "window_size"),
 )
-BEFORE_AND_AFTER = "sliding_windows"  # Of each layer, the query counted on its left (Moonshine Streaming).
-BY_TYPE = "window_size"  # The window of layers that are listed as local; in other configs, something else.
+# Of each layer, the query counted on its left (Moonshine Streaming).
+BEFORE_AND_AFTER = "sliding_windows"
+# The window of layers that are listed as local; in other configs, something else.
+BY_TYPE = "window_size"
 CHUNK, CHUNKED_TYPE = "attention_chunk_size", "chunked attention"
 TYPES: Mapping[str, tuple[Mixer, ...]] = MappingProxyType(
     {
-        **dict.fromkeys((FULL, "attention", "global", "indexed attention", "reference sliding attention"), ("full",)),
-        **dict.fromkeys((SPARSE, "compressed sparse attention", "heavily compressed attention", "minimax m3 sparse"), ("full",)),
+        **dict.fromkeys(
+            (FULL, "attention", "global", "indexed attention", "reference sliding attention"),
+            ("full",),
+        ),
+        **dict.fromkeys(
+            (
+                SPARSE,
+                "compressed sparse attention",
+                "heavily compressed attention",
+                "minimax m3 sparse",
+            ),
+            ("full",),
+        ),
         **dict.fromkeys((SLIDING, "local"), ("sliding",)),
         CHUNKED_TYPE: ("chunked",),
         **dict.fromkeys(("linear attention", "mamba", "recurrent"), ("recurrent",)),
@@ -47,22 +64,42 @@ TYPES: Mapping[str, tuple[Mixer, ...]] = MappingProxyType(
 )
 N_LAYERS: Mapping[StackKind, tuple[str, ...]] = MappingProxyType(
     {
-        "encoder": ("encoder_layers", "encoder_num_hidden_layers", "num_encoder_layers", "num_layers", "num_hidden_layers"),
-        "decoder": ("decoder_layers", "decoder_num_hidden_layers", "num_decoder_layers", "num_layers", "num_hidden_layers"),
+        "encoder": (
+            "encoder_layers",
+            "encoder_num_hidden_layers",
+            "num_encoder_layers",
+            "num_layers",
+            "num_hidden_layers",
+        ),
+        "decoder": (
+            "decoder_layers",
+            "decoder_num_hidden_layers",
+            "num_decoder_layers",
+            "num_layers",
+            "num_hidden_layers",
+        ),
     }
 )
 
 
 def layers(stack: Stack) -> tuple[Layer, ...]:
-    """Every layer of a stack, the encoder's before the decoder's; empty where the number of layers is not known."""
+    """Every layer of a stack, the encoder's before the decoder's; empty where the number of layers
+    is not known.
+    """
     if stack.config.is_encoder_decoder:
-        return (*_layers("encoder", "encoder", stack.config), *_layers("decoder", "decoder", stack.config))
+        return (
+            *_layers("encoder", "encoder", stack.config),
+            *_layers("decoder", "decoder", stack.config),
+        )
     return _layers(stack.part, stack.kind, stack.config)
 
 
 def _layers(part: str, kind: StackKind, config: ModelConfig) -> tuple[Layer, ...]:
     types = layer_types(config, kind)
-    reaches = (_reach(config, kind, mixers_of(config, layer_type), index) for index, layer_type in enumerate(types))
+    reaches = (
+        _reach(config, kind, mixers_of(config, layer_type), index)
+        for index, layer_type in enumerate(types)
+    )
     return tuple(
         Layer(part, kind, index, layer_type, mixers_of(config, layer_type), before, after)
         for index, (layer_type, (before, after)) in enumerate(zip(types, reaches, strict=True))
@@ -70,32 +107,49 @@ def _layers(part: str, kind: StackKind, config: ModelConfig) -> tuple[Layer, ...
 
 
 def n_layers(config: ModelConfig, kind: StackKind) -> int | None:
-    """Number of layers of a stack; None where config.json does not give it, or gives more than MOST_LAYERS."""
-    is_side = config.is_encoder_decoder or config.flag("is_decoder") is True  # mBART as a decoder alone still counts the other side's.
+    """Number of layers of a stack; None where config.json does not give it, or gives more than
+    MOST_LAYERS.
+    """
+    # mBART as a decoder alone still counts the other side's.
+    is_side = config.is_encoder_decoder or config.flag("is_decoder") is True
     names = N_LAYERS[kind] if is_side else SIZES["n_layers"]
     size = next((count for name in names if (count := config.count(name)) is not None), None)
     return size if size is not None and size <= MOST_LAYERS else None
 
 
 def layer_types(config: ModelConfig, kind: StackKind) -> Sequence[str]:
-    """Kind of every layer, with spaces for underscores; empty where the number of layers is not known."""
+    """Kind of every layer, with spaces for underscores; empty where the number of layers is not
+    known.
+    """
     listed = [layer_type.replace("_", " ") for layer_type in config.layer_types]
     count = n_layers(config, kind)
     if listed and len(listed) >= (count or 0):
         return listed[:count]
-    if "layer_types" in config and config.value("layer_types") is None and is_known(config.family):  # LFM2-MoE has no default for them.
+    # LFM2-MoE has no default for them.
+    if "layer_types" in config and config.value("layer_types") is None and is_known(config.family):
         return []
-    whole = RECURRENT_TYPE if config.family in RECURRENT | LSTM else CHUNKED_TYPE if config.family in CHUNKED else None
+    whole = (
+        RECURRENT_TYPE
+        if config.family in RECURRENT | LSTM
+        else CHUNKED_TYPE
+        if config.family in CHUNKED
+        else None
+    )
     if whole is not None:
         return [whole] * (count or 0)
-    usual, crossing = SLIDING if _is_windowed(config, kind) else FULL, config.listed("cross_attention_layers")
+    usual, crossing = (
+        SLIDING if _is_windowed(config, kind) else FULL,
+        config.listed("cross_attention_layers"),
+    )
     if config.text("attention_type") == "block_sparse":
         usual = SPARSE
     return [CROSS if layer in crossing else usual for layer in range(count or 0)]
 
 
 def _is_windowed(config: ModelConfig, kind: StackKind) -> bool:
-    """Whether the window of a config without kinds of layers limits all of them; one as long as the context limits none."""
+    """Whether the window of a config without kinds of layers limits all of them; one as long as the
+    context limits none.
+    """
     if config.listed(BEFORE_AND_AFTER):
         return True
     window = window_setting(config, 0)
@@ -112,7 +166,9 @@ def _is_windowed(config: ModelConfig, kind: StackKind) -> bool:
 
 
 def _sees_all(config: ModelConfig, kind: StackKind) -> bool:
-    """Whether the window is that of the other stack, or is completed by summaries of all blocks (LongT5, arXiv 2112.07916, section 3.1.2)."""
+    """Whether the window is that of the other stack, or is completed by summaries of all blocks
+    (LongT5, arXiv 2112.07916, section 3.1.2).
+    """
     if config.is_encoder_decoder and kind == "decoder":
         return "local_radius" in config or "attention_window" in config
     return config.text("encoder_attention_type") == "transient-global"
@@ -124,7 +180,9 @@ def mixers_of(config: ModelConfig, layer_type: str) -> tuple[Mixer, ...]:
     return (*mixers, *BESIDE.get(config.family, ()))
 
 
-def _reach(config: ModelConfig, kind: StackKind, mixers: Sequence[Mixer], index: int) -> tuple[int | None, int | None]:
+def _reach(
+    config: ModelConfig, kind: StackKind, mixers: Sequence[Mixer], index: int
+) -> tuple[int | None, int | None]:
     """Largest distance of a visible position before and after the query; None without a limit."""
     after = None if kind == "encoder" else 0
     if "chunked" in mixers and (chunk := chunk_setting(config)) is not None:
@@ -154,7 +212,8 @@ def chunk_setting(config: ModelConfig) -> tuple[str, int] | None:
     """Name of the setting of the size of chunks, and that size in positions; None without one."""
     name = CHUNKED.get(config.family, CHUNK)
     size, half = config.count(name), config.count("n_window")
-    if size is not None and half is not None and name == "n_window_infer":  # Of Qwen3-Omni (arXiv 2509.17765), in frames.
+    # Of Qwen3-Omni (arXiv 2509.17765), in frames.
+    if size is not None and half is not None and name == "n_window_infer":
         size = size // (2 * half) * POSITIONS_OF_FRAMES
     return None if size is None else (name, size)
 

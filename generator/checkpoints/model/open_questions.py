@@ -1,4 +1,6 @@
-"""What stays open about a checkpoint: a config that its family refuses, weights that were not read, a scheme that was named and not found."""
+"""What stays open about a checkpoint: a config that its family refuses, weights that were not read,
+a scheme that was named and not found.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,13 +13,27 @@ from generator.encodings import Form
 TYPE = ("position_embedding_type", "position_embeddings_type")
 
 
-def open_questions(files: Files, encodings: Sequence[Encoding[Form]], schemes: Sequence[Scheme]) -> Iterator[str]:
-    """One sentence for each; none where the encodings that were found are all that config and weights speak of."""
+def open_questions(
+    files: Files, encodings: Sequence[Encoding[Form]], schemes: Sequence[Scheme]
+) -> Iterator[str]:
+    """One sentence for each; none where the encodings that were found are all that config and
+    weights speak of.
+    """
     if not files.config.settings:
-        yield "There is no config.json, so the family is unknown; only names and shapes of tensors were used."
+        yield (
+            "There is no config.json, so the family is unknown; only names and shapes of tensors"
+            " were used."
+        )
     for refused in dict.fromkeys(stack.refused for stack in stacks(files.config) if stack.refused):
-        yield f"The config class of this family in transformers rejects {files.config.source} ({refused}); it was read unchanged."
-    yield from dict.fromkeys(UNREAD[stack.config.family] for stack in stacks(files.config) if stack.config.family in UNREAD)
+        yield (
+            f"The config class of this family in transformers rejects {files.config.source}"
+            f" ({refused}); it was read unchanged."
+        )
+    yield from dict.fromkeys(
+        UNREAD[stack.config.family]
+        for stack in stacks(files.config)
+        if stack.config.family in UNREAD
+    )
     if not files.tensors and not encodings:
         yield "No weights were read; a learned table or a learned bias would be stored there."
     yield from table_questions(files)
@@ -25,4 +41,7 @@ def open_questions(files: Files, encodings: Sequence[Encoding[Form]], schemes: S
         word = files.config.anywhere.text(name)
         named = next((scheme for scheme in schemes if word in scheme.words), None)
         if named is not None and not any(encoding.scheme == named.key for encoding in encodings):
-            yield f"{files.config.source} names a scheme ({name}: “{word}”, {named.title}) that was not found."
+            yield (
+                f"{files.config.source} names a scheme ({name}: “{word}”, {named.title}) that was"
+                " not found."
+            )

@@ -8,16 +8,26 @@ from math import isqrt
 from generator.contracts import ModelConfig
 
 Grid = tuple[int, int]
-SIZES, STEPS = ("image_size", "pretrain_image_size", "input_size"), ("patch_size", "patch_stride", "tubelet_size")
-SPECIAL = ((0, 0), (1, 0), (2, 0))  # No special token (SigLIP), [CLS] (ViT), [CLS] and the distillation token (DeiT).
-IN_TIME = frozenset({"time", "temporal", "frame", "frames", "mit"})  # Words in names of tables that count frames.
+SIZES, STEPS = (
+    ("image_size", "pretrain_image_size", "input_size"),
+    (
+        "patch_size",
+        "patch_stride",
+        "tubelet_size",
+    ),
+)
+# No special token (SigLIP), [CLS] (ViT), [CLS] and the distillation token (DeiT).
+SPECIAL = ((0, 0), (1, 0), (2, 0))
+# Words in names of tables that count frames.
+IN_TIME = frozenset({"time", "temporal", "frame", "frames", "mit"})
 
 
 @dataclass(frozen=True)
 class Lattice:
     """The arrangement of the rows of a stored table.
 
-    before, after: number of rows of special tokens; grid: rows and columns of patches, None without a grid
+    before, after: number of rows of special tokens; grid: rows and columns of patches, None without
+        a grid
     source: origin of the grid, as the end of a sentence
     """
 
@@ -28,14 +38,21 @@ class Lattice:
 
 
 def lattice_of(name: str, n_rows: int, config: ModelConfig) -> Lattice:
-    """The lattice of a table of ``n_rows`` rows: a grid that the config gives, otherwise a square if one fits."""
+    """The lattice of a table of ``n_rows`` rows: a grid that the config gives, otherwise a square
+    if one fits.
+    """
     if IN_TIME & set(re.split(r"[._]", name)):
         return Lattice()
     grids = config_grids(config)
     special = [*SPECIAL, *_special(config)]
-    fits = (Lattice(before, after, grid, "as config.json says") for grid in grids for before, after in special
+    fits = (Lattice(before, after, grid, "as config.json says") for grid in grids for before,
+        after in special
             if before + after + grid[0] * grid[1] == n_rows)  # fmt: skip
-    return next(fits, None) or (_clips(n_rows, grids) if any("tubelet_size" in section for section in config.nested()) else _square(n_rows))
+    return next(fits, None) or (
+        _clips(n_rows, grids)
+        if any("tubelet_size" in section for section in config.nested())
+        else _square(n_rows)
+    )
 
 
 def _square(n_rows: int) -> Lattice:
@@ -53,7 +70,9 @@ def _clips(n_rows: int, grids: list[Grid]) -> Lattice:
 
 
 def _special(config: ModelConfig) -> Iterator[tuple[int, int]]:
-    """Numbers of special rows before and after the patches: class tokens (Pixio), detection tokens at the end (YOLOS)."""
+    """Numbers of special rows before and after the patches: class tokens (Pixio), detection tokens
+    at the end (YOLOS).
+    """
     for section in config.nested():
         for key, before in (("n_cls_tokens", None), ("num_detection_tokens", 1)):
             if (count := section.count(key)) is not None:
@@ -83,8 +102,16 @@ def _spectrogram(config: ModelConfig) -> Iterator[Grid]:
 
 
 def pair(value: object) -> Grid | None:
-    """Rows and columns from one number, from two, or from the last two of three; None for other values."""
-    both = (value, value) if isinstance(value, int) else tuple(value)[-2:] if isinstance(value, list | tuple) else ()
+    """Rows and columns from one number, from two, or from the last two of three; None for other
+    values.
+    """
+    both = (
+        (value, value)
+        if isinstance(value, int)
+        else tuple(value)[-2:]
+        if isinstance(value, list | tuple)
+        else ()
+    )
     match both:
         case (int(rows), int(columns)) if rows > 0 and columns > 0:
             return rows, columns

@@ -1,4 +1,6 @@
-"""The input of the first layer by the code of transformers for a family, as a reference for the sum of vectors."""
+"""The input of the first layer by the code of transformers for a family, as a reference for the sum
+of vectors.
+"""
 
 import math
 from collections.abc import Sequence
@@ -8,14 +10,18 @@ from generator.contracts import Files, OwnLayer
 from generator.libraries import transformers
 from generator.numerics.arrays import frozen
 
-# Other children of an embedding layer, or of a stack, compute something that the anatomy does not show.
-CHILDREN = frozenset({"word_embeddings", "position_embeddings", "token_type_embeddings", "LayerNorm", "dropout"})
+# Other children of an embedding layer, or of a stack, compute something that the anatomy does not
+# show.
+CHILDREN = frozenset(
+    {"word_embeddings", "position_embeddings", "token_type_embeddings", "LayerNorm", "dropout"}
+)
 OF_T5 = frozenset({"embed_tokens", "block", "final_layer_norm", "dropout"})
 BUCKETS = "relative_attention_num_buckets"  # A setting of T5 and what is built like it.
 WORDS = "word_embeddings.weight"
 MOST_PADDING = 2**18  # The small vocabulary is larger than this id.
 PASSED_ON = (
-    "hidden_size", "embedding_size", "dim", "type_vocab_size", "max_position_embeddings", "pad_token_id",
+    "hidden_size", "embedding_size", "dim", "type_vocab_size", "max_position_embeddings",
+    "pad_token_id",
     "layer_norm_eps", "num_attention_heads", "n_heads", "intermediate_size", "hidden_dim",
 )  # fmt: skip
 
@@ -24,8 +30,8 @@ def own_layer(files: Files, word_tensor: str, ids: Sequence[int]) -> OwnLayer:
     """The input of the first layer (n_tokens, d_model) by transformers for the tokens ``ids``.
 
     Its module gets a vocabulary of these tokens alone, so that the word table is not read.
-    returns: an empty record for a family with neither an embedding layer like BERT's nor a stack like T5's, or where that does not fit the
-    tensors and tokens
+    returns: an empty record for a family with neither an embedding layer like BERT's nor a stack
+        like T5's, or where that does not fit the tensors and tokens
     """
     if word_tensor.endswith("embeddings.word_embeddings.weight"):
         return _of_embeddings(files, word_tensor, ids)
@@ -35,7 +41,10 @@ def own_layer(files: Files, word_tensor: str, ids: Sequence[int]) -> OwnLayer:
 
 
 def _of_stack(files: Files, word_tensor: str, ids: Sequence[int]) -> OwnLayer:
-    """What an encoder like T5's gives to its first layer. The layers are as small as can be, since they come after it."""
+    """What an encoder like T5's gives to its first layer.
+
+    The layers are as small as can be, since they come after it.
+    """
     import torch
     from huggingface_hub.errors import StrictDataclassError
 
@@ -47,8 +56,22 @@ def _of_stack(files: Files, word_tensor: str, ids: Sequence[int]) -> OwnLayer:
     if files.config.family not in models.CONFIG_MAPPING:
         return OwnLayer()
     try:
-        stack = models.AutoModel.from_config(models.CONFIG_MAPPING[files.config.family](**sizes, **least)).get_encoder().double().eval()
-    except (StrictDataclassError, AttributeError, ArithmeticError, RuntimeError, TypeError, ValueError):
+        stack = (
+            models.AutoModel.from_config(
+                models.CONFIG_MAPPING[files.config.family](**sizes, **least)
+            )
+            .get_encoder()
+            .double()
+            .eval()
+        )
+    except (
+        StrictDataclassError,
+        AttributeError,
+        ArithmeticError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+    ):
         return OwnLayer()
     if {name for name, _ in stack.named_children()} != OF_T5:
         return OwnLayer()
@@ -70,10 +93,20 @@ def _of_embeddings(files: Files, word_tensor: str, ids: Sequence[int]) -> OwnLay
     padding = files.config.integer("pad_token_id") or 0
     first = (padding if 0 <= padding < MOST_PADDING else 0) + 1
     layer = _layer(model_type, files, prefix, first + len(distinct))
-    if layer is None or len(ids) + first > _n_rows(layer) or layer.word_embeddings.embedding_dim != files.tensors[word_tensor].shape[1]:
+    if (
+        layer is None
+        or len(ids) + first > _n_rows(layer)
+        or layer.word_embeddings.embedding_dim != files.tensors[word_tensor].shape[1]
+    ):
         return OwnLayer()
-    state = {name: torch.from_numpy(files.tensor(_stored(files, prefix + name)).copy()) for name in layer.state_dict() if name != WORDS}
-    words = torch.zeros(first + len(distinct), layer.word_embeddings.weight.shape[1], dtype=torch.float64)
+    state = {
+        name: torch.from_numpy(files.tensor(_stored(files, prefix + name)).copy())
+        for name in layer.state_dict()
+        if name != WORDS
+    }
+    words = torch.zeros(
+        first + len(distinct), layer.word_embeddings.weight.shape[1], dtype=torch.float64
+    )
     words[first:] = torch.from_numpy(files.rows(word_tensor, distinct))
     layer.load_state_dict({**state, WORDS: words})
     with torch.no_grad():
@@ -83,12 +116,16 @@ def _of_embeddings(files: Files, word_tensor: str, ids: Sequence[int]) -> OwnLay
 
 def _stored(files: Files, name: str) -> str:
     """The name of a tensor, or its former one in the first checkpoints of BERT."""
-    former = name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")
+    former = name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
+        "LayerNorm.bias", "LayerNorm.beta"
+    )
     return name if name in files.tensors else former
 
 
 def _layer(model_type: str, files: Files, prefix: str, vocabulary: int) -> Any:
-    """The layer with random weights; None unless its shapes, computed without memory first, are those of the tensors."""
+    """The layer with random weights; None unless its shapes, computed without memory first, are
+    those of the tensors.
+    """
     import torch
     from huggingface_hub.errors import StrictDataclassError
 
@@ -97,12 +134,25 @@ def _layer(model_type: str, files: Files, prefix: str, vocabulary: int) -> Any:
         return None
     passed = {key: files.config.value(key) for key in PASSED_ON if key in files.config}
     try:
-        config = models.CONFIG_MAPPING[model_type](**passed, vocab_size=vocabulary, num_hidden_layers=1)
+        config = models.CONFIG_MAPPING[model_type](
+            **passed, vocab_size=vocabulary, num_hidden_layers=1
+        )
         with torch.device("meta"):
             outline = getattr(models.AutoModel.from_config(config), "embeddings", None)
-    except (StrictDataclassError, ArithmeticError, AssertionError, RuntimeError, TypeError, ValueError):
+    except (
+        StrictDataclassError,
+        ArithmeticError,
+        AssertionError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+    ):
         return None
-    if outline is None or not CHILDREN.issuperset(name for name, _ in outline.named_children()) or not _fits(outline, files, prefix):
+    if (
+        outline is None
+        or not CHILDREN.issuperset(name for name, _ in outline.named_children())
+        or not _fits(outline, files, prefix)
+    ):
         return None
     return type(outline)(config).double().eval()
 
@@ -114,5 +164,12 @@ def _n_rows(layer: Any) -> float:
 
 
 def _fits(outline: Any, files: Files, prefix: str) -> bool:
-    shapes = {_stored(files, prefix + name): tuple(tensor.shape) for name, tensor in outline.state_dict().items() if name != WORDS}
-    return all(name in files.tensors and files.tensors[name].shape == shape for name, shape in shapes.items())
+    shapes = {
+        _stored(files, prefix + name): tuple(tensor.shape)
+        for name, tensor in outline.state_dict().items()
+        if name != WORDS
+    }
+    return all(
+        name in files.tensors and files.tensors[name].shape == shape
+        for name, shape in shapes.items()
+    )

@@ -19,13 +19,18 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 120  # characters of a refusal
 NULLABLE = frozenset({"sliding_window"})  # Null overrides the default of the family.
-COMPUTED = ("num_hidden_layers", "sliding_window")  # Attributes that some config classes compute, and do not save.
-# Settings that say nothing of position, and that would import torch, name code, or make lists of any length.
+# Attributes that some config classes compute, and do not save.
+COMPUTED = ("num_hidden_layers", "sliding_window")
+# Settings that say nothing of position, and that would import torch, name code, or make lists of
+# any length.
 IRRELEVANT = frozenset(
-    {"dtype", "torch_dtype", "id2label", "label2id", "num_labels", "auto_map", "quantization_config", "task_specific_params",
-     "attn_implementation", "_attn_implementation", "_attn_implementation_autoset", "problem_type", "transformers_version"}
+    {"dtype", "torch_dtype", "id2label", "label2id", "num_labels", "auto_map",
+     "quantization_config", "task_specific_params",
+     "attn_implementation", "_attn_implementation", "_attn_implementation_autoset", "problem_type",
+     "transformers_version"}
 )  # fmt: skip
-LAYER_TYPES = ("layer_types", "layers_block_type", "attention_layers")  # Attributes of config classes, stored or computed.
+# Attributes of config classes, stored or computed.
+LAYER_TYPES = ("layer_types", "layers_block_type", "attention_layers")
 
 
 @dataclass(frozen=True)
@@ -40,22 +45,36 @@ class Resolved:
 
 
 def resolved(config: ModelConfig) -> Resolved:
-    """``config`` and its nested configs, completed by the family's config class; unchanged for a family that transformers does not have.
+    """``config`` and its nested configs, completed by the family's config class; unchanged for a
+    family that transformers does not have.
 
-    A size under a name that the class does not know is kept, and no default takes its place under another name.
+    A size under a name that the class does not know is kept, and no default takes its place under
+    another name.
     """
     readable = translated(config)
-    settings, refused = _resolved(json.dumps(_relevant(readable.settings), sort_keys=True, default=str))
+    settings, refused = _resolved(
+        json.dumps(_relevant(readable.settings), sort_keys=True, default=str)
+    )
     if settings is None:
         return Resolved(readable, refused)
     misread = {
-        name for names in SIZES.values() for name in names if name not in readable and _is_misread(readable, names, settings.get(name))
+        name
+        for names in SIZES.values()
+        for name in names
+        if name not in readable and _is_misread(readable, names, settings.get(name))
     }
-    return Resolved(ModelConfig({name: settings[name] for name in settings if name not in misread}, config.where), refused)
+    return Resolved(
+        ModelConfig(
+            {name: settings[name] for name in settings if name not in misread}, config.where
+        ),
+        refused,
+    )
 
 
 def _is_misread(config: ModelConfig, names: Sequence[str], resolved_size: object) -> bool:
-    """Whether a size is another than ``config`` gives under any of its ``names``, one of which the config class does not know."""
+    """Whether a size is another than ``config`` gives under any of its ``names``, one of which the
+    config class does not know.
+    """
     given = [config.value(name) for name in names if config.value(name) is not None]
     return resolved_size is not None and bool(given) and resolved_size not in given
 
@@ -68,12 +87,18 @@ def is_known(family: str) -> bool:
 
 
 def _relevant(settings: Json) -> dict[str, Any]:
-    return {name: _relevant(value) if isinstance(value, Mapping) else value for name, value in settings.items() if name not in IRRELEVANT}
+    return {
+        name: _relevant(value) if isinstance(value, Mapping) else value
+        for name, value in settings.items()
+        if name not in IRRELEVANT
+    }
 
 
 @cache
 def _resolved(text: str) -> tuple[Json | None, str]:
-    """The settings as the config class gives them, or None with the reason why it refuses ``text``, "" for an unknown family."""
+    """The settings as the config class gives them, or None with the reason why it refuses ``text``,
+    "" for an unknown family.
+    """
     settings = json.loads(text)
     family = settings.get("model_type")
     if not isinstance(family, str) or not is_known(family):
@@ -86,7 +111,8 @@ def _resolved(text: str) -> tuple[Json | None, str]:
     try:
         with warnings.catch_warnings(), offline():
             warnings.simplefilter("ignore")
-            # Not by from_dict, which writes each config as text for a log, and for two families needs timm.
+            # Not by from_dict, which writes each config as text for a log, and for two families
+            # needs timm.
             return _settings(config_classes()[family](**settings)), ""
     except Exception as error:  # noqa: BLE001  # Config classes validate in many ways, and raise exceptions of any class.
         return None, f"{type(error).__name__}: {' '.join(str(error).split())[:MOST_SHOWN]}"
@@ -116,12 +142,21 @@ def _depths(settings: Json) -> Iterator[int]:
 
 
 def _settings(config: "PreTrainedConfig") -> Json:
-    """Settings of a config object, with the kinds of its layers and their number even where it computes these."""
+    """Settings of a config object, with the kinds of its layers and their number even where it
+    computes these.
+    """
     settings = {name: value for name, value in config.to_dict().items() if name not in IRRELEVANT}
     for name, value in vars(config).items():
         if hasattr(value, "to_dict"):
             settings[name] = _settings(value)
-    kinds = next((value for name in LAYER_TYPES if isinstance(value := getattr(config, name, None), list | tuple) and value), None)
+    kinds = next(
+        (
+            value
+            for name in LAYER_TYPES
+            if isinstance(value := getattr(config, name, None), list | tuple) and value
+        ),
+        None,
+    )
     if kinds is not None:
         settings["layer_types"] = [str(kind) for kind in kinds]
     for name in COMPUTED:
@@ -137,17 +172,30 @@ def completed(config: ModelConfig, model_type: str | None = None) -> ModelConfig
     Any setting of a rotation in ``config`` replaces the default rotation, except for its bases.
     """
     default_settings = dict(defaults(config.family if model_type is None else model_type))
-    if config.first(*ROPE, "rope_theta") is not None and isinstance(rope := default_settings.pop("rope_parameters", None), Mapping):
+    if config.first(*ROPE, "rope_theta") is not None and isinstance(
+        rope := default_settings.pop("rope_parameters", None), Mapping
+    ):
         default_settings |= _bases(rope) if config.value("rope_parameters") is None else {}
-    settings = {name: value for name, value in config.settings.items() if value is not None or name in NULLABLE}
+    settings = {
+        name: value
+        for name, value in config.settings.items()
+        if value is not None or name in NULLABLE
+    }
     return ModelConfig({**default_settings, **settings}, config.where)
 
 
 def _bases(rope: Json) -> Json:
     """The bases of a rotation, under the names of older configs."""
-    full, local = (rope[kind] if isinstance(rope.get(kind), Mapping) else None for kind in ("full_attention", "sliding_attention"))
+    full, local = (
+        rope[kind] if isinstance(rope.get(kind), Mapping) else None
+        for kind in ("full_attention", "sliding_attention")
+    )
     main = rope if full is None else full
-    bases = {name: main[name] for name in ("rope_theta", "partial_rotary_factor") if main.get(name) is not None}
+    bases = {
+        name: main[name]
+        for name in ("rope_theta", "partial_rotary_factor")
+        if main.get(name) is not None
+    }
     return bases | ({} if local is None else {"rope_local_base_freq": local["rope_theta"]})
 
 

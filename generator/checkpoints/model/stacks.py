@@ -1,9 +1,18 @@
-"""The stacks of layers in one config.json: the model itself, and nested ones for text, speech or a decoder."""
+"""The stacks of layers in one config.json: the model itself, and nested ones for text, speech or a
+decoder.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from generator.checkpoints.model.families import CAUSAL_ENCODERS, ENCODERS, OF_IMAGES, OF_SOUND, OTHER_SENSES, PREFIX_ALONE
+from generator.checkpoints.model.families import (
+    CAUSAL_ENCODERS,
+    ENCODERS,
+    OF_IMAGES,
+    OF_SOUND,
+    OTHER_SENSES,
+    PREFIX_ALONE,
+)
 from generator.checkpoints.model.resolved import Resolved, is_known, resolved
 from generator.contracts import Json, Modality, ModelConfig, StackKind
 from generator.contracts.model_config import DEEPEST, UNKNOWN
@@ -12,7 +21,16 @@ from generator.libraries import light_transformers
 # Part and modality by key of config.json; image models are left to the schemes that read them.
 NESTED: Mapping[str, tuple[str, Modality]] = {
     **dict.fromkeys(
-        ("text_config", "language_config", "llm_config", "vlm_config", "thinker_config", "decoder", "decoder_config"), ("decoder", "text")
+        (
+            "text_config",
+            "language_config",
+            "llm_config",
+            "vlm_config",
+            "thinker_config",
+            "decoder",
+            "decoder_config",
+        ),
+        ("decoder", "text"),
     ),
     **dict.fromkeys(("encoder", "encoder_config", "text_encoder"), ("encoder", "text")),
     **dict.fromkeys(("audio_config", "asr_config"), ("audio encoder", "audio")),
@@ -22,17 +40,22 @@ NESTED: Mapping[str, tuple[str, Modality]] = {
     "global_config": ("global transformer", "text"),
     "talker_config": ("talker", "audio"),
 }
-WHOLE = frozenset({"decoder", "encoder and decoder", "vision"})  # Parts of a config whose text model is no part of another one.
-DECODERS = ("decoder", "decoder_config")  # Keys of nested configs that are decoders whatever their family.
-LOCAL_WINDOW = "local_attention_window_len"  # Of the local encoder and decoder of BLT (arXiv 2412.09871), in the config around them.
-BOTH_SIDES = (("use_bidirectional_attention", True), ("is_causal", False))  # Settings, with the value for attention to both sides.
+# Parts of a config whose text model is no part of another one.
+WHOLE = frozenset({"decoder", "encoder and decoder", "vision"})
+# Keys of nested configs that are decoders whatever their family.
+DECODERS = ("decoder", "decoder_config")
+# Of the local encoder and decoder of BLT (arXiv 2412.09871), in the config around them.
+LOCAL_WINDOW = "local_attention_window_len"
+# Settings, with the value for attention to both sides.
+BOTH_SIDES = (("use_bidirectional_attention", True), ("is_causal", False))
 
 
 @dataclass(frozen=True)
 class Stack:
     """A stack of layers.
 
-    kind: encoder where positions see those after them; one config of encoder and decoder counts as a decoder
+    kind: encoder where positions see those after them; one config of encoder and decoder counts as
+        a decoder
     config: resolved; refused: why the family's config class rejects it, "" otherwise
     within: the families of the configs in which it is nested, the innermost last
     """
@@ -57,51 +80,94 @@ def stacks(config: ModelConfig) -> list[Stack]:
 
 
 def _nested(outer: Stack) -> list[Stack]:
-    """The stacks nested directly in ``outer``, whose config class has resolved theirs unless it is unknown or refused them."""
+    """The stacks nested directly in ``outer``, whose config class has resolved theirs unless it is
+    unknown or refused them.
+    """
     is_resolved = is_known(outer.config.family) and not outer.refused
     nested = []
     for name, (part, modality) in NESTED.items():
-        section = None if (outer.config.family, name) in OTHER_SENSES else outer.config.section(name)
+        section = (
+            None if (outer.config.family, name) in OTHER_SENSES else outer.config.section(name)
+        )
         if section is not None:
             whole = Resolved(section) if is_resolved else resolved(section)
-            config = whole.config.updated(_of_decoder(outer.config)) if name in DECODERS else whole.config
+            config = (
+                whole.config.updated(_of_decoder(outer.config))
+                if name in DECODERS
+                else whole.config
+            )
             is_inner = part == "decoder" and name not in DECODERS and outer.part not in WHOLE
             titles = (outer.part, outer.modality) if is_inner else (part, modality)
-            nested.append(replace(_stack(config, *titles, whole.refused), within=(*outer.within, outer.config.family)))
+            nested.append(
+                replace(
+                    _stack(config, *titles, whole.refused),
+                    within=(*outer.within, outer.config.family),
+                )
+            )
     return nested
 
 
 def _of_decoder(outer: ModelConfig) -> Json:
     """Settings of a nested decoder that its config leaves out."""
     window = outer.count(LOCAL_WINDOW)
-    return {"is_decoder": True} if window is None else {"is_decoder": True, "sliding_window": window}
+    return (
+        {"is_decoder": True} if window is None else {"is_decoder": True, "sliding_window": window}
+    )
 
 
 def _stack(config: ModelConfig, part: str, modality: Modality, refused: str = "") -> Stack:
-    """The stack of ``config``; ``part`` and ``modality`` are defaults, which its settings and its family override."""
-    if config.family.endswith("_decoder"):  # Some say that they are encoder and decoder (Dia, Canary).
+    """The stack of ``config``; ``part`` and ``modality`` are defaults, which its settings and its
+    family override.
+    """
+    # Some say that they are encoder and decoder (Dia, Canary).
+    if config.family.endswith("_decoder"):
         config = config.updated({"is_encoder_decoder": False})
-    if config.is_encoder_decoder and part.endswith("encoder"):  # A T5 of which another model has the encoder.
-        return Stack(part, "encoder", modality, config.updated({"is_encoder_decoder": False}), refused)
+    # A T5 of which another model has the encoder.
+    if config.is_encoder_decoder and part.endswith("encoder"):
+        return Stack(
+            part, "encoder", modality, config.updated({"is_encoder_decoder": False}), refused
+        )
     if config.is_encoder_decoder:
         return Stack("encoder and decoder", "decoder", modality, config, refused)
-    is_of_patches = config.family in OF_IMAGES or ("vocab_size" not in config and ("patch_size" in config or "image_size" in config))
+    is_of_patches = config.family in OF_IMAGES or (
+        "vocab_size" not in config and ("patch_size" in config or "image_size" in config)
+    )
     is_of_sound = "num_mel_bins" in config or config.family in OF_SOUND
     if is_of_patches and not is_of_sound and part in ("decoder", "encoder"):
         return Stack("vision" if part == "decoder" else part, "encoder", "image", config, refused)
-    is_encoder = is_of_patches or (is_encoder_family(config.family) and config.flag("is_decoder") is not True)
-    is_of_audio = is_of_sound or (is_encoder and not {"audio", "speech"}.isdisjoint(config.family.split("_")))
+    is_encoder = is_of_patches or (
+        is_encoder_family(config.family) and config.flag("is_decoder") is not True
+    )
+    is_of_audio = is_of_sound or (
+        is_encoder and not {"audio", "speech"}.isdisjoint(config.family.split("_"))
+    )
     stack_part = "encoder" if is_encoder and part == "decoder" else part
     flags = () if config.family in PREFIX_ALONE else BOTH_SIDES
-    configured = next((flag == sees for name, sees in flags if (flag := config.flag(name)) is not None), None)
-    sees_both_sides = stack_part.endswith("encoder") and config.family not in CAUSAL_ENCODERS if configured is None else configured
-    return Stack(stack_part, "encoder" if sees_both_sides else "decoder", "audio" if is_of_audio else modality, config, refused)
+    configured = next(
+        (flag == sees for name, sees in flags if (flag := config.flag(name)) is not None), None
+    )
+    sees_both_sides = (
+        stack_part.endswith("encoder") and config.family not in CAUSAL_ENCODERS
+        if configured is None
+        else configured
+    )
+    return Stack(
+        stack_part,
+        "encoder" if sees_both_sides else "decoder",
+        "audio" if is_of_audio else modality,
+        config,
+        refused,
+    )
 
 
 def is_encoder_family(family: str) -> bool:
-    """Whether positions see those after them, by what the family is trained for in transformers, or by its name."""
+    """Whether positions see those after them, by what the family is trained for in transformers, or
+    by its name.
+    """
     if family == UNKNOWN:
         return False
     auto = light_transformers("models.auto.modeling_auto")
-    trained = auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES.keys() | auto.MODEL_FOR_CTC_MAPPING_NAMES.keys()
+    trained = (
+        auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES.keys() | auto.MODEL_FOR_CTC_MAPPING_NAMES.keys()
+    )
     return family in trained or family in ENCODERS or family.endswith("encoder")

@@ -1,4 +1,6 @@
-"""Position tables among tensors whose names say nothing, by the shape that the code of the family gives its table."""
+"""Position tables among tensors whose names say nothing, by the shape that the code of the family
+gives its table.
+"""
 
 import re
 import sys
@@ -16,7 +18,8 @@ from generator.libraries import config_classes
 
 Shape = tuple[int, ...]
 ATTRIBUTE = re.compile(r"^ +self\.(\w+)(?:: [^=\n]+)? = ", re.MULTILINE)
-OF_POSITIONS = re.compile(r"(^|_)pos(_|ition)", re.IGNORECASE)  # Settings that may name a scheme, or say that there is no table.
+# Settings that may name a scheme, or say that there is no table.
+OF_POSITIONS = re.compile(r"(^|_)pos(_|ition)", re.IGNORECASE)
 WITH_TABLE = ("absolute", "learned")
 UNNAMED = "No tensor has the name of a position table"
 
@@ -25,8 +28,8 @@ UNNAMED = "No tensor has the name of a position table"
 class TableTensor:
     """A tensor that is a position table. tensor: its name
 
-    name, shape: those of this table in the code of the family, where they differ from those of the tensor; is_transposed: whether the tensor
-    holds its transpose
+    name, shape: those of this table in the code of the family, where they differ from those of the
+        tensor; is_transposed: whether the tensor holds its transpose
     notes: how sure it is
     """
 
@@ -39,16 +42,25 @@ class TableTensor:
 
 @dataclass(frozen=True)
 class Search:
-    """Tables that were found by their shape, and a sentence for each that could not be told from other tensors."""
+    """Tables that were found by their shape, and a sentence for each that could not be told from
+    other tensors.
+    """
 
     found: tuple[TableTensor, ...] = ()
     open: tuple[str, ...] = ()
 
 
-def search(files: Files, is_name: Callable[[str], bool], is_shape: Callable[[str, Shape], bool], is_claimed: Claimed) -> Search:
-    """The position tables of files with no tensor named as one. is_name, is_shape: what a position table is called, and looks like
+def search(
+    files: Files,
+    is_name: Callable[[str], bool],
+    is_shape: Callable[[str, Shape], bool],
+    is_claimed: Claimed,
+) -> Search:
+    """The position tables of files with no tensor named as one. is_name, is_shape: what a position
+    table is called, and looks like
 
-    A family that transformers has: the tables of its code. Another: the sizes in config.json alone, where no scheme claims a tensor or a setting.
+    A family that transformers has: the tables of its code. Another: the sizes in config.json alone,
+    where no scheme claims a tensor or a setting.
     """
     config = files.config
     if not files.tensors or "model_type" not in config or not is_known(config.family):
@@ -56,21 +68,33 @@ def search(files: Files, is_name: Callable[[str], bool], is_shape: Callable[[str
     if not any(_assigns(section.family, is_name) for section in config.nested()):
         return Search()
     parameters = parameters_of(config)
-    tables = {name: shape for name, shape in parameters.items() if is_name(name) and is_shape(name, shape)}
+    tables = {
+        name: shape for name, shape in parameters.items() if is_name(name) and is_shape(name, shape)
+    }
     return _of_code(files, parameters, tables, is_claimed)
 
 
 def parameters_of(config: ModelConfig) -> Mapping[str, Shape]:
-    """The shapes of all stored parameters of the family's model, by name, made without memory; empty where its code cannot make one."""
+    """The shapes of all stored parameters of the family's model, by name, made without memory;
+    empty where its code cannot make one.
+    """
     model = outline(config)
-    return {} if model is None else {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
+    return (
+        {}
+        if model is None
+        else {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
+    )
 
 
 @cache
 def _code(family: str) -> str:
-    """The code of a family's models in transformers, read as text: importing it would take seconds."""
+    """The code of a family's models in transformers, read as text: importing it would take
+    seconds.
+    """
     folder = Path(str(sys.modules[config_classes()[family].__module__].__file__)).parent
-    return "".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("modeling_*.py")))
+    return "".join(
+        path.read_text(encoding="utf-8") for path in sorted(folder.glob("modeling_*.py"))
+    )
 
 
 def _assigns(family: str, is_name: Callable[[str], bool]) -> bool:
@@ -78,14 +102,18 @@ def _assigns(family: str, is_name: Callable[[str], bool]) -> bool:
     return is_known(family) and any(is_name(name) for name in ATTRIBUTE.findall(_code(family)))
 
 
-def _of_code(files: Files, parameters: Mapping[str, Shape], tables: Mapping[str, Shape], is_claimed: Claimed) -> Search:
+def _of_code(
+    files: Files, parameters: Mapping[str, Shape], tables: Mapping[str, Shape], is_claimed: Claimed
+) -> Search:
     own = {name: _suffix(name, parameters) for name in files.tensors}
     known = set(own.values())  # Parameters that are in the file under their own names.
     free = [tensor for tensor in files.tensors if not own[tensor] and not is_claimed(tensor)]
     found, unclear = [], []
     for name, shape in tables.items():
         names = [tensor for tensor in free if _fits(files.tensors[tensor].shape, shape)]
-        n_parameters = sum(_fits(other, shape) for parameter, other in parameters.items() if parameter not in known)
+        n_parameters = sum(
+            _fits(other, shape) for parameter, other in parameters.items() if parameter not in known
+        )
         if len(names) == n_parameters == 1:
             found.append(_taken(files, names[0], name, shape))
         elif names:
@@ -101,7 +129,9 @@ def _suffix(tensor: str, parameters: Mapping[str, Shape]) -> str:
 
 
 def _fits(stored: Shape, shape: Shape) -> bool:
-    """Whether a tensor has this shape, or a matrix that of its transpose, whatever axes of length 1 either has."""
+    """Whether a tensor has this shape, or a matrix that of its transpose, whatever axes of length 1
+    either has.
+    """
     plain = _plain(shape)
     return _plain(stored) == plain or (len(plain) == 2 and _plain(stored) == plain[::-1])
 
@@ -113,8 +143,10 @@ def _plain(shape: Shape) -> Shape:
 def _taken(files: Files, tensor: str, name: str, shape: Shape) -> TableTensor:
     is_transposed = _plain(files.tensors[tensor].shape) != _plain(shape)
     note = (
-        f"{UNNAMED}. In transformers, this family has one of {_times(shape)} ({name}). “{tensor}” is the only tensor of that shape"
-        f"{' or its transpose; its transpose' if is_transposed else '; it'} is taken for this table."
+        f"{UNNAMED}. In transformers, this family has one of {_times(shape)} ({name}). “{tensor}”"
+        " is the only tensor of that"
+        f" shape{' or its transpose; its transpose' if is_transposed else '; it'} is taken for this"
+        " table."
     )
     return TableTensor(tensor, name, shape, is_transposed, (note,))
 
@@ -122,24 +154,37 @@ def _taken(files: Files, tensor: str, name: str, shape: Shape) -> TableTensor:
 def _unclear(names: list[str], n_parameters: int, shape: Shape) -> str:
     count = f"{len(names):,} tensors have" if len(names) > 1 else "1 tensor has"
     others = f", and {n_parameters:,} parameters of the model do" if n_parameters > 1 else ""
-    return f"{UNNAMED}. In transformers, this family has one of {_times(shape)}; {count} that shape{others}, so none is shown."
+    return (
+        f"{UNNAMED}. In transformers, this family has one of {_times(shape)}; {count} that"
+        f" shape{others}, so none is shown."
+    )
 
 
 def _of_sizes(files: Files, is_claimed: Claimed) -> Search:
-    """The one tensor of positions × width, where nothing else in the config has the number of positions, and nothing tells of another scheme."""
+    """The one tensor of positions × width, where nothing else in the config has the number of
+    positions, and nothing tells of another scheme.
+    """
     config = files.config
-    positions, width = ({count for name in SIZES[size] if (count := config.count(name))} for size in ("n_positions", "d_model"))
+    positions, width = (
+        {count for name in SIZES[size] if (count := config.count(name))}
+        for size in ("n_positions", "d_model")
+    )
     if len(positions) != 1 or len(width) != 1 or _is_elsewhere(files, is_claimed):
         return Search()
     shape = (*positions, *width)
-    others = {value for name, value in _settings(config) if name not in SIZES["n_positions"] and isinstance(value, int)}
+    others = {
+        value
+        for name, value in _settings(config)
+        if name not in SIZES["n_positions"] and isinstance(value, int)
+    }
     names = [tensor for tensor, header in files.tensors.items() if _fits(header.shape, shape)]
     if len(names) != 1 or shape[0] in others or _plain(files.tensors[names[0]].shape) != shape:
         return Search()
     note = (
-        f"{UNNAMED}, and transformers does not have this family. “{names[0]}” is the only tensor of {_times(shape)}, the numbers of positions and "
-        "dimensions in config.json. No rotation and no bias is named there. It is likely, but not certainly, the position table. "
-        "Positions are counted from its first row."
+        f"{UNNAMED}, and transformers does not have this family. “{names[0]}” is the only tensor of"
+        f" {_times(shape)}, the numbers of positions and dimensions in config.json. No rotation and"
+        " no bias is named there. It is likely, but not certainly, the position table. Positions"
+        " are counted from its first row."
     )
     return Search((TableTensor(names[0], names[0], files.tensors[names[0]].shape, notes=(note,)),))
 
@@ -147,8 +192,14 @@ def _of_sizes(files: Files, is_claimed: Claimed) -> Search:
 def _is_elsewhere(files: Files, is_claimed: Claimed) -> bool:
     """Whether a setting or the name of a tensor tells of another scheme."""
     settings = list(_settings(files.config))
-    named = [value for name, value in settings if OF_POSITIONS.search(name) and (value is False or isinstance(value, str))]
-    return any(value not in WITH_TABLE for value in named) or any(map(is_claimed, (*files.tensors, *dict(settings))))
+    named = [
+        value
+        for name, value in settings
+        if OF_POSITIONS.search(name) and (value is False or isinstance(value, str))
+    ]
+    return any(value not in WITH_TABLE for value in named) or any(
+        map(is_claimed, (*files.tensors, *dict(settings)))
+    )
 
 
 def _settings(config: ModelConfig) -> Iterator[tuple[str, Any]]:

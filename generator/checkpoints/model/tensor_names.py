@@ -45,20 +45,31 @@ def in_order(names: Iterable[str]) -> list[str]:
     """``names`` with the decoder last, and in numerical order: layer 2 before layer 10."""
 
     def sort_key(name: str) -> tuple[bool, list[tuple[int, str]]]:
-        return stack(name) == "decoder", [(int(word), "") if word.isdecimal() else (-1, word) for word in name.split(".")]
+        return stack(name) == "decoder", [
+            (int(word), "") if word.isdecimal() else (-1, word) for word in name.split(".")
+        ]
 
     return sorted(names, key=sort_key)
 
 
 def parts(titles: Mapping[str, str]) -> dict[str, str]:
-    """A distinct part for each tensor: its title, with the layer if several tensors have the same title, or with the name if they have the same layer too."""
+    """A distinct part for each tensor: its title, with the layer if several tensors have the same
+    title, or with the name if they have the same layer too.
+    """
     counts = Counter(titles.values())
-    layers = {name: f"{title} layer {_layer(name)}" if counts[title] > 1 else title for name, title in titles.items()}
+    layers = {
+        name: f"{title} layer {_layer(name)}" if counts[title] > 1 else title
+        for name, title in titles.items()
+    }
     again = Counter(layers.values())
-    return {name: f"{titles[name]} {name}" if again[part] > 1 else part for name, part in layers.items()}
+    return {
+        name: f"{titles[name]} {name}" if again[part] > 1 else part for name, part in layers.items()
+    }
 
 
 def _layer(name: str) -> str:
-    """The number of the layer, or "block.layer" for numbered blocks, as in Funnel; the whole name without a number."""
+    """The number of the layer, or "block.layer" for numbered blocks, as in Funnel; the whole name
+    without a number.
+    """
     match = LAYER.search(name)
     return ".".join(number for number in match.groups() if number) if match else name

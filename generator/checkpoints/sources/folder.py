@@ -1,4 +1,6 @@
-"""A local folder in the Hub's layout, or one local file of weights; with * in its path, the folders of training runs."""
+"""A local folder in the Hub's layout, or one local file of weights; with * in its path, the folders
+of training runs.
+"""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -22,13 +24,24 @@ def open_files(checkpoint: Checkpoint, offline: bool) -> Files:  # noqa: ARG001 
     """
     path = Path(checkpoint.place)
     name = path.name if _is_of_a_file(checkpoint) else checkpoint.weights
-    return FolderFiles(RecordedFolder(_storage(checkpoint)), checkpoint.id, Choice(checkpoint.pickle, name), config=checkpoint.config)
+    return FolderFiles(
+        RecordedFolder(_storage(checkpoint)),
+        checkpoint.id,
+        Choice(checkpoint.pickle, name),
+        config=checkpoint.config,
+    )
 
 
 def state(checkpoint: Checkpoint, digest: Digest, questions: Sequence[Question]) -> str | None:
-    """Digest of what the files of a row answer to ``questions``; None without any, and if a file is unreadable."""
+    """Digest of what the files of a row answer to ``questions``; None without any, and if a file is
+    unreadable.
+    """
     with suppress(OSError, RowError):  # Reported when the row is opened.
-        return in_short(present_answers(_storage(checkpoint), questions, digest)) if questions else None
+        return (
+            in_short(present_answers(_storage(checkpoint), questions, digest))
+            if questions
+            else None
+        )
     return None
 
 
@@ -41,7 +54,11 @@ def seen(files: Files) -> tuple[str, tuple[Question, ...]]:
 def _storage(checkpoint: Checkpoint) -> Folder:
     """errors: RowError without such a folder"""
     path = Path(checkpoint.place)
-    return Folder(path.parent, checkpoint.id, named=path.name) if _is_of_a_file(checkpoint) else existing(path, checkpoint.id)
+    return (
+        Folder(path.parent, checkpoint.id, named=path.name)
+        if _is_of_a_file(checkpoint)
+        else existing(path, checkpoint.id)
+    )
 
 
 def _is_of_a_file(checkpoint: Checkpoint) -> bool:
@@ -49,7 +66,8 @@ def _is_of_a_file(checkpoint: Checkpoint) -> bool:
 
 
 def members(checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:  # noqa: ARG001 (a folder is always reachable)
-    """The folders that a pattern matches, run by run: a run is all that differs in the last part of the pattern with a *.
+    """The folders that a pattern matches, run by run: a run is all that differs in the last part of
+    the pattern with a *.
 
     errors: RowError where none matches, or their names do not give the steps
     """
@@ -64,22 +82,39 @@ def members(checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:  # n
         last = len(parts) - (len(pattern.parts) - marked[-1])
         runs.setdefault(parts[:last], {})["/".join(parts[last:])] = found
     if not runs:
-        raise RowError(f"{checkpoint.id}: no folder matches; expected the folders of checkpoints, such as runs/*/checkpoint-*")
-    start, rows, slugs = checkpoint.id.split(series.ANY)[0].rpartition("/")[0], list[Checkpoint](), list[str]()
+        raise RowError(
+            f"{checkpoint.id}: no folder matches; expected the folders of checkpoints, such as"
+            " runs/*/checkpoint-*"
+        )
+    start, rows, slugs = (
+        checkpoint.id.split(series.ANY)[0].rpartition("/")[0],
+        list[Checkpoint](),
+        list[str](),
+    )
     for names, folders in runs.items():
         single, name = len(runs) == 1, "/".join(names)
         slugs.append(
-            series.distinct(checkpoint.slug if single else f"{checkpoint.slug}--{slugify(name)}", slugs)
+            series.distinct(
+                checkpoint.slug if single else f"{checkpoint.slug}--{slugify(name)}", slugs
+            )
         )  # No slug of a row has two hyphens.
         title = checkpoint.title if single else f"{checkpoint.title} · {name}"
-        named = {step: {"place": str(path), "id": "/".join(filter(None, (start, *names, step)))} for step, path in folders.items()}
-        rows += series.members(checkpoint, (slugs[-1], title), named, "/".join(filter(None, (start, *names))))
+        named = {
+            step: {"place": str(path), "id": "/".join(filter(None, (start, *names, step)))}
+            for step, path in folders.items()
+        }
+        rows += series.members(
+            checkpoint, (slugs[-1], title), named, "/".join(filter(None, (start, *names)))
+        )
     return rows
 
 
 SOURCE = Source(
     key="folder",
-    describes="A local folder in the Hub's layout, or one file of weights, relative to this file. With *, the checkpoints of training runs.",
+    describes=(
+        "A local folder in the Hub's layout, or one file of weights, relative to this file. With *,"
+        " the checkpoints of training runs."
+    ),
     example="path/to/a/checkpoint",
     is_path=True,
     open=open_files,

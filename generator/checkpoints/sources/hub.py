@@ -1,4 +1,6 @@
-"""Repositories on the Hugging Face Hub, at one commit; only the bytes that are needed are downloaded."""
+"""Repositories on the Hugging Face Hub, at one commit; only the bytes that are needed are
+downloaded.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -57,9 +59,11 @@ def address(hub_id: str, revision: str | None) -> str:
 
 
 def pin(checkpoint: Checkpoint, offline: bool) -> Checkpoint:
-    """The row with its branch or tag replaced by the commit, and with the date of that commit if available.
+    """The row with its branch or tag replaced by the commit, and with the date of that commit if
+    available.
 
-    The commit is the current one, or the cached one without an answer; the row is unchanged if there is neither.
+    The commit is the current one, or the cached one without an answer; the row is unchanged if
+    there is neither.
     """
     requests.check_settings()
     revision, budget = checkpoint.revision or "main", RetryBudget(BEFORE_A_RUN, BEFORE_A_RUN)
@@ -67,7 +71,11 @@ def pin(checkpoint: Checkpoint, offline: bool) -> Checkpoint:
         commit = listing(checkpoint.place, revision, checkpoint.place, offline, budget).commit
     except AtlasError:
         return checkpoint  # Reported when the row is opened, which requests it again.
-    return replace(checkpoint, revision=commit, committed=committed(checkpoint.place, commit, checkpoint.place, offline))
+    return replace(
+        checkpoint,
+        revision=commit,
+        committed=committed(checkpoint.place, commit, checkpoint.place, offline),
+    )
 
 
 def members(checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:
@@ -82,20 +90,31 @@ def members(checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:
         wanted = series.range_of(checkpoint.revisions)
         names = [name for name in commits if wanted is not None and wanted.holds(name)]
         if not names:
-            raise RowError(f"{checkpoint.id}: no branch or tag within {checkpoint.revisions!r}; expected one of {len(commits):,}")
+            raise RowError(
+                f"{checkpoint.id}: no branch or tag within {checkpoint.revisions!r}; expected one"
+                f" of {len(commits):,}"
+            )
     else:
         names = list(checkpoint.revisions)
         if missing := [name for name in names if name not in commits]:
-            near = "".join(f"; nearest: {name}" for name in get_close_matches(missing[0], commits, n=1))
+            near = "".join(
+                f"; nearest: {name}" for name in get_close_matches(missing[0], commits, n=1)
+            )
             raise RowError(f"{checkpoint.id}: no branch or tag {missing[0]!r}{near}")
     named = {name: {"id": checkpoint.id, "revision": commits[name]} for name in names}
     return series.members(checkpoint, (checkpoint.slug, checkpoint.title), named, checkpoint.id)
 
 
 def state(checkpoint: Checkpoint, digest: Digest, questions: Sequence[Question]) -> str | None:  # noqa: ARG001 (a commit identifies all files)
-    """The commit, and the names of the files if these come from the cache of huggingface_hub alone; None without a commit."""
+    """The commit, and the names of the files if these come from the cache of huggingface_hub alone;
+    None without a commit.
+    """
     commit = checkpoint.revision or ""
-    return " ".join((commit, *only_cached(checkpoint.place, commit))) if COMMIT.fullmatch(commit) else None
+    return (
+        " ".join((commit, *only_cached(checkpoint.place, commit)))
+        if COMMIT.fullmatch(commit)
+        else None
+    )
 
 
 def received() -> int:

@@ -34,7 +34,10 @@ def run(checkpoint: Checkpoint) -> Run:
 
 SOURCE = Source(
     key="run",
-    describes="Numbers of a training run, as an atlas publishes them in data/runs/, relative to this file.",
+    describes=(
+        "Numbers of a training run, as an atlas publishes them in data/runs/, relative to this"
+        " file."
+    ),
     example="path/to/run.json",
     is_path=True,
     open=open_files,

@@ -1,4 +1,6 @@
-"""A folder to begin with: a list of checkpoints that needs no network, and a workflow that publishes its site."""
+"""A folder to begin with: a list of checkpoints that needs no network, and a workflow that
+publishes its site.
+"""
 
 import shutil
 from pathlib import Path
@@ -28,7 +30,10 @@ def write(folder: Path) -> None:
     for name, place in FILES.items():
         target = folder / place
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text((HERE / name).read_text(encoding="utf-8").replace("VERSION", __version__), encoding="utf-8")
+        target.write_text(
+            (HERE / name).read_text(encoding="utf-8").replace("VERSION", __version__),
+            encoding="utf-8",
+        )
     shutil.copyfile(ROOT / SCHEMA, folder / SCHEMA)
     for example in EXAMPLES:
         shutil.copytree(ROOT / "references" / example, folder / "examples" / example)

@@ -1,6 +1,8 @@
-"""Artifacts that follow from libraries and the program alone, whatever the list: shipped for one version of each library, made once on a machine for others.
+"""Artifacts that follow from libraries and the program alone, whatever the list: shipped for one
+version of each library, made once on a machine for others.
 
-``python -m generator precompute`` writes what is shipped anew, after a change of the program that changes it or of a version in constraints.txt.
+``python -m generator precompute`` writes what is shipped anew, after a change of the program that
+changes it or of a version in constraints.txt.
 """
 
 import json
@@ -28,13 +30,19 @@ LIBRARIES = {
 
 
 def shipped(name: str) -> bytes | None:
-    """An artifact as it is shipped; None for any other name, and where an installed library has another version."""
-    is_current = name in LIBRARIES and all(_version(library) == _made_with()[library] for library in LIBRARIES[name])
+    """An artifact as it is shipped; None for any other name, and where an installed library has
+    another version.
+    """
+    is_current = name in LIBRARIES and all(
+        _version(library) == _made_with()[library] for library in LIBRARIES[name]
+    )
     return (FOLDER / f"{name}.json").read_bytes() if is_current else None
 
 
 def once(name: str, maker: Maker) -> bytes:
-    """The result of ``maker``, or what this machine has of it, made by the same program and libraries."""
+    """The result of ``maker``, or what this machine has of it, made by the same program and
+    libraries.
+    """
     machine, code = BlobCache(user_cache_path(PROGRAM)), versions.code().encode()
     if (cached := machine.get(name)) is not None and cached.startswith(code):
         return cached.removeprefix(code)
@@ -50,8 +58,13 @@ def _version(library: str) -> str:
 
 def write(artifacts: Mapping[str, bytes]) -> None:
     """Ship all ``artifacts``, by name, for the installed versions."""
-    made_with = {library: _version(library) for libraries in LIBRARIES.values() for library in libraries}
-    for name, data in {**artifacts, VERSIONS: json.dumps(made_with, indent=1, sort_keys=True).encode() + b"\n"}.items():
+    made_with = {
+        library: _version(library) for libraries in LIBRARIES.values() for library in libraries
+    }
+    for name, data in {
+        **artifacts,
+        VERSIONS: json.dumps(made_with, indent=1, sort_keys=True).encode() + b"\n",
+    }.items():
         (FOLDER / f"{name}.json").write_bytes(data)
 
 

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.checkpoints.model.stacks import Stack, stacks
-from generator.contracts import Encoding, Files, InPrint, ModelConfig, Numbers, Picture, Provenance, Published, Recomputed, Scheme
+from generator.contracts import (
+    Encoding,
+    Files,
+    InPrint,
+    ModelConfig,
+    Numbers,
+    Picture,
+    Provenance,
+    Published,
+    Recomputed,
+    Scheme,
+)
 from generator.encodings import Form, OffsetBias
 from generator.errors import RowError
 from generator.figures.panels import panels
@@ -25,16 +36,20 @@ MOST_HEADS = 4096
 SHOWN = 128  # offsets in the form; the bias is linear beyond.
 PAPER = InPrint("Press et al. 2022 (arXiv 2108.12409)", "section 3")
 STEEPEST = 8.0  # Press et al. 2022, section 3: the slopes end at 2^−8.
-LEFT_OUT = "The slopes use alibi_bias_max from config.json. The code of transformers ignores that setting and uses 8."
+LEFT_OUT = (
+    "The slopes use alibi_bias_max from config.json. The code of transformers ignores that setting"
+    " and uses 8."
+)
 BOTH_SIDES = "In an encoder, the penalty grows with distance in both directions."
 NOTE = "No tensor is stored: the slopes follow from the number of heads."
 
 
 def slopes(n_heads: int, steepest: float = STEEPEST) -> Floats:
-    """Slope of every head (Press et al. 2022, arXiv 2108.12409, section 3, and the authors' code for other numbers of heads).
+    """Slope of every head (Press et al. 2022, arXiv 2108.12409, section 3, and the authors' code
+    for other numbers of heads).
 
-    2^(−8h/n) for h = 1 … n where n is a power of two; otherwise those of the next lower power of two, then every other
-    one of the next higher.
+    2^(−8h/n) for h = 1 … n where n is a power of two; otherwise those of the next lower power of
+    two, then every other one of the next higher.
     steepest: the 8 in this formula, which MPT can change
     returns: (n_heads,), logits per position
     """
@@ -79,15 +94,30 @@ def _encoding(stack: Stack) -> Encoding[Form]:
         slope, rounding_notes = bfloat16(slope) / math.sqrt(head_dim), _rounding_notes(head_dim)
     is_causal = stack.kind == "decoder"
     offsets = np.arange(-SHOWN, 1 if is_causal else SHOWN + 1)
-    form = OffsetBias(frozen(-slope[:, None] * np.abs(offsets)), frozen(offsets), is_causal, beyond="linear")
+    form = OffsetBias(
+        frozen(-slope[:, None] * np.abs(offsets)), frozen(offsets), is_causal, beyond="linear"
+    )
     notes = (NOTE, *rounding_notes, *(() if is_causal else (BOTH_SIDES,)))
-    return Encoding(stack.part, SCHEME.key, form, Provenance("config.json", shape=(n_heads,)), notes, stack=stack.kind)
+    return Encoding(
+        stack.part,
+        SCHEME.key,
+        form,
+        Provenance("config.json", shape=(n_heads,)),
+        notes,
+        stack=stack.kind,
+    )
 
 
 def _rounding_notes(head_dim: int) -> tuple[str, str]:
     return (
-        f"This family rounds the slopes to bfloat16 and divides the bias by √{head_dim}, as part of the logit. The values shown include both steps.",
-        "It also rounds slope × key position to bfloat16, so the bias grows in steps far into a text. These steps are not shown.",
+        (
+            f"This family rounds the slopes to bfloat16 and divides the bias by √{head_dim}, as"
+            " part of the logit. The values shown include both steps."
+        ),
+        (
+            "It also rounds slope × key position to bfloat16, so the bias grows in steps far into a"
+            " text. These steps are not shown."
+        ),
     )
 
 
@@ -100,22 +130,36 @@ def _numbers() -> Numbers:
 def _draw(numbers: Numbers) -> "Figure":
     figure, (axes,) = panels(1, height=3.2)
     for head, line in enumerate(numbers["lines"]):
-        axes.plot(numbers["offsets"], line, color=SERIES[head], label=f"head {head + 1}: slope 1/{rounded(1 / numbers['slopes'][head], 0)}")
-    axes.set(xlabel="offset: key minus query (positions)", ylabel="bias (logit)", xlim=(-64, 0), ylim=(-10.0, 0.3))
+        axes.plot(
+            numbers["offsets"],
+            line,
+            color=SERIES[head],
+            label=f"head {head + 1}: slope 1/{rounded(1 / numbers['slopes'][head], 0)}",
+        )
+    axes.set(
+        xlabel="offset: key minus query (positions)",
+        ylabel="bias (logit)",
+        xlim=(-64, 0),
+        ylim=(-10.0, 0.3),
+    )
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
 
 
 def _alt(numbers: Numbers) -> str:
     first, last = 1 / numbers["slopes"][[0, -1]]
-    return f"{len(numbers['slopes'])} straight lines that meet at offset 0 with bias 0, with slopes from 1/{rounded(first, 0)} to 1/{rounded(last, 0)}."
+    return (
+        f"{len(numbers['slopes'])} straight lines that meet at offset 0 with bias 0, with slopes"
+        f" from 1/{rounded(first, 0)} to 1/{rounded(last, 0)}."
+    )
 
 
 PICTURE = Picture(
     caption="The bias of each head in a model with 8 heads. Nothing here is learned.",
     how_to_read=(
-        "Offset 0, at the right, is the query itself; earlier keys lie to the left. A lower line means less weight for a key, before its content counts. "
-        "The steepest head hardly sees beyond ten positions; the flattest loses a quarter of a logit over all 64."
+        "Offset 0, at the right, is the query itself; earlier keys lie to the left. A lower line"
+        " means less weight for a key, before its content counts. The steepest head hardly sees"
+        " beyond ten positions; the flattest loses a quarter of a logit over all 64."
     ),
     numbers=_numbers,
     alt=_alt,
@@ -127,7 +171,10 @@ SCHEME = Scheme(
     key="alibi",
     title="ALiBi",
     also=("attention with linear biases",),
-    summary="A penalty on the attention logit that grows linearly with distance; each head has its own fixed slope.",
+    summary=(
+        "A penalty on the attention logit that grows linearly with distance; each head has its own"
+        " fixed slope."
+    ),
     acts_in="logits",
     looked_for="a config that asks for ALiBi",
     order=50,

@@ -1,4 +1,5 @@
 """Model families with ALiBi that config.json does not describe in full."""
 
 ALWAYS = frozenset({"bloom"})  # ALiBi without a setting.
-ROUNDED = frozenset({"falcon"})  # A bias in bfloat16, and logits that are divided by √d after it is added.
+# A bias in bfloat16, and logits that are divided by √d after it is added.
+ROUNDED = frozenset({"falcon"})

@@ -1,4 +1,6 @@
-"""Convolutional position embedding: a convolution over the sequence, whose output is added to the input."""
+"""Convolutional position embedding: a convolution over the sequence, whose output is added to the
+input.
+"""
 
 import re
 from typing import TYPE_CHECKING
@@ -18,8 +20,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # The weight, or its direction under weight normalisation (arXiv 1602.07868).
-NAME = re.compile(r"(^|\.)pos_conv_embed\.(layers\.(?P<number>\d+)\.)?conv\.(?P<kind>weight|weight_v|parametrizations\.weight\.original1)$")
-LENGTH = {"weight_v": "weight_g", "parametrizations.weight.original1": "parametrizations.weight.original0"}
+NAME = re.compile(
+    r"(^|\.)pos_conv_embed\.(layers\.(?P<number>\d+)\.)?conv\.(?P<kind>weight|weight_v|parametrizations\.weight\.original1)$"
+)
+LENGTH = {
+    "weight_v": "weight_g",
+    "parametrizations.weight.original1": "parametrizations.weight.original0",
+}
 MOST_VALUES = 2**27
 
 
@@ -28,43 +35,79 @@ def find(files: Files) -> list[Encoding[Form]]:
 
     errors: RowError when a weight has an unexpected shape, or its length is missing
     """
-    names = [name for name in in_order(files.tensors) if NAME.search(name)] if files.config.family not in UNUSED else []
+    names = (
+        [name for name in in_order(files.tensors) if NAME.search(name)]
+        if files.config.family not in UNUSED
+        else []
+    )
     return [_encoding(files, name) for name in names]
 
 
 def _encoding(files: Files, name: str) -> Encoding[Form]:
     tensor, match = files.tensors[name], NAME.search(name)
     number = match["number"] if match else None
-    if len(tensor.shape) != 3 or min(tensor.shape) < 1 or np.prod(tensor.shape, dtype=float) > MOST_VALUES:
-        raise RowError(f"{files.where}: {name} has shape {tensor.shape}; expected (channels, channels of a group, width)")
+    if (
+        len(tensor.shape) != 3
+        or min(tensor.shape) < 1
+        or np.prod(tensor.shape, dtype=float) > MOST_VALUES
+    ):
+        raise RowError(
+            f"{files.where}: {name} has shape {tensor.shape}; expected (channels, channels of a"
+            " group, width)"
+        )
     weights, normed = _weights(files, name, match["kind"] if match else "")
     width = tensor.shape[2]
     # Padded by width // 2 on both sides; where the width is even, the last output is dropped.
     form = Convolution(frozen(weights), frozen(np.arange(width) - width // 2))
-    groups = f"Its {tensor.shape[0]} channels form groups of {tensor.shape[1]}; each channel sees only its own group."
+    groups = (
+        f"Its {tensor.shape[0]} channels form groups of {tensor.shape[1]}; each channel sees only"
+        " its own group."
+    )
     part = stack(name) if number is None else f"{stack(name)} convolution {number}"
-    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (groups, *normed), "audio", stack_kind(name))
+    return Encoding(
+        part,
+        SCHEME.key,
+        form,
+        Provenance.of(files, name),
+        (groups, *normed),
+        "audio",
+        stack_kind(name),
+    )
 
 
 def _weights(files: Files, name: str, kind: str) -> tuple[Floats, tuple[str, ...]]:
-    """The weights (n_channels, n_channels_of_group, width), length times direction under weight normalisation, and notes on that."""
+    """The weights (n_channels, n_channels_of_group, width), length times direction under weight
+    normalisation, and notes on that.
+    """
     weights = files.tensor(name)
     if kind not in LENGTH:
         return weights, ()
     length_name = name[: -len(kind)] + LENGTH[kind]
     expected = (1, 1, weights.shape[2])
     if length_name not in files.tensors or files.tensors[length_name].shape != expected:
-        raise RowError(f"{files.where}: {name} without a tensor {length_name} of shape {expected}; expected both")
+        raise RowError(
+            f"{files.where}: {name} without a tensor {length_name} of shape {expected}; expected"
+            " both"
+        )
     directions = np.sqrt(np.sum(weights**2, axis=(0, 1), keepdims=True))
-    scaled = np.divide(weights, directions, out=np.zeros_like(weights), where=directions > 0.0) * files.tensor(length_name)
-    return scaled, ("The norm and direction of the weights at each offset are stored separately; they are combined here.",)
+    scaled = np.divide(
+        weights, directions, out=np.zeros_like(weights), where=directions > 0.0
+    ) * files.tensor(length_name)
+    return scaled, (
+        (
+            "The norm and direction of the weights at each offset are stored separately; they are"
+            " combined here."
+        ),
+    )
 
 
 N_SHOWN, WIDTH_SHOWN = 24, 8
 
 
 def _numbers() -> Numbers:
-    """A convolution of width 8 over 24 frames: offset by frame and input frame (24, 24), NaN out of reach, and inputs by frame (24,)."""
+    """A convolution of width 8 over 24 frames: offset by frame and input frame (24, 24), NaN out of
+    reach, and inputs by frame (24,).
+    """
     index = np.arange(N_SHOWN)
     offsets = (index[None, :] - index[:, None]).astype(np.float64)
     reached = (offsets >= -(WIDTH_SHOWN // 2)) & (offsets < WIDTH_SHOWN - WIDTH_SHOWN // 2)
@@ -85,14 +128,22 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     reached = numbers["heard"]
-    return f"A band along the diagonal of {reached.size} by {reached.size} frames, and a line: {reached[0]} input frames reach the first output, {reached.max()} the middle, {reached[-1]} the last."
+    return (
+        f"A band along the diagonal of {reached.size} by {reached.size} frames, and a line:"
+        f" {reached[0]} input frames reach the first output, {reached.max()} the middle,"
+        f" {reached[-1]} the last."
+    )
 
 
 PICTURE = Picture(
-    caption="Input frames that a convolution of width 8 (offsets −4 to 3) combines for each output. Outputs near an end combine fewer: the only sign of absolute position.",
+    caption=(
+        "Input frames that a convolution of width 8 (offsets −4 to 3) combines for each output."
+        " Outputs near an end combine fewer: the only sign of absolute position."
+    ),
     how_to_read=(
-        "Row: output frame; column: input frame. Each colour is an offset with its own weight matrix, so past and future differ. "
-        "White is out of reach. The line counts the input frames; where it is lower, zeros fill the window."
+        "Row: output frame; column: input frame. Each colour is an offset with its own weight"
+        " matrix, so past and future differ. White is out of reach. The line counts the input"
+        " frames; where it is lower, zeros fill the window."
     ),
     numbers=_numbers,
     alt=_alt,
@@ -104,7 +155,10 @@ SCHEME = Scheme(
     key="convolution",
     title="Convolution",
     also=("convolutional positional embedding (wav2vec 2.0)",),
-    summary="The output of a wide convolution is added to the input, so each position carries traces of its neighbours.",
+    summary=(
+        "The output of a wide convolution is added to the input, so each position carries traces of"
+        " its neighbours."
+    ),
     acts_in="input",
     looked_for="pos_conv_embed among the tensors",
     order=38,

@@ -1,4 +1,6 @@
-"""Disentangled attention (DeBERTa): a vector for each offset, multiplied with queries and with keys."""
+"""Disentangled attention (DeBERTa): a vector for each offset, multiplied with queries and with
+keys.
+"""
 
 import re
 from typing import TYPE_CHECKING
@@ -24,17 +26,20 @@ MOST_OFFSETS = 4096
 
 
 def buckets(offsets: Array, n_buckets: int, max_position: int) -> Array:
-    """Signed bucket of each offset (DeBERTa version 2; He et al. 2021, arXiv 2006.03654, and the code published with it).
+    """Signed bucket of each offset (DeBERTa version 2; He et al. 2021, arXiv 2006.03654, and the
+    code published with it).
 
-    Offsets up to n_buckets/2 in size have one bucket each; beyond, the width of a bucket grows with the logarithm of the
-    distance, up to ``max_position``. Computed in float32, as in the model.
+    Offsets up to n_buckets/2 in size have one bucket each; beyond, the width of a bucket grows with
+    the logarithm of the distance, up to ``max_position``. Computed in float32, as in the model.
     offsets: (n_offsets,), positions; returns: (n_offsets,), int
     """
     middle = n_buckets // 2
     distance = np.maximum(np.abs(offsets), middle).astype(np.float32) / np.float32(middle)
     share = np.log(distance) / np.log(np.float32((max_position - 1) / middle))
     wide = np.ceil(share * np.float32(middle - 1)).astype(np.int64) + middle
-    return np.asarray(np.where(np.abs(offsets) <= middle, offsets, wide * np.sign(offsets)), dtype=np.int64)
+    return np.asarray(
+        np.where(np.abs(offsets) <= middle, offsets, wide * np.sign(offsets)), dtype=np.int64
+    )
 
 
 def find(files: Files) -> list[Encoding[Form]]:
@@ -58,7 +63,9 @@ def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
     span = tensor.shape[0] // 2
     form = RelativeTable(frozen(vectors[np.clip(moved + span, 0, 2 * span - 1)]), frozen(offsets))
     notes = (*normed, *_notes(files, n_buckets), "All layers share these vectors.")
-    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), notes, stack=stack_kind(name))
+    return Encoding(
+        part, SCHEME.key, form, Provenance.of(files, name), notes, stack=stack_kind(name)
+    )
 
 
 def _sizes(files: Files, name: str) -> tuple[int, int | None]:
@@ -71,12 +78,19 @@ def _sizes(files: Files, name: str) -> tuple[int, int | None]:
     n_buckets = None if files.config.family in EXACT else config.count("position_buckets")
     reach = config.count("max_relative_positions") or files.config.size("n_positions") or 512
     n_rows = 2 * (n_buckets or whole(reach, f"{files.where}: max_relative_positions"))
-    if len(shape) != 2 or shape[0] != n_rows or (n_buckets is not None and not 2 <= n_buckets // 2 < reach - 1):
+    if (
+        len(shape) != 2
+        or shape[0] != n_rows
+        or (n_buckets is not None and not 2 <= n_buckets // 2 < reach - 1)
+    ):
         raise RowError(
-            f"{files.where}: {name} has shape {shape}, for {n_buckets or 'no'} buckets and {reach} offsets; expected two rows for each"
+            f"{files.where}: {name} has shape {shape}, for {n_buckets or 'no'} buckets and {reach}"
+            " offsets; expected two rows for each"
         )
     if reach > MOST_OFFSETS:
-        raise RowError(f"{files.where}: {reach:,} offsets each way; expected at most {MOST_OFFSETS:,}")
+        raise RowError(
+            f"{files.where}: {reach:,} offsets each way; expected at most {MOST_OFFSETS:,}"
+        )
     return reach, n_buckets
 
 
@@ -84,7 +98,11 @@ def _vectors(files: Files, name: str) -> tuple[Floats, tuple[str, ...]]:
     """The vectors (n_rows, d_model) after LayerNorm, if the config has it, and a note on that."""
     rows = files.tensor(name)
     norms = files.config.anywhere.text("norm_rel_ebd")
-    if files.config.family in EXACT or norms is None or LAYER_NORM not in [word.strip() for word in norms.lower().split("|")]:
+    if (
+        files.config.family in EXACT
+        or norms is None
+        or LAYER_NORM not in [word.strip() for word in norms.lower().split("|")]
+    ):
         return rows, ()
     stem = NAME.sub(r"\1LayerNorm.", name)
     parameters = [
@@ -92,7 +110,10 @@ def _vectors(files: Files, name: str) -> tuple[Floats, tuple[str, ...]]:
         for words in (("weight", "gamma"), ("bias", "beta"))
     ]
     if None in parameters:
-        raise RowError(f"{files.where}: norm_rel_ebd is {norms!r:.60}, and no tensor is named {stem}weight and bias; expected both")
+        raise RowError(
+            f"{files.where}: norm_rel_ebd is {norms!r:.60}, and no tensor is named {stem}weight and"
+            " bias; expected both"
+        )
     weight, bias = (files.tensor(str(parameter)) for parameter in parameters)
     epsilon = files.config.positive("layer_norm_eps", 1e-7)
     spread = np.sqrt(rows.var(axis=1, keepdims=True) + epsilon)
@@ -105,13 +126,24 @@ def _notes(files: Files, n_buckets: int | None) -> tuple[str, ...]:
     kinds = (config.text("pos_att_type") or "").split("|") + list(config.listed("pos_att_type"))
     used = {"c2p": "queries (content to position)", "p2c": "keys (position to content)"}
     with_what = " and ".join(text for kind, text in used.items() if kind in kinds)
-    uses = (f"After a learned projection in each layer, they are multiplied with {with_what}.",) if with_what else ()
-    near = f"The {n_buckets // 2} nearest offsets in each direction have their own vector; farther offsets share." if n_buckets else ""
+    uses = (
+        (f"After a learned projection in each layer, they are multiplied with {with_what}.",)
+        if with_what
+        else ()
+    )
+    near = (
+        f"The {n_buckets // 2} nearest offsets in each direction have their own vector; farther"
+        " offsets share."
+        if n_buckets
+        else ""
+    )
     return (*((near,) if near else ()), *uses)
 
 
 def _numbers() -> Numbers:
-    """Row of the table by offset (key minus query), with the published sizes of both versions: (n_offsets,) each."""
+    """Row of the table by offset (key minus query), with the published sizes of both versions:
+    (n_offsets,) each.
+    """
     offsets = np.arange(-640, 641)
     return {
         "offsets": offsets,
@@ -133,14 +165,20 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     ranges = (f"{numbers[name].max()} to {numbers[name].min()}" for name in ("first", "later"))
-    return "Two lines that fall from row {} and {}: the first straight between two flat ends, the second curved.".format(*ranges)
+    return (
+        "Two lines that fall from row {} and {}: the first straight between two flat ends, the"
+        " second curved.".format(*ranges)
+    )
 
 
 PICTURE = Picture(
-    caption="The row of the table that each offset uses, in the first version and in versions 2 and 3.",
+    caption=(
+        "The row of the table that each offset uses, in the first version and in versions 2 and 3."
+    ),
     how_to_read=(
-        "Where the line is steep, every offset has its own vector. Where it is flat, offsets share one: beyond 512 in the first version, "
-        "increasingly from 128 on in the later ones. Rows are stored by query minus key, so the line falls."
+        "Where the line is steep, every offset has its own vector. Where it is flat, offsets share"
+        " one: beyond 512 in the first version, increasingly from 128 on in the later ones. Rows"
+        " are stored by query minus key, so the line falls."
     ),
     numbers=_numbers,
     alt=_alt,
@@ -151,8 +189,14 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="deberta",
     title="Disentangled attention",
-    also=("relative position embedding of DeBERTa", "content-to-position and position-to-content attention"),
-    summary="A learned vector for each offset, or range of offsets, multiplied with queries and keys in every layer.",
+    also=(
+        "relative position embedding of DeBERTa",
+        "content-to-position and position-to-content attention",
+    ),
+    summary=(
+        "A learned vector for each offset, or range of offsets, multiplied with queries and keys in"
+        " every layer."
+    ),
     acts_in="logits",
     looked_for="rel_embeddings.weight among the tensors",
     order=32,

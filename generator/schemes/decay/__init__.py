@@ -1,4 +1,6 @@
-"""Decay: recurrent layers and linear attention, whose state forgets at a rate for each head or channel."""
+"""Decay: recurrent layers and linear attention, whose state forgets at a rate for each head or
+channel.
+"""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -16,7 +18,13 @@ from generator.figures.lines import DOTTED
 from generator.figures.panels import panels
 from generator.figures.style import MUTED, SERIES
 from generator.numerics.arrays import Floats
-from generator.schemes.decay.families import ALTERNATING, FROM_WEIGHTS, LIGHTNING, RETENTION, WITHOUT_TYPE
+from generator.schemes.decay.families import (
+    ALTERNATING,
+    FROM_WEIGHTS,
+    LIGHTNING,
+    RETENTION,
+    WITHOUT_TYPE,
+)
 from generator.schemes.decay.stored import MOST_LAYERS, LayerDecay, layer_decays
 from generator.text import pattern, rounded
 
@@ -25,23 +33,34 @@ if TYPE_CHECKING:
 
 MOST_HEADS = 4096
 LINEAR = "linear_attention"  # Type of a layer, in a config.
-ZERO_INPUT = "The rate depends on content: each token adds a term to the bias. The rate shown is for a term of 0."
+ZERO_INPUT = (
+    "The rate depends on content: each token adds a term to the bias. The rate shown is for a term"
+    " of 0."
+)
 OF_ALL = "The tensor and digest below belong to the first of these layers."
 BY_RULE = "No tensor is stored: the rates follow from the numbers of heads and layers."
-OF_PAPER = "transformers has no code for this family; the rates are those of the paper (arXiv 2307.08621, section 2.2)."
+OF_PAPER = (
+    "transformers has no code for this family; the rates are those of the paper (arXiv 2307.08621,"
+    " section 2.2)."
+)
 
 
 def lightning(n_heads: int, layer: int, n_layers: int) -> Floats:
-    """Rates of a layer of lightning attention in MiniMax (arXiv 2501.08313, by the code of transformers).
+    """Rates of a layer of lightning attention in MiniMax (arXiv 2501.08313, by the code of
+    transformers).
 
     2^(−8h/H) · (1 − l / (L − 1 + 10⁻⁵) + 10⁻⁵) for head h = 1 … H in layer l = 0 … L − 1
     returns: (n_heads,), e-foldings per position
     """
-    return np.asarray(2.0 ** (-8.0 * np.arange(1, n_heads + 1) / n_heads) * (1.0 - layer / (n_layers - 1 + 1e-5) + 1e-5))
+    return np.asarray(
+        2.0 ** (-8.0 * np.arange(1, n_heads + 1) / n_heads)
+        * (1.0 - layer / (n_layers - 1 + 1e-5) + 1e-5)
+    )
 
 
 def retention(n_heads: int) -> Floats:
-    """Rates of RetNet (Sun et al. 2023, arXiv 2307.08621, section 2.2): −log(1 − 2^(−5−h)) for h = 0 … H − 1.
+    """Rates of RetNet (Sun et al. 2023, arXiv 2307.08621, section 2.2): −log(1 − 2^(−5−h)) for h =
+    0 … H − 1.
 
     returns: (n_heads,), e-foldings per position, the same in all layers
     """
@@ -49,7 +68,8 @@ def retention(n_heads: int) -> Floats:
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    """The decays of recurrent layers: from the weights, or by a rule of the config; none without either.
+    """The decays of recurrent layers: from the weights, or by a rule of the config; none without
+    either.
 
     errors: RowError when sizes are missing or invalid, or the shapes of tensors do not match
     """
@@ -69,7 +89,10 @@ def _by_rule(stack: Stack) -> list[Encoding[Form]]:
     config = stack.config
     n_heads, n_layers = config.needed("n_heads"), config.needed("n_layers")
     if n_heads > MOST_HEADS or n_layers > MOST_LAYERS:
-        raise RowError(f"{config.where}: {n_heads:,} heads in {n_layers:,} layers; expected at most {MOST_HEADS:,} in {MOST_LAYERS:,}")
+        raise RowError(
+            f"{config.where}: {n_heads:,} heads in {n_layers:,} layers; expected at most"
+            f" {MOST_HEADS:,} in {MOST_LAYERS:,}"
+        )
     if config.family in RETENTION:
         # With another rule, config.json does not give the range of the rates.
         layers = list(range(n_layers)) if config.value("use_default_gamma", True) is True else []
@@ -82,11 +105,24 @@ def _by_rule(stack: Stack) -> list[Encoding[Form]]:
     note = (OF_PAPER,) if config.family in RETENTION else _layers_note(layers, n_layers, config)
     form = Decay.of(np.stack(rates), tuple(layers), "head", at_zero_input=False)
     origin = Provenance("config.json", shape=form.rates.shape)
-    return [Encoding(_part(stack), SCHEME.key, form, origin, (BY_RULE, *note), stack.modality, stack.kind, form.layers)]
+    return [
+        Encoding(
+            _part(stack),
+            SCHEME.key,
+            form,
+            origin,
+            (BY_RULE, *note),
+            stack.modality,
+            stack.kind,
+            form.layers,
+        )
+    ]
 
 
 def _part(stack: Stack) -> str:
-    """The layers with a state; a hybrid has layers of attention between these, which other schemes show."""
+    """The layers with a state; a hybrid has layers of attention between these, which other schemes
+    show.
+    """
     return "recurrent layers" if stack.part == "decoder" else f"{stack.part} recurrent layers"
 
 
@@ -106,12 +142,29 @@ def _from_weights(files: Files, stack: Stack) -> Iterator[Encoding[Form]]:
     for members in kinds:
         first = members[0]
         rates = np.stack([member.rates for member in members])  # (n_layers, n_units)
-        form = Decay.of(rates, tuple(member.layer for member in members), first.unit, first.at_zero_input)
-        part = _part(stack) if len(kinds) == 1 else f"{_part(stack)} {first.stack} {first.rates.size}"
+        form = Decay.of(
+            rates, tuple(member.layer for member in members), first.unit, first.at_zero_input
+        )
+        part = (
+            _part(stack) if len(kinds) == 1 else f"{_part(stack)} {first.stack} {first.rates.size}"
+        )
         n_layers = stack.config.size("n_layers")
-        others = _layers_note(form.layers, n_layers, stack.config) if n_layers and len(kinds) == 1 else ()
+        others = (
+            _layers_note(form.layers, n_layers, stack.config)
+            if n_layers and len(kinds) == 1
+            else ()
+        )
         notes = (*first.notes, *((ZERO_INPUT,) if first.at_zero_input else ()), *others, OF_ALL)
-        yield Encoding(part, SCHEME.key, form, Provenance.of(files, first.name), notes, stack.modality, stack.kind, form.layers)
+        yield Encoding(
+            part,
+            SCHEME.key,
+            form,
+            Provenance.of(files, first.name),
+            notes,
+            stack.modality,
+            stack.kind,
+            form.layers,
+        )
 
 
 def _kind(decay: LayerDecay) -> tuple[str, str, int]:
@@ -119,18 +172,28 @@ def _kind(decay: LayerDecay) -> tuple[str, str, int]:
 
 
 def _layers_note(layers: Sequence[int], n_layers: int, config: ModelConfig) -> tuple[str, ...]:
-    """Note on the layers with a decay where others have none, and on those between them where these have no encoding."""
+    """Note on the layers with a decay where others have none, and on those between them where these
+    have no encoding.
+    """
     if len(layers) >= n_layers:
         return ()
-    between = " The attention layers between them have no position encoding." if attends_without_encoding(config) else ""
-    return (f"{len(layers)} of {n_layers} layers have a decaying state: {pattern(layers)}.{between}",)
+    between = (
+        " The attention layers between them have no position encoding."
+        if attends_without_encoding(config)
+        else ""
+    )
+    return (
+        f"{len(layers)} of {n_layers} layers have a decaying state: {pattern(layers)}.{between}",
+    )
 
 
 N_SHOWN, HEADS_SHOWN = 256, 4
 
 
 def _numbers() -> Numbers:
-    """Shares left by distance (n_heads, n_distances): of RetNet's first heads, and of a key's weight by the slopes of ALiBi."""
+    """Shares left by distance (n_heads, n_distances): of RetNet's first heads, and of a key's
+    weight by the slopes of ALiBi.
+    """
     distances = np.arange(N_SHOWN + 1)
     slopes = 2.0 ** -np.arange(2.0, 2.0 * HEADS_SHOWN + 1, 2.0)  # Every second one of 8 heads.
     return {
@@ -144,32 +207,49 @@ def _draw(numbers: Numbers) -> "Figure":
     figure, axes = panels(2, height=3.2)
     titles = {"retention": "RetNet: state", "slopes": "ALiBi: weight of an equally good key"}
     labels = {
-        "retention": [f"head {head + 1}: 1 − 1/{2 ** (head + 5)} a step" for head in range(HEADS_SHOWN)],
-        "slopes": [f"head {2 * head + 2} of 8: slope 1/{4 ** (head + 1)}" for head in range(HEADS_SHOWN)],
+        "retention": [
+            f"head {head + 1}: 1 − 1/{2 ** (head + 5)} a step" for head in range(HEADS_SHOWN)
+        ],
+        "slopes": [
+            f"head {2 * head + 2} of 8: slope 1/{4 ** (head + 1)}" for head in range(HEADS_SHOWN)
+        ],
     }
     for ax, (name, title) in zip(axes, titles.items(), strict=True):
         ax.axhline(0.5, color=MUTED, linewidth=0.8, linestyle=DOTTED)
         for head, line in enumerate(numbers[name]):
             ax.plot(numbers["distances"], line, color=SERIES[head], label=labels[name][head])
-        ax.set(xlabel="distance (positions)", ylabel="remaining share", xlim=(0, N_SHOWN), ylim=(0.0, 1.02))
+        ax.set(
+            xlabel="distance (positions)",
+            ylabel="remaining share",
+            xlim=(0, N_SHOWN),
+            ylim=(0.0, 1.02),
+        )
         ax.set_title(title)
         ax.legend(loc="upper right")
     return figure
 
 
 def _alt(numbers: Numbers) -> str:
-    ends = {name: f"{rounded(numbers[name][0, -1], 4, 0.0)} to {rounded(numbers[name][-1, -1], 2)}" for name in ("retention", "slopes")}
+    ends = {
+        name: f"{rounded(numbers[name][0, -1], 4, 0.0)} to {rounded(numbers[name][-1, -1], 2)}"
+        for name in ("retention", "slopes")
+    }
     return (
-        f"Two panels of {HEADS_SHOWN} curves that start at 1 and fall ever more slowly. After {N_SHOWN} positions, "
-        f"{ends['retention']} remains in RetNet and {ends['slopes']} in ALiBi."
+        f"Two panels of {HEADS_SHOWN} curves that start at 1 and fall ever more slowly. After"
+        f" {N_SHOWN} positions, {ends['retention']} remains in RetNet and {ends['slopes']} in"
+        " ALiBi."
     )
 
 
 PICTURE = Picture(
-    caption="First: how much of the state remains in RetNet's first four heads, by its rule. Second: how much ALiBi lowers the weight of a key that matches as well as the query's own.",
+    caption=(
+        "First: how much of the state remains in RetNet's first four heads, by its rule. Second:"
+        " how much ALiBi lowers the weight of a key that matches as well as the query's own."
+    ),
     how_to_read=(
-        "Both are exponentials: each position takes the same share of what remains. The half-distance is where a curve crosses the dotted line: "
-        "22 positions for RetNet's first head, 177 for its fourth."
+        "Both are exponentials: each position takes the same share of what remains. The"
+        " half-distance is where a curve crosses the dotted line: 22 positions for RetNet's first"
+        " head, 177 for its fourth."
     ),
     numbers=_numbers,
     alt=_alt,
@@ -180,10 +260,23 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="decay",
     title="Decay",
-    also=("forgetting", "state space models", "linear attention", "gated delta networks", "lightning attention", "retention"),
-    summary="Recurrent layers keep a state that decays with every position, so recent tokens count more.",
+    also=(
+        "forgetting",
+        "state space models",
+        "linear attention",
+        "gated delta networks",
+        "lightning attention",
+        "retention",
+    ),
+    summary=(
+        "Recurrent layers keep a state that decays with every position, so recent tokens count"
+        " more."
+    ),
     acts_in="state",
-    looked_for="recurrent layers whose decay rate is stored or follows from a rule (Mamba, RWKV, gated delta nets, lightning attention …)",
+    looked_for=(
+        "recurrent layers whose decay rate is stored or follows from a rule (Mamba, RWKV, gated"
+        " delta nets, lightning attention …)"
+    ),
     order=55,
     find=find,
     picture=PICTURE,

@@ -20,7 +20,8 @@ from generator.schemes.decay.families import (
     lower_bound,
 )
 
-BIASES = ("dt_bias", "dt_proj.bias", "dt_proj_bias", "ssm_dt.bias")  # Of the step, beside A_log or NEGATED.
+# Of the step, beside A_log or NEGATED.
+BIASES = ("dt_bias", "dt_proj.bias", "dt_proj_bias", "ssm_dt.bias")
 NEGATED = "ssm_a"  # −exp(A_log), in files of llama.cpp.
 NAME = re.compile(
     r"^(?P<stack>(?:.*?\.)?)(?P<layer>\d+)\.(?:.*\.)?(?P<kind>A_log|ssm_a|time_decay|recurrent_param|fgate_preact\.bias|ifgate_preact\.bias)$"
@@ -30,9 +31,13 @@ MOST_LAYERS = 4096
 GATE_SCALE = 8.0  # De et al. 2024 (arXiv 2402.19427), section 2.4: the constant c.
 SOFT_CAP = 15.0  # Default of gate_soft_cap.
 PRODUCT = "The rate is {rate} · softplus(b), where b is the bias of the step ({bias})."
-BOUNDED = "The rate is {bound:g} · sigmoid(exp(A_log) · dt_bias). So one position leaves at least e^−{bound:g} of the state."
+BOUNDED = (
+    "The rate is {bound:g} · sigmoid(exp(A_log) · dt_bias). So one position leaves at least"
+    " e^−{bound:g} of the state."
+)
 CLIPPED = (
-    "softplus(b) is limited to {range}, as when the model reads a text at once. Token by token, the code of transformers does not limit it."
+    "softplus(b) is limited to {range}, as when the model reads a text at once. Token by token, the"
+    " code of transformers does not limit it."
 )
 
 
@@ -40,8 +45,10 @@ CLIPPED = (
 class LayerDecay:
     """Rates of one layer.
 
-    stack: the tensor's name up to the number of the layer; rates: (n_units,), e-foldings per position
-    unit: what has a rate; at_zero_input: whether content changes them; notes: on how they follow from the weights
+    stack: the tensor's name up to the number of the layer; rates: (n_units,), e-foldings per
+        position
+    unit: what has a rate; at_zero_input: whether content changes them; notes: on how they follow
+        from the weights
     """
 
     name: str
@@ -90,27 +97,49 @@ def layer_decays(files: Files, config: ModelConfig) -> Iterator[LayerDecay]:
             continue
         shape = files.tensors[name].shape
         if not 0 < math.prod(shape) <= MOST_VALUES:
-            raise RowError(f"{files.where}: {name} has shape {shape}; expected at least one value and at most {MOST_VALUES:,}")
+            raise RowError(
+                f"{files.where}: {name} has shape {shape}; expected at least one value and at most"
+                f" {MOST_VALUES:,}"
+            )
         if int(match["layer"]) >= MOST_LAYERS:
-            raise RowError(f"{files.where}: {name} is of layer {match['layer']:.20}; expected layers below {MOST_LAYERS:,}")
+            raise RowError(
+                f"{files.where}: {name} is of layer {match['layer']:.20}; expected layers below"
+                f" {MOST_LAYERS:,}"
+            )
         read = reader(files, name, config)
         if read is not None:
-            yield LayerDecay(name, match["stack"], int(match["layer"]), read.rates.ravel(), read.unit, read.at_zero_input, read.notes)
+            yield LayerDecay(
+                name,
+                match["stack"],
+                int(match["layer"]),
+                read.rates.ravel(),
+                read.unit,
+                read.at_zero_input,
+                read.notes,
+            )
 
 
 def _steps(files: Files, name: str, config: ModelConfig) -> _Read | None:
-    """Mamba (arXiv 2312.00752, 2405.21060), gated delta nets (arXiv 2412.06464) and Kimi's delta attention (arXiv 2510.26692)."""
+    """Mamba (arXiv 2312.00752, 2405.21060), gated delta nets (arXiv 2412.06464) and Kimi's delta
+    attention (arXiv 2510.26692).
+    """
     stem = name.removesuffix("A_log").removesuffix(NEGATED)
     bias_name = next((stem + ending for ending in BIASES if stem + ending in files.tensors), None)
     if bias_name is None:
         return None
     scale, bias = _scale(files, name), files.tensor(bias_name)
     if scale.shape[: bias.ndim] == bias.shape:
-        unit, bias = "head" if scale.ndim == 1 else "component", bias.reshape(bias.shape + (1,) * (scale.ndim - bias.ndim))
+        unit, bias = (
+            "head" if scale.ndim == 1 else "component",
+            bias.reshape(bias.shape + (1,) * (scale.ndim - bias.ndim)),
+        )
     elif bias.size and bias.size % scale.size == 0:
         unit, scale, bias = "channel", scale.reshape(-1, 1), bias.reshape(scale.size, -1)
     else:
-        raise RowError(f"{files.where}: {name} has shape {scale.shape}, {bias_name} has shape {bias.shape}; expected one for each")
+        raise RowError(
+            f"{files.where}: {name} has shape {scale.shape}, {bias_name} has shape {bias.shape};"
+            " expected one for each"
+        )
     bound = lower_bound(config)
     if bound is not None:
         return _Read(-bound * sigmoid(scale * bias), unit, True, (BOUNDED.format(bound=-bound),))
@@ -118,7 +147,10 @@ def _steps(files: Files, name: str, config: ModelConfig) -> _Read | None:
     steps = softplus(bias)
     clipped = np.clip(steps, low, high)
     notes = (
-        PRODUCT.format(rate=f"−{NEGATED}" if name.endswith(NEGATED) else "exp(A_log)", bias=bias_name.removeprefix(stem)),
+        PRODUCT.format(
+            rate=f"−{NEGATED}" if name.endswith(NEGATED) else "exp(A_log)",
+            bias=bias_name.removeprefix(stem),
+        ),
         *_clipped_note(steps, clipped, low, high),
     )
     return _Read(scale * clipped, unit, True, notes)
@@ -136,7 +168,9 @@ def _clipped_note(steps: Floats, clipped: Floats, low: float, high: float) -> tu
     """Note where the limits change a step."""
     if np.array_equal(clipped, steps, equal_nan=True):
         return ()
-    return (CLIPPED.format(range=f"at least {low:g}" if high == math.inf else f"{low:g} to {high:g}"),)
+    return (
+        CLIPPED.format(range=f"at least {low:g}" if high == math.inf else f"{low:g} to {high:g}"),
+    )
 
 
 def _limits(config: ModelConfig) -> tuple[float, float]:
@@ -153,7 +187,12 @@ def _exponentials(files: Files, name: str, config: ModelConfig) -> _Read | None:
     """RWKV (Peng et al. 2023, arXiv 2305.13048; 2024, arXiv 2404.05892)."""
     if config.family not in EXPONENTIALS:
         return None
-    return _Read(exponential(files.tensor(name)), "channel", EXPONENTIALS[config.family], ("The rate is exp(time_decay).",))
+    return _Read(
+        exponential(files.tensor(name)),
+        "channel",
+        EXPONENTIALS[config.family],
+        ("The rate is exp(time_decay).",),
+    )
 
 
 def _recurrent_gates(files: Files, name: str, config: ModelConfig) -> _Read | None:
@@ -163,21 +202,35 @@ def _recurrent_gates(files: Files, name: str, config: ModelConfig) -> _Read | No
         return None
     parameter, bias = files.tensor(name).ravel(), files.tensor(bias_name).ravel()
     if parameter.shape != bias.shape:
-        raise RowError(f"{files.where}: {name} has {parameter.size} values, {bias_name} has {bias.size}; expected as many")
+        raise RowError(
+            f"{files.where}: {name} has {parameter.size} values, {bias_name} has {bias.size};"
+            " expected as many"
+        )
     note = f"The rate is {GATE_SCALE:g} · softplus(recurrent_param) · sigmoid(recurrent_gate_bias)."
     return _Read(GATE_SCALE * softplus(parameter) * sigmoid(bias), "channel", True, (note,))
 
 
 def _forget_gates(files: Files, name: str, config: ModelConfig) -> _Read | None:
-    """The matrix memory of xLSTM (Beck et al. 2024, arXiv 2405.04517, section 2.3), whose forget gate is a sigmoid here."""
+    """The matrix memory of xLSTM (Beck et al. 2024, arXiv 2405.04517, section 2.3), whose forget
+    gate is a sigmoid here.
+    """
     if config.family not in FORGET_GATES:
         return None
     bias = files.tensor(name).ravel()
-    bias = bias[bias.size // 2 :] if name.endswith("ifgate_preact.bias") else bias  # The first half is of the input gate.
+    # The first half is of the input gate.
+    bias = bias[bias.size // 2 :] if name.endswith("ifgate_preact.bias") else bias
     if "gate_soft_cap" in config and config.value("gate_soft_cap") is None:
-        return _Read(softplus(-bias), "head", True, ("The rate is −log sigmoid(b), where b is the bias of the forget gate.",))
+        return _Read(
+            softplus(-bias),
+            "head",
+            True,
+            ("The rate is −log sigmoid(b), where b is the bias of the forget gate.",),
+        )
     cap = config.positive("gate_soft_cap", SOFT_CAP)
-    note = f"The rate is −log sigmoid(c · tanh(b / c)). Here b is the bias of the forget gate and c = {cap:g}."
+    note = (
+        "The rate is −log sigmoid(c · tanh(b / c)). Here b is the bias of the forget gate and c ="
+        f" {cap:g}."
+    )
     return _Read(softplus(-cap * np.tanh(bias / cap)), "head", True, (note,))
 
 

@@ -1,4 +1,6 @@
-"""Two-dimensional position embeddings of documents (LayoutLM): learned tables of box coordinates and sizes, added to the input."""
+"""Two-dimensional position embeddings of documents (LayoutLM): learned tables of box coordinates
+and sizes, added to the input.
+"""
 
 import re
 from typing import TYPE_CHECKING
@@ -42,10 +44,19 @@ def find(files: Files) -> list[Encoding[Form]]:
 def _encoding(files: Files, name: str, kind: str) -> Encoding[Form]:
     tensor, part = files.tensors[name], PARTS[kind]
     if len(tensor.shape) != 2 or min(tensor.shape) < 1:
-        raise RowError(f"{files.where}: {name} has shape {tensor.shape}; expected (coordinates, width)")
+        raise RowError(
+            f"{files.where}: {name} has shape {tensor.shape}; expected (coordinates, width)"
+        )
     first_row = _first_row(files, tensor.shape[0]) if kind == ORDER else 0
     form = PositionTable(frozen(files.tensor(name)[first_row:]), first_row)
-    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), _notes(files, kind, first_row), _modality(kind))
+    return Encoding(
+        part,
+        SCHEME.key,
+        form,
+        Provenance.of(files, name),
+        _notes(files, kind, first_row),
+        _modality(kind),
+    )
 
 
 def _modality(kind: str) -> Modality:
@@ -62,24 +73,38 @@ def _first_row(files: Files, n_rows: int) -> int:
 
 def _notes(files: Files, kind: str, first_row: int) -> tuple[str, ...]:
     if kind == ORDER:
-        return (EDGES[PARTS[kind]], f"The first {first_row} rows are not positions; they are left out.")
+        return (
+            EDGES[PARTS[kind]],
+            f"The first {first_row} rows are not positions; they are left out.",
+        )
     used = PATCHES if kind in ("row", "col") else EDGES[PARTS[kind]]
     put = "concatenated" if files.config.family in JOINED else "summed"
-    return f"{used} Rows count steps of the page, not words.", f"The vectors of all coordinates are {put}."
+    return (
+        f"{used} Rows count steps of the page, not words.",
+        f"The vectors of all coordinates are {put}.",
+    )
 
 
 ORDER = "box"  # The table of the order of boxes (LiLT).
-BOX = {"left": 120, "top": 210, "right": 420, "bottom": 330}  # Of one word, in thousandths of the page.
+# Of one word, in thousandths of the page.
+BOX = {"left": 120, "top": 210, "right": 420, "bottom": 330}
 
 
 def _numbers() -> Numbers:
-    """The six rows for a box, of random tables, and their sum: (7, 16); and the indices of these rows: (6,)."""
+    """The six rows for a box, of random tables, and their sum: (7, 16); and the indices of these
+    rows: (6,).
+    """
     left, top, right, bottom = BOX.values()
     draws = np.random.default_rng(0)
     x, y, height, width = draws.normal(size=(4, 1001, 16))
     rows = np.array([left, top, right, bottom, bottom - top, right - left])
-    vectors = np.stack([table[row] for table, row in zip((x, y, x, y, height, width), rows, strict=True)])
-    return {"rows": rows, "looked_up": np.concatenate([vectors, vectors.sum(axis=0, keepdims=True)])}
+    vectors = np.stack(
+        [table[row] for table, row in zip((x, y, x, y, height, width), rows, strict=True)]
+    )
+    return {
+        "rows": rows,
+        "looked_up": np.concatenate([vectors, vectors.sum(axis=0, keepdims=True)]),
+    }
 
 
 def _draw(numbers: Numbers) -> "Figure":
@@ -89,9 +114,18 @@ def _draw(numbers: Numbers) -> "Figure":
     page.text((left + right) / 2, (top + bottom) / 2, "word", ha="center", va="center")
     page.vlines([left, right], 0, top, color=MUTED, linewidth=0.8, linestyle=DOTTED)
     page.hlines([top, bottom], 0, left, color=MUTED, linewidth=0.8, linestyle=DOTTED)
-    page.set(xlim=(0, 1000), ylim=(1000, 0), xlabel="x (thousandths of the page)", ylabel="y (thousandths of the page)", box_aspect=1.3)
+    page.set(
+        xlim=(0, 1000),
+        ylim=(1000, 0),
+        xlabel="x (thousandths of the page)",
+        ylabel="y (thousandths of the page)",
+        box_aspect=1.3,
+    )
     picture = image(strips, numbers["looked_up"], (-5.0, 5.0), DIVERGING)
-    names = [f"{name} [{row}]" for name, row in zip(("x", "y", "x", "y", "height", "width"), numbers["rows"], strict=True)]
+    names = [
+        f"{name} [{row}]"
+        for name, row in zip(("x", "y", "x", "y", "height", "width"), numbers["rows"], strict=True)
+    ]
     strips.set_yticks(range(len(names) + 1), [*names, "sum"])
     strips.axhline(len(names) - 0.5, color=INK, linewidth=1.2)
     strips.set(xlabel="dimension")
@@ -101,14 +135,21 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     rows = ", ".join(str(row) for row in numbers["rows"])
-    return f"A page with the box of one word. Beside it, a heat map of the {numbers['rows'].size} vectors that it looks up (rows {rows}) and their sum."
+    return (
+        f"A page with the box of one word. Beside it, a heat map of the {numbers['rows'].size}"
+        f" vectors that it looks up (rows {rows}) and their sum."
+    )
 
 
 PICTURE = Picture(
-    caption="LayoutLM encodes a word's place by its box: six vectors are looked up and summed. The numbers are random, not trained.",
+    caption=(
+        "LayoutLM encodes a word's place by its box: six vectors are looked up and summed. The"
+        " numbers are random, not trained."
+    ),
     how_to_read=(
-        "First: a page with one word's box. Second: one line for each vector that the box looks up, with its row number in the table. "
-        "Left and right edges use the table for x, upper and lower edges that for y; height and width follow. The last line is their sum."
+        "First: a page with one word's box. Second: one line for each vector that the box looks up,"
+        " with its row number in the table. Left and right edges use the table for x, upper and"
+        " lower edges that for y; height and width follow. The last line is their sum."
     ),
     numbers=_numbers,
     alt=_alt,
@@ -120,7 +161,10 @@ SCHEME = Scheme(
     key="layout",
     title="Page layout",
     also=("2-D position embedding (LayoutLM)",),
-    summary="Learned vectors for the edges of each word's box on its page, and in some families for its size.",
+    summary=(
+        "Learned vectors for the edges of each word's box on its page, and in some families for its"
+        " size."
+    ),
     acts_in="input",
     looked_for="x_, y_, h_ and w_position_embeddings among the tensors",
     order=14,

@@ -1,3 +1,4 @@
 """Model families by how they combine the vectors of a box."""
 
-JOINED = frozenset({"layoutlmv2", "layoutxlm", "layoutlmv3", "lilt"})  # Concatenate the vectors; others add them up.
+# Concatenate the vectors; others add them up.
+JOINED = frozenset({"layoutlmv2", "layoutxlm", "layoutlmv3", "lilt"})

@@ -5,7 +5,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.position_tables import StoredTable, as_encoding, guessed_tables, stored_tables
+from generator.checkpoints.model.position_tables import (
+    StoredTable,
+    as_encoding,
+    guessed_tables,
+    stored_tables,
+)
 from generator.contracts import Claimed, Encoding, Files, ModelConfig, Numbers, Picture, Scheme
 from generator.encodings import Form
 from generator.figures.panels import Panel, image_panels
@@ -24,7 +29,9 @@ def find(files: Files) -> list[Encoding[Form]]:
 
     errors: RowError when a table and the config do not match, or a gate is missing
     """
-    return _learned(files, stored_tables(files)) + [of_patches(files, table, SCHEME.key) for table in patch_tables(files)]
+    return _learned(files, stored_tables(files)) + [
+        of_patches(files, table, SCHEME.key) for table in patch_tables(files)
+    ]
 
 
 def find_last(files: Files, is_claimed: Claimed) -> list[Encoding[Form]]:
@@ -37,20 +44,29 @@ def find_last(files: Files, is_claimed: Claimed) -> list[Encoding[Form]]:
 
 def _learned(files: Files, tables: Sequence[StoredTable]) -> list[Encoding[Form]]:
     notes = _notes(files.config)
-    return [as_encoding(files, table, SCHEME.key, notes) for table in tables if table.layout is None]
+    return [
+        as_encoding(files, table, SCHEME.key, notes) for table in tables if table.layout is None
+    ]
 
 
 def _notes(config: ModelConfig) -> tuple[str, ...]:
-    """Notes on other encodings of the family that are not shown, or are in doubt, and on tables that are not only added."""
+    """Notes on other encodings of the family that are not shown, or are in doubt, and on tables
+    that are not only added.
+    """
     attention = config.section("attn_config")
-    if config.family in TABLE_IGNORED and attention is not None and attention.flag("alibi") is False:
+    if (
+        config.family in TABLE_IGNORED
+        and attention is not None
+        and attention.flag("alibi") is False
+    ):
         return (IGNORED,)
     return (NOTES[config.family],) if config.family in NOTES else ()
 
 
 IGNORED = (
-    "config.json switches ALiBi off, and the tensors include this table. The code of transformers for this family ignores the table and "
-    "adds ALiBi anyway. Loaded there, the model is not the one that config.json describes."
+    "config.json switches ALiBi off, and the tensors include this table. The code of transformers"
+    " for this family ignores the table and adds ALiBi anyway. Loaded there, the model is not the"
+    " one that config.json describes."
 )
 TOKENS = ("the", "cat", "and", "the", "dog")
 
@@ -59,30 +75,43 @@ def _numbers() -> Numbers:
     """Random vectors of words and of positions, and their sum: (n_tokens, 16) each."""
     draws = np.random.default_rng(0)
     words, positions = draws.normal(size=(len(TOKENS), 16)), draws.normal(size=(len(TOKENS), 16))
-    words = words[[TOKENS.index(token) for token in TOKENS]]  # The same vector for every occurrence of a word.
+    # The same vector for every occurrence of a word.
+    words = words[[TOKENS.index(token) for token in TOKENS]]
     return {"words": words, "positions": positions, "sum": words + positions}
 
 
 def _draw(numbers: Numbers) -> "Figure":
     titles = {"words": "word vectors", "positions": "position vectors", "sum": "sum"}
     shown = [Panel(title, numbers[name]) for name, title in titles.items()]
-    figure = image_panels(shown, (-3.0, 3.0), DIVERGING, ("dimension", "position", "value"), square=False)
+    figure = image_panels(
+        shown, (-3.0, 3.0), DIVERGING, ("dimension", "position", "value"), square=False
+    )
     for axes in figure.axes[:3]:
-        axes.set_yticks(range(len(TOKENS)), [f"{position} {token}" for position, token in enumerate(TOKENS)])
+        axes.set_yticks(
+            range(len(TOKENS)), [f"{position} {token}" for position, token in enumerate(TOKENS)]
+        )
     return figure
 
 
 def _alt(numbers: Numbers) -> str:
-    before, after = (np.linalg.norm(numbers[name][0] - numbers[name][3]) for name in ("words", "sum"))
+    before, after = (
+        np.linalg.norm(numbers[name][0] - numbers[name][3]) for name in ("words", "sum")
+    )
     size = " by ".join(str(count) for count in numbers["sum"].shape)
-    return f"Three heat maps of {size}: word vectors, position vectors and their sum. The two rows of “the” are {rounded(float(before), 2)} apart before, {rounded(float(after), 2)} after."
+    return (
+        f"Three heat maps of {size}: word vectors, position vectors and their sum. The two rows of"
+        f" “the” are {rounded(float(before), 2)} apart before, {rounded(float(after), 2)} after."
+    )
 
 
 PICTURE = Picture(
-    caption="Adding a table tells repeated words apart: “the” has one word vector, but different sums at positions 0 and 3. The numbers are random, not trained.",
+    caption=(
+        "Adding a table tells repeated words apart: “the” has one word vector, but different sums"
+        " at positions 0 and 3. The numbers are random, not trained."
+    ),
     how_to_read=(
-        "Row: token; column: dimension. First: the two rows of “the” are equal. Second: no two rows are. "
-        "Third: each cell is the sum of the other two, so the two “the” differ."
+        "Row: token; column: dimension. First: the two rows of “the” are equal. Second: no two rows"
+        " are. Third: each cell is the sum of the other two, so the two “the” differ."
     ),
     numbers=_numbers,
     alt=_alt,
@@ -94,9 +123,15 @@ SCHEME = Scheme(
     key="learned",
     title="Learned table",
     also=("learned positional embedding", "absolute position embedding (BERT, GPT-2, ViT)"),
-    summary="One trained vector for each position, added to the vector of the word or image patch before the first layer.",
+    summary=(
+        "One trained vector for each position, added to the vector of the word or image patch"
+        " before the first layer."
+    ),
     acts_in="input",
-    looked_for="a position table among the tensors (position_embeddings, wpe, embed_positions, pos_embed …)",
+    looked_for=(
+        "a position table among the tensors (position_embeddings, wpe, embed_positions,"
+        " pos_embed …)"
+    ),
     order=10,
     find=find,
     find_last=find_last,

@@ -1,4 +1,6 @@
-"""Tables of image patches other than one matrix: separate ones for rows and columns, in windows, or with a gate."""
+"""Tables of image patches other than one matrix: separate ones for rows and columns, in windows, or
+with a gate.
+"""
 
 import math
 import re
@@ -14,7 +16,10 @@ from generator.errors import RowError
 from generator.numerics.arrays import Floats, frozen
 from generator.text import significant
 
-SUM = "Each patch gets the sum of two vectors from separate tables, one for its row and one for its column."
+SUM = (
+    "Each patch gets the sum of two vectors from separate tables, one for its row and one for its"
+    " column."
+)
 AXIS = re.compile(r"(^|\.)(row|column)_embedder\.weight$")  # Pix2Struct, Kosmos 2.5
 BOTH_AXES = re.compile(r"(^|\.)position_embedding_table$")  # Gemma 4
 SIDES = ("columns", "rows")  # In the order of the tensor (Gemma 4).
@@ -46,7 +51,9 @@ def patch_tables(files: Files) -> Iterator[PatchTable]:
             yield _side(name, f"{axis[2]}s", frozen(files.tensor(name)))
         elif BOTH_AXES.search(name) and len(shape) == 3 and shape[0] == 2 and shape[1] != 2:
             stored = files.tensor(name)
-            yield from (_side(name, side, frozen(rows)) for side, rows in zip(SIDES, stored, strict=True))
+            yield from (
+                _side(name, side, frozen(rows)) for side, rows in zip(SIDES, stored, strict=True)
+            )
         elif WINDOW.search(name) and len(shape) == 4 and shape[0] == 1:
             yield _window(name, files.tensor(name)[0])
         elif GATED.search(name) and len(shape) == 2:
@@ -55,19 +62,28 @@ def patch_tables(files: Files) -> Iterator[PatchTable]:
 
 def as_encoding(files: Files, table: PatchTable, scheme: str) -> Encoding[Form]:
     """The encoding of ``table`` under the scheme with the key ``scheme``."""
-    return Encoding(table.part, scheme, table.form, Provenance.of(files, table.name), table.notes, "image")
+    return Encoding(
+        table.part, scheme, table.form, Provenance.of(files, table.name), table.notes, "image"
+    )
 
 
 def _side(name: str, side: str, vectors: Floats) -> PatchTable:
-    return PatchTable(name, f"vision {side}", PositionTable(vectors), (SUM, f"This table is for the {side}."))
+    return PatchTable(
+        name, f"vision {side}", PositionTable(vectors), (SUM, f"This table is for the {side}.")
+    )
 
 
 def _window(name: str, stored: Floats) -> PatchTable:
     """A table within windows; stored: (d_model, n_rows, n_columns)."""
     width, rows, columns = stored.shape
-    laid = f"This table, {rows} rows by {columns} columns, is tiled over the grid of patches and added to the other."
+    laid = (
+        f"This table, {rows} rows by {columns} columns, is tiled over the grid of patches and added"
+        " to the other."
+    )
     vectors = frozen(np.moveaxis(stored, 0, -1).reshape(-1, width))
-    return PatchTable(name, "vision within a window", PositionTable(vectors, grid=(rows, columns)), (laid,))
+    return PatchTable(
+        name, "vision within a window", PositionTable(vectors, grid=(rows, columns)), (laid,)
+    )
 
 
 def _gated(files: Files, name: str) -> PatchTable:
@@ -75,13 +91,33 @@ def _gated(files: Files, name: str) -> PatchTable:
     gate_name = name.removesuffix("embedding") + "gate"
     shape = files.tensors[gate_name].shape if gate_name in files.tensors else None
     if shape is None or math.prod(shape) != 1:
-        raise RowError(f"{files.where}: {gate_name} has shape {shape}; expected one number, the gate of {name}")
+        raise RowError(
+            f"{files.where}: {gate_name} has shape {shape}; expected one number, the gate of {name}"
+        )
     share = 1.0 - math.tanh(float(files.tensor(gate_name).reshape(-1)[0]))
     stored = files.tensor(name)
     patches = lattice_of(name, len(stored), files.config)
     vectors = frozen(share * stored[patches.before : len(stored) - patches.after])
-    gated = f"The table is shown as the model adds it: multiplied by 1 − tanh(gate) = {significant(share, 4)}."
-    tiles = "A second table, for each image shape and each tile, is multiplied by tanh(gate) and added too. It is not shown."
-    laid = f"{patches.grid[0]} rows by {patches.grid[1]} columns, {patches.source}" if patches.grid else "their grid is unknown"
-    counted = f"The tensor has {len(stored):,} rows. {patches.before} of a special token are left out; the others are patches ({laid})."
-    return PatchTable(name, "vision", PositionTable(vectors, patches.before, patches.grid), (gated, tiles, counted))
+    gated = (
+        "The table is shown as the model adds it: multiplied by 1 − tanh(gate) ="
+        f" {significant(share, 4)}."
+    )
+    tiles = (
+        "A second table, for each image shape and each tile, is multiplied by tanh(gate) and added"
+        " too. It is not shown."
+    )
+    laid = (
+        f"{patches.grid[0]} rows by {patches.grid[1]} columns, {patches.source}"
+        if patches.grid
+        else "their grid is unknown"
+    )
+    counted = (
+        f"The tensor has {len(stored):,} rows. {patches.before} of a special token are left out;"
+        f" the others are patches ({laid})."
+    )
+    return PatchTable(
+        name,
+        "vision",
+        PositionTable(vectors, patches.before, patches.grid),
+        (gated, tiles, counted),
+    )

@@ -17,17 +17,31 @@ if TYPE_CHECKING:
 BY_TURNS = "each layer reads tokens in order and keeps a state"
 ALONE = "its attention layers get position only from the causal mask"
 BETWEEN = "between attention layers, recurrent ones read the tokens in order"
-UNREAD = "How fast the recurrent state decays is stored in the weights. They were not read: this row has none."
+UNREAD = (
+    "How fast the recurrent state decays is stored in the weights. They were not read: this row has"
+    " none."
+)
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    """One empty encoding for a family without position encoding, unless the weights say how its recurrent layers forget; otherwise none."""
+    """One empty encoding for a family without position encoding, unless the weights say how its
+    recurrent layers forget; otherwise none.
+    """
     why = _reason(files.config)
     if why is None or (files.tensors and why != ALONE):
         return []
     note = f"The code of this family ({files.config.family}) has no position encoding: {why}."
     notes = (note,) if why == ALONE else (note, UNREAD)
-    return [Encoding("decoder", SCHEME.key, NoEncoding(why), Provenance("config.json"), notes, stack="decoder")]
+    return [
+        Encoding(
+            "decoder",
+            SCHEME.key,
+            NoEncoding(why),
+            Provenance("config.json"),
+            notes,
+            stack="decoder",
+        )
+    ]
 
 
 def _reason(config: ModelConfig) -> str | None:
@@ -35,7 +49,12 @@ def _reason(config: ModelConfig) -> str | None:
     if config.family in RECURRENT:
         return BY_TURNS
     if attends_without_encoding(config):
-        return ALONE if config.layer_types and not any(_is_recurrent(layer_type) for layer_type in config.layer_types) else BETWEEN
+        return (
+            ALONE
+            if config.layer_types
+            and not any(_is_recurrent(layer_type) for layer_type in config.layer_types)
+            else BETWEEN
+        )
     return None
 
 
@@ -47,14 +66,18 @@ N_SHOWN, RETAINED = 16, 0.8
 
 
 def _numbers() -> Numbers:
-    """Weight of each token at each step for equal contents, query by key: (n_positions, n_positions) each.
+    """Weight of each token at each step for equal contents, query by key: (n_positions,
+    n_positions) each.
 
     attention: softmax under a causal mask; recurrence: RETAINED to the power of the distance
     """
     index = np.arange(N_SHOWN)
     distance = (index[:, None] - index[None, :]).astype(np.float64)
     attention = np.where(distance >= 0, 1.0 / (index[:, None] + 1.0), np.nan)
-    return {"attention": attention, "recurrence": np.where(distance >= 0, RETAINED ** np.maximum(distance, 0.0), np.nan)}
+    return {
+        "attention": attention,
+        "recurrence": np.where(distance >= 0, RETAINED ** np.maximum(distance, 0.0), np.nan),
+    }
 
 
 def _draw(numbers: Numbers) -> "Figure":
@@ -65,14 +88,23 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     even, faded = (numbers[name][-1, 0] for name in ("attention", "recurrence"))
-    return f"Two lower triangles of {N_SHOWN} by {N_SHOWN}. First: each row has one colour, {rounded(even, 3)} in the last. Second: stripes fade from 1 on the diagonal to {rounded(faded, 3)}."
+    return (
+        f"Two lower triangles of {N_SHOWN} by {N_SHOWN}. First: each row has one colour,"
+        f" {rounded(even, 3)} in the last. Second: stripes fade from 1 on the diagonal to"
+        f" {rounded(faded, 3)}."
+    )
 
 
 PICTURE = Picture(
-    caption=f"How much each token counts at each step if all contents are equal. First: attention under a causal mask. Second: a recurrent layer whose state keeps {RETAINED:g} of itself at each step (a value chosen for the picture).",
+    caption=(
+        "How much each token counts at each step if all contents are equal. First: attention under"
+        f" a causal mask. Second: a recurrent layer whose state keeps {RETAINED:g} of itself at"
+        " each step (a value chosen for the picture)."
+    ),
     how_to_read=(
-        "Row: step; column: token. First: every row has one colour, so order makes no difference; only the number of tokens so far does. "
-        "Second: tokens fade with distance, so the same tokens in another order leave another state."
+        "Row: step; column: token. First: every row has one colour, so order makes no difference;"
+        " only the number of tokens so far does. Second: tokens fade with distance, so the same"
+        " tokens in another order leave another state."
     ),
     numbers=_numbers,
     alt=_alt,
@@ -84,7 +116,10 @@ SCHEME = Scheme(
     key="none",
     title="No encoding",
     also=("NoPE (attention layers without position)",),
-    summary="The model's code has no position encoding; order can come from recurrence or from the causal mask.",
+    summary=(
+        "The model's code has no position encoding; order can come from recurrence or from the"
+        " causal mask."
+    ),
     acts_in="",
     looked_for="a family whose code has no position encoding (Mamba, RWKV, Jamba …)",
     order=90,

@@ -1,4 +1,6 @@
-"""Rotary position embedding: pairs of query and key components rotated by angles proportional to position."""
+"""Rotary position embedding: pairs of query and key components rotated by angles proportional to
+position.
+"""
 
 import math
 import re
@@ -11,13 +13,29 @@ from generator.checkpoints.model.families import attends_without_encoding
 from generator.checkpoints.model.family_formats import FORMATS
 from generator.checkpoints.model.resolved import defaults, is_known
 from generator.checkpoints.model.stacks import Stack, stacks
-from generator.contracts import Encoding, Files, Mixer, ModelConfig, Numbers, Picture, Provenance, Scheme
+from generator.contracts import (
+    Encoding,
+    Files,
+    Mixer,
+    ModelConfig,
+    Numbers,
+    Picture,
+    Provenance,
+    Scheme,
+)
 from generator.contracts.model_config import positive
 from generator.encodings import BASE, Form, Rotation
 from generator.errors import RowError
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import DIVERGING, SERIES
-from generator.schemes.rotary.families import ALWAYS, CODE_NOTES, FACTORS, OF_IMAGES, ONLY_WITH, ROTARY_DIM
+from generator.schemes.rotary.families import (
+    ALWAYS,
+    CODE_NOTES,
+    FACTORS,
+    OF_IMAGES,
+    ONLY_WITH,
+    ROTARY_DIM,
+)
 from generator.schemes.rotary.layers import LOCAL_BASES, RotatedLayers, rope_of, rotated_layers
 from generator.schemes.rotary.stored import Stored, alone, compared, stored_rotation
 from generator.text import pattern, rounded, significant
@@ -26,7 +44,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SETTINGS = (
-    "rope_parameters", "rope_theta", "rope_scaling", "rotary_dim", "rotary_pct", "rotary_emb_base", "rotary_emb_fraction",
+    "rope_parameters", "rope_theta", "rope_scaling", "rotary_dim", "rotary_pct", "rotary_emb_base",
+    "rotary_emb_fraction",
     "partial_rotary_factor", "rope_local_base_freq", "local_rope_theta",
 )  # fmt: skip
 BASES = ("rope_theta", "rotary_emb_base", "rotary_embedding_base")
@@ -37,30 +56,50 @@ MOST_COMPONENTS = 2**16
 NOT_STORED = "No tensor is stored"
 FACTOR_TENSORS = ("rope_freqs.weight", "rope_factors_short.weight")  # in files of llama.cpp
 WITHOUT_ATTENTION: Mapping[Mixer, tuple[str, str]] = {
-    "recurrent": ("has a recurrent state instead of attention", "have a recurrent state instead of attention"),
-    "convolution": ("has a convolution instead of attention", "have a convolution instead of attention"),
-    "fourier": ("has a Fourier transform instead of attention", "have a Fourier transform instead of attention"),
+    "recurrent": (
+        "has a recurrent state instead of attention",
+        "have a recurrent state instead of attention",
+    ),
+    "convolution": (
+        "has a convolution instead of attention",
+        "have a convolution instead of attention",
+    ),
+    "fourier": (
+        "has a Fourier transform instead of attention",
+        "have a Fourier transform instead of attention",
+    ),
     "none": ("mixes no positions", "mix no positions"),
 }
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    """One rotation for every stack and for its layers with the same settings; the last of several stacks with the same part.
+    """One rotation for every stack and for its layers with the same settings; the last of several
+    stacks with the same part.
 
     A stored rotation is compared with it, and read where there is no config.
     errors: RowError when a setting of the rotation is missing or invalid
     """
     if not files.config.settings:
         return [*alone(files, SCHEME.key)]
-    rotating = {stack.part: stack for stack in stacks(files.config) if _rotates(stack.config)}  # Nested configs override the outer one.
+    # Nested configs override the outer one.
+    rotating = {stack.part: stack for stack in stacks(files.config) if _rotates(stack.config)}
     stored = stored_rotation(files) if rotating else None
     factors = next((name for name in FACTOR_TENSORS if name in files.tensors), None)
-    return [_encoding(stack, rotated, stored, factors) for stack in rotating.values() for rotated in rotated_layers(stack)]
+    return [
+        _encoding(stack, rotated, stored, factors)
+        for stack in rotating.values()
+        for rotated in rotated_layers(stack)
+    ]
 
 
 def _rotates(config: ModelConfig) -> bool:
     word = config.text("position_embedding_type")
-    if attends_without_encoding(config) or config.flag("alibi") is True or word in ("sinusoidal", "nope") or _is_of_images(config):
+    if (
+        attends_without_encoding(config)
+        or config.flag("alibi") is True
+        or word in ("sinusoidal", "nope")
+        or _is_of_images(config)
+    ):
         return False
     if config.family in ONLY_WITH:
         name, value = ONLY_WITH[config.family]
@@ -68,7 +107,11 @@ def _rotates(config: ModelConfig) -> bool:
     if word == "absolute":  # A leftover of BERT in configs of ModernBERT.
         return config.first("rope_parameters", *LOCAL_BASES) is not None or config.family in ALWAYS
     is_configured = word in SCHEME.words or config.first(*SETTINGS) is not None
-    return is_configured or config.family in ALWAYS or bool(defaults(config.family).get("rope_parameters"))
+    return (
+        is_configured
+        or config.family in ALWAYS
+        or bool(defaults(config.family).get("rope_parameters"))
+    )
 
 
 def _is_of_images(config: ModelConfig) -> bool:
@@ -79,8 +122,13 @@ def _is_of_images(config: ModelConfig) -> bool:
     return axial or of_images or config.family in OF_IMAGES
 
 
-def _encoding(stack: Stack, rotated: RotatedLayers, stored: Stored | None, factors: str | None) -> Encoding[Form]:
-    """The rotation of some layers. stored: a rotation among the tensors; factors: the tensor with the factors of its scaling"""
+def _encoding(
+    stack: Stack, rotated: RotatedLayers, stored: Stored | None, factors: str | None
+) -> Encoding[Form]:
+    """The rotation of some layers.
+
+    stored: a rotation among the tensors; factors: the tensor with the factors of its scaling
+    """
     config, rope = rotated.config, rotated.rope
     base = rope.first("rope_theta", default=config.first(*BASES, default=BASE))
     rotary_dim, head_dim = _sizes(rotated)
@@ -102,8 +150,14 @@ def _encoding(stack: Stack, rotated: RotatedLayers, stored: Stored | None, facto
     parts = {layer.part for layer in rotated.layers}
     part = f"{parts.pop() if len(parts) == 1 else stack.part} {rotated.name}".strip()
     origin = Provenance("config.json", shape=(rotary_dim // 2,))
-    indices = tuple(layer.index for layer in rotated.layers) if is_known(config.family) or config.family in FORMATS else ()
-    return Encoding(part, SCHEME.key, form, origin, notes, stack.modality, stack.kind, indices or None)
+    indices = (
+        tuple(layer.index for layer in rotated.layers)
+        if is_known(config.family) or config.family in FORMATS
+        else ()
+    )
+    return Encoding(
+        part, SCHEME.key, form, origin, notes, stack.modality, stack.kind, indices or None
+    )
 
 
 def _scaling(rotated: RotatedLayers) -> Mapping[str, Any]:
@@ -114,10 +168,23 @@ def _scaling(rotated: RotatedLayers) -> Mapping[str, Any]:
     word = rope.value("rope_type", rope.value("type", "default"))
     rope_type = ALIASES.get(word, word) if isinstance(word, str) else word
     trained = config.value("original_max_position_embeddings")
-    before = {"original_max_position_embeddings": trained} if rope_type == "longrope" and trained is not None else {}
-    scaling = {name: value for name, value in rope.settings.items() if name not in ("rope_theta", "partial_rotary_factor", "type")}
+    before = (
+        {"original_max_position_embeddings": trained}
+        if rope_type == "longrope" and trained is not None
+        else {}
+    )
+    scaling = {
+        name: value
+        for name, value in rope.settings.items()
+        if name not in ("rope_theta", "partial_rotary_factor", "type")
+    }
     factor = rope.first(*FACTORS.get(config.family, ()))
-    return {**scaling, **before, **({} if factor is None else {"attention_factor": factor}), "rope_type": rope_type}
+    return {
+        **scaling,
+        **before,
+        **({} if factor is None else {"attention_factor": factor}),
+        "rope_type": rope_type,
+    }
 
 
 def _sizes(rotated: RotatedLayers) -> tuple[int, int]:
@@ -146,7 +213,10 @@ def _rotary_dim(rotated: RotatedLayers, head_dim: int) -> int:
 
 def _within(rotary_dim: int, head_dim: int, where: str) -> int:
     if not 2 <= rotary_dim <= min(head_dim, MOST_COMPONENTS):
-        raise RowError(f"{where}: {rotary_dim} rotated components; expected 2 to the head's {head_dim}, and at most {MOST_COMPONENTS:,}")
+        raise RowError(
+            f"{where}: {rotary_dim} rotated components; expected 2 to the head's {head_dim}, and at"
+            f" most {MOST_COMPONENTS:,}"
+        )
     return rotary_dim - rotary_dim % 2
 
 
@@ -154,12 +224,20 @@ def _held(form: Rotation, stored: Stored | None, factors: str | None) -> str:
     """What tensors hold of a rotation, as the beginning of a sentence."""
     if stored is not None:
         return compared(stored, form)
-    return f"The frequency of each pair is divided by its factor in {factors}" if factors and form.is_rescaled else NOT_STORED
+    return (
+        f"The frequency of each pair is divided by its factor in {factors}"
+        if factors and form.is_rescaled
+        else NOT_STORED
+    )
 
 
 def _turned_note(config: ModelConfig, rotary_dim: int, head_dim: int) -> str:
     """Note on the rotated components."""
-    turned = f"{rotary_dim} of the {head_dim} components" if rotary_dim < head_dim else f"all {head_dim} components"
+    turned = (
+        f"{rotary_dim} of the {head_dim} components"
+        if rotary_dim < head_dim
+        else f"all {head_dim} components"
+    )
     has_rope_part = config.value(ROPE_DIM_KEY) is not None and rotary_dim < head_dim
     shared_part = " They are a separate part, whose key all heads share." if has_rope_part else ""
     return f"{turned} of each query and key head are rotated, as config.json says.{shared_part}"
@@ -173,31 +251,62 @@ def _split_note(rope: ModelConfig) -> tuple[str, ...]:
     time, height, width = sections
     order = "interleaved" if rope.flag("mrope_interleaved") is True else "in consecutive blocks"
     return (
-        f"{time!r:.9} pairs rotate by time, {height!r:.9} by height and {width!r:.9} by width, {order}. For a text token, all three equal its position.",
+        (
+            f"{time!r:.9} pairs rotate by time, {height!r:.9} by height and {width!r:.9} by width,"
+            f" {order}. For a text token, all three equal its position."
+        ),
     )
 
 
 def _longer_note(config: ModelConfig, form: Rotation) -> tuple[str, ...]:
-    """Note on a scaling that depends on the length of the text, or that also multiplies the logits."""
+    """Note on a scaling that depends on the length of the text, or that also multiplies the
+    logits.
+    """
     if form.rope_type == "longrope":
         trained = form.scaling.get("original_max_position_embeddings", form.n_positions)
-        return (f"The frequencies shown are for texts of up to {trained!r:.12} positions; longer texts use others.",)
+        return (
+            (
+                f"The frequencies shown are for texts of up to {trained!r:.12} positions; longer"
+                " texts use others."
+            ),
+        )
     if form.has_fixed_alpha:
         alpha = form.scaling["alpha"]
-        return (f"The base is multiplied by {alpha!r:.12}^(d/(d − 2)) for d rotated components, whatever the length of the text.",)
+        return (
+            (
+                f"The base is multiplied by {alpha!r:.12}^(d/(d − 2)) for d rotated components,"
+                " whatever the length of the text."
+            ),
+        )
     if form.rope_type == "dynamic":
-        return (f"The frequencies shown hold up to {form.n_positions:,} positions; beyond, the base grows with the text.",)
+        return (
+            (
+                f"The frequencies shown hold up to {form.n_positions:,} positions; beyond, the base"
+                " grows with the text."
+            ),
+        )
     share, factor = (form.scaling.get(key) for key in ("mscale_all_dim", "factor"))
-    if config.value(ROPE_DIM_KEY) is None or not isinstance(share, float | int) or not isinstance(factor, float | int):
+    if (
+        config.value(ROPE_DIM_KEY) is None
+        or not isinstance(share, float | int)
+        or not isinstance(factor, float | int)
+    ):
         return ()
     if not share > 0.0 or not 1.0 < factor < math.inf:
         return ()
     larger = (0.1 * share * math.log(factor) + 1.0) ** 2  # As in DeepSeek-V3 of transformers.
-    return (f"To compensate for the longer context, all logits are multiplied by {significant(larger, 4)}, separately from the rotation.",)
+    return (
+        (
+            "To compensate for the longer context, all logits are multiplied by"
+            f" {significant(larger, 4)}, separately from the rotation."
+        ),
+    )
 
 
 def _layers_notes(rotated: RotatedLayers) -> Iterator[str]:
-    """Notes on the layers with this rotation, on layers with attention but without any, and on layers without attention."""
+    """Notes on the layers with this rotation, on layers with attention but without any, and on
+    layers without attention.
+    """
     parts = {layer.part for layer in rotated.layers}
     all_layers = [layer for layer in rotated.all_layers if layer.part in parts]
     n_layers, indices = len(all_layers), [layer.index for layer in rotated.layers]
@@ -208,9 +317,16 @@ def _layers_notes(rotated: RotatedLayers) -> Iterator[str]:
     for mixer, words in WITHOUT_ATTENTION.items():
         if layers := [layer.index for layer in without if mixer in layer.mixers]:
             yield f"{_named(layers)} of {n_layers} {words[len(layers) > 1]}."
-    unrotated = [layer.index for layer in all_layers if layer.attends and rope_of(rotated.config, layer, rotated.all_layers) is None]
+    unrotated = [
+        layer.index
+        for layer in all_layers
+        if layer.attends and rope_of(rotated.config, layer, rotated.all_layers) is None
+    ]
     if unrotated:
-        yield f"{_named(unrotated)} of {n_layers} {'have' if len(unrotated) > 1 else 'has'} attention without a rotation."
+        yield (
+            f"{_named(unrotated)} of {n_layers} {'have' if len(unrotated) > 1 else 'has'} attention"
+            " without a rotation."
+        )
 
 
 def _named(layers: Sequence[int]) -> str:
@@ -218,9 +334,14 @@ def _named(layers: Sequence[int]) -> str:
 
 
 def _numbers() -> Numbers:
-    """cos(δ θ) for a head of 64 components with base 10,000: (n_pairs, n_offsets), and the mean over pairs: (n_offsets,)."""
+    """cos(δ θ) for a head of 64 components with base 10,000: (n_pairs, n_offsets), and the mean
+    over pairs: (n_offsets,).
+    """
     form = Rotation(BASE, 64, 64, 129)
-    return {"cosines": np.cos(form.frequencies[:, None] * np.arange(129)), "mean": form.by_offset(129)}
+    return {
+        "cosines": np.cos(form.frequencies[:, None] * np.arange(129)),
+        "mean": form.by_offset(129),
+    }
 
 
 def _draw(numbers: Numbers) -> "Figure":
@@ -238,14 +359,21 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     near, far = numbers["mean"][[1, 100]]
-    return f"First: {len(numbers['cosines'])} waves, one per row, longer from row to row. Second: their mean, 1 at offset 0, {rounded(near, 2)} at 1, {rounded(far, 2)} at 100."
+    return (
+        f"First: {len(numbers['cosines'])} waves, one per row, longer from row to row. Second:"
+        f" their mean, 1 at offset 0, {rounded(near, 2)} at 1, {rounded(far, 2)} at 100."
+    )
 
 
 PICTURE = Picture(
-    caption="The cosine that a rotation gives each offset, in a head of 64 components with base 10,000. First: each pair. Second: the mean of all pairs.",
+    caption=(
+        "The cosine that a rotation gives each offset, in a head of 64 components with base 10,000."
+        " First: each pair. Second: the mean of all pairs."
+    ),
     how_to_read=(
-        "First: red means that the pair is rotated alike in query and key; blue, to opposite directions. Pairs at the top complete a turn in a few positions; "
-        "pairs at the bottom hardly move. Second: the similarity of equal contents at each offset. It falls in waves."
+        "First: red means that the pair is rotated alike in query and key; blue, to opposite"
+        " directions. Pairs at the top complete a turn in a few positions; pairs at the bottom"
+        " hardly move. Second: the similarity of equal contents at each offset. It falls in waves."
     ),
     numbers=_numbers,
     alt=_alt,
@@ -257,7 +385,10 @@ SCHEME = Scheme(
     key="rotary",
     title="Rotary",
     also=("RoPE", "rotary position embedding (RoFormer)"),
-    summary="Pairs of query and key components rotate by an angle proportional to position, so their product depends on the offset.",
+    summary=(
+        "Pairs of query and key components rotate by an angle proportional to position, so their"
+        " product depends on the offset."
+    ),
     acts_in="queries and keys",
     looked_for="rotary parameters in config.json (rope_theta, rope_scaling, rotary_dim …)",
     order=40,

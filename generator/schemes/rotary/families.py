@@ -7,13 +7,26 @@ from generator.contracts import ModelConfig
 # Have a rotation without any setting of one, by their own code.
 ALWAYS = frozenset({"neobert", "open-llama", "roformer"})
 # Layers with full attention have no rotation if there are others with a window.
-WINDOW_ONLY = frozenset({"cohere2", "cohere2_moe", "exaone4", "exaone4_5_text", "exaone_moe", "afmoe", "flint", "kolibri1"})
+WINDOW_ONLY = frozenset(
+    {
+        "cohere2",
+        "cohere2_moe",
+        "exaone4",
+        "exaone4_5_text",
+        "exaone_moe",
+        "afmoe",
+        "flint",
+        "kolibri1",
+    }
+)
 UNROTATED_ENCODERS = frozenset({"moonshine_streaming"})  # The decoder alone has a rotation.
 # Section of the rotation's settings by type of layer, where it has another name.
 SECTIONS: Mapping[str, Mapping[str, str]] = {
     "deepseek_v4": {
         "sliding attention": "main",
-        **dict.fromkeys(("compressed sparse attention", "heavily compressed attention"), "compress"),
+        **dict.fromkeys(
+            ("compressed sparse attention", "heavily compressed attention"), "compress"
+        ),
     }
 }
 # Have a rotation only if a setting has this value.
@@ -31,7 +44,9 @@ CODE_NOTES = {
     "qwen2_5_omni_dit": "Only the first head of each layer is rotated.",
     "clvp_encoder": "The values are rotated in the same way.",
     "moonshine_streaming": "The encoder's attention has no rotation.",
-    "mistral_large4_text": "The frequencies are shown before the model multiplies each by a learned number.",
+    "mistral_large4_text": (
+        "The frequencies are shown before the model multiplies each by a learned number."
+    ),
 }
 LEAST_OF_CLVP = 32  # Components of a head.
 

@@ -10,8 +10,10 @@ from generator.contracts import Layer, ModelConfig
 from generator.contracts.model_config import whole
 from generator.schemes.rotary.families import SECTIONS, UNROTATED_ENCODERS, WINDOW_ONLY
 
-LOCAL_BASES = ("rope_local_base_freq", "local_rope_theta")  # The second base of Gemma 3 and of ModernBERT, in older configs.
-SCALES = ("rope_theta", "partial_rotary_factor")  # What is left of the settings of layers to which the scaling does not apply.
+# The second base of Gemma 3 and of ModernBERT, in older configs.
+LOCAL_BASES = ("rope_local_base_freq", "local_rope_theta")
+# What is left of the settings of layers to which the scaling does not apply.
+SCALES = ("rope_theta", "partial_rotary_factor")
 
 
 @dataclass(frozen=True)
@@ -30,9 +32,15 @@ class RotatedLayers:
 
     @property
     def window(self) -> int | None:
-        """Positions visible to one side, the query's included, where all of these layers have a limit; else None."""
+        """Positions visible to one side, the query's included, where all of these layers have a
+        limit; else None.
+        """
         reaches = [layer.before for layer in self.layers]
-        return None if not reaches or None in reaches else max(reach for reach in reaches if reach is not None) + 1
+        return (
+            None
+            if not reaches or None in reaches
+            else max(reach for reach in reaches if reach is not None) + 1
+        )
 
     @property
     def head_dim(self) -> int:
@@ -41,13 +49,19 @@ class RotatedLayers:
         errors: RowError for an invalid size
         """
         types = {layer.type for layer in self.layers}
-        if types == {FULL} and len({layer.type for layer in self.all_layers}) > 1 and (size := self.config.value("global_head_dim")):
+        if (
+            types == {FULL}
+            and len({layer.type for layer in self.all_layers}) > 1
+            and (size := self.config.value("global_head_dim"))
+        ):
             return whole(size, f"{self.config.where}: head_dim")
         return (self.config.of_layer(self.layers[0].index) if self.layers else self.config).head_dim
 
 
 def rotated_layers(stack: Stack) -> list[RotatedLayers]:
-    """The layers of a stack that rotate, by their settings, in the order in which these first occur."""
+    """The layers of a stack that rotate, by their settings, in the order in which these first
+    occur.
+    """
     config, all_layers = stack.config, layers(stack)
     if not all_layers:
         return [RotatedLayers(name, config, rope, (), ()) for name, rope in _unnumbered(config)]
@@ -55,7 +69,9 @@ def rotated_layers(stack: Stack) -> list[RotatedLayers]:
     for layer in all_layers:
         rope = rope_of(config, layer, all_layers)
         if rope is not None:
-            key = json.dumps([rope.settings, _head_dim_key(config, layer)], sort_keys=True, default=str)
+            key = json.dumps(
+                [rope.settings, _head_dim_key(config, layer)], sort_keys=True, default=str
+            )
             group = groups.get(key) or RotatedLayers("", config, rope, (), all_layers)
             groups[key] = replace(group, layers=(*group.layers, layer))
     return _named(list(groups.values()))
@@ -67,9 +83,18 @@ def _head_dim_key(config: ModelConfig, layer: Layer) -> str:
 
 def rope_of(config: ModelConfig, layer: Layer, all_layers: Sequence[Layer]) -> ModelConfig | None:
     """Settings of the rotation in a layer; None where it rotates nothing."""
-    if not layer.attends or (layer.part == "encoder" and config.family in UNROTATED_ENCODERS) or not _is_flagged(config, layer):
+    if (
+        not layer.attends
+        or (layer.part == "encoder" and config.family in UNROTATED_ENCODERS)
+        or not _is_flagged(config, layer)
+    ):
         return None
-    if config.family in WINDOW_ONLY and config.value("sliding_window") and "sliding" not in layer.mixers and _has_window(all_layers):
+    if (
+        config.family in WINDOW_ONLY
+        and config.value("sliding_window")
+        and "sliding" not in layer.mixers
+        and _has_window(all_layers)
+    ):
         return None
     bases = config.listed("layer_rope_theta")
     if layer.index < len(bases):
@@ -82,7 +107,9 @@ def rope_of(config: ModelConfig, layer: Layer, all_layers: Sequence[Layer]) -> M
 
 
 def _is_flagged(config: ModelConfig, layer: Layer) -> bool:
-    """Whether lists by layer say that it rotates; in ``no_rope_layers``, 1 is a layer with rotation in spite of the name."""
+    """Whether lists by layer say that it rotates; in ``no_rope_layers``, 1 is a layer with rotation
+    in spite of the name.
+    """
     for name in ("no_rope_layers", "layer_rope_theta"):
         flags = config.listed(name)
         if layer.index < len(flags) and not flags[layer.index]:
@@ -95,8 +122,14 @@ def _has_window(all_layers: Sequence[Layer]) -> bool:
 
 
 def _by_type(config: ModelConfig, layer_type: str) -> ModelConfig | None:
-    """Settings for a type of layer: those nested under its name, or those of all layers; None where they are null."""
-    named = {name: name.replace("_", " ") for name, value in config.rope.settings.items() if isinstance(value, Mapping) or value is None}
+    """Settings for a type of layer: those nested under its name, or those of all layers; None where
+    they are null.
+    """
+    named = {
+        name: name.replace("_", " ")
+        for name, value in config.rope.settings.items()
+        if isinstance(value, Mapping) or value is None
+    }
     sections = {title: config.rope.section(name) for name, title in named.items()}
     if any(sections.values()):
         alias = SECTIONS.get(config.family, {}).get(layer_type, layer_type)
@@ -106,7 +139,9 @@ def _by_type(config: ModelConfig, layer_type: str) -> ModelConfig | None:
         return config.rope
     if layer_type == SLIDING:
         return ModelConfig({"rope_theta": local}, config.where)
-    base = {"rope_theta": config.value("global_rope_theta")} if "global_rope_theta" in config else {}
+    base = (
+        {"rope_theta": config.value("global_rope_theta")} if "global_rope_theta" in config else {}
+    )
     return config.rope.updated(base)
 
 
@@ -117,11 +152,15 @@ def _unnumbered(config: ModelConfig) -> list[tuple[str, ModelConfig]]:
         return list(sections.items())
     if config.first(*LOCAL_BASES) is None:
         return [("", config.rope)]
-    return [(name, rope) for name in (FULL, SLIDING) if (rope := _by_type(config, name)) is not None]
+    return [
+        (name, rope) for name in (FULL, SLIDING) if (rope := _by_type(config, name)) is not None
+    ]
 
 
 def _named(groups: list[RotatedLayers]) -> list[RotatedLayers]:
-    """``groups`` with names: the type of their layers where it tells them apart, else the base, else their number."""
+    """``groups`` with names: the type of their layers where it tells them apart, else the base,
+    else their number.
+    """
     if len(groups) < 2:
         return groups
     type_sets = [{layer.type for layer in group.layers} for group in groups]
@@ -129,7 +168,8 @@ def _named(groups: list[RotatedLayers]) -> list[RotatedLayers]:
     types = [" and ".join(sorted(names)) for names in type_sets] if is_by_type else []
     bases = [_base_name(group.rope.value("rope_theta")) for group in groups]
     names = next(
-        (names for names in (types, bases) if len(set(names)) == len(groups)), [f"rotation {n}" for n in range(1, len(groups) + 1)]
+        (names for names in (types, bases) if len(set(names)) == len(groups)),
+        [f"rotation {n}" for n in range(1, len(groups) + 1)],
     )
     by_name = sorted(zip(names, groups, strict=True), key=lambda pair: pair[0])
     return [replace(group, name=name) for name, group in by_name]

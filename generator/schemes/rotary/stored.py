@@ -14,9 +14,11 @@ from generator.text import significant
 
 MODULE = r"(?:^|\.)rotary(?:_pos)?_emb\."
 FREQUENCIES, COSINES = re.compile(rf"{MODULE}inv_freq$"), re.compile(rf"{MODULE}cos_cached$")
-OTHER_MODELS = frozenset({"vision", "visual", "image", "audio", "speech"})  # Words in names of other parts than the text model.
+# Words in names of other parts than the text model.
+OTHER_MODELS = frozenset({"vision", "visual", "image", "audio", "speech"})
 UNKNOWN_LENGTH = 2048  # positions shown, as for a config that gives none
-# Relative rounding of frequencies; the smallest ones in half precision are rounded by an absolute amount.
+# Relative rounding of frequencies; the smallest ones in half precision are rounded by an absolute
+# amount.
 ROUNDING = {"F16": 1e-3, "BF16": 8e-3}
 FLOAT32_ROUNDING, SUBNORMAL = 1e-5, 1e-7
 FROM_SINES = {"F16": 1e-3, "BF16": 8e-3}  # Rounding of a cosine or a sine.
@@ -26,7 +28,10 @@ TURNS = 2e-7  # Rounding of an angle in float32, relative to it.
 
 @dataclass(frozen=True, eq=False)
 class Stored:
-    """Frequencies of a rotation: (n_pairs,), radians per position. name: of the tensor; n_positions: of which it has cosines, else None"""
+    """Frequencies of a rotation: (n_pairs,), radians per position.
+
+    name: of the tensor; n_positions: of which it has cosines, else None
+    """
 
     name: str
     frequencies: Floats
@@ -46,16 +51,28 @@ def stored_rotation(files: Files) -> Stored | None:
         if OTHER_MODELS.isdisjoint(re.split(r"[._]", name)):
             if FREQUENCIES.search(name):
                 frequencies = files.tensor(name).reshape(-1)
-                return Stored(name, frequencies, ROUNDING.get(files.tensors[name].dtype, FLOAT32_ROUNDING)) if frequencies.size else None
+                return (
+                    Stored(
+                        name, frequencies, ROUNDING.get(files.tensors[name].dtype, FLOAT32_ROUNDING)
+                    )
+                    if frequencies.size
+                    else None
+                )
             if COSINES.search(name) and (cached := _from_cosines(files, name)) is not None:
                 return cached
     return None
 
 
 def _from_cosines(files: Files, name: str) -> Stored | None:
-    """Frequencies by the angles at position 1, if all positions are turned by multiples of these; None otherwise."""
+    """Frequencies by the angles at position 1, if all positions are turned by multiples of these;
+    None otherwise.
+    """
     sine = name.removesuffix("cos_cached") + "sin_cached"
-    shapes = [[size for size in files.tensors[each].shape if size != 1] for each in (name, sine) if each in files.tensors]
+    shapes = [
+        [size for size in files.tensors[each].shape if size != 1]
+        for each in (name, sine)
+        if each in files.tensors
+    ]
     if len(shapes) != 2 or shapes[0] != shapes[1] or len(shapes[0]) != 2 or 0 in shapes[0]:
         return None
     cosines, sines = (_pairs(files.tensor(each).reshape(shapes[0])) for each in (name, sine))
@@ -64,15 +81,20 @@ def _from_cosines(files: Files, name: str) -> Stored | None:
     frequencies = np.arctan2(sines[1], cosines[1])
     positions = np.arange(len(cosines))[:, None]
     rounding = FROM_SINES.get(files.tensors[name].dtype, FLOAT32_ROUNDING)
-    largest = 4.0 * rounding * (1.0 + positions) + TURNS * positions  # A frequency is as exact as the sine at position 1.
+    # A frequency is as exact as the sine at position 1.
+    largest = 4.0 * rounding * (1.0 + positions) + TURNS * positions
     angles = positions * frequencies
-    if not np.all((np.abs(np.cos(angles) - cosines) <= largest) & (np.abs(np.sin(angles) - sines) <= largest)):
+    if not np.all(
+        (np.abs(np.cos(angles) - cosines) <= largest) & (np.abs(np.sin(angles) - sines) <= largest)
+    ):
         return None
     return Stored(name, frequencies, 4.0 * rounding, len(cosines))
 
 
 def _pairs(table: Floats) -> Floats:
-    """One column for each pair of components, from tables that have both, side by side or in two halves: (n_positions, n_pairs)."""
+    """One column for each pair of components, from tables that have both, side by side or in two
+    halves: (n_positions, n_pairs).
+    """
     half = table.shape[1] // 2
     if table.shape[1] == 2 * half:
         if np.array_equal(table[:, :half], table[:, half:]):
@@ -83,34 +105,69 @@ def _pairs(table: Floats) -> Floats:
 
 
 def compared(stored: Stored, form: Rotation) -> str:
-    """How a stored rotation relates to ``form``, which follows from config.json, as the beginning of a sentence."""
+    """How a stored rotation relates to ``form``, which follows from config.json, as the beginning
+    of a sentence.
+    """
     if stored.equals(form.frequencies):
         return f"The file stores the same frequencies in “{stored.name}”"
     ends = " to ".join(significant(float(value), 4) for value in stored.frequencies[[0, -1]])
-    return f"The frequencies shown follow from config.json; they differ from those in “{stored.name}” ({ends} radians per position)"
+    return (
+        f"The frequencies shown follow from config.json; they differ from those in “{stored.name}”"
+        f" ({ends} radians per position)"
+    )
 
 
 def alone(files: Files, scheme: str) -> list[Encoding[Rotation]]:
-    """The stored rotation of a checkpoint without config.json, where its frequencies are powers of one base."""
+    """The stored rotation of a checkpoint without config.json, where its frequencies are powers of
+    one base.
+    """
     stored = stored_rotation(files)
     base = None if stored is None else _base(stored)
     if stored is None or base is None:
         return []
     n_pairs = len(stored.frequencies)
     form = Rotation(base, 2 * n_pairs, 2 * n_pairs, stored.n_positions or UNKNOWN_LENGTH)
-    counted = "" if stored.n_positions else f" The context length is unknown; {UNKNOWN_LENGTH:,} positions are shown."
-    note = f"The tensor holds the {'cosines' if stored.n_positions else 'frequencies'} of {n_pairs} pairs, which are powers of one base.{counted}"
-    return [Encoding(stack(stored.name), scheme, form, Provenance.of(files, stored.name), (note,), stack=stack_kind(stored.name))]
+    counted = (
+        ""
+        if stored.n_positions
+        else f" The context length is unknown; {UNKNOWN_LENGTH:,} positions are shown."
+    )
+    note = (
+        f"The tensor holds the {'cosines' if stored.n_positions else 'frequencies'} of {n_pairs}"
+        f" pairs, which are powers of one base.{counted}"
+    )
+    return [
+        Encoding(
+            stack(stored.name),
+            scheme,
+            form,
+            Provenance.of(files, stored.name),
+            (note,),
+            stack=stack_kind(stored.name),
+        )
+    ]
 
 
 def _base(stored: Stored) -> float | None:
-    """The base whose powers base^(−j / n_pairs) the frequencies are, with as few digits as their rounding allows; None without one."""
-    frequencies, exponents = stored.frequencies, np.arange(len(stored.frequencies)) / len(stored.frequencies)
-    if len(frequencies) < 2 or not np.all((frequencies > 0.0) & (frequencies <= 1.0 + stored.tolerance)):
+    """The base whose powers base^(−j / n_pairs) the frequencies are, with as few digits as their
+    rounding allows; None without one.
+    """
+    frequencies, exponents = (
+        stored.frequencies,
+        np.arange(len(stored.frequencies)) / len(stored.frequencies),
+    )
+    if len(frequencies) < 2 or not np.all(
+        (frequencies > 0.0) & (frequencies <= 1.0 + stored.tolerance)
+    ):
         return None
     logarithm = -float(exponents @ np.log(frequencies)) / float(exponents @ exponents)
     if not 0.0 < logarithm < LARGEST_LOGARITHM:
         return None
     fitted = math.exp(logarithm)
-    candidates = (*(round(fitted, n_digits - 1 - math.floor(math.log10(fitted))) for n_digits in range(1, 6)), fitted)
-    return next((base for base in candidates if base > 1.0 and stored.equals(base**-exponents)), None)
+    candidates = (
+        *(round(fitted, n_digits - 1 - math.floor(math.log10(fitted))) for n_digits in range(1, 6)),
+        fitted,
+    )
+    return next(
+        (base for base in candidates if base > 1.0 and stored.equals(base**-exponents)), None
+    )

@@ -1,4 +1,6 @@
-"""Rotary position embedding of images: some pairs of a head rotate with the row of a patch, others with its column."""
+"""Rotary position embedding of images: some pairs of a head rotate with the row of a patch, others
+with its column.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -49,20 +51,35 @@ def find(files: Files) -> list[Encoding[Form]]:
     models = list(_image_models(files.config, ""))
     several = len(models) > 1
     return [
-        Encoding(f"vision {index}{along}" if several else f"vision{along}", SCHEME.key, form, Provenance("config.json"), notes, "image")
+        Encoding(
+            f"vision {index}{along}" if several else f"vision{along}",
+            SCHEME.key,
+            form,
+            Provenance("config.json"),
+            notes,
+            "image",
+        )
         for index, model in enumerate(models)
         for along, form, notes in _rotations(model)
     ]
 
 
 def _image_models(config: ModelConfig, outer: str, depth: int = 0) -> Iterator[ImageModel]:
-    """The image models in ``config`` and in nested ones; ``outer`` is the default for the family."""
+    """The image models in ``config`` and in nested ones; ``outer`` is the default for the
+    family.
+    """
     if depth > DEEPEST:
         return
     model_type = config.family if "model_type" in config else outer
-    family = next((model_type.removesuffix(end) for end in ENDS if model_type.endswith(end)), model_type)
+    family = next(
+        (model_type.removesuffix(end) for end in ENDS if model_type.endswith(end)), model_type
+    )
     size_key = SPECIAL[family][0] if family in SPECIAL else "patch_size"
-    if family in ROWS_AND_COLUMNS | BY_TURNS | CENTRED | SPECIAL.keys() and size_key in config and "vocab_size" not in config:
+    if (
+        family in ROWS_AND_COLUMNS | BY_TURNS | CENTRED | SPECIAL.keys()
+        and size_key in config
+        and "vocab_size" not in config
+    ):
         yield ImageModel(family, completed(config, _with_default(family, size_key)))
         if size_key == "patch_size":
             return
@@ -71,7 +88,9 @@ def _image_models(config: ModelConfig, outer: str, depth: int = 0) -> Iterator[I
 
 
 def _with_default(family: str, name: str) -> str:
-    """The model type of ``family``, with or without a suffix, whose defaults have the setting ``name``."""
+    """The model type of ``family``, with or without a suffix, whose defaults have the setting
+    ``name``.
+    """
     return next((f"{family}{end}" for end in (*ENDS, "") if name in defaults(f"{family}{end}")), "")
 
 
@@ -83,18 +102,36 @@ def _rotations(model: ImageModel) -> Iterator[AxisRotation]:
     quarter, half = head_dim // 4, head_dim // 4 * 2
     base = base_of(model.config, CENTRED_BASE if model.family in CENTRED else BASE)
     rows, columns, grid_note = _grid(model.config)
-    shared = f"Of each head's {head_dim} components, {half} rotate by the patch's row and {half} by its column ({quarter} pairs each)"
+    shared = (
+        f"Of each head's {head_dim} components, {half} rotate by the patch's row and {half} by its"
+        f" column ({quarter} pairs each)"
+    )
     if model.family in BY_TURNS:
-        note = f"{shared}. Rows and columns alternate in one series of {2 * quarter} frequencies with base {base:g}; rows take the first. {grid_note}"
+        note = (
+            f"{shared}. Rows and columns alternate in one series of {2 * quarter} frequencies with"
+            f" base {base:g}; rows take the first. {grid_note}"
+        )
         yield " rows", Rotation(base, half, head_dim, rows), (note,)
-        yield " columns", Rotation(base, half, head_dim, columns, step=base ** (-2.0 / head_dim)), (note,)
+        yield (
+            " columns",
+            Rotation(base, half, head_dim, columns, step=base ** (-2.0 / head_dim)),
+            (note,),
+        )
         return
-    note = f"{shared}. Both use the same {quarter} frequencies with base {base:g}; one of the two is shown. {grid_note}"
+    note = (
+        f"{shared}. Both use the same {quarter} frequencies with base {base:g}; one of the two is"
+        f" shown. {grid_note}"
+    )
     if model.family not in CENTRED:
         yield "", Rotation(base, half, head_dim, max(rows, columns)), (note,)
         return
-    centred = "Patches are not counted: the image spans −1 to 1 in both directions. The fastest pair turns by 2π over a distance of 1. Patches of a finer grid are therefore closer."
-    for along, side in ((" rows", rows), (" columns", columns)) if rows != columns else (("", rows),):
+    centred = (
+        "Patches are not counted: the image spans −1 to 1 in both directions. The fastest pair"
+        " turns by 2π over a distance of 1. Patches of a finer grid are therefore closer."
+    )
+    for along, side in (
+        ((" rows", rows), (" columns", columns)) if rows != columns else (("", rows),)
+    ):
         yield along, Rotation(base, half, head_dim, side, step=4.0 * pi / side), (note, centred)
 
 
@@ -105,7 +142,11 @@ def _grid(config: ModelConfig) -> tuple[int, int, str]:
         return *stated, _grid_note(stated, "as config.json says")
     if stored is not None and (side := isqrt(max(stored, 0))) > 1:
         return side, side, _grid_note((side, side), "as its stored table says")
-    return SIDE, SIDE, f"The model takes images of any size; a grid with {SIDE} patches per side is shown."
+    return (
+        SIDE,
+        SIDE,
+        f"The model takes images of any size; a grid with {SIDE} patches per side is shown.",
+    )
 
 
 def _grid_note(grid: Grid, source: str) -> str:
@@ -116,8 +157,12 @@ REACH = 13  # Largest offset, as in an image of 14 × 14 patches.
 
 
 def _numbers() -> Numbers:
-    """Mean cosine by row and column offset, for a head of 64 components: (2 · REACH + 1, 2 · REACH + 1) each."""
-    along = Rotation(BASE, 32, 64, REACH + 1).by_offset(REACH + 1)[np.abs(np.arange(-REACH, REACH + 1))]
+    """Mean cosine by row and column offset, for a head of 64 components: (2 · REACH + 1, 2 · REACH
+    + 1) each.
+    """
+    along = Rotation(BASE, 32, 64, REACH + 1).by_offset(REACH + 1)[
+        np.abs(np.arange(-REACH, REACH + 1))
+    ]
     rows, columns = np.meshgrid(along, along, indexing="ij")
     return {"rows": rows, "columns": columns, "all": (rows + columns) / 2}
 
@@ -125,7 +170,9 @@ def _numbers() -> Numbers:
 def _draw(numbers: Numbers) -> "Figure":
     titles = {"rows": "pairs for rows", "columns": "pairs for columns", "all": "all pairs"}
     shown = [Panel(title, numbers[name]) for name, title in titles.items()]
-    figure = image_panels(shown, (0.5, 1.0), SEQUENTIAL, ("columns across", "rows down", "mean cosine"), square=True)
+    figure = image_panels(
+        shown, (0.5, 1.0), SEQUENTIAL, ("columns across", "rows down", "mean cosine"), square=True
+    )
     for axes in figure.axes[: len(shown)]:
         axes.set_xticks([0, REACH, 2 * REACH], [f"−{REACH}", "0", f"{REACH}"])
         axes.set_yticks([0, REACH, 2 * REACH], [f"−{REACH}", "0", f"{REACH}"])
@@ -134,14 +181,22 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     side, both = numbers["all"][REACH, -1], numbers["all"][-1, -1]
-    return f"Three images over offsets of up to {REACH} patches: horizontal stripes, vertical stripes, and their mean. The mean is a cross: 1 in the centre, {rounded(side, 2)} at the ends of its arms, {rounded(both, 2)} in the corners."
+    return (
+        f"Three images over offsets of up to {REACH} patches: horizontal stripes, vertical stripes,"
+        f" and their mean. The mean is a cross: 1 in the centre, {rounded(side, 2)} at the ends of"
+        f" its arms, {rounded(both, 2)} in the corners."
+    )
 
 
 PICTURE = Picture(
-    caption="The mean cosine that the rotation gives each offset between two patches, in a head of 64 components with base 10,000.",
+    caption=(
+        "The mean cosine that the rotation gives each offset between two patches, in a head of 64"
+        " components with base 10,000."
+    ),
     how_to_read=(
-        "The centre is the query patch; a cell above it is a key above. Yellow: query and key are rotated alike. Half of the pairs count only rows, half only columns. "
-        "Together they make a cross: within one row or column, half of the pairs are rotated alike at any distance."
+        "The centre is the query patch; a cell above it is a key above. Yellow: query and key are"
+        " rotated alike. Half of the pairs count only rows, half only columns. Together they make a"
+        " cross: within one row or column, half of the pairs are rotated alike at any distance."
     ),
     numbers=_numbers,
     alt=_alt,
@@ -153,9 +208,15 @@ SCHEME = Scheme(
     key="rotary_2d",
     title="Rotary in two dimensions",
     also=("2-D or axial RoPE", "rotary embedding for images"),
-    summary="Part of each query and key rotates in proportion to the patch's row, part in proportion to its column.",
+    summary=(
+        "Part of each query and key rotates in proportion to the patch's row, part in proportion to"
+        " its column."
+    ),
     acts_in="queries and keys",
-    looked_for="an image model in config.json whose family rotates queries and keys by rows and columns (DINOv3, Pixtral, Qwen2-VL …)",
+    looked_for=(
+        "an image model in config.json whose family rotates queries and keys by rows and columns"
+        " (DINOv3, Pixtral, Qwen2-VL …)"
+    ),
     order=46,
     find=find,
     picture=PICTURE,

@@ -1,4 +1,6 @@
-"""Model families with rotations by rows and columns of patches, and readers for special ones: by time, in windows, of a memory, across heads."""
+"""Model families with rotations by rows and columns of patches, and readers for special ones: by
+time, in windows, of a memory, across heads.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -8,18 +10,23 @@ from generator.contracts.model_config import positive, whole
 from generator.encodings import BASE, Rotation
 from generator.errors import RowError
 
-AxisRotation = tuple[str, Rotation, tuple[str, ...]]  # Suffix of the part "vision", rotation along one axis, notes.
+# Suffix of the part "vision", rotation along one axis, notes.
+AxisRotation = tuple[str, Rotation, tuple[str, ...]]
 MOST_COMPONENTS = 2**16
 SIDE = 64  # Patches per side without a size in the config.
 
 # Rows and columns with the same frequencies; names may end with one of ENDS.
 ROWS_AND_COLUMNS = frozenset(
-    {"qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe", "qwen4_exp", "qwen2_5_omni", "qwen3_omni_moe",
-     "glm4v", "glm4v_moe", "glm_ocr", "glm5_next", "paddleocr_vl", "video_llama_3", "mlcd", "kimi_k25", "exaone4_5",
-     "ernie4_5_vl_moe", "cohere_compass", "gemma4", "muse_glimmer", "muse_spark", "dots3_note", "inkling2", "lfm3_vl", "step3p5", "llama4"}
+    {"qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe", "qwen4_exp",
+     "qwen2_5_omni", "qwen3_omni_moe",
+     "glm4v", "glm4v_moe", "glm_ocr", "glm5_next", "paddleocr_vl", "video_llama_3", "mlcd",
+     "kimi_k25", "exaone4_5",
+     "ernie4_5_vl_moe", "cohere_compass", "gemma4", "muse_glimmer", "muse_spark", "dots3_note",
+     "inkling2", "lfm3_vl", "step3p5", "llama4"}
 )  # fmt: skip
 BY_TURNS = frozenset({"pixtral"})  # Rows and columns with alternate frequencies of one series.
-CENTRED = frozenset({"dinov3_vit", "eomt_dinov3", "sapiens2"})  # Coordinates from −1 to 1 over the image, in place of patch numbers.
+# Coordinates from −1 to 1 over the image, in place of patch numbers.
+CENTRED = frozenset({"dinov3_vit", "eomt_dinov3", "sapiens2"})
 ENDS = ("_vision_encoder", "_vision_model", "_vision")
 
 
@@ -31,13 +38,18 @@ def head_dim_of(config: ModelConfig) -> int:
     width = config.value("embed_dim") or config.value("hidden_size")
     heads = config.value("num_heads") or config.value("num_attention_heads")
     where = config.where
-    head_dim = config.value("head_dim") or whole(width, f"{where}: hidden_size") // whole(heads, f"{where}: num_attention_heads")
+    head_dim = config.value("head_dim") or whole(width, f"{where}: hidden_size") // whole(
+        heads, f"{where}: num_attention_heads"
+    )
     return _fit(whole(head_dim, f"{where}: head_dim"), where)
 
 
 def _fit(head_dim: int, where: str, least: int = 4) -> int:
     if not least <= head_dim <= MOST_COMPONENTS:
-        raise RowError(f"{where}: a head of {head_dim:,} components in the model of images; expected {least} to {MOST_COMPONENTS:,}")
+        raise RowError(
+            f"{where}: a head of {head_dim:,} components in the model of images; expected {least}"
+            f" to {MOST_COMPONENTS:,}"
+        )
     return head_dim
 
 
@@ -58,28 +70,47 @@ def of_video(config: ModelConfig) -> Iterator[AxisRotation]:
 
 
 def of_vjepa2(config: ModelConfig) -> Iterator[AxisRotation]:
-    """V-JEPA 2, encoder and predictor: a third of each head for each of time, row and column, with two frequencies in a pair."""
+    """V-JEPA 2, encoder and predictor: a third of each head for each of time, row and column, with
+    two frequencies in a pair.
+    """
     side = config.whole("crop_size") // config.whole("patch_size")
-    neighbours = "In this code, the two components of a pair rotate with two neighbouring frequencies of the series, not with one."
+    neighbours = (
+        "In this code, the two components of a pair rotate with two neighbouring frequencies of the"
+        " series, not with one."
+    )
     for along, start in (("", ""), (" predictor", "pred_")):
-        width, heads = (config.whole(f"{start}{key}") for key in ("hidden_size", "num_attention_heads"))
-        for _, form, notes in _thirds(along, _fit(width // heads, config.where, least=6), BASE, max(side, 1)):
+        width, heads = (
+            config.whole(f"{start}{key}") for key in ("hidden_size", "num_attention_heads")
+        )
+        for _, form, notes in _thirds(
+            along, _fit(width // heads, config.where, least=6), BASE, max(side, 1)
+        ):
             yield along, form, (*notes, neighbours)
 
 
 def _thirds(along: str, head_dim: int, base: float, side: int) -> Iterator[AxisRotation]:
     third = 2 * (head_dim // 3 // 2)
     rest = f"; {head_dim - 3 * third} are not rotated" if head_dim > 3 * third else ""
-    note = f"Of each head's {head_dim} components, {third} rotate by time, {third} by the patch's row and {third} by its column{rest}"
+    note = (
+        f"Of each head's {head_dim} components, {third} rotate by time, {third} by the patch's row"
+        f" and {third} by its column{rest}"
+    )
     yield (
         along,
         Rotation(base, third, head_dim, side),
-        (f"{note}. All three use the same {third // 2} frequencies with base {base:g}; one is shown.",),
+        (
+            (
+                f"{note}. All three use the same {third // 2} frequencies with base {base:g}; one"
+                " is shown."
+            ),
+        ),
     )
 
 
 def in_windows(config: ModelConfig) -> Iterator[AxisRotation]:
-    """SAM 3: positions in a window for window layers, in smaller steps over the image for the others."""
+    """SAM 3: positions in a window for window layers, in smaller steps over the image for the
+    others.
+    """
     head_dim, base = head_dim_of(config), base_of(config, BASE)
     window, side = config.whole("window_size"), _side(config)
     note = _halves(head_dim, base)
@@ -89,34 +120,66 @@ def in_windows(config: ModelConfig) -> Iterator[AxisRotation]:
         (note, f"Window layers count {window} patches in each direction."),
     )
     smaller = (
-        f"Layers that see the whole image count in steps of {window}/{side}. So its {side} patches span as much as a window's {window}."
+        f"Layers that see the whole image count in steps of {window}/{side}. So its {side} patches"
+        f" span as much as a window's {window}."
     )
-    yield " of the whole image", Rotation(base, head_dim // 4 * 2, head_dim, side, step=window / side), (note, smaller)
+    yield (
+        " of the whole image",
+        Rotation(base, head_dim // 4 * 2, head_dim, side, step=window / side),
+        (note, smaller),
+    )
 
 
 def of_memory(config: ModelConfig) -> Iterator[AxisRotation]:
     """SAM 2 video: attention from a frame to a memory of earlier frames."""
-    width, rate, heads = (config.whole(f"memory_attention_{key}") for key in ("hidden_size", "downsample_rate", "num_attention_heads"))
+    width, rate, heads = (
+        config.whole(f"memory_attention_{key}")
+        for key in ("hidden_size", "downsample_rate", "num_attention_heads")
+    )
     older = {"rope_theta": config.value("rope_theta", config.value("memory_attention_rope_theta"))}
-    head_dim, base = _fit(width // (rate * heads), config.where), base_of(config.updated(older), BASE)
+    head_dim, base = (
+        _fit(width // (rate * heads), config.where),
+        base_of(config.updated(older), BASE),
+    )
     name = "memory_attention_rope_feat_sizes"
-    side = max((whole(size, f"{config.where}: {name}") for size in config.listed(name)), default=SIDE)
+    side = max(
+        (whole(size, f"{config.where}: {name}") for size in config.listed(name)), default=SIDE
+    )
     coarse = config.listed("memory_attention_rope_k_sizes")
-    keys = (f"Memory keys are counted on a grid of {' by '.join(f'{size!r:.9}' for size in coarse)}.",) if len(coarse) == 2 else ()
-    turned = "The rotation acts in the attention to remembered frames, and in the attention within a frame before it."
-    yield " memory", Rotation(base, head_dim // 4 * 2, head_dim, side), (_halves(head_dim, base), turned, *keys)
+    keys = (
+        (f"Memory keys are counted on a grid of {' by '.join(f'{size!r:.9}' for size in coarse)}.",)
+        if len(coarse) == 2
+        else ()
+    )
+    turned = (
+        "The rotation acts in the attention to remembered frames, and in the attention within a"
+        " frame before it."
+    )
+    yield (
+        " memory",
+        Rotation(base, head_dim // 4 * 2, head_dim, side),
+        (_halves(head_dim, base), turned, *keys),
+    )
 
 
 def across_heads(config: ModelConfig) -> Iterator[AxisRotation]:
-    """Efficient LoFTR: one rotation of the whole width before the split into heads, rows and columns alternating."""
+    """Efficient LoFTR: one rotation of the whole width before the split into heads, rows and
+    columns alternating.
+    """
     width, base = _fit(config.whole("hidden_size"), config.where), base_of(config, BASE)
     half = width // 4 * 2
-    note = f"All {width} components of a query are rotated before it is split into heads. Pairs alternate between the row and the column of the feature"
+    note = (
+        f"All {width} components of a query are rotated before it is split into heads. Pairs"
+        " alternate between the row and the column of the feature"
+    )
     yield (
         "",
         Rotation(base, half, width, SIDE),
         (
-            f"{note}. Both use the same {half // 2} frequencies with base {base:g}; one of the two is shown.",
+            (
+                f"{note}. Both use the same {half // 2} frequencies with base {base:g}; one of the"
+                " two is shown."
+            ),
             f"The model takes images of any size; a grid with {SIDE} per side is shown.",
         ),
     )
@@ -125,8 +188,9 @@ def across_heads(config: ModelConfig) -> Iterator[AxisRotation]:
 def _halves(head_dim: int, base: float) -> str:
     quarter, half = head_dim // 4, head_dim // 4 * 2
     return (
-        f"Of the {head_dim} components of each head, {half} rotate by the row of the patch and {half} by its column. "
-        f"Both use the same {quarter} frequencies with base {base:g}; one of the two is shown."
+        f"Of the {head_dim} components of each head, {half} rotate by the row of the patch and"
+        f" {half} by its column. Both use the same {quarter} frequencies with base {base:g}; one of"
+        " the two is shown."
     )
 
 
@@ -139,6 +203,9 @@ SPECIAL: Mapping[str, tuple[str, Callable[[ModelConfig], Iterator[AxisRotation]]
     "minimax_m3_vl": ("patch_size", of_video),
     "vjepa2": ("patch_size", of_vjepa2),
     "sam3_vit_model": ("patch_size", in_windows),
-    **dict.fromkeys(("sam2_video", "edgetam_video", "sam3_tracker_video"), ("memory_attention_hidden_size", of_memory)),
+    **dict.fromkeys(
+        ("sam2_video", "edgetam_video", "sam3_tracker_video"),
+        ("memory_attention_hidden_size", of_memory),
+    ),
     "efficientloftr": ("hidden_size", across_heads),
 }

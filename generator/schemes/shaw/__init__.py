@@ -1,4 +1,6 @@
-"""Relative position representations (Shaw et al. 2018): a learned vector for each clipped offset, multiplied with queries."""
+"""Relative position representations (Shaw et al. 2018): a learned vector for each clipped offset,
+multiplied with queries.
+"""
 
 import re
 from typing import TYPE_CHECKING
@@ -6,13 +8,31 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.checkpoints.model.tensor_names import in_order, modality, parts, stack, stack_kind
-from generator.contracts import Encoding, Files, Modality, Numbers, Picture, Provenance, Scheme, StackKind
+from generator.contracts import (
+    Encoding,
+    Files,
+    Modality,
+    Numbers,
+    Picture,
+    Provenance,
+    Scheme,
+    StackKind,
+)
 from generator.encodings import Form, RelativeTable
 from generator.errors import RowError
 from generator.figures.panels import cell_numbers, image, panels
 from generator.figures.style import DIVERGING, SERIES
 from generator.numerics.arrays import Array, Floats, frozen
-from generator.schemes.shaw.families import BY_BUCKET, COLUMNS, KINDS, MOST_OFFSETS, SPEECH_INPUT, SPEECHT5, Rows, configured
+from generator.schemes.shaw.families import (
+    BY_BUCKET,
+    COLUMNS,
+    KINDS,
+    MOST_OFFSETS,
+    SPEECH_INPUT,
+    SPEECHT5,
+    Rows,
+    configured,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,9 +45,18 @@ def find(files: Files) -> list[Encoding[Form]]:
 
     errors: RowError when the shape of a tensor and the config do not match
     """
-    kinds = {name: pattern for name in in_order(files.tensors) for pattern in KINDS if re.search(pattern, name)}
-    stacks = {name: "decoder" if pattern == COLUMNS else stack(name) for name, pattern in kinds.items()}
-    part = parts({name: f"{stacks[name]} {KINDS[pattern].role}".strip() for name, pattern in kinds.items()})
+    kinds = {
+        name: pattern
+        for name in in_order(files.tensors)
+        for pattern in KINDS
+        if re.search(pattern, name)
+    }
+    stacks = {
+        name: "decoder" if pattern == COLUMNS else stack(name) for name, pattern in kinds.items()
+    }
+    part = parts(
+        {name: f"{stacks[name]} {KINDS[pattern].role}".strip() for name, pattern in kinds.items()}
+    )
     return [_encoding(files, name, pattern, part[name]) for name, pattern in kinds.items()]
 
 
@@ -36,26 +65,48 @@ def _encoding(files: Files, name: str, pattern: str, part: str) -> Encoding[Form
     shape = _stacked(files, name)
     rows = _rows(files, pattern, shape)
     if rows is None:
-        raise RowError(f"{files.where}: {name} has shape {tensor.shape}; expected as many rows as config.json has offsets")
+        raise RowError(
+            f"{files.where}: {name} has shape {tensor.shape}; expected as many rows as config.json"
+            " has offsets"
+        )
     table = files.tensor(name)
     table = table.T if re.search(COLUMNS, name) else table.reshape(shape)
     form = RelativeTable(frozen(_taken(table, rows.rows)), frozen(rows.offsets))
-    kind: StackKind = "decoder" if pattern == COLUMNS else stack_kind(name)  # Inkling has a decoder alone.
-    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (rows.note,), _modality(files, name, pattern), kind)
+    # Inkling has a decoder alone.
+    kind: StackKind = "decoder" if pattern == COLUMNS else stack_kind(name)
+    return Encoding(
+        part,
+        SCHEME.key,
+        form,
+        Provenance.of(files, name),
+        (rows.note,),
+        _modality(files, name, pattern),
+        kind,
+    )
 
 
 def _modality(files: Files, name: str, pattern: str) -> Modality:
-    """The modality of a table; that of SpeechT5 is of audio if its encoder has a convolution for speech, otherwise of text."""
-    of_speech = re.search(SPEECHT5, name) and any(SPEECH_INPUT.search(other) for other in files.tensors)
+    """The modality of a table; that of SpeechT5 is of audio if its encoder has a convolution for
+    speech, otherwise of text.
+    """
+    of_speech = re.search(SPEECHT5, name) and any(
+        SPEECH_INPUT.search(other) for other in files.tensors
+    )
     return "audio" if of_speech or modality(name) == "audio" else KINDS[pattern].modality
 
 
 def _rows(files: Files, pattern: str, shape: tuple[int, ...]) -> Rows | None:
-    return KINDS[pattern].rows(files.config.anywhere, shape[0]) if len(shape) == 2 and 2 < shape[0] <= MOST_OFFSETS else None
+    return (
+        KINDS[pattern].rows(files.config.anywhere, shape[0])
+        if len(shape) == 2 and 2 < shape[0] <= MOST_OFFSETS
+        else None
+    )
 
 
 def _stacked(files: Files, name: str) -> tuple[int, ...]:
-    """The shape (n_rows, width), with a row for each offset or bucket, unless the tensor has another one."""
+    """The shape (n_rows, width), with a row for each offset or bucket, unless the tensor has
+    another one.
+    """
     shape = files.tensors[name].shape
     if len(shape) == 3 and shape[0] == 1:
         return shape[1:]
@@ -72,9 +123,13 @@ def _taken(table: Floats, rows: Array) -> Floats:
 
 
 def _numbers() -> Numbers:
-    """Clipped offset by pair of 12 positions (12, 12), query by key, and by offset (21,) (Shaw et al. 2018, section 3.2)."""
+    """Clipped offset by pair of 12 positions (12, 12), query by key, and by offset (21,) (Shaw et
+    al. 2018, section 3.2).
+    """
     index, offsets = np.arange(12), np.arange(-10, 11)
-    pairs, clipped = (np.clip(offset, -LIMIT, LIMIT) for offset in (index[None, :] - index[:, None], offsets))
+    pairs, clipped = (
+        np.clip(offset, -LIMIT, LIMIT) for offset in (index[None, :] - index[:, None], offsets)
+    )
     return {"pairs": pairs, "offsets": offsets, "clipped": clipped}
 
 
@@ -93,14 +148,21 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     low, high = numbers["clipped"].min(), numbers["clipped"].max()
-    return f"A matrix of 12 by 12 positions with one number along each diagonal. Beside it, a line that rises from {low} to {high} and is flat beyond."
+    return (
+        "A matrix of 12 by 12 positions with one number along each diagonal. Beside it, a line"
+        f" that rises from {low} to {high} and is flat beyond."
+    )
 
 
 PICTURE = Picture(
-    caption=f"The offset whose vector each pair of positions uses, for a limit of {LIMIT}: {2 * LIMIT + 1} vectors serve a text of any length.",
+    caption=(
+        f"The offset whose vector each pair of positions uses, for a limit of {LIMIT}:"
+        f" {2 * LIMIT + 1} vectors serve a text of any length."
+    ),
     how_to_read=(
-        "Row: query; column: key. The number is the offset whose vector the query is multiplied with. It is the same along "
-        f"each diagonal. Beyond {LIMIT} positions it no longer changes: all far keys on one side share a vector."
+        "Row: query; column: key. The number is the offset whose vector the query is multiplied"
+        f" with. It is the same along each diagonal. Beyond {LIMIT} positions it no longer changes:"
+        " all far keys on one side share a vector."
     ),
     numbers=_numbers,
     alt=_alt,
@@ -111,8 +173,14 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="shaw",
     title="Shaw's relative positions",
-    also=("relative position representations", "relative position embedding (relative_key in BERT)"),
-    summary="A learned vector for each offset up to a limit, multiplied with the query inside attention.",
+    also=(
+        "relative position representations",
+        "relative position embedding (relative_key in BERT)",
+    ),
+    summary=(
+        "A learned vector for each offset up to a limit, multiplied with the query inside"
+        " attention."
+    ),
     acts_in="logits",
     looked_for="distance_embedding, pe_k, emb_rel_k or rel_pos_emb among the tensors",
     order=34,

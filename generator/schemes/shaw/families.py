@@ -15,13 +15,17 @@ BEYOND = "farther offsets use the vector of the last"
 MOST_OFFSETS = 8193
 COLUMNS = r"(^|\.)rel_logits_proj\.proj$"  # One column for each offset.
 SPEECHT5 = r"(^|\.)pe_k\.weight$"
-SPEECH_INPUT = re.compile(r"(^|\.)encoder\.prenet\.pos_conv_embed\.")  # In a SpeechT5 with an encoder of speech.
-BY_BUCKET = r"(^|\.)self_attn\.relative_pos_embeddings\.weight$"  # One row for each bucket and head.
+# In a SpeechT5 with an encoder of speech.
+SPEECH_INPUT = re.compile(r"(^|\.)encoder\.prenet\.pos_conv_embed\.")
+# One row for each bucket and head.
+BY_BUCKET = r"(^|\.)self_attn\.relative_pos_embeddings\.weight$"
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Offsets (key minus query) and their rows in the table: (n_offsets,) each; row −1 is a vector of zeros."""
+    """Offsets (key minus query) and their rows in the table: (n_offsets,) each; row −1 is a vector
+    of zeros.
+    """
 
     offsets: Array
     rows: Array
@@ -29,13 +33,17 @@ class Rows:
 
 
 def configured(config: ModelConfig, name: str, default: int) -> int:
-    """A number of buckets or offsets in ``config``; ``default`` if it is missing or above ``MOST_OFFSETS``."""
+    """A number of buckets or offsets in ``config``; ``default`` if it is missing or above
+    ``MOST_OFFSETS``.
+    """
     value = config.count(name)
     return default if value is None or value > MOST_OFFSETS else value
 
 
 def _one_sided(config: ModelConfig, n_rows: int) -> Rows | None:
-    """Wav2Vec2-BERT and SeamlessM4T v2: more offsets to the left than to the right, in the order of key minus query."""
+    """Wav2Vec2-BERT and SeamlessM4T v2: more offsets to the left than to the right, in the order of
+    key minus query.
+    """
     left = configured(config, "left_max_position_embeddings", 64)
     if n_rows != left + configured(config, "right_max_position_embeddings", 8) + 1:
         return None
@@ -47,14 +55,26 @@ def _of_bert(config: ModelConfig, n_rows: int) -> Rows | None:
     most = n_rows // 2
     both = config.text("position_embedding_type") == "relative_key_query"
     met = "Queries and keys are" if both else "Queries are"
-    return Rows(np.arange(-most, most + 1), np.arange(n_rows)[::-1], f"{met} multiplied with these vectors.") if n_rows % 2 else None
+    return (
+        Rows(
+            np.arange(-most, most + 1),
+            np.arange(n_rows)[::-1],
+            f"{met} multiplied with these vectors.",
+        )
+        if n_rows % 2
+        else None
+    )
 
 
 def _of_speecht5(_config: ModelConfig, n_rows: int) -> Rows | None:
-    """SpeechT5: 2 · max rows for query minus key from −max to max − 1, shared by all layers and heads."""
+    """SpeechT5: 2 · max rows for query minus key from −max to max − 1, shared by all layers and
+    heads.
+    """
     most = n_rows // 2
     note = f"{QUERIES} in all layers and heads; {BEYOND}."
-    return None if n_rows % 2 else Rows(np.arange(-most + 1, most + 1), np.arange(n_rows)[::-1], note)
+    return (
+        None if n_rows % 2 else Rows(np.arange(-most + 1, most + 1), np.arange(n_rows)[::-1], note)
+    )
 
 
 def _of_vits(_config: ModelConfig, n_rows: int) -> Rows | None:
@@ -66,29 +86,49 @@ def _of_vits(_config: ModelConfig, n_rows: int) -> Rows | None:
 
 
 def _of_granite(config: ModelConfig, n_rows: int) -> Rows | None:
-    """Granite Speech: 2 · max + 1 rows in the order of query minus key; only offsets within a block of frames are used."""
+    """Granite Speech: 2 · max + 1 rows in the order of query minus key; only offsets within a block
+    of frames are used.
+    """
     most, block = n_rows // 2, configured(config, "context_size", 200)
     offsets = np.arange(-min(block - 1, most), min(block - 1, most) + 1)
-    note = f"{QUERIES}, in blocks of {block} frames; rows for larger offsets are stored but not used."
+    note = (
+        f"{QUERIES}, in blocks of {block} frames; rows for larger offsets are stored but not used."
+    )
     return Rows(offsets, most - offsets, note) if n_rows % 2 else None
 
 
 def _of_inkling(_config: ModelConfig, n_rows: int) -> Rows | None:
     """Inkling: a column for each distance to the past, shared by the heads; no vector beyond."""
     rows = np.concatenate([[-1], np.arange(n_rows)[::-1]])
-    note = "Each head multiplies these vectors with a dedicated projection of the token, as wide as they are"
+    note = (
+        "Each head multiplies these vectors with a dedicated projection of the token, as wide as"
+        " they are"
+    )
     return Rows(np.arange(-n_rows, 1), rows, f"{note}; offsets beyond {n_rows - 1} have none.")
 
 
 def _of_prophetnet(config: ModelConfig, n_rows: int) -> Rows | None:
-    """ProphetNet: a row of width d_model for each bucket and head, and a constant that is added to the product."""
-    n_buckets, furthest = configured(config, "num_buckets", 32), configured(config, "relative_max_distance", 128)
+    """ProphetNet: a row of width d_model for each bucket and head, and a constant that is added to
+    the product.
+    """
+    n_buckets, furthest = (
+        configured(config, "num_buckets", 32),
+        configured(config, "relative_max_distance", 128),
+    )
     if n_rows != n_buckets or n_buckets < 4 or furthest <= n_buckets // 2:
         return None
     offsets = np.arange(-furthest, 1)
-    note = "The hidden state, not the query, is multiplied with these vectors (all heads side by side). A constant is added for each"
-    ahead = "The streams that predict further ahead count the same offsets from the token that they predict."
-    return Rows(offsets, buckets(offsets, n_buckets, furthest, causal=True), f"{note}; {BEYOND}. {ahead}")
+    note = (
+        "The hidden state, not the query, is multiplied with these vectors (all heads side by"
+        " side). A constant is added for each"
+    )
+    ahead = (
+        "The streams that predict further ahead count the same offsets from the token that they"
+        " predict."
+    )
+    return Rows(
+        offsets, buckets(offsets, n_buckets, furthest, causal=True), f"{note}; {BEYOND}. {ahead}"
+    )
 
 
 @dataclass(frozen=True)

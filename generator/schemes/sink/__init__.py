@@ -26,40 +26,59 @@ NAME = re.compile(
     r"^(?P<stack>(?:.*?\.)?)(?P<layer>\d+)\.(?:.*\.)?(?:sinks|learnable_sink_param|attn_sink|attention_sink_bias|softmax_offset|attn_sinks\.weight)$"
 )
 MOST_HEADS, MOST_LAYERS = 4096, 4096
-OUTSIDE = "A sink is no position encoding: it takes weight from all keys alike, wherever they stand."
+OUTSIDE = (
+    "A sink is no position encoding: it takes weight from all keys alike, wherever they stand."
+)
 OF_ALL = "The tensor and digest below belong to the first of these layers."
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    """The sinks of all layers of a stack, one encoding for each number of heads; none in families that are not known to have them.
+    """The sinks of all layers of a stack, one encoding for each number of heads; none in families
+    that are not known to have them.
 
     errors: RowError when a tensor has an unexpected shape
     """
-    stack = next((stack for stack in stacks(files.config)[::-1] if stack.config.family in SINKS), None)
+    stack = next(
+        (stack for stack in stacks(files.config)[::-1] if stack.config.family in SINKS), None
+    )
     if stack is None:
         return []
     kinds: dict[tuple[str, int], dict[int, str]] = {}
     for name in in_order(files.tensors):
         if match := NAME.match(name):
-            kinds.setdefault((match["stack"], _n_heads(files, name, match["layer"])), {})[int(match["layer"])] = name
-    return [_encoding(files, stack, kind, names, alone=len(kinds) == 1) for kind, names in kinds.items()]
+            kinds.setdefault((match["stack"], _n_heads(files, name, match["layer"])), {})[
+                int(match["layer"])
+            ] = name
+    return [
+        _encoding(files, stack, kind, names, alone=len(kinds) == 1) for kind, names in kinds.items()
+    ]
 
 
 def _n_heads(files: Files, name: str, layer: str) -> int:
     """Number of sinks in a layer. errors: RowError"""
     shape = files.tensors[name].shape
     if len(shape) != 1 or not 0 < shape[0] <= MOST_HEADS or int(layer) >= MOST_LAYERS:
-        raise RowError(f"{files.where}: {name:.80} has shape {shape}; expected a number for each head, and a layer below {MOST_LAYERS:,}")
+        raise RowError(
+            f"{files.where}: {name:.80} has shape {shape}; expected a number for each head, and a"
+            f" layer below {MOST_LAYERS:,}"
+        )
     return shape[0]
 
 
-def _encoding(files: Files, stack: Stack, kind: tuple[str, int], names: Mapping[int, str], *, alone: bool) -> Encoding[Form]:
-    """The sinks of layers with the same number of heads. kind: start of the names, and number of heads; names: by layer"""
+def _encoding(
+    files: Files, stack: Stack, kind: tuple[str, int], names: Mapping[int, str], *, alone: bool
+) -> Encoding[Form]:
+    """The sinks of layers with the same number of heads.
+
+    kind: start of the names, and number of heads; names: by layer
+    """
     form = Sinks(frozen(np.stack([files.tensor(name) for name in names.values()])), tuple(names))
     part = "layers of attention" if stack.part == "decoder" else f"{stack.part} layers of attention"
     part = part if alone else f"{part} {kind[0]} {kind[1]} heads"
     provenance = Provenance.of(files, next(iter(names.values())))
-    return Encoding(part, SCHEME.key, form, provenance, (OUTSIDE, OF_ALL), stack.modality, stack.kind)
+    return Encoding(
+        part, SCHEME.key, form, provenance, (OUTSIDE, OF_ALL), stack.modality, stack.kind
+    )
 
 
 LOGITS_SHOWN, MOST_KEYS = (-2.0, 0.0, 2.0, 4.0, 6.0), 4  # Made up for the picture; a power of ten.
@@ -68,29 +87,53 @@ LOGITS_SHOWN, MOST_KEYS = (-2.0, 0.0, 2.0, 4.0, 6.0), 4  # Made up for the pictu
 def _numbers() -> Numbers:
     """The share of made-up sinks by the number of keys: (n_sinks, n)."""
     keys = np.logspace(0.0, MOST_KEYS, 81)
-    return {"logits": np.array(LOGITS_SHOWN), "keys": keys, "shares": sink_share(np.array(LOGITS_SHOWN)[:, None], keys)}
+    return {
+        "logits": np.array(LOGITS_SHOWN),
+        "keys": keys,
+        "shares": sink_share(np.array(LOGITS_SHOWN)[:, None], keys),
+    }
 
 
 def _draw(numbers: Numbers) -> "Figure":
     figure, (axes,) = panels(1, height=3.2)
     for index, line in enumerate(numbers["shares"]):
-        axes.plot(numbers["keys"], line, color=SERIES[index], label=f"sink {rounded(numbers['logits'][index], 0)}")
+        axes.plot(
+            numbers["keys"],
+            line,
+            color=SERIES[index],
+            label=f"sink {rounded(numbers['logits'][index], 0)}",
+        )
     logarithmic(axes, "x")
-    axes.set(xlabel="keys", ylabel="weight assigned to no key", ylim=(0.0, 1.02), xlim=(1.0, 10.0**MOST_KEYS))
+    axes.set(
+        xlabel="keys",
+        ylabel="weight assigned to no key",
+        ylim=(0.0, 1.02),
+        xlim=(1.0, 10.0**MOST_KEYS),
+    )
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
 
 
 def _alt(numbers: Numbers) -> str:
-    first, last = (", ".join(rounded(value, 3) for value in numbers["shares"][:, end]) for end in (0, -1))
-    return f"{len(numbers['shares'])} falling curves over the number of keys, for sinks from {rounded(numbers['logits'][0], 0)} to {rounded(numbers['logits'][-1], 0)}. Against one key {first}; against {10**MOST_KEYS:,} keys {last}."
+    first, last = (
+        ", ".join(rounded(value, 3) for value in numbers["shares"][:, end]) for end in (0, -1)
+    )
+    return (
+        f"{len(numbers['shares'])} falling curves over the number of keys, for sinks from"
+        f" {rounded(numbers['logits'][0], 0)} to {rounded(numbers['logits'][-1], 0)}. Against one"
+        f" key {first}; against {10**MOST_KEYS:,} keys {last}."
+    )
 
 
 PICTURE = Picture(
-    caption="Weight that a sink takes from keys whose logits are all 0, by number of keys. The five sinks are invented for the picture.",
+    caption=(
+        "Weight that a sink takes from keys whose logits are all 0, by number of keys. The five"
+        " sinks are invented for the picture."
+    ),
     how_to_read=(
-        "A sink of 0 counts as one key, and takes half the weight if there is only one. A sink of 6 counts as e⁶ ≈ 403 keys. "
-        "Keys with higher logits regain weight: only the difference counts."
+        "A sink of 0 counts as one key, and takes half the weight if there is only one. A sink of 6"
+        " counts as e⁶ ≈ 403 keys. Keys with higher logits regain weight: only the difference"
+        " counts."
     ),
     numbers=_numbers,
     alt=_alt,

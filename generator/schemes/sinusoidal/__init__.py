@@ -1,4 +1,6 @@
-"""Sinusoidal position encoding: a fixed table, stored in one of several layouts or computed when the model runs."""
+"""Sinusoidal position encoding: a fixed table, stored in one of several layouts or computed when
+the model runs.
+"""
 
 import math
 import re
@@ -9,15 +11,36 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.checkpoints.model.patch_grid import section_grids
-from generator.checkpoints.model.position_tables import StoredTable, as_encoding, guessed_tables, stored_tables
+from generator.checkpoints.model.position_tables import (
+    StoredTable,
+    as_encoding,
+    guessed_tables,
+    stored_tables,
+)
 from generator.checkpoints.model.resolved import completed
 from generator.checkpoints.model.stacks import stacks
-from generator.contracts import Claimed, Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
+from generator.contracts import (
+    Claimed,
+    Encoding,
+    Files,
+    ModelConfig,
+    Numbers,
+    Picture,
+    Provenance,
+    Scheme,
+)
 from generator.encodings import Form, PositionTable, sinusoid, sinusoid_formula
 from generator.errors import RowError
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import DIVERGING, SERIES
-from generator.schemes.sinusoidal.families import DEFAULT, HEADS, OF_CLIPS, Part, RuntimeSinusoid, runtime_sinusoid
+from generator.schemes.sinusoidal.families import (
+    DEFAULT,
+    HEADS,
+    OF_CLIPS,
+    Part,
+    RuntimeSinusoid,
+    runtime_sinusoid,
+)
 from generator.schemes.sinusoidal.feature_maps import feature_map
 from generator.text import rounded, significant
 
@@ -26,17 +49,26 @@ if TYPE_CHECKING:
 
 FLAGS = ("sinusoidal_pos_embds", "sinusoidal_embeddings", "static_position_embeddings")
 FACTOR = re.compile(r"(^|\.)(encoder|decoder)\.prenet\.encode_positions\.alpha$")
-SIDES = {"encoder": Part("text encoder", ("max_text_positions",)), "decoder": Part("speech decoder", ("max_speech_positions",), "audio")}
+SIDES = {
+    "encoder": Part("text encoder", ("max_text_positions",)),
+    "decoder": Part("speech decoder", ("max_speech_positions",), "audio"),
+}
 DEFAULT_LENGTHS = {"encoder": 450, "decoder": 4000}
 MOST_VALUES = 2**27  # 1 GB in float64; ten times the largest in use.
-COSINES_FIRST_DESCRIPTION = "cosines in the first half of the vector, sines in the second, with the exponent k/(d/2 − 1)"
+COSINES_FIRST_DESCRIPTION = (
+    "cosines in the first half of the vector, sines in the second, with the exponent k/(d/2 − 1)"
+)
 DESCRIPTIONS = {
     "interleaved": "interleaved sines and cosines, as printed in the paper",
     "halves": "sines in the first half of the vector, cosines in the second",
     "tensor2tensor": "sines and cosines in halves, with the exponent k/(d/2 − 1) of tensor2tensor",
-    "columns first": "half of the vector is the sinusoid of the patch's column, the other half that of its row",
+    "columns first": (
+        "half of the vector is the sinusoid of the patch's column, the other half that of its row"
+    ),
     "shifted": "interleaved sines and cosines, mean-centred and then scaled",
-    "rows first": "half of the vector is the sinusoid of the patch's row, the other half that of its column",
+    "rows first": (
+        "half of the vector is the sinusoid of the patch's row, the other half that of its column"
+    ),
 }
 
 
@@ -49,15 +81,19 @@ def find(files: Files) -> list[Encoding[Form]]:
 
 
 def find_last(files: Files, is_claimed: Claimed) -> list[Encoding[Form]]:
-    """Tables that equal a sinusoid and that nothing but their shape tells, and sinusoids that the model computes where none is stored.
+    """Tables that equal a sinusoid and that nothing but their shape tells, and sinusoids that the
+    model computes where none is stored.
 
     errors: RowError when a table and the config do not match, or a size is missing or invalid
     """
     guessed = guessed_tables(files, is_claimed)
     parts = {table.part for table in (*stored_tables(files), *guessed)}
     scaled = _scaled(files)
-    runtime = [encoding for stack in stacks(files.config) for encoding in _runtime(stack.config, parts)]
-    scaled_stacks = {encoding.stack for encoding in scaled}  # A scaled sinusoid replaces the plain one.
+    runtime = [
+        encoding for stack in stacks(files.config) for encoding in _runtime(stack.config, parts)
+    ]
+    # A scaled sinusoid replaces the plain one.
+    scaled_stacks = {encoding.stack for encoding in scaled}
     runtime = [encoding for encoding in runtime if encoding.stack not in scaled_stacks]
     of_clips = _of_clips(files.config) if files.config.family in OF_CLIPS else []
     return [*_stored(files, guessed), *runtime, *scaled, *_of_map(files.config), *of_clips]
@@ -69,7 +105,12 @@ def _stored(files: Files, tables: Sequence[StoredTable]) -> list[Encoding[Form]]
             files,
             table,
             SCHEME.key,
-            (f"The stored table equals the sinusoid to within {table.tolerance:g}: {DESCRIPTIONS[table.layout]}.",),
+            (
+                (
+                    f"The stored table equals the sinusoid to within {table.tolerance:g}:"
+                    f" {DESCRIPTIONS[table.layout]}."
+                ),
+            ),
         )
         for table in tables
         if table.layout is not None
@@ -78,7 +119,9 @@ def _stored(files: Files, tables: Sequence[StoredTable]) -> list[Encoding[Form]]
 
 def _runtime(config: ModelConfig, stored: set[str]) -> list[Encoding[Form]]:
     """Sinusoids computed at run time; none if a part of the same name has a stored table."""
-    declared = config.text("position_embedding_type") == "sinusoidal" or any(config.flag(name) is True for name in FLAGS)
+    declared = config.text("position_embedding_type") == "sinusoidal" or any(
+        config.flag(name) is True for name in FLAGS
+    )
     spec = runtime_sinusoid(config) or (DEFAULT if declared else None)
     if spec is None or (stored if spec is DEFAULT else stored & {part.name for part in spec.parts}):
         return []
@@ -87,71 +130,146 @@ def _runtime(config: ModelConfig, stored: set[str]) -> list[Encoding[Form]]:
 
 
 def _scaled(files: Files) -> list[Encoding[Form]]:
-    """Sinusoids times a trained number, as in SpeechT5 (Li et al. 2019, arXiv 1809.08895, section 3.2)."""
-    return [_times(files, name, SIDES[match[2]], DEFAULT_LENGTHS[match[2]]) for name in files.tensors if (match := FACTOR.search(name))]
+    """Sinusoids times a trained number, as in SpeechT5 (Li et al. 2019, arXiv 1809.08895, section
+    3.2).
+    """
+    return [
+        _times(files, name, SIDES[match[2]], DEFAULT_LENGTHS[match[2]])
+        for name in files.tensors
+        if (match := FACTOR.search(name))
+    ]
 
 
 def _times(files: Files, name: str, part: Part, default: int) -> Encoding[Form]:
     tensor = files.tensors[name]
-    n_positions, d_model = files.config.whole(part.sizes[0], default), files.config.needed("d_model")
+    n_positions, d_model = (
+        files.config.whole(part.sizes[0], default),
+        files.config.needed("d_model"),
+    )
     if math.prod(tensor.shape) != 1 or not 0 < n_positions * d_model <= MOST_VALUES:
-        raise RowError(f"{files.where}: {name} has shape {tensor.shape}, for {n_positions:,} × {d_model:,} values; expected one number")
+        raise RowError(
+            f"{files.where}: {name} has shape {tensor.shape}, for {n_positions:,} × {d_model:,}"
+            " values; expected one number"
+        )
     factor = float(files.tensor(name).reshape(-1)[0])
     form = PositionTable(replace(sinusoid_formula(n_positions, d_model), scale=factor))
-    note = f"The model computes it at run time: {DESCRIPTIONS['interleaved']}, multiplied by a trained number ({significant(factor, 4)}). It is shown after that multiplication."
-    return Encoding(part.name, SCHEME.key, form, Provenance.of(files, name), (note,), part.modality, part.stack)
+    note = (
+        f"The model computes it at run time: {DESCRIPTIONS['interleaved']}, multiplied by a trained"
+        f" number ({significant(factor, 4)}). It is shown after that multiplication."
+    )
+    return Encoding(
+        part.name, SCHEME.key, form, Provenance.of(files, name), (note,), part.modality, part.stack
+    )
 
 
 def _of_map(config: ModelConfig) -> list[Encoding[Form]]:
-    """The sinusoid of a head for detection or segmentation, over a feature map of the size in the config."""
+    """The sinusoid of a head for detection or segmentation, over a feature map of the size in the
+    config.
+    """
     # Saves the import of transformers for other families.
     feature = feature_map(completed(config)) if config.family in HEADS else None
     if feature is None:
         return []
     form = PositionTable(feature.formula, grid=feature.grid)
-    return [Encoding("vision", SCHEME.key, form, Provenance("config.json", shape=form.shape), (feature.note,), "image")]
+    return [
+        Encoding(
+            "vision",
+            SCHEME.key,
+            form,
+            Provenance("config.json", shape=form.shape),
+            (feature.note,),
+            "image",
+        )
+    ]
 
 
 def _of_clips(config: ModelConfig) -> list[Encoding[Form]]:
     """The sinusoid of the patches of a clip, numbered through all frames."""
     grid = next(section_grids(config), None)
     if grid is None:
-        raise RowError(f"{config.where}: config.json has no image_size and patch_size; expected both, to count the clip's patches")
+        raise RowError(
+            f"{config.where}: config.json has no image_size and patch_size; expected both, to count"
+            " the clip's patches"
+        )
     steps = config.whole("num_frames", 16) // config.whole("tubelet_size", 2)
     shape = steps * grid[0] * grid[1], config.needed("d_model")
     if not 0 < shape[0] * shape[1] <= MOST_VALUES:
-        raise RowError(f"{config.where}: a sinusoid of {shape[0]:,} × {shape[1]:,}; expected 1 to {MOST_VALUES:,} values")
-    counted = f"Patches are numbered through the clip, step by step and row by row: {steps} steps of {grid[0]} rows by {grid[1]} columns."
-    note = f"No tensor is stored. The model computes it at run time: {DESCRIPTIONS['interleaved']}. {counted}"
+        raise RowError(
+            f"{config.where}: a sinusoid of {shape[0]:,} × {shape[1]:,}; expected 1 to"
+            f" {MOST_VALUES:,} values"
+        )
+    counted = (
+        f"Patches are numbered through the clip, step by step and row by row: {steps} steps of"
+        f" {grid[0]} rows by {grid[1]} columns."
+    )
+    note = (
+        f"No tensor is stored. The model computes it at run time: {DESCRIPTIONS['interleaved']}."
+        f" {counted}"
+    )
     form = PositionTable(sinusoid_formula(*shape))
-    return [Encoding("vision", SCHEME.key, form, Provenance("config.json", shape=shape), (note,), "image")]
+    return [
+        Encoding(
+            "vision", SCHEME.key, form, Provenance("config.json", shape=shape), (note,), "image"
+        )
+    ]
 
 
-def _encoding(config: ModelConfig, spec: RuntimeSinusoid, part: Part, length: int) -> Encoding[Form]:
+def _encoding(
+    config: ModelConfig, spec: RuntimeSinusoid, part: Part, length: int
+) -> Encoding[Form]:
     shape = length - spec.skipped, _width(config, spec)
     if shape[0] < 1:
-        raise RowError(f"{config.where}: {length:,} positions, of which the first {spec.skipped} are not used; expected more")
+        raise RowError(
+            f"{config.where}: {length:,} positions, of which the first {spec.skipped} are not used;"
+            " expected more"
+        )
     if shape[0] * shape[1] > MOST_VALUES:
-        raise RowError(f"{config.where}: a sinusoid of {shape[0]:,} × {shape[1]:,}; expected at most {MOST_VALUES:,} values")
+        raise RowError(
+            f"{config.where}: a sinusoid of {shape[0]:,} × {shape[1]:,}; expected at most"
+            f" {MOST_VALUES:,} values"
+        )
     first_row = _first_angle(config, spec)
     formula = sinusoid_formula(*shape, spec.layout, first=first_row)
     if spec.cosines_first:
-        moved = np.roll(formula.frequencies, shape[1] // 2, axis=1), np.roll(formula.is_cosine, shape[1] // 2)
+        moved = (
+            np.roll(formula.frequencies, shape[1] // 2, axis=1),
+            np.roll(formula.is_cosine, shape[1] // 2),
+        )
         formula = replace(formula, frequencies=moved[0], is_cosine=moved[1])
     if spec.scaled:
         formula = replace(formula, scale=1.0 / math.sqrt(shape[1]))
     description = COSINES_FIRST_DESCRIPTION if spec.cosines_first else DESCRIPTIONS[spec.layout]
     counts = f" The first position uses the angles of number {first_row}." if first_row else ""
     scaled = " Its values are divided by the square root of the width." if spec.scaled else ""
-    note = f"No tensor is stored. The model computes it at run time: {description}.{counts}{scaled}{_restart(config, spec)}"
+    note = (
+        "No tensor is stored. The model computes it at run time:"
+        f" {description}.{counts}{scaled}{_restart(config, spec)}"
+    )
     form = PositionTable(formula, first_row)
-    return Encoding(part.name, SCHEME.key, form, Provenance("config.json", shape=shape), (note,), part.modality, part.stack)
+    return Encoding(
+        part.name,
+        SCHEME.key,
+        form,
+        Provenance("config.json", shape=shape),
+        (note,),
+        part.modality,
+        part.stack,
+    )
 
 
 def _restart(config: ModelConfig, spec: RuntimeSinusoid) -> str:
-    """A sentence on chunks that are each counted from 0 (Qwen2.5-Omni, arXiv 2503.20215, section 2.2), "" without them."""
+    """A sentence on chunks that are each counted from 0 (Qwen2.5-Omni, arXiv 2503.20215, section
+    2.2), "" without them.
+    """
     half = config.count(spec.half_chunk)
-    return "" if half is None else f" Positions restart every {2 * half:,} frames of sound, so only the first rows are used."
+    return (
+        ""
+        if half is None
+        else (
+            f" Positions restart every {2 * half:,} frames of sound, so only the first rows are"
+            " used."
+        )
+    )
 
 
 def _first_angle(config: ModelConfig, spec: RuntimeSinusoid) -> int:
@@ -163,18 +281,26 @@ def _first_angle(config: ModelConfig, spec: RuntimeSinusoid) -> int:
 
 
 def _width(config: ModelConfig, spec: RuntimeSinusoid) -> int:
-    return math.prod(config.whole(name) for name in spec.width) if spec.width else config.needed("d_model")
+    return (
+        math.prod(config.whole(name) for name in spec.width)
+        if spec.width
+        else config.needed("d_model")
+    )
 
 
 def _n_positions(config: ModelConfig, names: tuple[str, ...]) -> int:
-    """Sum of the settings ``names``, 0 without any of them; ``n_positions`` if ``names`` is empty."""
+    """Sum of the settings ``names``, 0 without any of them; ``n_positions`` if ``names`` is
+    empty.
+    """
     if not names:
         return config.needed("n_positions")
     return sum(config.whole(name) for name in names if config.value(name) is not None)
 
 
 def _numbers() -> Numbers:
-    """A table of 64 positions × 32 dimensions, and the cosine of position 0 with 128 positions for a width of 768: (128,)."""
+    """A table of 64 positions × 32 dimensions, and the cosine of position 0 with 128 positions for
+    a width of 768: (128,).
+    """
     wide = sinusoid(128, 768)
     return {"waves": sinusoid(64, 32), "cosines": wide @ wide[0] / (wide[0] @ wide[0])}
 
@@ -187,21 +313,33 @@ def _draw(numbers: Numbers) -> "Figure":
     colour_bar(figure, picture, [left], "value")
     right.plot(numbers["cosines"], color=SERIES[0])
     right.set_title("768 dimensions")
-    right.set(xlabel="offset (positions)", ylabel="cosine of two positions", ylim=(0.0, 1.02), xlim=(0, 127))
+    right.set(
+        xlabel="offset (positions)",
+        ylabel="cosine of two positions",
+        ylim=(0.0, 1.02),
+        xlim=(0, 127),
+    )
     right.grid(axis="y")
     return figure
 
 
 def _alt(numbers: Numbers) -> str:
     near, far = numbers["cosines"][[1, 10]]
-    return f"First: a heat map of waves that lengthen from dimension to dimension. Second: a line that falls from 1 to {rounded(near, 3)} at offset 1, {rounded(far, 3)} at 10."
+    return (
+        "First: a heat map of waves that lengthen from dimension to dimension. Second: a line that"
+        f" falls from 1 to {rounded(near, 3)} at offset 1, {rounded(far, 3)} at 10."
+    )
 
 
 PICTURE = Picture(
-    caption="First: a small table of interleaved sines and cosines. Second: the cosine of two positions in a table of the usual width.",
+    caption=(
+        "First: a small table of interleaved sines and cosines. Second: the cosine of two positions"
+        " in a table of the usual width."
+    ),
     how_to_read=(
-        "First: each column is one wave over the positions, short at the left and almost constant at the right. "
-        "Second: only the offset counts, wherever the two positions stand. The cosine falls steadily up to offset 43, then in waves."
+        "First: each column is one wave over the positions, short at the left and almost constant"
+        " at the right. Second: only the offset counts, wherever the two positions stand. The"
+        " cosine falls steadily up to offset 43, then in waves."
     ),
     numbers=_numbers,
     alt=_alt,
@@ -213,7 +351,10 @@ SCHEME = Scheme(
     key="sinusoidal",
     title="Sinusoid",
     also=("sinusoidal positional encoding (Transformer)", "fixed absolute position embedding"),
-    summary="A vector of sines and cosines for each position, from a formula; wavelengths usually grow from 2π to 10000 · 2π positions.",
+    summary=(
+        "A vector of sines and cosines for each position, from a formula; wavelengths usually grow"
+        " from 2π to 10000 · 2π positions."
+    ),
     acts_in="input",
     looked_for="a stored table equal to the sinusoid, or a config that asks for one",
     order=20,

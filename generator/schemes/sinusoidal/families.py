@@ -31,7 +31,8 @@ class RuntimeSinusoid:
     skipped: number of positions before the first in use
     scaled: whether the values are divided by the square root of the width
     width: the keys of config.json whose product is the width; ``d_model`` if empty
-    half_chunk: the key of config.json for half the number of frames of sound after which positions are counted from 0 again, "" for all
+    half_chunk: the key of config.json for half the number of frames of sound after which positions
+        are counted from 0 again, "" for all
     """
 
     layout: SinusoidLayout
@@ -46,12 +47,25 @@ class RuntimeSinusoid:
 
 ENCODER, DECODER = Part("encoder"), Part("decoder")
 TEXT_PARTS = (Part("text encoder"), Part("text decoder"))
-SPEECH_TO_TEXT = (Part("encoder", ("max_source_positions",), "audio"), Part("decoder", ("max_target_positions",)))
-SPEECHT5 = (Part("speech encoder", ("max_speech_positions",), "audio"), Part("text decoder", ("max_text_positions",)))
-SERIES = tuple(Part(name, ("context_length", "prediction_length")) for name in ("encoder", "decoder"))
+SPEECH_TO_TEXT = (
+    Part("encoder", ("max_source_positions",), "audio"),
+    Part("decoder", ("max_target_positions",)),
+)
+SPEECHT5 = (
+    Part("speech encoder", ("max_speech_positions",), "audio"),
+    Part("text decoder", ("max_text_positions",)),
+)
+SERIES = tuple(
+    Part(name, ("context_length", "prediction_length")) for name in ("encoder", "decoder")
+)
 AUDIO_DECODER = (Part("decoder", modality="audio"),)
-SOUND = RuntimeSinusoid("tensor2tensor", (Part("audio encoder", ("max_source_positions",), "audio"),), half_chunk="n_window")
-DEFAULT = RuntimeSinusoid("interleaved", (ENCODER,))  # Of other families with a setting for a sinusoid.
+SOUND = RuntimeSinusoid(
+    "tensor2tensor",
+    (Part("audio encoder", ("max_source_positions",), "audio"),),
+    half_chunk="n_window",
+)
+# Of other families with a setting for a sinusoid.
+DEFAULT = RuntimeSinusoid("interleaved", (ENCODER,))
 FAMILIES = {
     "ctrl": RuntimeSinusoid("halves", (DECODER,)),
     "marian": RuntimeSinusoid("halves", (ENCODER, DECODER)),
@@ -74,14 +88,20 @@ FAMILIES = {
     "musicgen_melody_decoder": RuntimeSinusoid("tensor2tensor", AUDIO_DECODER, cosines_first=True),
     "qwen2_5_omni_audio_encoder": SOUND,
     "qwen3_omni_moe_audio_encoder": SOUND,
-    "qwen3_asr_encoder": RuntimeSinusoid("tensor2tensor", (Part("audio encoder", modality="audio"),), half_chunk="n_window"),
+    "qwen3_asr_encoder": RuntimeSinusoid(
+        "tensor2tensor", (Part("audio encoder", modality="audio"),), half_chunk="n_window"
+    ),
     "fun_asr_nano_encoder": RuntimeSinusoid(
-        "tensor2tensor", (Part("audio encoder", modality="audio"),), skipped=1, width=("num_mel_bins", "num_stacked_frames")
+        "tensor2tensor",
+        (Part("audio encoder", modality="audio"),),
+        skipped=1,
+        width=("num_mel_bins", "num_stacked_frames"),
     ),
     "canary_decoder": RuntimeSinusoid("halves", (DECODER,), scaled=True),
     "tipsv2_text_model": RuntimeSinusoid("tensor2tensor", (ENCODER,)),
 }
-NOT_LEARNED = {"trocr": RuntimeSinusoid("tensor2tensor", (DECODER,), after_padding=True)}  # With use_learned_position_embeddings: false.
+# With use_learned_position_embeddings: false.
+NOT_LEARNED = {"trocr": RuntimeSinusoid("tensor2tensor", (DECODER,), after_padding=True)}
 OF_CLIPS = frozenset({"videomae"})  # Number patches through all frames of a clip.
 
 
@@ -89,7 +109,8 @@ OF_CLIPS = frozenset({"videomae"})  # Number patches through all frames of a cli
 class Head:
     """A kind of head for detection or segmentation.
 
-    width: keys of config.json for the width of vectors; strides: that for the strides of feature maps, "" without one
+    width: keys of config.json for the width of vectors; strides: that for the strides of feature
+        maps, "" without one
     turns: whether coordinates are scaled to one whole turn (DETR) or counted from 0 (RT-DETR)
     """
 
@@ -101,7 +122,18 @@ class Head:
 HYBRID = Head(("encoder_hidden_dim",), "feat_strides", turns=False)
 MASKS = Head(("hidden_dim", "hidden_size"), "feature_strides", turns=True)
 HEADS = {
-    **dict.fromkeys(("rt_detr", "rt_detr_v2", "d_fine", "deimv2", "pp_doclayout_v2", "pp_doclayout_v3", "pp_doclayout_v4"), HYBRID),
+    **dict.fromkeys(
+        (
+            "rt_detr",
+            "rt_detr_v2",
+            "d_fine",
+            "deimv2",
+            "pp_doclayout_v2",
+            "pp_doclayout_v3",
+            "pp_doclayout_v4",
+        ),
+        HYBRID,
+    ),
     "mask2former": MASKS,
     "oneformer": Head(("hidden_dim", "hidden_size"), "strides", turns=True),
     "maskformer": Head(("d_model", "hidden_size"), "", turns=True),
@@ -109,5 +141,9 @@ HEADS = {
 
 
 def runtime_sinusoid(config: ModelConfig) -> RuntimeSinusoid | None:
-    """The sinusoid that the family of ``config`` computes when the model runs; None for other families."""
-    return (NOT_LEARNED if config.flag("use_learned_position_embeddings") is False else FAMILIES).get(config.family)
+    """The sinusoid that the family of ``config`` computes when the model runs; None for other
+    families.
+    """
+    return (
+        NOT_LEARNED if config.flag("use_learned_position_embeddings") is False else FAMILIES
+    ).get(config.family)

@@ -1,4 +1,6 @@
-"""Sinusoids in two dimensions that heads for detection and segmentation compute for a feature map."""
+"""Sinusoids in two dimensions that heads for detection and segmentation compute for a feature
+map.
+"""
 
 from dataclasses import dataclass
 
@@ -13,7 +15,10 @@ MOST_VALUES = 2**27  # 1 GB in float64
 DEFAULT_SIZE = (640, 640)  # Rows and columns of pixels, of RT-DETR and related models.
 DEFAULT_STRIDE, DEFAULT_WIDTH = 32, 256
 DESCRIPTIONS = {
-    True: "half of the vector is the sinusoid of the place's row, half that of its column. Both count from 1 and are scaled so that the last is 2π",
+    True: (
+        "half of the vector is the sinusoid of the place's row, half that of its column. Both count"
+        " from 1 and are scaled so that the last is 2π"
+    ),
     False: "half of the vector is the sinusoid of the place's row, half that of its column",
 }
 
@@ -28,7 +33,8 @@ class FeatureMap:
 
 
 def feature_map(config: ModelConfig) -> FeatureMap | None:
-    """The sinusoid of the coarsest feature map, for images of the size in the config; None for other families.
+    """The sinusoid of the coarsest feature map, for images of the size in the config; None for
+    other families.
 
     errors: RowError for an invalid size
     """
@@ -41,27 +47,47 @@ def feature_map(config: ModelConfig) -> FeatureMap | None:
     grid = (max(size[0] // stride, 1), max(size[1] // stride, 1))
     if grid[0] * grid[1] * width > MOST_VALUES:
         raise RowError(
-            f"{config.where}: a sinusoid of {grid[0]:,} × {grid[1]:,} places × {width:,}; expected at most {MOST_VALUES:,} values"
+            f"{config.where}: a sinusoid of {grid[0]:,} × {grid[1]:,} places × {width:,}; expected"
+            f" at most {MOST_VALUES:,} values"
         )
     base = config.positive("positional_encoding_temperature", BASE)
-    formula = whole_turn_formula(grid, width) if head.turns else grid_formula(grid, width, columns_first=False, base=base)
-    made = f"No tensor is stored. The head computes it for a feature map of any size, and attention adds it: {DESCRIPTIONS[head.turns]}."
+    formula = (
+        whole_turn_formula(grid, width)
+        if head.turns
+        else grid_formula(grid, width, columns_first=False, base=base)
+    )
+    made = (
+        "No tensor is stored. The head computes it for a feature map of any size, and attention"
+        f" adds it: {DESCRIPTIONS[head.turns]}."
+    )
     shown = (
-        f"The map shown has stride {stride}, for images of {size[0]} × {size[1]} pixels ({source}): {grid[0]} rows by {grid[1]} columns."
+        f"The map shown has stride {stride}, for images of {size[0]} × {size[1]} pixels ({source}):"
+        f" {grid[0]} rows by {grid[1]} columns."
     )
     return FeatureMap(grid, formula, f"{made} {shown}")
 
 
 def _encodes(config: ModelConfig) -> bool:
-    """Whether the hybrid encoder has layers and computes its sinusoid at run time, which it does not with eval_size."""
+    """Whether the hybrid encoder has layers and computes its sinusoid at run time, which it does
+    not with eval_size.
+    """
     return config.value("encoder_layers", 1) != 0 and config.value("eval_size") is None
 
 
 def _width(config: ModelConfig, head: Head) -> int:
     place = config if head.strides else config.section("decoder_config")
-    width = DEFAULT_WIDTH if place is None else whole(place.first(*head.width, default=DEFAULT_WIDTH), f"{config.where}: {head.width[0]}")
+    width = (
+        DEFAULT_WIDTH
+        if place is None
+        else whole(
+            place.first(*head.width, default=DEFAULT_WIDTH), f"{config.where}: {head.width[0]}"
+        )
+    )
     if width % 4:
-        raise RowError(f"{config.where}: {head.width[0]} is {width}; expected a multiple of 4, for sines and cosines of rows and columns")
+        raise RowError(
+            f"{config.where}: {head.width[0]} is {width}; expected a multiple of 4, for sines and"
+            " cosines of rows and columns"
+        )
     return width
 
 
@@ -73,12 +99,23 @@ def _stride(config: ModelConfig, head: Head) -> int:
     chosen = config.listed("encode_proj_layers") if head is HYBRID else ()
     index = chosen[-1] if chosen else -1
     if not isinstance(index, int) or not -1 <= index < len(strides):
-        raise RowError(f"{config.where}: encode_proj_layers is {chosen!r:.60}; expected numbers below {len(strides)}")
+        raise RowError(
+            f"{config.where}: encode_proj_layers is {chosen!r:.60}; expected numbers below"
+            f" {len(strides)}"
+        )
     return whole(strides[index], f"{config.where}: {head.strides}")
 
 
 def _size(config: ModelConfig) -> tuple[Grid, str]:
     """Rows and columns of pixels of an image, and their origin."""
-    sizes = (pair(section.value(key)) for section in config.nested() for key in ("anchor_image_size", "image_size"))
+    sizes = (
+        pair(section.value(key))
+        for section in config.nested()
+        for key in ("anchor_image_size", "image_size")
+    )
     size = next((pixels for pixels in sizes if pixels and min(pixels) >= DEFAULT_STRIDE), None)
-    return (size, "as its config says") if size else (DEFAULT_SIZE, "an assumption: its config gives no size")
+    return (
+        (size, "as its config says")
+        if size
+        else (DEFAULT_SIZE, "an assumption: its config gives no size")
+    )

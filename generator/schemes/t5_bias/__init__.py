@@ -1,4 +1,6 @@
-"""Relative position bias of T5: a learned number for each head and bucket of offsets, added to the attention logit."""
+"""Relative position bias of T5: a learned number for each head and bucket of offsets, added to the
+attention logit.
+"""
 
 import math
 import re
@@ -9,7 +11,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.checkpoints.model.tensor_names import in_order, modality, parts, stack, stack_kind
-from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Published, Recomputed, Scheme
+from generator.contracts import (
+    Encoding,
+    Files,
+    ModelConfig,
+    Numbers,
+    Picture,
+    Provenance,
+    Published,
+    Recomputed,
+    Scheme,
+)
 from generator.contracts.model_config import whole
 from generator.encodings import Form, OffsetBias
 from generator.encodings.buckets import buckets, first_distances
@@ -23,8 +35,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # The encoder of UDOP adds up several biases of different sizes, and ignores that of block 0.
-SUMMED = re.compile(r"(^|\.)encoder\.relative_bias\.biases\.(\d+)\.relative_attention_bias\.weight$")
-INSTEAD_OF = re.compile(r"(^|\.)encoder\.block\.0\.layer\.0\.SelfAttention\.relative_attention_bias\.weight$")
+SUMMED = re.compile(
+    r"(^|\.)encoder\.relative_bias\.biases\.(\d+)\.relative_attention_bias\.weight$"
+)
+INSTEAD_OF = re.compile(
+    r"(^|\.)encoder\.block\.0\.layer\.0\.SelfAttention\.relative_attention_bias\.weight$"
+)
 DEFAULT_BIASES = ({"type": "1d"}, {"type": "horizontal"}, {"type": "vertical"})
 ON_PAGE = {"horizontal": ("across the page", "width"), "vertical": ("down the page", "height")}
 MOST_DISTANCE = 100_000
@@ -33,7 +49,9 @@ MOST_SHOWN = 200  # distances, more than where the last bucket starts
 
 @dataclass(frozen=True)
 class Sizes:
-    """Sizes of one table: ``n_buckets`` rows for offsets up to ``max_distance``, all for earlier keys if ``causal``."""
+    """Sizes of one table: ``n_buckets`` rows for offsets up to ``max_distance``, all for earlier
+    keys if ``causal``.
+    """
 
     n_buckets: int
     max_distance: int
@@ -59,7 +77,9 @@ def _kind(config: ModelConfig, name: str) -> BiasKind | None:
 
 
 def _summed(config: ModelConfig, index: int) -> BiasKind | None:
-    """The kind of bias number ``index`` in the encoder of UDOP; None if the config does not list it."""
+    """The kind of bias number ``index`` in the encoder of UDOP; None if the config does not list
+    it.
+    """
     biases = config.anywhere.value("relative_bias_args") or DEFAULT_BIASES
     settings = biases[index] if isinstance(biases, list | tuple) and index < len(biases) else None
     if not isinstance(settings, dict):
@@ -67,13 +87,19 @@ def _summed(config: ModelConfig, index: int) -> BiasKind | None:
     entry = ModelConfig(settings, config.where)
     along, side = ON_PAGE.get(entry.text("type") or "", ("", ""))
     hundredths = (
-        f"Offsets are measured between the centres of two word boxes, in 1/{entry.value('scaling_factor', 100)} of the page's {side}."
+        "Offsets are measured between the centres of two word boxes, in"
+        f" 1/{entry.value('scaling_factor', 100)} of the page's {side}."
     )
-    n_buckets, distance = entry.value("relative_attention_num_buckets", 32), entry.value("max_distance", 100 if along else 128)
+    n_buckets, distance = (
+        entry.value("relative_attention_num_buckets", 32),
+        entry.value("max_distance", 100 if along else 128),
+    )
     summed = "The encoder sums its biases along the sequence, across the page and down the page."
     if not along:
         return BiasKind("", (None, n_buckets), (None, distance), notes=(summed,))
-    return BiasKind("", (None, n_buckets), (None, distance), along, (hundredths, summed), modality="page")
+    return BiasKind(
+        "", (None, n_buckets), (None, distance), along, (hundredths, summed), modality="page"
+    )
 
 
 def _encoding(files: Files, name: str, kind: BiasKind, part: str) -> Encoding[Form]:
@@ -83,10 +109,25 @@ def _encoding(files: Files, name: str, kind: BiasKind, part: str) -> Encoding[Fo
     table = files.tensor(name)
     values = frozen(scale * (table.T if kind.by_head else table)[bucket].T)  # (n_heads, n_offsets)
     form = OffsetBias(values, frozen(offsets), sizes.causal, beyond="constant")
-    notes = kind.notes if kind.each_offset or kind.radius else (*_shared(bucket, offsets), *_unused(bucket, sizes.n_buckets), *kind.notes)
+    notes = (
+        kind.notes
+        if kind.each_offset or kind.radius
+        else (*_shared(bucket, offsets), *_unused(bucket, sizes.n_buckets), *kind.notes)
+    )
     bias_modality = "audio" if modality(name) == "audio" else kind.modality
-    rule = {} if kind.each_offset else {"buckets": sizes.n_buckets, "max_distance": sizes.max_distance}
-    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (*notes, *scale_note), bias_modality, stack_kind(name), rule=rule)
+    rule = (
+        {} if kind.each_offset else {"buckets": sizes.n_buckets, "max_distance": sizes.max_distance}
+    )
+    return Encoding(
+        part,
+        SCHEME.key,
+        form,
+        Provenance.of(files, name),
+        (*notes, *scale_note),
+        bias_modality,
+        stack_kind(name),
+        rule=rule,
+    )
 
 
 def _scale(config: ModelConfig) -> tuple[float, tuple[str, ...]]:
@@ -94,7 +135,10 @@ def _scale(config: ModelConfig) -> tuple[float, tuple[str, ...]]:
         return 1.0, ()
     head_dim = config.needed("d_model") // config.needed("n_heads")
     return 1 / math.sqrt(max(head_dim, 1)), (
-        f"The stored values are divided by √{head_dim}, as part of the logit; the values shown include this.",
+        (
+            f"The stored values are divided by √{head_dim}, as part of the logit; the values shown"
+            " include this."
+        ),
     )
 
 
@@ -106,7 +150,10 @@ def _rows(files: Files, kind: BiasKind, sizes: Sizes) -> tuple[Array, Array]:
     reach = sizes.max_distance
     if kind.radius:
         name, default = kind.radius
-        reach = min(whole(files.config.anywhere.value(name) or default, f"{files.where}: {name}"), MOST_DISTANCE)
+        reach = min(
+            whole(files.config.anywhere.value(name) or default, f"{files.where}: {name}"),
+            MOST_DISTANCE,
+        )
     offsets = np.arange(-reach, 1 if sizes.causal else reach + 1)
     return offsets, buckets(offsets, sizes.n_buckets, sizes.max_distance, sizes.causal)
 
@@ -116,22 +163,36 @@ def _sizes(files: Files, name: str, kind: BiasKind) -> Sizes:
 
     errors: RowError when they and the shape of the tensor do not match
     """
-    shape, causal = files.tensors[name].shape[:: -1 if kind.by_head else 1], stack(name) == "decoder"
+    shape, causal = (
+        files.tensors[name].shape[:: -1 if kind.by_head else 1],
+        stack(name) == "decoder",
+    )
     max_distance = _whole(files.config, *kind.max_distance)
     n_buckets = 2 * max_distance if kind.each_offset else _whole(files.config, *kind.n_buckets)
     enough = len(shape) == 2 and (shape[0] == n_buckets or (kind.has_more and shape[0] > n_buckets))
     if not enough or n_buckets < 4:
-        expected = f"(heads, {n_buckets} buckets)" if kind.by_head else f"({n_buckets} buckets, heads)"
-        raise RowError(f"{files.where}: {name} has shape {files.tensors[name].shape}; expected {expected}")
+        expected = (
+            f"(heads, {n_buckets} buckets)" if kind.by_head else f"({n_buckets} buckets, heads)"
+        )
+        raise RowError(
+            f"{files.where}: {name} has shape {files.tensors[name].shape}; expected {expected}"
+        )
     exact = n_buckets // (2 if causal else 4)
     if not exact < max_distance <= MOST_DISTANCE:
         distance = kind.max_distance[0] or "the largest distance"
-        raise RowError(f"{files.where}: {distance} is {max_distance:,}; expected {exact + 1} to {MOST_DISTANCE:,}")
+        raise RowError(
+            f"{files.where}: {distance} is {max_distance:,}; expected {exact + 1} to"
+            f" {MOST_DISTANCE:,}"
+        )
     return Sizes(n_buckets, max_distance, causal)
 
 
 def _whole(config: ModelConfig, name: str | None, default: object) -> int:
-    return config.anywhere.whole(name, default) if name else whole(default, f"{config.where}: relative_bias_args")
+    return (
+        config.anywhere.whole(name, default)
+        if name
+        else whole(default, f"{config.where}: relative_bias_args")
+    )
 
 
 def _shared(bucket: Array, offsets: Array) -> tuple[str, ...]:
@@ -141,39 +202,69 @@ def _shared(bucket: Array, offsets: Array) -> tuple[str, ...]:
 
 def _unused(bucket: Array, n_buckets: int) -> tuple[str, ...]:
     unused = ", ".join(str(index) for index in sorted(set(range(n_buckets)) - set(bucket.tolist())))
-    return (f"No offset falls into bucket {unused}, so its stored row has no effect and is not drawn.",) if unused else ()
+    return (
+        (
+            (
+                f"No offset falls into bucket {unused}, so its stored row has no effect and is not"
+                " drawn."
+            ),
+        )
+        if unused
+        else ()
+    )
 
 
 def _numbers() -> Numbers:
     """Bucket by offset with the sizes of T5, in encoder and decoder: (n_offsets,) each."""
     both, past = np.arange(-128, 129), np.arange(-128, 1)
-    of = {"encoder": buckets(both, 32, 128, causal=False), "decoder": buckets(past, 32, 128, causal=True)}
+    of = {
+        "encoder": buckets(both, 32, 128, causal=False),
+        "decoder": buckets(past, 32, 128, causal=True),
+    }
     return {"encoder_offsets": both, "decoder_offsets": past, **of}
 
 
 def _draw(numbers: Numbers) -> "Figure":
     figure, axes = panels(2, height=3.0, sharey=None)
     for panel, name, colour in zip(axes, ("encoder", "decoder"), SERIES, strict=False):
-        panel.plot(numbers[f"{name}_offsets"], numbers[name], color=colour, linewidth=0, marker="s", markersize=2.2)
+        panel.plot(
+            numbers[f"{name}_offsets"],
+            numbers[name],
+            color=colour,
+            linewidth=0,
+            marker="s",
+            markersize=2.2,
+        )
         panel.axvline(0, color=MUTED, linewidth=0.6)
         panel.set_title(name)
-        panel.set(xlabel="offset: key minus query (positions)", ylabel="bucket", xlim=(-132, 132), ylim=(-1, 32))
+        panel.set(
+            xlabel="offset: key minus query (positions)",
+            ylabel="bucket",
+            xlim=(-132, 132),
+            ylim=(-1, 32),
+        )
     return figure
 
 
 def _alt(numbers: Numbers) -> str:
     parts = (
-        f"{name}: {np.unique(numbers[name]).size} buckets for offsets {numbers[f'{name}_offsets'][0]} to {numbers[f'{name}_offsets'][-1]}"
+        f"{name}: {np.unique(numbers[name]).size} buckets for offsets"
+        f" {numbers[f'{name}_offsets'][0]} to {numbers[f'{name}_offsets'][-1]}"
         for name in ("encoder", "decoder")
     )
     return "Steps that widen with the distance from offset 0. " + "; ".join(parts) + "."
 
 
 PICTURE = Picture(
-    caption="The bucket, of 32, that each offset falls into, with T5's own sizes. Every head learns one number for each bucket.",
+    caption=(
+        "The bucket, of 32, that each offset falls into, with T5's own sizes. Every head learns one"
+        " number for each bucket."
+    ),
     how_to_read=(
-        "Offsets at one height share a learned number. Near 0, every offset has its own bucket; farther out, the steps widen, and the last one "
-        "has no end. The encoder has 16 buckets for the past and 15 for the future; bucket 16 stays empty. The decoder uses all 32 for the past."
+        "Offsets at one height share a learned number. Near 0, every offset has its own bucket;"
+        " farther out, the steps widen, and the last one has no end. The encoder has 16 buckets for"
+        " the past and 15 for the future; bucket 16 stays empty. The decoder uses all 32 for the"
+        " past."
     ),
     numbers=_numbers,
     alt=_alt,
@@ -185,9 +276,15 @@ SCHEME = Scheme(
     key="t5_bias",
     title="Learned relative bias",
     also=("T5's relative bias", "relative position bias", "relative attention bias", "T5 buckets"),
-    summary="A learned number for each head and range of offsets, added to the attention logit. This scheme adds nothing to the input.",
+    summary=(
+        "A learned number for each head and range of offsets, added to the attention logit. This"
+        " scheme adds nothing to the input."
+    ),
     acts_in="logits",
-    looked_for="relative_attention_bias.weight and related names among the tensors (rel_attn_embed, rel_pos_bias …)",
+    looked_for=(
+        "relative_attention_bias.weight and related names among the tensors (rel_attn_embed,"
+        " rel_pos_bias …)"
+    ),
     order=30,
     find=find,
     claims=re.compile(r"relative|(^|[._])rel_|(^|[._])pos_bias", re.IGNORECASE),
@@ -202,7 +299,24 @@ SCHEME = Scheme(
         ),
         Published(
             "First distance of each bucket in a decoder, 32 buckets up to 128",
-            (*map(str, range(17)), "19", "21", "24", "27", "31", "35", "40", "46", "52", "59", "67", "77", "87", "99", "113"),
+            (
+                *map(str, range(17)),
+                "19",
+                "21",
+                "24",
+                "27",
+                "31",
+                "35",
+                "40",
+                "46",
+                "52",
+                "59",
+                "67",
+                "77",
+                "87",
+                "99",
+                "113",
+            ),
             Recomputed("transformers", "T5Attention._relative_position_bucket"),
             first_distances,
             partial(buckets, -np.arange(MOST_SHOWN), 32, 128, causal=True),

@@ -1,18 +1,37 @@
-"""Kinds of stored biases by bucket: names of tensors, and the keys of their sizes in config.json."""
+"""Kinds of stored biases by bucket: names of tensors, and the keys of their sizes in
+config.json.
+"""
 
 from dataclasses import dataclass
 
 from generator.contracts import Modality
 
-T5_BUCKETS = ("relative_attention_num_buckets", 32)  # Raffel et al. 2020, section 2.1; also the defaults of transformers.
+# Raffel et al. 2020, section 2.1; also the defaults of transformers.
+T5_BUCKETS = ("relative_attention_num_buckets", 32)
 T5_DISTANCE = ("relative_attention_max_distance", 128)
 FIXED = None  # A size that the code does not take from the config.
 SCALED = frozenset({"layoutlmv3"})  # The logit is divided by √d after the bias is added.
-GATED = "Each layer multiplies these values by 2 + a (b c − 1). Here a and b lie between 0 and 1 and come from the query's own input; c is learned for each head. The values are shown before this step."
-BLOCKS = "Offsets count blocks of tokens: the key stands for a whole block, and the query's own block has offset 0."
-ACROSS = "Offsets are measured between the left edges of two word boxes, in thousandths of the page's width."
-DOWN = "Offsets are measured between the lower edges of two word boxes, in thousandths of the page's height."
-SEGMENT = "These values hold within a segment. The tensor's other rows are for pairs of segments, whatever their offset."
+GATED = (
+    "Each layer multiplies these values by 2 + a (b c − 1). Here a and b lie between 0 and 1 and"
+    " come from the query's own input; c is learned for each head. The values are shown before this"
+    " step."
+)
+BLOCKS = (
+    "Offsets count blocks of tokens: the key stands for a whole block, and the query's own block"
+    " has offset 0."
+)
+ACROSS = (
+    "Offsets are measured between the left edges of two word boxes, in thousandths of the page's"
+    " width."
+)
+DOWN = (
+    "Offsets are measured between the lower edges of two word boxes, in thousandths of the page's"
+    " height."
+)
+SEGMENT = (
+    "These values hold within a segment. The tensor's other rows are for pairs of segments,"
+    " whatever their offset."
+)
 
 
 @dataclass(frozen=True)
@@ -22,7 +41,8 @@ class BiasKind:
     ends: pattern for the end of the name of the tensor
     n_buckets, max_distance: key in config.json, and default
     along: axis of the offsets other than the sequence
-    radius: key and default of the largest offset; by_head: shape (n_heads, n_buckets) in place of (n_buckets, n_heads)
+    radius: key and default of the largest offset; by_head: shape (n_heads, n_buckets) in place of
+        (n_buckets, n_heads)
     has_more: whether rows beyond the buckets have another meaning
     each_offset: one row for each offset, without buckets
     modality: default, for tensors without a word for audio in their names
@@ -41,7 +61,9 @@ class BiasKind:
 
 
 KINDS = (
-    BiasKind(r"(^|\.)encoder\.relative_attention_bias\.weight$", (FIXED, 32), (FIXED, 128), has_more=True),
+    BiasKind(
+        r"(^|\.)encoder\.relative_attention_bias\.weight$", (FIXED, 32), (FIXED, 128), has_more=True
+    ),
     BiasKind(
         r"(^|\.)TransientGlobalSelfAttention\.global_relative_attention_bias\.weight$",
         along="blocks",
@@ -52,8 +74,16 @@ KINDS = (
         notes=("A query sees only the offsets shown.",),
         radius=("local_radius", 127),
     ),
-    BiasKind(r"(^|\.)rel_attn_embed\.weight$", ("num_buckets", 320), ("max_bucket_distance", 800), notes=(GATED,), modality="audio"),
-    BiasKind(r"(^|\.)rel_pos_bias\.weight$", ("rel_pos_bins", 32), ("max_rel_pos", 128), by_head=True),
+    BiasKind(
+        r"(^|\.)rel_attn_embed\.weight$",
+        ("num_buckets", 320),
+        ("max_bucket_distance", 800),
+        notes=(GATED,),
+        modality="audio",
+    ),
+    BiasKind(
+        r"(^|\.)rel_pos_bias\.weight$", ("rel_pos_bins", 32), ("max_rel_pos", 128), by_head=True
+    ),
     BiasKind(
         r"(^|\.)rel_pos_x_bias\.weight$",
         ("rel_2d_pos_bins", 64),
@@ -86,5 +116,7 @@ KINDS = (
         each_offset=True,
     ),
     BiasKind(r"^(enc|dec)\.blk\.\d+\.attn_rel_b\.weight$"),  # in files of llama.cpp
-    BiasKind(r"(?<!EncDecAttention)(?<!relative_bias\.biases\.\d)(^|\.)relative_attention_bias\.weight$"),
+    BiasKind(
+        r"(?<!EncDecAttention)(?<!relative_bias\.biases\.\d)(^|\.)relative_attention_bias\.weight$"
+    ),
 )

@@ -1,4 +1,6 @@
-"""Attention temperature: logits that grow with the position of the query, to keep attention sharp in long texts."""
+"""Attention temperature: logits that grow with the position of the query, to keep attention sharp
+in long texts.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -10,13 +12,23 @@ from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, 
 from generator.encodings import Form, Temperature
 from generator.figures.panels import logarithmic, panels
 from generator.figures.style import SERIES
-from generator.schemes.temperature.families import BY_BETA, BY_FLOOR, BY_LOGARITHM, BY_POWER, FLOOR_SCALE, STRENGTH
+from generator.schemes.temperature.families import (
+    BY_BETA,
+    BY_FLOOR,
+    BY_LOGARITHM,
+    BY_POWER,
+    FLOOR_SCALE,
+    STRENGTH,
+)
 from generator.text import pattern, rounded, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-NOTE = "No tensor is stored: the factor follows from {settings} in config.json. Keys that match equally well get the same weight with or without it."
+NOTE = (
+    "No tensor is stored: the factor follows from {settings} in config.json. Keys that match"
+    " equally well get the same weight with or without it."
+)
 ALL_POSITIONS = 131_072  # Where a config does not say how many.
 
 
@@ -32,14 +44,29 @@ def find(files: Files) -> list[Encoding[Form]]:
 def _encoding(stack: Stack, form: Temperature, settings: str) -> Encoding[Form]:
     notes = (
         NOTE.format(settings=settings),
-        *((f"In {len(form.layers)} layers: {pattern(form.layers)}.",) if form.layers else ("In all layers.",)),
+        *(
+            (f"In {len(form.layers)} layers: {pattern(form.layers)}.",)
+            if form.layers
+            else ("In all layers.",)
+        ),
     )
     part = "layers of attention" if stack.part == "decoder" else f"{stack.part} layers of attention"
-    return Encoding(part, SCHEME.key, form, Provenance("config.json", shape=(1,)), notes, stack.modality, stack.kind, form.layers or None)
+    return Encoding(
+        part,
+        SCHEME.key,
+        form,
+        Provenance("config.json", shape=(1,)),
+        notes,
+        stack.modality,
+        stack.kind,
+        form.layers or None,
+    )
 
 
 def _rule(stack: Stack) -> tuple[Temperature, str] | None:
-    """The factor by the rule of the family, and the settings that it follows from; None where there is none."""
+    """The factor by the rule of the family, and the settings that it follows from; None where there
+    is none.
+    """
     config = stack.config
     n_positions = config.size("n_positions") or ALL_POSITIONS
     if config.family in BY_FLOOR:
@@ -49,24 +76,52 @@ def _rule(stack: Stack) -> tuple[Temperature, str] | None:
     if config.family in BY_LOGARITHM:
         return _by_logarithm(stack, n_positions)
     if config.family in BY_POWER:
-        unrotated = tuple(layer.index for layer in layers(stack) if config.rope.value(layer.type.replace(" ", "_"), {}) is None)
-        return (Temperature(*BY_POWER[config.family], 1, "power", unrotated, n_positions), "rope_parameters") if unrotated else None
+        unrotated = tuple(
+            layer.index
+            for layer in layers(stack)
+            if config.rope.value(layer.type.replace(" ", "_"), {}) is None
+        )
+        return (
+            (
+                Temperature(*BY_POWER[config.family], 1, "power", unrotated, n_positions),
+                "rope_parameters",
+            )
+            if unrotated
+            else None
+        )
     return None
 
 
 def _by_floor(config: ModelConfig, n_positions: int) -> tuple[Temperature, str] | None:
-    unrotated = tuple(layer for layer, rotates in enumerate(config.listed("no_rope_layers")) if not rotates)
+    unrotated = tuple(
+        layer for layer, rotates in enumerate(config.listed("no_rope_layers")) if not rotates
+    )
     if not config.value("attn_temperature_tuning", True) or not unrotated:
         return None
-    strength, start = config.positive("attn_scale", STRENGTH), config.positive("floor_scale", FLOOR_SCALE)
-    return Temperature(strength, start, 1, "steps", unrotated, n_positions), "attn_scale and floor_scale"
+    strength, start = (
+        config.positive("attn_scale", STRENGTH),
+        config.positive("floor_scale", FLOOR_SCALE),
+    )
+    return (
+        Temperature(strength, start, 1, "steps", unrotated, n_positions),
+        "attn_scale and floor_scale",
+    )
 
 
 def _by_beta(config: ModelConfig, n_positions: int) -> tuple[Temperature, str] | None:
-    if config.rope.value("llama_4_scaling_beta") is None or config.rope.value("original_max_position_embeddings") is None:
+    if (
+        config.rope.value("llama_4_scaling_beta") is None
+        or config.rope.value("original_max_position_embeddings") is None
+    ):
         return None
-    strength, start = config.rope.positive("llama_4_scaling_beta"), config.rope.positive("original_max_position_embeddings")
-    return Temperature(strength, start, 0, "steps", (), n_positions), "llama_4_scaling_beta and original_max_position_embeddings"
+    strength, start = (
+        config.rope.positive("llama_4_scaling_beta"),
+        config.rope.positive("original_max_position_embeddings"),
+    )
+    return (
+        Temperature(strength, start, 0, "steps", (), n_positions),
+        "llama_4_scaling_beta and original_max_position_embeddings",
+    )
 
 
 def _by_logarithm(stack: Stack, n_positions: int) -> tuple[Temperature, str] | None:
@@ -75,8 +130,14 @@ def _by_logarithm(stack: Stack, n_positions: int) -> tuple[Temperature, str] | N
     if floor is None:
         return None
     full = tuple(layer.index for layer in layers(stack) if "sliding" not in layer.mixers)
-    strength, start = config.positive("log_scaling_alpha", STRENGTH), config.positive("log_scaling_n_floor", floor)
-    return Temperature(strength, start, 1, "smooth", full, n_positions), "log_scaling_alpha and log_scaling_n_floor"
+    strength, start = (
+        config.positive("log_scaling_alpha", STRENGTH),
+        config.positive("log_scaling_n_floor", floor),
+    )
+    return (
+        Temperature(strength, start, 1, "smooth", full, n_positions),
+        "log_scaling_alpha and log_scaling_n_floor",
+    )
 
 
 FARTHEST = 7  # A power of ten.
@@ -85,7 +146,12 @@ FARTHEST = 7  # A power of ten.
 def _numbers() -> Numbers:
     """The factor of Llama 4's rule with its default settings, by position: (n_positions,)."""
     positions = np.floor(np.logspace(3.0, FARTHEST, 801))
-    return {"positions": positions, "factor": Temperature(STRENGTH, FLOOR_SCALE, 1, "steps", (), 10**FARTHEST).factor(positions)}
+    return {
+        "positions": positions,
+        "factor": (
+            Temperature(STRENGTH, FLOOR_SCALE, 1, "steps", (), 10**FARTHEST).factor(positions)
+        ),
+    }
 
 
 def _draw(numbers: Numbers) -> "Figure":
@@ -99,14 +165,21 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     last = rounded(numbers["factor"][-1], 3)
-    return f"A line that stays at 1 up to position {FLOOR_SCALE - 2:,}, then rises in ever smaller steps to {last} at position {significant(numbers['positions'][-1], 8)}."
+    return (
+        f"A line that stays at 1 up to position {FLOOR_SCALE - 2:,}, then rises in ever smaller"
+        f" steps to {last} at position {significant(numbers['positions'][-1], 8)}."
+    )
 
 
 PICTURE = Picture(
-    caption="The factor on the logits by the rule of Llama 4, with its default settings (0.1 and 8,192).",
+    caption=(
+        "The factor on the logits by the rule of Llama 4, with its default settings (0.1 and"
+        " 8,192)."
+    ),
     how_to_read=(
-        "Up to about 8,000 positions nothing changes. At 8,191 the factor takes its first step, 0.1 · ln 2 ≈ 0.07. From there it gains about 0.23 for each factor of ten. "
-        "A larger factor sharpens attention: the best keys lose less weight as more keys join."
+        "Up to about 8,000 positions nothing changes. At 8,191 the factor takes its first step, 0.1"
+        " · ln 2 ≈ 0.07. From there it gains about 0.23 for each factor of ten. A larger factor"
+        " sharpens attention: the best keys lose less weight as more keys join."
     ),
     numbers=_numbers,
     alt=_alt,
@@ -118,7 +191,9 @@ SCHEME = Scheme(
     key="temperature",
     title="Attention temperature",
     also=("temperature tuning", "log-n scaling"),
-    summary="Attention logits are multiplied by a factor that grows with the position of the query.",
+    summary=(
+        "Attention logits are multiplied by a factor that grows with the position of the query."
+    ),
     acts_in="logits",
     looked_for="an attention temperature that depends on the position",
     order=96,

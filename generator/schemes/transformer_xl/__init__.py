@@ -1,4 +1,6 @@
-"""Relative positional encoding of Transformer-XL: a sinusoid of the offset, mapped and multiplied with a learned global bias."""
+"""Relative positional encoding of Transformer-XL: a sinusoid of the offset, mapped and multiplied
+with a learned global bias.
+"""
 
 import re
 from dataclasses import dataclass
@@ -23,8 +25,13 @@ SHOWN = 128  # Largest offset in the form.
 MOST_WIDE = 2**16
 BIASES = re.compile(r"(^|\.)(r_r_bias|pos_bias_v|bias_v)$")
 POOLED = "r_kernel"  # In Funnel, whose later blocks have fewer positions.
-# Names of the learned map by the name of the bias. Rows of the map are outputs, except in the first two.
-MAPS = {"r_r_bias": ("r", POOLED), "pos_bias_v": ("linear_pos.weight",), "bias_v": ("relative_k_proj.weight",)}
+# Names of the learned map by the name of the bias. Rows of the map are outputs, except in the first
+# two.
+MAPS = {
+    "r_r_bias": ("r", POOLED),
+    "pos_bias_v": ("linear_pos.weight",),
+    "bias_v": ("relative_k_proj.weight",),
+}
 HALVES = "r_r_bias"  # XLNet and Funnel: sines, then cosines; conformers: interleaved.
 
 
@@ -42,24 +49,36 @@ class Term:
 
 
 def sinusoid_of(offsets: Array, width: int, halves: bool) -> Floats:
-    """Sinusoid of query minus key for offsets, which are key minus query (Dai et al. 2019, arXiv 1901.02860, section 3.3).
+    """Sinusoid of query minus key for offsets, which are key minus query (Dai et al. 2019, arXiv
+    1901.02860, section 3.3).
 
     offsets: (n_offsets,), positions; returns: (n_offsets, width), dimensionless
     """
-    angles = -offsets[:, None] * BASE ** (-2.0 * np.arange(width // 2) / width)  # (n_offsets, width / 2)
+    # (n_offsets, width / 2)
+    angles = -offsets[:, None] * BASE ** (-2.0 * np.arange(width // 2) / width)
     pair = (np.sin(angles), np.cos(angles))
-    return np.concatenate(pair, axis=1) if halves else np.stack(pair, axis=-1).reshape(len(offsets), width)
+    return (
+        np.concatenate(pair, axis=1)
+        if halves
+        else np.stack(pair, axis=-1).reshape(len(offsets), width)
+    )
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    """One bias for every layer with a bias and a map, and one table for every layer of an audio stack of Gemma.
+    """One bias for every layer with a bias and a map, and one table for every layer of an audio
+    stack of Gemma.
 
     errors: RowError when the shapes of a bias and its map do not match, or a setting is invalid
     """
-    maps = {name: map_name for name in in_order(files.tensors) if (map_name := _map_of(files, name))}
+    maps = {
+        name: map_name for name in in_order(files.tensors) if (map_name := _map_of(files, name))
+    }
     part = parts({name: stack(name) for name in maps})
     biases = [_encoding(files, name, map_name, part[name]) for name, map_name in maps.items()]
-    return biases + [Encoding(audio_part, SCHEME.key, form, origin, notes, "audio") for audio_part, form, origin, notes in mapped(files)]
+    return biases + [
+        Encoding(audio_part, SCHEME.key, form, origin, notes, "audio")
+        for audio_part, form, origin, notes in mapped(files)
+    ]
 
 
 def _map_of(files: Files, name: str) -> str | None:
@@ -78,13 +97,23 @@ def _encoding(files: Files, name: str, map_name: str, part: str) -> Encoding[For
     form = OffsetBias(frozen(values), frozen(offsets), causal=False, beyond="constant")
     provenance = Provenance.of(files, name)
     return Encoding(
-        part, SCHEME.key, form, provenance, (*_notes(name, map_name, head_dim), *clamped), _modality(files, name), stack_kind(name)
+        part,
+        SCHEME.key,
+        form,
+        provenance,
+        (*_notes(name, map_name, head_dim), *clamped),
+        _modality(files, name),
+        stack_kind(name),
     )
 
 
 def _modality(files: Files, name: str) -> Modality:
-    """Audio for conformers, except for encoders of phonemes; otherwise by the name of the tensor."""
-    is_of_text = name.endswith(HALVES) or (files.config.family in TEXT_ENCODERS and stack(name) == "encoder")
+    """Audio for conformers, except for encoders of phonemes; otherwise by the name of the
+    tensor.
+    """
+    is_of_text = name.endswith(HALVES) or (
+        files.config.family in TEXT_ENCODERS and stack(name) == "encoder"
+    )
     return modality(name) if is_of_text else "audio"
 
 
@@ -95,13 +124,25 @@ def _term(files: Files, name: str, map_name: str) -> Term:
     """
     shape, bias = files.tensors[map_name].shape, files.tensors[name].shape
     halves = name.endswith(HALVES)
-    fits = len(bias) == 2 and len(shape) == (3 if halves else 2) and min(*bias, *shape) > 0 and max(shape) <= MOST_WIDE
+    fits = (
+        len(bias) == 2
+        and len(shape) == (3 if halves else 2)
+        and min(*bias, *shape) > 0
+        and max(shape) <= MOST_WIDE
+    )
     fits = fits and (shape[1:] == bias if halves else shape[0] == bias[0] * bias[1])
     width = shape[0] if halves else shape[-1]
     if not fits or width % 2:
-        raise RowError(f"{files.where}: {name} has shape {bias} and {map_name} {shape}; expected the same heads, and an even width")
+        raise RowError(
+            f"{files.where}: {name} has shape {bias} and {map_name} {shape}; expected the same"
+            " heads, and an even width"
+        )
     table = files.tensor(map_name)
-    return Term(files.tensor(name), np.moveaxis(table, 0, 2) if halves else table.reshape(*bias, width), halves)
+    return Term(
+        files.tensor(name),
+        np.moveaxis(table, 0, 2) if halves else table.reshape(*bias, width),
+        halves,
+    )
 
 
 def _reach(files: Files) -> tuple[int, tuple[str, ...]]:
@@ -114,10 +155,20 @@ def _reach(files: Files) -> tuple[int, tuple[str, ...]]:
 
 
 def _notes(name: str, map_name: str, head_dim: int) -> tuple[str, ...]:
-    bias, through = (next(word for word in reversed(tensor.split(".")) if word != "weight") for tensor in (name, map_name))
-    pooled = ("A position of a layer may stand for several tokens; offsets are counted in tokens.",) if through == POOLED else ()
+    bias, through = (
+        next(word for word in reversed(tensor.split(".")) if word != "weight")
+        for tensor in (name, map_name)
+    )
+    pooled = (
+        ("A position of a layer may stand for several tokens; offsets are counted in tokens.",)
+        if through == POOLED
+        else ()
+    )
     return (
-        f"The values shown depend on position alone: {bias} times the sinusoid of the offset, mapped by {through} and divided by √{head_dim}.",
+        (
+            f"The values shown depend on position alone: {bias} times the sinusoid of the offset,"
+            f" mapped by {through} and divided by √{head_dim}."
+        ),
         "The query is multiplied with the same mapped sinusoid, so it too favours some offsets.",
         *pooled,
     )
@@ -127,14 +178,18 @@ N_SHOWN, HEAD_DIM = 16, 8
 
 
 def _numbers() -> Numbers:
-    """The four terms of a logit, from random vectors: (n_positions, n_positions) each, query by key."""
+    """The four terms of a logit, from random vectors: (n_positions, n_positions) each, query by
+    key.
+    """
     draws = np.random.default_rng(0)
     queries, keys = draws.normal(size=(2, N_SHOWN, HEAD_DIM))
     towards_content, towards_offset = draws.normal(size=(2, HEAD_DIM))
     offsets = np.arange(1 - N_SHOWN, N_SHOWN)
-    mapped = sinusoid_of(offsets, HEAD_DIM, halves=True) @ draws.normal(size=(HEAD_DIM, HEAD_DIM))  # (n_offsets, head_dim)
+    # (n_offsets, head_dim)
+    mapped = sinusoid_of(offsets, HEAD_DIM, halves=True) @ draws.normal(size=(HEAD_DIM, HEAD_DIM))
     index = np.arange(N_SHOWN)
-    of_pair = mapped[index[None, :] - index[:, None] + N_SHOWN - 1]  # (n_positions, n_positions, head_dim)
+    # (n_positions, n_positions, head_dim)
+    of_pair = mapped[index[None, :] - index[:, None] + N_SHOWN - 1]
     products = {
         "content": queries @ keys.T,
         "offset": np.einsum("id,ijd->ij", queries, of_pair),
@@ -145,21 +200,39 @@ def _numbers() -> Numbers:
 
 
 def _draw(numbers: Numbers) -> "Figure":
-    titles = {"content": "query · key", "offset": "query · offset", "content_bias": "u · key", "offset_bias": "v · offset"}
+    titles = {
+        "content": "query · key",
+        "offset": "query · offset",
+        "content_bias": "u · key",
+        "offset_bias": "v · offset",
+    }
     shown = [Panel(title, numbers[name]) for name, title in titles.items()]
-    return image_panels(shown, (-4.0, 4.0), DIVERGING, ("key position", "query position", "part of the logit"), square=True)
+    return image_panels(
+        shown,
+        (-4.0, 4.0),
+        DIVERGING,
+        ("key position", "query position", "part of the logit"),
+        square=True,
+    )
 
 
 def _alt(numbers: Numbers) -> str:
     size = len(numbers["content"])
-    return f"Four matrices of {size} by {size} positions: two without visible order, one with equal rows, one constant along each diagonal."
+    return (
+        f"Four matrices of {size} by {size} positions: two without visible order, one with equal"
+        " rows, one constant along each diagonal."
+    )
 
 
 PICTURE = Picture(
-    caption="The four products whose sum is a logit. The numbers are random; checkpoint pages show the last product as trained.",
+    caption=(
+        "The four products whose sum is a logit. The numbers are random; checkpoint pages show the"
+        " last product as trained."
+    ),
     how_to_read=(
-        "Row: query; column: key. The first two change with the query. The third is the same in every row: it favours some keys, "
-        "whatever the query. The fourth is constant along each diagonal: it depends on the offset alone. The atlas shows it for each checkpoint."
+        "Row: query; column: key. The first two change with the query. The third is the same in"
+        " every row: it favours some keys, whatever the query. The fourth is constant along each"
+        " diagonal: it depends on the offset alone. The atlas shows it for each checkpoint."
     ),
     numbers=_numbers,
     alt=_alt,
@@ -171,9 +244,15 @@ SCHEME = Scheme(
     key="transformer_xl",
     title="Transformer-XL's relative positions",
     also=("relative positional encoding with the biases u and v",),
-    summary="A sinusoid of the offset, after a learned map, is multiplied with the query and a bias of all queries.",
+    summary=(
+        "A sinusoid of the offset, after a learned map, is multiplied with the query and a bias of"
+        " all queries."
+    ),
     acts_in="logits",
-    looked_for="r_r_bias, pos_bias_v or bias_v beside a map of positions, or such a map alone in an audio tower of Gemma",
+    looked_for=(
+        "r_r_bias, pos_bias_v or bias_v beside a map of positions, or such a map alone in an audio"
+        " tower of Gemma"
+    ),
     order=36,
     find=find,
     picture=PICTURE,

@@ -22,7 +22,12 @@ def mapped(files: Files) -> Iterator[MappedSinusoid]:
     errors: RowError when a map or a setting is invalid
     """
     config = next(
-        (section for section in (files.config, files.config.section("audio_config")) if section and section.family in AUDIO), None
+        (
+            section
+            for section in (files.config, files.config.section("audio_config"))
+            if section and section.family in AUDIO
+        ),
+        None,
     )
     if config is None:
         return
@@ -33,20 +38,27 @@ def mapped(files: Files) -> Iterator[MappedSinusoid]:
 
 
 def sinusoid_of(counts: Array, width: int) -> Floats:
-    """Sines, then cosines, with wavelengths from 2π to 2π · 10,000, both included: (n_counts, width), dimensionless."""
+    """Sines, then cosines, with wavelengths from 2π to 2π · 10,000, both included: (n_counts,
+    width), dimensionless.
+    """
     half = width // 2
-    angles = counts[:, None] * BASE ** (-np.arange(half) / max(half - 1, 1))  # (n_counts, width / 2)
+    # (n_counts, width / 2)
+    angles = counts[:, None] * BASE ** (-np.arange(half) / max(half - 1, 1))
     return np.concatenate([np.sin(angles), np.cos(angles)], axis=1)
 
 
 def counted(config: ModelConfig) -> tuple[Array, Array]:
-    """Offsets with a vector (key minus query), and the arguments of their sinusoids: (n_offsets,) each, positions.
+    """Offsets with a vector (key minus query), and the arguments of their sinusoids: (n_offsets,)
+    each, positions.
 
-    Gemma 3n has a vector for each offset in reach; Gemma 4 for half of the context of a chunk, counted down to 0.
+    Gemma 3n has a vector for each offset in reach; Gemma 4 for half of the context of a chunk,
+    counted down to 0.
     errors: RowError for an invalid setting
     """
     _, start = AUDIO[config.family]
-    chunk, left, right = (_number(config, f"{start}{key}", default) for key, default in DEFAULTS.items())
+    chunk, left, right = (
+        _number(config, f"{start}{key}", default) for key, default in DEFAULTS.items()
+    )
     past = max(left - 1, 0)
     first, last = (past, -right) if start else ((chunk + left - 1 + right) // 2, 0)
     counts = np.arange(first, last - 1, -1)
@@ -60,21 +72,32 @@ def _form(files: Files, name: str, config: ModelConfig) -> RelativeTable:
     """
     shape = files.tensors[name].shape
     if len(shape) != 2 or shape[1] % 2 or not 0 < min(shape) <= max(shape) <= MOST_WIDE:
-        raise RowError(f"{files.where}: {name} has shape {shape}; expected two dimensions, the second of them even")
+        raise RowError(
+            f"{files.where}: {name} has shape {shape}; expected two dimensions, the second of them"
+            " even"
+        )
     offsets, counts = counted(config)
-    return RelativeTable(frozen(sinusoid_of(counts, shape[1]) @ files.tensor(name).T), frozen(offsets))
+    return RelativeTable(
+        frozen(sinusoid_of(counts, shape[1]) @ files.tensor(name).T), frozen(offsets)
+    )
 
 
 def _number(config: ModelConfig, name: str, default: int) -> int:
     value = config.value(name, default)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= FURTHEST:
-        raise RowError(f"{config.where}: {name} is {value!r:.60}; expected a whole number from 0 to {FURTHEST:,}")
+        raise RowError(
+            f"{config.where}: {name} is {value!r:.60}; expected a whole number from 0 to"
+            f" {FURTHEST:,}"
+        )
     return value
 
 
 def _notes(name: str) -> tuple[str, ...]:
     through = name.split(".")[-2]
     return (
-        f"The vectors shown are the sinusoids of each offset, mapped by {through}, all heads side by side. The query is multiplied with them.",
+        (
+            f"The vectors shown are the sinusoids of each offset, mapped by {through}, all heads"
+            " side by side. The query is multiplied with them."
+        ),
         "No separate bias acts without the query.",
     )

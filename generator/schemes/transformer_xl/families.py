@@ -2,7 +2,8 @@
 
 import re
 
-TEXT_ENCODERS = frozenset({"fastspeech2_conformer", "fastspeech2_conformer_with_hifigan"})  # Conformers with an encoder of phonemes.
+# Conformers with an encoder of phonemes.
+TEXT_ENCODERS = frozenset({"fastspeech2_conformer", "fastspeech2_conformer_with_hifigan"})
 # Audio stacks without a bias: pattern for the name of the map, and prefix of their settings.
 AUDIO = {
     "gemma3n_audio": (re.compile(r"(^|\.)relative_position_embedding\.pos_proj\.weight$"), "conf_"),

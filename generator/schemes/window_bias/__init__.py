@@ -1,4 +1,6 @@
-"""Window bias (Swin, BEiT, LeViT): a number for each head and two-dimensional offset between the patches of a window."""
+"""Window bias (Swin, BEiT, LeViT): a number for each head and two-dimensional offset between the
+patches of a window.
+"""
 
 import re
 from collections import Counter
@@ -24,8 +26,12 @@ NETWORK = re.compile(r"(^|\.)(continuous_position_bias_mlp|cpb_mlp)\.2\.weight$"
 KINDS = (TABLE, SIZES, NETWORK)
 NUMBER = re.compile(r"(?:^|\.)(\w+)\.(\d+)(?=\.)")
 HALVED = re.compile(r"layers\.(\d+)\.blocks\.\d+\.")
-HALVING = re.compile(r"(^|\.)stages\.\d+\.layers\.\d+\.attention_biases$")  # Layers between two stages of LeViT.
-FEWER_QUERIES = "This layer halves the grid: only patches in every second row and column are queries; all patches are keys."
+# Layers between two stages of LeViT.
+HALVING = re.compile(r"(^|\.)stages\.\d+\.layers\.\d+\.attention_biases$")
+FEWER_QUERIES = (
+    "This layer halves the grid: only patches in every second row and column are queries; all"
+    " patches are keys."
+)
 
 
 def find(files: Files) -> list[Encoding[Form]]:
@@ -33,10 +39,15 @@ def find(files: Files) -> list[Encoding[Form]]:
 
     errors: RowError when the shape of a tensor and the config do not match, or a weight is missing
     """
-    names = sorted((name for name in files.tensors if any(kind.search(name) for kind in KINDS)), key=_sort_key)
+    names = sorted(
+        (name for name in files.tensors if any(kind.search(name) for kind in KINDS)), key=_sort_key
+    )
     parts = {name: _part(name) for name in names}
     counts = Counter(parts.values())
-    return [_encoding(files, name, part if counts[part] == 1 else f"{part} of {_stem(name)}") for name, part in parts.items()]
+    return [
+        _encoding(files, name, part if counts[part] == 1 else f"{part} of {_stem(name)}")
+        for name, part in parts.items()
+    ]
 
 
 def _stem(name: str) -> str:
@@ -46,15 +57,21 @@ def _stem(name: str) -> str:
 
 def _sort_key(name: str) -> tuple[str, list[int]]:
     """Sort key: by stack, then by number, layer 2 before layer 10."""
-    return re.split(r"\d", name)[0], [int(number) for _, number in NUMBER.findall(_stem(name) + ".")]
+    return re.split(r"\d", name)[0], [
+        int(number) for _, number in NUMBER.findall(_stem(name) + ".")
+    ]
 
 
 def _part(name: str) -> str:
-    """Stage and block, or layer, or neither for a shared bias, from the last numbers in the name."""
+    """Stage and block, or layer, or neither for a shared bias, from the last numbers in the
+    name.
+    """
     numbers = [number for _, number in NUMBER.findall(f"{_stem(name)}.")][-2:]
     default = "audio" if _modality(name) == "audio" else "vision"
     titles = {0: (), 1: ("layer",), 2: ("stage", "block")}[len(numbers)]
-    return " ".join((default, *(word for pair in zip(titles, numbers, strict=True) for word in pair)))
+    return " ".join(
+        (default, *(word for pair in zip(titles, numbers, strict=True) for word in pair))
+    )
 
 
 def _modality(name: str) -> Modality:
@@ -66,7 +83,10 @@ def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
     tensor = files.tensors[name]
     read = _unfolded(files, name)
     if not read.values.size:
-        raise RowError(f"{files.where}: {name} has shape {tensor.shape}; expected one head and one offset at least")
+        raise RowError(
+            f"{files.where}: {name} has shape {tensor.shape}; expected one head and one offset at"
+            " least"
+        )
     notes = (read.note, FEWER_QUERIES) if HALVING.search(name) else (read.note,)
     form = WindowBias(frozen(np.ascontiguousarray(read.values)))
     return Encoding(part, SCHEME.key, form, Provenance.of(files, name), notes, _modality(name))
@@ -85,11 +105,18 @@ SIDE = 3
 
 
 def _numbers() -> Numbers:
-    """Index by offset in a window of 3 × 3 patches (5, 5), and by pair of patches (9, 9), query by key."""
+    """Index by offset in a window of 3 × 3 patches (5, 5), and by pair of patches (9, 9), query by
+    key.
+    """
     patch = np.arange(SIDE * SIDE)
-    down, across = (part[None, :] - part[:, None] + SIDE - 1 for part in (patch // SIDE, patch % SIDE))
+    down, across = (
+        part[None, :] - part[:, None] + SIDE - 1 for part in (patch // SIDE, patch % SIDE)
+    )
     reach = 2 * SIDE - 1
-    return {"offsets": np.arange(reach * reach).reshape(reach, reach), "pairs": down * reach + across}
+    return {
+        "offsets": np.arange(reach * reach).reshape(reach, reach),
+        "pairs": down * reach + across,
+    }
 
 
 def _draw(numbers: Numbers) -> "Figure":
@@ -111,14 +138,21 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     count, size = numbers["offsets"].size, len(numbers["pairs"])
-    return f"First: a square of {count} numbered offsets. Second: the number that each of {size} by {size} pairs of patches uses."
+    return (
+        f"First: a square of {count} numbered offsets. Second: the number that each of {size} by"
+        f" {size} pairs of patches uses."
+    )
 
 
 PICTURE = Picture(
-    caption="A window of 3 × 3 patches has 25 offsets, so each head learns 25 numbers. First: the offset of each number. Second: the number that each pair of patches uses.",
+    caption=(
+        "A window of 3 × 3 patches has 25 offsets, so each head learns 25 numbers. First: the"
+        " offset of each number. Second: the number that each pair of patches uses."
+    ),
     how_to_read=(
-        "First: the centre (12) is a patch and itself; cells above it are for keys above. Second: patches are numbered row by row. Pairs with the same "
-        "offset share a number and a colour: 12 along the diagonal, 13 for every neighbour to the right."
+        "First: the centre (12) is a patch and itself; cells above it are for keys above. Second:"
+        " patches are numbered row by row. Pairs with the same offset share a number and a colour:"
+        " 12 along the diagonal, 13 for every neighbour to the right."
     ),
     numbers=_numbers,
     alt=_alt,
@@ -130,9 +164,15 @@ SCHEME = Scheme(
     key="window_bias",
     title="Window bias",
     also=("relative position bias (Swin, BEiT)", "attention bias (LeViT)"),
-    summary="A learned number for each head and two-dimensional offset between patches, added to the attention logit within a window.",
+    summary=(
+        "A learned number for each head and two-dimensional offset between patches, added to the"
+        " attention logit within a window."
+    ),
     acts_in="logits",
-    looked_for="relative_position_bias_table, attention_biases or continuous_position_bias_mlp among the tensors",
+    looked_for=(
+        "relative_position_bias_table, attention_biases or continuous_position_bias_mlp among the"
+        " tensors"
+    ),
     order=60,
     find=find,
     claims=re.compile(r"bias_table", re.IGNORECASE),

@@ -13,14 +13,16 @@ from generator.numerics.arrays import Floats
 
 SPECIAL = 3  # Rows of BEiT for [CLS] to a patch, a patch to [CLS], and [CLS] to itself.
 LARGEST = 512  # Patches per side; the largest window in use has 64.
-REACH, STEEP = 16.0, 8.0  # Liu et al. 2022: 16 · sigmoid, and coordinates up to ±8 before the logarithm.
+# Liu et al. 2022: 16 · sigmoid, and coordinates up to ±8 before the logarithm.
+REACH, STEEP = 16.0, 8.0
 
 
 @dataclass(frozen=True, eq=False)
 class Unfolded:
     """The bias of a window.
 
-    values: (n_heads, 2 · n_rows − 1, 2 · n_columns − 1), logits by offset, key minus query, (0, 0) in the middle
+    values: (n_heads, 2 · n_rows − 1, 2 · n_columns − 1), logits by offset, key minus query, (0, 0)
+        in the middle
     note: on the way it is stored
     """
 
@@ -29,65 +31,101 @@ class Unfolded:
 
 
 def from_table(files: Files, name: str) -> Unfolded:
-    """The bias from a table (n_offsets, n_heads) in the order of query minus key (Swin); BEiT has three more rows, for [CLS].
+    """The bias from a table (n_offsets, n_heads) in the order of query minus key (Swin); BEiT has
+    three more rows, for [CLS].
 
     errors: RowError when no window has this number of rows
     """
     table = files.tensor(name)
     rows, columns, special = _window(files, name, table.shape)
     values = table[: len(table) - special].T.reshape(-1, 2 * rows - 1, 2 * columns - 1)
-    left = f"The last {special} of the {len(table):,} stored rows are for [CLS], which has no place in the grid. They are left out. "
-    note = f"The window is {rows} × {columns} patches. The table is ordered by query minus key; it is shown by key minus query."
+    left = (
+        f"The last {special} of the {len(table):,} stored rows are for [CLS], which has no place in"
+        " the grid. They are left out. "
+    )
+    note = (
+        f"The window is {rows} × {columns} patches. The table is ordered by query minus key; it is"
+        " shown by key minus query."
+    )
     return Unfolded(values[:, ::-1, ::-1], (left if special else "") + note)
 
 
 def from_sizes(files: Files, name: str) -> Unfolded:
-    """The bias from a table (n_heads, n_rows · n_columns) by size of offsets, whatever their signs (LeViT).
+    """The bias from a table (n_heads, n_rows · n_columns) by size of offsets, whatever their signs
+    (LeViT).
 
     errors: RowError when the number of columns is not a square
     """
     table = files.tensor(name)
     side = isqrt(table.shape[1]) if table.ndim == 2 else 0
     if side < 1 or side * side != table.shape[1]:
-        raise RowError(f"{files.where}: {name} has shape {table.shape}; expected (heads, a square number of offsets)")
+        raise RowError(
+            f"{files.where}: {name} has shape {table.shape}; expected (heads, a square number of"
+            " offsets)"
+        )
     size = np.abs(np.arange(1 - side, side))
-    note = f"The grid is {side} × {side} patches. Offsets that differ only in sign share one stored number; it is drawn for each of them."
+    note = (
+        f"The grid is {side} × {side} patches. Offsets that differ only in sign share one stored"
+        " number; it is drawn for each of them."
+    )
     return Unfolded(table.reshape(-1, side, side)[:, size[:, None], size], note)
 
 
 def from_network(files: Files, stem: str, stage: int | None) -> Unfolded:
     """The bias from a network of two layers (Swin v2): 16 · sigmoid(W₂ · relu(W₁ · offset + b₁)).
 
-    stage: number of times that the grid of patches is halved before this layer; None for a model without stages
-    errors: RowError when the config has no window, or a weight is missing or has an unexpected shape
+    stage: number of times that the grid of patches is halved before this layer; None for a model
+        without stages
+    errors: RowError when the config has no window, or a weight is missing or has an unexpected
+        shape
     """
-    first, shift, second = (files.tensor(_there(files, f"{stem}.{end}")) for end in ("0.weight", "0.bias", "2.weight"))
-    if first.shape[1:] != (2,) or shift.shape != first.shape[:1] or second.shape[1:] != first.shape[:1]:
-        raise RowError(f"{files.where}: {stem} has weights {first.shape}, {shift.shape}, {second.shape}; expected (n, 2), (n), (heads, n)")
+    first, shift, second = (
+        files.tensor(_there(files, f"{stem}.{end}")) for end in ("0.weight", "0.bias", "2.weight")
+    )
+    if (
+        first.shape[1:] != (2,)
+        or shift.shape != first.shape[:1]
+        or second.shape[1:] != first.shape[:1]
+    ):
+        raise RowError(
+            f"{files.where}: {stem} has weights {first.shape}, {shift.shape}, {second.shape};"
+            " expected (n, 2), (n), (heads, n)"
+        )
     window, trained = _configured(files, stage)
-    hidden = np.maximum(_coordinates(window, trained) @ first.T + shift, 0.0)  # (n_rows, n_columns, n), one for each offset
+    # (n_rows, n_columns, n), one for each offset
+    hidden = np.maximum(_coordinates(window, trained) @ first.T + shift, 0.0)
     values = REACH / (1.0 + np.exp(-np.moveaxis(hidden @ second.T, -1, 0)))
     note = (
-        f"The window is {window} × {window} patches, as config.json says. No table is stored: a two-layer network ({stem}) makes each "
-        "number from the logarithm of the offset. Its output is drawn as it is added, between 0 and 16, by key minus query."
+        f"The window is {window} × {window} patches, as config.json says. No table is stored: a"
+        f" two-layer network ({stem}) makes each number from the logarithm of the offset. Its"
+        " output is drawn as it is added, between 0 and 16, by key minus query."
     )
     return Unfolded(values[:, ::-1, ::-1], note)
 
 
 def _coordinates(window: int, trained: int) -> Floats:
-    """Input of the network by offset, query minus key: (2 · window − 1, 2 · window − 1, 2), for rows and columns.
+    """Input of the network by offset, query minus key: (2 · window − 1, 2 · window − 1, 2), for
+    rows and columns.
 
     sign · log₂(1 + 8 |offset| / (trained − 1)) / log₂ 8
     trained: patches per side of the window in training; 0 for ``window``
     """
     # In float32, as in the models; the factor of 16 would show the difference.
-    offsets = np.arange(1 - window, window, dtype=np.float32) / np.float32(max((trained or window) - 1, 1)) * np.float32(STEEP)
-    scaled = (np.sign(offsets) * np.log2(np.float32(1.0) + np.abs(offsets)) / np.float32(np.log2(STEEP))).astype(np.float64)
+    offsets = (
+        np.arange(1 - window, window, dtype=np.float32)
+        / np.float32(max((trained or window) - 1, 1))
+        * np.float32(STEEP)
+    )
+    scaled = (
+        np.sign(offsets) * np.log2(np.float32(1.0) + np.abs(offsets)) / np.float32(np.log2(STEEP))
+    ).astype(np.float64)
     return np.stack(np.meshgrid(scaled, scaled, indexing="ij"), axis=-1)
 
 
 def _window(files: Files, name: str, shape: tuple[int, ...]) -> tuple[int, int, int]:
-    """n_rows and n_columns of the window, and the number of rows of the table for special tokens."""
+    """n_rows and n_columns of the window, and the number of rows of the table for special
+    tokens.
+    """
     n_rows = shape[0] if len(shape) == 2 else 0
     sides = [isqrt(max(n_rows - special, 0)) for special in (0, SPECIAL)]
     squares = [((side + 1) // 2, (side + 1) // 2) for side in sides if side % 2]
@@ -95,7 +133,8 @@ def _window(files: Files, name: str, shape: tuple[int, ...]) -> tuple[int, int, 
         if (2 * rows - 1) * (2 * columns - 1) + special == n_rows:
             return rows, columns, special
     raise RowError(
-        f"{files.where}: {name} has shape {shape}; expected (2 · rows − 1) · (2 · columns − 1) offsets, or {SPECIAL} more, by heads"
+        f"{files.where}: {name} has shape {shape}; expected (2 · rows − 1) · (2 · columns − 1)"
+        f" offsets, or {SPECIAL} more, by heads"
     )
 
 
@@ -106,7 +145,9 @@ def _windows(config: ModelConfig) -> list[Grid]:
 
 
 def _configured(files: Files, stage: int | None) -> tuple[int, int]:
-    """Patches per side of the window, at most the rows of the grid, and that in training, 0 for the same."""
+    """Patches per side of the window, at most the rows of the grid, and that in training, 0 for the
+    same.
+    """
     for section in files.config.nested():
         if window := pair(section.value("window_size")):
             rows = [grid[0] >> (stage or 0) for grid in section_grids(section)][:1]
@@ -115,10 +156,16 @@ def _configured(files: Files, stage: int | None) -> tuple[int, int]:
             side = min([window[0], *rows])
             if 0 < side <= LARGEST and isinstance(trained, int) and 0 <= trained <= LARGEST:
                 return side, trained
-    raise RowError(f"{files.where}: config.json has no window_size from 1 to {LARGEST}; expected one, since the bias is made from it")
+    raise RowError(
+        f"{files.where}: config.json has no window_size from 1 to {LARGEST}; expected one, since"
+        " the bias is made from it"
+    )
 
 
 def _there(files: Files, name: str) -> str:
     if name not in files.tensors:
-        raise RowError(f"{files.where}: no tensor named {name!r}; expected it with the other weights of the bias")
+        raise RowError(
+            f"{files.where}: no tensor named {name!r}; expected it with the other weights of the"
+            " bias"
+        )
     return name

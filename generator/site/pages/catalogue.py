@@ -1,4 +1,6 @@
-"""The list of checkpoints: a table of all encodings with the headline metrics of the analyses, and the checkpoints without an encoding."""
+"""The list of checkpoints: a table of all encodings with the headline metrics of the analyses, and
+the checkpoints without an encoding.
+"""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +21,9 @@ MOST_RUNS = 8  # that the first page links to; others are in a list of their own
 
 @dataclass(frozen=True)
 class Cell:
-    """A value as text. shade: its rank in the column, from 0 to SHADES - 1; None where it has none"""
+    """A value as text. shade: its rank in the column, from 0 to SHADES - 1; None where it has
+    none
+    """
 
     text: str
     shade: int | None
@@ -27,7 +31,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """An encoding. more: encodings of the same checkpoint that have no row; acts_in, numbers: in words, NOTHING where it is no encoding at all"""
+    """An encoding. more: encodings of the same checkpoint that have no row; acts_in, numbers: in
+    words, NOTHING where it is no encoding at all
+    """
 
     outcome: Outcome
     reading: Reading
@@ -41,7 +47,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Other:
-    """A checkpoint without an encoding that was read. schemes: of those whose numbers are in its weights"""
+    """A checkpoint without an encoding that was read.
+
+    schemes: of those whose numbers are in its weights
+    """
 
     outcome: Outcome
     schemes: tuple[Scheme, ...]
@@ -52,7 +61,13 @@ def pages(atlas: Atlas) -> list[Page]:
     columns, addresses = columns_of(atlas), addresses_of(atlas)
     batches = _batches([*_rows(atlas, columns), *_others(atlas)])
     numbers = range(1, len(batches) + 1)
-    shared = {"columns": columns, "addresses": addresses, "numbers": numbers, "total": len(atlas.outcomes), "shades": range(SHADES)}
+    shared = {
+        "columns": columns,
+        "addresses": addresses,
+        "numbers": numbers,
+        "total": len(atlas.outcomes),
+        "shades": range(SHADES),
+    }
     shared |= {"runs": atlas.runs[:MOST_RUNS], "more_runs": len(atlas.runs) > MOST_RUNS}
     return [
         Page(
@@ -76,21 +91,35 @@ def _context(batch: Sequence[Row | Other]) -> dict[str, object]:
 
 def _batches(entries: Sequence[Row | Other]) -> list[list[Row | Other]]:
     ends = accumulate(ROW_WEIGHT if isinstance(entry, Row) else OTHER_WEIGHT for entry in entries)
-    batches = groupby(zip(ends, entries, strict=True), key=lambda pair: (pair[0] - 1) // PAGE_WEIGHT)
+    batches = groupby(
+        zip(ends, entries, strict=True), key=lambda pair: (pair[0] - 1) // PAGE_WEIGHT
+    )
     return [[entry for _, entry in pairs] for _, pairs in batches] or [[]]
 
 
 def _rows(atlas: Atlas, columns: Sequence[Column]) -> Iterator[Row]:
     schemes, every = {scheme.key: scheme for scheme in atlas.schemes}, values_of(atlas)
-    values = {key: [_printed(value) for value in every[key]] for column in columns if (key := _key(column)) in every}
+    values = {
+        key: [_printed(value) for value in every[key]]
+        for column in columns
+        if (key := _key(column)) in every
+    }
     for outcome, pairs in groupby(atlas.encodings, key=lambda pair: pair[0]):
         readings = [reading for _, reading in pairs]
         for number, reading in enumerate(readings[:MOST_ROWS], start=1):
             more = len(readings) - MOST_ROWS if number == MOST_ROWS else 0
-            yield _row(outcome, reading, schemes[reading.encoding.scheme], tuple(_cells(reading, columns, values)), more)
+            yield _row(
+                outcome,
+                reading,
+                schemes[reading.encoding.scheme],
+                tuple(_cells(reading, columns, values)),
+                more,
+            )
 
 
-def _row(outcome: Outcome, reading: Reading, scheme: Scheme, cells: tuple[Cell, ...], more: int) -> Row:
+def _row(
+    outcome: Outcome, reading: Reading, scheme: Scheme, cells: tuple[Cell, ...], more: int
+) -> Row:
     where, is_trained = place(reading), reading.encoding.provenance.tensor and not scheme.by_formula
     numbers = NOTHING if where == NOTHING else "trained" if is_trained else "by formula"
     return Row(outcome, reading, scheme, where, numbers, outcome.family, cells, more)
@@ -99,7 +128,10 @@ def _row(outcome: Outcome, reading: Reading, scheme: Scheme, cells: tuple[Cell, 
 def _cells(reading: Reading, columns: Sequence[Column], values: Values) -> Iterator[Cell]:
     for column in columns:
         value = column.value(reading)
-        yield Cell(column.text(reading), None if value is None else shade(_printed(value), values[_key(column)]))
+        yield Cell(
+            column.text(reading),
+            None if value is None else shade(_printed(value), values[_key(column)]),
+        )
 
 
 def _key(column: Column) -> tuple[str, str]:
@@ -112,7 +144,8 @@ def _printed(value: float) -> float:
 
 
 def shade(value: float, ascending: Sequence[float]) -> int | None:
-    """Rank of ``value`` in its column: the share of the other, different values that are lower, in SHADES steps.
+    """Rank of ``value`` in its column: the share of the other, different values that are lower, in
+    SHADES steps.
 
     ascending: all values of the column; None where they are equal
     """

@@ -23,7 +23,9 @@ def pages(atlas: Atlas) -> list[Page]:
     entries, left = [], MOST_LINES
     for step in steps(atlas.releases):
         entry = Entry(step.release, tuple(words.line(change) for change in step.changes))
-        entries.append(replace(entry, lines=entry.lines[:left], n_more=max(len(entry.lines) - left, 0)))
+        entries.append(
+            replace(entry, lines=entry.lines[:left], n_more=max(len(entry.lines) - left, 0))
+        )
         left = max(left - len(entry.lines), 0)
     return [Page("changes.md", "changes.md.jinja", {"entries": entries})]
 

@@ -1,4 +1,6 @@
-"""A page for each checkpoint, whatever its status; and pages of its encodings and stages where it has many."""
+"""A page for each checkpoint, whatever its status; and pages of its encodings and stages where it
+has many.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,7 +46,8 @@ LEADING = 3  # findings at the top of a page
 class Section:
     """An analysis of an encoding, with its figures.
 
-    anchor: on the encoding's page; address: of the section in the site; standings: of every metric, by key
+    anchor: on the encoding's page; address: of the section in the site; standings: of every metric,
+        by key
     """
 
     analysis: Analysis
@@ -65,7 +68,10 @@ class Section:
 
 @dataclass(frozen=True)
 class Remark:
-    """A finding with the metrics that it rests on. section: of the analysis that made it; part: ``Chapter.part`` of its encoding"""
+    """A finding with the metrics that it rests on.
+
+    section: of the analysis that made it; part: ``Chapter.part`` of its encoding
+    """
 
     finding: Finding
     metrics: tuple[Metric, ...]
@@ -75,7 +81,8 @@ class Remark:
 
 @dataclass(frozen=True)
 class Summary:
-    """The encodings of a checkpoint in a table. column: the headline metric that most of them have, None if they have none
+    """The encodings of a checkpoint in a table. column: the headline metric that most of them have,
+    None if they have none
 
     rows: of each encoding its chapter, the address of that, where it acts, and its value
     """
@@ -86,7 +93,10 @@ class Summary:
 
 @dataclass(frozen=True)
 class Stage:
-    """Sections of an encoding in one stage of the outline. page: path of the stage's own page, None without one"""
+    """Sections of an encoding in one stage of the outline.
+
+    page: path of the stage's own page, None without one
+    """
 
     key: str
     title: str
@@ -99,7 +109,8 @@ class Chapter:
     """An encoding with all its sections.
 
     part: its name on the pages of its checkpoint, which no other encoding there has
-    folder: of its own pages; stages: the applicable sections by stage; data: path of its arrays, if they are published
+    folder: of its own pages; stages: the applicable sections by stage; data: path of its arrays, if
+        they are published
     """
 
     reading: Reading
@@ -119,33 +130,55 @@ class Chapter:
     @property
     def shown(self) -> tuple[str, ...]:
         """Keys of the analyses whose sections are on the page of the encoding."""
-        return tuple(section.analysis.key for stage in self.stages if not stage.page for section in stage.sections)
+        return tuple(
+            section.analysis.key
+            for stage in self.stages
+            if not stage.page
+            for section in stage.sections
+        )
 
 
 def pages(atlas: Atlas) -> list[Page]:
     """The pages of each checkpoint."""
-    by_family = sorted(atlas.outcomes, key=lambda outcome: (_family(outcome), outcome.checkpoint.slug))
+    by_family = sorted(
+        atlas.outcomes, key=lambda outcome: (_family(outcome), outcome.checkpoint.slug)
+    )
     families = (list(members) for _, members in groupby(by_family, key=_family))
     return [page for members in families for page in _pages_of_family(atlas, members)]
 
 
 def _family(outcome: Outcome) -> str:
-    """Key of the first encoding's scheme, or the status of a checkpoint without encodings; pages link their neighbours in a family."""
+    """Key of the first encoding's scheme, or the status of a checkpoint without encodings; pages
+    link their neighbours in a family.
+    """
     records = [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured]
     return records[0].scheme if records else outcome.status
 
 
 def _pages_of_family(atlas: Atlas, members: list[Outcome]) -> Iterator[Page]:
     for number, outcome in enumerate(members):
-        yield from _pages_of(atlas, outcome, members[number - 1 : number], members[number + 1 : number + 2])
+        yield from _pages_of(
+            atlas, outcome, members[number - 1 : number], members[number + 1 : number + 2]
+        )
 
 
-def _pages_of(atlas: Atlas, outcome: Outcome, before: list[Outcome], after: list[Outcome]) -> Iterator[Page]:
+def _pages_of(
+    atlas: Atlas, outcome: Outcome, before: list[Outcome], after: list[Outcome]
+) -> Iterator[Page]:
     outline = Outline.of(outcome, atlas.analyses)
     parts = names.parts([reading.encoding for reading in outcome.readings], atlas.schemes)
-    every_chapter = [_chapter(atlas, outcome, outline, *pair) for pair in zip(outcome.readings, parts, strict=True)]
-    chapters = [chapter for chapter in every_chapter if chapter.reading.encoding.key not in outline.own_pages]
-    linked = [chapter for chapter in every_chapter if chapter.reading.encoding.key in outline.own_pages]
+    every_chapter = [
+        _chapter(atlas, outcome, outline, *pair)
+        for pair in zip(outcome.readings, parts, strict=True)
+    ]
+    chapters = [
+        chapter
+        for chapter in every_chapter
+        if chapter.reading.encoding.key not in outline.own_pages
+    ]
+    linked = [
+        chapter for chapter in every_chapter if chapter.reading.encoding.key in outline.own_pages
+    ]
     context = {
         "outcome": outcome,
         "checkpoint": outcome.checkpoint,
@@ -157,26 +190,50 @@ def _pages_of(atlas: Atlas, outcome: Outcome, before: list[Outcome], after: list
         "unmeasured": [],
         "summary": None,
     }
-    context |= {"many": len(every_chapter) > 1, "modules": modules(outcome.layout), "most_modules": MOST_MODULES, "most_cards": MOST_CARDS}
-    context |= {"most_unmeasured": MOST_UNMEASURED, "home": _home(outcome), "paper": paper_address(outcome.checkpoint.paper)}
+    context |= {
+        "many": len(every_chapter) > 1,
+        "modules": modules(outcome.layout),
+        "most_modules": MOST_MODULES,
+        "most_cards": MOST_CARDS,
+    }
+    context |= {
+        "most_unmeasured": MOST_UNMEASURED,
+        "home": _home(outcome),
+        "paper": paper_address(outcome.checkpoint.paper),
+    }
     main = {
         **context,
-        "strips": layer_strips(outcome.layers, [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured], atlas.schemes),
+        "strips": layer_strips(
+            outcome.layers,
+            [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured],
+            atlas.schemes,
+        ),
         "unmeasured": _unmeasured(atlas, outcome),
         "chapters": chapters,
         "summary": _summary(atlas, outline, every_chapter),
         "unsummed": max(len(every_chapter) - MOST_SUMMED, 0),
         **_remarks(every_chapter, chapters),
     }
-    card = cards.of_checkpoint(atlas, outcome, main["leading"][0].finding.text if main["leading"] else "")
+    card = cards.of_checkpoint(
+        atlas, outcome, main["leading"][0].finding.text if main["leading"] else ""
+    )
     yield Page(f"checkpoints/{outcome.checkpoint.slug}.md", "checkpoint.md.jinja", main, card=card)
     for chapter in linked:
-        single = {"chapters": [chapter], "linked": [], "single": chapter, "many": False, **_remarks([chapter], [chapter])}
+        single = {
+            "chapters": [chapter],
+            "linked": [],
+            "single": chapter,
+            "many": False,
+            **_remarks([chapter], [chapter]),
+        }
         yield Page(f"{chapter.folder}.md", "checkpoint.md.jinja", {**context, **single}, card=card)
     for chapter in every_chapter:
         stages = (stage for stage in chapter.stages if stage.page)
         shared = {**context, "chapter": chapter, "parent": f"{outline.page(chapter.reading)}.html"}
-        yield from (Page(str(stage.page), "stage.md.jinja", {**shared, "stage": stage}, card=card) for stage in stages)
+        yield from (
+            Page(str(stage.page), "stage.md.jinja", {**shared, "stage": stage}, card=card)
+            for stage in stages
+        )
 
 
 def _summary(atlas: Atlas, outline: Outline, chapters: Sequence[Chapter]) -> Summary | None:
@@ -184,18 +241,29 @@ def _summary(atlas: Atlas, outline: Outline, chapters: Sequence[Chapter]) -> Sum
     if len(chapters) < 2:
         return None
     column = common(columns_of(atlas), [chapter.reading for chapter in chapters])
-    return Summary(column, tuple(_summed(outline, chapter, column) for chapter in chapters[:MOST_SUMMED]))
+    return Summary(
+        column, tuple(_summed(outline, chapter, column) for chapter in chapters[:MOST_SUMMED])
+    )
 
 
-def _summed(outline: Outline, chapter: Chapter, column: Column | None) -> tuple[Chapter, str, str, str]:
+def _summed(
+    outline: Outline, chapter: Chapter, column: Column | None
+) -> tuple[Chapter, str, str, str]:
     reading = chapter.reading
-    return chapter, outline.encoding(reading), place(reading), column.text(reading) if column else NOTHING
+    return (
+        chapter,
+        outline.encoding(reading),
+        place(reading),
+        column.text(reading) if column else NOTHING,
+    )
 
 
 def _home(outcome: Outcome) -> str | None:
     """URL where the source of a checkpoint shows it, at the revision that was read."""
     row = outcome.checkpoint
-    source = next((source for source in discovery.load(sources, Source) if source.key == row.source), None)
+    source = next(
+        (source for source in discovery.load(sources, Source) if source.key == row.source), None
+    )
     return source.address(row.id, outcome.revision or row.revision) if source else None
 
 
@@ -207,13 +275,26 @@ def _unmeasured(atlas: Atlas, outcome: Outcome) -> list[tuple[Scheme, list[Encod
     return [(_schemes(atlas)[key], records) for key, records in by_scheme.items()]
 
 
-def _chapter(atlas: Atlas, outcome: Outcome, outline: Outline, reading: Reading, part: str) -> Chapter:
+def _chapter(
+    atlas: Atlas, outcome: Outcome, outline: Outline, reading: Reading, part: str
+) -> Chapter:
     sections, values = [], values_of(atlas)
     for analysis in atlas.analyses:
         result = reading.results[analysis.key]
-        standings = {metric.key: standing(analysis.key, metric, values) for metric in result.metrics}
+        standings = {
+            metric.key: standing(analysis.key, metric, values) for metric in result.metrics
+        }
         figures = tuple(_figures(outcome, reading, analysis))
-        sections.append(Section(analysis, anchor(reading, analysis), outline.address(reading, analysis), result, figures, standings))
+        sections.append(
+            Section(
+                analysis,
+                anchor(reading, analysis),
+                outline.address(reading, analysis),
+                result,
+                figures,
+                standings,
+            )
+        )
     applicable = tuple(section for section in sections if section.result.reason is None)
     not_applicable = tuple(section for section in sections if section.result.reason is not None)
     return Chapter(
@@ -232,7 +313,9 @@ def _stages(outline: Outline, reading: Reading, sections: tuple[Section, ...]) -
     for key, title in STAGES.items():
         if members := tuple(section for section in sections if section.analysis.stage == key):
             has_own_page = key == outline.own_stage[reading.encoding.key]
-            yield Stage(key, title, members, f"{outline.folder(reading)}/{key}.md" if has_own_page else None)
+            yield Stage(
+                key, title, members, f"{outline.folder(reading)}/{key}.md" if has_own_page else None
+            )
 
 
 def _figures(outcome: Outcome, reading: Reading, analysis: Analysis) -> Iterator[Figure]:
@@ -242,7 +325,9 @@ def _figures(outcome: Outcome, reading: Reading, analysis: Analysis) -> Iterator
 
 
 def _remarks(candidates: list[Chapter], shown: list[Chapter]) -> dict[str, Any]:
-    """The LEADING weightiest remarks of ``candidates``, and the number of other remarks of the chapters ``shown`` on the page."""
+    """The LEADING weightiest remarks of ``candidates``, and the number of other remarks of the
+    chapters ``shown`` on the page.
+    """
     pairs = [(chapter, remark) for chapter in candidates for remark in _remarks_of(chapter)]
     pairs.sort(key=lambda pair: -pair[1].finding.weight)
     by_text: dict[str, tuple[Chapter, Remark]] = {}
@@ -256,7 +341,9 @@ def _remarks(candidates: list[Chapter], shown: list[Chapter]) -> dict[str, Any]:
 def _remarks_of(chapter: Chapter) -> Iterator[Remark]:
     for section in chapter.sections:
         for finding in section.result.findings:
-            metrics = tuple(metric for metric in section.result.metrics if metric.key in finding.rests_on)
+            metrics = tuple(
+                metric for metric in section.result.metrics if metric.key in finding.rests_on
+            )
             yield Remark(finding, metrics, section, chapter.part)
 
 

@@ -1,4 +1,6 @@
-"""Pages that document the data: contents of the files, how to read and cite them, and the meaning of every array and metric."""
+"""Pages that document the data: contents of the files, how to read and cite them, and the meaning
+of every array and metric.
+"""
 
 from markupsafe import Markup
 
@@ -9,17 +11,22 @@ from generator.site import dataset
 def pages(atlas: Atlas) -> list[Page]:
     """The documentation of data files, arrays and metrics."""
     metrics = [(analysis, _metrics(atlas, analysis)) for analysis in atlas.analyses]
+    described = Markup(dataset.described(atlas))  # noqa: S704 (JSON without markup)
     return [
-        Page("data/index.md", "data_files.md.jinja", {"described": Markup(dataset.described(atlas))}),  # noqa: S704 (JSON without markup)
+        Page("data/index.md", "data_files.md.jinja", {"described": described}),
         Page("data/arrays.md", "data_arrays.md.jinja", {"metrics_by_analysis": metrics}),
     ]
 
 
 def _metrics(atlas: Atlas, analysis: Analysis) -> dict[str, str]:
     """Title and unit of every metric of ``analysis`` in this build, by key."""
-    results: list[Result] = [reading.results[analysis.key] for outcome in atlas.outcomes for reading in outcome.readings]
+    results: list[Result] = [
+        reading.results[analysis.key] for outcome in atlas.outcomes for reading in outcome.readings
+    ]
     return {
-        metric.key: f"{metric.title} ({metric.unit})" if metric.unit else metric.title for result in results for metric in result.metrics
+        metric.key: f"{metric.title} ({metric.unit})" if metric.unit else metric.title
+        for result in results
+        for metric in result.metrics
     }
 
 

@@ -8,7 +8,8 @@ from generator.site.outline import Outline
 from generator.site.ways import uses, way
 
 MOST_REMARKS = 4
-MOST_CARDS = 64  # of all groups; other checkpoints are on the pages of their schemes and in the list
+# of all groups; other checkpoints are on the pages of their schemes and in the list
+MOST_CARDS = 64
 LEAST_WEIGHT = 0.5  # of a finding on this page
 
 
@@ -16,7 +17,8 @@ LEAST_WEIGHT = 0.5  # of a finding on this page
 class Remark:
     """A finding with its encoding and figure.
 
-    number: that marks it in the figure, if any; chapter: address of the chapter about the encoding; address: of the section that explains it
+    number: that marks it in the figure, if any; chapter: address of the chapter about the encoding;
+        address: of the section that explains it
     """
 
     number: int | None
@@ -31,11 +33,24 @@ class Remark:
 def pages(atlas: Atlas) -> list[Page]:
     """The front page."""
     built = [outcome for outcome in atlas.outcomes if outcome.status == "ok"]
-    used = [scheme for scheme in atlas.schemes if scheme.tells_position and any(uses(scheme, outcome) for outcome in built)]
-    encodings = [reading for outcome, reading in atlas.encodings if outcome in built and reading.encoding.form != NoEncoding.__name__]
-    shown = {reading.encoding.scheme for reading in encodings} | {record.scheme for outcome in built for record in outcome.unmeasured}
+    used = [
+        scheme
+        for scheme in atlas.schemes
+        if scheme.tells_position and any(uses(scheme, outcome) for outcome in built)
+    ]
+    encodings = [
+        reading
+        for outcome, reading in atlas.encodings
+        if outcome in built and reading.encoding.form != NoEncoding.__name__
+    ]
+    shown = {reading.encoding.scheme for reading in encodings} | {
+        record.scheme for outcome in built for record in outcome.unmeasured
+    }
     without = [outcome for outcome in built if not outcome.readings and not outcome.unmeasured]
-    complete = len(without) + sum(uses(scheme, outcome) for scheme in used for outcome in built) <= MOST_CARDS
+    complete = (
+        len(without) + sum(uses(scheme, outcome) for scheme in used for outcome in built)
+        <= MOST_CARDS
+    )
     most = MOST_CARDS if complete else max(MOST_CARDS // (len(used) + 1), 4)
     groups = [way(scheme, built, most) for scheme in used]
     context = {
@@ -59,28 +74,52 @@ def pages(atlas: Atlas) -> list[Page]:
 
 
 def _hero(atlas: Atlas) -> Remark | None:
-    """The figure that most invites to look closer, with what its analysis finds; None where none does."""
+    """The figure that most invites to look closer, with what its analysis finds; None where none
+    does.
+    """
     best, most = None, 0.0
     for outcome, reading in atlas.encodings:
         for analysis in atlas.analyses:
             result = reading.results[analysis.key]
             for spec in analysis.figures if result.findings else ():
-                if f"{analysis.key}-{spec.key}" in reading.drawings and (appeal := spec.appeal(result)) > most:
+                if (
+                    f"{analysis.key}-{spec.key}" in reading.drawings
+                    and (appeal := spec.appeal(result)) > most
+                ):
                     best, most = (outcome, reading, analysis, spec), appeal
     if best is None:
         return None
     outcome, reading, analysis, spec = best
-    outline, figure = Outline.of(outcome, atlas.analyses), Figure.of(outcome, reading, analysis, spec)
+    outline, figure = (
+        Outline.of(outcome, atlas.analyses),
+        Figure.of(outcome, reading, analysis, spec),
+    )
     finding = max(reading.results[analysis.key].findings, key=lambda finding: finding.weight)
-    return Remark(None, finding, outcome, reading, figure, outline.encoding(reading), outline.address(reading, analysis))
+    return Remark(
+        None,
+        finding,
+        outcome,
+        reading,
+        figure,
+        outline.encoding(reading),
+        outline.address(reading, analysis),
+    )
 
 
 def _remarks(atlas: Atlas) -> list[Remark]:
     """The weightiest remarks, at most one of each checkpoint and of each analysis."""
-    candidates = [remark for outcome in atlas.outcomes for reading in outcome.readings for remark in _remarks_of(atlas, outcome, reading)]
+    candidates = [
+        remark
+        for outcome in atlas.outcomes
+        for reading in outcome.readings
+        for remark in _remarks_of(atlas, outcome, reading)
+    ]
     chosen: list[tuple[str, Remark]] = []
     for key, remark in sorted(candidates, key=lambda pair: -pair[1].finding.weight):
-        taken = any(key == chosen_key or remark.outcome is chosen_remark.outcome for chosen_key, chosen_remark in chosen)
+        taken = any(
+            key == chosen_key or remark.outcome is chosen_remark.outcome
+            for chosen_key, chosen_remark in chosen
+        )
         if not taken and remark.finding.weight >= LEAST_WEIGHT and len(chosen) < MOST_REMARKS:
             chosen.append((key, remark))
     return [remark for _, remark in chosen]
@@ -91,12 +130,27 @@ def _remarks_of(atlas: Atlas, outcome: Outcome, reading: Reading) -> list[tuple[
     remarks = []
     outline = Outline.of(outcome, atlas.analyses)
     for analysis in atlas.analyses:
-        spec, chapter, address = analysis.figures[0], outline.encoding(reading), outline.address(reading, analysis)
+        spec, chapter, address = (
+            analysis.figures[0],
+            outline.encoding(reading),
+            outline.address(reading, analysis),
+        )
         if f"{analysis.key}-{spec.key}" in reading.drawings:
-            figure, result = Figure.of(outcome, reading, analysis, spec), reading.results[analysis.key]
+            figure, result = (
+                Figure.of(outcome, reading, analysis, spec),
+                reading.results[analysis.key],
+            )
             marked = {number for number, _ in result.spots(spec.key)}
             for number, finding in result.numbered:
-                remark = Remark(number if number in marked else None, finding, outcome, reading, figure, chapter, address)
+                remark = Remark(
+                    number if number in marked else None,
+                    finding,
+                    outcome,
+                    reading,
+                    figure,
+                    chapter,
+                    address,
+                )
                 remarks.append((analysis.key, remark))
     return remarks
 

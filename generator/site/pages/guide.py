@@ -1,4 +1,6 @@
-"""Pages of the guide that are made from what the program reads: the keys of a row, its commands, and the files of data."""
+"""Pages of the guide that are made from what the program reads: the keys of a row, its commands,
+and the files of data.
+"""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +19,12 @@ from generator.site import data_schema, schema_words
 from generator.site.escape import literal
 
 WIDTH = 100  # characters of a line of an example
-RECORDS = (*data_schema.OF_ATLAS, *data_schema.OF_RUNS, *data_schema.OF_RELEASES, *data_schema.OF_FAMILIES)
+RECORDS = (
+    *data_schema.OF_ATLAS,
+    *data_schema.OF_RUNS,
+    *data_schema.OF_RELEASES,
+    *data_schema.OF_FAMILIES,
+)
 RECORD_NAME = re.compile(rf"\b({'|'.join(model.__name__ for model in RECORDS)})s?\b")
 
 
@@ -34,7 +41,10 @@ class Key:
 
 @dataclass(frozen=True)
 class DataKey:
-    """A key of a record of the data files. kind: its type in words, where each type with a table links to it"""
+    """A key of a record of the data files.
+
+    kind: its type in words, where each type with a table links to it
+    """
 
     name: str
     kind: Markup
@@ -53,7 +63,12 @@ class RecordOfData:
 def pages(atlas: Atlas) -> list[Page]:
     """The pages of the guide that are not written by hand."""
     known = discovery.load(sources, Source)
-    listed = {"keys": row_keys(known), "places": [source.key for source in known], "most_bytes": MOST_BYTES, "most_depth": MOST_DEPTH}
+    listed = {
+        "keys": row_keys(known),
+        "places": [source.key for source in known],
+        "most_bytes": MOST_BYTES,
+        "most_depth": MOST_DEPTH,
+    }
     return [
         Page("guide/configuration.md", "guide_configuration.md.jinja", listed),
         Page("guide/command-line.md", "guide_command_line.md.jinja", {"commands": atlas.commands}),
@@ -69,20 +84,32 @@ def data_schema_context() -> dict[str, Any]:
         "of_runs": [_record_of(model) for model in data_schema.OF_RUNS],
         "of_releases": [_record_of(model) for model in data_schema.OF_RELEASES],
         "of_families": [_record_of(model) for model in data_schema.OF_FAMILIES],
-        "columns": [(name, schema_words.prose(meaning)) for name, meaning in data_schema.COLUMNS.items()],
+        "columns": [
+            (name, schema_words.prose(meaning)) for name, meaning in data_schema.COLUMNS.items()
+        ],
         "files_of_a_release": data_schema.FILES_OF_A_RELEASE,
     }
 
 
 def _record_of(model: type[data_schema.Record], title: str = "") -> RecordOfData:
     schema = model.model_json_schema()
-    fields = [(name, _linked(schema_words.kind(value)), schema_words.described(value)) for name, value in schema["properties"].items()]
-    return RecordOfData(title or model.__name__, schema_words.prose(schema["description"]), tuple(DataKey(*field) for field in fields))
+    fields = [
+        (name, _linked(schema_words.kind(value)), schema_words.described(value))
+        for name, value in schema["properties"].items()
+    ]
+    return RecordOfData(
+        title or model.__name__,
+        schema_words.prose(schema["description"]),
+        tuple(DataKey(*field) for field in fields),
+    )
 
 
 def _linked(kind: str) -> Markup:
     """``kind`` with a link at the name of a record, in the singular or plural."""
-    return Markup(RECORD_NAME.sub(lambda name: f'<a href="#{name[1].lower()}">{name[0]}</a>', literal(kind)))  # noqa: S704 (escaped)
+    linked = RECORD_NAME.sub(
+        lambda name: f'<a href="#{name[1].lower()}">{name[0]}</a>', literal(kind)
+    )
+    return Markup(linked)  # noqa: S704 (escaped by literal)
 
 
 def row_keys(known: tuple[Source, ...]) -> list[Key]:
@@ -91,16 +118,34 @@ def row_keys(known: tuple[Source, ...]) -> list[Key]:
     properties = row_model(known).model_json_schema()["properties"]
     order = sorted(properties, key=lambda name: name not in of_sources)
     place = {source.key: source.example for source in known if not source.is_path}
-    beside = {name: {other: properties[other]["examples"][0] for other in properties[name].get(BESIDE, ())} for name in order}
-    return [_key(name, properties[name], {} if name in of_sources else place, beside[name]) for name in order]
+    beside = {
+        name: {
+            other: properties[other]["examples"][0] for other in properties[name].get(BESIDE, ())
+        }
+        for name in order
+    }
+    return [
+        _key(name, properties[name], {} if name in of_sources else place, beside[name])
+        for name in order
+    ]
 
 
-def _key(name: str, schema: Mapping[str, Any], place: Mapping[str, str], beside: Mapping[str, object]) -> Key:
+def _key(
+    name: str, schema: Mapping[str, Any], place: Mapping[str, str], beside: Mapping[str, object]
+) -> Key:
     """place, beside: other keys of its examples"""
     options = [option for option in schema.get("anyOf", [schema]) if option.get("type") != "null"]
     default = schema.get("default")
-    examples = tuple(_listed({**place, **beside, name: value}) for value in schema.get("examples", ()))
-    return Key(name, schema_words.kind({"anyOf": options}), _default(default), str(schema.get("description", "")), examples)
+    examples = tuple(
+        _listed({**place, **beside, name: value}) for value in schema.get("examples", ())
+    )
+    return Key(
+        name,
+        schema_words.kind({"anyOf": options}),
+        _default(default),
+        str(schema.get("description", "")),
+        examples,
+    )
 
 
 def _default(value: object) -> str:

@@ -9,7 +9,9 @@ from generator.site.outline import addresses_of
 
 @dataclass(frozen=True)
 class Example:
-    """An analysis, a figure of it, None where no encoding has one, and the title and address of the encoding that this shows."""
+    """An analysis, a figure of it, None where no encoding has one, and the title and address of the
+    encoding that this shows.
+    """
 
     analysis: Analysis
     figure: Figure | None
@@ -35,8 +37,15 @@ def _example(atlas: Atlas, analysis: Analysis, addresses: Mapping[str, str]) -> 
     ]
     if not drawn:
         return Example(analysis, None, "", "")
-    outcome, reading, spec = max(drawn, key=lambda found: found[2].appeal(found[1].results[analysis.key]))
-    return Example(analysis, Figure.of(outcome, reading, analysis, spec), reading.label.title, addresses[outcome.path_of(reading)])
+    outcome, reading, spec = max(
+        drawn, key=lambda found: found[2].appeal(found[1].results[analysis.key])
+    )
+    return Example(
+        analysis,
+        Figure.of(outcome, reading, analysis, spec),
+        reading.label.title,
+        addresses[outcome.path_of(reading)],
+    )
 
 
 PAGE = PageKind("how_to_read", pages)

@@ -19,7 +19,13 @@ def pages(atlas: Atlas) -> list[Page]:
         Page(
             f"learn/{name}.md",
             f"lesson_{name}.md.jinja",
-            {"steps": STEPS, "number": number, "title": title, "lesson": lesson, "runs": atlas.runs[:1]},
+            {
+                "steps": STEPS,
+                "number": number,
+                "title": title,
+                "lesson": lesson,
+                "runs": atlas.runs[:1],
+            },
         )
         for number, (name, _, title) in enumerate(STEPS)
     ]

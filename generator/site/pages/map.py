@@ -1,4 +1,6 @@
-"""The similarity map: differences between every two encodings as clustered matrices, whose cells link to the compare page."""
+"""The similarity map: differences between every two encodings as clustered matrices, whose cells
+link to the compare page.
+"""
 
 import json
 from collections.abc import Callable, Sequence
@@ -13,7 +15,15 @@ from generator.contracts import Atlas, Outcome, Page, PageKind, Reading
 from generator.encodings import Form, PositionTable
 from generator.encodings.kernels import first_kernel
 from generator.numerics.arrays import Floats
-from generator.numerics.similarity import alignment, centred_gram, clustered, most_different, shape, shape_difference, without_chance
+from generator.numerics.similarity import (
+    alignment,
+    centred_gram,
+    clustered,
+    most_different,
+    shape,
+    shape_difference,
+    without_chance,
+)
 from generator.site.outline import addresses_of
 
 KERNEL_POSITIONS = 128  # as in the other comparisons of schemes
@@ -35,7 +45,8 @@ class Scale:
     """What a map shows of two members, by index.
 
     measure, uncorrected: with and without a correction for chance
-    distance: of a value, 0 for equal encodings; colour: of a value, 0 for the first level and 1 for the last
+    distance: of a value, 0 for equal encodings; colour: of a value, 0 for the first level and 1 for
+        the last
     """
 
     measure: Measure
@@ -48,7 +59,8 @@ class Scale:
 class Pair:
     """A cell of the map: two encodings and their difference or similarity.
 
-    value: None where the measure is not defined; uncorrected: the value without a correction for chance
+    value: None where the measure is not defined; uncorrected: the value without a correction for
+        chance
     level: colour of the cell, from 0 (alike) to 9
     """
 
@@ -66,7 +78,9 @@ class Pair:
 
 @dataclass(frozen=True)
 class Matrix:
-    """A clustered map. rows: each encoding with its pairs with the preceding ones; nearest, farthest: the most and least similar pairs"""
+    """A clustered map. rows: each encoding with its pairs with the preceding ones; nearest,
+    farthest: the most and least similar pairs
+    """
 
     rows: tuple[tuple[Member, tuple[Pair, ...]], ...]
     nearest: tuple[Pair, ...]
@@ -76,21 +90,41 @@ class Matrix:
 def pages(atlas: Atlas) -> list[Page]:
     """The similarity map of all kernels, and that of tables where two can be compared."""
     encodings = atlas.encodings
-    shapes = [(member, scaled) for member in encodings if (scaled := _shape(member[1].form.load())) is not None]
+    shapes = [
+        (member, scaled)
+        for member in encodings
+        if (scaled := _shape(member[1].form.load())) is not None
+    ]
     count = len(shapes)
     cut = _cell_bytes([member for member, _ in shapes]) > MOST_BYTES
     if cut:
         shapes = [shapes[index] for index in most_different([scaled for _, scaled in shapes], FEW)]
     members, arrange = [member for member, _ in shapes], partial(_arranged, atlas)
-    tables = [(name, _matrix(comparable, _of_tables(comparable), arrange)) for name, comparable in _kinds(members)]
+    tables = [
+        (name, _matrix(comparable, _of_tables(comparable), arrange))
+        for name, comparable in _kinds(members)
+    ]
     context = {
         "count": count,
         "cut": cut,
-        "limits": {"few": FEW, "named": NAMED, "kernel_positions": KERNEL_POSITIONS, "table_positions": TABLE_POSITIONS},
+        "limits": {
+            "few": FEW,
+            "named": NAMED,
+            "kernel_positions": KERNEL_POSITIONS,
+            "table_positions": TABLE_POSITIONS,
+        },
         "kernels": _matrix(members, _of_kernels([scaled for _, scaled in shapes]), arrange),
         "tables": tables,
         "addresses": addresses_of(atlas),
-        "not_mapped": [] if cut else [member for member in encodings if not any(member[1] is mapped[1] for mapped in members)],
+        "not_mapped": (
+            []
+            if cut
+            else [
+                member
+                for member in encodings
+                if not any(member[1] is mapped[1] for mapped in members)
+            ]
+        ),
     }
     map_of_tables = [Page("map/tables.md", "map_tables.md.jinja", context)] if tables else []
     return [Page("map.md", "map.md.jinja", context), *map_of_tables]
@@ -116,50 +150,78 @@ def _of_kernels(shapes: Sequence[Floats]) -> Scale:
 
 
 def _kinds(members: Sequence[Member]) -> list[tuple[str, list[Member]]]:
-    """Groups of two or more tables with comparable positions: those of words, of other sequences, or of patches on the same grid."""
+    """Groups of two or more tables with comparable positions: those of words, of other sequences,
+    or of patches on the same grid.
+    """
     kinds: dict[str, list[Member]] = {}
     for member in members:
         form = member[1].form.load()
         if isinstance(form, PositionTable) and np.isfinite(form.vectors).all():
             grid = form.grid
-            name = "words" if member[1].encoding.is_of_words else f"patches, {grid[0]} × {grid[1]}" if grid else "other sequences"
+            name = (
+                "words"
+                if member[1].encoding.is_of_words
+                else f"patches, {grid[0]} × {grid[1]}"
+                if grid
+                else "other sequences"
+            )
             kinds.setdefault(name, []).append(member)
     return [(name, tables) for name, tables in sorted(kinds.items()) if len(tables) > 1]
 
 
 def _inliers_of(first: PositionTable, second: PositionTable) -> tuple[int, ...]:
-    """Positions that both tables have, at most ``TABLE_POSITIONS``, without the outliers of either."""
+    """Positions that both tables have, at most ``TABLE_POSITIONS``, without the outliers of
+    either.
+    """
     shared = range(min(first.extent, second.extent, TABLE_POSITIONS))
     outliers = {int(position) for form in (first, second) for position in form.outliers}
     return tuple(position for position in shared if position not in outliers)
 
 
 def _of_tables(members: Sequence[Member]) -> Scale:
-    tables = [form for _, reading in members if isinstance(form := reading.form.load(), PositionTable)]
+    tables = [
+        form for _, reading in members if isinstance(form := reading.form.load(), PositionTable)
+    ]
 
     @cache
     def grams(index: int, positions: tuple[int, ...]) -> tuple[Floats | None, Floats | None]:
-        """Centred Gram matrix of these positions of a table, (n, n), without and with a correction for chance."""
+        """Centred Gram matrix of these positions of a table, (n, n), without and with a correction
+        for chance.
+        """
         gram = centred_gram(tables[index].vectors[list(positions)])
         return gram, None if gram is None else without_chance(gram)
 
     def aligned(*, corrected: bool) -> Measure:
         def measure(first: int, second: int) -> float | None:
             positions = _inliers_of(tables[first], tables[second])
-            gram, other_gram = grams(first, positions)[int(corrected)], grams(second, positions)[int(corrected)]
+            gram, other_gram = (
+                grams(first, positions)[int(corrected)],
+                grams(second, positions)[int(corrected)],
+            )
             return None if gram is None or other_gram is None else alignment(gram, other_gram)
 
         return measure
 
-    return Scale(aligned(corrected=True), aligned(corrected=False), lambda value: 1.0 - value, lambda value: 1.0 - value)
+    return Scale(
+        aligned(corrected=True),
+        aligned(corrected=False),
+        lambda value: 1.0 - value,
+        lambda value: 1.0 - value,
+    )
 
 
 def _arranged(atlas: Atlas, distances: Floats) -> list[int]:
-    """The order of members by clusters, from the cache where there is one: scipy takes longer to import than all else on this page."""
+    """The order of members by clusters, from the cache where there is one: scipy takes longer to
+    import than all else on this page.
+    """
     if len(distances) < 3:
         return list(range(len(distances)))
     rounded = np.round(distances, 9)
-    order: list[int] = json.loads(atlas.submit(f"clusters {sha256(rounded.tobytes()).hexdigest()}", partial(_clusters, rounded))())
+    order: list[int] = json.loads(
+        atlas.submit(
+            f"clusters {sha256(rounded.tobytes()).hexdigest()}", partial(_clusters, rounded)
+        )()
+    )
     return order
 
 
@@ -176,12 +238,20 @@ def _matrix(members: Sequence[Member], scale: Scale, arrange: Arrange) -> Matrix
     for first, second in combinations(range(len(members)), 2):
         value = scale.measure(first, second)
         level = 0 if value is None else min(max(int(LEVELS * scale.colour(value)), 0), LEVELS - 1)
-        pairs[frozenset((first, second))] = Pair(members[first], members[second], value, scale.uncorrected(first, second), level)
-        distances[first, second] = distances[second, first] = 1.0 if value is None else scale.distance(value)
+        pairs[frozenset((first, second))] = Pair(
+            members[first], members[second], value, scale.uncorrected(first, second), level
+        )
+        distances[first, second] = distances[second, first] = (
+            1.0 if value is None else scale.distance(value)
+        )
     order = arrange(distances)
-    rows = tuple((members[member], tuple(pairs[frozenset((member, other))] for other in order[:rank])) for rank, member in enumerate(order))
+    rows = tuple(
+        (members[member], tuple(pairs[frozenset((member, other))] for other in order[:rank]))
+        for rank, member in enumerate(order)
+    )
     ranked = sorted(
-        (pair for pair in pairs.values() if pair.value is not None), key=lambda pair: round(scale.distance(pair.value or 0.0), 9)
+        (pair for pair in pairs.values() if pair.value is not None),
+        key=lambda pair: round(scale.distance(pair.value or 0.0), 9),
     )
     return Matrix(rows, tuple(ranked[:LISTED]), tuple(ranked[LISTED:][: -LISTED - 1 : -1]))
 

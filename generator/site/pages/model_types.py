@@ -11,7 +11,8 @@ from generator.contracts import Atlas, Json, Mixer, Page, PageKind
 from generator.site.layer_strips import WORDS, described
 
 UNREAD, UNKNOWN, UNTURNED = "not said by the settings", "unknown without weights", "no rotation"
-PLAIN = frozenset({"full attention", "attention", "global"})  # Types of layers with attention to all.
+# Types of layers with attention to all.
+PLAIN = frozenset({"full attention", "attention", "global"})
 MARKS: Mapping[Mixer, str] = dict(zip(WORDS, "■□□○~≈·", strict=True))
 OTHER = "◆"
 
@@ -20,7 +21,8 @@ OTHER = "◆"
 class Row:
     """A stack of a model type. stack: its name, "" for the only one
 
-    mixing, position: in words; windows: their settings, in positions; cells: a mark for each layer, "" where all are alike
+    mixing, position: in words; windows: their settings, in positions; cells: a mark for each layer,
+        "" where all are alike
     """
 
     model_type: str
@@ -34,7 +36,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """All model types. version: of transformers; without: those without a stack that the atlas reads; failed: with the reason"""
+    """All model types. version: of transformers; without: those without a stack that the atlas
+    reads; failed: with the reason
+    """
 
     version: str
     rows: tuple[Row, ...]
@@ -45,7 +49,13 @@ class Table:
 
 def pages(atlas: Atlas) -> list[Page]:
     """The page of model types."""
-    return [Page("families.md", "model_types.md.jinja", {"read": partial(read, atlas), "marks": MARKS, "other": OTHER})]
+    return [
+        Page(
+            "families.md",
+            "model_types.md.jinja",
+            {"read": partial(read, atlas), "marks": MARKS, "other": OTHER},
+        )
+    ]
 
 
 def read(atlas: Atlas) -> Table:
@@ -57,14 +67,24 @@ def read(atlas: Atlas) -> Table:
         data["transformers"],
         tuple(row for family in families for row in _rows(family, titles)),
         sum(bool(family["stacks"]) for family in families),
-        tuple(family["model_type"] for family in families if not family["stacks"] and family["reason"] is None),
-        tuple((family["model_type"], family["reason"]) for family in families if family["reason"] is not None),
+        tuple(
+            family["model_type"]
+            for family in families
+            if not family["stacks"] and family["reason"] is None
+        ),
+        tuple(
+            (family["model_type"], family["reason"])
+            for family in families
+            if family["reason"] is not None
+        ),
     )
 
 
 def _rows(family: Json, titles: Mapping[str, str]) -> Iterator[Row]:
     texts = {
-        encoding["key"]: described(titles.get(encoding["scheme"], encoding["scheme"]), encoding["parameters"])
+        encoding["key"]: described(
+            titles.get(encoding["scheme"], encoding["scheme"]), encoding["parameters"]
+        )
         for encoding in family["encodings"]
     }
     for stack in family["stacks"]:
@@ -82,13 +102,24 @@ def _rows(family: Json, titles: Mapping[str, str]) -> Iterator[Row]:
 
 
 def _name(stack: Json, model_types: Sequence[str]) -> str:
-    """The model type of a nested config, with its part where several have that type; the side of a model of two; "" for the only stack."""
+    """The model type of a nested config, with its part where several have that type; the side of a
+    model of two; "" for the only stack.
+    """
     is_named = stack["sides"] or model_types.count(stack["model_type"]) > 1
-    return " ".join(name for name in (stack["model_type"] if stack["nested"] else "", stack["part"] if is_named else "") if name)
+    return " ".join(
+        name
+        for name in (
+            stack["model_type"] if stack["nested"] else "",
+            stack["part"] if is_named else "",
+        )
+        if name
+    )
 
 
 def _mixing(group: Json) -> str:
-    """How the layers of a group mix positions, in words; by the name of their type where they choose among the keys."""
+    """How the layers of a group mix positions, in words; by the name of their type where they
+    choose among the keys.
+    """
     if group["kinds"] is None:
         return UNREAD
     if _is_other(group):
@@ -97,32 +128,50 @@ def _mixing(group: Json) -> str:
 
 
 def _is_other(group: Json) -> bool:
-    """Whether the type of layers names another attention, as to chosen or compressed keys, without a limit of distance."""
+    """Whether the type of layers names another attention, as to chosen or compressed keys, without
+    a limit of distance.
+    """
     return bool(group["kinds"] == ["full"] and group["type"] not in PLAIN)
 
 
 def _position(stack: Json, texts: Mapping[str, str]) -> str:
     """What tells position in a stack, in words."""
     at_input = [texts[key] for key in stack["input"]]
-    inside = [(len(group["layers"]), text) for group in stack["groups"] if (text := _position_inside(group, texts, bool(at_input)))]
-    return "; ".join(text for text in (*at_input, _counted(inside, stack["n_layers"])) if text) or UNKNOWN
+    inside = [
+        (len(group["layers"]), text)
+        for group in stack["groups"]
+        if (text := _position_inside(group, texts, bool(at_input)))
+    ]
+    return (
+        "; ".join(text for text in (*at_input, _counted(inside, stack["n_layers"])) if text)
+        or UNKNOWN
+    )
 
 
 def _position_inside(group: Json, texts: Mapping[str, str], is_at_input: bool) -> str:
-    """What tells position within the layers of a group. is_at_input: whether something does so before them"""
+    """What tells position within the layers of a group.
+
+    is_at_input: whether something does so before them
+    """
     if group["encodings"] is None or (group["kinds"] is None and not group["encodings"]):
         return "" if is_at_input else UNKNOWN
     attends = not {"full", "sliding", "chunked"}.isdisjoint(group["kinds"] or ())
-    return " and ".join(texts[key] for key in group["encodings"]) or (UNTURNED if attends and not is_at_input else "")
+    return " and ".join(texts[key] for key in group["encodings"]) or (
+        UNTURNED if attends and not is_at_input else ""
+    )
 
 
 def _counted(texts: Sequence[tuple[int, str]], n_layers: int = 0) -> str:
-    """Texts with the number of layers that each is true of, equal ones together; without it where that is all of them."""
+    """Texts with the number of layers that each is true of, equal ones together; without it where
+    that is all of them.
+    """
     counts: Counter[str] = Counter()
     for count, text in texts:
         counts[text] += count
     total = n_layers or sum(counts.values())
-    return "; ".join(text if count == total else f"{text} ({count})" for text, count in counts.most_common())
+    return "; ".join(
+        text if count == total else f"{text} ({count})" for text, count in counts.most_common()
+    )
 
 
 def _cells(stack: Json) -> str:
@@ -130,7 +179,10 @@ def _cells(stack: Json) -> str:
     marks: dict[int, str] = {}
     for group in stack["groups"]:
         kinds: Any = group["kinds"]
-        marks |= dict.fromkeys(group["layers"], "?" if kinds is None else OTHER if _is_other(group) else MARKS[kinds[0]])
+        marks |= dict.fromkeys(
+            group["layers"],
+            "?" if kinds is None else OTHER if _is_other(group) else MARKS[kinds[0]],
+        )
     return "".join(marks[index] for index in sorted(marks)) if len(set(marks.values())) > 1 else ""
 
 

@@ -4,7 +4,18 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from generator.contracts import Atlas, Figure, FigureSpec, Numbers, Outcome, Page, PageKind, Reading, Results, Scheme
+from generator.contracts import (
+    Atlas,
+    Figure,
+    FigureSpec,
+    Numbers,
+    Outcome,
+    Page,
+    PageKind,
+    Reading,
+    Results,
+    Scheme,
+)
 from generator.site import cards
 from generator.site.outline import addresses_of
 from generator.site.ways import way
@@ -27,7 +38,13 @@ def pages(atlas: Atlas) -> list[Page]:
     users = {scheme.key: _users(atlas, scheme) for scheme in atlas.schemes}
     unmeasured = {scheme.key: _unmeasured(atlas, scheme) for scheme in atlas.schemes}
     addresses = addresses_of(atlas)
-    return [_index(atlas), *(_page(atlas, scheme, users[scheme.key], unmeasured[scheme.key], addresses) for scheme in atlas.schemes)]
+    return [
+        _index(atlas),
+        *(
+            _page(atlas, scheme, users[scheme.key], unmeasured[scheme.key], addresses)
+            for scheme in atlas.schemes
+        ),
+    ]
 
 
 def _index(atlas: Atlas) -> Page:
@@ -35,17 +52,28 @@ def _index(atlas: Atlas) -> Page:
     built = [outcome for outcome in atlas.outcomes if outcome.status == "ok"]
     ways = [way(scheme, built, MOST_CARDS) for scheme in atlas.schemes]
     places = [
-        (title, [one for one in ways if one.scheme.tells_position and one.scheme.acts_in == place]) for place, title in PLACES.items()
+        (title, [one for one in ways if one.scheme.tells_position and one.scheme.acts_in == place])
+        for place, title in PLACES.items()
     ]
     beside = [one for one in ways if not one.scheme.tells_position]
     return Page("schemes/index.md", "schemes.md.jinja", {"places": places, "beside": beside})
 
 
 def _page(
-    atlas: Atlas, scheme: Scheme, users: list[tuple[Outcome, Reading]], unmeasured: list[Outcome], addresses: Mapping[str, str]
+    atlas: Atlas,
+    scheme: Scheme,
+    users: list[tuple[Outcome, Reading]],
+    unmeasured: list[Outcome],
+    addresses: Mapping[str, str],
 ) -> Page:
     picture = _figure(scheme)
-    context = {"scheme": scheme, "users": users[:MOST_CARDS], "total": len(users), "picture": picture, "addresses": addresses}
+    context = {
+        "scheme": scheme,
+        "users": users[:MOST_CARDS],
+        "total": len(users),
+        "picture": picture,
+        "addresses": addresses,
+    }
     context["unmeasured"] = unmeasured[:MOST_CARDS]
     card = cards.of_scheme(atlas, scheme, [reading for _, reading in users])
     return Page(f"schemes/{scheme.key}.md", "scheme.md.jinja", context, (picture,), card)
@@ -55,8 +83,20 @@ def _figure(scheme: Scheme) -> Figure:
     """The picture of a scheme as a figure without results."""
     picture, numbers = scheme.picture, scheme.picture.numbers()
     alt = picture.alt(numbers)
-    spec = FigureSpec("picture", picture.caption, picture.how_to_read, alt=lambda _: alt, draw=partial(_draw, picture.draw, numbers))
-    return Figure(f"figures/schemes/{scheme.key}", spec, alt, f"data/schemes/{scheme.key}.npz", cache_key=(scheme.key,))
+    spec = FigureSpec(
+        "picture",
+        picture.caption,
+        picture.how_to_read,
+        alt=lambda _: alt,
+        draw=partial(_draw, picture.draw, numbers),
+    )
+    return Figure(
+        f"figures/schemes/{scheme.key}",
+        spec,
+        alt,
+        f"data/schemes/{scheme.key}.npz",
+        cache_key=(scheme.key,),
+    )
 
 
 def _draw(draw: "Callable[[Numbers], Drawing]", numbers: Numbers, _: Results) -> "Drawing":
@@ -64,12 +104,21 @@ def _draw(draw: "Callable[[Numbers], Drawing]", numbers: Numbers, _: Results) ->
 
 
 def _users(atlas: Atlas, scheme: Scheme) -> list[tuple[Outcome, Reading]]:
-    return [(outcome, reading) for outcome in atlas.outcomes for reading in outcome.readings if reading.encoding.scheme == scheme.key]
+    return [
+        (outcome, reading)
+        for outcome in atlas.outcomes
+        for reading in outcome.readings
+        if reading.encoding.scheme == scheme.key
+    ]
 
 
 def _unmeasured(atlas: Atlas, scheme: Scheme) -> list[Outcome]:
     """Checkpoints with an encoding of this scheme whose numbers were not read."""
-    return [outcome for outcome in atlas.outcomes if any(record.scheme == scheme.key for record in outcome.unmeasured)]
+    return [
+        outcome
+        for outcome in atlas.outcomes
+        if any(record.scheme == scheme.key for record in outcome.unmeasured)
+    ]
 
 
 PAGE = PageKind("scheme", pages)

@@ -1,4 +1,6 @@
-"""The status of every row of the list, those that could not be read first; a long list continues on further pages."""
+"""The status of every row of the list, those that could not be read first; a long list continues on
+further pages.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,7 +11,8 @@ from generator.contracts import Atlas, Ending, Outcome, Page, PageKind
 from generator.text import short, visible
 
 ORDER: tuple[Ending, ...] = ("failed", "not reached", "stale", "ok")
-LONGEST = 300  # characters of an id, a revision or a reason, which the page of the checkpoint has whole
+# characters of an id, a revision or a reason, which the page of the checkpoint has whole
+LONGEST = 300
 ROW_BYTES = 150  # of a row, without its texts
 MOST_BYTES = 30_000  # of the rows of one page
 
@@ -25,7 +28,10 @@ class Row:
 
     @classmethod
     def of(cls, outcome: Outcome) -> "Row":
-        """The row of ``outcome``, with long texts shortened. Reasons of a repository begin with its id and revision, which stand beside it."""
+        """The row of ``outcome``, with long texts shortened.
+
+        Reasons of a repository begin with its id and revision, which stand beside it.
+        """
         row = outcome.checkpoint
         revision = outcome.revision or row.revision or ""
         reason = (outcome.reason or outcome.stale or "").removeprefix(f"{row.id}@{revision}: ")
@@ -50,12 +56,27 @@ class Group:
 
 def pages(atlas: Atlas) -> list[Page]:
     """The pages of the status, the first with the number of rows of each."""
-    rows = [Row.of(outcome) for ending in ORDER for outcome in atlas.outcomes if outcome.ending == ending]
-    counts = {ending: sum(outcome.ending == ending for outcome in atlas.outcomes) for ending in ORDER}
-    without_numbers = sum(outcome.ending == "ok" and bool(outcome.unmeasured) and not outcome.readings for outcome in atlas.outcomes)
+    rows = [
+        Row.of(outcome)
+        for ending in ORDER
+        for outcome in atlas.outcomes
+        if outcome.ending == ending
+    ]
+    counts = {
+        ending: sum(outcome.ending == ending for outcome in atlas.outcomes) for ending in ORDER
+    }
+    without_numbers = sum(
+        outcome.ending == "ok" and bool(outcome.unmeasured) and not outcome.readings
+        for outcome in atlas.outcomes
+    )
     batches = _batches(rows)
     numbers = range(1, len(batches) + 1)
-    context = {"counts": counts, "without_numbers": without_numbers, "total": len(rows), "numbers": numbers}
+    context = {
+        "counts": counts,
+        "without_numbers": without_numbers,
+        "total": len(rows),
+        "numbers": numbers,
+    }
     return [
         Page(
             "status.md" if number == 1 else f"status/{number}.md",

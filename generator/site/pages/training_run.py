@@ -40,7 +40,8 @@ class Row:
 class Chapter:
     """An encoding on the page.
 
-    scheme: None where this program does not know it; kernels: figures of its kernel, the last with a line for each step
+    scheme: None where this program does not know it; kernels: figures of its kernel, the last with
+        a line for each step
     curves: figures of its measures; columns: steps of the table
     """
 
@@ -56,7 +57,11 @@ class Chapter:
 def pages(atlas: Atlas) -> list[Page]:
     """The page of each run, and a list of them where there are several."""
     of_runs = [_page(atlas, run) for run in atlas.runs]
-    index = [Page("runs/index.md", "runs.md.jinja", {"runs": atlas.runs})] if len(atlas.runs) > 1 else []
+    index = (
+        [Page("runs/index.md", "runs.md.jinja", {"runs": atlas.runs})]
+        if len(atlas.runs) > 1
+        else []
+    )
     return [*index, *of_runs]
 
 
@@ -88,21 +93,45 @@ def _chapter(atlas: Atlas, run: Run, encoding: RunEncoding, most_rows: int) -> C
     kernels = tuple(_figure(run, encoding, spec) for spec in of_kernel(run, encoding))
     curves = (_figure(run, encoding, of_metrics(run, tracked)),) if tracked else ()
     columns = _spread(encoding.present, MOST_COLUMNS)
-    rows = tuple(Row(metric, tuple(metric.values[index] for index in columns)) for metric in encoding.metrics[:most_rows])
+    rows = tuple(
+        Row(metric, tuple(metric.values[index] for index in columns))
+        for metric in encoding.metrics[:most_rows]
+    )
     scheme = next((scheme for scheme in atlas.schemes if scheme.key == encoding.scheme), None)
     findings = tuple(sentences(run, encoding, tracked)[:MOST_SENTENCES])
-    return Chapter(encoding, scheme, findings, kernels, curves, tuple(run.steps[index] for index in columns), rows)
+    return Chapter(
+        encoding,
+        scheme,
+        findings,
+        kernels,
+        curves,
+        tuple(run.steps[index] for index in columns),
+        rows,
+    )
 
 
 def _figure(run: Run, encoding: RunEncoding, spec: FigureSpec) -> Figure:
     path = f"figures/runs/{run.slug}/{encoding.key}-{spec.key}"
-    return Figure(path, spec, spec.alt({}), path_of(run), cache_key=(of_parts((run, encoding.key)),))
+    return Figure(
+        path, spec, spec.alt({}), path_of(run), cache_key=(of_parts((run, encoding.key)),)
+    )
 
 
 def _tracked(atlas: Atlas, run: Run, encoding: RunEncoding) -> list[RunMetric]:
-    """Of the headline metrics with two values or more, those that changed most, in the order of the analyses."""
-    keys = [f"{analysis.key}.{headline.metric}" for analysis in atlas.analyses for headline in analysis.headlines]
-    known = [metric for key in keys if (metric := encoding.metric(key)) and sum(value is not None for value in metric.values) > 1]
+    """Of the headline metrics with two values or more, those that changed most, in the order of the
+    analyses.
+    """
+    keys = [
+        f"{analysis.key}.{headline.metric}"
+        for analysis in atlas.analyses
+        for headline in analysis.headlines
+    ]
+    known = [
+        metric
+        for key in keys
+        if (metric := encoding.metric(key))
+        and sum(value is not None for value in metric.values) > 1
+    ]
     most = sorted(known, key=lambda metric: -change(run, metric))[:MOST_CURVES]
     return [metric for metric in known if metric in most]
 
@@ -110,7 +139,9 @@ def _tracked(atlas: Atlas, run: Run, encoding: RunEncoding) -> list[RunMetric]:
 def _spread(indices: Sequence[int], most: int) -> list[int]:
     """At most ``most`` of ``indices``, evenly spread, the first and the last among them."""
     count = min(most, len(indices))
-    return [indices[round(place * (len(indices) - 1) / max(count - 1, 1))] for place in range(count)]
+    return [
+        indices[round(place * (len(indices) - 1) / max(count - 1, 1))] for place in range(count)
+    ]
 
 
 PAGE = PageKind("training_run", pages)

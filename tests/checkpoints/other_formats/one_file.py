@@ -1,4 +1,6 @@
-"""A format in the manner of GGUF: one file of any name, with a header that holds the config too, read by range."""
+"""A format in the manner of GGUF: one file of any name, with a header that holds the config too,
+read by range.
+"""
 
 import json
 from collections.abc import Mapping
@@ -16,7 +18,13 @@ def _header(file: WeightsFile) -> Any:
 
 def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
     return {
-        name: by_range(file.storage, TensorInfo(file.name, dtype, tuple(shape)), HEADER + start, HEADER + stop, f"{file.where}: {name}")
+        name: by_range(
+            file.storage,
+            TensorInfo(file.name, dtype, tuple(shape)),
+            HEADER + start,
+            HEADER + stop,
+            f"{file.where}: {name}",
+        )
         for name, (dtype, shape, start, stop) in _header(file)["tensors"].items()
     }
 
@@ -25,4 +33,6 @@ def texts(file: WeightsFile) -> Mapping[str, bytes]:
     return {"config.json": json.dumps(_header(file)["config"]).encode()}
 
 
-FORMAT = FileFormat(key="one_file", order=8, names=("*.one",), suffixes=(".one",), open=open_weights, texts=texts)
+FORMAT = FileFormat(
+    key="one_file", order=8, names=("*.one",), suffixes=(".one",), open=open_weights, texts=texts
+)

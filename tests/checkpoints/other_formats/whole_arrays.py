@@ -1,4 +1,6 @@
-"""numpy's own archive as a format that is read whole, beside config.json or, in the manner of ONNX, in a folder below."""
+"""numpy's own archive as a format that is read whole, beside config.json or, in the manner of ONNX,
+in a folder below.
+"""
 
 from collections.abc import Mapping
 
@@ -15,9 +17,17 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
 
 
 def _stored(file: WeightsFile, name: str, array: Array) -> StoredTensor:
-    header = TensorInfo(file.name, f"{array.dtype.kind}{array.dtype.itemsize * 8}".upper(), array.shape)
+    header = TensorInfo(
+        file.name, f"{array.dtype.kind}{array.dtype.itemsize * 8}".upper(), array.shape
+    )
     data = memoryview(array.tobytes())
     return in_memory(lambda: data, header, array.nbytes, f"{file.where}: {name}")
 
 
-FORMAT = FileFormat(key="whole_arrays", order=9, names=("model.arrays", "arrays/*.arrays"), suffixes=(".arrays",), open=open_weights)
+FORMAT = FileFormat(
+    key="whole_arrays",
+    order=9,
+    names=("model.arrays", "arrays/*.arrays"),
+    suffixes=(".arrays",),
+    open=open_weights,
+)

@@ -1,6 +1,8 @@
-"""TensorFlow's tf_model.h5 as transformers 4 wrote it: HDF5, a dataset for each variable; what is stored plainly is read by range.
+"""TensorFlow's tf_model.h5 as transformers 4 wrote it: HDF5, a dataset for each variable; what is
+stored plainly is read by range.
 
-Links and datasets that lead to other files are refused, and so are filters that libraries beside HDF5 would have to undo.
+Links and datasets that lead to other files are refused, and so are filters that libraries beside
+HDF5 would have to undo.
 """
 
 import math
@@ -36,14 +38,29 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
     with as_row_error(where, "h5py cannot read it", "an HDF5 file"), h5py.File(path, "r") as opened:
         found = dict(_datasets(h5py, opened, where))
         if any(NUMBERED in name.split("/") for name in found):
-            raise RowError(f"{where}: Keras 3 weights, whose variables have numbers but no names; expected model.safetensors")
-        tensors = {_name(name): _stored(h5py, file, path, dataset) for name, dataset in found.items()}
+            raise RowError(
+                f"{where}: Keras 3 weights, whose variables have numbers but no names; expected"
+                " model.safetensors"
+            )
+        tensors = {
+            _name(name): _stored(h5py, file, path, dataset) for name, dataset in found.items()
+        }
     if len(tensors) < len(found):
-        raise RowError(f"{where}: {len(found):,} variables with {len(tensors):,} names; expected a name for each")
+        raise RowError(
+            f"{where}: {len(found):,} variables with {len(tensors):,} names; expected a name for"
+            " each"
+        )
     return tensors
 
 
-FORMAT = FileFormat(key="keras_h5", order=7, names=("tf_model.h5",), suffixes=(".h5",), open=open_weights, whole=True)
+FORMAT = FileFormat(
+    key="keras_h5",
+    order=7,
+    names=("tf_model.h5",),
+    suffixes=(".h5",),
+    open=open_weights,
+    whole=True,
+)
 
 
 def _datasets(h5py: Any, root: Any, where: str) -> Iterator[tuple[str, Any]]:
@@ -54,9 +71,14 @@ def _datasets(h5py: Any, root: Any, where: str) -> Iterator[tuple[str, Any]]:
         for word in group:
             name, n_entries = f"{path}/{word}".lstrip("/"), n_entries + 1
             if n_entries > MOST_ENTRIES or name.count("/") > MOST_DEPTH:
-                raise RowError(f"{where}: more than {MOST_ENTRIES:,} entries, or nested deeper than {MOST_DEPTH}; expected fewer")
+                raise RowError(
+                    f"{where}: more than {MOST_ENTRIES:,} entries, or nested deeper than"
+                    f" {MOST_DEPTH}; expected fewer"
+                )
             if not isinstance(group.get(word, getlink=True), h5py.HardLink):
-                raise RowError(f"{where}: {name!r:.80} is a link; expected an array within the file")
+                raise RowError(
+                    f"{where}: {name!r:.80} is a link; expected an array within the file"
+                )
             entry = group[word]
             if isinstance(entry, h5py.Group):
                 groups.append((name, entry))
@@ -74,12 +96,16 @@ def _checked(dataset: Any, where: str) -> Any:
     plan = dataset.id.get_create_plist()
     others = {plan.get_filter(index)[0] for index in range(plan.get_nfilters())} - FILTERS
     if others or dataset.shape is None:
-        raise RowError(f"{where} is empty or compressed by filter {sorted(others)}; expected deflate or none")
+        raise RowError(
+            f"{where} is empty or compressed by filter {sorted(others)}; expected deflate or none"
+        )
     return dataset
 
 
 def _words(path: str) -> list[str]:
-    """The path of a variable in its model: without the group, which repeats the layer's name, and the name of the model."""
+    """The path of a variable in its model: without the group, which repeats the layer's name, and
+    the name of the model.
+    """
     words = re.sub(r":\d+$", "", path).replace("_._", "/").split("/")
     start = next((index for index in (2, 1) if words[index : index + 1] == words[:1]), 0)
     return [word.rpartition("___")[2] for word in words[start:]]
@@ -91,9 +117,16 @@ def _name(path: str) -> str:
 
 def _stored(h5py: Any, file: WeightsFile, path: Path, dataset: Any) -> StoredTensor:
     stored_name, stored_shape = dataset.name, dataset.shape
-    name, axes = _name(stored_name.lstrip("/")), torch_layout.axes(_words(stored_name), len(stored_shape))
+    name, axes = (
+        _name(stored_name.lstrip("/")),
+        torch_layout.axes(_words(stored_name), len(stored_shape)),
+    )
     shape = stored_shape if axes is None else tuple(stored_shape[axis] for axis in axes)
-    n_bytes, start, where = math.prod(shape) * dataset.dtype.itemsize, dataset.id.get_offset(), f"{file.where}: {name}"
+    n_bytes, start, where = (
+        math.prod(shape) * dataset.dtype.itemsize,
+        dataset.id.get_offset(),
+        f"{file.where}: {name}",
+    )
     header = TensorInfo(file.name, dtype_name(dataset.dtype), shape)
 
     def load() -> Array:
@@ -104,6 +137,14 @@ def _stored(h5py: Any, file: WeightsFile, path: Path, dataset: Any) -> StoredTen
             return values if axes is None else values.transpose(axes)
 
     is_plain = axes is None and start is not None and dataset.id.get_storage_size() == n_bytes
-    is_numpys = dataset.dtype == READABLE.get(header.dtype) and dataset.id.get_type() == h5py.h5t.py_create(dataset.dtype)
-    tensor = by_range(file.storage, header, start, start + n_bytes, where) if is_plain and is_numpys else of_array(load, header, where)
-    return replace(tensor, notes=lambda: (f"{file.name} calls this tensor {stored_name.lstrip('/')}.",))
+    is_numpys = dataset.dtype == READABLE.get(
+        header.dtype
+    ) and dataset.id.get_type() == h5py.h5t.py_create(dataset.dtype)
+    tensor = (
+        by_range(file.storage, header, start, start + n_bytes, where)
+        if is_plain and is_numpys
+        else of_array(load, header, where)
+    )
+    return replace(
+        tensor, notes=lambda: (f"{file.name} calls this tensor {stored_name.lstrip('/')}.",)
+    )

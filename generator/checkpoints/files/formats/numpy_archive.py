@@ -1,4 +1,5 @@
-""".npz, numpy's archive: a zip file with an .npy file for each array (numpy.lib.format describes both); headers are read first.
+""".npz, numpy's archive: a zip file with an .npy file for each array (numpy.lib.format describes
+both); headers are read first.
 
 A member with arrays of objects is a pickle, and is never loaded.
 """
@@ -22,7 +23,8 @@ from generator.numerics.arrays import Array
 
 MOST_MEMBERS = 50_000
 MOST_BYTES = 2**31  # Of one array that is decompressed.
-LOCAL_HEADER = 30  # Bytes before a member's name; the lengths of the name and of what follows it are at its end.
+# Bytes before a member's name; the lengths of the name and of what follows it are at its end.
+LOCAL_HEADER = 30
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 NUMBERS = "fiubcOV"  # Kinds of dtypes; texts, which describe the arrays, are not among them.
 
@@ -63,7 +65,14 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
     return tensors
 
 
-FORMAT = FileFormat(key="numpy_archive", order=5, names=("model.npz", "weights.npz"), suffixes=(".npz",), open=open_weights, whole=True)
+FORMAT = FileFormat(
+    key="numpy_archive",
+    order=5,
+    names=("model.npz", "weights.npz"),
+    suffixes=(".npz",),
+    open=open_weights,
+    whole=True,
+)
 
 
 def _header(stream: IO[bytes], member: zipfile.ZipInfo, where: str) -> Header:
@@ -76,24 +85,44 @@ def _header(stream: IO[bytes], member: zipfile.ZipInfo, where: str) -> Header:
         raise RowError(f"{where}: shape {shape!r:.80}; expected sizes from 0 to 2^40 − 1")
     n_bytes = math.prod(shape) * dtype.itemsize
     if not dtype.hasobject and header.size + n_bytes != member.file_size:
-        raise RowError(f"{where}: {member.file_size - header.size:,} bytes; expected {n_bytes:,} for {dtype} {shape}")
+        raise RowError(
+            f"{where}: {member.file_size - header.size:,} bytes; expected {n_bytes:,} for {dtype}"
+            f" {shape}"
+        )
     return header
 
 
 def _stored(file: WeightsFile, path: Path, member: zipfile.ZipInfo, header: Header) -> StoredTensor:
     name = member.filename.removesuffix(".npy")
-    info, where = TensorInfo(file.name, dtype_name(header.dtype), header.shape), f"{file.where}: {name}"
+    info, where = (
+        TensorInfo(file.name, dtype_name(header.dtype), header.shape),
+        f"{file.where}: {name}",
+    )
     n_bytes = math.prod(header.shape) * header.dtype.itemsize
     is_plain = not header.by_columns and header.dtype == READABLE.get(info.dtype)
     if is_plain and member.compress_type == zipfile.ZIP_STORED:
-        local = file.storage.part(file.name, member.header_offset, member.header_offset + LOCAL_HEADER)
-        start = member.header_offset + LOCAL_HEADER + sum(struct.unpack("<HH", local[-4:])) + header.size
+        local = file.storage.part(
+            file.name, member.header_offset, member.header_offset + LOCAL_HEADER
+        )
+        start = (
+            member.header_offset
+            + LOCAL_HEADER
+            + sum(struct.unpack("<HH", local[-4:]))
+            + header.size
+        )
         return by_range(file.storage, info, start, start + n_bytes, where)
 
     def load() -> Array:
         if n_bytes > MOST_BYTES:
-            raise RowError(f"{where}: {n_bytes:,} bytes; expected at most {MOST_BYTES:,} in a compressed archive")
-        with as_row_error(where, "numpy cannot read it", "an array"), zipfile.ZipFile(path) as archive, archive.open(member) as stream:
+            raise RowError(
+                f"{where}: {n_bytes:,} bytes; expected at most {MOST_BYTES:,} in a compressed"
+                " archive"
+            )
+        with (
+            as_row_error(where, "numpy cannot read it", "an array"),
+            zipfile.ZipFile(path) as archive,
+            archive.open(member) as stream,
+        ):
             stream.read(header.size)
             values = np.frombuffer(stream.read(n_bytes), dtype=header.dtype)
             return values.reshape(header.shape, order="F" if header.by_columns else "C")

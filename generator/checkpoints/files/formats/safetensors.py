@@ -1,6 +1,8 @@
-"""safetensors, in one file or in shards with an index; headers are validated before any data is read.
+"""safetensors, in one file or in shards with an index; headers are validated before any data is
+read.
 
-The format: the length of the header in 8 bytes (little-endian), the header in JSON, then the bytes of the tensors without gaps.
+The format: the length of the header in 8 bytes (little-endian), the header in JSON, then the bytes
+of the tensors without gaps.
 """
 
 import json
@@ -25,18 +27,27 @@ MOST_TENSORS = 50_000
 MOST_DIMENSIONS = 16
 MOST_AT_ONCE = 32  # shards whose headers are all read, for the list of tensors on the page
 BITS = {
-    "BOOL": 8, "U8": 8, "I8": 8, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8, "F8_E4M3FNUZ": 8, "F8_E5M2FNUZ": 8,
-    "I16": 16, "U16": 16, "F16": 16, "BF16": 16, "I32": 32, "U32": 32, "F32": 32, "I64": 64, "U64": 64, "F64": 64,
+    "BOOL": 8, "U8": 8, "I8": 8, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8, "F8_E4M3FNUZ": 8,
+    "F8_E5M2FNUZ": 8,
+    "I16": 16, "U16": 16, "F16": 16, "BF16": 16, "I32": 32, "U32": 32, "F32": 32, "I64": 64,
+    "U64": 64, "F64": 64,
     "C64": 64, "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6,
 }  # fmt: skip
 INDEX = "model.safetensors.index.json"
-# Of save_pretrained with variant="fp16", as transformers and diffusers name such an index and such a file.
-VARIANTS = ("model.safetensors.index.*.json", "model.*.safetensors.index.json", "model.*.safetensors")
+# Of save_pretrained with variant="fp16", as transformers and diffusers name such an index and such
+# a file.
+VARIANTS = (
+    "model.safetensors.index.*.json",
+    "model.*.safetensors.index.json",
+    "model.*.safetensors",
+)
 
 
 @dataclass(frozen=True)
 class Span:
-    """The range of a tensor in its file: bytes ``start`` to ``stop`` (exclusive), from the beginning of the file."""
+    """The range of a tensor in its file: bytes ``start`` to ``stop`` (exclusive), from the
+    beginning of the file.
+    """
 
     dtype: str
     shape: tuple[int, ...]
@@ -47,16 +58,23 @@ class Span:
 def header_size(first: bytes, file_size: int, where: str) -> int:
     """The length in bytes of the JSON header, from the first eight bytes of the file.
 
-    errors: RowError when the file is shorter than that, or the header longer than ``MOST_HEADER_BYTES``
+    errors: RowError when the file is shorter than that, or the header longer than
+        ``MOST_HEADER_BYTES``
     """
     if len(first) < 8:
-        raise RowError(f"{where}: {len(first)} bytes long; expected a safetensors file, which begins with 8 bytes of length")
+        raise RowError(
+            f"{where}: {len(first)} bytes long; expected a safetensors file, which begins with 8"
+            " bytes of length"
+        )
     if first == POINTER[:8]:  # Of a server: a folder recognises it before.
-        raise RowError(f"{where}: a Git LFS pointer; expected the file itself, which `git lfs pull` fetches")
+        raise RowError(
+            f"{where}: a Git LFS pointer; expected the file itself, which `git lfs pull` fetches"
+        )
     size = int(struct.unpack("<Q", first)[0])
     if size > min(MOST_HEADER_BYTES, file_size - 8):
         raise RowError(
-            f"{where}: a header of {size:,} bytes in a file of {file_size:,}; expected at most {MOST_HEADER_BYTES:,} and within the file"
+            f"{where}: a header of {size:,} bytes in a file of {file_size:,}; expected at most"
+            f" {MOST_HEADER_BYTES:,} and within the file"
         )
     return size
 
@@ -64,28 +82,41 @@ def header_size(first: bytes, file_size: int, where: str) -> int:
 def spans(header: bytes, file_size: int, where: str) -> dict[str, Span]:
     """Every tensor of the file by name, in order of their ranges.
 
-    errors: RowError unless all entries are valid and their ranges cover the data of the file without gap or overlap
+    errors: RowError unless all entries are valid and their ranges cover the data of the file
+        without gap or overlap
     """
     entries = _json_object(header, where)
     if len(entries) > MOST_TENSORS:
         raise RowError(f"{where}: {len(entries):,} tensors; expected at most {MOST_TENSORS:,}")
     base = 8 + len(header)
-    by_name = {name: _span(name, entry, base, where) for name, entry in entries.items() if name != "__metadata__"}
+    by_name = {
+        name: _span(name, entry, base, where)
+        for name, entry in entries.items()
+        if name != "__metadata__"
+    }
     ordered = sorted(by_name.items(), key=lambda item: (item[1].start, item[1].stop))
     expected = base
     for name, span in ordered:
         if span.start != expected:
-            raise RowError(f"{where}: the bytes of {name!r} begin at {span.start:,}; expected {expected:,}, without gap or overlap")
+            raise RowError(
+                f"{where}: the bytes of {name!r} begin at {span.start:,}; expected {expected:,},"
+                " without gap or overlap"
+            )
         expected = span.stop
     if expected != file_size:
-        raise RowError(f"{where}: the header describes {expected:,} bytes, but the file has {file_size:,}; expected the same size")
+        raise RowError(
+            f"{where}: the header describes {expected:,} bytes, but the file has {file_size:,};"
+            " expected the same size"
+        )
     return dict(ordered)
 
 
 def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
-    """The tensors of one file, in order of their ranges, or of all shards of an index, in order of their names.
+    """The tensors of one file, in order of their ranges, or of all shards of an index, in order of
+    their names.
 
-    The headers of more than ``MOST_AT_ONCE`` shards are read as they are needed: a rotation is known from the config and the names alone.
+    The headers of more than ``MOST_AT_ONCE`` shards are read as they are needed: a rotation is
+    known from the config and the names alone.
     errors: RowError for an invalid header or index
     """
     if not file.name.endswith(".json"):
@@ -113,7 +144,13 @@ def _stored(file: WeightsFile, name: str) -> dict[str, StoredTensor]:
     size = storage.size(name)
     length = header_size(storage.part(name, 0, min(8, size)), size, where)
     return {
-        tensor: by_range(storage, TensorInfo(name, span.dtype, span.shape), span.start, span.stop, f"{file.where}: {tensor}")
+        tensor: by_range(
+            storage,
+            TensorInfo(name, span.dtype, span.shape),
+            span.start,
+            span.stop,
+            f"{file.where}: {tensor}",
+        )
         for tensor, span in spans(storage.part(name, 8, 8 + length), size, where).items()
     }
 
@@ -123,29 +160,52 @@ def _json_object(header: bytes, where: str) -> Mapping[str, Any]:
         entries = dict(pairs)
         if len(entries) < len(pairs):
             ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
-            raise RowError(f"{where}: {twice!r:.80} appears twice in the header; expected each name once")
+            raise RowError(
+                f"{where}: {twice!r:.80} appears twice in the header; expected each name once"
+            )
         return entries
 
     try:
         entries = json.loads(header, object_pairs_hook=unique)
     except (ValueError, RecursionError) as error:
-        raise RowError(f"{where}: a header that is not JSON ({type(error).__name__}); expected a safetensors file") from None
+        raise RowError(
+            f"{where}: a header that is not JSON ({type(error).__name__}); expected a safetensors"
+            " file"
+        ) from None
     if not isinstance(entries, dict):
-        raise RowError(f"{where}: a header that is {type(entries).__name__}; expected a JSON object")
+        raise RowError(
+            f"{where}: a header that is {type(entries).__name__}; expected a JSON object"
+        )
     return entries
 
 
 def _span(name: str, entry: object, base: int, where: str) -> Span:
     match entry:
-        case {"dtype": str(dtype), "shape": list(shape), "data_offsets": [int(start), int(stop)]} if dtype in BITS:
+        case {
+            "dtype": str(dtype),
+            "shape": list(shape),
+            "data_offsets": [int(start), int(stop)],
+        } if dtype in BITS:
             pass
         case {"dtype": str(dtype)} if dtype not in BITS:
-            raise RowError(f"{where}: {name!r} has dtype {dtype!r}; expected one of {', '.join(BITS)}")
+            raise RowError(
+                f"{where}: {name!r} has dtype {dtype!r}; expected one of {', '.join(BITS)}"
+            )
         case _:
-            raise RowError(f"{where}: {name!r} is {entry!r:.80}; expected dtype, shape and data_offsets")
-    if len(shape) > MOST_DIMENSIONS or not all(type(size) is int and 0 <= size < 2**40 for size in shape):
-        raise RowError(f"{where}: {name!r} has shape {shape!r:.80}; expected at most {MOST_DIMENSIONS} whole numbers from 0 to 2^40 − 1")
+            raise RowError(
+                f"{where}: {name!r} is {entry!r:.80}; expected dtype, shape and data_offsets"
+            )
+    if len(shape) > MOST_DIMENSIONS or not all(
+        type(size) is int and 0 <= size < 2**40 for size in shape
+    ):
+        raise RowError(
+            f"{where}: {name!r} has shape {shape!r:.80}; expected at most {MOST_DIMENSIONS} whole"
+            " numbers from 0 to 2^40 − 1"
+        )
     expected = -(-math.prod(shape) * BITS[dtype] // 8)
     if start < 0 or stop - start != expected:
-        raise RowError(f"{where}: {name!r} has {stop - start:,} bytes; expected {expected:,} for {dtype} {shape!r}")
+        raise RowError(
+            f"{where}: {name!r} has {stop - start:,} bytes; expected {expected:,} for {dtype}"
+            f" {shape!r}"
+        )
     return Span(dtype, tuple(shape), base + start, base + stop)

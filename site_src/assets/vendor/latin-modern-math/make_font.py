@@ -1,4 +1,6 @@
-"""Make atlas-math.woff2 from latinmodern-math.otf, beside which this is run; README.txt says what it changes, and why."""
+"""Make atlas-math.woff2 from latinmodern-math.otf, beside which this is run; README.txt says what
+it changes, and why.
+"""
 
 from fontTools import subset
 from fontTools.ttLib import TTFont
@@ -17,7 +19,13 @@ for table in font["cmap"].tables:
 
 constants, glyphs = font["MATH"].table.MathConstants, font["MATH"].table.MathGlyphInfo
 constants.SubscriptBaselineDropMin.Value, constants.SuperscriptBaselineDropMax.Value = 50, 386
-corrections = dict(zip(glyphs.MathItalicsCorrectionInfo.Coverage.glyphs, glyphs.MathItalicsCorrectionInfo.ItalicsCorrection, strict=True))
+corrections = dict(
+    zip(
+        glyphs.MathItalicsCorrectionInfo.Coverage.glyphs,
+        glyphs.MathItalicsCorrectionInfo.ItalicsCorrection,
+        strict=True,
+    )
+)
 for glyph in {font.getBestCmap().get(character) for character in ITALICS} & corrections.keys():
     width, left = font["hmtx"][glyph]
     font["hmtx"][glyph] = (width + corrections[glyph].Value, left)

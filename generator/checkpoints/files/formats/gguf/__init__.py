@@ -1,4 +1,6 @@
-"""GGUF, the format of llama.cpp: settings, tokenizer and tensors in one file, or in several with the settings in the first."""
+"""GGUF, the format of llama.cpp: settings, tokenizer and tensors in one file, or in several with
+the settings in the first.
+"""
 
 import json
 import re
@@ -27,37 +29,62 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
     for name, header in _headers(file).items():
         for tensor, span in header.spans.items():
             if tensor in tensors:
-                raise RowError(f"{file.where}/{name}: {tensor!r:.80} is also in {tensors[tensor].header.file}; expected it in one part")
+                raise RowError(
+                    f"{file.where}/{name}: {tensor!r:.80} is also in {tensors[tensor].header.file};"
+                    " expected it in one part"
+                )
             info = TensorInfo(name, span.type, span.shape)
-            tensors[tensor] = stored_tensor(file.storage, info, span.start, span.stop, f"{file.where}: {tensor}")
+            tensors[tensor] = stored_tensor(
+                file.storage, info, span.start, span.stop, f"{file.where}: {tensor}"
+            )
     return tensors
 
 
 def files(file: WeightsFile) -> list[str]:
-    """The file, or all parts of the model of which it is one; a number of parts that ``open_weights`` rejects has none but itself."""
+    """The file, or all parts of the model of which it is one; a number of parts that
+    ``open_weights`` rejects has none but itself.
+    """
     match = PART.search(file.name)
     if match is None or not 1 <= int(match[2]) <= MOST_PARTS:
         return [file.name]
-    return [f"{file.name[: match.start()]}-{number:05d}-of-{match[2]}.gguf" for number in range(1, int(match[2]) + 1)]
+    return [
+        f"{file.name[: match.start()]}-{number:05d}-of-{match[2]}.gguf"
+        for number in range(1, int(match[2]) + 1)
+    ]
 
 
 def texts(file: WeightsFile) -> Mapping[str, bytes]:
-    """config.json from the settings of the file, and the tokenizer.json within it if there is one."""
+    """config.json from the settings of the file, and the tokenizer.json within it if there is
+    one.
+    """
     headers = _headers(file)
-    settings = {key: value for header in reversed(list(headers.values())) for key, value in header.settings.items()}
-    whole = Header(settings, {name: span for header in headers.values() for name, span in header.spans.items()})
+    settings = {
+        key: value
+        for header in reversed(list(headers.values()))
+        for key, value in header.settings.items()
+    }
+    whole = Header(
+        settings, {name: span for header in headers.values() for name, span in header.spans.items()}
+    )
 
     def tensor(name: str) -> Floats:
         stored = open_weights(file)[name]
         if len(stored.header.shape) != 1 or not 0 < stored.header.shape[0] <= MOST_IN_SETTINGS:
-            raise RowError(f"{file.where}: {name} has shape {stored.header.shape}; expected a number for each pair of a rotation")
+            raise RowError(
+                f"{file.where}: {name} has shape {stored.header.shape}; expected a number for each"
+                " pair of a rotation"
+            )
         return stored.decode(stored.part(0, stored.n_bytes), stored.header.shape)
 
     tokenizer = whole.text(TOKENIZER)
-    return {"config.json": json.dumps(config(whole, tensor)).encode(), **({"tokenizer.json": tokenizer.encode()} if tokenizer else {})}
+    return {
+        "config.json": json.dumps(config(whole, tensor)).encode(),
+        **({"tokenizer.json": tokenizer.encode()} if tokenizer else {}),
+    }
 
 
-@lru_cache(maxsize=4)  # The settings and the tensors of a checkpoint are asked for one after the other.
+# The settings and the tensors of a checkpoint are asked for one after the other.
+@lru_cache(maxsize=4)
 def _headers(file: WeightsFile) -> Mapping[str, Header]:
     """The header of every part by the name of its file.
 
@@ -67,18 +94,25 @@ def _headers(file: WeightsFile) -> Mapping[str, Header]:
     names = files(file)
     for name in names:
         if not file.storage.has(name):
-            raise RowError(f"{file.where}: no file {name!r}; expected all {len(names)} parts of the model beside each other")
+            raise RowError(
+                f"{file.where}: no file {name!r}; expected all {len(names)} parts of the model"
+                " beside each other"
+            )
         headers[name] = read(file, name)
         count = headers[name].integer("split.count") or 1
         if count != len(names):
-            raise RowError(f"{file.where}/{name}: a part of {count:,}; expected one of {len(names)}, as its name says")
+            raise RowError(
+                f"{file.where}/{name}: a part of {count:,}; expected one of {len(names)}, as its"
+                " name says"
+            )
     return headers
 
 
 FORMAT = FileFormat(
     key="gguf",
     order=3,
-    names=("[!m]*.gguf", "m[!m]*.gguf", "mm[!p]*.gguf", "*.gguf"),  # mmproj-*.gguf, an encoder of images beside a model, comes last.
+    # mmproj-*.gguf, an encoder of images beside a model, comes last.
+    names=("[!m]*.gguf", "m[!m]*.gguf", "mm[!p]*.gguf", "*.gguf"),
     suffixes=(".gguf",),
     open=open_weights,
     files=files,

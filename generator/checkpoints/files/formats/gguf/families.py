@@ -1,6 +1,8 @@
-"""Architectures of llama.cpp: the model types of transformers that they stand for, and what their settings mean there.
+"""Architectures of llama.cpp: the model types of transformers that they stand for, and what their
+settings mean there.
 
-Sources: convert_hf_to_gguf.py and conversion/ of github.com/ggml-org/llama.cpp, which write the settings, and src/models, which read them.
+Sources: convert_hf_to_gguf.py and conversion/ of github.com/ggml-org/llama.cpp, which write the
+    settings, and src/models, which read them.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,7 +15,9 @@ Settings = Mapping[str, Any]
 # Architectures whose name in transformers is another; one that is not here keeps its name.
 MODEL_TYPES: Mapping[str, str] = MappingProxyType(
     {
-        "clip": "mmproj",  # An encoder of images or sound of any kind; "clip" is a model of texts and images in transformers.
+        # An encoder of images or sound of any kind; "clip" is a model of texts and images in
+        # transformers.
+        "clip": "mmproj",
         "command-r": "cohere",
         "chatglm": "glm",
         "deci": "nemotron-nas",
@@ -55,33 +59,50 @@ MODEL_TYPES: Mapping[str, str] = MappingProxyType(
         "starcoder": "gpt_bigcode",
     }
 )
-# Latent attention: a part of each head is rotated, and the settings give the sizes of the parts (arXiv 2405.04434, section 2.1).
+# Latent attention: a part of each head is rotated, and the settings give the sizes of the parts
+# (arXiv 2405.04434, section 2.1).
 LATENT = frozenset({"deepseek2", "minicpm3", "mistral4", "plm"})
-# Names in the config class of an architecture that take the place of the usual ones; () for a setting that means another thing.
+# Names in the config class of an architecture that take the place of the usual ones; () for a
+# setting that means another thing.
 OWN_NAMES: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         **{architecture: {"attention.key_length": ()} for architecture in (*LATENT, "falcon")},
         "t5": {"attention.key_length": ("d_kv",), "decoder_block_count": ("num_decoder_layers",)},
         "t5encoder": {"attention.key_length": ("d_kv",)},
-        "gemma4": {"attention.key_length": ("global_head_dim",), "attention.key_length_swa": ("head_dim",)},
-        "mamba2": {"ssm.time_step_rank": ("num_heads",), "ssm.state_size": ("state_size",), "ssm.group_count": ("n_groups",)},
+        "gemma4": {
+            "attention.key_length": ("global_head_dim",),
+            "attention.key_length_swa": ("head_dim",),
+        },
+        "mamba2": {
+            "ssm.time_step_rank": ("num_heads",),
+            "ssm.state_size": ("state_size",),
+            "ssm.group_count": ("n_groups",),
+        },
         "modern-bert": {
             "attention.sliding_window": ("local_attention",),
             "attention.sliding_window_pattern": ("global_attn_every_n_layers",),
         },
     }
 )
-# Full and sliding layers have settings of the rotation each; a file that gives a base for the former alone leaves the other to the code.
+# Full and sliding layers have settings of the rotation each; a file that gives a base for the
+# former alone leaves the other to the code.
 BY_KIND = frozenset({"gemma3", "gemma3n", "gemma4", "gemma-embedding", "modern-bert"})
-INTERLEAVED = frozenset({"qwen3vl", "qwen3vlmoe", "qwen35", "qwen35moe"})  # Pairs for time, height and width by turns.
-UNTRUNCATED = frozenset({"gpt-oss"})  # YaRN's ramp ends between pairs; in transformers a setting, in GGUF none.
+# Pairs for time, height and width by turns.
+INTERLEAVED = frozenset({"qwen3vl", "qwen3vlmoe", "qwen35", "qwen35moe"})
+# YaRN's ramp ends between pairs; in transformers a setting, in GGUF none.
+UNTRUNCATED = frozenset({"gpt-oss"})
 MOST_LAYERS = 10_000
-LAYERS_OF_BAICHUAN_13B = 40  # By which llama.cpp tells it, with ALiBi, from Baichuan with 7B parameters, which is rotary.
+# By which llama.cpp tells it, with ALiBi, from Baichuan with 7B parameters, which is rotary.
+LAYERS_OF_BAICHUAN_13B = 40
 SIGMOID = 2  # Gating of experts by which DeepSeek-V3 differs from V2.
 
 
 def _baichuan(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
-    return {"alibi": True} if settings.get("num_hidden_layers") == LAYERS_OF_BAICHUAN_13B else {"model_type": "llama"}
+    return (
+        {"alibi": True}
+        if settings.get("num_hidden_layers") == LAYERS_OF_BAICHUAN_13B
+        else {"model_type": "llama"}
+    )
 
 
 def _with_alibi(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
@@ -91,29 +112,47 @@ def _with_alibi(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: 
 
 def _mamba_2(header: Header, settings: Settings) -> dict[str, Any]:
     inner, heads, width = (
-        positive(value) for value in (header.integer("mamba2.ssm.inner_size"), settings.get("num_heads"), settings.get("hidden_size"))
+        positive(value)
+        for value in (
+            header.integer("mamba2.ssm.inner_size"),
+            settings.get("num_heads"),
+            settings.get("hidden_size"),
+        )
     )
-    return {"head_dim": inner // heads, "expand": inner // width} if inner and heads and width else {}
+    return (
+        {"head_dim": inner // heads, "expand": inner // width} if inner and heads and width else {}
+    )
 
 
 def _mpt(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
     steepest = positive(header.settings.get("mpt.attention.max_alibi_bias"))
     return {
-        "attn_config": {"alibi": True, "alibi_bias_max": int(steepest) if float(steepest).is_integer() else steepest}
-        if steepest
-        else {"alibi": False}
+        "attn_config": (
+            {
+                "alibi": True,
+                "alibi_bias_max": int(steepest) if float(steepest).is_integer() else steepest,
+            }
+            if steepest
+            else {"alibi": False}
+        )
     }
 
 
 def _deci(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
     """Llama-Nemotron (arXiv 2505.00949, section 2): layers without heads have no attention."""
     heads = header.settings.get("deci.attention.head_count_kv")
-    blocks = [{"attention": {"no_op": not count}} for count in heads] if isinstance(heads, tuple) else []
+    blocks = (
+        [{"attention": {"no_op": not count}} for count in heads] if isinstance(heads, tuple) else []
+    )
     return {"block_configs": blocks} if blocks else {"model_type": "llama"}
 
 
 def _deepseek(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
-    return {"model_type": "deepseek_v3"} if header.integer("deepseek2.expert_gating_func") == SIGMOID else {}
+    return (
+        {"model_type": "deepseek_v3"}
+        if header.integer("deepseek2.expert_gating_func") == SIGMOID
+        else {}
+    )
 
 
 def _exaone_4(header: Header, settings: Settings) -> dict[str, Any]:
@@ -138,11 +177,19 @@ def _t5_encoder(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: 
 
 
 def _kinds(without: str, attention: str) -> Callable[[Header, Settings], dict[str, Any]]:
-    """Layers with attention, told by their number of heads for keys from others; two words of the family for these."""
+    """Layers with attention, told by their number of heads for keys from others; two words of the
+    family for these.
+    """
 
     def kinds(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
-        heads = header.settings.get(f"{header.text('general.architecture')}.attention.head_count_kv")
-        return {"layer_types": [attention if count else without for count in heads]} if isinstance(heads, tuple) else {}
+        heads = header.settings.get(
+            f"{header.text('general.architecture')}.attention.head_count_kv"
+        )
+        return (
+            {"layer_types": [attention if count else without for count in heads]}
+            if isinstance(heads, tuple)
+            else {}
+        )
 
     return kinds
 
@@ -150,15 +197,22 @@ def _kinds(without: str, attention: str) -> Callable[[Header, Settings], dict[st
 def _nemotron_h(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
     """Nemotron-H (arXiv 2504.03624): a letter for attention, for a network alone or for Mamba."""
     architecture = header.text("general.architecture")
-    heads, widths = (header.settings.get(f"{architecture}.{name}") for name in ("attention.head_count_kv", "feed_forward_length"))
+    heads, widths = (
+        header.settings.get(f"{architecture}.{name}")
+        for name in ("attention.head_count_kv", "feed_forward_length")
+    )
     if not isinstance(heads, tuple) or not isinstance(widths, tuple) or len(heads) != len(widths):
         return {}
     network = "E" if architecture.endswith("moe") else "-"
-    letters = ("*" if count else network if width else "M" for count, width in zip(heads, widths, strict=True))
+    letters = (
+        "*" if count else network if width else "M"
+        for count, width in zip(heads, widths, strict=True)
+    )
     return {"hybrid_override_pattern": "".join(letters)}
 
 
-# What the settings of an architecture mean beside those that all have, from its header and the settings found so far.
+# What the settings of an architecture mean beside those that all have, from its header and the
+# settings found so far.
 OWN: Mapping[str, Callable[[Header, Settings], dict[str, Any]]] = MappingProxyType(
     {
         **dict.fromkeys(("jina-bert-v2", "refact"), _with_alibi),

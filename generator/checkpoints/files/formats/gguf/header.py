@@ -1,7 +1,9 @@
-"""The header of a GGUF file: settings by key, and the range of every tensor; validated before any data is read.
+"""The header of a GGUF file: settings by key, and the range of every tensor; validated before any
+data is read.
 
-The format (github.com/ggml-org/ggml, docs/gguf.md): magic and version, numbers of tensors and of settings, the settings, name, shape, type and
-offset of every tensor, and, from the next multiple of the alignment, the bytes of the tensors.
+The format (github.com/ggml-org/ggml, docs/gguf.md): magic and version, numbers of tensors and of
+settings, the settings, name, shape, type and offset of every tensor, and, from the next multiple of
+the alignment, the bytes of the tensors.
 """
 
 import math
@@ -20,13 +22,28 @@ VERSIONS = (2, 3)
 FIRST_PIECE = 2**15  # bytes; each further piece is as long as all before it
 MOST_HEADER_BYTES = 2**27
 MOST_KEYS, MOST_TENSORS = 20_000, 50_000
-MOST_ITEMS = 4_000_000  # of a list: the largest vocabularies have some 260,000 tokens, and twice as many merges
-MOST_KEPT = 10_000  # items of a list whose values are kept, such as those with a number for each layer
+# of a list: the largest vocabularies have some 260,000 tokens, and twice as many merges
+MOST_ITEMS = 4_000_000
+# items of a list whose values are kept, such as those with a number for each layer
+MOST_KEPT = 10_000
 LONGEST_NAME = 2**16 - 1
 LONGEST_TEXT = 2**26
 MOST_DIMENSIONS = 4  # as in ggml
 MOST_LEVELS = 4  # of lists in lists
-NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}  # struct format by type of value
+# struct format by type of value
+NUMBERS = {
+    0: "B",
+    1: "b",
+    2: "H",
+    3: "h",
+    4: "I",
+    5: "i",
+    6: "f",
+    7: "?",
+    10: "Q",
+    11: "q",
+    12: "d",
+}
 TEXT, LIST = 8, 9
 LENGTH = struct.Struct("<Q")
 
@@ -44,7 +61,9 @@ Value = Scalar | tuple[Scalar, ...] | Unread
 
 @dataclass(frozen=True)
 class Span:
-    """The range of a tensor in its file: bytes ``start`` to ``stop`` (exclusive). shape: rows first, as in numpy"""
+    """The range of a tensor in its file: bytes ``start`` to ``stop`` (exclusive). shape: rows
+    first, as in numpy
+    """
 
     type: str
     shape: tuple[int, ...]
@@ -71,14 +90,19 @@ class Header:
 
 def positive(value: object) -> float | None:
     """``value`` if it is a number above 0 and finite, else None."""
-    return value if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < math.inf else None
+    return (
+        value
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < math.inf
+        else None
+    )
 
 
 class Pieces:
     """The beginning of a file, read in pieces that double in length.
 
     at: the number of bytes that have been parsed
-    errors: RowError where the header goes on beyond the end of the file, or beyond ``MOST_HEADER_BYTES``; those of ``Storage``
+    errors: RowError where the header goes on beyond the end of the file, or beyond
+        ``MOST_HEADER_BYTES``; those of ``Storage``
     """
 
     def __init__(self, file: WeightsFile, name: str) -> None:
@@ -92,10 +116,14 @@ class Pieces:
         stop = self.at + n_bytes
         if stop > self.size:
             raise RowError(
-                f"{self.where}: cut short: its header needs at least {stop:,} bytes, but the file has {self.size:,}; expected a complete file"
+                f"{self.where}: cut short: its header needs at least {stop:,} bytes, but the file"
+                f" has {self.size:,}; expected a complete file"
             )
         if stop > MOST_HEADER_BYTES:
-            raise RowError(f"{self.where}: a header of {stop:,} bytes or more; expected at most {MOST_HEADER_BYTES:,}")
+            raise RowError(
+                f"{self.where}: a header of {stop:,} bytes or more; expected at most"
+                f" {MOST_HEADER_BYTES:,}"
+            )
         n_read = len(self.data)
         if stop > n_read:
             goal = min(max(stop, 2 * n_read, FIRST_PIECE), self.size, MOST_HEADER_BYTES)
@@ -108,7 +136,9 @@ class Pieces:
         return bytes(self.data[self.at - n_bytes : self.at])
 
     def number(self, kind: str) -> bool | int | float:
-        """The next number, of a kind of ``struct``; in single precision, the shortest decimal that is read as it."""
+        """The next number, of a kind of ``struct``; in single precision, the shortest decimal that
+        is read as it.
+        """
         (value,) = struct.unpack(f"<{kind}", self.take(struct.calcsize(f"<{kind}")))
         return float(str(np.float32(value))) if kind == "f" else value
 
@@ -141,7 +171,8 @@ class Pieces:
 def read(file: WeightsFile, name: str) -> Header:
     """The header of the file ``name`` of these weights.
 
-    errors: RowError for an invalid header, or ranges that overlap or go beyond the end of the file; those of ``Storage``
+    errors: RowError for an invalid header, or ranges that overlap or go beyond the end of the file;
+        those of ``Storage``
     """
     pieces = Pieces(file, name)
     _check_beginning(pieces)
@@ -155,7 +186,9 @@ def read(file: WeightsFile, name: str) -> Header:
     for _ in range(n_tensors):
         tensor = _new_name(pieces, tensors, "tensor")
         tensors[tensor] = _described(pieces, tensor)
-    return Header(settings, _spans(pieces, tensors, _alignment(pieces, settings)) if tensors else {})
+    return Header(
+        settings, _spans(pieces, tensors, _alignment(pieces, settings)) if tensors else {}
+    )
 
 
 @dataclass(frozen=True)
@@ -170,26 +203,39 @@ class _Described:
 def _check_beginning(pieces: Pieces) -> None:
     magic = pieces.take(4)
     if magic != MAGIC:
-        raise RowError(f"{pieces.where}: begins with {magic!r}; expected a GGUF file, which begins with {MAGIC!r}")
+        raise RowError(
+            f"{pieces.where}: begins with {magic!r}; expected a GGUF file, which begins with"
+            f" {MAGIC!r}"
+        )
     version = pieces.take(4)
     number = int.from_bytes(version, "little")
     if number not in VERSIONS and int.from_bytes(version) in VERSIONS:
-        raise RowError(f"{pieces.where}: a GGUF file in big-endian byte order; expected little-endian")
+        raise RowError(
+            f"{pieces.where}: a GGUF file in big-endian byte order; expected little-endian"
+        )
     if number not in VERSIONS:
-        raise RowError(f"{pieces.where}: GGUF version {number:,}; expected {' or '.join(map(str, VERSIONS))}")
+        raise RowError(
+            f"{pieces.where}: GGUF version {number:,}; expected {' or '.join(map(str, VERSIONS))}"
+        )
 
 
 def _new_name(pieces: Pieces, known: Mapping[str, object], what: str) -> str:
     name = pieces.text(LONGEST_NAME, f"the name of a {what}")
     if name in known:
-        raise RowError(f"{pieces.where}: the {what} {name!r:.80} appears twice in the header; expected each name once")
+        raise RowError(
+            f"{pieces.where}: the {what} {name!r:.80} appears twice in the header; expected each"
+            " name once"
+        )
     return name
 
 
 def _type(pieces: Pieces, key: str) -> int:
     number = int(pieces.number("I"))
     if number not in NUMBERS and number not in (TEXT, LIST):
-        raise RowError(f"{pieces.where}: {key!r:.80} is of type {number:,}; expected one of 0 to {max(NUMBERS)}")
+        raise RowError(
+            f"{pieces.where}: {key!r:.80} is of type {number:,}; expected one of 0 to"
+            f" {max(NUMBERS)}"
+        )
     return number
 
 
@@ -206,7 +252,10 @@ def _list(pieces: Pieces, key: str, levels: int) -> tuple[Scalar, ...] | Unread:
     count = pieces.count(MOST_ITEMS, f"items of {key!r:.80}:")
     if kind == LIST:
         if not levels:
-            raise RowError(f"{pieces.where}: {key!r:.80} has lists nested more than {MOST_LEVELS} deep; expected fewer levels")
+            raise RowError(
+                f"{pieces.where}: {key!r:.80} has lists nested more than {MOST_LEVELS} deep;"
+                " expected fewer levels"
+            )
         for _ in range(count):
             _list(pieces, key, levels - 1)
         return Unread(count)
@@ -222,7 +271,10 @@ def _list(pieces: Pieces, key: str, levels: int) -> tuple[Scalar, ...] | Unread:
 def _described(pieces: Pieces, name: str) -> _Described:
     n_dimensions = int(pieces.number("I"))
     if n_dimensions > MOST_DIMENSIONS:
-        raise RowError(f"{pieces.where}: {name!r:.80} has {n_dimensions:,} dimensions; expected at most {MOST_DIMENSIONS}")
+        raise RowError(
+            f"{pieces.where}: {name!r:.80} has {n_dimensions:,} dimensions; expected at most"
+            f" {MOST_DIMENSIONS}"
+        )
     sizes = [pieces.count(2**40, f"size of {name!r:.80}:") for _ in range(n_dimensions)]
     return _Described(tuple(reversed(sizes)), int(pieces.number("I")), int(pieces.number("Q")))
 
@@ -230,12 +282,18 @@ def _described(pieces: Pieces, name: str) -> _Described:
 def _alignment(pieces: Pieces, settings: Mapping[str, Value]) -> int:
     alignment = settings.get("general.alignment", 32)
     if type(alignment) is not int or not 0 < alignment <= 2**20 or alignment & (alignment - 1):
-        raise RowError(f"{pieces.where}: general.alignment is {alignment!r:.60}; expected a power of two up to 2^20")
+        raise RowError(
+            f"{pieces.where}: general.alignment is {alignment!r:.60}; expected a power of two up to"
+            " 2^20"
+        )
     return alignment
 
 
 def _spans(pieces: Pieces, tensors: Mapping[str, _Described], alignment: int) -> dict[str, Span]:
-    """The range of every tensor. errors: RowError unless all are within the file, aligned, and apart"""
+    """The range of every tensor.
+
+    errors: RowError unless all are within the file, aligned, and apart
+    """
     base = -(-pieces.at // alignment) * alignment
     spans = {}
     for name, tensor in tensors.items():
@@ -243,29 +301,38 @@ def _spans(pieces: Pieces, tensors: Mapping[str, _Described], alignment: int) ->
         start = base + tensor.offset
         if tensor.offset % alignment or start + n_bytes > pieces.size:
             raise RowError(
-                f"{pieces.where}: {name!r:.80} has bytes {start:,} to {start + n_bytes:,}; "
-                f"expected an offset that {alignment} divides, and an end within the file's {pieces.size:,} bytes"
+                f"{pieces.where}: {name!r:.80} has bytes {start:,} to {start + n_bytes:,}; expected"
+                f" an offset that {alignment} divides, and an end within the file's {pieces.size:,}"
+                " bytes"
             )
         spans[name] = Span(kind, tensor.shape, start, start + n_bytes)
     ordered = sorted((span.start, span.stop, name) for name, span in spans.items())
     for (_, stop, name), (start, _, other) in pairwise(ordered):
         if start < stop:
-            raise RowError(f"{pieces.where}: {other!r:.80} begins at byte {start:,}, within {name!r:.80}; expected it after byte {stop:,}")
+            raise RowError(
+                f"{pieces.where}: {other!r:.80} begins at byte {start:,}, within {name!r:.80};"
+                f" expected it after byte {stop:,}"
+            )
     return spans
 
 
 def _stored(pieces: Pieces, name: str, tensor: _Described) -> tuple[str, int]:
-    """The name of a tensor's type, and the number of its bytes. errors: RowError for an unknown type, or rows that are no whole blocks"""
+    """The name of a tensor's type, and the number of its bytes.
+
+    errors: RowError for an unknown type, or rows that are no whole blocks
+    """
     from gguf.constants import GGML_QUANT_SIZES
 
     sizes = {int(kind): (kind.name, *size) for kind, size in GGML_QUANT_SIZES.items()}
     if tensor.type not in sizes:
         raise RowError(
-            f"{pieces.where}: {name!r:.80} is of type {tensor.type:,}; expected one that the library gguf knows: {sorted(sizes)}"
+            f"{pieces.where}: {name!r:.80} is of type {tensor.type:,}; expected one that the"
+            f" library gguf knows: {sorted(sizes)}"
         )
     kind, block, n_bytes = sizes[tensor.type]
     if (tensor.shape[-1] if tensor.shape else 1) % block:
         raise RowError(
-            f"{pieces.where}: {name!r:.80} has shape {tensor.shape}; expected rows of whole blocks of {block}, as {kind} has them"
+            f"{pieces.where}: {name!r:.80} has shape {tensor.shape}; expected rows of whole blocks"
+            f" of {block}, as {kind} has them"
         )
     return kind, math.prod(tensor.shape) // block * n_bytes

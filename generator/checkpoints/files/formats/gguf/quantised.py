@@ -1,4 +1,6 @@
-"""Numbers of the types of ggml: plain ones, and blocks of small whole numbers that share a scale."""
+"""Numbers of the types of ggml: plain ones, and blocks of small whole numbers that share a
+scale.
+"""
 
 from functools import cache
 
@@ -11,15 +13,22 @@ from generator.numerics.arrays import Floats
 from generator.text import significant
 
 SMALL = {"I8": "<i1", "I16": "<i2"}
-# Values with a scale of their own within a block, where these are fewer than the block has (ggml-common.h of ggml).
+# Values with a scale of their own within a block, where these are fewer than the block has
+# (ggml-common.h of ggml).
 SUBBLOCKS = {
-    "Q2_K": 16, "Q3_K": 16, "Q4_K": 32, "Q5_K": 32, "Q6_K": 16, "IQ2_XXS": 32, "IQ2_XS": 16, "IQ2_S": 16, "IQ3_XXS": 32, "IQ3_S": 32,
+    "Q2_K": 16, "Q3_K": 16, "Q4_K": 32, "Q5_K": 32, "Q6_K": 16, "IQ2_XXS": 32, "IQ2_XS": 16,
+    "IQ2_S": 16, "IQ3_XXS": 32, "IQ3_S": 32,
     "IQ1_S": 32, "IQ1_M": 16, "IQ4_XS": 32, "NVFP4": 16,
 }  # fmt: skip
 
 
-def stored_tensor(storage: Storage, header: TensorInfo, start: int, stop: int, where: str) -> StoredTensor:
-    """A tensor of a type of ggml whose bytes are ``start`` to ``stop`` (exclusive) of its file. where: its name in messages"""
+def stored_tensor(
+    storage: Storage, header: TensorInfo, start: int, stop: int, where: str
+) -> StoredTensor:
+    """A tensor of a type of ggml whose bytes are ``start`` to ``stop`` (exclusive) of its file.
+
+    where: its name in messages
+    """
 
     def part(first: int, last: int) -> bytes:
         return storage.part(header.file, start + first, start + last)
@@ -51,14 +60,19 @@ def values(data: bytes | memoryview, kind: str, shape: tuple[int, ...], where: s
     number = GGMLQuantizationType[kind]
     blocks = np.frombuffer(data, dtype=np.uint8).reshape(-1, GGML_QUANT_SIZES[number][1])
     try:
-        with np.errstate(all="ignore"):  # A scale may be any number, as it may in a file of float32.
+        # A scale may be any number, as it may in a file of float32.
+        with np.errstate(all="ignore"):
             return np.asarray(dequantize(blocks, number), dtype=np.float64).reshape(shape)
     except NotImplementedError:
-        raise RowError(f"{where}: type {kind}, which the gguf library cannot decode; expected one that it can") from None
+        raise RowError(
+            f"{where}: type {kind}, which the gguf library cannot decode; expected one that it can"
+        ) from None
 
 
 def step_note(numbers: Floats, kind: str) -> str:
-    """A sentence on the type ``kind``, with the median over blocks of the smallest difference between two of their values."""
+    """A sentence on the type ``kind``, with the median over blocks of the smallest difference
+    between two of their values.
+    """
     block = scaled_block(kind)
     ordered = np.sort(numbers.reshape(-1, block), axis=1)
     with np.errstate(invalid="ignore"):  # Between two that are infinite.
@@ -69,7 +83,10 @@ def step_note(numbers: Floats, kind: str) -> str:
     if not steps.size:
         return f"{stored}."
     step = significant(float(np.median(steps)), 3)
-    return f"{stored}. Two values of a block are equal or at least {step} apart (median over blocks). Finer differences are the file's rounding."
+    return (
+        f"{stored}. Two values of a block are equal or at least {step} apart (median over blocks)."
+        " Finer differences are the file's rounding."
+    )
 
 
 def scaled_block(kind: str) -> int:

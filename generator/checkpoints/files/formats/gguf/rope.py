@@ -13,14 +13,18 @@ from generator.numerics.arrays import Floats
 
 BASE = 10_000.0  # Where a file gives none (llama-model.cpp of llama.cpp).
 FACTORS, SHORT, LONG = "rope_freqs.weight", "rope_factors_short.weight", "rope_factors_long.weight"
-TRAINED = 8192  # Context before the scaling of Llama 3; the converter takes it for that of any model.
+# Context before the scaling of Llama 3; the converter takes it for that of any model.
+TRAINED = 8192
 USUAL = ((1.0, 4.0), (1.0, 1.0))  # Edges of Llama 3.1 and of Llama 4 Scout.
 TOLERANCE = 1e-5  # Stored factors were computed in single precision.
 UNTURNED = 1e9  # A factor that leaves a pair without a rotation; 1e30 in Gemma 4.
 
 
-def rope_settings(header: Header, architecture: str, settings: Mapping[str, Any], tensor: Callable[[str], Floats]) -> dict[str, Any]:
-    """``rope_parameters`` and what belongs to them; empty where the file says nothing of a rotation.
+def rope_settings(
+    header: Header, architecture: str, settings: Mapping[str, Any], tensor: Callable[[str], Floats]
+) -> dict[str, Any]:
+    """``rope_parameters`` and what belongs to them; empty where the file says nothing of a
+    rotation.
 
     settings: sizes and model type as found so far
     """
@@ -36,16 +40,33 @@ def rope_settings(header: Header, architecture: str, settings: Mapping[str, Any]
     rope |= _stored(header, rope, given, settings, tensor)
     rope |= _sections(given, architecture)
     rope |= _temperature(header, architecture, rope)
-    top = {"original_max_position_embeddings": rope["original_max_position_embeddings"]} if rope["rope_type"] == "longrope" else {}
+    top = (
+        {"original_max_position_embeddings": rope["original_max_position_embeddings"]}
+        if rope["rope_type"] == "longrope"
+        else {}
+    )
     if architecture not in families.BY_KIND and "freq_base_swa" not in given:
         return {"rope_parameters": rope, **top}
-    local = {"rope_type": "default", "rope_theta": given["freq_base_swa"]} if "freq_base_swa" in given else None
+    local = (
+        {"rope_type": "default", "rope_theta": given["freq_base_swa"]}
+        if "freq_base_swa" in given
+        else None
+    )
     full = {"full_attention": rope} if "freq_base" in given else {}
-    return {"rope_parameters": {**full, **({"sliding_attention": local} if local else {})}} if full or local else {}
+    return (
+        {"rope_parameters": {**full, **({"sliding_attention": local} if local else {})}}
+        if full or local
+        else {}
+    )
 
 
-def llama3_factors(wavelengths: Floats, factor: float, low: float, high: float, trained: float) -> Floats:
-    """What llama3 scaling divides frequencies by: (n_pairs,), from 1 to ``factor``. wavelengths: (n_pairs,), in positions"""
+def llama3_factors(
+    wavelengths: Floats, factor: float, low: float, high: float, trained: float
+) -> Floats:
+    """What llama3 scaling divides frequencies by: (n_pairs,), from 1 to ``factor``.
+
+    wavelengths: (n_pairs,), in positions
+    """
     turns = trained / wavelengths
     smooth = (turns - low) / (high - low) if high > low else np.zeros_like(turns)
     with np.errstate(all="ignore"):  # Beyond the edges, where it is not taken.
@@ -55,14 +76,21 @@ def llama3_factors(wavelengths: Floats, factor: float, low: float, high: float, 
 
 def _share(given: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, float]:
     """The share of rotated components of a head, where the file gives their number."""
-    sizes = (settings.get(name) for name in ("global_head_dim", "head_dim", "hidden_size", "num_attention_heads"))
+    sizes = (
+        settings.get(name)
+        for name in ("global_head_dim", "head_dim", "hidden_size", "num_attention_heads")
+    )
     full, head_dim, width, heads = (positive(size) for size in sizes)
     head_dim = full or head_dim or (width // heads if width and heads else None)
     turned = positive(given.get("dimension_count"))
     if not turned or not head_dim or turned > head_dim or "qk_rope_head_dim" in settings:
         return {}
     share = turned / head_dim
-    return {"partial_rotary_factor": share if int(share * head_dim) == turned else math.nextafter(share, 1.0)}
+    return {
+        "partial_rotary_factor": (
+            share if int(share * head_dim) == turned else math.nextafter(share, 1.0)
+        )
+    }
 
 
 def _scaling(given: Mapping[str, Any], architecture: str) -> dict[str, Any]:
@@ -73,9 +101,14 @@ def _scaling(given: Mapping[str, Any], architecture: str) -> dict[str, Any]:
     if kind != "yarn":
         return {"rope_type": kind, "factor": factor}
     rope: dict[str, Any] = {"rope_type": "yarn", "factor": factor}
-    names = {"original_context_length": "original_max_position_embeddings", "yarn_attn_factor": "attention_factor"}
+    names = {
+        "original_context_length": "original_max_position_embeddings",
+        "yarn_attn_factor": "attention_factor",
+    }
     names |= {"yarn_beta_fast": "beta_fast", "yarn_beta_slow": "beta_slow"}
-    rope |= {name: given[f"scaling.{key}"] for key, name in names.items() if f"scaling.{key}" in given}
+    rope |= {
+        name: given[f"scaling.{key}"] for key, name in names.items() if f"scaling.{key}" in given
+    }
     logits, slowed = positive(given.get("scaling.attn_factor")), positive(factor)
     if logits and slowed:  # llama.cpp multiplies by it what YaRN has without one.
         rope["attention_factor"] = logits * (0.1 * math.log(slowed) + 1.0)
@@ -85,25 +118,45 @@ def _scaling(given: Mapping[str, Any], architecture: str) -> dict[str, Any]:
 
 
 def _stored(
-    header: Header, rope: Mapping[str, Any], given: Mapping[str, Any], settings: Mapping[str, Any], tensor: Callable[[str], Floats]
+    header: Header,
+    rope: Mapping[str, Any],
+    given: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    tensor: Callable[[str], Floats],
 ) -> dict[str, Any]:
     """A scaling with a factor for each pair, which is stored as a tensor."""
     trained = given.get("scaling.original_context_length")
     if {SHORT, LONG} <= header.spans.keys():
-        factor = {"attention_factor": given["scaling.attn_factor"]} if "scaling.attn_factor" in given else {}
+        factor = (
+            {"attention_factor": given["scaling.attn_factor"]}
+            if "scaling.attn_factor" in given
+            else {}
+        )
         lists = {"short_factor": tensor(SHORT).tolist(), "long_factor": tensor(LONG).tolist()}
         before = settings.get("max_position_embeddings") if trained is None else trained
-        return {"rope_type": "longrope", **lists, "original_max_position_embeddings": before, **factor}
+        return {
+            "rope_type": "longrope",
+            **lists,
+            "original_max_position_embeddings": before,
+            **factor,
+        }
     if FACTORS not in header.spans:
         return {}
-    found = recognised(tensor(FACTORS), positive(rope["rope_theta"]) or BASE, positive(trained) or TRAINED)
-    return {"rope_type": f"{rope['rope_type']} and {found['rope_type']}"} if found and rope["rope_type"] != "default" else found
+    found = recognised(
+        tensor(FACTORS), positive(rope["rope_theta"]) or BASE, positive(trained) or TRAINED
+    )
+    return (
+        {"rope_type": f"{rope['rope_type']} and {found['rope_type']}"}
+        if found and rope["rope_type"] != "default"
+        else found
+    )
 
 
 def recognised(factors: Floats, base: float, trained: float) -> dict[str, Any]:
     """The scaling of transformers that divides the frequencies by ``factors``: (n_pairs,).
 
-    Llama 3's has four parameters, and multiplying three of them changes nothing: ``trained`` is given, and the others follow.
+    Llama 3's has four parameters, and multiplying three of them changes nothing: ``trained`` is
+    given, and the others follow.
     """
     largest, n_pairs = float(factors.max(initial=1.0)), len(factors)
     if np.all(factors == 1.0):
@@ -114,14 +167,26 @@ def recognised(factors: Floats, base: float, trained: float) -> dict[str, Any]:
     with np.errstate(over="ignore"):
         wavelengths = 2.0 * math.pi * float(base) ** (np.arange(n_pairs) / n_pairs)
     for low, high in (*USUAL, *_edges(factors, trained / wavelengths)):
-        if np.allclose(llama3_factors(wavelengths, largest, low, high, trained), factors, rtol=TOLERANCE, atol=0.0):
-            edges = {"low_freq_factor": low, "high_freq_factor": high, "original_max_position_embeddings": int(trained)}
+        if np.allclose(
+            llama3_factors(wavelengths, largest, low, high, trained),
+            factors,
+            rtol=TOLERANCE,
+            atol=0.0,
+        ):
+            edges = {
+                "low_freq_factor": low,
+                "high_freq_factor": high,
+                "original_max_position_embeddings": int(trained),
+            }
             return {"rope_type": "llama3", "factor": largest, **edges}
     return {"rope_type": STORED, "factors": factors.tolist()}
 
 
 def _edges(factors: Floats, turns: Floats) -> list[tuple[float, float]]:
-    """Edges of Llama 3's scaling, from two or more pairs between them, rounded and as computed. turns: (n_pairs,), within the old context"""
+    """Edges of Llama 3's scaling, from two or more pairs between them, rounded and as computed.
+
+    turns: (n_pairs,), within the old context
+    """
     largest = factors.max(initial=1.0)
     between = (factors > 1.0 + TOLERANCE) & (factors < largest * (1.0 - TOLERANCE))
     if np.count_nonzero(between) < 2 or not np.all(np.isfinite(factors) & np.isfinite(turns)):
@@ -139,11 +204,16 @@ def _sections(given: Mapping[str, Any], architecture: str) -> dict[str, Any]:
     sections = given.get("dimension_sections")
     if not isinstance(sections, tuple) or len(sections) < 3 or not any(sections[1:3]):
         return {}
-    return {"mrope_section": list(sections[:3]), **({"mrope_interleaved": True} if architecture in families.INTERLEAVED else {})}
+    return {
+        "mrope_section": list(sections[:3]),
+        **({"mrope_interleaved": True} if architecture in families.INTERLEAVED else {}),
+    }
 
 
 def _temperature(header: Header, architecture: str, rope: Mapping[str, Any]) -> dict[str, Any]:
-    """Growth of the logits with the position (Ministral 3), and what latent attention adds to YaRN."""
+    """Growth of the logits with the position (Ministral 3), and what latent attention adds to
+    YaRN.
+    """
     added: dict[str, Any] = {}
     scale = positive(header.settings.get(f"{architecture}.attention.temperature_scale"))
     if scale and "original_max_position_embeddings" in rope:

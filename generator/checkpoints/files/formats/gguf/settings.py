@@ -30,17 +30,27 @@ NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "vocab_size": ("vocab_size",),
     }
 )
-NAMES_OF_ENCODERS = {**NAMES, "image_size": ("image_size",), "patch_size": ("patch_size",), "num_mel_bins": ("num_mel_bins",)}
+NAMES_OF_ENCODERS = {
+    **NAMES,
+    "image_size": ("image_size",),
+    "patch_size": ("patch_size",),
+    "num_mel_bins": ("num_mel_bins",),
+}
 USUAL_ALIBI = 8.0
 
 
 def config(header: Header, tensor: Callable[[str], Floats]) -> dict[str, Any]:
-    """The names and values of a config.json. tensor: returns the values of a tensor, which are read where they are settings"""
+    """The names and values of a config.json.
+
+    tensor: returns the values of a tensor, which are read where they are settings
+    """
     architecture = header.text("general.architecture")
     settings: dict[str, Any] = {"model_type": families.MODEL_TYPES.get(architecture, architecture)}
     if architecture == ENCODER:
         return settings | _encoders(header)
-    settings |= _sizes(header, architecture) | _layers(header, architecture) | _latent(header, architecture)
+    settings |= (
+        _sizes(header, architecture) | _layers(header, architecture) | _latent(header, architecture)
+    )
     if architecture in families.OWN:
         settings |= families.OWN[architecture](header, settings)
     return settings | rope_settings(header, architecture, settings, tensor)
@@ -61,14 +71,19 @@ def _sizes(header: Header, architecture: str) -> dict[str, Any]:
 
 
 def _largest(value: object) -> object:
-    """A setting with a value for each layer as its largest; None for one without a value, or of 0."""
+    """A setting with a value for each layer as its largest; None for one without a value, or of
+    0.
+    """
     if isinstance(value, tuple):
         return max(value, default=0) or None
     return None if isinstance(value, Unread) or value == 0 else value
 
 
 def _vocabulary(header: Header) -> dict[str, int]:
-    tokens, words = header.settings.get("tokenizer.ggml.tokens"), header.spans.get("token_embd.weight")
+    tokens, words = (
+        header.settings.get("tokenizer.ggml.tokens"),
+        header.spans.get("token_embd.weight"),
+    )
     if isinstance(tokens, Unread):
         return {"vocab_size": tokens.count}
     return {} if words is None or len(words.shape) != 2 else {"vocab_size": words.shape[0]}
@@ -79,7 +94,9 @@ def _layers(header: Header, architecture: str) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     pattern = header.settings.get(f"{architecture}.attention.sliding_window_pattern")
     if isinstance(pattern, tuple):
-        settings["layer_types"] = ["sliding_attention" if slides else "full_attention" for slides in pattern]
+        settings["layer_types"] = [
+            "sliding_attention" if slides else "full_attention" for slides in pattern
+        ]
     if header.settings.get(f"{architecture}.attention.causal") is False:
         settings["is_causal"] = False
     steepest = header.settings.get(f"{architecture}.attention.max_alibi_bias")
@@ -93,8 +110,15 @@ def _latent(header: Header, architecture: str) -> dict[str, Any]:
     turned = header.integer(f"{architecture}.rope.dimension_count")
     if architecture not in families.LATENT or turned is None:
         return {}
-    whole = header.integer(f"{architecture}.attention.key_length_mla") or header.integer(f"{architecture}.attention.key_length") or 0
-    ranks = {f"{part}_lora_rank": header.integer(f"{architecture}.attention.{part}_lora_rank") for part in ("q", "kv")}
+    whole = (
+        header.integer(f"{architecture}.attention.key_length_mla")
+        or header.integer(f"{architecture}.attention.key_length")
+        or 0
+    )
+    ranks = {
+        f"{part}_lora_rank": header.integer(f"{architecture}.attention.{part}_lora_rank")
+        for part in ("q", "kv")
+    }
     return {**ranks, "qk_rope_head_dim": turned, "qk_nope_head_dim": whole - turned}
 
 
@@ -103,6 +127,17 @@ def _encoders(header: Header) -> dict[str, Any]:
     parts = {}
     for part in ("vision", "audio"):
         if header.settings.get(f"{ENCODER}.has_{part}_encoder") is True:
-            values = {end: header.settings.get(f"{ENCODER}.{part}.{end}") for end in NAMES_OF_ENCODERS}
-            parts[part] = {name: value for end, value in values.items() if value is not None for name in NAMES_OF_ENCODERS[end]}
-    return next(iter(parts.values())) if len(parts) == 1 else {f"{part}_config": settings for part, settings in parts.items()}
+            values = {
+                end: header.settings.get(f"{ENCODER}.{part}.{end}") for end in NAMES_OF_ENCODERS
+            }
+            parts[part] = {
+                name: value
+                for end, value in values.items()
+                if value is not None
+                for name in NAMES_OF_ENCODERS[end]
+            }
+    return (
+        next(iter(parts.values()))
+        if len(parts) == 1
+        else {f"{part}_config": settings for part, settings in parts.items()}
+    )

@@ -1,6 +1,8 @@
-"""ONNX: a graph of operators with its tensors, within the file or in files beside it; the graph is read and never run.
+"""ONNX: a graph of operators with its tensors, within the file or in files beside it; the graph is
+    read and never run.
 
-Exporters keep parameters as initialisers, under their names in the model, and under made-up names where they have folded them.
+Exporters keep parameters as initialisers, under their names in the model, and under made-up names
+where they have folded them.
 """
 
 import re
@@ -14,7 +16,11 @@ from typing import Any
 
 from generator.checkpoints.files.formats.onnx.graph import graph_of
 from generator.checkpoints.files.formats.onnx.places import named_by_place
-from generator.checkpoints.files.formats.onnx.proto_tensors import EXTERNAL, GraphFile, external_name
+from generator.checkpoints.files.formats.onnx.proto_tensors import (
+    EXTERNAL,
+    GraphFile,
+    external_name,
+)
 from generator.checkpoints.files.formats.onnx.quantised import with_floats
 from generator.checkpoints.files.formats.onnx.skeleton import model
 from generator.contracts import FileFormat, Storage, StoredTensor, WeightsFile
@@ -22,17 +28,23 @@ from generator.errors import RowError
 from generator.text import short, visible
 
 MOST_FILE_BYTES = 2**31 - 1  # The most that Protocol Buffers allow for a message.
-# Files of encoder and decoder of one model, as optimum and others call them; what stands after that is the precision.
-OF_STACK = re.compile(r"(?P<stack>encoder|decoder)(?P<role>_model_merged|_with_past_model|_model|)(?P<variant>(_[a-z0-9]+)*)\.onnx")
+# Files of encoder and decoder of one model, as optimum and others call them; what stands after that
+# is the precision.
+OF_STACK = re.compile(
+    r"(?P<stack>encoder|decoder)(?P<role>_model_merged|_with_past_model|_model|)(?P<variant>(_[a-z0-9]+)*)\.onnx"
+)
 ROLES = ("_model", "_model_merged", "_with_past_model", "")
 OTHER = {"encoder": "decoder", "decoder": "encoder"}
-# In the order of preference: the whole model, its encoder, and these again in other precisions than full.
-NAMES = ("model.onnx", "encoder_model.onnx", "encoder.onnx", "decoder_model.onnx", "decoder_model_merged.onnx", "decoder.onnx",
+# In the order of preference: the whole model, its encoder, and these again in other precisions than
+# full.
+NAMES = ("model.onnx", "encoder_model.onnx", "encoder.onnx", "decoder_model.onnx",
+"decoder_model_merged.onnx", "decoder.onnx",
          "model_O[123].onnx", "*_fp16.onnx", "*.onnx")  # fmt: skip
 
 
 def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
-    """The tensors of one graph, or those of encoder and decoder, with the word before names that need it.
+    """The tensors of one graph, or those of encoder and decoder, with the word before names that
+    need it.
 
     errors: RowError for invalid files
     """
@@ -42,12 +54,18 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
         graph = graph_of(_model(opened), opened)
         for its_name, tensor in named_by_place(graph, with_floats(graph)).items():
             distinct = _with_word(its_name, stack, tensors)
-            tensors[distinct] = tensor if distinct == its_name else replace(tensor, notes=partial(_notes, tensor, its_name))
+            tensors[distinct] = (
+                tensor
+                if distinct == its_name
+                else replace(tensor, notes=partial(_notes, tensor, its_name))
+            )
     return tensors
 
 
 def files(file: WeightsFile) -> set[str]:
-    """The files of the graphs and those that hold their tensors; an invalid one, which ``open_weights`` reports, names no others."""
+    """The files of the graphs and those that hold their tensors; an invalid one, which
+    ``open_weights`` reports, names no others.
+    """
     names = {file.name}
     for _, name in _graphs(file):
         names.add(name)
@@ -91,7 +109,9 @@ def _partners(storage: Storage, folder: PurePosixPath, match: re.Match[str]) -> 
 
 
 def _with_word(name: str, stack: str, others: Collection[str]) -> str:
-    """``name`` with the word for its stack: where that is a decoder and the name does not say so, and where another graph has the name."""
+    """``name`` with the word for its stack: where that is a decoder and the name does not say so,
+    and where another graph has the name.
+    """
     says_so = stack != "decoder" or stack in re.split(r"[._/]", name)
     while not says_so or name in others:
         name, says_so = f"{stack}.{name}", True
@@ -111,7 +131,8 @@ def _model(file: GraphFile) -> Any:
     size = file.storage.size(file.name)
     if not 0 < size <= MOST_FILE_BYTES:
         raise RowError(
-            f"{where}: {size:,} bytes; expected an ONNX model of at most {MOST_FILE_BYTES:,}, with larger tensors in files beside it"
+            f"{where}: {size:,} bytes; expected an ONNX model of at most {MOST_FILE_BYTES:,}, with"
+            " larger tensors in files beside it"
         )
     with file.path.open("rb") as stream, mmap(stream.fileno(), 0, access=ACCESS_READ) as content:
         return model(content, where)

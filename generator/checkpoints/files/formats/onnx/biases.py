@@ -8,14 +8,17 @@ from generator.checkpoints.files.formats.onnx.graph import FLOATS, MOVES, SUMS, 
 from generator.checkpoints.files.formats.onnx.place import Place, scope_of
 
 LOGIT_MOVES = MOVES | {"Transpose"}
-N_BUCKETS = 32  # Of T5 and all its kind that have no other number in config.json (Raffel et al. 2020, section 2.1).
+# Of T5 and all its kind that have no other number in config.json (Raffel et al. 2020, section 2.1).
+N_BUCKETS = 32
 # log(largest distance / distances with a bucket of their own), by which the buckets of T5 widen.
 WIDENING = {"encoder": math.log(128 / 8), "decoder": math.log(128 / 16)}
 ROLE = "as the table of numbers, by bucket, that are added before the Softmax"
 
 
 def bias_table(graph: Graph) -> Iterator[Place]:
-    """The table of T5's buckets of an encoder and that of a decoder, where all that each adds to logits by bucket comes from one."""
+    """The table of T5's buckets of an encoder and that of a decoder, where all that each adds to
+    logits by bucket comes from one.
+    """
     found: dict[str, dict[str, str]] = {stack: {} for stack in WIDENING}
     for softmax in (node for node in graph.nodes if node.op_type == "Softmax"):
         for gather in filter(None, map(graph.made_by.get, logit_addends(graph, softmax.input[0]))):
@@ -43,14 +46,18 @@ def logit_addends(graph: Graph, logits: str) -> list[str]:
 
 
 def _stacks(graph: Graph, node: Any) -> list[str]:
-    """The stack whose buckets of T5, 32 up to a distance of 128, a node takes rows of a table by; empty for another node."""
+    """The stack whose buckets of T5, 32 up to a distance of 128, a node takes rows of a table by;
+    empty for another node.
+    """
     shape = graph.shape(graph.source(node.input[0])) if node.op_type == "Gather" else ()
     if len(shape) != 2 or shape[0] != N_BUCKETS or not shape[1]:
         return []
     nodes = graph.ancestors(node.input[1])
     divisors = [name for made in nodes if made.op_type == "Div" for name in made.input[1:2]]
     scalars = [
-        float(graph.values(name).reshape(-1)[0]) for name in divisors if graph.dtype(name) in FLOATS and math.prod(graph.shape(name)) == 1
+        float(graph.values(name).reshape(-1)[0])
+        for name in divisors
+        if graph.dtype(name) in FLOATS and math.prod(graph.shape(name)) == 1
     ]
     is_logarithmic = any(made.op_type == "Log" for made in nodes)
     return [

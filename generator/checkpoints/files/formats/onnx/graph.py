@@ -1,4 +1,6 @@
-"""The nodes and tensors of one ONNX graph, and of the graphs within its nodes; nothing is computed."""
+"""The nodes and tensors of one ONNX graph, and of the graphs within its nodes; nothing is
+computed.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,11 +16,29 @@ MOST_TENSORS = 50_000
 MOST_STEPS = 10_000  # of one search through the nodes
 FLOATS = frozenset({"F32", "F16", "BF16", "F64"})
 # Operators that move numbers, and change neither them nor which there are together in a row.
-MOVES = frozenset({"Identity", "Cast", "Unsqueeze", "Squeeze", "Reshape", "Expand", "Slice", "Flatten", "DequantizeLinear", "Dropout"})
+MOVES = frozenset(
+    {
+        "Identity",
+        "Cast",
+        "Unsqueeze",
+        "Squeeze",
+        "Reshape",
+        "Expand",
+        "Slice",
+        "Flatten",
+        "DequantizeLinear",
+        "Dropout",
+    }
+)
 INT = 2  # AttributeProto.AttributeType
 SUMS = frozenset({"Add", "Sum"})
 # Least number of inputs, where it is not 0.
-INPUTS = {"Gather": 2, "Conv": 2, "Sub": 2, **dict.fromkeys((*MOVES, "Transpose", "Resize", "Concat", "Tile", "Cos", "Sin", "Softmax"), 1)}
+INPUTS = {
+    "Gather": 2,
+    "Conv": 2,
+    "Sub": 2,
+    **dict.fromkeys((*MOVES, "Transpose", "Resize", "Concat", "Tile", "Cos", "Sin", "Softmax"), 1),
+}
 
 
 @dataclass(frozen=True)
@@ -27,7 +47,8 @@ class Graph:
 
     tensors: by the name under which nodes use them: initialisers, and the values of Constant nodes
     constants: names of the latter
-    made_by: the node of each output; used_by: the nodes of each input; inputs: of the outer graph, without its initialisers
+    made_by: the node of each output; used_by: the nodes of each input; inputs: of the outer graph,
+        without its initialisers
     """
 
     nodes: tuple[Any, ...]
@@ -38,7 +59,9 @@ class Graph:
     inputs: frozenset[str]
 
     def source(self, name: str, through: frozenset[str] = MOVES) -> str:
-        """The value that the operators ``through`` have made ``name`` from: the first input of the first of them."""
+        """The value that the operators ``through`` have made ``name`` from: the first input of the
+        first of them.
+        """
         for _ in range(MOST_STEPS):
             node = self.made_by.get(name)
             if node is None or node.op_type not in through:
@@ -63,7 +86,9 @@ class Graph:
         return self.tensors[name].header.dtype if name in self.tensors else ""
 
     def leaves(self, value: str, into: Callable[[Any], Iterable[str]]) -> Iterator[str]:
-        """What a value is made from: ``into`` gives the inputs with which to go on behind a node, none to stop before it."""
+        """What a value is made from: ``into`` gives the inputs with which to go on behind a node,
+        none to stop before it.
+        """
         seen: set[str] = set()
         left = [value]
         while left and len(seen) < MOST_STEPS:
@@ -91,12 +116,21 @@ class Graph:
 
 def integer(node: Any, name: str, default: int) -> int:
     """A whole number among the attributes of a node."""
-    return next((int(attribute.i) for attribute in node.attribute if attribute.name == name and attribute.type == INT), default)
+    return next(
+        (
+            int(attribute.i)
+            for attribute in node.attribute
+            if attribute.name == name and attribute.type == INT
+        ),
+        default,
+    )
 
 
 def integers(node: Any, name: str) -> tuple[int, ...]:
     """A list of whole numbers among the attributes of a node; empty without one."""
-    return next((tuple(attribute.ints) for attribute in node.attribute if attribute.name == name), ())
+    return next(
+        (tuple(attribute.ints) for attribute in node.attribute if attribute.name == name), ()
+    )
 
 
 def graph_of(proto: Any, file: GraphFile) -> Graph:
@@ -108,20 +142,37 @@ def graph_of(proto: Any, file: GraphFile) -> Graph:
     tensors: dict[str, StoredTensor] = {}
     constants: set[str] = set()
     for prefix, inner in _graphs(proto.graph, ""):
-        if any(isinstance(name, bytes) for name in _names(inner)):  # The library returns bytes for what is not UTF-8.
-            raise RowError(f"{file.where}/{file.name}: a name that is not UTF-8; expected an ONNX model")
+        # The library returns bytes for what is not UTF-8.
+        if any(isinstance(name, bytes) for name in _names(inner)):
+            raise RowError(
+                f"{file.where}/{file.name}: a name that is not UTF-8; expected an ONNX model"
+            )
         own: set[str] = set()
         for tensor in inner.initializer:
             if tensor.name in own:
                 raise RowError(
-                    f"{file.where}/{file.name}: {tensor.name!r:.80} appears twice among the initialisers; expected each name once"
+                    f"{file.where}/{file.name}: {tensor.name!r:.80} appears twice among the"
+                    " initialisers; expected each name once"
                 )
             own.add(tensor.name)
-            _add(tensors, f"{prefix}{tensor.name}" if tensor.name in tensors else tensor.name, tensor, file)
+            _add(
+                tensors,
+                f"{prefix}{tensor.name}" if tensor.name in tensors else tensor.name,
+                tensor,
+                file,
+            )
         for node in inner.node:
             if len(node.input) < INPUTS.get(node.op_type, 0):
-                raise RowError(f"{file.where}/{file.name}: a node {node.op_type} with {len(node.input)} inputs; expected more")
-            if node.op_type == "Constant" and node.output and (value := _value(node)) is not None and node.output[0] not in tensors:
+                raise RowError(
+                    f"{file.where}/{file.name}: a node {node.op_type} with {len(node.input)}"
+                    " inputs; expected more"
+                )
+            if (
+                node.op_type == "Constant"
+                and node.output
+                and (value := _value(node)) is not None
+                and node.output[0] not in tensors
+            ):
                 _add(tensors, node.output[0], value, file)
                 constants.add(node.output[0])
         nodes += [node for node in inner.node if node.output]
@@ -131,7 +182,14 @@ def graph_of(proto: Any, file: GraphFile) -> Graph:
         for name in set(filter(None, node.input)):
             used_by[name].append(node)
     inputs = frozenset(entry.name for entry in proto.graph.input) - tensors.keys()
-    return Graph(tuple(nodes), tensors, frozenset(constants), made_by, {name: tuple(users) for name, users in used_by.items()}, inputs)
+    return Graph(
+        tuple(nodes),
+        tensors,
+        frozenset(constants),
+        made_by,
+        {name: tuple(users) for name, users in used_by.items()},
+        inputs,
+    )
 
 
 def _graphs(graph: Any, prefix: str) -> Iterator[tuple[str, Any]]:
@@ -152,12 +210,21 @@ def _names(graph: Any) -> Iterator[str | bytes]:
 
 def _value(node: Any) -> Any:
     """The tensor of a Constant node; None for other kinds of values."""
-    return next((attribute.t for attribute in node.attribute if attribute.name == "value" and attribute.HasField("t")), None)
+    return next(
+        (
+            attribute.t
+            for attribute in node.attribute
+            if attribute.name == "value" and attribute.HasField("t")
+        ),
+        None,
+    )
 
 
 def _add(tensors: dict[str, StoredTensor], name: str, proto: Any, file: GraphFile) -> None:
     if proto.data_type == STRING:
         return
     if len(tensors) >= MOST_TENSORS:
-        raise RowError(f"{file.where}/{file.name}: more than {MOST_TENSORS:,} tensors; expected fewer")
+        raise RowError(
+            f"{file.where}/{file.name}: more than {MOST_TENSORS:,} tensors; expected fewer"
+        )
     tensors[name] = stored(file, proto)

@@ -1,4 +1,6 @@
-"""What a place in a graph says of a tensor, and how positions are recognised among the values of a graph."""
+"""What a place in a graph says of a tensor, and how positions are recognised among the values of a
+graph.
+"""
 
 import re
 from collections.abc import Callable, Iterable
@@ -23,7 +25,8 @@ Meaning = Literal["words", "positions", "other"]
 class Place:
     """A tensor identified by its place.
 
-    tensor: its name in the graph; name: by which schemes know tensors of this kind, without the module; scope: the module, "" if unknown
+    tensor: its name in the graph; name: by which schemes know tensors of this kind, without the
+        module; scope: the module, "" if unknown
     role: end of the sentence that says how it was identified
     change: how it is read, where its values stand otherwise in the file than schemes know them
     """
@@ -36,16 +39,30 @@ class Place:
 
 
 def scope_of(name: str) -> str:
-    """The module in whose code a value was made, from names such as /model/embeddings/Add_output_0; "" where they do not say."""
+    """The module in whose code a value was made, from names such as /model/embeddings/Add_output_0;
+    "" where they do not say.
+    """
     parts = name.strip("/").split("/")[:-1]
-    return ".".join(parts) if name.startswith("/") and all(re.fullmatch(r"[\w.]+", part) for part in parts) else ""
+    return (
+        ".".join(parts)
+        if name.startswith("/") and all(re.fullmatch(r"[\w.]+", part) for part in parts)
+        else ""
+    )
 
 
 def meaning(graph: Graph, indices: str) -> Meaning:
-    """What the indices of a Gather count: ids of words from an input of the graph, positions, or anything else."""
+    """What the indices of a Gather count: ids of words from an input of the graph, positions, or
+    anything else.
+    """
     source = graph.source(indices, INDEX_MOVES)
     if source in graph.inputs:
-        return "positions" if POSITIONS.search(source) else "other" if SEGMENTS.search(source) else "words"
+        return (
+            "positions"
+            if POSITIONS.search(source)
+            else "other"
+            if SEGMENTS.search(source)
+            else "words"
+        )
 
     def into(node: Any) -> Iterable[str]:
         if node.op_type in INDEX_MOVES:
@@ -55,20 +72,29 @@ def meaning(graph: Graph, indices: str) -> Meaning:
         first = 1 if node.op_type == "Where" else 0
         return list(node.input[first:]) if node.op_type in ("Add", "Mul", "Where") else ()
 
-    return "positions" if any(_counts(graph, leaf) for leaf in graph.leaves(source, into)) else "other"
+    return (
+        "positions" if any(_counts(graph, leaf) for leaf in graph.leaves(source, into)) else "other"
+    )
 
 
 def _counts(graph: Graph, leaf: str) -> bool:
-    """Whether a value is a range, a running count, an input with positions or a constant like a range."""
+    """Whether a value is a range, a running count, an input with positions or a constant like a
+    range.
+    """
     node = graph.made_by.get(leaf)
     if leaf in graph.inputs:
         return POSITIONS.search(leaf) is not None
-    return (node is not None and node.op_type in COUNTS) or (leaf in graph.tensors and _are_consecutive(graph, leaf))
+    return (node is not None and node.op_type in COUNTS) or (
+        leaf in graph.tensors and _are_consecutive(graph, leaf)
+    )
 
 
 def _are_consecutive(graph: Graph, name: str) -> bool:
     header = graph.tensors[name].header
-    if header.dtype not in ("I64", "I32") or not 2 <= np.prod(header.shape, dtype=float) <= MOST_INDICES:
+    if (
+        header.dtype not in ("I64", "I32")
+        or not 2 <= np.prod(header.shape, dtype=float) <= MOST_INDICES
+    ):
         return False
     numbers = graph.values(name).reshape(-1)
     return bool(numbers[0] >= 0 and np.all(np.diff(numbers) == 1))

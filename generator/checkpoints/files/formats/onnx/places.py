@@ -1,6 +1,8 @@
-"""Tensors identified by their place in an ONNX graph, where exporters have given them made-up names.
+"""Tensors identified by their place in an ONNX graph, where exporters have given them made-up
+names.
 
-A tensor is identified only if it alone can be in that place; otherwise it stays under the name that the file has.
+A tensor is identified only if it alone can be in that place; otherwise it stays under the name that
+the file has.
 """
 
 import re
@@ -20,17 +22,22 @@ from generator.contracts import StoredTensor
 from generator.numerics.arrays import Floats
 from generator.text import short, visible
 
-OF_EXPORTERS = re.compile(r"::|/|^[^.]+$")  # onnx::Add_12, /model/Constant_5_output_0, val_17 and 314, as against encoder.layer.0.bias.
+# onnx::Add_12, /model/Constant_5_output_0, val_17 and 314, as against encoder.layer.0.bias.
+OF_EXPORTERS = re.compile(r"::|/|^[^.]+$")
 
 
 def named_by_place(graph: Graph, tensors: Mapping[str, StoredTensor]) -> dict[str, StoredTensor]:
-    """``tensors``, those with made-up names that are identified by their place under names that schemes know.
+    """``tensors``, those with made-up names that are identified by their place under names that
+    schemes know.
 
-    Constants of less than two dimensions are left out: they are numbers of the graph, not parameters of the model.
+    Constants of less than two dimensions are left out: they are numbers of the graph, not
+    parameters of the model.
     """
     read = partial(_read, graph, tensors)
     places = {
-        _plain(place.tensor, tensors): place for find in (position_table, rotation_tensors, window_biases) for place in find(graph, read)
+        _plain(place.tensor, tensors): place
+        for find in (position_table, rotation_tensors, window_biases)
+        for place in find(graph, read)
     }
     places |= {_plain(place.tensor, tensors): place for place in bias_table(graph)}
     named: dict[str, StoredTensor] = {}
@@ -64,4 +71,10 @@ def _read(graph: Graph, tensors: Mapping[str, StoredTensor], name: str) -> Float
 
 
 def _notes(tensor: StoredTensor, place: Place, name: str) -> tuple[str, ...]:
-    return (f"Identified by its place in the graph, {place.role}. The file calls it “{visible(short(name))}”.", *tensor.notes())
+    return (
+        (
+            f"Identified by its place in the graph, {place.role}. The file calls it"
+            f" “{visible(short(name))}”."
+        ),
+        *tensor.notes(),
+    )

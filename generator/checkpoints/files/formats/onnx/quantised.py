@@ -1,4 +1,6 @@
-"""Quantised tensors of ONNX graphs: whole numbers with a scale and a zero point, as values (q − zero point) · scale."""
+"""Quantised tensors of ONNX graphs: whole numbers with a scale and a zero point, as values (q −
+zero point) · scale.
+"""
 
 import math
 from collections import defaultdict
@@ -14,7 +16,8 @@ from generator.errors import RowError
 from generator.numerics.arrays import Array, Floats
 from generator.text import significant
 
-SUFFIX = "_quantized"  # Of the tool of ONNX Runtime, which adds X_quantized, X_scale and X_zero_point for X.
+# Of the tool of ONNX Runtime, which adds X_quantized, X_scale and X_zero_point for X.
+SUFFIX = "_quantized"
 WHOLE = {"U8": "u1", "I8": "i1", "U16": "<u2", "I16": "<i2", "I32": "<i4", "U4": "u1", "I4": "u1"}
 PACKED = frozenset({"U4", "I4"})  # Two in a byte, the first in its lower half.
 # Where nodes of operators have a tensor, its scale and its zero point among their inputs.
@@ -28,13 +31,17 @@ INPUTS: Mapping[str, tuple[tuple[int, int, int], ...]] = {
     "MatMulIntegerToFloat": ((0, 2, 4), (1, 3, 5)),
     "DynamicQuantizeMatMul": ((1, 2, 3),),
 }
-AXES = {"DequantizeLinear": 1, "QLinearConv": 0, "ConvInteger": 0}  # Of several scales, where a node does not say; the last one elsewhere.
+# Of several scales, where a node does not say; the last one elsewhere.
+AXES = {"DequantizeLinear": 1, "QLinearConv": 0, "ConvInteger": 0}
 THROUGH = frozenset({*MOVES - {"DequantizeLinear"}, "Gather", "Transpose"})
 
 
 @dataclass(frozen=True)
 class Tie:
-    """What makes the values of a quantised tensor. scale, zero: names of tensors, zero "" for 0; axis, block: of several scales"""
+    """What makes the values of a quantised tensor.
+
+    scale, zero: names of tensors, zero "" for 0; axis, block: of several scales
+    """
 
     scale: str
     zero: str
@@ -43,10 +50,16 @@ class Tie:
 
 
 def with_floats(graph: Graph) -> dict[str, StoredTensor]:
-    """The tensors of a graph, each quantised one with its scale as the tensor that it stands for."""
+    """The tensors of a graph, each quantised one with its scale as the tensor that it stands
+    for.
+    """
     ties = {name: tie for name, tie in _ties(graph).items() if _fits(graph, name, tie)}
     hidden = {part for tie in ties.values() for part in (tie.scale, tie.zero)}
-    tensors = {name: tensor for name, tensor in graph.tensors.items() if name not in ties and name not in hidden}
+    tensors = {
+        name: tensor
+        for name, tensor in graph.tensors.items()
+        if name not in ties and name not in hidden
+    }
     for name, tie in ties.items():
         plain = name.removesuffix(SUFFIX)
         tensors[name if plain in tensors else plain] = _dequantised(graph, name, tie)
@@ -59,7 +72,12 @@ def _ties(graph: Graph) -> dict[str, Tie]:
     for name, tie in _by_nodes(graph):
         by_nodes[name].add(tie)
     by_name = {name: {tie} for name, tie in _by_name(graph)}
-    return {name: tie for name, ties in {**by_name, **by_nodes}.items() for tie in ties if len(ties) == 1}
+    return {
+        name: tie
+        for name, ties in {**by_name, **by_nodes}.items()
+        for tie in ties
+        if len(ties) == 1
+    }
 
 
 def _by_name(graph: Graph) -> Iterator[tuple[str, Tie]]:
@@ -68,21 +86,37 @@ def _by_name(graph: Graph) -> Iterator[tuple[str, Tie]]:
         if stem != name and f"{stem}_scale" in graph.tensors:
             zero = f"{stem}_zero_point" if f"{stem}_zero_point" in graph.tensors else ""
             users = graph.used_by.get(name, ())
-            yield name, Tie(f"{stem}_scale", zero, next((AXES[node.op_type] for node in users if node.op_type in AXES), -1))
+            yield (
+                name,
+                Tie(
+                    f"{stem}_scale",
+                    zero,
+                    next((AXES[node.op_type] for node in users if node.op_type in AXES), -1),
+                ),
+            )
 
 
 def _by_nodes(graph: Graph) -> Iterator[tuple[str, Tie]]:
     for node in graph.nodes:
         for places in INPUTS.get(node.op_type, ()):
-            name, scale, zero = (node.input[place] if place < len(node.input) else "" for place in places)
+            name, scale, zero = (
+                node.input[place] if place < len(node.input) else "" for place in places
+            )
             source, is_one = graph.source(name, THROUGH), math.prod(graph.shape(scale)) == 1
-            along = Tie(scale, zero, integer(node, "axis", AXES.get(node.op_type, -1)), integer(node, "block_size", 0))
+            along = Tie(
+                scale,
+                zero,
+                integer(node, "axis", AXES.get(node.op_type, -1)),
+                integer(node, "block_size", 0),
+            )
             if source in graph.tensors and scale in graph.tensors and (source == name or is_one):
                 yield source, Tie(scale, zero) if is_one else along
 
 
 def _fits(graph: Graph, name: str, tie: Tie) -> bool:
-    """Whether there is a scale for each of the tensor's numbers, and a zero point for each scale or none."""
+    """Whether there is a scale for each of the tensor's numbers, and a zero point for each scale or
+    none.
+    """
     shape, scales = graph.shape(name), graph.shape(tie.scale)
     known = graph.dtype(tie.scale) in FLOATS
     if not known or graph.dtype(name) not in WHOLE:
@@ -114,7 +148,10 @@ def _dequantised(graph: Graph, name: str, tie: Tie) -> StoredTensor:
 
     def decode(data: bytes | memoryview, shape: tuple[int, ...]) -> Floats:
         whole = _unpacked(data, tensor.header.dtype, shape, where)
-        zero, scale = (_spread(numbers, tie, tensor.header.shape, shape, where) for numbers in (zeros(), scales()))
+        zero, scale = (
+            _spread(numbers, tie, tensor.header.shape, shape, where)
+            for numbers in (zeros(), scales())
+        )
         with np.errstate(invalid="ignore", over="ignore"):  # A scale may be infinite.
             return np.asarray((whole.astype(np.float64) - zero) * scale)
 
@@ -126,7 +163,9 @@ def _dequantised(graph: Graph, name: str, tie: Tie) -> StoredTensor:
 
 def _whole_numbers(graph: Graph, name: str) -> Floats:
     tensor = graph.tensors[name]
-    return _unpacked(tensor.part(0, tensor.n_bytes), tensor.header.dtype, tensor.header.shape, name).astype(np.float64)
+    return _unpacked(
+        tensor.part(0, tensor.n_bytes), tensor.header.dtype, tensor.header.shape, name
+    ).astype(np.float64)
 
 
 def _unpacked(data: bytes | memoryview, dtype: str, shape: tuple[int, ...], where: str) -> Array:
@@ -137,17 +176,27 @@ def _unpacked(data: bytes | memoryview, dtype: str, shape: tuple[int, ...], wher
         numbers = np.stack([numbers & 15, numbers >> 4], axis=-1).reshape(-1)[:count]
         numbers = (numbers.astype(np.int8) ^ 8) - 8 if dtype == "I4" else numbers
     if numbers.size != count:
-        raise RowError(f"{where}: rows of {dtype} that do not begin with a byte; expected an even number of columns")
+        raise RowError(
+            f"{where}: rows of {dtype} that do not begin with a byte; expected an even number of"
+            " columns"
+        )
     return numbers.reshape(shape)
 
 
-def _spread(numbers: Floats, tie: Tie, whole: tuple[int, ...], shape: tuple[int, ...], where: str) -> Floats:
-    """Scales or zero points so that they broadcast to ``shape``: that of the tensor, ``whole``, or of some of its rows."""
+def _spread(
+    numbers: Floats, tie: Tie, whole: tuple[int, ...], shape: tuple[int, ...], where: str
+) -> Floats:
+    """Scales or zero points so that they broadcast to ``shape``: that of the tensor, ``whole``, or
+    of some of its rows.
+    """
     if numbers.size == 1:
         return numbers.reshape(())
     axis = tie.axis % len(whole)
     if shape != whole and (axis == 0 or tie.block):
-        raise RowError(f"{where}: every row has a scale of its own; expected one for all rows, since only some are read")
+        raise RowError(
+            f"{where}: every row has a scale of its own; expected one for all rows, since only some"
+            " are read"
+        )
     if tie.block:
         return np.take(numbers, np.arange(whole[axis]) // tie.block, axis=axis)
     sides = [1] * len(shape)
@@ -159,8 +208,15 @@ def _step_note(scales: Floats, dtype: str) -> str:
     bits = dtype[1:]
     sizes = np.abs(scales[np.isfinite(scales)])
     if scales.size == 1:
-        return f"The values are quantised to {bits} bits each, as multiples of {significant(float(sizes.max(initial=0.0)), 3)}."
-    middle, largest = (significant(float(size), 3) for size in (np.median(sizes) if sizes.size else 0.0, sizes.max(initial=0.0)))
+        return (
+            f"The values are quantised to {bits} bits each, as multiples of"
+            f" {significant(float(sizes.max(initial=0.0)), 3)}."
+        )
+    middle, largest = (
+        significant(float(size), 3)
+        for size in (np.median(sizes) if sizes.size else 0.0, sizes.max(initial=0.0))
+    )
     return (
-        f"The values are quantised to {bits} bits each, as multiples of several step sizes: {middle} is the median, {largest} the largest."
+        f"The values are quantised to {bits} bits each, as multiples of several step sizes:"
+        f" {middle} is the median, {largest} the largest."
     )

@@ -1,4 +1,6 @@
-"""Tensors of a rotation: the cosines and sines by which queries and keys are multiplied, or the frequencies that these are made from."""
+"""Tensors of a rotation: the cosines and sines by which queries and keys are multiplied, or the
+frequencies that these are made from.
+"""
 
 import math
 from collections.abc import Callable, Iterator
@@ -23,25 +25,49 @@ Read = Callable[[str], Floats]
 def rotation_tensors(graph: Graph, read: Read) -> Iterator[Place]:
     """The cosines and sines, or the frequencies, where one pair or one vector can be it."""
     tables = {name for name in _tables(graph) if _is_table(graph, name)}
-    cosines = {name: values for name in tables if np.all(np.abs((values := _rows(read(name)))[0] - 1.0) < TOLERANCE)}
-    sines = {name: values for name in tables if np.all(np.abs((values := _rows(read(name)))[0]) < TOLERANCE)}
+    cosines = {
+        name: values
+        for name in tables
+        if np.all(np.abs((values := _rows(read(name)))[0] - 1.0) < TOLERANCE)
+    }
+    sines = {
+        name: values
+        for name in tables
+        if np.all(np.abs((values := _rows(read(name)))[0]) < TOLERANCE)
+    }
     if len(cosines) == len(sines) == 1:
         (cosine, by_cosine), (sine, by_sine) = *cosines.items(), *sines.items()
-        if by_cosine.shape == by_sine.shape and np.all(np.abs(by_cosine**2 + by_sine**2 - 1.0) < TOLERANCE):
+        if by_cosine.shape == by_sine.shape and np.all(
+            np.abs(by_cosine**2 + by_sine**2 - 1.0) < TOLERANCE
+        ):
             for name, kind in ((cosine, "cos"), (sine, "sin")):
-                yield _place(graph, name, f"{kind}_cached", CACHED.format("cosines" if kind == "cos" else "sines"))
+                yield _place(
+                    graph,
+                    name,
+                    f"{kind}_cached",
+                    CACHED.format("cosines" if kind == "cos" else "sines"),
+                )
     frequencies = set(_frequencies(graph))
     if len(frequencies) == 1:
         yield _place(graph, frequencies.pop(), "inv_freq", FREQUENCIES)
 
 
 def _place(graph: Graph, tensor: str, name: str, role: str) -> Place:
-    scope = next((scope for node in graph.used_by.get(tensor, ()) if (scope := scope_of(node.output[0]))), "")
-    return Place(tensor, name, scope if scope.endswith("rotary_emb") else f"{scope}.rotary_emb".strip("."), role)
+    scope = next(
+        (scope for node in graph.used_by.get(tensor, ()) if (scope := scope_of(node.output[0]))), ""
+    )
+    return Place(
+        tensor,
+        name,
+        scope if scope.endswith("rotary_emb") else f"{scope}.rotary_emb".strip("."),
+        role,
+    )
 
 
 def _tables(graph: Graph) -> Iterator[str]:
-    """The tensors that something computed is multiplied by, and those that nodes for rotations take."""
+    """The tensors that something computed is multiplied by, and those that nodes for rotations
+    take.
+    """
     for node in graph.nodes:
         if node.op_type == "RotaryEmbedding":
             yield from (node.input[2:4] if node.domain == "com.microsoft" else node.input[1:3])
@@ -65,19 +91,29 @@ def _rows(values: Floats) -> Floats:
 
 
 def _frequencies(graph: Graph) -> Iterator[str]:
-    """Vectors that are multiplied with something computed, and then are in the cosine of one factor and in the sine of another."""
+    """Vectors that are multiplied with something computed, and then are in the cosine of one factor
+    and in the sine of another.
+    """
     turned: dict[str, set[str]] = {}
     for node in graph.nodes:
         if node.op_type in ("Cos", "Sin") and _is_factor(graph, node.output[0]):
             made = graph.made_by.get(graph.source(node.input[0], TURN_MOVES))
-            for name in _vectors(graph, made) if made is not None and made.op_type in ("Mul", "MatMul", "Einsum") else ():
+            for name in (
+                _vectors(graph, made)
+                if made is not None and made.op_type in ("Mul", "MatMul", "Einsum")
+                else ()
+            ):
                 turned.setdefault(name, set()).add(node.op_type)
     yield from (name for name, kinds in turned.items() if kinds == {"Cos", "Sin"})
 
 
 def _vectors(graph: Graph, node: Any) -> Iterator[str]:
     for name in (graph.source(name) for name in node.input):
-        if name in graph.tensors and graph.dtype(name) in FLOATS and 2 <= max(graph.shape(name), default=0) == math.prod(graph.shape(name)):
+        if (
+            name in graph.tensors
+            and graph.dtype(name) in FLOATS
+            and 2 <= max(graph.shape(name), default=0) == math.prod(graph.shape(name))
+        ):
             yield name
 
 
@@ -86,7 +122,12 @@ def _is_factor(graph: Graph, value: str) -> bool:
     for _ in range(MOST_STEPS):
         users = [node for node in graph.used_by.get(value, ()) if node.op_type != "Shape"]
         factors = [node for node in users if node.op_type == "Mul"]
-        if any(graph.source(name) not in graph.tensors for node in factors for name in node.input if name != value):
+        if any(
+            graph.source(name) not in graph.tensors
+            for node in factors
+            for name in node.input
+            if name != value
+        ):
             return True
         moved = [node for node in users if node.op_type in TURN_MOVES or node in factors]
         if not moved:

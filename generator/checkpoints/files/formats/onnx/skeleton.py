@@ -1,7 +1,9 @@
-"""The graph of an ONNX file without the bytes of its tensors, so that a model is as large in memory as its nodes.
+"""The graph of an ONNX file without the bytes of its tensors, so that a model is as large in memory
+as its nodes.
 
-An ONNX file is one message of Protocol Buffers: a sequence of fields, each with a tag (number and wire type) before its content. Where the
-schema of ONNX (onnx.proto) has the bytes of a tensor, the range of these in the file takes their place.
+An ONNX file is one message of Protocol Buffers: a sequence of fields, each with a tag (number and
+wire type) before its content. Where the schema of ONNX (onnx.proto) has the bytes of a tensor, the
+range of these in the file takes their place.
 """
 
 import struct
@@ -12,7 +14,8 @@ from typing import Any
 
 from generator.errors import RowError
 
-MOST_GRAPH_BYTES = 128 * 2**20  # Nodes and headers; those of models with 10,000 nodes take about 3 MB.
+# Nodes and headers; those of models with 10,000 nodes take about 3 MB.
+MOST_GRAPH_BYTES = 128 * 2**20
 DEEPEST = 16  # Graphs within nodes of graphs.
 VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5  # Wire types.
 RAW_DATA = 9  # The field of TensorProto.
@@ -23,8 +26,10 @@ RANGE = struct.Struct("<QQ")  # First byte of the data in the file, and the one 
 class Message:
     """What is read of a message.
 
-    inner: messages in it, by the number of their field; kept: other fields that are copied, all if None
-    data: fields with bytes of a tensor: raw_data, and packed floats, which are stored in the same way
+    inner: messages in it, by the number of their field; kept: other fields that are copied, all if
+        None
+    data: fields with bytes of a tensor: raw_data, and packed floats, which are stored in the same
+        way
     """
 
     inner: Mapping[int, "Message"] = field(default_factory=dict)
@@ -51,7 +56,9 @@ def model(data: bytes | mmap, where: str) -> Any:
     try:
         proto = ModelProto.FromString(text)
     except (DecodeError, UnicodeDecodeError, ValueError):
-        raise RowError(f"{where}: not a valid Protocol Buffers message; expected an ONNX model") from None
+        raise RowError(
+            f"{where}: not a valid Protocol Buffers message; expected an ONNX model"
+        ) from None
     if not proto.HasField("graph"):
         raise RowError(f"{where}: no graph; expected an ONNX model")
     return proto
@@ -59,7 +66,10 @@ def model(data: bytes | mmap, where: str) -> Any:
 
 @dataclass
 class _Copy:
-    """A copy of messages of ``data`` without the bytes of tensors. left: bytes that it may still grow by"""
+    """A copy of messages of ``data`` without the bytes of tensors.
+
+    left: bytes that it may still grow by
+    """
 
     data: bytes | mmap
     where: str
@@ -72,7 +82,9 @@ class _Copy:
         """
         depth += kind is GRAPH
         if depth > DEEPEST:
-            raise RowError(f"{self.where}: more than {DEEPEST} graphs within each other; expected fewer")
+            raise RowError(
+                f"{self.where}: more than {DEEPEST} graphs within each other; expected fewer"
+            )
         parts = []
         for number, wire, begin, content, end in self._fields(start, stop):
             if wire == LENGTH and number in kind.data:
@@ -87,10 +99,15 @@ class _Copy:
     def _take(self, n_bytes: int) -> None:
         self.left -= n_bytes
         if self.left < 0:
-            raise RowError(f"{self.where}: a graph of more than {MOST_GRAPH_BYTES:,} bytes beside its tensors; expected fewer")
+            raise RowError(
+                f"{self.where}: a graph of more than {MOST_GRAPH_BYTES:,} bytes beside its tensors;"
+                " expected fewer"
+            )
 
     def _fields(self, start: int, stop: int) -> Iterator[tuple[int, int, int, int, int]]:
-        """Number, wire type, and first byte of the tag and of the content, and end of every field."""
+        """Number, wire type, and first byte of the tag and of the content, and end of every
+        field.
+        """
         position = start
         while position < stop:
             begin = position
@@ -104,9 +121,15 @@ class _Copy:
             elif wire in (FIXED32, FIXED64):
                 position = content + (4 if wire == FIXED32 else 8)
             else:
-                raise RowError(f"{self.where}: a field of wire type {wire} at byte {begin:,}; expected an ONNX model")
+                raise RowError(
+                    f"{self.where}: a field of wire type {wire} at byte {begin:,}; expected an ONNX"
+                    " model"
+                )
             if position > stop:
-                raise RowError(f"{self.where}: a field that ends at byte {position:,} of {stop:,}; expected an ONNX model that is complete")
+                raise RowError(
+                    f"{self.where}: a field that ends at byte {position:,} of {stop:,}; expected an"
+                    " ONNX model that is complete"
+                )
             yield tag >> 3, wire, begin, content, position
 
     def _varint(self, position: int, stop: int) -> tuple[int, int]:
@@ -116,7 +139,9 @@ class _Copy:
             value |= (byte & 127) << 7 * index
             if byte < 128:
                 return value, position + index + 1
-        raise RowError(f"{self.where}: no number at byte {position:,}; expected an ONNX model that is complete")
+        raise RowError(
+            f"{self.where}: no number at byte {position:,}; expected an ONNX model that is complete"
+        )
 
 
 def _field(number: int, content: bytes) -> bytes:

@@ -1,4 +1,6 @@
-"""The table of positions in the sum that enters the first layer: words or patches, positions, and perhaps more."""
+"""The table of positions in the sum that enters the first layer: words or patches, positions, and
+perhaps more.
+"""
 
 import math
 from collections.abc import Callable, Iterable, Iterator
@@ -11,10 +13,12 @@ from generator.checkpoints.files.formats.onnx.place import Place, meaning, scope
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
 
-# What a table passes through on its way into the sum; a resized one is still the table that the file holds.
+# What a table passes through on its way into the sum; a resized one is still the table that the
+# file holds.
 TABLE_MOVES = MOVES | {"Transpose", "Resize"}
 WORD_MOVES, PATCH_MOVES = MOVES, MOVES | {"Transpose", "Concat"}
-# Of ONNX Runtime: ids of words and of segments, then the tables of words, of positions and of segments.
+# Of ONNX Runtime: ids of words and of segments, then the tables of words, of positions and of
+# segments.
 FUSED = frozenset({"EmbedLayerNormalization", "QEmbedLayerNormalization"})
 MOST_STEPS = 16
 IMAGES = frozenset({"vision", "visual", "image", "img", "video", "pixel"})
@@ -27,24 +31,48 @@ Read = Callable[[str], Floats]
 
 
 def position_table(graph: Graph, read: Read) -> Iterator[Place]:
-    """The table of the words' positions, that of the patches' positions, or else the only one in a sum, where one tensor can be it.
+    """The table of the words' positions, that of the patches' positions, or else the only one in a
+    sum, where one tensor can be it.
 
     read: the values of a tensor
     """
-    words = [(name, WORDS, "") for node in _word_nodes(graph) for name in _in_sum(graph, node, WORD_MOVES)]
-    words += [(node.input[3], WORDS, "") for node in graph.nodes if node.op_type in FUSED and len(node.input) > 3]
-    patches = [(name, PATCHES, "vision") for node in _patch_nodes(graph) for name in _in_sum(graph, node, PATCH_MOVES)]
+    words = [
+        (name, WORDS, "")
+        for node in _word_nodes(graph)
+        for name in _in_sum(graph, node, WORD_MOVES)
+    ]
+    words += [
+        (node.input[3], WORDS, "")
+        for node in graph.nodes
+        if node.op_type in FUSED and len(node.input) > 3
+    ]
+    patches = [
+        (name, PATCHES, "vision")
+        for node in _patch_nodes(graph)
+        for name in _in_sum(graph, node, PATCH_MOVES)
+    ]
     anywhere = [] if words or patches else [(name, BY_POSITION, "") for name in _by_position(graph)]
     for found in (words, patches, anywhere):
-        names = [name for name in {name for name, *_ in found} if name in graph.tensors and _has_different_rows(read, name)]
+        names = [
+            name
+            for name in {name for name, *_ in found}
+            if name in graph.tensors and _has_different_rows(read, name)
+        ]
         if len(names) == 1:
             _, role, stack = found[0]
-            yield Place(names[0], *_named(graph, names[0], stack), f"{role}{RESIZED if _is_resized(graph, names[0]) else ''}")
+            yield Place(
+                names[0],
+                *_named(graph, names[0], stack),
+                f"{role}{RESIZED if _is_resized(graph, names[0]) else ''}",
+            )
 
 
 def _named(graph: Graph, tensor: str, stack: str) -> tuple[str, str]:
     """The name by which schemes know a table, and its module."""
-    scope = next((scope for node in graph.used_by.get(tensor, ()) if (scope := scope_of(node.output[0]))), "embeddings")
+    scope = next(
+        (scope for node in graph.used_by.get(tensor, ()) if (scope := scope_of(node.output[0]))),
+        "embeddings",
+    )
     is_matrix = len(graph.shape(tensor)) == 2
     if is_matrix and stack and not IMAGES & set(scope.replace(".", "_").split("_")):
         scope = f"{stack}.{scope}"  # The shape alone does not say that its rows are patches.
@@ -52,13 +80,21 @@ def _named(graph: Graph, tensor: str, stack: str) -> tuple[str, str]:
 
 
 def _is_resized(graph: Graph, tensor: str) -> bool:
-    return any(graph.source(node.input[0], TABLE_MOVES) == tensor for node in graph.nodes if node.op_type == "Resize")
+    return any(
+        graph.source(node.input[0], TABLE_MOVES) == tensor
+        for node in graph.nodes
+        if node.op_type == "Resize"
+    )
 
 
 def _word_nodes(graph: Graph) -> Iterator[Any]:
     """The nodes that take rows of a matrix by the ids in an input."""
     for node in graph.nodes:
-        if node.op_type == "Gather" and len(graph.shape(graph.source(node.input[0]))) == 2 and meaning(graph, node.input[1]) == "words":
+        if (
+            node.op_type == "Gather"
+            and len(graph.shape(graph.source(node.input[0]))) == 2
+            and meaning(graph, node.input[1]) == "words"
+        ):
             yield node
 
 
@@ -72,7 +108,9 @@ def _patch_nodes(graph: Graph) -> Iterator[Any]:
 
 
 def _in_sum(graph: Graph, made_by: Any, moves: frozenset[str]) -> Iterator[str]:
-    """The tensors that may be a table of positions in the sum of which the vectors from a node are a part."""
+    """The tensors that may be a table of positions in the sum of which the vectors from a node are
+    a part.
+    """
     value = made_by.output[0]
     for _ in range(MOST_STEPS):
         users = [node for node in graph.used_by.get(value, ()) if node.op_type != "Shape"]
@@ -91,13 +129,20 @@ def _in_sum(graph: Graph, made_by: Any, moves: frozenset[str]) -> Iterator[str]:
 def _passes(graph: Graph, node: Any, moves: frozenset[str]) -> bool:
     """Whether a value goes on through ``node`` as a part of a sum, or times one number (√d)."""
     if node.op_type in ("Mul", "Div"):
-        return any(math.prod(graph.shape(name)) == 1 and name in graph.tensors for name in map(graph.source, node.input))
+        return any(
+            math.prod(graph.shape(name)) == 1 and name in graph.tensors
+            for name in map(graph.source, node.input)
+        )
     return node.op_type in SUMS or node.op_type in moves
 
 
 def _width(graph: Graph, node: Any) -> int:
     """Components of the vectors from a Gather of rows or from a Conv."""
-    return graph.shape(graph.source(node.input[0]))[-1] if node.op_type == "Gather" else graph.shape(graph.source(node.input[1]))[0]
+    return (
+        graph.shape(graph.source(node.input[0]))[-1]
+        if node.op_type == "Gather"
+        else graph.shape(graph.source(node.input[1]))[0]
+    )
 
 
 def _addends(graph: Graph, value: str) -> list[str]:
@@ -106,7 +151,11 @@ def _addends(graph: Graph, value: str) -> list[str]:
     def into(node: Any) -> Iterable[str]:
         if node.op_type in WORD_MOVES | {"Transpose"}:
             return list(node.input[:1])
-        joined = [graph.made_by.get(graph.source(name)) for name in node.input] if node.op_type == "Concat" else []
+        joined = (
+            [graph.made_by.get(graph.source(name)) for name in node.input]
+            if node.op_type == "Concat"
+            else []
+        )
         has_sum = any(made is not None and made.op_type in SUMS for made in joined)
         return list(node.input) if node.op_type in SUMS or has_sum else ()
 
@@ -114,15 +163,24 @@ def _addends(graph: Graph, value: str) -> list[str]:
 
 
 def _table(graph: Graph, addend: str, width: int) -> str | None:
-    """The tensor whose rows are an addend, if it has several of ``width`` components and positions select them."""
+    """The tensor whose rows are an addend, if it has several of ``width`` components and positions
+    select them.
+    """
     source = graph.source(addend, TABLE_MOVES)
     node = graph.made_by.get(source)
-    if node is not None and node.op_type == "Concat":  # [CLS] has its own row in a tensor of its own.
+    # [CLS] has its own row in a tensor of its own.
+    if node is not None and node.op_type == "Concat":
         parts = [graph.source(name, TABLE_MOVES) for name in node.input]
         longer = [name for name in parts if math.prod(graph.shape(name)[:-1]) > 1]
-        source = longer[0] if len(longer) == 1 and all(name in graph.tensors for name in parts) else source
+        source = (
+            longer[0]
+            if len(longer) == 1 and all(name in graph.tensors for name in parts)
+            else source
+        )
     elif node is not None and node.op_type == "Gather":
-        source = graph.source(node.input[0]) if meaning(graph, node.input[1]) == "positions" else source
+        source = (
+            graph.source(node.input[0]) if meaning(graph, node.input[1]) == "positions" else source
+        )
     shape = graph.shape(source)
     fits = len(shape) > 1 and shape[-1] == width and math.prod(shape[:-1]) > 1
     return source if fits else None
@@ -134,14 +192,20 @@ def _by_position(graph: Graph) -> Iterator[str]:
         if node.op_type in SUMS:
             for name in node.input:
                 made = graph.made_by.get(graph.source(name))
-                if made is not None and made.op_type == "Gather" and meaning(graph, made.input[1]) == "positions":
+                if (
+                    made is not None
+                    and made.op_type == "Gather"
+                    and meaning(graph, made.input[1]) == "positions"
+                ):
                     source = graph.source(made.input[0])
                     if len(graph.shape(source)) == 2:
                         yield source
 
 
 def _has_different_rows(read: Read, name: str) -> bool:
-    """Whether there are rows that differ, unlike those of one type of tokens; a table that cannot be read has none."""
+    """Whether there are rows that differ, unlike those of one type of tokens; a table that cannot
+    be read has none.
+    """
     try:
         values = read(name)
     except RowError:

@@ -1,4 +1,6 @@
-"""Biases of windows of patches, which exporters unfold from a table by offset to every pair of patches."""
+"""Biases of windows of patches, which exporters unfold from a table by offset to every pair of
+patches.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -16,21 +18,27 @@ from generator.numerics.arrays import Array, Floats
 LARGEST = 64  # Patches per side.
 ROLE = "as the tensor added before a Softmax that depends only on the offset in a square of patches"
 UNFOLDED = (
-    "The file stores a number for each head and each of the {pairs:,} pairs of patches in a window. "
-    "Pairs with the same offset have the same number. The shape and values given here are those of the table by offset."
+    "The file stores a number for each head and each of the {pairs:,} pairs of patches in a window."
+    " Pairs with the same offset have the same number. The shape and values given here are those of"
+    " the table by offset."
 )
 
 Read = Callable[[str], Floats]
 
 
 def window_biases(graph: Graph, read: Read) -> Iterator[Place]:
-    """The bias of every layer with one for all pairs of patches of a window: (1, n_heads, n_patches, n_patches).
+    """The bias of every layer with one for all pairs of patches of a window: (1, n_heads,
+    n_patches, n_patches).
 
     read: the values of a tensor
     """
     scopes: defaultdict[str, set[str]] = defaultdict(set)
     for softmax in (node for node in graph.nodes if node.op_type == "Softmax"):
-        names = {name for name in map(graph.source, logit_addends(graph, softmax.input[0])) if _side(graph, name)}
+        names = {
+            name
+            for name in map(graph.source, logit_addends(graph, softmax.input[0]))
+            if _side(graph, name)
+        }
         found = [name for name in names if _is_by_offset(read(name), _side(graph, name))]
         if len(found) == 1:
             scopes[found[0]].add(scope_of(softmax.output[0]))
@@ -40,13 +48,17 @@ def window_biases(graph: Graph, read: Read) -> Iterator[Place]:
 
 
 def as_table(tensor: StoredTensor) -> StoredTensor:
-    """The tensor of all pairs of patches as the table by offset, query minus key, row by row: (n_offsets, n_heads)."""
+    """The tensor of all pairs of patches as the table by offset, query minus key, row by row:
+    (n_offsets, n_heads).
+    """
     n_heads, n_patches, _ = tensor.header.shape[-3:]
     side = isqrt(n_patches)
 
     def decode(data: bytes | memoryview, shape: tuple[int, ...]) -> Floats:
         pairs = tensor.decode(data, tensor.header.shape)
-        return np.asarray(_first_of_offset(pairs.reshape(n_heads, n_patches, n_patches), side).reshape(shape))
+        return np.asarray(
+            _first_of_offset(pairs.reshape(n_heads, n_patches, n_patches), side).reshape(shape)
+        )
 
     header = replace(tensor.header, shape=((2 * side - 1) ** 2, n_heads))
     notes = (UNFOLDED.format(pairs=n_patches**2),)
@@ -56,7 +68,12 @@ def as_table(tensor: StoredTensor) -> StoredTensor:
 def _side(graph: Graph, name: str) -> int:
     """Patches per side of a window by the shape of a tensor; 0 for another one."""
     shape = graph.shape(name)
-    if len(shape) not in (3, 4) or shape[:-3] not in ((), (1,)) or shape[-1] != shape[-2] or shape[-3] < 2:
+    if (
+        len(shape) not in (3, 4)
+        or shape[:-3] not in ((), (1,))
+        or shape[-1] != shape[-2]
+        or shape[-3] < 2
+    ):
         return 0
     side = isqrt(shape[-1])
     is_square = side * side == shape[-1] and 2 <= side <= LARGEST
@@ -66,18 +83,26 @@ def _side(graph: Graph, name: str) -> int:
 def _offsets(side: int) -> Array:
     """Index of the offset of each pair, query by key, counted as in Swin: (side², side²)."""
     patch = np.arange(side * side)
-    down, across = (part[:, None] - part[None, :] + side - 1 for part in (patch // side, patch % side))
+    down, across = (
+        part[:, None] - part[None, :] + side - 1 for part in (patch // side, patch % side)
+    )
     return np.asarray(down * (2 * side - 1) + across)
 
 
 def _first_of_offset(pairs: Floats, side: int) -> Floats:
-    """The value of the first pair of each offset: (n_offsets, n_heads); pairs: (n_heads, side², side²)."""
+    """The value of the first pair of each offset: (n_offsets, n_heads); pairs: (n_heads, side²,
+    side²).
+    """
     _, first = np.unique(_offsets(side), return_index=True)
     return np.asarray(pairs.reshape(len(pairs), -1)[:, first].T)
 
 
 def _is_by_offset(values: Floats, side: int) -> bool:
-    """Whether all pairs of one offset have exactly the same values, and not so in a line in place of a square."""
+    """Whether all pairs of one offset have exactly the same values, and not so in a line in place
+    of a square.
+    """
     pairs = values.reshape(-1, side * side, side * side)
     is_of_line = np.array_equal(pairs[:, 1:, 1:], pairs[:, :-1, :-1])
-    return not is_of_line and np.array_equal(_first_of_offset(pairs, side)[_offsets(side)], np.moveaxis(pairs, 0, -1))
+    return not is_of_line and np.array_equal(
+        _first_of_offset(pairs, side)[_offsets(side)], np.moveaxis(pairs, 0, -1)
+    )
