@@ -5,6 +5,7 @@ analysis.
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -87,6 +88,11 @@ class Planted:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Path.touch, (self.marker,)
+
+
+def flowing(text: str) -> str:
+    """``text`` as a reader sees it: of white space, one space, and none between cells."""
+    return re.sub(r"(?<=</t[dh]>) (?=<t[dh])", "", " ".join(text.split()))
 
 
 def found_by(scheme: Scheme, files: Files) -> list[Encoding[Form]]:

@@ -35,7 +35,7 @@ class Metric(Record):
 
 
 class Unmeasured(Record):
-    """An encoding of the family's code in transformers, with numbers in weights that were not read."""
+    """An encoding in the family's code in transformers, and in weights that were not read."""
 
     key: str = Field(description=OF_SCHEME)
     part: str = Field(description="The part of the model that it serves.")

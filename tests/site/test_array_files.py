@@ -14,6 +14,7 @@ from generator.numerics.arrays import Array
 from generator.site import array_files
 from generator.site.array_files import archive
 from tests.site.test_comparing import outcome, page, rendered, table
+from tests.support import flowing
 
 rng = np.random.default_rng(0)
 
@@ -84,7 +85,7 @@ def test_the_page_of_a_large_table_says_that_the_file_may_have_a_part_of_it(
     )
     assert (
         "every <em>k</em>-th row of large arrays"
-        in rendered(page("checkpoint", replace(small, readings=(large,))))
+        in flowing(rendered(page("checkpoint", replace(small, readings=(large,)))))
     ) == says_so
 
 

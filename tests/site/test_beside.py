@@ -10,7 +10,7 @@ import pytest
 from generator.contracts import Atlas, PageKind, Tree, discovery
 from generator.pipeline import evaluate
 from generator.site import compare_data, pages, render
-from tests.support import checkpoint, save_folder
+from tests.support import checkpoint, flowing, save_folder
 
 SIZES: dict[str, Any] = {
     "hidden_size": 16,
@@ -66,7 +66,7 @@ def test_the_facts_of_a_page_name_sinks_in_a_row_of_their_own(tree: Tree) -> Non
     assert "schemes/rotary.html" in telling
     assert "schemes/sink.html" not in telling
     assert "schemes/sink.html" in beside
-    assert "encodes position (Rotary):" in page
+    assert "encodes position (Rotary):" in flowing(page)
 
 
 def test_sinks_alone_are_no_position_encoding(atlas: Atlas, tree: Tree) -> None:

@@ -63,9 +63,11 @@ ACTIVE = re.compile(r"[&%#_$~^\\{}]")
 
 
 def printed(text: str) -> str:
-    """``text`` as TeX prints it. Fails where a character would act instead."""
+    """``text`` as TeX prints it, without its ends of lines. Fails where a character would act
+    instead.
+    """
     assert not ACTIVE.search(COMMAND.sub("", text)), text
-    return COMMAND.sub(lambda command: PRINTED[command[0]], text)
+    return " ".join(COMMAND.sub(lambda command: PRINTED[command[0]], text).split())
 
 
 def braced(text: str, start: int) -> int:

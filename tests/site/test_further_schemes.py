@@ -9,13 +9,14 @@ import pytest
 from generator.contracts.published import VERSIONS
 from generator.pipeline.evaluate import all_schemes
 from generator.resources import ROOT
+from tests.support import flowing
 
 PAGE = (ROOT / "site_src/learn/further-schemes.md").read_text(encoding="utf-8")
 ROW = re.compile(
     r"- \*\*(?P<name>[^*]+)\*\* \((?P<learned>[^)]*(learned)[^)]*)\)\. (?P<differs>[A-Z].+\.)"
     r" (?P<source>[A-Z].+ \d{4}, \[arXiv .+\)\.)"
 )
-ROWS = [line for line in PAGE.splitlines() if line.startswith("- ")]
+ROWS = [flowing(row) for row in re.findall(r"^- (?:.+\n?)+?(?=^- |\n|\Z)", PAGE, re.MULTILINE)]
 NAMES = [row.split("**")[1] for row in ROWS]
 
 

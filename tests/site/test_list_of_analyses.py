@@ -8,6 +8,7 @@ from generator.contracts import Atlas, Metric, Outcome, Result
 from generator.pipeline.evaluate import all_analyses, all_schemes
 from generator.site.pages import analysis as page_kind
 from tests.site.test_comparing import outcome, rendered, table
+from tests.support import flowing
 
 FIRST = replace(all_analyses()[0], headlines=())
 
@@ -37,7 +38,7 @@ def answer(*values: float | None) -> str:
         ),
         "html.parser",
     )
-    return " ".join(found.get_text() for found in html.select(".pa-answer"))
+    return flowing(" ".join(found.get_text() for found in html.select(".pa-answer")))
 
 
 def test_the_answer_names_the_two_extremes() -> None:

@@ -8,6 +8,7 @@ from bs4 import BeautifulSoup
 from generator.contracts import Atlas, Outcome
 from generator.site.pages import scheme as page_kind
 from tests.site.test_comparing import ANALYSES, NOTHING, SCHEMES, outcome, rendered, table
+from tests.support import flowing
 
 APART = "Also in attention"
 
@@ -26,7 +27,7 @@ def card(title: str, *outcomes: Outcome) -> str:
     """The text of the card of a scheme."""
     cards = [found for section in sections(*outcomes).values() for found in section.select("li")]
     [text] = [
-        found.get_text(" ", strip=True)
+        flowing(found.get_text(" ", strip=True))
         for found in cards
         if found.select("strong")[0].get_text() == title
     ]

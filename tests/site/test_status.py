@@ -8,7 +8,7 @@ from generator.contracts import Atlas, EncodingRecord, Outcome, Page, Provenance
 from generator.pipeline import evaluate
 from generator.site import render
 from generator.site.pages import front, status
-from tests.support import checkpoint
+from tests.support import checkpoint, flowing
 
 LINE = "2 of 3 listed checkpoints could not be read in this build: [Status](status.md)."
 NONE = (
@@ -49,11 +49,11 @@ def rendered(pages: list[Page], *outcomes: Outcome) -> str:
 
 
 def text_of_status(*outcomes: Outcome) -> str:
-    return rendered(status.pages(atlas_of(*outcomes)), *outcomes)
+    return flowing(rendered(status.pages(atlas_of(*outcomes)), *outcomes))
 
 
 def text_of_front(*outcomes: Outcome) -> str:
-    return rendered(front.pages(atlas_of(*outcomes)), *outcomes)
+    return flowing(rendered(front.pages(atlas_of(*outcomes)), *outcomes))
 
 
 def test_every_row_has_its_place_those_that_failed_first() -> None:
@@ -83,7 +83,7 @@ def test_the_numbers_of_rows_are_given_for_each_state() -> None:
 
 
 def test_a_status_without_rows_has_no_section() -> None:
-    assert text_of_status(READ).count("\n## ") == 1
+    assert text_of_status(READ).count(" ## ") == 1
 
 
 def test_every_row_of_a_long_list_is_on_one_of_the_pages() -> None:

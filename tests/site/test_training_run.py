@@ -9,6 +9,7 @@ from generator.pipeline import evaluate
 from generator.site import render, run_findings
 from generator.site.pages import training_run
 from tests.site.test_page_sizes import MOST_BYTES
+from tests.support import flowing
 
 STEPS = (0, 10, 20, 30)
 
@@ -157,7 +158,7 @@ def test_markup_in_a_run_is_shown_as_it_is() -> None:
 def test_an_unknown_scheme_is_named_and_not_linked() -> None:
     run, _ = run_with((1.0, 2.0, 3.0, 4.0))
     text = text_of(replace(run, encodings=(replace(run.encodings[0], scheme="unheard"),)))
-    assert "unheard, encoder" in text
+    assert "unheard, encoder" in flowing(text)
     assert "schemes/unheard" not in text
 
 
@@ -210,7 +211,7 @@ def test_a_run_of_one_checkpoint_has_its_page() -> None:
             encodings=(replace(run.encodings[0], kernel=((1.0, 0.5, 0.2),), metrics=()),),
         )
     )
-    assert "1 checkpoint of one model" in text
+    assert "1 checkpoint of one model" in flowing(text)
 
 
 def test_several_runs_have_a_list() -> None:
