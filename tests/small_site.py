@@ -11,7 +11,8 @@ import numpy as np
 from generator.contracts import Atlas, Outcome, PageKind, Reading, discovery
 from generator.encodings import PositionTable
 from generator.pipeline import evaluate, families
-from generator.site import mkdocs_build, pages, render, write
+from generator.site import pages, render, write
+from generator.site.html import mkdocs_build
 from generator.site.materials import OURS
 from tests.built import ROOT
 from tests.support import checkpoint

@@ -13,7 +13,7 @@ import pytest
 
 from generator.encodings import PositionTable
 from generator.pipeline.evaluate import all_schemes
-from generator.site.minify import compact
+from generator.site.html.minify import compact
 from tests import links
 from tests.built import ROOT, begin, build, contents
 from tests.synthetic import BUCKETS, ROTATION, TABLE, write_folder, write_list

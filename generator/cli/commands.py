@@ -37,7 +37,9 @@ from generator.pipeline import (
 from generator.pipeline.executor import Executor, Executors
 from generator.pipeline.inspect import inspect as inspect_task
 from generator.resources import PACKAGE, ROOT
-from generator.site import data_files, materials, mkdocs_build, section, write
+from generator.site import materials, section, write
+from generator.site.data import files as data_files
+from generator.site.html import mkdocs_build
 from generator.site.pages import checked
 from generator.text import plural
 

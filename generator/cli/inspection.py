@@ -11,7 +11,7 @@ from generator.cli.terminal import Terminal
 from generator.contracts import EncodingRecord, Scheme
 from generator.figures.style import SERIES
 from generator.pipeline.inspect import Inspected
-from generator.site.layer_strips import LayerGroup, LayerStrip, described, layer_strips
+from generator.site.pictures.layer_strips import LayerGroup, LayerStrip, described, layer_strips
 from generator.text import visible
 
 MOST_UNMEASURED = 6  # encodings that are listed of those whose numbers were not read

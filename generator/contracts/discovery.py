@@ -1,5 +1,6 @@
 """Discovery of extensions by listing their package."""
 
+from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
@@ -10,13 +11,18 @@ Record = TypeVar("Record")
 
 def load(package: ModuleType, record: type[Record]) -> tuple[Record, ...]:
     """The instance of ``record`` that each module of ``package`` defines, sorted by ``order`` where
-    the record has it.
+    the record has it. A package is listed once in a process.
 
     errors: TypeError when a module defines none or several
     """
-    names = sorted(module.name for module in iter_modules(package.__path__))
-    records = [_only(import_module(f"{package.__name__}.{name}"), record) for name in names]
+    records = [_only(module, record) for module in _modules(package)]
     return tuple(sorted(records, key=lambda item: getattr(item, "order", 0)))
+
+
+@cache
+def _modules(package: ModuleType) -> tuple[ModuleType, ...]:
+    names = sorted(module.name for module in iter_modules(package.__path__))
+    return tuple(import_module(f"{package.__name__}.{name}") for name in names)
 
 
 def _only(module: ModuleType, record: type[Record]) -> Record:

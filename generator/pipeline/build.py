@@ -25,7 +25,8 @@ from generator.pipeline import (
 from generator.pipeline.artifact_cache import ArtifactCache
 from generator.pipeline.executor import Executor, Executors
 from generator.pipeline.result_store import ResultStore
-from generator.site import mkdocs_build, pages, render, write
+from generator.site import pages, render, write
+from generator.site.html import mkdocs_build
 from generator.site.materials import OURS, Materials
 
 THEME = "theme"  # A folder of templates: those of mkdocs, from which HTML is made.

@@ -8,7 +8,7 @@ from pathlib import Path
 from generator.contracts import Atlas, Maker, Release
 from generator.errors import RefusedError
 from generator.history import releases
-from generator.site import data_files
+from generator.site.data import files as data_files
 
 FOLDER = "history"
 MOST_LOST = 1 / 3  # of the checkpoints of the former site

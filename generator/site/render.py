@@ -14,20 +14,16 @@ from generator import PROGRAM
 from generator.cache.lazy import LazyMapping
 from generator.contracts import Atlas, Figure, Maker, Outcome, Page
 from generator.figures import output
-from generator.site import (
-    colormaps,
-    compare_data,
-    data_files,
-    dataset,
-    escape,
-    feed,
-    figure_scripts,
-    lesson_data,
-)
-from generator.site.formulas import formula
+from generator.site.compare import data as compare_data
+from generator.site.data import dataset, feed, figure_scripts
+from generator.site.data import files as data_files
+from generator.site.data import lesson as lesson_data
+from generator.site.html import escape
+from generator.site.html.formulas import formula
 from generator.site.materials import OURS, Materials
 from generator.site.pages.map import LEVELS
-from generator.site.value_strips import PATH, strips, values_of
+from generator.site.pictures import colormaps
+from generator.site.pictures.value_strips import PATH, strips, values_of
 from generator.text import number
 
 # What draws live figures: in parts, and on the site.

@@ -71,7 +71,7 @@ ORDINARY = {
     ("generator.history.releases", "status"): "a member of atlas.json",
     ("generator.history.words", "status"): "a member of atlas.json",
     ("generator.history.words", "none"): "a value that is not there",
-    ("generator.site.data_files", "rotation"): "a member of the layer map in atlas.json",
+    ("generator.site.data.files", "rotation"): "a member of the layer map in atlas.json",
     ("generator.checkpoints.model.layers", "convolution"): "a way of mixing positions",
     ("generator.contracts.layer_map", "convolution"): "a way of mixing positions",
     ("generator.contracts.layer_map", "none"): "a layer that mixes no positions",
@@ -83,23 +83,23 @@ ORDINARY = {
     ("generator.schemes.rotary", "alibi"): "a key of config.json",
     ("generator.schemes.rotary", "axial"): "a value in config.json",
     ("generator.schemes.rotary", "sinusoidal"): "a value in config.json",
-    ("generator.site.data_schema", "checkpoint"): "the heading of a column",
-    ("generator.site.data_files", "scaling"): "a parameter in atlas.json",
-    ("generator.site.lesson_data", "scaling"): "a parameter of a rotation",
-    ("generator.site.data_files", "scheme"): "a member of an encoding in atlas.json",
-    ("generator.site.data_schema", "scheme"): "the heading of a column",
-    ("generator.site.data_files", "status"): "a member of a checkpoint in atlas.json",
+    ("generator.site.data.schema", "checkpoint"): "the heading of a column",
+    ("generator.site.data.files", "scaling"): "a parameter in atlas.json",
+    ("generator.site.data.lesson", "scaling"): "a parameter of a rotation",
+    ("generator.site.data.files", "scheme"): "a member of an encoding in atlas.json",
+    ("generator.site.data.schema", "scheme"): "the heading of a column",
+    ("generator.site.data.files", "status"): "a member of a checkpoint in atlas.json",
     ("generator.pipeline.families", "scheme"): "a member of an encoding in families.json",
     ("generator.site.pages.model_types", "scheme"): "a member of an encoding in families.json",
-    ("generator.site.layer_strips", "scaling"): "a parameter in atlas.json",
+    ("generator.site.pictures.layer_strips", "scaling"): "a parameter in atlas.json",
     ("generator.site.pages.training_run", "run"): "a name in its template",
     ("generator.site.pages.training_run", "unread"): "a name in its template",
     **{
-        ("generator.site.run_data", key): "a member of a run in atlas.json"
+        ("generator.site.runs.data", key): "a member of a run in atlas.json"
         for key in ("scheme", "status", "unread")
     },
-    ("generator.site.layer_strips", "convolution"): "a way of mixing positions",
-    ("generator.site.layer_strips", "none"): "a layer that mixes no positions",
+    ("generator.site.pictures.layer_strips", "convolution"): "a way of mixing positions",
+    ("generator.site.pictures.layer_strips", "none"): "a layer that mixes no positions",
 }
 
 # Words that are spelt like a model family and do not mean it.

@@ -29,7 +29,7 @@ from generator.encodings import Form, PositionTable
 from generator.numerics.arrays import frozen
 from generator.pipeline import precomputed
 from generator.pipeline.evaluate import all_analyses, all_schemes, find
-from generator.site.escape import literal
+from generator.site.html.escape import literal
 from generator.site.pages import checked
 from tests.site.test_comparing import rendered
 from tests.support import LABELS, checkpoint

@@ -12,8 +12,8 @@ from matplotlib.colors import to_hex
 
 from generator.figures.style import DARK, INK, MUTED, PAPER, REFERENCE, SEQUENTIAL, SERIES, STOPS
 from generator.numerics.arrays import Floats
-from generator.site import colormaps
 from generator.site.pages.map import LEVELS
+from generator.site.pictures import colormaps
 from tests.built import ROOT
 
 # Linear RGB as seen with colour blindness: Machado, Oliveira and Fernandes 2009, table 1, severity

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from generator.site import mkdocs_build, write
+from generator.site import write
+from generator.site.html import mkdocs_build
 
 
 def _copied(settings: Sequence[Path], docs: Path, site: Path, date: int | None) -> None:

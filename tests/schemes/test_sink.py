@@ -7,8 +7,7 @@ import pytest
 from generator.encodings import Sinks
 from generator.encodings.attention import sink_share
 from generator.errors import RowError
-from generator.schemes.sink import find
-from generator.schemes.sink.families import SINKS
+from generator.schemes.sink import SINKS, find
 from tests.support import DictFiles, form_of
 
 NAMES = ("sinks", "learnable_sink_param", "attn_sink", "attention_sink_bias", "softmax_offset")

@@ -7,7 +7,8 @@ from bs4 import BeautifulSoup
 from PIL import Image
 
 from generator.errors import RefusedError
-from generator.site import mkdocs_build, write
+from generator.site import write
+from generator.site.html import mkdocs_build
 from generator.site.materials import OURS, SETTINGS
 from tests.site.test_navigation import TABS
 

@@ -9,7 +9,8 @@ import pytest
 
 from generator.contracts import Atlas, PageKind, Tree, discovery
 from generator.pipeline import evaluate
-from generator.site import compare_data, pages, render
+from generator.site import pages, render
+from generator.site.compare import data as compare_data
 from tests.support import checkpoint, flowing, save_folder
 
 SIZES: dict[str, Any] = {

@@ -13,8 +13,9 @@ from PIL import Image, ImageColor
 
 from generator.contracts import Atlas, Metric, PageKind, Tree, discovery
 from generator.pipeline import evaluate
-from generator.site import cards, pages, render
-from generator.site.card_drawing import GROUND, MARGIN, SIZE, VALUES, Content, encode
+from generator.site import pages, render
+from generator.site.pictures import cards
+from generator.site.pictures.card_drawing import GROUND, MARGIN, SIZE, VALUES, Content, encode
 from tests.site.test_escape import NASTY
 from tests.support import checkpoint
 from tests.synthetic import BUCKETS, NOTHING, TABLE, write_folder

@@ -26,8 +26,8 @@ from generator.figures.packing import ALPHABET, STEPS, Layout, pack
 from generator.numerics.arrays import Array, Floats, frozen
 from generator.numerics.similarity import shape
 from generator.pipeline.evaluate import all_analyses
-from generator.site import compare_data
-from generator.site.compare_kernels import BLOCKS, MOST_ENTRIES, POSITIONS, kernels, windows
+from generator.site.compare import data as compare_data
+from generator.site.compare.kernels import BLOCKS, MOST_ENTRIES, POSITIONS, kernels, windows
 from tests.analyses.test_all import result_of
 from tests.forms import FORMS
 from tests.support import checkpoint

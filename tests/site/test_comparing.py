@@ -29,7 +29,7 @@ from generator.figures.output import encode
 from generator.numerics.arrays import frozen
 from generator.pipeline import evaluate
 from generator.site import pages
-from generator.site.escape import literal
+from generator.site.html.escape import literal
 from generator.site.materials import OURS
 from generator.site.render import environment_of
 from tests.support import checkpoint, flowing, save_folder, subject

@@ -16,8 +16,10 @@ from generator.contracts import Atlas
 from generator.history import releases
 from generator.pipeline import families
 from generator.resources import ROOT
-from generator.site import data_files, data_schema, run_data
+from generator.site.data import files as data_files
+from generator.site.data import schema as data_schema
 from generator.site.pages import guide
+from generator.site.runs import data as run_data
 from tests.forms import FORMS
 from tests.small_site import small_atlas
 

@@ -14,7 +14,7 @@ from jinja2 import nodes
 from markupsafe import Markup
 from mkdocs.utils.yaml import yaml_load
 
-from generator.site.escape import finalize, literal
+from generator.site.html.escape import finalize, literal
 from generator.site.render import environment_of
 from generator.text import number
 from tests.built import ROOT

@@ -15,8 +15,8 @@ from math_core import LatexError
 from playwright.sync_api import Page
 
 from generator.resources import ROOT
-from generator.site.formulas import formula
-from generator.site.minify import compact
+from generator.site.html.formulas import formula
+from generator.site.html.minify import compact
 
 FORMULA = re.compile(r"\{% filter formula %\}(.*?)\{% endfilter %\}", re.DOTALL)
 FORMULAS = {

@@ -14,8 +14,9 @@ from generator import __version__
 from generator.contracts import Atlas, PageKind, Release, discovery
 from generator.pipeline import evaluate
 from generator.resources import ROOT
-from generator.site import dataset, pages, render
-from generator.site.escape import tex
+from generator.site import pages, render
+from generator.site.data import dataset
+from generator.site.html.escape import tex
 from tests.site.test_status import atlas_of
 from tests.support import checkpoint
 from tests.synthetic import BUCKETS, TABLE, write_folder

@@ -30,7 +30,8 @@ from generator.history import changes
 from generator.numerics import linear_probes
 from generator.pipeline import evaluate, local_pool
 from generator.resources import PACKAGE, ROOT
-from generator.site import mkdocs_build, schema_words
+from generator.site.data import schema_words
+from generator.site.html import mkdocs_build
 from generator.site.pages import guide
 from generator.site.render import environment_of
 from tests.site.test_comparing import rendered

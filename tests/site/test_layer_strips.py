@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from generator.contracts import EncodingRecord, Layer, Provenance
 from generator.pipeline.evaluate import all_schemes
-from generator.site.layer_strips import layer_strips
+from generator.site.pictures.layer_strips import layer_strips
 
 SLIDING = Layer(
     "decoder", "decoder", 0, "sliding attention", ("sliding",), 511, 0, ("decoder-rotary",)

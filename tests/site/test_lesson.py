@@ -11,7 +11,8 @@ from generator.contracts import Encoding, InputLayer, Page, Provenance, Result, 
 from generator.encodings import PositionTable
 from generator.numerics.arrays import Floats, frozen
 from generator.pipeline import evaluate
-from generator.site import lesson_data, render
+from generator.site import render
+from generator.site.data import lesson as lesson_data
 from generator.site.pages import lesson
 from tests.site.test_status import atlas_of
 from tests.support import checkpoint

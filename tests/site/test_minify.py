@@ -5,8 +5,8 @@ from bs4 import BeautifulSoup
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generator.site.escape import literal
-from generator.site.minify import compact
+from generator.site.html.escape import literal
+from generator.site.html.minify import compact
 from tests.site.test_escape import NASTY, TEXT
 
 # HTML before and after minification.

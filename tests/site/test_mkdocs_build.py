@@ -8,7 +8,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from generator.errors import RefusedError
-from generator.site import mkdocs_build
+from generator.site.html import mkdocs_build
 from tests.built import contents
 from tests.inline import run
 from tests.synthetic import BROKEN, NOTHING, write_folder, write_list

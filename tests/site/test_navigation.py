@@ -12,7 +12,8 @@ from jinja2 import Environment, nodes
 from mkdocs.utils.yaml import yaml_load
 
 from generator.resources import ROOT
-from generator.site import mkdocs_build, write
+from generator.site import write
+from generator.site.html import mkdocs_build
 from generator.site.materials import OURS
 
 

@@ -13,7 +13,8 @@ from generator.encodings import sinusoid
 from generator.figures import output
 from generator.numerics.arrays import Floats
 from generator.pipeline import evaluate
-from generator.site import mkdocs_build, pages, render, write
+from generator.site import pages, render, write
+from generator.site.html import mkdocs_build
 from generator.site.materials import OURS
 from tests.built import ROOT
 from tests.support import checkpoint, save_folder

@@ -6,7 +6,7 @@ import hashlib
 import pytest
 from bs4 import BeautifulSoup
 
-from generator.site.policy import with_policy, with_relations
+from generator.site.html.policy import with_policy, with_relations
 
 POLICY = "default-src 'self'; script-src 'self'; object-src 'none'"
 HEAD = (

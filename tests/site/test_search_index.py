@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from generator.site import search_index
+from generator.site.data import search_index
 from tests.synthetic import write_folder
 
 ENTRIES = [

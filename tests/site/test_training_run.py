@@ -6,8 +6,9 @@ import pytest
 
 from generator.contracts import Atlas, Run, RunEncoding, RunMember, RunMetric
 from generator.pipeline import evaluate
-from generator.site import render, run_findings
+from generator.site import render
 from generator.site.pages import training_run
+from generator.site.runs import findings as run_findings
 from tests.site.test_page_sizes import MOST_BYTES
 from tests.support import flowing
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from generator.contracts import EncodingRecord, Outcome, Provenance
-from generator.site.escape import literal
+from generator.site.html.escape import literal
 from tests.site.test_comparing import every_page, outcome, page, rendered, table
 from tests.support import checkpoint
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generator.contracts import Metric
-from generator.site.value_strips import MARGIN, WIDTH, standing, strips
+from generator.site.pictures.value_strips import MARGIN, WIDTH, standing, strips
 
 KEY = ("analysis", "key")
 

@@ -15,13 +15,25 @@ from generator.contracts import Claimed, Encoding, Files, ModelConfig, Numbers, 
 from generator.encodings import Form
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
-from generator.schemes.learned.families import NOTES, TABLE_IGNORED
 from generator.schemes.learned.patch_tables import as_encoding as of_patches
 from generator.schemes.learned.patch_tables import patch_tables
 from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+# Published with the table alone; transformers ignores it and adds ALiBi.
+TABLE_IGNORED = frozenset({"mpt"})
+NOTES = {
+    "bros": (
+        "Queries are also multiplied with sinusoids of the differences between word boxes, after a"
+        " learned projection. These are not shown."
+    ),
+    "perceiver": (
+        "In this family, a decoder table holds the decoder's queries, one for each output position."
+        " An input table is added to text vectors and concatenated to image vectors."
+    ),
+}
 
 
 def find(files: Files) -> list[Encoding[Form]]:

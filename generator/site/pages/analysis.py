@@ -19,9 +19,9 @@ from generator.contracts import (
     Reading,
 )
 from generator.figures.style import SERIES
-from generator.site import cards
-from generator.site.distinct import distinct
 from generator.site.outline import STAGES, addresses_of
+from generator.site.pictures import cards
+from generator.site.pictures.distinct import distinct
 from generator.text import significant
 
 Member = tuple[Outcome, Reading]

@@ -10,7 +10,7 @@ from itertools import accumulate, groupby
 from generator.contracts import Atlas, Outcome, Page, PageKind, Reading, Scheme
 from generator.site.headlines import DIGITS, NOTHING, Column, columns_of, place
 from generator.site.outline import addresses_of
-from generator.site.value_strips import Values, values_of
+from generator.site.pictures.value_strips import Values, values_of
 
 PAGE_WEIGHT = 120  # of the rows of one page, which then stays below 60 kB
 ROW_WEIGHT, OTHER_WEIGHT = 3, 1  # of an encoding, and of a checkpoint without one

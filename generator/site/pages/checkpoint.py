@@ -28,12 +28,12 @@ from generator.contracts import (
     names,
     paper_address,
 )
-from generator.site import cards
-from generator.site.array_files import MOST_OF_ARRAY
+from generator.site.data.arrays import MOST_OF_ARRAY
 from generator.site.headlines import NOTHING, Column, columns_of, common, place
-from generator.site.layer_strips import layer_strips
 from generator.site.outline import STAGES, Outline, anchor
-from generator.site.value_strips import Standing, standing, values_of
+from generator.site.pictures import cards
+from generator.site.pictures.layer_strips import layer_strips
+from generator.site.pictures.value_strips import Standing, standing, values_of
 
 MOST_MODULES = 48
 MOST_UNMEASURED = 6  # encodings of one scheme whose numbers were not read

@@ -8,8 +8,8 @@ from math import ceil
 from typing import Any
 
 from generator.contracts import Analysis, Atlas, Figure, Outcome, Page, PageKind, Reading
-from generator.site.distinct import distinct
-from generator.site.presets import presets
+from generator.site.compare.presets import presets
+from generator.site.pictures.distinct import distinct
 
 Member = tuple[Outcome, Reading]
 Pair = tuple[Member, Member, tuple[Figure, ...]]

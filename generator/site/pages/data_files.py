@@ -5,7 +5,7 @@ of every array and metric.
 from markupsafe import Markup
 
 from generator.contracts import Analysis, Atlas, Page, PageKind, Result
-from generator.site import dataset
+from generator.site.data import dataset
 
 
 def pages(atlas: Atlas) -> list[Page]:

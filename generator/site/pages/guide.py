@@ -15,8 +15,9 @@ from generator.checkpoints import sources
 from generator.checkpoints.list_file import MOST_BYTES, MOST_DEPTH
 from generator.checkpoints.list_row import BESIDE, row_model
 from generator.contracts import Atlas, Page, PageKind, Source, discovery
-from generator.site import data_schema, schema_words
-from generator.site.escape import literal
+from generator.site.data import schema as data_schema
+from generator.site.data import schema_words
+from generator.site.html.escape import literal
 
 WIDTH = 100  # characters of a line of an example
 RECORDS = (

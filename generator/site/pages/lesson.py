@@ -1,7 +1,7 @@
 """A lesson in five steps, with numbers of the checkpoints of this atlas."""
 
 from generator.contracts import Atlas, Page, PageKind
-from generator.site import lesson_data
+from generator.site.data import lesson as lesson_data
 
 STEPS = (
     ("index", "Order", "Attention alone sees a bag of words"),

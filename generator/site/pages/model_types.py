@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from generator.contracts import Atlas, Json, Mixer, Page, PageKind
-from generator.site.layer_strips import WORDS, described
+from generator.site.pictures.layer_strips import WORDS, described
 
 UNREAD, UNKNOWN, UNTURNED = "not said by the settings", "unknown without weights", "no rotation"
 # Types of layers with attention to all.

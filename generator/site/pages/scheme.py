@@ -16,8 +16,8 @@ from generator.contracts import (
     Results,
     Scheme,
 )
-from generator.site import cards
 from generator.site.outline import addresses_of
+from generator.site.pictures import cards
 from generator.site.ways import way
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from generator.contracts import (
     Scheme,
     paper_address,
 )
-from generator.site.run_data import path_of
-from generator.site.run_figures import of_kernel, of_metrics
-from generator.site.run_findings import change, sentences, unread
+from generator.site.runs.data import path_of
+from generator.site.runs.figures import of_kernel, of_metrics
+from generator.site.runs.findings import change, sentences, unread
 
 MOST_CURVES = 6  # measures that are drawn: those that changed most
 MOST_SENTENCES = 5

@@ -14,10 +14,11 @@ from generator.errors import RowError
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import DIVERGING, SERIES
 from generator.numerics.arrays import Floats, frozen
-from generator.schemes.convolution.families import UNUSED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+UNUSED = frozenset({"wav2vec2-conformer"})  # Their code builds the module and never calls it.
 
 # The weight, or its direction under weight normalisation (arXiv 1602.07868).
 NAME = re.compile(

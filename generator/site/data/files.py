@@ -23,8 +23,9 @@ from generator.contracts import (
 )
 from generator.history import releases
 from generator.numerics.arrays import Array
-from generator.site import data_schema, run_data
-from generator.site.array_files import archive
+from generator.site.data import schema as data_schema
+from generator.site.data.arrays import archive
+from generator.site.runs import data as run_data
 from generator.text import visible
 
 SCHEMA = 2

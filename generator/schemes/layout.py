@@ -15,10 +15,12 @@ from generator.figures.lines import DOTTED
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import ACCENT, DIVERGING, INK, MUTED
 from generator.numerics.arrays import frozen
-from generator.schemes.layout.families import JOINED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+# Concatenate the vectors; others add them up.
+JOINED = frozenset({"layoutlmv2", "layoutxlm", "layoutlmv3", "lilt"})
 
 NAME = re.compile(r"(^|\.)(x|y|h|w|row|col|box)_position_embeddings\.weight$")
 PARTS = {"x": "x", "y": "y", "h": "height", "w": "width", "row": "y", "col": "x", "box": "order"}

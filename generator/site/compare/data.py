@@ -21,9 +21,9 @@ from generator.encodings import Form
 from generator.figures.packing import pack, rounded
 from generator.figures.style import DIVERGING, SEQUENTIAL, SERIES, STOPS
 from generator.numerics.arrays import Floats, thinned
-from generator.site.compare_kernels import POSITIONS, WINDOWS, kernels, windows
+from generator.site.compare.kernels import POSITIONS, WINDOWS, kernels, windows
+from generator.site.compare.sorted_values import sorted_values
 from generator.site.outline import addresses_of
-from generator.site.sorted_values import sorted_values
 
 FOLDER = "data/compare"
 COORDINATES = "coordinates"  # Array (n_positions, 3) of any analysis, drawn as a curve.

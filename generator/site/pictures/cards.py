@@ -9,9 +9,9 @@ from functools import partial
 
 from generator.cache import fingerprint
 from generator.contracts import Analysis, Atlas, Card, Metric, Outcome, Reading, Scheme
-from generator.site import card_drawing
-from generator.site.card_drawing import Content
-from generator.site.value_strips import values_of
+from generator.site.pictures import card_drawing
+from generator.site.pictures.card_drawing import Content
+from generator.site.pictures.value_strips import values_of
 from generator.text import significant
 
 MOST_PICTURES = 4

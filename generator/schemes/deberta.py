@@ -15,10 +15,11 @@ from generator.errors import RowError
 from generator.figures.panels import panels
 from generator.figures.style import MUTED, SERIES
 from generator.numerics.arrays import Array, Floats, frozen
-from generator.schemes.deberta.families import EXACT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+EXACT = frozenset({"deberta"})  # The first version: one vector for each offset, no LayerNorm.
 
 NAME = re.compile(r"(^|\.)rel_embeddings\.weight$")
 LAYER_NORM = "layer_norm"  # Value of norm_rel_ebd.

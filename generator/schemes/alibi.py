@@ -26,11 +26,14 @@ from generator.errors import RowError
 from generator.figures.panels import panels
 from generator.figures.style import SERIES
 from generator.numerics.arrays import Floats, frozen
-from generator.schemes.alibi.families import ALWAYS, ROUNDED
 from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+ALWAYS = frozenset({"bloom"})  # ALiBi without a setting.
+# A bias in bfloat16, and logits that are divided by √d after it is added.
+ROUNDED = frozenset({"falcon"})
 
 MOST_HEADS = 4096
 SHOWN = 128  # offsets in the form; the bias is linear beyond.

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from generator.errors import RefusedError
-from generator.site import search_index
-from generator.site.minify import compact
-from generator.site.policy import with_policy, with_relations
+from generator.site.data import search_index
+from generator.site.html.minify import compact
+from generator.site.html.policy import with_policy, with_relations
 from generator.site.write import fresh
 
 ADDRESS = "SITE_URL"  # Environment variable with the URL of the site.

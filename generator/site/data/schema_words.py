@@ -5,7 +5,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from generator.site.escape import literal
+from generator.site.html.escape import literal
 
 Schema = Mapping[str, Any]
 NAMES = {

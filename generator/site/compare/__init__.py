@@ -1,0 +1,1 @@
+"""What the compare page and the map draw: kernels, ranks and pairs to propose."""

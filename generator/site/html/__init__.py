@@ -1,0 +1,1 @@
+"""From Markdown to HTML: mkdocs, and what keeps its pages safe and small."""
