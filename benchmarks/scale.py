@@ -22,7 +22,7 @@ from generator.checkpoints import list_file
 from generator.contracts import Label, Metric, Result
 from generator.figures.style import series_colour
 from generator.numerics.arrays import Array
-from generator.pipeline import evaluate, keys, versions
+from generator.pipeline import keys, plan, versions
 from generator.pipeline.result_store import ResultStore, packed
 from tests.synthetic import write_list
 
@@ -120,9 +120,7 @@ def _changes(folder: Path, rows: list[dict[str, object]]) -> Iterator[tuple[str,
 
 def _fill(folder: Path) -> None:
     """Store under the key of every checkpoint the outcome of an evaluated one of the same kind."""
-    tasks = evaluate.plan(
-        list_file.load(folder / "checkpoints.yml", evaluate.all_sources()), offline=False
-    )
+    tasks = plan.plan(list_file.load(folder / "checkpoints.yml", plan.all_sources()), offline=False)
     store = ResultStore(folder / "out/store")
     known = keys.Keys(store.drawings, fingerprint.of_file, versions.evaluation())
     by_index = {int(task.checkpoint.title.split()[1]): task for task in tasks}

@@ -15,7 +15,7 @@ import typer
 
 from generator.checkpoints import run_file
 from generator.contracts import Checkpoint, Run
-from generator.pipeline import evaluate, runs
+from generator.pipeline import evaluate, plan, runs
 
 ROOT = Path(__file__).parent.parent
 FOLDER, NUMBERS = ROOT / "runs" / "tiny-gpt", ROOT / "references" / "tiny-gpt.json"
@@ -123,7 +123,7 @@ def measured(folder: Path) -> Run:
     """The numbers of the checkpoints in ``folder``."""
     name = f"{folder.parent.name}/{folder.name}/checkpoint-*"
     row = Checkpoint(folder.name, "folder", name, str(folder / "checkpoint-*"), TITLE)
-    outcomes = [evaluate.evaluate(task) for task in evaluate.plan([row], offline=True)]
+    outcomes = [evaluate.evaluate(task) for task in plan.plan([row], offline=True)]
     _, [run] = runs.split(outcomes, evaluate.all_schemes())
     return run
 

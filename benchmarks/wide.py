@@ -16,7 +16,7 @@ from safetensors.numpy import save_file
 from benchmarks.measured import print_line
 from generator.cache.blobs import BlobCache
 from generator.checkpoints import list_file
-from generator.pipeline import evaluate, local_pool
+from generator.pipeline import evaluate, local_pool, plan
 from generator.pipeline.executor import Executor
 from generator.pipeline.references import References
 from tests.synthetic import write_list
@@ -62,7 +62,7 @@ def study(row: Path) -> tuple[int, int, float, int]:
     """Evaluate the checkpoint of a list: peak memory in bytes beyond what the process had before,
     and in all; processor seconds; metrics.
     """
-    [task] = evaluate.plan(list_file.load(row, evaluate.all_sources()), offline=True)
+    [task] = plan.plan(list_file.load(row, plan.all_sources()), offline=True)
     before, begun = _status("VmRSS"), process_time()
     outcome = evaluate.evaluate(task, References(BlobCache(row.parent / "references")))
     metrics = [

@@ -10,7 +10,7 @@ import numpy as np
 
 from generator.contracts import Atlas, Outcome, PageKind, Reading, discovery
 from generator.encodings import PositionTable
-from generator.pipeline import evaluate, families
+from generator.pipeline import evaluate, families, plan
 from generator.site import pages, render, write
 from generator.site.html import mkdocs_build
 from generator.site.materials import OURS
@@ -38,7 +38,7 @@ def small_atlas(folder: Path) -> Atlas:
         checkpoint(slug=slug, place=str(write_folder(folder / slug, contents)), title=slug)
         for slug, contents in synthetic.items()
     ]
-    outcomes = [evaluate.evaluate(evaluate.Task(row, offline=True)) for row in rows]
+    outcomes = [evaluate.evaluate(plan.Task(row, offline=True)) for row in rows]
     shown = tuple(_with_curves(outcome) for outcome in outcomes)
     by_default = partial(families.table, ("bert", "gemma3", "jamba"))
     return Atlas(

@@ -162,10 +162,10 @@ def test_mkdocs_builds_the_docs_on_its_own(built: Path, tmp_path: Path) -> None:
 def test_the_anatomy_of_real_checkpoints_equals_the_models_own_layer(built: Path) -> None:
     atlas = json.loads((built / "site/data/atlas.json").read_text(encoding="utf-8"))
     metrics = [
-        encoding["metrics"]["anatomy.module_difference"]
+        encoding["metrics"]["anatomy_of_the_input.module_difference"]
         for row in atlas["checkpoints"]
         for encoding in row["encodings"]
-        if "anatomy.module_difference" in encoding["metrics"]
+        if "anatomy_of_the_input.module_difference" in encoding["metrics"]
     ]
     differences = [metric["value"] for metric in metrics if metric["value"] is not None]
     assert len(differences) >= 3  # MiniLM, ALBERT and T5
@@ -178,9 +178,9 @@ def test_cosines_of_a_real_checkpoint_equal_those_of_scikit_learn(built: Path) -
     with np.load(
         built / "site/data/all-minilm-l6-v2/encoder-learned.npz", allow_pickle=False
     ) as arrays:
-        vectors = arrays["table.vectors"]
+        vectors = arrays["whole_table.vectors"]
     script = (
-        built / "site/figures/all-minilm-l6-v2/encoder-learned/cosine_profile-lines.js"
+        built / "site/figures/all-minilm-l6-v2/encoder-learned/similarity_by_distance-lines.js"
     ).read_text(encoding="utf-8")
     marks = json.loads(script.strip().removeprefix("atlas.figure(").removesuffix(");"))["panels"][
         0

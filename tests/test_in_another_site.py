@@ -150,7 +150,7 @@ def test_a_figure_comes_alive_in_the_colours_of_its_section(page: Page, host_add
     page.goto(
         f"{host_address}/atlas/checkpoints/all-minilm-l6-v2/encoder-learned/measure/index.html"
     )
-    figure = page.locator("#encoder-learned-norms-lines")
+    figure = page.locator("#encoder-learned-vector_norms-lines")
     figure.scroll_into_view_if_needed()
     figure.locator(".pa-live canvas").first.wait_for()
     assert page.evaluate("atlas.theme().ink") == "#1c2230"
@@ -161,7 +161,7 @@ def test_a_figure_comes_alive_in_the_colours_of_its_section(page: Page, host_add
     page.goto(str(embedded["src"]))
     page.locator(".pa-live canvas").first.wait_for()
     page.goto(str(page.locator("#source").get_attribute("href")))
-    expect(page.locator("#encoder-learned-norms-lines")).to_be_visible()
+    expect(page.locator("#encoder-learned-vector_norms-lines")).to_be_visible()
 
 
 def test_the_finished_site_can_be_copied_below_the_docs_of_another(

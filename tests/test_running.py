@@ -86,8 +86,8 @@ def test_a_test_has_a_guard_that_leaves_its_process_alive(pytestconfig: pytest.C
 @pytest.mark.parametrize(
     "changed",
     [
-        "generator/analyses/seam.py",
-        "templates/analyses/seam.md.jinja",
+        "generator/analyses/seams.py",
+        "templates/analyses/seams.md.jinja",
         "tests/analyses/test_seam.py",
     ],
 )
@@ -96,7 +96,7 @@ def test_the_tests_of_the_module_that_changed_are_the_nearest(changed: str) -> N
 
 
 def test_a_test_that_imports_a_module_by_way_of_another_is_farther() -> None:
-    found = near.near(["generator/analyses/seam.py"])
+    found = near.near(["generator/analyses/seams.py"])
     assert found.index("tests/analyses/test_seam.py") < found.index("tests/site/test_golden.py")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from generator.checkpoints.list_file import load
 from generator.checkpoints.model.input_layer import EVERYDAY
-from generator.pipeline.evaluate import all_sources
+from generator.pipeline.plan import all_sources
 from generator.resources import ROOT
 
 MOST_WORDS = 20

@@ -30,6 +30,7 @@ from generator.pipeline import (
     families,
     history,
     local_pool,
+    plan,
     precomputed,
     versions,
     worker,
@@ -164,7 +165,7 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
         remote = None if cluster is None else _cluster_workers(dask_pool.scheduler(cluster))
         if into is not None:
             section.check(into, output)
-        checkpoints = list_file.load(config_file, evaluate.all_sources())
+        checkpoints = list_file.load(config_file, plan.all_sources())
         with (
             write.owned(output) as folder,
             progress.reporting(out, len(checkpoints), log) as reporter,
@@ -172,9 +173,9 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
             if published_at is not None:
                 published.bring_releases(published_at, folder / history.FOLDER)
             executors = Executors(partial(local_pool.processes, jobs=jobs), remote)
-            tasks = evaluate.plan(checkpoints, offline)
+            tasks = plan.plan(checkpoints, offline)
             reporter.expect(len(tasks))
-            order = builds.Order(
+            spec = builds.BuildSpec(
                 tasks,
                 folder,
                 materials.beside(config_file.parent),
@@ -182,13 +183,13 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
                 reference.commands(app),
                 allow_shrink,
             )
-            counts = builds.build(order, executors, reporter.report)
+            counts = builds.build(spec, executors, reporter.report)
             if into is not None:
                 section.write_section(
                     folder / "docs",
                     folder / "site",
                     into,
-                    mkdocs_build.address(order.materials.settings),
+                    mkdocs_build.address(spec.materials.settings),
                 )
             summary = reporter.close(counts, output / "site" / "index.html")
         out.print(summary)
@@ -228,7 +229,7 @@ def inspect(
     """
     with _reporting_errors():
         # Of a pattern with *, the last checkpoint.
-        *_, task = evaluate.plan([_checkpoint_at(source, pickle, file, config)], offline=False)
+        *_, task = plan.plan([_checkpoint_at(source, pickle, file, config)], offline=False)
         with local_pool.processes(jobs=1) as executor:
             inspected = _within_limits(executor, inspect_task, task)
         if as_json:
@@ -253,7 +254,7 @@ def check(
     Exit codes: 0 no problem; 1 a row could not be opened; 2 the list is not well formed.
     """
     with _reporting_errors():
-        checkpoints = list_file.load(config_file, evaluate.all_sources())
+        checkpoints = list_file.load(config_file, plan.all_sources())
         if size:
             _print_sizes(checkpoints)
     out.print(f"{config_file}: {len(checkpoints)} checkpoints, no problem found")
@@ -266,7 +267,7 @@ def add(
 ) -> None:
     """Append a repository of the Hub to the list, pinned at its commit."""
     with _reporting_errors():
-        listed = list_file.load(config_file, evaluate.all_sources())
+        listed = list_file.load(config_file, plan.all_sources())
         asked = _checkpoint_at(name, pickle=False, file="", config=None)
         if any(row.place == asked.place and row.source == asked.source for row in listed):
             raise RefusedError(f"{asked.id}: is in {config_file}; expected one that is not")
@@ -289,7 +290,7 @@ def pin(
     run stay.
     """
     with _reporting_errors():
-        list_file.load(config_file, evaluate.all_sources())
+        list_file.load(config_file, plan.all_sources())
         commits = {}
         for index, row in enumerate(list_file.read_rows(config_file)):
             name, revision = (
@@ -431,7 +432,7 @@ def init(
 @app.command(hidden=True)
 def schema() -> None:
     """Write the JSON Schema of the list of checkpoints, for editors."""
-    SCHEMA.write_text(list_row.schema(evaluate.all_sources()), encoding="utf-8")
+    SCHEMA.write_text(list_row.schema(plan.all_sources()), encoding="utf-8")
 
 
 @app.command(hidden=True)
@@ -451,7 +452,7 @@ def _print_sizes(checkpoints: Sequence[Checkpoint]) -> None:
     """Print what a build would read of each row; exit where one could not be opened."""
     total, problems = 0, []
     with local_pool.processes(jobs=1) as executor:
-        for task in evaluate.plan(checkpoints, offline=False):
+        for task in plan.plan(checkpoints, offline=False):
             try:
                 needed = _within_limits(executor, evaluate.needed, task)
             except AtlasError as error:
@@ -466,9 +467,7 @@ def _print_sizes(checkpoints: Sequence[Checkpoint]) -> None:
         raise typer.Exit(FAILED)
 
 
-def _within_limits(
-    executor: Executor, function: Callable[[evaluate.Task], T], task: evaluate.Task
-) -> T:
+def _within_limits(executor: Executor, function: Callable[[plan.Task], T], task: plan.Task) -> T:
     """The result of ``function``, which runs in a process of ``executor``, within the limits of a
     row of a build.
 
@@ -511,9 +510,7 @@ def _checkpoint_at(source: str, pickle: bool, file: str, config: Path | None) ->
         or source.startswith((".", "/", "~"))
         or source.endswith(weights.suffixes())
     )
-    key = next(
-        candidate.key for candidate in evaluate.all_sources() if candidate.is_path == is_path
-    )
+    key = next(candidate.key for candidate in plan.all_sources() if candidate.is_path == is_path)
     name, _, revision = (source, "", "") if is_path else source.partition("@")
     path = str(list_file.expanded(name)) if is_path else name
     settings = "" if config is None else list_file.config_text(config, str(config))
@@ -535,7 +532,7 @@ def _commit(checkpoint: Checkpoint) -> str:
 
     errors: RefusedError when it is no repository, or the Hub does not answer
     """
-    [task] = evaluate.plan([checkpoint], offline=False)
+    [task] = plan.plan([checkpoint], offline=False)
     commit = task.checkpoint.revision or ""
     if revisions.COMMIT.fullmatch(commit):
         return commit

@@ -15,14 +15,15 @@ def load(package: ModuleType, record: type[Record]) -> tuple[Record, ...]:
 
     errors: TypeError when a module defines none or several
     """
-    records = [_only(module, record) for module in _modules(package)]
+    modules = _modules(package.__name__, tuple(package.__path__))
+    records = [_only(module, record) for module in modules]
     return tuple(sorted(records, key=lambda item: getattr(item, "order", 0)))
 
 
 @cache
-def _modules(package: ModuleType) -> tuple[ModuleType, ...]:
-    names = sorted(module.name for module in iter_modules(package.__path__))
-    return tuple(import_module(f"{package.__name__}.{name}") for name in names)
+def _modules(package: str, folders: tuple[str, ...]) -> tuple[ModuleType, ...]:
+    names = sorted(module.name for module in iter_modules(folders))
+    return tuple(import_module(f"{package}.{name}") for name in names)
 
 
 def _only(module: ModuleType, record: type[Record]) -> Record:

@@ -72,7 +72,7 @@ class ArtifactCache:
     def _result(self, future: "Future[bytes] | None", maker: Maker) -> bytes:
         """The result of ``future``, or of a second attempt where that failed or was not made."""
         if future is not None:
-            with suppress(Exception):
+            with suppress(Exception):  # A worker may be lost by chance; a fault comes again.
                 return future.result()
         return self.executor.submit(worker.make, maker).result()
 

@@ -14,27 +14,30 @@ from generator.contracts import ENDINGS, Atlas, Command, Outcome, Page, PageKind
 from generator.pipeline import (
     evaluate,
     families,
-    history,
     jobs,
-    keys,
     last_build,
+    plan,
     precomputed,
     runs,
     versions,
 )
 from generator.pipeline.artifact_cache import ArtifactCache
 from generator.pipeline.executor import Executor, Executors
+from generator.pipeline.history import FOLDER as RELEASES
+from generator.pipeline.history import History
+from generator.pipeline.keys import Keys, notes_of
+from generator.pipeline.plan import Task
 from generator.pipeline.result_store import ResultStore
 from generator.site import pages, render, write
 from generator.site.html import mkdocs_build
 from generator.site.materials import OURS, Materials
 
 THEME = "theme"  # A folder of templates: those of mkdocs, from which HTML is made.
-Report = Callable[[jobs.Event | jobs.Stage | jobs.Altered], None]
+OnEvent = Callable[[jobs.Event | jobs.Stage | jobs.Altered], None]
 
 
 @dataclass(frozen=True)
-class Order:
+class BuildSpec:
     """What to build.
 
     folder: of docs and site; fresh: evaluate, draw and write everything, even what has not changed;
@@ -42,7 +45,7 @@ class Order:
     shrinks: whether a site may be published that lacks many checkpoints of the former one
     """
 
-    tasks: Sequence[evaluate.Task]
+    tasks: Sequence[Task]
     folder: Path
     materials: Materials = OURS
     fresh: bool = False
@@ -50,109 +53,107 @@ class Order:
     shrinks: bool = False
 
 
-def build(order: Order, executors: Executors, report: Report) -> Mapping[str, int]:
+def build(spec: BuildSpec, executors: Executors, on_event: OnEvent) -> Mapping[str, int]:
     """Docs and site; the number of checkpoints by their ending.
 
     errors: RefusedError, also where the site would lack many checkpoints of the former one
     """
-    tasks, folder = order.tasks, order.folder
+    tasks, folder = spec.tasks, spec.folder
     store = ResultStore(folder / "store")
-    earlier = None if order.fresh else store
-    known, by_key = _keys(tasks, store)
-    unreached = _stale_if_unreached(jobs.unreached(by_key, earlier), known, earlier)
-    inputs = _inputs(order, by_key, unreached)
-    last = last_build.LastBuild() if order.fresh else _last(folder, report)
-    if inputs is not None and inputs == last.inputs:
-        return last.counts
+    reusable = None if spec.fresh else store
+    keys, by_key = _keys(tasks, store)
+    unreached = _stale_if_unreached(jobs.unreached(by_key, reusable), keys, reusable)
+    inputs = _inputs(spec, by_key, unreached)
+    previous = last_build.LastBuild() if spec.fresh else _previous(folder, on_event)
+    if inputs is not None and inputs == previous.inputs:
+        return previous.counts
 
-    outcomes = jobs.ended(unreached, report) | (
-        jobs.stored(by_key, earlier, report) if earlier else {}
+    outcomes = jobs.ended(unreached, on_event) | (
+        jobs.stored(by_key, reusable, on_event) if reusable else {}
     )
     new = {task: key for task, key in by_key.items() if task not in outcomes}
 
+    # With a cluster, processes of this machine only draw.
     here = () if executors.cluster else tuple(new)
-    with executors.local(len(here), any(map(evaluate.may_need_models, here))) as local:
+    with executors.local(len(here), any(map(plan.may_need_models, here))) as local:
         outcomes |= _stale_if_unreached(
-            _evaluate(new, store, local, executors, report), known, earlier
+            _evaluate(new, store, local, executors, on_event), keys, reusable
         )
         by_key |= {task: outcomes[task].key or None for task in new}
         atlas_outcomes = tuple(outcomes[task] for task in tasks)
         date = _date(atlas_outcomes)
-        artifacts = ArtifactCache(store.drawings, versions.code(), order.fresh, local)
-        past, changed = _write_docs(order, atlas_outcomes, date, artifacts, report)
-    site = _write_site(order, date, None if changed else last.site, report)
+        artifacts = ArtifactCache(store.drawings, versions.code(), spec.fresh, local)
+        history, docs_changed = _write_docs(spec, atlas_outcomes, date, artifacts, on_event)
+    site = _write_site(spec, date, None if docs_changed else previous.site, on_event)
 
-    past.save()
+    history.save()  # After the site, which may fail; before the inputs, which have the releases.
     counts = _counts(atlas_outcomes)
-    known.note_revisions([task for task, outcome in outcomes.items() if outcome.ending == "ok"])
+    keys.note_revisions([task for task, outcome in outcomes.items() if outcome.ending == "ok"])
     last_build.record(
         folder,
-        _inputs(order, by_key, unreached) if _are_settled(outcomes, unreached) else None,
+        # The keys of new tasks are known only now.
+        _inputs(spec, by_key, unreached) if _are_settled(outcomes, unreached) else None,
         site,
         counts,
     )
     store.limit(
         {outcome.key for outcome in outcomes.values() if outcome.key},
-        artifacts.used | keys.notes_of(tasks),
+        artifacts.used | notes_of(tasks),
     )
     return counts
 
 
-def _last(folder: Path, report: Report) -> last_build.LastBuild:
+def _previous(folder: Path, on_event: OnEvent) -> last_build.LastBuild:
     """The last build; what others have changed of it is reported."""
-    last, altered = last_build.read(folder)
+    previous, altered = last_build.read(folder)
     if altered:
-        report(jobs.Altered(altered))
-    return last
+        on_event(jobs.Altered(altered))
+    return previous
 
 
 def _stale_if_unreached(
-    outcomes: Mapping[evaluate.Task, Outcome], known: keys.Keys, store: ResultStore | None
-) -> dict[evaluate.Task, Outcome]:
-    """``outcomes``, with what earlier builds put into ``store`` in place of those that were not
+    outcomes: Mapping[Task, Outcome], keys: Keys, reusable: ResultStore | None
+) -> dict[Task, Outcome]:
+    """``outcomes``, with what earlier builds put into the store in place of those that were not
     reached.
     """
     return {
-        task: jobs.stale_if_unreached(task, outcome, known, store) if store else outcome
+        task: jobs.stale_if_unreached(task, outcome, keys, reusable) if reusable else outcome
         for task, outcome in outcomes.items()
     }
 
 
-def _are_settled(
-    outcomes: Mapping[evaluate.Task, Outcome], unreached: Mapping[evaluate.Task, Outcome]
-) -> bool:
+def _are_settled(outcomes: Mapping[Task, Outcome], unreached: Mapping[Task, Outcome]) -> bool:
     """Whether no other evaluation of the same would end otherwise."""
     return all(outcome.ending == "ok" or task in unreached for task, outcome in outcomes.items())
 
 
-def _keys(
-    tasks: Sequence[evaluate.Task], store: ResultStore
-) -> tuple[keys.Keys, dict[evaluate.Task, str | None]]:
+def _keys(tasks: Sequence[Task], store: ResultStore) -> tuple[Keys, dict[Task, str | None]]:
     """The store's key of each task, None where only its evaluation shows it; and what knows
     them.
     """
     digests = fingerprint.Digests(store.folder / "digests")
-    known = keys.Keys(store.drawings, digests.of, versions.evaluation())
-    by_key = {task: known.of(task) for task in tasks}
+    keys = Keys(store.drawings, digests.of, versions.evaluation())
+    by_key = {task: keys.of(task) for task in tasks}
     digests.save()
-    return known, by_key
+    return keys, by_key
 
 
 def _inputs(
-    order: Order,
-    by_key: Mapping[evaluate.Task, str | None],
-    unreached: Mapping[evaluate.Task, Outcome],
+    spec: BuildSpec,
+    by_key: Mapping[Task, str | None],
+    unreached: Mapping[Task, Outcome],
 ) -> str | None:
     """Digest of all that a build depends on; None where that cannot be known before it."""
     if any(key is None and task not in unreached for task, key in by_key.items()):
         return None
     reasons = [(outcome.reason, outcome.stale, outcome.key) for outcome in unreached.values()]
-    rows, past = [task.checkpoint for task in by_key], order.folder / history.FOLDER
+    rows, releases = [task.checkpoint for task in by_key], spec.folder / RELEASES
     contents = fingerprint.of_contents(
-        (*order.materials.templates, *((past,) if past.is_dir() else ()))
+        (*spec.materials.templates, *((releases,) if releases.is_dir() else ()))
     )
     return fingerprint.of_parts(
-        (rows, list(by_key.values()), reasons, contents, _site_key(_date(()), order.materials))
+        (rows, list(by_key.values()), reasons, contents, _site_key(_date(()), spec.materials))
     )
 
 
@@ -172,55 +173,55 @@ def _site_key(date: int | None, materials: Materials) -> str:
 
 
 def _evaluate(
-    new: Mapping[evaluate.Task, str | None],
+    new: Mapping[Task, str | None],
     store: ResultStore,
     local: Executor,
     executors: Executors,
-    report: Report,
-) -> dict[evaluate.Task, Outcome]:
+    on_event: OnEvent,
+) -> dict[Task, Outcome]:
     """The outcomes of new tasks, from the cluster where there is one."""
     if not new:
         return {}
     with executors.cluster() if executors.cluster else nullcontext(local) as executor:
-        return jobs.run(new, versions.evaluation(), store, executor, report)
+        return jobs.run(new, versions.evaluation(), store, executor, on_event)
 
 
 def _write_docs(
-    order: Order,
+    spec: BuildSpec,
     outcomes: tuple[Outcome, ...],
     date: int | None,
     artifacts: ArtifactCache,
-    report: Report,
-) -> tuple[history.History, bool]:
+    on_event: OnEvent,
+) -> tuple[History, bool]:
     """Write the docs; what they tell of former builds, and whether they have changed.
 
     errors: RefusedError
     """
-    atlas = replace(_atlas(outcomes, date, artifacts, order.materials), commands=order.commands)
-    past = history.History.of(order.folder, atlas)
-    if not order.shrinks:
-        past.check_complete()
-    report(jobs.Stage("comparisons"))
-    last_build.forget(order.folder)
+    atlas = replace(_atlas(outcomes, date, artifacts, spec.materials), commands=spec.commands)
+    history = History.of(spec.folder, atlas)
+    if not spec.shrinks:
+        history.check_complete()
+    on_event(jobs.Stage("comparisons"))
+    last_build.forget(spec.folder)
     # More threads would change the last digits, and with them the bytes.
     with threadpool_limits(1):
-        every_page = _pages(past.atlas, artifacts)
-        report(jobs.Stage("pages"))
-        return past, write.write(
-            render.render(past.atlas, every_page, order.materials, artifacts.draw),
-            order.folder / "docs",
+        every_page = _pages(history.atlas, artifacts)
+        on_event(jobs.Stage("pages"))
+        return history, write.write(
+            render.render(history.atlas, every_page, spec.materials, artifacts.draw),
+            spec.folder / "docs",
         )
 
 
-def _write_site(order: Order, date: int | None, former: str | None, report: Report) -> str:
+def _write_site(spec: BuildSpec, date: int | None, former: str | None, on_event: OnEvent) -> str:
     """Make HTML of the docs, unless all it depends on beside them has the digest ``former``; that
     digest as it is now.
     """
-    site = _site_key(date, order.materials)
+    site = _site_key(date, spec.materials)
     if site != former:
-        report(jobs.Stage("mkdocs"))
+        on_event(jobs.Stage("mkdocs"))
         mkdocs_build.build(
-            order.materials.settings, order.folder / "docs", order.folder / "site", date
+            spec.materials.settings, spec.folder / "docs", spec.folder / "site", date
         )
     return site
 

@@ -49,6 +49,7 @@ class _ClusterExecutor:
     def submit(self, function: Callable[..., T], /, *arguments: object) -> "Future[T]":
         future: Future[T] = Future()
         with self.lock:
+            # Not pure: dask would answer an equal call with what the first one returned.
             remote = self.client.submit(run_on_worker, function, arguments, self.code, pure=False)
             self.pending[remote.key] = remote, future
         remote.add_done_callback(self._ended)
@@ -93,6 +94,7 @@ class _ClusterExecutor:
                 }
             for key, worker in late.items():
                 self._settle(key, TooLongError())
+                # In a thread, since a restart may take longer than the next call has.
                 Thread(target=self._restart, args=(worker,), daemon=True).start()
             last_worker = now if self._has_workers() else last_worker
             if now - last_worker > WORKERS_SECONDS:

@@ -1,18 +1,13 @@
 """One checkpoint, from opening its files to the last figure."""
 
 from collections.abc import Mapping, Sequence, Set
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from threadpoolctl import threadpool_limits
 
 from generator import analyses, schemes
-from generator.checkpoints import sources
-from generator.checkpoints.files import weights
 from generator.checkpoints.files.planned import PlannedFiles
 from generator.checkpoints.files.reader import CONFIG, FolderFiles
 from generator.checkpoints.model import input_layer
@@ -33,7 +28,6 @@ from generator.contracts import (
     Result,
     Results,
     Scheme,
-    Source,
     Subject,
     discovery,
     names,
@@ -46,6 +40,7 @@ from generator.figures.spots import Place, mark
 from generator.figures.style import REFERENCE as REFERENCE_COLOUR
 from generator.figures.style import series_colour
 from generator.pipeline import failures
+from generator.pipeline.plan import Task, source_of
 from generator.pipeline.references import Reference, References
 from generator.pipeline.untrained import is_untrained
 from generator.text import short
@@ -53,34 +48,12 @@ from generator.text import short
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-AT_ONCE = 8  # Revisions that are looked up at the same time.
 THUMBNAIL = 96  # positions
 MOST_TABLES = 12  # of vectors that are measured in one checkpoint; each takes seconds.
 MOST_NAMES = 100  # of tensors in one sentence
 NOTHING_CACHED = References()
 # A checkpoint that is one has a colour of its own.
 REFERENCE = Label("Sinusoid of the same size", REFERENCE_COLOUR)
-
-
-@dataclass(frozen=True)
-class Task:
-    """The evaluation of one row.
-
-    offline: whether its source is not to be contacted; listed: the revision in the list, which may
-        be a branch or a tag
-    problem: why the checkpoints of its series could not be listed; None where they were, and for
-        other rows
-    """
-
-    checkpoint: Checkpoint
-    offline: bool
-    problem: RowError | NotReachedError | None = None
-    listed: str | None = None
-
-
-def all_sources() -> tuple[Source, ...]:
-    """Every source of checkpoints, in alphabetical order."""
-    return discovery.load(sources, Source)
 
 
 def all_schemes() -> tuple[Scheme, ...]:
@@ -91,29 +64,6 @@ def all_schemes() -> tuple[Scheme, ...]:
 def all_analyses() -> tuple[Analysis, ...]:
     """Every analysis, by its order."""
     return discovery.load(analyses, Analysis)
-
-
-def plan(checkpoints: Sequence[Checkpoint], offline: bool) -> list[Task]:
-    """One task for each checkpoint, with its revision pinned; a row that names a series has
-    several.
-
-    Each source that occurs is contacted once first; without an answer it counts as offline.
-    """
-    used = {checkpoint.source for checkpoint in checkpoints}
-    sources = {source.key: source for source in all_sources() if source.key in used}
-    unreachable = {key for key, source in sources.items() if offline or not _is_reachable(source)}
-    with ThreadPoolExecutor(AT_ONCE) as threads:
-        listed = threads.map(
-            lambda row: _members(sources[row.source], row, row.source in unreachable), checkpoints
-        )
-        rows = [(row, problem) for members, problem in listed for row in members]
-        pinned = threads.map(
-            lambda row: sources[row[0].source].pin(row[0], row[0].source in unreachable), rows
-        )
-        return [
-            Task(now, row.source in unreachable, problem, row.revision)
-            for now, (row, problem) in zip(pinned, rows, strict=True)
-        ]
 
 
 def evaluate(task: Task, references: References = NOTHING_CACHED) -> Outcome:
@@ -152,28 +102,12 @@ def unreached(task: Task) -> Outcome | None:
     return None
 
 
-def may_need_models(task: Task) -> bool:
-    """Whether an evaluation probably needs torch and models of transformers, as seen without
-    opening a file: not for a folder without weights.
-    """
-    place = Path(task.checkpoint.place)
-    if task.checkpoint.weights or not place.is_dir():
-        return _source_of(task.checkpoint).run is None
-    with suppress(OSError):  # Reported when the row is opened.
-        return any(path.name.endswith(weights.suffixes()) for path in place.iterdir())
-    return False
-
-
 def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
     """The files of a checkpoint, from its source.
 
     errors: RowError, NotReachedError
     """
-    return _source_of(checkpoint).open(checkpoint, offline)
-
-
-def _source_of(checkpoint: Checkpoint) -> Source:
-    return next(source for source in all_sources() if source.key == checkpoint.source)
+    return source_of(checkpoint).open(checkpoint, offline)
 
 
 def needed(task: Task) -> Mapping[str, int]:
@@ -182,7 +116,7 @@ def needed(task: Task) -> Mapping[str, int]:
 
     errors: RowError, NotReachedError
     """
-    if (run_of := _source_of(task.checkpoint).run) is not None:
+    if (run_of := source_of(task.checkpoint).run) is not None:
         run_of(task.checkpoint)
         return {}  # Numbers, and no weights.
     files = cast("FolderFiles", open_files(task.checkpoint, task.offline))
@@ -211,7 +145,7 @@ def find(files: Files) -> list[Encoding[Form]]:
         scheme: found + (scheme.find_last(files, is_claimed) if scheme.find_last else [])
         for scheme, found in by_scheme.items()
     }
-    _owners(files, by_scheme)
+    _owners(files, by_scheme)  # Again: two of the last may have one tensor, too.
     encodings = [_with_notes(files, encoding) for found in by_scheme.values() for encoding in found]
     if not all(isinstance(encoding.form, NoEncoding) for encoding in encodings):
         encodings = [
@@ -227,7 +161,8 @@ def _owners(files: Files, by_scheme: Mapping[Scheme, Sequence[Encoding[Form]]]) 
     """
     owners: dict[str, str] = {}
     for scheme, encodings in by_scheme.items():
-        for name in (encoding.provenance.tensor for encoding in encodings):
+        for encoding in encodings:
+            name = encoding.provenance.tensor
             if name is not None and owners.setdefault(name, scheme.key) != scheme.key:
                 raise RowError(
                     f"{files.where}: {name} is taken by the schemes {owners[name]} and"
@@ -265,10 +200,8 @@ def _in_code(files: Files, found: Set[str]) -> list[Encoding[Form]] | None:
         return None
     try:
         in_code = find(code)
-    except (
-        RowError
-    ):  # A size that a scheme needs is missing; the page says then that no weights were read.
-        return None
+    except RowError:
+        return None  # A size is missing; the page says then that no weights were read.
     return [
         encoding
         for encoding in in_code
@@ -293,31 +226,11 @@ def _with_notes(files: Files, encoding: Encoding[Form]) -> Encoding[Form]:
     )
 
 
-def _members(
-    source: Source, row: Checkpoint, offline: bool
-) -> tuple[Sequence[Checkpoint], RowError | NotReachedError | None]:
-    """The checkpoints of a row; the row itself, and why, where they cannot be listed."""
-    try:
-        return source.members(row, offline), None
-    except OSError as error:
-        return (row,), RowError(f"{row.id}: {error.strerror}; expected folders that can be read")
-    except (RowError, NotReachedError) as error:
-        return (row,), error
-
-
-def _is_reachable(source: Source) -> bool:
-    try:
-        source.reach()
-    except NotReachedError:
-        return False
-    return True
-
-
 def _evaluate(task: Task, references: References) -> Outcome:
     checkpoint = task.checkpoint
     if task.problem is not None:
         raise task.problem
-    run_of = _source_of(checkpoint).run
+    run_of = source_of(checkpoint).run
     if run_of is not None:
         return Outcome(checkpoint, "ok", run=run_of(checkpoint))
     files = open_files(checkpoint, task.offline)
@@ -346,7 +259,7 @@ def _evaluate(task: Task, references: References) -> Outcome:
         unresolved=(*open_questions(files, known, all_schemes()), *others),
         looked_for=_looked_for(known),
     )
-    state, questions = _source_of(checkpoint).seen(files)
+    state, questions = source_of(checkpoint).seen(files)
     return replace(outcome, state=state, questions=questions)
 
 
@@ -358,19 +271,19 @@ def _measured(encodings: list[Encoding[Form]]) -> tuple[list[Encoding[Form]], tu
     left_out = tables[MOST_TABLES:]
     if not left_out:
         return encodings, ()
-    names = [short(encoding.provenance.tensor or encoding.part) for encoding in left_out]
-    more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
+    tensors = [short(encoding.provenance.tensor or encoding.part) for encoding in left_out]
+    more = f" and {len(tensors) - MOST_NAMES:,} more" if len(tensors) > MOST_NAMES else ""
     counts = f"{len(tables):,} tables of position vectors were found. Measured: {MOST_TABLES}."
     measured = [encoding for encoding in encodings if encoding not in left_out]
-    return measured, (f"{counts} Not measured: {', '.join(names[:MOST_NAMES])}{more}.",)
+    return measured, (f"{counts} Not measured: {', '.join(tensors[:MOST_NAMES])}{more}.",)
 
 
 def _looked_for(encodings: list[Encoding[Form]]) -> tuple[str, ...]:
     """What the schemes look for, where none of ``encodings`` tells position."""
     telling = {scheme.key: scheme.looked_for for scheme in all_schemes() if scheme.tells_position}
-    return (
-        () if any(encoding.scheme in telling for encoding in encodings) else tuple(telling.values())
-    )
+    if any(encoding.scheme in telling for encoding in encodings):
+        return ()
+    return tuple(telling.values())
 
 
 def _reading(subject: Subject[Form], label: Label) -> Reading:
@@ -383,19 +296,20 @@ def _reading(subject: Subject[Form], label: Label) -> Reading:
 
 def _drawn_reading(references: References, subject: Subject[Form], label: Label) -> Reading:
     reading = _reading(subject, label)
-    results = reading.results
     drawings, alts = {}, {}
+    # A table by formula is its own reference, or nearly so.
     reference = None if _is_by_formula(subject.encoding) else references.of(subject.encoding.form)
     for analysis in all_analyses():
-        shown = _beside(analysis, reference, label, results[analysis.key])
-        for spec in (
-            spec for spec in analysis.figures if shown and spec.varies(results[analysis.key])
-        ):
+        result = reading.results[analysis.key]
+        shown = _beside(analysis, reference, label, result)
+        if not shown:
+            continue
+        for spec in analysis.figures:
+            if not spec.varies(result):
+                continue
             name = f"{analysis.key}-{spec.key}"
-            drawings[name], alts[name] = (
-                output.encode(_drawn, spec, shown, results[analysis.key]),
-                spec.alt(shown),
-            )
+            drawings[name] = output.encode(_drawn, spec, shown, result)
+            alts[name] = spec.alt(shown)
     form = subject.encoding.form
     drawings["thumbnail"] = output.encode(thumbnail, form.kernel(THUMBNAIL).mean(axis=0))
     return replace(reading, drawings=drawings, alts=alts)

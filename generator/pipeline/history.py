@@ -11,7 +11,7 @@ from generator.history import releases
 from generator.site.data import files as data_files
 
 FOLDER = "history"
-MOST_LOST = 1 / 3  # of the checkpoints of the former site
+MOST_LOST = 1 / 3  # of the former site's checkpoints: beyond that, a whole source is missing.
 
 
 @dataclass(frozen=True)

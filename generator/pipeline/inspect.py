@@ -8,13 +8,13 @@ from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.open_questions import open_questions
 from generator.contracts import EncodingRecord, Outcome
 from generator.pipeline.evaluate import (
-    Task,
     all_analyses,
     all_schemes,
     find,
     find_unmeasured,
     open_files,
 )
+from generator.pipeline.plan import Task
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,13 @@ from typing import Literal
 from generator.contracts import Ending, Outcome
 from generator.errors import RefusedError
 from generator.pipeline import evaluate, failures, worker
-from generator.pipeline.evaluate import Task
 from generator.pipeline.executor import Executor
 from generator.pipeline.keys import Keys
+from generator.pipeline.plan import Task
 from generator.pipeline.result_store import ResultStore, unpack
 from generator.pipeline.worker import Done
 
-POLL_SECONDS = 0.2
+POLL_SECONDS = 0.2  # No executor tells that a row has started: it is looked for so often.
 
 
 @dataclass(frozen=True)
@@ -66,29 +66,29 @@ def unreached(tasks: Mapping[Task, str | None], store: ResultStore | None) -> di
     }
 
 
-def stale_if_unreached(task: Task, outcome: Outcome, known: Keys, store: ResultStore) -> Outcome:
+def stale_if_unreached(task: Task, outcome: Outcome, keys: Keys, store: ResultStore) -> Outcome:
     """What an earlier build read of a row, marked as stale, where ``outcome`` says that it was not
     reached; otherwise ``outcome``.
     """
-    former = known.former(task) if outcome.status == "not reached" else None
-    key = known.of(former) if former else None
+    former = keys.former(task) if outcome.status == "not reached" else None
+    key = keys.of(former) if former else None
     found = store.get(key) if key else None
-    return (
-        outcome
-        if former is None or found is None
-        else replace(_listed(found, former, key), stale=outcome.reason)
-    )
+    if former is None or found is None:
+        return outcome
+    return replace(_listed(found, former, key), stale=outcome.reason)
 
 
-def ended(outcomes: Mapping[Task, Outcome], report: Callable[[Event], None]) -> dict[Task, Outcome]:
+def ended(
+    outcomes: Mapping[Task, Outcome], on_event: Callable[[Event], None]
+) -> dict[Task, Outcome]:
     """The ``outcomes`` of tasks that need no evaluation, reported."""
     for outcome in outcomes.values():
-        report(_finished(outcome, Done(None, 0.0, 0), stored=False))
+        on_event(_finished(outcome, Done(None, 0.0, 0), stored=False))
     return dict(outcomes)
 
 
 def stored(
-    tasks: Mapping[Task, str | None], store: ResultStore, report: Callable[[Event], None]
+    tasks: Mapping[Task, str | None], store: ResultStore, on_event: Callable[[Event], None]
 ) -> dict[Task, Outcome]:
     """The outcomes that are in ``store`` under the keys of their tasks."""
     outcomes = {
@@ -97,7 +97,7 @@ def stored(
         if key and (outcome := store.get(key)) is not None
     }
     for outcome in outcomes.values():
-        report(_finished(outcome, Done(None, 0.0, 0), stored=True))
+        on_event(_finished(outcome, Done(None, 0.0, 0), stored=True))
     return outcomes
 
 
@@ -106,7 +106,7 @@ def run(
     code: str,
     store: ResultStore,
     executor: Executor,
-    report: Callable[[Event], None],
+    on_event: Callable[[Event], None],
 ) -> dict[Task, Outcome]:
     """The outcomes of ``tasks``, each evaluated by ``executor`` and put into ``store`` under its
     key.
@@ -126,35 +126,54 @@ def run(
             task for future, task in futures.items() if future in finished or future.running()
         } - started
         started |= begun
+        # By slug, since sets have another order in every run.
         for task in sorted(begun, key=lambda task: task.checkpoint.slug):
-            report(Event("started", task.checkpoint.slug))
+            on_event(Event("started", task.checkpoint.slug))
         for future in sorted(finished, key=lambda future: futures[future].checkpoint.slug):
             task = futures.pop(future)
-            done, outcomes[task] = _result(task, future, executor, store)
-            report(_finished(outcomes[task], done, stored=False))
+            done = _done(future, executor)
+            outcomes[task] = _failed_or_kept(task, done, store) or _read_back(task, done, store)
+            on_event(_finished(outcomes[task], done, stored=False))
     return outcomes
 
 
-def _result(
-    task: Task, future: "Future[Done]", executor: Executor, store: ResultStore
-) -> tuple[Done, Outcome]:
-    """The outcome of a task, read from disk so that its arrays take no memory."""
+def _done(future: "Future[Done]", executor: Executor) -> Done:
+    """How an evaluation ended, also where its process gave no result."""
     try:
-        done = future.result()
+        return future.result()
     except Exception as error:  # noqa: BLE001  # However a worker ends, it is the end of one row alone.
-        return Done(None, 0.0, 0), failures.failed(task.checkpoint, executor.explain(error))
-    if done.packed is not None:
-        outcome: Outcome = unpack(done.packed)
-        if outcome.status != "ok":
-            return done, outcome
-        worker.keep(outcome, store, done.key, [done.packed])
+        return Done(None, 0.0, 0, failure=executor.explain(error))
+
+
+def _failed_or_kept(task: Task, done: Done, store: ResultStore) -> Outcome | None:
+    """The outcome of a task that failed, which no store has; None for any other, which is put into
+    ``store`` unless its worker has done so.
+
+    errors: OSError
+    """
+    if done.failure is not None:
+        return failures.failed(task.checkpoint, done.failure)
+    if done.packed is None:
+        return None
+    outcome: Outcome = unpack(done.packed)
+    if outcome.status != "ok":
+        return outcome
+    worker.keep(outcome, store, done.key, [done.packed])
+    return None
+
+
+def _read_back(task: Task, done: Done, store: ResultStore) -> Outcome:
+    """The outcome of a task as ``store`` has it, so that its arrays take no memory.
+
+    errors: RefusedError
+    """
     written = store.get(worker.name_of(task.checkpoint, done.key))
     if written is None:
         raise RefusedError(
             f"{store.folder}: a result cannot be read back after writing; expected a disk that"
             " keeps it"
         )
-    return done, _listed(written, task, done.key)
+    return _listed(written, task, done.key)
 
 
 def _listed(outcome: Outcome, task: Task, key: str | None) -> Outcome:

@@ -1,13 +1,13 @@
 """Keys of the result store: digests of all that the outcome of a checkpoint depends on."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from generator.cache.blobs import BlobCache
 from generator.cache.fingerprint import of_parts
-from generator.contracts import Checkpoint, Digest, Outcome, Question
-from generator.pipeline.evaluate import Task, all_sources
+from generator.contracts import Checkpoint, Digest, Outcome
+from generator.pipeline.plan import Task, source_of
 
 
 class Keys:
@@ -23,8 +23,8 @@ class Keys:
     def of(self, task: Task) -> str | None:
         """The key of a task; None where it is not known before an evaluation."""
         checkpoint = task.checkpoint
-        source = next(source for source in all_sources() if source.key == checkpoint.source)
-        state = source.state(checkpoint, self.digest, self._questions(checkpoint))
+        questions = json.loads(self.notes.get(_note(checkpoint)) or b"[]")
+        state = source_of(checkpoint).state(checkpoint, self.digest, [*map(tuple, questions)])
         return None if state is None else key_of(checkpoint, state, self.code)
 
     def former(self, task: Task) -> Task | None:
@@ -49,11 +49,6 @@ class Keys:
                     _revision_note(task),
                     json.dumps((task.checkpoint.revision, task.checkpoint.committed)).encode(),
                 )
-
-    def _questions(self, checkpoint: Checkpoint) -> Sequence[Question]:
-        return [
-            tuple(question) for question in json.loads(self.notes.get(_note(checkpoint)) or b"[]")
-        ]
 
 
 def key_of(checkpoint: Checkpoint, state: str, code: str) -> str:

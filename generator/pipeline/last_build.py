@@ -37,18 +37,18 @@ def read(folder: Path) -> tuple[LastBuild, tuple[str, ...]]:
     An empty record where there was no build, or where there are such files.
     """
     try:
-        last = LastBuild(**json.loads((folder / NAME).read_text(encoding="utf-8")))
-        if set(last.counts) != set(ENDINGS) or not isinstance(last.counts, dict):
+        previous = LastBuild(**json.loads((folder / NAME).read_text(encoding="utf-8")))
+        if set(previous.counts) != set(ENDINGS) or not isinstance(previous.counts, dict):
             return LastBuild(), ()
-        now = _files(folder, last.files)
+        now = _files(folder, previous.files)
         altered = {
             path
-            for path in {*now, *last.files}
-            if now.get(path, [""])[-1] != last.files.get(path, [""])[-1]
+            for path in {*now, *previous.files}
+            if now.get(path, [""])[-1] != previous.files.get(path, [""])[-1]
         }
     except (OSError, ValueError, TypeError, AttributeError, IndexError, RecursionError):
         return LastBuild(), ()
-    return (LastBuild() if altered else last), tuple(sorted(altered))
+    return (LastBuild() if altered else previous), tuple(sorted(altered))
 
 
 def record(folder: Path, inputs: str | None, site: str, counts: Mapping[str, int]) -> None:
@@ -62,15 +62,15 @@ def forget(folder: Path) -> None:
     (folder / NAME).unlink(missing_ok=True)
 
 
-def _files(folder: Path, known: Mapping[str, Entry]) -> dict[str, Entry]:
-    """Every file of docs and site; those are read whose size or times differ from the ``known``
+def _files(folder: Path, previous: Mapping[str, Entry]) -> dict[str, Entry]:
+    """Every file of docs and site; those are read whose size or times differ from the ``previous``
     ones.
     """
     found: dict[str, Entry] = {}
     for path in (path for name in write.SWAPPED for path in write.files(folder / name)):
         name, state = os.path.relpath(path, folder), os.lstat(path)
         identity: Entry = [state.st_size, state.st_mtime_ns, state.st_ctime_ns]
-        entry = known.get(name)
+        entry = previous.get(name)
         found[name] = (
             entry
             if entry and entry[:-1] == identity

@@ -95,7 +95,12 @@ def processes(
         each that needs them
     """
     within, n_workers = limits or Limits(), min(jobs, max(n_rows, CORES))
-    shared = PRELOAD_EVALUATION if shares_models else PRELOAD_CONFIGS if n_rows else PRELOAD
+    if shares_models:
+        shared = PRELOAD_EVALUATION
+    elif n_rows:
+        shared = PRELOAD_CONFIGS
+    else:
+        shared = PRELOAD
     with ExitStack() as stack:
         yield _PoolExecutor(
             lambda: stack.enter_context(_pool(n_workers, shared, within.memory)), within

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from importlib import import_module
 
 from generator.figures import output
-from generator.pipeline import evaluate
+from generator.pipeline import evaluate, plan
 
 DRAWING = ("matplotlib.figure", output.BACKEND)
 
@@ -26,6 +26,6 @@ def share(modules: Iterable[str]) -> None:
 
 # Without a home it warns of its temporary cache.
 logging.getLogger("matplotlib").setLevel(logging.ERROR)
-for load in (evaluate.all_sources, evaluate.all_schemes, evaluate.all_analyses):
+for load in (plan.all_sources, evaluate.all_schemes, evaluate.all_analyses):
     load()
 share(DRAWING)

@@ -66,7 +66,7 @@ class ResultStore:
         try:
             document = _checked_document(path, key)
             outcome = _unpacked(document, partial(_read_range, path))
-            os.utime(path)
+            os.utime(path)  # ``limit`` removes what has not been used for longest.
         except Exception:  # noqa: BLE001  # Bytes that another program wrote may fail anywhere.
             return None
         return outcome if isinstance(outcome, Outcome) else None
@@ -217,6 +217,7 @@ def _unpacked(document: bytes, read: Read) -> Any:
     return _value(json.loads(document), partial(_read_after, HEAD + len(document), read))
 
 
+# No lambda: what is read later goes to other processes, and no lambda can be pickled.
 def _read_after(base: int, read: Read, start: int, stop: int) -> bytes:
     return read(base + start, base + stop)
 

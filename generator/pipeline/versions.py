@@ -26,8 +26,9 @@ EVALUATED_BY = (
     "__init__.py", "analyses", "cache", "checkpoints", "contracts", "encodings", "errors.py",
     "figures", "libraries.py", "numerics", "resources.py", "schemes", "text.py",
     "pipeline/evaluate.py", "pipeline/executor.py", "pipeline/failures.py", "pipeline/jobs.py",
-    "pipeline/keys.py", "pipeline/references.py", "pipeline/result_store.py", "pipeline/stderr.py",
-    "pipeline/precomputed", "pipeline/untrained.py", "pipeline/versions.py", "pipeline/worker.py",
+    "pipeline/keys.py", "pipeline/plan.py", "pipeline/references.py", "pipeline/result_store.py",
+    "pipeline/stderr.py", "pipeline/precomputed", "pipeline/untrained.py", "pipeline/versions.py",
+    "pipeline/worker.py",
 )  # fmt: skip
 
 

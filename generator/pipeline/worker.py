@@ -10,7 +10,8 @@ from threadpoolctl import threadpool_limits
 
 from generator.contracts import Checkpoint, Maker, Outcome
 from generator.pipeline import keys
-from generator.pipeline.evaluate import Task, all_sources, evaluate
+from generator.pipeline.evaluate import evaluate
+from generator.pipeline.plan import Task, all_sources
 from generator.pipeline.references import References
 from generator.pipeline.result_store import ResultStore, pack, packed
 from generator.pipeline.stderr import Captured, captured
@@ -23,7 +24,8 @@ class Done:
     """A finished evaluation: the packed outcome, unless it is in the store already, the seconds it
     took, the bytes it received, and its key.
 
-    stderr: what libraries wrote to stderr
+    stderr: what libraries wrote to stderr; failure: why its process gave no result, None where it
+        gave one
     """
 
     packed: bytes | None
@@ -31,6 +33,7 @@ class Done:
     received: int
     key: str | None = None
     stderr: str = ""
+    failure: str | None = None
 
 
 def received() -> int:
@@ -49,10 +52,8 @@ def run_task(task: Task, store: ResultStore | None, key: str | None, code: str) 
     begun, before = monotonic(), received()
     # Without a store, other calls may share this process.
     with nullcontext(Captured()) if store is None else captured() as stderr:
-        outcome, returned = (
-            evaluate(task, References(store.drawings if store else None, code)),
-            None,
-        )
+        outcome = evaluate(task, References(store.drawings if store else None, code))
+    returned = None
     key = keys.key_of(task.checkpoint, outcome.state, code) if outcome.state else key
     try:
         if store is None or outcome.status != "ok":

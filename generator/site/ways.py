@@ -2,15 +2,25 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from generator.contracts import Outcome, Reading, Scheme
 
-ACTING = {
-    "input": "added to the input",
-    "logits": "added to attention logits",
-    "queries and keys": "rotates queries and keys",
-    "state": "fades a recurrent state",
-    "": "nothing is added",
+
+class ActsIn(NamedTuple):
+    """Where a scheme acts, in words. place: as a heading; verb: with what the scheme does there"""
+
+    place: str
+    verb: str
+
+
+# By ``Scheme.acts_in``; the list of schemes has its headings in this order.
+ACTS_IN = {
+    "input": ActsIn("In the input", "added to the input"),
+    "logits": ActsIn("In attention logits", "added to attention logits"),
+    "queries and keys": ActsIn("In queries and keys", "rotates queries and keys"),
+    "state": ActsIn("In a recurrent state", "fades a recurrent state"),
+    "": ActsIn("Nothing added", "nothing is added"),
 }
 
 
@@ -32,7 +42,7 @@ class Way:
     @property
     def acting(self) -> str:
         """What the scheme does, in words."""
-        return ACTING[self.scheme.acts_in]
+        return ACTS_IN[self.scheme.acts_in].verb
 
     @property
     def measured(self) -> list[tuple[Outcome, tuple[Reading, ...]]]:

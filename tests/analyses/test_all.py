@@ -30,7 +30,8 @@ from generator.errors import NotApplicableError
 from generator.figures.panels import thumbnail
 from generator.figures.svg import encode, parts
 from generator.numerics.arrays import Floats, frozen
-from generator.pipeline.evaluate import Task, all_analyses, evaluate
+from generator.pipeline.evaluate import all_analyses, evaluate
+from generator.pipeline.plan import Task
 from tests.forms import FORMS
 from tests.forms.usual import TABLES
 from tests.support import LABELS, checkpoint, save_folder

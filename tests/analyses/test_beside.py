@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from generator.analyses import kernel, logit_factor, sink_share
+from generator.analyses import decay_with_distance, temperature_by_position, weight_of_the_sinks
 from generator.contracts import Label
 from generator.encodings import Sinks, Temperature
 from generator.encodings.attention import sink_share as share_of
@@ -24,7 +24,7 @@ def test_the_share_of_a_sink_by_hand() -> None:
 
 
 def test_the_measures_of_sinks_by_hand() -> None:
-    result = sink_share.compute(subject(SINKS))
+    result = weight_of_the_sinks.compute(subject(SINKS))
     assert [result.value(key) for key in ("share", "half", "layers", "heads")] == pytest.approx(
         [37.5, 50.0, 2, 2]
     )
@@ -37,12 +37,12 @@ def test_the_measures_of_sinks_by_hand() -> None:
 
 def test_sinks_that_are_no_numbers_are_not_applicable() -> None:
     with pytest.raises(NotApplicableError, match="the sinks"):
-        sink_share.compute(subject(Sinks(frozen([[np.nan, 1.0]]), (0,))))
+        weight_of_the_sinks.compute(subject(Sinks(frozen([[np.nan, 1.0]]), (0,))))
 
 
 def test_a_layer_without_sinks_is_an_empty_row() -> None:
-    result = sink_share.compute(subject(SINKS))
-    axes, _bar = sink_share.draw_logits({Label("Model", "#3d7fd6"): result}).axes
+    result = weight_of_the_sinks.compute(subject(SINKS))
+    axes, _bar = weight_of_the_sinks.draw_logits({Label("Model", "#3d7fd6"): result}).axes
     rows = np.ma.getmaskarray(np.ma.masked_invalid(np.ma.asarray(axes.images[0].get_array()))).all(
         axis=1
     )
@@ -55,7 +55,7 @@ def test_a_layer_without_sinks_is_an_empty_row() -> None:
 def test_the_first_position_that_is_scaled(form: Temperature, first: float) -> None:
     every = form.factor(np.arange(10_000.0))
     assert (
-        logit_factor.compute(subject(form)).value("first")
+        temperature_by_position.compute(subject(form)).value("first")
         == first
         == np.flatnonzero(every > 1.0)[0]
     )
@@ -63,12 +63,14 @@ def test_the_first_position_that_is_scaled(form: Temperature, first: float) -> N
 
 def test_the_last_factor_by_hand() -> None:
     """Llama 4 at position 8192 · 128 − 1: 1 + 0.1 · ln 129."""
-    result = logit_factor.compute(subject(Temperature(0.1, 8192, 1, "steps", (3,), 8192 * 128)))
+    result = temperature_by_position.compute(
+        subject(Temperature(0.1, 8192, 1, "steps", (3,), 8192 * 128))
+    )
     assert result.value("last") == pytest.approx(1.0 + 0.1 * LN(129.0), rel=1e-12)
 
 
 def test_a_factor_that_never_grows_is_said_to_stay() -> None:
-    result = logit_factor.compute(subject(Temperature(0.1, 8192, 0, "steps", (), 4096)))
+    result = temperature_by_position.compute(subject(Temperature(0.1, 8192, 0, "steps", (), 4096)))
     assert result.metric("first").reason == "none within the context"
     assert (
         result.findings[0].text == "The factor stays 1 over the whole context of 4,096 positions."
@@ -78,4 +80,4 @@ def test_a_factor_that_never_grows_is_said_to_stay() -> None:
 @pytest.mark.parametrize("form", [SINKS, Temperature(0.1, 2048.0, 1, "power", (5,), 8192)])
 def test_what_tells_no_position_has_no_decay_with_distance(form: Any) -> None:
     with pytest.raises(NotApplicableError, match="tells no position"):
-        kernel.compute(subject(form))
+        decay_with_distance.compute(subject(form))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 
-from generator.analyses import pca, rank
+from generator.analyses import principal_components, rank
 from generator.contracts import Finding, Result
 from generator.encodings import PositionTable, tables
 from generator.errors import NotApplicableError
@@ -94,7 +94,9 @@ def test_low_and_high_ranks_give_different_findings() -> None:
 
 def test_three_dominant_components_are_reported_once() -> None:
     """Three columns of about equal variance hold nearly all of it, two of them about two thirds."""
-    (of_components,) = findings_of(pca, NOISE * np.where(np.arange(20) < 3, 1.0, 1e-3))
+    (of_components,) = findings_of(
+        principal_components, NOISE * np.where(np.arange(20) < 3, 1.0, 1e-3)
+    )
     assert of_components.text.startswith("Three principal components hold ")
     assert findings_of(rank, NOISE * np.where(np.arange(20) < 3, 1.0, 1e-3)) == []
 
@@ -116,7 +118,7 @@ def test_equal_rows_have_a_rank_but_no_centred_rank() -> None:
     assert values["centred_stable"] is None
 
 
-@pytest.mark.parametrize("module", [rank, pca])
+@pytest.mark.parametrize("module", [rank, principal_components])
 def test_a_table_beyond_the_limit_is_not_decomposed(
     module: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,7 +151,7 @@ def test_a_large_table_of_low_rank_has_its_rank(monkeypatch: pytest.MonkeyPatch)
 def test_components_are_those_of_scikit_learn() -> None:
     table = NOISE * 0.7 ** np.arange(20)
     theirs = PCA(svd_solver="full").fit(table)
-    result = result_of(pca, table)
+    result = result_of(principal_components, table)
     np.testing.assert_allclose(
         result.arrays["shares"], theirs.explained_variance_ratio_, rtol=0, atol=1e-12
     )
@@ -166,30 +168,34 @@ def test_components_are_those_of_scikit_learn() -> None:
 
 
 def test_the_sign_of_a_component_does_not_depend_on_the_sign_of_the_table() -> None:
-    once, mirrored = (result_of(pca, values).arrays["coordinates"] for values in (NOISE, -NOISE))
+    once, mirrored = (
+        result_of(principal_components, values).arrays["coordinates"] for values in (NOISE, -NOISE)
+    )
     np.testing.assert_allclose(once, mirrored, rtol=0, atol=1e-9)
 
 
 def test_the_sign_of_a_symmetric_component_follows_its_first_large_value_by_hand() -> None:
     column = np.array([[0.1], [-1.0], [0.0], [1.0], [-0.1]])
-    np.testing.assert_array_equal(pca.oriented(column), -column)
+    np.testing.assert_array_equal(principal_components.oriented(column), -column)
 
 
 def test_a_helix_is_reported_with_its_turns() -> None:
-    (finding,) = findings_of(pca, HELIX)
+    (finding,) = findings_of(principal_components, HELIX)
     assert (
         finding.text
         == "The table is a helix: 200 positions wind 4.9 times at an even rate. Three principal"
         " components hold 100 % of the variance."
     )
-    assert values_of(result_of(pca, HELIX))["turns"] == pytest.approx(
+    assert values_of(result_of(principal_components, HELIX))["turns"] == pytest.approx(
         5.0, abs=0.15
     )  # Its axis is a little askew: five whole turns lean on it.
     assert (finding.weight, "one turn and one shift" in finding.context) == (1.0, True)
 
 
 def test_a_circle_without_drift_is_no_helix() -> None:
-    finding = findings_of(pca, np.hstack([HELIX[:, :2], 0.2 * rng.normal(size=(200, 4))]))[0]
+    finding = findings_of(
+        principal_components, np.hstack([HELIX[:, :2], 0.2 * rng.normal(size=(200, 4))])
+    )[0]
     assert finding.text.startswith("Positions form a circle: ")
     assert (
         " positions wind 5.0 times at an even rate. Two principal components hold " in finding.text
@@ -203,13 +209,17 @@ def test_a_circle_without_drift_is_no_helix() -> None:
 def test_a_table_is_a_helix_only_if_its_components_hold_most_of_the_variance(
     noise: float, opening: str, weight: float
 ) -> None:
-    (finding,) = findings_of(pca, np.hstack([HELIX[:, :3], noise * rng.normal(size=(200, 400))]))
+    (finding,) = findings_of(
+        principal_components, np.hstack([HELIX[:, :3], noise * rng.normal(size=(200, 400))])
+    )
     assert finding.text.startswith(opening)
     assert (finding.weight, bool(finding.context)) == (weight, weight == 1.0)
 
 
 def test_a_circle_in_few_components_is_reported_as_such() -> None:
-    (finding,) = findings_of(pca, np.hstack([HELIX[:, :2], 0.12 * rng.normal(size=(200, 400))]))
+    (finding,) = findings_of(
+        principal_components, np.hstack([HELIX[:, :2], 0.12 * rng.normal(size=(200, 400))])
+    )
     assert finding.text.startswith("200 positions wind ")
     assert " times around a circle" in finding.text
 
@@ -217,17 +227,21 @@ def test_a_circle_in_few_components_is_reported_as_such() -> None:
 @pytest.mark.parametrize("values", [HELIX[np.random.default_rng(2).permutation(200)], NOISE])
 def test_shuffled_positions_and_noise_make_no_circle(values: Floats) -> None:
     assert not any(
-        "circle" in finding.text or "helix" in finding.text for finding in findings_of(pca, values)
+        "circle" in finding.text or "helix" in finding.text
+        for finding in findings_of(principal_components, values)
     )
 
 
 def test_patches_in_reading_order_form_no_helix() -> None:
-    assert not any("helix" in finding.text for finding in findings_of(pca, HELIX, grid=(10, 20)))
+    assert not any(
+        "helix" in finding.text
+        for finding in findings_of(principal_components, HELIX, grid=(10, 20))
+    )
 
 
 def test_fewer_than_four_positions_or_dimensions_have_no_three_components() -> None:
     with pytest.raises(NotApplicableError, match="three components need at least 4 × 4"):
-        result_of(pca, rng.normal(size=(20, 3)))
+        result_of(principal_components, rng.normal(size=(20, 3)))
 
 
 def uneven(ratio: float) -> Floats:
@@ -245,8 +259,10 @@ def uneven(ratio: float) -> Floats:
 
 @pytest.mark.parametrize(("ratio", "is_helix"), [(1.25, True), (3.0, False)])
 def test_a_helix_turns_at_an_even_rate(ratio: float, is_helix: bool) -> None:
-    (finding,) = findings_of(pca, uneven(ratio))
-    assert values_of(result_of(pca, uneven(ratio)))["rate"] == pytest.approx(ratio, rel=0.05)
+    (finding,) = findings_of(principal_components, uneven(ratio))
+    assert values_of(result_of(principal_components, uneven(ratio)))["rate"] == pytest.approx(
+        ratio, rel=0.05
+    )
     assert ("helix" in finding.text, bool(finding.context)) == (is_helix, is_helix)
     assert is_helix or "times as fast as the slowest" in finding.text
 
@@ -256,13 +272,13 @@ def test_the_rate_of_a_path_by_hand() -> None:
     fast.
     """
     angles = np.radians(np.append(0.0, np.cumsum([10.0] * 16 + [30.0] * 16)))
-    path = pca.around(np.cos(angles), np.sin(angles))
+    path = principal_components.around(np.cos(angles), np.sin(angles))
     assert (path.turns, path.steady, path.rate) == pytest.approx((640.0 / 360.0, 1.0, 3.0))
 
 
 def test_a_path_that_turns_back_has_no_rate() -> None:
     angles = np.radians(np.append(np.arange(0.0, 300.0, 10.0), np.arange(290.0, 100.0, -10.0)))
-    assert pca.around(np.cos(angles), np.sin(angles)).rate is None
+    assert principal_components.around(np.cos(angles), np.sin(angles)).rate is None
 
 
 @pytest.mark.parametrize("rows", [[0], [0, 1, 2, 199]])
@@ -274,7 +290,10 @@ def test_outliers_do_not_change_the_path(rows: list[int]) -> None:
     odd = table.copy()
     odd[rows] = 60.0 * np.eye(8)[4]
     kept = np.delete(np.arange(200), rows)
-    result, expected = result_of(pca, odd), result_of(pca, table[kept])
+    result, expected = (
+        result_of(principal_components, odd),
+        result_of(principal_components, table[kept]),
+    )
     assert [
         result.value(key) for key in ("turns", "steady", "evenness", "rate", "within_3", "left_out")
     ] == pytest.approx(
@@ -292,7 +311,7 @@ def test_outliers_do_not_change_the_path(rows: list[int]) -> None:
 def test_components_without_outliers_are_those_of_scikit_learn(shape: tuple[int, int]) -> None:
     table = np.random.default_rng(4).normal(size=shape) * 0.7 ** np.arange(shape[1])
     theirs = PCA(svd_solver="full").fit(table)
-    placed, shares = pca.placed_by_components(1e200 * table)
+    placed, shares = principal_components.placed_by_components(1e200 * table)
     np.testing.assert_allclose(shares, theirs.explained_variance_ratio_, rtol=0, atol=1e-12)
     scale = np.sqrt(np.mean(np.sum((table - table.mean(axis=0)) ** 2, axis=1)))
     np.testing.assert_allclose(
@@ -301,12 +320,12 @@ def test_components_without_outliers_are_those_of_scikit_learn(shape: tuple[int,
 
 
 def test_patches_on_a_grid_make_no_path() -> None:
-    result = result_of(pca, HELIX, grid=(10, 20))
+    result = result_of(principal_components, HELIX, grid=(10, 20))
     assert all(
         "end of each row" in (result.metric(key).reason or "")
         for key in ("turns", "steady", "rate", "evenness", "onwards")
     )
     assert "circle" not in result.findings[0].text
-    figure = pca.draw({LABELS[0]: result})
+    figure = principal_components.draw({LABELS[0]: result})
     drawn = [np.asarray(line.get_xydata()) for axes in figure.axes[:3] for line in axes.lines]
     assert all(np.isnan(points[2::3]).all() for points in drawn)  # Each dot is a stroke of its own.

@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 
 from generator.analyses import (
-    anatomy,
-    bias,
-    cosine,
-    dimension_cosine,
-    dimensions,
-    reach,
-    relative,
-    rotation,
-    scaling,
-    table,
-    tiles,
-    vectors,
-    window,
+    anatomy_of_the_input,
+    bias_by_offset,
+    bias_by_patch_offset,
+    effect_of_scaling,
+    reach_of_the_convolution,
+    rotation_by_offset,
+    similarity_of_dimensions,
+    similarity_of_patches,
+    similarity_of_positions,
+    single_dimensions,
+    single_positions,
+    vectors_by_offset,
+    whole_table,
 )
 from generator.contracts import Encoding, InputLayer, OwnLayer, Provenance, Sentence, Subject
 from generator.encodings import (
@@ -84,13 +84,13 @@ def stretched(along: int) -> PositionTable:
 
 CASES: list[tuple[ModuleType, Form, list[str]]] = [
     (
-        bias,
+        bias_by_offset,
         heads([0, 1, -1]),
         ["All 3 heads favour the query's own position or a direct neighbour"],
     ),
-    (bias, heads([3, 1, -4]), ["1 of 3 heads favours the query's own position"]),
+    (bias_by_offset, heads([3, 1, -4]), ["1 of 3 heads favours the query's own position"]),
     (
-        bias,
+        bias_by_offset,
         two_heads({-4: 25.2}),
         [
             "No head favours",
@@ -101,7 +101,7 @@ CASES: list[tuple[ModuleType, Form, list[str]]] = [
         ],
     ),
     (
-        bias,
+        bias_by_offset,
         two_heads({0: -25.0, 4: -11.0}),
         [
             "No head favours",
@@ -111,9 +111,9 @@ CASES: list[tuple[ModuleType, Form, list[str]]] = [
             ),
         ],
     ),
-    (bias, two_heads({1: 9.9, 3: -9.9}), ["1 of 2 heads favours"]),
+    (bias_by_offset, two_heads({1: 9.9, 3: -9.9}), ["1 of 2 heads favours"]),
     (
-        bias,
+        bias_by_offset,
         two_heads({-1: 12.0}),
         [
             "1 of 2 heads favours",
@@ -121,42 +121,46 @@ CASES: list[tuple[ModuleType, Form, list[str]]] = [
         ],
     ),
     (
-        bias,
+        bias_by_offset,
         two_heads({2: -12.0, 3: -12.0}),
         ["No head favours", "Head 1 strongly avoids keys 2 to 3 positions ahead: its bias"],
     ),
     (
-        bias,
+        bias_by_offset,
         two_heads({0: 12.0, 1: 12.0}),
         ["1 of 2 heads favours", "Head 1 strongly favours keys at offsets 0 to 1: its bias"],
     ),
     (
-        bias,
+        bias_by_offset,
         two_heads({4: 12.0}),
         ["No head favours", "Head 1 strongly favours keys 4 or more positions ahead: its bias"],
     ),
-    (bias, replace(two_heads({-4: 25.2}), beyond="linear"), ["No head favours"]),
+    (bias_by_offset, replace(two_heads({-4: 25.2}), beyond="linear"), ["No head favours"]),
     (
-        bias,
+        bias_by_offset,
         OffsetBias(
             frozen(np.full((2, 9), 30.0)), frozen(np.arange(-4, 5)), causal=False, beyond="constant"
         ),
         ["Every head has the same bias"],
     ),
-    (cosine, WAVES, ["Neighbouring positions are more similar than average: mean cosine"]),
     (
-        cosine,
+        similarity_of_positions,
+        WAVES,
+        ["Neighbouring positions are more similar than average: mean cosine"],
+    ),
+    (
+        similarity_of_positions,
         rows(np.tile(np.eye(2), (32, 1))),
         ["Neighbouring positions are less similar than average"],
     ),
     (
-        cosine,
+        similarity_of_positions,
         rows(NOISE[[0] * 64] + 0.05 * NOISE),
         ["Neighbouring positions are hardly more similar than average: mean cosine 0.99"],
     ),
-    (cosine, rows(NOISE), ["Neighbouring positions are hardly more similar"]),
+    (similarity_of_positions, rows(NOISE), ["Neighbouring positions are hardly more similar"]),
     (
-        cosine,
+        similarity_of_positions,
         rows(np.ones((2049, 2))),
         [
             "Only the first 2,048 of 2,049 positions are compared",
@@ -164,16 +168,16 @@ CASES: list[tuple[ModuleType, Form, list[str]]] = [
         ],
     ),
     (
-        dimension_cosine,
+        similarity_of_dimensions,
         rows(np.hstack([NOISE[:, :8]] * 2)),
         ["6.7 % of all pairs of dimensions are nearly parallel or opposite"],
     ),
-    (dimension_cosine, rows(NOISE), []),
-    (dimensions, rows(np.repeat(NOISE, 50, axis=0)), ["The table is smooth"]),
-    (dimensions, rows(NOISE), ["The table is rough"]),
-    (dimensions, rows(np.repeat(NOISE, 4, axis=0)), []),
+    (similarity_of_dimensions, rows(NOISE), []),
+    (single_dimensions, rows(np.repeat(NOISE, 50, axis=0)), ["The table is smooth"]),
+    (single_dimensions, rows(NOISE), ["The table is rough"]),
+    (single_dimensions, rows(np.repeat(NOISE, 4, axis=0)), []),
     (
-        reach,
+        reach_of_the_convolution,
         Convolution(frozen(np.ones((1, 1, 9))), frozen(np.arange(-4, 5))),
         [
             "The convolution spans 9 positions; at least half of its energy lies within ±2, 100 %"
@@ -181,32 +185,32 @@ CASES: list[tuple[ModuleType, Form, list[str]]] = [
         ],
     ),
     (
-        reach,
+        reach_of_the_convolution,
         Convolution(frozen(np.eye(1, 9, 4)[None]), frozen(np.arange(-4, 5))),
         ["The convolution spans 9 positions; at least half of its energy lies at offset 0"],
     ),
     (
-        relative,
+        vectors_by_offset,
         RelativeTable(sinusoid(65, 32), frozen(np.arange(-32, 33))),
         ["Neighbouring offsets are more similar than average", "The table tells before from after"],
     ),
     (
-        relative,
+        vectors_by_offset,
         RelativeTable(frozen(NOISE[:33]), frozen(np.arange(-16, 17))),
         ["Neighbouring offsets are hardly more similar than average", "The table tells"],
     ),
     (
-        relative,
+        vectors_by_offset,
         RelativeTable(frozen(np.ones((5, 3))), frozen(np.arange(-2, 3))),
         ["Neighbouring offsets are hardly", "The table hardly tells"],
     ),
     (
-        rotation,
+        rotation_by_offset,
         TURNING,
         ["46 of 64 frequency pairs complete a full turn within the context of 4,096 positions."],
     ),
     (
-        rotation,
+        rotation_by_offset,
         replace(TURNING, window=63),
         [
             "17 of 64 frequency pairs complete a full turn within the attention window of 63"
@@ -214,12 +218,13 @@ CASES: list[tuple[ModuleType, Form, list[str]]] = [
         ],
     ),
     (
-        rotation,
+        rotation_by_offset,
         replace(TURNING, window=5000),
         ["46 of 64 frequency pairs complete a full turn within the context of 4,096 positions."],
     ),
     (
-        rotation,  # Of pair j the wavelength is 2π · 10^(j/4), which is at most 64 up to j = 4.
+        # Of pair j the wavelength is 2π · 10^(j/4), which is at most 64 up to j = 4.
+        rotation_by_offset,
         Rotation(1e4, 32, 32, 4096, {**LONGROPE, "original_max_position_embeddings": 64}),
         [
             "5 of 16 frequency pairs complete a full turn within the 64 positions for which these"
@@ -227,22 +232,22 @@ CASES: list[tuple[ModuleType, Form, list[str]]] = [
         ],
     ),
     (
-        rotation,
+        rotation_by_offset,
         replace(TURNING, window=6),
         ["No frequency pair completes a full turn within the attention window of 6 positions"],
     ),
     (
-        rotation,
+        rotation_by_offset,
         replace(TURNING, n_positions=47_118),
         ["63 of 64 frequency pairs complete a full turn within the context of 47,118 positions."],
     ),
     (
-        rotation,
+        rotation_by_offset,
         replace(TURNING, n_positions=60_000),
         ["All 64 frequency pairs complete a full turn"],
     ),
     (
-        scaling,
+        effect_of_scaling,
         Rotation(5e5, 128, 128, 131_072, LLAMA3),
         [
             "Scaling “llama3” leaves the 29 fastest of 64 pairs unchanged. It stretches the 29"
@@ -250,19 +255,19 @@ CASES: list[tuple[ModuleType, Form, list[str]]] = [
         ],
     ),
     (
-        scaling,
+        effect_of_scaling,
         Rotation(1e4, 128, 128, 4096, {"rope_type": "linear", "factor": 4.0}),
         ["Scaling “linear” stretches all 64 wavelengths by a factor of 4."],
     ),
     (
-        scaling,
+        effect_of_scaling,
         Rotation(1e4, 128, 128, 4096, {"rope_type": "dynamic", "factor": 2.0}),
         ["Scaling “dynamic” leaves all 64 pairs unchanged up to the configured length."],
     ),
     (
         # Factors of a list: the pairs are unchanged, stretched most, stretched less, unchanged, in
         # an order of their own.
-        scaling,
+        effect_of_scaling,
         Rotation(1e4, 8, 8, 4096, {"rope_type": "stored", "factors": [1.0, 4.0, 2.0, 1.0]}),
         [
             "Scaling “stored” leaves 2 of 4 pairs unchanged. It stretches 1 by a factor of 4 and"
@@ -270,7 +275,7 @@ CASES: list[tuple[ModuleType, Form, list[str]]] = [
         ],
     ),
     (
-        scaling,
+        effect_of_scaling,
         Rotation(1e4, 8, 8, 4096, {"rope_type": "stored", "factors": [2.0, 2.0, 2.0, 4.0]}),
         [
             "Scaling “stored” stretches the slowest of 4 pairs by a factor of 4. It changes the"
@@ -278,36 +283,40 @@ CASES: list[tuple[ModuleType, Form, list[str]]] = [
         ],
     ),
     (
-        scaling,
+        effect_of_scaling,
         Rotation(1e4, 8, 8, 4096, {"rope_type": "stored", "factors": [0.5, 1.0, 0.5, 0.5]}),
         ["Scaling “stored” leaves 1 of 4 pairs unchanged. It changes the other 3."],
     ),
-    (table, rows(np.zeros((4, 4))), ["Every value is zero"]),
-    (table, rows(np.ones((4, 4))), []),
+    (whole_table, rows(np.zeros((4, 4))), ["Every value is zero"]),
+    (whole_table, rows(np.ones((4, 4))), []),
     (
-        table,
+        whole_table,
         rows(np.pad([[-3.0]], ((4, 15), (7, 12)))),
         ["One value stands out: 3 at position 4, dimension 7"],
     ),
     (
-        tiles,
+        similarity_of_patches,
         PositionTable(grid_sinusoid((8, 8), 64), grid=(8, 8)),
         ["At equal distances, patches are about as similar along rows as along columns."],
     ),
     (
-        tiles,
+        similarity_of_patches,
         stretched(1),
         ["Patches are more similar along rows than along columns: mean cosine higher by "],
     ),
     (
-        tiles,
+        similarity_of_patches,
         stretched(0),
         ["Patches are more similar along columns than along rows: mean cosine higher by "],
     ),
-    (window, of_window([0, 1]), ["All 2 heads favour the query's own patch or one beside it"]),
-    (window, of_window([0, 3]), ["1 of 2 heads favours"]),
     (
-        window,
+        bias_by_patch_offset,
+        of_window([0, 1]),
+        ["All 2 heads favour the query's own patch or one beside it"],
+    ),
+    (bias_by_patch_offset, of_window([0, 3]), ["1 of 2 heads favours"]),
+    (
+        bias_by_patch_offset,
         WindowBias(frozen(np.zeros((2, 3, 3)))),
         ["Every head has the same bias at all offsets"],
     ),
@@ -340,7 +349,7 @@ def with_input(form: Form, given: InputLayer) -> Subject[Any]:
     ("size", "times"), [(1.0, "about as large as"), (0.25, "4 times as large as")]
 )
 def test_norms_of_positions_and_words_are_compared(size: float, times: str) -> None:
-    (finding,) = vectors.compute(
+    (finding,) = single_positions.compute(
         with_input(rows(np.ones((4, 8))), layer(size * np.ones((2, 8))))
     ).findings
     assert f"is {times} a typical word vector" in finding.text
@@ -349,7 +358,7 @@ def test_norms_of_positions_and_words_are_compared(size: float, times: str) -> N
 def test_equality_with_the_models_layer_is_reported_only_where_it_holds() -> None:
     words, positions = NOISE[:2, :8], NOISE[2:6, :8]
     for output, n_reported in ((words + positions[:2], 1), (words + positions[:2] + 0.1, 0)):
-        findings = anatomy.compute(
+        findings = anatomy_of_the_input.compute(
             with_input(rows(positions), layer(words, own=OwnLayer(frozen(output), "Embeddings")))
         ).findings
         assert (
@@ -367,7 +376,7 @@ def test_equality_with_the_models_layer_is_reported_only_where_it_holds() -> Non
 def test_an_encoding_inside_attention_is_said_to_add_nothing_to_the_input() -> None:
     words = layer(NOISE[:2, :8])
     for form, is_reported in ((TURNING, True), (rows(NOISE[2:6, :8]), False)):
-        findings = anatomy.compute(with_input(form, words)).findings
+        findings = anatomy_of_the_input.compute(with_input(form, words)).findings
         assert (
             any(
                 finding.text.startswith("This encoding adds nothing to the input")
@@ -385,11 +394,15 @@ def test_one_token_at_two_places_is_reported_with_its_distance() -> None:
     sentence = Sentence(("one", "one"), (0, 0), (False, False), frozen(words))
     twice = InputLayer(sentence, sentence, "wte.weight")
     texts = [
-        finding.text for finding in anatomy.compute(with_input(rows(positions), twice)).findings
+        finding.text
+        for finding in anatomy_of_the_input.compute(with_input(rows(positions), twice)).findings
     ]
     same = "In the sentence, “one” has the same word vector at positions 0 and 1"
     assert f"{same}. The two inputs differ by a vector of norm 2; the first has norm 5." in texts
-    texts = [finding.text for finding in anatomy.compute(with_input(TURNING, twice)).findings]
+    texts = [
+        finding.text
+        for finding in anatomy_of_the_input.compute(with_input(TURNING, twice)).findings
+    ]
     assert (
         f"{same}. The input shown here is the same too, since no position vector is added." in texts
     )
@@ -398,7 +411,9 @@ def test_one_token_at_two_places_is_reported_with_its_distance() -> None:
 def test_a_sentence_without_a_repeated_token_is_said_to_be_put_after_itself() -> None:
     texts = [
         finding.text
-        for finding in anatomy.compute(with_input(TURNING, layer(NOISE[:2, :8]))).findings
+        for finding in anatomy_of_the_input.compute(
+            with_input(TURNING, layer(NOISE[:2, :8]))
+        ).findings
     ]
     assert any(
         text.startswith(
@@ -416,7 +431,7 @@ def test_a_sentence_without_a_repeated_token_is_said_to_be_put_after_itself() ->
 def test_an_input_that_no_code_confirms_is_said_not_to_be_checked_or_not_to_be_all(
     own: OwnLayer, expected: str
 ) -> None:
-    findings = anatomy.compute(
+    findings = anatomy_of_the_input.compute(
         with_input(rows(NOISE[2:6, :8]), layer(NOISE[:2, :8], own=own))
     ).findings
     assert any(expected in finding.text for finding in findings)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.patches import StepPatch
 
-from generator.analyses.half_distance import compute, draw_layers
+from generator.analyses.exponential_decay import compute, draw_layers
 from generator.contracts import Label, Result
 from generator.encodings import Form, OffsetBias
 from generator.errors import NotApplicableError

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generator.analyses import tiles, window
+from generator.analyses import bias_by_patch_offset, similarity_of_patches
 from generator.contracts import Encoding, Provenance, Result, Subject
 from generator.encodings import PositionTable, WindowBias, grid_sinusoid
 from generator.errors import NotApplicableError
@@ -18,13 +18,13 @@ rng = np.random.default_rng(0)
 
 def of_table(vectors: Any, rows: int, columns: int) -> Result:
     form = PositionTable(frozen(vectors), grid=(rows, columns))
-    return tiles.compute(
+    return similarity_of_patches.compute(
         Subject(Encoding("vision", "made for a test", form, Provenance(""), modality="image"))
     )
 
 
 def of_window(bias: Any) -> Result:
-    return window.compute(
+    return bias_by_patch_offset.compute(
         Subject(
             Encoding(
                 "vision",
@@ -118,7 +118,7 @@ def test_a_vector_of_zeros_is_excluded_from_means_and_has_an_empty_tile() -> Non
 def test_tiles_need_a_grid_and_vectors_that_are_not_zero(grid: tuple[int, int] | None) -> None:
     form = PositionTable(frozen(np.zeros((4, 3))), grid=grid)
     with pytest.raises(NotApplicableError):
-        tiles.compute(Subject(Encoding("", "", form, Provenance(""))))
+        similarity_of_patches.compute(Subject(Encoding("", "", form, Provenance(""))))
 
 
 def bias(head: Any) -> Result:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from generator.analyses.kernel import STEPS, Shaped, compute, draw_profiles
+from generator.analyses.decay_with_distance import STEPS, Shaped, compute, draw_profiles
 from generator.contracts import Encoding, Provenance, Result, Subject
 from generator.encodings import (
     Convolution,

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from generator.analyses.locality import compute
+from generator.analyses.attention_from_the_bias_alone import compute
 from generator.contracts import Result
 from generator.encodings import OffsetBias, WindowBias
 from generator.errors import NotApplicableError

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from generator.analyses import norms
+from generator.analyses import vector_norms
 from generator.contracts import Finding, Result
 from generator.encodings import PositionTable
 from generator.numerics.arrays import Floats, frozen
@@ -15,7 +15,7 @@ NOISE = rng.normal(size=(60, 20))
 
 def result_of(table: Floats) -> Result:
     """The result for a table (n_positions, d_model)."""
-    return norms.compute(subject(PositionTable(frozen(table))))
+    return vector_norms.compute(subject(PositionTable(frozen(table))))
 
 
 def values_of(result: Result) -> dict[str, float | None]:

@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics.pairwise import cosine_similarity
 
-from generator.analyses import cosine_profile, norms, pca, rank, seam, spectrum
+from generator.analyses import (
+    principal_components,
+    rank,
+    seams,
+    similarity_by_distance,
+    spectrum,
+    vector_norms,
+)
 from generator.contracts import Finding, Result
 from generator.encodings import PositionTable, sinusoid
 from generator.errors import NotApplicableError
@@ -47,7 +54,7 @@ def drifting(n_positions: int, cosine: float, width: int = 400, seed: int = 0) -
 
 
 def test_the_profile_and_its_spread_follow_from_scikit_learns_cosines() -> None:
-    theirs, arrays = cosine_similarity(NOISE), result_of(cosine_profile, NOISE).arrays
+    theirs, arrays = cosine_similarity(NOISE), result_of(similarity_by_distance, NOISE).arrays
     for offset in (0, 1, 30, 59):
         assert arrays["profile"][offset] == pytest.approx(
             np.diagonal(theirs, offset).mean(), abs=1e-12
@@ -62,7 +69,7 @@ def test_the_profile_of_points_on_a_circle_is_a_cosine() -> None:
     31.
     """
     angles = np.deg2rad(6.0) * np.arange(60)
-    result = result_of(cosine_profile, np.stack([np.cos(angles), np.sin(angles)], axis=1))
+    result = result_of(similarity_by_distance, np.stack([np.cos(angles), np.sin(angles)], axis=1))
     np.testing.assert_allclose(result.arrays["profile"], np.cos(angles), rtol=0, atol=1e-12)
     np.testing.assert_allclose(result.arrays["spread"], 0.0, rtol=0, atol=1e-7)
     values = values_of(result)
@@ -74,8 +81,8 @@ def test_the_profile_of_points_on_a_circle_is_a_cosine() -> None:
 def test_half_distances_by_hand() -> None:
     """Cosines 1, 0.8, 0.4, 0.4, mean of pairs ½: ½ between offsets 1 and 2 at 1.75, ¾ at 1.125."""
     profile = np.array([1.0, 0.8, 0.4, 0.4])
-    assert cosine_profile.half_of(profile) == pytest.approx(1.75)
-    assert cosine_profile.half_of_fall(profile, 0.5) == pytest.approx(1.125)
+    assert similarity_by_distance.half_of(profile) == pytest.approx(1.75)
+    assert similarity_by_distance.half_of_fall(profile, 0.5) == pytest.approx(1.125)
 
 
 def test_a_shared_component_changes_one_half_distance_and_not_the_other() -> None:
@@ -85,8 +92,8 @@ def test_a_shared_component_changes_one_half_distance_and_not_the_other() -> Non
     table = sinusoid(64, 32)
     shared = np.hstack([table, np.full((64, 1), 20.0)])
     once, twice = (
-        values_of(result_of(cosine_profile, table)),
-        values_of(result_of(cosine_profile, shared)),
+        values_of(result_of(similarity_by_distance, table)),
+        values_of(result_of(similarity_by_distance, shared)),
     )
     assert once["half_fall"] == pytest.approx(twice["half_fall"])
     assert (once["half"] is None, twice["half"] is None) == (False, True)
@@ -98,28 +105,30 @@ def test_the_profile_always_falls_halfway_to_the_mean(seed: int) -> None:
     high.
     """
     table = np.random.default_rng(seed).normal(size=(9, 3)) + 1.0
-    assert 0.0 < (values_of(result_of(cosine_profile, table))["half_fall"] or 0.0) < 9.0
+    assert 0.0 < (values_of(result_of(similarity_by_distance, table))["half_fall"] or 0.0) < 9.0
 
 
 def test_rising_and_falling_profiles_give_different_findings() -> None:
     angles = np.deg2rad(3.0) * np.arange(60)
     falling, circle = (np.stack([np.cos(k * angles), np.sin(k * angles)], axis=1) for k in (1, 4))
-    assert "never rises again" in findings_of(cosine_profile, falling)[0].text
-    assert "first rises again at 16" in findings_of(cosine_profile, circle)[0].text
+    assert "never rises again" in findings_of(similarity_by_distance, falling)[0].text
+    assert "first rises again at 16" in findings_of(similarity_by_distance, circle)[0].text
 
 
 def test_decay_is_reported_only_where_neighbours_are_similar() -> None:
-    assert not any("halfway" in finding.text for finding in findings_of(cosine_profile, NOISE))
+    assert not any(
+        "halfway" in finding.text for finding in findings_of(similarity_by_distance, NOISE)
+    )
 
 
 def test_invariant_and_varying_tables_give_different_findings() -> None:
     assert any(
         "hardly matters" in finding.text
-        for finding in findings_of(cosine_profile, sinusoid(64, 32))
+        for finding in findings_of(similarity_by_distance, sinusoid(64, 32))
     )
     assert any(
         "absolute position matters too" in finding.text
-        for finding in findings_of(cosine_profile, NOISE)
+        for finding in findings_of(similarity_by_distance, NOISE)
     )
 
 
@@ -184,13 +193,13 @@ def test_shuffled_positions_have_a_tenth_of_the_energy_in_the_slowest_tenth() ->
     )
 
 
-@pytest.mark.parametrize("module", [cosine_profile, spectrum, seam])
+@pytest.mark.parametrize("module", [similarity_by_distance, spectrum, seams])
 def test_grids_have_no_profile_spectrum_or_seams(module: Any) -> None:
     with pytest.raises(NotApplicableError, match="grid"):
         result_of(module, NOISE, grid=(6, 10))
 
 
-@pytest.mark.parametrize("module", [norms, rank, pca])
+@pytest.mark.parametrize("module", [vector_norms, rank, principal_components])
 def test_grids_have_norms_ranks_and_components(module: Any) -> None:
     assert result_of(module, NOISE, grid=(6, 10)).metrics
 
@@ -200,7 +209,7 @@ def test_grids_have_norms_ranks_and_components(module: Any) -> None:
     [(0.8, "before the next position"), (1.0, "at the next position"), (2.21, "at distance 2.2")],
 )
 def test_a_distance_of_about_one_is_written_in_words(distance: float, text: str) -> None:
-    (finding,) = cosine_profile.of_fall(distance, None, np.array([1.0, 0.9, 0.4, 0.2]), 0.2)
+    (finding,) = similarity_by_distance.of_fall(distance, None, np.array([1.0, 0.9, 0.4, 0.2]), 0.2)
     assert f"halfway to its overall mean (0.20) {text}, and never rises again." in finding.text
     assert [spot.x for spot in finding.spots] == [distance]
 
@@ -211,7 +220,10 @@ def test_an_odd_row_changes_no_profile() -> None:
     """
     table = sinusoid(200, 32).copy()
     table[0] = 50.0 * np.eye(32)[5]
-    odd, plain = result_of(cosine_profile, table), result_of(cosine_profile, sinusoid(200, 32))
+    odd, plain = (
+        result_of(similarity_by_distance, table),
+        result_of(similarity_by_distance, sinusoid(200, 32)),
+    )
     np.testing.assert_allclose(
         odd.arrays["profile"][:199], plain.arrays["profile"][:199], rtol=0, atol=1e-12
     )

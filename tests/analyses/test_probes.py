@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import cross_val_predict, cross_val_score
 
-from generator.analyses import absolute_probe, order_probe
+from generator.analyses import order_probe, position_probe
 from generator.contracts import Result
 from generator.encodings import PositionTable, sinusoid
 from generator.errors import NotApplicableError
@@ -121,7 +121,7 @@ def test_pairs_are_sampled_without_repetition() -> None:
 
 def test_the_sinusoid_is_predicted_without_error() -> None:
     """0.0000 for 512 × 768, computed by other code."""
-    result = absolute_probe.compute(subject(table(sinusoid(512, 768))))
+    result = position_probe.compute(subject(table(sinusoid(512, 768))))
     assert (value(result, "error"), value(result, "exact")) == (0.0, 100.0)
 
 
@@ -139,12 +139,12 @@ def test_the_error_on_noise_agrees_with_theory() -> None:
             + np.random.default_rng(0).normal(0, prediction, (513, 4000))
         )
     )
-    errors = [value(absolute_probe.compute(subject(noise(seed))), "error") for seed in range(4)]
+    errors = [value(position_probe.compute(subject(noise(seed))), "error") for seed in range(4)]
     assert np.mean(errors) == pytest.approx(expected, rel=0.03)
 
 
 def test_a_constant_guess_errs_by_a_quarter() -> None:
-    result = absolute_probe.compute(subject(table(np.ones((512, 4)))))
+    result = position_probe.compute(subject(table(np.ones((512, 4)))))
     assert value(result, "middle") == 128.0
     assert value(result, "error") == pytest.approx(128.0, abs=1.5)
 
@@ -164,7 +164,7 @@ def test_errors_by_distance_by_hand() -> None:
 def test_only_the_first_512_positions_are_probed() -> None:
     first = np.cumsum(np.random.default_rng(1).normal(size=(600, 8)), axis=0)
     other = np.vstack([first[:512], -first[512:]])
-    results = [absolute_probe.compute(subject(table(rows))) for rows in (first, other, first[:512])]
+    results = [position_probe.compute(subject(table(rows))) for rows in (first, other, first[:512])]
     assert len({result.metrics for result in results}) == 1
     assert value(results[0], "probed") == 512.0
 
@@ -203,7 +203,7 @@ def test_a_grid_of_one_row_is_a_line() -> None:
 def test_the_finding_depends_on_the_error_of_the_position(
     rows: Floats, opening: str, weight: float
 ) -> None:
-    finding = absolute_probe.compute(subject(table(rows))).findings[0]
+    finding = position_probe.compute(subject(table(rows))).findings[0]
     assert finding.text.startswith(opening)
     assert finding.weight == weight
 
@@ -214,7 +214,7 @@ def test_a_position_that_dominates_the_error_is_reported(factor: float) -> None:
     position.
     """
     rows = sinusoid(64, 64) * np.where(np.arange(64) == 9, factor, 1.0)[:, None]
-    texts = [finding.text for finding in absolute_probe.compute(subject(table(rows))).findings[1:]]
+    texts = [finding.text for finding in position_probe.compute(subject(table(rows))).findings[1:]]
     assert [text.partition(" causes")[0] for text in texts] == (
         [] if factor == 1.0 else ["Position 9 alone"]
     )

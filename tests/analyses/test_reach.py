@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from generator.analyses.reach import compute, energy_within, half_width
+from generator.analyses.reach_of_the_convolution import compute, energy_within, half_width
 from generator.contracts import Result
 from generator.encodings import Convolution
 from generator.errors import NotApplicableError

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from generator.analyses.relative import compute
+from generator.analyses.vectors_by_offset import compute
 from generator.contracts import Result
 from generator.encodings import RelativeTable
 from generator.errors import NotApplicableError

@@ -3,7 +3,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from generator.analyses.scaling import compute
+from generator.analyses.effect_of_scaling import compute
 from generator.contracts import Result
 from generator.encodings import Rotation
 from generator.errors import NotApplicableError

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
-from generator.analyses import seam
+from generator.analyses import seams
 from generator.contracts import Finding, Result
 from generator.encodings import PositionTable, sinusoid
 from generator.numerics import change_points
@@ -20,7 +20,7 @@ NOISE = rng.normal(size=(60, 200))
 
 def result_of(table: Floats, family: str = "") -> Result:
     """The result for a table (n_positions, d_model) of a model of this family."""
-    return seam.compute(replace(subject(PositionTable(frozen(table))), family=family))
+    return seams.compute(replace(subject(PositionTable(frozen(table))), family=family))
 
 
 def values_of(table: Floats) -> dict[str, float | None]:

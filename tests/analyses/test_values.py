@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
-from generator.analyses import bias, cosine, dimension_cosine, dimensions, rotation, table, vectors
+from generator.analyses import (
+    bias_by_offset,
+    rotation_by_offset,
+    similarity_of_dimensions,
+    similarity_of_positions,
+    single_dimensions,
+    single_positions,
+    whole_table,
+)
 from generator.contracts import Encoding, InputLayer, Provenance, Result, Sentence, Subject
 from generator.encodings import OffsetBias, PositionTable, Rotation, sinusoid
 from generator.errors import NotApplicableError
@@ -41,14 +49,14 @@ def with_words(
 
 
 def test_root_mean_square_and_largest_value_of_a_table() -> None:
-    result = table.compute(of_table(TABLE))
+    result = whole_table.compute(of_table(TABLE))
     assert value(result, "rms") == pytest.approx(np.sqrt(np.mean(TABLE**2)))
     assert value(result, "largest") == np.abs(TABLE).max()
 
 
 def test_the_share_of_values_beyond_the_colour_limits_by_hand() -> None:
     """One value of 100 is 10 times the root mean square; the others are zero."""
-    result = table.compute(of_table(np.pad([[1.0]], (0, 9))))
+    result = whole_table.compute(of_table(np.pad([[1.0]], (0, 9))))
     assert value(result, "beyond") == pytest.approx(1.0)
 
 
@@ -59,18 +67,18 @@ def test_the_share_of_values_beyond_the_colour_limits_by_hand() -> None:
 def test_an_outlying_value_is_reported_with_its_indices_however_small(
     outlier: float, text: str
 ) -> None:
-    (finding,) = table.compute(of_table(np.pad([[outlier]], ((4, 15), (7, 12))))).findings
+    (finding,) = whole_table.compute(of_table(np.pad([[outlier]], ((4, 15), (7, 12))))).findings
     assert f": {text} at position 4, dimension 7, 20 times" in finding.text
 
 
 def test_a_small_change_from_position_to_position_is_no_zero() -> None:
     """Of a line from 1,000 to 1,009, each step is 1 by a root mean square of about 1,004."""
-    (finding,) = dimensions.compute(of_table(np.arange(1000.0, 1010.0)[:, None])).findings
+    (finding,) = single_dimensions.compute(of_table(np.arange(1000.0, 1010.0)[:, None])).findings
     assert "change by 0.001 of" in finding.text
 
 
 def test_cosines_equal_those_of_scikit_learn() -> None:
-    result = cosine.compute(of_table(TABLE))
+    result = similarity_of_positions.compute(of_table(TABLE))
     theirs = cosine_similarity(TABLE)
     np.testing.assert_allclose(result.derived["cosines"], theirs, rtol=0, atol=1e-12)
     assert value(result, "adjacent") == pytest.approx(np.diagonal(theirs, 1).mean())
@@ -79,7 +87,7 @@ def test_cosines_equal_those_of_scikit_learn() -> None:
 
 
 def test_without_neighbours_that_are_not_zero_there_is_no_adjacent_cosine() -> None:
-    result = cosine.compute(of_table(np.eye(5) * (np.arange(5) % 2 == 0)[:, None]))
+    result = similarity_of_positions.compute(of_table(np.eye(5) * (np.arange(5) % 2 == 0)[:, None]))
     assert value(result, "adjacent") is None
     assert value(result, "mean") == 0.0
 
@@ -87,11 +95,11 @@ def test_without_neighbours_that_are_not_zero_there_is_no_adjacent_cosine() -> N
 @pytest.mark.parametrize("values", [np.ones((1, 4)), np.zeros((5, 4)), np.eye(5, 4)[:, :1]])
 def test_fewer_than_two_vectors_that_are_not_zero_are_not_applicable(values: Floats) -> None:
     with pytest.raises(NotApplicableError):
-        cosine.compute(of_table(values))
+        similarity_of_positions.compute(of_table(values))
 
 
 def test_cosines_of_dimensions_equal_those_of_scikit_learn() -> None:
-    result = dimension_cosine.compute(of_table(TABLE))
+    result = similarity_of_dimensions.compute(of_table(TABLE))
     theirs = cosine_similarity(TABLE.T)
     np.testing.assert_allclose(result.derived["cosines"], theirs, rtol=0, atol=1e-12)
     assert value(result, "size") == pytest.approx(np.abs(theirs[~np.eye(12, dtype=bool)]).mean())
@@ -102,7 +110,7 @@ def test_cosines_of_many_dimensions_are_taken_in_blocks_and_drawn_in_part() -> N
     angles = np.linspace(0.0, np.pi, 4500)
     columns = np.vstack([np.cos(angles), np.sin(angles)])
     columns[:, [7, 2100]] = 0.0
-    result = dimension_cosine.compute(of_table(columns))
+    result = similarity_of_dimensions.compute(of_table(columns))
     between = np.abs(np.cos(angles[:, None] - angles))[
         np.ix_(keep := np.delete(np.arange(4500), [7, 2100]), keep)
     ]
@@ -116,22 +124,23 @@ def test_cosines_of_many_dimensions_are_taken_in_blocks_and_drawn_in_part() -> N
 
 def test_the_share_of_strong_pairs_by_hand() -> None:
     """Of three dimensions two are opposite and one is at right angles to both."""
-    result = dimension_cosine.compute(of_table([[1.0, -1.0, 1.0], [1.0, -1.0, -1.0]]))
+    result = similarity_of_dimensions.compute(of_table([[1.0, -1.0, 1.0], [1.0, -1.0, -1.0]]))
     assert value(result, "strong") == pytest.approx(100 / 3)
 
 
 def test_the_roughness_of_noise_is_the_square_root_of_two() -> None:
     """The variance of a difference of independent values is twice theirs."""
     noise = np.random.default_rng(0).normal(size=(2000, 50))
-    assert value(dimensions.compute(of_table(noise)), "roughness") == pytest.approx(
+    assert value(single_dimensions.compute(of_table(noise)), "roughness") == pytest.approx(
         np.sqrt(2), rel=0.01
     )
 
 
 def test_the_roughness_of_a_constant_table_is_zero_and_of_an_alternating_one_two() -> None:
-    assert value(dimensions.compute(of_table(np.ones((9, 3)))), "roughness") == 0.0
+    assert value(single_dimensions.compute(of_table(np.ones((9, 3)))), "roughness") == 0.0
     assert value(
-        dimensions.compute(of_table(np.ones((9, 3)) * (-1.0) ** np.arange(9)[:, None])), "roughness"
+        single_dimensions.compute(of_table(np.ones((9, 3)) * (-1.0) ** np.arange(9)[:, None])),
+        "roughness",
     ) == pytest.approx(2.0)
 
 
@@ -144,7 +153,10 @@ def test_the_dimensions_drawn_are_those_that_vary_most() -> None:
     ) + 1000.0 * (np.arange(40) == 3)
     odd = waves.copy()
     odd[0, 5] = 1e6
-    for result in (dimensions.compute(of_table(waves)), dimensions.compute(of_table(odd))):
+    for result in (
+        single_dimensions.compute(of_table(waves)),
+        single_dimensions.compute(of_table(odd)),
+    ):
         assert result.arrays["dimensions"].tolist() == list(range(16, 40, 2))
         of_drawn, of_all = (np.sum(np.arange(first, 40.0, 2.0) ** 2) for first in (16, 0))
         assert value(result, "drawn") == pytest.approx(100.0 * of_drawn / of_all)
@@ -153,21 +165,23 @@ def test_the_dimensions_drawn_are_those_that_vary_most() -> None:
 def test_each_dimension_is_drawn_on_its_own_scale_and_outliers_are_cut() -> None:
     table = np.sin(np.arange(60.0))[:, None] * np.array([1.0, 1e-4])
     table[7] = [50.0, -50.0]
-    figure = dimensions.draw({LABELS[0]: dimensions.compute(of_table(table))})
+    figure = single_dimensions.draw({LABELS[0]: single_dimensions.compute(of_table(table))})
     every = [np.asarray(line.get_ydata()) for line in figure.axes[0].lines]
     lines = [line for line in every if line.size == 60]  # The others are baselines.
     heights = [
         (line.max() - middle, middle - line.min())
         for line, middle in zip(lines, (0.0, 1.0), strict=True)
     ]
-    np.testing.assert_allclose(heights, dimensions.FILLED, rtol=0.1)
+    np.testing.assert_allclose(heights, single_dimensions.FILLED, rtol=0.1)
 
 
 def test_an_outlier_does_not_change_the_roughness() -> None:
     table = sinusoid(200, 16).copy()
-    plain = value(dimensions.compute(of_table(table)), "roughness")
+    plain = value(single_dimensions.compute(of_table(table)), "roughness")
     table[0] *= 100.0
-    assert value(dimensions.compute(of_table(table)), "roughness") == pytest.approx(plain, rel=0.02)
+    assert value(single_dimensions.compute(of_table(table)), "roughness") == pytest.approx(
+        plain, rel=0.02
+    )
 
 
 ROWS = np.array([[1.0, 0.0], [0.8, 0.6], [-1.0, 0.0], [-0.8, 0.6]])
@@ -187,8 +201,12 @@ def test_neighbours_on_a_grid_lie_side_by_side_or_above_each_other() -> None:
             modality="image",
         )
     )
-    assert value(cosine.compute(on_grid), "adjacent") == pytest.approx((0.8 + 0.8 - 1.0 - 0.28) / 4)
-    assert value(cosine.compute(of_table(ROWS)), "adjacent") == pytest.approx((0.8 - 0.8 + 0.8) / 3)
+    assert value(similarity_of_positions.compute(on_grid), "adjacent") == pytest.approx(
+        (0.8 + 0.8 - 1.0 - 0.28) / 4
+    )
+    assert value(similarity_of_positions.compute(of_table(ROWS)), "adjacent") == pytest.approx(
+        (0.8 - 0.8 + 0.8) / 3
+    )
 
 
 def test_roughness_of_a_grid_takes_no_step_from_the_end_of_a_row_to_the_next() -> None:
@@ -206,16 +224,16 @@ def test_roughness_of_a_grid_takes_no_step_from_the_end_of_a_row_to_the_next() -
         )
     )
     rms = np.sqrt((9.0 + 16.0 + 1.0) / 4)
-    assert value(dimensions.compute(on_grid), "roughness") == pytest.approx(
+    assert value(single_dimensions.compute(on_grid), "roughness") == pytest.approx(
         np.sqrt((9.0 + 9.0 + 16.0 + 4.0) / 4) / rms
     )
-    assert value(dimensions.compute(of_table(values)), "roughness") == pytest.approx(
+    assert value(single_dimensions.compute(of_table(values)), "roughness") == pytest.approx(
         np.sqrt((9.0 + 1.0 + 9.0) / 3) / rms
     )
 
 
 def test_vectors_are_those_of_the_positions_in_the_notebooks() -> None:
-    result = vectors.compute(of_table(sinusoid(350, 8)))
+    result = single_positions.compute(of_table(sinusoid(350, 8)))
     assert result.arrays["positions"].tolist() == [0, 1, 2, 10, 100, 200, 300]
     np.testing.assert_array_equal(
         result.derived["vectors"], sinusoid(350, 8)[[0, 1, 2, 10, 100, 200, 300]]
@@ -225,12 +243,14 @@ def test_vectors_are_those_of_the_positions_in_the_notebooks() -> None:
 @pytest.mark.parametrize("word_scale", [1.0, 4.0])
 def test_the_ratio_of_positions_and_words_by_hand(word_scale: float) -> None:
     with_sentence = with_words(of_table(np.full((9, 4), 6.0)), np.full((3, 4), 2.0), word_scale)
-    assert value(vectors.compute(with_sentence), "word_ratio") == pytest.approx(3.0 / word_scale)
+    assert value(single_positions.compute(with_sentence), "word_ratio") == pytest.approx(
+        3.0 / word_scale
+    )
 
 
 def test_the_word_is_the_first_that_is_not_reserved() -> None:
     words = np.arange(12.0).reshape(3, 4)
-    arrays = vectors.compute(with_words(of_table(TABLE[:, :4]), words)).arrays
+    arrays = single_positions.compute(with_words(of_table(TABLE[:, :4]), words)).arrays
     np.testing.assert_array_equal(arrays["word"], words[1])
     assert str(arrays["token"]) == "t1"
 
@@ -239,7 +259,7 @@ def test_the_word_is_the_first_that_is_not_reserved() -> None:
     "words", [np.ones((3, 5)), np.zeros((3, 4)), np.full((3, 4), np.nan), np.full((3, 4), np.inf)]
 )
 def test_without_comparable_words_the_ratio_has_a_reason(words: Floats) -> None:
-    result = vectors.compute(with_words(of_table(TABLE[:, :4]), words))
+    result = single_positions.compute(with_words(of_table(TABLE[:, :4]), words))
     assert value(result, "word_ratio") is None
     assert "word" not in result.arrays
 
@@ -249,14 +269,14 @@ def test_the_bias_of_alibi_favours_the_position_itself_in_every_head() -> None:
     form = OffsetBias(
         frozen(slopes(8)[:, None] * offsets), frozen(offsets), causal=True, beyond="linear"
     )
-    result = bias.compute(subject(form))
+    result = bias_by_offset.compute(subject(form))
     metrics = {key: value(result, key) for key in ("near_heads", "largest", "smallest", "spread")}
     assert metrics == {"near_heads": 100.0, "largest": 0.0, "smallest": -64.0, "spread": 64.0}
 
 
 def test_the_share_of_heads_that_favour_near_offsets_by_hand() -> None:
     values = [[9, 0, 0, 0, 0], [0, 9, 0, 0, 0], [0, 0, 9, 0, 0], [0, 0, 0, 0, 9]]
-    result = bias.compute(
+    result = bias_by_offset.compute(
         subject(
             OffsetBias(frozen(values), frozen(np.arange(-2, 3)), causal=False, beyond="constant")
         )
@@ -274,7 +294,7 @@ def test_the_profile_of_a_rotation_ends_at_the_farthest_offset_in_sight(
 ) -> None:
     """Of 30 positions the first and the last are 29 apart."""
     assert (
-        rotation.compute(subject(Rotation(100.0, 4, 4, n_positions, window=window)))
+        rotation_by_offset.compute(subject(Rotation(100.0, 4, 4, n_positions, window=window)))
         .arrays["profile"]
         .size
         == size
@@ -283,7 +303,9 @@ def test_the_profile_of_a_rotation_ends_at_the_farthest_offset_in_sight(
 
 def test_a_rotation_that_stops_pairs_is_compared_with_those_that_turn() -> None:
     """As fast as the first 8 of 32 pairs, none of them slowed."""
-    result = rotation.compute(subject(Rotation(1e4, 16, 64, 4096, {"rope_type": "proportional"})))
+    result = rotation_by_offset.compute(
+        subject(Rotation(1e4, 16, 64, 4096, {"rope_type": "proportional"}))
+    )
     assert (result.value("pairs"), result.value("slowed")) == (8, 0)
     np.testing.assert_allclose(
         result.arrays["unscaled"], 2 * np.pi * 1e4 ** (np.arange(8) / 32), rtol=1e-6
@@ -291,7 +313,7 @@ def test_a_rotation_that_stops_pairs_is_compared_with_those_that_turn() -> None:
 
 
 def test_the_profile_of_a_rotation_is_its_mean_cosine() -> None:
-    profile = rotation.compute(subject(Rotation(100.0, 4, 4, 30))).arrays["profile"]
+    profile = rotation_by_offset.compute(subject(Rotation(100.0, 4, 4, 30))).arrays["profile"]
     np.testing.assert_allclose(
         profile,
         [(np.cos(offset) + np.cos(offset / 10)) / 2 for offset in range(30)],

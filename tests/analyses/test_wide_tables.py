@@ -19,7 +19,7 @@ SHAPES = {"tall": ((40, 24), None), "wide": ((24, 40), None), "of patches": ((36
 SMALL, WIDE = ((512, 3072), 2**15, 2**18), ((1024, 6144), 2**17, 2**20)
 # What they compute of 512 positions, or for pairs of some dimensions, does not shrink with the
 # table.
-OF_ONE_SIZE = ("absolute_probe", "dimension_cosine", "order_probe")
+OF_ONE_SIZE = ("position_probe", "similarity_of_dimensions", "order_probe")
 # times the table; with the table itself and its reference that is less than the four times that a
 # study may take
 MOST = 1.75

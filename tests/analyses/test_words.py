@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.linalg import subspace_angles
 
-from generator.analyses import word_directions
+from generator.analyses import positions_and_words
 from generator.checkpoints.model.input_layer import subjects
 from generator.contracts import Encoding, Provenance, Result
 from generator.encodings import OffsetBias, PositionTable
@@ -21,7 +21,7 @@ FALLING = np.eye(20) * 2.0 ** -np.arange(20.0)
 
 def result_of(positions: Floats, words: Floats) -> Result:
     """The result for positions (n_positions, d_model) and words (n_words, d_model)."""
-    return word_directions.compute(
+    return positions_and_words.compute(
         replace(subject(PositionTable(frozen(positions))), words=frozen(words))
     )
 
@@ -71,7 +71,7 @@ def test_directions_are_the_right_singular_vectors(n_words: int) -> None:
     diagonal and falls.
     """
     words = rng.normal(size=(n_words, 12)) * 1.5 ** -np.arange(12.0)
-    directions = word_directions.singular_directions(words)
+    directions = positions_and_words.singular_directions(words)
     gram = directions @ (words.T @ words) @ directions.T
     rank = min(n_words, 12)
     np.testing.assert_allclose(
@@ -101,7 +101,7 @@ def test_random_directions_hold_the_share_of_chance() -> None:
         [10.0, 10.0, 10.0], abs=1.0
     )
     assert result.arrays["cosines"][0] == pytest.approx(
-        word_directions.largest_by_chance(0.1, 0.1), abs=0.03
+        positions_and_words.largest_by_chance(0.1, 0.1), abs=0.03
     )
 
 
@@ -110,11 +110,13 @@ def test_the_largest_cosine_by_chance_counts_the_directions_that_positions_have(
     tenths.
     """
     result = result_of(rng.normal(size=(8, 400)), rng.normal(size=(1000, 400)))
-    by_chance = word_directions.largest_by_chance(8 / 400, 40 / 400)
+    by_chance = positions_and_words.largest_by_chance(8 / 400, 40 / 400)
     assert result.arrays["cosines"].size == 8
     assert result.arrays["cosines"][0] == pytest.approx(by_chance, abs=0.05)
     assert by_chance < 0.5
-    assert f"largest by chance {by_chance:.2f}" in word_directions.alt_angles({LABELS[0]: result})
+    assert f"largest by chance {by_chance:.2f}" in positions_and_words.alt_angles(
+        {LABELS[0]: result}
+    )
     assert values_of(result)["overlap"] == pytest.approx(10.0, abs=1.5)
 
 

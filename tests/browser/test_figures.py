@@ -28,7 +28,7 @@ def arrays(built: Path) -> "Iterator[np.lib.npyio.NpzFile[Any]]":
 
 def norms_of(arrays: Any) -> Floats:
     """Norms of the vectors of the table."""
-    return np.asarray(np.linalg.norm(arrays["table.vectors"].astype(np.float64), axis=1))
+    return np.asarray(np.linalg.norm(arrays["whole_table.vectors"].astype(np.float64), axis=1))
 
 
 def alive(page: Page, address: str, name: str) -> Locator:
@@ -47,7 +47,7 @@ def value_of(figure: Locator, name: str) -> float:
 
 
 def test_the_picture_gives_way_to_the_live_figure(page: Page, address: str) -> None:
-    figure = alive(page, address, "norms-lines")
+    figure = alive(page, address, "vector_norms-lines")
     assert figure.locator("img").is_hidden()
     page.emulate_media(media="print")
     assert figure.locator("img").is_visible()
@@ -57,7 +57,7 @@ def test_the_picture_gives_way_to_the_live_figure(page: Page, address: str) -> N
 def test_a_band_with_gaps_is_filled_beside_them(page: Page, address: str) -> None:
     """MiniMax's recurrent layers, of which every eighth attends instead."""
     page.goto(f"{address}/checkpoints/minimax-text-01.html")
-    figure = page.locator("figure[id$=half_distance-layers]")
+    figure = page.locator("figure[id$=exponential_decay-layers]")
     figure.scroll_into_view_if_needed()
     figure.locator(".pa-live canvas").first.wait_for()
     filled = figure.locator(".pa-live canvas").first.evaluate("""canvas => {
@@ -76,7 +76,7 @@ def test_a_bin_between_two_gaps_is_as_wide_as_one(page: Page, address: str) -> N
     """Bins 20 pixels wide around 30, 50 … 110, of which the second and the fourth are missing: what
     is opaque in their middles and near their ends.
     """
-    alive(page, address, "norms-lines")  # Its script has been loaded.
+    alive(page, address, "vector_norms-lines")  # Its script has been loaded.
     opaque = page.evaluate("""() => {
             const context = document.createElement("canvas").getContext("2d");
             const values = (height) => Float64Array.from([height, NaN, height, NaN, height]);
@@ -98,13 +98,13 @@ def test_without_javascript_the_picture_stays(browser: Browser, address: str) ->
     with browser.new_context(java_script_enabled=False) as context:
         page = context.new_page()
         page.goto(f"{address}/{MEASURE}")
-        assert page.locator("#encoder-learned-norms-lines img").is_visible()
+        assert page.locator("#encoder-learned-vector_norms-lines img").is_visible()
 
 
 def test_keys_move_the_cursor_from_value_to_value(
     page: Page, address: str, arrays: "np.lib.npyio.NpzFile[Any]"
 ) -> None:
-    figure = alive(page, address, "norms-lines")
+    figure = alive(page, address, "vector_norms-lines")
     figure.locator(".pa-frame").focus()
     for _ in range(4):
         page.keyboard.press("ArrowRight")
@@ -118,7 +118,7 @@ def test_keys_move_the_cursor_from_value_to_value(
 def test_the_mouse_shows_values_where_it_points(
     page: Page, address: str, arrays: "np.lib.npyio.NpzFile[Any]"
 ) -> None:
-    figure = alive(page, address, "norms-lines")
+    figure = alive(page, address, "vector_norms-lines")
     frame = figure.locator(".pa-frame")
     box = frame.bounding_box()
     assert box
@@ -130,7 +130,7 @@ def test_the_mouse_shows_values_where_it_points(
 
 
 def test_the_legend_switches_series_off_and_on(page: Page, address: str) -> None:
-    figure = alive(page, address, "norms-lines")
+    figure = alive(page, address, "vector_norms-lines")
     series = figure.locator(".pa-series", has_text=NAME)
     series.click()
     assert series.get_attribute("aria-pressed") == "false"
@@ -144,7 +144,7 @@ def test_the_legend_switches_series_off_and_on(page: Page, address: str) -> None
 
 
 def test_a_figure_is_zoomed_by_dragging_and_reset(page: Page, address: str) -> None:
-    figure = alive(page, address, "norms-lines")
+    figure = alive(page, address, "vector_norms-lines")
     frame, reset = figure.locator(".pa-frame"), figure.get_by_role("button", name="Reset zoom")
     box = frame.bounding_box()
     assert box
@@ -161,7 +161,7 @@ def test_a_figure_is_zoomed_by_dragging_and_reset(page: Page, address: str) -> N
 
 
 def test_keys_zoom_and_escape_resets(page: Page, address: str) -> None:
-    figure = alive(page, address, "norms-lines")
+    figure = alive(page, address, "vector_norms-lines")
     figure.locator(".pa-frame").focus()
     page.keyboard.press("+")
     figure.get_by_role("button", name="Reset zoom").wait_for()
@@ -173,7 +173,7 @@ def test_cells_show_the_mean_of_their_block(
     page: Page, address: str, arrays: "np.lib.npyio.NpzFile[Any]"
 ) -> None:
     page.goto(f"{address}/checkpoints/all-minilm-l6-v2.html")
-    figure = page.locator("#encoder-learned-cosine-matrix")
+    figure = page.locator("#encoder-learned-similarity_of_positions-matrix")
     figure.scroll_into_view_if_needed()
     figure.locator(".pa-frame").first.focus()
     for key in ("ArrowRight", "ArrowRight", "ArrowRight", "ArrowDown"):
@@ -182,7 +182,7 @@ def test_cells_show_the_mean_of_their_block(
     (first, last), (left, right) = (
         map(int, span) for span in re.findall(r"position (\d+)–(\d+)", title)
     )
-    expected = cosine_matrix(arrays["table.vectors"].astype(np.float64))[
+    expected = cosine_matrix(arrays["whole_table.vectors"].astype(np.float64))[
         first : last + 1, left : right + 1
     ].mean()
     value = figure.locator(".pa-panel-value").first.inner_text()
@@ -193,7 +193,7 @@ def test_cells_show_the_mean_of_their_block(
 
 
 def test_the_cursor_over_cells_shows_the_values_of_all_panels(page: Page, address: str) -> None:
-    page.goto(f"{address}/analyses/cosine.html")
+    page.goto(f"{address}/analyses/similarity_of_positions.html")
     figure = page.locator(".pa-figure").first
     figure.locator(".pa-frame").first.focus()
     page.keyboard.press("ArrowRight")
@@ -203,7 +203,7 @@ def test_the_cursor_over_cells_shows_the_values_of_all_panels(page: Page, addres
 
 
 def test_a_curve_turns_by_keys_and_leaves_the_address_alone(page: Page, address: str) -> None:
-    figure = alive(page, address, "pca-curve")
+    figure = alive(page, address, "principal_components-curve")
     canvas, before = figure.locator("canvas").first, page.url
     first = canvas.evaluate("canvas => canvas.toDataURL()")
     figure.locator(".pa-frame").first.focus()
@@ -215,7 +215,7 @@ def test_a_curve_turns_by_keys_and_leaves_the_address_alone(page: Page, address:
 def test_the_numbers_of_a_figure_can_be_taken_away(
     page: Page, address: str, arrays: "np.lib.npyio.NpzFile[Any]"
 ) -> None:
-    figure = alive(page, address, "norms-lines")
+    figure = alive(page, address, "vector_norms-lines")
     with page.expect_download() as download:
         figure.get_by_role("button", name="CSV").click()
     head, *rows = csv.reader(io.StringIO(download.value.path().read_text("utf-8")))
@@ -231,7 +231,7 @@ def test_the_numbers_of_a_figure_can_be_taken_away(
 def test_a_picture_of_a_figure_can_be_taken_away(page: Page, address: str) -> None:
     from PIL import Image
 
-    figure = alive(page, address, "norms-lines")
+    figure = alive(page, address, "vector_norms-lines")
     with page.expect_download() as download:
         figure.get_by_role("button", name="PNG").click()
     with Image.open(download.value.path()) as picture:
@@ -240,7 +240,7 @@ def test_a_picture_of_a_figure_can_be_taken_away(page: Page, address: str) -> No
 
 
 def test_a_table_shows_the_numbers(page: Page, address: str) -> None:
-    figure = alive(page, address, "norms-lines")
+    figure = alive(page, address, "vector_norms-lines")
     figure.get_by_role("button", name="Table").click()
     assert figure.locator(".pa-below th").all_inner_texts() == [
         "panel",
@@ -252,7 +252,7 @@ def test_a_table_shows_the_numbers(page: Page, address: str) -> None:
 
 
 def test_an_embedded_figure_is_a_page_of_its_own(page: Page, address: str) -> None:
-    figure = alive(page, address, "norms-lines")
+    figure = alive(page, address, "vector_norms-lines")
     figure.get_by_role("button", name="Embed").click()
     source = re.search(r'src="([^"]+)"', figure.locator("textarea").input_value())
     assert source
@@ -266,7 +266,7 @@ def test_an_embedded_figure_is_a_page_of_its_own(page: Page, address: str) -> No
     assert page.locator("#caption").inner_text().startswith("Euclidean norm")
     page.locator("#source").evaluate("link => link.removeAttribute('target')")
     page.locator("#source").click()
-    assert page.url == f"{address}/{MEASURE}#encoder-learned-norms-lines"
+    assert page.url == f"{address}/{MEASURE}#encoder-learned-vector_norms-lines"
     assert foreign == []
 
 
@@ -279,13 +279,13 @@ def test_an_address_of_an_embedded_figure_reaches_nothing_else(page: Page, addre
 
 
 def test_the_link_to_a_figure_leads_to_it(page: Page, address: str) -> None:
-    figure = alive(page, address, "seam-neighbours")
+    figure = alive(page, address, "seams-neighbours")
     figure.get_by_role("button", name="Link", exact=True).click()
     page.goto(figure.locator("textarea").input_value())
     page.wait_for_timeout(800)
     assert (
         -50
-        < page.locator("#encoder-learned-seam-neighbours").evaluate(
+        < page.locator("#encoder-learned-seams-neighbours").evaluate(
             "figure => figure.getBoundingClientRect().top"
         )
         < 400
@@ -317,7 +317,7 @@ def test_a_figure_that_is_not_yet_drawn_anew_does_not_widen_a_narrowed_screen(
     own_page.add_init_script(
         "window.ResizeObserver = class { observe() {} unobserve() {} disconnect() {} }"
     )  # No figure hears of the new width.
-    figure = alive(own_page, address, "norms-lines")
+    figure = alive(own_page, address, "vector_norms-lines")
     assert figure.locator(".pa-frame").evaluate("frame => frame.clientWidth") > 375
     own_page.set_viewport_size({"width": 375, "height": 800})
     assert own_page.evaluate("document.documentElement.scrollWidth") <= 375

@@ -26,7 +26,7 @@ KINDS = (
     "checkpoints/llama-3-1-8b.html",
     "checkpoints/gpt-2-small.html",
     "analyses/index.html",
-    "analyses/cosine.html",
+    "analyses/similarity_of_positions.html",
     "schemes/index.html",
     "schemes/t5_bias.html",
     "learn/index.html",
@@ -63,7 +63,7 @@ IN_EVERY_SETTING = {
     "map.html",
     "data/arrays.html",
     "checkpoints/all-minilm-l6-v2.html",
-    "analyses/cosine.html",
+    "analyses/similarity_of_positions.html",
     "schemes/t5_bias.html",
     "learn/tables.html",
     "guide/configuration.html",
@@ -335,7 +335,7 @@ FOUND = {
     "MiniLM": "checkpoints/all-minilm-l6-v2.html",  # A checkpoint,
     "position_embeddings.weight": "checkpoints/all-minilm-l6-v2.html",  # a tensor,
     "position_embeddings": "checkpoints/all-minilm-l6-v2.html",  # a part of its name,
-    "helix": "analyses/pca.html",  # a term,
+    "helix": "analyses/principal_components.html",  # a term,
     "RoPE": "schemes/rotary.html",  # and other names of a scheme.
     "positional encoding": "learn/how-to-read.html",
     "NTK": "schemes/rotary.html",  # In brackets there.

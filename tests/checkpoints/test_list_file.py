@@ -11,14 +11,12 @@ from generator.checkpoints import list_file, list_row
 from generator.checkpoints.slugs import slugify
 from generator.contracts import Checkpoint, paper_address
 from generator.errors import RefusedError
-from generator.pipeline import evaluate
+from generator.pipeline import plan
 
 ROOT = Path(__file__).parents[2]
-SOURCES = evaluate.all_sources()
+SOURCES = plan.all_sources()
 HEAD = "checkpoints:\n"
-KEYS = ", ".join(
-    [*list_row.Options.model_fields, *(source.key for source in evaluate.all_sources())]
-)
+KEYS = ", ".join([*list_row.Options.model_fields, *(source.key for source in plan.all_sources())])
 NOT_PLAIN = "expected some text without control or direction marks"
 NOT_A_PATH = "expected a name, not a path"
 NOT_A_PAPER = "expected an arXiv id in quotes, such as '1706.03762', or an https:// address"

@@ -20,7 +20,7 @@ ENCODING = RunEncoding(
     scheme="learned",
     form="PositionTable",
     quantity="cosine of two position vectors",
-    metrics=(RunMetric("kernel.half", "Half-distance", "positions", (None, 2.5)),),
+    metrics=(RunMetric("decay_with_distance.half", "Half-distance", "positions", (None, 2.5)),),
     kernel=((), (1.0, None, -0.25)),
 )
 MEMBERS = (RunMember(0, "step0", "failed", "step0: no config"), RunMember(10, "step10", "ok"))
@@ -40,6 +40,11 @@ def encoding(**changes: Any) -> list[Any]:
 
 def test_what_is_written_is_read_again() -> None:
     assert run_file.parsed(run_file.encoded(RUN, {"seed": 0}), "row") == RUN
+
+
+def test_metrics_of_schema_2_have_their_present_keys() -> None:
+    written = run_file.encoded(RUN).replace(b"decay_with_distance.half", b"kernel.half")
+    assert run_file.parsed(written, "row") == RUN
 
 
 def test_the_run_of_this_repository_is_small_and_says_how_it_was_made() -> None:

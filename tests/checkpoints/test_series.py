@@ -14,7 +14,7 @@ from generator.checkpoints.sources import folder as folders
 from generator.checkpoints.sources import hub
 from generator.contracts import Checkpoint
 from generator.errors import NotReachedError, RowError
-from generator.pipeline import evaluate
+from generator.pipeline import plan
 from tests.hub_server import Answer, Repository, Trouble, refusal, serving
 from tests.support import checkpoint
 
@@ -183,7 +183,7 @@ def test_folders_that_are_no_series_are_refused(
 def test_a_series_that_cannot_be_listed_costs_its_own_row_alone(tmp_path: Path) -> None:
     far = row(tmp_path / ("x" * 300) / "*", id="far/*")
     near = row(made(tmp_path, "near") / "near")
-    first, second = evaluate.plan([far, near], offline=True)
+    first, second = plan.plan([far, near], offline=True)
     assert str(first.problem) == "far/*: File name too long; expected folders that can be read"
     assert second.problem is None
 

@@ -9,7 +9,8 @@ from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
 from generator.contracts import Outcome
 from generator.errors import RowError
-from generator.pipeline.evaluate import Task, evaluate
+from generator.pipeline.evaluate import evaluate
+from generator.pipeline.plan import Task
 from tests.support import checkpoint
 from tests.synthetic import NOTHING, PICKLED, ROTATION, TABLE, WORDLESS, write_folder
 

@@ -24,8 +24,9 @@ from generator.cli.terminal import Terminal
 from generator.contracts import Encoding, Layer, Outcome, Provenance
 from generator.encodings import Form, NoEncoding, PositionTable
 from generator.pipeline import evaluate
-from generator.pipeline.evaluate import Task, all_analyses, all_schemes
+from generator.pipeline.evaluate import all_analyses, all_schemes
 from generator.pipeline.inspect import Inspected
+from generator.pipeline.plan import Task
 from tests.support import checkpoint
 from tests.synthetic import NOTHING, ROTATION, WORDLESS, write_folder, write_list
 

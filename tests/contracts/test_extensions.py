@@ -18,7 +18,15 @@ import generator
 from generator import analyses, schemes
 from generator.checkpoints import sources
 from generator.checkpoints.files import formats
-from generator.contracts import Analysis, FileFormat, PageKind, Scheme, Source, discovery
+from generator.contracts import (
+    Analysis,
+    FileFormat,
+    PageKind,
+    Scheme,
+    Source,
+    discovery,
+    former_keys,
+)
 from generator.site import pages
 from generator.site.render import environment_of
 
@@ -39,16 +47,12 @@ MODULES = sorted(ROOT.rglob("*.py"))
 
 # String literals that equal the key of an extension and have another meaning, with that meaning.
 ORDINARY = {
-    ("generator.analyses.kernel", "none"): "where the half-distance is not defined",
-    ("generator.analyses.relative", "norms"): "an array of its own result",
-    ("generator.analyses.table", "vectors"): "an array of its own result",
+    ("generator.analyses.decay_with_distance", "none"): "where the half-distance is not defined",
     ("generator.checkpoints.run_file", "run"): "a member of the file of a run",
     (
         "generator.checkpoints.list_file",
         "checkpoint",
     ): "the slug of a row whose name has no letters",
-    ("generator.checkpoints.files.torch_layout", "bias"): "the end of a tensor's name",
-    ("generator.checkpoints.files.torch_layout", "kernel"): "the end of a tensor's name",
     ("generator.checkpoints.model.position_tables", "rotary"): "a value in config.json",
     ("generator.checkpoints.model.tables_by_shape", "learned"): "a value in config.json",
     ("generator.figures.style", "none"): "matplotlib's word for no colour, no interpolation",
@@ -62,7 +66,6 @@ ORDINARY = {
         "none",
     ): "a kind of scaling in files of llama.cpp",
     ("generator.checkpoints.model.layers", "none"): "a layer that mixes no positions",
-    ("generator.encodings.rotations", "window"): "a parameter in atlas.json",
     (
         "generator.checkpoints.list_edit",
         "hub",
@@ -71,12 +74,9 @@ ORDINARY = {
     ("generator.history.releases", "status"): "a member of atlas.json",
     ("generator.history.words", "status"): "a member of atlas.json",
     ("generator.history.words", "none"): "a value that is not there",
-    ("generator.site.data.files", "rotation"): "a member of the layer map in atlas.json",
     ("generator.checkpoints.model.layers", "convolution"): "a way of mixing positions",
     ("generator.contracts.layer_map", "convolution"): "a way of mixing positions",
     ("generator.contracts.layer_map", "none"): "a layer that mixes no positions",
-    ("generator.encodings.rotations", "scaling"): "a parameter in atlas.json",
-    ("generator.schemes.deberta", "bias"): "the end of a tensor's name",
     ("generator.schemes.learned", "alibi"): "a key of config.json",
     ("generator.schemes.rotary", "convolution"): "a way of mixing positions",
     ("generator.schemes.rotary", "none"): "a layer that mixes no positions",
@@ -84,14 +84,11 @@ ORDINARY = {
     ("generator.schemes.rotary", "axial"): "a value in config.json",
     ("generator.schemes.rotary", "sinusoidal"): "a value in config.json",
     ("generator.site.data.schema", "checkpoint"): "the heading of a column",
-    ("generator.site.data.files", "scaling"): "a parameter in atlas.json",
-    ("generator.site.data.lesson", "scaling"): "a parameter of a rotation",
     ("generator.site.data.files", "scheme"): "a member of an encoding in atlas.json",
     ("generator.site.data.schema", "scheme"): "the heading of a column",
     ("generator.site.data.files", "status"): "a member of a checkpoint in atlas.json",
     ("generator.pipeline.families", "scheme"): "a member of an encoding in families.json",
     ("generator.site.pages.model_types", "scheme"): "a member of an encoding in families.json",
-    ("generator.site.pictures.layer_strips", "scaling"): "a parameter in atlas.json",
     ("generator.site.pages.training_run", "run"): "a name in its template",
     ("generator.site.pages.training_run", "unread"): "a name in its template",
     **{
@@ -110,7 +107,7 @@ NO_FAMILIES = {
         "whisper",
     ): "what OpenAI's own files are of",
     **{
-        ("generator.analyses.seam", family): "a premise of an explanation"
+        ("generator.analyses.seams", family): "a premise of an explanation"
         for family in ("bert", "distilbert")
     },
     ("generator.checkpoints.files.formats.gguf.settings", "clip"): "an architecture of llama.cpp",
@@ -159,7 +156,9 @@ def foreign(module: Path) -> list[tuple[int, str]]:
     return [
         (line, text)
         for line, text in literals(module)
-        if text in KEYS and not f"{name_of(module)}.".startswith(f"{KEYS[text]}.")
+        if text in KEYS
+        and name_of(module) != former_keys.__name__
+        and not f"{name_of(module)}.".startswith(f"{KEYS[text]}.")
     ]
 
 

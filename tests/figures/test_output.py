@@ -9,7 +9,7 @@ import pytest
 from generator.cache.lazy import LazyMapping
 from generator.contracts import Atlas, PageKind, discovery
 from generator.figures import output
-from generator.pipeline import evaluate
+from generator.pipeline import evaluate, plan
 from generator.site import pages, render
 from tests.built import ROOT
 from tests.support import checkpoint
@@ -18,8 +18,8 @@ from tests.synthetic import ROTATION, WORDLESS, write_folder
 ITSELF = {"generator/figures/svg.py", "generator/figures/output.py"}
 OWN_DRAWINGS = {
     # It writes lines as SVG with no library, for one file of views.
-    "generator/site/value_strips.py",
-    "generator/site/card_drawing.py",  # Other sites take PNG alone.
+    "generator/site/pictures/value_strips.py",
+    "generator/site/pictures/card_drawing.py",  # Other sites take PNG alone.
 }
 SIZE = (321, 123)
 
@@ -44,7 +44,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LazyMapping[bytes
             for name, contents in {"table": WORDLESS, "turned": ROTATION}.items()
         }
         rows = [checkpoint(slug=name, id=name, place=str(place)) for name, place in places.items()]
-        outcomes = tuple(evaluate.evaluate(evaluate.Task(row, offline=True)) for row in rows)
+        outcomes = tuple(evaluate.evaluate(plan.Task(row, offline=True)) for row in rows)
         atlas = Atlas(outcomes, evaluate.all_analyses(), evaluate.all_schemes())
         every_page = [
             page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)

@@ -16,7 +16,7 @@ def atlas() -> dict[str, Any]:
         "sha256": "a" * 64,
         "metrics": {
             "rank.stable": {"value": 2.0, "unit": "", "reason": None},
-            "norms.half": {"value": None, "unit": "", "reason": "too small"},
+            "vector_norms.half": {"value": None, "unit": "", "reason": "too small"},
         },
     }
     row = {
@@ -41,6 +41,16 @@ def with_value(value: float | None) -> list[Change]:
     later = atlas()
     later["checkpoints"][0]["encodings"][0]["metrics"]["rank.stable"]["value"] = value
     return changes(atlas(), later)
+
+
+def test_metrics_of_schema_2_are_compared_under_their_present_keys() -> None:
+    before, after = atlas(), atlas()
+    values = ((before, "kernel.half", 1.0), (after, "decay_with_distance.half", 2.0))
+    for document, key, value in values:
+        metrics = document["checkpoints"][0]["encodings"][0]["metrics"]
+        metrics[key] = {**metrics["rank.stable"], "value": value}
+    [change] = changes(before, after)
+    assert (change.what, change.before, change.after) == ("decay_with_distance.half", 1.0, 2.0)
 
 
 def test_nothing_moves_from_an_atlas_to_itself() -> None:

@@ -14,7 +14,7 @@ from time import sleep
 import pytest
 
 from generator.errors import RefusedError
-from generator.pipeline import dask_pool, evaluate, jobs, local_pool, versions
+from generator.pipeline import dask_pool, jobs, local_pool, plan, versions
 from generator.pipeline.executor import Executor
 from generator.pipeline.result_store import ResultStore, pack
 from tests import inline
@@ -59,7 +59,7 @@ class Large:
         return "large"
 
 
-ENDLESS = evaluate.Task(checkpoint(slug="endless", place=Endless()), True)
+ENDLESS = plan.Task(checkpoint(slug="endless", place=Endless()), True)
 
 
 def start(stack: ExitStack, folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
@@ -147,7 +147,7 @@ def packed(
         checkpoint(slug=name, id=name, place=str(write_folder(folder / name, files)))
         for name, files in FOLDERS.items()
     ]
-    tasks = dict.fromkeys(evaluate.plan(rows, offline=True))
+    tasks = dict.fromkeys(plan.plan(rows, offline=True))
     with pool() as executor:
         outcomes = jobs.run(tasks, "code", ResultStore(folder / "store"), executor, report)
     return [pack(outcomes[task]) for task in tasks]
@@ -190,7 +190,7 @@ def test_a_build_on_a_cluster_publishes_its_site(lasting: Cluster, tmp_path: Pat
 
 def test_a_worker_with_other_code_does_no_work(lasting: Cluster, tmp_path: Path) -> None:
     write_folder(tmp_path / "nothing", NOTHING)
-    [task] = evaluate.plan([checkpoint(place=str(tmp_path / "nothing"))], offline=True)
+    [task] = plan.plan([checkpoint(place=str(tmp_path / "nothing"))], offline=True)
     events: list[jobs.Event] = []
     with lasting.pool("other")() as executor:
         [outcome] = jobs.run(
@@ -204,7 +204,7 @@ def test_a_worker_with_other_code_does_no_work(lasting: Cluster, tmp_path: Path)
 
 
 def evaluated(
-    folder: Path, pool: Callable[[], AbstractContextManager[Executor]], *tasks: evaluate.Task
+    folder: Path, pool: Callable[[], AbstractContextManager[Executor]], *tasks: plan.Task
 ) -> list[str | None]:
     """The reason of each task that failed, else None."""
     with pool() as executor:
@@ -250,7 +250,7 @@ def test_an_interrupted_run_does_not_wait_for_pending_rows(
 
 def test_a_row_that_never_ends_fails_and_its_worker_is_free_again(tmp_path: Path) -> None:
     write_folder(tmp_path / "nothing", NOTHING)
-    [task] = evaluate.plan([checkpoint(place=str(tmp_path / "nothing"))], offline=True)
+    [task] = plan.plan([checkpoint(place=str(tmp_path / "nothing"))], offline=True)
     with running(tmp_path, 1) as cluster:
         evaluated(tmp_path, cluster.pool("other"), task)  # The worker imports what it needs.
         assert evaluated(tmp_path, cluster.pool(seconds=2.0), ENDLESS) == [
@@ -262,7 +262,7 @@ def test_a_row_that_never_ends_fails_and_its_worker_is_free_again(tmp_path: Path
 def test_a_row_that_needs_more_memory_than_its_worker_has_fails_with_that_reason(
     lasting: Cluster, tmp_path: Path
 ) -> None:
-    task = evaluate.Task(checkpoint(slug="large", place=Large()), True)
+    task = plan.Task(checkpoint(slug="large", place=Large()), True)
     assert evaluated(tmp_path, lasting.pool(), task) == ["needed more memory than its worker has"]
 
 

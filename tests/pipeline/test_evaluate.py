@@ -11,7 +11,7 @@ import pytest
 
 from generator.contracts import Analysis, Checkpoint, Reading
 from generator.figures import output
-from generator.pipeline import evaluate, failures
+from generator.pipeline import evaluate, failures, plan
 from tests.support import DictFiles, checkpoint, save_folder
 from tests.synthetic import BROKEN, NOTHING, ROTATION, WORDLESS, binary, write_folder
 
@@ -34,20 +34,20 @@ def rows(folder: Path) -> list[Checkpoint]:
 
 
 def test_a_fault_of_this_program_fails_its_own_row_alone() -> None:
-    outcome = evaluate.evaluate(evaluate.Task(checkpoint(source="of no kind"), offline=False))
+    outcome = evaluate.evaluate(plan.Task(checkpoint(source="of no kind"), offline=False))
     assert outcome.status == "failed"
     assert str(outcome.reason).startswith("unexpected StopIteration")
 
 
 def test_a_row_without_encodings_says_what_was_looked_for(tmp_path: Path) -> None:
-    outcome = evaluate.evaluate(evaluate.plan(rows(tmp_path)[1:2], offline=False)[0])
+    outcome = evaluate.evaluate(plan.plan(rows(tmp_path)[1:2], offline=False)[0])
     assert outcome.looked_for == tuple(
         scheme.looked_for for scheme in evaluate.all_schemes() if scheme.tells_position
     )
 
 
 def test_a_folder_is_read_offline_as_well(tmp_path: Path) -> None:
-    [task] = evaluate.plan(rows(tmp_path)[2:], offline=True)
+    [task] = plan.plan(rows(tmp_path)[2:], offline=True)
     assert evaluate.evaluate(task).status == "ok"
 
 
@@ -84,7 +84,7 @@ def test_of_very_many_tables_the_first_are_measured_and_the_others_named(
         json.loads(WORDLESS["config.json"]),
         {f"m{index}.wpe.weight": binary(16, 4) for index in range(3)},
     )
-    outcome = evaluate.evaluate(evaluate.Task(checkpoint(place=str(folder)), offline=True))
+    outcome = evaluate.evaluate(plan.Task(checkpoint(place=str(folder)), offline=True))
     assert [reading.encoding.provenance.tensor for reading in outcome.readings] == ["m0.wpe.weight"]
     assert (
         "3 tables of position vectors were found. Measured: 1. Not measured: m1.wpe.weight,"
@@ -104,28 +104,32 @@ def reading_of(folder: Path, contents: Mapping[str, bytes], *keys: str) -> Readi
 
 def _reading_of(folder: Path, contents: Mapping[str, bytes]) -> Reading:
     place = str(write_folder(folder / "row", contents))
-    [task] = evaluate.plan([checkpoint(slug="row", id="row", place=place)], offline=True)
+    [task] = plan.plan([checkpoint(slug="row", id="row", place=place)], offline=True)
     return evaluate.evaluate(task).readings[0]
 
 
 def test_what_never_changes_is_a_sentence_and_no_figure(tmp_path: Path) -> None:
     """All vectors of a sinusoid have one norm: each pair of components is sin² + cos² = 1."""
-    reading = reading_of(tmp_path, SINUSOID, "norms")
-    assert [finding.text for finding in reading.results["norms"].findings] == [
+    reading = reading_of(tmp_path, SINUSOID, "vector_norms")
+    assert [finding.text for finding in reading.results["vector_norms"].findings] == [
         "All vectors have the same norm, 2.83."
     ]
-    assert "norms-energy" in reading.drawings
-    assert "norms-lines" not in reading.drawings
+    assert "vector_norms-energy" in reading.drawings
+    assert "vector_norms-lines" not in reading.drawings
 
 
 def test_the_sinusoid_stands_beside_a_learned_table_alone(tmp_path: Path) -> None:
     assert (
         evaluate.REFERENCE.title
-        in reading_of(tmp_path / "learned", WORDLESS, "cosine").alts["cosine-matrix"]
+        in reading_of(tmp_path / "learned", WORDLESS, "similarity_of_positions").alts[
+            "similarity_of_positions-matrix"
+        ]
     )
     assert (
         evaluate.REFERENCE.title
-        not in reading_of(tmp_path / "computed", SINUSOID, "cosine").alts["cosine-matrix"]
+        not in reading_of(tmp_path / "computed", SINUSOID, "similarity_of_positions").alts[
+            "similarity_of_positions-matrix"
+        ]
     )
 
 
@@ -141,12 +145,12 @@ def test_an_analysis_without_enough_memory_costs_itself_alone(
         for analysis in evaluate.all_analyses()
     ]
     monkeypatch.setattr(evaluate, "all_analyses", lambda: analyses)
-    reading = reading_of(tmp_path, WORDLESS, "rank", "norms")
+    reading = reading_of(tmp_path, WORDLESS, "rank", "vector_norms")
     assert (
         reading.results["rank"].reason
         == "too large: this analysis needs more memory than one checkpoint may take"
     )
-    assert reading.results["norms"].reason is None
+    assert reading.results["vector_norms"].reason is None
 
 
 def test_a_figure_without_enough_memory_costs_itself_alone(
@@ -162,7 +166,7 @@ def test_a_figure_without_enough_memory_costs_itself_alone(
         for analysis in evaluate.all_analyses()
     ]
     monkeypatch.setattr(evaluate, "all_analyses", lambda: analyses)
-    reading = reading_of(tmp_path, WORDLESS, "rank", "table")
+    reading = reading_of(tmp_path, WORDLESS, "rank", "whole_table")
     assert reading.results["rank"].metrics
     lacking = {
         name
@@ -171,20 +175,20 @@ def test_a_figure_without_enough_memory_costs_itself_alone(
     }
     assert lacking == {"rank-energy"}
     picture, data = output.parts(reading.drawings["rank-energy"])
-    assert output.size(picture)[0] == output.size(reading.drawings["table-heatmap"])[0]
+    assert output.size(picture)[0] == output.size(reading.drawings["whole_table-heatmap"])[0]
     assert json.loads(data)["panels"] == []  # So that the page keeps the picture.
 
 
 def test_a_reason_names_a_folder_as_its_row_does(tmp_path: Path) -> None:
     reason = f"{tmp_path}/x: no such file; expected one"
-    by_name = evaluate.Task(checkpoint(id="model", place=str(tmp_path)), offline=True)
+    by_name = plan.Task(checkpoint(id="model", place=str(tmp_path)), offline=True)
     assert (
         failures.failed(by_name.checkpoint, reason).reason == "model/x: no such file; expected one"
     )
 
 
 def test_a_reason_without_a_folder_to_rename_stays_as_it_is() -> None:
-    task = evaluate.Task(checkpoint(id="/", place="/"), offline=True)
+    task = plan.Task(checkpoint(id="/", place="/"), offline=True)
     assert (
         failures.failed(task.checkpoint, "no config.json; expected one").reason
         == "no config.json; expected one"

@@ -27,7 +27,7 @@ from generator.checkpoints.hub import repository, retries
 from generator.contracts import Checkpoint, Outcome
 from generator.errors import RefusedError
 from generator.figures import style
-from generator.pipeline import evaluate, local_pool, worker
+from generator.pipeline import evaluate, local_pool, plan, worker
 from generator.pipeline import jobs as pipeline_jobs
 from generator.pipeline.artifact_cache import ArtifactCache
 from generator.pipeline.keys import Keys, key_of
@@ -78,7 +78,7 @@ def rows(folder: Path, contents: Mapping[str, Contents]) -> list[Checkpoint]:
     ]
 
 
-def keys_of(tasks: Sequence[evaluate.Task], folder: Path, code: str = "code") -> list[str | None]:
+def keys_of(tasks: Sequence[plan.Task], folder: Path, code: str = "code") -> list[str | None]:
     """The keys as the store in ``folder`` lets them be known."""
     known = Keys(ResultStore(folder / "store").drawings, fingerprint.of_file, code)
     return [known.of(task) for task in tasks]
@@ -93,7 +93,7 @@ def run(
 ) -> tuple[tuple[Outcome, ...], list[pipeline_jobs.Event]]:
     """The outcomes and the events; the store is in ``folder``."""
     events: list[pipeline_jobs.Event] = []
-    tasks = evaluate.plan(checkpoints, offline=False)
+    tasks = plan.plan(checkpoints, offline=False)
     store, keys = (
         ResultStore(folder / "store"),
         dict(zip(tasks, keys_of(tasks, folder), strict=True)),
@@ -172,7 +172,7 @@ def test_a_scaled_rotation_from_the_store_does_not_need_transformers(
     )
     with local_pool.processes(jobs=1) as pool:
         done = pool.submit(
-            worker.run_task, evaluate.Task(row, offline=True), store, None, "code"
+            worker.run_task, plan.Task(row, offline=True), store, None, "code"
         ).result()
         assert pool.submit(_large_libraries).result() == b"torch transformers"
     with local_pool.processes(jobs=1) as pool:
@@ -263,12 +263,12 @@ def test_a_download_leaves_a_checkpoint_time_and_memory_for_its_work() -> None:
 
 
 def test_a_row_whose_process_is_killed_fails_and_no_other_does(tmp_path: Path) -> None:
-    [task] = evaluate.plan(rows(tmp_path, {"nothing": NOTHING}), offline=False)
+    [task] = plan.plan(rows(tmp_path, {"nothing": NOTHING}), offline=False)
     with local_pool.processes(
         jobs=1, limits=local_pool.Limits(seconds=300.0, memory=3 * 2**30)
     ) as pool:
         deadly, store = (
-            evaluate.Task(checkpoint(place=Deadly()), False),
+            plan.Task(checkpoint(place=Deadly()), False),
             ResultStore(tmp_path / "store"),
         )
         lost, finished = (
@@ -287,14 +287,14 @@ def test_a_row_whose_process_is_killed_fails_and_no_other_does(tmp_path: Path) -
     assert outcome.status == "ok"
 
 
-def _noisy(task: evaluate.Task, _: object) -> Outcome:
+def _noisy(task: plan.Task, _: object) -> Outcome:
     """As where a library warns, and another, which is not written in Python, panics."""
     warnings.warn("invalid value encountered", RuntimeWarning, stacklevel=1)
     os.write(2, b"thread panicked\n")
     return Outcome(task.checkpoint, "ok")
 
 
-def _run_noisily(task: evaluate.Task, store: ResultStore) -> worker.Done:
+def _run_noisily(task: plan.Task, store: ResultStore) -> worker.Done:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(worker, "evaluate", _noisy)
         return worker.run_task(task, store, None, "code")
@@ -303,7 +303,7 @@ def _run_noisily(task: evaluate.Task, store: ResultStore) -> worker.Done:
 def test_what_libraries_write_to_stderr_is_in_the_log_and_not_on_the_terminal(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    task = evaluate.Task(checkpoint(), offline=False)
+    task = plan.Task(checkpoint(), offline=False)
     with local_pool.processes(jobs=1) as pool:
         done = pool.submit(_run_noisily, task, ResultStore(tmp_path / "store")).result()
     assert "RuntimeWarning: invalid value encountered" in done.stderr
@@ -419,7 +419,7 @@ def test_a_file_that_cannot_be_read_is_the_trouble_of_its_own_row(tmp_path: Path
     def refused(path: Path, start: int = 0, stop: int | None = None) -> str:
         raise PermissionError(13, f"Permission denied: {start} to {stop}", str(path))
 
-    [task] = evaluate.plan(checkpoints, offline=True)
+    [task] = plan.plan(checkpoints, offline=True)
     assert Keys(ResultStore(tmp_path / "store").drawings, refused, "code").of(task) is None
 
 
@@ -445,7 +445,7 @@ def test_a_new_row_costs_no_other_one_its_finished_work(tmp_path: Path) -> None:
 
 
 def test_a_drawing_has_the_colour_of_its_slug(tmp_path: Path) -> None:
-    [task] = evaluate.plan(rows(tmp_path, {"table": WORDLESS}), offline=True)
+    [task] = plan.plan(rows(tmp_path, {"table": WORDLESS}), offline=True)
     outcome = evaluate.evaluate(task)
     assert style.series_colour("table").encode() in b"".join(outcome.readings[0].drawings.values())
 
@@ -470,7 +470,7 @@ def test_options_that_only_pages_show_need_no_new_evaluation(tmp_path: Path) -> 
 def test_the_key_covers_the_code(tmp_path: Path) -> None:
     checkpoints = rows(tmp_path, {"nothing": NOTHING})
     run(checkpoints, tmp_path)
-    tasks = evaluate.plan(checkpoints, offline=True)
+    tasks = plan.plan(checkpoints, offline=True)
     assert keys_of(tasks, tmp_path) != keys_of(tasks, tmp_path, "other code")
     assert None not in keys_of(tasks, tmp_path)
 

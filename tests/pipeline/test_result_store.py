@@ -19,7 +19,7 @@ from generator.contracts import Encoding, Label, Outcome, Provenance, Reading, R
 from generator.encodings import PositionTable, Rotation
 from generator.figures.output import encode
 from generator.numerics.arrays import Array
-from generator.pipeline import evaluate
+from generator.pipeline import evaluate, plan
 from generator.pipeline.result_store import RECORDS, ResultStore, pack, packed, unpack
 from tests.support import checkpoint
 from tests.synthetic import BUCKETS, NOTHING, ROTATION, TABLE, WORDLESS, Contents, write_folder
@@ -76,7 +76,7 @@ def test_the_outcome_of_any_form_comes_back_as_it_was(
     name: str, tmp_path: Path, store: ResultStore
 ) -> None:
     row = checkpoint(place=str(write_folder(tmp_path / "files", FOLDERS[name])))
-    outcome = evaluate.evaluate(evaluate.Task(row, offline=True))
+    outcome = evaluate.evaluate(plan.Task(row, offline=True))
     store.put(KEY, packed(outcome))
     stored = store.get(KEY)
     assert stored is not None
@@ -283,12 +283,12 @@ def test_arrays_are_read_on_access_and_not_held(
     monkeypatch.setattr(
         evaluate,
         "all_analyses",
-        partial(filter, lambda analysis: analysis.key == "table", evaluate.all_analyses()),
+        partial(filter, lambda analysis: analysis.key == "whole_table", evaluate.all_analyses()),
     )
-    store.put(KEY, packed(evaluate.evaluate(evaluate.Task(row, offline=True))))
+    store.put(KEY, packed(evaluate.evaluate(plan.Task(row, offline=True))))
     stored = store.get(KEY)
     assert stored is not None
-    lazy_form, arrays = stored.readings[0].form, stored.readings[0].results["table"].arrays
+    lazy_form, arrays = stored.readings[0].form, stored.readings[0].results["whole_table"].arrays
     form = lazy_form.load()
     assert isinstance(form, PositionTable)
     assert lazy_form.load() is not form
@@ -315,11 +315,11 @@ def test_a_table_takes_the_bytes_of_its_tensor_although_a_form_and_an_analysis_h
         stored.form.load().vectors, tensor.astype(np.float64), strict=True
     )
     np.testing.assert_array_equal(
-        stored.results["table"].arrays["vectors"], tensor.astype(np.float64), strict=True
+        stored.results["whole_table"].arrays["vectors"], tensor.astype(np.float64), strict=True
     )
 
 
-def random_table(folder: Path) -> evaluate.Task:
+def random_table(folder: Path) -> plan.Task:
     """The task of a checkpoint with a table (100, 32) of random numbers."""
     config = {**json.loads(TABLE["config.json"]), "n_positions": 100, "n_embd": 32}
     table = np.random.default_rng(0).standard_normal((100, 32), dtype=np.float32)
@@ -330,7 +330,7 @@ def random_table(folder: Path) -> evaluate.Task:
             "model.safetensors": save({"wpe.weight": table}),
         },
     )
-    return evaluate.Task(checkpoint(place=str(folder)), offline=True)
+    return plan.Task(checkpoint(place=str(folder)), offline=True)
 
 
 @pytest.fixture(scope="module")
@@ -376,9 +376,7 @@ def test_the_store_has_no_table_that_a_formula_gives(tmp_path: Path, store: Resu
         "attention_heads": 4,
     }
     write_folder(tmp_path / "files", {"config.json": json.dumps(config).encode()})
-    outcome = evaluate.evaluate(
-        evaluate.Task(checkpoint(place=str(tmp_path / "files")), offline=True)
-    )
+    outcome = evaluate.evaluate(plan.Task(checkpoint(place=str(tmp_path / "files")), offline=True))
     store.put(KEY, packed(outcome))
     stored, [file] = store.get(KEY), store.folder.iterdir()
     assert stored is not None
@@ -411,7 +409,7 @@ def test_figures_from_the_store_are_those_of_a_fresh_evaluation(
 
 def test_a_result_that_does_not_apply_derives_nothing(tmp_path: Path) -> None:
     outcome = evaluate.evaluate(
-        evaluate.Task(checkpoint(place=str(write_folder(tmp_path, BUCKETS))), offline=True)
+        plan.Task(checkpoint(place=str(write_folder(tmp_path, BUCKETS))), offline=True)
     )
     results = outcome.readings[0].deriving(evaluate.all_analyses()).results
     assert [
@@ -419,4 +417,4 @@ def test_a_result_that_does_not_apply_derives_nothing(tmp_path: Path) -> None:
         for result in results.values()
         if result.reason is not None and result.derived
     ] == []
-    assert set(results["kernel"].derived) == {"matrix"}
+    assert set(results["decay_with_distance"].derived) == {"matrix"}

@@ -116,7 +116,7 @@ def test_the_kernel_is_the_mean_cosine_at_each_distance(world: Path) -> None:
 def test_a_metric_has_gaps_where_a_member_has_no_value(world: Path) -> None:
     [encoding] = run_of(world)["encodings"]
     values = {metric["key"]: metric["values"] for metric in encoding["metrics"]}
-    assert values["norms.median"] == [2.0, None, None, 0.5]
+    assert values["vector_norms.median"] == [2.0, None, None, 0.5]
 
 
 def test_members_have_no_pages_of_their_own(world: Path) -> None:

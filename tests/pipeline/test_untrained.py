@@ -11,7 +11,7 @@ import pytest
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model.code_files import _is_alike, code_files, is_built_as_by_default
 from generator.contracts import ModelConfig
-from generator.pipeline import evaluate, precomputed
+from generator.pipeline import evaluate, plan, precomputed
 from generator.pipeline.untrained import is_untrained
 from tests.built import ROOT
 from tests.support import checkpoint
@@ -113,8 +113,8 @@ FOLDERS: Mapping[str, tuple[Contents, bool]] = {
 def test_models_may_be_needed_where_a_folder_has_weights(
     files: Contents, expected: bool, tmp_path: Path
 ) -> None:
-    task = evaluate.Task(checkpoint(place=str(write_folder(tmp_path, files))), offline=True)
-    assert evaluate.may_need_models(task) == expected
+    task = plan.Task(checkpoint(place=str(write_folder(tmp_path, files))), offline=True)
+    assert plan.may_need_models(task) == expected
 
 
 def test_models_may_be_needed_by_what_is_not_seen_yet_and_never_by_a_run(tmp_path: Path) -> None:
@@ -124,8 +124,5 @@ def test_models_may_be_needed_by_what_is_not_seen_yet_and_never_by_a_run(tmp_pat
         "file": checkpoint(place=str(tmp_path), weights="one.safetensors"),
         "run": checkpoint(source="run", place=str(tmp_path / "run.json")),
     }
-    found = {
-        name: evaluate.may_need_models(evaluate.Task(row, offline=True))
-        for name, row in rows.items()
-    }
+    found = {name: plan.may_need_models(plan.Task(row, offline=True)) for name, row in rows.items()}
     assert found == {"hub": True, "file": True, "run": False}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from generator.contracts import Atlas, PageKind, Tree, discovery
-from generator.pipeline import evaluate
+from generator.pipeline import evaluate, plan
 from generator.site import pages, render
 from generator.site.compare import data as compare_data
 from tests.support import checkpoint, flowing, save_folder
@@ -28,7 +28,7 @@ ARRAYS = {
 def atlas_of(folder: Path, config: dict[str, Any]) -> Atlas:
     place = save_folder(folder / "model", config, ARRAYS)
     outcome = evaluate.evaluate(
-        evaluate.Task(checkpoint(slug="model", place=str(place), title="Model"), offline=True)
+        plan.Task(checkpoint(slug="model", place=str(place), title="Model"), offline=True)
     )
     return Atlas(
         (outcome,), evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"}

@@ -12,7 +12,7 @@ from mkdocs.utils.meta import get_data
 from PIL import Image, ImageColor
 
 from generator.contracts import Atlas, Metric, PageKind, Tree, discovery
-from generator.pipeline import evaluate
+from generator.pipeline import evaluate, plan
 from generator.site import pages, render
 from generator.site.pictures import cards
 from generator.site.pictures.card_drawing import GROUND, MARGIN, SIZE, VALUES, Content, encode
@@ -49,7 +49,7 @@ def atlas(tmp_path_factory: pytest.TempPathFactory) -> Atlas:
         checkpoint(slug=slug, place=str(write_folder(folder / slug, files)), title=slug)
         for slug, files in every.items()
     ]
-    outcomes = tuple(evaluate.evaluate(evaluate.Task(row, offline=True)) for row in rows)
+    outcomes = tuple(evaluate.evaluate(plan.Task(row, offline=True)) for row in rows)
     return Atlas(
         outcomes,
         evaluate.all_analyses(),
@@ -202,9 +202,9 @@ def test_of_many_values_the_first_and_the_last_are_shown(
     monkeypatch.setattr(
         cards,
         "values_of",
-        lambda _: {("kernel", "half"): [float(number) for number in range(1000)]},
+        lambda _: {("decay_with_distance", "half"): [float(number) for number in range(1000)]},
     )
-    analysis = next(one for one in atlas.analyses if one.key == "kernel")
+    analysis = next(one for one in atlas.analyses if one.key == "decay_with_distance")
     card = cards.of_analysis(atlas, analysis, Metric("half", "Half-distance", 1.0))
     make: Any = card and card.make
     [content] = make.args

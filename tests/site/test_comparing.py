@@ -27,7 +27,7 @@ from generator.encodings import Form, NoEncoding, PositionTable, Rotation, all_f
 from generator.errors import NotApplicableError
 from generator.figures.output import encode
 from generator.numerics.arrays import frozen
-from generator.pipeline import evaluate
+from generator.pipeline import evaluate, plan
 from generator.site import pages
 from generator.site.html.escape import literal
 from generator.site.materials import OURS
@@ -314,7 +314,7 @@ def test_a_comparison_shows_both_encodings_of_one_part(tmp_path: Path) -> None:
         "max_position_embeddings": 34,
     }
     row = checkpoint(place=str(save_folder(tmp_path, config, arrays)), title="MPNet")
-    outcomes = names.named([evaluate.evaluate(evaluate.Task(row, offline=True))], SCHEMES)
+    outcomes = names.named([evaluate.evaluate(plan.Task(row, offline=True))], SCHEMES)
     pairs = [
         figure
         for page in every_page("analysis", *outcomes)

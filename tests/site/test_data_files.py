@@ -146,7 +146,7 @@ def test_atlas_json_has_the_documented_shape() -> None:
         "stale": None,
     }
     head = {
-        "schema": 2,
+        "schema": 3,
         "date": "2020-02-20",
         "version": "1.0",
         "libraries": {"numpy": "2.0"},

@@ -44,22 +44,22 @@ FOR_TABLE, FOR_COMPONENTS, FOR_PLACES, FOR_LINE, FOR_KERNEL, FOR_INPUT, FOR_PATC
 GRID = FOR_TABLE + FOR_COMPONENTS + FOR_PLACES + FOR_INPUT + FOR_PATCHES
 LINE = FOR_TABLE + FOR_COMPONENTS + FOR_PLACES + FOR_LINE + FOR_KERNEL
 SHOWN = {  # Names in the examples, by those of the analyses.
-    "table.vectors": "vectors",
-    "anatomy.positions": "positions",
-    "anatomy.sum": "total",
-    "vectors.vectors": "single",
-    "dimensions.curves": "curves",
-    "cosine.cosines": "cosines",
-    "dimension_cosine.cosines": "of_dimensions",
-    "kernel.matrix": "kernel",
-    "tiles.tiles": "tiles",
-    **{f"norms.{name}": name for name in ("norms", "dimension_norms")},
-    **{f"pca.{name}": name for name in ("coordinates", "shares", "shares_within")},
+    "whole_table.vectors": "vectors",
+    "anatomy_of_the_input.positions": "positions",
+    "anatomy_of_the_input.sum": "total",
+    "single_positions.vectors": "single",
+    "single_dimensions.curves": "curves",
+    "similarity_of_positions.cosines": "cosines",
+    "similarity_of_dimensions.cosines": "of_dimensions",
+    "decay_with_distance.matrix": "kernel",
+    "similarity_of_patches.tiles": "tiles",
+    **{f"vector_norms.{name}": name for name in ("norms", "dimension_norms")},
+    **{f"principal_components.{name}": name for name in ("coordinates", "shares", "shares_within")},
     **{f"rank.{name}": name for name in ("energy", "energy_centred")},
 }
 ALONG = {  # Where positions are in a line.
-    "seam.adjacent": "adjacent",
-    **{f"cosine_profile.{name}": name for name in ("profile", "spread")},
+    "seams.adjacent": "adjacent",
+    **{f"similarity_by_distance.{name}": name for name in ("profile", "spread")},
     **{f"spectrum.{name}": name for name in ("periods", "mean", "quartiles", "control")},
 }
 METRICS = (
@@ -71,7 +71,7 @@ METRICS = (
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Working folder with the data of two encodings."""
-    results = {"kernel": Result(METRICS, {"profile": frozen([1.0, 0.5])})}
+    results = {"decay_with_distance": Result(METRICS, {"profile": frozen([1.0, 0.5])})}
     encodings = [
         Encoding(part, "made", NoEncoding("from the config"), Provenance(""))
         for part in ("encoder", "decoder")
@@ -106,7 +106,7 @@ def documented(analysis: Analysis) -> set[str]:
 
 def test_the_first_example_reads_every_array(folder: Path) -> None:
     arrays = run(FOR_ATLAS)["arrays"]
-    assert [npz["kernel.profile"].shape for npz in arrays.values()] == [(2,), (2,)]
+    assert [npz["decay_with_distance.profile"].shape for npz in arrays.values()] == [(2,), (2,)]
     for npz in arrays.values():
         npz.close()
     assert len(FOR_ATLAS.splitlines()) == 7
@@ -157,8 +157,10 @@ def test_the_examples_of_the_page_on_arrays_give_what_the_files_leave_out(tmp_pa
     found = derived(PositionTable(frozen(rows), grid=(3, 4)), GRID, tmp_path / "grid.npz")
     assert set(found) == set(SHOWN)
     for name, (array, given) in found.items():
-        if name != "kernel.matrix":  # The next test has that.
-            rounding = 1e-6 if name == "anatomy.sum" else 1e-12  # Words are in single precision.
+        if name != "decay_with_distance.matrix":  # The next test has that.
+            rounding = (
+                1e-6 if name == "anatomy_of_the_input.sum" else 1e-12
+            )  # Words are in single precision.
             np.testing.assert_allclose(given, array, rtol=0, atol=rounding)
 
 
@@ -170,8 +172,8 @@ def test_the_examples_for_a_line_are_those_of_a_table_in_a_line(
     rows[[7, n_positions - 1]] *= 50.0
     found = derived(PositionTable(frozen(rows)), LINE, tmp_path / "line.npz")
     assert set(ALONG) <= set(found)
-    assert np.isnan(found["kernel.matrix"][0][7]).all()
-    for name in ("kernel.matrix", *ALONG):
+    assert np.isnan(found["decay_with_distance.matrix"][0][7]).all()
+    for name in ("decay_with_distance.matrix", *ALONG):
         array, given = found[name]
         np.testing.assert_allclose(given, array, rtol=0, atol=1e-6, err_msg=name)
 
@@ -188,6 +190,6 @@ def test_the_examples_compute_tables_that_no_tensor_stores(
     formula: SinusoidFormula, grid: tuple[int, int] | None, examples: str, tmp_path: Path
 ) -> None:
     found = derived(PositionTable(formula, grid=grid), examples, tmp_path / "formula.npz")
-    np.testing.assert_allclose(found["table.vectors"][1], formula.table, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(found["whole_table.vectors"][1], formula.table, rtol=0, atol=1e-15)
     with np.load(tmp_path / "formula.npz") as arrays:
         assert formula.table.size not in {array.size for array in arrays.values()}

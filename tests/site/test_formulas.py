@@ -201,7 +201,7 @@ def test_pages_with_formulas_need_no_further_scripts(built: Path) -> None:
 @pytest.mark.browser
 def test_a_wide_formula_has_the_font_and_scrolls_without_its_page(page: Page, address: str) -> None:
     page.set_viewport_size({"width": 375, "height": 800})
-    page.goto(f"{address}/analyses/rotation.html")
+    page.goto(f"{address}/analyses/rotation_by_offset.html")
     wide = page.locator(".pa-formula").first
     wide.scroll_into_view_if_needed()
     loaded = (

@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 
 from generator import __version__
 from generator.contracts import Atlas, PageKind, Release, discovery
-from generator.pipeline import evaluate
+from generator.pipeline import evaluate, plan
 from generator.resources import ROOT
 from generator.site import pages, render
 from generator.site.data import dataset
@@ -126,7 +126,7 @@ def cited(tmp_path_factory: pytest.TempPathFactory) -> Atlas:
             slug="buckets", place=str(write_folder(folder / "buckets", BUCKETS)), title="Buckets"
         ),
     ]
-    outcomes = tuple(evaluate.evaluate(evaluate.Task(row, offline=True)) for row in rows)
+    outcomes = tuple(evaluate.evaluate(plan.Task(row, offline=True)) for row in rows)
     versions = {"position-atlas": "1.0"}
     atlas = Atlas(
         outcomes,

@@ -9,7 +9,7 @@ import pytest
 from generator.contracts import Atlas, Outcome, Reading
 from generator.figures import output
 from generator.numerics.arrays import Floats
-from generator.pipeline import evaluate
+from generator.pipeline import evaluate, plan
 from generator.site import render
 from generator.site.pages import front
 from tests.support import checkpoint, save_folder
@@ -41,7 +41,7 @@ def atlas_of(folder: Path, **tables: Floats) -> Atlas:
         ("rotation", write_folder(folder / "rotation", ROTATION)),
     ]
     tasks = [
-        evaluate.Task(checkpoint(slug=name, title=name.title(), place=str(place)), offline=True)
+        plan.Task(checkpoint(slug=name, title=name.title(), place=str(place)), offline=True)
         for name, place in rows
     ]
     with pytest.MonkeyPatch.context() as patch:
@@ -66,7 +66,7 @@ def text_of(atlas: Atlas) -> str:
 def test_the_page_opens_with_the_curve_that_winds(tmp_path: Path) -> None:
     text = text_of(atlas_of(tmp_path, line=LINE, helix=HELIX))
     opening = text[: text.index("## The ways")]
-    assert 'src="figures/helix/decoder-learned/pca-curve.svg"' in opening
+    assert 'src="figures/helix/decoder-learned/principal_components-curve.svg"' in opening
     assert "64 positions wind" in opening
     assert "figures/line/" not in opening
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from generator.contracts import Atlas, PageKind, Tree, discovery
-from generator.pipeline import evaluate
+from generator.pipeline import evaluate, plan
 from generator.site import pages, render
 from tests.support import checkpoint
 from tests.synthetic import BROKEN, BUCKETS, NOTHING, ROTATION, TABLE, Contents, write_folder
@@ -62,9 +62,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
         checkpoint(slug=slug, id=slug, place=str(write_folder(folder / slug, contents)), **options)
         for slug, (contents, options) in FOLDERS.items()
     ]
-    outcomes = tuple(
-        evaluate.evaluate(evaluate.Task(row, offline=True)) for row in (*rows, UNREACHED)
-    )
+    outcomes = tuple(evaluate.evaluate(plan.Task(row, offline=True)) for row in (*rows, UNREACHED))
     atlas = Atlas(
         outcomes,
         evaluate.all_analyses(),

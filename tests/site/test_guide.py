@@ -19,7 +19,7 @@ from bs4 import BeautifulSoup
 from ruamel.yaml import YAML
 from typer.testing import CliRunner
 
-from generator.analyses import kernel
+from generator.analyses import decay_with_distance
 from generator.checkpoints import list_file, list_row
 from generator.checkpoints.hub import repository, requests
 from generator.checkpoints.sources import hub
@@ -28,7 +28,7 @@ from generator.cli.commands import app
 from generator.contracts import Atlas, Command, Parameter
 from generator.history import changes
 from generator.numerics import linear_probes
-from generator.pipeline import evaluate, local_pool
+from generator.pipeline import local_pool, plan
 from generator.resources import PACKAGE, ROOT
 from generator.site.data import schema_words
 from generator.site.html import mkdocs_build
@@ -39,7 +39,7 @@ from tests.support import flowing
 from tests.test_workflows import PINNED
 
 COMMANDS = reference.commands(app)
-KEYS = guide.row_keys(evaluate.all_sources())
+KEYS = guide.row_keys(plan.all_sources())
 EXAMPLES = [(key.name, str(example)) for key in KEYS for example in key.examples]
 GUIDE = ROOT / "site_src/guide"
 PAGES = {page.path: rendered(page) for page in guide.pages(Atlas((), (), (), commands=COMMANDS))}
@@ -129,14 +129,14 @@ def test_every_example_of_a_key_is_a_list_that_loads(
 ) -> None:
     (tmp_path / "references").symlink_to(ROOT / "references")
     (tmp_path / "checkpoints.yml").write_text(example, encoding="utf-8")
-    [checkpoint] = list_file.load(tmp_path / "checkpoints.yml", evaluate.all_sources())
+    [checkpoint] = list_file.load(tmp_path / "checkpoints.yml", plan.all_sources())
     assert key in example
-    assert checkpoint.source in [source.key for source in evaluate.all_sources()]
+    assert checkpoint.source in [source.key for source in plan.all_sources()]
     assert f"```yaml\n{example}```" in CONFIGURATION
 
 
 def test_every_key_of_a_row_has_a_type_a_meaning_and_an_example() -> None:
-    model = list_row.row_model(evaluate.all_sources())
+    model = list_row.row_model(plan.all_sources())
     assert {key.name for key in KEYS} == set(model.model_fields)
     assert [
         key.name
@@ -182,7 +182,7 @@ def test_every_list_on_a_page_of_the_guide_loads(tmp_path: Path) -> None:
     (tmp_path / "references").symlink_to(ROOT / "references")
     for block in lists:
         (tmp_path / "checkpoints.yml").write_text(block, encoding="utf-8")
-        assert list_file.load(tmp_path / "checkpoints.yml", evaluate.all_sources())
+        assert list_file.load(tmp_path / "checkpoints.yml", plan.all_sources())
 
 
 def test_the_settings_of_the_example_are_merged_by_mkdocs(tmp_path: Path) -> None:
@@ -292,7 +292,7 @@ NUMBERS = [
     (
         "faq.md",
         (
-            f"the first {kernel.POSITIONS} positions only, the probes the first"
+            f"the first {decay_with_distance.POSITIONS} positions only, the probes the first"
             f" {linear_probes.MOST_POSITIONS}"
         ),
     ),

@@ -13,7 +13,7 @@ import pytest
 
 from generator import analyses, schemes
 from generator.contracts import Atlas, Outcome, PageKind, discovery
-from generator.pipeline import evaluate
+from generator.pipeline import evaluate, plan
 from generator.resources import ROOT
 from generator.site import pages, render
 from generator.site.materials import OURS, Materials
@@ -56,7 +56,7 @@ def extended(folder: Path) -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def outcome(extended: Path) -> Outcome:
     path = save_folder(extended / "checkpoint", CONFIG, {"kerple.r1": SIZE, "kerple.r2": STEEPNESS})
-    return evaluate.evaluate(evaluate.Task(checkpoint(place=str(path)), offline=True))
+    return evaluate.evaluate(plan.Task(checkpoint(place=str(path)), offline=True))
 
 
 def test_the_page_has_two_modules_their_templates_and_a_test() -> None:

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from generator.analyses import anatomy
+from generator.analyses import anatomy_of_the_input
 from generator.contracts import Encoding, InputLayer, Page, Provenance, Result, Sentence, Subject
 from generator.encodings import PositionTable
 from generator.numerics.arrays import Floats, frozen
-from generator.pipeline import evaluate
+from generator.pipeline import evaluate, plan
 from generator.site import render
 from generator.site.data import lesson as lesson_data
 from generator.site.pages import lesson
@@ -31,7 +31,7 @@ def result_of(
     encoding = Encoding(
         "encoder", "learned", PositionTable(frozen(POSITIONS), grid=grid), Provenance("")
     )
-    return anatomy.compute(Subject(encoding, layer, words=words))
+    return anatomy_of_the_input.compute(Subject(encoding, layer, words=words))
 
 
 @pytest.mark.parametrize("scale", [1.0, 8.0])
@@ -64,7 +64,7 @@ def numbers(**folders: Any) -> dict[str, Any]:
 
 
 def evaluated(name: str, place: str) -> Any:
-    [task] = evaluate.plan([checkpoint(slug=name, id=name, place=place)], offline=True)
+    [task] = plan.plan([checkpoint(slug=name, id=name, place=place)], offline=True)
     return evaluate.evaluate(task)
 
 

@@ -12,7 +12,7 @@ import pytest
 from safetensors.numpy import save
 
 from generator.contracts import Atlas
-from generator.pipeline import evaluate, families
+from generator.pipeline import evaluate, families, plan
 from tests import small_site
 from tests.support import checkpoint
 from tests.synthetic import TABLE, binary, write_folder
@@ -53,7 +53,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     row = checkpoint(
         place=str(write_folder(folder / "row", contents)), sentence="cat mat cat mat", words=True
     )
-    outcome = evaluate.evaluate(evaluate.Task(row, offline=True))
+    outcome = evaluate.evaluate(plan.Task(row, offline=True))
     assert outcome.status == "ok", outcome.reason
     analyses, schemes = evaluate.all_analyses(), evaluate.all_schemes()
     small_site.build(

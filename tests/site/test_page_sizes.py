@@ -12,7 +12,7 @@ from generator.contracts import Atlas, Metric, Outcome, Page, PageKind, Reading,
 from generator.encodings import sinusoid
 from generator.figures import output
 from generator.numerics.arrays import Floats
-from generator.pipeline import evaluate
+from generator.pipeline import evaluate, plan
 from generator.site import pages, render, write
 from generator.site.html import mkdocs_build
 from generator.site.materials import OURS
@@ -174,7 +174,7 @@ def sizes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(output, "encode", lambda *_: DRAWING)
-        outcomes = [evaluate.evaluate(evaluate.Task(row, offline=True)) for row in rows]
+        outcomes = [evaluate.evaluate(plan.Task(row, offline=True)) for row in rows]
     assert [outcome.reason for outcome in outcomes] == [None] * 3
     outcomes += [twice(outcomes[0]), layered(outcomes[2])]
     copies = [copy(outcomes[number % 4], number) for number in range(MANY)]

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from generator.pipeline import evaluate, failures
+from generator.pipeline import evaluate, failures, plan
 from tests import inline
 from tests.built import contents
 from tests.support import checkpoint
@@ -179,5 +179,5 @@ def test_a_file_elsewhere_is_named_without_its_folders(monkeypatch: pytest.Monke
         raise PermissionError(13, "Permission denied", f"/home/{TELLING} home/a file")
 
     monkeypatch.setattr(evaluate, "open_files", refused)
-    outcome = evaluate.evaluate(evaluate.Task(checkpoint(), offline=True))
+    outcome = evaluate.evaluate(plan.Task(checkpoint(), offline=True))
     assert outcome.reason == "a file: Permission denied; expected a file that can be read"

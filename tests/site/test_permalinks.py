@@ -19,12 +19,15 @@ def with_own(outcome: Outcome) -> Outcome:
     that no other encoding has.
     """
     [reading] = outcome.readings
-    kernel = reading.results["kernel"]
+    kernel = reading.results["decay_with_distance"]
     numbered = [
         replace(metric, value=float(number), unit="")
         for number, metric in enumerate(kernel.metrics)
     ]
-    results = {**reading.results, "kernel": replace(kernel, metrics=(OWN, *numbered[::-1]))}
+    results = {
+        **reading.results,
+        "decay_with_distance": replace(kernel, metrics=(OWN, *numbered[::-1])),
+    }
     return replace(outcome, readings=(replace(reading, results=results),))
 
 
@@ -81,7 +84,7 @@ def test_no_address_is_given_twice_on_a_page(tree: Tree) -> None:
 
 
 def test_a_value_stands_below_the_heading_of_its_metric(atlas: Atlas, tree: Tree) -> None:
-    table = html(tree, "analyses/kernel.md").select_one("table[data-pa-sortable]")
+    table = html(tree, "analyses/decay_with_distance.md").select_one("table[data-pa-sortable]")
     assert table is not None
     head = [
         cell.get_text().partition(" (positions)")[0].removesuffix(" (%)")
@@ -97,7 +100,7 @@ def test_a_value_stands_below_the_heading_of_its_metric(atlas: Atlas, tree: Tree
     metrics = (
         next(outcome for outcome in atlas.outcomes if outcome.checkpoint.slug == "bloom-7b1")
         .readings[0]
-        .results["kernel"]
+        .results["decay_with_distance"]
         .metrics
     )
     assert shown == {metric.title: f"{metric.value:.0f}" for metric in metrics}

@@ -28,7 +28,7 @@ from generator.site.data.arrays import archive
 from generator.site.runs import data as run_data
 from generator.text import visible
 
-SCHEMA = 2
+SCHEMA = 3
 # Parameters that the layer map repeats.
 ROTATION = ("base", "rotary_dim", "scaling", "attention_factor")
 # What is known of an encoding without its numbers.

@@ -3,16 +3,17 @@ has many.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from math import prod
 from typing import Any
 
 from generator.checkpoints import sources
-from generator.checkpoints.model.module_tree import modules
+from generator.checkpoints.model.module_tree import Module, modules
 from generator.contracts import (
     Analysis,
     Atlas,
+    Checkpoint,
     EncodingRecord,
     Figure,
     Finding,
@@ -32,10 +33,10 @@ from generator.site.data.arrays import MOST_OF_ARRAY
 from generator.site.headlines import NOTHING, Column, columns_of, common, place
 from generator.site.outline import STAGES, Outline, anchor
 from generator.site.pictures import cards
-from generator.site.pictures.layer_strips import layer_strips
+from generator.site.pictures.layer_strips import LayerStrip, layer_strips
 from generator.site.pictures.value_strips import Standing, standing, values_of
 
-MOST_MODULES = 48
+MOST_MODULES = 48  # rows of the table of tensors, all of which are in a file beside it
 MOST_UNMEASURED = 6  # encodings of one scheme whose numbers were not read
 MOST_SUMMED = 12  # encodings in the table that opens a page
 MOST_CARDS = 40  # Further encodings are links without pictures.
@@ -138,6 +139,52 @@ class Chapter:
         )
 
 
+@dataclass(frozen=True)
+class CheckpointPage:
+    """What a template shows of a checkpoint: all of it, one encoding, or one stage of an encoding.
+
+    before, after: its neighbours in the family; many: whether encodings need their names
+    home, paper: addresses
+    chapters: the encodings on the page; linked: those on pages of their own; single: the one of
+        such a page
+    leading: the weightiest remarks; others: the number of further ones on the page
+    unmeasured: the encodings whose numbers were not read, by scheme
+    unsummed: the number of encodings that ``summary`` leaves out
+    chapter, stage, parent: of a stage's own page: the encoding, the stage, and the address of the
+        encoding's page
+    most_...: how many a list shows
+    """
+
+    outcome: Outcome
+    checkpoint: Checkpoint
+    before: Sequence[Outcome]
+    after: Sequence[Outcome]
+    many: bool
+    modules: tuple[Module, ...]
+    home: str | None
+    paper: str
+    chapters: tuple[Chapter, ...] = ()
+    linked: tuple[Chapter, ...] = ()
+    single: Chapter | None = None
+    leading: tuple[Remark, ...] = ()
+    others: int = 0
+    strips: tuple[LayerStrip, ...] = ()
+    unmeasured: Sequence[tuple[Scheme, list[EncodingRecord]]] = ()
+    summary: Summary | None = None
+    unsummed: int = 0
+    chapter: Chapter | None = None
+    stage: Stage | None = None
+    parent: str = ""
+    most_modules: int = MOST_MODULES
+    most_cards: int = MOST_CARDS
+    most_unmeasured: int = MOST_UNMEASURED
+
+    @property
+    def context(self) -> dict[str, Any]:
+        """The fields as variables of the template."""
+        return dict(vars(self))  # Shallow: templates use the records themselves.
+
+
 def pages(atlas: Atlas) -> list[Page]:
     """The pages of each checkpoint."""
     by_family = sorted(
@@ -157,6 +204,7 @@ def _family(outcome: Outcome) -> str:
 
 def _pages_of_family(atlas: Atlas, members: list[Outcome]) -> Iterator[Page]:
     for number, outcome in enumerate(members):
+        # Slices, which are empty at either end.
         yield from _pages_of(
             atlas, outcome, members[number - 1 : number], members[number + 1 : number + 2]
         )
@@ -167,73 +215,58 @@ def _pages_of(
 ) -> Iterator[Page]:
     outline = Outline.of(outcome, atlas.analyses)
     parts = names.parts([reading.encoding for reading in outcome.readings], atlas.schemes)
-    every_chapter = [
+    chapters = tuple(
         _chapter(atlas, outcome, outline, *pair)
         for pair in zip(outcome.readings, parts, strict=True)
-    ]
-    chapters = [
-        chapter
-        for chapter in every_chapter
-        if chapter.reading.encoding.key not in outline.own_pages
-    ]
-    linked = [
-        chapter for chapter in every_chapter if chapter.reading.encoding.key in outline.own_pages
-    ]
-    context = {
-        "outcome": outcome,
-        "checkpoint": outcome.checkpoint,
-        "before": before,
-        "after": after,
-        "linked": linked,
-        "single": None,
-        "strips": (),
-        "unmeasured": [],
-        "summary": None,
-    }
-    context |= {
-        "many": len(every_chapter) > 1,
-        "modules": modules(outcome.layout),
-        "most_modules": MOST_MODULES,
-        "most_cards": MOST_CARDS,
-    }
-    context |= {
-        "most_unmeasured": MOST_UNMEASURED,
-        "home": _home(outcome),
-        "paper": paper_address(outcome.checkpoint.paper),
-    }
-    main = {
-        **context,
-        "strips": layer_strips(
-            outcome.layers,
-            [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured],
-            atlas.schemes,
-        ),
-        "unmeasured": _unmeasured(atlas, outcome),
-        "chapters": chapters,
-        "summary": _summary(atlas, outline, every_chapter),
-        "unsummed": max(len(every_chapter) - MOST_SUMMED, 0),
-        **_remarks(every_chapter, chapters),
-    }
-    card = cards.of_checkpoint(
-        atlas, outcome, main["leading"][0].finding.text if main["leading"] else ""
     )
-    yield Page(f"checkpoints/{outcome.checkpoint.slug}.md", "checkpoint.md.jinja", main, card=card)
-    for chapter in linked:
-        single = {
-            "chapters": [chapter],
-            "linked": [],
-            "single": chapter,
-            "many": False,
-            **_remarks([chapter], [chapter]),
-        }
-        yield Page(f"{chapter.folder}.md", "checkpoint.md.jinja", {**context, **single}, card=card)
-    for chapter in every_chapter:
-        stages = (stage for stage in chapter.stages if stage.page)
-        shared = {**context, "chapter": chapter, "parent": f"{outline.page(chapter.reading)}.html"}
-        yield from (
-            Page(str(stage.page), "stage.md.jinja", {**shared, "stage": stage}, card=card)
-            for stage in stages
+    shared = CheckpointPage(
+        outcome,
+        outcome.checkpoint,
+        before,
+        after,
+        many=len(chapters) > 1,
+        modules=modules(outcome.layout),
+        home=_home(outcome),
+        paper=paper_address(outcome.checkpoint.paper),
+    )
+    main = _main(atlas, outline, shared, chapters)
+    card = cards.of_checkpoint(atlas, outcome, main.leading[0].finding.text if main.leading else "")
+    path = f"checkpoints/{outcome.checkpoint.slug}.md"
+    yield Page(path, "checkpoint.md.jinja", main.context, card=card)
+    for chapter in main.linked:
+        leading, others = _remarks([chapter], [chapter])
+        single = replace(
+            shared, chapters=(chapter,), single=chapter, many=False, leading=leading, others=others
         )
+        yield Page(f"{chapter.folder}.md", "checkpoint.md.jinja", single.context, card=card)
+    for chapter in chapters:
+        parent = f"{outline.page(chapter.reading)}.html"
+        for stage in chapter.stages:
+            if stage.page:
+                own = replace(shared, chapter=chapter, stage=stage, parent=parent)
+                yield Page(stage.page, "stage.md.jinja", own.context, card=card)
+
+
+def _main(
+    atlas: Atlas, outline: Outline, shared: CheckpointPage, every_chapter: tuple[Chapter, ...]
+) -> CheckpointPage:
+    """The page of the checkpoint itself."""
+    outcome, own = shared.outcome, outline.own_pages
+    chapters = tuple(one for one in every_chapter if one.reading.encoding.key not in own)
+    linked = tuple(one for one in every_chapter if one.reading.encoding.key in own)
+    leading, others = _remarks(every_chapter, chapters)
+    records = [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured]
+    return replace(
+        shared,
+        chapters=chapters,
+        linked=linked,
+        leading=leading,
+        others=others,
+        strips=layer_strips(outcome.layers, records, atlas.schemes),
+        unmeasured=_unmeasured(atlas, outcome),
+        summary=_summary(atlas, outline, every_chapter),
+        unsummed=max(len(every_chapter) - MOST_SUMMED, 0),
+    )
 
 
 def _summary(atlas: Atlas, outline: Outline, chapters: Sequence[Chapter]) -> Summary | None:
@@ -324,18 +357,21 @@ def _figures(outcome: Outcome, reading: Reading, analysis: Analysis) -> Iterator
             yield Figure.of(outcome, reading, analysis, spec)
 
 
-def _remarks(candidates: list[Chapter], shown: list[Chapter]) -> dict[str, Any]:
+def _remarks(
+    candidates: Sequence[Chapter], shown: Sequence[Chapter]
+) -> tuple[tuple[Remark, ...], int]:
     """The LEADING weightiest remarks of ``candidates``, and the number of other remarks of the
     chapters ``shown`` on the page.
     """
     pairs = [(chapter, remark) for chapter in candidates for remark in _remarks_of(chapter)]
+    # Not reversed, so that findings of one weight stay in the order of the page.
     pairs.sort(key=lambda pair: -pair[1].finding.weight)
     by_text: dict[str, tuple[Chapter, Remark]] = {}
     for chapter, remark in pairs:
         by_text.setdefault(remark.finding.text, (chapter, remark))  # Layers may share a finding.
     distinct = list(by_text.values())
     others = sum(chapter in shown for chapter, _ in distinct[LEADING:])
-    return {"leading": [remark for _, remark in distinct[:LEADING]], "others": others}
+    return tuple(remark for _, remark in distinct[:LEADING]), others
 
 
 def _remarks_of(chapter: Chapter) -> Iterator[Remark]:

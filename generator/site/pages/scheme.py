@@ -18,19 +18,12 @@ from generator.contracts import (
 )
 from generator.site.outline import addresses_of
 from generator.site.pictures import cards
-from generator.site.ways import way
+from generator.site.ways import ACTS_IN, way
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 MOST_CARDS = 48  # other checkpoints are in the list
-PLACES = {
-    "input": "In the input",
-    "logits": "In attention logits",
-    "queries and keys": "In queries and keys",
-    "state": "In a recurrent state",
-    "": "Nothing added",
-}
 
 
 def pages(atlas: Atlas) -> list[Page]:
@@ -51,9 +44,10 @@ def _index(atlas: Atlas) -> Page:
     """The cards of all schemes, by what they change; what encodes no position is apart."""
     built = [outcome for outcome in atlas.outcomes if outcome.status == "ok"]
     ways = [way(scheme, built, MOST_CARDS) for scheme in atlas.schemes]
+    telling = [one for one in ways if one.scheme.tells_position]
     places = [
-        (title, [one for one in ways if one.scheme.tells_position and one.scheme.acts_in == place])
-        for place, title in PLACES.items()
+        (words.place, [one for one in telling if one.scheme.acts_in == key])
+        for key, words in ACTS_IN.items()
     ]
     beside = [one for one in ways if not one.scheme.tells_position]
     return Page("schemes/index.md", "schemes.md.jinja", {"places": places, "beside": beside})
@@ -71,10 +65,10 @@ def _page(
         "scheme": scheme,
         "users": users[:MOST_CARDS],
         "total": len(users),
+        "unmeasured": unmeasured[:MOST_CARDS],
         "picture": picture,
         "addresses": addresses,
     }
-    context["unmeasured"] = unmeasured[:MOST_CARDS]
     card = cards.of_scheme(atlas, scheme, [reading for _, reading in users])
     return Page(f"schemes/{scheme.key}.md", "scheme.md.jinja", context, (picture,), card)
 
@@ -99,6 +93,7 @@ def _figure(scheme: Scheme) -> Figure:
     )
 
 
+# No lambda: another process may draw it, and no lambda can be pickled.
 def _draw(draw: "Callable[[Numbers], Drawing]", numbers: Numbers, _: Results) -> "Drawing":
     return draw(numbers)
 

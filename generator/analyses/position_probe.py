@@ -227,7 +227,7 @@ def alt_by_position(results: Results) -> str:
 
 
 ANALYSIS = Analysis(
-    key="absolute_probe",
+    key="position_probe",
     title="Position probe",
     question="Can a linear probe predict the position from its vector?",
     source=(

@@ -124,7 +124,7 @@ def alt(results: Results) -> str:
 
 
 ANALYSIS = Analysis(
-    key="reach",
+    key="reach_of_the_convolution",
     title="Reach of the convolution",
     question="How far does the convolution look before and after a position?",
     source=(

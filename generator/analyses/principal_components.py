@@ -366,7 +366,7 @@ def alt_curve(results: Results) -> str:
 
 
 ANALYSIS = Analysis(
-    key="pca",
+    key="principal_components",
     title="Principal components",
     question="What shape do the positions form in the directions of largest variance?",
     source=(

@@ -166,7 +166,7 @@ def _size(values: Array) -> str:
 
 
 ANALYSIS = Analysis(
-    key="window",
+    key="bias_by_patch_offset",
     title="Bias by patch offset",
     question="Which patch offsets does each head favour or avoid?",
     source="Liu et al. 2021 (arXiv 2103.14030), section 3.2; the images are ours.",

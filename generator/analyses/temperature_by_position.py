@@ -146,7 +146,7 @@ def _from(result: Result) -> str:
 
 
 ANALYSIS = Analysis(
-    key="logit_factor",
+    key="temperature_by_position",
     title="Temperature by position",
     question="From which position on are attention logits scaled, and by how much?",
     source=(

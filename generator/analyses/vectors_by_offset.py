@@ -174,7 +174,7 @@ def alt(results: Results, opening: str) -> str:
 
 
 ANALYSIS = Analysis(
-    key="relative",
+    key="vectors_by_offset",
     title="Vectors by offset",
     question="Which offsets have similar vectors, and do they tell before from after?",
     source=(

@@ -204,7 +204,7 @@ def alt(results: Results, opening: str) -> str:
 
 
 ANALYSIS = Analysis(
-    key="scaling",
+    key="effect_of_scaling",
     title="Effect of scaling",
     question="Which frequency pairs does scaling slow down, and by how much?",
     source=(

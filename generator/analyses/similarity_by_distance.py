@@ -261,7 +261,7 @@ def _at(values: Floats, offset: int) -> str:
 
 
 ANALYSIS = Analysis(
-    key="cosine_profile",
+    key="similarity_by_distance",
     title="Similarity by distance",
     question="Does similarity depend on distance alone?",
     source=(

@@ -248,7 +248,7 @@ def alt_matrices(results: Results) -> str:
 
 
 ANALYSIS = Analysis(
-    key="locality",
+    key="attention_from_the_bias_alone",
     title="Attention from the bias alone",
     question="With equal content, how local and how symmetric would attention be?",
     source=(

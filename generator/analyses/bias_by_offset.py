@@ -339,7 +339,7 @@ def alt_matrices(results: Results) -> str:
 
 
 ANALYSIS = Analysis(
-    key="bias",
+    key="bias_by_offset",
     title="Bias by offset",
     question="Which offsets does each head favour or avoid?",
     source=(

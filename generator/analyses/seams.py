@@ -457,7 +457,7 @@ def _to_123_and_from_130(form: PositionTable) -> list[float]:
 
 
 ANALYSIS = Analysis(
-    key="seam",
+    key="seams",
     title="Seams",
     question="Does the table break between one position and the next?",
     source=(

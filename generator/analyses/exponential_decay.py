@@ -389,7 +389,7 @@ def left_by_distance(result: Result) -> tuple[Array, Array]:
 
 
 ANALYSIS = Analysis(
-    key="half_distance",
+    key="exponential_decay",
     title="Exponential decay",
     question="After how many positions is half of the state, or of a key's weight, lost?",
     source=(

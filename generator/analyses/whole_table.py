@@ -112,7 +112,7 @@ def alt(results: Results) -> str:
 
 
 ANALYSIS = Analysis(
-    key="table",
+    key="whole_table",
     title="Whole table",
     question="What does the whole table look like?",
     source=(

@@ -237,7 +237,7 @@ def _value_text(result: Result, key: str) -> str:
 
 
 ANALYSIS = Analysis(
-    key="tiles",
+    key="similarity_of_patches",
     title="Similarity of patches",
     question="Which patches of an image have similar vectors?",
     source="Dosovitskiy et al. 2021 (arXiv 2010.11929), figure 7, centre.",

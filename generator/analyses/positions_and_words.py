@@ -291,7 +291,7 @@ def alt_angles(results: Results) -> str:
 
 
 ANALYSIS = Analysis(
-    key="word_directions",
+    key="positions_and_words",
     title="Positions and words",
     question="Do positions and words share directions?",
     source=(

@@ -224,7 +224,7 @@ def wavelengths_of(result: Result) -> tuple[Array, Array]:
 
 
 ANALYSIS = Analysis(
-    key="rotation",
+    key="rotation_by_offset",
     title="Rotation by offset",
     question=(
         "How fast does each frequency pair turn, and how does similarity depend on the offset?"

@@ -158,7 +158,7 @@ def alt(results: Results) -> str:
 
 
 ANALYSIS = Analysis(
-    key="dimensions",
+    key="single_dimensions",
     title="Single dimensions",
     question="How do single dimensions change from position to position?",
     source=(

@@ -121,7 +121,7 @@ def alt(results: Results) -> str:
 
 
 ANALYSIS = Analysis(
-    key="dimension_cosine",
+    key="similarity_of_dimensions",
     title="Similarity of dimensions",
     question="Do dimensions repeat each other?",
     source="The GPT-2 course's cosine matrix between the columns of the table.",

@@ -122,7 +122,7 @@ def _value_text(result: Result, key: str) -> str:
 
 
 ANALYSIS = Analysis(
-    key="cosine",
+    key="similarity_of_positions",
     title="Similarity of positions",
     question="Which positions have similar vectors?",
     source=(

@@ -212,7 +212,7 @@ def relative_norms(result: Result) -> tuple[Array, Array]:
 
 
 ANALYSIS = Analysis(
-    key="norms",
+    key="vector_norms",
     title="Vector norms",
     question="How large is each position's vector, and which are unusual?",
     source=(

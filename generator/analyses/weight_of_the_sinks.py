@@ -170,7 +170,7 @@ def alt_shares(results: Results) -> str:
 
 
 ANALYSIS = Analysis(
-    key="sink_share",
+    key="weight_of_the_sinks",
     title="Weight of the sinks",
     question="How much of its attention does each head give to no key at all?",
     source="OpenAI 2025 (gpt-oss, arXiv 2508.10925), for the sink; the measures are defined here.",

@@ -532,7 +532,7 @@ def decay_over_all(result: Result) -> tuple[Array, Array]:
 
 
 ANALYSIS = Analysis(
-    key="kernel",
+    key="decay_with_distance",
     title="Decay with distance",
     question="How fast does similarity fade with distance, in any scheme?",
     source=(

@@ -1,0 +1,97 @@
+"""The plan of a build: which checkpoints the rows of the list name, at which commits, and which of
+their sources answer.
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from generator.checkpoints import sources
+from generator.checkpoints.files import weights
+from generator.contracts import Checkpoint, Source, discovery
+from generator.errors import NotReachedError, RowError
+
+AT_ONCE = 8  # Rows whose source is asked at the same time: each answer is waited for.
+
+
+@dataclass(frozen=True)
+class Task:
+    """The evaluation of one row.
+
+    offline: whether its source is not to be contacted; listed: the revision in the list, which may
+        be a branch or a tag
+    problem: why the checkpoints of its series could not be listed; None where they were, and for
+        other rows
+    """
+
+    checkpoint: Checkpoint
+    offline: bool
+    problem: RowError | NotReachedError | None = None
+    listed: str | None = None
+
+
+def all_sources() -> tuple[Source, ...]:
+    """Every source of checkpoints, in alphabetical order."""
+    return discovery.load(sources, Source)
+
+
+def source_of(checkpoint: Checkpoint) -> Source:
+    """The source that opens a checkpoint."""
+    return next(source for source in all_sources() if source.key == checkpoint.source)
+
+
+def plan(checkpoints: Sequence[Checkpoint], offline: bool) -> list[Task]:
+    """One task for each checkpoint, with its revision pinned; a row that names a series has
+    several.
+
+    Each source that occurs is contacted once first; without an answer it counts as offline.
+    """
+    used = {checkpoint.source for checkpoint in checkpoints}
+    by_key = {source.key: source for source in all_sources() if source.key in used}
+    unreachable = {key for key, source in by_key.items() if offline or not _is_reachable(source)}
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        listed = threads.map(
+            lambda row: _members(by_key[row.source], row, row.source in unreachable), checkpoints
+        )
+        rows = [(row, problem) for members, problem in listed for row in members]
+        pinned = threads.map(
+            lambda row: by_key[row[0].source].pin(row[0], row[0].source in unreachable), rows
+        )
+        return [
+            Task(now, row.source in unreachable, problem, row.revision)
+            for now, (row, problem) in zip(pinned, rows, strict=True)
+        ]
+
+
+def may_need_models(task: Task) -> bool:
+    """Whether an evaluation probably needs torch and models of transformers, as seen without
+    opening a file: not for a folder without weights.
+    """
+    place = Path(task.checkpoint.place)
+    if task.checkpoint.weights or not place.is_dir():
+        return source_of(task.checkpoint).run is None
+    with suppress(OSError):  # Reported when the row is opened.
+        return any(path.name.endswith(weights.suffixes()) for path in place.iterdir())
+    return False
+
+
+def _members(
+    source: Source, row: Checkpoint, offline: bool
+) -> tuple[Sequence[Checkpoint], RowError | NotReachedError | None]:
+    """The checkpoints of a row; the row itself, and why, where they cannot be listed."""
+    try:
+        return source.members(row, offline), None
+    except OSError as error:
+        return (row,), RowError(f"{row.id}: {error.strerror}; expected folders that can be read")
+    except (RowError, NotReachedError) as error:
+        return (row,), error
+
+
+def _is_reachable(source: Source) -> bool:
+    try:
+        source.reach()
+    except NotReachedError:
+        return False
+    return True
