@@ -165,7 +165,7 @@ def atlas_facts(layer: Layer, encodings: Mapping[str, Encoding[Form]], n_positio
             sorted((float(value) for form in rotations for value in form.frequencies), reverse=True)
         ),
         rotations[0].attention_factor if rotations else 1.0,
-        any(form.acts_in == "attention" and not isinstance(form, Rotation) for form in forms),
+        any(form.acts_in == "logits" and form.tells_position for form in forms),
         tuple(
             sorted(
                 float(slope) for form in linear for slope in form.values[:, 0] - form.values[:, 1]
@@ -292,7 +292,7 @@ def _of_tables(
     tables = [
         encoding.form
         for encoding in encodings
-        if encoding.form.acts_in == "input"
+        if encoding.form.acts_in in ("input", "")
         and encoding.scheme != "none"
         and (
             encoding.modality == "text"

@@ -100,7 +100,7 @@ def compute(subject: Subject[Shaped]) -> Result:
         cannot compute the frequencies of a rotation
     """
     form, of_patches = subject.encoding.form, subject.encoding.modality == "image"
-    if form.acts_in == "beside":
+    if not form.tells_position:
         raise NotApplicableError("it tells no position from another")
     finite(form.numbers, "the encoding")
     kernels = windows_of(form.inliers, POSITIONS, SIDE, of_patches)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 from generator.contracts.model_config import Json, ModelConfig
 from generator.contracts.published_record import Published
 from generator.contracts.runs import Run, Series
-from generator.encodings import Form
+from generator.encodings import ActsIn, Form
 from generator.numerics.arrays import Array, Floats
 
 if TYPE_CHECKING:
@@ -371,7 +371,7 @@ class Scheme:
     title: str
     also: tuple[str, ...]
     summary: str
-    acts_in: Literal["input", "logits", "queries and keys", "state", ""]
+    acts_in: ActsIn
     looked_for: str
     order: int
     find: Callable[[Files], list[Encoding[Form]]]

@@ -9,7 +9,7 @@ from pkgutil import iter_modules
 
 from generator.encodings.attention import Sinks, Temperature
 from generator.encodings.decays import Decay
-from generator.encodings.form import Form
+from generator.encodings.form import ActsIn, Form
 from generator.encodings.none import NoEncoding
 from generator.encodings.offsets import Convolution, OffsetBias, RelativeTable
 from generator.encodings.rotations import Rotation
@@ -29,6 +29,7 @@ from generator.encodings.windows import WindowBias
 __all__ = [
     "BASE",
     "LEADING",
+    "ActsIn",
     "Convolution",
     "Decay",
     "Form",

@@ -31,7 +31,7 @@ class Sinks(Form):
     logits: Floats
     layers: tuple[int, ...]
     noun = "a sink for each head"
-    acts_in = "beside"
+    tells_position = False
     quantity = "nothing: a sink ignores position"
     grid = extent = make_reference = None
     is_symmetric = depends_on_offset = True
@@ -63,7 +63,7 @@ class Temperature(Form):
     layers: tuple[int, ...]
     n_positions: int
     noun = "a factor on the logits"
-    acts_in = "beside"
+    tells_position = False
     quantity = "factor on the logits, at the later of two positions"
     grid = make_reference = None
     is_symmetric = True

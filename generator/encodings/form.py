@@ -9,6 +9,9 @@ from typing import Literal
 
 from generator.numerics.arrays import Floats
 
+# What a model changes to tell positions; "" for nothing.
+ActsIn = Literal["input", "logits", "queries and keys", "state", ""]
+
 
 class Form(ABC):
     """The numbers of a position encoding, and the kernel that follows from them.
@@ -62,11 +65,14 @@ class Form(ABC):
         """
 
     @property
-    def acts_in(self) -> Literal["input", "attention", "state", "beside"]:
-        """Where a model applies it: before the first layer, in layers with attention, in the state
-        of recurrent layers, or beside encodings of position in attention.
-        """
-        return "attention"
+    def acts_in(self) -> ActsIn:
+        """What a model changes by it."""
+        return "logits"
+
+    @property
+    def tells_position(self) -> bool:
+        """False for what acts in attention beside an encoding of position."""
+        return True
 
     @property
     def parameters(self) -> Mapping[str, object]:

@@ -17,7 +17,7 @@ class NoEncoding(Form):
     why: str
     noun = "no encoding"
     quantity = "nothing"
-    acts_in = "input"
+    acts_in = ""
     grid = extent = make_reference = None
     is_symmetric = depends_on_offset = True
 

@@ -56,6 +56,7 @@ class Rotation(Form):
     window: int | None = None
     rescaled: tuple[Floats, float] | None = None
     noun = "a rotation"
+    acts_in = "queries and keys"
     quantity = "mean cosine of the angles"
     grid = make_reference = None
     is_symmetric = depends_on_offset = True

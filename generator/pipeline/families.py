@@ -131,7 +131,8 @@ def _at_input(
     added = [
         encoding
         for encoding in encodings
-        if encoding.form.acts_in == "input" and (encoding.modality == "image") == (part == "vision")
+        if encoding.form.acts_in in ("input", "")
+        and (encoding.modality == "image") == (part == "vision")
     ]
     return [
         encoding
@@ -145,7 +146,7 @@ def _inside(encodings: Iterable[Encoding[Form]], stack: Stack) -> list[Encoding[
     return [
         encoding
         for encoding in encodings
-        if encoding.form.acts_in != "input"
+        if encoding.form.acts_in not in ("input", "")
         and f"{encoding.part} ".startswith(f"{stack.part} ")
         and encoding.part.startswith(BOTH) == (stack.part == BOTH)
     ]

@@ -6,12 +6,11 @@ from functools import lru_cache
 from math import isfinite
 
 from generator.contracts import Analysis, Atlas, Headline, Metric, Reading
-from generator.encodings import NoEncoding
+from generator.site.ways import PLACES
 from generator.text import significant
 
 DIGITS = 3
 NOTHING = "–"
-PLACES = {"state": "recurrent state", "beside": "attention"}
 
 
 @dataclass(frozen=True)
@@ -91,6 +90,5 @@ def _metric(reading: Reading, analysis: Analysis, headline: Headline) -> Metric 
 
 
 def place(reading: Reading) -> str:
-    """Where a model applies an encoding, in words; NOTHING where it has none."""
-    acts_in = reading.form.load().acts_in
-    return NOTHING if reading.encoding.form == NoEncoding.__name__ else PLACES.get(acts_in, acts_in)
+    """Where a model applies an encoding, in words; "–" where it has none."""
+    return PLACES[reading.form.load().acts_in].place

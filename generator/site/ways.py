@@ -1,26 +1,30 @@
 """The ways to encode position: schemes with the checkpoints that use them, as cards show them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from generator.contracts import Outcome, Reading, Scheme
+from generator.encodings import ActsIn
 
 
-class ActsIn(NamedTuple):
-    """Where a scheme acts, in words. place: as a heading; verb: with what the scheme does there"""
+class Place(NamedTuple):
+    """Where a scheme acts, in words. place: in a table; heading: of schemes; verb: with what they
+    do there
+    """
 
     place: str
+    heading: str
     verb: str
 
 
-# By ``Scheme.acts_in``; the list of schemes has its headings in this order.
-ACTS_IN = {
-    "input": ActsIn("In the input", "added to the input"),
-    "logits": ActsIn("In attention logits", "added to attention logits"),
-    "queries and keys": ActsIn("In queries and keys", "rotates queries and keys"),
-    "state": ActsIn("In a recurrent state", "fades a recurrent state"),
-    "": ActsIn("Nothing added", "nothing is added"),
+# The list of schemes has its headings in this order.
+PLACES: Mapping[ActsIn, Place] = {
+    "input": Place("input", "In the input", "added to the input"),
+    "logits": Place("attention", "In attention logits", "added to attention logits"),
+    "queries and keys": Place("attention", "In queries and keys", "rotates queries and keys"),
+    "state": Place("recurrent state", "In a recurrent state", "fades a recurrent state"),
+    "": Place("–", "Nothing added", "nothing is added"),
 }
 
 
@@ -42,7 +46,7 @@ class Way:
     @property
     def acting(self) -> str:
         """What the scheme does, in words."""
-        return ACTS_IN[self.scheme.acts_in].verb
+        return PLACES[self.scheme.acts_in].verb
 
     @property
     def measured(self) -> list[tuple[Outcome, tuple[Reading, ...]]]:

@@ -156,6 +156,6 @@ def test_schemes_act_where_their_encodings_do(plain: Atlas) -> None:
     }
     assert acting == {
         ("input", "input"),
-        ("attention", "logits"),
-        ("attention", "queries and keys"),
+        ("logits", "logits"),
+        ("queries and keys", "queries and keys"),
     }

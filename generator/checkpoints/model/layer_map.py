@@ -109,7 +109,8 @@ def _acts(encoding: Encoding[Form], layer: Layer, parts: Mapping[str, Modality |
     """
     of_images = parts[layer.part] == "image"
     if (
-        encoding.form.acts_in in ("input", "beside")
+        encoding.form.acts_in in ("input", "")
+        or not encoding.form.tells_position
         or (encoding.modality == "image") != of_images
         or not _is_of(encoding, layer, parts)
     ):
@@ -118,7 +119,7 @@ def _acts(encoding: Encoding[Form], layer: Layer, parts: Mapping[str, Modality |
         return layer.index in encoding.layers
     if match := OF_ONE_LAYER.search(encoding.part):
         return layer.index == int(match[1])
-    return layer.attends if encoding.form.acts_in == "attention" else "recurrent" in layer.mixers
+    return "recurrent" in layer.mixers if encoding.form.acts_in == "state" else layer.attends
 
 
 def _is_of(encoding: Encoding[Form], layer: Layer, parts: Mapping[str, Modality | None]) -> bool:

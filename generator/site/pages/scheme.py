@@ -18,7 +18,7 @@ from generator.contracts import (
 )
 from generator.site.outline import addresses_of
 from generator.site.pictures import cards
-from generator.site.ways import ACTS_IN, way
+from generator.site.ways import PLACES, way
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -46,8 +46,8 @@ def _index(atlas: Atlas) -> Page:
     ways = [way(scheme, built, MOST_CARDS) for scheme in atlas.schemes]
     telling = [one for one in ways if one.scheme.tells_position]
     places = [
-        (words.place, [one for one in telling if one.scheme.acts_in == key])
-        for key, words in ACTS_IN.items()
+        (words.heading, [one for one in telling if one.scheme.acts_in == key])
+        for key, words in PLACES.items()
     ]
     beside = [one for one in ways if not one.scheme.tells_position]
     return Page("schemes/index.md", "schemes.md.jinja", {"places": places, "beside": beside})
