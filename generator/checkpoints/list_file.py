@@ -20,8 +20,8 @@ from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.files.json_object import parse_config
 from generator.checkpoints.list_row import (
     RESERVED,
+    FilePlace,
     Options,
-    Place,
     place_of_key,
     problems,
     row_model,
@@ -92,9 +92,9 @@ def load(path: Path, sources: Sequence[Source]) -> tuple[Checkpoint, ...]:
     model = row_model(sources)
     bare = next(source.key for source in sources if not source.is_path)
     messages: list[str] = []
-    entries: list[tuple[Place, Checkpoint]] = []
+    entries: list[tuple[FilePlace, Checkpoint]] = []
     for index in range(len(rows)):
-        place = Place(str(path), rows.lc.item(index)[0] + 1, rows.lc.item(index)[1] + 1)
+        place = FilePlace(str(path), rows.lc.item(index)[0] + 1, rows.lc.item(index)[1] + 1)
         row, where = rows[index], f"checkpoints[{index}]"
         mapping = CommentedMap({bare: row}) if isinstance(row, str) else row
         row_problems = list(problems(mapping, model, sources, place, where))
@@ -122,18 +122,18 @@ def load(path: Path, sources: Sequence[Source]) -> tuple[Checkpoint, ...]:
 
 def read_rows(path: Path) -> CommentedSeq:
     """The rows of the list at ``path``, with their places in the file. errors: RefusedError"""
-    text, top = read_text(path), Place(str(path), 1, 1)
+    text, top = read_text(path), FilePlace(str(path), 1, 1)
     try:
         yaml = YAML(typ="rt")
         yaml.Composer = _PlainComposer
         document = yaml.load(text)
     except _UnsupportedYamlError as error:
         raise RefusedError(
-            f"{Place(str(path), error.mark.line + 1, error.mark.column + 1)}: {error}"
+            f"{FilePlace(str(path), error.mark.line + 1, error.mark.column + 1)}: {error}"
         ) from None
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        place = Place(str(path), mark.line + 1, mark.column + 1) if mark else top
+        place = FilePlace(str(path), mark.line + 1, mark.column + 1) if mark else top
         raise RefusedError(
             f"{place}: not YAML: {' '.join(str(error.problem).split())}; expected a list under"
             " 'checkpoints'"
@@ -181,8 +181,8 @@ def read_text(path: Path) -> str:
         ) from None
 
 
-def _place_of(path: Path, text: str, position: int) -> Place:
-    return Place(
+def _place_of(path: Path, text: str, position: int) -> FilePlace:
+    return FilePlace(
         str(path), text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
     )
 
@@ -258,7 +258,7 @@ def config_text(path: Path, where: str) -> str:
     return text.decode()
 
 
-def _distinct_slugs(rows: list[tuple[Place, Checkpoint]]) -> list[tuple[Place, Checkpoint]]:
+def _distinct_slugs(rows: list[tuple[FilePlace, Checkpoint]]) -> list[tuple[FilePlace, Checkpoint]]:
     """Add the revision to slugs that occur more than once."""
     counts = Counter(checkpoint.slug for _, checkpoint in rows)
     return [
@@ -274,8 +274,8 @@ def _distinct_slugs(rows: list[tuple[Place, Checkpoint]]) -> list[tuple[Place, C
     ]
 
 
-def _duplicate_slugs(rows: list[tuple[Place, Checkpoint]]) -> Iterator[str]:
-    by_slug: defaultdict[str, list[Place]] = defaultdict(list)
+def _duplicate_slugs(rows: list[tuple[FilePlace, Checkpoint]]) -> Iterator[str]:
+    by_slug: defaultdict[str, list[FilePlace]] = defaultdict(list)
     for place, row in rows:
         by_slug[row.slug].append(place)
     for slug, places in by_slug.items():

@@ -119,7 +119,7 @@ class Options(BaseModel):
 
 
 @dataclass(frozen=True)
-class Place:
+class FilePlace:
     """A line and column of the list, from 1."""
 
     file: str
@@ -164,7 +164,7 @@ def schema(sources: Sequence[Source]) -> str:
 
 
 def problems(
-    row: Any, model: type[BaseModel], sources: Sequence[Source], place: Place, where: str
+    row: Any, model: type[BaseModel], sources: Sequence[Source], place: FilePlace, where: str
 ) -> Iterator[str]:
     """The problems of a row, as file:line:column: where: actual value; expected value.
 
@@ -195,7 +195,7 @@ def problems(
         )
 
 
-def place_of_key(mapping: CommentedMap, key: str, otherwise: Place) -> Place:
+def place_of_key(mapping: CommentedMap, key: str, otherwise: FilePlace) -> FilePlace:
     """Line and column of ``key`` in a mapping; ``otherwise`` if it is missing."""
     try:
         line, column = mapping.lc.key(next(name for name in mapping if str(name) == key))
@@ -213,7 +213,11 @@ def _invalid(row: CommentedMap, model: type[BaseModel]) -> Sequence[Mapping[str,
 
 
 def _message(
-    problem: Mapping[str, Any], row: CommentedMap, model: type[BaseModel], place: Place, where: str
+    problem: Mapping[str, Any],
+    row: CommentedMap,
+    model: type[BaseModel],
+    place: FilePlace,
+    where: str,
 ) -> str:
     # A key that is no string has no location.
     key = str(problem["loc"][0] if problem["loc"] else problem["input"])

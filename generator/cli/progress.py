@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from generator.cli.terminal import Terminal
 from generator.errors import RefusedError
-from generator.pipeline.jobs import Altered, Event, Stage
+from generator.pipeline.jobs import Altered, Event, JobStage
 from generator.pipeline.worker import received
 from generator.text import plural
 
@@ -51,7 +51,7 @@ class Reporter:
         if self.bar is not None and self.task is not None:
             self.bar.update(self.task, total=n_rows)
 
-    def report(self, event: Event | Stage | Altered) -> None:
+    def report(self, event: Event | JobStage | Altered) -> None:
         """Show ``event``, and log it with its time."""
         fields = asdict(event)
         if isinstance(event, Altered):
@@ -62,7 +62,7 @@ class Reporter:
                 f" {event.paths[0]}; to be made again"
             )
             return
-        if isinstance(event, Stage):
+        if isinstance(event, JobStage):
             self._log("stage", fields)
             self._stage(event)
             return
@@ -124,7 +124,7 @@ class Reporter:
             )
             self.log.flush()
 
-    def _stage(self, stage: Stage) -> None:
+    def _stage(self, stage: JobStage) -> None:
         if self.bar is not None and self.task is not None:
             self.bar.reset(
                 self.task,

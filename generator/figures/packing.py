@@ -14,7 +14,7 @@ DIGITS = 6  # significant digits of numbers that are not packed
 
 
 @dataclass(frozen=True)
-class Layout:
+class PackedLayout:
     """The entries of a kernel of n positions that are stored.
 
     columns: None for a symmetric kernel, of which the upper triangle is stored, row by row;

@@ -18,7 +18,7 @@ APART = 0.05  # Share of the axes within which two marks would overlap.
 
 
 @dataclass(frozen=True)
-class Place:
+class DrawnPlace:
     """A numbered point. panel: which axes of the figure; x, y: in their coordinates"""
 
     number: int
@@ -27,7 +27,7 @@ class Place:
     y: float
 
 
-def mark(figure: "Figure", places: Sequence[Place]) -> None:
+def mark(figure: "Figure", places: Sequence[DrawnPlace]) -> None:
     """Add a ring at every place, and its number beside it."""
     taken: list[tuple[int, float, float]] = []
     for place in places:
@@ -72,7 +72,7 @@ def mark(figure: "Figure", places: Sequence[Place]) -> None:
         ).set_in_layout(False)
 
 
-def _shares(axes: "Axes", place: Place) -> tuple[float, float]:
+def _shares(axes: "Axes", place: DrawnPlace) -> tuple[float, float]:
     """Where a place lies in its axes, from 0, left and bottom, to 1."""
     axes.get_xlim(), axes.get_ylim()  # Until they are asked for, limits are not those of the lines.
     across, down = axes.transAxes.inverted().transform(axes.transData.transform((place.x, place.y)))

@@ -33,7 +33,7 @@ from generator.site.html import mkdocs_build
 from generator.site.materials import OURS, Materials
 
 THEME = "theme"  # A folder of templates: those of mkdocs, from which HTML is made.
-OnEvent = Callable[[jobs.Event | jobs.Stage | jobs.Altered], None]
+OnEvent = Callable[[jobs.Event | jobs.JobStage | jobs.Altered], None]
 
 
 @dataclass(frozen=True)
@@ -201,12 +201,12 @@ def _write_docs(
     history = History.of(spec.folder, atlas)
     if not spec.shrinks:
         history.check_complete()
-    on_event(jobs.Stage("comparisons"))
+    on_event(jobs.JobStage("comparisons"))
     last_build.forget(spec.folder)
     # More threads would change the last digits, and with them the bytes.
     with threadpool_limits(1):
         every_page = _pages(history.atlas, artifacts)
-        on_event(jobs.Stage("pages"))
+        on_event(jobs.JobStage("pages"))
         return history, write.write(
             render.render(history.atlas, every_page, spec.materials, artifacts.draw),
             spec.folder / "docs",
@@ -219,7 +219,7 @@ def _write_site(spec: BuildSpec, date: int | None, former: str | None, on_event:
     """
     site = _site_key(date, spec.materials)
     if site != former:
-        on_event(jobs.Stage("mkdocs"))
+        on_event(jobs.JobStage("mkdocs"))
         mkdocs_build.build(
             spec.materials.settings, spec.folder / "docs", spec.folder / "site", date
         )

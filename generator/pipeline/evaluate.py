@@ -36,7 +36,7 @@ from generator.encodings import Form, NoEncoding, PositionTable
 from generator.errors import NotApplicableError, NotReachedError, RowError
 from generator.figures import output
 from generator.figures.panels import thumbnail
-from generator.figures.spots import Place, mark
+from generator.figures.spots import DrawnPlace, mark
 from generator.figures.style import REFERENCE as REFERENCE_COLOUR
 from generator.figures.style import series_colour
 from generator.pipeline import failures
@@ -320,7 +320,7 @@ def _drawn(spec: FigureSpec, shown: Results, result: Result) -> "Figure":
     figure = spec.draw(shown)
     mark(
         figure,
-        [Place(number, spot.panel, spot.x, spot.y) for number, spot in result.spots(spec.key)],
+        [DrawnPlace(number, spot.panel, spot.x, spot.y) for number, spot in result.spots(spec.key)],
     )
     return figure
 

@@ -48,7 +48,7 @@ class Altered:
 
 
 @dataclass(frozen=True)
-class Stage:
+class JobStage:
     """A stage of the build after the last row: pages are made of all rows, and HTML of pages."""
 
     name: Literal["comparisons", "pages", "mkdocs"]

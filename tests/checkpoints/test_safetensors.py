@@ -13,7 +13,7 @@ from safetensors.torch import save as save_torch
 
 from generator.checkpoints.files.formats.safetensors import (
     MOST_HEADER_BYTES,
-    Span,
+    TensorSpan,
     header_size,
     spans,
 )
@@ -101,7 +101,7 @@ def read(file: bytes) -> dict[str, Array]:
     }
 
 
-def check(header: Any, data_size: int) -> dict[str, Span]:
+def check(header: Any, data_size: int) -> dict[str, TensorSpan]:
     """The spans of a file with this header and ``data_size`` bytes of data."""
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     return spans(text, 8 + len(text) + data_size, "file")

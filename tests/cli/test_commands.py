@@ -23,7 +23,7 @@ from generator.cli.commands import app
 from generator.cli.progress import STAGES, reporting
 from generator.cli.terminal import Terminal
 from generator.pipeline import evaluate, local_pool
-from generator.pipeline.jobs import Event, Stage
+from generator.pipeline.jobs import Event, JobStage
 from tests import inline
 from tests.built import ROOT, contents
 from tests.hub_server import Repository, run, serving
@@ -249,7 +249,7 @@ def test_a_terminal_shows_a_bar_and_the_lines(tmp_path: Path) -> None:
 def test_the_bar_shows_the_stages() -> None:
     console = Terminal(file=StringIO(), force_terminal=True, width=100)
     with reporting(console, 0, None) as reporter:
-        reporter.report(Stage("pages"))
+        reporter.report(JobStage("pages"))
         assert reporter.bar is not None
         [task] = reporter.bar.tasks
     assert (task.description, task.completed, task.total) == (STAGES["pages"], 1, 3)

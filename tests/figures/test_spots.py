@@ -10,7 +10,7 @@ from matplotlib.patches import StepPatch
 
 from generator.contracts import Analysis, Finding, Label, Result, Spot
 from generator.figures.panels import panels
-from generator.figures.spots import Place, mark
+from generator.figures.spots import DrawnPlace, mark
 from generator.figures.style import SERIES, STYLE
 from tests.analyses.test_all import ANALYSES, CASES, result_of
 
@@ -101,7 +101,7 @@ def test_a_mark_leaves_the_limits_and_turns_to_the_middle() -> None:
     figure, (axes,) = panels(1)
     axes.plot([0.0, 10.0], [0.0, 1.0])
     axes.set(xlim=(0.0, 10.0), ylim=(0.0, 1.0))
-    mark(figure, [Place(1, 0, 0.5, 0.5), Place(2, 0, 9.9, 0.95)])
+    mark(figure, [DrawnPlace(1, 0, 0.5, 0.5), DrawnPlace(2, 0, 9.9, 0.95)])
     (left, middle), (right, top) = (text.get_position() for text in axes.texts)
     assert left > 0.0
     assert middle > 0.0
@@ -114,6 +114,6 @@ def test_a_mark_leaves_the_limits_and_turns_to_the_middle() -> None:
 def test_numbers_of_one_place_do_not_cover_one_another() -> None:
     figure, (axes,) = panels(1)
     axes.set(xlim=(0.0, 10.0), ylim=(0.0, 1.0))
-    mark(figure, [Place(1, 0, 5.0, 0.5), Place(2, 0, 5.01, 0.5)])
+    mark(figure, [DrawnPlace(1, 0, 5.0, 0.5), DrawnPlace(2, 0, 5.01, 0.5)])
     (_, first), (_, second) = (text.get_position() for text in axes.texts)
     assert abs(first - second) > 14.0  # points: the height of a ring with a number

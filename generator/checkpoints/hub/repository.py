@@ -109,7 +109,7 @@ class Repository:
                 " space on that disk"
             ) from None
 
-    def _opening(self, name: str) -> requests.Part:
+    def _opening(self, name: str) -> requests.ByteRange:
         """The first bytes of a file and its length, which are cached as one blob: 8 bytes of
         length, then the data.
         """
@@ -121,7 +121,7 @@ class Repository:
         if not self.has(name):
             raise RowError(f"{self.row}: {name}: no such file; expected it beside config.json")
         opening = self._cached_blob(f"{name}.opening", fetch)
-        return requests.Part(opening[8:], int.from_bytes(opening[:8]))
+        return requests.ByteRange(opening[8:], int.from_bytes(opening[:8]))
 
     def _cached_blob(self, name: str, fetch: Callable[[], bytes]) -> bytes:
         blob = self.unsaved.get(name, self.blobs.get(name))

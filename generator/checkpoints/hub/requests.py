@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Part:
+class ByteRange:
     """Some bytes of a file, and the length of the whole file in bytes."""
 
     data: bytes
@@ -97,14 +97,14 @@ def whole(url: str, row: str, budget: RetryBudget, most: int) -> bytes:
     return _streamed(url, row, budget, {}, lambda response: b"".join(pieces(response, row, most)))
 
 
-def part(url: str, row: str, budget: RetryBudget, start: int, stop: int) -> Part:
+def part(url: str, row: str, budget: RetryBudget, start: int, stop: int) -> ByteRange:
     """The bytes ``start`` to ``stop`` (exclusive) of a file, or to its end.
 
     errors: as for ``whole``; RowError also for a server that ignores the range and returns the
         whole file
     """
 
-    def receive(response: "httpx2.Response") -> Part:
+    def receive(response: "httpx2.Response") -> ByteRange:
         content_range = re.fullmatch(
             r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})", response.headers.get("Content-Range", "")
         )
@@ -120,7 +120,7 @@ def part(url: str, row: str, budget: RetryBudget, start: int, stop: int) -> Part
                 f"{row}: the Hub sent {len(data):,} bytes as {content_range[0]!r}; expected bytes"
                 f" {start:,} to {stop - 1:,}"
             )
-        return Part(data, total)
+        return ByteRange(data, total)
 
     # A compressed range would hide how many bytes of it arrived.
     return _streamed(

@@ -37,8 +37,8 @@ from generator.schemes.sinusoidal.families import (
     DEFAULT,
     HEADS,
     OF_CLIPS,
-    Part,
     RuntimeSinusoid,
+    TablePart,
     runtime_sinusoid,
 )
 from generator.schemes.sinusoidal.feature_maps import feature_map
@@ -50,8 +50,8 @@ if TYPE_CHECKING:
 FLAGS = ("sinusoidal_pos_embds", "sinusoidal_embeddings", "static_position_embeddings")
 FACTOR = re.compile(r"(^|\.)(encoder|decoder)\.prenet\.encode_positions\.alpha$")
 SIDES = {
-    "encoder": Part("text encoder", ("max_text_positions",)),
-    "decoder": Part("speech decoder", ("max_speech_positions",), "audio"),
+    "encoder": TablePart("text encoder", ("max_text_positions",)),
+    "decoder": TablePart("speech decoder", ("max_speech_positions",), "audio"),
 }
 DEFAULT_LENGTHS = {"encoder": 450, "decoder": 4000}
 MOST_VALUES = 2**27  # 1 GB in float64; ten times the largest in use.
@@ -140,7 +140,7 @@ def _scaled(files: Files) -> list[Encoding[Form]]:
     ]
 
 
-def _times(files: Files, name: str, part: Part, default: int) -> Encoding[Form]:
+def _times(files: Files, name: str, part: TablePart, default: int) -> Encoding[Form]:
     tensor = files.tensors[name]
     n_positions, d_model = (
         files.config.whole(part.sizes[0], default),
@@ -215,7 +215,7 @@ def _of_clips(config: ModelConfig) -> list[Encoding[Form]]:
 
 
 def _encoding(
-    config: ModelConfig, spec: RuntimeSinusoid, part: Part, length: int
+    config: ModelConfig, spec: RuntimeSinusoid, part: TablePart, length: int
 ) -> Encoding[Form]:
     shape = length - spec.skipped, _width(config, spec)
     if shape[0] < 1:

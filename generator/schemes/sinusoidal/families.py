@@ -7,7 +7,7 @@ from generator.encodings import SinusoidLayout
 
 
 @dataclass(frozen=True)
-class Part:
+class TablePart:
     """A part of a model with a sinusoid.
 
     sizes: the keys of config.json that add up to its number of positions; ``n_positions`` if empty
@@ -36,7 +36,7 @@ class RuntimeSinusoid:
     """
 
     layout: SinusoidLayout
-    parts: tuple[Part, ...]
+    parts: tuple[TablePart, ...]
     after_padding: bool = False
     cosines_first: bool = False
     skipped: int = 0
@@ -45,23 +45,23 @@ class RuntimeSinusoid:
     half_chunk: str = ""
 
 
-ENCODER, DECODER = Part("encoder"), Part("decoder")
-TEXT_PARTS = (Part("text encoder"), Part("text decoder"))
+ENCODER, DECODER = TablePart("encoder"), TablePart("decoder")
+TEXT_PARTS = (TablePart("text encoder"), TablePart("text decoder"))
 SPEECH_TO_TEXT = (
-    Part("encoder", ("max_source_positions",), "audio"),
-    Part("decoder", ("max_target_positions",)),
+    TablePart("encoder", ("max_source_positions",), "audio"),
+    TablePart("decoder", ("max_target_positions",)),
 )
 SPEECHT5 = (
-    Part("speech encoder", ("max_speech_positions",), "audio"),
-    Part("text decoder", ("max_text_positions",)),
+    TablePart("speech encoder", ("max_speech_positions",), "audio"),
+    TablePart("text decoder", ("max_text_positions",)),
 )
 SERIES = tuple(
-    Part(name, ("context_length", "prediction_length")) for name in ("encoder", "decoder")
+    TablePart(name, ("context_length", "prediction_length")) for name in ("encoder", "decoder")
 )
-AUDIO_DECODER = (Part("decoder", modality="audio"),)
+AUDIO_DECODER = (TablePart("decoder", modality="audio"),)
 SOUND = RuntimeSinusoid(
     "tensor2tensor",
-    (Part("audio encoder", ("max_source_positions",), "audio"),),
+    (TablePart("audio encoder", ("max_source_positions",), "audio"),),
     half_chunk="n_window",
 )
 # Of other families with a setting for a sinusoid.
@@ -89,11 +89,11 @@ FAMILIES = {
     "qwen2_5_omni_audio_encoder": SOUND,
     "qwen3_omni_moe_audio_encoder": SOUND,
     "qwen3_asr_encoder": RuntimeSinusoid(
-        "tensor2tensor", (Part("audio encoder", modality="audio"),), half_chunk="n_window"
+        "tensor2tensor", (TablePart("audio encoder", modality="audio"),), half_chunk="n_window"
     ),
     "fun_asr_nano_encoder": RuntimeSinusoid(
         "tensor2tensor",
-        (Part("audio encoder", modality="audio"),),
+        (TablePart("audio encoder", modality="audio"),),
         skipped=1,
         width=("num_mel_bins", "num_stacked_frames"),
     ),

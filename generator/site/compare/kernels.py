@@ -9,7 +9,7 @@ import numpy as np
 
 from generator.encodings import Form
 from generator.encodings.kernels import Kernel, first_kernel
-from generator.figures.packing import Layout, pack, rounded
+from generator.figures.packing import PackedLayout, pack, rounded
 from generator.numerics.arrays import Array, Floats, offsets_between
 from generator.numerics.shapes import scaled_heads
 from generator.numerics.similarity import shape
@@ -54,7 +54,7 @@ def _drawn(form: Form, heads: Floats, block: int) -> Json:
     × ``block`` pairs.
     """
     n = heads.shape[1]
-    layout = Layout(n // block, _columns(form, n // block))
+    layout = PackedLayout(n // block, _columns(form, n // block))
     inliers = first_kernel(form.inliers, n)
     scaled = shape(inliers.heads, inliers.lines)
     # Means of huge numbers may overflow to values that are packed as NaN.
@@ -78,7 +78,7 @@ def _drawn(form: Form, heads: Floats, block: int) -> Json:
         }
 
 
-def _packed(layout: Layout, matrix: Floats, block: int) -> Json:
+def _packed(layout: PackedLayout, matrix: Floats, block: int) -> Json:
     return pack(layout.entries(_block_means(np.where(np.isfinite(matrix), matrix, np.nan), block)))
 
 
@@ -92,7 +92,7 @@ def _block_means(matrix: Floats, block: int) -> Floats:
     return np.asarray(np.nansum(blocks, axis=(1, 3)) / np.where(counts == 0, np.nan, counts))
 
 
-def _shape(layout: Layout, inliers: Kernel, mean: Floats, scaled: Floats, block: int) -> Json:
+def _shape(layout: PackedLayout, inliers: Kernel, mean: Floats, scaled: Floats, block: int) -> Json:
     """A shape; of a single head, whose shape is its kernel moved and scaled, the limits to which
     the levels of that are mapped, before they are cut to [0, 1], and the outliers, which have no
     shape.

@@ -33,7 +33,7 @@ FormT = TypeVar("FormT", bound=Form)
 
 
 @dataclass(frozen=True)
-class Source:
+class LessonSource:
     """An encoding whose numbers the lesson uses. address: of its chapter"""
 
     outcome: Outcome
@@ -60,12 +60,12 @@ class Lesson:
     tables: learned ones, and by formula, each with its strongest finding
     """
 
-    vocabulary: Source | None
+    vocabulary: LessonSource | None
     words: tuple[str, ...]
     n_rows: int
-    rotations: tuple[Source, ...]
-    biases: tuple[Source, ...]
-    tables: tuple[tuple[Source, str, bool], ...]
+    rotations: tuple[LessonSource, ...]
+    biases: tuple[LessonSource, ...]
+    tables: tuple[tuple[LessonSource, str, bool], ...]
 
     @property
     def start(self) -> str:
@@ -83,7 +83,7 @@ def of(atlas: Atlas) -> Lesson:
     """The lesson of an atlas."""
     addresses = addresses_of(atlas)
     sources = [
-        Source(outcome, reading, addresses[outcome.path_of(reading)])
+        LessonSource(outcome, reading, addresses[outcome.path_of(reading)])
         for outcome, reading in atlas.encodings
     ]
     with_words = [source for source in sources if _lexicon(source) is not None]
@@ -136,25 +136,25 @@ def numbers(lesson: Lesson) -> dict[str, Any]:
     }
 
 
-def _lexicon(source: Source) -> Result | None:
+def _lexicon(source: LessonSource) -> Result | None:
     """The result that has the inner products of words."""
     return next(
         (result for result in source.reading.results.values() if TOKENS in result.arrays), None
     )
 
 
-def _size(source: Source) -> int:
+def _size(source: LessonSource) -> int:
     return len(_array(source, TOKENS))
 
 
-def _array(source: Source, name: str) -> Any:
+def _array(source: LessonSource, name: str) -> Any:
     result = _lexicon(source)
     return result.arrays[name] if result else np.zeros(0)
 
 
 def _first_of(
-    sources: list[Source], form: type[Form], kind: Callable[[Source], bool]
-) -> tuple[Source, ...]:
+    sources: list[LessonSource], form: type[Form], kind: Callable[[LessonSource], bool]
+) -> tuple[LessonSource, ...]:
     """The first source with this form that is not of ``kind``, and the first that is."""
     fitting = [source for source in sources if source.reading.encoding.form == form.__name__]
     found = (
@@ -164,7 +164,7 @@ def _first_of(
     return tuple(source for source in found if source)
 
 
-def _tables(atlas: Atlas, sources: list[Source]) -> Iterator[tuple[Source, str, bool]]:
+def _tables(atlas: Atlas, sources: list[LessonSource]) -> Iterator[tuple[LessonSource, str, bool]]:
     """Tables of positions in a line with their strongest finding, and whether they are learned; of
     a checkpoint at most one of either kind.
     """
@@ -190,15 +190,15 @@ def _tables(atlas: Atlas, sources: list[Source]) -> Iterator[tuple[Source, str, 
         yield source, strongest.text if strongest else "", source in learned
 
 
-def _one_of_each(sources: list[Source]) -> list[Source]:
+def _one_of_each(sources: list[LessonSource]) -> list[LessonSource]:
     """The first source of each checkpoint."""
-    firsts: dict[str, Source] = {}
+    firsts: dict[str, LessonSource] = {}
     for source in sources:
         firsts.setdefault(source.outcome.checkpoint.slug, source)
     return list(firsts.values())
 
 
-def _rotation(source: Source) -> dict[str, Any]:
+def _rotation(source: LessonSource) -> dict[str, Any]:
     frequencies = np.array(source.reading.encoding.parameters["inverse_frequencies"])
     chosen = np.unique(np.linspace(0, frequencies.size - 1, HANDS).round().astype(int))
     return {
@@ -209,7 +209,7 @@ def _rotation(source: Source) -> dict[str, Any]:
     }
 
 
-def _bias(source: Source) -> dict[str, Any]:
+def _bias(source: LessonSource) -> dict[str, Any]:
     form = source.reading.form.load()
     if not isinstance(form, OffsetBias):
         raise TypeError(f"{source.title}: found {form!r}; expected a bias by offset")

@@ -51,7 +51,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Entry:
+class AnalysisEntry:
     """An analysis in the list.
 
     figure: its first comparison; answer: None where no encoding has a value
@@ -93,14 +93,14 @@ def pages(atlas: Atlas) -> list[Page]:
     ]
 
 
-def _entry(atlas: Atlas, analysis: Analysis, page: Page) -> Entry:
+def _entry(atlas: Atlas, analysis: Analysis, page: Page) -> AnalysisEntry:
     every = (reading for outcome in atlas.outcomes for reading in outcome.readings)
     readings = [reading for reading in every if reading.results[analysis.key].reason is None]
     chosen = [headline.metric for headline in analysis.headlines]
     metrics = (metric for reading in readings for metric in reading.results[analysis.key].metrics)
     keys = chosen or list(dict.fromkeys(metric.key for metric in metrics))
     answers = [answer for key in keys if (answer := _answer(analysis, key, readings))]
-    return Entry(
+    return AnalysisEntry(
         analysis,
         next(iter(page.figures), None),
         next((answer for answer in answers if answer.high), next(iter(answers), None)),

@@ -30,7 +30,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
+class EncodingRow:
     """An encoding. more: encodings of the same checkpoint that have no row; acts_in, numbers: in
     words, NOTHING where it is no encoding at all
     """
@@ -79,8 +79,8 @@ def pages(atlas: Atlas) -> list[Page]:
     ]
 
 
-def _context(batch: Sequence[Row | Other]) -> dict[str, object]:
-    rows = [entry for entry in batch if isinstance(entry, Row)]
+def _context(batch: Sequence[EncodingRow | Other]) -> dict[str, object]:
+    rows = [entry for entry in batch if isinstance(entry, EncodingRow)]
     return {
         "rows": rows,
         "others": [entry for entry in batch if isinstance(entry, Other)],
@@ -89,15 +89,17 @@ def _context(batch: Sequence[Row | Other]) -> dict[str, object]:
     }
 
 
-def _batches(entries: Sequence[Row | Other]) -> list[list[Row | Other]]:
-    ends = accumulate(ROW_WEIGHT if isinstance(entry, Row) else OTHER_WEIGHT for entry in entries)
+def _batches(entries: Sequence[EncodingRow | Other]) -> list[list[EncodingRow | Other]]:
+    ends = accumulate(
+        ROW_WEIGHT if isinstance(entry, EncodingRow) else OTHER_WEIGHT for entry in entries
+    )
     batches = groupby(
         zip(ends, entries, strict=True), key=lambda pair: (pair[0] - 1) // PAGE_WEIGHT
     )
     return [[entry for _, entry in pairs] for _, pairs in batches] or [[]]
 
 
-def _rows(atlas: Atlas, columns: Sequence[Column]) -> Iterator[Row]:
+def _rows(atlas: Atlas, columns: Sequence[Column]) -> Iterator[EncodingRow]:
     schemes, every = {scheme.key: scheme for scheme in atlas.schemes}, values_of(atlas)
     values = {
         key: [_printed(value) for value in every[key]]
@@ -119,10 +121,10 @@ def _rows(atlas: Atlas, columns: Sequence[Column]) -> Iterator[Row]:
 
 def _row(
     outcome: Outcome, reading: Reading, scheme: Scheme, cells: tuple[Cell, ...], more: int
-) -> Row:
+) -> EncodingRow:
     where, is_trained = place(reading), reading.encoding.provenance.tensor and not scheme.by_formula
     numbers = NOTHING if where == NOTHING else "trained" if is_trained else "by formula"
-    return Row(outcome, reading, scheme, where, numbers, outcome.family, cells, more)
+    return EncodingRow(outcome, reading, scheme, where, numbers, outcome.family, cells, more)
 
 
 def _cells(reading: Reading, columns: Sequence[Column], values: Values) -> Iterator[Cell]:

@@ -10,7 +10,7 @@ MOST_LINES = 200  # of the page; what is beyond is in the records of the release
 
 
 @dataclass(frozen=True)
-class Entry:
+class ReleaseChanges:
     """A release on the page. lines: its changes in words; n_more: those that are not shown"""
 
     release: Release
@@ -22,7 +22,7 @@ def pages(atlas: Atlas) -> list[Page]:
     """The page, the last release first."""
     entries, left = [], MOST_LINES
     for step in steps(atlas.releases):
-        entry = Entry(step.release, tuple(words.line(change) for change in step.changes))
+        entry = ReleaseChanges(step.release, tuple(words.line(change) for change in step.changes))
         entries.append(
             replace(entry, lines=entry.lines[:left], n_more=max(len(entry.lines) - left, 0))
         )

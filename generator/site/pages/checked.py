@@ -17,7 +17,7 @@ STORED, GIVEN = "published-of-stored", "published"
 
 
 @dataclass(frozen=True)
-class Group:
+class CheckedGroup:
     """Checks of one extension with values of one kind. link: path of its page"""
 
     title: str
@@ -30,7 +30,7 @@ class Kind:
     """Groups whose values are all in print, or all computed again by other code."""
 
     in_print: bool
-    groups: tuple[Group, ...]
+    groups: tuple[CheckedGroup, ...]
 
 
 def pages(atlas: Atlas) -> list[Page]:
@@ -125,7 +125,7 @@ def _groups(
     folder: str,
     records: Sequence[Analysis] | Sequence[Scheme],
     computed: Mapping[int, list[float] | None],
-) -> Iterator[Group]:
+) -> Iterator[CheckedGroup]:
     """Group of each record with published values.
 
     folder: of the records' pages; computed: values by ``id`` of the case
@@ -136,10 +136,10 @@ def _groups(
             checks = (
                 Check(case, None if values is None else tuple(values)) for case, values in pairs
             )
-            yield Group(record.title, f"{folder}/{record.key}.md", tuple(checks))
+            yield CheckedGroup(record.title, f"{folder}/{record.key}.md", tuple(checks))
 
 
-def _of_kind(groups: Iterable[Group], *, in_print: bool) -> Iterator[Group]:
+def _of_kind(groups: Iterable[CheckedGroup], *, in_print: bool) -> Iterator[CheckedGroup]:
     """Groups of the checks of one kind."""
     for group in groups:
         if checks := tuple(check for check in group.checks if check.is_in_print == in_print):

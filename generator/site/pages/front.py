@@ -14,7 +14,7 @@ LEAST_WEIGHT = 0.5  # of a finding on this page
 
 
 @dataclass(frozen=True)
-class Remark:
+class FrontRemark:
     """A finding with its encoding and figure.
 
     number: that marks it in the figure, if any; chapter: address of the chapter about the encoding;
@@ -73,7 +73,7 @@ def pages(atlas: Atlas) -> list[Page]:
     return [Page("index.md", "index.md.jinja", context)]
 
 
-def _hero(atlas: Atlas) -> Remark | None:
+def _hero(atlas: Atlas) -> FrontRemark | None:
     """The figure that most invites to look closer, with what its analysis finds; None where none
     does.
     """
@@ -95,7 +95,7 @@ def _hero(atlas: Atlas) -> Remark | None:
         Figure.of(outcome, reading, analysis, spec),
     )
     finding = max(reading.results[analysis.key].findings, key=lambda finding: finding.weight)
-    return Remark(
+    return FrontRemark(
         None,
         finding,
         outcome,
@@ -106,7 +106,7 @@ def _hero(atlas: Atlas) -> Remark | None:
     )
 
 
-def _remarks(atlas: Atlas) -> list[Remark]:
+def _remarks(atlas: Atlas) -> list[FrontRemark]:
     """The weightiest remarks, at most one of each checkpoint and of each analysis."""
     candidates = [
         remark
@@ -114,7 +114,7 @@ def _remarks(atlas: Atlas) -> list[Remark]:
         for reading in outcome.readings
         for remark in _remarks_of(atlas, outcome, reading)
     ]
-    chosen: list[tuple[str, Remark]] = []
+    chosen: list[tuple[str, FrontRemark]] = []
     for key, remark in sorted(candidates, key=lambda pair: -pair[1].finding.weight):
         taken = any(
             key == chosen_key or remark.outcome is chosen_remark.outcome
@@ -125,7 +125,7 @@ def _remarks(atlas: Atlas) -> list[Remark]:
     return [remark for _, remark in chosen]
 
 
-def _remarks_of(atlas: Atlas, outcome: Outcome, reading: Reading) -> list[tuple[str, Remark]]:
+def _remarks_of(atlas: Atlas, outcome: Outcome, reading: Reading) -> list[tuple[str, FrontRemark]]:
     """Remarks on an encoding, each with the key of its analysis."""
     remarks = []
     outline = Outline.of(outcome, atlas.analyses)
@@ -142,7 +142,7 @@ def _remarks_of(atlas: Atlas, outcome: Outcome, reading: Reading) -> list[tuple[
             )
             marked = {number for number, _ in result.spots(spec.key)}
             for number, finding in result.numbered:
-                remark = Remark(
+                remark = FrontRemark(
                     number if number in marked else None,
                     finding,
                     outcome,

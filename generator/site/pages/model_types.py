@@ -18,7 +18,7 @@ OTHER = "◆"
 
 
 @dataclass(frozen=True)
-class Row:
+class ModelTypeRow:
     """A stack of a model type. stack: its name, "" for the only one
 
     mixing, position: in words; windows: their settings, in positions; cells: a mark for each layer,
@@ -35,13 +35,13 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class ModelTypeTable:
     """All model types. version: of transformers; without: those without a stack that the atlas
     reads; failed: with the reason
     """
 
     version: str
-    rows: tuple[Row, ...]
+    rows: tuple[ModelTypeRow, ...]
     n_types: int
     without: tuple[str, ...]
     failed: tuple[tuple[str, str], ...]
@@ -58,12 +58,12 @@ def pages(atlas: Atlas) -> list[Page]:
     ]
 
 
-def read(atlas: Atlas) -> Table:
+def read(atlas: Atlas) -> ModelTypeTable:
     """The table, from data/families.json."""
     data = json.loads(atlas.families())
     titles = {scheme.key: scheme.title for scheme in atlas.schemes}
     families = data["families"]
-    return Table(
+    return ModelTypeTable(
         data["transformers"],
         tuple(row for family in families for row in _rows(family, titles)),
         sum(bool(family["stacks"]) for family in families),
@@ -80,7 +80,7 @@ def read(atlas: Atlas) -> Table:
     )
 
 
-def _rows(family: Json, titles: Mapping[str, str]) -> Iterator[Row]:
+def _rows(family: Json, titles: Mapping[str, str]) -> Iterator[ModelTypeRow]:
     texts = {
         encoding["key"]: described(
             titles.get(encoding["scheme"], encoding["scheme"]), encoding["parameters"]
@@ -90,7 +90,7 @@ def _rows(family: Json, titles: Mapping[str, str]) -> Iterator[Row]:
     for stack in family["stacks"]:
         groups = stack["groups"]
         windows = {group["limit"]["value"] for group in groups if group["limit"]}
-        yield Row(
+        yield ModelTypeRow(
             family["model_type"],
             _name(stack, [other["model_type"] for other in family["stacks"]]),
             stack["n_layers"],

@@ -18,7 +18,7 @@ MOST_BYTES = 30_000  # of the rows of one page
 
 
 @dataclass(frozen=True)
-class Row:
+class StatusRow:
     """A row of the list. revision, reason: "" where there is none"""
 
     outcome: Outcome
@@ -27,7 +27,7 @@ class Row:
     reason: str
 
     @classmethod
-    def of(cls, outcome: Outcome) -> "Row":
+    def of(cls, outcome: Outcome) -> "StatusRow":
         """The row of ``outcome``, with long texts shortened.
 
         Reasons of a repository begin with its id and revision, which stand beside it.
@@ -46,18 +46,18 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Group:
+class StatusGroup:
     """Rows of one ending on a page. total: of all pages"""
 
     ending: Ending
     total: int
-    rows: tuple[Row, ...]
+    rows: tuple[StatusRow, ...]
 
 
 def pages(atlas: Atlas) -> list[Page]:
     """The pages of the status, the first with the number of rows of each."""
     rows = [
-        Row.of(outcome)
+        StatusRow.of(outcome)
         for ending in ORDER
         for outcome in atlas.outcomes
         if outcome.ending == ending
@@ -87,16 +87,16 @@ def pages(atlas: Atlas) -> list[Page]:
     ]
 
 
-def _batches(rows: Sequence[Row]) -> list[list[Row]]:
+def _batches(rows: Sequence[StatusRow]) -> list[list[StatusRow]]:
     """Rows of each page, about ``MOST_BYTES``."""
     last_bytes = accumulate(row.n_bytes for row in rows)
     batches = groupby(zip(last_bytes, rows, strict=True), key=lambda pair: pair[0] // MOST_BYTES)
     return [[row for _, row in pairs] for _, pairs in batches] or [[]]
 
 
-def _groups(rows: Sequence[Row], counts: dict[Ending, int]) -> Iterator[Group]:
+def _groups(rows: Sequence[StatusRow], counts: dict[Ending, int]) -> Iterator[StatusGroup]:
     for ending, members in groupby(rows, key=lambda row: row.outcome.ending):
-        yield Group(ending, counts[ending], tuple(members))
+        yield StatusGroup(ending, counts[ending], tuple(members))
 
 
 PAGE = PageKind("status", pages)

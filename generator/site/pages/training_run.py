@@ -29,7 +29,7 @@ MOST_COLUMNS = 4  # steps in a table
 
 
 @dataclass(frozen=True)
-class Row:
+class MetricRow:
     """A measure in a table, at the steps of its columns."""
 
     metric: RunMetric
@@ -37,7 +37,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Chapter:
+class RunChapter:
     """An encoding on the page.
 
     scheme: None where this program does not know it; kernels: figures of its kernel, the last with
@@ -51,7 +51,7 @@ class Chapter:
     kernels: tuple[Figure, ...]
     curves: tuple[Figure, ...]
     columns: tuple[int, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[MetricRow, ...]
 
 
 def pages(atlas: Atlas) -> list[Page]:
@@ -88,18 +88,18 @@ def _page(atlas: Atlas, run: Run) -> Page:
     )
 
 
-def _chapter(atlas: Atlas, run: Run, encoding: RunEncoding, most_rows: int) -> Chapter:
+def _chapter(atlas: Atlas, run: Run, encoding: RunEncoding, most_rows: int) -> RunChapter:
     tracked = _tracked(atlas, run, encoding)
     kernels = tuple(_figure(run, encoding, spec) for spec in of_kernel(run, encoding))
     curves = (_figure(run, encoding, of_metrics(run, tracked)),) if tracked else ()
     columns = _spread(encoding.present, MOST_COLUMNS)
     rows = tuple(
-        Row(metric, tuple(metric.values[index] for index in columns))
+        MetricRow(metric, tuple(metric.values[index] for index in columns))
         for metric in encoding.metrics[:most_rows]
     )
     scheme = next((scheme for scheme in atlas.schemes if scheme.key == encoding.scheme), None)
     findings = tuple(sentences(run, encoding, tracked)[:MOST_SENTENCES])
-    return Chapter(
+    return RunChapter(
         encoding,
         scheme,
         findings,

@@ -30,7 +30,7 @@ NUMBERS = "fiubcOV"  # Kinds of dtypes; texts, which describe the arrays, are no
 
 
 @dataclass(frozen=True)
-class Header:
+class ArrayHeader:
     """What an .npy file says of its array. size: its own length in bytes"""
 
     shape: tuple[int, ...]
@@ -75,12 +75,12 @@ FORMAT = FileFormat(
 )
 
 
-def _header(stream: IO[bytes], member: zipfile.ZipInfo, where: str) -> Header:
+def _header(stream: IO[bytes], member: zipfile.ZipInfo, where: str) -> ArrayHeader:
     version = np.lib.format.read_magic(stream)
     if version not in HEADERS:
         raise RowError(f"{where}: version {version} of the .npy format; expected 1.0 or 2.0")
     shape, by_columns, dtype = HEADERS[version](stream)
-    header = Header(shape, by_columns, dtype, stream.tell())
+    header = ArrayHeader(shape, by_columns, dtype, stream.tell())
     if len(shape) > 32 or not all(0 <= size < 2**40 for size in shape):
         raise RowError(f"{where}: shape {shape!r:.80}; expected sizes from 0 to 2^40 − 1")
     n_bytes = math.prod(shape) * dtype.itemsize
@@ -92,7 +92,9 @@ def _header(stream: IO[bytes], member: zipfile.ZipInfo, where: str) -> Header:
     return header
 
 
-def _stored(file: WeightsFile, path: Path, member: zipfile.ZipInfo, header: Header) -> StoredTensor:
+def _stored(
+    file: WeightsFile, path: Path, member: zipfile.ZipInfo, header: ArrayHeader
+) -> StoredTensor:
     name = member.filename.removesuffix(".npy")
     info, where = (
         TensorInfo(file.name, dtype_name(header.dtype), header.shape),

@@ -44,7 +44,7 @@ VARIANTS = (
 
 
 @dataclass(frozen=True)
-class Span:
+class TensorSpan:
     """The range of a tensor in its file: bytes ``start`` to ``stop`` (exclusive), from the
     beginning of the file.
     """
@@ -79,7 +79,7 @@ def header_size(first: bytes, file_size: int, where: str) -> int:
     return size
 
 
-def spans(header: bytes, file_size: int, where: str) -> dict[str, Span]:
+def spans(header: bytes, file_size: int, where: str) -> dict[str, TensorSpan]:
     """Every tensor of the file by name, in order of their ranges.
 
     errors: RowError unless all entries are valid and their ranges cover the data of the file
@@ -179,7 +179,7 @@ def _json_object(header: bytes, where: str) -> Mapping[str, Any]:
     return entries
 
 
-def _span(name: str, entry: object, base: int, where: str) -> Span:
+def _span(name: str, entry: object, base: int, where: str) -> TensorSpan:
     match entry:
         case {
             "dtype": str(dtype),
@@ -208,4 +208,4 @@ def _span(name: str, entry: object, base: int, where: str) -> Span:
             f"{where}: {name!r} has {stop - start:,} bytes; expected {expected:,} for {dtype}"
             f" {shape!r}"
         )
-    return Span(dtype, tuple(shape), base + start, base + stop)
+    return TensorSpan(dtype, tuple(shape), base + start, base + stop)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from generator.checkpoints.files.formats.onnx.graph import FLOATS, MOVES, SUMS, Graph
-from generator.checkpoints.files.formats.onnx.place import Place, scope_of
+from generator.checkpoints.files.formats.onnx.place import TensorPlace, scope_of
 
 LOGIT_MOVES = MOVES | {"Transpose"}
 # Of T5 and all its kind that have no other number in config.json (Raffel et al. 2020, section 2.1).
@@ -15,7 +15,7 @@ WIDENING = {"encoder": math.log(128 / 8), "decoder": math.log(128 / 16)}
 ROLE = "as the table of numbers, by bucket, that are added before the Softmax"
 
 
-def bias_table(graph: Graph) -> Iterator[Place]:
+def bias_table(graph: Graph) -> Iterator[TensorPlace]:
     """The table of T5's buckets of an encoder and that of a decoder, where all that each adds to
     logits by bucket comes from one.
     """
@@ -30,7 +30,7 @@ def bias_table(graph: Graph) -> Iterator[Place]:
             named = WIDENING.keys() & set(scope.split("."))
             if named <= {stack}:  # Otherwise the module's name and its buckets disagree.
                 module = scope if named else f"{stack}.{scope}".strip(".")
-                yield Place(tensor, "attention.relative_attention_bias.weight", module, ROLE)
+                yield TensorPlace(tensor, "attention.relative_attention_bias.weight", module, ROLE)
 
 
 def logit_addends(graph: Graph, logits: str) -> list[str]:

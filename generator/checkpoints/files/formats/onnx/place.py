@@ -22,7 +22,7 @@ Meaning = Literal["words", "positions", "other"]
 
 
 @dataclass(frozen=True)
-class Place:
+class TensorPlace:
     """A tensor identified by its place.
 
     tensor: its name in the graph; name: by which schemes know tensors of this kind, without the

@@ -12,7 +12,7 @@ from functools import partial
 
 from generator.checkpoints.files.formats.onnx.biases import bias_table
 from generator.checkpoints.files.formats.onnx.graph import Graph
-from generator.checkpoints.files.formats.onnx.place import Place
+from generator.checkpoints.files.formats.onnx.place import TensorPlace
 from generator.checkpoints.files.formats.onnx.quantised import SUFFIX
 from generator.checkpoints.files.formats.onnx.rotations import rotation_tensors
 from generator.checkpoints.files.formats.onnx.sums import position_table
@@ -53,7 +53,7 @@ def named_by_place(graph: Graph, tensors: Mapping[str, StoredTensor]) -> dict[st
     return named
 
 
-def _full(place: Place) -> str:
+def _full(place: TensorPlace) -> str:
     return f"{place.scope}.{place.name}"
 
 
@@ -70,7 +70,7 @@ def _read(graph: Graph, tensors: Mapping[str, StoredTensor], name: str) -> Float
     return tensor.decode(tensor.part(0, tensor.n_bytes), tensor.header.shape)
 
 
-def _notes(tensor: StoredTensor, place: Place, name: str) -> tuple[str, ...]:
+def _notes(tensor: StoredTensor, place: TensorPlace, name: str) -> tuple[str, ...]:
     return (
         (
             f"Identified by its place in the graph, {place.role}. The file calls it"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from generator.checkpoints.files.formats.onnx.graph import FLOATS, MOVES, Graph
-from generator.checkpoints.files.formats.onnx.place import Place, scope_of
+from generator.checkpoints.files.formats.onnx.place import TensorPlace, scope_of
 from generator.numerics.arrays import Floats
 
 TURN_MOVES = MOVES | {"Gather", "Transpose", "Concat"}
@@ -22,7 +22,7 @@ FREQUENCIES = "as the numbers by which positions are multiplied before cosine an
 Read = Callable[[str], Floats]
 
 
-def rotation_tensors(graph: Graph, read: Read) -> Iterator[Place]:
+def rotation_tensors(graph: Graph, read: Read) -> Iterator[TensorPlace]:
     """The cosines and sines, or the frequencies, where one pair or one vector can be it."""
     tables = {name for name in _tables(graph) if _is_table(graph, name)}
     cosines = {
@@ -52,11 +52,11 @@ def rotation_tensors(graph: Graph, read: Read) -> Iterator[Place]:
         yield _place(graph, frequencies.pop(), "inv_freq", FREQUENCIES)
 
 
-def _place(graph: Graph, tensor: str, name: str, role: str) -> Place:
+def _place(graph: Graph, tensor: str, name: str, role: str) -> TensorPlace:
     scope = next(
         (scope for node in graph.used_by.get(tensor, ()) if (scope := scope_of(node.output[0]))), ""
     )
-    return Place(
+    return TensorPlace(
         tensor,
         name,
         scope if scope.endswith("rotary_emb") else f"{scope}.rotary_emb".strip("."),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from generator.checkpoints.files.formats.onnx.graph import MOVES, SUMS, Graph, integers
-from generator.checkpoints.files.formats.onnx.place import Place, meaning, scope_of
+from generator.checkpoints.files.formats.onnx.place import TensorPlace, meaning, scope_of
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
 
@@ -30,7 +30,7 @@ BY_POSITION = "as the only table from which a sum takes its rows by position"
 Read = Callable[[str], Floats]
 
 
-def position_table(graph: Graph, read: Read) -> Iterator[Place]:
+def position_table(graph: Graph, read: Read) -> Iterator[TensorPlace]:
     """The table of the words' positions, that of the patches' positions, or else the only one in a
     sum, where one tensor can be it.
 
@@ -60,7 +60,7 @@ def position_table(graph: Graph, read: Read) -> Iterator[Place]:
         ]
         if len(names) == 1:
             _, role, stack = found[0]
-            yield Place(
+            yield TensorPlace(
                 names[0],
                 *_named(graph, names[0], stack),
                 f"{role}{RESIZED if _is_resized(graph, names[0]) else ''}",

@@ -11,7 +11,7 @@ import numpy as np
 
 from generator.checkpoints.files.formats.onnx.biases import logit_addends
 from generator.checkpoints.files.formats.onnx.graph import FLOATS, Graph
-from generator.checkpoints.files.formats.onnx.place import Place, scope_of
+from generator.checkpoints.files.formats.onnx.place import TensorPlace, scope_of
 from generator.contracts import StoredTensor
 from generator.numerics.arrays import Array, Floats
 
@@ -26,7 +26,7 @@ UNFOLDED = (
 Read = Callable[[str], Floats]
 
 
-def window_biases(graph: Graph, read: Read) -> Iterator[Place]:
+def window_biases(graph: Graph, read: Read) -> Iterator[TensorPlace]:
     """The bias of every layer with one for all pairs of patches of a window: (1, n_heads,
     n_patches, n_patches).
 
@@ -44,7 +44,7 @@ def window_biases(graph: Graph, read: Read) -> Iterator[Place]:
             scopes[found[0]].add(scope_of(softmax.output[0]))
     for name, modules in scopes.items():
         if len(modules) == 1 and modules != {""}:  # The bias of one layer, whose name is known.
-            yield Place(name, "relative_position_bias_table", min(modules), ROLE, as_table)
+            yield TensorPlace(name, "relative_position_bias_table", min(modules), ROLE, as_table)
 
 
 def as_table(tensor: StoredTensor) -> StoredTensor:
