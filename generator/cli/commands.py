@@ -17,7 +17,7 @@ from generator.checkpoints import list_edit, list_file, list_row
 from generator.checkpoints.files import weights
 from generator.checkpoints.hub import revisions
 from generator.checkpoints.slugs import slugify
-from generator.cli import inspection, progress, reference, starter
+from generator.cli import command_records, inspection, progress, starter
 from generator.cli.terminal import Terminal
 from generator.contracts import Checkpoint, EncodingRecord, Outcome, names
 from generator.errors import AtlasError, RefusedError, RowError
@@ -180,7 +180,7 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
                 folder,
                 materials.beside(config_file.parent),
                 fresh,
-                reference.commands(app),
+                command_records.commands(app),
                 allow_shrink,
             )
             counts = builds.build(spec, executors, reporter.report)

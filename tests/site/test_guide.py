@@ -23,7 +23,7 @@ from generator.analyses import decay_with_distance
 from generator.checkpoints import list_file, list_row
 from generator.checkpoints.hub import repository, requests
 from generator.checkpoints.sources import hub
-from generator.cli import reference
+from generator.cli import command_records
 from generator.cli.commands import app
 from generator.contracts import Atlas, Command, Parameter
 from generator.history import changes
@@ -38,7 +38,7 @@ from tests.site.test_comparing import rendered
 from tests.support import flowing
 from tests.test_workflows import PINNED
 
-COMMANDS = reference.commands(app)
+COMMANDS = command_records.commands(app)
 KEYS = guide.row_keys(plan.all_sources())
 EXAMPLES = [(key.name, str(example)) for key in KEYS for example in key.examples]
 GUIDE = ROOT / "site_src/guide"
@@ -107,7 +107,7 @@ def test_a_signature_becomes_a_record() -> None:
     other = typer.Typer()
     other.command()(make)
     other.command(hidden=True)(test_the_page_has_every_command_that_help_lists)
-    [command] = reference.commands(other)
+    [command] = command_records.commands(other)
     assert (command.name, command.summary, command.endings) == (
         "make",
         "Make it.",

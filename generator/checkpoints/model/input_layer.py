@@ -10,7 +10,7 @@ from io import StringIO
 from typing import Any
 
 from generator.checkpoints.model.families import WORDS_SCALED
-from generator.checkpoints.model.reference_layer import own_layer
+from generator.checkpoints.model.transformers_layer import own_layer
 from generator.contracts import (
     Checkpoint,
     Encoding,

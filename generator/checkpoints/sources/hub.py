@@ -11,7 +11,7 @@ from generator.checkpoints import series
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice, check_allowed
 from generator.checkpoints.hub import requests, responses
-from generator.checkpoints.hub.references import references
+from generator.checkpoints.hub.refs import commits_by_name
 from generator.checkpoints.hub.repository import Repository
 from generator.checkpoints.hub.retries import BEFORE_A_RUN, RetryBudget
 from generator.checkpoints.hub.revisions import COMMIT, committed, listing, only_cached
@@ -85,7 +85,7 @@ def members(checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:
     """
     if not checkpoint.revisions:
         return (checkpoint,)
-    commits = references(checkpoint.place, offline)
+    commits = commits_by_name(checkpoint.place, offline)
     if isinstance(checkpoint.revisions, str):
         wanted = series.range_of(checkpoint.revisions)
         names = [name for name in commits if wanted is not None and wanted.holds(name)]

@@ -13,7 +13,7 @@ REFERENCES = "references.json"
 MOST_BYTES = 2**24
 
 
-def references(place: str, offline: bool) -> Mapping[str, str]:
+def commits_by_name(place: str, offline: bool) -> Mapping[str, str]:
     """The commit of every branch and tag of the repository ``place``, by name: from the Hub, or
     from the cache without an answer.
 
