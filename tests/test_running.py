@@ -88,16 +88,16 @@ def test_a_test_has_a_guard_that_leaves_its_process_alive(pytestconfig: pytest.C
     [
         "generator/analyses/seams.py",
         "templates/analyses/seams.md.jinja",
-        "tests/analyses/test_seam.py",
+        "tests/analyses/test_seams.py",
     ],
 )
 def test_the_tests_of_the_module_that_changed_are_the_nearest(changed: str) -> None:
-    assert near.near([changed])[0] == "tests/analyses/test_seam.py"
+    assert near.near([changed])[0] == "tests/analyses/test_seams.py"
 
 
 def test_a_test_that_imports_a_module_by_way_of_another_is_farther() -> None:
     found = near.near(["generator/analyses/seams.py"])
-    assert found.index("tests/analyses/test_seam.py") < found.index("tests/site/test_golden.py")
+    assert found.index("tests/analyses/test_seams.py") < found.index("tests/site/test_golden.py")
 
 
 def test_a_file_that_no_module_imports_affects_the_tests_that_name_it(tmp_path: Path) -> None:

@@ -41,3 +41,8 @@ class Layer:
     def attends(self) -> bool:
         """Whether it has attention."""
         return not ATTENTION.isdisjoint(self.mixers)
+
+    @property
+    def mixes(self) -> bool:
+        """Whether positions meet in it, so that an encoding could act there."""
+        return self.mixers != ("none",)

@@ -170,7 +170,7 @@ def _stack(
     )
     groups: dict[str, dict[str, Any]] = {}
     for layer, keys in of_layers.items():
-        known = bool(keys) or is_settled or not layer.attends
+        known = bool(keys) or is_settled or not layer.mixes
         group = {**_mixing(stack, layer), "encodings": list(keys) if known else None}
         groups.setdefault(json.dumps(group), {"layers": [], **group})["layers"].append(layer.index)
     return {

@@ -7,7 +7,9 @@ import pytest
 
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model.code_files import code_files
+from generator.checkpoints.model.family_formats import translated
 from generator.checkpoints.model.layer_map import layer_map
+from generator.checkpoints.model.resolved import given, resolved
 from generator.contracts import Json, ModelConfig
 from generator.pipeline.evaluate import find, find_unmeasured
 from tests.support import DictFiles
@@ -132,3 +134,44 @@ def test_layers_without_weights_are_known_where_the_code_of_the_family_was_looke
     assert find_unmeasured(files, known) == []
     assert {layer.encodings for layer in layer_map(files, known, is_complete=True)} == {()}
     assert {layer.encodings for layer in layer_map(files, known)} == {None}
+
+
+# Their config classes compute the kinds of their layers, and let nobody set them.
+COMPUTING = ("bamba", "falcon_h1", "falcon_mamba", "jamba", "mamba", "mamba2")
+
+
+@pytest.mark.parametrize("family", COMPUTING)
+def test_recurrent_layers_of_a_config_alone_have_the_decay_of_their_code(family: str) -> None:
+    files = ConfigAlone({"model_type": family, "num_hidden_layers": 8}, "test")
+    found = find(files)
+    unread = find_unmeasured(files, found)
+    assert unread is not None
+    keys = {encoding.key for encoding in unread if encoding.scheme == "decay"}
+    recurrent = [
+        layer
+        for layer in layer_map(files, [*found, *unread], is_complete=True)
+        if "recurrent" in layer.mixers
+    ]
+    assert recurrent
+    assert [layer for layer in recurrent if keys.isdisjoint(layer.encodings or ())] == []
+
+
+def test_layers_are_unknown_where_the_code_of_the_family_could_not_be_looked_through() -> None:
+    settings = {"model_type": "mamba2", "num_hidden_layers": 3}
+    layers = layer_map(ConfigAlone(settings, "test"), [], is_complete=False)
+    assert [layer.encodings for layer in layers] == [None, None, None]
+
+
+@pytest.mark.thorough
+def test_every_config_class_is_made_from_what_its_outline_is_given() -> None:
+    from transformers import CONFIG_MAPPING
+
+    refused = {}
+    for family in CONFIG_MAPPING:
+        config = ModelConfig({"model_type": family}, "test")
+        if not resolved(config).refused:
+            try:
+                CONFIG_MAPPING[family](**given(translated(config)))
+            except Exception as error:  # noqa: BLE001 (classes validate in many ways)
+                refused[family] = repr(error)
+    assert refused == {}

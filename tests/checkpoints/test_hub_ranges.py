@@ -17,6 +17,7 @@ from generator.checkpoints.hub.retries import WAITS
 from tests import inline
 from tests.hub_server import Answer, Hub, Repository, Trouble, refusal, run, serving
 from tests.pipeline.unrendered import without_html
+from tests.support import flowing
 from tests.synthetic import NOTHING, PICKLED, ROTATION, WORDS, binary, write_folder, write_list
 
 COMMIT, TOKEN = "a" * 40, "hf_" + "ThisTokenIsNobodys"
@@ -155,7 +156,7 @@ def test_a_rotation_whose_weights_are_in_many_files_needs_their_index_alone(tmp_
         .read_text(encoding="utf-8")
         .splitlines()
     )
-    assert ("rotary" in page, "only headers that were needed" in page, layout[1:]) == (
+    assert ("rotary" in page, "only headers that were needed" in flowing(page), layout[1:]) == (
         True,
         True,
         ["model.layers.#.self_attn.q_proj.weight,,,40"],

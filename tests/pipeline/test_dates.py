@@ -71,7 +71,7 @@ def present(folder: Path) -> dict[str, bytes]:
     """The files of the site, but for those that remember former builds, the index of their words,
     and the release that pages cite.
     """
-    remembering, cited = ("changes.", "data/releases/", "search/"), re.compile(rb", release [^}]*")
+    remembering, cited = ("changes.", "data/releases/", "search/"), re.compile(rb", release\s[^}]*")
     return {
         path: cited.sub(b"", content)
         for path, content in contents(folder).items()
@@ -113,7 +113,7 @@ def test_atlas_json_says_what_made_it_and_under_which_licence(world: Path) -> No
     document = atlas(world)
     assert {document["version"]} | set(document["libraries"]) == {__version__, *LIBRARIES}
     assert (document["schema"], document["licence"][:4], document["address"]) == (
-        2,
+        3,
         "MIT;",
         "https://where.it/stands/",
     )

@@ -52,7 +52,7 @@ def test_a_cached_result_is_that_of_the_sinusoid(tmp_path: Path, analysis: Analy
 
 
 def test_an_analysis_runs_once_for_a_shape_and_a_version_of_the_program(tmp_path: Path) -> None:
-    analysis = BY_KEY["cosine"]
+    analysis = BY_KEY["similarity_of_positions"]
     first = reference(tmp_path).result(analysis)
     assert reference(tmp_path).result(failing(analysis)).metrics == first.metrics
     for other in (
@@ -66,15 +66,15 @@ def test_an_analysis_runs_once_for_a_shape_and_a_version_of_the_program(tmp_path
 def test_patches_have_another_reference_than_a_sequence_of_their_number(tmp_path: Path) -> None:
     of_patches = reference(tmp_path, form=PositionTable(np.ones((40, 8)), grid=(5, 8)))
     assert (
-        reference(tmp_path).result(BY_KEY["cosine"]).metrics
-        != of_patches.result(BY_KEY["cosine"]).metrics
+        reference(tmp_path).result(BY_KEY["similarity_of_positions"]).metrics
+        != of_patches.result(BY_KEY["similarity_of_positions"]).metrics
     )
 
 
 def test_that_an_analysis_does_not_apply_is_cached_too(tmp_path: Path) -> None:
-    reason = reference(tmp_path).result(BY_KEY["tiles"]).reason
+    reason = reference(tmp_path).result(BY_KEY["similarity_of_patches"]).reason
     assert reason
-    assert reference(tmp_path).result(failing(BY_KEY["tiles"])).reason == reason
+    assert reference(tmp_path).result(failing(BY_KEY["similarity_of_patches"])).reason == reason
 
 
 def test_the_sinusoid_itself_is_not_on_disk(tmp_path: Path) -> None:
@@ -93,4 +93,4 @@ def test_a_rotation_has_none() -> None:
 def test_without_a_cache_everything_is_computed() -> None:
     found = References().of(TABLE)
     assert found is not None
-    assert found.result(BY_KEY["cosine"]).value("adjacent") is not None
+    assert found.result(BY_KEY["similarity_of_positions"]).value("adjacent") is not None

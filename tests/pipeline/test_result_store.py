@@ -315,7 +315,7 @@ def test_a_table_takes_the_bytes_of_its_tensor_although_a_form_and_an_analysis_h
         stored.form.load().vectors, tensor.astype(np.float64), strict=True
     )
     np.testing.assert_array_equal(
-        stored.results["whole_table"].arrays["vectors"], tensor.astype(np.float64), strict=True
+        stored.results["table"].arrays["vectors"], tensor.astype(np.float64), strict=True
     )
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from generator.checkpoints.model.resolved import defaults, is_known, offline, resolved
+from generator.checkpoints.model.family_formats import translated
+from generator.checkpoints.model.resolved import defaults, given, is_known, offline, resolved
 from generator.contracts import Json, ModelConfig, TensorInfo
 from generator.errors import RowError
 from generator.libraries import transformers
@@ -131,8 +132,7 @@ def outline(config: ModelConfig) -> Any:
     """The model that transformers makes for ``config``, made without memory; None for a family
     without one, or where its code makes none.
     """
-    whole = resolved(config)
-    if whole.refused or not is_known(config.family):
+    if resolved(config).refused or not is_known(config.family):
         return None
     import torch
 
@@ -143,9 +143,8 @@ def outline(config: ModelConfig) -> Any:
     try:
         with warnings.catch_warnings(), torch.device("meta"), offline():
             warnings.simplefilter("ignore")
-            return models.AutoModel.from_config(
-                models.CONFIG_MAPPING[config.family].from_dict(dict(whole.config.settings))
-            )
+            settings = models.CONFIG_MAPPING[config.family](**given(translated(config)))
+            return models.AutoModel.from_config(settings)
     except Exception:  # noqa: BLE001  # Models check their configs in many ways, and raise exceptions of any class.
         return None
     finally:

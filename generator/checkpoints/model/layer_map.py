@@ -51,7 +51,7 @@ def layer_map(
     settled = {layer.part for layer in every_layer if layer.encodings}
     settled |= {encoding.part for encoding in encodings if isinstance(encoding.form, NoEncoding)}
     return tuple(
-        layer if layer.part in settled or not layer.attends else replace(layer, encodings=None)
+        layer if layer.part in settled or not layer.mixes else replace(layer, encodings=None)
         for layer in every_layer
     )
 

@@ -52,9 +52,7 @@ def resolved(config: ModelConfig) -> Resolved:
     another name.
     """
     readable = translated(config)
-    settings, refused = _resolved(
-        json.dumps(_relevant(readable.settings), sort_keys=True, default=str)
-    )
+    settings, refused = _resolved(json.dumps(given(readable), sort_keys=True, default=str))
     if settings is None:
         return Resolved(readable, refused)
     misread = {
@@ -77,6 +75,13 @@ def _is_misread(config: ModelConfig, names: Sequence[str], resolved_size: object
     """
     given = [config.value(name) for name in names if config.value(name) is not None]
     return resolved_size is not None and bool(given) and resolved_size not in given
+
+
+def given(readable: ModelConfig) -> dict[str, Any]:
+    """What the config class of a family is made from: without what it computes itself, which some
+    classes do not let others set.
+    """
+    return _relevant(readable.settings)
 
 
 def is_known(family: str) -> bool:
