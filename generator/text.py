@@ -171,4 +171,6 @@ def on_average(count: int, total: int) -> str:
     single head.
     """
     heads = f"{count} of {total} heads" if count < total else f"{total} heads"
-    return f" on average over {heads}" if count > 1 else "" if total == 1 else f" in {heads}"
+    if count > 1:
+        return f" on average over {heads}"
+    return "" if total == 1 else f" in {heads}"

@@ -287,13 +287,11 @@ def _over_windows(
     metric: without a value, with the reason where no window has one
     """
     defined = [value for value in values if value is not None]
-    value, reason = (
-        (None, metric.reason)
-        if not defined
-        else (None, unstable)
-        if unstable
-        else (float(np.mean(defined)), None)
-    )
+    value, reason = None, metric.reason
+    if defined and unstable:
+        reason = unstable
+    elif defined:
+        value, reason = float(np.mean(defined)), None
     ends = (("low", "lowest", min), ("high", "highest", max)) if len(values) > 1 and defined else ()
     return (
         Metric(metric.key, metric.title, value, metric.unit, reason),

@@ -133,12 +133,10 @@ def _metric(key: str, title: str, value: float, unit: str = "") -> Metric:
 
 def _distance(value: float) -> str:
     """A half-distance as text."""
+    if not math.isfinite(value):
+        return "infinite"
     text = significant(value, 3)
-    return (
-        (f"{text} position" if text == "1" else f"{text} positions")
-        if math.isfinite(value)
-        else "infinite"
-    )
+    return f"{text} position" if text == "1" else f"{text} positions"
 
 
 def _of_decay(decay: Decay, halves: Floats) -> tuple[Finding, ...]:

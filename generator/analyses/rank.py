@@ -137,7 +137,9 @@ def _of_rank(centred: Floats) -> tuple[Finding, ...]:
         " 90 % of the variance"
     )
     spread = ": the vectors spread over most directions" if needed >= MANY * n_possible else ""
-    weight = 0.85 if needed <= FEW * n_possible else 0.5 if spread else 0.2
+    weight = 0.5 if spread else 0.2
+    if needed <= FEW * n_possible:
+        weight = 0.85
     spot = Spot("energy", needed, 100.0 * float(cumulative(centred)[needed - 1]))
     return (Finding(f"{hold}{spread}.", ("centred_for_90", "most"), weight, spots=(spot,)),)
 

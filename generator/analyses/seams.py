@@ -226,13 +226,9 @@ def _of_seams(found: list[Break], breaks: list[Break], family: str) -> tuple[Fin
             and seam.after < seam.before
         )
         lengths = range(seam.first + 1, seam.last + 2)  # at which training sequences may have ended
-        weight = (
-            1.0
-            if any(length & (length - 1) == 0 for length in lengths)
-            else 0.9
-            if rank == 0
-            else 0.6
-        )
+        weight = 0.9 if rank == 0 else 0.6
+        if any(length & (length - 1) == 0 for length in lengths):  # a power of two
+            weight = 1.0
         rests_on = (
             "seams",
             *(() if rank else ("level_step",)),

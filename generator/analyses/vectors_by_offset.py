@@ -92,11 +92,9 @@ def _reason(value: float | None, reason: str) -> str | None:
 def _findings(adjacent: float | None, sides: float | None, mean: float) -> tuple[Finding, ...]:
     findings = []
     if adjacent is not None:
-        how = (
-            ("more" if adjacent > mean else "less")
-            if abs(adjacent - mean) > ALIKE
-            else "hardly more"
-        )
+        how = "more" if adjacent > mean else "less"
+        if abs(adjacent - mean) <= ALIKE:
+            how = "hardly more"
         findings.append(
             Finding(
                 f"Neighbouring offsets are {how} similar than average: mean cosine"

@@ -102,13 +102,12 @@ def image_panels(
     labels along the outer edges alone.
     """
     compact, single = len(images) > 2, square and len(images) == 1
-    columns, letters = (2, HALF) if not compact else (4, 16) if square else (3, 22)
+    columns, letters, height = 2, HALF, 4.2 if single else 3.8
+    if compact:
+        columns, letters, height = (4, 16, 1.95) if square else (3, 22, 2.45)
     titles = [wrapped(panel.title, letters) for panel in images]
-    height = (
-        (4.2 if single else 3.8)
-        if not compact
-        else (1.95 if square else 2.45) + LINE * max(title.count("\n") + 1 for title in titles)
-    )
+    if compact:
+        height += LINE * max(title.count("\n") + 1 for title in titles)
     figure, axes = panels(len(images) + single, columns, height, box_aspect=1 if square else None)
     if single:
         axes.pop().set_axis_off()  # A single panel takes the left half.

@@ -75,13 +75,9 @@ def _change_text(change: Change) -> str:
 def _value(value: float | str | None) -> str:
     if value is None:
         return "none"
-    return (
-        significant(value, 6)
-        if isinstance(value, float | int)
-        else value
-        if " " in value
-        else value[:DIGITS]
-    )
+    if isinstance(value, float | int):
+        return significant(value, 6)
+    return value if " " in value else value[:DIGITS]  # A digest has no spaces.
 
 
 def _cell(text: str) -> str:

@@ -63,7 +63,9 @@ def _encoding(files: Files, name: str, kind: str) -> Encoding[Form]:
 
 def _modality(kind: str) -> Modality:
     """Image for rows and columns of patches, text for the order of words, page for boxes."""
-    return "image" if kind in ("row", "col") else "text" if kind == ORDER else "page"
+    if kind in ("row", "col"):
+        return "image"
+    return "text" if kind == ORDER else "page"
 
 
 def _first_row(files: Files, n_rows: int) -> int:

@@ -62,6 +62,8 @@ def names() -> dict[str, Any]:
 
 def kept(now: Any, then: Any) -> Any:
     """``now``, without the keys that ``then`` has not: what is new breaks no reference."""
+    if isinstance(now, list) and isinstance(then, list):
+        return [item for item in then if item in now]
     if not (isinstance(now, dict) and isinstance(then, dict)):
         return now
     return {key: kept(now[key], value) for key, value in then.items() if key in now}
@@ -83,6 +85,7 @@ def test_the_key_of_an_analysis_is_its_title(analysis: Analysis) -> None:
 def test_a_new_metric_breaks_no_reference_and_a_renamed_one_does() -> None:
     then = {"rank": {"metrics": {"stable": "Stable rank ()"}}}
     more: Any = {"rank": {"metrics": {"stable": "Stable rank ()", "new": "New ()"}}, "other": {}}
+    assert [kept([1, 2], [1]), kept([2], [1])] == [[1], []]  # of figures and arrays
     renamed: Any = {"rank": {"metrics": {"stable": "Another rank ()"}}}
     lost: Any = {"rank": {"metrics": {}}}
     assert [kept(now, then) == then for now in (more, renamed, lost)] == [True, False, False]

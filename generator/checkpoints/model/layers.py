@@ -128,15 +128,10 @@ def layer_types(config: ModelConfig, kind: StackKind) -> Sequence[str]:
     # LFM2-MoE has no default for them.
     if "layer_types" in config and config.value("layer_types") is None and is_known(config.family):
         return []
-    whole = (
-        RECURRENT_TYPE
-        if config.family in RECURRENT | LSTM
-        else CHUNKED_TYPE
-        if config.family in CHUNKED
-        else None
-    )
-    if whole is not None:
-        return [whole] * (count or 0)
+    if config.family in RECURRENT | LSTM:
+        return [RECURRENT_TYPE] * (count or 0)
+    if config.family in CHUNKED:
+        return [CHUNKED_TYPE] * (count or 0)
     usual, crossing = (
         SLIDING if _is_windowed(config, kind) else FULL,
         config.listed("cross_attention_layers"),

@@ -105,14 +105,9 @@ def pair(value: object) -> Grid | None:
     """Rows and columns from one number, from two, or from the last two of three; None for other
     values.
     """
-    both = (
-        (value, value)
-        if isinstance(value, int)
-        else tuple(value)[-2:]
-        if isinstance(value, list | tuple)
-        else ()
-    )
-    match both:
+    if isinstance(value, int):
+        return (value, value) if value > 0 else None
+    match tuple(value)[-2:] if isinstance(value, list | tuple) else ():
         case (int(rows), int(columns)) if rows > 0 and columns > 0:
             return rows, columns
     return None

@@ -123,7 +123,9 @@ def _row(
     outcome: Outcome, reading: Reading, scheme: Scheme, cells: tuple[Cell, ...], more: int
 ) -> EncodingRow:
     where, is_trained = place(reading), reading.encoding.provenance.tensor and not scheme.by_formula
-    numbers = NOTHING if where == NOTHING else "trained" if is_trained else "by formula"
+    numbers = "trained" if is_trained else "by formula"
+    if where == NOTHING:
+        numbers = NOTHING
     return EncodingRow(outcome, reading, scheme, where, numbers, outcome.family, cells, more)
 
 

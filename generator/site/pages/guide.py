@@ -74,6 +74,7 @@ def pages(atlas: Atlas) -> list[Page]:
         Page("guide/configuration.md", "guide_configuration.md.jinja", listed),
         Page("guide/command-line.md", "guide_command_line.md.jinja", {"commands": atlas.commands}),
         Page("guide/data-schema.md", "guide_data_schema.md.jinja", data_schema_context()),
+        Page("guide/data-schema-more.md", "guide_data_schema_more.md.jinja", data_schema_context()),
     ]
 
 

@@ -157,14 +157,9 @@ def _kinds(members: Sequence[Member]) -> list[tuple[str, list[Member]]]:
     for member in members:
         form = member[1].form.load()
         if isinstance(form, PositionTable) and np.isfinite(form.vectors).all():
-            grid = form.grid
-            name = (
-                "words"
-                if member[1].encoding.is_of_words
-                else f"patches, {grid[0]} × {grid[1]}"
-                if grid
-                else "other sequences"
-            )
+            name = f"patches, {form.grid[0]} × {form.grid[1]}" if form.grid else "other sequences"
+            if member[1].encoding.is_of_words:
+                name = "words"
             kinds.setdefault(name, []).append(member)
     return [(name, tables) for name, tables in sorted(kinds.items()) if len(tables) > 1]
 

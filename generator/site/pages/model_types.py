@@ -179,10 +179,10 @@ def _cells(stack: Json) -> str:
     marks: dict[int, str] = {}
     for group in stack["groups"]:
         kinds: Any = group["kinds"]
-        marks |= dict.fromkeys(
-            group["layers"],
-            "?" if kinds is None else OTHER if _is_other(group) else MARKS[kinds[0]],
-        )
+        mark = "?"
+        if kinds is not None:
+            mark = OTHER if _is_other(group) else MARKS[kinds[0]]
+        marks |= dict.fromkeys(group["layers"], mark)
     return "".join(marks[index] for index in sorted(marks)) if len(set(marks.values())) > 1 else ""
 
 

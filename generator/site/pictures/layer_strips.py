@@ -169,7 +169,9 @@ def _described(layer: Layer, texts: Mapping[str, str]) -> tuple[str, ...] | None
 
 
 def _reach(distance: int | None) -> str:
-    return "all" if distance is None else "none" if distance == 0 else f"{distance:,}"
+    if distance is None:
+        return "all"
+    return f"{distance:,}" if distance else "none"
 
 
 def _finding(layers: Sequence[Layer]) -> str:

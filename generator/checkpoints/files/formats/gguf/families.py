@@ -204,9 +204,9 @@ def _nemotron_h(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: 
     if not isinstance(heads, tuple) or not isinstance(widths, tuple) or len(heads) != len(widths):
         return {}
     network = "E" if architecture.endswith("moe") else "-"
+    without_attention = (network if width else "M" for width in widths)
     letters = (
-        "*" if count else network if width else "M"
-        for count, width in zip(heads, widths, strict=True)
+        "*" if count else letter for count, letter in zip(heads, without_attention, strict=True)
     )
     return {"hybrid_override_pattern": "".join(letters)}
 

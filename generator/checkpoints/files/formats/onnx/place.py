@@ -56,13 +56,9 @@ def meaning(graph: Graph, indices: str) -> Meaning:
     """
     source = graph.source(indices, INDEX_MOVES)
     if source in graph.inputs:
-        return (
-            "positions"
-            if POSITIONS.search(source)
-            else "other"
-            if SEGMENTS.search(source)
-            else "words"
-        )
+        if POSITIONS.search(source):
+            return "positions"
+        return "other" if SEGMENTS.search(source) else "words"
 
     def into(node: Any) -> Iterable[str]:
         if node.op_type in INDEX_MOVES:

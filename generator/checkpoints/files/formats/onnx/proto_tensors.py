@@ -185,13 +185,9 @@ def _typed(proto: Any, where: str) -> bytes:
     kind = {"F32": "<f4", "F64": "<f8"}.get(dtype) or WIDTHS.get(bits, "u1")
     if dtype in ("C64", "C128"):
         raise RowError(f"{where} has dtype {dtype} in a typed field; expected raw_data")
-    numbers = np.fromiter(
-        values,
-        dtype=(
-            kind
-            if kind.startswith("<f")
-            else ("<u8" if dtype.startswith("U") and bits > 16 else "<i8")
-        ),
-    )
+    read_as = "<u8" if dtype.startswith("U") and bits > 16 else "<i8"
+    if kind.startswith("<f"):
+        read_as = kind
+    numbers = np.fromiter(values, dtype=read_as)
     # Of negative numbers, the lowest bits are the two's complement.
     return numbers.astype(kind).tobytes()
