@@ -332,6 +332,6 @@ def test_a_comparison_shows_both_encodings_of_one_part(tmp_path: Path) -> None:
 
 def test_the_data_pages_document_analyses_and_have_a_citation_with_version_and_date() -> None:
     files, arrays = map(rendered, every_page("data_files", *MANY[:1]))
-    assert all(f"<code>{literal(analysis.key)}</code>" in arrays for analysis in ANALYSES)
+    assert all(f"<code>{literal(analysis.key)}.</code>" in arrays for analysis in ANALYSES)
     assert "Version {}".format(literal("1.0")) in files
     assert "year = &#123;2020&#125;" in files
