@@ -201,6 +201,7 @@ class Source:
     received(): number of bytes that this process has downloaded
     address(id, revision): URL where readers find a checkpoint, None where there is none
     example: a value of its key, for the guide
+    order: the first source of paths, and the first of others, read what no key says
     members(checkpoint, offline): the checkpoints of a row that names a series; the row itself where
         it does not. errors: RowError, NotReachedError
     run(checkpoint): the numbers of a training run that a row names; None for a source of
@@ -218,6 +219,7 @@ class Source:
     received: Callable[[], int] = lambda: 0
     address: Callable[[str, str | None], str | None] = lambda _id, _revision: None
     example: str = ""
+    order: int = 100
     members: Callable[[Checkpoint, bool], Sequence[Checkpoint]] = lambda row, _offline: (row,)
     run: Callable[[Checkpoint], Run] | None = None
 

@@ -327,3 +327,10 @@ def test_the_paragraph_of_a_scheme_says_nothing_of_other_encodings_of_a_model() 
         for scheme in discovery.load(schemes, Scheme)
         if others.search(paragraph_of(scheme))
     ] == []
+
+
+def test_a_new_source_comes_after_those_that_read_what_no_key_says() -> None:
+    """Whatever its key is: a bare name of the list is one of the Hub, a path is a folder."""
+    orders = [source.order for source in discovery.load(sources, Source)]
+    assert orders == sorted(set(orders))
+    assert max(orders) < Source.order

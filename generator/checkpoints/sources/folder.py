@@ -111,6 +111,7 @@ def members(checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:  # n
 
 SOURCE = Source(
     key="folder",
+    order=0,
     describes=(
         "A local folder in the Hub's layout, or one file of weights, relative to this file. With *,"
         " the checkpoints of training runs."

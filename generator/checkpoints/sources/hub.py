@@ -124,6 +124,7 @@ def received() -> int:
 
 SOURCE = Source(
     key="hub",
+    order=1,
     describes="A repository on the Hugging Face Hub, owner/name.",
     example="EleutherAI/pythia-160m",
     is_path=False,

@@ -34,6 +34,7 @@ def run(checkpoint: Checkpoint) -> Run:
 
 SOURCE = Source(
     key="run",
+    order=2,
     describes=(
         "Numbers of a training run, as an atlas publishes them in data/runs/, relative to this"
         " file."
