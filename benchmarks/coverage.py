@@ -96,7 +96,8 @@ def compare(case: models.Case) -> Row:
     try:
         with models.limit(SECONDS):
             model = models.build(case)
-    except Exception as error:  # noqa: BLE001  # Some of the 800 types need other libraries, or a special config.
+    # Some of the 800 types need other libraries, or a special config.
+    except Exception as error:  # noqa: BLE001
         return Row(case.name, problem=f"not built: {_brief(error)}")
     expected = oracle.kinds(model)
     try:

@@ -23,7 +23,8 @@ BANDS = (
 
 def takes_input(kind: type) -> bool:
     """Whether a class of models takes tokens, sound or images."""
-    return not {*NAMES}.isdisjoint(inspect.signature(kind.forward).parameters)  # type: ignore[attr-defined]
+    forward: Any = kind.forward  # type: ignore[attr-defined]
+    return not {*NAMES}.isdisjoint(inspect.signature(forward).parameters)
 
 
 def inputs(model: Any) -> Iterator[dict[str, Any]]:

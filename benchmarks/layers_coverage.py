@@ -192,7 +192,8 @@ def compare(name: str, settings: Mapping[str, Any]) -> Row:
     try:
         with models.limit(SECONDS):
             observation = observe(settings)
-    except Exception as error:  # noqa: BLE001  # Some of the 800 types need other inputs, other libraries or a special config.
+    # Some of the 800 types need other inputs, other libraries or a special config.
+    except Exception as error:  # noqa: BLE001
         return Row(name, problem=f"not observed: {_brief(error)}")
     files = MetaFiles(observation.config, observation.shapes)
     try:

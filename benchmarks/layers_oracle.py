@@ -110,7 +110,8 @@ def observe(settings: Mapping[str, Any]) -> Observation:
                 return _observed(model, small.settings, small.path)
             except models.TooLongError:
                 raise
-            except Exception as error:  # noqa: BLE001  # Anything a model's code raises at an unusual size.
+            # Anything a model's code raises at an unusual size.
+            except Exception as error:  # noqa: BLE001
                 problem = problem or error
         raise problem or LookupError("not built")
 

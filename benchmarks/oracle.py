@@ -71,7 +71,8 @@ PARAMETERS = (
     )),
 )  # fmt: skip
 NOT_POSITIONS = re.compile(
-    r"query_position_embeddings|class_pos_emb|(^|\.)rel_|relative|memory_temporal|no_memory|mask_embed"
+    r"query_position_embeddings|class_pos_emb|(^|\.)rel_|relative|memory_temporal|no_memory"
+    r"|mask_embed"
 )
 SLOPES = ("build_alibi_tensor", "build_mpt_alibi_tensor")
 ADDED = re.compile(

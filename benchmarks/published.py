@@ -96,7 +96,8 @@ def _tokenizer(n_bytes: int, n_words: int) -> str:
     # Random: repetition would compress too well.
     fillers = ("".join(row) + str(index) for index, row in enumerate(letters[len(words) :]))
     vocabulary = {word: index for index, word in enumerate([*words, *fillers])}
-    tokenizer = Tokenizer(WordLevel(vocabulary, unk_token="[UNK]"))  # noqa: S106 (a word, not a password)
+    # A word, not a password.
+    tokenizer = Tokenizer(WordLevel(vocabulary, unk_token="[UNK]"))  # noqa: S106
     tokenizer.pre_tokenizer = Whitespace()
     text = tokenizer.to_str()
     return text + " " * max(0, n_bytes - len(text.encode()))

@@ -22,8 +22,10 @@ UNTOUCHED = re.compile(
 HEADS = re.compile(r"(?<!pruned_)heads$|^(num|n)_head$|head_count$|multi_query_group_num$")
 KEY_HEADS = re.compile(r"(kv|key_value)\w*heads|kv_n_heads|multi_query|num_key_value")
 WIDTH = re.compile(
-    r"^(\w+_)?(hidden_size|n_embd|n_embed|d_model|emb_dim|intermediate_size(_mlp)?|intermediate_dim|ffn_dim|d_ff|n_inner|lru_width|d_ssm|ffn_hidden_size|d_inner)$"
-    r"|^(dim|embed_dim|embedding_size|embedding_dim|word_embed_proj_dim|conv_dim|ffn_hidden_size|block_ff_dim|true_hidden_size|mlp_hidden_size|hidden_dim|dim_model|dim_ff)$"
+    r"^(\w+_)?(hidden_size|n_embd|n_embed|d_model|emb_dim|intermediate_size(_mlp)?"
+    r"|intermediate_dim|ffn_dim|d_ff|n_inner|lru_width|d_ssm|ffn_hidden_size|d_inner)$"
+    r"|^(dim|embed_dim|embedding_size|embedding_dim|word_embed_proj_dim|conv_dim|ffn_hidden_size"
+    r"|block_ff_dim|true_hidden_size|mlp_hidden_size|hidden_dim|dim_model|dim_ff)$"
 )
 VOCABULARIES = re.compile(r"vocab\w*size\w*$|^n_words$|^vocab_offset$|^n_token$")
 TOKENS = re.compile(r"(token_id|token_index|token|_idx|_id)s?$")
@@ -32,7 +34,8 @@ FEW_EXPERTS = re.compile(
     r"experts_per_tok\w*$|^(moe_)?top_?k(_experts)?$|^moe_k$|^moe_topk$|^experts_top_k$"
 )
 GROUPS = re.compile(
-    r"^n_group$|^topk_group$|^num_expert_group$|^num_limited_groups$|^top_k_group$|^topk_groups$|^(mamba_)?n_groups$|^mamba_num_groups$"
+    r"^n_group$|^topk_group$|^num_expert_group$|^num_limited_groups$|^top_k_group$"
+    r"|^topk_groups$|^(mamba_)?n_groups$|^mamba_num_groups$"
 )
 # Positions, each by itself, so that none passes for another; ``floor_scale`` is the length after
 # which queries are rescaled.

@@ -49,7 +49,8 @@ def run(
 
     environment: variables by name; None takes one away
     """
-    from huggingface_hub.utils import close_session  # type: ignore[attr-defined]  # Public by its documentation.
+    # Public by its documentation.
+    from huggingface_hub.utils import close_session  # type: ignore[attr-defined]
 
     if "--output" in arguments:
         begin(Path(arguments[arguments.index("--output") + 1]))

@@ -137,7 +137,8 @@ def test_the_compare_page_works(page: Page, host_address: str) -> None:
         ),
     )
     page.goto(
-        f"{host_address}/atlas/compare/index.html#a=all-minilm-l6-v2/encoder-learned&b=bloom-7-1b/decoder-alibi"
+        f"{host_address}/atlas/compare/index.html"
+        "#a=all-minilm-l6-v2/encoder-learned&b=bloom-7-1b/decoder-alibi"
     )
     page.locator("#pac-kernels").scroll_into_view_if_needed()
     page.locator("#pac-kernels canvas").first.wait_for()

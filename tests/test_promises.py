@@ -125,7 +125,8 @@ def test_no_code_beside_a_checkpoint_runs_though_its_config_asks_for_it(
         ["learned"],
     )
     assert not marker.exists()
-    exec((built.folder / model_type / "planted.py").read_text(encoding="utf-8"), {})  # noqa: S102 (it would have left a trace)
+    # It would have left a trace.
+    exec((built.folder / model_type / "planted.py").read_text(encoding="utf-8"), {})  # noqa: S102
     assert marker.exists()
 
 

@@ -170,7 +170,8 @@ class Rotation(Form):
             )
         try:
             return self._by_transformers()
-        except Exception as error:  # noqa: BLE001  # Its validators and its arithmetic raise errors of any kind.
+        # Its validators and its arithmetic raise errors of any kind.
+        except Exception as error:  # noqa: BLE001
             problem = f"{type(error).__name__}: {' '.join(str(error).split())[:120]}"
         raise RowError(
             f"rotary scaling {dict(self.scaling)!r:.120} gives {problem}; expected a kind that"

@@ -221,7 +221,8 @@ def order_errors(classifier: PairClassifier, pairs: Array) -> list[tuple[Array, 
 
     pairs: (n_pairs, 2), int, positions
     """
-    import scipy.optimize  # noqa: F401 (its threads can only be limited once it is loaded, and cost twenty times what they save here)
+    # Its threads can only be limited once it is loaded, and cost twenty times what they save here.
+    import scipy.optimize  # noqa: F401
     from sklearn.model_selection import StratifiedKFold
 
     after = pairs[:, 1] > pairs[:, 0]

@@ -83,7 +83,8 @@ def evaluate(task: Task, references: References = NOTHING_CACHED) -> Outcome:
         return failures.not_reached(task.checkpoint, error)
     except MemoryError:
         raise  # The pool that set the limit names it.
-    except Exception as error:  # noqa: BLE001  # A bug of ours, or a disk's, must not take the other checkpoints' pages with it.
+    # A bug of ours, or a disk's, must not take the other checkpoints' pages with it.
+    except Exception as error:  # noqa: BLE001
         return failures.unexpected(task.checkpoint, error)
 
 

@@ -73,7 +73,8 @@ def family(model_type: str) -> dict[str, Any]:
             "stacks": [],
             "encodings": [],
         }
-    except Exception as error:  # noqa: BLE001  # Config classes raise exceptions of any class, and one must not take the others' rows with it.
+    # Config classes raise exceptions of any class, and one must not take the others' rows with it.
+    except Exception as error:  # noqa: BLE001
         return {
             "model_type": model_type,
             "reason": _brief(f"{type(error).__name__}: {error}"),

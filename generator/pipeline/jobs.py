@@ -132,7 +132,8 @@ def run(
         for future in sorted(finished, key=lambda future: futures[future].checkpoint.slug):
             task = futures.pop(future)
             done = _done(future, executor)
-            outcomes[task] = _failed_or_kept(task, done, store) or _read_back(task, done, store)
+            failed = _store_unless_failed(task, done, store)
+            outcomes[task] = failed or _read_back(task, done, store)
             on_event(_finished(outcomes[task], done, stored=False))
     return outcomes
 
@@ -141,11 +142,12 @@ def _done(future: "Future[Done]", executor: Executor) -> Done:
     """How an evaluation ended, also where its process gave no result."""
     try:
         return future.result()
-    except Exception as error:  # noqa: BLE001  # However a worker ends, it is the end of one row alone.
+    # However a worker ends, it is the end of one row alone.
+    except Exception as error:  # noqa: BLE001
         return Done(None, 0.0, 0, failure=executor.explain(error))
 
 
-def _failed_or_kept(task: Task, done: Done, store: ResultStore) -> Outcome | None:
+def _store_unless_failed(task: Task, done: Done, store: ResultStore) -> Outcome | None:
     """The outcome of a task that failed, which no store has; None for any other, which is put into
     ``store`` unless its worker has done so.
 

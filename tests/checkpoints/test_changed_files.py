@@ -51,8 +51,10 @@ FILES: dict[str, Callable[[Path], Any]] = {
     "model.safetensors": lambda path: path.write_bytes(save(ARRAYS)),
     "model.safetensors.index.json": _index,
     "pytorch_model.bin": _torch,
-    "model.npz": lambda path: np.savez(path, **ARRAYS),  # type: ignore[arg-type]  # Its stubs take the names for its options.
-    "weights.npz": lambda path: np.savez_compressed(path, **ARRAYS),  # type: ignore[arg-type]  # As above.
+    # Its stubs take the names for its options.
+    "model.npz": lambda path: np.savez(path, **ARRAYS),  # type: ignore[arg-type]
+    # As above.
+    "weights.npz": lambda path: np.savez_compressed(path, **ARRAYS),  # type: ignore[arg-type]
     "flax_model.msgpack": _flax,
     "model.onnx": lambda path: path.write_bytes(
         onnx_files.model(initialisers=onnx_files.tensors_of(ARRAYS)).SerializeToString()

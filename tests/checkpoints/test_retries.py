@@ -45,7 +45,8 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
-    from huggingface_hub.utils import close_session  # type: ignore[attr-defined]  # Public by its documentation.
+    # Public by its documentation.
+    from huggingface_hub.utils import close_session  # type: ignore[attr-defined]
 
     fake = Clock()
     for module in (requests, responses, retries):

@@ -38,7 +38,8 @@ def _torch(folder: Path, arrays: Arrays) -> None:
 
 
 def _npz(folder: Path, arrays: Arrays) -> None:
-    np.savez_compressed(folder / "model.npz", **arrays)  # type: ignore[arg-type]  # Its stubs take the names for its options.
+    # Its stubs take the names for its options.
+    np.savez_compressed(folder / "model.npz", **arrays)  # type: ignore[arg-type]
 
 
 def _flax(folder: Path, arrays: Arrays) -> None:

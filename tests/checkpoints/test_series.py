@@ -207,7 +207,8 @@ def on_hub(
     monkeypatch: pytest.MonkeyPatch, *troubles: Trouble, offline: bool = False, **options: Any
 ) -> list[Checkpoint]:
     """The checkpoints of a row of a repository with the branches of PYTHIA."""
-    from huggingface_hub.utils import close_session  # type: ignore[attr-defined]  # Public by its documentation.
+    # Public by its documentation.
+    from huggingface_hub.utils import close_session  # type: ignore[attr-defined]
 
     with serving({"a/b": Repository({}, COMMITS)}, *troubles) as server:
         monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", server.endpoint)

@@ -38,7 +38,8 @@ from tests.synthetic import (
     write_list,
 )
 
-COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]  # It is a group of commands.
+# It is a group of commands.
+COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 PUBLIC = sorted(name for name, command in COMMANDS.items() if not command.hidden)
 FOLDERS: Mapping[str, Contents] = {
     "table": WORDLESS,
@@ -242,7 +243,9 @@ def test_a_terminal_shows_a_bar_and_the_lines(tmp_path: Path) -> None:
         reporter.report(
             Event("finished", "first", "ok", encodings=1, stored=True, received=2_000_000)
         )
-    assert "ok  first: 1 encoding, from the store" in console.file.getvalue()  # type: ignore[attr-defined]  # It is a StringIO.
+    # It is a StringIO.
+    printed: Any = console.file
+    assert "ok  first: 1 encoding, from the store" in printed.getvalue()
     assert "(1 from the store, 2.0 MB read over the network" in reporter.close({"ok": 1}, tmp_path)
 
 

@@ -114,7 +114,8 @@ def test_a_table_on_a_terminal_shows_every_cell_as_it_is() -> None:
     table = Table("name", title=ODD)
     table.add_row(ODD)
     terminal.print(table)
-    assert terminal.file.getvalue().count(SPELT) == 2  # type: ignore[attr-defined]  # It is a StringIO.
+    # It is a StringIO.
+    assert terminal.file.getvalue().count(SPELT) == 2  # type: ignore[attr-defined]
 
 
 def test_what_inspect_prints_as_json_is_not_touched(tmp_path: Path) -> None:

@@ -101,8 +101,8 @@ def test_equal_styles_share_a_class_whose_colours_change_on_dark_pages() -> None
     ]
     sheet = drawing.partition("</style>")[0]
     assert (
-        f".c0{{fill:none;stroke:{INK}}}.c1{{fill:#123456}}@media(prefers-color-scheme:dark){{.c0{{stroke:{DARK[INK]}}}}}"
-        in sheet
+        f".c0{{fill:none;stroke:{INK}}}.c1{{fill:#123456}}"
+        f"@media(prefers-color-scheme:dark){{.c0{{stroke:{DARK[INK]}}}}}" in sheet
     )
 
 

@@ -175,7 +175,8 @@ def test_a_site_of_folders_has_the_date_of_the_program(tmp_path: Path) -> None:
 @pytest.fixture
 def asking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """A cache of the test's own, and a client that lets itself be sent to another Hub."""
-    from huggingface_hub.utils import close_session  # type: ignore[attr-defined]  # Public by its documentation.
+    # Public by its documentation.
+    from huggingface_hub.utils import close_session  # type: ignore[attr-defined]
 
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setattr("huggingface_hub.constants.HF_ASSETS_CACHE", str(tmp_path))

@@ -392,7 +392,9 @@ def test_the_store_has_no_table_that_a_formula_gives(tmp_path: Path, store: Resu
 def test_figures_from_the_store_are_those_of_a_fresh_evaluation(
     derived: tuple[Reading, Reading],
 ) -> None:
-    computed, stored = derived[0].results, pickle.loads(pickle.dumps(derived[1].results))  # noqa: S301 (it was made here, as for another process)
+    # It was made here, as for another process.
+    computed = derived[0].results
+    stored = pickle.loads(pickle.dumps(derived[1].results))  # noqa: S301
     label, drawn = derived[0].label, 0
     with threadpool_limits(1):
         for analysis in evaluate.all_analyses():

@@ -71,7 +71,8 @@ def tree(tex: str) -> ElementTree.Element:
     named = re.sub(
         r"&(?!(?:lt|gt|amp|quot|apos);)\w+;", lambda name: html.unescape(name[0]), formula(tex)
     )
-    return ElementTree.fromstring(named[named.index("<math") : named.index("</div>")])  # noqa: S314 (our own)
+    # Our own.
+    return ElementTree.fromstring(named[named.index("<math") : named.index("</div>")])  # noqa: S314
 
 
 def characters(math: ElementTree.Element) -> Iterator[str]:

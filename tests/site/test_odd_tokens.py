@@ -95,4 +95,5 @@ def test_no_published_text_has_such_a_character(published: Path) -> None:
 def test_every_drawing_is_xml(published: Path) -> None:
     drawings = [text for path, text in texts(published) if path.suffix == ".svg"]
     assert len(drawings) > 20
-    assert all(ElementTree.fromstring(text).tag.endswith("svg") for text in drawings)  # noqa: S314 (it was drawn here)
+    # It was drawn here.
+    assert all(ElementTree.fromstring(text).tag.endswith("svg") for text in drawings)  # noqa: S314

@@ -35,7 +35,8 @@ def as_row_error(where: str, problem: str, expected: str) -> Iterator[None]:
         yield
     except AtlasError:
         raise
-    except Exception as error:  # noqa: BLE001  # For invalid files, libraries raise exceptions of any class.
+    # For invalid files, libraries raise exceptions of any class.
+    except Exception as error:  # noqa: BLE001
         raise RowError(
             f"{where}: {problem} ({_first_sentences(error)}); expected {expected}"
         ) from None

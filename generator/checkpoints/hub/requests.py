@@ -163,7 +163,9 @@ def _streamed(
     """
     import httpx2
     from huggingface_hub.errors import OfflineModeIsEnabled
-    from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]  # Public by its documentation.
+
+    # Public by its documentation.
+    from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
 
     sent = {**build_hf_headers(), **headers}
     for wait in (*WAITS, None):

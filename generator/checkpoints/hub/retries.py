@@ -34,7 +34,8 @@ def retry_after(status: int, headers: Mapping[str, str]) -> float:
     Source: the Hub's rate limit headers for a 429, otherwise Retry-After (RFC 9110, section
         10.2.3).
     """
-    from huggingface_hub.utils import parse_ratelimit_headers  # type: ignore[attr-defined]  # Public by its documentation.
+    # Public by its documentation.
+    from huggingface_hub.utils import parse_ratelimit_headers  # type: ignore[attr-defined]
 
     header = headers.get("Retry-After", "").strip()
     with suppress(ValueError):  # A number with thousands of digits, or an invalid date.

@@ -37,7 +37,9 @@ def listing(place: str, revision: str, row: str, offline: bool, budget: RetryBud
     errors: RowError, NotReachedError
     """
     from huggingface_hub.errors import HFValidationError
-    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]  # Public by its documentation.
+
+    # Public by its documentation.
+    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
     try:
         validate_repo_id(place)
@@ -134,7 +136,8 @@ def _date_of(commit: str, answer: bytes | None) -> int | None:
     """The date of a commit in a response with a list of commits; None if it is missing, invalid or
     out of range.
     """
-    from huggingface_hub.utils import parse_datetime  # type: ignore[attr-defined]  # huggingface_hub parses all dates of the Hub with it.
+    # huggingface_hub parses all dates of the Hub with it.
+    from huggingface_hub.utils import parse_datetime  # type: ignore[attr-defined]
 
     try:
         dates = {entry["id"]: entry["date"] for entry in json.loads(answer or b"")}

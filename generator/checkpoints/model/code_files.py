@@ -21,7 +21,8 @@ MOST_LAYERS = 128
 # Settings that change no tensor but by its size: of tokens, activations, rotations and windows, and
 # names.
 SAME_TENSORS = re.compile(
-    r".*(_token_id|_act|rope.*)|sliding_window|tie_word_embeddings|use_cache|architectures|_name_or_path"
+    r".*(_token_id|_act|rope.*)|sliding_window|tie_word_embeddings|use_cache|architectures"
+    r"|_name_or_path"
 )
 
 
@@ -145,7 +146,8 @@ def outline(config: ModelConfig) -> Any:
             warnings.simplefilter("ignore")
             settings = models.CONFIG_MAPPING[config.family](**given(translated(config)))
             return models.AutoModel.from_config(settings)
-    except Exception:  # noqa: BLE001  # Models check their configs in many ways, and raise exceptions of any class.
+    # Models check their configs in many ways, and raise exceptions of any class.
+    except Exception:  # noqa: BLE001
         return None
     finally:
         logger.setLevel(level)

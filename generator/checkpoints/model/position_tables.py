@@ -36,8 +36,9 @@ from generator.errors import RowError
 from generator.numerics.arrays import Floats, frozen
 
 NAME = re.compile(
-    r"(^|\.)(position_embeddings?|positions_embed|embed_positions|wpe|(decoder_)?pos_embed|positional_embedding(_vlm)?"
-    r"|position_embedding_table|position_embeds_layer|char_position_embeddings|text_position_embedding|pos_emb|position_enc"
+    r"(^|\.)(position_embeddings?|positions_embed|embed_positions|wpe|(decoder_)?pos_embed"
+    r"|positional_embedding(_vlm)?|position_embedding_table|position_embeds_layer"
+    r"|char_position_embeddings|text_position_embedding|pos_emb|position_enc"
     r"|position_embeddings\.embedding|position_embd)"  # the last in files of llama.cpp
     r"(\.weight)?$"
 )

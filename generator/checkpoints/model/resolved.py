@@ -119,7 +119,8 @@ def _resolved(text: str) -> tuple[Json | None, str]:
             # Not by from_dict, which writes each config as text for a log, and for two families
             # needs timm.
             return _settings(config_classes()[family](**settings)), ""
-    except Exception as error:  # noqa: BLE001  # Config classes validate in many ways, and raise exceptions of any class.
+    # Config classes validate in many ways, and raise exceptions of any class.
+    except Exception as error:  # noqa: BLE001
         return None, f"{type(error).__name__}: {' '.join(str(error).split())[:MOST_SHOWN]}"
     finally:
         logger.setLevel(level)
@@ -212,5 +213,6 @@ def defaults(model_type: str) -> Json:
     try:
         with offline():
             return _settings(config_classes()[model_type]())
-    except Exception:  # noqa: BLE001  # A few families have no default config, and raise exceptions of any class.
+    # A few families have no default config, and raise exceptions of any class.
+    except Exception:  # noqa: BLE001
         return {}

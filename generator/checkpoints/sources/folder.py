@@ -17,7 +17,8 @@ from generator.contracts import Checkpoint, Digest, Files, Question, Source
 from generator.errors import RowError
 
 
-def open_files(checkpoint: Checkpoint, offline: bool) -> Files:  # noqa: ARG001 (a folder is always reachable)
+# A folder is always reachable.
+def open_files(checkpoint: Checkpoint, offline: bool) -> Files:  # noqa: ARG001
     """The files of a row.
 
     errors: RowError
@@ -65,7 +66,8 @@ def _is_of_a_file(checkpoint: Checkpoint) -> bool:
     return Path(checkpoint.place).is_file() and not checkpoint.weights
 
 
-def members(checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:  # noqa: ARG001 (a folder is always reachable)
+# A folder is always reachable.
+def members(checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:  # noqa: ARG001
     """The folders that a pattern matches, run by run: a run is all that differs in the last part of
     the pattern with a *.
 

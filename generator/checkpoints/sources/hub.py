@@ -29,7 +29,9 @@ def reach() -> None:
     """
     requests.check_settings()
     from huggingface_hub import constants
-    from huggingface_hub.errors import HTTPError, OfflineModeIsEnabled  # type: ignore[attr-defined]  # of whichever HTTP library it uses
+
+    # Of whichever HTTP library it uses.
+    from huggingface_hub.errors import HTTPError, OfflineModeIsEnabled  # type: ignore[attr-defined]
 
     try:
         requests.session().head(constants.ENDPOINT, timeout=REACH_SECONDS, follow_redirects=False)
@@ -105,7 +107,12 @@ def members(checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:
     return series.members(checkpoint, (checkpoint.slug, checkpoint.title), named, checkpoint.id)
 
 
-def state(checkpoint: Checkpoint, digest: Digest, questions: Sequence[Question]) -> str | None:  # noqa: ARG001 (a commit identifies all files)
+# A commit identifies all files.
+def state(
+    checkpoint: Checkpoint,
+    digest: Digest,  # noqa: ARG001
+    questions: Sequence[Question],  # noqa: ARG001
+) -> str | None:
     """The commit, and the names of the files if these come from the cache of huggingface_hub alone;
     None without a commit.
     """

@@ -9,7 +9,8 @@ from generator.contracts import Checkpoint, Digest, Files, Question, Run, Source
 from generator.errors import RowError
 
 
-def open_files(checkpoint: Checkpoint, offline: bool) -> Files:  # noqa: ARG001 (a file is always reachable)
+# A file is always reachable.
+def open_files(checkpoint: Checkpoint, offline: bool) -> Files:  # noqa: ARG001
     """None: the file holds numbers and no checkpoint.
 
     errors: RowError, always
@@ -17,7 +18,12 @@ def open_files(checkpoint: Checkpoint, offline: bool) -> Files:  # noqa: ARG001 
     raise RowError(f"{checkpoint.id}: numbers of a training run; expected a checkpoint")
 
 
-def state(checkpoint: Checkpoint, digest: Digest, questions: Sequence[Question]) -> str | None:  # noqa: ARG001 (the file is read whole)
+# The file is read whole.
+def state(
+    checkpoint: Checkpoint,
+    digest: Digest,
+    questions: Sequence[Question],  # noqa: ARG001
+) -> str | None:
     """Digest of the file; None if it is unreadable."""
     with suppress(OSError):  # Reported when the row is opened.
         return digest(Path(checkpoint.place))

@@ -24,7 +24,8 @@ from generator.schemes.decay.families import (
 BIASES = ("dt_bias", "dt_proj.bias", "dt_proj_bias", "ssm_dt.bias")
 NEGATED = "ssm_a"  # −exp(A_log), in files of llama.cpp.
 NAME = re.compile(
-    r"^(?P<stack>(?:.*?\.)?)(?P<layer>\d+)\.(?:.*\.)?(?P<kind>A_log|ssm_a|time_decay|recurrent_param|fgate_preact\.bias|ifgate_preact\.bias)$"
+    r"^(?P<stack>(?:.*?\.)?)(?P<layer>\d+)\.(?:.*\.)?"
+    r"(?P<kind>A_log|ssm_a|time_decay|recurrent_param|fgate_preact\.bias|ifgate_preact\.bias)$"
 )
 MOST_VALUES = 2**24  # of one layer
 MOST_LAYERS = 4096

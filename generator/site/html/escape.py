@@ -28,7 +28,8 @@ def literal(text: str) -> Markup:
     references, which Markdown and its extensions do not interpret. Line breaks become spaces,
     invisible characters \\uXXXX, the space between a number and % a no-break space.
     """
-    return Markup(UNSAFE.sub(_reference, BEFORE_PERCENT.sub("\u00a0", " ".join(text.split()))))  # noqa: S704 (this is the escaper)
+    one_line = BEFORE_PERCENT.sub("\u00a0", " ".join(text.split()))
+    return Markup(UNSAFE.sub(_reference, one_line))  # noqa: S704 (this is the escaper)
 
 
 def _reference(unsafe: re.Match[str]) -> str:

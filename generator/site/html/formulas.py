@@ -12,4 +12,5 @@ def formula(tex: str) -> Markup:
     errors: math_core.LatexError for an unknown command or an unclosed group
     """
     mathml = CONVERTER.convert_with_local_state(tex, displaystyle=True)
-    return Markup(f'<div class="pa-formula" data-search-exclude tabindex="0">{mathml}</div>')  # noqa: S704 (only templates contain TeX)
+    framed = f'<div class="pa-formula" data-search-exclude tabindex="0">{mathml}</div>'
+    return Markup(framed)  # noqa: S704 (only templates contain TeX)

@@ -32,21 +32,12 @@
 
   function once(name, arrived, suffix = "") {
     const file = name + suffix;
-    if (!asked.has(file)) asked.set(file, fetchByScript(name, file, arrived));
+    if (!asked.has(file)) {
+      const fetched = atlas.fetched(atlas.addressOf(`data/compare/${file}.js`), arrived, name);
+      fetched.catch(() => asked.delete(file)); // To be asked for again.
+      asked.set(file, fetched);
+    }
     return asked.get(file);
-  }
-
-  function fetchByScript(name, file, arrived) {
-    return new Promise((resolve, reject) => {
-      const script = document.createElement("script");
-      script.src = atlas.addressOf(`data/compare/${file}.js`);
-      script.onload = () => (arrived.has(name) ? resolve(arrived.get(name)) : reject(new Error(name)));
-      script.onerror = () => {
-        asked.delete(file);
-        reject(new Error(name));
-      };
-      document.head.append(script);
-    });
   }
 
   function unpack(name, record) {

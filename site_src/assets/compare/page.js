@@ -2,13 +2,11 @@
 (function () {
   "use strict";
   const QUIET = 250; // milliseconds without a movement before the address says it
-  const AHEAD = "300px"; // How far below the window a section is drawn.
   const NAMES = "ABCDEF";
   const atlas = (window.atlas = window.atlas || {});
   const by = (id) => document.getElementById(id);
   const silent = { tip: false, aloud: false };
   const drawn = new Map(); // live figures by the element that holds them
-  const waiting = new Map(); // functions that draw what has not come into view
   let view; // what the address says
   let longest = 0; // index of the picture with the most positions
   let round = 0;
@@ -138,7 +136,7 @@
     drawOverlays(encodings);
     drawCurves(encodings);
     sections();
-    whenSeen(by("pac-metrics"), () => atlas.metrics(by("pac-metrics"), encodings));
+    atlas.whenSeen(by("pac-metrics"), () => atlas.metrics(by("pac-metrics"), encodings));
   }
 
   /* Buttons that lead to the sections: links would take the view out of the address. */
@@ -191,7 +189,7 @@
   /* A section for each analysis whose line at least two encodings have. */
   function drawOverlays(encodings) {
     const focused = document.activeElement;
-    [...waiting.keys(), ...drawn.keys()].filter((place) => by("pac-overlays").contains(place)).forEach(forget);
+    by("pac-overlays").querySelectorAll("[id]").forEach(forget);
     const shared = atlas.catalogue.overlays.map((overlay) => ({ overlay, ...atlas.overlayData(overlay, encodings) })).filter(({ count }) => count > 1);
     by("pac-overlays").replaceChildren(...shared.map(({ overlay }) => section(overlay)));
     shared.forEach(({ overlay, data, lacking }) => {
@@ -235,7 +233,7 @@
   function show(place, data, notes, { ready = () => {}, ...options }) {
     forget(place);
     if (!data?.panels.length) return place.replaceChildren(atlas.element("p", "pac-note", notes.join(" ")));
-    whenSeen(place, () => {
+    atlas.whenSeen(place, () => {
       const inner = atlas.element("div", "pa-live");
       place.style.minHeight = 0; // The room that was reserved is filled.
       place.replaceChildren(inner, ...(notes.length ? [atlas.element("p", "pac-note", notes.join(" "))] : []));
@@ -244,30 +242,11 @@
     });
   }
 
-  function whenSeen(place, act) {
-    watcher.unobserve(place);
-    waiting.set(place, act);
-    watcher.observe(place);
-  }
-
   function forget(place) {
-    watcher.unobserve(place);
-    waiting.delete(place);
+    atlas.unwatch(place);
     drawn.get(place)?.stop();
     drawn.delete(place);
   }
-
-  const watcher = new IntersectionObserver(
-    (entries) =>
-      entries
-        .filter(({ isIntersecting }) => isIntersecting)
-        .forEach(({ target }) => {
-          watcher.unobserve(target);
-          waiting.get(target)?.();
-          waiting.delete(target);
-        }),
-    { rootMargin: AHEAD },
-  );
 
   const figure = (id) => drawn.get(by(id));
   const cursorOf = ([query, key]) => ({ panel: longest, x: key, y: query });

@@ -2,7 +2,6 @@
 (function () {
   "use strict";
   const atlas = (window.atlas = window.atlas || {});
-  const AHEAD = "400px"; // How far below the window a figure begins to load.
   const MOST_ROWS = 200; // Of a table on the page; the CSV has all.
   const base = new URL("..", document.currentScript.src); // Of the site.
   const arrived = new Map();
@@ -10,37 +9,22 @@
   /* Called by each figure's script. */
   atlas.figure = (data) => arrived.set(document.currentScript.src, data);
 
-  function load(address) {
-    return new Promise((resolve, reject) => {
-      if (arrived.has(address)) return resolve(arrived.get(address));
-      const script = document.createElement("script");
-      script.src = address;
-      script.onload = () => (arrived.has(address) ? resolve(arrived.get(address)) : reject(new Error(address)));
-      script.onerror = () => reject(new Error(address));
-      return document.head.append(script);
-    });
-  }
+  const load = (address) => atlas.fetched(address, arrived, address);
   atlas.loadFigure = (name) => load(new URL(`figures/${name}.js`, base).href);
 
   /* The script of a figure lies beside its picture. */
   const scriptOf = (figure) => figure.querySelector(".pa-scroll a").href.replace(/\.\w+$/, ".js");
 
-  const watcher = new IntersectionObserver(
-    (entries) =>
-      entries
-        .filter(({ isIntersecting }) => isIntersecting)
-        .forEach(({ target }) => {
-          watcher.unobserve(target);
-          load(scriptOf(target)).then(
-            (data) => awake(target, data),
-            () => {}, // The picture stays.
-          );
-        }),
-    { rootMargin: AHEAD },
-  );
-
   /* Watch every figure below ``root`` that has data. */
-  atlas.watch = (root = document) => root.querySelectorAll("figure.pa-figure:has(.pa-scroll a)").forEach((figure) => watcher.observe(figure));
+  atlas.watch = (root = document) =>
+    root.querySelectorAll("figure.pa-figure:has(.pa-scroll a)").forEach((figure) =>
+      atlas.whenSeen(figure, () =>
+        load(scriptOf(figure)).then(
+          (data) => awake(figure, data),
+          () => {}, // The picture stays.
+        ),
+      ),
+    );
 
   function awake(figure, data) {
     if (!data.panels?.length) return;

@@ -177,8 +177,9 @@ def _t5_encoder(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: 
 
 
 def _kinds(without: str, attention: str) -> Callable[[Header, Settings], dict[str, Any]]:
-    """Layers with attention, told by their number of heads for keys from others; two words of the
-    family for these.
+    """Which layers have attention: those whose number of heads for keys is not 0.
+
+    ``without`` and ``attention`` are the family's words for the two kinds of layer.
     """
 
     def kinds(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001

@@ -31,7 +31,8 @@ MOST_FILE_BYTES = 2**31 - 1  # The most that Protocol Buffers allow for a messag
 # Files of encoder and decoder of one model, as optimum and others call them; what stands after that
 # is the precision.
 OF_STACK = re.compile(
-    r"(?P<stack>encoder|decoder)(?P<role>_model_merged|_with_past_model|_model|)(?P<variant>(_[a-z0-9]+)*)\.onnx"
+    r"(?P<stack>encoder|decoder)(?P<role>_model_merged|_with_past_model|_model|)"
+    r"(?P<variant>(_[a-z0-9]+)*)\.onnx"
 )
 ROLES = ("_model", "_model_merged", "_with_past_model", "")
 OTHER = {"encoder": "decoder", "decoder": "encoder"}
