@@ -40,6 +40,11 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
+def enumerated(items: Sequence[str]) -> str:
+    """``items`` as a list within a sentence: one, two and three."""
+    return " and ".join(text for text in (", ".join(items[:-1]), items[-1]) if text)
+
+
 def counted(count: int, total: int, noun: str, verb: str) -> str:
     """Subject and verb of a sentence on how many of ``total`` do something: "3 of 8 heads look".
 

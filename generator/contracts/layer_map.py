@@ -7,11 +7,23 @@ from typing import Literal
 
 from generator.contracts.checkpoints import StackKind
 
-# Attention to all visible positions, to those of a window, to those of the query's chunk; a state
+# Attention to all visible positions, to those of a window, to those of the query's chunk, to keys
+# that the query chooses, to keys each of which stands for several positions; a state
 # updated from token to token; a convolution over neighbouring tokens; a Fourier transform over all
 # of them; or none of these, as in a layer of experts alone.
-Mixer = Literal["full", "sliding", "chunked", "recurrent", "convolution", "fourier", "none"]
-ATTENTION: frozenset[Mixer] = frozenset({"full", "sliding", "chunked"})
+Mixer = Literal[
+    "full",
+    "sliding",
+    "chunked",
+    "sparse",
+    "compressed",
+    "recurrent",
+    "convolution",
+    "fourier",
+    "none",
+]
+LIMITED: frozenset[Mixer] = frozenset({"sliding", "chunked"})
+ATTENTION: frozenset[Mixer] = frozenset({"full", "sliding", "chunked", "sparse", "compressed"})
 
 
 @dataclass(frozen=True)
@@ -23,9 +35,12 @@ class Layer:
     type: name of its kind in config.json, with spaces; mixers: more than one where they act side by
         side
     before, after: largest distance of a visible position on each side, in positions; None without a
-        limit
+        limit, or where no setting gives that of a window
     encodings: keys of the encodings that act in it; None where they are not known, because no
         weights were read
+    at_input: keys of the encodings that enter before the first layer of its stack
+    chosen: most keys that a query chooses; positions_per_key: of compressed ones; None where there
+        is none, or where no setting gives it
     """
 
     part: str
@@ -36,11 +51,19 @@ class Layer:
     before: int | None
     after: int | None
     encodings: tuple[str, ...] | None = ()
+    at_input: tuple[str, ...] = ()
+    chosen: int | None = None
+    positions_per_key: int | None = None
 
     @property
     def attends(self) -> bool:
         """Whether it has attention."""
         return not ATTENTION.isdisjoint(self.mixers)
+
+    @property
+    def is_of_unknown_width(self) -> bool:
+        """Whether it has a window or chunks, and no setting says of which width."""
+        return self.before is None and not LIMITED.isdisjoint(self.mixers)
 
     @property
     def mixes(self) -> bool:

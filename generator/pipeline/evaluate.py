@@ -1,7 +1,7 @@
 """One checkpoint, from opening its files to the last figure."""
 
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
@@ -11,8 +11,9 @@ from generator import analyses, schemes
 from generator.checkpoints.files.planned import PlannedFiles
 from generator.checkpoints.files.reader import CONFIG, FolderFiles
 from generator.checkpoints.model import input_layer
-from generator.checkpoints.model.code_files import code_files
+from generator.checkpoints.model.code_files import NoOutlineError, code_files
 from generator.checkpoints.model.facts import facts
+from generator.checkpoints.model.halves import is_of_class
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.module_tree import layout
 from generator.checkpoints.model.open_questions import open_questions
@@ -51,6 +52,9 @@ if TYPE_CHECKING:
 THUMBNAIL = 96  # positions
 MOST_TABLES = 12  # of vectors that are measured in one checkpoint; each takes seconds.
 MOST_NAMES = 100  # of tensors in one sentence
+NOT_LOOKED_THROUGH = (
+    "What the weights would hold is unknown: transformers makes no model of this config"
+)
 NOTHING_CACHED = References()
 # A checkpoint that is one has a colour of its own.
 REFERENCE = Label("Sinusoid of the same size", REFERENCE_COLOUR)
@@ -147,7 +151,12 @@ def find(files: Files) -> list[Encoding[Form]]:
         for scheme, found in by_scheme.items()
     }
     _owners(files, by_scheme)  # Again: two of the last may have one tensor, too.
-    encodings = [_with_notes(files, encoding) for found in by_scheme.values() for encoding in found]
+    encodings = [
+        _with_notes(files, encoding)
+        for found in by_scheme.values()
+        for encoding in found
+        if is_of_class(files.config, encoding)
+    ]
     if not all(isinstance(encoding.form, NoEncoding) for encoding in encodings):
         encodings = [
             encoding for encoding in encodings if not isinstance(encoding.form, NoEncoding)
@@ -172,42 +181,63 @@ def _owners(files: Files, by_scheme: Mapping[Scheme, Sequence[Encoding[Form]]]) 
     return owners
 
 
-def find_unmeasured(
-    files: Files, encodings: Sequence[Encoding[Form]]
-) -> list[Encoding[Form]] | None:
-    """The encodings in trained tensors that the code of the family has, with zeros for their
-    numbers; none where there are weights.
+@dataclass(frozen=True)
+class Found:
+    """What there is of a checkpoint's encodings.
 
-    encodings: those that were found, whose schemes are left out
-    returns: None where there are neither weights nor code that can be looked through
-    errors: RowError where weights that may hold them are in files that are not read
+    measured: from settings or weights; unmeasured: in trained tensors that the code of the family
+        has, with zeros for their numbers; none where there are weights
+    is_complete: whether there is no other, as weights or the family's code show
+    question: why that code could not be looked through, as a sentence, "" otherwise
     """
+
+    measured: list[Encoding[Form]]
+    unmeasured: list[Encoding[Form]] = field(default_factory=list)
+    is_complete: bool = True
+    question: str = ""
+
+    @property
+    def all(self) -> list[Encoding[Form]]:
+        """Every encoding, the measured first."""
+        return [*self.measured, *self.unmeasured]
+
+
+def look(files: Files) -> Found:
+    """Every encoding in the settings, the weights, or the code of the family without weights.
+
+    errors: RowError, also where weights that may hold encodings are in files that are not read
+    """
+    measured = find(files)
     if files.tensors:
-        return []
-    unmeasured = _in_code(files, {encoding.scheme for encoding in encodings})
-    if (unmeasured or not encodings) and isinstance(files, FolderFiles):
+        return Found(measured)
+    found = _with_code(files, measured)
+    if (found.unmeasured or not measured) and isinstance(files, FolderFiles):
         files.check_none_unread()
-    return unmeasured
+    return found
 
 
-def _in_code(files: Files, found: Set[str]) -> list[Encoding[Form]] | None:
-    """The encodings in trained tensors that the code of the family has, without those of the
-    schemes ``found``; None where that is not known.
+def _with_code(files: Files, measured: list[Encoding[Form]]) -> Found:
+    """``measured``, with the encodings in trained tensors that the code of the family has, those of
+    other schemes alone.
     """
     if is_untrained(files.config):
-        return []
-    code = code_files(files.config)
-    if code is None:
-        return None
+        return Found(measured)
+    schemes_found = {encoding.scheme for encoding in measured}
     try:
-        in_code = find(code)
-    except RowError:
-        return None  # A size is missing; the page says then that no weights were read.
-    return [
+        code = code_files(files.config)
+        in_code = [] if code is None else find(code)
+    # As where a size that a scheme needs is missing.
+    except (NoOutlineError, RowError) as error:
+        return Found(measured, is_complete=False, question=f"{NOT_LOOKED_THROUGH} ({error}).")
+    unmeasured = [
         encoding
         for encoding in in_code
-        if encoding.provenance.tensor is not None and encoding.scheme not in found
+        if encoding.provenance.tensor is not None and encoding.scheme not in schemes_found
     ]
+    # A state that decays tells position.
+    if any(encoding.form.tells_position for encoding in unmeasured):
+        measured = [encoding for encoding in measured if not isinstance(encoding.form, NoEncoding)]
+    return Found(measured, unmeasured, is_complete=code is not None)
 
 
 def _with_notes(files: Files, encoding: Encoding[Form]) -> Encoding[Form]:
@@ -235,9 +265,8 @@ def _evaluate(task: Task, references: References) -> Outcome:
     if run_of is not None:
         return Outcome(checkpoint, "ok", run=run_of(checkpoint))
     files = open_files(checkpoint, task.offline)
-    encodings, others = _measured(find(files))
-    unmeasured = find_unmeasured(files, encodings)
-    known = [*encodings, *(unmeasured or ())]
+    found = look(files)
+    encodings, others = _measured(found.measured)
     subjects = input_layer.subjects(files, checkpoint, encodings)
     colour = series_colour(checkpoint.slug)
     titles = names.names([(checkpoint, encoding.record) for encoding in encodings], all_schemes())
@@ -251,17 +280,23 @@ def _evaluate(task: Task, references: References) -> Outcome:
         layout=layout(
             files.tensors, files.unopened if isinstance(files, FolderFiles) else frozenset()
         ),
-        layers=layer_map(files, known, is_complete=unmeasured is not None),
+        layers=layer_map(files, found.all, is_complete=found.is_complete),
         readings=tuple(
             read(subject, Label(title, colour))
             for subject, title in zip(subjects, titles, strict=True)
         ),
-        unmeasured=tuple(encoding.record for encoding in unmeasured or ()),
-        unresolved=(*open_questions(files, known, all_schemes()), *others),
-        looked_for=_looked_for(known),
+        unmeasured=tuple(encoding.record for encoding in found.unmeasured),
+        unresolved=(*unresolved(files, found), *others),
+        looked_for=_looked_for(found.all),
     )
     state, questions = source_of(checkpoint).seen(files)
     return replace(outcome, state=state, questions=questions)
+
+
+def unresolved(files: Files, found: Found) -> tuple[str, ...]:
+    """What stays open about a checkpoint, a sentence each."""
+    questions = open_questions(files, found.all, all_schemes())
+    return (*questions, *filter(None, [found.question]))
 
 
 def _measured(encodings: list[Encoding[Form]]) -> tuple[list[Encoding[Form]], tuple[str, ...]]:

@@ -1,14 +1,14 @@
 """Layer maps of the model types of transformers, by the defaults of their config classes."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
 from generator.checkpoints.files.config_alone import ConfigAlone
-from generator.checkpoints.model.code_files import code_files
+from generator.checkpoints.model.code_files import NoOutlineError, code_files
 from generator.checkpoints.model.default_layers import default_layers, is_read
-from generator.checkpoints.model.layer_map import BOTH, acting, mapped_stacks
+from generator.checkpoints.model.layer_map import BOTH, acting, entering, mapped_stacks
 from generator.checkpoints.model.layers import chunk_setting, window_setting
 from generator.checkpoints.model.resolved import resolved
 from generator.checkpoints.model.stacks import Stack
@@ -41,12 +41,12 @@ def untrained() -> bytes:
 
 
 def _is_untrained(model_type: str) -> bool:
-    code = code_files(ConfigAlone({"model_type": model_type}, model_type).config)
     try:
+        code = code_files(ConfigAlone({"model_type": model_type}, model_type).config)
         return code is not None and all(
             encoding.provenance.tensor is None for encoding in find(code)
         )
-    except RowError:  # A size that a scheme needs is missing.
+    except (NoOutlineError, RowError):  # As where a size that a scheme needs is missing.
         return False
 
 
@@ -94,7 +94,7 @@ def _read(model_type: str) -> dict[str, Any]:
             stack,
             model_type,
             layers,
-            _at_input(encodings, part, [*by_part]),
+            _at_input(encodings, part, by_part),
             _inside(encodings, stack),
         )
         for part, (stack, layers) in by_part.items()
@@ -126,19 +126,17 @@ def _by_part(config: ModelConfig) -> dict[str, tuple[Stack, tuple[Layer, ...]]]:
 
 
 def _at_input(
-    encodings: Iterable[Encoding[Form]], part: str, parts: Sequence[str]
+    encodings: Sequence[Encoding[Form]],
+    part: str,
+    by_part: Mapping[str, tuple[Stack, tuple[Layer, ...]]],
 ) -> list[Encoding[Form]]:
-    """Encodings that are added at the input of ``part``, by their names, or of the only part."""
-    added = [
-        encoding
-        for encoding in encodings
-        if encoding.form.acts_in in ("input", "")
-        and (encoding.modality == "image") == (part == "vision")
-    ]
+    """Encodings that enter at the input of ``part``, and the absence of any."""
+    parts = {name: stack.modality for name, (stack, _) in by_part.items()}
+    keys = entering(encodings, by_part[part][1][0], parts)
     return [
         encoding
-        for encoding in added
-        if len(parts) == 1 or f" {encoding.part}".endswith(f" {part}")
+        for encoding in encodings
+        if encoding.key in keys or (isinstance(encoding.form, NoEncoding) and encoding.part == part)
     ]
 
 

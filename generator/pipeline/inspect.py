@@ -5,14 +5,12 @@ it.
 from dataclasses import dataclass
 
 from generator.checkpoints.model.layer_map import layer_map
-from generator.checkpoints.model.open_questions import open_questions
 from generator.contracts import EncodingRecord, Outcome
 from generator.pipeline.evaluate import (
     all_analyses,
-    all_schemes,
-    find,
-    find_unmeasured,
+    look,
     open_files,
+    unresolved,
 )
 from generator.pipeline.plan import Task
 
@@ -38,19 +36,18 @@ def inspect(task: Task) -> Inspected:
     if task.problem is not None:
         raise task.problem
     files = open_files(task.checkpoint, task.offline)
-    encodings = find(files)
-    unmeasured = find_unmeasured(files, encodings)
-    known = [*encodings, *(unmeasured or ())]
+    found = look(files)
     outcome = Outcome(
         task.checkpoint,
         "ok",
         revision=files.revision,
-        unmeasured=tuple(encoding.record for encoding in unmeasured or ()),
-        layers=layer_map(files, known, is_complete=unmeasured is not None),
-        unresolved=tuple(open_questions(files, known, all_schemes())),
+        unmeasured=tuple(encoding.record for encoding in found.unmeasured),
+        layers=layer_map(files, found.all, is_complete=found.is_complete),
+        unresolved=unresolved(files, found),
     )
     n_analyses = (
         sum(isinstance(encoding.form, analysis.forms) for analysis in all_analyses())
-        for encoding in encodings
+        for encoding in found.measured
     )
-    return Inspected(outcome, tuple(encoding.record for encoding in encodings), tuple(n_analyses))
+    records = tuple(encoding.record for encoding in found.measured)
+    return Inspected(outcome, records, tuple(n_analyses))

@@ -2,16 +2,21 @@
 other families.
 """
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from generator.checkpoints.files.config_alone import ConfigAlone
-from generator.checkpoints.model.code_files import code_files
+from generator.checkpoints.model.code_files import NoOutlineError, code_files
 from generator.checkpoints.model.family_formats import translated
 from generator.checkpoints.model.layer_map import layer_map
+from generator.checkpoints.model.layers import layers
 from generator.checkpoints.model.resolved import given, resolved
+from generator.checkpoints.model.stacks import stacks
 from generator.contracts import Json, ModelConfig
-from generator.pipeline.evaluate import find, find_unmeasured
+from generator.encodings import PositionTable
+from generator.pipeline.evaluate import look
 from tests.support import DictFiles
 
 # Raffel et al. 2020 (arXiv 1910.10683, section 2.1): 32 buckets in both stacks; the small model has
@@ -40,7 +45,7 @@ def unmeasured(settings: Json) -> list[tuple[str, str, tuple[int, ...]]]:
     files = ConfigAlone(settings, "test")
     return [
         (encoding.part, encoding.scheme, encoding.provenance.shape)
-        for encoding in find_unmeasured(files, find(files)) or ()
+        for encoding in look(files).unmeasured
     ]
 
 
@@ -86,23 +91,179 @@ def test_what_acts_beside_an_encoding_that_the_config_gives_is_known_too() -> No
 
 def test_nothing_is_said_of_a_checkpoint_with_weights() -> None:
     files = DictFiles(T5_SMALL, {"another.tensor": np.zeros((2, 2))})
-    assert find_unmeasured(files, []) == []
+    assert look(files).unmeasured == []
 
 
-def test_a_stored_sinusoid_is_not_called_learned() -> None:
-    """Whisper's encoder has the sinusoid of tensor2tensor as a parameter that is not trained
-    (Radford et al. 2022, arXiv 2212.04356).
+def at_input(family: str, **settings: Any) -> dict[str, set[str]]:
+    """Schemes that enter at the input of each stack."""
+    found = look(files := ConfigAlone({"model_type": family, **settings}, "test"))
+    schemes = {encoding.key: encoding.scheme for encoding in found.all}
+    layers = layer_map(files, found.all, is_complete=found.is_complete)
+    return {layer.part: {schemes[key] for key in layer.at_input} for layer in layers}
+
+
+@pytest.mark.parametrize("family", ["whisper", "voxtral", "qwen2_audio", "audioflamingo3"])
+def test_a_stored_sinusoid_that_is_not_trained_enters_at_the_input(family: str) -> None:
+    """Whisper's encoder, and those that start from its weights (Radford et al. 2022, arXiv
+    2212.04356).
     """
-    assert [part for part, _, _ in unmeasured({"model_type": "whisper"})] == ["decoder"]
+    part = "encoder" if family == "whisper" else "audio encoder"
+    assert at_input(family)[part] == {"sinusoidal"}
+
+
+def test_the_sinusoid_of_whisper_is_that_of_its_code() -> None:
+    from transformers.models.whisper.modeling_whisper import sinusoids
+
+    settings = {"model_type": "whisper", "d_model": 32, "max_source_positions": 40}
+    (encoding,) = (
+        encoding
+        for encoding in look(ConfigAlone(settings, "test")).measured
+        if encoding.scheme == "sinusoidal"
+    )
+    assert isinstance(encoding.form, PositionTable)
+    np.testing.assert_allclose(encoding.form.vectors, sinusoids(40, 32).numpy(), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("family", "part", "schemes"),
+    [
+        ("clip", "decoder", {"learned"}),
+        ("clip_text_model", "decoder", {"learned"}),
+        ("clap", "encoder", {"learned"}),
+        ("siglip2", "encoder", {"learned"}),
+        ("audio-spectrogram-transformer", "encoder", {"learned"}),
+        ("sam3", "decoder", {"learned"}),
+        ("seamless_m4t", "encoder", {"sinusoidal"}),
+        ("seamless_m4t", "decoder", {"sinusoidal"}),
+        ("speecht5", "decoder", {"sinusoidal"}),
+        ("t5", "decoder", set()),
+        ("llama", "decoder", set()),
+    ],
+)
+def test_what_enters_at_the_input_is_known_by_the_stack_and_not_by_its_name(
+    family: str, part: str, schemes: set[str]
+) -> None:
+    assert at_input(family)[part] == schemes
+
+
+@pytest.mark.parametrize(
+    ("family", "name", "parts"),
+    [
+        ("t5", "T5EncoderModel", ["encoder"]),
+        ("umt5", "UMT5EncoderModel", ["encoder"]),
+        ("t5", "T5ForTokenClassification", ["encoder"]),
+        ("whisper", "WhisperForAudioClassification", ["encoder"]),
+        ("whisper", "WhisperForCausalLM", ["decoder"]),
+        ("bart", "BartForCausalLM", ["decoder"]),
+        ("pegasus", "PegasusForCausalLM", ["decoder"]),
+        ("t5", "T5ForConditionalGeneration", ["encoder", "decoder"]),
+        ("bart", "BartForSequenceClassification", ["encoder", "decoder"]),
+    ],
+)
+def test_a_class_with_one_side_has_no_other(family: str, name: str, parts: list[str]) -> None:
+    """transformers makes these classes of one stack."""
+    files = ConfigAlone({"model_type": family, "architectures": [name]}, "test")
+    found = look(files)
+    layers = layer_map(files, found.all, is_complete=found.is_complete)
+    assert list(dict.fromkeys(layer.part for layer in layers)) == parts
+    assert {encoding.stack for encoding in found.all} == set(parts)
+
+
+@pytest.mark.parametrize(
+    ("family", "name", "tower"),
+    [
+        ("clip", "CLIPTextModel", "clip_text_model"),
+        ("clip", "CLIPTextModelWithProjection", "clip_text_model"),
+        ("clip", "CLIPVisionModelWithProjection", "clip_vision_model"),
+        ("clip", "CLIPForImageClassification", "clip_vision_model"),
+        ("siglip", "SiglipVisionModel", "siglip_vision_model"),
+        ("clap", "ClapAudioModelWithProjection", "clap_audio_model"),
+        ("gemma3", "Gemma3ForCausalLM", "gemma3_text"),
+        ("clip", "CLIPModel", "clip"),
+        ("llava", "LlavaForConditionalGeneration", "llava"),
+    ],
+)
+def test_a_class_of_one_tower_is_that_tower(family: str, name: str, tower: str) -> None:
+    from transformers import CONFIG_MAPPING
+
+    settings = CONFIG_MAPPING[family]().to_dict() | {"architectures": [name]}
+    assert ConfigAlone(settings, "test").config.family == tower
+
+
+@pytest.mark.parametrize(
+    ("settings", "before"),
+    [
+        ({"sliding_window": 2048}, 2047),
+        ({}, None),
+    ],
+)
+def test_a_window_is_as_wide_as_the_file_says_or_unknown(
+    settings: Json, before: int | None
+) -> None:
+    """Qwen 3's config class drops the width where ``use_sliding_window`` is absent."""
+    listed = {"num_hidden_layers": 2, "layer_types": ["sliding_attention"] * 2}
+    files = ConfigAlone({"model_type": "qwen3", **listed, **settings}, "test")
+    layers = layer_map(files, look(files).all)
+    assert {(layer.before, layer.is_of_unknown_width) for layer in layers} == {
+        (before, before is None)
+    }
+
+
+@pytest.mark.parametrize(
+    ("settings", "mixers", "chosen", "positions_per_key"),
+    [
+        ({"model_type": "deepseek_v32"}, ("sparse",), 2048, None),
+        ({"model_type": "glm_moe_dsa"}, ("sparse",), 2048, None),
+        (
+            {"model_type": "deepseek_v4", "layer_types": ["compressed_sparse_attention"]},
+            ("sparse", "compressed"),
+            512,
+            4,
+        ),
+        (
+            {"model_type": "deepseek_v4", "layer_types": ["heavily_compressed_attention"]},
+            ("compressed",),
+            None,
+            128,
+        ),
+        (
+            {"model_type": "big_bird", "attention_type": "block_sparse"},
+            ("sparse",),
+            8 * 64,
+            None,
+        ),
+    ],
+)
+def test_attention_to_chosen_or_compressed_keys_has_its_number(
+    settings: Json, mixers: tuple[str, ...], chosen: int | None, positions_per_key: int | None
+) -> None:
+    """Defaults of the config classes: an indexer chooses 2,048 keys (arXiv 2512.02556, section
+    2.1); BigBird attends to 3 + 2 + 3 blocks of 64 (arXiv 2007.14062).
+    """
+    (stack,) = stacks(ConfigAlone({"num_hidden_layers": 1, **settings}, "test").config)
+    (layer,) = layers(stack)
+    assert (layer.mixers, layer.chosen, layer.positions_per_key) == (
+        mixers,
+        chosen,
+        positions_per_key,
+    )
+
+
+def test_kinds_of_layers_that_the_config_class_refuses_are_unknown() -> None:
+    """Kimi Linear with a list of kinds for three of twenty layers."""
+    refused = {"num_hidden_layers": 20, "layer_types": ["linear_attention"] * 3}
+    files = ConfigAlone({"model_type": "kimi_linear", **refused}, "test")
+    assert resolved(files.config).refused
+    assert layer_map(files, look(files).all) == ()
 
 
 def test_a_config_that_its_code_refuses_has_no_tensors() -> None:
-    assert (
-        code_files(
-            ModelConfig({"model_type": "bert", "hidden_size": 7, "num_attention_heads": 2}, "test")
-        )
-        is None
-    )
+    settings = {"model_type": "bert", "hidden_size": 7, "num_attention_heads": 2}
+    with pytest.raises(NoOutlineError, match="multiple of the number of attention heads"):
+        code_files(ModelConfig(settings, "test"))
+    found = look(ConfigAlone(settings, "test"))
+    assert not found.is_complete
+    assert found.question.endswith("multiple of the number of attention heads (2)).")
 
 
 def test_tensors_without_values_are_zeros_in_their_shape() -> None:
@@ -129,9 +290,10 @@ def test_layers_without_weights_are_known_where_the_code_of_the_family_was_looke
         "vocab_size": 50,
     }
     files = ConfigAlone({"model_type": "m2m_100", **sizes}, "test")
-    known = find(files)
+    found = look(files)
+    known = found.measured
     assert [encoding.scheme for encoding in known] == ["sinusoidal", "sinusoidal"]
-    assert find_unmeasured(files, known) == []
+    assert (found.unmeasured, found.is_complete) == ([], True)
     assert {layer.encodings for layer in layer_map(files, known, is_complete=True)} == {()}
     assert {layer.encodings for layer in layer_map(files, known)} == {None}
 
@@ -143,13 +305,12 @@ COMPUTING = ("bamba", "falcon_h1", "falcon_mamba", "jamba", "mamba", "mamba2")
 @pytest.mark.parametrize("family", COMPUTING)
 def test_recurrent_layers_of_a_config_alone_have_the_decay_of_their_code(family: str) -> None:
     files = ConfigAlone({"model_type": family, "num_hidden_layers": 8}, "test")
-    found = find(files)
-    unread = find_unmeasured(files, found)
-    assert unread is not None
-    keys = {encoding.key for encoding in unread if encoding.scheme == "decay"}
+    found = look(files)
+    assert found.is_complete
+    keys = {encoding.key for encoding in found.unmeasured if encoding.scheme == "decay"}
     recurrent = [
         layer
-        for layer in layer_map(files, [*found, *unread], is_complete=True)
+        for layer in layer_map(files, found.all, is_complete=True)
         if "recurrent" in layer.mixers
     ]
     assert recurrent

@@ -26,9 +26,7 @@ EXPECTED = {
 # Of others, the sources leave it open.
 ROTATED = {name: pair for name, pair in EXPECTED.items() if "rotation" in pair[1]}
 WINDOWED = {name: pair for name, pair in EXPECTED.items() if pair[1].get("before")}
-# The corpus tells attention to chosen and to compressed keys from attention to all; both reach
-# every earlier key.
-KINDS = {"sparse": "full", "compressed": "full", "feed-forward": "none"}
+KINDS = {"feed-forward": "none"}
 Rotation = tuple[float, int, str] | None
 
 

@@ -90,29 +90,25 @@ def test_every_stack_has_a_strip() -> None:
 
 
 def test_attention_to_chosen_positions_is_named() -> None:
-    layer = Layer("decoder", "decoder", 0, "indexed attention", ("full",), None, 0, ())
+    layer = Layer(
+        "decoder", "decoder", 0, "indexed attention", ("sparse",), None, 0, (), chosen=2048
+    )
     (strip,) = layer_strips([layer], [], [])
-    assert strip.groups[0].mixing == "attention to all positions (indexed attention)"
+    assert strip.groups[0].mixing == (
+        "attention to chosen positions (indexed attention, up to 2,048 keys)"
+    )
+    assert strip.finding == "Its 1 layer chooses up to 2,048 keys."
+
+
+def test_a_window_without_a_width_is_unknown() -> None:
+    (strip,) = layer_strips(
+        stack(replace(SLIDING, before=None, after=None)), [ROTARY], all_schemes()
+    )
+    assert (strip.groups[0].before, strip.groups[0].after) == ("unknown", "unknown")
+    assert "unknown" in strip.finding
 
 
 def test_layers_of_a_model_with_a_table_were_told_at_the_input() -> None:
-    table = EncodingRecord("decoder", "learned", "PositionTable", Provenance(""))
-    (strip,) = layer_strips(stack(FULL), [table], all_schemes())
+    layer = replace(FULL, at_input=("decoder-learned",))
+    (strip,) = layer_strips(stack(layer), [], all_schemes())
     assert strip.groups[0].encodings == ("none here; position enters at the input",)
-
-
-def test_a_table_of_another_part_tells_a_stack_nothing() -> None:
-    """A decoder without an encoding, in turn beside an encoder with a table, and beside a table of
-    the patches of an image.
-    """
-    encoder = Layer("encoder", "encoder", 0, "full attention", ("full",), None, None, ())
-    table = EncodingRecord("encoder", "learned", "PositionTable", Provenance(""))
-    strips = layer_strips([encoder, FULL], [table], all_schemes())
-    assert [strip.groups[0].encodings for strip in strips] == [
-        ("none here; position enters at the input",),
-        ("none here",),
-    ]
-    (strip,) = layer_strips(
-        [FULL], [replace(table, part="vision", modality="image")], all_schemes()
-    )
-    assert strip.groups[0].encodings == ("none here",)

@@ -120,8 +120,8 @@ def test_an_image_model_with_attention_to_all_patches_has_a_row(page: BeautifulS
     ]
 
 
-def test_another_attention_keeps_its_name(page: BeautifulSoup) -> None:
-    assert rows(page)["deepseek_v32"][1] == "indexed attention"
+def test_attention_to_chosen_positions_is_not_to_all(page: BeautifulSoup) -> None:
+    assert rows(page)["deepseek_v32"][1] == "attention to chosen positions"
 
 
 def test_types_without_a_row_are_named_those_that_failed_with_the_reason(

@@ -11,6 +11,7 @@ from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.files.json_object import parse_config
 from generator.checkpoints.files.shards import Sharded
 from generator.checkpoints.files.weights import ANY, Choice, Weights, allowed, check_allowed, unread
+from generator.checkpoints.model.halves import of_tower
 from generator.contracts import Json, ModelConfig, Storage, StoredTensor, TensorInfo
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
@@ -58,7 +59,7 @@ class FolderFiles:
             if self._weights is not None and not config and CONFIG in self._texts
             else CONFIG
         )
-        self.config = ModelConfig(settings, where, within)
+        self.config = of_tower(ModelConfig(settings, where, within))
 
     def _settings(self, given: bytes) -> Json:
         text = given or self._texts.get(CONFIG) or self.storage.whole(CONFIG)

@@ -10,11 +10,20 @@ from typing import Any
 import numpy as np
 
 from generator.checkpoints.model.family_formats import translated
-from generator.checkpoints.model.resolved import defaults, given, is_known, offline, resolved
+from generator.checkpoints.model.halves import side_alone
+from generator.checkpoints.model.resolved import (
+    MOST_SHOWN,
+    defaults,
+    given,
+    is_known,
+    offline,
+    resolved,
+)
 from generator.contracts import Json, ModelConfig, TensorInfo
 from generator.errors import RowError
 from generator.libraries import transformers
 from generator.numerics.arrays import Floats
+from generator.text import short
 
 MOST_VALUES = 2**27  # of one tensor; 1 GB in float64
 MOST_LAYERS = 128
@@ -24,6 +33,10 @@ SAME_TENSORS = re.compile(
     r".*(_token_id|_act|rope.*)|sliding_window|tie_word_embeddings|use_cache|architectures"
     r"|_name_or_path"
 )
+
+
+class NoOutlineError(Exception):
+    """Why the code of a family could not be looked through."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,16 +84,24 @@ class CodeFiles:
 
 
 def code_files(config: ModelConfig) -> CodeFiles | None:
-    """The trained tensors of the family's model; None where there is none, or one with more than
-    ``MOST_LAYERS`` layers.
+    """The trained tensors of the family's model, of one side of it where ``config`` names a class
+    with that side alone; None for a family without a model in transformers.
 
-    Buffers and parameters that are not trained, such as stored sinusoids, are left out.
+    Buffers and parameters that are not trained are left out: stored sinusoids follow from settings.
+    errors: NoOutlineError where its code makes no model for ``config``, or one with more than
+        ``MOST_LAYERS`` layers
     """
-    model = None if _is_too_deep(config) else outline(config)
+    if _is_too_deep(config):
+        raise NoOutlineError(f"more than {MOST_LAYERS} layers are not looked through")
+    model = outline(config)
     if model is None:
         return None
+    side = side_alone(resolved(config).config)
+    other = {"encoder": "decoder", "decoder": "encoder"}.get(side or "")
     trained = {
-        name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad
+        name: parameter
+        for name, parameter in model.named_parameters()
+        if parameter.requires_grad and other not in name.split(".")
     }
     return CodeFiles(
         config,
@@ -131,7 +152,9 @@ def _is_positive(value: object) -> bool:
 
 def outline(config: ModelConfig) -> Any:
     """The model that transformers makes for ``config``, made without memory; None for a family
-    without one, or where its code makes none.
+    without one.
+
+    errors: NoOutlineError where its code makes none
     """
     if resolved(config).refused or not is_known(config.family):
         return None
@@ -145,9 +168,11 @@ def outline(config: ModelConfig) -> Any:
         with warnings.catch_warnings(), torch.device("meta"), offline():
             warnings.simplefilter("ignore")
             settings = models.CONFIG_MAPPING[config.family](**given(translated(config)))
+            if type(settings) not in models.MODEL_MAPPING:
+                return None
             return models.AutoModel.from_config(settings)
     # Models check their configs in many ways, and raise exceptions of any class.
-    except Exception:  # noqa: BLE001
-        return None
+    except Exception as error:  # noqa: BLE001
+        raise NoOutlineError(f"{type(error).__name__}: {short(str(error), MOST_SHOWN)}") from None
     finally:
         logger.setLevel(level)

@@ -42,7 +42,11 @@ def layer_map(
             modalities | dict.fromkeys(of_stack, stack.modality),
         )
     every_layer = [
-        replace(layer, encodings=acting(encodings, layer, modalities))
+        replace(
+            layer,
+            encodings=acting(encodings, layer, modalities),
+            at_input=entering(encodings, layer, modalities),
+        )
         for part in by_part
         for layer in by_part[part]
     ]
@@ -72,18 +76,27 @@ def acting(
     return tuple(encoding.key for encoding in encodings if _acts(encoding, layer, parts))
 
 
-def named_stack(part: str, stack_parts: Iterable[str]) -> str | None:
-    """The longest of ``stack_parts`` with which the part of an encoding begins; None where it names
-    none of them.
+def entering(
+    encodings: Sequence[Encoding[Form]], layer: Layer, parts: Mapping[str, Modality | None]
+) -> tuple[str, ...]:
+    """Keys of the encodings that enter at the input of the stack of ``layer``; parts as in
+    ``acting``.
     """
-    return next(
-        (
-            name
-            for name in sorted(stack_parts, key=len, reverse=True)
-            if f"{part} ".startswith(f"{name} ")
-        ),
-        None,
+    return tuple(
+        encoding.key
+        for encoding in encodings
+        if encoding.form.acts_in == "input" and _is_of(encoding, layer, parts)
     )
+
+
+def named_stack(part: str, stack_parts: Iterable[str]) -> str | None:
+    """The longest of ``stack_parts`` with which the part of an encoding begins, or else ends
+    (“text encoder”); None where it names none of them.
+    """
+    by_length = sorted(stack_parts, key=len, reverse=True)
+    beginning = (name for name in by_length if f"{part} ".startswith(f"{name} "))
+    ending = (name for name in by_length if f" {part}".endswith(f" {name}"))
+    return next(beginning, None) or next(ending, None)
 
 
 def _is_mapped(stack: Stack) -> bool:
@@ -128,10 +141,13 @@ def _is_of(encoding: Encoding[Form], layer: Layer, parts: Mapping[str, Modality 
     """
     if encoding.part.startswith(BOTH):
         return True
-    named = named_stack(encoding.part, parts)
+    mapped = [part for part, modality in parts.items() if modality is not None]
+    named = named_stack(encoding.part, mapped)
+    if named is None and encoding.form.acts_in != "input":
+        named = named_stack(encoding.part, parts)
     if named is not None:
         return layer.part == named
-    n_mapped = sum(modality is not None for modality in parts.values())
+    n_mapped = len(mapped)
     return parts[layer.part] == encoding.modality and (
         n_mapped == 1 or layer.stack == encoding.stack
     )

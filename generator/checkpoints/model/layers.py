@@ -17,7 +17,7 @@ from generator.checkpoints.model.families import (
     WITHOUT_WINDOW,
 )
 from generator.checkpoints.model.family_formats import MOST_LAYERS
-from generator.checkpoints.model.resolved import is_known
+from generator.checkpoints.model.resolved import defaults, is_known
 from generator.checkpoints.model.stacks import Stack
 from generator.contracts import Layer, Mixer, ModelConfig, StackKind
 from generator.contracts.model_config import SIZES
@@ -25,6 +25,11 @@ from generator.contracts.model_config import SIZES
 FULL, SLIDING, RECURRENT_TYPE = "full attention", "sliding attention", "recurrent"
 # BigBird (arXiv 2007.14062): every position may be chosen, and few are.
 SPARSE = "block sparse attention"
+# Three blocks of the window and two global ones beside the random (section 2 and its code).
+NOT_RANDOM = 5
+# DeepSeek-V3.2 (arXiv 2512.02556, section 2.1), DeepSeek-V4, MiniMax-M3: an indexer chooses.
+INDEXED, MINIMAX_SPARSE = "indexed attention", "minimax m3 sparse"
+COMPRESSED_SPARSE, COMPRESSED = "compressed sparse attention", "heavily compressed attention"
 CROSS = "cross attention"  # To an image alone, as in some layers of Llama 3.2 Vision.
 # Settings of the window: of both sides together, of one side without the query, of one side with
 # it.
@@ -37,22 +42,17 @@ BOTH_SIDES, ONE_SIDE, WITH_QUERY = (
 BEFORE_AND_AFTER = "sliding_windows"
 # The window of layers that are listed as local; in other configs, something else.
 BY_TYPE = "window_size"
+DENSE_EVERY = "dense_attention_every_n_layers"
 CHUNK, CHUNKED_TYPE = "attention_chunk_size", "chunked attention"
 TYPES: Mapping[str, tuple[Mixer, ...]] = MappingProxyType(
     {
         **dict.fromkeys(
-            (FULL, "attention", "global", "indexed attention", "reference sliding attention"),
+            (FULL, "attention", "global", "reference sliding attention"),
             ("full",),
         ),
-        **dict.fromkeys(
-            (
-                SPARSE,
-                "compressed sparse attention",
-                "heavily compressed attention",
-                "minimax m3 sparse",
-            ),
-            ("full",),
-        ),
+        **dict.fromkeys((SPARSE, INDEXED, MINIMAX_SPARSE), ("sparse",)),
+        COMPRESSED_SPARSE: ("sparse", "compressed"),
+        COMPRESSED: ("compressed",),
         **dict.fromkeys((SLIDING, "local"), ("sliding",)),
         CHUNKED_TYPE: ("chunked",),
         **dict.fromkeys(("linear attention", "mamba", "recurrent"), ("recurrent",)),
@@ -83,15 +83,22 @@ N_LAYERS: Mapping[StackKind, tuple[str, ...]] = MappingProxyType(
 
 
 def layers(stack: Stack) -> tuple[Layer, ...]:
-    """Every layer of a stack, the encoder's before the decoder's; empty where the number of layers
-    is not known.
+    """Every layer of a stack, the encoder's before the decoder's; empty where their number is not
+    known, or their kinds since the config class refuses the settings.
     """
+    if stack.refused and _has_kinds(stack.config.family):
+        return ()
     if stack.config.is_encoder_decoder:
         return (
             *_layers("encoder", "encoder", stack.config),
             *_layers("decoder", "decoder", stack.config),
         )
     return _layers(stack.part, stack.kind, stack.config)
+
+
+def _has_kinds(family: str) -> bool:
+    """Whether a model of this family has layers of several kinds by default."""
+    return len(set(defaults(family).get("layer_types") or ())) > 1
 
 
 def _layers(part: str, kind: StackKind, config: ModelConfig) -> tuple[Layer, ...]:
@@ -101,9 +108,38 @@ def _layers(part: str, kind: StackKind, config: ModelConfig) -> tuple[Layer, ...
         for index, layer_type in enumerate(types)
     )
     return tuple(
-        Layer(part, kind, index, layer_type, mixers_of(config, layer_type), before, after)
+        Layer(
+            part,
+            kind,
+            index,
+            layer_type,
+            mixers_of(config, layer_type),
+            before,
+            after,
+            chosen=_chosen(config, layer_type),
+            positions_per_key=_positions_per_key(config, layer_type),
+        )
         for index, (layer_type, (before, after)) in enumerate(zip(types, reaches, strict=True))
     )
+
+
+def _chosen(config: ModelConfig, layer_type: str) -> int | None:
+    """Most keys that a query of a layer of this type chooses: by itself, or in blocks."""
+    if layer_type in (INDEXED, COMPRESSED_SPARSE):
+        return config.count("index_topk")
+    if layer_type == MINIMAX_SPARSE:
+        blocks, size = config.count("index_topk_blocks"), config.count("index_block_size")
+        return None if blocks is None or size is None else blocks * size
+    if layer_type == SPARSE and config.family.startswith("big"):
+        blocks, size = config.count("num_random_blocks"), config.count("block_size")
+        return None if blocks is None or size is None else (blocks + NOT_RANDOM) * size
+    return None
+
+
+def _positions_per_key(config: ModelConfig, layer_type: str) -> int | None:
+    """Positions for which one compressed key stands."""
+    rates = config.section("compress_rates")
+    return None if rates is None else rates.count(layer_type.replace(" ", "_"))
 
 
 def n_layers(config: ModelConfig, kind: StackKind) -> int | None:
@@ -138,6 +174,9 @@ def layer_types(config: ModelConfig, kind: StackKind) -> Sequence[str]:
     )
     if config.text("attention_type") == "block_sparse":
         usual = SPARSE
+    # Every so many layers of Phi-3 small (arXiv 2404.14219, section 2) attend to all.
+    if every := config.count(DENSE_EVERY):
+        return [SPARSE if (layer + 1) % every else usual for layer in range(count or 0)]
     return [CROSS if layer in crossing else usual for layer in range(count or 0)]
 
 

@@ -20,6 +20,7 @@ from generator.checkpoints.model.families import (
     FIRST_ROW_ALONE,
 )
 from generator.checkpoints.model.patch_grid import Lattice, lattice_of
+from generator.checkpoints.model.resolved import resolved
 from generator.checkpoints.model.tables_by_shape import Search, TableTensor, search
 from generator.contracts import (
     Claimed,
@@ -211,7 +212,7 @@ def _part(table: TableTensor, files: Files) -> str:
 
 def _grid_modality(files: Files) -> Modality:
     """The modality of patches: audio if the config has mel bins, otherwise image."""
-    return "audio" if "num_mel_bins" in files.config else "image"
+    return "audio" if "num_mel_bins" in resolved(files.config).config else "image"
 
 
 def _sequence_modality(name: str, files: Files) -> Modality:

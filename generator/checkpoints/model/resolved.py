@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from transformers import PreTrainedConfig
 
 MOST_SHOWN = 120  # characters of a refusal
-NULLABLE = frozenset({"sliding_window"})  # Null overrides the default of the family.
+WINDOW, WINDOWED = "sliding_window", "sliding_attention"
+NULLABLE = frozenset({WINDOW})  # Null overrides the default of the family.
 # Attributes that some config classes compute, and do not save.
 COMPUTED = ("num_hidden_layers", "sliding_window")
 # Settings that say nothing of position, and that would import torch, name code, or make lists of
@@ -61,12 +62,25 @@ def resolved(config: ModelConfig) -> Resolved:
         for name in names
         if name not in readable and _is_misread(readable, names, settings.get(name))
     }
-    return Resolved(
-        ModelConfig(
-            {name: settings[name] for name in settings if name not in misread}, config.where
-        ),
-        refused,
+    kept = {name: settings[name] for name in settings if name not in misread}
+    return Resolved(ModelConfig(_with_window(kept, readable.settings), config.where), refused)
+
+
+def _with_window(resolved: Json, given: Json) -> Json:
+    """``resolved``, and within it nested settings, with the window that is given for layers listed
+    as windowed, where the config class drops it (that of Qwen 3, of a drafter with other code).
+    """
+    nested = {
+        name: _with_window(value, given[name])
+        for name, value in resolved.items()
+        if isinstance(value, Mapping) and isinstance(given.get(name), Mapping)
+    }
+    is_dropped = (
+        resolved.get(WINDOW) is None
+        and isinstance(given.get(WINDOW), int)
+        and WINDOWED in (resolved.get("layer_types") or ())
     )
+    return {**resolved, **nested, **({WINDOW: given[WINDOW]} if is_dropped else {})}
 
 
 def _is_misread(config: ModelConfig, names: Sequence[str], resolved_size: object) -> bool:

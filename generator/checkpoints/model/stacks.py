@@ -13,6 +13,7 @@ from generator.checkpoints.model.families import (
     OTHER_SENSES,
     PREFIX_ALONE,
 )
+from generator.checkpoints.model.halves import side_alone
 from generator.checkpoints.model.resolved import Resolved, is_known, resolved
 from generator.contracts import Json, Modality, ModelConfig, StackKind
 from generator.contracts.model_config import DEEPEST, UNKNOWN
@@ -122,6 +123,9 @@ def _stack(config: ModelConfig, part: str, modality: Modality, refused: str = ""
     # Some say that they are encoder and decoder (Dia, Canary).
     if config.family.endswith("_decoder"):
         config = config.updated({"is_encoder_decoder": False})
+    if (side := side_alone(config)) is not None:
+        alone = {"is_encoder_decoder": False, "is_decoder": side == "decoder"}
+        return Stack(side, side, modality, config.updated(alone), refused)
     # A T5 of which another model has the encoder.
     if config.is_encoder_decoder and part.endswith("encoder"):
         return Stack(

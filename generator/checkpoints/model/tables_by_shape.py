@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from generator.checkpoints.model.code_files import outline
+from generator.checkpoints.model.code_files import NoOutlineError, outline
 from generator.checkpoints.model.resolved import is_known
 from generator.contracts import Claimed, Files, ModelConfig
 from generator.contracts.model_config import SIZES
@@ -78,7 +78,10 @@ def parameters_of(config: ModelConfig) -> Mapping[str, Shape]:
     """The shapes of all stored parameters of the family's model, by name, made without memory;
     empty where its code cannot make one.
     """
-    model = outline(config)
+    try:
+        model = outline(config)
+    except NoOutlineError:
+        return {}
     return (
         {}
         if model is None

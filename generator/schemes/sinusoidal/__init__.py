@@ -90,7 +90,9 @@ def find_last(files: Files, is_claimed: Claimed) -> list[Encoding[Form]]:
     parts = {table.part for table in (*stored_tables(files), *guessed)}
     scaled = _scaled(files)
     runtime = [
-        encoding for stack in stacks(files.config) for encoding in _runtime(stack.config, parts)
+        encoding
+        for stack in stacks(files.config)
+        for encoding in _runtime(stack.config, parts, has_weights=bool(files.tensors))
     ]
     # A scaled sinusoid replaces the plain one.
     scaled_stacks = {encoding.stack for encoding in scaled}
@@ -117,13 +119,17 @@ def _stored(files: Files, tables: Sequence[StoredTable]) -> list[Encoding[Form]]
     ]
 
 
-def _runtime(config: ModelConfig, stored: set[str]) -> list[Encoding[Form]]:
-    """Sinusoids computed at run time; none if a part of the same name has a stored table."""
+def _runtime(config: ModelConfig, stored: set[str], *, has_weights: bool) -> list[Encoding[Form]]:
+    """Sinusoids computed at run time, and those that weights would store; none if a part of the
+    same name has a stored table.
+    """
     declared = config.text("position_embedding_type") == "sinusoidal" or any(
         config.flag(name) is True for name in FLAGS
     )
     spec = runtime_sinusoid(config) or (DEFAULT if declared else None)
-    if spec is None or (stored if spec is DEFAULT else stored & {part.name for part in spec.parts}):
+    if spec is None or (spec.is_stored and has_weights):
+        return []
+    if stored if spec is DEFAULT else stored & {part.name for part in spec.parts}:
         return []
     lengths = {part: _n_positions(config, part.sizes) for part in spec.parts}
     return [_encoding(config, spec, part, length) for part, length in lengths.items() if length]
@@ -241,10 +247,13 @@ def _encoding(
     description = COSINES_FIRST_DESCRIPTION if spec.cosines_first else DESCRIPTIONS[spec.layout]
     counts = f" The first position uses the angles of number {first_row}." if first_row else ""
     scaled = " Its values are divided by the square root of the width." if spec.scaled else ""
-    note = (
-        "No tensor is stored. The model computes it at run time:"
-        f" {description}.{counts}{scaled}{_restart(config, spec)}"
+    origin = (
+        "The table is stored and not trained. It was not read; the family's code fills it with the"
+        " sinusoid:"
+        if spec.is_stored
+        else "No tensor is stored. The model computes it at run time:"
     )
+    note = f"{origin} {description}.{counts}{scaled}{_restart(config, spec)}"
     form = PositionTable(formula, first_row)
     return Encoding(
         part.name,

@@ -31,6 +31,7 @@ class RuntimeSinusoid:
     skipped: number of positions before the first in use
     scaled: whether the values are divided by the square root of the width
     width: the keys of config.json whose product is the width; ``d_model`` if empty
+    is_stored: whether the table is among the weights, where code fills it and does not train it
     half_chunk: the key of config.json for half the number of frames of sound after which positions
         are counted from 0 again, "" for all
     """
@@ -43,6 +44,7 @@ class RuntimeSinusoid:
     scaled: bool = False
     width: tuple[str, ...] = ()
     half_chunk: str = ""
+    is_stored: bool = False
 
 
 ENCODER, DECODER = TablePart("encoder"), TablePart("decoder")
@@ -63,6 +65,16 @@ SOUND = RuntimeSinusoid(
     "tensor2tensor",
     (TablePart("audio encoder", ("max_source_positions",), "audio"),),
     half_chunk="n_window",
+)
+# Whisper (arXiv 2212.04356, section 2.2), and encoders that start from its weights: Voxtral (arXiv
+# 2507.13264), Qwen2-Audio (arXiv 2407.10759), Audio Flamingo 3 (arXiv 2507.08128).
+WHISPER = RuntimeSinusoid(
+    "tensor2tensor", (TablePart("encoder", ("max_source_positions",), "audio"),), is_stored=True
+)
+AUDIO_ENCODER = RuntimeSinusoid(
+    "tensor2tensor",
+    (TablePart("audio encoder", ("max_source_positions",), "audio"),),
+    is_stored=True,
 )
 # Of other families with a setting for a sinusoid.
 DEFAULT = RuntimeSinusoid("interleaved", (ENCODER,))
@@ -98,6 +110,17 @@ FAMILIES = {
         width=("num_mel_bins", "num_stacked_frames"),
     ),
     "canary_decoder": RuntimeSinusoid("halves", (DECODER,), scaled=True),
+    "whisper": WHISPER,
+    **dict.fromkeys(
+        (
+            "audioflamingo3_encoder",
+            "moss_transcribe_diarize_audio",
+            "qwen2_audio_encoder",
+            "voxtral_encoder",
+        ),
+        AUDIO_ENCODER,
+    ),
+    "videoprism_text_model": RuntimeSinusoid("halves", (TablePart("text"),), is_stored=True),
     "tipsv2_text_model": RuntimeSinusoid("tensor2tensor", (ENCODER,)),
 }
 # With use_learned_position_embeddings: false.

@@ -153,7 +153,10 @@ def layers(layer_map: Sequence[Layer], encodings: Sequence[EncodingRecord]) -> l
             "kinds": list(layer.mixers),
             "before": layer.before,
             "after": layer.after,
+            "chosen": layer.chosen,
+            "positions_per_key": layer.positions_per_key,
             "encodings": None if layer.encodings is None else list(layer.encodings),
+            "at_input": list(layer.at_input),
             "rotation": next(
                 (rotations[key] for key in layer.encodings or () if key in rotations), None
             ),

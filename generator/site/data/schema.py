@@ -98,21 +98,32 @@ class Layer(Record):
     kinds: list[Mixer] = Field(
         description=(
             "How it mixes positions. Attention: to all (`full`), to a window (`sliding`) or to the"
-            " same chunk (`chunked`). A state (`recurrent`), a `convolution`, a Fourier transform"
-            " (`fourier`), or `none`."
+            " same chunk (`chunked`), to keys that the query chooses (`sparse`) or that each stand"
+            " for several positions (`compressed`). A state (`recurrent`), a `convolution`, a"
+            " Fourier transform (`fourier`), or `none`."
         )
     )
     before: int | None = Field(
         description=(
-            "Largest distance that it sees before a position, in positions; null without a limit."
+            "Largest distance that it sees before a position, in positions; null without a limit,"
+            " or where no setting gives that of a window."
         )
     )
     after: int | None = Field(description="The same after a position.")
+    chosen: int | None = Field(
+        description="Most keys that a query chooses, where it does; null where not known."
+    )
+    positions_per_key: int | None = Field(
+        description="Positions for which one key stands, where keys are compressed."
+    )
     encodings: list[str] | None = Field(
         description=(
             "The `key` of each encoding that acts in it. Null where no weights were read, so that"
             " they are not known."
         )
+    )
+    at_input: list[str] = Field(
+        description="The `key` of each encoding that enters before the first layer of its stack."
     )
     rotation: RotationOfLayer | None = Field(description="The rotation that acts in it.")
 

@@ -8,12 +8,13 @@ from functools import partial
 from typing import Any
 
 from generator.contracts import Atlas, Json, Mixer, Page, PageKind
+from generator.contracts.layer_map import ATTENTION
 from generator.site.pictures.layer_strips import WORDS, described
 
 UNREAD, UNKNOWN, UNTURNED = "not said by the settings", "unknown without weights", "no rotation"
 # Types of layers with attention to all.
 PLAIN = frozenset({"full attention", "attention", "global"})
-MARKS: Mapping[Mixer, str] = dict(zip(WORDS, "■□□○~≈·", strict=True))
+MARKS: Mapping[Mixer, str] = dict(zip(WORDS, "■□□▤▥○~≈·", strict=True))
 OTHER = "◆"
 
 
@@ -155,7 +156,7 @@ def _position_inside(group: Json, texts: Mapping[str, str], is_at_input: bool) -
     """
     if group["encodings"] is None or (group["kinds"] is None and not group["encodings"]):
         return "" if is_at_input else UNKNOWN
-    attends = not {"full", "sliding", "chunked"}.isdisjoint(group["kinds"] or ())
+    attends = not ATTENTION.isdisjoint(group["kinds"] or ())
     return " and ".join(texts[key] for key in group["encodings"]) or (
         UNTURNED if attends and not is_at_input else ""
     )

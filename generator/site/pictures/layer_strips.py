@@ -8,18 +8,19 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from generator.checkpoints.model.layer_map import BOTH, named_stack
 from generator.contracts import EncodingRecord, Json, Layer, Mixer, Scheme
-from generator.encodings import NoEncoding
 from generator.figures.style import SERIES
-from generator.text import pattern, significant
+from generator.text import enumerated, pattern, plural, significant
 
 ALL = "see all positions"
+NOTHING, UNKNOWN = "none here", "unknown"
 AT_INPUT = "none here; position enters at the input"
 WORDS: Mapping[Mixer, str] = {
     "full": "attention to all positions",
     "sliding": "sliding-window attention",
     "chunked": "chunked attention",
+    "sparse": "attention to chosen positions",
+    "compressed": "attention to compressed positions",
     "recurrent": "recurrent state",
     "convolution": "convolution",
     "fourier": "Fourier transform",
@@ -77,22 +78,8 @@ def layer_strips(
     texts = {
         record.key: described(known[record.scheme].title, record.parameters) for record in records
     }
-    acting = {key for layer in layer_map for key in layer.encodings or ()}
-    before = [
-        record
-        for record in records
-        if record.key not in acting and known[record.scheme].tells_position
-    ]
-    parts = {layer.part for layer in layer_map}
-    added = [record.part for record in before if record.form != NoEncoding.__name__]
-    at_input = {
-        part
-        for part in parts
-        for added_to in added
-        if added_to.startswith(BOTH) or named_stack(added_to, parts) == part
-    }
     return tuple(
-        _strip(part, list(layers), texts, AT_INPUT if part in at_input else "none here")
+        _strip(part, list(layers), texts)
         for part, layers in groupby(layer_map, key=lambda layer: layer.part)
     )
 
@@ -112,18 +99,14 @@ def described(title: str, parameters: Json) -> str:
     return f"{title}: base {significant(parameters['base'], 4)}, {components}{rule}{factor}"
 
 
-def _strip(
-    part: str, layers: Sequence[Layer], texts: Mapping[str, str], nothing: str
-) -> LayerStrip:
+def _strip(part: str, layers: Sequence[Layer], texts: Mapping[str, str]) -> LayerStrip:
     kinds = {
         layer: (layer.type, layer.mixers, layer.before, layer.after, _described(layer, texts))
         for layer in layers
     }
     numbers = {kind: number for number, kind in enumerate(dict.fromkeys(kinds.values()))}
     groups = (
-        _group(
-            number, [layer for layer in layers if numbers[kinds[layer]] == number], texts, nothing
-        )
+        _group(number, [layer for layer in layers if numbers[kinds[layer]] == number], texts)
         for number in range(len(numbers))
     )
     return LayerStrip(
@@ -131,22 +114,19 @@ def _strip(
     )
 
 
-def _group(
-    number: int, layers: Sequence[Layer], texts: Mapping[str, str], nothing: str
-) -> LayerGroup:
+def _group(number: int, layers: Sequence[Layer], texts: Mapping[str, str]) -> LayerGroup:
     first = layers[0]
     acting = _described(first, texts)
+    nothing = AT_INPUT if first.at_input else NOTHING
     encodings = None if acting is None else acting or (nothing,)
     words = " and ".join(WORDS[mixer] for mixer in first.mixers)
-    mixing = (
-        f"{words} ({first.type})"
-        if "compressed" in first.type or "indexed" in first.type or "sparse" in first.type
-        else words
-    )
+    mixing = f"{words} ({_details(first)})" if _details(first) else words
     before, after = (
         "" if first.mixers == ("none",) else _reach(distance)
         for distance in (first.before, first.after)
     )
+    if first.is_of_unknown_width:
+        before, after = UNKNOWN, after if first.after == 0 else UNKNOWN
     return LayerGroup(
         number % len(SERIES) + 1,
         len(layers),
@@ -156,6 +136,15 @@ def _group(
         after,
         encodings,
     )
+
+
+def _details(layer: Layer) -> str:
+    """The kind of a layer that chooses or compresses keys, with how many; "" for any other."""
+    if not {"sparse", "compressed"}.intersection(layer.mixers):
+        return ""
+    each = f" of {layer.positions_per_key:,} positions each" if layer.positions_per_key else ""
+    chosen = f"up to {layer.chosen:,} keys{each}" if layer.chosen else f"keys{each}" * bool(each)
+    return ", ".join(text for text in (layer.type, chosen) if text)
 
 
 def _described(layer: Layer, texts: Mapping[str, str]) -> tuple[str, ...] | None:
@@ -183,9 +172,12 @@ def _finding(layers: Sequence[Layer]) -> str:
     is_mixed = 0 < unencoded < sum(layer.attends for layer in layers)
     if set(counts) == {ALL} and not is_mixed:
         return ""
-    n_layers = f"{len(layers):,} layers"
-    lists = " and ".join(
-        f"{count} {_singular(what) if count == 1 else what}" for what, count in counts.most_common()
+    n_layers = plural(len(layers), "layer")
+    lists = enumerated(
+        [
+            f"{count} {_singular(what) if count == 1 else what}"
+            for what, count in counts.most_common()
+        ]
     )
     rest = (
         f"; {unencoded} {'has' if unencoded == 1 else 'have'} attention without rotation or bias"
@@ -195,12 +187,12 @@ def _finding(layers: Sequence[Layer]) -> str:
     return (
         f"Of {n_layers}, {lists}{rest}."
         if len(counts) > 1
-        else f"All {n_layers} {lists.partition(' ')[2]}{rest}."
+        else f"{'All' if len(layers) > 1 else 'Its'} {n_layers} {lists.partition(' ')[2]}{rest}."
     )
 
 
 def _singular(predicate: str) -> str:
-    verb, _, rest = predicate.partition(" ")
+    verb, _, rest = predicate.replace("their", "its").partition(" ")
     return f"{verb}{'es' if verb == 'mix' else 's'} {rest}"
 
 
@@ -208,12 +200,18 @@ def _does(layer: Layer) -> str:
     """What a layer does, as the predicate of a sentence in the plural."""
     if not layer.attends:
         return WITHOUT_ATTENTION[layer.mixers[0]]
+    if "sparse" in layer.mixers:
+        return f"choose up to {layer.chosen:,} keys" if layer.chosen else "choose their keys"
+    if "compressed" in layer.mixers:
+        return "see all positions in compressed keys"
     limits = {
         "sliding": "see a window of {:,} positions",
         "chunked": "see chunks of {:,} positions",
     }
     mixer = next((mixer for mixer in layer.mixers if mixer in limits), None)
     ahead = 0 if mixer == "chunked" else layer.after or 0
+    if layer.is_of_unknown_width:
+        return "see a window whose width is unknown"
     size = None if layer.before is None else layer.before + 1 + ahead
     seen = ALL if mixer is None or size is None else limits[mixer].format(size)
     return f"{seen} alongside a recurrent state" if "recurrent" in layer.mixers else seen
