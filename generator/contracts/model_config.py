@@ -219,8 +219,8 @@ class ModelConfig:
 
     @property
     def family(self) -> str:
-        """Model type; UNKNOWN where it is absent."""
-        return self.text("model_type") or UNKNOWN
+        """Model type, or the class of diffusers; UNKNOWN where both are absent."""
+        return self.text("model_type") or self.text("_class_name") or UNKNOWN
 
     @property
     def is_encoder_decoder(self) -> bool:

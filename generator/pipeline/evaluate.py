@@ -17,6 +17,7 @@ from generator.checkpoints.model.halves import is_of_class
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.module_tree import layout
 from generator.checkpoints.model.open_questions import open_questions
+from generator.checkpoints.model.stacks import is_read
 from generator.contracts import (
     Analysis,
     Checkpoint,
@@ -52,6 +53,10 @@ if TYPE_CHECKING:
 THUMBNAIL = 96  # positions
 MOST_TABLES = 12  # of vectors that are measured in one checkpoint; each takes seconds.
 MOST_NAMES = 100  # of tensors in one sentence
+UNKNOWN_FAMILY = (
+    "Read from settings of an unknown family ({}): neither transformers nor this atlas has its"
+    " code, which may do otherwise."
+)
 NOT_LOOKED_THROUGH = (
     "What the weights would hold is unknown: transformers makes no model of this config"
 )
@@ -240,11 +245,20 @@ def _with_code(files: Files, measured: list[Encoding[Form]]) -> Found:
     return Found(measured, unmeasured, is_complete=code is not None)
 
 
+def is_guessed(files: Files, encoding: Encoding[Form]) -> bool:
+    """Whether an encoding follows from settings whose meaning no known code shows."""
+    settings = files.config.settings
+    return bool(settings) and encoding.provenance.tensor is None and not is_read(files.config)
+
+
 def _with_notes(files: Files, encoding: Encoding[Form]) -> Encoding[Form]:
     """``encoding`` with what there is to say of how its tensor is stored, and with the file that
     holds the settings where that is no config.json.
     """
     origin, settings_file = encoding.provenance, files.config.source
+    if is_guessed(files, encoding):
+        family = files.config.family
+        encoding = replace(encoding, notes=(*encoding.notes, UNKNOWN_FAMILY.format(family)))
     if origin.tensor is not None:
         encoding = replace(encoding, notes=(*encoding.notes, *files.notes(origin.tensor)))
     if settings_file == CONFIG:
@@ -272,6 +286,7 @@ def _evaluate(task: Task, references: References) -> Outcome:
     titles = names.names([(checkpoint, encoding.record) for encoding in encodings], all_schemes())
     # Pages show a whole run in figures of its own.
     read = partial(_drawn_reading, references) if checkpoint.series is None else _reading
+    guessed = [is_guessed(files, encoding) for encoding in encodings]
     outcome = Outcome(
         checkpoint,
         "ok",
@@ -282,8 +297,8 @@ def _evaluate(task: Task, references: References) -> Outcome:
         ),
         layers=layer_map(files, found.all, is_complete=found.is_complete),
         readings=tuple(
-            read(subject, Label(title, colour))
-            for subject, title in zip(subjects, titles, strict=True)
+            read(subject, Label(title, colour), guess)
+            for subject, title, guess in zip(subjects, titles, guessed, strict=True)
         ),
         unmeasured=tuple(encoding.record for encoding in found.unmeasured),
         unresolved=(*unresolved(files, found), *others),
@@ -322,16 +337,20 @@ def _looked_for(encodings: list[Encoding[Form]]) -> tuple[str, ...]:
     return tuple(telling.values())
 
 
-def _reading(subject: Subject[Form], label: Label) -> Reading:
-    """An encoding with its results, without drawings."""
+def _reading(subject: Subject[Form], label: Label, is_guess: bool) -> Reading:
+    """An encoding with its results, without drawings; those of a guess are no findings."""
     results = {analysis.key: _compute(analysis, subject) for analysis in all_analyses()}
+    if is_guess:
+        results = {key: replace(result, findings=()) for key, result in results.items()}
     return Reading.of(
         replace(subject.encoding, form=subject.encoding.form.settled), label, results, {}, {}
     )
 
 
-def _drawn_reading(references: References, subject: Subject[Form], label: Label) -> Reading:
-    reading = _reading(subject, label)
+def _drawn_reading(
+    references: References, subject: Subject[Form], label: Label, is_guess: bool
+) -> Reading:
+    reading = _reading(subject, label, is_guess)
     drawings, alts = {}, {}
     # A table by formula is its own reference, or nearly so.
     reference = None if _is_by_formula(subject.encoding) else references.of(subject.encoding.form)

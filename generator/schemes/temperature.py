@@ -2,6 +2,7 @@
 in long texts.
 """
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,9 @@ BY_POWER: Mapping[str, tuple[float, float]] = {"beam": (0.1, 2048.0)}
 # log(max((p + 1) / log_scaling_n_floor, 1)), in layers that see all of the text; with the default
 # of that setting.
 BY_LOGARITHM = {"inkling_text": None, "inkling2_text": 128_000}
+# log(p + 1) / log(seq_length) beyond that length, in the first Qwen (arXiv 2309.16609, section
+# 2.4), whose code has a list of so many factors.
+LONGEST_OF_QWEN = 32_768
 # Defaults of floor_scale, and of attn_scale and log_scaling_alpha.
 FLOOR_SCALE, STRENGTH = 8192, 0.1
 
@@ -80,6 +84,9 @@ def _rule(stack: Stack) -> tuple[Temperature, str] | None:
         return _by_beta(config, n_positions)
     if config.family in BY_LOGARITHM:
         return _by_logarithm(stack, n_positions)
+    if config.flag("use_logn_attn") is True and (start := config.count("seq_length") or 0) > 1:
+        form = Temperature(1 / math.log(start), start, 1, "smooth", (), LONGEST_OF_QWEN)
+        return form, "use_logn_attn and seq_length"
     if config.family in BY_POWER:
         unrotated = tuple(
             layer.index

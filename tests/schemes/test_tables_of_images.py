@@ -236,7 +236,7 @@ LATTICES: list[tuple[int, dict[str, Any], Lattice]] = [
     (24, {**VIT, "n_cls_tokens": 8}, Lattice(8, 0, (4, 4), "as config.json says")),
     (22, {**VIT, "num_detection_tokens": 5}, Lattice(1, 5, (4, 4), "as config.json says")),
     (17, {"vision_config": VIT}, Lattice(1, 0, (4, 4), "as config.json says")),
-    (26, VIT, Lattice(1, 0, (5, 5), "assumed square")),
+    (26, VIT, Lattice(1, 0, (5, 5), "assumed square, where config.json gives 4 by 4")),
     (25, {}, Lattice(0, 0, (5, 5), "assumed square")),
     (27, {}, Lattice()),
     (33, {**VIT, "tubelet_size": [2, 8, 8]}, Lattice(1)),

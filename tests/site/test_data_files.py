@@ -118,7 +118,14 @@ def test_atlas_json_has_the_documented_shape() -> None:
         "table.endless": {"value": None, "unit": "", "reason": None},
         "table.none": {"value": None, "unit": "", "reason": "there is no word"},
     }
-    reach = {"kinds": ["sliding"], "before": 7, "after": 0}
+    reach = {
+        "kinds": ["sliding"],
+        "before": 7,
+        "after": 0,
+        "chosen": None,
+        "positions_per_key": None,
+        "at_input": [],
+    }
     place = {"part": "decoder", "index": 0, "type": "sliding attention"}
     layers = [{**place, **reach, "encodings": ["decoder-learned"], "rotation": None}]
     encoding = {

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from generator.checkpoints.model.halves import of_tower
+from generator.checkpoints.model.halves import as_loaded
 from generator.contracts import Json, ModelConfig, TensorInfo
 from generator.numerics.arrays import Floats
 
@@ -21,7 +21,7 @@ class ConfigAlone:
     @property
     def config(self) -> ModelConfig:
         """The settings."""
-        return of_tower(ModelConfig(self.settings, self.where))
+        return as_loaded(ModelConfig(self.settings, self.where))
 
     def tensor(self, name: str) -> Floats:
         """No tensor. errors: KeyError"""

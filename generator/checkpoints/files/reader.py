@@ -1,6 +1,7 @@
 """A checkpoint in any storage: config.json, weights in any file format, and tokenizer files."""
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
@@ -11,13 +12,15 @@ from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.files.json_object import parse_config
 from generator.checkpoints.files.shards import Sharded
 from generator.checkpoints.files.weights import ANY, Choice, Weights, allowed, check_allowed, unread
-from generator.checkpoints.model.halves import of_tower
+from generator.checkpoints.model.halves import as_loaded
 from generator.contracts import Json, ModelConfig, Storage, StoredTensor, TensorInfo
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
-from generator.text import short
+from generator.text import enumerated, short
 
 CONFIG = "config.json"
+MODULES = "modules.json"  # Of sentence-transformers: the folder of each module, the model first.
+MOST_FOLDERS = 9  # That a message names.
 MOST_NAME = 500  # Characters of a tensor's name; longer ones would take minutes to look through.
 AT_ONCE = 8  # Concurrent requests, where the storage is remote.
 
@@ -59,13 +62,24 @@ class FolderFiles:
             if self._weights is not None and not config and CONFIG in self._texts
             else CONFIG
         )
-        self.config = of_tower(ModelConfig(settings, where, within))
+        self.config = as_loaded(ModelConfig(settings, where, within))
 
     def _settings(self, given: bytes) -> Json:
         text = given or self._texts.get(CONFIG) or self.storage.whole(CONFIG)
         if text is None and not self.choice.name:
-            raise RowError(f"{self.where}: no config.json; expected one beside the weights")
+            raise RowError(
+                f"{self.where}: no config.json; expected one beside the weights{self._elsewhere()}"
+            )
         return {} if text is None else parse_config(text, f"{self.where}/{CONFIG}")
+
+    def _elsewhere(self) -> str:
+        """Which subfolders have a config.json, as the end of a sentence, the model of
+        sentence-transformers first; "" without one.
+        """
+        folders = [name.rpartition("/")[0] for name in self.storage.matching(f"*/{CONFIG}")]
+        modules = re.findall(rb'"path"\s*:\s*"([^"]+)"', self.storage.whole(MODULES) or b"")
+        named = [name for name in folders if name.encode() in modules[:1]] or folders
+        return f", as in {enumerated(named[:MOST_FOLDERS])}: name that folder" if named else ""
 
     @cached_property
     def tensors(self) -> Mapping[str, TensorInfo]:

@@ -173,6 +173,7 @@ def outline(config: ModelConfig) -> Any:
             return models.AutoModel.from_config(settings)
     # Models check their configs in many ways, and raise exceptions of any class.
     except Exception as error:  # noqa: BLE001
-        raise NoOutlineError(f"{type(error).__name__}: {short(str(error), MOST_SHOWN)}") from None
+        why = short(" ".join(str(error).split()), MOST_SHOWN)
+        raise NoOutlineError(f"{type(error).__name__}: {why}") from None
     finally:
         logger.setLevel(level)

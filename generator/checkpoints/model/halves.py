@@ -3,7 +3,9 @@ the decoder alone, or the tower of one modality.
 """
 
 import re
+from collections.abc import Mapping
 from functools import cache
+from typing import Any
 
 from generator.checkpoints.model.resolved import resolved
 from generator.contracts import Encoding, ModelConfig, StackKind
@@ -38,31 +40,47 @@ def is_of_class(config: ModelConfig, encoding: Encoding[Form]) -> bool:
     return side is None or encoding.provenance.tensor is not None or encoding.stack == side
 
 
-def of_tower(config: ModelConfig) -> ModelConfig:
-    """The nested config of the tower that the class named in ``config`` consists of, as
-    ``from_pretrained`` of that class takes it; ``config`` itself where it names no such class.
+def as_loaded(config: ModelConfig) -> ModelConfig:
+    """``config`` as ``from_pretrained`` of the class that it names takes it.
+
+    Nested configs have the model types of their classes where they give none, and a class of one
+    tower has that alone.
     """
-    name = _class_name(config).removesuffix(PROJECTED)
-    if not name or not any(key.endswith("_config") for key in config.settings):
-        return config
+    if not any(isinstance(value, Mapping) for value in config.settings.values()):
+        return config  # Saves the import of transformers.
     classes = config_classes()
     if config.family not in classes:
         return config
-    types = _types(name)
     nested = classes[config.family].sub_configs
-    if config.family in types and not (
-        name.endswith(OF_IMAGES) and set(BOTH_TOWERS) <= nested.keys()
-    ):
+    return _of_tower(_typed(config, nested), nested)
+
+
+def _typed(config: ModelConfig, nested: Mapping[str, Any]) -> ModelConfig:
+    typed = {
+        key: {**section.settings, "model_type": model_type}
+        for key, nested_class in nested.items()
+        if (section := config.section(key)) is not None
+        and not section.text("model_type")
+        and (model_type := getattr(nested_class, "model_type", ""))
+    }
+    return config.updated(typed) if typed else config
+
+
+def _of_tower(config: ModelConfig, nested: Mapping[str, Any]) -> ModelConfig:
+    """The nested config of the tower that the named class consists of; else ``config`` itself."""
+    name = _class_name(config).removesuffix(PROJECTED)
+    types = _types(name)
+    is_of_images = name.endswith(OF_IMAGES) and set(BOTH_TOWERS) <= nested.keys()
+    if config.family in types and not is_of_images:
         return config
     tower = TOWER.search(name.replace(OF_IMAGES, "VisionModel"))
     named = f"{tower[1].lower()}_config" if tower else ""
-    for key, nested_class in nested.items():
+    for key in nested:
         section = config.section(key)
         if section is None:
             continue
-        model_type = section.text("model_type") or getattr(nested_class, "model_type", "")
-        if key == named or model_type in types:
-            return section.updated({"model_type": model_type})
+        if key == named or section.family in types:
+            return section
     return config
 
 

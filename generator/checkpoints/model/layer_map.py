@@ -7,10 +7,8 @@ from itertools import groupby
 
 from generator.checkpoints.model.default_layers import is_read
 from generator.checkpoints.model.families import NOT_MAPPED
-from generator.checkpoints.model.family_formats import FORMATS
 from generator.checkpoints.model.layers import FULL, layers
-from generator.checkpoints.model.resolved import is_known
-from generator.checkpoints.model.stacks import Stack, stacks
+from generator.checkpoints.model.stacks import Stack, has_code, stacks
 from generator.contracts import Encoding, Files, Layer, Modality, ModelConfig
 from generator.encodings import Form, NoEncoding
 
@@ -107,7 +105,7 @@ def _is_mapped(stack: Stack) -> bool:
     """
     config = stack.config
     is_sayable = NOT_MAPPED.isdisjoint((*stack.within, config.family))
-    if not is_sayable or not (is_known(config.family) or config.family in FORMATS):
+    if not is_sayable or not has_code(config.family):
         return False
     if stack.modality == "image":
         return not stack.within and all(

@@ -1,7 +1,7 @@
 """The grid of patches of an image model, and the rows of its position table that are patches."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from math import isqrt
 
@@ -51,16 +51,23 @@ def lattice_of(name: str, n_rows: int, config: ModelConfig) -> Lattice:
     return next(fits, None) or (
         _clips(n_rows, grids)
         if any("tubelet_size" in section for section in config.nested())
-        else _square(n_rows)
+        else _square(n_rows, set(grids))
     )
 
 
-def _square(n_rows: int) -> Lattice:
-    """A square of all rows, or of all but [CLS]; no number of rows from four on fits both."""
+def _square(n_rows: int, configured: Set[Grid]) -> Lattice:
+    """A square of all rows, or of all but [CLS]; no number of rows from four on fits both.
+
+    configured: grids that do not fit, the only one of which is named
+    """
     for before in (0, 1):
         side = isqrt(max(n_rows - before, 0))
         if side > 1 and side * side == n_rows - before:
-            return Lattice(before, 0, (side, side), "assumed square")
+            other = [
+                f", where config.json gives {rows} by {columns}" for rows, columns in configured
+            ]
+            named = other[0] if len(other) == 1 else ""
+            return Lattice(before, 0, (side, side), f"assumed square{named}")
     return Lattice()
 
 

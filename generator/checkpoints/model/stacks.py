@@ -5,6 +5,7 @@ decoder.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from generator.checkpoints.model.diffusion_transformers import CROPPED, ROTATED
 from generator.checkpoints.model.families import (
     CAUSAL_ENCODERS,
     ENCODERS,
@@ -13,6 +14,7 @@ from generator.checkpoints.model.families import (
     OTHER_SENSES,
     PREFIX_ALONE,
 )
+from generator.checkpoints.model.family_formats import FORMATS
 from generator.checkpoints.model.halves import side_alone
 from generator.checkpoints.model.resolved import Resolved, is_known, resolved
 from generator.contracts import Json, Modality, ModelConfig, StackKind
@@ -78,6 +80,20 @@ def stacks(config: ModelConfig) -> list[Stack]:
         level = [inner for outer in level for inner in _nested(outer)]
         stack_list += level
     return stack_list
+
+
+def is_read(config: ModelConfig) -> bool:
+    """Whether transformers or this atlas knows the family of any stack, and with it what its
+    settings mean.
+    """
+    return config.family in ROTATED.keys() | CROPPED.keys() or any(
+        has_code(stack.config.family) for stack in stacks(config)
+    )
+
+
+def has_code(family: str) -> bool:
+    """Whether transformers has the code of ``family``, or this atlas its settings."""
+    return family in FORMATS or is_known(family)
 
 
 def _nested(outer: Stack) -> list[Stack]:

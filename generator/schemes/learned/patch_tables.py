@@ -20,12 +20,17 @@ SUM = (
     "Each patch gets the sum of two vectors from separate tables, one for its row and one for its"
     " column."
 )
+HALVES = (
+    "The vector of a patch has two halves from separate tables, one for its column and one for its"
+    " row."
+)
 AXIS = re.compile(r"(^|\.)(row|column)_embedder\.weight$")  # Pix2Struct, Kosmos 2.5
+HALF = re.compile(r"(^|\.)image_pos\w*\.(row|column)_embeddings\.weight$")  # Florence-2
 BOTH_AXES = re.compile(r"(^|\.)position_embedding_table$")  # Gemma 4
 SIDES = ("columns", "rows")  # In the order of the tensor (Gemma 4).
 WINDOW = re.compile(r"(^|\.)pos_embed_window$")  # SAM 2
 GATED = re.compile(r"(^|\.)gated_positional_embedding\.embedding$")  # Mllama
-KINDS = (AXIS, BOTH_AXES, WINDOW, GATED)
+KINDS = (AXIS, HALF, BOTH_AXES, WINDOW, GATED)
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,8 @@ def patch_tables(files: Files) -> Iterator[PatchTable]:
             continue
         if (axis := AXIS.search(name)) and len(shape) == 2:
             yield _side(name, f"{axis[2]}s", frozen(files.tensor(name)))
+        elif (half := HALF.search(name)) and len(shape) == 2:
+            yield _side(name, f"{half[2]}s", frozen(files.tensor(name)), HALVES)
         elif BOTH_AXES.search(name) and len(shape) == 3 and shape[0] == 2 and shape[1] != 2:
             stored = files.tensor(name)
             yield from (
@@ -67,9 +74,9 @@ def as_encoding(files: Files, table: PatchTable, scheme: str) -> Encoding[Form]:
     )
 
 
-def _side(name: str, side: str, vectors: Floats) -> PatchTable:
+def _side(name: str, side: str, vectors: Floats, how: str = SUM) -> PatchTable:
     return PatchTable(
-        name, f"vision {side}", PositionTable(vectors), (SUM, f"This table is for the {side}.")
+        name, f"vision {side}", PositionTable(vectors), (how, f"This table is for the {side}.")
     )
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from generator.checkpoints.model.diffusion_transformers import ROTATED
 from generator.checkpoints.model.families import attends_without_encoding
-from generator.checkpoints.model.family_formats import FORMATS
-from generator.checkpoints.model.resolved import defaults, is_known
-from generator.checkpoints.model.stacks import Stack, stacks
+from generator.checkpoints.model.resolved import defaults
+from generator.checkpoints.model.stacks import Stack, has_code, stacks
 from generator.contracts import (
     Encoding,
     Files,
@@ -28,6 +28,7 @@ from generator.encodings import BASE, Form, Rotation
 from generator.errors import RowError
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import DIVERGING, SERIES
+from generator.schemes.rotary.diffusion import along_axes
 from generator.schemes.rotary.families import (
     ALWAYS,
     CODE_NOTES,
@@ -35,6 +36,8 @@ from generator.schemes.rotary.families import (
     OF_IMAGES,
     ONLY_WITH,
     ROTARY_DIM,
+    ROTATED_PARTS,
+    SECTIONS_OF_CODE,
 )
 from generator.schemes.rotary.layers import LOCAL_BASES, RotatedLayers, rope_of, rotated_layers
 from generator.schemes.rotary.stored import Stored, alone, compared, stored_rotation
@@ -53,6 +56,7 @@ SHARES = ("partial_rotary_factor", "rotary_pct", "rotary_emb_fraction")
 ALIASES = {"mrope": "default", "su": "longrope"}  # Names in older configs.
 ROPE_DIM_KEY = "qk_rope_head_dim"  # Size of a part of each head for rotation alone (DeepSeek).
 MOST_COMPONENTS = 2**16
+SEPARATE_PART = " They are a separate part, whose key all heads share."
 NOT_STORED = "No tensor is stored"
 FACTOR_TENSORS = ("rope_freqs.weight", "rope_factors_short.weight")  # in files of llama.cpp
 WITHOUT_ATTENTION: Mapping[Mixer, tuple[str, str]] = {
@@ -81,6 +85,8 @@ def find(files: Files) -> list[Encoding[Form]]:
     """
     if not files.config.settings:
         return [*alone(files, SCHEME.key)]
+    if files.config.family in ROTATED:
+        return [*along_axes(files.config, SCHEME.key)]
     # Nested configs override the outer one.
     rotating = {stack.part: stack for stack in stacks(files.config) if _rotates(stack.config)}
     stored = stored_rotation(files) if rotating else None
@@ -100,6 +106,8 @@ def _rotates(config: ModelConfig) -> bool:
         or word in ("sinusoidal", "nope")
         or _is_of_images(config)
     ):
+        return False
+    if 0 in [config.rope.value(SHARES[0]), *(config.value(name) for name in SHARES)]:
         return False
     if config.family in ONLY_WITH:
         name, value = ONLY_WITH[config.family]
@@ -142,7 +150,7 @@ def _encoding(
     )
     notes = (
         f"{_held(form, stored, factors)}; {_turned_note(config, rotary_dim, head_dim)}",
-        *_split_note(rope),
+        *_split_note(config.family, rope, rotary_dim // 2),
         *_longer_note(config, form),
         *_layers_notes(rotated),
         *((CODE_NOTES[config.family],) if config.family in CODE_NOTES else ()),
@@ -150,11 +158,7 @@ def _encoding(
     parts = {layer.part for layer in rotated.layers}
     part = f"{parts.pop() if len(parts) == 1 else stack.part} {rotated.name}".strip()
     origin = Provenance("config.json", shape=(rotary_dim // 2,))
-    indices = (
-        tuple(layer.index for layer in rotated.layers)
-        if is_known(config.family) or config.family in FORMATS
-        else ()
-    )
+    indices = tuple(layer.index for layer in rotated.layers) if has_code(config.family) else ()
     return Encoding(
         part, SCHEME.key, form, origin, notes, stack.modality, stack.kind, indices or None
     )
@@ -207,8 +211,9 @@ def _rotary_dim(rotated: RotatedLayers, head_dim: int) -> int:
     family_dim = ROTARY_DIM[config.family](config) if config.family in ROTARY_DIM else None
     if config.value("rotary_dim", family_dim) is not None:
         return config.whole("rotary_dim", family_dim)
-    share = rope.first("partial_rotary_factor", default=config.first(*SHARES, default=1.0))
-    return int(head_dim * positive(share, f"{config.where}: partial_rotary_factor"))
+    share = rope.first(SHARES[0], default=config.first(*SHARES, default=1.0))
+    name = next((name for name in SHARES if share in (rope.value(name), config.value(name))), "")
+    return int(head_dim * positive(share, f"{config.where}: {name or SHARES[0]}"))
 
 
 def _within(rotary_dim: int, head_dim: int, where: str) -> int:
@@ -239,21 +244,27 @@ def _turned_note(config: ModelConfig, rotary_dim: int, head_dim: int) -> str:
         else f"all {head_dim} components"
     )
     has_rope_part = config.value(ROPE_DIM_KEY) is not None and rotary_dim < head_dim
-    shared_part = " They are a separate part, whose key all heads share." if has_rope_part else ""
+    shared_part = ROTATED_PARTS.get(config.family, SEPARATE_PART) if has_rope_part else ""
     return f"{turned} of each query and key head are rotated, as config.json says.{shared_part}"
 
 
-def _split_note(rope: ModelConfig) -> tuple[str, ...]:
+def _split_note(family: str, rope: ModelConfig, n_pairs: int) -> tuple[str, ...]:
     """Note on multimodal rotations (Qwen2-VL, arXiv 2409.12191, section 2.1)."""
-    sections = rope.listed("mrope_section")
+    given = rope.listed("mrope_section")
+    of_code, takes_turns = SECTIONS_OF_CODE.get(family, ((), False))
+    sections = given or (of_code if sum(of_code) == n_pairs else ())
     if len(sections) != 3:
         return ()
     time, height, width = sections
-    order = "interleaved" if rope.flag("mrope_interleaved") is True else "in consecutive blocks"
+    is_interleaved = rope.flag("mrope_interleaved") is True or takes_turns
+    order = "interleaved" if is_interleaved else "in consecutive blocks"
+    source = (
+        "" if given else " config.json does not say so; it is the default of the family's code."
+    )
     return (
         (
             f"{time!r:.9} pairs rotate by time, {height!r:.9} by height and {width!r:.9} by width,"
-            f" {order}. For a text token, all three equal its position."
+            f" {order}. For a text token, all three equal its position.{source}"
         ),
     )
 

@@ -39,6 +39,13 @@ ONLY_WITH: Mapping[str, tuple[str, object]] = {
 # Settings that replace the factor on sine and cosine, for texts within the original context.
 FACTORS: Mapping[str, tuple[str, ...]] = {"phimoe": ("short_mscale",)}
 OF_IMAGES = frozenset({"efficientloftr"})  # Image models without a setting of one.
+# What the rotated components are, where they are no part of their own.
+ROTATED_PARTS = {
+    "deepseek_v4": (
+        " They are a slice of one projection. All heads share its key, which is also the value: so"
+        " values are rotated too, and the output is rotated back."
+    )
+}
 # Notes on code that config.json does not describe.
 CODE_NOTES = {
     "qwen2_5_omni_dit": "Only the first head of each layer is rotated.",
@@ -47,6 +54,35 @@ CODE_NOTES = {
     "mistral_large4_text": (
         "The frequencies are shown before the model multiplies each by a learned number."
     ),
+}
+# Pairs that rotate by time, by height and by width where config.json has no mrope_section
+# (transformers' code of each family), and whether they take turns.
+SECTIONS_OF_CODE: Mapping[str, tuple[tuple[int, int, int], bool]] = {
+    **dict.fromkeys(
+        (
+            "qwen2_vl_text",
+            "qwen2_5_vl_text",
+            "qwen2_5_omni_text",
+            "qwen2_5_omni_talker",
+            "paddleocr_vl_text",
+        ),
+        ((16, 24, 24), False),
+    ),
+    **dict.fromkeys(
+        ("glm4v_text", "glm4v_moe_text", "glm_image_text", "glm_ocr_text"), ((8, 12, 12), False)
+    ),
+    **dict.fromkeys(
+        (
+            "qwen3_vl_text",
+            "qwen3_vl_moe_text",
+            "qwen3_omni_moe_text",
+            "qwen3_omni_moe_talker_text",
+            "cosmos3_edge_text",
+            "cohere_compass_text",
+        ),
+        ((24, 20, 20), True),
+    ),
+    **dict.fromkeys(("qwen3_5_text", "qwen3_5_moe_text", "qwen4_exp_text"), ((11, 11, 10), True)),
 }
 LEAST_OF_CLVP = 32  # Components of a head.
 

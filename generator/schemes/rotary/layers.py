@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from generator.checkpoints.model.layers import FULL, SLIDING, layers
-from generator.checkpoints.model.stacks import Stack
+from generator.checkpoints.model.stacks import Stack, has_code
 from generator.contracts import Layer, ModelConfig
 from generator.contracts.model_config import whole
 from generator.schemes.rotary.families import SECTIONS, UNROTATED_ENCODERS, WINDOW_ONLY
@@ -35,6 +35,8 @@ class RotatedLayers:
         """Positions visible to one side, the query's included, where all of these layers have a
         limit; else None.
         """
+        if not has_code(self.config.family):
+            return None  # What a setting of that name means is unknown.
         reaches = [layer.before for layer in self.layers]
         return (
             None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from generator.checkpoints.model.diffusion_transformers import CROPPED
 from generator.checkpoints.model.patch_grid import section_grids
 from generator.checkpoints.model.position_tables import (
     StoredTable,
@@ -29,7 +30,7 @@ from generator.contracts import (
     Provenance,
     Scheme,
 )
-from generator.encodings import Form, PositionTable, sinusoid, sinusoid_formula
+from generator.encodings import Form, PositionTable, grid_formula, sinusoid, sinusoid_formula
 from generator.errors import RowError
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import DIVERGING, SERIES
@@ -98,7 +99,15 @@ def find_last(files: Files, is_claimed: Claimed) -> list[Encoding[Form]]:
     scaled_stacks = {encoding.stack for encoding in scaled}
     runtime = [encoding for encoding in runtime if encoding.stack not in scaled_stacks]
     of_clips = _of_clips(files.config) if files.config.family in OF_CLIPS else []
-    return [*_stored(files, guessed), *runtime, *scaled, *_of_map(files.config), *of_clips]
+    cropped = [] if files.tensors else _of_crop(files.config)
+    return [
+        *_stored(files, guessed),
+        *runtime,
+        *scaled,
+        *_of_map(files.config),
+        *of_clips,
+        *cropped,
+    ]
 
 
 def _stored(files: Files, tables: Sequence[StoredTable]) -> list[Encoding[Form]]:
@@ -184,6 +193,46 @@ def _of_map(config: ModelConfig) -> list[Encoding[Form]]:
             form,
             Provenance("config.json", shape=form.shape),
             (feature.note,),
+            "image",
+        )
+    ]
+
+
+def _of_crop(config: ModelConfig) -> list[Encoding[Form]]:
+    """The middle of a stored sinusoid, which a picture of the configured size gets (SD3, arXiv
+    2403.03206).
+
+    errors: RowError for an invalid size
+    """
+    setting = CROPPED.get(config.family)
+    if setting is None:
+        return []
+    most = config.whole(setting)
+    side = config.whole("sample_size") // config.whole("patch_size")
+    width = config.whole("num_attention_heads") * config.whole("attention_head_dim")
+    if not 0 < side <= most or side * side * width > MOST_VALUES:
+        raise RowError(
+            f"{config.where}: {side:,} × {side:,} patches of {width:,} values; expected 1 to"
+            f" {setting} ({most:,}) on a side, and at most {MOST_VALUES:,} values"
+        )
+    whole = grid_formula((side, side), width)
+    form = PositionTable(
+        replace(whole, places=(whole.places + (most - side) // 2) * (side / most)),
+        grid=(side, side),
+    )
+    note = (
+        f"A sinusoid of {most:,} × {most:,} patches is stored and not trained. It was not read; it"
+        f" follows from the class ({config.family}): {DESCRIPTIONS['columns first']}, counted in"
+        f" steps of {significant(side / most, 3)}. Its middle is shown, {side:,} × {side:,}"
+        " patches, which a picture of the configured size gets."
+    )
+    return [
+        Encoding(
+            "transformer",
+            SCHEME.key,
+            form,
+            Provenance("config.json", shape=form.shape),
+            (note,),
             "image",
         )
     ]

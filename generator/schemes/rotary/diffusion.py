@@ -1,0 +1,48 @@
+"""Rotations of transformers of diffusers, along several axes."""
+
+from collections.abc import Iterator
+
+from generator.checkpoints.model.diffusion_transformers import ROTATED
+from generator.contracts import Encoding, ModelConfig, Provenance
+from generator.contracts.model_config import positive
+from generator.encodings import Form, Rotation
+from generator.errors import RowError
+from generator.text import enumerated
+
+SHOWN = 64  # Positions along an axis: a side of a picture of 1,024 pixels, 16 to a patch.
+MOST_COMPONENTS = 2**16
+
+
+def along_axes(config: ModelConfig, scheme: str) -> Iterator[Encoding[Form]]:
+    """One rotation for the axes with the same number of components, under ``scheme``.
+
+    errors: RowError for an invalid size or base
+    """
+    axes = ROTATED.get(config.family)
+    if axes is None:
+        return
+    sizes = axes.sizes(config)
+    head_dim = sum(sizes)
+    if not 2 <= head_dim <= MOST_COMPONENTS or any(size % 2 for size in sizes):
+        raise RowError(
+            f"{config.where}: {axes.setting or 'attention_head_dim'} gives axes of {sizes}"
+            f" components; expected even numbers, with a sum of at most {MOST_COMPONENTS:,}"
+        )
+    base = positive(config.first("rope_theta", default=axes.base), f"{config.where}: rope_theta")
+    shares = enumerated([f"{size} by axis {axis}" for axis, size in enumerate(sizes, 1) if size])
+    note = (
+        f"No tensor is stored. Of each head's {head_dim} components, {shares} rotate, as"
+        f" config.json and the code of {config.family} in diffusers say. Positions depend on the"
+        f" size of the picture; {SHOWN} along an axis are shown."
+    )
+    for size in dict.fromkeys(size for size in sizes if size):
+        same = [str(axis) for axis, other in enumerate(sizes, 1) if other == size]
+        name = f"{'axes' if len(same) > 1 else 'axis'} {enumerated(same)}"
+        yield Encoding(
+            f"transformer {name}",
+            scheme,
+            Rotation(base, size, head_dim, SHOWN),
+            Provenance("config.json", shape=(size // 2,)),
+            (note,),
+            "image",
+        )
