@@ -169,13 +169,3 @@ def between(low: float | None, high: float | None) -> str:
     """The range of two values with one decimal, or the one that both are."""
     first, last = rounded(low, 1, 0.0), rounded(high, 1, 0.0)
     return first if first == last else f"{first} to {last}"
-
-
-def on_average(count: int, total: int) -> str:
-    """Over how many of ``total`` heads a value is a mean, in words that follow it; nothing of a
-    single head.
-    """
-    heads = f"{count} of {total} heads" if count < total else f"{total} heads"
-    if count > 1:
-        return f" on average over {heads}"
-    return "" if total == 1 else f" in {heads}"

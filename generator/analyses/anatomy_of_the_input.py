@@ -382,6 +382,7 @@ def alt(results: Results) -> str:
 ANALYSIS = Analysis(
     key="anatomy_of_the_input",
     title="Anatomy of the input",
+    about="values",
     question="What does the first layer receive, and where does position enter?",
     source="The GPT-2 and BERT notebooks; Devlin et al. 2019 (arXiv 1810.04805), figure 2.",
     stage="see",

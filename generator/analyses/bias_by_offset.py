@@ -78,25 +78,23 @@ def compute(subject: Subject[OffsetBias]) -> Result:
             "peaks": peaks,
         },
         findings=(
-            _of_peaks(n_near, n_heads, spread_of_head=float(np.ptp(values, axis=1).max())),
-            *(
-                ()
-                if form.beyond == "linear"
-                else (*_extreme(form, relative, 1.0), *_extreme(form, relative, -1.0))
-            ),
-        ),
+            *_of_peaks(n_near, n_heads, spread_of_head=float(np.ptp(values, axis=1).max())),
+            *_extreme(form, relative, 1.0),
+            *_extreme(form, relative, -1.0),
+        )
+        if form.beyond != "linear"  # What a rule makes true is no finding.
+        else (),
     )
 
 
-def _of_peaks(n_near: int, n_heads: int, spread_of_head: float) -> Finding:
+def _of_peaks(n_near: int, n_heads: int, spread_of_head: float) -> tuple[Finding, ...]:
     if spread_of_head == 0.0:
-        return Finding("Every head has the same bias at all offsets.", ("spread",), 0.9)
-    return Finding(
+        return (Finding("Every head has the same bias at all offsets.", ("spread",), 0.9),)
+    text = (
         f"{counted(n_near, n_heads, 'head', 'favour')} the query's own position or a direct"
-        " neighbour.",
-        ("near_heads",),
-        0.4,
+        " neighbour."
     )
+    return (Finding(text, ("near_heads",), 0.4),)
 
 
 def _extreme(form: OffsetBias, relative: Floats, sign: float) -> tuple[Finding, ...]:

@@ -47,7 +47,7 @@ from generator.numerics.arrays import (
 )
 from generator.numerics.shapes import decay_scaled, far_level, half_distance, scaled_heads
 from generator.numerics.similarity import shape
-from generator.text import between, on_average, ranges, rounded
+from generator.text import between, enumerated, ranges, rounded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,6 +62,7 @@ LOWEST, HIGHEST, MARGIN = -0.6, 1.05, 0.05  # limits of the vertical axis
 MOST_BANDS = 3  # encodings in one figure up to which the range of their windows is drawn
 # Ratios of the highest to the lowest value of several windows, up to which their mean is given.
 STABLE, STABLE_STEPS = 2.0, 1.25
+MOST_HEADS = 8  # listed in a sentence
 BESIDE_HALF = 0.05  # How far from ½ the mean line may be at the half-distance that is marked on it.
 PLACES = {
     "positions": ("at the start", "in the middle", "at the end"),
@@ -73,14 +74,14 @@ PLACES = {
 class Window:
     """Measures of one window, means over the heads that have them; None where no head does.
 
-    half: in positions; falls, invariance: shares; n_falling, n_varying: heads with a half-distance,
-        and heads that are not constant
+    half: in positions; falls, invariance: shares; halves: half of each head that has one;
+        n_varying: heads that are not constant
     """
 
     half: float | None
     falls: float | None
     invariance: float | None
-    n_falling: int
+    halves: tuple[float, ...]
     n_varying: int
 
 
@@ -159,7 +160,7 @@ def _metrics(
         Metric(
             "rising",
             "Heads without a half-distance",
-            float(windows[0].n_varying - windows[0].n_falling),
+            float(windows[0].n_varying - len(windows[0].halves)),
         ),
         Metric("farthest", "Farthest distance compared", float(first.longest - 1), "positions"),
         *(
@@ -198,7 +199,7 @@ def _window(kernel: Kernel) -> Window:
         _mean_or_none(halves),
         _mean_or_none(falls),
         _mean_or_none(invariances),
-        len(halves),
+        tuple(halves),
         len(scaled),
     )
 
@@ -272,10 +273,8 @@ def _unstable(values: list[float | None], limit: float, texts: list[str], unit: 
     defined = [value for value in values if value is not None]
     if len(defined) == len(values) and max(defined) <= limit * min(defined):
         return None
-    return "not stable: " + ", ".join(
-        f"{text} {place}"
-        for text, place in zip(texts, PLACES[unit.partition(" ")[0]], strict=False)
-    )
+    places = zip(texts, PLACES[unit.partition(" ")[0]], strict=False)
+    return "not stable: " + ", ".join(f"{text} {place}" for text, place in places)
 
 
 def _over_windows(
@@ -380,10 +379,9 @@ def _findings(
             ),
             *left_out,
         )
-    mean = on_average(windows[0].n_falling, windows[0].n_varying)
     fades = (
         f"Over {line}, {quantity} falls halfway to its far level within"
-        f" {rounded(half.value, 1, 0.0)} {line.split()[1]}{mean}"
+        f" {_within(half.value, windows[0], line.split()[1])}"
     )
     if len(windows) > 1:
         fades = (
@@ -397,17 +395,23 @@ def _findings(
             if falls.value == 100.0
             else f"{rounded(falls.value, 0, 100.0, 0.0)} % of steps fall"
         )
-        fades, rests_on = (
-            f"{fades}. Within distance {min(STEPS, profile.size - 1)}, {steps}",
-            (
-                *rests_on,
-                "monotonicity",
-            ),
-        )
+        fades = f"{fades}. Within distance {min(STEPS, profile.size - 1)}, {steps}"
+        rests_on = (*rests_on, "monotonicity")
     # A mean of half-distances need not be where the mean line crosses ½.
     height = float(np.interp(half.value, np.arange(profile.size), profile))
     spots = (Spot("profiles", half.value, height),) if abs(height - 0.5) <= BESIDE_HALF else ()
     return (Finding(f"{fades}.", rests_on, 0.3, spots=spots), *left_out)
+
+
+def _within(mean: float, window: Window, unit: str) -> str:
+    """In how many positions heads fall halfway: one or equal ones, each, or of many the range."""
+    halves, total = window.halves, window.n_varying
+    of_heads = [rounded(half, 1, 0.0) for half in halves]
+    each = enumerated(of_heads) if len(halves) <= MOST_HEADS else between(min(halves), max(halves))
+    if len(set(of_heads)) == 1:
+        each = rounded(mean, 1, 0.0)
+    of = "" if len(halves) == total else f"{len(halves)} of "
+    return f"{each} {unit}{f' in {of}{total} heads' if total > 1 else ''}"
 
 
 def draw_profiles(results: Results) -> "Figure":

@@ -41,6 +41,8 @@ PROTOCOL = Recomputed(
 )
 FEW, MANY = 512, 8192  # pairs; the first as in Wang and Chen 2020
 MANY_DRAWS = 3
+SHUFFLES = 8  # random orders of the same vectors
+BEYOND = 3.0  # Standard errors by which the mean error must lie below that of shuffled positions.
 CHANCE = 50.0  # per cent
 ORDERED, UNORDERED = 10.0, 30.0  # per cent of misordered pairs, in the protocol of the paper
 
@@ -59,7 +61,9 @@ def compute(subject: Subject[PositionTable]) -> Result:
     rows = probed_rows(form.vectors, form.grid)
     n_all_pairs = len(rows) ** 2
     classifiers = PairClassifier.of(rows, min(FEW, n_all_pairs), MANY)
-    few, pairs, misordered = _errors(next(classifiers), min(FEW, n_all_pairs), DRAWS)
+    classifier, n_few = next(classifiers), min(FEW, n_all_pairs)
+    few, pairs, misordered = _errors(classifier, n_few, DRAWS)
+    shuffled = np.array([_of_shuffled(classifier, n_few, seed) for seed in range(SHUFFLES)])
     many = np.zeros(0)
     if n_all_pairs >= MANY:
         many, pairs, misordered = _errors(next(classifiers), MANY, MANY_DRAWS)
@@ -72,6 +76,13 @@ def compute(subject: Subject[PositionTable]) -> Result:
         metrics=(
             Metric("error", f"Order errors ({FEW} pairs)", error, "%"),
             Metric("spread", f"Standard deviation over {DRAWS} random samples", spread, "%"),
+            Metric("shuffled", "Order errors with positions shuffled", float(shuffled.mean()), "%"),
+            Metric(
+                "spread_shuffled",
+                f"Standard deviation over {SHUFFLES} orders",
+                float(shuffled.std(ddof=1)),
+                "%",
+            ),
             _of_many("error_many", f"Order errors ({MANY:,} pairs)", error_many, n_all_pairs),
             _of_many(
                 "spread_many",
@@ -82,7 +93,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
             Metric("probed", "Positions probed", float(len(rows)), "positions"),
         ),
         arrays={"few": few, "many": many, "distances": edges, "by_distance": by_distance},
-        findings=(_finding(error, spread, error_many),),
+        findings=_finding(few, shuffled, error_many),
     )
 
 
@@ -106,6 +117,17 @@ def _errors(
         all_pairs.append(pairs)
         all_misordered.append(misordered_pairs)
     return np.array(errors), np.concatenate(all_pairs), np.concatenate(all_misordered)
+
+
+def _of_shuffled(classifier: PairClassifier, n_pairs: int, seed: int) -> float:
+    """Mean error over the folds, per cent, of one sample of pairs of the same vectors at shuffled
+    positions: what the probe learns of single vectors, since pairs are held out and vectors not.
+    """
+    n_positions = len(classifier.features)
+    order = np.random.default_rng(seed).permutation(n_positions)
+    pairs = sample_pairs(n_positions, n_pairs, seed)
+    errors = order_errors(classifier, pairs, order)
+    return 100.0 * float(np.mean([misordered.mean() for _, misordered in errors]))
 
 
 def _by_distance(pairs: Array, misordered: Array, n_positions: int) -> tuple[Array, Floats]:
@@ -134,33 +156,33 @@ def _of_many(key: str, title: str, value: float | None, n_all_pairs: int) -> Met
     )
 
 
-def _finding(error: float, spread: float, many: float | None) -> Finding:
-    rests_on = ("error", "spread", "error_many") if many is not None else ("error", "spread")
-    spots = (Spot("draws", error, 0.0),)
-    errors = (
-        f"{uncertain(error, spread, 1)} % errors on held-out pairs (chance {rounded(CHANCE, 0)} %)"
-    )
+def _finding(few: Floats, shuffled: Floats, many: float | None) -> tuple[Finding, ...]:
+    """A finding where the probe does better than with the same vectors in random orders.
+
+    few (n_samples,), shuffled (n_orders,): errors, per cent; many: mean error with many pairs
+    """
+    error, spread = float(few.mean()), float(few.std(ddof=1))
+    usual, around = float(shuffled.mean()), float(shuffled.std(ddof=1))
+    scatter = max(spread, around) * np.sqrt(1.0 / few.size + 1.0 / shuffled.size)
+    if error > usual - BEYOND * scatter:
+        return ()
+    how = "usually tells"
+    if not ORDERED < error < UNORDERED:
+        how = "tells" if error <= ORDERED else "weakly tells"
     more = "" if many is None else f", {rounded(many, 1, 0.0)} % with {MANY:,} pairs"
-    if error <= ORDERED:
-        return Finding(
-            f"A linear probe tells which of two positions comes first: {errors}{more}.",
-            rests_on,
-            0.45,
-            spots=spots,
-        )
-    if error >= UNORDERED:
-        return Finding(
-            "A linear probe is weak at telling which of two positions comes first:"
-            f" {errors}{more}.",
-            rests_on,
-            0.5,
-            spots=spots,
-        )
-    return Finding(
-        f"A linear probe usually tells which of two positions comes first: {errors}{more}.",
-        rests_on,
-        0.25,
-        spots=spots,
+    text = (
+        f"A linear probe {how} which of two positions comes first: {uncertain(error, spread, 1)} %"
+        f" errors on held-out pairs{more}. With the same vectors in random order it makes"
+        f" {uncertain(usual, around, 1)} %."
+    )
+    rests_on = ("error", "spread", "shuffled", "spread_shuffled")
+    return (
+        Finding(
+            text,
+            rests_on if many is None else (*rests_on, "error_many"),
+            0.45 if error <= ORDERED else 0.25,
+            spots=(Spot("draws", error, 0.0),),
+        ),
     )
 
 

@@ -183,13 +183,7 @@ def _findings(top: float, bottom: float, chance: float) -> tuple[Finding, ...]:
                 spots=(spot,),
             )
         )
-    if findings:
-        return tuple(findings)
-    text = (
-        "Positions prefer neither the most nor the least used tenth of word directions: energy"
-        f" {most} and {least} ({rounded(100.0 * chance, 0)} % by chance)."
-    )
-    return (Finding(text, ("top", "bottom", "chance"), 0.2),)
+    return tuple(findings)
 
 
 def draw(results: Results) -> "Figure":
@@ -293,6 +287,7 @@ def alt_angles(results: Results) -> str:
 ANALYSIS = Analysis(
     key="positions_and_words",
     title="Positions and words",
+    about="values",
     question="Do positions and words share directions?",
     source=(
         "Björck and Golub 1973 (Mathematics of Computation 27) for the principal angles; the"

@@ -105,7 +105,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     else:
         placed, shares_within = placed_by_components(form.vectors[used])
     placed = oriented(placed)
-    path = around(placed[:, 0], placed[:, 1]) if form.grid is None else None
+    path = around(placed[:, 0], placed[:, 1], used) if form.grid is None else None
     onwards = abs(rank_correlation(placed[:, 2])) if form.grid is None else None
     coordinates = np.full((form.extent, LEADING), np.nan)
     coordinates[used] = placed
@@ -189,13 +189,17 @@ def oriented(coordinates: Floats) -> Floats:
     return np.asarray(coordinates * np.where(signs == 0.0, 1.0, signs))
 
 
-def around(across: Floats, up: Floats) -> Path:
-    """Winding of a path around the origin.
+def around(across: Floats, up: Floats, positions: Array) -> Path:
+    """Winding of a path around the origin, within runs of neighbours: over a gap, whole turns could
+    not be told from none.
 
-    across, up: (n_positions,), coordinates of the path
+    across, up: (n_used,), coordinates of the path; positions: (n_used,), int, ascending
     """
     points = across + 1j * up
     steps = np.angle(points[1:] * np.conj(points[:-1]))  # (n − 1,), radians
+    steps = steps[np.diff(positions) == 1]
+    if not steps.size:
+        return Path(0.0, 0.0, 0.0, None)
     distance, total = np.abs(points), float(steps.sum())
     rates = np.array(
         [part.mean() for part in np.array_split(steps, min(PARTS, steps.size))]

@@ -27,7 +27,7 @@ from generator.figures.lines import DOTTED, legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Array, Floats, column_means, finite, frozen, largest
-from generator.text import rounded, significant
+from generator.text import plural, rounded, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -82,15 +82,23 @@ def compute(subject: Subject[PositionTable]) -> Result:
     """
     form = subject.encoding.form
     finite(form.vectors, "the table")
-    values = form.singular_values
-    try:
-        centred = form.components.values
-    except NotApplicableError:
-        centred = frozen([])
-    mean = column_means(form.vectors, largest(form.vectors))
-    in_mean = float(len(form.vectors) * np.sum(mean**2) / np.sum(values**2))
+    values, centred, in_mean = _decomposed(form)
+    n_outliers = form.outliers.size
+    _, within, mean_within = _decomposed(form.kept) if n_outliers else (values, centred, in_mean)
     return Result(
         metrics=(
+            Metric(
+                "within_for_90",
+                "Components that hold 90 % of the energy, mean-centred, without outliers",
+                float(components_for(within, 0.9)) if within.size else None,
+                reason=None if within.size else FLAT_REASON,
+            ),
+            Metric(
+                "within_in_mean",
+                "Energy in the mean vector, without outliers",
+                100.0 * mean_within,
+                "%",
+            ),
             *_measures("centred_", ", mean-centred", centred),
             Metric("in_mean", "Energy in the mean vector", 100.0 * in_mean, "%"),
             *_measures("", "", values),
@@ -100,8 +108,28 @@ def compute(subject: Subject[PositionTable]) -> Result:
             "energy": cumulative(values),
             "energy_centred": cumulative(centred) if centred.size else centred,
         },
-        findings=(*_of_rank(centred), *_of_mean(in_mean)),
+        findings=(*_of_rank(within, n_outliers), *_of_mean(mean_within, n_outliers)),
     )
+
+
+def _decomposed(form: PositionTable) -> tuple[Floats, Floats, float]:
+    """Singular values of the table, those of the centred table, (n_components,) each, empty where
+    it is constant, and the share of the energy in the mean vector.
+
+    errors: NotApplicableError for a table of zeros, or one too large
+    """
+    values = form.singular_values
+    try:
+        centred = form.components.values
+    except NotApplicableError:
+        centred = frozen([])
+    mean = column_means(form.vectors, largest(form.vectors))
+    return values, centred, float(len(form.vectors) * np.sum(mean**2) / np.sum(values**2))
+
+
+def without(n_outliers: int) -> str:
+    """What a measure leaves out, as the end of a clause; "" where that is nothing."""
+    return f", without {plural(n_outliers, 'outlier')}" if n_outliers else ""
 
 
 def _measures(prefix: str, suffix: str, values: Floats) -> tuple[Metric, ...]:
@@ -126,7 +154,7 @@ def _measures(prefix: str, suffix: str, values: Floats) -> tuple[Metric, ...]:
     )
 
 
-def _of_rank(centred: Floats) -> tuple[Finding, ...]:
+def _of_rank(centred: Floats, n_outliers: int) -> tuple[Finding, ...]:
     if centred.size < NARROWEST:
         return ()
     needed, n_possible = components_for(centred, 0.9), centred.size
@@ -134,24 +162,25 @@ def _of_rank(centred: Floats) -> tuple[Finding, ...]:
         return ()
     hold = (
         f"After centring, {needed} of {n_possible} components {'holds' if needed == 1 else 'hold'}"
-        " 90 % of the variance"
+        f" 90 % of the variance{without(n_outliers)}"
     )
     spread = ": the vectors spread over most directions" if needed >= MANY * n_possible else ""
     weight = 0.5 if spread else 0.2
     if needed <= FEW * n_possible:
         weight = 0.85
-    spot = Spot("energy", needed, 100.0 * float(cumulative(centred)[needed - 1]))
-    return (Finding(f"{hold}{spread}.", ("centred_for_90", "most"), weight, spots=(spot,)),)
+    at = Spot("energy", needed, 100.0 * float(cumulative(centred)[needed - 1]))
+    spots = () if n_outliers else (at,)  # The figure shows the whole table.
+    return (Finding(f"{hold}{spread}.", ("within_for_90", "most"), weight, spots=spots),)
 
 
-def _of_mean(in_mean: float) -> tuple[Finding, ...]:
+def _of_mean(in_mean: float, n_outliers: int) -> tuple[Finding, ...]:
     if in_mean <= 0.5:
         return ()
     return (
         Finding(
             f"{rounded(100.0 * in_mean, 0, 100.0)} % of the energy is a constant vector shared by"
-            " all positions.",
-            ("in_mean",),
+            f" all positions{without(n_outliers)}.",
+            ("within_in_mean",),
             0.5,
         ),
     )
@@ -225,6 +254,8 @@ def energy_by_components(result: Result) -> tuple[Array, Array]:
 ANALYSIS = Analysis(
     key="rank",
     title="Rank",
+    feels_steps=True,
+    about="values",
     question="Over how many directions do the vectors spread?",
     source=(
         "Rudelson and Vershynin 2007 (arXiv math/0503442) for the stable rank; Roy and Vetterli"
@@ -233,8 +264,8 @@ ANALYSIS = Analysis(
     stage="measure",
     order=62,
     headlines=(
-        Headline("in_mean", "Energy in the mean"),
-        Headline("centred_for_90", "Components for 90 %"),
+        Headline("within_in_mean", "Energy in the mean"),
+        Headline("within_for_90", "Components for 90 %"),
     ),
     forms=(PositionTable,),
     compute=compute,

@@ -1,5 +1,7 @@
 """Seams: breaks of the table from one position to the next that change it, or divide it."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,13 +28,15 @@ from generator.figures.style import ASIDE, PAPER
 from generator.numerics.arrays import FLAT, Array, Floats, finite, largest, row_norms
 from generator.numerics.breaks import FAR, LEAST, Break, breaks
 from generator.numerics.change_points import (
+    NORMAL,
     WINDOW,
     adjacent_cosines,
     break_depths,
-    norm_steps,
+    norm_change,
     variation,
     window_medians,
 )
+from generator.numerics.structure import dithered, two_sided
 from generator.text import rounded, significant
 
 if TYPE_CHECKING:
@@ -48,8 +52,10 @@ ALIKE = 0.3
 MOST_SPIKES = 3  # with a sentence each
 EVEN, WEIGHT_OF_EVEN = 1e-3, 0.2  # Cosines that differ by no more than this are a level line.
 WEIGHT_OF_DIP = 0.3  # One larger step is no change of the table, and no headline.
+ALARM = 0.01  # Share of random tables in which a change of the norm may be called one.
 STEP = 1.5  # A ratio of norms from here on is worth a sentence.
 VIEW = (-0.5, 1.02)
+DITHERS = 20
 LAST_SEEN = 127  # The last position of BERT's short training sequences.
 N_POSITIONS = 512  # of BERT's table
 LENGTH_128 = {
@@ -78,22 +84,15 @@ def compute(subject: Subject[PositionTable]) -> Result:
     errors: NotApplicableError when positions form a grid, are too few, or are mostly zero, or the
         table is not finite
     """
-    form = subject.encoding.form
-    if form.grid is not None:
-        raise NotApplicableError(
-            "its positions form a grid, where reading order jumps at the end of each row"
-        )
-    vectors = finite(form.vectors, "the table")
-    if len(vectors) < FEWEST:
-        raise NotApplicableError(
-            f"{len(vectors)} positions are too few; seams need at least {FEWEST}"
-        )
+    form = _trained(subject.encoding.form)
+    vectors = form.vectors
     cosines, of_inliers = adjacent_cosines(vectors), adjacent_cosines(form.inliers.vectors)
     depth = break_depths(of_inliers)
     if np.isnan(depth).all():
         raise NotApplicableError("zero vectors leave no run of neighbours with a cosine")
-    steps = norm_steps(row_norms(vectors, largest(vectors)))
+    steps, at, is_sudden = norm_change(row_norms(vectors, largest(vectors)))
     found = breaks(form.inliers.vectors, of_inliers, depth, steps)
+    found = _lasting(form, found, steps)
     seam_breaks = [each for each in found if each.is_seam]
     dips = [each for each in found if not each.is_seam]
     single = spikes(form.outliers, cosines, of_inliers)
@@ -108,7 +107,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
         _level_step(seam_breaks),
         _end("first", "Cosine of the first two positions", float(cosines[0])),
         _end("last", "Cosine of the last two positions", float(cosines[-1])),
-        *_largest_step(steps),
+        *_largest_step(steps, at),
     )
     bounds = {"seams": _bounds(seam_breaks), "dips": _bounds(dips)}
     arrays = {"adjacent": cosines, **bounds, "spikes": single}
@@ -121,8 +120,56 @@ def compute(subject: Subject[PositionTable]) -> Result:
     return Result(
         metrics,
         arrays,
-        (*of_breaks, *_of_ends(metrics, len(vectors)), *_of_even(cosines), *_of_norm(steps)),
+        (
+            *of_breaks,
+            *_of_ends(metrics, len(vectors)),
+            *_of_even(cosines),
+            *_of_norm(steps, at, [each.boundary for each in seam_breaks], is_sudden=is_sudden),
+        ),
     )
+
+
+def _lasting(form: PositionTable, found: list[Break], steps: Floats) -> list[Break]:
+    """The breaks that a table stored in steps shows with noise of up to half a step as well.
+
+    At each of ``DITHERS`` seeds; all of any other table.
+
+    steps: (n_pairs,), log ratios of norms
+    """
+    if form.steps is None or not found:
+        return found
+    for seed in range(DITHERS):
+        noisy = replace(form, given=dithered(form.vectors, form.steps, seed)).inliers.vectors
+        cosines = adjacent_cosines(noisy)
+        again = breaks(noisy, cosines, break_depths(cosines), steps)
+        found = [
+            each
+            for each in found
+            if any(
+                abs(each.deepest - other.deepest) <= 1 and each.is_seam == other.is_seam
+                for other in again
+            )
+        ]
+    return found
+
+
+def _trained(form: PositionTable) -> PositionTable:
+    """The table without a tail that holds nothing, whose start is no seam of training.
+
+    errors: as ``compute``
+    """
+    if form.grid is not None:
+        raise NotApplicableError(
+            "its positions form a grid, where reading order jumps at the end of each row"
+        )
+    vectors = finite(form.vectors, "the table")
+    if (end := form.structure.tail) is not None:
+        form = replace(form, given=vectors[: end.start], known_outliers=None)
+    if len(form.vectors) < FEWEST:
+        raise NotApplicableError(
+            f"{len(form.vectors)} positions are too few; seams need at least {FEWEST}"
+        )
+    return form
 
 
 def spikes(outliers: Array, cosines: Floats, of_inliers: Floats) -> Array:
@@ -179,10 +226,10 @@ def _level_step(found: list[Break]) -> Metric:
     )
 
 
-def _largest_step(steps: Floats) -> tuple[Metric, ...]:
+def _largest_step(steps: Floats, at: int) -> tuple[Metric, ...]:
     """Position and ratio of the largest change of the norm.
 
-    steps: (n_pairs,), log ratios
+    steps: (n_pairs,), log ratios; at: the position before it
     """
     index = int(np.nanargmax(np.abs(steps)))
     reason = None if abs(steps[index]) > FLAT else "the median norm never changes"
@@ -190,7 +237,7 @@ def _largest_step(steps: Floats) -> tuple[Metric, ...]:
         Metric(
             "norm_at",
             "Largest norm step after position",
-            None if reason else float(index),
+            None if reason else float(at),
             "",
             reason,
         ),
@@ -351,10 +398,22 @@ def _of_even(cosines: Floats) -> tuple[Finding, ...]:
     return (Finding(text, ("typical",), WEIGHT_OF_EVEN),)
 
 
-def _of_norm(steps: Floats) -> tuple[Finding, ...]:
+def _of_norm(
+    steps: Floats, at: int, boundaries: Sequence[int], *, is_sudden: bool
+) -> tuple[Finding, ...]:
+    """A finding on the largest change of the norm that is no seam's, where it is beyond what
+    windows of unchanging norms show by chance in a hundredth of tables.
+
+    steps: (n_pairs,), log ratios; at: the position before it, and whether norms change there and
+        not all along; boundaries: of seams
+    """
+    sizes = np.abs(steps[~np.isnan(steps)])
     index = int(np.nanargmax(np.abs(steps)))
     ratio = float(np.exp(steps[index]))
-    if 1.0 / STEP < ratio < STEP:
+    usual = NORMAL * float(np.median(sizes)) * two_sided(ALARM / sizes.size)
+    if 1.0 / STEP < ratio < STEP or abs(steps[index]) < usual or not is_sudden:
+        return ()
+    if any(abs(at - boundary) <= WINDOW for boundary in boundaries):
         return ()
     change = (
         f"grow {significant(ratio, 2)}-fold"
@@ -362,8 +421,7 @@ def _of_norm(steps: Floats) -> tuple[Finding, ...]:
         else f"shrink to {rounded(100.0 * ratio, 0, 0.0, 100.0)} %"
     )
     text = (
-        f"Norms {change} at position {index + 1} (medians of the {WINDOW} positions on either"
-        " side)."
+        f"Norms {change} at position {at + 1} (medians of the {WINDOW} positions on either side)."
     )
     return (Finding(text, ("norm_at", "norm_step"), 0.6),)
 

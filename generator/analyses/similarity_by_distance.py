@@ -213,14 +213,14 @@ def _at_half(distance: float) -> str:
 def _of_invariance(invariance: float | None) -> tuple[Finding, ...]:
     if invariance is not None and invariance >= INVARIANT:
         text = (
-            f"The offset alone explains {rounded(100.0 * invariance, 1, 100.0)} % of the variance"
-            " in cosine: absolute position hardly matters."
+            "How alike two positions look depends on their distance alone. It explains"
+            f" {rounded(100.0 * invariance, 1, 100.0)} % of the variance in cosine."
         )
         return (Finding(text, ("invariance",), 0.6),)
     if invariance is not None and invariance < VARYING:
         text = (
-            f"The offset explains only {rounded(100.0 * invariance, 0, 0.0)} % of the variance in"
-            " cosine: absolute position matters too."
+            "How alike two positions look depends on where they are too. Their distance explains"
+            f" only {rounded(100.0 * invariance, 0, 0.0)} % of the variance in cosine."
         )
         return (Finding(text, ("invariance",), 0.3),)
     return ()
@@ -282,8 +282,9 @@ ANALYSIS = Analysis(
             ),
             how_to_read=(
                 "A steady fall tells distance; a flat stretch tells none, and a rise makes far"
-                " positions look nearer. A narrow band means that only distance counts, a wide one"
-                " that absolute position matters too. The far end rests on few pairs."
+                " positions look nearer. A narrow band means that how alike two look depends on"
+                " their distance alone. A wide one means that it depends on where they are too. The"
+                " far end rests on few pairs."
             ),
             alt=alt,
             draw=draw,

@@ -21,7 +21,7 @@ from generator.errors import NotApplicableError
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Floats, cosine_matrix, directions, finite
-from generator.text import rounded
+from generator.text import plural, rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,11 +40,13 @@ def compute(subject: Subject[PositionTable]) -> Result:
     errors: NotApplicableError when the table is not finite, or has fewer than two columns that are
         not zero
     """
-    vectors = finite(subject.encoding.form.vectors, "the table")
+    finite(subject.encoding.form.vectors, "the table")
+    form = subject.encoding.form.kept
+    vectors, n_outliers = form.vectors, subject.encoding.form.extent - form.extent
     if vectors.shape[1] < 2:
         raise NotApplicableError("there is only one dimension")
     arrays = {"every": np.array(ceil(vectors.shape[1] / MOST_DRAWN))}
-    cosines, total, n_strong, n_pairs = matrix(subject.encoding.form, arrays), 0.0, 0, 0
+    cosines, total, n_strong, n_pairs = _matrix(form, arrays), 0.0, 0, 0
     for sizes in _pairs(vectors, cosines):
         total += float(np.nansum(sizes))
         n_strong += int(np.count_nonzero(sizes > STRONG))
@@ -58,15 +60,19 @@ def compute(subject: Subject[PositionTable]) -> Result:
             Metric("strong", f"Pairs of dimensions with a cosine beyond ±{STRONG}", strong, "%"),
         ),
         arrays=arrays,
-        findings=_findings(strong),
+        findings=_findings(strong, n_outliers),
         derived={"cosines": cosines},
     )
 
 
 def matrix(form: PositionTable, arrays: Arrays) -> Floats:
-    """Cosine similarity of every ``arrays["every"]``-th column with every other: (n_drawn,
-    n_drawn).
+    """Cosine similarity of every ``arrays["every"]``-th column with every other, without outliers:
+    (n_drawn, n_drawn).
     """
+    return _matrix(form.kept, arrays)
+
+
+def _matrix(form: PositionTable, arrays: Arrays) -> Floats:
     return cosine_matrix(form.vectors[:, :: int(arrays["every"])].T)
 
 
@@ -88,13 +94,14 @@ def _pairs(vectors: Floats, cosines: Floats) -> Iterator[Floats]:
             yield np.minimum(np.abs(units @ directions(vectors[:, other : other + BLOCK].T).T), 1.0)
 
 
-def _findings(strong: float) -> tuple[Finding, ...]:
+def _findings(strong: float, n_outliers: int) -> tuple[Finding, ...]:
     if strong < 1.0:
         return ()
+    left_out = f"; {plural(n_outliers, 'outlier')} left out" if n_outliers else ""
     return (
         Finding(
             f"{rounded(strong, 1)} % of all pairs of dimensions are nearly parallel or opposite"
-            f" (cosine beyond ±{STRONG}).",
+            f" (cosine beyond ±{STRONG}{left_out}).",
             ("strong",),
             0.4,
         ),
@@ -123,6 +130,8 @@ def alt(results: Results) -> str:
 ANALYSIS = Analysis(
     key="similarity_of_dimensions",
     title="Similarity of dimensions",
+    feels_steps=True,
+    about="values",
     question="Do dimensions repeat each other?",
     source="The GPT-2 course's cosine matrix between the columns of the table.",
     stage="measure",

@@ -160,6 +160,7 @@ def alt(results: Results) -> str:
 ANALYSIS = Analysis(
     key="single_dimensions",
     title="Single dimensions",
+    feels_steps=True,
     question="How do single dimensions change from position to position?",
     source=(
         "The GPT-2 course, which draws twelve dimensions; choosing those that vary most is ours."

@@ -143,6 +143,7 @@ def alt(results: Results) -> str:
 ANALYSIS = Analysis(
     key="single_positions",
     title="Single positions",
+    about="values",
     question="What does the vector of one position look like?",
     source="The BERT and T5 notebooks, which draw positions 0, 1, 2, 10, 100 … 500.",
     stage="see",

@@ -1,5 +1,6 @@
 """Spectrum of the dimensions over position."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +22,7 @@ from generator.figures.lines import legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
 from generator.figures.style import ASIDE, MUTED
 from generator.numerics.arrays import FLAT, Array, Floats, blocks, finite, largest
-from generator.text import rounded, significant
+from generator.text import plural, rounded, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -111,7 +112,8 @@ def compute(subject: Subject[PositionTable]) -> Result:
         raise NotApplicableError(
             "its positions form a grid, where reading order jumps at the end of each row"
         )
-    vectors = finite(form.vectors, "the table")
+    finite(form.vectors, "the table")
+    vectors = form.bridged
     n_positions = len(vectors)
     if n_positions < FEWEST:
         raise NotApplicableError(
@@ -152,7 +154,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     return Result(
         metrics,
         arrays,
-        _findings(arrays["peaks"], spots, metrics[1], metrics[2], n_positions / slow),
+        _findings(arrays["peaks"], spots, metrics, n_positions / slow, form.outliers.size),
     )
 
 
@@ -177,8 +179,14 @@ def _share(energy: Floats, slow: int) -> float:
 
 
 def _findings(
-    peak_periods: Floats, spots: tuple[Spot, ...], slow: Metric, control: Metric, period: float
+    peak_periods: Floats,
+    spots: tuple[Spot, ...],
+    metrics: Sequence[Metric],
+    period: float,
+    n_outliers: int,
 ) -> tuple[Finding, ...]:
+    slow, control = metrics[1:3]
+    left_out = f"; {plural(n_outliers, 'outlier')} left out" if n_outliers else ""
     findings = []
     if peak_periods.size:
         *first, last = (significant(peak, 3) for peak in peak_periods[:MOST_NAMED])
@@ -187,11 +195,13 @@ def _findings(
         listed = f"periods of {', '.join(first)} and {last}" if first else f"a period of {last}"
         unit = " positions" if "more" not in last else " (in positions)"
         findings.append(
-            Finding(f"The spectrum peaks at {listed}{unit}.", ("peaks",), 0.6, spots=spots)
+            Finding(
+                f"The spectrum peaks at {listed}{unit}{left_out}.", ("peaks",), 0.6, spots=spots
+            )
         )
     shares = (
         f"{rounded(slow.value, 0)} % of their energy has periods of {significant(period, 3)}"
-        f" positions or more ({rounded(control.value, 0)} % with shuffled positions)"
+        f" positions or more ({rounded(control.value, 0)} % with shuffled positions){left_out}"
     )
     rests_on = (slow.key, control.key)
     if slow.value is not None and slow.value >= MOSTLY:

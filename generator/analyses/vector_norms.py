@@ -24,13 +24,17 @@ from generator.figures.lines import Line, legend_below, mark_beyond, with_line_s
 from generator.figures.panels import panels
 from generator.figures.style import MUTED
 from generator.numerics.arrays import FLAT, Array, Floats, finite, largest, row_norms
-from generator.numerics.outliers import outliers
-from generator.text import ranges, rounded, significant
+from generator.numerics.outliers import NORMAL, outliers
+from generator.numerics.structure import two_sided
+from generator.text import plural, ranges, rounded, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TOP = 3.0  # median norms; the upper limit of the figure on every page
+# Share of random tables in which any norm may be called unusual; the median deviation of few norms
+# scatters by about this over their number.
+ALARM, SCATTER = 0.01, 12.0
 ALIKE = 1e-6  # Spread below which norms are equal up to single precision.
 FEW = 0.1  # Share of the dimensions; when so few hold half of the energy, it is worth a sentence.
 
@@ -43,14 +47,17 @@ def compute(subject: Subject[PositionTable]) -> Result:
         (n_outliers,), indices of outliers
     errors: NotApplicableError when the table is not finite, or is zero
     """
-    vectors = finite(subject.encoding.form.vectors, "the table")
+    form = subject.encoding.form
+    vectors = finite(form.vectors, "the table")
     unit = largest(vectors)
     if unit == 0.0:
         raise NotApplicableError("every value of the table is zero")
     norms, columns = row_norms(vectors), row_norms(vectors.T, unit)
     rows_out, columns_out = outliers(norms), outliers(columns)
-    share = np.sort(columns**2)[::-1] / np.sum(columns**2)  # (d_model,), the largest first
-    half = int(np.searchsorted(np.cumsum(share), 0.5)) + 1
+    half, share = _half(columns)
+    half_within, share_within = (
+        _half(row_norms(form.kept.vectors.T, unit)) if form.outliers.size else (half, share)
+    )
     inliers = np.delete(norms, [] if rows_out is None else rows_out)
     return Result(
         metrics=(
@@ -63,6 +70,9 @@ def compute(subject: Subject[PositionTable]) -> Result:
             _count("dimensions_out", "Dimensions with an unusual norm", columns_out),
             Metric("top_share", "Energy in the strongest dimension", 100.0 * float(share[0]), "%"),
             Metric("half", "Dimensions that hold half of the energy", float(half)),
+            Metric(
+                "half_within", "Dimensions that hold half, without outliers", float(half_within)
+            ),
         ),
         arrays={
             "norms": norms,
@@ -70,8 +80,18 @@ def compute(subject: Subject[PositionTable]) -> Result:
             "positions_out": np.array([], dtype=np.int64) if rows_out is None else rows_out,
             "dimensions_out": np.array([], dtype=np.int64) if columns_out is None else columns_out,
         },
-        findings=(*_of_positions(norms, rows_out), *_of_dimensions(half, share)),
+        findings=(
+            *_of_positions(norms, rows_out),
+            *_of_dimensions(half_within, share_within, form.outliers.size),
+        ),
     )
+
+
+def deviations_of(norms: Floats) -> Floats:
+    """Modified z-scores of ``norms`` (n,), by their median absolute deviation: (n,)."""
+    deviations = np.abs(norms - np.median(norms))
+    scale = float(np.median(deviations)) / NORMAL
+    return np.asarray(deviations / max(scale, 1e-12 * float(norms.max())))
 
 
 def spread(norms: Floats) -> float:
@@ -96,7 +116,11 @@ def _of_positions(norms: Floats, out: Array | None) -> tuple[Finding, ...]:
                 0.3,
             ),
         )
-    if out is None or not out.size or not median:
+    if out is None or not median:
+        return ()
+    cutoff = two_sided(ALARM / norms.size) * (1.0 + SCATTER / norms.size)
+    out = out[deviations_of(norms)[out] > cutoff]
+    if not out.size:
         return ()
     farthest = int(out[np.argmax(np.abs(np.log((norms[out] + 1e-9 * median) / median)))])
     times = norms[farthest] / median
@@ -118,19 +142,33 @@ def _of_positions(norms: Floats, out: Array | None) -> tuple[Finding, ...]:
             ("positions_out", "median"),
             weight,
             spots=(Spot("lines", farthest, min(float(times), TOP)),),
+            of_single_rows=True,
         ),
     )
 
 
-def _of_dimensions(half: int, share: Floats) -> tuple[Finding, ...]:
+def _half(columns: Floats) -> tuple[int, Floats]:
+    """How few dimensions hold half of the energy, and the share of each, (d_model,), the largest
+    first.
+
+    columns: (d_model,), norms of the dimensions
+    """
+    energy = columns**2
+    share = np.sort(energy)[::-1] / (energy.sum() or 1.0)
+    return int(np.searchsorted(np.cumsum(share), 0.5)) + 1, share
+
+
+def _of_dimensions(half: int, share: Floats, n_outliers: int) -> tuple[Finding, ...]:
     if share.size < 16 or half > FEW * share.size:
         return ()
+    without = f", without {plural(n_outliers, 'outlier')}" if n_outliers else ""
     text = (
         f"{half} of {share.size} dimensions {'holds' if half == 1 else 'hold'} half of the table's"
-        " energy."
+        f" energy{without}."
     )
-    spot = Spot("energy", 100.0 * half / share.size, 100.0 * float(share[:half].sum()))
-    return (Finding(text, ("half",), 0.7, spots=(spot,)),)
+    at = Spot("energy", 100.0 * half / share.size, 100.0 * float(share[:half].sum()))
+    spots = () if n_outliers else (at,)  # The figure shows the whole table.
+    return (Finding(text, ("half_within",), 0.7, spots=spots),)
 
 
 def draw(results: Results) -> "Figure":
@@ -214,6 +252,7 @@ def relative_norms(result: Result) -> tuple[Array, Array]:
 ANALYSIS = Analysis(
     key="vector_norms",
     title="Vector norms",
+    about="values",
     question="How large is each position's vector, and which are unusual?",
     source=(
         "The rule for unusual norms is the modified z-score of Iglewicz and Hoaglin 1993, How to"

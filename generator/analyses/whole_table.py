@@ -1,5 +1,6 @@
 """The table as a heat map."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,8 @@ from generator.encodings import PositionTable
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Array, Floats, finite, root_mean_square
-from generator.text import rounded, significant
+from generator.numerics.structure import Structure, Tail
+from generator.text import ranges, rounded, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,6 +37,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     errors: NotApplicableError when the table is not finite
     """
     table = finite(subject.encoding.form.vectors, "the table")
+    found = subject.encoding.form.structure
     rms = root_mean_square(table)
     sizes = np.maximum(table.max(axis=1), -table.min(axis=1))  # (n_positions,)
     position = int(sizes.argmax())
@@ -45,9 +48,17 @@ def compute(subject: Subject[PositionTable]) -> Result:
             Metric("rms", "RMS of all values", rms),
             Metric("largest", "Largest absolute value", size),
             Metric("beyond", "Values beyond the colour limits", 100.0 * n_beyond / table.size, "%"),
+            Metric("zeros", "Vectors of zeros before the tail", float(len(found.zeros))),
+            Metric(
+                "copies", "Vectors equal to an earlier one before the tail", float(found.n_copies)
+            ),
+            _of_tail(found.tail),
         ),
         arrays={"rms": np.array(rms), **_given(subject.encoding.form)},
-        findings=_findings(rms, size, position, dimension),
+        findings=(
+            *_findings(rms, size, position, dimension),
+            *(_of_structure(found, len(table)) if rms else ()),
+        ),
         derived={"vectors": table},
     )
 
@@ -87,6 +98,63 @@ def _findings(rms: float, size: float, position: int, dimension: int) -> tuple[F
     return (Finding(text, ("largest", "rms"), 0.7),)
 
 
+def _of_tail(tail: Tail | None) -> Metric:
+    title = "First position of a tail that holds nothing"
+    if tail is None:
+        return Metric("tail", title, None, reason="there is none")
+    return Metric("tail", title, float(tail.start))
+
+
+def _of_structure(structure: Structure, n_positions: int) -> Iterator[Finding]:
+    """What the table lacks, the most telling first."""
+    if structure.kind == "constant":
+        yield Finding(
+            f"All {n_positions:,} vectors are the same: the table tells no position from another.",
+            ("rms",),
+            1.0,
+        )
+        return
+    end = structure.tail
+    place = f"{end.start:,}–{n_positions - 1:,}" if end else ""
+    if end and end.kind == "random":
+        yield Finding(
+            f"Nothing tells positions {place} from random numbers: they look untrained.",
+            ("tail",),
+            1.0,
+        )
+    elif end:
+        what = "all zero" if end.kind == "zero" else "exact copies of one vector"
+        yield Finding(f"Positions {place} are {what}.", ("tail",), 1.0)
+    if structure.kind == "random":
+        look = "they look" if end else "it looks"
+        whole = f"positions 0–{end.start - 1:,}" if end else "this table"
+        yield Finding(
+            f"Nothing tells {whole} from random numbers: {look} untrained.", ("rms",), 1.0
+        )
+    elif structure.kind == "unordered":
+        yield Finding(
+            "Its rows show no order: neighbours are no more alike than the same vectors in random"
+            " orders.",
+            ("rms",),
+            1.0,
+        )
+    if structure.zeros:
+        verb = "is" if len(structure.zeros) == 1 else "are"
+        noun = "vector of position" if len(structure.zeros) == 1 else "vectors of positions"
+        yield Finding(
+            f"The {noun} {ranges(np.array(structure.zeros))} {verb} zero.", ("zeros",), 0.9
+        )
+    if structure.copy is not None:
+        copy, first = structure.copy
+        yield Finding(
+            f"{structure.n_copies:,} of {n_positions:,} vectors exactly"
+            f" {'equals' if structure.n_copies == 1 else 'equal'} an earlier one: that of position"
+            f" {copy:,} that of position {first:,}{', for example' * (structure.n_copies > 1)}.",
+            ("copies",),
+            0.9,
+        )
+
+
 def draw(results: Results) -> "Figure":
     """Heat maps side by side, positions by dimensions, in units of the root mean square of each
     table.
@@ -114,6 +182,7 @@ def alt(results: Results) -> str:
 ANALYSIS = Analysis(
     key="whole_table",
     title="Whole table",
+    about="structure",
     question="What does the whole table look like?",
     source=(
         "Vaswani et al. 2017 (arXiv 1706.03762), section 3.5, for the sinusoid; the figure is that"

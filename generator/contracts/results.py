@@ -54,6 +54,7 @@ class Finding:
         one would expect
     context: a possible explanation from a cited source, not from the data
     spots: what it speaks of, marked in the figures of the result
+    of_single_rows: whether it names odd rows, and so holds in a table without other structure
     """
 
     text: str
@@ -61,6 +62,7 @@ class Finding:
     weight: float = 0.0
     context: str = ""
     spots: tuple[Spot, ...] = ()
+    of_single_rows: bool = False
 
     @property
     def is_remark(self) -> bool:
@@ -214,6 +216,9 @@ class Analysis:
     follows: names in ``Result.arrays`` that data files leave out, since the page on arrays has the
         lines by which they follow from others
     exact: names in ``Result.arrays`` that data files keep in double precision
+    about: what its findings speak of: order, which a table whose rows show none has not; values,
+        which random numbers have not; structure itself, of which it always speaks
+    feels_steps: whether rounding to steps, as by quantisation, takes part in its measures
     """
 
     key: str
@@ -233,3 +238,5 @@ class Analysis:
     derived: Mapping[str, Callable[[Any, Arrays], Array]] = field(default_factory=dict)
     follows: frozenset[str] = frozenset()
     exact: frozenset[str] = frozenset()
+    about: Literal["order", "values", "structure"] = "order"
+    feels_steps: bool = False

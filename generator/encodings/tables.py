@@ -20,6 +20,7 @@ from generator.numerics.arrays import (
 )
 from generator.numerics.gram import principal, squared_singular_values
 from generator.numerics.outliers import outlier_rows
+from generator.numerics.structure import Structure, steps, structure
 
 # A larger table, for whose decomposition several copies would be made, goes by its Gram matrix.
 MOST_VALUES = 2**23
@@ -114,6 +115,22 @@ class PositionTable(Form):
             return self.known_outliers
         return outlier_rows(self.vectors, self.grid[1] if self.grid else len(self.vectors))
 
+    @cached_property
+    def structure(self) -> Structure:
+        """What the table lacks; nothing for one by a formula, or of numbers that are not finite."""
+        if self.formula is not None or not np.all(np.isfinite(self.vectors)):
+            return Structure()
+        return structure(self.vectors, self.outliers)
+
+    @cached_property
+    def steps(self) -> Floats | None:
+        """The step of each row, (n_positions,), where values are stored in steps, as by
+        quantisation; None otherwise.
+        """
+        if self.formula is not None or not np.all(np.isfinite(self.vectors)):
+            return None
+        return steps(self.vectors)
+
     @property
     def settled(self) -> "PositionTable":
         """The table with its outliers."""
@@ -129,6 +146,35 @@ class PositionTable(Form):
         vectors = self.vectors.copy()
         vectors[self.outliers] = np.nan
         return PositionTable(vectors, self.first_row, self.grid)
+
+    @property
+    def kept(self) -> "PositionTable":
+        """The table without the vectors of outliers, in a line; itself without any, or where fewer
+        than two would be left.
+        """
+        if not self.outliers.size or self.extent - self.outliers.size < 2:
+            return self
+        return PositionTable(
+            np.delete(self.vectors, self.outliers, axis=0), known_outliers=self.outliers[:0]
+        )
+
+    @property
+    def bridged(self) -> Floats:
+        """The vectors with those of outliers replaced by a straight line from the nearest other
+        before to the nearest after, or by the nearest at an end: (n_positions, d_model).
+        """
+        kept = np.delete(np.arange(self.extent), self.outliers)
+        if not self.outliers.size or not kept.size:
+            return self.vectors
+        after = np.searchsorted(kept, self.outliers)
+        left, right = kept[np.maximum(after - 1, 0)], kept[np.minimum(after, kept.size - 1)]
+        left, right = np.where(after == 0, right, left), np.where(after == kept.size, left, right)
+        share = (self.outliers - left) / np.maximum(right - left, 1)
+        vectors = self.vectors.copy()
+        vectors[self.outliers] = (1.0 - share)[:, None] * vectors[left] + share[:, None] * vectors[
+            right
+        ]
+        return vectors
 
     @cached_property
     def singular_values(self) -> Floats:

@@ -129,3 +129,42 @@ def norm_steps(norms: Floats) -> Floats:
     both = (medians[WINDOW:] > 0.0) & (medians[:-WINDOW] > 0.0)
     steps[WINDOW - 1 : norms.size - WINDOW] = np.where(both, logs[WINDOW:] - logs[:-WINDOW], 0.0)
     return steps
+
+
+def norm_change(norms: Floats) -> tuple[Floats, int, bool]:
+    """Changes of the norm (n_pairs,) as log ratios, the position before the largest, and whether it
+    lies there and not all along.
+
+    norms: (n_positions,)
+    """
+    steps = norm_steps(norms)
+    index = int(np.nanargmax(np.abs(steps)))
+    at = _place_of_step(norms, index)
+    return steps, at, _is_sudden(norms, at, float(steps[index]))
+
+
+def _place_of_step(norms: Floats, around: int) -> int:
+    """The last position before a change of the norm: the one within ``WINDOW`` of ``around`` where
+    two levels, one before and one after, leave the least squares of the norms unexplained.
+
+    norms: (n_positions,); around: where medians of windows differ most
+    """
+    first, last = max(around - 2 * WINDOW, 0), min(around + 2 * WINDOW + 2, norms.size)
+    window = norms[first:last]
+    splits = range(max(around - WINDOW, 0), min(around + WINDOW + 1, norms.size - 1))
+    unexplained = [
+        sum(float(np.sum((part - part.mean()) ** 2)) for part in np.split(window, [at + 1 - first]))
+        for at in splits
+    ]
+    return splits[int(np.argmin(unexplained))]
+
+
+def _is_sudden(norms: Floats, at: int, step: float) -> bool:
+    """Whether the two norms at a change make up at least half of it, its log ratio ``step`` being
+    that of medians around it: otherwise norms change all along.
+
+    norms: (n_positions,); at: the position before it
+    """
+    before, after = norms[at : at + 2]
+    is_zero = min(before, after) == 0.0
+    return bool(is_zero or np.log(after / before) * np.sign(step) > abs(step) / 2.0)

@@ -2,7 +2,7 @@
 positions by classification.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,8 @@ DRAWS = 20  # random splits, or random samples of pairs
 # Mean second derivative of the logistic loss in a good fit; it only sets how fast the fit
 # converges.
 CURVATURE = 0.02
+PENALTIES = 10.0 ** np.arange(-6.0, 3.0, 0.5)  # of a ridge, in units of the mean eigenvalue
+FEWER = 1.4
 LARGEST = 1e300  # Larger values would overflow when multiplied by √(n · d).
 
 
@@ -137,6 +139,84 @@ def predict_positions(probe: PositionProbe, seed: int) -> tuple[Floats, float]:
     return predicted, float(np.mean(errors))
 
 
+def compact(rows: Floats) -> Floats:
+    """Rows of at most n_rows columns with the inner products of ``rows`` (n_rows, d_model), by
+    which alone a ridge goes; ``rows`` where they are no wider.
+    """
+    n_rows, width = rows.shape
+    if width <= n_rows:
+        return rows
+    unit = largest(rows) or 1.0
+    parts = (rows[:, start : start + n_rows] / unit for start in range(0, width, n_rows))
+    return _root(n_rows, parts)
+
+
+def compact_noise(n_rows: int, width: int) -> Floats:
+    """``compact`` of random numbers: the transpose of numpy's ``default_rng(0).normal(size=(width,
+    n_rows))``.
+    """
+    draws = np.random.default_rng(0)
+    if width <= n_rows:
+        return draws.normal(size=(width, n_rows)).T
+    starts = range(0, width, n_rows)
+    parts = (draws.normal(size=(min(n_rows, width - start), n_rows)).T for start in starts)
+    return _root(n_rows, parts)
+
+
+def _root(n_rows: int, parts: Iterable[Floats]) -> Floats:
+    """A square root of the sum of ``part @ part.T``: (n_rows, n_rows)."""
+    gram = np.zeros((n_rows, n_rows))
+    for part in parts:
+        gram += part @ part.T
+    values, vectors = np.linalg.eigh(gram)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+def ridge_predictions(rows: Floats, positions: Array, seed: int) -> Floats:
+    """Cross-validated predictions of ridge regression of ``positions`` on ``rows`` over ``FOLDS``
+    random folds.
+
+    With an intercept; the penalty is that of ``PENALTIES``, times the mean eigenvalue of the
+    training rows, with the least generalised cross-validation error of the training rows (Golub,
+    Heath and Wahba 1979, Technometrics 21), each coefficient counted ``FEWER`` times (Kim and Gu
+    2004, J. R. Stat. Soc. B 66), without which it may choose a fit to noise.
+    rows: (n_rows, d_model); positions: (n_rows,); seed: of the random folds
+    returns: (n_rows,), in positions, unrounded
+    """
+    scaled = rows / (largest(rows) or 1.0)
+    order = np.random.default_rng(seed).permutation(len(rows))
+    predicted = np.empty(len(rows))
+    for held in np.array_split(order, FOLDS):
+        trained = np.setdiff1d(order, held)
+        mean, middle = scaled[trained].mean(axis=0), float(positions[trained].mean())
+        centred = scaled[trained] - mean
+        coefficients = _ridge(centred, positions[trained] - middle)
+        predicted[held] = (scaled[held] - mean) @ coefficients + middle
+    return predicted
+
+
+def _ridge(centred: Floats, targets: Floats) -> Floats:
+    """Coefficients (d_model,) for ``targets`` (n_rows,), whose mean is zero as that of ``centred``
+    (n_rows, d_model).
+    """
+    is_wide = centred.shape[1] > len(centred)
+    gram = centred @ centred.T if is_wide else centred.T @ centred
+    values, vectors = np.linalg.eigh(gram)
+    values = np.maximum(values, 0.0)
+    along = vectors.T @ (targets if is_wide else centred.T @ targets)
+    is_real = values > FLAT * values.max()  # Others are rounding.
+    roots = np.sqrt(np.where(is_real, values, 1.0))
+    explained = along if is_wide else np.where(is_real, along / roots, 0.0)
+    beside = max(float(targets @ targets - explained @ explained), 0.0)  # Beyond their span.
+    penalties = PENALTIES * (float(values.mean()) or 1.0)
+    shrunk = penalties[:, None] / (values + penalties[:, None])  # (n_penalties, n_values)
+    used = values.size - shrunk.sum(axis=1)  # Effective number of coefficients.
+    free = np.maximum(len(centred) - FEWER * used, FLAT)
+    errors = (((shrunk * explained) ** 2).sum(axis=1) + beside) / free**2
+    solved = vectors @ (along / (values + penalties[int(errors.argmin())]))
+    return np.asarray(centred.T @ solved if is_wide else solved)
+
+
 @dataclass(frozen=True, eq=False)
 class PairClassifier:
     """Logistic regression on pairs [P_i, P_j] with an intercept and penalty ‖w‖²/2, as
@@ -215,17 +295,21 @@ def sample_pairs(n_positions: int, n_pairs: int, seed: int) -> Array:
     return np.stack(np.divmod(indices, n_positions), axis=1)
 
 
-def order_errors(classifier: PairClassifier, pairs: Array) -> list[tuple[Array, Array]]:
+def order_errors(
+    classifier: PairClassifier, pairs: Array, order: Array | None = None
+) -> list[tuple[Array, Array]]:
     """Held-out pairs of each of ``FOLDS`` folds, (n_held,), int, and whether the fit to the others
     misorders them, (n_held,), bool.
 
-    pairs: (n_pairs, 2), int, positions
+    pairs: (n_pairs, 2), int, rows; order: (n_rows,), int, the position of each; that of the row for
+        None
     """
     # Its threads can only be limited once it is loaded, and cost twenty times what they save here.
     import scipy.optimize  # noqa: F401
     from sklearn.model_selection import StratifiedKFold
 
-    after = pairs[:, 1] > pairs[:, 0]
+    placed = pairs if order is None else order[pairs]
+    after = placed[:, 1] > placed[:, 0]
     folds = []
     with threadpool_limits(1):
         for train, held in StratifiedKFold(FOLDS).split(pairs, after):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
+import numpy as np
 from threadpoolctl import threadpool_limits
 
 from generator import analyses, schemes
@@ -24,6 +25,7 @@ from generator.contracts import (
     Encoding,
     FigureSpec,
     Files,
+    Finding,
     Label,
     Outcome,
     Reading,
@@ -45,7 +47,7 @@ from generator.pipeline import failures
 from generator.pipeline.plan import Task, source_of
 from generator.pipeline.references import Reference, References
 from generator.pipeline.untrained import is_untrained
-from generator.text import short
+from generator.text import short, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -339,12 +341,35 @@ def _looked_for(encodings: list[Encoding[Form]]) -> tuple[str, ...]:
 
 def _reading(subject: Subject[Form], label: Label, is_guess: bool) -> Reading:
     """An encoding with its results, without drawings; those of a guess are no findings."""
-    results = {analysis.key: _compute(analysis, subject) for analysis in all_analyses()}
+    form = subject.encoding.form
+    results = {
+        analysis.key: _standing(analysis, form, _compute(analysis, subject))
+        for analysis in all_analyses()
+    }
     if is_guess:
         results = {key: replace(result, findings=()) for key, result in results.items()}
     return Reading.of(
         replace(subject.encoding, form=subject.encoding.form.settled), label, results, {}, {}
     )
+
+
+def _standing(analysis: Analysis, form: Form, result: Result) -> Result:
+    """``result`` with the findings that a table without structure would not have just as well, and
+    a warning where values are stored in steps that take part in it.
+    """
+    if not isinstance(form, PositionTable) or not result.findings or analysis.about == "structure":
+        return result
+    if analysis.feels_steps and form.steps is not None:
+        size = significant(float(np.median(form.steps)), 2)
+        warning = Finding(
+            f"Values are stored in steps of {size}, whose rounding takes part in this."
+        )
+        result = replace(result, findings=(*result.findings, warning))
+    kind = form.structure.kind
+    if not kind or (kind == "unordered" and analysis.about == "values"):
+        return result
+    kept = (finding for finding in result.findings if finding.of_single_rows)
+    return replace(result, findings=tuple(kept))
 
 
 def _drawn_reading(

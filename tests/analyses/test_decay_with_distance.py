@@ -362,11 +362,11 @@ def test_heads_that_do_not_decay_are_excluded_from_the_finding() -> None:
         (values[:1], "positions, the bias falls halfway to its far level within 3.8 positions."),
         (
             values[[0, 0, 1]],
-            "falls halfway to its far level within 3.8 positions on average over 2 of 3 heads.",
+            "falls halfway to its far level within 3.8 positions in 2 of 3 heads.",
         ),
         (
             values[[0, 0]],
-            "falls halfway to its far level within 3.8 positions on average over 2 heads.",
+            "falls halfway to its far level within 3.8 positions in 2 heads.",
         ),
     ):
         form = OffsetBias(frozen(heads), frozen(np.arange(-9, 10)), causal=False, beyond="constant")

@@ -135,7 +135,7 @@ CASES: list[tuple[ModuleType, Form, list[str]]] = [
         two_heads({4: 12.0}),
         ["No head favours", "Head 1 strongly favours keys 4 or more positions ahead: its bias"],
     ),
-    (bias_by_offset, replace(two_heads({-4: 25.2}), beyond="linear"), ["No head favours"]),
+    (bias_by_offset, replace(two_heads({-4: 25.2}), beyond="linear"), []),
     (
         bias_by_offset,
         OffsetBias(
@@ -288,11 +288,14 @@ CASES: list[tuple[ModuleType, Form, list[str]]] = [
         ["Scaling “stored” leaves 1 of 4 pairs unchanged. It changes the other 3."],
     ),
     (whole_table, rows(np.zeros((4, 4))), ["Every value is zero"]),
-    (whole_table, rows(np.ones((4, 4))), []),
+    (whole_table, rows(np.ones((4, 4))), ["All 4 vectors are the same"]),
     (
         whole_table,
         rows(np.pad([[-3.0]], ((4, 15), (7, 12)))),
-        ["One value stands out: 3 at position 4, dimension 7"],
+        [
+            "One value stands out: 3 at position 4, dimension 7",
+            "The vectors of positions 0–3, 5–19 are zero.",
+        ],
     ),
     (
         similarity_of_patches,

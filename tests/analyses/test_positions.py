@@ -123,11 +123,11 @@ def test_decay_is_reported_only_where_neighbours_are_similar() -> None:
 
 def test_invariant_and_varying_tables_give_different_findings() -> None:
     assert any(
-        "hardly matters" in finding.text
+        "their distance alone" in finding.text
         for finding in findings_of(similarity_by_distance, sinusoid(64, 32))
     )
     assert any(
-        "absolute position matters too" in finding.text
+        "depends on where they are too" in finding.text
         for finding in findings_of(similarity_by_distance, NOISE)
     )
 

@@ -207,7 +207,7 @@ def test_a_seam_is_measured_at_its_deepest_pair() -> None:
 
 
 def test_a_change_of_the_similarity_of_neighbours_is_reported() -> None:
-    halves = drifting(128, 0.9, seed=1), rng.normal(size=(128, 400))
+    halves = drifting(128, 0.9, seed=1), drifting(128, 0.2, seed=2)
     less, more = (findings_of(np.vstack(order))[0].text for order in (halves, halves[::-1]))
     assert less.startswith(
         "A seam lies between positions 127 and 128: the median cosine of neighbours falls from 0.9"

@@ -67,7 +67,10 @@ def test_the_share_of_values_beyond_the_colour_limits_by_hand() -> None:
 def test_an_outlying_value_is_reported_with_its_indices_however_small(
     outlier: float, text: str
 ) -> None:
-    (finding,) = whole_table.compute(of_table(np.pad([[outlier]], ((4, 15), (7, 12))))).findings
+    finding, *others = whole_table.compute(
+        of_table(np.pad([[outlier]], ((4, 15), (7, 12))))
+    ).findings
+    assert [other.text for other in others] == ["The vectors of positions 0–3, 5–19 are zero."]
     assert f": {text} at position 4, dimension 7, 20 times" in finding.text
 
 

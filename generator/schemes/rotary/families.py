@@ -42,7 +42,7 @@ OF_IMAGES = frozenset({"efficientloftr"})  # Image models without a setting of o
 # What the rotated components are, where they are no part of their own.
 ROTATED_PARTS = {
     "deepseek_v4": (
-        " They are a slice of one projection. All heads share its key, which is also the value: so"
+        " They are a slice of one projection. All heads share its key, which is also the value. So"
         " values are rotated too, and the output is rotated back."
     )
 }

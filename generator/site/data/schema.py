@@ -98,15 +98,15 @@ class Layer(Record):
     kinds: list[Mixer] = Field(
         description=(
             "How it mixes positions. Attention: to all (`full`), to a window (`sliding`) or to the"
-            " same chunk (`chunked`), to keys that the query chooses (`sparse`) or that each stand"
-            " for several positions (`compressed`). A state (`recurrent`), a `convolution`, a"
+            " same chunk (`chunked`). Or to keys that the query chooses (`sparse`), or that each"
+            " stand for several positions (`compressed`). A state (`recurrent`), a `convolution`, a"
             " Fourier transform (`fourier`), or `none`."
         )
     )
     before: int | None = Field(
         description=(
-            "Largest distance that it sees before a position, in positions; null without a limit,"
-            " or where no setting gives that of a window."
+            "Largest distance that it sees before a position, in positions; null without a limit."
+            " Also null where no setting gives that of a window."
         )
     )
     after: int | None = Field(description="The same after a position.")
