@@ -149,7 +149,9 @@ def atlas_facts(layer: Layer, encodings: Mapping[str, Encoding[Form]], n_positio
         "full" if mixer == "sliding" and before is None and after in (0, None) else mixer
         for mixer in layer.mixers
     } - {"none"}
-    words = frozenset("other" if mixer == "fourier" else str(mixer) for mixer in seen)
+    # So few positions as are observed are all chosen.
+    names = {"fourier": "other", "sparse": "full", "compressed": "full"}
+    words = frozenset(names.get(mixer, str(mixer)) for mixer in seen)
     linear = [form for form in forms if isinstance(form, OffsetBias) and form.beyond == "linear"]
     part = "layers of attention" if layer.part == "decoder" else f"{layer.part} layers of attention"
     beside = [

@@ -131,14 +131,14 @@ def frequencies(base: float) -> Floats:
     return np.asarray(base ** (-np.arange(0, 128, 2) / 128))
 
 
-def turning(base: float, n_positions: int) -> Numbers:
+def turning(base: float, n_positions: int, head_dim: int = 128) -> Numbers:
     """Longest wavelength, pairs with a full turn, all pairs."""
     from transformers import LlamaConfig
     from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
     rope = {"rope_type": "default", "rope_theta": base}
     config = LlamaConfig(
-        hidden_size=4096,
+        hidden_size=32 * head_dim,
         num_attention_heads=32,
         max_position_embeddings=n_positions,
         rope_parameters=rope,
@@ -234,6 +234,9 @@ BY: dict[str, Callable[[], Numbers]] = {
     "Error on the sinusoid, 512 × 768, with 512 pairs": lambda: order_error(SINUSOID, 512, 30),
     "Error on the sinusoid, 512 × 768, with 8,192 pairs": lambda: order_error(SINUSOID, 8192, 2),
     "Error on the first 512 rows of GPT-2's table": lambda: order_error(table(GPT2)[:512], 512, 30),
+    "Phi-3-mini: longest wavelength, pairs with a full turn, all pairs": lambda: turning(
+        1e4, 2048, 96
+    ),
     "Llama 2: longest wavelength, pairs with a full turn, all pairs": lambda: turning(1e4, 4096),
     "Llama 3: longest wavelength, pairs with a full turn, all pairs": lambda: turning(5e5, 8192),
     "Llama 3.1: longest wavelength": lambda: [TURN / rescaled()[-1]],

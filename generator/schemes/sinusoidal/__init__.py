@@ -136,7 +136,7 @@ def _runtime(config: ModelConfig, stored: set[str], *, has_weights: bool) -> lis
         config.flag(name) is True for name in FLAGS
     )
     spec = runtime_sinusoid(config) or (DEFAULT if declared else None)
-    if spec is None or (spec.is_stored and has_weights):
+    if spec is None or (spec.stored and has_weights):
         return []
     if stored if spec is DEFAULT else stored & {part.name for part in spec.parts}:
         return []
@@ -297,9 +297,8 @@ def _encoding(
     counts = f" The first position uses the angles of number {first_row}." if first_row else ""
     scaled = " Its values are divided by the square root of the width." if spec.scaled else ""
     origin = (
-        "The table is stored and not trained. It was not read; the family's code fills it with the"
-        " sinusoid:"
-        if spec.is_stored
+        f"The table is stored and not trained. It was not read; {spec.stored}:"
+        if spec.stored
         else "No tensor is stored. The model computes it at run time:"
     )
     note = f"{origin} {description}.{counts}{scaled}{_restart(config, spec)}"

@@ -31,7 +31,8 @@ class RuntimeSinusoid:
     skipped: number of positions before the first in use
     scaled: whether the values are divided by the square root of the width
     width: the keys of config.json whose product is the width; ``d_model`` if empty
-    is_stored: whether the table is among the weights, where code fills it and does not train it
+    stored: how the sinusoid comes into a table among the weights that is not trained, as the end of
+        a sentence; "" where no table is stored
     half_chunk: the key of config.json for half the number of frames of sound after which positions
         are counted from 0 again, "" for all
     """
@@ -44,7 +45,7 @@ class RuntimeSinusoid:
     scaled: bool = False
     width: tuple[str, ...] = ()
     half_chunk: str = ""
-    is_stored: bool = False
+    stored: str = ""
 
 
 ENCODER, DECODER = TablePart("encoder"), TablePart("decoder")
@@ -66,15 +67,16 @@ SOUND = RuntimeSinusoid(
     (TablePart("audio encoder", ("max_source_positions",), "audio"),),
     half_chunk="n_window",
 )
+FILLED = "the family's code fills it with the sinusoid"
 # Whisper (arXiv 2212.04356, section 2.2), and encoders that start from its weights: Voxtral (arXiv
 # 2507.13264), Qwen2-Audio (arXiv 2407.10759), Audio Flamingo 3 (arXiv 2507.08128).
 WHISPER = RuntimeSinusoid(
-    "tensor2tensor", (TablePart("encoder", ("max_source_positions",), "audio"),), is_stored=True
+    "tensor2tensor", (TablePart("encoder", ("max_source_positions",), "audio"),), stored=FILLED
 )
 AUDIO_ENCODER = RuntimeSinusoid(
     "tensor2tensor",
     (TablePart("audio encoder", ("max_source_positions",), "audio"),),
-    is_stored=True,
+    stored="this encoder starts from that of Whisper, which has the sinusoid",
 )
 # Of other families with a setting for a sinusoid.
 DEFAULT = RuntimeSinusoid("interleaved", (ENCODER,))
@@ -120,7 +122,7 @@ FAMILIES = {
         ),
         AUDIO_ENCODER,
     ),
-    "videoprism_text_model": RuntimeSinusoid("halves", (TablePart("text"),), is_stored=True),
+    "videoprism_text_model": RuntimeSinusoid("halves", (TablePart("text"),), stored=FILLED),
     "tipsv2_text_model": RuntimeSinusoid("tensor2tensor", (ENCODER,)),
 }
 # With use_learned_position_embeddings: false.
