@@ -55,6 +55,10 @@ if TYPE_CHECKING:
 THUMBNAIL = 96  # positions
 MOST_TABLES = 12  # of vectors that are measured in one checkpoint; each takes seconds.
 MOST_NAMES = 100  # of tensors in one sentence
+NO_CODE = (
+    "Neither transformers nor this atlas has the code of this family ({}). What is said here"
+    " follows from its settings."
+)
 UNKNOWN_FAMILY = (
     "Read from settings of an unknown family ({}): neither transformers nor this atlas has its"
     " code, which may do otherwise."
@@ -312,8 +316,10 @@ def _evaluate(task: Task, references: References) -> Outcome:
 
 def unresolved(files: Files, found: Found) -> tuple[str, ...]:
     """What stays open about a checkpoint, a sentence each."""
-    questions = open_questions(files, found.all, all_schemes())
-    return (*questions, *filter(None, [found.question]))
+    questions = [*open_questions(files, found.all, all_schemes()), found.question]
+    if any(is_guessed(files, encoding) for encoding in found.measured):
+        questions.append(NO_CODE.format(files.config.family))
+    return tuple(filter(None, questions))
 
 
 def _measured(encodings: list[Encoding[Form]]) -> tuple[list[Encoding[Form]], tuple[str, ...]]:
