@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from generator.checkpoints.files.config_alone import ConfigAlone
-from generator.checkpoints.model.code_files import NoOutlineError, code_files
+from generator.checkpoints.model.code_files import NoOutlineError, code_files, outline
 from generator.checkpoints.model.family_formats import translated
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.layers import layers
@@ -321,6 +321,33 @@ def test_layers_are_unknown_where_the_code_of_the_family_could_not_be_looked_thr
     settings = {"model_type": "mamba2", "num_hidden_layers": 3}
     layers = layer_map(ConfigAlone(settings, "test"), [], is_complete=False)
     assert [layer.encodings for layer in layers] == [None, None, None]
+
+
+@pytest.mark.thorough
+def test_every_family_that_transformers_makes_has_an_outline_of_the_same_tensors() -> None:
+    """From the settings of its default config, against the model that transformers makes of it."""
+    import torch
+    from transformers import CONFIG_MAPPING, MODEL_MAPPING, AutoModel
+
+    without, n_made = {}, 0
+    for family, config_class in CONFIG_MAPPING.items():
+        if config_class not in MODEL_MAPPING:
+            continue
+        try:
+            with torch.device("meta"):
+                theirs = AutoModel.from_config(config_class())
+        except Exception:  # noqa: BLE001, S112 (they lack a library, or their defaults fit no model)
+            continue
+        n_made += 1
+        try:
+            ours = outline(ModelConfig({"model_type": family}, "test"))
+        except NoOutlineError as error:
+            without[family] = str(error)
+            continue
+        if ours is None or list(ours.state_dict()) != list(theirs.state_dict()):
+            without[family] = "other tensors"
+    assert n_made > 300
+    assert without == {}
 
 
 @pytest.mark.thorough
