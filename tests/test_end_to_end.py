@@ -49,7 +49,8 @@ def test_every_scheme_has_a_checkpoint(built: Path) -> None:
         for row in atlas["checkpoints"]
         for encoding in [*row["encodings"], *row["unmeasured"]]
     }
-    assert shown == {scheme.key for scheme in all_schemes()}
+    # Mamba's state decays, which tells position.
+    assert shown == {scheme.key for scheme in all_schemes()} - {"none"}
 
 
 # The real models of the list, with the parts, schemes, shapes and precision that their authors

@@ -77,12 +77,6 @@ def compute(subject: Subject[PositionTable]) -> Result:
             Metric("error", f"Order errors ({FEW} pairs)", error, "%"),
             Metric("spread", f"Standard deviation over {DRAWS} random samples", spread, "%"),
             Metric("shuffled", "Order errors with positions shuffled", float(shuffled.mean()), "%"),
-            Metric(
-                "spread_shuffled",
-                f"Standard deviation over {SHUFFLES} orders",
-                float(shuffled.std(ddof=1)),
-                "%",
-            ),
             _of_many("error_many", f"Order errors ({MANY:,} pairs)", error_many, n_all_pairs),
             _of_many(
                 "spread_many",
@@ -175,7 +169,7 @@ def _finding(few: Floats, shuffled: Floats, many: float | None) -> tuple[Finding
         f" errors on held-out pairs{more}. With the same vectors in random order it makes"
         f" {uncertain(usual, around, 1)} %."
     )
-    rests_on = ("error", "spread", "shuffled", "spread_shuffled")
+    rests_on = ("error", "spread", "shuffled")
     return (
         Finding(
             text,

@@ -84,17 +84,11 @@ def compute(subject: Subject[PositionTable]) -> Result:
     return Result(
         metrics=(
             Metric("ridge", "Mean error of the predicted position", by_ridge, "positions"),
-            Metric(
-                "ridge_spread",
-                f"Standard deviation over {RIDGE_DRAWS} random splits",
-                around,
-                "positions",
-            ),
             Metric("of_noise", "Mean error with random numbers", of_noise, "positions"),
             Metric("error", "Mean error by least squares", error, "positions"),
             Metric(
                 "spread",
-                f"Standard deviation by least squares, over {DRAWS} splits",
+                f"Standard deviation over {DRAWS} splits",
                 spread,
                 "positions",
             ),
@@ -150,7 +144,7 @@ def _findings(error: float, spread: float, of_noise: float, middle: float) -> tu
         f" positions. Random numbers of the same size give {rounded(of_noise, 0)}."
     )
     weight = 0.4 if roughly else 0.6
-    return (Finding(text, ("ridge", "ridge_spread", "of_noise", "middle", "probed"), weight),)
+    return (Finding(text, ("ridge", "of_noise", "middle", "probed"), weight),)
 
 
 def draw(results: Results) -> "Figure":

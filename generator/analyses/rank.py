@@ -89,18 +89,12 @@ def compute(subject: Subject[PositionTable]) -> Result:
         metrics=(
             Metric(
                 "within_for_90",
-                "Components that hold 90 % of the energy, mean-centred, without outliers",
+                "Components for 90 %, mean-centred, without outliers",
                 float(components_for(within, 0.9)) if within.size else None,
                 reason=None if within.size else FLAT_REASON,
             ),
-            Metric(
-                "within_in_mean",
-                "Energy in the mean vector, without outliers",
-                100.0 * mean_within,
-                "%",
-            ),
             *_measures("centred_", ", mean-centred", centred),
-            Metric("in_mean", "Energy in the mean vector", 100.0 * in_mean, "%"),
+            Metric("in_mean", "Energy in the mean vector", 100.0 * mean_within, "%"),
             *_measures("", "", values),
             Metric("most", "Highest possible rank", float(values.size)),
         ),
@@ -180,7 +174,7 @@ def _of_mean(in_mean: float, n_outliers: int) -> tuple[Finding, ...]:
         Finding(
             f"{rounded(100.0 * in_mean, 0, 100.0)} % of the energy is a constant vector shared by"
             f" all positions{without(n_outliers)}.",
-            ("within_in_mean",),
+            ("in_mean",),
             0.5,
         ),
     )
@@ -264,7 +258,7 @@ ANALYSIS = Analysis(
     stage="measure",
     order=62,
     headlines=(
-        Headline("within_in_mean", "Energy in the mean"),
+        Headline("in_mean", "Energy in the mean"),
         Headline("within_for_90", "Components for 90 %"),
     ),
     forms=(PositionTable,),

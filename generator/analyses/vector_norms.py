@@ -54,10 +54,9 @@ def compute(subject: Subject[PositionTable]) -> Result:
         raise NotApplicableError("every value of the table is zero")
     norms, columns = row_norms(vectors), row_norms(vectors.T, unit)
     rows_out, columns_out = outliers(norms), outliers(columns)
-    half, share = _half(columns)
-    half_within, share_within = (
-        _half(row_norms(form.kept.vectors.T, unit)) if form.outliers.size else (half, share)
-    )
+    share = np.sort(columns**2)[::-1] / np.sum(columns**2)  # (d_model,), the largest first
+    within = row_norms(form.kept.vectors.T, unit) if form.outliers.size else columns
+    half, share_within = _half(within)
     inliers = np.delete(norms, [] if rows_out is None else rows_out)
     return Result(
         metrics=(
@@ -70,9 +69,6 @@ def compute(subject: Subject[PositionTable]) -> Result:
             _count("dimensions_out", "Dimensions with an unusual norm", columns_out),
             Metric("top_share", "Energy in the strongest dimension", 100.0 * float(share[0]), "%"),
             Metric("half", "Dimensions that hold half of the energy", float(half)),
-            Metric(
-                "half_within", "Dimensions that hold half, without outliers", float(half_within)
-            ),
         ),
         arrays={
             "norms": norms,
@@ -82,7 +78,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
         },
         findings=(
             *_of_positions(norms, rows_out),
-            *_of_dimensions(half_within, share_within, form.outliers.size),
+            *_of_dimensions(half, share_within, form.outliers.size),
         ),
     )
 
@@ -168,7 +164,7 @@ def _of_dimensions(half: int, share: Floats, n_outliers: int) -> tuple[Finding, 
     )
     at = Spot("energy", 100.0 * half / share.size, 100.0 * float(share[:half].sum()))
     spots = () if n_outliers else (at,)  # The figure shows the whole table.
-    return (Finding(text, ("half_within",), 0.7, spots=spots),)
+    return (Finding(text, ("half",), 0.7, spots=spots),)
 
 
 def draw(results: Results) -> "Figure":

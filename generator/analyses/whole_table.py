@@ -48,10 +48,6 @@ def compute(subject: Subject[PositionTable]) -> Result:
             Metric("rms", "RMS of all values", rms),
             Metric("largest", "Largest absolute value", size),
             Metric("beyond", "Values beyond the colour limits", 100.0 * n_beyond / table.size, "%"),
-            Metric("zeros", "Vectors of zeros before the tail", float(len(found.zeros))),
-            Metric(
-                "copies", "Vectors equal to an earlier one before the tail", float(found.n_copies)
-            ),
             _of_tail(found.tail),
         ),
         arrays={"rms": np.array(rms), **_given(subject.encoding.form)},
@@ -99,7 +95,7 @@ def _findings(rms: float, size: float, position: int, dimension: int) -> tuple[F
 
 
 def _of_tail(tail: Tail | None) -> Metric:
-    title = "First position of a tail that holds nothing"
+    title = "First position of an empty tail"
     if tail is None:
         return Metric("tail", title, None, reason="there is none")
     return Metric("tail", title, float(tail.start))
@@ -141,16 +137,14 @@ def _of_structure(structure: Structure, n_positions: int) -> Iterator[Finding]:
     if structure.zeros:
         verb = "is" if len(structure.zeros) == 1 else "are"
         noun = "vector of position" if len(structure.zeros) == 1 else "vectors of positions"
-        yield Finding(
-            f"The {noun} {ranges(np.array(structure.zeros))} {verb} zero.", ("zeros",), 0.9
-        )
+        yield Finding(f"The {noun} {ranges(np.array(structure.zeros))} {verb} zero.", ("rms",), 0.9)
     if structure.copy is not None:
         copy, first = structure.copy
         yield Finding(
             f"{structure.n_copies:,} of {n_positions:,} vectors exactly"
             f" {'equals' if structure.n_copies == 1 else 'equal'} an earlier one: that of position"
             f" {copy:,} that of position {first:,}{', for example' * (structure.n_copies > 1)}.",
-            ("copies",),
+            ("rms",),
             0.9,
         )
 
