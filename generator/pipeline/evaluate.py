@@ -17,7 +17,7 @@ from generator.checkpoints.model.facts import facts
 from generator.checkpoints.model.halves import is_of_class
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.module_tree import layout
-from generator.checkpoints.model.open_questions import open_questions
+from generator.checkpoints.model.open_questions import TYPE, open_questions
 from generator.checkpoints.model.stacks import is_read
 from generator.contracts import (
     Analysis,
@@ -252,9 +252,15 @@ def _with_code(files: Files, measured: list[Encoding[Form]]) -> Found:
 
 
 def is_guessed(files: Files, encoding: Encoding[Form]) -> bool:
-    """Whether an encoding follows from settings whose meaning no known code shows."""
-    settings = files.config.settings
-    return bool(settings) and encoding.provenance.tensor is None and not is_read(files.config)
+    """Whether an encoding follows from settings whose meaning no known code shows, and which do not
+    name its scheme.
+    """
+    config = files.config
+    if not config.settings or encoding.provenance.tensor is not None or is_read(config):
+        return False
+    words = {config.anywhere.text(name) for name in TYPE}
+    scheme = next(scheme for scheme in all_schemes() if scheme.key == encoding.scheme)
+    return words.isdisjoint(scheme.words)
 
 
 def _with_notes(files: Files, encoding: Encoding[Form]) -> Encoding[Form]:
