@@ -45,6 +45,11 @@ def enumerated(items: Sequence[str]) -> str:
     return " and ".join(text for text in (", ".join(items[:-1]), items[-1]) if text)
 
 
+def without(n_outliers: int) -> str:
+    """What a measure leaves out, as the end of a clause; "" where that is nothing."""
+    return f", without {plural(n_outliers, 'outlier')}" if n_outliers else ""
+
+
 def counted(count: int, total: int, noun: str, verb: str) -> str:
     """Subject and verb of a sentence on how many of ``total`` do something: "3 of 8 heads look".
 

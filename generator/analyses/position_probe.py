@@ -64,57 +64,74 @@ def compute(subject: Subject[PositionTable]) -> Result:
     """
     form = subject.encoding.form
     rows = probed_rows(form.vectors, form.grid)
-    probe = PositionProbe.of(rows)
-    splits = [predict_positions(probe, seed) for seed in range(DRAWS)]
     positions = np.arange(len(rows))
-    # (n_splits, n_positions)
-    deviations = np.abs(np.round([predicted for predicted, _ in splits]) - positions)
-    mean_errors = deviations.mean(axis=0)  # (n_positions,)
-    worst = int(mean_errors.argmax())
-    kept = np.setdiff1d(positions, form.outliers)
-    features = compact(rows[kept] if kept.size < len(rows) else rows)
-    ridge = np.array([ridge_predictions(features, kept, seed) for seed in range(RIDGE_DRAWS)])
-    off = np.abs(np.round(ridge) - kept)  # (n_splits, n_kept)
-    noise = compact_noise(kept.size, rows.shape[1])
-    of_noise = float(np.mean(np.abs(np.round(ridge_predictions(noise, kept, 0)) - kept)))
-    by_ridge, around = float(off.mean()), float(off.mean(axis=1).std(ddof=1))
-    errors = np.array([error for _, error in splits])
+    inliers = np.setdiff1d(positions, form.outliers)
+    ridge = _by_ridge(rows, inliers)
+    deviations = np.abs(np.round(ridge) - inliers)  # (n_splits, n_inliers)
+    noise = ridge_predictions(compact_noise(inliers.size, rows.shape[1]), inliers, 0)
+    of_noise = float(np.mean(np.abs(np.round(noise) - inliers)))
+    of_splits = deviations.mean(axis=1)
     middle = float(np.mean(np.abs(positions - round(float(positions.mean())))))
-    error, spread = float(errors.mean()), float(errors.std(ddof=1))
+    metrics, errors = _by_least_squares(rows)
     return Result(
         metrics=(
-            Metric("ridge", "Mean error of the predicted position", by_ridge, "positions"),
+            Metric(
+                "ridge",
+                "Mean error of the predicted position",
+                float(of_splits.mean()),
+                "positions",
+            ),
             Metric("of_noise", "Mean error with random numbers", of_noise, "positions"),
-            Metric("error", "Mean error by least squares", error, "positions"),
-            Metric(
-                "spread",
-                f"Standard deviation over {DRAWS} splits",
-                spread,
-                "positions",
-            ),
-            Metric(
-                "exact",
-                "Positions predicted exactly by least squares",
-                100.0 * float(np.mean(deviations == 0.0)),
-                "%",
-            ),
-            Metric(
-                "worst",
-                "Mean error by least squares at the worst position",
-                float(mean_errors[worst]),
-                "positions",
-            ),
-            _worst_position(mean_errors, worst),
+            *metrics,
             Metric("middle", "Mean error of always guessing the middle", middle, "positions"),
             Metric("probed", "Positions probed", float(len(rows)), "positions"),
         ),
         arrays={
-            "read": _placed(ridge[0], kept, len(rows)),
-            "wrong": _placed(off.mean(axis=0), kept, len(rows)),
+            "read": _placed(ridge[0], inliers, len(rows)),
+            "wrong": _placed(deviations.mean(axis=0), inliers, len(rows)),
             "errors": errors,
         },
-        findings=_findings(by_ridge, around, of_noise, middle),
+        findings=_findings(of_splits, of_noise, middle),
     )
+
+
+def _by_ridge(rows: Floats, inliers: Array) -> Floats:
+    """Predicted positions of the rows ``inliers`` (n_inliers,), over ``RIDGE_DRAWS`` splits:
+    (n_splits, n_inliers), unrounded.
+    """
+    features = compact(rows[inliers] if inliers.size < len(rows) else rows)
+    return np.array([ridge_predictions(features, inliers, seed) for seed in range(RIDGE_DRAWS)])
+
+
+def _by_least_squares(rows: Floats) -> tuple[tuple[Metric, ...], Floats]:
+    """The metrics of Wang and Chen's protocol, and the mean absolute error of each of its splits:
+    (n_splits,), in positions.
+    """
+    probe = PositionProbe.of(rows)
+    splits = [predict_positions(probe, seed) for seed in range(DRAWS)]
+    # (n_splits, n_positions)
+    deviations = np.abs(np.round([predicted for predicted, _ in splits]) - np.arange(len(rows)))
+    mean_errors = deviations.mean(axis=0)  # (n_positions,)
+    worst = int(mean_errors.argmax())
+    exact = 100.0 * float(np.mean(deviations == 0.0))
+    errors = np.array([error for _, error in splits])
+    return (
+        Metric("error", "Mean error by least squares", float(errors.mean()), "positions"),
+        Metric(
+            "spread",
+            f"Standard deviation over {DRAWS} splits",
+            float(errors.std(ddof=1)),
+            "positions",
+        ),
+        Metric("exact", "Positions predicted exactly by least squares", exact, "%"),
+        Metric(
+            "worst",
+            "Mean error by least squares at the worst position",
+            float(mean_errors[worst]),
+            "positions",
+        ),
+        _worst_position(mean_errors, worst),
+    ), errors
 
 
 def _worst_position(mean_errors: Floats, worst: int) -> Metric:
@@ -126,15 +143,19 @@ def _worst_position(mean_errors: Floats, worst: int) -> Metric:
     )
 
 
-def _placed(values: Floats, kept: Array, n_positions: int) -> Floats:
-    """``values`` (n_kept,) at their positions: (n_positions,), NaN at others."""
+def _placed(values: Floats, at: Array, n_positions: int) -> Floats:
+    """``values`` (n,) at the positions ``at`` (n,): (n_positions,), NaN at others."""
     placed = np.full(n_positions, np.nan)
-    placed[kept] = values
+    placed[at] = values
     return placed
 
 
-def _findings(error: float, spread: float, of_noise: float, middle: float) -> tuple[Finding, ...]:
-    """A finding where the probe does better than with random numbers, and than a constant guess."""
+def _findings(of_splits: Floats, of_noise: float, middle: float) -> tuple[Finding, ...]:
+    """A finding where the probe does better than with random numbers, and than a constant guess.
+
+    of_splits: (n_splits,), mean absolute error of each split
+    """
+    error, spread = float(of_splits.mean()), float(of_splits.std(ddof=1))
     if error > UNREADABLE * min(of_noise, middle):
         return ()
     deviation = uncertain(error, spread, 2 if error < 10 else 0)

@@ -27,7 +27,7 @@ from generator.figures.lines import DOTTED, legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Array, Floats, column_means, finite, frozen, largest
-from generator.text import plural, rounded, significant
+from generator.text import rounded, significant, without
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -82,9 +82,9 @@ def compute(subject: Subject[PositionTable]) -> Result:
     """
     form = subject.encoding.form
     finite(form.vectors, "the table")
-    values, centred, in_mean = _decomposed(form)
-    n_outliers = form.outliers.size
-    _, within, mean_within = _decomposed(form.kept) if n_outliers else (values, centred, in_mean)
+    n_outliers, whole = form.outliers.size, _decomposed(form)
+    values, centred, _ = whole
+    _, within, in_mean = _decomposed(form.without_outliers) if n_outliers else whole
     return Result(
         metrics=(
             Metric(
@@ -94,7 +94,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
                 reason=None if within.size else FLAT_REASON,
             ),
             *_measures("centred_", ", mean-centred", centred),
-            Metric("in_mean", "Energy in the mean vector", 100.0 * mean_within, "%"),
+            Metric("in_mean", "Energy in the mean vector", 100.0 * in_mean, "%"),
             *_measures("", "", values),
             Metric("most", "Highest possible rank", float(values.size)),
         ),
@@ -102,7 +102,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
             "energy": cumulative(values),
             "energy_centred": cumulative(centred) if centred.size else centred,
         },
-        findings=(*_of_rank(within, n_outliers), *_of_mean(mean_within, n_outliers)),
+        findings=(*_of_rank(within, n_outliers), *_of_mean(in_mean, n_outliers)),
     )
 
 
@@ -119,11 +119,6 @@ def _decomposed(form: PositionTable) -> tuple[Floats, Floats, float]:
         centred = frozen([])
     mean = column_means(form.vectors, largest(form.vectors))
     return values, centred, float(len(form.vectors) * np.sum(mean**2) / np.sum(values**2))
-
-
-def without(n_outliers: int) -> str:
-    """What a measure leaves out, as the end of a clause; "" where that is nothing."""
-    return f", without {plural(n_outliers, 'outlier')}" if n_outliers else ""
 
 
 def _measures(prefix: str, suffix: str, values: Floats) -> tuple[Metric, ...]:

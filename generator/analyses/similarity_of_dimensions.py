@@ -21,7 +21,7 @@ from generator.errors import NotApplicableError
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Floats, cosine_matrix, directions, finite
-from generator.text import plural, rounded
+from generator.text import rounded, without
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,7 +41,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
         not zero
     """
     finite(subject.encoding.form.vectors, "the table")
-    form = subject.encoding.form.kept
+    form = subject.encoding.form.without_outliers
     vectors, n_outliers = form.vectors, subject.encoding.form.extent - form.extent
     if vectors.shape[1] < 2:
         raise NotApplicableError("there is only one dimension")
@@ -69,7 +69,7 @@ def matrix(form: PositionTable, arrays: Arrays) -> Floats:
     """Cosine similarity of every ``arrays["every"]``-th column with every other, without outliers:
     (n_drawn, n_drawn).
     """
-    return _matrix(form.kept, arrays)
+    return _matrix(form.without_outliers, arrays)
 
 
 def _matrix(form: PositionTable, arrays: Arrays) -> Floats:
@@ -97,11 +97,10 @@ def _pairs(vectors: Floats, cosines: Floats) -> Iterator[Floats]:
 def _findings(strong: float, n_outliers: int) -> tuple[Finding, ...]:
     if strong < 1.0:
         return ()
-    left_out = f"; {plural(n_outliers, 'outlier')} left out" if n_outliers else ""
     return (
         Finding(
             f"{rounded(strong, 1)} % of all pairs of dimensions are nearly parallel or opposite"
-            f" (cosine beyond ±{STRONG}{left_out}).",
+            f" (cosine beyond ±{STRONG}){without(n_outliers)}.",
             ("strong",),
             0.4,
         ),

@@ -22,7 +22,7 @@ from generator.figures.lines import legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
 from generator.figures.style import ASIDE, MUTED
 from generator.numerics.arrays import FLAT, Array, Floats, blocks, finite, largest
-from generator.text import plural, rounded, significant
+from generator.text import enumerated, rounded, significant, without
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -186,22 +186,18 @@ def _findings(
     n_outliers: int,
 ) -> tuple[Finding, ...]:
     slow, control = metrics[1:3]
-    left_out = f"; {plural(n_outliers, 'outlier')} left out" if n_outliers else ""
     findings = []
     if peak_periods.size:
-        *first, last = (significant(peak, 3) for peak in peak_periods[:MOST_NAMED])
-        if peak_periods.size > MOST_NAMED:
-            first, last = [*first, last], f"{peak_periods.size - MOST_NAMED} more"
-        listed = f"periods of {', '.join(first)} and {last}" if first else f"a period of {last}"
-        unit = " positions" if "more" not in last else " (in positions)"
-        findings.append(
-            Finding(
-                f"The spectrum peaks at {listed}{unit}{left_out}.", ("peaks",), 0.6, spots=spots
-            )
-        )
+        listed = [significant(peak, 3) for peak in peak_periods[:MOST_NAMED]]
+        n_more, noun = peak_periods.size - len(listed), "periods" if len(listed) > 1 else "a period"
+        unit = " (in positions)" if n_more else " positions"
+        peaks_at = enumerated([*listed, *([f"{n_more} more"] if n_more else [])])
+        text = f"The spectrum peaks at {noun} of {peaks_at}{unit}{without(n_outliers)}."
+        findings.append(Finding(text, ("peaks",), 0.6, spots=spots))
     shares = (
         f"{rounded(slow.value, 0)} % of their energy has periods of {significant(period, 3)}"
-        f" positions or more ({rounded(control.value, 0)} % with shuffled positions){left_out}"
+        f" positions or more ({rounded(control.value, 0)} % with shuffled positions)"
+        f"{without(n_outliers)}"
     )
     rests_on = (slow.key, control.key)
     if slow.value is not None and slow.value >= MOSTLY:

@@ -26,7 +26,7 @@ from generator.figures.style import MUTED
 from generator.numerics.arrays import FLAT, Array, Floats, finite, largest, row_norms
 from generator.numerics.outliers import NORMAL, outliers
 from generator.numerics.structure import two_sided
-from generator.text import plural, ranges, rounded, significant
+from generator.text import ranges, rounded, significant, without
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,7 +55,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     norms, columns = row_norms(vectors), row_norms(vectors.T, unit)
     rows_out, columns_out = outliers(norms), outliers(columns)
     share = np.sort(columns**2)[::-1] / np.sum(columns**2)  # (d_model,), the largest first
-    within = row_norms(form.kept.vectors.T, unit) if form.outliers.size else columns
+    within = row_norms(form.without_outliers.vectors.T, unit) if form.outliers.size else columns
     half, share_within = _half(within)
     inliers = np.delete(norms, [] if rows_out is None else rows_out)
     return Result(
@@ -157,10 +157,9 @@ def _half(columns: Floats) -> tuple[int, Floats]:
 def _of_dimensions(half: int, share: Floats, n_outliers: int) -> tuple[Finding, ...]:
     if share.size < 16 or half > FEW * share.size:
         return ()
-    without = f", without {plural(n_outliers, 'outlier')}" if n_outliers else ""
     text = (
         f"{half} of {share.size} dimensions {'holds' if half == 1 else 'hold'} half of the table's"
-        f" energy{without}."
+        f" energy{without(n_outliers)}."
     )
     at = Spot("energy", 100.0 * half / share.size, 100.0 * float(share[:half].sum()))
     spots = () if n_outliers else (at,)  # The figure shows the whole table.

@@ -295,6 +295,7 @@ class Encoding(Generic[FormT_co]):
     ``EncodingRecord``
 
     rule: parameters that the form does not have
+    is_guess: whether it follows from settings whose meaning no known code shows
     """
 
     part: str
@@ -307,6 +308,7 @@ class Encoding(Generic[FormT_co]):
     layers: tuple[int, ...] | None = None
     rule: Json = field(default_factory=dict)
     number: int = 1
+    is_guess: bool = False
 
     @property
     def record(self) -> EncodingRecord:

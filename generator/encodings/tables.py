@@ -148,27 +148,26 @@ class PositionTable(Form):
         return PositionTable(vectors, self.first_row, self.grid)
 
     @property
-    def kept(self) -> "PositionTable":
-        """The table without the vectors of outliers, in a line; itself without any, or where fewer
-        than two would be left.
+    def without_outliers(self) -> "PositionTable":
+        """The table without the vectors of outliers, in a line; itself without any, or where all
+        others are zero.
         """
-        if not self.outliers.size or self.extent - self.outliers.size < 2:
+        if not self.outliers.size:
             return self
-        return PositionTable(
-            np.delete(self.vectors, self.outliers, axis=0), known_outliers=self.outliers[:0]
-        )
+        others = np.delete(self.vectors, self.outliers, axis=0)
+        return PositionTable(others, known_outliers=self.outliers[:0]) if np.any(others) else self
 
     @property
     def bridged(self) -> Floats:
         """The vectors with those of outliers replaced by a straight line from the nearest other
         before to the nearest after, or by the nearest at an end: (n_positions, d_model).
         """
-        kept = np.delete(np.arange(self.extent), self.outliers)
-        if not self.outliers.size or not kept.size:
+        others = np.delete(np.arange(self.extent), self.outliers)
+        if not self.outliers.size or not others.size:
             return self.vectors
-        after = np.searchsorted(kept, self.outliers)
-        left, right = kept[np.maximum(after - 1, 0)], kept[np.minimum(after, kept.size - 1)]
-        left, right = np.where(after == 0, right, left), np.where(after == kept.size, left, right)
+        after, last = np.searchsorted(others, self.outliers), others.size - 1
+        left, right = others[np.maximum(after - 1, 0)], others[np.minimum(after, last)]
+        left, right = np.where(after == 0, right, left), np.where(after > last, left, right)
         share = (self.outliers - left) / np.maximum(right - left, 1)
         vectors = self.vectors.copy()
         vectors[self.outliers] = (1.0 - share)[:, None] * vectors[left] + share[:, None] * vectors[

@@ -145,7 +145,7 @@ def norm_change(norms: Floats) -> tuple[Floats, int, bool]:
 
 def _place_of_step(norms: Floats, around: int) -> int:
     """The last position before a change of the norm: the one within ``WINDOW`` of ``around`` where
-    two levels, one before and one after, leave the least squares of the norms unexplained.
+    two levels, one before and one after, explain the norms best (least squares).
 
     norms: (n_positions,); around: where medians of windows differ most
     """

@@ -44,11 +44,11 @@ class Tail:
 class Rows:
     """Some rows of a table, which are copied only where they are looked at.
 
-    table: (n, d_model); kept: (n_rows,), int, ascending
+    table: (n, d_model); indices: (n_rows,), int, ascending
     """
 
     table: Floats
-    kept: Array
+    indices: Array
 
     @classmethod
     def of(cls, table: Floats) -> "Rows":
@@ -56,10 +56,10 @@ class Rows:
         return cls(table, np.arange(len(table)))
 
     def __len__(self) -> int:
-        return int(self.kept.size)
+        return int(self.indices.size)
 
     def __getitem__(self, part: slice) -> "Rows":
-        return Rows(self.table, self.kept[part])
+        return Rows(self.table, self.indices[part])
 
     @property
     def width(self) -> int:
@@ -69,10 +69,10 @@ class Rows:
     @property
     def values(self) -> Floats:
         """The rows: (n_rows, d_model)."""
-        first, last = (int(self.kept[end]) for end in (0, -1)) if self.kept.size else (0, -1)
-        if last - first + 1 == self.kept.size:
+        first, last = (int(self.indices[end]) for end in (0, -1)) if self.indices.size else (0, -1)
+        if last - first + 1 == self.indices.size:
             return self.table[first : last + 1]
-        return np.asarray(self.table[self.kept])
+        return np.asarray(self.table[self.indices])
 
 
 Kind = Literal["", "small", "constant", "random", "unordered"]
@@ -106,12 +106,11 @@ def structure(rows: Floats, outliers: Array) -> Structure:
         return Structure("small")
     if _first_of_equal(Rows.of(rows)) == 0:
         return Structure("constant")
-    kept_rows = np.delete(np.arange(len(rows)), outliers)
-    kept = Rows(rows, kept_rows)
-    end = tail(kept)
-    before = kept if end is None else kept[: end.start]
+    inliers = Rows(rows, np.delete(np.arange(len(rows)), outliers))
+    end, before = tail(inliers), inliers
     if end is not None:
-        end = Tail(int(kept_rows[end.start]), end.kind)
+        before = inliers[: end.start]
+        end = Tail(int(inliers.indices[end.start]), end.kind)
     n_before = len(rows) if end is None else end.start
     kind: Kind = ""
     if looks_random(before):

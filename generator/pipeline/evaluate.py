@@ -251,7 +251,7 @@ def _with_code(files: Files, measured: list[Encoding[Form]]) -> Found:
     return Found(measured, unmeasured, is_complete=code is not None)
 
 
-def is_guessed(files: Files, encoding: Encoding[Form]) -> bool:
+def _is_guess(files: Files, encoding: Encoding[Form]) -> bool:
     """Whether an encoding follows from settings whose meaning no known code shows, and which do not
     name its scheme.
     """
@@ -268,9 +268,9 @@ def _with_notes(files: Files, encoding: Encoding[Form]) -> Encoding[Form]:
     holds the settings where that is no config.json.
     """
     origin, settings_file = encoding.provenance, files.config.source
-    if is_guessed(files, encoding):
-        family = files.config.family
-        encoding = replace(encoding, notes=(*encoding.notes, UNKNOWN_FAMILY.format(family)))
+    if _is_guess(files, encoding):
+        note = UNKNOWN_FAMILY.format(files.config.family)
+        encoding = replace(encoding, notes=(*encoding.notes, note), is_guess=True)
     if origin.tensor is not None:
         encoding = replace(encoding, notes=(*encoding.notes, *files.notes(origin.tensor)))
     if settings_file == CONFIG:
@@ -298,7 +298,6 @@ def _evaluate(task: Task, references: References) -> Outcome:
     titles = names.names([(checkpoint, encoding.record) for encoding in encodings], all_schemes())
     # Pages show a whole run in figures of its own.
     read = partial(_drawn_reading, references) if checkpoint.series is None else _reading
-    guessed = [is_guessed(files, encoding) for encoding in encodings]
     outcome = Outcome(
         checkpoint,
         "ok",
@@ -309,8 +308,8 @@ def _evaluate(task: Task, references: References) -> Outcome:
         ),
         layers=layer_map(files, found.all, is_complete=found.is_complete),
         readings=tuple(
-            read(subject, Label(title, colour), guess)
-            for subject, title, guess in zip(subjects, titles, guessed, strict=True)
+            read(subject, Label(title, colour))
+            for subject, title in zip(subjects, titles, strict=True)
         ),
         unmeasured=tuple(encoding.record for encoding in found.unmeasured),
         unresolved=(*unresolved(files, found), *others),
@@ -323,7 +322,7 @@ def _evaluate(task: Task, references: References) -> Outcome:
 def unresolved(files: Files, found: Found) -> tuple[str, ...]:
     """What stays open about a checkpoint, a sentence each."""
     questions = [*open_questions(files, found.all, all_schemes()), found.question]
-    if any(is_guessed(files, encoding) for encoding in found.measured):
+    if any(encoding.is_guess for encoding in found.measured):
         questions.append(NO_CODE.format(files.config.family))
     return tuple(filter(None, questions))
 
@@ -351,24 +350,24 @@ def _looked_for(encodings: list[Encoding[Form]]) -> tuple[str, ...]:
     return tuple(telling.values())
 
 
-def _reading(subject: Subject[Form], label: Label, is_guess: bool) -> Reading:
-    """An encoding with its results, without drawings; those of a guess are no findings."""
-    form = subject.encoding.form
+def _reading(subject: Subject[Form], label: Label) -> Reading:
+    """An encoding with its results, without drawings."""
     results = {
-        analysis.key: _standing(analysis, form, _compute(analysis, subject))
+        analysis.key: _standing(analysis, subject.encoding, _compute(analysis, subject))
         for analysis in all_analyses()
     }
-    if is_guess:
-        results = {key: replace(result, findings=()) for key, result in results.items()}
     return Reading.of(
         replace(subject.encoding, form=subject.encoding.form.settled), label, results, {}, {}
     )
 
 
-def _standing(analysis: Analysis, form: Form, result: Result) -> Result:
+def _standing(analysis: Analysis, encoding: Encoding[Form], result: Result) -> Result:
     """``result`` with the findings that a table without structure would not have just as well, and
-    a warning where values are stored in steps that take part in it.
+    a warning where values are stored in steps that take part in it; a guess has no findings.
     """
+    form = encoding.form
+    if encoding.is_guess:
+        return replace(result, findings=())
     if not isinstance(form, PositionTable) or not result.findings or analysis.about == "structure":
         return result
     if analysis.feels_steps and form.steps is not None:
@@ -380,14 +379,12 @@ def _standing(analysis: Analysis, form: Form, result: Result) -> Result:
     kind = form.structure.kind
     if not kind or (kind == "unordered" and analysis.about == "values"):
         return result
-    kept = (finding for finding in result.findings if finding.of_single_rows)
-    return replace(result, findings=tuple(kept))
+    standing = (finding for finding in result.findings if finding.of_single_rows)
+    return replace(result, findings=tuple(standing))
 
 
-def _drawn_reading(
-    references: References, subject: Subject[Form], label: Label, is_guess: bool
-) -> Reading:
-    reading = _reading(subject, label, is_guess)
+def _drawn_reading(references: References, subject: Subject[Form], label: Label) -> Reading:
+    reading = _reading(subject, label)
     drawings, alts = {}, {}
     # A table by formula is its own reference, or nearly so.
     reference = None if _is_by_formula(subject.encoding) else references.of(subject.encoding.form)

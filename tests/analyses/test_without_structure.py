@@ -25,7 +25,7 @@ def noise(shape: tuple[int, int], seed: int = 0, size: float = 0.02) -> Floats:
 def sentences(rows: Floats) -> list[str]:
     """All that a page would say of a learned table."""
     encoding = Encoding("encoder", "learned", PositionTable(rows), Provenance(""))
-    reading = _reading(Subject(encoding, no_input="none"), Label("", ""), is_guess=False)
+    reading = _reading(Subject(encoding, no_input="none"), Label("", ""))
     return [finding.text for result in reading.results.values() for finding in result.findings]
 
 
@@ -66,6 +66,12 @@ def test_an_odd_row_among_random_ones_is_named_alone() -> None:
     assert value.startswith("One value stands out: ")
     assert untrained == UNTRAINED
     assert odd.startswith("Position 7 has an unusual norm")
+
+
+def test_zeros_beside_an_outlier_are_measured_with_it() -> None:
+    rows = np.zeros((40, 16))
+    rows[3, 2] = 1.0
+    assert any(text.startswith("The vectors of positions 0–2") for text in sentences(rows))
 
 
 @pytest.mark.parametrize("size", [0.3, 0.6])

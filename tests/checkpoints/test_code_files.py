@@ -249,6 +249,13 @@ def test_attention_to_chosen_or_compressed_keys_has_its_number(
     )
 
 
+@pytest.mark.parametrize("kinds", [5, "sliding_attention", {}, None])
+def test_odd_kinds_in_a_part_that_no_class_reads_are_no_window(kinds: object) -> None:
+    part = {"sliding_window": 8, "layer_types": kinds}
+    config = ConfigAlone({"model_type": "qwen3", "unheard_of": part}, "test").config
+    assert resolved(config).config.value("unheard_of") == part
+
+
 def test_kinds_of_layers_that_the_config_class_refuses_are_unknown() -> None:
     """Kimi Linear with a list of kinds for three of twenty layers."""
     refused = {"num_hidden_layers": 20, "layer_types": ["linear_attention"] * 3}

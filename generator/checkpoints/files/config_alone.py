@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 
 from generator.checkpoints.model.halves import as_loaded
@@ -18,7 +19,7 @@ class ConfigAlone:
     revision: str | None = None
     tensors: Mapping[str, TensorInfo] = field(default_factory=lambda: MappingProxyType({}))
 
-    @property
+    @cached_property
     def config(self) -> ModelConfig:
         """The settings."""
         return as_loaded(ModelConfig(self.settings, self.where))

@@ -1,9 +1,10 @@
 """A checkpoint in any storage: config.json, weights in any file format, and tokenizer files."""
 
 import hashlib
-import re
+import json
 from collections.abc import Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -77,9 +78,10 @@ class FolderFiles:
         sentence-transformers first; "" without one.
         """
         folders = [name.rpartition("/")[0] for name in self.storage.matching(f"*/{CONFIG}")]
-        modules = re.findall(rb'"path"\s*:\s*"([^"]+)"', self.storage.whole(MODULES) or b"")
-        named = [name for name in folders if name.encode() in modules[:1]] or folders
-        return f", as in {enumerated(named[:MOST_FOLDERS])}: name that folder" if named else ""
+        with suppress(ValueError, LookupError, TypeError):  # Where it has another form.
+            first = json.loads(self.storage.whole(MODULES) or b"")[0]["path"]
+            folders = [name for name in folders if name == first] or folders
+        return f", as in {enumerated(folders[:MOST_FOLDERS])}: name that folder" if folders else ""
 
     @cached_property
     def tensors(self) -> Mapping[str, TensorInfo]:

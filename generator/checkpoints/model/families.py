@@ -151,6 +151,8 @@ BESIDE: Mapping[str, tuple[Mixer, ...]] = dict.fromkeys(
      "fun_asr_nano_encoder"),
     ("convolution",),
 )  # fmt: skip
+# Attention to a window of blocks, global ones and random ones.
+IN_BLOCKS = frozenset({"big_bird", "bigbird_pegasus"})
 HALVED = frozenset({"t5gemma2_text"})  # Encoders whose window is that of both sides together.
 # Encoders that count the query in the window of each side.
 EXCLUSIVE = ("gemma", "diffusion_gemma")

@@ -139,13 +139,10 @@ def _is_of(encoding: Encoding[Form], layer: Layer, parts: Mapping[str, Modality 
     """
     if encoding.part.startswith(BOTH):
         return True
-    mapped = [part for part, modality in parts.items() if modality is not None]
-    named = named_stack(encoding.part, mapped)
-    if named is None and encoding.form.acts_in != "input":
-        named = named_stack(encoding.part, parts)
+    named = named_stack(encoding.part, parts)
     if named is not None:
         return layer.part == named
-    n_mapped = len(mapped)
+    n_mapped = sum(modality is not None for modality in parts.values())
     return parts[layer.part] == encoding.modality and (
         n_mapped == 1 or layer.stack == encoding.stack
     )

@@ -10,6 +10,7 @@ from generator.checkpoints.model.families import (
     CHUNKED,
     EXCLUSIVE,
     HALVED,
+    IN_BLOCKS,
     LSTM,
     MIXERS,
     POSITIONS_OF_FRAMES,
@@ -130,7 +131,7 @@ def _chosen(config: ModelConfig, layer_type: str) -> int | None:
     if layer_type == MINIMAX_SPARSE:
         blocks, size = config.count("index_topk_blocks"), config.count("index_block_size")
         return None if blocks is None or size is None else blocks * size
-    if layer_type == SPARSE and config.family.startswith("big"):
+    if layer_type == SPARSE and config.family in IN_BLOCKS:
         blocks, size = config.count("num_random_blocks"), config.count("block_size")
         return None if blocks is None or size is None else (blocks + NOT_RANDOM) * size
     return None

@@ -75,10 +75,12 @@ def _with_window(resolved: Json, given: Json) -> Json:
         for name, value in resolved.items()
         if isinstance(value, Mapping) and isinstance(given.get(name), Mapping)
     }
+    kinds = resolved.get("layer_types")
     is_dropped = (
         resolved.get(WINDOW) is None
         and isinstance(given.get(WINDOW), int)
-        and WINDOWED in (resolved.get("layer_types") or ())
+        and isinstance(kinds, list)
+        and WINDOWED in kinds
     )
     return {**resolved, **nested, **({WINDOW: given[WINDOW]} if is_dropped else {})}
 
