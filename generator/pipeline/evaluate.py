@@ -248,7 +248,11 @@ def _with_code(files: Files, measured: list[Encoding[Form]]) -> Found:
     # A state that decays tells position.
     if any(encoding.form.tells_position for encoding in unmeasured):
         measured = [encoding for encoding in measured if not isinstance(encoding.form, NoEncoding)]
-    return Found(measured, unmeasured, is_complete=code is not None)
+    missing = "" if code is None else code.missing
+    question = (
+        f"{NOT_LOOKED_THROUGH} ({missing}); its parts were looked through." if missing else ""
+    )
+    return Found(measured, unmeasured, code is not None and not missing, question)
 
 
 def _is_guess(files: Files, encoding: Encoding[Form]) -> bool:
@@ -363,13 +367,17 @@ def _reading(subject: Subject[Form], label: Label) -> Reading:
 
 def _standing(analysis: Analysis, encoding: Encoding[Form], result: Result) -> Result:
     """``result`` with the findings that a table without structure would not have just as well, and
-    a warning where values are stored in steps that take part in it; a guess has no findings.
+    a warning where values are stored in steps that take part in it.
+
+    A guess has no findings, and a table whose tail holds nothing has none of the whole.
     """
     form = encoding.form
     if encoding.is_guess:
         return replace(result, findings=())
     if not isinstance(form, PositionTable) or not result.findings or analysis.about == "structure":
         return result
+    if form.structure.tail is not None:
+        return replace(result, findings=_of_single_rows(result))
     if analysis.feels_steps and form.steps is not None:
         size = significant(float(np.median(form.steps)), 2)
         warning = Finding(
@@ -379,8 +387,11 @@ def _standing(analysis: Analysis, encoding: Encoding[Form], result: Result) -> R
     kind = form.structure.kind
     if not kind or (kind == "unordered" and analysis.about == "values"):
         return result
-    standing = (finding for finding in result.findings if finding.of_single_rows)
-    return replace(result, findings=tuple(standing))
+    return replace(result, findings=_of_single_rows(result))
+
+
+def _of_single_rows(result: Result) -> tuple[Finding, ...]:
+    return tuple(finding for finding in result.findings if finding.of_single_rows)
 
 
 def _drawn_reading(references: References, subject: Subject[Form], label: Label) -> Reading:

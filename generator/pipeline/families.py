@@ -43,8 +43,10 @@ def untrained() -> bytes:
 def _is_untrained(model_type: str) -> bool:
     try:
         code = code_files(ConfigAlone({"model_type": model_type}, model_type).config)
-        return code is not None and all(
-            encoding.provenance.tensor is None for encoding in find(code)
+        return (
+            code is not None
+            and not code.missing
+            and all(encoding.provenance.tensor is None for encoding in find(code))
         )
     except (NoOutlineError, RowError):  # As where a size that a scheme needs is missing.
         return False

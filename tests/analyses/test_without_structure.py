@@ -104,6 +104,8 @@ def test_a_tail_that_holds_nothing_is_named_exactly_and_is_no_seam(
     said = sentences(np.vstack([TRAINED[:256], end]))
     assert said[0] == sentence
     assert [text for text in said if "seam" in text or text.startswith("Norms")] == []
+    of_the_whole = ("alike", "probe", "half", "components", "energy", "share")
+    assert [text for text in said if any(word in text for word in of_the_whole)] == []
 
 
 def test_equal_vectors_get_one_sentence() -> None:

@@ -273,6 +273,24 @@ def test_a_config_that_its_code_refuses_has_no_tensors() -> None:
     assert found.question.endswith("multiple of the number of attention heads (2)).")
 
 
+def test_parts_are_looked_through_where_one_part_needs_a_library_that_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Gemma 3n's images need timm; its audio is a Conformer with relative positions (transformers'
+    Gemma3nAudioRelativePositionEmbedding).
+    """
+    import transformers.models.timm_wrapper.modeling_timm_wrapper as images
+
+    monkeypatch.setattr(images, "is_timm_available", lambda: False)
+    audio = {"model_type": "gemma3n_audio"}
+    found = look(ConfigAlone({"model_type": "gemma3n", "audio_config": audio}, "test"))
+    assert {
+        (encoding.part.split(" layer")[0], encoding.scheme) for encoding in found.unmeasured
+    } == {("audio encoder", "transformer_xl")}
+    assert not found.is_complete
+    assert "timm" in found.question
+
+
 def test_tensors_without_values_are_zeros_in_their_shape() -> None:
     files = code_files(ModelConfig(T5_SMALL, "test"))
     assert files is not None

@@ -4,6 +4,7 @@ import logging
 import re
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,11 +44,14 @@ class NoOutlineError(Exception):
 class CodeFiles:
     """``Files`` with the names and shapes of the trained tensors of a model, and zeros for their
     values.
+
+    missing: why some parts of the model could not be looked through, "" where all were
     """
 
     config: ModelConfig
     tensors: Mapping[str, TensorInfo]
     revision: str | None = None
+    missing: str = ""
 
     @property
     def where(self) -> str:
@@ -93,20 +97,41 @@ def code_files(config: ModelConfig) -> CodeFiles | None:
     """
     if _is_too_deep(config):
         raise NoOutlineError(f"more than {MOST_LAYERS} layers are not looked through")
-    model = outline(config)
-    if model is None:
+    missing = ""
+    try:
+        models = {"": outline(config)}
+    except NoOutlineError as error:
+        models, missing = _parts(config), str(error)
+        if not models:
+            raise
+    if models == {"": None}:
         return None
     side = side_alone(resolved(config).config)
     other = {"encoder": "decoder", "decoder": "encoder"}.get(side or "")
     trained = {
-        name: parameter
+        part + name: parameter
+        for part, model in models.items()
         for name, parameter in model.named_parameters()
         if parameter.requires_grad and other not in name.split(".")
     }
     return CodeFiles(
         config,
         {name: TensorInfo("", "", tuple(parameter.shape)) for name, parameter in trained.items()},
+        missing=missing,
     )
+
+
+def _parts(config: ModelConfig) -> dict[str, Any]:
+    """Models of the nested configs whose code makes one, as where another one needs a library that
+    is not installed; by the beginning of the names of their tensors.
+    """
+    models, whole = {}, resolved(config).config
+    for key, value in whole.settings.items():
+        section = whole.section(key) if isinstance(value, Mapping) else None
+        with suppress(NoOutlineError):
+            if section is not None and (model := outline(section)) is not None:
+                models[f"{key.removesuffix('_config')}_model."] = model
+    return models
 
 
 def is_built_as_by_default(config: ModelConfig) -> bool:
