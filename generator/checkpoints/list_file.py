@@ -3,8 +3,8 @@ column.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.files.json_object import parse_config
 from generator.checkpoints.list_row import (
     RESERVED,
+    USE,
     FilePlace,
     Options,
     place_of_key,
@@ -28,13 +29,15 @@ from generator.checkpoints.list_row import (
 )
 from generator.checkpoints.series import ANY
 from generator.checkpoints.slugs import slugify
-from generator.contracts import Checkpoint, Source
+from generator.contracts import Checkpoint, Source, UseOptions
+from generator.contracts.use_options import FIRST_LAYER, LONGEST_TEXT, Scope
 from generator.errors import RefusedError, RowError
 
 # About 10,000 rows, which take the parser 4 seconds; its time grows with the bytes.
 MOST_BYTES = 2**19
 MOST_DEPTH = 8  # Twice what a row can use; the parser's time grows with the square of the depth.
 CONFIG = "config"  # The key of a row that names a file.
+TEXT = "text"  # The key of ``use`` that names one.
 LONGEST_TITLE = 120  # Longer ones are cut there, on every page.
 
 
@@ -44,6 +47,26 @@ class _UnsupportedYamlError(Exception):
     def __init__(self, message: str, mark: Any) -> None:
         super().__init__(message)
         self.mark = mark
+
+
+class _UnreadFileError(Exception):
+    """Why a file that a row names cannot be read; ``key``: of the row."""
+
+    def __init__(self, key: str, message: str) -> None:
+        super().__init__(message)
+        self.key = key
+
+
+@contextmanager
+def _named_by(key: str) -> Iterator[None]:
+    """errors: _UnreadFileError for a file that ``key`` names"""
+    try:
+        yield
+    except OSError as error:
+        problem = f"{error.strerror}; expected a file that can be read"
+        raise _UnreadFileError(key, problem) from None
+    except RowError as error:
+        raise _UnreadFileError(key, str(error)) from None
 
 
 class _PlainComposer(Composer):  # type: ignore[misc]  # The library's types are not read.
@@ -101,14 +124,9 @@ def load(path: Path, sources: Sequence[Source]) -> tuple[Checkpoint, ...]:
         if not row_problems:
             try:
                 entries.append((place, _checkpoint(mapping, path, sources)))
-            except (RowError, OSError) as error:
-                problem = (
-                    f"{error.strerror}; expected a config.json that can be read"
-                    if isinstance(error, OSError)
-                    else error
-                )
+            except _UnreadFileError as error:
                 row_problems.append(
-                    f"{place_of_key(mapping, CONFIG, place)}: {where}.{CONFIG}: {problem}"
+                    f"{place_of_key(mapping, error.key, place)}: {where}.{error.key}: {error}"
                 )
         messages += row_problems
     entries = _distinct_slugs(entries)
@@ -225,7 +243,7 @@ def _plain(value: Any) -> Any:
 def _checkpoint(row: CommentedMap, path: Path, sources: Sequence[Source]) -> Checkpoint:
     """The checkpoint of a row.
 
-    errors: RowError when the config.json that it names cannot be read
+    errors: _UnreadFileError for a file that it names
     """
     source = next(source for source in sources if row.get(source.key) is not None)
     value = str(row[source.key])
@@ -238,12 +256,47 @@ def _checkpoint(row: CommentedMap, path: Path, sources: Sequence[Source]) -> Che
         if key != "title" and row.get(key) is not None
     }
     if CONFIG in options:
-        options[CONFIG] = config_text(path.parent / expanded(options[CONFIG]), options[CONFIG])
+        with _named_by(CONFIG):
+            options[CONFIG] = config_text(path.parent / expanded(options[CONFIG]), options[CONFIG])
+    if USE in options:
+        with _named_by(USE):
+            options[USE] = _use(row[USE], path)
     title = str(row.get("title") or name)
     slug = slugify(title) or slugify(name) or "checkpoint"
     slug = f"{slug}-checkpoint" if slug == "index" or RESERVED.match(slug) else slug
     short = title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + "…"
     return Checkpoint(slug=slug, source=source.key, id=name, place=place, title=short, **options)
+
+
+def _use(value: Any, path: Path) -> UseOptions | None:
+    """What a row measures of the trained model; None for nothing.
+
+    errors: RowError when the text that it names cannot be read
+    """
+    if not isinstance(value, Mapping):
+        scope: Scope = FIRST_LAYER if value == FIRST_LAYER else "model"
+        return UseOptions(scope) if value else None
+    options = {str(key): _plain(item) for key, item in value.items()}
+    if named := options.get(TEXT):
+        options[TEXT] = _text(path.parent / expanded(named), named)
+    return UseOptions(**options)
+
+
+def _text(path: Path, where: str) -> str:
+    """errors: RowError unless it is text in UTF-8 of at most ``LONGEST_TEXT`` bytes"""
+    content = Folder(path.parent, where, named=path.name).whole(path.name)
+    if content is None:
+        raise RowError(f"found {where!r:.80}, and no such file; expected a text")
+    if len(content) > LONGEST_TEXT:
+        raise RowError(
+            f"found {where!r:.80} of {len(content):,} bytes; expected at most {LONGEST_TEXT:,}"
+        )
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise RowError(
+            f"{where}: byte 0x{content[error.start]:02x} is not UTF-8; expected UTF-8 text"
+        ) from None
 
 
 def config_text(path: Path, where: str) -> str:

@@ -5,13 +5,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from ruamel.yaml.comments import CommentedMap
 
 from generator.checkpoints.series import ANY, EXPECTED_RANGE, range_of
 from generator.contracts import SENTENCE, Source, paper_address
+from generator.contracts.use_options import FIRST_LAYER, MOST_PARAMETERS
 
 FORBIDDEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -22,7 +23,34 @@ RESERVED = re.compile(r"^(con|prn|aux|nul|com\d|lpt\d)$", re.IGNORECASE)
 BOOLEANS = re.compile(r"^(yes|no|on|off)$", re.IGNORECASE)  # Booleans of YAML 1.1.
 SHOULD = re.compile(r"^\w+ should (be|have) ")  # The beginning of messages of pydantic.
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
+USE, USE_EXPECTED = "use", f"true, {FIRST_LAYER}, or a mapping of its options"
 BESIDE = "x-beside"  # In the schema: keys that an example of this one needs beside it.
+
+
+class UseRow(BaseModel):
+    """The keys of ``use``."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    text: str = Field(
+        "",
+        description="A text of the model's own kind, relative to this file; without one, English.",
+        examples=["texts/reactions.txt"],
+    )
+    length: int = Field(64, ge=16, le=512, description="Tokens of a sequence.", examples=[128])
+    sequences: int = Field(
+        64, ge=16, le=1024, description="Sequences of each measure.", examples=[128]
+    )
+    seed: int = Field(0, ge=0, le=2**31, description="Of the first of two runs.", examples=[7])
+    device: Literal["auto", "cpu", "cuda"] = Field(
+        "auto", description="Where it runs; auto takes a GPU where there is one.", examples=["cpu"]
+    )
+    most_parameters: int = Field(
+        MOST_PARAMETERS,
+        ge=1,
+        description="Refuse a model with more.",
+        examples=[8_000_000_000],
+    )
 
 
 class Options(BaseModel):
@@ -100,6 +128,14 @@ class Options(BaseModel):
             " tables."
         ),
         examples=[False],
+    )
+    use: bool | Literal["first_layer"] | UseRow = Field(
+        False,
+        description=(
+            "Measure what the trained model does with position: true runs it, first_layer needs the"
+            " weights of one layer alone."
+        ),
+        examples=[True, "first_layer"],
     )
     revisions: str | list[str] = Field(
         "",
@@ -208,8 +244,21 @@ def _invalid(row: CommentedMap, model: type[BaseModel]) -> Sequence[Mapping[str,
     try:
         model.model_validate(dict(row))
     except ValidationError as error:
-        return error.errors()
+        return [problem for problem in error.errors() if not _is_of_another_form(problem)]
     return ()
+
+
+def _is_of_another_form(problem: Mapping[str, Any]) -> bool:
+    """Whether a problem is that of a form which the value of ``use`` has not: a mapping is held
+    against its keys, anything else against the words.
+    """
+    place = problem["loc"]
+    if not place or place[0] != USE:
+        return False
+    is_of_mapping, is_of_words = UseRow.__name__ in place, "literal" in str(place[1])
+    if isinstance(problem["input"], Mapping) or len(place) > 2:
+        return not is_of_mapping
+    return not is_of_words
 
 
 def _message(
@@ -221,6 +270,13 @@ def _message(
 ) -> str:
     # A key that is no string has no location.
     key = str(problem["loc"][0] if problem["loc"] else problem["input"])
+    if key == USE and problem["loc"]:
+        inner = ".".join(map(str, problem["loc"][2:]))
+        expected = SHOULD.sub("", problem["msg"]) if inner else USE_EXPECTED
+        return (
+            f"{place_of_key(row, key, place)}: {where}.{key}{'.' * bool(inner)}{inner}: found"
+            f" {problem['input']!r:.60}; expected {expected}"
+        )
     at = place_of_key(row, key, place)
     if not problem["loc"] or problem["type"] in ("extra_forbidden", "invalid_key"):
         keys = list(model.model_fields)

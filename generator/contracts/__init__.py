@@ -68,6 +68,8 @@ from generator.contracts.runs import (
     Status,
 )
 from generator.contracts.subjects import InputLayer, LayerNorm, OwnLayer, Sentence, Subject
+from generator.contracts.use_options import UseOptions
+from generator.contracts.uses import Use, UseResult
 
 __all__ = [
     "ENDINGS",
@@ -138,6 +140,9 @@ __all__ = [
     "Subject",
     "TensorInfo",
     "Tree",
+    "Use",
+    "UseOptions",
+    "UseResult",
     "WeightsFile",
     "paper_address",
 ]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 from generator.contracts.model_config import Json, ModelConfig
 from generator.contracts.published_record import Published
 from generator.contracts.runs import Run, Series
+from generator.contracts.use_options import UseOptions
 from generator.encodings import ActsIn, Form
 from generator.numerics.arrays import Array, Floats
 
@@ -55,6 +56,7 @@ class Checkpoint:
         path that the source opens
     weights: name of the file of weights, where there are several or it has an unusual name; "" for
         the preferred one
+    use: what is measured of the trained model; None for nothing
     arrays: whether the arrays behind its figures are published
     config: text of a config.json that takes the place of one beside the weights; "" for none
     paper: arXiv id or https:// address, "" for none; licence: of the weights, "" where it is not
@@ -80,6 +82,7 @@ class Checkpoint:
     sentence: str | tuple[int, ...] = SENTENCE
     pickle: bool = False
     words: bool = False
+    use: UseOptions | None = None
     arrays: bool = field(default=True, metadata=ONLY_SHOWN)
     weights: str = ""
     config: str = ""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from generator.contracts.checkpoints import TensorInfo
 from generator.numerics.arrays import Floats
@@ -73,6 +73,16 @@ def _none(_: WeightsFile) -> Mapping[str, bytes]:
     return {}
 
 
+def _as_they_are(
+    _: WeightsFile, tensors: Mapping[str, Floats], _model: Any
+) -> Mapping[str, Floats]:
+    return tensors
+
+
+def _no_tokenizer(_: WeightsFile) -> bytes | None:
+    return None
+
+
 @dataclass(frozen=True)
 class FileFormat:
     """A file format of weights.
@@ -89,6 +99,10 @@ class FileFormat:
     texts: returns the small files within the weights; a config.json among them takes the place of
         one beside them
     whole: whether a file has to be on this disk as a whole before its tensors can be read
+    of_model(file, tensors, model): the tensors under the names, and in the order of rows, that a
+        model of transformers has, where the format has its own
+    tokenizer: returns the tokenizer.json that the settings within the weights amount to, None
+        without one; it takes seconds
     is_read: whether weights are read; a format that is only recognised, for its reason why not,
         counts where there is no other
     errors of all functions: RowError for invalid files, and those of ``Storage``
@@ -103,4 +117,8 @@ class FileFormat:
     files: Callable[[WeightsFile], Collection[str]] = _only_itself
     texts: Callable[[WeightsFile], Mapping[str, bytes]] = _none
     whole: bool = False
+    of_model: Callable[[WeightsFile, Mapping[str, Floats], Any], Mapping[str, Floats]] = (
+        _as_they_are
+    )
+    tokenizer: Callable[[WeightsFile], bytes | None] = _no_tokenizer
     is_read: bool = True

@@ -18,6 +18,7 @@ from generator.contracts.layer_map import Layer
 from generator.contracts.release import Release
 from generator.contracts.results import Analysis, FigureSpec, Label, Result, Results
 from generator.contracts.runs import Ending, Run, Status
+from generator.contracts.uses import UseResult
 from generator.encodings import Form
 
 
@@ -84,6 +85,8 @@ class Outcome:
         were not read
     unresolved: sentences on what stays open: a scheme that the configuration asks for and that was
         not found, weights that were not read
+    uses: what the trained model does with position, by part and measure; no_use: why nothing of it
+        was measured, though the row asks for it, "" otherwise
     run: the numbers of a whole training run, where the row names these in place of a checkpoint
     state, questions: of its files as the evaluation found them, as in ``Source.seen``
     stale: why its source was not asked again, where all this is what an earlier build read; None
@@ -102,6 +105,8 @@ class Outcome:
     looked_for: tuple[str, ...] = ()
     key: str = ""
     unresolved: tuple[str, ...] = ()
+    uses: tuple[UseResult, ...] = ()
+    no_use: str = ""
     run: Run | None = None
     state: str = ""
     questions: tuple[Question, ...] = ()

@@ -42,27 +42,31 @@ class _ClusterExecutor:
     def __init__(self, client: Any, address: str, code: str, seconds: float) -> None:
         self.client, self.address, self.code, self.seconds = client, address, code, seconds
         self.pending: dict[str, tuple[Any, Future[Any]]] = {}
+        self.times: dict[str, int] = {}
         self.running: dict[str, tuple[float, str]] = {}
         self.last_event = monotonic()  # when a call last started or ended
         self.lock = RLock()
 
-    def submit(self, function: Callable[..., T], /, *arguments: object) -> "Future[T]":
+    def submit(
+        self, function: Callable[..., T], /, *arguments: object, times: int = 1
+    ) -> "Future[T]":
         future: Future[T] = Future()
         with self.lock:
             # Not pure: dask would answer an equal call with what the first one returned.
             remote = self.client.submit(run_on_worker, function, arguments, self.code, pure=False)
             self.pending[remote.key] = remote, future
+            self.times[remote.key] = times
         remote.add_done_callback(self._ended)
         return future
 
-    def explain(self, error: BaseException) -> str:
+    def explain(self, error: BaseException, times: int = 1) -> str:
         if isinstance(error, _ClusterLostError):
             raise RefusedError(
                 f"--cluster {self.address}: {error}; finished work is kept, and the previous site"
                 " remains"
             )
         if isinstance(error, TooLongError):
-            return f"took longer than {self.seconds:g} seconds"
+            return f"took longer than {self.seconds * times:g} seconds"
         if isinstance(error, MemoryError):
             return "needed more memory than its worker has"
         if isinstance(error, RowError):
@@ -90,7 +94,7 @@ class _ClusterExecutor:
                 late = {
                     key: worker
                     for key, (began, worker) in self.running.items()
-                    if now - began > self.seconds
+                    if now - began > self.seconds * self.times[key]
                 }
             for key, worker in late.items():
                 self._settle(key, TooLongError())
@@ -102,7 +106,7 @@ class _ClusterExecutor:
                     f"no worker for {WORKERS_SECONDS:g} seconds; expected one, as from `dask worker"
                     f" {self.address}`"
                 )
-            elif now - self.last_event > self.seconds:
+            elif now - self.last_event > self.seconds * max(self.times.values(), default=1):
                 self.give_up(
                     f"no worker accepted a row within {self.seconds:g} seconds; expected a free one"
                 )
@@ -129,6 +133,7 @@ class _ClusterExecutor:
                 return
             self.last_event = monotonic()
             self.running.pop(key, None)
+            self.times.pop(key, None)
             remote, future = self.pending.pop(key)
         remote.release()  # The scheduler forgets it.
         if isinstance(result, BaseException):

@@ -43,7 +43,7 @@ from generator.figures.panels import thumbnail
 from generator.figures.spots import DrawnPlace, mark
 from generator.figures.style import REFERENCE as REFERENCE_COLOUR
 from generator.figures.style import series_colour
-from generator.pipeline import failures
+from generator.pipeline import failures, use
 from generator.pipeline.plan import Task, source_of
 from generator.pipeline.references import Reference, References
 from generator.pipeline.untrained import is_untrained
@@ -300,6 +300,7 @@ def _evaluate(task: Task, references: References) -> Outcome:
     subjects = input_layer.subjects(files, checkpoint, encodings)
     colour = series_colour(checkpoint.slug)
     titles = names.names([(checkpoint, encoding.record) for encoding in encodings], all_schemes())
+    uses, no_use = use.measured(files, checkpoint, references.cache)
     # Pages show a whole run in figures of its own.
     read = partial(_drawn_reading, references) if checkpoint.series is None else _reading
     outcome = Outcome(
@@ -318,6 +319,8 @@ def _evaluate(task: Task, references: References) -> Outcome:
         unmeasured=tuple(encoding.record for encoding in found.unmeasured),
         unresolved=(*unresolved(files, found), *others),
         looked_for=_looked_for(found.all),
+        uses=uses,
+        no_use=no_use,
     )
     state, questions = source_of(checkpoint).seen(files)
     return replace(outcome, state=state, questions=questions)

@@ -18,11 +18,18 @@ class Executor(Protocol):
     def shares_disk(self) -> bool:
         """Whether they write to the same files as this process."""
 
-    def submit(self, function: Callable[..., T], /, *arguments: object) -> "Future[T]":
-        """Run ``function`` with ``arguments``, all of which can be pickled."""
+    def submit(
+        self, function: Callable[..., T], /, *arguments: object, times: int = 1
+    ) -> "Future[T]":
+        """Run ``function`` with ``arguments``, all of which can be pickled.
 
-    def explain(self, error: BaseException) -> str:
+        times: how often the limits of time and memory of a row are its own
+        """
+
+    def explain(self, error: BaseException, times: int = 1) -> str:
         """The reason why a future ended with ``error``, as a phrase for readers.
+
+        times: as it was submitted with
 
         errors: RefusedError where no other future can succeed either
         """

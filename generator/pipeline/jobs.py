@@ -12,10 +12,12 @@ from generator.errors import RefusedError
 from generator.pipeline import evaluate, failures, worker
 from generator.pipeline.executor import Executor
 from generator.pipeline.keys import Keys
-from generator.pipeline.plan import Task
+from generator.pipeline.plan import Task, runs_model
 from generator.pipeline.result_store import ResultStore, unpack
 from generator.pipeline.worker import Done
 
+# How often the time and the memory of a row one takes that runs its model.
+TIMES_OF_A_MODEL = 6
 POLL_SECONDS = 0.2  # No executor tells that a row has started: it is looked for so often.
 
 
@@ -114,9 +116,17 @@ def run(
     code: digest of the program, for the keys
     """
     shared = store if executor.shares_disk else None
+    longest_first = sorted(tasks, key=lambda task: not runs_model(task))
     futures = {
-        executor.submit(worker.run_task, task, shared, key, code): task
-        for task, key in tasks.items()
+        executor.submit(
+            worker.run_task,
+            task,
+            shared,
+            tasks[task],
+            code,
+            times=_times(task),
+        ): task
+        for task in longest_first
     }
     outcomes: dict[Task, Outcome] = {}
     started: set[Task] = set()
@@ -131,20 +141,25 @@ def run(
             on_event(Event("started", task.checkpoint.slug))
         for future in sorted(finished, key=lambda future: futures[future].checkpoint.slug):
             task = futures.pop(future)
-            done = _done(future, executor)
+            done = _done(task, future, executor)
             failed = _store_unless_failed(task, done, store)
             outcomes[task] = failed or _read_back(task, done, store)
             on_event(_finished(outcomes[task], done, stored=False))
     return outcomes
 
 
-def _done(future: "Future[Done]", executor: Executor) -> Done:
+def _times(task: Task) -> int:
+    """How often the limits of a row are those of ``task``."""
+    return TIMES_OF_A_MODEL if runs_model(task) else 1
+
+
+def _done(task: Task, future: "Future[Done]", executor: Executor) -> Done:
     """How an evaluation ended, also where its process gave no result."""
     try:
         return future.result()
     # However a worker ends, it is the end of one row alone.
     except Exception as error:  # noqa: BLE001
-        return Done(None, 0.0, 0, failure=executor.explain(error))
+        return Done(None, 0.0, 0, failure=executor.explain(error, _times(task)))
 
 
 def _store_unless_failed(task: Task, done: Done, store: ResultStore) -> Outcome | None:

@@ -43,6 +43,9 @@ class Limits:
     seconds: float = 3600.0
     memory: int = 4 * 2**30
 
+    def __mul__(self, times: int) -> "Limits":
+        return Limits(self.processor * times, self.seconds * times, self.memory * times)
+
     def __str__(self) -> str:
         """In words."""
         return (
@@ -59,28 +62,29 @@ class _PoolExecutor:
     def __init__(self, open_pool: Callable[[], Any], limits: Limits) -> None:
         self.pool, self.limits = cache(open_pool), limits
 
-    def submit(self, function: Callable[..., T], /, *arguments: object) -> "Future[T]":
+    def submit(
+        self, function: Callable[..., T], /, *arguments: object, times: int = 1
+    ) -> "Future[T]":
+        limits = self.limits * times
         # The first call starts processes and the threads that will start others.
         with _without_interrupts():
             future: Future[T] = self.pool().schedule(
-                _limited,
-                args=(self.limits.processor, function, *arguments),
-                timeout=self.limits.seconds,
+                _limited, args=(limits, function, *arguments), timeout=limits.seconds
             )
         return future
 
-    def explain(self, error: BaseException) -> str:
+    def explain(self, error: BaseException, times: int = 1) -> str:
+        limits = self.limits * times
         if isinstance(error, TooLongError):
-            return f"took longer than {self.limits.seconds:g} seconds"
+            return f"took longer than {limits.seconds:g} seconds"
         if isinstance(error, MemoryError):
-            return f"needed more than {self.limits.memory / 2**30:g} GiB of memory"
+            return f"needed more than {limits.memory / 2**30:g} GiB of memory"
         if not hasattr(error, "exitcode"):
             return f"unexpected {type(error).__name__}: {error}"
         if error.exitcode in TOO_BUSY:
-            return f"took more than {self.limits.processor:g} seconds of processor time"
+            return f"took more than {limits.processor:g} seconds of processor time"
         return (
-            f"its process ended with code {error.exitcode or type(error).__name__}; it had"
-            f" {self.limits}"
+            f"its process ended with code {error.exitcode or type(error).__name__}; it had {limits}"
         )
 
 
@@ -163,13 +167,14 @@ def _give_back_memory() -> None:
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE)
 
 
-def _limited(processor: float, function: Callable[..., T], *arguments: object) -> T:
+def _limited(limits: Limits, function: Callable[..., T], *arguments: object) -> T:
     """The result of ``function``; the system ends this process where it takes more than
-    ``processor`` seconds of processor time.
+    its processor time, and gives it no more than its memory.
     """
+    _limit_memory(limits.memory)
     if not hasattr(signal, "setitimer"):
         return function(*arguments)
-    signal.setitimer(signal.ITIMER_PROF, processor)
+    signal.setitimer(signal.ITIMER_PROF, limits.processor)
     try:
         return function(*arguments)
     finally:

@@ -77,6 +77,12 @@ def may_need_models(task: Task) -> bool:
     return False
 
 
+def runs_model(task: Task) -> bool:
+    """Whether the evaluation of a row runs its trained model."""
+    use = task.checkpoint.use
+    return use is not None and use.scope == "model"
+
+
 def _members(
     source: Source, row: Checkpoint, offline: bool
 ) -> tuple[Sequence[Checkpoint], RowError | NotReachedError | None]:

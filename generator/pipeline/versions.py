@@ -24,11 +24,16 @@ HTML = ("mkdocs", "mkdocs-material")
 # not numbers.
 EVALUATED_BY = (
     "__init__.py", "analyses", "cache", "checkpoints", "contracts", "encodings", "errors.py",
-    "figures", "libraries.py", "numerics", "resources.py", "schemes", "text.py",
+    "figures", "libraries.py", "numerics", "resources.py", "schemes", "text.py", "uses",
     "pipeline/evaluate.py", "pipeline/executor.py", "pipeline/failures.py", "pipeline/jobs.py",
     "pipeline/keys.py", "pipeline/plan.py", "pipeline/references.py", "pipeline/result_store.py",
-    "pipeline/stderr.py", "pipeline/precomputed", "pipeline/untrained.py", "pipeline/versions.py",
-    "pipeline/worker.py",
+    "pipeline/stderr.py", "pipeline/precomputed", "pipeline/untrained.py", "pipeline/use.py",
+    "pipeline/versions.py", "pipeline/worker.py",
+)  # fmt: skip
+# Of these, those on which measures of what a model does depend, which take minutes.
+USED_BY = (
+    "checkpoints/files", "checkpoints/model", "errors.py", "libraries.py", "numerics", "uses",
+    "pipeline/use.py",
 )  # fmt: skip
 
 
@@ -49,6 +54,12 @@ def code() -> str:
 def evaluation() -> str:
     """As ``code``, of EVALUATED_BY alone."""
     return of_parts((of_contents(PACKAGE / name for name in EVALUATED_BY), _required()))
+
+
+@cache
+def use() -> str:
+    """As ``code``, of USED_BY alone."""
+    return of_parts((of_contents(PACKAGE / name for name in USED_BY), _required()))
 
 
 @cache

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 from generator.cache.lazy import LazyMapping
 from generator.checkpoints.files.folder import Folder
@@ -211,6 +212,24 @@ class FolderFiles:
         """
         text = self.storage.whole(name)
         return self._texts.get(name) if text is None else text
+
+    def of_model(self, tensors: Mapping[str, Floats], model: Any) -> Mapping[str, Floats]:
+        """``tensors`` under the names, and in the order of rows, that a model of transformers has.
+
+        errors: RowError where that is not known
+        """
+        weights = self._weights
+        return tensors if weights is None else weights.format.of_model(weights.file, tensors, model)
+
+    def tokenizer(self) -> bytes | None:
+        """tokenizer.json, or what the weights have in its place; None without either.
+
+        errors: RowError for a file that is too long
+        """
+        found = self.read("tokenizer.json")
+        if found is not None or self._weights is None:
+            return found
+        return self._weights.format.tokenizer(self._weights.file)
 
     @cached_property
     def _stored(self) -> Mapping[str, StoredTensor]:

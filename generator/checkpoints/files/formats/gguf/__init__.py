@@ -6,7 +6,9 @@ import json
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
+from generator.checkpoints.files.formats.gguf import models
 from generator.checkpoints.files.formats.gguf.header import Header, read
 from generator.checkpoints.files.formats.gguf.quantised import stored_tensor
 from generator.checkpoints.files.formats.gguf.settings import config
@@ -83,6 +85,21 @@ def texts(file: WeightsFile) -> Mapping[str, bytes]:
     }
 
 
+def of_model(file: WeightsFile, tensors: Mapping[str, Floats], model: Any) -> Mapping[str, Floats]:
+    """The tensors under the names, and in the order of rows, of a model of transformers.
+
+    errors: RowError for an architecture whose order is not known
+    """
+    first = next(iter(_headers(file).values()))
+    architecture = first.text("general.architecture")
+    return models.of_model(architecture, tensors, model, file.where)
+
+
+def tokenizer(file: WeightsFile) -> bytes | None:
+    """The tokenizer.json that the settings amount to; None where there is no telling."""
+    return models.tokenizer(str(file.storage.path(files(file)[0])))
+
+
 # The settings and the tensors of a checkpoint are asked for one after the other.
 @lru_cache(maxsize=4)
 def _headers(file: WeightsFile) -> Mapping[str, Header]:
@@ -117,4 +134,6 @@ FORMAT = FileFormat(
     open=open_weights,
     files=files,
     texts=texts,
+    of_model=of_model,
+    tokenizer=tokenizer,
 )

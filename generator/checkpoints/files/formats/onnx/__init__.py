@@ -14,7 +14,14 @@ from mmap import ACCESS_READ, mmap
 from pathlib import PurePosixPath
 from typing import Any
 
-from generator.checkpoints.files.formats.onnx.graph import graph_of
+from generator.checkpoints.files.formats.onnx.graph import Graph, graph_of
+from generator.checkpoints.files.formats.onnx.modules import (
+    as_saved,
+    by_ending,
+    joined,
+    rows_joined,
+    weights_of,
+)
 from generator.checkpoints.files.formats.onnx.places import named_by_place
 from generator.checkpoints.files.formats.onnx.proto_tensors import (
     EXTERNAL,
@@ -25,6 +32,7 @@ from generator.checkpoints.files.formats.onnx.quantised import with_floats
 from generator.checkpoints.files.formats.onnx.skeleton import model
 from generator.contracts import FileFormat, Storage, StoredTensor, WeightsFile
 from generator.errors import RowError
+from generator.numerics.arrays import Floats
 from generator.text import short, visible
 
 MOST_FILE_BYTES = 2**31 - 1  # The most that Protocol Buffers allow for a message.
@@ -50,17 +58,37 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
     errors: RowError for invalid files
     """
     tensors: dict[str, StoredTensor] = {}
-    for stack, name in _graphs(file):
-        opened = GraphFile(file.storage, name, file.where)
-        graph = graph_of(_model(opened), opened)
-        for its_name, tensor in named_by_place(graph, with_floats(graph)).items():
-            distinct = _with_word(its_name, stack, tensors)
+    for _, named in _opened(file):
+        for its_name, (distinct, tensor) in named.items():
             tensors[distinct] = (
                 tensor
                 if distinct == its_name
                 else replace(tensor, notes=partial(_notes, tensor, its_name))
             )
     return tensors
+
+
+def of_model(file: WeightsFile, tensors: Mapping[str, Floats], model: Any) -> Mapping[str, Floats]:
+    """``tensors`` under the names that ``model``, of transformers, has for them, as far as the graph
+    shows what they are; others keep their names.
+    """
+    expected = as_saved(model)
+    plain, parts = dict(tensors), []
+    for graph, named in _opened(file):
+        for its_name, parameter, is_transposed in weights_of(graph):
+            distinct = named[its_name][0] if its_name in named else ""
+            if distinct in plain:
+                values = plain.pop(distinct)
+                plain[parameter] = values.T if is_transposed else values
+        for module, sources in joined(graph):
+            parts.append((module, [graph.values(source) for source in sources]))
+    found = by_ending({name: values.shape for name, values in plain.items()}, expected)
+    chosen = set(found.values())
+    return {
+        **{name: values for name, values in plain.items() if name not in chosen},
+        **rows_joined(expected, parts),
+        **{wanted: plain[name] for wanted, name in found.items()},
+    }
 
 
 def files(file: WeightsFile) -> set[str]:
@@ -85,7 +113,26 @@ FORMAT = FileFormat(
     open=open_weights,
     whole=True,
     files=files,
+    of_model=of_model,
 )
+
+
+def _opened(
+    file: WeightsFile,
+) -> Iterator[tuple[Graph, dict[str, tuple[str, StoredTensor]]]]:
+    """Each graph of a model with its tensors, and the name that tells each from those of the
+    other.
+    """
+    others: set[str] = set()
+    for stack, name in _graphs(file):
+        opened = GraphFile(file.storage, name, file.where)
+        graph = graph_of(_model(opened), opened)
+        named = {}
+        for its_name, tensor in named_by_place(graph, with_floats(graph)).items():
+            distinct = _with_word(its_name, stack, others)
+            others.add(distinct)
+            named[its_name] = (distinct, tensor)
+        yield graph, named
 
 
 def _graphs(file: WeightsFile) -> list[tuple[str, str]]:

@@ -1,0 +1,61 @@
+"""What transformers makes of a GGUF file: the names and the order of rows of its models, and their
+tokenizers.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from generator.errors import RowError
+from generator.libraries import transformers
+from generator.numerics.arrays import Floats
+
+# Architectures for which transformers knows how rows were reordered, and those whose tensors are as
+# transformers has them (llama.cpp, convert_hf_to_gguf.py).
+REORDERED = frozenset({"llama", "gpt2", "bloom", "t5", "gemma2", "gemma3"})
+AS_THEY_ARE = frozenset({"qwen2", "qwen3", "phi3", "starcoder2"})
+
+
+def of_model(
+    architecture: str, tensors: Mapping[str, Floats], model: Any, where: str
+) -> dict[str, Floats]:
+    """The tensors of a file under the names, and in the order of rows, of ``model``.
+
+    where: the file, for messages
+    errors: RowError for an architecture whose order is not known
+    """
+    if architecture not in REORDERED | AS_THEY_ARE:
+        raise RowError(
+            f"{where}: GGUF of the architecture {architecture!r:.60}, whose order of rows is not"
+            f" known; expected one of {', '.join(sorted(REORDERED | AS_THEY_ARE))}"
+        )
+    transformers()
+    from transformers import modeling_gguf_pytorch_utils as library
+
+    processor = library.TENSOR_PROCESSORS.get(architecture, library.TensorProcessor)(
+        config=model.config.to_dict()
+    )
+    theirs = library.get_gguf_hf_weights_map(model, processor)
+    return {
+        theirs.get(name, name): np.asarray(processor.process(values, name).weights)
+        if name in theirs
+        else values
+        for name, values in tensors.items()
+    }
+
+
+def tokenizer(path: str) -> bytes | None:
+    """The tokenizer.json of a file; None where transformers makes none."""
+    transformers()
+    try:
+        from transformers.integrations.gguf import gguf_tokenizer_mapping as library
+    except ImportError:  # In older versions it is elsewhere, and of another form.
+        return None
+    try:
+        architecture, settings, _ = library.get_gguf_tokenizer(path)
+        made, _ = library.convert_gguf_tokenizer(architecture, settings)
+    # Settings of another program may fail anywhere.
+    except Exception:  # noqa: BLE001
+        return None
+    return made.to_str().encode()

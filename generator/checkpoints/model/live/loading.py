@@ -1,0 +1,198 @@
+"""A model of transformers with the weights of a row."""
+
+import logging
+import re
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from generator.checkpoints.files.reader import FolderFiles
+from generator.checkpoints.model.family_formats import translated
+from generator.checkpoints.model.live.whisper_names import OF_WHISPER, of_whisper
+from generator.checkpoints.model.resolved import MOST_SHOWN, given, is_known, offline, resolved
+from generator.contracts import ModelConfig
+from generator.errors import RowError
+from generator.libraries import transformers
+from generator.numerics.arrays import Floats
+from generator.text import enumerated, short
+
+MOST_NAMED = 3  # Tensors that a refusal names.
+# Lists of transformers in which a class with a head is looked for, before that without one.
+WITH_HEADS = (
+    "MODEL_FOR_CAUSAL_LM_MAPPING",
+    "MODEL_FOR_MASKED_LM_MAPPING",
+    "MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING",
+    "MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING",
+)
+# Parameters that no measure reads: of masked patches, and of a summary of the last layer.
+UNUSED = re.compile(r"(^|\.)(mask_token|pooler\..*)$")
+IN_A_LAYER = re.compile(r"\.\d+\.")
+BUFFERS = re.compile(r"(^|\.)(position_ids|inv_freq|masked_bias|attn\.bias|token_type_ids)$")
+
+
+def load(files: FolderFiles, most_parameters: int) -> Any:
+    """The model that transformers makes for ``files``, in float32, with attention computed step by
+    step, ready to be run.
+
+    errors: RowError where transformers makes none, or where a tensor that matters is missing or
+        left over, which it names
+    """
+    import torch
+
+    settings = _settings(files.config)
+    _check_size(files, settings, most_parameters)
+    refusal = ""
+    for model_class in _classes(files, settings):
+        with _quietly(), torch.device("meta"):
+            outline = _made(files.where, model_class, settings)
+        state = _renamed(files, outline)
+        settings.tie_word_embeddings = _ties_words(outline, state)
+        model, problem = _filled(model_class, settings, state)
+        if not problem:
+            return model
+        refusal = refusal or f"{problem}; expected those of {model_class.__name__}"
+    raise RowError(f"{files.where}: {refusal}")
+
+
+def untrained(model: Any, seed: int) -> Any:
+    """A model of the same class and config with random weights, as training would begin with."""
+    import torch
+
+    with _quietly():
+        torch.manual_seed(seed)
+        fresh = type(model)._from_config(model.config, attn_implementation="eager")  # noqa: SLF001
+    return fresh.float().eval()
+
+
+def _settings(config: ModelConfig) -> Any:
+    """The config object of a family.
+
+    errors: RowError
+    """
+    whole = resolved(config)
+    if whole.refused:
+        raise RowError(f"{config.where}: transformers refuses its config ({whole.refused})")
+    if not is_known(config.family):
+        raise RowError(
+            f"{config.where}: transformers has no model of the type {config.family!r:.60}, and"
+            " remote code is never run"
+        )
+    with _quietly(), offline():
+        settings = transformers().CONFIG_MAPPING[config.family](**given(translated(config)))
+    settings._attn_implementation = "eager"  # noqa: SLF001  # Other ways return no attention.
+    return settings
+
+
+def _check_size(files: FolderFiles, settings: Any, most_parameters: int) -> None:
+    """errors: RowError, also where there are no weights"""
+    if not files.tensors:
+        raise RowError(f"{files.where}: there are no weights; expected those of a trained model")
+    n_parameters = sum(int(np.prod(info.shape)) for info in files.tensors.values())
+    if n_parameters > most_parameters:
+        raise RowError(
+            f"{files.where}: {n_parameters:,} parameters; expected at most {most_parameters:,}"
+            " (`most_parameters` of `use`)"
+        )
+
+
+def _classes(files: FolderFiles, settings: Any) -> Iterator[Any]:
+    """Classes of transformers for a config, those with a head that the files may fill first."""
+    models = transformers()
+    named = files.config.listed("architectures")
+    lists = [getattr(models, name, {}) for name in WITH_HEADS]
+    candidates = [getattr(models, str(name), None) for name in named]
+    candidates += [found[type(settings)] for found in lists if type(settings) in found]
+    if type(settings) in models.MODEL_MAPPING:
+        candidates.append(models.MODEL_MAPPING[type(settings)])
+    distinct = list(dict.fromkeys(filter(None, candidates)))
+    if not distinct:
+        raise RowError(f"{files.where}: transformers has no model of this config")
+    yield from distinct
+
+
+def _made(where: str, model_class: Any, settings: Any) -> Any:
+    """errors: RowError"""
+    try:
+        with offline():
+            return model_class(settings)
+    # Models check their configs in many ways, and raise exceptions of any class.
+    except Exception as error:  # noqa: BLE001
+        why = short(" ".join(str(error).split()), MOST_SHOWN)
+        raise RowError(
+            f"{where}: transformers makes no model of this config ({type(error).__name__}: {why})"
+        ) from None
+
+
+def _renamed(files: FolderFiles, outline: Any) -> dict[str, Floats]:
+    """The tensors of ``files`` under the names of ``outline``, as far as it has them."""
+    stored = {name: files.tensor(name) for name in files.tensors if not BUFFERS.search(name)}
+    if any(OF_WHISPER.fullmatch(name) for name in stored):
+        return {of_whisper(name): values for name, values in stored.items()}
+    return dict(files.of_model(stored, outline))
+
+
+def _ties_words(outline: Any, state: Mapping[str, Floats]) -> bool:
+    """Whether the output has the matrix of the words: as the config says, or where no tensor is its
+    own.
+    """
+    head = outline.get_output_embeddings()
+    own = [name for name, module in outline.named_modules() if module is head]
+    stored = any(name.endswith(f"{own[0]}.weight") for name in state) if own else True
+    return bool(getattr(outline.config, "tie_word_embeddings", False)) or not stored
+
+
+def _filled(model_class: Any, settings: Any, state: Mapping[str, Floats]) -> tuple[Any, str]:
+    """The model, and which tensors are missing or left over, as the end of a sentence, "" where
+    none matters.
+    """
+    import torch
+
+    tensors = {
+        name: torch.from_numpy(np.array(values, dtype=np.float32)) for name, values in state.items()
+    }
+    with _quietly(), offline():
+        model, info = model_class.from_pretrained(
+            None,
+            config=settings,
+            state_dict=tensors,
+            output_loading_info=True,
+            attn_implementation="eager",
+            dtype=torch.float32,
+            ignore_mismatched_sizes=True,
+        )
+    found = {
+        "lack": {name for name in info["missing_keys"] if not UNUSED.search(name)},
+        "also have": {name for name in info["unexpected_keys"] if IN_A_LAYER.search(f".{name}")},
+        "have in another shape": {name for name, *_ in info["mismatched_keys"]},
+    }
+    problems = [
+        f"its weights {verb} {_listed(tensors)}" for verb, tensors in found.items() if tensors
+    ]
+    return model.eval(), "; ".join(problems)
+
+
+def _listed(tensors: set[str]) -> str:
+    names = sorted(tensors)
+    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    return enumerated([short(name) for name in names[:MOST_NAMED]]) + more
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Nothing is said to the user by libraries, and nothing is drawn."""
+    models = transformers()
+    logger = logging.getLogger("transformers")
+    level, was_enabled = logger.level, models.utils.logging.is_progress_bar_enabled()
+    logger.setLevel(logging.CRITICAL)
+    models.utils.logging.disable_progress_bar()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.setLevel(level)
+        if was_enabled:
+            models.utils.logging.enable_progress_bar()

@@ -1,0 +1,67 @@
+"""The parts of a row's trained model that can be run."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from generator.checkpoints.files.reader import FolderFiles
+from generator.checkpoints.model.live.loading import load
+from generator.checkpoints.model.live.stack import SOUND, Stack, has_two_sides
+from generator.checkpoints.model.live.vocabulary import Vocabulary, vocabulary
+from generator.contracts import Checkpoint, UseOptions
+from generator.errors import NotApplicableError
+from generator.resources import ROOT
+
+TEXT = ROOT / "references" / "persuasion" / "text.txt"
+IMAGES = "pixel_values"  # Name of an input in transformers.
+
+
+def stacks(files: FolderFiles, checkpoint: Checkpoint, options: UseOptions) -> list[Stack]:
+    """The parts of the model of ``files``, on the device that ``options`` name.
+
+    errors: RowError where it cannot be loaded; NotApplicableError for a model that reads what is
+        not given here
+    """
+    model = load(files, options.most_parameters)
+    device = _device(options.device)
+    return list(_parts(model.to(device), files, checkpoint, options, device))
+
+
+def _device(asked: str) -> str:
+    import torch
+
+    return "cuda" if asked != "cpu" and torch.cuda.is_available() else "cpu"
+
+
+def _parts(
+    model: Any, files: FolderFiles, checkpoint: Checkpoint, options: UseOptions, device: str
+) -> Iterator[Stack]:
+    config = model.config
+    text = options.text or TEXT.read_text(encoding="utf-8")
+    common = (text, options.length, options.sequences, device)
+    if model.main_input_name == IMAGES:
+        yield Stack("vision", "encoder", model, None, _grid(config), *common)
+        return
+    words = vocabulary(files, checkpoint, model.get_input_embeddings().weight.shape[0])
+    if not has_two_sides(model):
+        stack = Stack("encoder", "encoder", model, words, None, *common)
+        kind = "decoder" if stack.is_causal else "encoder"
+        yield Stack(kind, kind, model, words, None, *common)
+        return
+    if model.main_input_name != SOUND:
+        yield Stack("encoder", "encoder", model, words, None, *common)
+    yield Stack("decoder", "decoder", model, _of_decoder(words, config), None, *common)
+
+
+def _grid(config: Any) -> tuple[int, int]:
+    """Rows and columns of patches. errors: NotApplicableError"""
+    size, patch = getattr(config, "image_size", None), getattr(config, "patch_size", None)
+    if not isinstance(size, int) or not isinstance(patch, int) or size % patch:
+        raise NotApplicableError("its patches form no grid that its config gives")
+    return size // patch, size // patch
+
+
+def _of_decoder(words: Vocabulary, config: Any) -> Vocabulary:
+    """What a decoder reads: behind the token with which it begins, and nothing at the end."""
+    start = config.decoder_start_token_id
+    before = words.before if start is None else (int(start),)
+    return Vocabulary(words.words, before, (), words.mask, words.unknown, words.tokenizer)

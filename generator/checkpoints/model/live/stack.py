@@ -1,0 +1,244 @@
+"""One part of a trained model, ready to read: encoder, decoder, or what looks at images."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from generator.checkpoints.model.live.loading import untrained
+from generator.checkpoints.model.live.vocabulary import Vocabulary
+from generator.checkpoints.model.live.watch import OnAttention, attention_modules, watched
+from generator.contracts import StackKind
+from generator.errors import NotApplicableError
+from generator.numerics.arrays import Array, Floats
+
+BATCH = 16  # sequences that are read at once
+CONTEXT = 40  # Tokens that the encoder reads before a decoder; no length of a sequence.
+SILENCE = -1.5  # The least value of Whisper's spectrograms.
+SOUND = "input_features"  # Name of an input in transformers.
+
+
+@dataclass(frozen=True, eq=False)
+class Attention:
+    """Where a model attends. modules: that do so; shape: layers, heads, and positions of a text"""
+
+    modules: tuple[Any, ...]
+    shape: tuple[int, int, int]
+    is_causal: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Stack:
+    """A part of a model.
+
+    part: as in the layer map; model: of transformers, whole; is_causal: whether positions see none
+        after them
+    vocabulary: None for images; grid: rows and columns of patches, None for words
+    text: what there is to read; length, n_sequences: of each measure
+    """
+
+    part: str
+    kind: StackKind
+    model: Any
+    vocabulary: Vocabulary | None
+    grid: tuple[int, int] | None = None
+    text: str = ""
+    length: int = 64
+    n_sequences: int = 64
+    device: str = "cpu"
+
+    @property
+    def is_causal(self) -> bool:
+        """Whether positions see none after them."""
+        return self.attention.is_causal
+
+    @property
+    def n_layers(self) -> int:
+        """Layers with attention."""
+        return self.attention.shape[0]
+
+    @property
+    def n_heads(self) -> int:
+        """Heads of a layer."""
+        return self.attention.shape[1]
+
+    @property
+    def n_first(self) -> int:
+        """Tokens before the first word, or of the class before the first patch."""
+        if self.vocabulary is not None:
+            return len(self.vocabulary.before)
+        rows, columns = self.grid or (0, 0)
+        return self.attention.shape[2] - rows * columns
+
+    @cached_property
+    def words(self) -> Vocabulary:
+        """Its vocabulary. errors: NotApplicableError for images"""
+        if self.vocabulary is None:
+            raise NotApplicableError("it reads images, not words")
+        return self.vocabulary
+
+    def inputs(self, seed: int, n: int | None = None, length: int | None = None) -> Array:
+        """Random words (n, length), int, or images (n, channels, height, width)."""
+        count, long = n or self.n_sequences, length or self.length
+        if self.vocabulary is not None:
+            return self.vocabulary.random(count, long, seed)
+        return self._images(seed, count)
+
+    def pieces(self, seed: int, n: int | None = None, length: int | None = None) -> Array:
+        """Pieces of the text: (n, length), int. errors: NotApplicableError"""
+        count, long = n or self.n_sequences, length or self.length
+        return self.words.pieces(self.text, count, long, seed)
+
+    def run(
+        self,
+        inputs: Array,
+        on_attention: OnAttention | None = None,
+        *,
+        predicts: bool = False,
+        batch: int = BATCH,
+    ) -> Iterator["Read"]:
+        """What the model makes of ``inputs``, ``batch`` sequences at a time.
+
+        on_attention: gets layer and weights (batch, heads, n, n) of each layer as it is read;
+        predicts: whether its words for each place are wanted
+        """
+        import torch
+
+        modules = self.attention.modules if on_attention else ()
+        for start in range(0, len(inputs), batch):
+            part = torch.from_numpy(inputs[start : start + batch]).to(self.device)
+            with torch.inference_mode(), watched(modules, on_attention or _nothing):
+                output = self._call(part, predicts=predicts)
+            yield Read(output, part)
+
+    @property
+    def predicts_words(self) -> bool:
+        """Whether it has a head that does so."""
+        return (
+            self.model.get_output_embeddings() is not None
+            and self.kind != "encoder"
+            or (self.is_masked)
+        )
+
+    @property
+    def is_masked(self) -> bool:
+        """Whether it predicts words that are masked."""
+        has_head = self.model.get_output_embeddings() is not None
+        return has_head and not self.is_causal and not has_two_sides(self.model)
+
+    def untrained(self, seed: int) -> "Stack":
+        """The same with random weights."""
+        return replace(self, model=untrained(self.model, seed).to(self.device))
+
+    @cached_property
+    def attention(self) -> "Attention":
+        """Where it attends, found by having it read once. errors: NotApplicableError"""
+        import torch
+
+        once = torch.from_numpy(self.inputs(0, 1)).to(self.device)
+        if self.kind == "decoder" and has_two_sides(self.model):
+            _ = self._context  # Read before, since an encoder attends too.
+        shapes, causal = [], []
+
+        def note(_: int, weights: Any) -> None:
+            shapes.append(tuple(weights.shape))
+            causal.append(bool(torch.triu(weights[0].float(), 1).max() == 0.0))
+
+        with torch.inference_mode():
+            modules = attention_modules(lambda: self._call(once), self.model)
+            with watched(modules, note):
+                self._call(once)
+        if not shapes:
+            raise NotApplicableError("its code returns no attention of a text to itself")
+        return Attention(modules, (len(shapes), *shapes[0][1:3]), all(causal))
+
+    def _call(self, inputs: Any, *, predicts: bool = False) -> Any:
+        model = self.model if predicts else self.model.base_model
+        options = {"output_hidden_states": True, "return_dict": True}
+        if self.vocabulary is None:
+            return model(pixel_values=inputs, **options)
+        if not has_two_sides(model):
+            return model(input_ids=inputs, **options)
+        if self.kind == "encoder":
+            return model.get_encoder()(input_ids=inputs, **options)
+        return model(
+            encoder_outputs=_repeated(self._context, len(inputs)),
+            decoder_input_ids=inputs,
+            use_cache=False,
+            **options,
+        )
+
+    @cached_property
+    def _context(self) -> Any:
+        """What the encoder makes of one text of random words, or of silence, for a decoder to
+        attend to.
+        """
+        import torch
+
+        encoder = self.model.get_encoder()
+        with torch.inference_mode():
+            if self.model.main_input_name == SOUND:
+                config = self.model.config
+                shape = (1, config.num_mel_bins, 2 * config.max_source_positions)
+                silence = torch.full(shape, SILENCE, device=self.device)
+                return encoder(silence, return_dict=True)
+            words = torch.from_numpy(self.words.random(1, CONTEXT, seed=0)).to(self.device)
+            return encoder(input_ids=words, return_dict=True)
+
+    def _images(self, seed: int, n: int) -> Array:
+        """Half of one colour each, half of noise, as a normalised image has them."""
+        config = self.model.config
+        size = config.image_size
+        height, width = (size, size) if isinstance(size, int) else tuple(size)
+        draws = np.random.default_rng(seed)
+        plain = draws.normal(size=(n - n // 2, config.num_channels, 1, 1))
+        noise = draws.normal(size=(n // 2, config.num_channels, height, width))
+        images = [np.broadcast_to(plain, (len(plain), config.num_channels, height, width)), noise]
+        return np.concatenate(images).astype(np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """What a model made of some sequences. output: of transformers; inputs: (batch, n) ids"""
+
+    output: Any
+    inputs: Any
+
+    @property
+    def states(self) -> list[Floats]:
+        """The input of the first layer and the output of each: (batch, n, d_model) each."""
+        found = getattr(self.output, "decoder_hidden_states", None)
+        found = self.output.hidden_states if found is None else found
+        return [state.float().cpu().numpy() for state in found]
+
+    def losses(self, targets: Any, at: Any) -> Floats:
+        """Cross-entropy in nats of ``targets`` (batch, n) at the places ``at`` (batch, n), bool:
+        (n_places,), in their order.
+        """
+        import torch
+
+        logits = self.output.logits[at]
+        return np.asarray(
+            torch.nn.functional.cross_entropy(logits, targets[at], reduction="none")
+            .double()
+            .cpu()
+            .numpy()
+        )
+
+
+def has_two_sides(model: Any) -> bool:
+    """Whether a model of transformers has an encoder and a decoder."""
+    return hasattr(model.base_model, "encoder") and hasattr(model.base_model, "decoder")
+
+
+def _repeated(output: Any, n: int) -> Any:
+    """The output of an encoder for one text, ``n`` times."""
+    return type(output)(
+        last_hidden_state=output.last_hidden_state.expand(n, *output.last_hidden_state.shape[1:])
+    )
+
+
+def _nothing(_layer: int, _weights: Any) -> None:
+    return None

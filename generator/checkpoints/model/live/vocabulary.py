@@ -1,0 +1,177 @@
+"""What a model reads: random words of its own vocabulary, and pieces of a text."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from generator.checkpoints.files.reader import FolderFiles
+from generator.checkpoints.model.resolved import resolved
+from generator.contracts import Checkpoint
+from generator.errors import NotApplicableError, RowError
+from generator.numerics.arrays import Array
+
+# A whole word in the spelling of each kind of tokenizer; that of WordPiece has no mark.
+MARKED = re.compile(r"[Ġ▁][a-z]{3,}")
+PLAIN = re.compile(r"[a-z]{3,}")
+RESERVED = re.compile(r"^(\[(PAD|UNK|CLS|SEP|MASK|unused\d*)\]|<[^>]*>)$")
+FEWEST_WORDS = 20
+MOST_UNKNOWN = 0.01  # Share of a text's tokens.
+MOST_PIECES = 1.8  # Tokens of a word of the text, beyond which the model has another language.
+SPECIAL = ("pad_token_id", "bos_token_id", "eos_token_id", "unk_token_id", "mask_token_id",
+           "sep_token_id", "cls_token_id", "decoder_start_token_id")  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """The tokens of a model.
+
+    words: (n_words,), int, ids from which random words are drawn; before, after: ids of the tokens
+        that begin and end every text
+    mask: id of the token for a masked one, None without one; tokenizer: None without one
+    """
+
+    words: Array
+    before: tuple[int, ...] = ()
+    after: tuple[int, ...] = ()
+    mask: int | None = None
+    unknown: int | None = None
+    tokenizer: Any = None
+
+    def framed(self, inner: Array) -> Array:
+        """Sequences (n, length) of ids with the tokens before and after each."""
+        ends = [
+            np.tile(np.array(ids, dtype=np.int64), (len(inner), 1))
+            for ids in (self.before, self.after)
+        ]
+        return np.hstack([ends[0], inner, ends[1]])
+
+    @property
+    def n_reserved(self) -> int:
+        """Tokens before and after each text."""
+        return len(self.before) + len(self.after)
+
+    def random(self, n: int, length: int, seed: int) -> Array:
+        """Sequences of random words, independent of each other: (n, length), int."""
+        draws = np.random.default_rng(seed)
+        return self.framed(draws.choice(self.words, (n, length - self.n_reserved)))
+
+    def pieces(self, text: str, n: int, length: int, seed: int) -> Array:
+        """Pieces of a text from random places, which do not overlap: (n, length), int.
+
+        errors: NotApplicableError without a tokenizer, for a text in another language, or too
+            short
+        """
+        ids = self._ids(text)
+        inner = length - self.n_reserved
+        most = len(ids) // inner
+        if most < n:
+            raise NotApplicableError(
+                f"the text has {len(ids):,} tokens, which make {most:,} pieces of {inner};"
+                f" {n:,} are needed"
+            )
+        starts = np.random.default_rng(seed).permutation(most)[:n] * inner
+        return self.framed(np.stack([ids[start : start + inner] for start in starts]))
+
+    def _ids(self, text: str) -> Array:
+        if self.tokenizer is None:
+            raise NotApplicableError("there is no tokenizer, so no text can be read")
+        ids = np.array(self.tokenizer.encode(text, add_special_tokens=False).ids, dtype=np.int64)
+        unknown = np.count_nonzero(ids == self.unknown) if self.unknown is not None else 0
+        if unknown > MOST_UNKNOWN * len(ids) or len(ids) > MOST_PIECES * len(text.split()):
+            raise NotApplicableError("the text is in another language than the model's")
+        return ids
+
+
+def vocabulary(files: FolderFiles, checkpoint: Checkpoint, size: int) -> Vocabulary:
+    """The tokens of a checkpoint.
+
+    size: rows of its word matrix
+    errors: RowError for an invalid tokenizer.json, NotApplicableError with too few words
+    """
+    from tokenizers import Tokenizer
+
+    text = files.tokenizer()
+    if text is not None:
+        try:
+            tokenizer = Tokenizer.from_buffer(text)
+            tokenizer.no_padding()
+            tokenizer.no_truncation()
+        except (KeyboardInterrupt, SystemExit, MemoryError):
+            raise
+        except BaseException as error:  # noqa: BLE001  # A panic in Rust is not an Exception.
+            raise RowError(
+                f"{files.where}/tokenizer.json: {error}; expected a file of the tokenizers library"
+            ) from None
+        return _of_tokenizer(tokenizer, files, size)
+    if (lines := files.read("vocab.txt")) is not None:
+        return _of_lines(lines.decode(errors="replace").splitlines(), size)
+    return _of_numbers(files, checkpoint, size)
+
+
+def _of_tokenizer(tokenizer: Any, files: FolderFiles, size: int) -> Vocabulary:
+    ids = {token: index for token, index in tokenizer.get_vocab().items() if index < size}
+    marked = sorted(index for token, index in ids.items() if MARKED.fullmatch(token))
+    plain = sorted(index for token, index in ids.items() if PLAIN.fullmatch(token))
+    before, after = _around(tokenizer)
+    if not before and not after:
+        first = resolved(files.config).config.integer("bos_token_id")
+        before = () if first is None or not 0 <= first < size else (first,)
+    return Vocabulary(
+        _enough(marked or plain),
+        before,
+        after,
+        next((ids[name] for name in ("[MASK]", "<mask>") if name in ids), None),
+        next((ids[name] for name in ("[UNK]", "<unk>") if name in ids), None),
+        tokenizer,
+    )
+
+
+def _around(tokenizer: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """What a tokenizer puts before and after a text."""
+    encoded = tokenizer.encode("a")
+    is_special = encoded.special_tokens_mask
+    first = next((place for place, special in enumerate(is_special) if not special), 0)
+    last = max((place for place, special in enumerate(is_special) if not special), default=0)
+    return tuple(encoded.ids[:first]), tuple(encoded.ids[last + 1 :])
+
+
+def _of_lines(tokens: Sequence[str], size: int) -> Vocabulary:
+    """Of a vocab.txt alone, whose tokenizer is not known."""
+    ids = {token: index for index, token in enumerate(tokens) if index < size}
+    words = [index for token, index in ids.items() if token and not RESERVED.match(token)]
+    return Vocabulary(
+        _enough(words),
+        tuple(ids[name] for name in ("[CLS]",) if name in ids),
+        tuple(ids[name] for name in ("[SEP]",) if name in ids),
+        ids.get("[MASK]"),
+    )
+
+
+def _of_numbers(files: FolderFiles, checkpoint: Checkpoint, size: int) -> Vocabulary:
+    """Without any file of tokens: all ids but the special ones of the config. A sentence of ids in
+    the row shows what begins and ends a text.
+    """
+    config = resolved(files.config).config
+    special = {number for name in SPECIAL if (number := config.integer(name)) is not None}
+    sentence = checkpoint.sentence if not isinstance(checkpoint.sentence, str) else ()
+    before = sentence[:1] if sentence and sentence[0] in special else ()
+    after = sentence[-1:] if sentence and sentence[-1] in special else ()
+    if not sentence:
+        first = config.integer("decoder_start_token_id") or config.integer("bos_token_id")
+        before = () if first is None else (first,)
+    # Behind the start of a transcript stand marks of languages and times alone (Whisper).
+    start = config.integer("decoder_start_token_id") or 0
+    end = start if start > size / 2 else size
+    words = [index for index in range(end) if index not in special]
+    return Vocabulary(_enough(words), tuple(before), tuple(after))
+
+
+def _enough(words: Sequence[int]) -> Array:
+    if len(words) < FEWEST_WORDS:
+        raise NotApplicableError(
+            f"its vocabulary has {len(words)} whole words; at least {FEWEST_WORDS} are needed"
+        )
+    return np.array(words, dtype=np.int64)

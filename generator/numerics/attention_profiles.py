@@ -1,0 +1,83 @@
+"""Attention of heads by the offset of the key from the query, on average over queries."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from generator.numerics.arrays import Array, Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """Mean attention of some heads.
+
+    offsets: (n_offsets,), int, of the key from the query; by_offset: (n_heads, n_offsets); first:
+        (n_heads,), to the first position
+    """
+
+    offsets: Array
+    by_offset: Floats
+    first: Floats
+
+
+def queries(n: int, is_causal: bool) -> slice:
+    """The queries over which is averaged: the second half where they see none after them, else the
+    middle half.
+    """
+    return slice(n // 2, n) if is_causal else slice(n // 4, n - n // 4)
+
+
+def profile(weights: Floats, is_causal: bool) -> Profile:
+    """Mean attention by offset.
+
+    weights: (n_heads, n, n), attention of the query in a row to each key, a mean over texts
+    """
+    n_heads, n, _ = weights.shape
+    chosen = queries(n, is_causal)
+    places = np.arange(n)
+    offsets = places[None, :] - places[chosen, None]
+    kept = offsets <= 0 if is_causal else np.ones(offsets.shape, bool)
+    values = np.unique(offsets[kept])
+    slots = np.searchsorted(values, offsets[kept])
+    counts = np.bincount(slots, minlength=values.size)
+    part = weights[:, chosen]
+    sums = np.stack([np.bincount(slots, head[kept], minlength=values.size) for head in part])
+    return Profile(values, sums / counts, part[:, :, 0].mean(axis=1))
+
+
+def grid_profile(weights: Floats, grid: tuple[int, int], n_first: int) -> tuple[Floats, Floats]:
+    """Mean attention by the offset of a patch, and to the token before the patches.
+
+    weights: (n_heads, n, n), whose last places are the patches of ``grid``; n_first: places before
+    returns: (n_heads, n_rows, n_columns), offset 0 in the middle, each offset over the same
+        queries, those of the middle half; (n_heads,), nothing without a token before
+    """
+    rows, columns = grid
+    reach = (rows // 4, columns // 4)
+    window = [range(far, size - far) for far, size in zip(reach, grid, strict=True)]
+    pictures = np.zeros((len(weights), 2 * reach[0] + 1, 2 * reach[1] + 1))
+    of_first = np.zeros(len(weights))
+    for row in window[0]:
+        for column in window[1]:
+            of_query = weights[:, n_first + row * columns + column]
+            patches = of_query[:, n_first:].reshape(len(weights), rows, columns)
+            pictures += patches[
+                :, row - reach[0] : row + reach[0] + 1, column - reach[1] : column + reach[1] + 1
+            ]
+            of_first += of_query[:, 0] if n_first else 0.0
+    n_queries = len(window[0]) * len(window[1])
+    return pictures / n_queries, of_first / n_queries
+
+
+def at(found: Profile, offset: int) -> Floats:
+    """Mean attention to the key at ``offset``: (n_heads,), 0 for one that is never seen."""
+    places = np.flatnonzero(found.offsets == offset)
+    return found.by_offset[:, places[0]] if places.size else np.zeros(len(found.by_offset))
+
+
+def chance(n: int, is_causal: bool) -> float:
+    """Attention to any visible key of a head that tells no two apart, on average over the
+    queries.
+    """
+    chosen = np.arange(n)[queries(n, is_causal)]
+    return float(np.mean(1.0 / (chosen + 1.0))) if is_causal else 1.0 / n

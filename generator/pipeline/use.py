@@ -1,0 +1,94 @@
+"""What the trained model of a row does with position: every measure of each of its parts."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from generator import uses
+from generator.cache.blobs import BlobCache
+from generator.cache.fingerprint import of_parts
+from generator.checkpoints.files.reader import FolderFiles
+from generator.checkpoints.model.live.opening import stacks
+from generator.checkpoints.model.live.stack import Stack
+from generator.contracts import Checkpoint, Files, Result, Use, UseOptions, UseResult, discovery
+from generator.errors import NotApplicableError, RowError
+from generator.pipeline import versions
+from generator.pipeline.result_store import pack, unpack
+
+NOT_OF_THIS_KIND = "its weights are in a form that is not run"
+
+
+def all_uses() -> tuple[Use, ...]:
+    """Every measure of what models do with position, by its order."""
+    return discovery.load(uses, Use)
+
+
+def measured(
+    files: Files, checkpoint: Checkpoint, cache: BlobCache | None
+) -> tuple[tuple[UseResult, ...], str]:
+    """The results of a row that asks for them, and why there are none, "" where there are.
+
+    cache: of results, by weights, options, code and libraries; None without one
+    """
+    options = checkpoint.use
+    if options is None:
+        return (), ""
+    if not isinstance(files, FolderFiles):
+        return (), NOT_OF_THIS_KIND
+    try:
+        return _cached(files, checkpoint, options, cache), ""
+    except (NotApplicableError, RowError) as error:
+        return (), str(error)
+    except MemoryError:
+        return (), "it needs more memory than a row may take"
+    # The code of a model may raise anything, which must not take the rest of the row with it.
+    except Exception as error:  # noqa: BLE001
+        return (), f"unexpected {type(error).__name__}: {' '.join(str(error).split())[:200]}"
+
+
+def _cached(
+    files: FolderFiles, checkpoint: Checkpoint, options: UseOptions, cache: BlobCache | None
+) -> tuple[UseResult, ...]:
+    if cache is None:
+        return tuple(_measured(files, checkpoint, options))
+    digests = [(name, files.sha256(name)) for name in files.tensors]
+    name = f"{of_parts((digests, _read(files, checkpoint), options, versions.use()))}.use"
+    stored = cache.get(name)
+    if stored is not None:
+        found: tuple[UseResult, ...] = unpack(stored)
+        return found
+    found = tuple(_measured(files, checkpoint, options))
+    cache.put(name, pack(found))
+    return found
+
+
+def _read(files: FolderFiles, checkpoint: Checkpoint) -> tuple[object, ...]:
+    """What is read beside the weights."""
+    texts = [files.read(name) for name in ("tokenizer.json", "vocab.txt")]
+    return (files.config.settings, checkpoint.sentence, texts)
+
+
+def _measured(
+    files: FolderFiles, checkpoint: Checkpoint, options: UseOptions
+) -> Iterator[UseResult]:
+    """errors: RowError, NotApplicableError"""
+    import torch
+
+    # More threads would change the last digits, and with them the bytes.
+    torch.set_num_threads(1)
+    for stack in stacks(files, checkpoint, options):
+        for use in all_uses():
+            if use.scope == options.scope or options.scope == "model":
+                yield _of_stack(use, stack, options.seed)
+
+
+def _of_stack(use: Use, stack: Stack, seed: int) -> UseResult:
+    try:
+        first, second = (use.compute(stack, seed + number) for number in range(2))
+    except NotApplicableError as error:
+        return UseResult(use.key, stack.part, Result(reason=str(error)))
+    return UseResult(
+        use.key,
+        stack.part,
+        replace(first, findings=use.findings(first, second)),
+        {metric.key: metric.value for metric in second.metrics},
+    )
