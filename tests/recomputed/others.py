@@ -1,0 +1,119 @@
+"""Measures of the input, of rotations, of decays and of temperatures."""
+
+import numpy as np
+
+from tests.recomputed import kernels
+from tests.recomputed.published import Array, Encoding, Metrics
+
+SLOWER = 1e-3  # a tenth of a percent
+
+
+def anatomy_of_the_input(encoding: Encoding) -> Metrics:
+    tokens = encoding.arrays.get("anatomy_of_the_input.tokens")
+    return {} if tokens is None else {"tokens": len(tokens)}
+
+
+def _angles(encoding: Encoding) -> Array:
+    """Radians for each position of the pairs that turn."""
+    angles = np.array(encoding.parameters["inverse_frequencies"])
+    return angles[angles > 0]
+
+
+def _ratios(encoding: Encoding) -> Array:
+    """Wavelengths after scaling, divided by those before."""
+    pairs = np.arange(len(_angles(encoding)))
+    width = encoding.parameters["rotary_dim"]
+    before = encoding.parameters["base"] ** (-2.0 * pairs / width)
+    return np.asarray(before / _angles(encoding))
+
+
+def _is_of_image(encoding: Encoding) -> bool:
+    return str(encoding.arrays["decay_with_distance.unit"]).startswith("patches")
+
+
+def rotation_by_offset(encoding: Encoding) -> Metrics:
+    wavelengths = 2 * np.pi / _angles(encoding)
+    within = int(encoding.arrays["rotation_by_offset.within"])
+    context = int(encoding.arrays["rotation_by_offset.context"])
+    return {
+        "pairs": len(wavelengths),
+        "longest": wavelengths.max(),
+        "full_turns": np.sum(wavelengths <= within),
+        "context": None if _is_of_image(encoding) else context,
+        "sliding": encoding.parameters["window"],
+        "slowed": np.sum(_ratios(encoding) > 1 + SLOWER),
+        "attention_factor": encoding.parameters["attention_factor"],
+    }
+
+
+def effect_of_scaling(encoding: Encoding) -> Metrics:
+    if encoding.parameters["scaling"] is None:
+        return {}
+    ratios = _ratios(encoding)
+    largest = ratios.max()
+    unchanged = np.abs(ratios - 1) < SLOWER
+    full = (ratios * (1 + SLOWER) > largest) & (largest > 1 + SLOWER) & ~unchanged
+    return {
+        "unchanged": unchanged.sum(),
+        "full": full.sum(),
+        "between": np.sum(~unchanged & ~full),
+        "largest": largest,
+        "attention_factor": encoding.parameters["attention_factor"],
+    }
+
+
+def decay_of_rotation(encoding: Encoding) -> Metrics:
+    angles = _angles(encoding)
+    window = kernels.SIDE if _is_of_image(encoding) else kernels.WINDOW
+    within = int(encoding.arrays["rotation_by_offset.within"])
+    context = min(within, window) if _is_of_image(encoding) else within
+
+    def profile(distances: Array) -> Array:
+        return np.asarray(np.cos(np.multiply.outer(distances, angles)).mean(axis=1))
+
+    return kernels.of_profile(profile, context, window)
+
+
+def exponential_decay(encoding: Encoding) -> Metrics:
+    if "exponential_decay.half_distances" not in encoding.arrays:
+        return {}
+    halves = encoding.array("exponential_decay.half_distances")
+    lowest, highest = np.quantile(halves, (0.1, 0.9), method="nearest")
+    is_of_layers = encoding.arrays["exponential_decay.layers"][0] >= 0
+    return {
+        "median": float(np.median(halves)),
+        "shortest": halves.min(),
+        "longest": halves.max(),
+        "spread": highest / lowest,
+        "layers": len(halves) if is_of_layers else None,
+        "units": halves.shape[1],
+    }
+
+
+def decay_of_states(encoding: Encoding) -> Metrics:
+    rates = np.log(2) / encoding.array("exponential_decay.half_distances").ravel()
+
+    def profile(distances: Array) -> Array:
+        return np.asarray(np.exp(-np.multiply.outer(distances, rates)).mean(axis=1))
+
+    return kernels.of_profile(profile, 512)
+
+
+def temperature_by_position(encoding: Encoding) -> Metrics:
+    """By the rule of Llama 4, the only one of the list. Its two numbers follow from the curve."""
+    positions = encoding.array("temperature_by_position.positions")
+    gains = encoding.array("temperature_by_position.factor") - 1
+    growth = gains[gains > 0][0] / np.log(2)
+    growth = gains[-1] / np.log(np.round(np.exp(gains[-1] / growth)))
+    stairs = np.round(np.exp(gains / growth)) - 1  # how many times the floor has been passed
+    highest = np.floor(np.min((positions + 1)[stairs > 0] / stairs[stairs > 0]))
+    lowest = np.floor(np.max((positions + 1) / (stairs + 1))) + 1
+    assert lowest == highest
+    np.testing.assert_allclose(growth * np.log1p((positions + 1) // highest), gains, atol=1e-6)
+    return {
+        "last": 1 + gains[-1],
+        "first": highest - 1,
+        "strength": growth,
+        "layers": len(encoding.parameters["layers"]),
+        "context": positions[-1] + 1,
+    }

@@ -1,0 +1,178 @@
+"""Measures of the values of a table: their size, norms, rank, components and spectrum."""
+
+import numpy as np
+from scipy.stats import spearmanr
+
+from tests.recomputed.published import Array, Metrics
+from tests.recomputed.table import Table, unusual
+
+
+def rms(values: Array) -> float:
+    return float(np.sqrt(np.mean(values**2)))
+
+
+def whole_table(table: Table) -> Metrics:
+    size = np.abs(table.vectors)
+    typical = rms(table.vectors)
+    return {
+        "rms": typical,
+        "largest": size.max(),
+        "beyond": 100 * np.mean(size > 3 * typical),
+    }
+
+
+def single_positions(table: Table) -> Metrics:
+    words = table.encoding.arrays.get("anatomy_of_the_input.words")
+    if words is None or words.shape[1] != table.vectors.shape[1]:
+        return {"word_ratio": None}
+    return {"word_ratio": rms(table.vectors) / rms(words.astype(float))}
+
+
+def vector_norms(table: Table) -> Metrics:
+    norms = np.linalg.norm(table.vectors, axis=1)
+    of_dimensions = np.linalg.norm(table.vectors, axis=0)
+    positions, dimensions = unusual(norms), unusual(of_dimensions)
+    kept = norms if positions is None else np.delete(norms, positions)
+    return {
+        "median": float(np.median(norms)),
+        "longest": norms.max(),
+        "shortest": norms.min(),
+        "spread": norms.std() / norms.mean(),
+        "spread_within": kept.std() / kept.mean(),
+        "positions_out": None if positions is None else len(positions),
+        "dimensions_out": None if dimensions is None else len(dimensions),
+        "top_share": 100 * (of_dimensions**2).max() / (of_dimensions**2).sum(),
+        "half": _needed(np.sum(table.inliers**2, axis=0), 0.5),
+    }
+
+
+def _needed(energies: Array, share: float) -> int:
+    """How many, the largest first, hold a share of all."""
+    held = np.cumsum(np.sort(energies)[::-1]) / energies.sum()
+    return int(np.argmax(held >= share - 1e-12)) + 1
+
+
+def single_dimensions(table: Table) -> Metrics:
+    pairs = table.neighbours
+    pairs = pairs[table.is_inlier[pairs].all(axis=1)]
+    steps = table.vectors[pairs[:, 1]] - table.vectors[pairs[:, 0]]
+    variances = np.sort(table.inliers.var(axis=0))[::-1]
+    return {
+        "roughness": rms(steps) / rms(table.inliers),
+        "drawn": 100 * variances[:12].sum() / variances.sum(),
+        "left_out": len(table.outliers),
+    }
+
+
+def rank(table: Table) -> Metrics:
+    vectors, inliers = table.vectors, table.inliers
+    within = np.linalg.svd(inliers - inliers.mean(axis=0), compute_uv=False) ** 2
+    mean = len(inliers) * np.sum(inliers.mean(axis=0) ** 2)
+    return {
+        **_ranks(vectors, ""),
+        **_ranks(vectors - vectors.mean(axis=0), "centred_"),
+        "within_for_90": _needed(within, 0.9),
+        "in_mean": 100 * mean / np.sum(inliers**2),
+        "most": min(vectors.shape),
+    }
+
+
+def _ranks(vectors: Array, prefix: str) -> Metrics:
+    lengths = np.linalg.svd(vectors, compute_uv=False)
+    shares = lengths[lengths > 0] / lengths.sum()
+    return {
+        f"{prefix}stable": np.sum(lengths**2) / lengths[0] ** 2,
+        f"{prefix}effective": np.exp(-np.sum(shares * np.log(shares))),
+        f"{prefix}for_90": _needed(lengths**2, 0.90),
+        f"{prefix}for_95": _needed(lengths**2, 0.95),
+        f"{prefix}for_99": _needed(lengths**2, 0.99),
+    }
+
+
+def principal_components(table: Table) -> Metrics:
+    vectors, inliers = table.vectors, table.inliers
+    variances = np.linalg.svd(vectors - vectors.mean(axis=0), compute_uv=False) ** 2
+    left, lengths, _ = np.linalg.svd(inliers - inliers.mean(axis=0), full_matrices=False)
+    held = 100 * np.cumsum(variances) / variances.sum()
+    return {
+        **{f"first_{count}": held[count - 1] for count in (1, 2, 3, 4)},
+        "within_3": 100 * np.sum(lengths[:3] ** 2) / np.sum(lengths**2),
+        "left_out": len(table.outliers),
+        **_path(table, left[:, :3] * lengths[:3]),
+    }
+
+
+def _path(table: Table, places: Array) -> Metrics:
+    """The path in the plane of two components."""
+    if not table.is_line:
+        return dict.fromkeys(("turns", "steady", "rate", "evenness", "onwards"))
+    numbers = np.flatnonzero(table.is_inlier)
+    plane = places[:, 0] + 1j * places[:, 1]
+    angles = np.angle(plane[1:] / plane[:-1])[np.diff(numbers) == 1]
+    onwards = angles * np.sign(angles.sum())
+    means = [float(stretch.mean()) for stretch in np.array_split(onwards, 8)]
+    return {
+        "turns": onwards.sum() / (2 * np.pi),
+        "steady": 100 * np.mean(onwards > 0),
+        "rate": max(means) / min(means) if min(means) > 0 else None,
+        "evenness": np.abs(plane).std() / np.abs(plane).mean(),
+        "onwards": abs(spearmanr(places[:, 2], numbers).statistic),
+    }
+
+
+def spectrum(table: Table) -> Metrics:
+    if not table.is_line:
+        return {}
+    count = len(table.vectors)
+    kept = np.flatnonzero(table.is_inlier)
+    bridged = np.stack(
+        [np.interp(np.arange(count), kept, curve) for curve in table.vectors[kept].T], axis=1
+    )
+    shuffled = np.random.default_rng(0).permutation(bridged)
+    energies, amplitudes = _waves(bridged)
+    energies_shuffled, amplitudes_shuffled = _waves(shuffled)
+    slow = count // 20
+    return {
+        "strongest": count / (np.argmax(energies) + 1),
+        "slow": 100 * energies[:slow].sum() / energies.sum(),
+        "slow_control": 100 * energies_shuffled[:slow].sum() / energies_shuffled.sum(),
+        "peaks": _peaks(amplitudes, amplitudes_shuffled.max()),
+    }
+
+
+def _waves(vectors: Array) -> tuple[Array, Array]:
+    """Energy and mean amplitude of each frequency from 1."""
+    count = len(vectors)
+    centred = vectors - vectors.mean(axis=0)
+    waves = np.abs(np.fft.rfft(centred, axis=0))[1:]
+    twice = np.full(len(waves), 2.0)
+    twice[-1] = 1 + count % 2
+    return twice * np.sum(waves**2, axis=1), twice * waves.mean(axis=1) / count / rms(centred)
+
+
+def _peaks(amplitudes: Array, highest: float) -> int:
+    """Frequencies that stand out from those beside them and from shuffled positions."""
+    found = 0
+    for place in range(1, len(amplitudes) - 1):
+        beside = amplitudes[[place - 1, place + 1]]
+        away = [place + side * step for step in range(2, 7) for side in (-1, 1)]
+        around = amplitudes[[index for index in away if 0 <= index < len(amplitudes)]]
+        found += amplitudes[place] > max(*beside, highest, 2 * np.median(around))
+    return found
+
+
+def positions_and_words(table: Table) -> Metrics:
+    """From the energies and cosines that are published, since the word matrix is not."""
+    if "positions_and_words.energy" not in table.encoding.arrays:
+        return {}
+    energies = table.encoding.array("positions_and_words.energy")
+    cosines = table.encoding.array("positions_and_words.cosines")
+    tenth = round(len(energies) / 10)
+    return {
+        "top": 100 * energies[:tenth].sum(),
+        "bottom": 100 * energies[-tenth:].sum(),
+        "overlap": 100 * np.mean(cosines**2),
+        "chance": 100 * tenth / len(energies),
+        "smallest_angle": np.degrees(np.arccos(cosines.max())),
+        "tenth": tenth,
+    }
