@@ -37,9 +37,9 @@ class UseRow(BaseModel):
         description="A text of the model's own kind, relative to this file; without one, English.",
         examples=["texts/reactions.txt"],
     )
-    length: int = Field(64, ge=16, le=512, description="Tokens of a sequence.", examples=[128])
+    length: int = Field(64, ge=32, le=512, description="Tokens of a sequence.", examples=[128])
     sequences: int = Field(
-        64, ge=16, le=1024, description="Sequences of each measure.", examples=[128]
+        64, ge=64, le=1024, description="Sequences of each measure.", examples=[128]
     )
     seed: int = Field(0, ge=0, le=2**31, description="Of the first of two runs.", examples=[7])
     device: Literal["auto", "cpu", "cuda"] = Field(

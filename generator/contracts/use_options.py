@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Scope = Literal["first_layer", "model"]
-FIRST_LAYER = "first_layer"
+FIRST_LAYER: Scope = "first_layer"
 LONGEST_TEXT = 200_000  # bytes
 MOST_PARAMETERS = 1_500_000_000
 

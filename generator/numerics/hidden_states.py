@@ -22,8 +22,8 @@ class Found:
 
 
 def position_in(states: Floats, positions: Floats) -> Found:
-    """Positions of states by a linear probe, trained on half of the sequences and tried on the other
-    half, both ways.
+    """Positions of states by a linear probe, trained on half of the sequences and tried on the
+    other half, both ways.
 
     states: (n_sequences, n_positions, d_model); positions: (n_positions,)
     """
@@ -66,7 +66,7 @@ def _gcv(values: Floats, projected: Floats, total: float, n_rows: int, penalty: 
     kept = values + penalty
     residual = total - float(np.sum(projected**2 * (values + 2.0 * penalty) / kept**2))
     freedom = n_rows - 1.0 - float(np.sum(values / kept))
-    return max(residual, 0.0) / max(freedom, 1e-9) ** 2
+    return float(max(residual, 0.0) / max(freedom, 1e-9) ** 2)
 
 
 def share_of_position(states: Floats) -> float:
@@ -74,7 +74,7 @@ def share_of_position(states: Floats) -> float:
 
     states: (n_sequences, n_positions, d_model)
     """
-    n_sequences, n_positions, d_model = states.shape
+    n_sequences, n_positions, _ = states.shape
     values = states.astype(np.float64)
     means = values.mean(axis=0)
     overall = means.mean(axis=0)

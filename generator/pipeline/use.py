@@ -1,19 +1,27 @@
 """What the trained model of a row does with position: every measure of each of its parts."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 from generator import uses
 from generator.cache.blobs import BlobCache
 from generator.cache.fingerprint import of_parts
 from generator.checkpoints.files.reader import FolderFiles
-from generator.checkpoints.model.live.opening import stacks
+from generator.checkpoints.model.live.opening import first_layers, stacks
 from generator.checkpoints.model.live.stack import Stack
 from generator.contracts import Checkpoint, Files, Result, Use, UseOptions, UseResult, discovery
+from generator.contracts.use_options import FIRST_LAYER, Scope
 from generator.errors import NotApplicableError, RowError
 from generator.pipeline import versions
 from generator.pipeline.result_store import pack, unpack
 
+# What opens as much of a model as a measure needs.
+OPENED: Mapping[Scope, Callable[[FolderFiles, Checkpoint, UseOptions], list[Stack]]] = {
+    FIRST_LAYER: first_layers,
+    "model": stacks,
+}
+TIMES_FEWER = 4  # Sequences of the second run, where a measure does not need more.
 NOT_OF_THIS_KIND = "its weights are in a form that is not run"
 
 
@@ -42,7 +50,11 @@ def measured(
         return (), "it needs more memory than a row may take"
     # The code of a model may raise anything, which must not take the rest of the row with it.
     except Exception as error:  # noqa: BLE001
-        return (), f"unexpected {type(error).__name__}: {' '.join(str(error).split())[:200]}"
+        return (), _unexpected(error)
+
+
+def _unexpected(error: Exception) -> str:
+    return f"unexpected {type(error).__name__}: {' '.join(str(error).split())[:200]}"
 
 
 def _cached(
@@ -75,17 +87,28 @@ def _measured(
 
     # More threads would change the last digits, and with them the bytes.
     torch.set_num_threads(1)
-    for stack in stacks(files, checkpoint, options):
-        for use in all_uses():
-            if use.scope == options.scope or options.scope == "model":
-                yield _of_stack(use, stack, options.seed)
+    for scope, opened in OPENED.items():
+        # One that reads images has no first layer of words.
+        with suppress(*([NotApplicableError] if scope != options.scope else [])):
+            for stack in opened(files, checkpoint, options) if _is_wanted(scope, options) else ():
+                for use in all_uses():
+                    if use.scope == scope:
+                        yield _of_stack(use, stack, options.seed)
+
+
+def _is_wanted(scope: Scope, options: UseOptions) -> bool:
+    return scope in (FIRST_LAYER, options.scope)
 
 
 def _of_stack(use: Use, stack: Stack, seed: int) -> UseResult:
+    again = replace(stack, n_sequences=stack.n_sequences // TIMES_FEWER)
     try:
-        first, second = (use.compute(stack, seed + number) for number in range(2))
+        first, second = use.compute(stack, seed), use.compute(again, seed + 1)
     except NotApplicableError as error:
         return UseResult(use.key, stack.part, Result(reason=str(error)))
+    # The code of a model may raise anything, which must not take other measures with it.
+    except Exception as error:  # noqa: BLE001
+        return UseResult(use.key, stack.part, Result(reason=_unexpected(error)))
     return UseResult(
         use.key,
         stack.part,

@@ -1,20 +1,33 @@
 """Which heads attend by position: mean attention by offset while a model reads random words."""
 
 from collections import defaultdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from generator.checkpoints.model.live.stack import Stack
-from generator.contracts import Finding, Metric, Result, Use
+from generator.contracts import FigureSpec, Finding, Metric, Result, Results, Use
+from generator.figures.heads import pictures, strips
 from generator.numerics.arrays import Array, Floats
 from generator.numerics.attention_profiles import at, chance, grid_profile, profile
+from generator.text import rounded
 
-FEWEST_SEQUENCES = 60
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 LARGE = 0.3  # Share of a head's attention that makes it a head of that kind.
 NEAR = 8  # positions
-IMAGES = 8
+IMAGES = 6
 KINDS = {"previous": -1, "own": 0, "next": 1}
+SHOWN = 8  # Offsets on each side that a strip shows.
+LIMIT = 0.6  # of the colours of strips
+SENTENCES = {
+    "first": "the first position",
+    "previous": "the position before",
+    "next": "the position after",
+    "own": "the query's own position",
+    "beside": "the four patches beside the query",
+}
 
 
 def compute(stack: Stack, seed: int) -> Result:
@@ -31,7 +44,7 @@ def compute(stack: Stack, seed: int) -> Result:
 
 
 def _of_words(stack: Stack, seed: int) -> Result:
-    means = _means(stack, stack.inputs(seed, max(stack.n_sequences, FEWEST_SEQUENCES)))
+    means = _means(stack, stack.inputs(seed))
     profiles = [profile(mean, stack.is_causal) for mean in means]
     first = np.stack([found.first for found in profiles])
     shares = {
@@ -51,18 +64,18 @@ def _of_words(stack: Stack, seed: int) -> Result:
 
 def _of_images(stack: Stack, seed: int) -> Result:
     grid = stack.grid or (0, 0)
-    pictures: defaultdict[int, Any] = defaultdict(float)
+    by_place: defaultdict[int, Any] = defaultdict(float)
     first: defaultdict[int, Any] = defaultdict(float)
 
     def note(layer: int, weights: Any) -> None:
         mean = weights.mean(dim=0).double().cpu().numpy()
         picture, of_first = grid_profile(mean, grid, stack.n_first)
-        pictures[layer] += picture * len(weights) / IMAGES
+        by_place[layer] += picture * len(weights) / IMAGES
         first[layer] += of_first * len(weights) / IMAGES
 
     for _ in stack.run(stack.inputs(seed, IMAGES), note, batch=1):
         pass
-    by_layer = np.stack([pictures[layer] for layer in sorted(pictures)])
+    by_layer = np.stack([by_place[layer] for layer in sorted(by_place)])
     of_first = np.stack([first[layer] for layer in sorted(first)])
     row, column = (size // 2 for size in by_layer.shape[2:])
     middle = by_layer[:, :, row - 1 : row + 2, column - 1 : column + 2]
@@ -125,9 +138,44 @@ def _metrics(shares: dict[str, Floats], within: Floats, uniform: float) -> tuple
 
 
 def findings(first: Result, second: Result) -> tuple[Finding, ...]:
-    """Which kinds of heads there are, where both runs count the same."""
-    del first, second
-    return ()
+    """Which kinds of heads there are, as many as both runs show."""
+    n_heads = first.arrays["first"].size
+    found = []
+    for kind, what in SENTENCES.items():
+        if kind not in TITLES or not any(metric.key == kind for metric in first.metrics):
+            continue
+        share = min(first.value(kind) or 0.0, second.value(kind) or 0.0)
+        if count := round(share * n_heads / 100.0):
+            found.append(
+                Finding(
+                    f"{count} of {n_heads} heads give more than 30 % of their attention to {what},"
+                    " whatever the words.",
+                    (kind, f"{kind}_highest"),
+                    0.3 + 0.5 * share / 100.0,
+                )
+            )
+    return tuple(found)
+
+
+def draw(results: Results) -> "Figure":
+    """Each head as a strip of its profile, or as a picture of it."""
+    (result,) = results.values()
+    if "pictures" in result.arrays:
+        return pictures(result.arrays["pictures"])
+    offsets, by_offset = result.arrays["offsets"], result.arrays["by_offset"]
+    shown = (offsets >= -SHOWN) & (offsets <= SHOWN)
+    first = result.arrays["first"][:, :, None]
+    gap = np.full(first.shape, np.nan)
+    strip = np.concatenate([first, first, gap, by_offset[:, :, shown]], axis=2)
+    return strips(strip, LIMIT, f"attention ({LIMIT:g} or more)")
+
+
+def alt(results: Results) -> str:
+    """Alternative text: how many heads are of each kind."""
+    (result,) = results.values()
+    shares = [metric for metric in result.metrics if metric.key in TITLES]
+    listed = "; ".join(f"{metric.title}: {rounded(metric.value, 0)} %" for metric in shares)
+    return f"Attention of every head by offset, layers downwards and heads across. {listed}."
 
 
 USE = Use(
@@ -142,4 +190,18 @@ USE = Use(
     scope="model",
     compute=compute,
     findings=findings,
+    figures=(
+        FigureSpec(
+            key="strips",
+            caption="Attention of every head by offset.",
+            how_to_read=(
+                "Each head is a strip. On the left is what the first position gets; behind a gap,"
+                " keys from 8 before the query to 8 after it. One bright cell is a head that always"
+                " looks there. Heads of images are pictures, the query in the middle, each scaled"
+                " to its own highest value."
+            ),
+            alt=alt,
+            draw=draw,
+        ),
+    ),
 )

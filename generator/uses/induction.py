@@ -1,16 +1,25 @@
 """Heads that find what came after the same word before (Olsson et al. 2022)."""
 
 from collections import defaultdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from generator.checkpoints.model.live.stack import Stack
-from generator.contracts import Finding, Metric, Result, Use
+from generator.contracts import FigureSpec, Finding, Metric, Result, Results, Use
+from generator.figures.heads import cells
+from generator.text import rounded
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 LENGTH = 32  # of the sequence that is repeated
 SEQUENCES = 16
 LARGE = 0.3
+SENTENCES = (
+    ("count", "highest", "what followed the same word before", 0.6),
+    ("previous_count", "previous_highest", "the word before", 0.3),
+)
 
 
 def compute(stack: Stack, seed: int) -> Result:
@@ -22,15 +31,16 @@ def compute(stack: Stack, seed: int) -> Result:
     errors: NotApplicableError
     """
     words = stack.words
-    once = np.random.default_rng(seed).choice(words.words, (SEQUENCES, LENGTH))
+    n = min(LENGTH, (stack.longest - words.n_reserved) // 2)
+    once = np.random.default_rng(seed).choice(words.words, (SEQUENCES, n))
     inputs = words.framed(np.hstack([once, once]))
     # Where the word that followed has been read, and another one follows.
-    queries = len(words.before) + np.arange(LENGTH + 1, 2 * LENGTH - 1)
+    queries = len(words.before) + np.arange(n + 1, 2 * n - 1)
     sums: defaultdict[int, Any] = defaultdict(float)
 
     def note(layer: int, weights: Any) -> None:
         rows = weights[:, :, queries, :]
-        keys = np.stack([queries - 1, queries - LENGTH + 1])
+        keys = np.stack([queries - 1, queries - n + 1])
         taken = rows[:, :, np.arange(len(queries))[None, :], keys]
         sums[layer] += taken.double().mean(dim=-1).sum(dim=0).cpu().numpy()
 
@@ -57,9 +67,39 @@ def compute(stack: Stack, seed: int) -> Result:
 
 
 def findings(first: Result, second: Result) -> tuple[Finding, ...]:
-    """Whether there are such heads, where both runs count the same."""
-    del first, second
-    return ()
+    """How many such heads there are, as many as both runs show."""
+    found = []
+    for key, highest, what, weight in SENTENCES:
+        count = round(min(first.value(key) or 0.0, second.value(key) or 0.0))
+        if count:
+            verb = "heads find" if count > 1 else "head finds"
+            best = min(first.value(highest) or 0.0, second.value(highest) or 0.0)
+            found.append(
+                Finding(
+                    f"{count} {verb} {what}: up to {rounded(100.0 * best, 0)} % of the attention.",
+                    (key, highest),
+                    weight,
+                )
+            )
+    return tuple(found)
+
+
+def draw(results: Results) -> "Figure":
+    """Both kinds of attention of every head."""
+    (result,) = results.values()
+    both = np.stack([result.arrays["previous"], result.arrays["induction"]])
+    titles = ("To the word before", "To what followed the same word")
+    return cells(both, 1.0, "attention", titles)
+
+
+def alt(results: Results) -> str:
+    """Alternative text: the highest of both kinds."""
+    (result,) = results.values()
+    return (
+        "Attention of every head in a repeated sequence, layers downwards and heads across: to the"
+        f" word before, at most {rounded(result.value('previous_highest'), 2)}; to what followed"
+        f" the same word, at most {rounded(result.value('highest'), 2)}."
+    )
 
 
 USE = Use(
@@ -71,4 +111,17 @@ USE = Use(
     scope="model",
     compute=compute,
     findings=findings,
+    figures=(
+        FigureSpec(
+            key="heads",
+            caption="Attention of every head in the second copy of a repeated sequence.",
+            how_to_read=(
+                "A bright cell on the left is a head that looks one word back. One on the right"
+                " finds where the same word stood before, and looks at what followed it. The second needs"
+                " the first in an earlier layer."
+            ),
+            alt=alt,
+            draw=draw,
+        ),
+    ),
 )

@@ -2,18 +2,28 @@
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from generator.checkpoints.model.live.stack import Stack
-from generator.contracts import Finding, Metric, Result, Use
+from generator.contracts import FigureSpec, Finding, Metric, Result, Results, Use
 from generator.errors import NotApplicableError
-from generator.numerics.arrays import Array, Floats
+from generator.figures.lines import DOTTED, legend_below, with_line_styles
+from generator.figures.panels import panels
+from generator.figures.style import REFERENCE
+from generator.numerics.arrays import Array
 from generator.numerics.hidden_states import Found, position_in, share_of_position
+from generator.text import rounded
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 LEFT_OUT = 4  # First positions, which much else tells apart.
 ROWS_PER_FEATURE = 10
 MOST_SEQUENCES = 256
+# Shares of variance: that the input holds the position, that it holds nothing, and a change.
+HELD, NOTHING, CHANGED = 0.8, 0.05, 0.1
 RANDOM_SEED = 0  # of the weights of the reference
 
 
@@ -54,9 +64,7 @@ def compute(stack: Stack, seed: int) -> Result:
 
 
 def _by_layer(stack: Stack, inputs: Array, positions: Array) -> tuple[list[Found], list[float]]:
-    parts: list[list[Floats]] = []
-    for read in stack.run(inputs):
-        parts.append([state[:, positions] for state in read.states])
+    parts = [[state[:, positions] for state in read.states] for read in stack.run(inputs)]
     found, shares = [], []
     for layer in range(len(parts[0])):
         states = np.concatenate([part[layer] for part in parts])
@@ -84,9 +92,77 @@ def _metrics(
 
 
 def findings(first: Result, second: Result) -> tuple[Finding, ...]:
-    """Where position fades or is built up."""
-    del first, second
+    """Where position fades or is built up, as both runs show it."""
+    both = [_of(result) for result in (first, second)]
+    layer = both[0][3]
+    shown = [rounded(value, 2) for value in both[0][:3]]
+    if all(known > HELD and last < known - CHANGED for known, _, last, _ in both):
+        return (
+            Finding(
+                f"The position fades: a linear probe has {shown[0]} of its variance at the input,"
+                f" {shown[2]} behind the last layer.",
+                ("r2_input", "r2_last"),
+                0.6,
+            ),
+        )
+    if all(known > HELD and last >= known - CHANGED for known, _, last, _ in both):
+        return (
+            Finding(
+                f"The position stays: a linear probe has {shown[0]} of its variance at the input,"
+                f" {shown[2]} behind the last layer.",
+                ("r2_input", "r2_last"),
+                0.5,
+            ),
+        )
+    random = max(result.value("r2_random") or 0.0 for result in (first, second))
+    if all(known < NOTHING and highest > random + CHANGED for known, highest, _, _ in both):
+        return (
+            Finding(
+                f"Nothing of the position enters with the words, yet {int(layer)} layers on a linear"
+                f" probe has {shown[1]} of its variance.",
+                ("r2_input", "r2_highest", "layer_highest", "r2_random"),
+                0.65,
+            ),
+        )
     return ()
+
+
+def _of(result: Result) -> tuple[float, float, float, float]:
+    keys = ("r2_input", "r2_highest", "r2_last", "layer_highest")
+    known, highest, last, layer = (result.value(key) or 0.0 for key in keys)
+    return known, highest, last, layer
+
+
+def draw(results: Results) -> "Figure":
+    """Share of the variance of the position by layer, and that of random weights, dashed."""
+    figure, (axes,) = panels(1, height=3.4)
+    for label, result, dash in with_line_styles(results):
+        r2 = result.arrays["r2"]
+        axes.plot(
+            np.arange(r2.size), r2, color=label.colour, linestyle=dash, marker="o",
+            markersize=3.0, label=label.title,
+        )  # fmt: skip
+        random = result.arrays["r2_random"]
+        axes.plot(
+            np.arange(random.size), random, color=REFERENCE, linestyle=DOTTED,
+            label="The same with random weights",
+        )  # fmt: skip
+    axes.set(xlabel="layers before", ylabel="held-out R² of the position")
+    axes.set_ylim(min(-0.05, axes.get_ylim()[0]), 1.05)
+    axes.grid(axis="y")
+    legend_below(figure)
+    return figure
+
+
+def alt(results: Results) -> str:
+    """Alternative text: the share at the input, the highest and the last."""
+    summaries = (
+        f"{label.title}: {rounded(result.value('r2_input'), 2)} at the input, at most"
+        f" {rounded(result.value('r2_highest'), 2)} after {rounded(result.value('layer_highest'), 0)}"
+        f" layers, {rounded(result.value('r2_last'), 2)} at the end"
+        for label, result in results.items()
+    )
+    return "Share of the position's variance by layer, as a line. " + "; ".join(summaries) + "."
 
 
 USE = Use(
@@ -101,4 +177,18 @@ USE = Use(
     scope="model",
     compute=compute,
     findings=findings,
+    figures=(
+        FigureSpec(
+            key="layers",
+            caption="How much of the position a linear probe finds in each layer.",
+            how_to_read=(
+                "At 1 the position can be read off exactly, at 0 not at all. A falling line is a"
+                " table that fades under the words; a rising one, a position that layers build up."
+                " What random weights give is beside it: a causal mask or a table alone leaves much"
+                " to be found."
+            ),
+            alt=alt,
+            draw=draw,
+        ),
+    ),
 )

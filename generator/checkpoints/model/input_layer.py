@@ -97,6 +97,11 @@ def _beside_words(encoding: Encoding[Form]) -> bool:
     return isinstance(encoding.form, PositionTable) and encoding.modality in ("text", "page")
 
 
+def word_tensor(files: Files) -> str | None:
+    """Name of the tensor of all words; None without one."""
+    return _ending(files, WORD_TENSORS)
+
+
 def _words(files: Files, checkpoint: Checkpoint) -> tuple[Floats | None, str]:
     """The whole word matrix (vocab_size, d_model), or the reason why there is none."""
     if not checkpoint.words:

@@ -3,7 +3,7 @@
 import logging
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -29,7 +29,9 @@ WITH_HEADS = (
 )
 # Parameters that no measure reads: of masked patches, and of a summary of the last layer.
 UNUSED = re.compile(r"(^|\.)(mask_token|pooler\..*)$")
-IN_A_LAYER = re.compile(r"\.\d+\.")
+LAYER = re.compile(r"\.(\d+)\.")
+# Names of numbers of layers in config objects.
+DEPTHS = ("num_hidden_layers", "num_decoder_layers", "encoder_layers", "decoder_layers")
 BUFFERS = re.compile(r"(^|\.)(position_ids|inv_freq|masked_bias|attn\.bias|token_type_ids)$")
 
 
@@ -43,7 +45,7 @@ def load(files: FolderFiles, most_parameters: int) -> Any:
     import torch
 
     settings = _settings(files.config)
-    _check_size(files, settings, most_parameters)
+    _check_size(files, most_parameters)
     refusal = ""
     for model_class in _classes(files, settings):
         with _quietly(), torch.device("meta"):
@@ -57,13 +59,63 @@ def load(files: FolderFiles, most_parameters: int) -> Any:
     raise RowError(f"{files.where}: {refusal}")
 
 
+def load_first_layer(
+    files: FolderFiles, words: str, ids: Sequence[int], most_parameters: int
+) -> Any:
+    """The model with its first layer alone, in float64, and the words ``ids`` alone as its
+    vocabulary, so that a few tensors are read.
+
+    words: name of the tensor of all words
+    errors: RowError as ``load``
+    """
+    import torch
+
+    settings = _settings(files.config)
+    _shorten(settings)
+    for section in {id(part): part for part in (settings, settings.get_text_config())}.values():
+        section.vocab_size, section.pad_token_id = len(ids), None
+    if type(settings) not in transformers().MODEL_MAPPING:
+        raise RowError(f"{files.where}: transformers has no model of this config")
+    model_class = transformers().MODEL_MAPPING[type(settings)]
+    with _quietly(), torch.device("meta"):
+        outline = _made(files.where, model_class, settings)
+    chosen = [
+        name
+        for name in files.tensors
+        if name != words and ((found := LAYER.search(name)) is None or found[1] == "0")
+    ]
+    if (size := sum(int(np.prod(files.tensors[name].shape)) for name in chosen)) > most_parameters:
+        raise RowError(
+            f"{files.where}: {size:,} parameters of its first layer; expected at most"
+            f" {most_parameters:,} (`most_parameters` of `use`)"
+        )
+    stored = {name: files.tensor(name) for name in chosen if not BUFFERS.search(name)}
+    state = _in_model({**stored, words: files.rows(words, ids)}, files, outline)
+    model, problem = _filled(model_class, settings, state, is_whole=False)
+    if problem:
+        raise RowError(f"{files.where}: {problem}; expected those of {model_class.__name__}")
+    return model.double()
+
+
+def _shorten(settings: Any) -> None:
+    """Leave one layer of each stack of a config object, and of all lists by layer."""
+    for section in {id(part): part for part in (settings, settings.get_text_config())}.values():
+        depth = section.num_hidden_layers
+        for name, value in list(vars(section).items()):
+            if isinstance(value, list) and len(value) == depth:
+                setattr(section, name, value[:1])
+        for name in DEPTHS:
+            if hasattr(section, name):
+                setattr(section, name, 1)
+
+
 def untrained(model: Any, seed: int) -> Any:
     """A model of the same class and config with random weights, as training would begin with."""
     import torch
 
     with _quietly():
         torch.manual_seed(seed)
-        fresh = type(model)._from_config(model.config, attn_implementation="eager")  # noqa: SLF001
+        fresh = type(model)._from_config(model.config, attn_implementation="eager")
     return fresh.float().eval()
 
 
@@ -82,11 +134,11 @@ def _settings(config: ModelConfig) -> Any:
         )
     with _quietly(), offline():
         settings = transformers().CONFIG_MAPPING[config.family](**given(translated(config)))
-    settings._attn_implementation = "eager"  # noqa: SLF001  # Other ways return no attention.
+    settings._attn_implementation = "eager"  # Other ways return no attention.
     return settings
 
 
-def _check_size(files: FolderFiles, settings: Any, most_parameters: int) -> None:
+def _check_size(files: FolderFiles, most_parameters: int) -> None:
     """errors: RowError, also where there are no weights"""
     if not files.tensors:
         raise RowError(f"{files.where}: there are no weights; expected those of a trained model")
@@ -129,6 +181,10 @@ def _made(where: str, model_class: Any, settings: Any) -> Any:
 def _renamed(files: FolderFiles, outline: Any) -> dict[str, Floats]:
     """The tensors of ``files`` under the names of ``outline``, as far as it has them."""
     stored = {name: files.tensor(name) for name in files.tensors if not BUFFERS.search(name)}
+    return _in_model(stored, files, outline)
+
+
+def _in_model(stored: Mapping[str, Floats], files: FolderFiles, outline: Any) -> dict[str, Floats]:
     if any(OF_WHISPER.fullmatch(name) for name in stored):
         return {of_whisper(name): values for name, values in stored.items()}
     return dict(files.of_model(stored, outline))
@@ -144,9 +200,13 @@ def _ties_words(outline: Any, state: Mapping[str, Floats]) -> bool:
     return bool(getattr(outline.config, "tie_word_embeddings", False)) or not stored
 
 
-def _filled(model_class: Any, settings: Any, state: Mapping[str, Floats]) -> tuple[Any, str]:
+def _filled(
+    model_class: Any, settings: Any, state: Mapping[str, Floats], *, is_whole: bool = True
+) -> tuple[Any, str]:
     """The model, and which tensors are missing or left over, as the end of a sentence, "" where
     none matters.
+
+    is_whole: whether none may be left over
     """
     import torch
 
@@ -165,7 +225,9 @@ def _filled(model_class: Any, settings: Any, state: Mapping[str, Floats]) -> tup
         )
     found = {
         "lack": {name for name in info["missing_keys"] if not UNUSED.search(name)},
-        "also have": {name for name in info["unexpected_keys"] if IN_A_LAYER.search(f".{name}")},
+        "also have": {
+            name for name in info["unexpected_keys"] if is_whole and LAYER.search(f".{name}")
+        },
         "have in another shape": {name for name, *_ in info["mismatched_keys"]},
     }
     problems = [

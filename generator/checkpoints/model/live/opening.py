@@ -3,15 +3,20 @@
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from generator.checkpoints.files.reader import FolderFiles
-from generator.checkpoints.model.live.loading import load
+from generator.checkpoints.model.input_layer import word_tensor
+from generator.checkpoints.model.live.loading import load, load_first_layer
 from generator.checkpoints.model.live.stack import SOUND, Stack, has_two_sides
 from generator.checkpoints.model.live.vocabulary import Vocabulary, vocabulary
-from generator.contracts import Checkpoint, UseOptions
+from generator.checkpoints.model.resolved import resolved
+from generator.contracts import Checkpoint, StackKind, UseOptions
 from generator.errors import NotApplicableError
 from generator.resources import ROOT
 
 TEXT = ROOT / "references" / "persuasion" / "text.txt"
+MOST_WORDS = 100  # of a first layer
 IMAGES = "pixel_values"  # Name of an input in transformers.
 
 
@@ -24,6 +29,30 @@ def stacks(files: FolderFiles, checkpoint: Checkpoint, options: UseOptions) -> l
     model = load(files, options.most_parameters)
     device = _device(options.device)
     return list(_parts(model.to(device), files, checkpoint, options, device))
+
+
+def first_layers(files: FolderFiles, checkpoint: Checkpoint, options: UseOptions) -> list[Stack]:
+    """The parts of the model with their first layer alone, which needs few of its weights.
+
+    errors: RowError where it cannot be loaded; NotApplicableError for a model that reads no words
+    """
+    name = word_tensor(files)
+    if name is None:
+        raise NotApplicableError("there is no word table among the tensors")
+    words = vocabulary(files, checkpoint, files.tensors[name].shape[0])
+    ids = np.random.default_rng(options.seed).choice(
+        words.words, min(MOST_WORDS, len(words.words)), replace=False
+    )
+    start = resolved(files.config).config.integer("decoder_start_token_id")
+    reserved = [*words.before, *words.after, *([] if start is None else [start])]
+    model = load_first_layer(files, name, [*reserved, *ids], options.most_parameters)
+    few = Vocabulary(
+        np.arange(len(reserved), len(reserved) + len(ids)),
+        tuple(range(len(words.before))),
+        tuple(range(len(words.before), words.n_reserved)),
+    )
+    model.config.decoder_start_token_id = None if start is None else words.n_reserved
+    return list(_of_words(model, few, ("", options.length, options.sequences, "cpu")))
 
 
 def _device(asked: str) -> str:
@@ -42,9 +71,14 @@ def _parts(
         yield Stack("vision", "encoder", model, None, _grid(config), *common)
         return
     words = vocabulary(files, checkpoint, model.get_input_embeddings().weight.shape[0])
+    yield from _of_words(model, words, common)
+
+
+def _of_words(model: Any, words: Vocabulary, common: tuple[str, int, int, str]) -> Iterator[Stack]:
+    config = model.config
     if not has_two_sides(model):
         stack = Stack("encoder", "encoder", model, words, None, *common)
-        kind = "decoder" if stack.is_causal else "encoder"
+        kind: StackKind = "decoder" if stack.is_causal else "encoder"
         yield Stack(kind, kind, model, words, None, *common)
         return
     if model.main_input_name != SOUND:

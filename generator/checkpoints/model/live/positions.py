@@ -125,7 +125,7 @@ def _rotation_hook(to: Moved) -> Callable[[Any, Any, Any], Any]:
 
 
 def _bias(module: Any, to: Moved) -> Callable[..., Any]:
-    def compute_bias(query_length: int, key_length: int, device: Any = None, **_: object) -> Any:
+    def compute_bias(query_length: int, key_length: int, **_: object) -> Any:
         import torch
 
         table = module.relative_attention_bias.weight
@@ -134,7 +134,7 @@ def _bias(module: Any, to: Moved) -> Callable[..., Any]:
             mean = table.mean(dim=0)[None, :, None, None]
             return mean.expand(1, -1, query_length, key_length)
         offsets = np.rint(positions[None, :] - positions[:query_length, None]).astype(np.int64)
-        buckets = module._relative_position_bucket(  # noqa: SLF001  # The code of the model itself.
+        buckets = module._relative_position_bucket(
             torch.from_numpy(offsets).to(table.device),
             bidirectional=not module.is_decoder,
             num_buckets=module.relative_attention_num_buckets,

@@ -72,6 +72,14 @@ class Stack:
         rows, columns = self.grid or (0, 0)
         return self.attention.shape[2] - rows * columns
 
+    @property
+    def longest(self) -> int:
+        """Most positions of a text, as its config says; those of a sequence where it does not."""
+        config = self.model.config.get_text_config()
+        names = ("max_position_embeddings", "n_positions", "max_target_positions")
+        found = (getattr(config, name, None) for name in names)
+        return next((size for size in found if isinstance(size, int)), self.length)
+
     @cached_property
     def words(self) -> Vocabulary:
         """Its vocabulary. errors: NotApplicableError for images"""
@@ -112,21 +120,6 @@ class Stack:
             with torch.inference_mode(), watched(modules, on_attention or _nothing):
                 output = self._call(part, predicts=predicts)
             yield Read(output, part)
-
-    @property
-    def predicts_words(self) -> bool:
-        """Whether it has a head that does so."""
-        return (
-            self.model.get_output_embeddings() is not None
-            and self.kind != "encoder"
-            or (self.is_masked)
-        )
-
-    @property
-    def is_masked(self) -> bool:
-        """Whether it predicts words that are masked."""
-        has_head = self.model.get_output_embeddings() is not None
-        return has_head and not self.is_causal and not has_two_sides(self.model)
 
     def untrained(self, seed: int) -> "Stack":
         """The same with random weights."""
@@ -182,7 +175,7 @@ class Stack:
             if self.model.main_input_name == SOUND:
                 config = self.model.config
                 shape = (1, config.num_mel_bins, 2 * config.max_source_positions)
-                silence = torch.full(shape, SILENCE, device=self.device)
+                silence = torch.full(shape, SILENCE, dtype=self.model.dtype, device=self.device)
                 return encoder(silence, return_dict=True)
             words = torch.from_numpy(self.words.random(1, CONTEXT, seed=0)).to(self.device)
             return encoder(input_ids=words, return_dict=True)

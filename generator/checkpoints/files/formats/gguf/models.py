@@ -58,4 +58,4 @@ def tokenizer(path: str) -> bytes | None:
     # Settings of another program may fail anywhere.
     except Exception:  # noqa: BLE001
         return None
-    return made.to_str().encode()
+    return str(made.to_str()).encode()

@@ -69,8 +69,8 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
 
 
 def of_model(file: WeightsFile, tensors: Mapping[str, Floats], model: Any) -> Mapping[str, Floats]:
-    """``tensors`` under the names that ``model``, of transformers, has for them, as far as the graph
-    shows what they are; others keep their names.
+    """``tensors`` under the names that ``model``, of transformers, has for them, as far as the
+    graph shows what they are; others keep their names.
     """
     expected = as_saved(model)
     plain, parts = dict(tensors), []

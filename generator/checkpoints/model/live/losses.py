@@ -1,0 +1,94 @@
+"""How well a model predicts the words of its own kind of text."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from generator.checkpoints.model.live.stack import Stack, has_two_sides
+from generator.errors import NotApplicableError
+from generator.numerics.arrays import Array, Floats
+
+MASKED = 0.15  # Share of words that are masked, as in training (Devlin et al. 2019).
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Sequences with words to predict.
+
+    inputs: (n, length), int, as the model reads them; targets: (n, length), int, the word that each
+        place is to predict; at: (n, length), bool, the places that count
+    """
+
+    inputs: Array
+    targets: Array
+    at: Array
+
+
+def check_predicts(stack: Stack) -> None:
+    """Check that ``stack`` has a head that predicts words of a text alone.
+
+    errors: NotApplicableError
+    """
+    if stack.vocabulary is None:
+        raise NotApplicableError("it reads images, not words")
+    if has_two_sides(stack.model):
+        raise NotApplicableError("its decoder writes what an encoder has read, no text of its own")
+    if stack.model.get_output_embeddings() is None:
+        raise NotApplicableError("its weights have no head that predicts words")
+    if not stack.is_causal and stack.words.mask is None:
+        raise NotApplicableError("it has no token for a masked word")
+
+
+def task(stack: Stack, inputs: Array, seed: int, first: int = 1) -> Task:
+    """What there is to predict in ``inputs`` (n, length), from the place ``first`` on.
+
+    A causal model predicts each next word; any other, words that are masked, at places that the
+    seed draws.
+    """
+    length = inputs.shape[1]
+    words = np.zeros(inputs.shape, bool)
+    words[:, max(first, len(stack.words.before)) : length - len(stack.words.after)] = True
+    if stack.is_causal:
+        at = np.zeros(inputs.shape, bool)
+        at[:, :-1] = words[:, 1:]
+        return Task(inputs, np.roll(inputs, -1, axis=1), at)
+    at = words & (np.random.default_rng(seed).random(inputs.shape) < MASKED)
+    return Task(np.where(at, np.int64(stack.words.mask or 0), inputs), inputs, at)
+
+
+def losses(stack: Stack, given: Task) -> Floats:
+    """Mean cross-entropy of each sequence, in nats: (n,); NaN where nothing is to be predicted."""
+    import torch
+
+    found: list[Floats] = []
+    for read in stack.run(given.inputs, predicts=True):
+        start = len(found)
+        stop = start + len(read.inputs)
+        at = torch.from_numpy(given.at[start:stop]).to(stack.device)
+        targets = torch.from_numpy(given.targets[start:stop]).to(stack.device)
+        each = read.losses(targets, at)
+        ends = np.cumsum(given.at[start:stop].sum(axis=1))
+        found += [
+            np.array(part.mean() if part.size else np.nan) for part in np.split(each, ends[:-1])
+        ]
+    return np.array(found)
+
+
+@dataclass(frozen=True)
+class Rise:
+    """A mean difference of losses over sequences, in nats. error: its standard error"""
+
+    mean: float
+    error: float
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether it lies three standard errors from 0."""
+        return abs(self.mean) >= 3.0 * self.error and self.mean != 0.0
+
+
+def rise(losses_now: Floats, losses_before: Floats) -> Rise:
+    """By how much losses (n,) of the same sequences are higher than before."""
+    differences = losses_now - losses_before
+    known = differences[~np.isnan(differences)]
+    return Rise(float(known.mean()), float(known.std(ddof=1) / np.sqrt(len(known))))

@@ -1,0 +1,160 @@
+"""What the first layer adds to the logits for each offset, from its weights."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.checkpoints.model.live.stack import Stack
+from generator.contracts import FigureSpec, Finding, Metric, Result, Results, Use
+from generator.errors import NotApplicableError
+from generator.figures.panels import head_colours, panels, wrapped
+from generator.figures.style import GRID
+from generator.numerics.arrays import Array, Floats
+from generator.numerics.attention_profiles import queries
+from generator.text import rounded
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NEAR = 1  # positions
+LEAST = 10.0  # % of the variance
+
+
+def compute(stack: Stack, seed: int) -> Result:
+    """Logits of the first layer by offset, as differences within a row, which softmax keeps.
+
+    Everything that acts is within them: words, positions, normalisation, W_q and W_k with their
+    biases, rotation and bias of attention.
+    arrays: offsets (n_offsets,), int; logits (n_heads, n_offsets), mean over words, and spread, its
+        standard deviation over pairs of words
+    errors: NotApplicableError
+    """
+    stack.words  # noqa: B018  # Images have offsets in two directions.
+    offsets, places = _places(stack)
+    rows: list[Floats] = []
+
+    def note(layer: int, weights: object) -> None:
+        if layer == 0:
+            rows.append(_logits(weights, *places))
+
+    for _ in stack.run(stack.inputs(seed), note):
+        pass
+    logits = np.concatenate(rows)  # (n_rows, n_heads, n_offsets)
+    mean, spread = logits.mean(axis=0), logits.std(axis=0, ddof=1)
+    of_offset = mean.var(axis=1)
+    total = of_offset + (spread**2).mean(axis=1)
+    peaks = np.abs(offsets[mean.argmax(axis=1)])
+    return Result(
+        metrics=(
+            Metric(
+                "by_offset",
+                "Variance of the logits by offset",
+                100.0 * _share(of_offset, total),
+                "%",
+            ),
+            Metric("range", "Largest range over offsets", float(np.ptp(mean, axis=1).max())),
+            Metric("spread", "Spread over words", float(np.sqrt((spread**2).mean()))),
+            Metric(
+                "near",
+                "Heads highest within one position",
+                100.0 * float((peaks <= NEAR).mean()),
+                "%",
+            ),
+        ),
+        arrays={"offsets": offsets, "logits": mean, "spread": spread},
+    )
+
+
+def _share(part: Floats, whole: Floats) -> float:
+    return float(np.mean(part / np.where(whole > 0.0, whole, 1.0)))
+
+
+def _places(stack: Stack) -> tuple[Array, tuple[Array, Array]]:
+    """Offsets that every query has, and the places of queries (n_queries, 1) and of their keys
+    (n_queries, n_offsets); marks before and after the words are left out.
+    """
+    before, after = len(stack.words.before), len(stack.words.after)
+    chosen = np.arange(stack.length)[queries(stack.length, stack.is_causal)]
+    least = before - int(chosen[0])
+    most = 0 if stack.is_causal else stack.length - after - 1 - int(chosen[-1])
+    offsets = np.arange(least, most + 1)
+    return offsets, (chosen[:, None], chosen[:, None] + offsets[None, :])
+
+
+def _logits(weights: object, of_query: Array, of_key: Array) -> Floats:
+    """Differences from the mean of a row: (n_texts · n_queries, n_heads, n_offsets).
+
+    errors: NotApplicableError where a row gives no weight at all to a key
+    """
+    values = weights.double().cpu().numpy()[:, :, of_query, of_key]  # type: ignore[attr-defined]
+    if not values.all():
+        raise NotApplicableError("its first layer does not see all keys")
+    logits = np.log(values)
+    logits -= logits.mean(axis=-1, keepdims=True)
+    return np.asarray(np.moveaxis(logits, 1, 2).reshape(-1, values.shape[1], values.shape[3]))
+
+
+def findings(first: Result, second: Result) -> tuple[Finding, ...]:
+    """How much of the first layer is position."""
+    shares = [result.value("by_offset") or 0.0 for result in (first, second)]
+    if min(shares) < LEAST:
+        return ()
+    return (
+        Finding(
+            f"In the first layer, {rounded(shares[0], 0)} % of how logits vary over words and"
+            " offsets is the offset.",
+            ("by_offset",),
+            0.3,
+        ),
+    )
+
+
+def draw(results: Results) -> "Figure":
+    """Mean logits of each head by offset."""
+    figure, axes = panels(len(results), height=3.4)
+    for ax, (label, result) in zip(axes, results.items(), strict=True):
+        lines = result.arrays["logits"]
+        for line, colour in zip(lines, head_colours(len(lines)), strict=True):
+            ax.plot(result.arrays["offsets"], line, color=colour, linewidth=1.0)
+        ax.set(xlabel="offset of the key from the query", ylabel="logit, as a difference")
+        ax.axvline(0.0, color=GRID, linewidth=0.8, zorder=0)
+        if len(results) > 1:
+            ax.set_title(wrapped(label.title))
+    return figure
+
+
+def alt(results: Results) -> str:
+    """Alternative text: the range over offsets, and how much of the variance is the offset."""
+    summaries = (
+        f"{label.title}: up to {rounded(result.value('range'), 1)} from the lowest to the highest"
+        f" offset, {rounded(result.value('by_offset'), 0)} % of the variance"
+        for label, result in results.items()
+    )
+    return (
+        "Logits of each head of the first layer by offset, as lines. " + "; ".join(summaries) + "."
+    )
+
+
+USE = Use(
+    key="kernel",
+    title="First-layer kernel",
+    question="What do the weights of the first layer make of each offset?",
+    source="Logits of one layer by definition (Vaswani et al. 2017, section 3.2.1)",
+    order=10,
+    scope="first_layer",
+    compute=compute,
+    findings=findings,
+    figures=(
+        FigureSpec(
+            key="heads",
+            caption="Logits of the first layer by offset, one line a head.",
+            how_to_read=(
+                "Keys under a high line are favoured before their words count. Only differences"
+                " along a line matter, since softmax takes no notice of what is added to all keys."
+                " Lines are means over random words."
+            ),
+            alt=alt,
+            draw=draw,
+        ),
+    ),
+)

@@ -1,0 +1,164 @@
+"""What the order of words is worth to a model that predicts them."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.checkpoints.model.live.losses import Rise, check_predicts, losses, rise, task
+from generator.checkpoints.model.live.stack import Stack
+from generator.contracts import FigureSpec, Finding, Metric, Result, Results, Use
+from generator.figures.lines import legend_below, with_line_styles
+from generator.figures.panels import logarithmic, panels
+from generator.numerics.arrays import Array
+from generator.text import rounded
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+BLOCKS = (1, 2, 4, 8, 16)  # words
+
+
+def compute(stack: Stack, seed: int) -> Result:
+    """Loss on the second half of texts behind a first half whose words are shuffled in blocks.
+
+    Of what a first half is worth, as against that of another text, this is what its order is worth.
+    arrays: blocks (5,), int; shares (5,), in %; rises, errors (6,), in nats, of each block size and
+        then of a foreign first half
+    errors: NotApplicableError
+    """
+    check_predicts(stack)
+    half = stack.length // 2 // BLOCKS[-1] * BLOCKS[-1]
+    texts = stack.pieces(seed, length=2 * half + stack.words.n_reserved)
+    start = len(stack.words.before)
+    middle = start + half
+    as_is = losses(stack, task(stack, texts, seed, middle))
+    draws = np.random.default_rng(seed)
+    changed = [*(_shuffled(texts, start, middle, size, draws) for size in BLOCKS)]
+    changed.append(_foreign(texts, start, middle))
+    rises = [rise(losses(stack, task(stack, inputs, seed, middle)), as_is) for inputs in changed]
+    *by_block, foreign = rises
+    return Result(
+        metrics=(
+            *(_share(size, found, foreign) for size, found in zip(BLOCKS, by_block, strict=True)),
+            Metric("worth", "What the first half is worth", foreign.mean, "nats"),
+            Metric("error", "Standard error of that", foreign.error, "nats"),
+        ),
+        arrays={
+            "blocks": np.array(BLOCKS),
+            "shares": np.array([100.0 * found.mean / foreign.mean for found in by_block]),
+            "rises": np.array([found.mean for found in rises]),
+            "errors": np.array([found.error for found in rises]),
+        },
+    )
+
+
+def _shuffled(
+    texts: Array, start: int, middle: int, size: int, draws: np.random.Generator
+) -> Array:
+    """``texts`` with their first halves in blocks of ``size`` words, each in another order."""
+    changed = texts.copy()
+    n_blocks = (middle - start) // size
+    end = start + n_blocks * size
+    for row in changed:
+        blocks = row[start:end].reshape(n_blocks, size)
+        row[start:end] = blocks[_other_order(n_blocks, draws)].reshape(-1)
+    return changed
+
+
+def _other_order(n: int, draws: np.random.Generator) -> Array:
+    """A random order of ``n`` blocks, which moves at least one."""
+    while np.array_equal(order := draws.permutation(n), np.arange(n)) and n > 1:
+        pass
+    return order
+
+
+def _foreign(texts: Array, start: int, middle: int) -> Array:
+    """``texts``, each behind the first half of another."""
+    changed = texts.copy()
+    changed[:, start:middle] = np.roll(texts[:, start:middle], 1, axis=0)
+    return changed
+
+
+def _share(size: int, found: Rise, foreign: Rise) -> Metric:
+    title = (
+        f"Lost where blocks of {size} are shuffled" if size > 1 else "Lost where all are shuffled"
+    )
+    key = f"share_{size}"
+    if foreign.mean <= 0.0 or not foreign.is_certain:
+        reason = "what the first half is worth lies within three standard errors of nothing"
+        return Metric(key, title, None, "%", reason)
+    return Metric(key, title, 100.0 * found.mean / foreign.mean, "%")
+
+
+def findings(first: Result, second: Result) -> tuple[Finding, ...]:
+    """What order is worth, where both runs say so."""
+    shares = [result.value("share_1") for result in (first, second)]
+    if any(share is None for share in shares):
+        return ()
+    return (
+        Finding(
+            f"With the first half of a text shuffled word by word, {rounded(shares[0], 0)} % of"
+            " what it is worth to the model is lost.",
+            ("share_1", "worth"),
+            0.5,
+        ),
+    )
+
+
+def draw(results: Results) -> "Figure":
+    """What is lost, by the size of the blocks that are shuffled."""
+    figure, (axes,) = panels(1, height=3.2)
+    for label, result, dash in with_line_styles(results):
+        axes.plot(
+            result.arrays["blocks"], result.arrays["shares"], color=label.colour, linestyle=dash,
+            marker="o", label=label.title,
+        )  # fmt: skip
+    logarithmic(axes, "x")
+    axes.set_xticks(list(BLOCKS), [str(size) for size in BLOCKS])
+    axes.minorticks_off()
+    axes.set(xlabel="words in a block", ylabel="lost of what the half is worth (%)")
+    axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+    axes.grid(axis="y")
+    legend_below(figure)
+    return figure
+
+
+def alt(results: Results) -> str:
+    """Alternative text: what is lost by single words and by blocks."""
+    summaries = (
+        f"{label.title}: "
+        + ", ".join(
+            f"{rounded(share, 0)} % in blocks of {size}"
+            for size, share in zip(BLOCKS, result.arrays["shares"], strict=True)
+        )
+        for label, result in results.items()
+    )
+    return "What shuffling loses, by the size of blocks. " + "; ".join(summaries) + "."
+
+
+USE = Use(
+    key="order",
+    title="What order is worth",
+    question="How much of what a text is worth to the model lies in the order of its words?",
+    source=(
+        "Shuffled contexts as in Khandelwal et al. 2018, arXiv 1805.04623, section 5, and O'Connor"
+        " and Andreas 2021, arXiv 2106.08367"
+    ),
+    order=60,
+    scope="model",
+    compute=compute,
+    findings=findings,
+    figures=(
+        FigureSpec(
+            key="blocks",
+            caption="What is lost where the first half of a text is shuffled in blocks.",
+            how_to_read=(
+                "At 100 % a shuffled half is worth no more than a half of another text; at 0 %"
+                " order counts for nothing. A line that falls fast is that of a model to which order"
+                " within a few words is most of it."
+            ),
+            alt=alt,
+            draw=draw,
+        ),
+    ),
+)

@@ -1,0 +1,164 @@
+"""Which pairs of a rotation a model puts its content in, and what it loses without some."""
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from generator.checkpoints.model.live.losses import check_predicts, losses, rise, task
+from generator.checkpoints.model.live.rotated import heads_watched, pairs, wavelengths, without
+from generator.checkpoints.model.live.stack import Stack
+from generator.contracts import FigureSpec, Finding, Metric, Result, Results, Use
+from generator.errors import NotApplicableError
+from generator.figures.panels import colour_bar, image, panels
+from generator.figures.style import SEQUENTIAL
+from generator.numerics.arrays import Array, Floats
+from generator.text import rounded
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LENGTH = 512  # tokens
+SEQUENCES = 4
+QUARTERS = {"fastest": 0, "second": 1, "third": 2, "slowest": 3}
+MOST_TOKENS = 1024  # of one text, in which a pair is to turn once
+TEXTS = 64  # of which a quarter is left out, or as many as make ``MOST_READ``
+MOST_READ = 8192  # tokens
+STANDS_OUT = 6.0  # times the share of a pair among equal ones
+
+
+def compute(stack: Stack, seed: int) -> Result:
+    """Mean |q||k| of each pair in each head on text, as shares; loss with a quarter of the pairs
+    still, on texts in which the slowest of that quarter turns once.
+
+    arrays: wavelengths (n_pairs,), in positions; shares (n_layers, n_heads, n_pairs)
+    errors: NotApplicableError
+    """
+    stack.words  # noqa: B018  # Images are turned otherwise.
+    paired, turns = pairs(stack), wavelengths(stack)
+    texts = stack.pieces(seed, SEQUENCES, min(LENGTH, stack.longest))
+    shares = _shares(stack, texts, paired)
+    quarters = np.array_split(np.arange(len(paired)), 4)
+    fastest, slowest = (
+        shares[:, :, part].sum(axis=2).mean() for part in (quarters[0], quarters[3])
+    )
+    return Result(
+        metrics=(
+            Metric("share_fastest_quarter", "In the fastest quarter", 100.0 * float(fastest), "%"),
+            Metric("share_slowest_quarter", "In the slowest quarter", 100.0 * float(slowest), "%"),
+            Metric("highest_share", "Most of a head in one pair", 100.0 * float(shares.max()), "%"),
+            Metric(
+                "highest_pair", "The pair that has most", float(shares.max(axis=(0, 1)).argmax())
+            ),
+            *(
+                _without(stack, seed, key, paired[quarters[number]], turns[quarters[number]])
+                for key, number in QUARTERS.items()
+            ),
+        ),
+        arrays={"wavelengths": turns, "shares": shares},
+    )
+
+
+def _shares(stack: Stack, texts: Array, paired: Array) -> Floats:
+    """(n_layers, n_heads, n_pairs), each head's sum 1."""
+    sums: defaultdict[int, list[Any]] = defaultdict(lambda: [0.0, 0.0])
+
+    def note(layer: int, query: Any, key: Any) -> None:
+        for place, values in enumerate((query, key)):
+            both = values.double()[..., paired.reshape(-1)].unflatten(-1, (-1, 2))
+            sums[layer][place] += both.norm(dim=-1).sum(dim=(0, 2)).cpu().numpy()
+
+    with heads_watched(stack, note):
+        for _ in stack.run(texts, batch=1):
+            pass
+    products = []
+    for layer in sorted(sums):
+        query, key = sums[layer]
+        products.append(query * np.repeat(key, len(query) // len(key), axis=0))
+    by_layer = np.stack(products)
+    return np.asarray(by_layer / by_layer.sum(axis=2, keepdims=True))
+
+
+def _without(stack: Stack, seed: int, name: str, quarter: Array, turns: Floats) -> Metric:
+    key = f"without_{name}_quarter"
+    title = f"More with the {name} quarter still"
+    needed = int(np.ceil(turns.max()))
+    length = max(needed + stack.words.n_reserved, stack.length)
+    if length > min(MOST_TOKENS, stack.longest):
+        reason = f"its slowest pair turns once in {needed:,} positions, longer than texts here"
+        return Metric(key, title, None, "nats", reason)
+    try:
+        check_predicts(stack)
+        texts = stack.pieces(seed, min(TEXTS, max(MOST_READ // length, 8)), length)
+    except NotApplicableError as error:
+        return Metric(key, title, None, "nats", str(error))
+    given = task(stack, texts, seed)
+    as_is = losses(stack, given)
+    with without(stack, quarter):
+        found = rise(losses(stack, given), as_is)
+    if not found.is_certain:
+        return Metric(key, title, None, "nats", "it lies within three standard errors of nothing")
+    return Metric(key, title, found.mean, "nats")
+
+
+def findings(first: Result, second: Result) -> tuple[Finding, ...]:
+    """Which pairs are used, where both runs say so."""
+    shares = [result.value("highest_share") or 0.0 for result in (first, second)]
+    n_pairs = first.arrays["wavelengths"].size
+    if min(shares) < 100.0 * STANDS_OUT / n_pairs:
+        return ()
+    wavelength = first.arrays["wavelengths"][int(first.value("highest_pair") or 0)]
+    return (
+        Finding(
+            f"One pair of {n_pairs}, which turns once in {rounded(float(wavelength), 0)} positions,"
+            f" has up to {rounded(min(shares), 0)} % of a head's |q||k|.",
+            ("highest_share", "highest_pair"),
+            0.5,
+        ),
+    )
+
+
+def draw(results: Results) -> "Figure":
+    """The mean share of each pair by layer."""
+    (result,) = results.values()
+    shares = 100.0 * result.arrays["shares"].mean(axis=1)
+    figure, (axes,) = panels(1, height=3.6)
+    picture = image(axes, shares, (0.0, float(shares.max())), SEQUENTIAL)
+    axes.set(xlabel="pair, the fastest first", ylabel="layer")
+    colour_bar(figure, picture, [axes], "share of |q||k|, mean over heads (%)")
+    return figure
+
+
+def alt(results: Results) -> str:
+    """Alternative text: the shares of the fastest and the slowest quarter."""
+    (result,) = results.values()
+    return (
+        "Share of each pair of the rotation in |q||k|, layers downwards and pairs across. The"
+        f" fastest quarter has {rounded(result.value('share_fastest_quarter'), 0)} %, the slowest"
+        f" {rounded(result.value('share_slowest_quarter'), 0)} %."
+    )
+
+
+USE = Use(
+    key="pairs",
+    title="Rotary pairs in use",
+    question="Which pairs of the rotation do queries and keys use?",
+    source="Barbero et al. 2025, arXiv 2410.06205, section 4, for norms by pair",
+    order=70,
+    scope="model",
+    compute=compute,
+    findings=findings,
+    figures=(
+        FigureSpec(
+            key="pairs",
+            caption="Where queries and keys have their length, by pair and layer.",
+            how_to_read=(
+                "A bright column is a pair that many heads use. Fast pairs, on the left, tell"
+                " neighbours apart; slow ones hardly turn within a text, and carry what does not"
+                " depend on the position."
+            ),
+            alt=alt,
+            draw=draw,
+        ),
+    ),
+)

@@ -1,0 +1,207 @@
+"""What a model loses when its positions are switched off, shifted, stretched or reversed."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.checkpoints.model.live.losses import Rise, check_predicts, losses, rise, task
+from generator.checkpoints.model.live.positions import Moved, Places, moved, places
+from generator.checkpoints.model.live.stack import Stack
+from generator.contracts import FigureSpec, Finding, Metric, Result, Results, Use
+from generator.errors import NotApplicableError
+from generator.figures.lines import legend_below
+from generator.figures.panels import panels
+from generator.figures.style import MUTED
+from generator.numerics.arrays import Floats
+from generator.text import rounded
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SHIFT = 64  # positions
+UNIT = "nats"
+NOTHING = 0.001  # nats
+NAMES = {
+    "off": "all equal",
+    "shift_64": "shifted by 64",
+    "shift_most": "shifted farthest",
+    "half": "half speed",
+    "double": "double speed",
+    "reversed": "reversed",
+}
+TITLES = {
+    "off": "More with all positions equal",
+    "shift_64": "More with positions shifted by 64",
+    "shift_most": "More with positions shifted as far as can be",
+    "half": "More at half speed",
+    "double": "More at double speed",
+    "reversed": "More with positions reversed",
+}
+
+
+def compute(stack: Stack, seed: int) -> Result:
+    """Loss on text with other positions than those of the words.
+
+    Off is the mean row of a table, no turn of a rotation, the mean of a bias. A shift is as far as
+    can be where a table ends, and as long as the texts of training behind these for any other.
+    arrays: rises, errors (6,), in nats, in the order of the metrics; NaN where not applicable
+    errors: NotApplicableError
+    """
+    check_predicts(stack)
+    texts = stack.pieces(seed)
+    given = task(stack, texts, seed)
+    found = places(stack)
+    as_is = losses(stack, given)
+    by_key: dict[str, Rise | str] = {}
+    for key, to in _variants(stack, found).items():
+        try:
+            with moved(found, to):
+                by_key[key] = rise(losses(stack, given), as_is)
+        except NotApplicableError as error:
+            by_key[key] = str(error)
+    return Result(
+        metrics=(
+            Metric("as_is", "Loss as it is", float(np.nanmean(as_is)), UNIT),
+            *(_metric(key, by_key[key]) for key in TITLES),
+        ),
+        arrays={
+            "rises": np.array([_number(by_key[key], "mean") for key in TITLES]),
+            "errors": np.array([_number(by_key[key], "error") for key in TITLES]),
+        },
+    )
+
+
+def _variants(stack: Stack, found: Places) -> Mapping[str, Moved]:
+    rows = found.longest_shift
+    farthest = stack.longest if rows is None else rows - stack.length
+
+    def shifted(by: int) -> Moved:
+        return lambda n: _range(n) + by
+
+    return {
+        "off": lambda _: None,
+        "shift_64": shifted(SHIFT),
+        "shift_most": shifted(farthest),
+        "half": lambda n: _range(n) / 2.0,
+        "double": lambda n: _range(n) * 2.0,
+        "reversed": lambda n: _range(n)[::-1].copy(),
+    }
+
+
+def _range(n: int) -> Floats:
+    return np.arange(n, dtype=np.float64)
+
+
+def _metric(key: str, found: Rise | str) -> Metric:
+    if isinstance(found, str):
+        return Metric(key, TITLES[key], None, UNIT, found)
+    return Metric(key, TITLES[key], found.mean, UNIT)
+
+
+def _number(found: Rise | str, name: str) -> float:
+    return float("nan") if isinstance(found, str) else float(getattr(found, name))
+
+
+def findings(first: Result, second: Result) -> tuple[Finding, ...]:
+    """What the model loses, where both runs say so."""
+    found = []
+    off = _certain(first, second, "off")
+    if off is not None:
+        found.append(
+            Finding(
+                f"With all positions equal the model loses {rounded(off, 2)} nats a word.",
+                ("off", "as_is"),
+                0.6,
+            )
+        )
+    shifts = [result.value("shift_most") for result in (first, second)]
+    if all(shift is not None and abs(shift) < NOTHING for shift in shifts):
+        found.append(
+            Finding(
+                "Where all positions are shifted alike, nothing changes.",
+                ("shift_64", "shift_most"),
+                0.4,
+            )
+        )
+    elif (far := _certain(first, second, "shift_most")) is not None:
+        found.append(
+            Finding(
+                f"Shifted as far as can be, the model loses {rounded(far, 2)} nats a word.",
+                ("shift_64", "shift_most"),
+                0.4,
+            )
+        )
+    return tuple(found)
+
+
+def _certain(first: Result, second: Result, key: str) -> float | None:
+    """The rise of the first run, where it lies three standard errors above 0 in both."""
+    place = list(TITLES).index(key)
+    for result in (first, second):
+        mean, error = result.arrays["rises"][place], result.arrays["errors"][place]
+        if not mean > max(3.0 * error, NOTHING):
+            return None
+    return float(first.arrays["rises"][place])
+
+
+def draw(results: Results) -> "Figure":
+    """What each change of the positions costs, with its standard error."""
+    figure, (axes,) = panels(1, height=2.8)
+    height = 0.8 / len(results)
+    for number, (label, result) in enumerate(results.items()):
+        rises, errors = result.arrays["rises"], result.arrays["errors"]
+        known = ~np.isnan(rises)
+        places = np.arange(len(rises)) + (number - (len(results) - 1) / 2) * height
+        axes.barh(
+            places[known], rises[known], height, xerr=errors[known], color=label.colour,
+            ecolor=MUTED, label=label.title,
+        )  # fmt: skip
+    axes.set_yticks(range(len(NAMES)), list(NAMES.values()))
+    axes.invert_yaxis()
+    axes.tick_params(axis="y", length=0)
+    axes.set(xlabel="more loss (nats a word)")
+    axes.grid(axis="x")
+    legend_below(figure)
+    return figure
+
+
+def alt(results: Results) -> str:
+    """Alternative text: the loss of each change."""
+    summaries = (
+        f"{label.title}: "
+        + ", ".join(
+            f"{name} {rounded(rise, 2)}"
+            for name, rise in zip(NAMES.values(), result.arrays["rises"], strict=True)
+            if not np.isnan(rise)
+        )
+        for label, result in results.items()
+    )
+    return "Loss in nats a word for each change of the positions. " + "; ".join(summaries) + "."
+
+
+USE = Use(
+    key="position",
+    title="Position off, shifted and stretched",
+    question="What does the model lose without its positions, or with others?",
+    source=(
+        "Positions that are taken away or moved at run time: Sinha et al. 2022, arXiv 2210.12574"
+    ),
+    order=50,
+    scope="model",
+    compute=compute,
+    findings=findings,
+    figures=(
+        FigureSpec(
+            key="changes",
+            caption="What each change of the positions costs the model on text.",
+            how_to_read=(
+                "Longer bars are worse. A rotation or a bias of offsets does not notice a shift; a"
+                " table does. At half speed words seem nearer to each other, at double speed"
+                " farther apart. Whiskers are one standard error."
+            ),
+            alt=alt,
+            draw=draw,
+        ),
+    ),
+)
