@@ -18,7 +18,7 @@ from generator.contracts.layer_map import Layer
 from generator.contracts.release import Release
 from generator.contracts.results import Analysis, FigureSpec, Label, Result, Results
 from generator.contracts.runs import Ending, Run, Status
-from generator.contracts.uses import UseResult
+from generator.contracts.uses import Use, UseResult
 from generator.encodings import Form
 
 
@@ -156,6 +156,7 @@ class Atlas:
         path below the docs folder
     commands: of the program that built it, for the guide
     runs: training runs, sorted by slug, whose checkpoints are not among the outcomes
+    uses: measures of what trained models do
     """
 
     outcomes: tuple[Outcome, ...]
@@ -170,6 +171,7 @@ class Atlas:
     archive: Mapping[str, Maker] = field(default_factory=dict)
     commands: tuple[Command, ...] = ()
     runs: tuple[Run, ...] = ()
+    uses: tuple[Use, ...] = ()
 
     @property
     def encodings(self) -> "tuple[tuple[Outcome, Reading], ...]":

@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from generator.contracts.published_record import Published
-from generator.contracts.results import FigureSpec, Finding, Result
+from generator.contracts.results import FigureSpec, Finding, Result, Results
 from generator.contracts.use_options import Scope
 
 
@@ -25,16 +24,23 @@ class UseResult:
     drawings: Mapping[str, bytes] = field(default_factory=dict)
     alts: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def path(self) -> str:
+        """Its name in paths and addresses, unlike that of any other of the checkpoint."""
+        return f"{self.part}-{self.key}"
+
 
 @dataclass(frozen=True)
 class Use:
     """A question about what a trained model does with position.
 
     scope: how much of a model it needs; order: its rank on pages
+    units: of its main metrics, by key, which every part has, with a reason where it has no value
     compute(stack, seed): of one part, a ``Stack`` of ``checkpoints.model.live``. errors:
         NotApplicableError
     findings(first, second): sentences that both runs support
-    published: values that it must reproduce
+    across: the figure of all models, on the page that tells of them; None where it has none there
+    summary: returns the sentence beside that figure, from the results in it, "" without one
     """
 
     key: str
@@ -43,7 +49,9 @@ class Use:
     source: str
     order: int
     scope: Scope
+    units: Mapping[str, str]
     compute: Callable[[Any, int], Result]
     findings: Callable[[Result, Result], tuple[Finding, ...]]
     figures: tuple[FigureSpec, ...] = ()
-    published: tuple[Published, ...] = ()
+    across: FigureSpec | None = None
+    summary: Callable[[Results], str] = lambda _: ""

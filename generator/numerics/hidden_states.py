@@ -84,4 +84,4 @@ def share_of_position(states: Floats) -> float:
     if total == 0.0 or n_sequences < 2:
         return 0.0
     mean_within = within / (n_positions * (n_sequences - 1))
-    return (of_position - (n_positions - 1) * mean_within) / total
+    return float((of_position - (n_positions - 1) * mean_within) / total)

@@ -19,6 +19,7 @@ from generator.pipeline import (
     plan,
     precomputed,
     runs,
+    use,
     versions,
 )
 from generator.pipeline.artifact_cache import ArtifactCache
@@ -255,6 +256,7 @@ def _atlas(
         artifacts.submit,
         by_default,
         runs=training,
+        uses=use.all_uses(),
     )
 
 

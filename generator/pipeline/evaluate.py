@@ -301,6 +301,9 @@ def _evaluate(task: Task, references: References) -> Outcome:
     colour = series_colour(checkpoint.slug)
     titles = names.names([(checkpoint, encoding.record) for encoding in encodings], all_schemes())
     uses, no_use = use.measured(files, checkpoint, references.cache)
+    if checkpoint.series is None:
+        label = Label(checkpoint.title, colour)
+        uses = tuple(use.drawn(found, label) for found in uses)
     # Pages show a whole run in figures of its own.
     read = partial(_drawn_reading, references) if checkpoint.series is None else _reading
     outcome = Outcome(

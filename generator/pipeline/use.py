@@ -10,9 +10,19 @@ from generator.cache.fingerprint import of_parts
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.model.live.opening import first_layers, stacks
 from generator.checkpoints.model.live.stack import Stack
-from generator.contracts import Checkpoint, Files, Result, Use, UseOptions, UseResult, discovery
+from generator.contracts import (
+    Checkpoint,
+    Files,
+    Label,
+    Result,
+    Use,
+    UseOptions,
+    UseResult,
+    discovery,
+)
 from generator.contracts.use_options import FIRST_LAYER, Scope
 from generator.errors import NotApplicableError, RowError
+from generator.figures import output
 from generator.pipeline import versions
 from generator.pipeline.result_store import pack, unpack
 
@@ -98,6 +108,19 @@ def _measured(
 
 def _is_wanted(scope: Scope, options: UseOptions) -> bool:
     return scope in (FIRST_LAYER, options.scope)
+
+
+def drawn(found: UseResult, label: Label) -> UseResult:
+    """A result with its figures."""
+    if found.result.reason is not None:
+        return found
+    (use,) = (use for use in all_uses() if use.key == found.key)
+    shown = {label: found.result}
+    return replace(
+        found,
+        drawings={spec.key: output.encode(spec.draw, shown) for spec in use.figures},
+        alts={spec.key: spec.alt(shown) for spec in use.figures},
+    )
 
 
 def _of_stack(use: Use, stack: Stack, seed: int) -> UseResult:

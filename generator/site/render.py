@@ -193,4 +193,11 @@ def _drawings(outcome: Outcome) -> dict[str, Maker]:
             f"{folder}/{name}": partial(reading.drawings.__getitem__, name)
             for name in reading.drawings
         }
+    for found in outcome.uses:
+        drawings |= {
+            f"figures/{outcome.checkpoint.slug}/use/{found.path}-{name}": partial(
+                found.drawings.__getitem__, name
+            )
+            for name in found.drawings
+        }
     return drawings

@@ -8,6 +8,9 @@ import numpy as np
 from generator.checkpoints.model.live.stack import Stack
 from generator.contracts import FigureSpec, Finding, Metric, Result, Results, Use
 from generator.figures.heads import pictures, strips
+from generator.figures.lines import legend_below
+from generator.figures.panels import panels
+from generator.figures.style import SERIES
 from generator.numerics.arrays import Array, Floats
 from generator.numerics.attention_profiles import at, chance, grid_profile, profile
 from generator.text import rounded
@@ -157,6 +160,58 @@ def findings(first: Result, second: Result) -> tuple[Finding, ...]:
     return tuple(found)
 
 
+def summary(results: Results) -> str:
+    """The part with most heads of a kind."""
+    shares = {label.title: 100.0 - (r.value("none") or 0.0) for label, r in results.items()}
+    most, least = (
+        max(shares, key=lambda name: shares[name]),
+        min(shares, key=lambda name: shares[name]),
+    )
+    if most == least:
+        return ""
+    return (
+        f"From {rounded(shares[least], 0)} % of the heads ({least}) to {rounded(shares[most], 0)} %"
+        f" ({most}) attend by position, whatever they read."
+    )
+
+
+def draw_across(results: Results) -> "Figure":
+    """Share of heads of each kind, a group of bars for each part."""
+    figure, (axes,) = panels(1, height=0.9 + 0.42 * len(results))
+    kinds = [kind for kind in TITLES if kind != "beside"]
+    height = 0.8 / len(kinds)
+    for number, (kind, colour) in enumerate(zip(kinds, SERIES, strict=False)):
+        shares = [_share(result, kind) for result in results.values()]
+        places = np.arange(len(results)) + (number - (len(kinds) - 1) / 2) * height
+        axes.barh(places, shares, height, color=colour, label=TITLES[kind])
+    axes.set_yticks(range(len(results)), [label.title for label in results])
+    axes.invert_yaxis()
+    axes.tick_params(axis="y", length=0)
+    axes.set(xlabel="share of the heads (%)")
+    axes.grid(axis="x")
+    legend_below(figure)
+    return figure
+
+
+def alt_across(results: Results) -> str:
+    """Alternative text: the share of heads of each kind."""
+    summaries = (
+        f"{label.title}: "
+        + ", ".join(
+            f"{TITLES[kind].lower()} {rounded(_share(result, kind), 0)} %"
+            for kind in TITLES
+            if _share(result, kind) > 0.0
+        )
+        for label, result in results.items()
+    )
+    return "Share of heads of each kind, as bars. " + "; ".join(summaries) + "."
+
+
+def _share(result: Result, kind: str) -> float:
+    known = {metric.key: metric.value for metric in result.metrics}
+    return known.get(kind) or 0.0
+
+
 def draw(results: Results) -> "Figure":
     """Each head as a strip of its profile, or as a picture of it."""
     (result,) = results.values()
@@ -188,8 +243,20 @@ USE = Use(
     ),
     order=20,
     scope="model",
+    units={"previous": "%", "next": "%", "first": "%", "none": "%"},
     compute=compute,
     findings=findings,
+    across=FigureSpec(
+        key="kinds",
+        caption="Heads that attend by position, by kind.",
+        how_to_read=(
+            "A bar is a share of the heads of a part. Heads of a kind give more than 30 % of their"
+            " attention to that place, whatever the words. A head may be of two kinds."
+        ),
+        alt=alt_across,
+        draw=draw_across,
+    ),
+    summary=summary,
     figures=(
         FigureSpec(
             key="strips",

@@ -109,6 +109,7 @@ USE = Use(
     source="Olsson et al. 2022, arXiv 2209.11895",
     order=40,
     scope="model",
+    units=dict.fromkeys(("highest", "count", "previous_highest"), ""),
     compute=compute,
     findings=findings,
     figures=(
@@ -117,8 +118,8 @@ USE = Use(
             caption="Attention of every head in the second copy of a repeated sequence.",
             how_to_read=(
                 "A bright cell on the left is a head that looks one word back. One on the right"
-                " finds where the same word stood before, and looks at what followed it. The second needs"
-                " the first in an earlier layer."
+                " finds where the same word stood before, and looks at what followed it. The"
+                " second needs the first in an earlier layer."
             ),
             alt=alt,
             draw=draw,

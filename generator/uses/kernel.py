@@ -142,6 +142,7 @@ USE = Use(
     source="Logits of one layer by definition (Vaswani et al. 2017, section 3.2.1)",
     order=10,
     scope="first_layer",
+    units={"by_offset": "%"},
     compute=compute,
     findings=findings,
     figures=(

@@ -105,6 +105,16 @@ def findings(first: Result, second: Result) -> tuple[Finding, ...]:
     )
 
 
+def summary(results: Results) -> str:
+    """What order is worth in all models."""
+    shares = [share for result in results.values() if (share := result.value("share_1"))]
+    if not shares:
+        return ""
+    low, high = rounded(min(shares), 0), rounded(max(shares), 0)
+    span = f"{low} %" if low == high else f"{low} to {high} %"
+    return f"A first half in another order loses {span} of what it is worth."
+
+
 def draw(results: Results) -> "Figure":
     """What is lost, by the size of the blocks that are shuffled."""
     figure, (axes,) = panels(1, height=3.2)
@@ -146,16 +156,28 @@ USE = Use(
     ),
     order=60,
     scope="model",
+    units={f"share_{size}": "%" for size in BLOCKS},
     compute=compute,
     findings=findings,
+    across=FigureSpec(
+        key="blocks",
+        caption="What is lost where the first half of a text is shuffled in blocks.",
+        how_to_read=(
+            "At 100 % a shuffled half is worth no more than a half of another text. At 0 % order"
+            " counts for nothing."
+        ),
+        alt=alt,
+        draw=draw,
+    ),
+    summary=summary,
     figures=(
         FigureSpec(
             key="blocks",
             caption="What is lost where the first half of a text is shuffled in blocks.",
             how_to_read=(
                 "At 100 % a shuffled half is worth no more than a half of another text; at 0 %"
-                " order counts for nothing. A line that falls fast is that of a model to which order"
-                " within a few words is most of it."
+                " order counts for nothing. A line that falls fast is that of a model to which"
+                " order within a few words is most of it."
             ),
             alt=alt,
             draw=draw,

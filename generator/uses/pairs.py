@@ -146,6 +146,7 @@ USE = Use(
     source="Barbero et al. 2025, arXiv 2410.06205, section 4, for norms by pair",
     order=70,
     scope="model",
+    units=dict.fromkeys(("share_fastest_quarter", "share_slowest_quarter", "highest_share"), "%"),
     compute=compute,
     findings=findings,
     figures=(

@@ -145,6 +145,16 @@ def _certain(first: Result, second: Result, key: str) -> float | None:
     return float(first.arrays["rises"][place])
 
 
+def summary(results: Results) -> str:
+    """What models lose without positions."""
+    losses_off = [value for result in results.values() if (value := result.value("off"))]
+    if not losses_off:
+        return ""
+    low, high = rounded(min(losses_off), 2), rounded(max(losses_off), 2)
+    span = low if low == high else f"{low} to {high}"
+    return f"With all positions equal, the loss rises by {span} nats a word."
+
+
 def draw(results: Results) -> "Figure":
     """What each change of the positions costs, with its standard error."""
     figure, (axes,) = panels(1, height=2.8)
@@ -189,8 +199,17 @@ USE = Use(
     ),
     order=50,
     scope="model",
+    units=dict.fromkeys(("as_is", *TITLES), UNIT),
     compute=compute,
     findings=findings,
+    across=FigureSpec(
+        key="changes",
+        caption="What each change of the positions costs a model on text.",
+        how_to_read="Longer bars are worse. Whiskers are one standard error.",
+        alt=alt,
+        draw=draw,
+    ),
+    summary=summary,
     figures=(
         FigureSpec(
             key="changes",

@@ -133,6 +133,37 @@ def _of(result: Result) -> tuple[float, float, float, float]:
     return known, highest, last, layer
 
 
+def summary(results: Results) -> str:
+    """How many parts hold the position at the input, and at the end."""
+    known = [_of(result) for result in results.values()]
+    at_input = [values for values in known if values[0] > HELD]
+    fading = sum(last < first - CHANGED for first, _, last, _ in at_input)
+    built = sum(first < NOTHING and highest > HELD / 2 for first, highest, _, _ in known)
+    parts = []
+    if at_input:
+        parts.append(
+            f"{len(at_input)} of {len(known)} parts hold the position at the input; in {fading} of"
+            " these it fades."
+        )
+    if built:
+        parts.append(f"{built} of {len(known)} have none of it there, and build it up.")
+    return " ".join(parts)
+
+
+def draw_across(results: Results) -> "Figure":
+    """Share of the variance of the position by relative depth, one line a part."""
+    figure, (axes,) = panels(1, height=3.8)
+    for label, result, dash in with_line_styles(results):
+        r2 = result.arrays["r2"]
+        depth = np.linspace(0.0, 1.0, r2.size)
+        axes.plot(depth, r2, color=label.colour, linestyle=dash, label=label.title)
+    axes.set(xlabel="relative depth", ylabel="held-out R² of the position")
+    axes.set_ylim(min(-0.05, axes.get_ylim()[0]), 1.05)
+    axes.grid(axis="y")
+    legend_below(figure)
+    return figure
+
+
 def draw(results: Results) -> "Figure":
     """Share of the variance of the position by layer, and that of random weights, dashed."""
     figure, (axes,) = panels(1, height=3.4)
@@ -175,8 +206,20 @@ USE = Use(
     ),
     order=30,
     scope="model",
+    units=dict.fromkeys(("r2_input", "r2_highest", "r2_last", "layer_highest", "r2_random"), ""),
     compute=compute,
     findings=findings,
+    across=FigureSpec(
+        key="depth",
+        caption="How much of the position a linear probe finds, by relative depth.",
+        how_to_read=(
+            "At 1 the position can be read off exactly, at 0 not at all. Depth 0 is the input of the"
+            " first layer, depth 1 the output of the last."
+        ),
+        alt=alt,
+        draw=draw_across,
+    ),
+    summary=summary,
     figures=(
         FigureSpec(
             key="layers",

@@ -19,6 +19,8 @@ from generator.contracts import (
     Outcome,
     Reading,
     Scheme,
+    Use,
+    UseResult,
     paper_address,
 )
 from generator.history import releases
@@ -84,13 +86,59 @@ def _makers_of(outcome: Outcome, analyses: Sequence[Analysis]) -> dict[str, Call
     }
     if outcome.layout:
         files[f"data/{slug}/layout.csv"] = partial(_layout_csv, outcome)
+    if outcome.uses:
+        files[f"data/{slug}/use.npz"] = partial(_use_arrays, outcome)
     if outcome.readings:
         files[f"data/{slug}/metrics.csv"] = partial(_metrics_csv, [outcome])
     return files
 
 
-def checkpoint(outcome: Outcome) -> dict[str, Any]:
-    """A checkpoint, as in atlas.json."""
+def _use_arrays(outcome: Outcome) -> bytes:
+    """The arrays of all measures of use, each under part, measure and its name."""
+    return archive(
+        {
+            f"{found.part}.{found.key}.{name}": array
+            for found in outcome.uses
+            for name, array in found.result.arrays.items()
+        }
+    )
+
+
+def use_of(outcome: Outcome, uses: Sequence[Use]) -> dict[str, dict[str, Any]] | None:
+    """What the trained model does, by part and metric, as in atlas.json; None where nothing was
+    measured.
+    """
+    parts = dict.fromkeys(found.part for found in outcome.uses)
+    by_place = {(found.part, found.key): found for found in outcome.uses}
+    return {
+        part: {
+            name: values
+            for use in uses
+            if (found := by_place.get((part, use.key))) is not None
+            for name, values in _use_metrics(use, found)
+        }
+        for part in parts
+    } or None
+
+
+def _use_metrics(use: Use, found: UseResult) -> Iterator[tuple[str, dict[str, Any]]]:
+    known = {metric.key: metric for metric in found.result.metrics}
+    reason = found.result.reason or "of another kind of positions"
+    for key in dict.fromkeys([*use.units, *known]):
+        metric = known.get(key) or Metric(key, key, None, use.units.get(key, ""), reason)
+        yield (
+            f"{use.key}.{key}",
+            {
+                "value": _finite(metric),
+                "unit": metric.unit,
+                "reason": metric.reason,
+                "second": _finite(replace(metric, value=found.second.get(key))),
+            },
+        )
+
+
+def checkpoint(outcome: Outcome, uses: Sequence[Use] = ()) -> dict[str, Any]:
+    """A checkpoint, as in atlas.json. uses: the measures of what trained models do"""
     row = outcome.checkpoint
     return {
         "slug": row.slug,
@@ -108,6 +156,8 @@ def checkpoint(outcome: Outcome) -> dict[str, Any]:
             {name: encoding(record)[name] for name in UNMEASURED} for record in outcome.unmeasured
         ],
         "unresolved": list(outcome.unresolved),
+        "use": use_of(outcome, uses),
+        "no_use": outcome.no_use or None,
         "encodings": [
             {
                 "name": reading.label.title,
@@ -211,7 +261,7 @@ def document(atlas: Atlas) -> dict[str, Any]:
         "libraries": {name: version for name, version in atlas.versions.items() if name != PROGRAM},
         "licence": LICENCE,
         "address": atlas.address,
-        "checkpoints": [checkpoint(outcome) for outcome in atlas.outcomes],
+        "checkpoints": [checkpoint(outcome, atlas.uses) for outcome in atlas.outcomes],
         "runs": [run_data.record(run) for run in atlas.runs],
         "parts": [],
     }
@@ -244,7 +294,7 @@ def _groups(outcomes: Sequence[Outcome]) -> Iterator[tuple[Outcome, ...]]:
     """
     group, size = list[Outcome](), 0
     for outcome in outcomes:
-        added = len(_compact(checkpoint(outcome)))
+        added = len(_compact(checkpoint(outcome, atlas.uses)))
         if group and size + added > MOST_RECORDS:
             yield tuple(group)
             group, size = [], 0

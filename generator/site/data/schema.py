@@ -34,6 +34,12 @@ class Metric(Record):
     reason: str | None = Field(description="Why it is not applicable.")
 
 
+class UseMetric(Metric):
+    """A number that a measure of the trained model gives."""
+
+    second: float | None = Field(description="The same in a second run, from another seed.")
+
+
 class Unmeasured(Record):
     """An encoding in the family's code in transformers, and in weights that were not read."""
 
@@ -174,6 +180,13 @@ class Checkpoint(Record):
             " `encodings` lacks."
         )
     )
+    use: dict[str, dict[str, UseMetric]] | None = Field(
+        description=(
+            "What the trained model does with position: by part, numbers by `measure.metric`. Null"
+            " where the list does not ask for it."
+        )
+    )
+    no_use: str | None = Field(description="Why nothing of that could be measured.")
     encodings: list[Encoding] = Field(
         description="Empty where none was found, or the checkpoint could not be read."
     )

@@ -32,6 +32,7 @@ from generator.contracts import (
 from generator.site.data.arrays import MOST_OF_ARRAY
 from generator.site.headlines import NOTHING, Column, columns_of, common, place
 from generator.site.outline import STAGES, Outline, anchor
+from generator.site import in_use as use
 from generator.site.pictures import cards
 from generator.site.pictures.layer_strips import LayerStrip, layer_strips
 from generator.site.pictures.value_strips import Standing, standing, values_of
@@ -149,6 +150,7 @@ class CheckpointPage:
         such a page
     leading: the weightiest remarks; others: the number of further ones on the page
     unmeasured: the encodings whose numbers were not read, by scheme
+    used: measures of what the trained model does; in_use: their weightiest finding
     unsummed: the number of encodings that ``summary`` leaves out
     chapter, stage, parent: of a stage's own page: the encoding, the stage, and the address of the
         encoding's page
@@ -170,6 +172,8 @@ class CheckpointPage:
     others: int = 0
     strips: tuple[LayerStrip, ...] = ()
     unmeasured: Sequence[tuple[Scheme, list[EncodingRecord]]] = ()
+    used: tuple[use.Measured, ...] = ()
+    in_use: tuple[use.Measured, Finding] | None = None
     summary: Summary | None = None
     unsummed: int = 0
     chapter: Chapter | None = None
@@ -255,6 +259,7 @@ def _main(
     chapters = tuple(one for one in every_chapter if one.reading.encoding.key not in own)
     linked = tuple(one for one in every_chapter if one.reading.encoding.key in own)
     leading, others = _remarks(every_chapter, chapters)
+    used = use.measured(atlas, outcome)
     records = [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured]
     return replace(
         shared,
@@ -264,6 +269,8 @@ def _main(
         others=others,
         strips=layer_strips(outcome.layers, records, atlas.schemes),
         unmeasured=_unmeasured(atlas, outcome),
+        used=tuple(one for one in used if one.result.reason is None),
+        in_use=use.leading(used),
         summary=_summary(atlas, outline, every_chapter),
         unsummed=max(len(every_chapter) - MOST_SUMMED, 0),
     )
