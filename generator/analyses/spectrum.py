@@ -76,8 +76,8 @@ def peaks(mean: Floats, highest: float) -> Array:
     """Frequencies of spectral peaks, in cycles per table, the strongest first: (n_peaks,), int,
     from 2.
 
-    A peak is a local maximum above ``highest`` and above ``ABOVE`` times the median of its
-    neighbours.
+    A peak lies above both frequencies beside it, above ``highest``, and above ``ABOVE`` times the
+    median of its neighbours.
     mean: (n_frequencies,), amplitudes from frequency 0
     """
     frequencies = []
@@ -89,10 +89,8 @@ def peaks(mean: Floats, highest: float) -> Array:
             if 1 <= frequency + side * step < mean.size
         ]
         median = float(np.median(mean[neighbours])) if neighbours else np.inf
-        if (
-            mean[frequency] > max(mean[frequency - 1], highest, ABOVE * median)
-            and mean[frequency] >= mean[frequency + 1]
-        ):
+        beside = mean[frequency - 1], mean[frequency + 1]
+        if mean[frequency] > max(*beside, highest, ABOVE * median):
             frequencies.append(frequency)
     return np.array(sorted(frequencies, key=lambda frequency: -mean[frequency]), dtype=np.int64)
 

@@ -159,6 +159,16 @@ def test_sines_have_peaks_at_their_periods_and_amplitudes() -> None:
     assert values_of(result)["strongest"] == 8.0
 
 
+@pytest.mark.parametrize(
+    ("amplitudes", "found"),
+    [([0, 1, 1, 1, 9, 1, 1, 1, 1], [4]), ([0, 1, 1, 1, 9, 9, 1, 1, 1], [])],
+)
+def test_a_peak_is_above_both_frequencies_beside_it(
+    amplitudes: list[float], found: list[int]
+) -> None:
+    assert spectrum.peaks(np.array(amplitudes, dtype=np.float64), 0.0).tolist() == found
+
+
 def test_the_fastest_sine_has_its_amplitude_too() -> None:
     """±1 by turns: root mean square 1, amplitude 1, period 2."""
     result = result_of(spectrum, (-1.0) ** np.arange(32)[:, None])
