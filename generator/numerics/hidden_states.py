@@ -1,6 +1,9 @@
-"""How much of the position there is in hidden states."""
+"""How much of the position there is in hidden states, from sums that take no more memory for more
+texts.
+"""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -21,67 +24,107 @@ class Found:
     error: float
 
 
-def position_in(states: Floats, positions: Floats) -> Found:
-    """Positions of states by a linear probe, trained on half of the sequences and tried on the
-    other half, both ways.
+class Sums:
+    """Sums over some states of a layer.
 
-    states: (n_sequences, n_positions, d_model); positions: (n_positions,)
+    positions: (n_positions,), of the states of each sequence
     """
-    half = len(states) // 2
-    parts = (states[:half], states[half : 2 * half])
-    squares = [_squared_error(train, other, positions) for train, other in (parts, parts[::-1])]
-    variance = float(positions.var())
+
+    def __init__(self, positions: Floats, d_model: int) -> None:
+        self.positions = positions - positions.mean()
+        self.n_sequences = 0
+        self.by_position = np.zeros((len(positions), d_model))
+        self.products = np.zeros((d_model, d_model))
+
+    def add(self, states: Floats) -> None:
+        """Take in states (n_sequences, n_positions, d_model)."""
+        values = states.astype(np.float64)
+        rows = values.reshape(-1, values.shape[2])
+        self.n_sequences += len(values)
+        self.by_position += values.sum(axis=0)
+        self.products += rows.T @ rows
+
+    def __add__(self, other: "Sums") -> "Sums":
+        both = Sums(self.positions, self.products.shape[0])
+        both.n_sequences = self.n_sequences + other.n_sequences
+        both.by_position = self.by_position + other.by_position
+        both.products = self.products + other.products
+        return both
+
+    @property
+    def n_rows(self) -> int:
+        """States in the sums."""
+        return self.n_sequences * len(self.positions)
+
+    @cached_property
+    def mean(self) -> Floats:
+        """Their mean: (d_model,)."""
+        return np.asarray(self.by_position.sum(axis=0) / self.n_rows)
+
+    @cached_property
+    def gram(self) -> Floats:
+        """Products of their components, less those of the mean: (d_model, d_model)."""
+        return np.asarray(self.products - self.n_rows * np.outer(self.mean, self.mean))
+
+    @cached_property
+    def with_position(self) -> Floats:
+        """Products of components with the position, whose mean is 0: (d_model,)."""
+        return np.asarray(self.by_position.T @ self.positions)
+
+    @cached_property
+    def of_position(self) -> float:
+        """The sum of squares of the positions."""
+        return float(self.n_sequences * self.positions @ self.positions)
+
+
+def position_in(first: Sums, second: Sums) -> Found:
+    """Positions by a linear probe, trained on one half of the sequences and tried on the other,
+    both ways.
+    """
+    squares = [_squared_error(*pair) for pair in ((first, second), (second, first))]
     mean = float(np.mean(squares))
+    variance = float(np.mean(first.positions**2))
     return Found(1.0 - mean / variance, float(np.sqrt(mean)))
 
 
-def _squared_error(train: Floats, other: Floats, positions: Floats) -> float:
+def _squared_error(train: Sums, other: Sums) -> float:
     """The mean squared error on ``other`` of a ridge fitted to ``train``, whose penalty generalised
     cross-validation on ``train`` chooses.
     """
-    d_model = train.shape[2]
-    rows = train.reshape(-1, d_model).astype(np.float64)
-    target = np.tile(positions - positions.mean(), len(train))
-    mean = rows.mean(axis=0)
-    rows -= mean
-    gram = rows.T @ rows
-    values, vectors = np.linalg.eigh(gram)
+    values, vectors = np.linalg.eigh(train.gram)
     values = np.maximum(values, 0.0)
-    projected = vectors.T @ (rows.T @ target)
-    total = float(target @ target)
-    n_rows, scale = len(rows), float(values.mean()) or 1.0
-    best = min(
-        PENALTIES, key=lambda penalty: _gcv(values, projected, total, n_rows, penalty * scale)
+    projected = vectors.T @ train.with_position
+    scale = float(values.mean()) or 1.0
+    penalty = scale * min(
+        PENALTIES, key=lambda share: _gcv(values, projected, train, share * scale)
     )
-    weights = vectors @ (projected / (values + best * scale))
-    unseen = other.reshape(-1, d_model).astype(np.float64) - mean
-    predicted = unseen @ weights
-    return float(np.mean((predicted - np.tile(positions - positions.mean(), len(other))) ** 2))
+    weights = vectors @ (projected / (values + penalty))
+    # Of a prediction (x − m) · w with the mean m of the training, from the sums of the others.
+    shift = other.mean - train.mean
+    predicted = weights @ other.gram @ weights + other.n_rows * float(shift @ weights) ** 2
+    missed = other.of_position - 2.0 * float(weights @ other.with_position) + float(predicted)
+    return max(missed, 0.0) / other.n_rows
 
 
-def _gcv(values: Floats, projected: Floats, total: float, n_rows: int, penalty: float) -> float:
+def _gcv(values: Floats, projected: Floats, train: Sums, penalty: float) -> float:
     """Generalised cross-validation (Golub, Heath and Wahba 1979) from the eigenvalues of the Gram
     matrix and the projections of the target.
     """
     kept = values + penalty
-    residual = total - float(np.sum(projected**2 * (values + 2.0 * penalty) / kept**2))
-    freedom = n_rows - 1.0 - float(np.sum(values / kept))
+    residual = train.of_position - float(np.sum(projected**2 * (values + 2.0 * penalty) / kept**2))
+    freedom = train.n_rows - 1.0 - float(np.sum(values / kept))
     return float(max(residual, 0.0) / max(freedom, 1e-9) ** 2)
 
 
-def share_of_position(states: Floats) -> float:
-    """Share of the variance of states that belongs to the position, without bias (ε², Kelley 1935).
-
-    states: (n_sequences, n_positions, d_model)
+def share_of_position(sums: Sums) -> float:
+    """Share of the variance of states that belongs to the position, without bias (ε², Kelley
+    1935).
     """
-    n_sequences, n_positions, _ = states.shape
-    values = states.astype(np.float64)
-    means = values.mean(axis=0)
-    overall = means.mean(axis=0)
-    of_position = n_sequences * float(((means - overall) ** 2).sum())
-    within = float(((values - means) ** 2).sum())
-    total = of_position + within
-    if total == 0.0 or n_sequences < 2:
+    n_sequences, n_positions = sums.n_sequences, len(sums.positions)
+    means = sums.by_position / n_sequences
+    of_position = n_sequences * float(((means - sums.mean) ** 2).sum())
+    total = float(np.trace(sums.gram))
+    if total <= 0.0 or n_sequences < 2:
         return 0.0
-    mean_within = within / (n_positions * (n_sequences - 1))
+    mean_within = (total - of_position) / (n_positions * (n_sequences - 1))
     return float((of_position - (n_positions - 1) * mean_within) / total)

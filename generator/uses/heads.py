@@ -176,19 +176,18 @@ def summary(results: Results) -> str:
 
 
 def draw_across(results: Results) -> "Figure":
-    """Share of heads of each kind, a group of bars for each part."""
+    """Share of heads of each kind, a row of dots for each part."""
     figure, (axes,) = panels(1, height=0.9 + 0.42 * len(results))
     kinds = [kind for kind in TITLES if kind != "beside"]
-    height = 0.8 / len(kinds)
-    for number, (kind, colour) in enumerate(zip(kinds, SERIES, strict=False)):
+    places = np.arange(len(results))
+    for kind, colour in zip(kinds, SERIES, strict=False):
         shares = [_share(result, kind) for result in results.values()]
-        places = np.arange(len(results)) + (number - (len(kinds) - 1) / 2) * height
-        axes.barh(places, shares, height, color=colour, label=TITLES[kind])
+        axes.plot(shares, places, "o", color=colour, label=TITLES[kind])
     axes.set_yticks(range(len(results)), [label.title for label in results])
     axes.invert_yaxis()
     axes.tick_params(axis="y", length=0)
     axes.set(xlabel="share of the heads (%)")
-    axes.grid(axis="x")
+    axes.grid()
     legend_below(figure)
     return figure
 
@@ -204,7 +203,7 @@ def alt_across(results: Results) -> str:
         )
         for label, result in results.items()
     )
-    return "Share of heads of each kind, as bars. " + "; ".join(summaries) + "."
+    return "Share of heads of each kind, as dots. " + "; ".join(summaries) + "."
 
 
 def _share(result: Result, kind: str) -> float:
@@ -250,7 +249,7 @@ USE = Use(
         key="kinds",
         caption="Heads that attend by position, by kind.",
         how_to_read=(
-            "A bar is a share of the heads of a part. Heads of a kind give more than 30 % of their"
+            "A row is a part of a model. Heads of a kind give more than 30 % of their"
             " attention to that place, whatever the words. A head may be of two kinds."
         ),
         alt=alt_across,

@@ -12,7 +12,7 @@ from generator.contracts import FigureSpec, Finding, Metric, Result, Results, Us
 from generator.errors import NotApplicableError
 from generator.figures.lines import legend_below
 from generator.figures.panels import panels
-from generator.figures.style import MUTED
+from generator.figures.style import ASIDE
 from generator.numerics.arrays import Floats
 from generator.text import rounded
 
@@ -158,20 +158,18 @@ def summary(results: Results) -> str:
 def draw(results: Results) -> "Figure":
     """What each change of the positions costs, with its standard error."""
     figure, (axes,) = panels(1, height=2.8)
-    height = 0.8 / len(results)
     for number, (label, result) in enumerate(results.items()):
         rises, errors = result.arrays["rises"], result.arrays["errors"]
-        known = ~np.isnan(rises)
-        places = np.arange(len(rises)) + (number - (len(results) - 1) / 2) * height
-        axes.barh(
-            places[known], rises[known], height, xerr=errors[known], color=label.colour,
-            ecolor=MUTED, label=label.title,
-        )  # fmt: skip
+        places = np.arange(len(rises)) + 0.2 * (number - (len(results) - 1) / 2)
+        for rise_, error, place in zip(rises, errors, places, strict=True):
+            ends = [rise_ - error, rise_ + error]
+            axes.plot(ends, [place, place], color=label.colour, linewidth=1.0, label=ASIDE)
+        axes.plot(rises, places, "o", color=label.colour, label=label.title)
     axes.set_yticks(range(len(NAMES)), list(NAMES.values()))
     axes.invert_yaxis()
     axes.tick_params(axis="y", length=0)
     axes.set(xlabel="more loss (nats a word)")
-    axes.grid(axis="x")
+    axes.grid()
     legend_below(figure)
     return figure
 
@@ -205,7 +203,7 @@ USE = Use(
     across=FigureSpec(
         key="changes",
         caption="What each change of the positions costs a model on text.",
-        how_to_read="Longer bars are worse. Whiskers are one standard error.",
+        how_to_read="Dots farther right are worse. Whiskers are one standard error.",
         alt=alt,
         draw=draw,
     ),
@@ -215,7 +213,7 @@ USE = Use(
             key="changes",
             caption="What each change of the positions costs the model on text.",
             how_to_read=(
-                "Longer bars are worse. A rotation or a bias of offsets does not notice a shift; a"
+                "Dots farther right are worse. A rotation or a bias of offsets does not notice a shift; a"
                 " table does. At half speed words seem nearer to each other, at double speed"
                 " farther apart. Whiskers are one standard error."
             ),

@@ -13,7 +13,7 @@ from generator.figures.lines import DOTTED, legend_below, with_line_styles
 from generator.figures.panels import panels
 from generator.figures.style import REFERENCE
 from generator.numerics.arrays import Array
-from generator.numerics.hidden_states import Found, position_in, share_of_position
+from generator.numerics.hidden_states import Found, Sums, position_in, share_of_position
 from generator.text import rounded
 
 if TYPE_CHECKING:
@@ -64,13 +64,21 @@ def compute(stack: Stack, seed: int) -> Result:
 
 
 def _by_layer(stack: Stack, inputs: Array, positions: Array) -> tuple[list[Found], list[float]]:
-    parts = [[state[:, positions] for state in read.states] for read in stack.run(inputs)]
-    found, shares = [], []
-    for layer in range(len(parts[0])):
-        states = np.concatenate([part[layer] for part in parts])
-        found.append(position_in(states, positions.astype(float)))
-        shares.append(share_of_position(states))
-    return found, shares
+    """Of each layer what a probe finds, and the share of variance."""
+    halves: list[list[Sums]] = []
+    for half in np.array_split(inputs, 2):
+        sums: list[Sums] = []
+        for read in stack.run(half):
+            states = read.states
+            sums = sums or [Sums(positions.astype(float), state.shape[2]) for state in states]
+            for of_layer, state in zip(sums, states, strict=True):
+                of_layer.add(state[:, positions])
+        halves.append(sums)
+    pairs = list(zip(*halves, strict=True))
+    return (
+        [position_in(*pair) for pair in pairs],
+        [share_of_position(first + second) for first, second in pairs],
+    )
 
 
 def _metrics(
@@ -118,8 +126,8 @@ def findings(first: Result, second: Result) -> tuple[Finding, ...]:
     if all(known < NOTHING and highest > random + CHANGED for known, highest, _, _ in both):
         return (
             Finding(
-                f"Nothing of the position enters with the words, yet {int(layer)} layers on a linear"
-                f" probe has {shown[1]} of its variance.",
+                f"Nothing of the position enters with the words, yet {int(layer)} layers on a"
+                f" linear probe has {shown[1]} of its variance.",
                 ("r2_input", "r2_highest", "layer_highest", "r2_random"),
                 0.65,
             ),
@@ -187,12 +195,13 @@ def draw(results: Results) -> "Figure":
 
 def alt(results: Results) -> str:
     """Alternative text: the share at the input, the highest and the last."""
-    summaries = (
-        f"{label.title}: {rounded(result.value('r2_input'), 2)} at the input, at most"
-        f" {rounded(result.value('r2_highest'), 2)} after {rounded(result.value('layer_highest'), 0)}"
-        f" layers, {rounded(result.value('r2_last'), 2)} at the end"
-        for label, result in results.items()
-    )
+    summaries = []
+    for label, result in results.items():
+        first, highest, last, layer = _of(result)
+        summaries.append(
+            f"{label.title}: {rounded(first, 2)} at the input, at most {rounded(highest, 2)} after"
+            f" {rounded(layer, 0)} layers, {rounded(last, 2)} at the end"
+        )
     return "Share of the position's variance by layer, as a line. " + "; ".join(summaries) + "."
 
 
@@ -213,8 +222,8 @@ USE = Use(
         key="depth",
         caption="How much of the position a linear probe finds, by relative depth.",
         how_to_read=(
-            "At 1 the position can be read off exactly, at 0 not at all. Depth 0 is the input of the"
-            " first layer, depth 1 the output of the last."
+            "At 1 the position can be read off exactly, at 0 not at all. Depth 0 is the input of"
+            " the first layer, depth 1 the output of the last."
         ),
         alt=alt,
         draw=draw_across,

@@ -276,7 +276,7 @@ def _atlas_files(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
     """atlas.json; with too many checkpoints for one file, these are in its parts, each of which is
     an atlas by itself.
     """
-    groups = list(_groups(atlas.outcomes))
+    groups = list(_groups(atlas))
     if len(groups) < 2:
         return {"data/atlas.json": partial(atlas_json, atlas)}
     parts = {f"data/atlas/{number:04}.json": group for number, group in enumerate(groups, 1)}
@@ -288,12 +288,12 @@ def _atlas_files(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
     return {"data/atlas.json": partial(_compact, index), **files}
 
 
-def _groups(outcomes: Sequence[Outcome]) -> Iterator[tuple[Outcome, ...]]:
+def _groups(atlas: Atlas) -> Iterator[tuple[Outcome, ...]]:
     """Consecutive outcomes whose records take at most ``MOST_RECORDS`` bytes together, or one that
     takes more.
     """
     group, size = list[Outcome](), 0
-    for outcome in outcomes:
+    for outcome in atlas.outcomes:
         added = len(_compact(checkpoint(outcome, atlas.uses)))
         if group and size + added > MOST_RECORDS:
             yield tuple(group)

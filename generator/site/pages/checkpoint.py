@@ -29,10 +29,10 @@ from generator.contracts import (
     names,
     paper_address,
 )
+from generator.site import in_use as use
 from generator.site.data.arrays import MOST_OF_ARRAY
 from generator.site.headlines import NOTHING, Column, columns_of, common, place
 from generator.site.outline import STAGES, Outline, anchor
-from generator.site import in_use as use
 from generator.site.pictures import cards
 from generator.site.pictures.layer_strips import LayerStrip, layer_strips
 from generator.site.pictures.value_strips import Standing, standing, values_of
