@@ -135,6 +135,6 @@ def _of_stack(use: Use, stack: Stack, seed: int) -> UseResult:
     return UseResult(
         use.key,
         stack.part,
-        replace(first, findings=use.findings(first, second)),
+        replace(first, findings=(*use.findings(first, second), *first.findings)),
         {metric.key: metric.value for metric in second.metrics},
     )

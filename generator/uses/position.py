@@ -213,9 +213,9 @@ USE = Use(
             key="changes",
             caption="What each change of the positions costs the model on text.",
             how_to_read=(
-                "Dots farther right are worse. A rotation or a bias of offsets does not notice a shift; a"
-                " table does. At half speed words seem nearer to each other, at double speed"
-                " farther apart. Whiskers are one standard error."
+                "Dots farther right are worse. A rotation or a bias of offsets does not notice a"
+                " shift; a table does. At half speed words seem nearer to each other, at double"
+                " speed farther apart. Whiskers are one standard error."
             ),
             alt=alt,
             draw=draw,

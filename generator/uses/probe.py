@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -24,6 +25,8 @@ ROWS_PER_FEATURE = 10
 MOST_SEQUENCES = 256
 # Shares of variance: that the input holds the position, that it holds nothing, and a change.
 HELD, NOTHING, CHANGED = 0.8, 0.05, 0.1
+# What was found with random weights, by model and part.
+RANDOM: WeakKeyDictionary[Any, dict[str, list[Found]]] = WeakKeyDictionary()
 RANDOM_SEED = 0  # of the weights of the reference
 
 
@@ -45,22 +48,35 @@ def compute(stack: Stack, seed: int) -> Result:
             f" tokens; there are {stack.n_sequences:,}"
         )
     n_sequences = max(needed, stack.n_sequences)
+    remarks: tuple[Finding, ...] = ()
     try:
-        inputs, read = stack.pieces(seed, n_sequences), "text"
+        inputs = stack.pieces(seed, n_sequences)
     except NotApplicableError as error:
-        inputs, read = stack.inputs(seed, n_sequences), f"random words, since {error}"
+        inputs = stack.inputs(seed, n_sequences)
+        remarks = (Finding(f"Read on random words: {error}."),)
     found, shares = _by_layer(stack, inputs, positions)
-    random, _ = _by_layer(stack.untrained(RANDOM_SEED), inputs, positions)
+    random = _of_random(stack, inputs, positions)
     r2 = np.array([each.r2 for each in found])
     return Result(
-        metrics=_metrics(found, shares, random, read),
+        metrics=_metrics(found, shares, random),
         arrays={
             "r2": r2,
             "error": np.array([each.error for each in found]),
             "share": np.array(shares),
             "r2_random": np.array([each.r2 for each in random]),
         },
+        findings=remarks,
     )
+
+
+def _of_random(stack: Stack, inputs: Array, positions: Array) -> list[Found]:
+    """What the probe finds with random weights, once for all runs of a model."""
+    if stack.model not in RANDOM:
+        RANDOM[stack.model] = {}
+    of_model = RANDOM[stack.model]
+    if stack.part not in of_model:
+        of_model[stack.part] = _by_layer(stack.untrained(RANDOM_SEED), inputs, positions)[0]
+    return of_model[stack.part]
 
 
 def _by_layer(stack: Stack, inputs: Array, positions: Array) -> tuple[list[Found], list[float]]:
@@ -82,12 +98,11 @@ def _by_layer(stack: Stack, inputs: Array, positions: Array) -> tuple[list[Found
 
 
 def _metrics(
-    found: Sequence[Found], shares: Sequence[float], random: Sequence[Found], read: str
+    found: Sequence[Found], shares: Sequence[float], random: Sequence[Found]
 ) -> tuple[Metric, ...]:
     best = int(np.argmax([each.r2 for each in found]))
-    of = f"of the position, read on {read}"
     return (
-        Metric("r2_highest", f"Highest share of the variance {of}", found[best].r2),
+        Metric("r2_highest", "Highest share of the position's variance", found[best].r2),
         Metric("layer_highest", "Layers before it is highest", float(best)),
         Metric("r2_input", "At the input", found[0].r2),
         Metric("r2_last", "Behind the last layer", found[-1].r2),

@@ -89,7 +89,7 @@ def load_first_layer(
             f"{files.where}: {size:,} parameters of its first layer; expected at most"
             f" {most_parameters:,} (`most_parameters` of `use`)"
         )
-    stored = {name: files.tensor(name) for name in chosen if not BUFFERS.search(name)}
+    stored = {name: _single(files, name) for name in chosen if not BUFFERS.search(name)}
     state = _in_model({**stored, words: files.rows(words, ids)}, files, outline)
     model, problem = _filled(model_class, settings, state, is_whole=False)
     if problem:
@@ -180,8 +180,13 @@ def _made(where: str, model_class: Any, settings: Any) -> Any:
 
 def _renamed(files: FolderFiles, outline: Any) -> dict[str, Floats]:
     """The tensors of ``files`` under the names of ``outline``, as far as it has them."""
-    stored = {name: files.tensor(name) for name in files.tensors if not BUFFERS.search(name)}
+    stored = {name: _single(files, name) for name in files.tensors if not BUFFERS.search(name)}
     return _in_model(stored, files, outline)
+
+
+def _single(files: FolderFiles, name: str) -> Floats:
+    """A tensor in single precision, as models run: double would take twice the memory."""
+    return np.asarray(files.tensor(name), dtype=np.float32)
 
 
 def _in_model(stored: Mapping[str, Floats], files: FolderFiles, outline: Any) -> dict[str, Floats]:

@@ -8,6 +8,7 @@ from generator.checkpoints.model.live.stack import Stack, has_two_sides
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Array, Floats
 
+BATCH = 8  # sequences at once, whose words for each place are as many as there are
 MASKED = 0.15  # Share of words that are masked, as in training (Devlin et al. 2019).
 
 
@@ -61,7 +62,7 @@ def losses(stack: Stack, given: Task) -> Floats:
     import torch
 
     found: list[Floats] = []
-    for read in stack.run(given.inputs, predicts=True):
+    for read in stack.run(given.inputs, predicts=True, batch=BATCH):
         start = len(found)
         stop = start + len(read.inputs)
         at = torch.from_numpy(given.at[start:stop]).to(stack.device)

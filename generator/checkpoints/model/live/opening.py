@@ -45,7 +45,7 @@ def first_layers(files: FolderFiles, checkpoint: Checkpoint, options: UseOptions
     )
     start = resolved(files.config).config.integer("decoder_start_token_id")
     reserved = [*words.before, *words.after, *([] if start is None else [start])]
-    model = load_first_layer(files, name, [*reserved, *ids], options.most_parameters)
+    model = load_first_layer(files, name, [*reserved, *map(int, ids)], options.most_parameters)
     few = Vocabulary(
         np.arange(len(reserved), len(reserved) + len(ids)),
         tuple(range(len(words.before))),

@@ -1,0 +1,323 @@
+"""Measures of what a model does, on models whose answer follows from a formula."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from generator.checkpoints.model.live.losses import losses, task
+from generator.checkpoints.model.live.positions import moved, places
+from generator.checkpoints.model.live.rotated import heads_watched, pairs
+from generator.numerics.attention_profiles import at, chance, grid_profile, profile
+from generator.numerics.hidden_states import Sums, position_in, share_of_position
+from generator.uses import heads, induction, kernel, position
+from generator.uses import pairs as pairs_in_use
+from tests.uses.stacks import attention, model, softmax, stack_of
+
+GPT2 = {"n_layer": 3, "n_head": 4, "n_embd": 64, "n_positions": 64}
+LLAMA = {
+    "hidden_size": 64, "num_hidden_layers": 1, "num_attention_heads": 4,
+    "num_key_value_heads": 2, "intermediate_size": 64,
+}  # fmt: skip
+T5 = {"d_model": 64, "num_layers": 2, "num_heads": 4, "d_kv": 16, "d_ff": 64}
+BLOOM = {"hidden_size": 64, "n_layer": 2, "n_head": 8}
+ONE_WORD = np.full((1, 64), 7)
+
+
+def without_positions() -> Any:
+    """A GPT-2 whose table is zero, with large weights."""
+    found = model("gpt2", **GPT2)
+    with torch.no_grad():
+        for parameter in found.parameters():
+            if parameter.ndim > 1:
+                parameter.mul_(8)
+        found.wpe.weight.zero_()
+    return found
+
+
+def test_without_positions_equal_words_get_equal_attention() -> None:
+    """1/(i + 1) of each visible key, whatever the weights."""
+    uniform = np.tril(np.ones((40, 40))) / np.arange(1, 41)[:, None]
+    for layer in attention(stack_of(without_positions()), np.full((1, 40), 7)):
+        np.testing.assert_allclose(layer[0], np.broadcast_to(uniform, layer[0].shape), atol=1e-6)
+
+
+def test_a_bias_alone_is_its_softmax() -> None:
+    """ALiBi's slopes of eight heads are 1/2 … 1/256 (arXiv 2108.12409, section 3)."""
+    found = model("bloom", **BLOOM)
+    with torch.no_grad():
+        for block in found.h:
+            fused = block.self_attention.query_key_value
+            # Rows of each head: query, key, value.
+            fused.weight.view(8, 3, 8, 64)[:, 0] = 0.0
+            fused.bias.view(8, 3, 8)[:, 0] = 0.0
+    stack = stack_of(found)
+    offsets = np.arange(64)[None, :] - np.arange(64)[:, None]
+    slopes = 2.0 ** -np.arange(1, 9)
+    logits = np.where(offsets <= 0, slopes[:, None, None] * offsets, -np.inf)
+    for layer in attention(stack, stack.inputs(0, 2)):
+        np.testing.assert_allclose(layer, np.broadcast_to(softmax(logits), layer.shape), atol=1e-6)
+    by_offset = heads.compute(stack, 0).arrays["by_offset"]
+    row = profile(softmax(logits), is_causal=True)
+    np.testing.assert_allclose(by_offset, np.stack([row.by_offset] * 2), atol=1e-6)
+
+
+def t5(scale: float = 2.0) -> Any:
+    """An encoder of T5 whose queries are zero, so that attention is the softmax of its bias."""
+    found = model("t5", **T5, is_encoder_decoder=True).get_encoder()
+    with torch.no_grad():
+        bias = found.block[0].layer[0].SelfAttention.relative_attention_bias.weight
+        bias.copy_(torch.randn(bias.shape, generator=torch.Generator().manual_seed(0)) * scale)
+        for block in found.block:
+            block.layer[0].SelfAttention.q.weight.zero_()
+    return found
+
+
+def test_attention_of_t5_without_queries_is_the_softmax_of_its_bias_in_every_layer() -> None:
+    stack = stack_of(t5(), "encoder")
+    module = stack.model.block[0].layer[0].SelfAttention
+    bias = module.compute_bias(64, 64).detach().double().numpy()[0]
+    for layer in attention(stack, stack.inputs(3, 2)):
+        np.testing.assert_allclose(layer, np.broadcast_to(softmax(bias), layer.shape), atol=1e-6)
+
+
+def test_a_bias_switched_off_tells_no_offsets_apart() -> None:
+    stack = stack_of(t5(), "encoder")
+    with moved(places(stack), lambda _: None):
+        for layer in attention(stack, stack.inputs(3, 1)):
+            np.testing.assert_allclose(layer, 1.0 / 64.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("by", [1.0, 640.0])
+def test_a_shift_of_all_positions_is_nothing_to_a_bias(by: float) -> None:
+    stack = stack_of(t5(), "encoder")
+    inputs = stack.inputs(3, 1)
+    before = attention(stack, inputs)
+    with moved(places(stack), lambda n: np.arange(n) + by):
+        for now, then in zip(attention(stack, inputs), before, strict=True):
+            np.testing.assert_allclose(now, then, atol=1e-7)
+
+
+def test_a_rotation_of_equal_words_follows_from_one_query_and_one_key() -> None:
+    """Logits are Σ a_j cos δθ_j + b_j sin δθ_j over √d, with a_j = q_j·k_j (Su et al. 2021)."""
+    found = model("llama", **LLAMA)
+    stack = stack_of(found)
+    with torch.no_grad():
+        found.layers[0].self_attn.q_proj.weight *= 20
+        found.layers[0].self_attn.k_proj.weight *= 20
+        state = found.layers[0].input_layernorm(found.embed_tokens(torch.tensor([7])))
+        query = found.layers[0].self_attn.q_proj(state).view(4, 16).double().numpy()
+        key = found.layers[0].self_attn.k_proj(state).view(2, 16).double().numpy()
+    key = np.repeat(key, 2, axis=0)
+    angles = 1e4 ** (-np.arange(8) / 8.0)
+    same = query[:, :8] * key[:, :8] + query[:, 8:] * key[:, 8:]
+    turned = query[:, 8:] * key[:, :8] - query[:, :8] * key[:, 8:]
+    offsets = np.arange(64)[None, :] - np.arange(64)[:, None]
+    phases = offsets[:, :, None] * angles
+    logits = np.einsum("hp,ijp->hij", same, np.cos(phases)) + np.einsum(
+        "hp,ijp->hij", turned, np.sin(phases)
+    )
+    logits = np.where(offsets <= 0, logits / 4.0, -np.inf)
+    (layer,) = attention(stack, ONE_WORD)
+    np.testing.assert_allclose(layer[0], softmax(logits), atol=1e-5)
+
+
+def test_a_rotation_notices_no_shift_and_is_uniform_when_off() -> None:
+    stack = stack_of(model("llama", **LLAMA))
+    found = places(stack)
+    before = attention(stack, ONE_WORD)
+    with moved(found, lambda n: np.arange(n) + 1000.0):
+        np.testing.assert_allclose(attention(stack, ONE_WORD)[0], before[0], atol=1e-4)
+    with moved(found, lambda _: None):
+        uniform = np.tril(np.ones((64, 64))) / np.arange(1, 65)[:, None]
+        off = attention(stack, ONE_WORD)[0][0]
+        np.testing.assert_allclose(off, np.broadcast_to(uniform, off.shape), atol=1e-6)
+
+
+def hand_set() -> Any:
+    """A GPT-2 with one layer, whose heads look at the previous, the first and their own position:
+    the key is the position, the query the one that is looked for.
+    """
+    found = model("gpt2", n_layer=1, n_head=4, n_embd=256, n_positions=64)
+    with torch.no_grad():
+        found.wte.weight.zero_()
+        found.wpe.weight.zero_()
+        found.wpe.weight[:64, :64] = torch.eye(64) * 16.0
+        block = found.h[0]
+        block.ln_1.weight.fill_(1.0)
+        block.attn.c_attn.weight.zero_()
+        block.attn.c_attn.bias.zero_()
+        previous, own = torch.eye(64).roll(-1, dims=1), torch.eye(64)
+        first = torch.zeros(64, 64)
+        first[:, 0] = 1.0
+        for head, wanted in enumerate((previous, first, own)):
+            block.attn.c_attn.weight[:64, head * 64 : head * 64 + 64] = wanted
+            block.attn.c_attn.weight[:64, 256 + head * 64 : 256 + head * 64 + 64] = torch.eye(64)
+    return found
+
+
+def test_heads_that_were_set_by_hand_are_of_their_kinds() -> None:
+    result = heads.compute(stack_of(hand_set()), 0)
+    known = {metric.key: metric.value for metric in result.metrics}
+    assert (known["previous"], known["first"], known["own"], known["none"]) == (25, 25, 25, 25)
+    assert min(known[f"{kind}_highest"] or 0.0 for kind in ("previous", "first", "own")) > 99.0
+
+
+@pytest.mark.parametrize(
+    ("n", "is_causal", "expected"), [(64, False, 1 / 64), (64, True, 0.021419)]
+)
+def test_chance_is_that_of_a_head_that_tells_nothing_apart(
+    n: int, is_causal: bool, expected: float
+) -> None:
+    weights = np.tril(np.ones((n, n))) / np.arange(1, n + 1)[:, None]
+    given = weights if is_causal else np.full((n, n), 1.0 / n)
+    found = profile(given[None], is_causal)
+    assert chance(n, is_causal) == pytest.approx(float(at(found, 0)[0]))
+    assert found.first[0] == pytest.approx(float(at(found, 0)[0]))
+    assert chance(n, is_causal) == pytest.approx(expected, abs=1e-3)
+
+
+def test_pictures_of_uniform_attention_are_even() -> None:
+    pictures, first = grid_profile(np.full((2, 65, 65), 1.0 / 65.0), (8, 8), 1)
+    assert pictures.shape == (2, 5, 5)
+    np.testing.assert_allclose(pictures, 1.0 / 65.0)
+    np.testing.assert_allclose(first, 1.0 / 65.0)
+
+
+def test_chance_of_induction_is_that_of_a_model_without_positions_and_content() -> None:
+    """.0213156 for 32 words: the mean of 1/(i + 1) over queries 33 to 62."""
+    result = induction.compute(stack_of(without_positions()), 0)
+    assert result.value("chance") == pytest.approx(0.021315589, abs=1e-8)
+
+
+def test_a_planted_share_of_position_is_found() -> None:
+    """ε² of μ ~ 0.5 N(0, 1) and noise N(0, 1): .196963 for numpy's default_rng(0); and of noise
+    alone, 0.
+    """
+    draws = np.random.default_rng(0)
+    means = draws.normal(size=(64, 96)) * 0.5
+    states = means + draws.normal(size=(200, 64, 96))
+    assert share_of_position(sums(states)) == pytest.approx(0.19696329, abs=1e-7)
+    noise = np.random.default_rng(1).normal(size=(200, 64, 96))
+    assert abs(share_of_position(sums(noise))) < 1e-3
+
+
+def sums(states: Any) -> Sums:
+    found = Sums(np.arange(states.shape[1], dtype=float), states.shape[2])
+    found.add(states)
+    return found
+
+
+def test_the_probe_agrees_with_scikit_learn() -> None:
+    """A ridge with the same penalty, fitted to rows instead of sums."""
+    from sklearn.linear_model import Ridge
+
+    draws = np.random.default_rng(0)
+    directions = draws.normal(size=12)
+    places_ = np.arange(20.0)
+    states = draws.normal(size=(60, 20, 12)) * 3.0 + places_[None, :, None] * directions * 0.2
+    halves = [states[:30], states[30:]]
+    found = position_in(*(sums(half) for half in halves))
+    errors = []
+    for train, other in (halves, halves[::-1]):
+        rows, target = train.reshape(-1, 12), np.tile(places_, 30)
+        best = min(
+            float(
+                np.mean(
+                    (
+                        Ridge(penalty * np.trace(np.cov(rows.T, bias=True)) * len(rows) / 12)
+                        .fit(rows, target)
+                        .predict(other.reshape(-1, 12))
+                        - target
+                    )
+                    ** 2
+                )
+            )
+            for penalty in (1e-6, 1e-3)
+        )
+        errors.append(best)
+    assert found.error == pytest.approx(float(np.sqrt(np.mean(errors))), rel=0.02)
+    assert 0.0 < found.r2 < 1.0
+
+
+def test_noise_tells_no_position() -> None:
+    draws = np.random.default_rng(2)
+    halves = [sums(draws.normal(size=(40, 32, 16))) for _ in range(2)]
+    assert abs(position_in(*halves).r2) < 0.05
+
+
+def test_the_pairs_of_a_rotation_are_those_of_its_code() -> None:
+    """Llama turns component j with j + d/2."""
+    found = pairs(stack_of(model("llama", **LLAMA)))
+    np.testing.assert_array_equal(found, np.stack([np.arange(8), np.arange(8, 16)], axis=1))
+
+
+def test_pairs_that_were_made_long_are_found() -> None:
+    found = model("llama", **LLAMA)
+    with torch.no_grad():
+        rows = found.layers[0].self_attn.q_proj.weight.view(4, 16, 64)
+        rows[:, [3, 11]] *= 100.0
+    stack = stack_of(found)
+    lengths: list[Any] = []
+    with heads_watched(stack, lambda _layer, query, _key: lengths.append(query)):
+        for _ in stack.run(stack.inputs(0, 1)):
+            pass
+    shares = pairs_in_use._shares(stack, stack.inputs(0, 2), pairs(stack))
+    assert lengths[0].shape == (1, 4, 64, 16)
+    np.testing.assert_allclose(shares.sum(axis=2), 1.0)
+    assert (shares.argmax(axis=2) == 3).all()
+
+
+def test_a_table_whose_rows_are_equal_loses_nothing_when_it_is_off() -> None:
+    found = model("gpt2", head=True, **GPT2)
+    with torch.no_grad():
+        found.transformer.wpe.weight.copy_(found.transformer.wpe.weight[:1].expand(64, 64).clone())
+    stack = stack_of(found, length=32)
+    given = task(stack, stack.inputs(0), 0)
+    before = losses(stack, given)
+    for to in (lambda _: None, lambda n: np.arange(n)[::-1].astype(float)):
+        with moved(places(stack), to):
+            np.testing.assert_allclose(losses(stack, given), before, atol=1e-5)
+
+
+def test_a_table_that_is_moved_gives_the_rows_of_other_positions() -> None:
+    found = model("gpt2", **GPT2)
+    stack = stack_of(found, length=16)
+    inputs = stack.inputs(0, 1)
+    with moved(places(stack), lambda n: np.arange(n) + 5.0):
+        (now,) = stack.run(inputs)
+    with torch.no_grad():
+        expected = found(
+            input_ids=torch.from_numpy(inputs), position_ids=torch.arange(5, 21)[None]
+        ).last_hidden_state
+    np.testing.assert_allclose(now.states[-1], expected.numpy(), atol=1e-5)
+
+
+def test_losses_are_those_of_transformers() -> None:
+    found = model("gpt2", head=True, **GPT2)
+    stack = stack_of(found)
+    inputs = stack.inputs(0, 20)
+    ours = losses(stack, task(stack, inputs, 0))
+    with torch.no_grad():
+        theirs = found(torch.from_numpy(inputs), labels=torch.from_numpy(inputs)).loss
+    assert float(ours.mean()) == pytest.approx(float(theirs), abs=1e-5)
+
+
+def test_the_first_layer_of_a_model_without_queries_favours_no_offset() -> None:
+    found = model("gpt2", **GPT2)
+    with torch.no_grad():
+        for block in found.h:
+            block.attn.c_attn.weight[:, :64] = 0.0
+            block.attn.c_attn.bias[:64] = 0.0
+    result = kernel.compute(stack_of(found.double()), 0)
+    np.testing.assert_allclose(result.arrays["logits"], 0.0, atol=1e-9)
+    assert result.value("by_offset") == pytest.approx(0.0, abs=1e-6)
+
+
+def test_words_that_tell_nothing_get_no_sentence() -> None:
+    """Random weights of a small GPT-2: no kind of head, no induction."""
+    stack = stack_of(model("gpt2", **GPT2))
+    for use in (heads, induction):
+        assert use.findings(use.compute(stack, 0), use.compute(stack, 1)) == ()
+    assert position.TITLES.keys() == position.NAMES.keys()
