@@ -27,12 +27,18 @@ class Inline:
 
     shares_disk = True
 
-    def submit(self, function: Callable[..., T], /, *arguments: object) -> "Future[T]":
+    def submit(
+        self,
+        function: Callable[..., T],
+        /,
+        *arguments: object,
+        times: int = 1,  # noqa: ARG002
+    ) -> "Future[T]":
         future: Future[T] = Future()
         future.set_result(function(*arguments))
         return future
 
-    def explain(self, error: BaseException) -> str:
+    def explain(self, error: BaseException, times: int = 1) -> str:  # noqa: ARG002
         return str(error)
 
 

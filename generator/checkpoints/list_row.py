@@ -272,6 +272,8 @@ def _message(
     key = str(problem["loc"][0] if problem["loc"] else problem["input"])
     if key == USE and problem["loc"]:
         inner = ".".join(map(str, problem["loc"][2:]))
+        if problem["type"] == "extra_forbidden":
+            return f"{place_of_key(row, key, place)}: {where}.{key}: {_unknown(inner, UseRow)}"
         expected = SHOULD.sub("", problem["msg"]) if inner else USE_EXPECTED
         return (
             f"{place_of_key(row, key, place)}: {where}.{key}{'.' * bool(inner)}{inner}: found"
@@ -279,16 +281,19 @@ def _message(
         )
     at = place_of_key(row, key, place)
     if not problem["loc"] or problem["type"] in ("extra_forbidden", "invalid_key"):
-        keys = list(model.model_fields)
-        close = get_close_matches(key, keys, n=1)
-        hint = f" (did you mean '{close[0]}'?)" if close else ""
-        return (
-            f"{at}: {where}: found the unknown key {key!r}{hint}; expected one of {', '.join(keys)}"
-        )
+        return f"{at}: {where}: {_unknown(key, model)}"
     return (
         f"{at}: {where}.{key}: found {problem['input']!r:.60}; expected"
         f" {SHOULD.sub('', problem['msg'])}"
     )
+
+
+def _unknown(key: str, model: type[BaseModel]) -> str:
+    """That ``key`` is none of ``model``, and which are."""
+    keys = list(model.model_fields)
+    close = get_close_matches(key, keys, n=1)
+    hint = f" (did you mean '{close[0]}'?)" if close else ""
+    return f"found the unknown key {key!r}{hint}; expected one of {', '.join(keys)}"
 
 
 def _of_series(row: CommentedMap, sources: Sequence[Source]) -> Iterator[tuple[str, str]]:

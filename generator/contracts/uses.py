@@ -40,7 +40,7 @@ class Use:
         NotApplicableError
     findings(first, second): sentences that both runs support
     across: the figure of all models, on the page that tells of them; None where it has none there
-    summary: returns the sentence beside that figure, from the results in it, "" without one
+    sentence: returns the sentence beside that figure, from the results in it, "" without one
     """
 
     key: str
@@ -54,4 +54,4 @@ class Use:
     findings: Callable[[Result, Result], tuple[Finding, ...]]
     figures: tuple[FigureSpec, ...] = ()
     across: FigureSpec | None = None
-    summary: Callable[[Results], str] = lambda _: ""
+    sentence: Callable[[Results], str] = lambda _: ""

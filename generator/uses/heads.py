@@ -160,7 +160,7 @@ def findings(first: Result, second: Result) -> tuple[Finding, ...]:
     return tuple(found)
 
 
-def summary(results: Results) -> str:
+def sentence(results: Results) -> str:
     """The part with most heads of a kind."""
     shares = {label.title: 100.0 - (r.value("none") or 0.0) for label, r in results.items()}
     most, least = (
@@ -255,7 +255,7 @@ USE = Use(
         alt=alt_across,
         draw=draw_across,
     ),
-    summary=summary,
+    sentence=sentence,
     figures=(
         FigureSpec(
             key="strips",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BLOCKS = (1, 2, 4, 8, 16)  # words
+FEWEST_BLOCKS = 3  # of the largest, in half of a text
 
 
 def compute(stack: Stack, seed: int) -> Result:
@@ -27,7 +28,7 @@ def compute(stack: Stack, seed: int) -> Result:
     errors: NotApplicableError
     """
     check_predicts(stack)
-    half = stack.length // 2 // BLOCKS[-1] * BLOCKS[-1]
+    half = FEWEST_BLOCKS * BLOCKS[-1]
     texts = stack.pieces(seed, length=2 * half + stack.words.n_reserved)
     start = len(stack.words.before)
     middle = start + half
@@ -55,21 +56,16 @@ def compute(stack: Stack, seed: int) -> Result:
 def _shuffled(
     texts: Array, start: int, middle: int, size: int, draws: np.random.Generator
 ) -> Array:
-    """``texts`` with their first halves in blocks of ``size`` words, each in another order."""
+    """``texts`` with their first halves in blocks of ``size`` words, each in a random
+    order.
+    """
     changed = texts.copy()
     n_blocks = (middle - start) // size
     end = start + n_blocks * size
     for row in changed:
         blocks = row[start:end].reshape(n_blocks, size)
-        row[start:end] = blocks[_other_order(n_blocks, draws)].reshape(-1)
+        row[start:end] = blocks[draws.permutation(n_blocks)].reshape(-1)
     return changed
-
-
-def _other_order(n: int, draws: np.random.Generator) -> Array:
-    """A random order of ``n`` blocks, which moves at least one."""
-    while np.array_equal(order := draws.permutation(n), np.arange(n)) and n > 1:
-        pass
-    return order
 
 
 def _foreign(texts: Array, start: int, middle: int) -> Array:
@@ -105,7 +101,7 @@ def findings(first: Result, second: Result) -> tuple[Finding, ...]:
     )
 
 
-def summary(results: Results) -> str:
+def sentence(results: Results) -> str:
     """What order is worth in all models."""
     shares = [share for result in results.values() if (share := result.value("share_1"))]
     if not shares:
@@ -169,7 +165,7 @@ USE = Use(
         alt=alt,
         draw=draw,
     ),
-    summary=summary,
+    sentence=sentence,
     figures=(
         FigureSpec(
             key="blocks",

@@ -22,8 +22,7 @@ LENGTH = 512  # tokens
 SEQUENCES = 4
 QUARTERS = {"fastest": 0, "second": 1, "third": 2, "slowest": 3}
 MOST_TOKENS = 1024  # of one text, in which a pair is to turn once
-TEXTS = 64  # of which a quarter is left out, or as many as make ``MOST_READ``
-MOST_READ = 8192  # tokens
+MOST_READ = 8192  # tokens of all texts together
 STANDS_OUT = 6.0  # times the share of a pair among equal ones
 
 
@@ -89,7 +88,7 @@ def _without(stack: Stack, seed: int, name: str, quarter: Array, turns: Floats) 
         return Metric(key, title, None, "nats", reason)
     try:
         check_predicts(stack)
-        texts = stack.pieces(seed, min(TEXTS, max(MOST_READ // length, 8)), length)
+        texts = stack.pieces(seed, min(stack.n_sequences, max(MOST_READ // length, 8)), length)
     except NotApplicableError as error:
         return Metric(key, title, None, "nats", str(error))
     given = task(stack, texts, seed)

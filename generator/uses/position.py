@@ -145,7 +145,7 @@ def _certain(first: Result, second: Result, key: str) -> float | None:
     return float(first.arrays["rises"][place])
 
 
-def summary(results: Results) -> str:
+def sentence(results: Results) -> str:
     """What models lose without positions."""
     losses_off = [value for result in results.values() if (value := result.value("off"))]
     if not losses_off:
@@ -201,16 +201,16 @@ USE = Use(
     compute=compute,
     findings=findings,
     across=FigureSpec(
-        key="changes",
+        key="moved",
         caption="What each change of the positions costs a model on text.",
         how_to_read="Dots farther right are worse. Whiskers are one standard error.",
         alt=alt,
         draw=draw,
     ),
-    summary=summary,
+    sentence=sentence,
     figures=(
         FigureSpec(
-            key="changes",
+            key="moved",
             caption="What each change of the positions costs the model on text.",
             how_to_read=(
                 "Dots farther right are worse. A rotation or a bias of offsets does not notice a"

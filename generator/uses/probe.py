@@ -156,7 +156,7 @@ def _of(result: Result) -> tuple[float, float, float, float]:
     return known, highest, last, layer
 
 
-def summary(results: Results) -> str:
+def sentence(results: Results) -> str:
     """How many parts hold the position at the input, and at the end."""
     known = [_of(result) for result in results.values()]
     at_input = [values for values in known if values[0] > HELD]
@@ -243,7 +243,7 @@ USE = Use(
         alt=alt,
         draw=draw_across,
     ),
-    summary=summary,
+    sentence=sentence,
     figures=(
         FigureSpec(
             key="layers",

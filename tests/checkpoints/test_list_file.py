@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from generator.checkpoints import list_file, list_row
 from generator.checkpoints.slugs import slugify
-from generator.contracts import Checkpoint, paper_address
+from generator.contracts import Checkpoint, UseOptions, paper_address
 from generator.errors import RefusedError
 from generator.pipeline import plan
 
@@ -123,6 +123,28 @@ NOT_A_LIST = {
 
 # Row below the head, and the message for it.
 BAD_ROWS = {
+    "a use of no kind": (
+        "  - hub: a/b\n    use: maybe\n",
+        "3:5: checkpoints[0].use: found 'maybe'; expected true, first_layer, or a mapping of its"
+        " options",
+    ),
+    "a use with a key of no kind": (
+        "  - hub: a/b\n    use: {lenght: 64}\n",
+        "3:5: checkpoints[0].use: found the unknown key 'lenght' (did you mean 'length'?); expected"
+        " one of text, length, sequences, seed, device, most_parameters",
+    ),
+    "a use of too short texts": (
+        "  - hub: a/b\n    use: {length: 3}\n",
+        "3:5: checkpoints[0].use.length: found 3; expected greater than or equal to 32",
+    ),
+    "a use on no device": (
+        "  - hub: a/b\n    use: {device: tpu}\n",
+        "3:5: checkpoints[0].use.device: found 'tpu'; expected 'auto', 'cpu' or 'cuda'",
+    ),
+    "a text that is not there": (
+        "  - hub: a/b\n    use: {text: nowhere.txt}\n",
+        "3:5: checkpoints[0].use: found 'nowhere.txt', and no such file; expected a text",
+    ),
     "unknown key": (
         "  - hub: a/b\n    revison: x\n",
         (
@@ -409,7 +431,7 @@ def test_every_option_of_a_row_is_one_of_its_checkpoint() -> None:
     options = {
         key: not field.default if isinstance(field.default, bool) else "other"
         for key, field in list_row.Options.model_fields.items()
-        if key != list_file.CONFIG
+        if key not in (list_file.CONFIG, list_row.USE)
     }
     options |= {"paper": "1706.03762", "revisions": "step1 … step9"}
     # The one excludes a series, and the other is no text.
@@ -420,8 +442,51 @@ def test_every_option_of_a_row_is_one_of_its_checkpoint() -> None:
 
 def test_a_row_without_options_has_the_defaults_of_the_schema() -> None:
     [checkpoint] = load(HEAD + "  - a/b\n")
-    defaults = list_row.Options.model_validate({}).model_dump(exclude={"title"})
+    defaults = list_row.Options.model_validate({}).model_dump(exclude={"title", list_row.USE})
     assert {key: getattr(checkpoint, key) for key in defaults} == defaults
+    assert checkpoint.use is None
+
+
+@pytest.mark.parametrize(
+    ("written", "use"),
+    [
+        ("true", UseOptions()),
+        ("false", None),
+        ("first_layer", UseOptions("first_layer")),
+        ("{length: 128, seed: 7}", UseOptions(length=128, seed=7)),
+        ("{}", UseOptions()),
+    ],
+)
+def test_what_is_measured_of_a_model_is_as_its_row_says(
+    written: str, use: UseOptions | None
+) -> None:
+    [checkpoint] = load(f"{HEAD}  - hub: a/b\n    use: {written}\n")
+    assert checkpoint.use == use
+
+
+def test_defaults_of_use_are_those_of_the_schema() -> None:
+    written = list_row.UseRow.model_validate({}).model_dump()
+    assert written == {key: getattr(UseOptions(), key) for key in written}
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [(b"\xff", "byte 0xff is not UTF-8"), (b"a" * 200_001, "200,001 bytes; expected at most 200")],
+)
+def test_a_text_that_cannot_be_read_is_refused_where_it_is_named(
+    tmp_path: Path, content: bytes, problem: str
+) -> None:
+    (tmp_path / "own.txt").write_bytes(content)
+    (tmp_path / "list.yml").write_text(f"{HEAD}  - {{hub: a/b, use: {{text: own.txt}}}}\n")
+    with pytest.raises(RefusedError, match=problem):
+        list_file.load(tmp_path / "list.yml", SOURCES)
+
+
+def test_a_text_is_read_relative_to_the_list_that_names_it(tmp_path: Path) -> None:
+    (tmp_path / "own.txt").write_text("C C O")
+    (tmp_path / "list.yml").write_text(f"{HEAD}  - {{hub: a/b, use: {{text: own.txt}}}}\n")
+    [checkpoint] = list_file.load(tmp_path / "list.yml", SOURCES)
+    assert checkpoint.use == UseOptions(text="C C O")
 
 
 def test_a_config_is_read_relative_to_the_list_that_names_it(tmp_path: Path) -> None:

@@ -346,10 +346,16 @@ class Idle:
 
     shares_disk = True
 
-    def submit(self, function: Callable[..., T], /, *arguments: object) -> "Future[T]":
+    def submit(
+        self,
+        function: Callable[..., T],
+        /,
+        *arguments: object,
+        times: int = 1,  # noqa: ARG002
+    ) -> "Future[T]":
         raise AssertionError(f"submitted: {function} {arguments}")
 
-    def explain(self, error: BaseException) -> str:
+    def explain(self, error: BaseException, times: int = 1) -> str:  # noqa: ARG002
         return str(error)
 
 

@@ -15,13 +15,13 @@ from generator.uses import heads, induction, kernel, position
 from generator.uses import pairs as pairs_in_use
 from tests.uses.stacks import attention, model, softmax, stack_of
 
-GPT2 = {"n_layer": 3, "n_head": 4, "n_embd": 64, "n_positions": 64}
-LLAMA = {
+GPT2: dict[str, Any] = {"n_layer": 3, "n_head": 4, "n_embd": 64, "n_positions": 64}
+LLAMA: dict[str, Any] = {
     "hidden_size": 64, "num_hidden_layers": 1, "num_attention_heads": 4,
     "num_key_value_heads": 2, "intermediate_size": 64,
 }  # fmt: skip
-T5 = {"d_model": 64, "num_layers": 2, "num_heads": 4, "d_kv": 16, "d_ff": 64}
-BLOOM = {"hidden_size": 64, "n_layer": 2, "n_head": 8}
+T5: dict[str, Any] = {"d_model": 64, "num_layers": 2, "num_heads": 4, "d_kv": 16, "d_ff": 64}
+BLOOM: dict[str, Any] = {"hidden_size": 64, "n_layer": 2, "n_head": 8}
 ONE_WORD = np.full((1, 64), 7)
 
 
@@ -94,7 +94,7 @@ def test_a_shift_of_all_positions_is_nothing_to_a_bias(by: float) -> None:
     stack = stack_of(t5(), "encoder")
     inputs = stack.inputs(3, 1)
     before = attention(stack, inputs)
-    with moved(places(stack), lambda n: np.arange(n) + by):
+    with moved(places(stack), lambda n: np.arange(n, dtype=np.float64) + by):
         for now, then in zip(attention(stack, inputs), before, strict=True):
             np.testing.assert_allclose(now, then, atol=1e-7)
 
@@ -127,7 +127,7 @@ def test_a_rotation_notices_no_shift_and_is_uniform_when_off() -> None:
     stack = stack_of(model("llama", **LLAMA))
     found = places(stack)
     before = attention(stack, ONE_WORD)
-    with moved(found, lambda n: np.arange(n) + 1000.0):
+    with moved(found, lambda n: np.arange(n, dtype=np.float64) + 1000.0):
         np.testing.assert_allclose(attention(stack, ONE_WORD)[0], before[0], atol=1e-4)
     with moved(found, lambda _: None):
         uniform = np.tril(np.ones((64, 64))) / np.arange(1, 65)[:, None]
@@ -285,7 +285,7 @@ def test_a_table_that_is_moved_gives_the_rows_of_other_positions() -> None:
     found = model("gpt2", **GPT2)
     stack = stack_of(found, length=16)
     inputs = stack.inputs(0, 1)
-    with moved(places(stack), lambda n: np.arange(n) + 5.0):
+    with moved(places(stack), lambda n: np.arange(n, dtype=np.float64) + 5.0):
         (now,) = stack.run(inputs)
     with torch.no_grad():
         expected = found(

@@ -1,6 +1,7 @@
 """The parts of a row's trained model that can be run."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,7 @@ def first_layers(files: FolderFiles, checkpoint: Checkpoint, options: UseOptions
         words.words, min(MOST_WORDS, len(words.words)), replace=False
     )
     start = resolved(files.config).config.integer("decoder_start_token_id")
+    start = start if start is not None and 0 <= start < files.tensors[name].shape[0] else None
     reserved = [*words.before, *words.after, *([] if start is None else [start])]
     model = load_first_layer(files, name, [*reserved, *map(int, ids)], options.most_parameters)
     few = Vocabulary(
@@ -75,10 +77,18 @@ def _parts(
 
 
 def _of_words(model: Any, words: Vocabulary, common: tuple[str, int, int, str]) -> Iterator[Stack]:
+    for stack in _of_any_length(model, words, common):
+        yield replace(stack, length=min(stack.length, stack.longest))
+
+
+def _of_any_length(
+    model: Any, words: Vocabulary, common: tuple[str, int, int, str]
+) -> Iterator[Stack]:
     config = model.config
     if not has_two_sides(model):
         stack = Stack("encoder", "encoder", model, words, None, *common)
-        kind: StackKind = "decoder" if stack.is_causal else "encoder"
+        short = replace(stack, length=min(stack.length, stack.longest))
+        kind: StackKind = "decoder" if short.is_causal else "encoder"
         yield Stack(kind, kind, model, words, None, *common)
         return
     if model.main_input_name != SOUND:

@@ -118,7 +118,7 @@ def _of_tokenizer(tokenizer: Any, files: FolderFiles, size: int) -> Vocabulary:
     before, after = _around(tokenizer)
     if not before and not after:
         first = resolved(files.config).config.integer("bos_token_id")
-        before = () if first is None or not 0 <= first < size else (first,)
+        before = (first,) if first is not None and 0 <= first < size else ()
     return Vocabulary(
         _enough(marked or plain),
         before,
@@ -155,15 +155,20 @@ def _of_numbers(files: FolderFiles, checkpoint: Checkpoint, size: int) -> Vocabu
     the row shows what begins and ends a text.
     """
     config = resolved(files.config).config
-    special = {number for name in SPECIAL if (number := config.integer(name)) is not None}
+    named = {
+        name: number
+        for name in SPECIAL
+        if (number := config.integer(name)) is not None and 0 <= number < size
+    }
+    special = set(named.values())
     sentence = checkpoint.sentence if not isinstance(checkpoint.sentence, str) else ()
     before = sentence[:1] if sentence and sentence[0] in special else ()
     after = sentence[-1:] if sentence and sentence[-1] in special else ()
     if not sentence:
-        first = config.integer("decoder_start_token_id") or config.integer("bos_token_id")
+        first = named.get("decoder_start_token_id", named.get("bos_token_id"))
         before = () if first is None else (first,)
     # Behind the start of a transcript stand marks of languages and times alone (Whisper).
-    start = config.integer("decoder_start_token_id") or 0
+    start = named.get("decoder_start_token_id", 0)
     end = start if start > size / 2 else size
     words = [index for index in range(end) if index not in special]
     return Vocabulary(_enough(words), tuple(before), tuple(after))

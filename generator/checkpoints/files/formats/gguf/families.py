@@ -62,6 +62,10 @@ MODEL_TYPES: Mapping[str, str] = MappingProxyType(
 # Latent attention: a part of each head is rotated, and the settings give the sizes of the parts
 # (arXiv 2405.04434, section 2.1).
 LATENT = frozenset({"deepseek2", "minicpm3", "mistral4", "plm"})
+# Architectures for which transformers knows how rows were reordered, and those whose tensors are as
+# transformers has them (llama.cpp, convert_hf_to_gguf.py).
+REORDERED = frozenset({"llama", "gpt2", "bloom", "t5", "gemma2", "gemma3"})
+AS_THEY_ARE = frozenset({"qwen2", "qwen3", "phi3", "starcoder2"})
 # Names in the config class of an architecture that take the place of the usual ones; () for a
 # setting that means another thing.
 OWN_NAMES: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(

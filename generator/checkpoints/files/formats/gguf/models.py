@@ -7,14 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from generator.checkpoints.files.formats.gguf.families import AS_THEY_ARE, REORDERED
 from generator.errors import RowError
 from generator.libraries import transformers
 from generator.numerics.arrays import Floats
-
-# Architectures for which transformers knows how rows were reordered, and those whose tensors are as
-# transformers has them (llama.cpp, convert_hf_to_gguf.py).
-REORDERED = frozenset({"llama", "gpt2", "bloom", "t5", "gemma2", "gemma3"})
-AS_THEY_ARE = frozenset({"qwen2", "qwen3", "phi3", "starcoder2"})
 
 
 def of_model(

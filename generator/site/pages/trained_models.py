@@ -77,7 +77,7 @@ def _across(atlas: Atlas, use: Use, outcomes: Sequence[Outcome]) -> Across:
         if metric.key in use.units
     }
     return Across(
-        use, figure, use.summary(results) if results else "", tuple(columns.values()), rows
+        use, figure, use.sentence(results) if results else "", tuple(columns.values()), rows
     )
 
 
@@ -89,4 +89,4 @@ def _label(outcome: Outcome, section: Measured) -> Label:
     return Label(named, colour)
 
 
-PAGE = PageKind("use", pages)
+PAGE = PageKind("trained_models", pages)

@@ -1,0 +1,145 @@
+"""What trained models do, from the list to atlas.json and its pages."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generator.contracts import Result, UseResult
+from generator.errors import NotApplicableError
+from generator.pipeline import use
+from generator.site.data import files as data_files
+from tests import inline, tiny
+from tests.synthetic import write_list
+from tests.uses.stacks import model, stack_of
+
+WORDS = 300
+SIZES = {"n_layer": 2, "n_positions": 128, "max_position_embeddings": 128, "vocab_size": WORDS}
+NAMED = (  # At least these are in atlas.json.
+    "heads.previous", "heads.next", "heads.first", "heads.none", "induction.highest",
+    "induction.count", "induction.previous_highest", "probe.r2_input", "probe.r2_highest",
+    "probe.r2_last", "probe.layer_highest", "probe.r2_random", "order.share_1", "order.share_16",
+    "position.as_is", "position.off", "position.shift_64", "position.shift_most", "position.half",
+    "position.double", "position.reversed", "pairs.share_fastest_quarter",
+    "pairs.share_slowest_quarter", "pairs.highest_share",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A list of a model that runs, one whose first layer is read, one that lacks a tensor, and one
+    without weights.
+    """
+    folder = tmp_path_factory.mktemp("use")
+    tiny.build("gpt2", **SIZES).save_pretrained(folder / "whole")
+    tiny.build("gpt2", **SIZES).save_pretrained(folder / "first")
+    tiny.build("gpt2", **SIZES).save_pretrained(folder / "broken")
+    config = json.loads((folder / "broken/config.json").read_text())
+    (folder / "broken/config.json").write_text(
+        json.dumps({**config, "n_layer": 3, "num_hidden_layers": 3})
+    )
+    (folder / "empty").mkdir()
+    (folder / "empty/config.json").write_text(json.dumps(config))
+    rows: list[dict[str, Any]] = [
+        {"folder": "whole", "use": True},
+        {"folder": "first", "use": "first_layer"},
+        {"folder": "broken", "use": True},
+        {"folder": "empty", "use": True},
+    ]
+    run(folder, write_list(folder, rows))
+    return folder
+
+
+def run(folder: Path, listed: Path) -> str:
+    done = inline.run(
+        "build", "--config", str(listed), "--output", str(folder / "build"), home=folder
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def atlas(folder: Path) -> dict[str, Any]:
+    document = json.loads((folder / "build/site/data/atlas.json").read_text(encoding="utf-8"))
+    return {row["slug"]: row for row in document["checkpoints"]}
+
+
+def test_all_numbers_are_in_atlas_json_with_those_of_a_second_run(built: Path) -> None:
+    found = atlas(built)["whole"]["use"]["decoder"]
+    assert set(NAMED) <= found.keys()
+    assert all(found[name].keys() == {"value", "unit", "reason", "second"} for name in found)
+    assert found["heads.none"]["value"] == found["heads.none"]["second"] == 100.0
+    assert found["order.share_1"]["value"] is None
+    assert "no head that predicts words" in found["order.share_1"]["reason"]
+
+
+def test_the_first_layer_alone_gives_its_kernel_alone(built: Path) -> None:
+    found = atlas(built)["first"]["use"]["decoder"]
+    assert {name.partition(".")[0] for name in found} == {"kernel"}
+
+
+@pytest.mark.parametrize(
+    ("slug", "reason"), [("broken", "its weights lack h.1."), ("empty", "there are no weights")]
+)
+def test_a_model_that_cannot_run_says_why_and_its_row_is_whole(
+    slug: str, reason: str, built: Path
+) -> None:
+    row = atlas(built)[slug]
+    assert row["status"] == "ok"
+    assert row["use"] is None
+    assert reason in row["no_use"]
+    page = (built / f"build/docs/checkpoints/{slug}.md").read_text(encoding="utf-8")
+    assert "What the trained model does could not be measured" in page
+
+
+def test_pages_show_what_a_model_does(built: Path) -> None:
+    own = (built / "build/docs/checkpoints/whole/use.md").read_text(encoding="utf-8")
+    story = (built / "build/docs/use.md").read_text(encoding="utf-8")
+    assert "Attention by offset" in own
+    assert "Second run" in own
+    assert "checkpoints/whole/use.html" in story
+    assert not (built / "build/docs/checkpoints/empty/use.md").exists()
+
+
+def test_a_build_without_changes_measures_nothing_again(
+    built: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def measured_again(*_: object) -> UseResult:
+        raise AssertionError("measured again")
+
+    monkeypatch.setattr(use, "_of_stack", measured_again)
+    listed = built / "checkpoints.yml"
+    rows = listed.read_text(encoding="utf-8")
+    assert "nothing has changed" in run(built, listed)
+    # Another sentence of the row's page: the row is evaluated again, its model is not run.
+    changed = built / "changed.yml"
+    changed.write_text(rows.replace('"whole"', '"whole", "words": true'), encoding="utf-8")
+    run(built, changed)
+    assert atlas(built)["whole"]["use"]["decoder"]["heads.none"]["value"] == 100.0
+
+
+def test_a_measure_that_fails_takes_no_other_with_it() -> None:
+    first, *_ = use.all_uses()
+
+    def fails(_stack: Any, _seed: int) -> Result:
+        raise IndexError("index out of range")
+
+    stack = stack_of(model("gpt2", n_layer=1, n_head=2, n_embd=16))
+    odd = use._of_stack(replace(first, compute=fails), stack, 0)
+    assert odd.result.reason == "unexpected IndexError: index out of range"
+
+    def refuses(_stack: Any, _seed: int) -> Result:
+        raise NotApplicableError("it reads images")
+
+    none = use._of_stack(replace(first, compute=refuses), stack, 0)
+    assert none.result.reason == "it reads images"
+
+
+def test_measures_that_do_not_apply_have_their_main_numbers_with_the_reason() -> None:
+    (pairs,) = (one for one in use.all_uses() if one.key == "pairs")
+    found = UseResult("pairs", "encoder", Result(reason="it has no rotation"))
+    listed = dict(data_files._use_metrics(pairs, found))
+    assert listed["pairs.highest_share"] == {
+        "value": None, "unit": "%", "reason": "it has no rotation", "second": None,
+    }  # fmt: skip
