@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from generator.contracts.results import FigureSpec, Finding, Result, Results
+from generator.contracts.results import FigureSpec, Finding, Overlay, Result, Results
 from generator.contracts.use_options import Scope
 
 
@@ -24,6 +24,10 @@ class UseResult:
     drawings: Mapping[str, bytes] = field(default_factory=dict)
     alts: Mapping[str, str] = field(default_factory=dict)
 
+    def is_of(self, part: str) -> bool:
+        """Whether an encoding of ``part`` is in this part of the model."""
+        return self.part in part.split()
+
     @property
     def path(self) -> str:
         """Its name in paths and addresses, unlike that of any other of the checkpoint."""
@@ -40,6 +44,7 @@ class Use:
         NotApplicableError
     findings(first, second): sentences that both runs support
     across: the figure of all models, on the page that tells of them; None where it has none there
+    overlay: the line by which the compare page lays models over each other; None without one
     sentence: returns the sentence beside that figure, from the results in it, "" without one
     """
 
@@ -54,4 +59,5 @@ class Use:
     findings: Callable[[Result, Result], tuple[Finding, ...]]
     figures: tuple[FigureSpec, ...] = ()
     across: FigureSpec | None = None
+    overlay: Overlay | None = None
     sentence: Callable[[Results], str] = lambda _: ""

@@ -70,7 +70,8 @@ def _unexpected(error: Exception) -> str:
 def _cached(
     files: FolderFiles, checkpoint: Checkpoint, options: UseOptions, cache: BlobCache | None
 ) -> tuple[UseResult, ...]:
-    if cache is None:
+    # What needs one layer is not worth the bytes of all.
+    if cache is None or options.scope == FIRST_LAYER:
         return tuple(_measured(files, checkpoint, options))
     digests = [(name, files.sha256(name)) for name in files.tensors]
     name = f"{of_parts((digests, _read(files, checkpoint), options, versions.use()))}.use"

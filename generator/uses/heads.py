@@ -1,12 +1,13 @@
 """Which heads attend by position: mean attention by offset while a model reads random words."""
 
 from collections import defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from generator.checkpoints.model.live.stack import Stack
-from generator.contracts import FigureSpec, Finding, Metric, Result, Results, Use
+from generator.contracts import FigureSpec, Finding, Metric, Overlay, Result, Results, Use
 from generator.figures.heads import pictures, strips
 from generator.figures.lines import legend_below
 from generator.figures.panels import panels
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 LARGE = 0.3  # Share of a head's attention that makes it a head of that kind.
 NEAR = 8  # positions
 IMAGES = 6
+FEW, RANDOM_SEED = 2, 0  # Sequences that the model reads with random weights, and their seed.
 KINDS = {"previous": -1, "own": 0, "next": 1}
 SHOWN = 8  # Offsets on each side that a strip shows.
 LIMIT = 0.6  # of the colours of strips
@@ -40,10 +42,18 @@ def compute(stack: Stack, seed: int) -> Result:
     position of a model with relative positions in the same state.
     arrays: offsets (n_offsets,), int; by_offset (n_layers, n_heads, n_offsets); first (n_layers,
         n_heads), to the first position; for images pictures (n_layers, n_heads, n_rows, n_columns)
-        in place of the first two
+        in place of the first two; …_random (), the share of heads of a kind with random weights
     errors: NotApplicableError
     """
-    return _of_images(stack, seed) if stack.grid else _of_words(stack, seed)
+    measure = _of_images if stack.grid else _of_words
+    found = measure(stack, seed)
+    random = measure(replace(stack.untrained(RANDOM_SEED), n_sequences=FEW), seed)
+    by_random = {
+        f"{metric.key}_random": np.array(metric.value)
+        for metric in random.metrics
+        if metric.key in TITLES
+    }
+    return replace(found, arrays={**found.arrays, **by_random})
 
 
 def _of_words(stack: Stack, seed: int) -> Result:
@@ -67,16 +77,17 @@ def _of_words(stack: Stack, seed: int) -> Result:
 
 def _of_images(stack: Stack, seed: int) -> Result:
     grid = stack.grid or (0, 0)
+    n_images = min(IMAGES, stack.n_sequences)
     by_place: defaultdict[int, Any] = defaultdict(float)
     first: defaultdict[int, Any] = defaultdict(float)
 
     def note(layer: int, weights: Any) -> None:
         mean = weights.mean(dim=0).double().cpu().numpy()
         picture, of_first = grid_profile(mean, grid, stack.n_first)
-        by_place[layer] += picture * len(weights) / IMAGES
-        first[layer] += of_first * len(weights) / IMAGES
+        by_place[layer] += picture * len(weights) / n_images
+        first[layer] += of_first * len(weights) / n_images
 
-    for _ in stack.run(stack.inputs(seed, IMAGES), note, batch=1):
+    for _ in stack.run(stack.inputs(seed, n_images), note, batch=1):
         pass
     by_layer = np.stack([by_place[layer] for layer in sorted(by_place)])
     of_first = np.stack([first[layer] for layer in sorted(first)])
@@ -148,6 +159,9 @@ def findings(first: Result, second: Result) -> tuple[Finding, ...]:
         if kind not in TITLES or not any(metric.key == kind for metric in first.metrics):
             continue
         share = min(first.value(kind) or 0.0, second.value(kind) or 0.0)
+        # What the rule of an encoding does with any weights is no finding.
+        if share <= max(float(run.arrays[f"{kind}_random"]) for run in (first, second)):
+            continue
         if count := round(share * n_heads / 100.0):
             found.append(
                 Finding(
@@ -158,6 +172,15 @@ def findings(first: Result, second: Result) -> tuple[Finding, ...]:
                 )
             )
     return tuple(found)
+
+
+def mean_profile(result: Result) -> tuple[Array, Array]:
+    """Offsets and mean attention there, over all heads: (n,) each; of images along a row."""
+    if "pictures" in result.arrays:
+        picture = result.arrays["pictures"].mean(axis=(0, 1))
+        row = picture[len(picture) // 2]
+        return np.arange(len(row)) - len(row) // 2, row
+    return result.arrays["offsets"], result.arrays["by_offset"].mean(axis=(0, 1))
 
 
 def sentence(results: Results) -> str:
@@ -254,6 +277,16 @@ USE = Use(
         ),
         alt=alt_across,
         draw=draw_across,
+    ),
+    overlay=Overlay(
+        x="offset of the key from the query (positions)",
+        y="attention, mean over heads",
+        points=mean_profile,
+        how_to_read=(
+            "What a key at each offset gets on average over all heads and layers, while the trained"
+            " model reads random words. Models of one part share the axes."
+        ),
+        title="Attention by offset, in use",
     ),
     sentence=sentence,
     figures=(

@@ -11,7 +11,7 @@ from generator.checkpoints.model.live.positions import moved, places
 from generator.checkpoints.model.live.rotated import heads_watched, pairs
 from generator.numerics.attention_profiles import at, chance, grid_profile, profile
 from generator.numerics.hidden_states import Sums, position_in, share_of_position
-from generator.uses import heads, induction, kernel, position
+from generator.uses import heads, induction, kernel, position, probe
 from generator.uses import pairs as pairs_in_use
 from tests.uses.stacks import attention, model, softmax, stack_of
 
@@ -315,9 +315,18 @@ def test_the_first_layer_of_a_model_without_queries_favours_no_offset() -> None:
     assert result.value("by_offset") == pytest.approx(0.0, abs=1e-6)
 
 
-def test_words_that_tell_nothing_get_no_sentence() -> None:
-    """Random weights of a small GPT-2: no kind of head, no induction."""
-    stack = stack_of(model("gpt2", **GPT2))
-    for use in (heads, induction):
+@pytest.mark.parametrize(
+    ("model_type", "kind", "settings"),
+    [("gpt2", "decoder", GPT2), ("bloom", "decoder", BLOOM), ("llama", "decoder", LLAMA)],
+)
+def test_random_weights_get_no_sentence(
+    model_type: str, kind: Any, settings: dict[str, Any]
+) -> None:
+    """Neither do those whose rule alone has heads look nearby, as ALiBi's."""
+    stack = stack_of(model(model_type, **settings), kind)
+    for use in (kernel, heads, probe, induction):
         assert use.findings(use.compute(stack, 0), use.compute(stack, 1)) == ()
+
+
+def test_every_change_of_positions_has_its_name() -> None:
     assert position.TITLES.keys() == position.NAMES.keys()

@@ -9,14 +9,14 @@ are scripts.
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from generator.cache.lazy import Lazy
-from generator.contracts import Analysis, Atlas, Overlay, Reading, Result
+from generator.contracts import Analysis, Atlas, Outcome, Overlay, Reading, Result, Use
 from generator.encodings import Form
 from generator.figures.packing import pack, rounded
 from generator.figures.style import DIVERGING, SEQUENTIAL, SERIES, STOPS
@@ -38,7 +38,7 @@ def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
     for outcome in atlas.outcomes:
         for reading in outcome.readings:
             name = outcome.path_of(reading)
-            scripts[f"{FOLDER}/{name}.js"] = partial(_script, name, reading, atlas.analyses)
+            scripts[f"{FOLDER}/{name}.js"] = partial(_script, name, reading, atlas, outcome)
             path, longer = f"{FOLDER}/{name}-windows.js", partial(_windows, name, reading.form)
             scripts[path] = atlas.submit(f"{path} {outcome.key}", longer) if outcome.key else longer
     return scripts
@@ -48,8 +48,11 @@ def _catalogue(atlas: Atlas) -> bytes:
     return _call("list", catalogue(atlas))
 
 
-def _script(name: str, reading: Reading, analyses: Sequence[Analysis]) -> bytes:
-    return _call("add", name, record(reading, analyses))
+def _script(name: str, reading: Reading, atlas: Atlas, outcome: Outcome) -> bytes:
+    whole = record(reading, atlas.analyses)
+    used = {found.key: found.result for found in outcome.uses if found.is_of(reading.encoding.part)}
+    whole["lines"] |= dict(_lines(used, atlas.uses))
+    return _call("add", name, whole)
 
 
 def _windows(name: str, form: Lazy[Form]) -> bytes:
@@ -79,7 +82,16 @@ def catalogue(atlas: Atlas) -> dict[str, Any]:
         "metrics": _metrics(atlas),
         "sorted_values": sorted_values(atlas),
         "overlays": [
-            _overlay(analysis, analysis.overlay) for analysis in atlas.analyses if analysis.overlay
+            _overlay(analysis, analysis.overlay, page)
+            for of_kind, page in (
+                (atlas.analyses, "analyses/{}.html"),
+                (
+                    atlas.uses if any(outcome.uses for outcome in atlas.outcomes) else (),
+                    "use.html#{}",
+                ),
+            )
+            for analysis in of_kind
+            if analysis.overlay
         ],
         "windows": [POSITIONS, *WINDOWS],
         "colours": SERIES,
@@ -87,7 +99,7 @@ def catalogue(atlas: Atlas) -> dict[str, Any]:
     }
 
 
-def _overlay(analysis: Analysis, overlay: Overlay) -> dict[str, Any]:
+def _overlay(analysis: Analysis | Use, overlay: Overlay, page: str) -> dict[str, Any]:
     return {
         "key": analysis.key,
         "title": overlay.title or analysis.title,
@@ -96,7 +108,7 @@ def _overlay(analysis: Analysis, overlay: Overlay) -> dict[str, Any]:
         "y": overlay.y,
         "logarithmic": overlay.logarithmic,
         "how": overlay.how_to_read,
-        "page": f"analyses/{analysis.key}.html",
+        "page": page.format(analysis.key),
     }
 
 
@@ -112,15 +124,17 @@ def record(reading: Reading, analyses: Sequence[Analysis] = ()) -> dict[str, Any
     return {
         "kernels": kernels(reading.form.load()),
         "curve": _curve(reading),
-        "lines": dict(_lines(reading, analyses)),
+        "lines": dict(_lines(reading.results, analyses)),
         "metrics": values,
     }
 
 
-def _lines(reading: Reading, analyses: Sequence[Analysis]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _lines(
+    results: Mapping[str, Result], analyses: Sequence[Analysis | Use]
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """The line of each analysis that has one and applies, by key."""
     for analysis in analyses:
-        result = reading.results.get(analysis.key, Result(reason="not computed"))
+        result = results.get(analysis.key, Result(reason="not computed"))
         if analysis.overlay and result.reason is None:
             x, y = (
                 np.asarray(values, dtype=np.float64) for values in analysis.overlay.points(result)

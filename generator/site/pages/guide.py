@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 
 from generator.checkpoints import sources
 from generator.checkpoints.list_file import MOST_BYTES, MOST_DEPTH
-from generator.checkpoints.list_row import BESIDE, row_model
+from generator.checkpoints.list_row import BESIDE, UseRow, row_model
 from generator.contracts import Atlas, Page, PageKind, Source, discovery
 from generator.site.data import schema as data_schema
 from generator.site.data import schema_words
@@ -66,6 +66,7 @@ def pages(atlas: Atlas) -> list[Page]:
     known = discovery.load(sources, Source)
     listed = {
         "keys": row_keys(known),
+        "use_keys": use_keys(),
         "places": [source.key for source in known],
         "most_bytes": MOST_BYTES,
         "most_depth": MOST_DEPTH,
@@ -132,6 +133,12 @@ def row_keys(known: tuple[Source, ...]) -> list[Key]:
     ]
 
 
+def use_keys() -> list[Key]:
+    """Every key of ``use`` in a row."""
+    properties = UseRow.model_json_schema()["properties"]
+    return [_key(name, schema, {}, {}) for name, schema in properties.items()]
+
+
 def _key(
     name: str, schema: Mapping[str, Any], place: Mapping[str, str], beside: Mapping[str, object]
 ) -> Key:
@@ -143,7 +150,7 @@ def _key(
     )
     return Key(
         name,
-        schema_words.kind({"anyOf": options}),
+        schema_words.kind({"anyOf": options}).replace(UseRow.__name__, "a mapping of its own keys"),
         _default(default),
         str(schema.get("description", "")),
         examples,

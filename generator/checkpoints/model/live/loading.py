@@ -116,7 +116,7 @@ def untrained(model: Any, seed: int) -> Any:
     with _quietly():
         torch.manual_seed(seed)
         fresh = type(model)._from_config(model.config, attn_implementation="eager")
-    return fresh.float().eval()
+    return fresh.to(model.dtype).eval()
 
 
 def _settings(config: ModelConfig) -> Any:
