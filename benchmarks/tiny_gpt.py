@@ -14,7 +14,7 @@ import numpy as np
 import typer
 
 from generator.checkpoints import run_file
-from generator.contracts import Checkpoint, Run
+from generator.contracts import Checkpoint, Run, UseOptions
 from generator.pipeline import evaluate, plan, runs
 
 ROOT = Path(__file__).parent.parent
@@ -122,7 +122,9 @@ def about(data: bytes, steps: int) -> dict[str, object]:
 def measured(folder: Path) -> Run:
     """The numbers of the checkpoints in ``folder``."""
     name = f"{folder.parent.name}/{folder.name}/checkpoint-*"
-    row = Checkpoint(folder.name, "folder", name, str(folder / "checkpoint-*"), TITLE)
+    row = Checkpoint(
+        folder.name, "folder", name, str(folder / "checkpoint-*"), TITLE, use=UseOptions()
+    )
     outcomes = [evaluate.evaluate(task) for task in plan.plan([row], offline=True)]
     _, [run] = runs.split(outcomes, evaluate.all_schemes())
     return run

@@ -93,6 +93,11 @@ def _check(run: Run, where: str) -> None:
             f"{where}: found encodings with the keys {keys!r:.80}; expected different ones of"
             " letters, digits, - and _"
         )
+    if any(len(metric.values) != count for use in run.uses for metric in use.metrics):
+        raise RowError(
+            f"{where}: what the model does has series of other lengths; expected {count} values,"
+            " one for each member"
+        )
     for encoding in run.encodings:
         lengths = {len(metric.values) for metric in encoding.metrics} | {len(encoding.kernel)}
         values: list[Any] = [

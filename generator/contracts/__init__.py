@@ -64,6 +64,7 @@ from generator.contracts.runs import (
     RunEncoding,
     RunMember,
     RunMetric,
+    RunUse,
     Series,
     Status,
 )
@@ -128,6 +129,7 @@ __all__ = [
     "RunEncoding",
     "RunMember",
     "RunMetric",
+    "RunUse",
     "Scheme",
     "Sentence",
     "Series",

@@ -78,11 +78,22 @@ class RunEncoding:
 
 
 @dataclass(frozen=True)
+class RunUse:
+    """What a part of the trained model does, over the steps. metrics: their keys as
+    "measure.metric"
+    """
+
+    part: str
+    metrics: tuple[RunMetric, ...]
+
+
+@dataclass(frozen=True)
 class Run:
     """The checkpoints of one training run, in order of their steps.
 
     slug: its name in addresses; source, id: where it was read from, as in the list; paper, licence,
         notes: as in the list
+    uses: what its parts do, where the list asks for it
     """
 
     slug: str
@@ -94,6 +105,7 @@ class Run:
     notes: str = ""
     paper: str = ""
     licence: str = ""
+    uses: tuple[RunUse, ...] = ()
 
     @property
     def steps(self) -> Sequence[int]:

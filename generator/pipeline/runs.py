@@ -1,6 +1,6 @@
 """Training runs: the outcomes of their checkpoints, gathered as numbers by step."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from math import isfinite
@@ -15,6 +15,7 @@ from generator.contracts import (
     RunEncoding,
     RunMember,
     RunMetric,
+    RunUse,
     Scheme,
     names,
 )
@@ -92,7 +93,27 @@ def _run(outcomes: Sequence[Outcome], telling: set[str], schemes: Sequence[Schem
         first.notes,
         first.paper,
         first.licence,
+        tuple(_uses(outcomes)),
     )
+
+
+def _uses(outcomes: Sequence[Outcome]) -> Iterator[RunUse]:
+    """What each part of the model does at each step."""
+    parts = dict.fromkeys(found.part for outcome in outcomes for found in outcome.uses)
+    for part in parts:
+        by_step = [
+            {found.key: found.result for found in outcome.uses if found.part == part}
+            for outcome in outcomes
+        ]
+        keys = dict.fromkeys(key for results in by_step for key in results)
+        yield RunUse(
+            part,
+            tuple(
+                metric
+                for key in keys
+                for metric in _metrics(key, [results.get(key) for results in by_step])
+            ),
+        )
 
 
 def _member(outcome: Outcome) -> RunMember:

@@ -12,6 +12,7 @@ from generator.errors import NotApplicableError
 from generator.pipeline import use
 from generator.site.data import files as data_files
 from tests import inline, tiny
+from tests.hub_server import Repository, serving
 from tests.synthetic import write_list
 from tests.uses.stacks import model, stack_of
 
@@ -143,3 +144,35 @@ def test_measures_that_do_not_apply_have_their_main_numbers_with_the_reason() ->
     assert listed["pairs.highest_share"] == {
         "value": None, "unit": "%", "reason": "it has no rotation", "second": None,
     }  # fmt: skip
+
+
+def test_a_first_layer_on_the_hub_is_read_by_range(tmp_path: Path) -> None:
+    """Of a model with many layers, those after the first are not asked for."""
+    tiny.build("gpt2", **{**SIZES, "num_hidden_layers": 40}).save_pretrained(tmp_path / "deep")
+    contents = {path.name: path.read_bytes() for path in (tmp_path / "deep").iterdir()}
+    commit = "c" * 40
+    with serving({"atlas/deep": Repository({commit: contents}, {"main": commit})}) as hub:
+        listed = write_list(
+            tmp_path, [{"hub": "atlas/deep", "revision": commit, "use": "first_layer"}]
+        )
+        done = inline.run(
+            "build", "--config", str(listed), "--output", str(tmp_path / "build"),
+            home=tmp_path / "home", endpoint=hub.endpoint,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    row = atlas(tmp_path)["atlas-deep"]
+    assert row["use"]["decoder"]["kernel.by_offset"]["value"] is not None
+    assert hub.sent < len(contents["model.safetensors"]) / 2
+
+
+def test_a_run_has_what_its_model_does_at_each_step(tmp_path: Path) -> None:
+    for step in (10, 20):
+        tiny.build("gpt2", **SIZES).save_pretrained(tmp_path / f"run/step-{step}")
+    run(tmp_path, write_list(tmp_path, [{"folder": "run/step-*", "title": "Tiny", "use": True}]))
+    document = json.loads((tmp_path / "build/site/data/runs/tiny.json").read_text())
+    (of_decoder,) = document["run"]["uses"]
+    values = {metric["key"]: metric["values"] for metric in of_decoder["metrics"]}
+    assert values["heads.none"] == [100.0, 100.0]
+    assert len(values["probe.r2_input"]) == 2
+    page = (tmp_path / "build/docs/runs/tiny.md").read_text(encoding="utf-8")
+    assert "What the model does, step by step" in page

@@ -384,6 +384,13 @@ class SeriesOfRun(EncodingOfRun):
     )
 
 
+class UseOfRun(Record):
+    """What a part of the trained model does over the steps."""
+
+    part: str = Field(description="Encoder, decoder, or vision.")
+    metrics: list[MetricOfRun] = Field(description="Those that any member has.")
+
+
 class RunNumbers(Record):
     """The numbers of a training run."""
 
@@ -396,6 +403,7 @@ class RunNumbers(Record):
     notes: str = Field(description="A note of the list.")
     paper: str = Field(description="The paper that describes it, as in the list.")
     licence: str = Field(description="Licence of its weights, as in the list.")
+    uses: list[UseOfRun] = Field([], description="What its parts do, where the list asks for it.")
 
 
 class RunFile(Record):
@@ -499,12 +507,13 @@ OF_ATLAS = (
     RotationOfLayer,
     Encoding,
     Metric,
+    UseMetric,
     Unmeasured,
     TrainingRun,
     EncodingOfRun,
     UnreadMember,
 )
-OF_RUNS = (RunFile, RunNumbers, MemberOfRun, SeriesOfRun, MetricOfRun)
+OF_RUNS = (RunFile, RunNumbers, MemberOfRun, SeriesOfRun, MetricOfRun, UseOfRun)
 OF_RELEASES = (ReleaseEntry, Release, ReleasedCheckpoint, ReleasedEncoding, ReleasedMetric)
 OF_FAMILIES = (Families, Family, Stack, Group, Limit, FamilyEncoding)
 COLUMNS: Mapping[str, str] = {

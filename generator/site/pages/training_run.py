@@ -1,7 +1,7 @@
 """A page for each training run: how its position encoding forms from checkpoint to checkpoint."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from generator.cache.fingerprint import of_parts
 from generator.contracts import (
@@ -14,6 +14,7 @@ from generator.contracts import (
     Run,
     RunEncoding,
     RunMetric,
+    RunUse,
     Scheme,
     paper_address,
 )
@@ -69,6 +70,7 @@ def _page(atlas: Atlas, run: Run) -> Page:
     shown = run.encodings[:MOST_CHAPTERS]
     most_rows = MOST_ROWS // max(len(shown), 1)
     chapters = [_chapter(atlas, run, encoding, most_rows) for encoding in shown]
+    uses = [(use, _use_figure(atlas, run, use)) for use in run.uses]
     context = {
         "run": run,
         "chapters": chapters,
@@ -78,14 +80,33 @@ def _page(atlas: Atlas, run: Run) -> Page:
         "data": path_of(run),
         "several": len(atlas.runs) > 1,
         "positions": KERNEL_POSITIONS,
+        "uses": uses,
         "most_rows": most_rows,
     }
     return Page(
         f"runs/{run.slug}.md",
         "run.md.jinja",
         context,
-        tuple(figure for chapter in chapters for figure in (*chapter.kernels, *chapter.curves)),
+        (
+            *(figure for chapter in chapters for figure in (*chapter.kernels, *chapter.curves)),
+            *(figure for _, figure in uses if figure),
+        ),
     )
+
+
+def _use_figure(atlas: Atlas, run: Run, use: RunUse) -> Figure | None:
+    """Curves of the main numbers of each measure that is known at two steps or more."""
+    main = {f"{one.key}.{key}" for one in atlas.uses for key in one.units}
+    chosen = [
+        metric
+        for metric in use.metrics
+        if metric.key in main and sum(value is not None for value in metric.values) > 1
+    ]
+    if not chosen:
+        return None
+    spec = replace(of_metrics(run, chosen), caption="What the model does, over the steps.")
+    path = f"figures/runs/{run.slug}/use-{use.part}"
+    return Figure(path, spec, spec.alt({}), path_of(run), cache_key=(of_parts((run, use.part)),))
 
 
 def _chapter(atlas: Atlas, run: Run, encoding: RunEncoding, most_rows: int) -> RunChapter:
