@@ -3,9 +3,21 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from generator.contracts import Atlas, Figure, Finding, Metric, Outcome, Result, Use, UseResult
+from generator.contracts import (
+    Atlas,
+    Figure,
+    Finding,
+    Label,
+    Metric,
+    Outcome,
+    Result,
+    Use,
+    UseResult,
+)
 
 PARTS = ("encoder", "decoder", "vision")  # In their order on pages.
+MOST_LINES = 12  # parts in one figure
+OTHER_COLOUR = "#3d7fd6"  # Of a model without an encoding.
 
 
 @dataclass(frozen=True)
@@ -67,3 +79,61 @@ def _figures(outcome: Outcome, use: Use, found: UseResult) -> Iterator[Figure]:
                 found.alts[spec.key],
                 f"data/{outcome.checkpoint.slug}/use.npz",
             )
+
+
+@dataclass(frozen=True)
+class Across:
+    """A measure of all models. figure: None without one; rows: of the table, by part
+
+    columns: title and unit of each number
+    """
+
+    use: Use
+    figure: Figure | None
+    summary: str
+    columns: tuple[Metric, ...]
+    rows: tuple[tuple[Label, Outcome, Measured], ...]
+
+
+def story(atlas: Atlas) -> list[Across]:
+    """Every measure of all models."""
+    outcomes = [outcome for outcome in atlas.outcomes if outcome.uses]
+    return [_across(atlas, use, outcomes) for use in atlas.uses]
+
+
+def _across(atlas: Atlas, use: Use, outcomes: Sequence[Outcome]) -> Across:
+    rows = tuple(
+        (_label(outcome, section), outcome, section)
+        for outcome in outcomes
+        for section in measured(atlas, outcome)
+        if section.use is use and section.result.reason is None
+    )
+    results = {label: section.result for label, _, section in rows[:MOST_LINES]}
+    figure = None
+    if use.across is not None and results:
+        spec = use.across
+        figure = Figure(
+            f"figures/use/{use.key}-{spec.key}",
+            spec,
+            spec.alt(results),
+            "data/atlas.json",
+            results,
+            tuple(f"{outcome.key} {label.title} {label.colour}" for label, outcome, _ in rows),
+        )
+    columns = {
+        metric.key: metric
+        for _, _, section in rows
+        for metric in section.result.metrics
+        if metric.key in use.units
+    }
+    return Across(
+        use, figure, use.sentence(results) if results else "", tuple(columns.values()), rows
+    )
+
+
+def _label(outcome: Outcome, section: Measured) -> Label:
+    parts = {found.part for found in outcome.uses}
+    title = outcome.checkpoint.title
+    named = f"{title}, {section.part}" if len(parts) > 1 else title
+    colour = next((reading.label.colour for reading in outcome.readings), OTHER_COLOUR)
+    return Label(named, colour)

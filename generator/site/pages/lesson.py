@@ -2,6 +2,9 @@
 
 from generator.contracts import Atlas, Page, PageKind
 from generator.site.data import lesson as lesson_data
+from generator.site.in_use import story
+
+SHOWN = "probe"  # The measure of use that the last step shows.
 
 STEPS = (
     ("index", "Order", "Attention alone sees a bag of words"),
@@ -15,6 +18,7 @@ STEPS = (
 def pages(atlas: Atlas) -> list[Page]:
     """One page for each step."""
     lesson = lesson_data.of(atlas)
+    in_use = next((one for one in story(atlas) if one.use.key == SHOWN and one.figure), None)
     return [
         Page(
             f"learn/{name}.md",
@@ -25,7 +29,9 @@ def pages(atlas: Atlas) -> list[Page]:
                 "title": title,
                 "lesson": lesson,
                 "runs": atlas.runs[:1],
+                "in_use": in_use,
             },
+            (in_use.figure,) if in_use and in_use.figure and name == STEPS[-1][0] else (),
         )
         for number, (name, _, title) in enumerate(STEPS)
     ]
