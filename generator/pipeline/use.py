@@ -8,7 +8,7 @@ from generator import uses
 from generator.cache.blobs import BlobCache
 from generator.cache.fingerprint import of_parts
 from generator.checkpoints.files.reader import FolderFiles
-from generator.checkpoints.model.live.opening import first_layers, stacks
+from generator.checkpoints.model.live.opening import first_layers, stacks, text_of
 from generator.checkpoints.model.live.stack import Stack
 from generator.contracts import (
     Checkpoint,
@@ -74,7 +74,8 @@ def _cached(
     if cache is None or options.scope == FIRST_LAYER:
         return tuple(_measured(files, checkpoint, options))
     digests = [(name, files.sha256(name)) for name in files.tensors]
-    name = f"{of_parts((digests, _read(files, checkpoint), options, versions.use()))}.use"
+    read = (*_read(files, checkpoint), text_of(options))
+    name = f"{of_parts((digests, read, options, versions.use()))}.use"
     stored = cache.get(name)
     if stored is not None:
         found: tuple[UseResult, ...] = unpack(stored)

@@ -40,9 +40,10 @@ def compute(stack: Stack, seed: int) -> Result:
 
     Words are random, so that content says nothing; words that are all the same would leave every
     position of a model with relative positions in the same state.
-    arrays: offsets (n_offsets,), int; by_offset (n_layers, n_heads, n_offsets); first (n_layers,
-        n_heads), to the first position; for images pictures (n_layers, n_heads, n_rows, n_columns)
-        in place of the first two; …_random (), the share of heads of a kind with random weights
+    arrays: ids (n_sequences, length), int, the tokens that were read; offsets (n_offsets,), int;
+        by_offset (n_layers, n_heads, n_offsets); first (n_layers, n_heads), to the first position;
+        for images pictures (n_layers, n_heads, n_rows, n_columns) in place of the first two;
+        …_random (), the share of heads of a kind with random weights
     errors: NotApplicableError
     """
     measure = _of_images if stack.grid else _of_words
@@ -57,7 +58,8 @@ def compute(stack: Stack, seed: int) -> Result:
 
 
 def _of_words(stack: Stack, seed: int) -> Result:
-    means = _means(stack, stack.inputs(seed))
+    inputs = stack.inputs(seed)
+    means = _means(stack, inputs)
     profiles = [profile(mean, stack.is_causal) for mean in means]
     first = np.stack([found.first for found in profiles])
     shares = {
@@ -68,6 +70,7 @@ def _of_words(stack: Stack, seed: int) -> Result:
     return Result(
         metrics=_metrics({**shares, "first": first}, within, chance(stack.length, stack.is_causal)),
         arrays={
+            "ids": inputs,
             "offsets": profiles[0].offsets,
             "by_offset": np.stack([found.by_offset for found in profiles]),
             "first": first,

@@ -26,8 +26,8 @@ def compute(stack: Stack, seed: int) -> Result:
     """Attention in the second copy of a sequence of random words: to the word before, and to the
     word that followed in the first copy.
 
-    arrays: previous, induction (n_layers, n_heads) each, means over all queries of the second copy
-        but its first and last
+    arrays: ids (n_sequences, length), int, the tokens that were read; previous, induction
+        (n_layers, n_heads) each, means over all queries of the second copy but its first and last
     errors: NotApplicableError
     """
     words = stack.words
@@ -62,7 +62,7 @@ def compute(stack: Stack, seed: int) -> Result:
             ),
             Metric("chance", "By chance", uniform),
         ),
-        arrays={"previous": previous, "induction": induction},
+        arrays={"ids": inputs, "previous": previous, "induction": induction},
     )
 
 

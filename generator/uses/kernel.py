@@ -27,8 +27,9 @@ def compute(stack: Stack, seed: int) -> Result:
 
     Everything that acts is within them: words, positions, normalisation, W_q and W_k with their
     biases, rotation and bias of attention.
-    arrays: offsets (n_offsets,), int; logits (n_heads, n_offsets), mean over words, and spread, its
-        standard deviation over pairs of words; by_offset_random (), in %, with random weights
+    arrays: ids (n_sequences, length), int, the tokens that were read; offsets (n_offsets,), int;
+        logits (n_heads, n_offsets), mean over words, and spread, its standard deviation over pairs
+        of words; by_offset_random (), in %, with random weights
     errors: NotApplicableError
     """
     stack.words  # noqa: B018  # Images have offsets in two directions.
@@ -44,6 +45,7 @@ def compute(stack: Stack, seed: int) -> Result:
             Metric("near", "Heads highest within one position", near, "%"),
         ),
         arrays={
+            "ids": stack.words.originals[stack.inputs(seed)],
             "offsets": offsets,
             "logits": mean,
             "spread": spread,

@@ -23,8 +23,8 @@ def compute(stack: Stack, seed: int) -> Result:
     """Loss on the second half of texts behind a first half whose words are shuffled in blocks.
 
     Of what a first half is worth, as against that of another text, this is what its order is worth.
-    arrays: blocks (5,), int; shares (5,), in %; rises, errors (6,), in nats, of each block size and
-        then of a foreign first half
+    arrays: ids (n_sequences, length), int, the tokens that were read; blocks (5,), int; shares
+        (5,), in %; rises, errors (6,), in nats, of each block size and then of a foreign first half
     errors: NotApplicableError
     """
     check_predicts(stack)
@@ -45,6 +45,7 @@ def compute(stack: Stack, seed: int) -> Result:
             Metric("error", "Standard error of that", foreign.error, "nats"),
         ),
         arrays={
+            "ids": texts,
             "blocks": np.array(BLOCKS),
             "shares": np.array([100.0 * found.mean / foreign.mean for found in by_block]),
             "rises": np.array([found.mean for found in rises]),

@@ -30,7 +30,8 @@ def compute(stack: Stack, seed: int) -> Result:
     """Mean |q||k| of each pair in each head on text, as shares; loss with a quarter of the pairs
     still, on texts in which the slowest of that quarter turns once.
 
-    arrays: wavelengths (n_pairs,), in positions; shares (n_layers, n_heads, n_pairs)
+    arrays: ids (n_sequences, length), int, the tokens that were read; wavelengths (n_pairs,), in
+        positions; shares (n_layers, n_heads, n_pairs)
     errors: NotApplicableError
     """
     stack.words  # noqa: B018  # Images are turned otherwise.
@@ -54,7 +55,7 @@ def compute(stack: Stack, seed: int) -> Result:
                 for key, number in QUARTERS.items()
             ),
         ),
-        arrays={"wavelengths": turns, "shares": shares},
+        arrays={"ids": texts, "wavelengths": turns, "shares": shares},
     )
 
 

@@ -45,7 +45,8 @@ def compute(stack: Stack, seed: int) -> Result:
 
     Off is the mean row of a table, no turn of a rotation, the mean of a bias. A shift is as far as
     can be where a table ends, and as long as the texts of training behind these for any other.
-    arrays: rises, errors (6,), in nats, in the order of the metrics; NaN where not applicable
+    arrays: ids (n_sequences, length), int, the tokens that were read; rises, errors (6,), in nats,
+        in the order of the metrics; NaN where not applicable
     errors: NotApplicableError
     """
     check_predicts(stack)
@@ -66,6 +67,7 @@ def compute(stack: Stack, seed: int) -> Result:
             *(_metric(key, by_key[key]) for key in TITLES),
         ),
         arrays={
+            "ids": texts,
             "rises": np.array([_number(by_key[key], "mean") for key in TITLES]),
             "errors": np.array([_number(by_key[key], "error") for key in TITLES]),
         },

@@ -34,8 +34,9 @@ def compute(stack: Stack, seed: int) -> Result:
     """A linear probe of the position on the states of each layer, on text, or on random words where
     a model has no text here; and the same of the model with random weights.
 
-    arrays: r2, error, share (n_layers + 1,) each: of the input of the first layer, then of the
-        output of each; r2_random (n_layers + 1,)
+    arrays: ids (n_sequences, length), int, the tokens that were read; r2, error, share (n_layers +
+        1,) each: of the input of the first layer, then of the output of each; r2_random (n_layers +
+        1,)
     errors: NotApplicableError
     """
     words = stack.words
@@ -60,6 +61,7 @@ def compute(stack: Stack, seed: int) -> Result:
     return Result(
         metrics=_metrics(found, shares, random),
         arrays={
+            "ids": inputs,
             "r2": r2,
             "error": np.array([each.error for each in found]),
             "share": np.array(shares),

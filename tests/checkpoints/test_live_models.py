@@ -307,3 +307,11 @@ def test_a_model_without_words_has_no_first_layer_of_them(tmp_path: Path) -> Non
     save_file({re.sub("word_emb", "wrd_emb", name): value for name, value in tensors.items()}, path)
     with pytest.raises(NotApplicableError, match="no word table"):
         first_layers(files(tmp_path), checkpoint(), UseOptions())
+
+
+def test_a_gpu_that_is_not_there_is_asked_for_in_vain(tmp_path: Path) -> None:
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+    saved("gpt2", tmp_path)
+    with pytest.raises(RowError, match="device: cuda, and torch finds no GPU"):
+        stacks(files(tmp_path), checkpoint(), UseOptions(device="cuda"))

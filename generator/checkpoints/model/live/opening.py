@@ -9,11 +9,11 @@ import numpy as np
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.model.input_layer import word_tensor
 from generator.checkpoints.model.live.loading import load, load_first_layer
-from generator.checkpoints.model.live.stack import SOUND, Stack, has_two_sides
+from generator.checkpoints.model.live.stack import SOUND, Stack, has_two_sides, most_positions
 from generator.checkpoints.model.live.vocabulary import Vocabulary, vocabulary
 from generator.checkpoints.model.resolved import resolved
-from generator.contracts import Checkpoint, StackKind, UseOptions
-from generator.errors import NotApplicableError
+from generator.contracts import Checkpoint, UseOptions
+from generator.errors import NotApplicableError, RowError
 from generator.resources import ROOT
 
 TEXT = ROOT / "references" / "persuasion" / "text.txt"
@@ -28,7 +28,7 @@ def stacks(files: FolderFiles, checkpoint: Checkpoint, options: UseOptions) -> l
         not given here
     """
     model = load(files, options.most_parameters)
-    device = _device(options.device)
+    device = _device(options.device, files.where)
     return list(_parts(model.to(device), files, checkpoint, options, device))
 
 
@@ -52,23 +52,32 @@ def first_layers(files: FolderFiles, checkpoint: Checkpoint, options: UseOptions
         np.arange(len(reserved), len(reserved) + len(ids)),
         tuple(range(len(words.before))),
         tuple(range(len(words.before), words.n_reserved)),
+        of_model=np.array([*reserved, *ids], dtype=np.int64),
     )
     model.config.decoder_start_token_id = None if start is None else words.n_reserved
-    return list(_of_words(model, few, ("", options.length, options.sequences, "cpu")))
+    return list(_of_words(model, few, ("", _length(model, options), options.sequences, "cpu")))
 
 
-def _device(asked: str) -> str:
+def text_of(options: UseOptions) -> str:
+    """What models read: the text of a row, or else English."""
+    return options.text or TEXT.read_text(encoding="utf-8")
+
+
+def _device(asked: str, where: str) -> str:
+    """errors: RowError where a GPU is asked for, and there is none"""
     import torch
 
-    return "cuda" if asked != "cpu" and torch.cuda.is_available() else "cpu"
+    has_gpu = torch.cuda.is_available()
+    if asked == "cuda" and not has_gpu:
+        raise RowError(f"{where}: device: cuda, and torch finds no GPU; expected one, or cpu")
+    return "cuda" if has_gpu and asked != "cpu" else "cpu"
 
 
 def _parts(
     model: Any, files: FolderFiles, checkpoint: Checkpoint, options: UseOptions, device: str
 ) -> Iterator[Stack]:
     config = model.config
-    text = options.text or TEXT.read_text(encoding="utf-8")
-    common = (text, options.length, options.sequences, device)
+    common = (text_of(options), _length(model, options), options.sequences, device)
     if model.main_input_name == IMAGES:
         yield Stack("vision", "encoder", model, None, _grid(config), *common)
         return
@@ -77,23 +86,18 @@ def _parts(
 
 
 def _of_words(model: Any, words: Vocabulary, common: tuple[str, int, int, str]) -> Iterator[Stack]:
-    for stack in _of_any_length(model, words, common):
-        yield replace(stack, length=min(stack.length, stack.longest))
-
-
-def _of_any_length(
-    model: Any, words: Vocabulary, common: tuple[str, int, int, str]
-) -> Iterator[Stack]:
     config = model.config
     if not has_two_sides(model):
         stack = Stack("encoder", "encoder", model, words, None, *common)
-        short = replace(stack, length=min(stack.length, stack.longest))
-        kind: StackKind = "decoder" if short.is_causal else "encoder"
-        yield Stack(kind, kind, model, words, None, *common)
+        yield replace(stack, part="decoder", kind="decoder") if stack.is_causal else stack
         return
     if model.main_input_name != SOUND:
         yield Stack("encoder", "encoder", model, words, None, *common)
     yield Stack("decoder", "decoder", model, _of_decoder(words, config), None, *common)
+
+
+def _length(model: Any, options: UseOptions) -> int:
+    return min(options.length, most_positions(model) or options.length)
 
 
 def _grid(config: Any) -> tuple[int, int]:
@@ -108,4 +112,4 @@ def _of_decoder(words: Vocabulary, config: Any) -> Vocabulary:
     """What a decoder reads: behind the token with which it begins, and nothing at the end."""
     start = config.decoder_start_token_id
     before = words.before if start is None else (int(start),)
-    return Vocabulary(words.words, before, (), words.mask, words.unknown, words.tokenizer)
+    return replace(words, before=before, after=())

@@ -17,6 +17,7 @@ from generator.numerics.arrays import Array, Floats
 BATCH = 16  # sequences that are read at once
 CONTEXT = 40  # Tokens that the encoder reads before a decoder; no length of a sequence.
 SILENCE = -1.5  # The least value of Whisper's spectrograms.
+LENGTHS = ("max_position_embeddings", "n_positions", "max_target_positions")
 SOUND = "input_features"  # Name of an input in transformers.
 
 
@@ -33,8 +34,7 @@ class Attention:
 class Stack:
     """A part of a model.
 
-    part: as in the layer map; model: of transformers, whole; is_causal: whether positions see none
-        after them
+    part: as in the layer map; model: of transformers, whole
     vocabulary: None for images; grid: rows and columns of patches, None for words
     text: what there is to read; length, n_sequences: of each measure
     """
@@ -55,16 +55,6 @@ class Stack:
         return self.attention.is_causal
 
     @property
-    def n_layers(self) -> int:
-        """Layers with attention."""
-        return self.attention.shape[0]
-
-    @property
-    def n_heads(self) -> int:
-        """Heads of a layer."""
-        return self.attention.shape[1]
-
-    @property
     def n_first(self) -> int:
         """Tokens before the first word, or of the class before the first patch."""
         if self.vocabulary is not None:
@@ -75,10 +65,7 @@ class Stack:
     @property
     def longest(self) -> int:
         """Most positions of a text, as its config says; those of a sequence where it does not."""
-        config = self.model.config.get_text_config()
-        names = ("max_position_embeddings", "n_positions", "max_target_positions")
-        found = (getattr(config, name, None) for name in names)
-        return next((size for size in found if isinstance(size, int)), self.length)
+        return most_positions(self.model) or self.length
 
     @cached_property
     def words(self) -> Vocabulary:
@@ -219,6 +206,13 @@ class Read:
             .cpu()
             .numpy()
         )
+
+
+def most_positions(model: Any) -> int | None:
+    """Most positions of a text, as the config of a model says; None where it does not."""
+    config = model.config.get_text_config()
+    found = (getattr(config, name, None) for name in LENGTHS)
+    return next((size for size in found if isinstance(size, int)), None)
 
 
 def has_two_sides(model: Any) -> bool:

@@ -31,6 +31,7 @@ class Vocabulary:
     words: (n_words,), int, ids from which random words are drawn; before, after: ids of the tokens
         that begin and end every text
     mask: id of the token for a masked one, None without one; tokenizer: None without one
+    of_model: the id in the whole model of each id, where only a few are loaded; None where all are
     """
 
     words: Array
@@ -39,6 +40,13 @@ class Vocabulary:
     mask: int | None = None
     unknown: int | None = None
     tokenizer: Any = None
+    of_model: Array | None = None
+
+    @property
+    def originals(self) -> Array:
+        """The id in the whole model of each id here."""
+        most = max([*self.words, *self.before, *self.after], default=0)
+        return np.arange(most + 1) if self.of_model is None else self.of_model
 
     def framed(self, inner: Array) -> Array:
         """Sequences (n, length) of ids with the tokens before and after each."""
