@@ -286,8 +286,8 @@ USE = Use(
         y="attention, mean over heads",
         points=mean_profile,
         how_to_read=(
-            "What a key at each offset gets on average over all heads and layers, while the trained"
-            " model reads random words. Models of one part share the axes."
+            "What a key at each offset gets, on average over all heads and layers. The trained"
+            " model reads random words."
         ),
         title="Attention by offset, in use",
     ),

@@ -96,7 +96,7 @@ def alt(results: Results) -> str:
     """Alternative text: the highest of both kinds."""
     (result,) = results.values()
     return (
-        "Attention of every head in a repeated sequence, layers downwards and heads across: to the"
+        "Attention of every head in a repeated sequence, layers downwards and heads across. To the"
         f" word before, at most {rounded(result.value('previous_highest'), 2)}; to what followed"
         f" the same word, at most {rounded(result.value('highest'), 2)}."
     )

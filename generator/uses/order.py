@@ -94,8 +94,8 @@ def findings(first: Result, second: Result) -> tuple[Finding, ...]:
         return ()
     return (
         Finding(
-            f"With the first half of a text shuffled word by word, {rounded(shares[0], 0)} % of"
-            " what it is worth to the model is lost.",
+            f"Shuffled word by word, half of a text loses {rounded(shares[0], 0)} % of what it is"
+            " worth to the model.",
             ("share_1", "worth"),
             0.5,
         ),
@@ -173,8 +173,8 @@ USE = Use(
             caption="What is lost where the first half of a text is shuffled in blocks.",
             how_to_read=(
                 "At 100 % a shuffled half is worth no more than a half of another text; at 0 %"
-                " order counts for nothing. A line that falls fast is that of a model to which"
-                " order within a few words is most of it."
+                " order counts for nothing. Where a line falls fast, order within a few words is"
+                " most of it."
             ),
             alt=alt,
             draw=draw,

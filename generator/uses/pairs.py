@@ -155,7 +155,7 @@ USE = Use(
             caption="Where queries and keys have their length, by pair and layer.",
             how_to_read=(
                 "A bright column is a pair that many heads use. Fast pairs, on the left, tell"
-                " neighbours apart; slow ones hardly turn within a text, and carry what does not"
+                " neighbours apart. Slow ones hardly turn within a text: they carry what does not"
                 " depend on the position."
             ),
             alt=alt,

@@ -253,8 +253,8 @@ USE = Use(
         y="held-out R² of the position",
         points=by_depth,
         how_to_read=(
-            "How much of the position a linear probe finds in the states of the trained model, from"
-            " the input of the first layer to the output of the last."
+            "How much of the position a linear probe finds in the states of the trained model."
+            " Depth 0 is the input of the first layer, depth 1 the output of the last."
         ),
         title="Position in hidden states, in use",
     ),

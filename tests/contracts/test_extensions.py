@@ -291,7 +291,11 @@ def test_the_order_of_extensions_has_no_ties(package: ModuleType) -> None:
 
 
 def test_the_figures_of_an_analysis_have_different_keys_and_captions() -> None:
-    for analysis in (*discovery.load(analyses, Analysis), *discovery.load(uses, Use)):
+    drawn: list[Analysis | Use] = [
+        *discovery.load(analyses, Analysis),
+        *discovery.load(uses, Use),
+    ]
+    for analysis in drawn:
         specs = analysis.figures
         assert specs, analysis.key
         assert (

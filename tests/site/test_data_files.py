@@ -160,7 +160,13 @@ def test_atlas_json_has_the_documented_shape() -> None:
         "licence": data_files.LICENCE,
     }
     head["address"] = "https://example.org/atlas/"
-    open_ends = {"unmeasured": [], "unresolved": ["the weights were not read"], "layers": layers}
+    open_ends = {
+        "unmeasured": [],
+        "unresolved": ["the weights were not read"],
+        "layers": layers,
+        "use": None,
+        "no_use": None,
+    }
     assert document == {
         **head,
         "checkpoints": [{**row, **open_ends, "encodings": [{**encoding, "metrics": metrics}]}],
