@@ -72,8 +72,10 @@ def load_first_layer(
 
     settings = _settings(files.config)
     _shorten(settings)
-    for section in {id(part): part for part in (settings, settings.get_text_config())}.values():
-        section.vocab_size, section.pad_token_id = len(ids), None
+    for section in _sections(settings):
+        section.vocab_size = len(ids)
+        if section.pad_token_id is not None and section.pad_token_id >= len(ids):
+            section.pad_token_id = None  # It would lie beyond the words.
     if type(settings) not in transformers().MODEL_MAPPING:
         raise RowError(f"{files.where}: transformers has no model of this config")
     model_class = transformers().MODEL_MAPPING[type(settings)]
@@ -99,7 +101,7 @@ def load_first_layer(
 
 def _shorten(settings: Any) -> None:
     """Leave one layer of each stack of a config object, and of all lists by layer."""
-    for section in {id(part): part for part in (settings, settings.get_text_config())}.values():
+    for section in _sections(settings):
         depth = section.num_hidden_layers
         for name, value in list(vars(section).items()):
             if isinstance(value, list) and len(value) == depth:
@@ -107,6 +109,11 @@ def _shorten(settings: Any) -> None:
         for name in DEPTHS:
             if hasattr(section, name):
                 setattr(section, name, 1)
+
+
+def _sections(settings: Any) -> list[Any]:
+    """A config object, and that of its text model where it is another."""
+    return list({id(part): part for part in (settings, settings.get_text_config())}.values())
 
 
 def untrained(model: Any, seed: int) -> Any:
@@ -216,7 +223,8 @@ def _filled(
     import torch
 
     tensors = {
-        name: torch.from_numpy(np.array(values, dtype=np.float32)) for name, values in state.items()
+        name: torch.from_numpy(np.require(values, np.float32, ["C", "W"]))
+        for name, values in state.items()
     }
     with _quietly(), offline():
         model, info = model_class.from_pretrained(

@@ -18,6 +18,7 @@ from generator.resources import ROOT
 
 TEXT = ROOT / "references" / "persuasion" / "text.txt"
 MOST_WORDS = 100  # of a first layer
+MOST_PADDING = 1000  # Ids of padding beyond are those of models that count positions otherwise.
 IMAGES = "pixel_values"  # Name of an input in transformers.
 
 
@@ -44,17 +45,23 @@ def first_layers(files: FolderFiles, checkpoint: Checkpoint, options: UseOptions
     ids = np.random.default_rng(options.seed).choice(
         words.words, min(MOST_WORDS, len(words.words)), replace=False
     )
-    start = resolved(files.config).config.integer("decoder_start_token_id")
-    start = start if start is not None and 0 <= start < files.tensors[name].shape[0] else None
-    reserved = [*words.before, *words.after, *([] if start is None else [start])]
-    model = load_first_layer(files, name, [*reserved, *map(int, ids)], options.most_parameters)
+    config, size = resolved(files.config).config, files.tensors[name].shape[0]
+    start = config.integer("decoder_start_token_id")
+    starts = [start] if start is not None and 0 <= start < size else []
+    # Some families count positions from the id of padding, whose place stays before the words.
+    padding = config.integer("pad_token_id")
+    before = [0] * (padding + 1) if padding is not None and 0 <= padding < MOST_PADDING else []
+    reserved = [*before, *words.before, *words.after, *starts]
+    all_ids = [*reserved, *map(int, ids)]
+    model = load_first_layer(files, name, all_ids, options.most_parameters)
+    model.config.decoder_start_token_id = len(reserved) - 1 if starts else None
+    marks = range(len(before), len(reserved))
     few = Vocabulary(
-        np.arange(len(reserved), len(reserved) + len(ids)),
-        tuple(range(len(words.before))),
-        tuple(range(len(words.before), words.n_reserved)),
-        of_model=np.array([*reserved, *ids], dtype=np.int64),
+        np.arange(len(reserved), len(all_ids)),
+        tuple(marks[: len(words.before)]),
+        tuple(marks[len(words.before) : words.n_reserved]),
+        of_model=np.array(all_ids, dtype=np.int64),
     )
-    model.config.decoder_start_token_id = None if start is None else words.n_reserved
     return list(_of_words(model, few, ("", _length(model, options), options.sequences, "cpu")))
 
 
