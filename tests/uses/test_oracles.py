@@ -43,6 +43,19 @@ def test_without_positions_equal_words_get_equal_attention() -> None:
         np.testing.assert_allclose(layer[0], np.broadcast_to(uniform, layer[0].shape), atol=1e-6)
 
 
+def test_without_positions_shuffled_words_change_nothing_in_an_encoder() -> None:
+    sizes = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
+    found = model("bert", **sizes, intermediate_size=64, max_position_embeddings=64)
+    stack = stack_of(found, "encoder")
+    words = stack.inputs(0, 1)
+    with moved(places(stack), lambda _: None):
+        before, after = (
+            next(iter(stack.run(inputs))).states[-1].mean(axis=1)
+            for inputs in (words, np.random.default_rng(1).permutation(words, axis=1))
+        )
+    np.testing.assert_allclose(after, before, atol=1e-5)
+
+
 def test_a_bias_alone_is_its_softmax() -> None:
     """ALiBi's slopes of eight heads are 1/2 … 1/256 (arXiv 2108.12409, section 3)."""
     found = model("bloom", **BLOOM)
