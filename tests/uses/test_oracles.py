@@ -44,7 +44,11 @@ def test_without_positions_equal_words_get_equal_attention() -> None:
 
 
 def test_without_positions_shuffled_words_change_nothing_in_an_encoder() -> None:
-    sizes = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
+    sizes: dict[str, Any] = {
+        "hidden_size": 64,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+    }
     found = model("bert", **sizes, intermediate_size=64, max_position_embeddings=64)
     stack = stack_of(found, "encoder")
     words = stack.inputs(0, 1)
