@@ -5,6 +5,7 @@ up.
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import StringIO
 from typing import Any
@@ -210,18 +211,28 @@ def _encoded(
 
     errors: RowError for an invalid tokenizer.json
     """
+    with tokenizer_of(tokenizer_json, files.where) as tokenizer:
+        return [tokenizer.encode(text, add_special_tokens=reserved) for text in texts]
+
+
+@contextmanager
+def tokenizer_of(tokenizer_json: bytes, where: str) -> Iterator[Any]:
+    """The tokenizer of a tokenizer.json, without padding and without an end.
+
+    errors: RowError, also from within the block, for one that the library cannot use
+    """
     from tokenizers import Tokenizer
 
     try:
         tokenizer = Tokenizer.from_buffer(tokenizer_json)
         tokenizer.no_padding()
         tokenizer.no_truncation()
-        return [tokenizer.encode(text, add_special_tokens=reserved) for text in texts]
-    except (KeyboardInterrupt, SystemExit, MemoryError):
+        yield tokenizer
+    except (KeyboardInterrupt, SystemExit, MemoryError, NotApplicableError):
         raise
     except BaseException as error:  # noqa: BLE001  # A panic in Rust is not an Exception.
         raise RowError(
-            f"{files.where}/tokenizer.json: {error}; expected a file of the tokenizers library"
+            f"{where}/tokenizer.json: {error}; expected a file of the tokenizers library"
         ) from None
 
 

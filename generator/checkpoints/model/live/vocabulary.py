@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from generator.checkpoints.files.reader import FolderFiles
+from generator.checkpoints.model.input_layer import tokenizer_of
 from generator.checkpoints.model.resolved import resolved
 from generator.contracts import Checkpoint
-from generator.errors import NotApplicableError, RowError
+from generator.errors import NotApplicableError
 from generator.numerics.arrays import Array
 
 # A whole word in the spelling of each kind of tokenizer; that of WordPiece has no mark.
@@ -99,21 +100,10 @@ def vocabulary(files: FolderFiles, checkpoint: Checkpoint, size: int) -> Vocabul
     size: rows of its word matrix
     errors: RowError for an invalid tokenizer.json, NotApplicableError with too few words
     """
-    from tokenizers import Tokenizer
-
     text = files.tokenizer()
     if text is not None:
-        try:
-            tokenizer = Tokenizer.from_buffer(text)
-            tokenizer.no_padding()
-            tokenizer.no_truncation()
-        except (KeyboardInterrupt, SystemExit, MemoryError):
-            raise
-        except BaseException as error:  # noqa: BLE001  # A panic in Rust is not an Exception.
-            raise RowError(
-                f"{files.where}/tokenizer.json: {error}; expected a file of the tokenizers library"
-            ) from None
-        return _of_tokenizer(tokenizer, files, size)
+        with tokenizer_of(text, files.where) as tokenizer:
+            return _of_tokenizer(tokenizer, files, size)
     if (lines := files.read("vocab.txt")) is not None:
         return _of_lines(lines.decode(errors="replace").splitlines(), size)
     return _of_numbers(files, checkpoint, size)
