@@ -166,10 +166,11 @@ def findings(first: Result, second: Result) -> tuple[Finding, ...]:
         if share <= max(float(run.arrays[f"{kind}_random"]) for run in (first, second)):
             continue
         if count := round(share * n_heads / 100.0):
+            give, their = ("give", "their") if count > 1 else ("gives", "its")
             found.append(
                 Finding(
-                    f"{count} of {n_heads} heads give more than 30 % of their attention to {what},"
-                    " whatever the words.",
+                    f"{count} of {n_heads} heads {give} more than 30 % of {their} attention to"
+                    f" {what}, whatever there is to read.",
                     (kind, f"{kind}_highest"),
                     0.3 + 0.5 * share / 100.0,
                 )

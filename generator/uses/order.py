@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BLOCKS = (1, 2, 4, 8, 16)  # words
+ALL = 100.0  # %: what half of a text is worth
 FEWEST_BLOCKS = 3  # of the largest, in half of a text
 
 
@@ -92,6 +93,9 @@ def findings(first: Result, second: Result) -> tuple[Finding, ...]:
     shares = [result.value("share_1") for result in (first, second)]
     if any(share is None for share in shares):
         return ()
+    if min(share or 0.0 for share in shares) >= ALL:
+        text = "Shuffled word by word, half of a text helps the model no more than another text."
+        return (Finding(text, ("share_1", "worth"), 0.5),)
     return (
         Finding(
             f"Shuffled word by word, half of a text loses {rounded(shares[0], 0)} % of what it is"
@@ -107,6 +111,8 @@ def sentence(results: Results) -> str:
     shares = [share for result in results.values() if (share := result.value("share_1"))]
     if not shares:
         return ""
+    if min(shares) >= ALL:
+        return "A first half in another order helps no more than one of another text."
     low, high = rounded(min(shares), 0), rounded(max(shares), 0)
     span = f"{low} %" if low == high else f"{low} to {high} %"
     return f"A first half in another order loses {span} of what it is worth."
