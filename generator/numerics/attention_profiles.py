@@ -28,7 +28,7 @@ def queries(n: int, is_causal: bool) -> slice:
 
 
 def profile(weights: Floats, is_causal: bool) -> Profile:
-    """Mean attention by offset.
+    """Mean attention by offset, without that to the first position, which stands apart.
 
     weights: (n_heads, n, n), attention of the query in a row to each key, a mean over texts
     """
@@ -36,7 +36,8 @@ def profile(weights: Floats, is_causal: bool) -> Profile:
     chosen = queries(n, is_causal)
     places = np.arange(n)
     offsets = places[None, :] - places[chosen, None]
-    kept = offsets <= 0 if is_causal else np.ones(offsets.shape, bool)
+    # What the first position gets is no matter of offsets.
+    kept = (places[None, :] > 0) & (offsets <= (0 if is_causal else n))
     values = np.unique(offsets[kept])
     slots = np.searchsorted(values, offsets[kept])
     counts = np.bincount(slots, minlength=values.size)
