@@ -8,7 +8,7 @@ from generator.checkpoints.model.live.stack import Stack, has_two_sides
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Array, Floats
 
-BATCH = 8  # sequences at once, whose words for each place are as many as there are
+BATCH = 4  # sequences at once, whose words for each place are as many as there are
 MASKED = 0.15  # Share of words that are masked, as in training (Devlin et al. 2019).
 
 
