@@ -45,10 +45,12 @@ class UseRow(BaseModel):
     device: Literal["auto", "cpu", "cuda"] = Field(
         "auto", description="Where it runs; auto takes a GPU where there is one.", examples=["cpu"]
     )
-    most_parameters: int = Field(
-        MOST_PARAMETERS,
+    most_parameters: int | None = Field(
+        None,
         ge=1,
-        description="Refuse a model with more.",
+        description=(
+            f"Refuse a model with more; without it {MOST_PARAMETERS:,}, and on a GPU what fits."
+        ),
         examples=[8_000_000_000],
     )
 

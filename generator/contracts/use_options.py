@@ -16,7 +16,8 @@ class UseOptions:
     scope: from the weights of the first layer alone, or by running the model
     text: what it reads, "" for the atlas's own; length: tokens of a sequence; sequences: how many
     seed: of the first of two runs; device: "auto" takes a GPU where there is one
-    most_parameters: beyond which the model is not loaded
+    most_parameters: beyond which the model is not loaded; None for ``MOST_PARAMETERS``, and on a
+        GPU for as many as its memory holds
     """
 
     scope: Scope = "model"
@@ -25,4 +26,4 @@ class UseOptions:
     sequences: int = 64
     seed: int = 0
     device: Literal["auto", "cpu", "cuda"] = "auto"
-    most_parameters: int = MOST_PARAMETERS
+    most_parameters: int | None = None

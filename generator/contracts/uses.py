@@ -40,7 +40,7 @@ class Use:
 
     scope: how much of a model it needs; order: its rank on pages
     units: of its main metrics, by key, which every part has, with a reason where it has no value
-    compute(stack, seed): of one part, a ``Stack`` of ``checkpoints.model.live``. errors:
+    compute(stack, seed): of one part, a ``LiveStack`` of ``checkpoints.model.live``. errors:
         NotApplicableError
     findings(first, second): sentences that both runs support
     across: the figure of all models, on the page that tells of them; None where it has none there

@@ -8,7 +8,7 @@ from generator.numerics.arrays import Array, Floats
 
 
 @dataclass(frozen=True, eq=False)
-class Profile:
+class OffsetProfile:
     """Mean attention of some heads.
 
     offsets: (n_offsets,), int, of the key from the query; by_offset: (n_heads, n_offsets); first:
@@ -27,7 +27,7 @@ def queries(n: int, is_causal: bool) -> slice:
     return slice(n // 2, n) if is_causal else slice(n // 4, n - n // 4)
 
 
-def profile(weights: Floats, is_causal: bool) -> Profile:
+def profile(weights: Floats, is_causal: bool) -> OffsetProfile:
     """Mean attention by offset, without that to the first position, which stands apart.
 
     weights: (n_heads, n, n), attention of the query in a row to each key, a mean over texts
@@ -43,7 +43,7 @@ def profile(weights: Floats, is_causal: bool) -> Profile:
     counts = np.bincount(slots, minlength=values.size)
     part = weights[:, chosen]
     sums = np.stack([np.bincount(slots, head[kept], minlength=values.size) for head in part])
-    return Profile(values, sums / counts, part[:, :, 0].mean(axis=1))
+    return OffsetProfile(values, sums / counts, part[:, :, 0].mean(axis=1))
 
 
 def grid_profile(weights: Floats, grid: tuple[int, int], n_first: int) -> tuple[Floats, Floats]:
@@ -70,7 +70,7 @@ def grid_profile(weights: Floats, grid: tuple[int, int], n_first: int) -> tuple[
     return pictures / n_queries, of_first / n_queries
 
 
-def at(found: Profile, offset: int) -> Floats:
+def at(found: OffsetProfile, offset: int) -> Floats:
     """Mean attention to the key at ``offset``: (n_heads,), 0 for one that is never seen."""
     places = np.flatnonzero(found.offsets == offset)
     return found.by_offset[:, places[0]] if places.size else np.zeros(len(found.by_offset))

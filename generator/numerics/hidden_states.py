@@ -8,12 +8,11 @@ from functools import cached_property
 import numpy as np
 
 from generator.numerics.arrays import Floats
-
-PENALTIES = 10.0 ** np.arange(-6.0, 3.0, 0.5)  # of a ridge, in units of the mean eigenvalue
+from generator.numerics.linear_probes import PENALTIES
 
 
 @dataclass(frozen=True)
-class Found:
+class ProbedPosition:
     """How well positions are predicted from states that no fit has seen.
 
     r2: share of their variance, below 0 where the mean would do better; error: root mean square, in
@@ -77,14 +76,14 @@ class Sums:
         return float(self.n_sequences * self.positions @ self.positions)
 
 
-def position_in(first: Sums, second: Sums) -> Found:
+def position_in(first: Sums, second: Sums) -> ProbedPosition:
     """Positions by a linear probe, trained on one half of the sequences and tried on the other,
     both ways.
     """
     squares = [_squared_error(*pair) for pair in ((first, second), (second, first))]
     mean = float(np.mean(squares))
     variance = float(np.mean(first.positions**2))
-    return Found(1.0 - mean / variance, float(np.sqrt(mean)))
+    return ProbedPosition(1.0 - mean / variance, float(np.sqrt(mean)))
 
 
 def _squared_error(train: Sums, other: Sums) -> float:

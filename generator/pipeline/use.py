@@ -1,7 +1,6 @@
 """What the trained model of a row does with position: every measure of each of its parts."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 
 from generator import uses
@@ -9,7 +8,7 @@ from generator.cache.blobs import BlobCache
 from generator.cache.fingerprint import of_parts
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.model.live.opening import first_layers, stacks, text_of
-from generator.checkpoints.model.live.stack import Stack
+from generator.checkpoints.model.live.stack import LiveStack
 from generator.contracts import (
     Checkpoint,
     Files,
@@ -27,7 +26,7 @@ from generator.pipeline import versions
 from generator.pipeline.result_store import pack, unpack
 
 # What opens as much of a model as a measure needs.
-OPENED: Mapping[Scope, Callable[[FolderFiles, Checkpoint, UseOptions], list[Stack]]] = {
+OPENED: Mapping[Scope, Callable[[FolderFiles, Checkpoint, UseOptions], list[LiveStack]]] = {
     FIRST_LAYER: first_layers,
     "model": stacks,
 }
@@ -99,17 +98,23 @@ def _measured(
 
     # More threads would change the last digits, and with them the bytes.
     torch.set_num_threads(1)
-    for scope, opened in OPENED.items():
-        # One that reads images has no first layer of words.
-        with suppress(*([NotApplicableError] if scope != options.scope else [])):
-            for stack in opened(files, checkpoint, options) if _is_wanted(scope, options) else ():
-                for use in all_uses():
-                    if use.scope == scope:
-                        yield _of_stack(use, stack, options.seed)
+    for scope in OPENED if options.scope == "model" else (FIRST_LAYER,):
+        for stack in _opened(scope, files, checkpoint, options):
+            for use in all_uses():
+                if use.scope == scope:
+                    yield _of_stack(use, stack, options.seed)
 
 
-def _is_wanted(scope: Scope, options: UseOptions) -> bool:
-    return scope in (FIRST_LAYER, options.scope)
+def _opened(
+    scope: Scope, files: FolderFiles, checkpoint: Checkpoint, options: UseOptions
+) -> list[LiveStack]:
+    """errors: RowError, NotApplicableError"""
+    try:
+        return OPENED[scope](files, checkpoint, options)
+    except NotApplicableError:
+        if scope == options.scope:
+            raise
+        return []  # One that reads images has no first layer of words.
 
 
 def drawn(found: UseResult, label: Label) -> UseResult:
@@ -125,7 +130,7 @@ def drawn(found: UseResult, label: Label) -> UseResult:
     )
 
 
-def _of_stack(use: Use, stack: Stack, seed: int) -> UseResult:
+def _of_stack(use: Use, stack: LiveStack, seed: int) -> UseResult:
     again = replace(stack, n_sequences=stack.n_sequences // TIMES_FEWER)
     try:
         first, second = use.compute(stack, seed), use.compute(again, seed + 1)

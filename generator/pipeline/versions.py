@@ -32,8 +32,8 @@ EVALUATED_BY = (
 )  # fmt: skip
 # Of these, those on which measures of what a model does depend, which take minutes.
 USED_BY = (
-    "checkpoints/files", "checkpoints/model", "errors.py", "libraries.py", "numerics", "uses",
-    "pipeline/use.py",
+    "checkpoints/files", "checkpoints/model", "contracts", "errors.py", "libraries.py", "numerics",
+    "text.py", "uses", "pipeline/result_store.py", "pipeline/use.py",
 )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ OTHER_COLOUR = "#3d7fd6"  # Of a model without an encoding.
 
 @dataclass(frozen=True)
 class Measured:
-    """A measure of one part of a model. value_anchor: of each number on its page"""
+    """A measure of one part of a model, as a page shows it."""
 
     use: Use
     part: str

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from generator.checkpoints.model.live.stack import Stack
+from generator.checkpoints.model.live.stack import LiveStack
 from generator.contracts import FigureSpec, Finding, Metric, Overlay, Result, Results, Use
 from generator.figures.heads import pictures, strips
 from generator.figures.lines import legend_below
@@ -35,7 +35,7 @@ SENTENCES = {
 }
 
 
-def compute(stack: Stack, seed: int) -> Result:
+def compute(stack: LiveStack, seed: int) -> Result:
     """Attention by offset of each layer and head.
 
     Words are random, so that content says nothing; words that are all the same would leave every
@@ -57,7 +57,7 @@ def compute(stack: Stack, seed: int) -> Result:
     return replace(found, arrays={**found.arrays, **by_random})
 
 
-def _of_words(stack: Stack, seed: int) -> Result:
+def _of_words(stack: LiveStack, seed: int) -> Result:
     inputs = stack.inputs(seed)
     means = _means(stack, inputs)
     profiles = [profile(mean, stack.is_causal) for mean in means]
@@ -78,7 +78,7 @@ def _of_words(stack: Stack, seed: int) -> Result:
     )
 
 
-def _of_images(stack: Stack, seed: int) -> Result:
+def _of_images(stack: LiveStack, seed: int) -> Result:
     grid = stack.grid or (0, 0)
     n_images = min(IMAGES, stack.n_sequences)
     by_place: defaultdict[int, Any] = defaultdict(float)
@@ -107,7 +107,7 @@ def _of_images(stack: Stack, seed: int) -> Result:
     )
 
 
-def _means(stack: Stack, inputs: Array) -> list[Floats]:
+def _means(stack: LiveStack, inputs: Array) -> list[Floats]:
     """Attention of each layer, on average over ``inputs``: (n_heads, n, n) each."""
     sums: defaultdict[int, Any] = defaultdict(float)
 
@@ -198,7 +198,7 @@ def sentence(results: Results) -> str:
         return ""
     return (
         f"From {rounded(shares[least], 0)} % of the heads ({least}) to {rounded(shares[most], 0)} %"
-        f" ({most}) attend by position, whatever they read."
+        f" ({most}) look at one of these places, whatever they read."
     )
 
 
@@ -264,7 +264,7 @@ USE = Use(
     title="Attention by offset",
     question="Which heads attend by position, whatever the words?",
     source=(
-        "Clark et al. 2019, arXiv 1906.04341, section 3, for heads at the previous and the next"
+        "Clark et al. 2019, arXiv 1906.04341, for heads at the previous and the next"
         " token; Xiao et al. 2024, arXiv 2309.17453, for the first"
     ),
     order=20,

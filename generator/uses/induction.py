@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from generator.checkpoints.model.live.stack import Stack
+from generator.checkpoints.model.live.stack import LiveStack
 from generator.contracts import FigureSpec, Finding, Metric, Result, Results, Use
 from generator.figures.heads import cells
 from generator.text import rounded
@@ -22,7 +22,7 @@ SENTENCES = (
 )
 
 
-def compute(stack: Stack, seed: int) -> Result:
+def compute(stack: LiveStack, seed: int) -> Result:
     """Attention in the second copy of a sequence of random words: to the word before, and to the
     word that followed in the first copy.
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.live.stack import Stack
+from generator.checkpoints.model.live.stack import LiveStack
 from generator.contracts import FigureSpec, Finding, Metric, Result, Results, Use
 from generator.errors import NotApplicableError
 from generator.figures.panels import head_colours, panels, wrapped
@@ -22,7 +22,7 @@ LEAST = 10.0  # % of the variance, beyond that of random weights
 FEW, RANDOM_SEED = 8, 0  # Sequences that these read, and their seed.
 
 
-def compute(stack: Stack, seed: int) -> Result:
+def compute(stack: LiveStack, seed: int) -> Result:
     """Logits of the first layer by offset, as differences within a row, which softmax keeps.
 
     Everything that acts is within them: words, positions, normalisation, W_q and W_k with their
@@ -32,7 +32,6 @@ def compute(stack: Stack, seed: int) -> Result:
         of words; by_offset_random (), in %, with random weights
     errors: NotApplicableError
     """
-    stack.words  # noqa: B018  # Images have offsets in two directions.
     offsets, mean, spread = _by_offset(stack, seed)
     random = replace(stack.untrained(RANDOM_SEED), n_sequences=FEW)
     peaks = np.abs(offsets[mean.argmax(axis=1)])
@@ -54,7 +53,7 @@ def compute(stack: Stack, seed: int) -> Result:
     )
 
 
-def _by_offset(stack: Stack, seed: int) -> tuple[Array, Floats, Floats]:
+def _by_offset(stack: LiveStack, seed: int) -> tuple[Array, Floats, Floats]:
     """Offsets (n_offsets,), and mean and standard deviation of the logits of each head there:
     (n_heads, n_offsets).
     """
@@ -78,7 +77,7 @@ def _share(mean: Floats, spread: Floats) -> float:
     return 100.0 * float(np.mean(of_offset / np.where(whole > 0.0, whole, 1.0)))
 
 
-def _places(stack: Stack) -> tuple[Array, tuple[Array, Array]]:
+def _places(stack: LiveStack) -> tuple[Array, tuple[Array, Array]]:
     """Offsets that every query has, and the places of queries (n_queries, 1) and of their keys
     (n_queries, n_offsets); marks before and after the words are left out.
     """

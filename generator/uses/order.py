@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.checkpoints.model.live.losses import Rise, check_predicts, losses, rise, task
-from generator.checkpoints.model.live.stack import Stack
+from generator.checkpoints.model.live.stack import LiveStack
 from generator.contracts import FigureSpec, Finding, Metric, Result, Results, Use
 from generator.figures.lines import legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
@@ -20,7 +20,7 @@ ALL = 100.0  # %: what half of a text is worth
 FEWEST_BLOCKS = 3  # of the largest, in half of a text
 
 
-def compute(stack: Stack, seed: int) -> Result:
+def compute(stack: LiveStack, seed: int) -> Result:
     """Loss on the second half of texts behind a first half whose words are shuffled in blocks.
 
     Of what a first half is worth, as against that of another text, this is what its order is worth.
@@ -154,7 +154,7 @@ USE = Use(
     title="What order is worth",
     question="How much of what a text is worth to the model lies in the order of its words?",
     source=(
-        "Shuffled contexts as in Khandelwal et al. 2018, arXiv 1805.04623, section 5, and O'Connor"
+        "Shuffled contexts as in Khandelwal et al. 2018, arXiv 1805.04623, and O'Connor"
         " and Andreas 2021, arXiv 2106.08367"
     ),
     order=60,

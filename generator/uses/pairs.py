@@ -7,7 +7,7 @@ import numpy as np
 
 from generator.checkpoints.model.live.losses import check_predicts, losses, rise, task
 from generator.checkpoints.model.live.rotated import heads_watched, pairs, wavelengths, without
-from generator.checkpoints.model.live.stack import Stack
+from generator.checkpoints.model.live.stack import LiveStack
 from generator.contracts import FigureSpec, Finding, Metric, Result, Results, Use
 from generator.errors import NotApplicableError
 from generator.figures.panels import colour_bar, image, panels
@@ -26,7 +26,7 @@ MOST_READ = 8192  # tokens of all texts together
 STANDS_OUT = 6.0  # times the share of a pair among equal ones
 
 
-def compute(stack: Stack, seed: int) -> Result:
+def compute(stack: LiveStack, seed: int) -> Result:
     """Mean |q||k| of each pair in each head on text, as shares; loss with a quarter of the pairs
     still, on texts in which the slowest of that quarter turns once.
 
@@ -34,7 +34,6 @@ def compute(stack: Stack, seed: int) -> Result:
         positions; shares (n_layers, n_heads, n_pairs)
     errors: NotApplicableError
     """
-    stack.words  # noqa: B018  # Images are turned otherwise.
     paired, turns = pairs(stack), wavelengths(stack)
     texts = stack.pieces(seed, SEQUENCES, min(LENGTH, stack.longest))
     shares = _shares(stack, texts, paired)
@@ -59,7 +58,7 @@ def compute(stack: Stack, seed: int) -> Result:
     )
 
 
-def _shares(stack: Stack, texts: Array, paired: Array) -> Floats:
+def _shares(stack: LiveStack, texts: Array, paired: Array) -> Floats:
     """(n_layers, n_heads, n_pairs), each head's sum 1."""
     sums: defaultdict[int, list[Any]] = defaultdict(lambda: [0.0, 0.0])
 
@@ -79,7 +78,7 @@ def _shares(stack: Stack, texts: Array, paired: Array) -> Floats:
     return np.asarray(by_layer / by_layer.sum(axis=2, keepdims=True))
 
 
-def _without(stack: Stack, seed: int, name: str, quarter: Array, turns: Floats) -> Metric:
+def _without(stack: LiveStack, seed: int, name: str, quarter: Array, turns: Floats) -> Metric:
     key = f"without_{name}_quarter"
     title = f"More with the {name} quarter still"
     needed = int(np.ceil(turns.max()))
@@ -107,11 +106,15 @@ def findings(first: Result, second: Result) -> tuple[Finding, ...]:
     n_pairs = first.arrays["wavelengths"].size
     if min(shares) < 100.0 * STANDS_OUT / n_pairs:
         return ()
-    wavelength = first.arrays["wavelengths"][int(first.value("highest_pair") or 0)]
+    pair = first.value("highest_pair")
+    which = ""
+    if pair is not None and pair == second.value("highest_pair"):
+        wavelength = float(first.arrays["wavelengths"][int(pair)])
+        which = f", which turns once in {rounded(wavelength, 0)} positions,"
     return (
         Finding(
-            f"One pair of {n_pairs}, which turns once in {rounded(float(wavelength), 0)} positions,"
-            f" has up to {rounded(min(shares), 0)} % of a head's |q||k|.",
+            f"One pair of {n_pairs}{which} has up to {rounded(min(shares), 0)} % of a head's"
+            " |q||k|.",
             ("highest_share", "highest_pair"),
             0.5,
         ),
@@ -143,7 +146,7 @@ USE = Use(
     key="pairs",
     title="Rotary pairs in use",
     question="Which pairs of the rotation do queries and keys use?",
-    source="Barbero et al. 2025, arXiv 2410.06205, section 4, for norms by pair",
+    source="Barbero et al. 2025, arXiv 2410.06205, for norms by pair",
     order=70,
     scope="model",
     units=dict.fromkeys(("share_fastest_quarter", "share_slowest_quarter", "highest_share"), "%"),

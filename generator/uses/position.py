@@ -7,7 +7,7 @@ import numpy as np
 
 from generator.checkpoints.model.live.losses import Rise, check_predicts, losses, rise, task
 from generator.checkpoints.model.live.positions import Moved, Places, moved, places
-from generator.checkpoints.model.live.stack import Stack
+from generator.checkpoints.model.live.stack import LiveStack
 from generator.contracts import FigureSpec, Finding, Metric, Result, Results, Use
 from generator.errors import NotApplicableError
 from generator.figures.lines import legend_below
@@ -40,7 +40,7 @@ TITLES = {
 }
 
 
-def compute(stack: Stack, seed: int) -> Result:
+def compute(stack: LiveStack, seed: int) -> Result:
     """Loss on text with other positions than those of the words.
 
     Off is the mean row of a table, no turn of a rotation, the mean of a bias. A shift is as far as
@@ -74,7 +74,7 @@ def compute(stack: Stack, seed: int) -> Result:
     )
 
 
-def _variants(stack: Stack, found: Places) -> Mapping[str, Moved]:
+def _variants(stack: LiveStack, found: Places) -> Mapping[str, Moved]:
     rows = found.longest_shift
     farthest = stack.longest if rows is None else rows - stack.length
 
@@ -149,7 +149,9 @@ def _certain(first: Result, second: Result, key: str) -> float | None:
 
 def sentence(results: Results) -> str:
     """What models lose without positions."""
-    losses_off = [value for result in results.values() if (value := result.value("off"))]
+    losses_off = [
+        value for result in results.values() if (value := _certain(result, result, "off"))
+    ]
     if not losses_off:
         return ""
     low, high = rounded(min(losses_off), 2), rounded(max(losses_off), 2)

@@ -2,19 +2,18 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.live.stack import Stack
+from generator.checkpoints.model.live.stack import LiveStack
 from generator.contracts import FigureSpec, Finding, Metric, Overlay, Result, Results, Use
 from generator.errors import NotApplicableError
 from generator.figures.lines import DOTTED, legend_below, with_line_styles
 from generator.figures.panels import panels
 from generator.figures.style import REFERENCE
 from generator.numerics.arrays import Array
-from generator.numerics.hidden_states import Found, Sums, position_in, share_of_position
+from generator.numerics.hidden_states import ProbedPosition, Sums, position_in, share_of_position
 from generator.text import rounded
 
 if TYPE_CHECKING:
@@ -25,12 +24,10 @@ ROWS_PER_FEATURE = 10
 MOST_SEQUENCES = 256
 # Shares of variance: that the input holds the position, that it holds nothing, and a change.
 HELD, NOTHING, CHANGED = 0.8, 0.05, 0.1
-# What was found with random weights, by model and part.
-RANDOM: WeakKeyDictionary[Any, dict[str, list[Found]]] = WeakKeyDictionary()
 RANDOM_SEED = 0  # of the weights of the reference
 
 
-def compute(stack: Stack, seed: int) -> Result:
+def compute(stack: LiveStack, seed: int) -> Result:
     """A linear probe of the position on the states of each layer, on text, or on random words where
     a model has no text here; and the same of the model with random weights.
 
@@ -56,7 +53,7 @@ def compute(stack: Stack, seed: int) -> Result:
         inputs = stack.inputs(seed, n_sequences)
         remarks = (Finding(f"Read on random words: {error}."),)
     found, shares = _by_layer(stack, inputs, positions)
-    random = _of_random(stack, inputs, positions)
+    random, _ = _by_layer(stack.untrained(RANDOM_SEED), inputs, positions)
     r2 = np.array([each.r2 for each in found])
     return Result(
         metrics=_metrics(found, shares, random),
@@ -71,17 +68,9 @@ def compute(stack: Stack, seed: int) -> Result:
     )
 
 
-def _of_random(stack: Stack, inputs: Array, positions: Array) -> list[Found]:
-    """What the probe finds with random weights, once for all runs of a model."""
-    if stack.model not in RANDOM:
-        RANDOM[stack.model] = {}
-    of_model = RANDOM[stack.model]
-    if stack.part not in of_model:
-        of_model[stack.part] = _by_layer(stack.untrained(RANDOM_SEED), inputs, positions)[0]
-    return of_model[stack.part]
-
-
-def _by_layer(stack: Stack, inputs: Array, positions: Array) -> tuple[list[Found], list[float]]:
+def _by_layer(
+    stack: LiveStack, inputs: Array, positions: Array
+) -> tuple[list[ProbedPosition], list[float]]:
     """Of each layer what a probe finds, and the share of variance."""
     halves: list[list[Sums]] = []
     for half in np.array_split(inputs, 2):
@@ -100,7 +89,7 @@ def _by_layer(stack: Stack, inputs: Array, positions: Array) -> tuple[list[Found
 
 
 def _metrics(
-    found: Sequence[Found], shares: Sequence[float], random: Sequence[Found]
+    found: Sequence[ProbedPosition], shares: Sequence[float], random: Sequence[ProbedPosition]
 ) -> tuple[Metric, ...]:
     best = int(np.argmax([each.r2 for each in found]))
     return (
@@ -118,35 +107,44 @@ def _metrics(
 
 def findings(first: Result, second: Result) -> tuple[Finding, ...]:
     """Where position fades or is built up, as both runs show it."""
-    both = [_of(result) for result in (first, second)]
-    layer = both[0][3]
-    shown = [rounded(value, 2) for value in both[0][:3]]
-    random = first.arrays["r2_random"]
-    # Random weights let a table fade too, and a causal mask or a mark at the end tells positions.
-    if all(
-        known > HELD and last < min(known, float(random[-1])) - CHANGED
-        for known, _, last, _ in both
-    ):
+    both = (first, second)
+    known, highest, last, layer = _of(first)
+    if all(_fades(result) for result in both):
         return (
             Finding(
-                f"The position fades: a linear probe has {shown[0]} of its variance at the input,"
-                f" {shown[2]} behind the last layer.",
+                f"The position fades: a linear probe has {rounded(known, 2)} of its variance at the"
+                f" input, {rounded(last, 2)} behind the last layer.",
                 ("r2_input", "r2_last"),
                 0.6,
             ),
         )
-    if all(
-        known < NOTHING and highest > float(random.max()) + CHANGED for known, highest, _, _ in both
-    ):
+    if all(_is_built_up(result) for result in both):
+        place = f"{int(layer)} layers on" if layer == _of(second)[3] else "within the layers"
         return (
             Finding(
-                f"Nothing of the position enters with the words, yet {int(layer)} layers on a"
-                f" linear probe has {shown[1]} of its variance.",
+                f"Nothing of the position enters with the words, yet {place} a linear probe has"
+                f" {rounded(highest, 2)} of its variance.",
                 ("r2_input", "r2_highest", "layer_highest", "r2_random"),
                 0.65,
             ),
         )
     return ()
+
+
+def _fades(result: Result) -> bool:
+    """Whether the input holds the position, and the last layer less of it than with random
+    weights, which let a table fade too.
+    """
+    known, _, last, _ = _of(result)
+    return known > HELD and last < min(known, float(result.arrays["r2_random"][-1])) - CHANGED
+
+
+def _is_built_up(result: Result) -> bool:
+    """Whether layers make a position of nothing, more than with random weights: a causal mask, or a
+    mark at the end, tells positions to these too.
+    """
+    known, highest, _, _ = _of(result)
+    return known < NOTHING and highest > float(result.arrays["r2_random"].max()) + CHANGED
 
 
 def _of(result: Result) -> tuple[float, float, float, float]:
@@ -163,18 +161,17 @@ def by_depth(result: Result) -> tuple[Array, Array]:
 
 def sentence(results: Results) -> str:
     """How many parts hold the position at the input, and at the end."""
-    known = [_of(result) for result in results.values()]
-    at_input = [values for values in known if values[0] > HELD]
-    fading = sum(last < first - CHANGED for first, _, last, _ in at_input)
-    built = sum(first < NOTHING and highest > HELD / 2 for first, highest, _, _ in known)
+    held = sum(_of(result)[0] > HELD for result in results.values())
+    fading = sum(_fades(result) for result in results.values())
+    built = sum(_is_built_up(result) for result in results.values())
     parts = []
-    if at_input:
+    if held:
         parts.append(
-            f"{len(at_input)} of {len(known)} parts hold the position at the input; in {fading} of"
-            " these it fades."
+            f"{held} of {len(results)} parts hold the position at the input; in {fading} it"
+            " fades more than with random weights."
         )
     if built:
-        parts.append(f"{built} of {len(known)} have none of it there, and build it up.")
+        parts.append(f"{built} of {len(results)} have none of it there, and build it up.")
     return " ".join(parts)
 
 

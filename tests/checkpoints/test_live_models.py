@@ -19,7 +19,7 @@ from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
 from generator.checkpoints.list_file import load as load_list
 from generator.checkpoints.model.live.loading import load, load_first_layer, untrained
-from generator.checkpoints.model.live.opening import first_layers, stacks
+from generator.checkpoints.model.live.opening import _most_parameters, first_layers, stacks
 from generator.checkpoints.model.live.stack import LENGTHS
 from generator.checkpoints.model.live.vocabulary import Vocabulary
 from generator.checkpoints.model.live.whisper_names import of_whisper
@@ -328,3 +328,10 @@ def test_a_gpu_that_is_not_there_is_asked_for_in_vain(tmp_path: Path) -> None:
     saved("gpt2", tmp_path)
     with pytest.raises(RowError, match="device: cuda, and torch finds no GPU"):
         stacks(files(tmp_path), checkpoint(), UseOptions(device="cuda"))
+
+
+def test_a_gpu_takes_what_fits_into_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (80 * 10**9, 80 * 10**9))
+    assert _most_parameters(UseOptions(), "cuda") == 10 * 10**9
+    assert _most_parameters(UseOptions(), "cpu") == 1_500_000_000
+    assert _most_parameters(UseOptions(most_parameters=7), "cuda") == 7

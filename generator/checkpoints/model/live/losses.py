@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from generator.checkpoints.model.live.stack import Stack, has_two_sides
+from generator.checkpoints.model.live.stack import LiveStack, has_two_sides
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Array, Floats
 
@@ -13,7 +13,7 @@ MASKED = 0.15  # Share of words that are masked, as in training (Devlin et al. 2
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class PredictionTask:
     """Sequences with words to predict.
 
     inputs: (n, length), int, as the model reads them; targets: (n, length), int, the word that each
@@ -25,7 +25,7 @@ class Task:
     at: Array
 
 
-def check_predicts(stack: Stack) -> None:
+def check_predicts(stack: LiveStack) -> None:
     """Check that ``stack`` has a head that predicts words of a text alone.
 
     errors: NotApplicableError
@@ -40,7 +40,7 @@ def check_predicts(stack: Stack) -> None:
         raise NotApplicableError("it has no token for a masked word")
 
 
-def task(stack: Stack, inputs: Array, seed: int, first: int = 1) -> Task:
+def task(stack: LiveStack, inputs: Array, seed: int, first: int = 1) -> PredictionTask:
     """What there is to predict in ``inputs`` (n, length), from the place ``first`` on.
 
     A causal model predicts each next word; any other, words that are masked, at places that the
@@ -52,12 +52,12 @@ def task(stack: Stack, inputs: Array, seed: int, first: int = 1) -> Task:
     if stack.is_causal:
         at = np.zeros(inputs.shape, bool)
         at[:, :-1] = words[:, 1:]
-        return Task(inputs, np.roll(inputs, -1, axis=1), at)
+        return PredictionTask(inputs, np.roll(inputs, -1, axis=1), at)
     at = words & (np.random.default_rng(seed).random(inputs.shape) < MASKED)
-    return Task(np.where(at, np.int64(stack.words.mask or 0), inputs), inputs, at)
+    return PredictionTask(np.where(at, np.int64(stack.words.mask or 0), inputs), inputs, at)
 
 
-def losses(stack: Stack, given: Task) -> Floats:
+def losses(stack: LiveStack, given: PredictionTask) -> Floats:
     """Mean cross-entropy of each sequence, in nats: (n,); NaN where nothing is to be predicted."""
     import torch
 

@@ -9,31 +9,35 @@ import numpy as np
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.model.input_layer import word_tensor
 from generator.checkpoints.model.live.loading import load, load_first_layer
-from generator.checkpoints.model.live.stack import SOUND, Stack, has_two_sides, most_positions
+from generator.checkpoints.model.live.stack import SOUND, LiveStack, has_two_sides, most_positions
 from generator.checkpoints.model.live.vocabulary import Vocabulary, vocabulary
 from generator.checkpoints.model.resolved import resolved
 from generator.contracts import Checkpoint, UseOptions
+from generator.contracts.use_options import MOST_PARAMETERS
 from generator.errors import NotApplicableError, RowError
 from generator.resources import ROOT
 
 TEXT = ROOT / "references" / "persuasion" / "text.txt"
 MOST_WORDS = 100  # of a first layer
 MOST_PADDING = 1000  # Ids of padding beyond are those of models that count positions otherwise.
+BYTES = 4  # of a parameter, in single precision
 IMAGES = "pixel_values"  # Name of an input in transformers.
 
 
-def stacks(files: FolderFiles, checkpoint: Checkpoint, options: UseOptions) -> list[Stack]:
+def stacks(files: FolderFiles, checkpoint: Checkpoint, options: UseOptions) -> list[LiveStack]:
     """The parts of the model of ``files``, on the device that ``options`` name.
 
     errors: RowError where it cannot be loaded; NotApplicableError for a model that reads what is
         not given here
     """
-    model = load(files, options.most_parameters)
     device = _device(options.device, files.where)
+    model = load(files, _most_parameters(options, device))
     return list(_parts(model.to(device), files, checkpoint, options, device))
 
 
-def first_layers(files: FolderFiles, checkpoint: Checkpoint, options: UseOptions) -> list[Stack]:
+def first_layers(
+    files: FolderFiles, checkpoint: Checkpoint, options: UseOptions
+) -> list[LiveStack]:
     """The parts of the model with their first layer alone, which needs few of its weights.
 
     errors: RowError where it cannot be loaded; NotApplicableError for a model that reads no words
@@ -53,7 +57,7 @@ def first_layers(files: FolderFiles, checkpoint: Checkpoint, options: UseOptions
     before = [0] * (padding + 1) if padding is not None and 0 <= padding < MOST_PADDING else []
     reserved = [*before, *words.before, *words.after, *starts]
     all_ids = [*reserved, *map(int, ids)]
-    model = load_first_layer(files, name, all_ids, options.most_parameters)
+    model = load_first_layer(files, name, all_ids, _most_parameters(options, "cpu"))
     model.config.decoder_start_token_id = len(reserved) - 1 if starts else None
     marks = range(len(before), len(reserved))
     few = Vocabulary(
@@ -80,27 +84,41 @@ def _device(asked: str, where: str) -> str:
     return "cuda" if has_gpu and asked != "cpu" else "cpu"
 
 
+def _most_parameters(options: UseOptions, device: str) -> int:
+    """How many a model may have; on a GPU, half of its free memory is left for what it computes."""
+    import torch
+
+    if options.most_parameters is not None:
+        return options.most_parameters
+    if device == "cpu":
+        return MOST_PARAMETERS
+    free, _ = torch.cuda.mem_get_info()
+    return int(free) // (2 * BYTES)
+
+
 def _parts(
     model: Any, files: FolderFiles, checkpoint: Checkpoint, options: UseOptions, device: str
-) -> Iterator[Stack]:
+) -> Iterator[LiveStack]:
     config = model.config
     common = (text_of(options), _length(model, options), options.sequences, device)
     if model.main_input_name == IMAGES:
-        yield Stack("vision", "encoder", model, None, _grid(config), *common)
+        yield LiveStack("vision", "encoder", model, None, _grid(config), *common)
         return
     words = vocabulary(files, checkpoint, model.get_input_embeddings().weight.shape[0])
     yield from _of_words(model, words, common)
 
 
-def _of_words(model: Any, words: Vocabulary, common: tuple[str, int, int, str]) -> Iterator[Stack]:
+def _of_words(
+    model: Any, words: Vocabulary, common: tuple[str, int, int, str]
+) -> Iterator[LiveStack]:
     config = model.config
     if not has_two_sides(model):
-        stack = Stack("encoder", "encoder", model, words, None, *common)
+        stack = LiveStack("encoder", "encoder", model, words, None, *common)
         yield replace(stack, part="decoder", kind="decoder") if stack.is_causal else stack
         return
     if model.main_input_name != SOUND:
-        yield Stack("encoder", "encoder", model, words, None, *common)
-    yield Stack("decoder", "decoder", model, _of_decoder(words, config), None, *common)
+        yield LiveStack("encoder", "encoder", model, words, None, *common)
+    yield LiveStack("decoder", "decoder", model, _of_decoder(words, config), None, *common)
 
 
 def _length(model: Any, options: UseOptions) -> int:

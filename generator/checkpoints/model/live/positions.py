@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from generator.checkpoints.model.live.stack import Stack
+from generator.checkpoints.model.live.stack import LiveStack
 from generator.checkpoints.model.position_tables import NAME
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Floats
@@ -37,7 +37,7 @@ class Places:
         return min(sizes, default=None)
 
 
-def places(stack: Stack) -> Places:
+def places(stack: LiveStack) -> Places:
     """Where the code of ``stack`` has positions, seen while it reads.
 
     errors: NotApplicableError where none of the ways is known

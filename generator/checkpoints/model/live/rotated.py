@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from generator.checkpoints.model.live.positions import places
-from generator.checkpoints.model.live.stack import Stack
+from generator.checkpoints.model.live.stack import LiveStack
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Array, Floats
 
 ATTENTION, HALF_TURN = "eager_attention_forward", "rotate_half"  # Functions of its code.
 
 
-def pairs(stack: Stack) -> Array:
+def pairs(stack: LiveStack) -> Array:
     """The two components of each pair that a rotation turns, fastest first: (n_pairs, 2), int.
 
     errors: NotApplicableError where it has no rotation, or pairs of another kind
@@ -39,7 +39,7 @@ def pairs(stack: Stack) -> Array:
     return found
 
 
-def _n_pairs(stack: Stack, rotation: Any) -> int:
+def _n_pairs(stack: LiveStack, rotation: Any) -> int:
     """How many pairs the first rotation turns."""
     counts = []
     handle = rotation.register_forward_hook(
@@ -59,7 +59,7 @@ OnHeads = Callable[[int, Any, Any], None]
 
 
 @contextmanager
-def heads_watched(stack: Stack, on_heads: OnHeads) -> Iterator[None]:
+def heads_watched(stack: LiveStack, on_heads: OnHeads) -> Iterator[None]:
     """In the block, ``on_heads`` gets the layer, and queries (batch, n_heads, n, d_head) and keys
     (batch, n_key_heads, n, d_head), turned, of each layer as it is read.
 
@@ -84,7 +84,7 @@ def heads_watched(stack: Stack, on_heads: OnHeads) -> Iterator[None]:
 
 
 @contextmanager
-def without(stack: Stack, pairs_off: Array) -> Iterator[None]:
+def without(stack: LiveStack, pairs_off: Array) -> Iterator[None]:
     """In the block, pairs (n, 2) of components do not turn."""
     columns = pairs_off.reshape(-1)
 
@@ -99,7 +99,7 @@ def without(stack: Stack, pairs_off: Array) -> Iterator[None]:
         yield
 
 
-def wavelengths(stack: Stack) -> Floats:
+def wavelengths(stack: LiveStack) -> Floats:
     """Positions in which each pair of the first rotation turns once: (n_pairs,)."""
     frequencies = places(stack).rotations[0].inv_freq.double().cpu().numpy()
     return np.asarray(2.0 * np.pi / frequencies)

@@ -31,7 +31,7 @@ class Attention:
 
 
 @dataclass(frozen=True, eq=False)
-class Stack:
+class LiveStack:
     """A part of a model.
 
     part: as in the layer map; model: of transformers, whole
@@ -108,7 +108,7 @@ class Stack:
                 output = self._call(part, predicts=predicts)
             yield Read(output, part)
 
-    def untrained(self, seed: int) -> "Stack":
+    def untrained(self, seed: int) -> "LiveStack":
         """The same with random weights."""
         return replace(self, model=untrained(self.model, seed).to(self.device))
 

@@ -33,12 +33,12 @@ def of_model(
         config=model.config.to_dict()
     )
     theirs = library.get_gguf_hf_weights_map(model, processor)
-    return {
-        theirs.get(name, name): np.asarray(processor.process(values, name).weights)
-        if name in theirs
-        else values
+    named = {
+        theirs[name]: np.asarray(processor.process(values, name).weights)
         for name, values in tensors.items()
+        if name in theirs
     }
+    return {**{name: tensors[name] for name in tensors if name not in theirs}, **named}
 
 
 def tokenizer(path: str) -> bytes | None:
