@@ -41,8 +41,8 @@ ValueT = TypeVar("ValueT")
 
 
 def with_line_styles(results: Mapping[LabelT, ValueT]) -> Iterator[tuple[LabelT, ValueT, Dash]]:
-    """Label, value and line style of every result: solid for the first with a colour, another dash
-    for every further one.
+    """Label, value and line style of every result: of those with one colour, the first is solid,
+    and the next have the other DASHES in turn; a fifth is solid again.
     """
     uses: Counter[str] = Counter()
     for label, result in results.items():
@@ -56,8 +56,8 @@ def dots(n_points: int) -> str | None:
 
 
 def legend_below(figure: "Figure") -> None:
-    """Add one legend of all axes below them, in as many columns as fit; the figure grows by its
-    rows, not at the cost of the axes.
+    """Add one legend of all axes below them, in as many columns as fit, MOST_COLUMNS at most; the
+    figure grows by all rows but the first, not at the cost of the axes.
     """
     entries = [
         pair for axes in figure.axes for pair in zip(*axes.get_legend_handles_labels(), strict=True)

@@ -128,7 +128,7 @@ def _style(artist: Any) -> Json:
 def _area(artist: Any) -> Json:
     """The opacity of a filled area; nothing of a line."""
     is_filled = not isinstance(artist, Line2D) and artist.get_fill()
-    return {"area": round(float(np.ravel(artist.get_facecolor())[3]), 3)} if is_filled else {}
+    return {"area": round(_alpha(artist), 3)} if is_filled else {}
 
 
 def _dash(line: Line2D) -> list[float] | None:
@@ -334,7 +334,7 @@ def _colour(colour: Any) -> str:
     return ROLES.get(code, code)
 
 
-def _alpha(area: PolyCollection) -> float:
+def _alpha(area: PolyCollection | StepPatch) -> float:
     return float(np.ravel(area.get_facecolor())[3])
 
 

@@ -14,7 +14,7 @@ DIGITS = 6  # significant digits of numbers that are not packed
 
 
 @dataclass(frozen=True)
-class PackedLayout:
+class PackedEntries:
     """The entries of a kernel of n positions that are stored.
 
     columns: None for a symmetric kernel, of which the upper triangle is stored, row by row;
@@ -25,7 +25,7 @@ class PackedLayout:
     n: int
     columns: int | None
 
-    def entries(self, kernel: Floats) -> Floats:
+    def of(self, kernel: Floats) -> Floats:
         """The stored entries of ``kernel`` (n, n): (n_entries,); NaN for offsets that no pair of
         positions has.
         """

@@ -58,8 +58,8 @@ def parts(drawing: bytes) -> tuple[bytes, bytes]:
 
 
 def size(drawing: bytes) -> tuple[int, int]:
-    """Width and height in pixels, with which a page reserves room for it; zeros where it has
-    none.
+    """Width and height of its view box as whole numbers, which a page takes for pixels when it
+    reserves room; zeros where it has none.
     """
     box = VIEW_BOX.search(drawing)
     return (round(float(box[1])), round(float(box[2]))) if box else (0, 0)

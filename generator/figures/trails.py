@@ -28,7 +28,7 @@ def trail(
         ``plane`` is one view
     joined: by a line, otherwise as dots, which are strokes too short to see: a third of the bytes
         of markers
-    most: points that are drawn
+    most: points that are drawn, but for the last of each colour, which comes with it
     """
     from matplotlib import colormaps
 

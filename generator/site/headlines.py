@@ -16,7 +16,7 @@ NOTHING = "–"
 @dataclass(frozen=True)
 class Column:
     """A headline metric. unit: of its values, "" for plain numbers; meaning: its title in full;
-    n_values: how many encodings have one
+    n_values: how many encodings have one, infinite ones among them
     """
 
     analysis: Analysis
@@ -57,8 +57,8 @@ def columns_of(atlas: Atlas) -> tuple[Column, ...]:
 
 
 def common(columns: Sequence[Column], readings: Sequence[Reading]) -> Column | None:
-    """The first of ``columns`` in which most of ``readings`` have a value; None where none of them
-    has any.
+    """The one of ``columns`` in which the most ``readings`` have a value, the first of equals; None
+    where none of them has any.
     """
     counts = [sum(column.value(reading) is not None for reading in readings) for column in columns]
     return columns[counts.index(max(counts))] if any(counts) else None

@@ -64,7 +64,7 @@ def measured(atlas: Atlas, outcome: Outcome) -> list[Measured]:
 
 
 def leading(sections: Sequence[Measured]) -> tuple[Measured, Finding] | None:
-    """The weightiest finding; None without one."""
+    """The weightiest finding, after its section; None without one."""
     pairs = [(section, finding) for section in sections for finding in section.result.findings]
     return max(pairs, key=lambda pair: pair[1].weight, default=None)
 
@@ -85,7 +85,7 @@ def _figures(outcome: Outcome, use: Use, found: UseResult) -> Iterator[Figure]:
 class Across:
     """A measure of all models. figure: None without one; rows: of the table, by part
 
-    columns: title and unit of each number
+    columns: a value of each number, for its title and unit
     """
 
     use: Use

@@ -1,10 +1,10 @@
 """Outline of a checkpoint's pages: which page and section shows an analysis of an encoding."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from generator.contracts import Analysis, Atlas, Outcome, Reading
+from generator.contracts import Analysis, Atlas, Figure, Outcome, Reading
 
 STAGES = {
     "see": "The encoding itself",
@@ -91,6 +91,13 @@ def addresses_of(atlas: Atlas) -> dict[str, str]:
 def anchor(reading: Reading, analysis: Analysis) -> str:
     """Anchor of an analysis's section on the page of an encoding."""
     return f"{reading.encoding.key}-{analysis.key}"
+
+
+def figures_of(outcome: Outcome, reading: Reading, analysis: Analysis) -> Iterator[Figure]:
+    """The figures of an analysis of an encoding that were drawn, in their order on the page."""
+    for spec in analysis.figures:
+        if f"{analysis.key}-{spec.key}" in reading.drawings:
+            yield Figure.of(outcome, reading, analysis, spec)
 
 
 def _stages(reading: Reading, analyses: Sequence[Analysis]) -> list[str]:

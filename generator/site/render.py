@@ -22,7 +22,7 @@ from generator.site.html import escape
 from generator.site.html.formulas import formula
 from generator.site.materials import OURS, Materials
 from generator.site.pages.map import LEVELS
-from generator.site.pictures import colormaps
+from generator.site.pictures import colours
 from generator.site.pictures.value_strips import PATH, strips, values_of
 from generator.text import number
 
@@ -33,7 +33,7 @@ RECENT = 64
 
 
 def drawing(figure: Figure) -> bytes:
-    """Image file of a figure, drawn from its results."""
+    """Drawing of a figure, from its results: its picture, with its data."""
     return maker(figure)()
 
 
@@ -51,7 +51,7 @@ def render(
     """Content of the docs folder by path: hand-written pages and assets, generated pages, figures,
     and data.
 
-    draw: returns the image file of a figure
+    draw: returns the drawing of a figure
     """
     environment = environment_of(*materials.templates)
     stored = {path: make for outcome in atlas.outcomes for path, make in _drawings(outcome).items()}
@@ -77,7 +77,7 @@ def render(
     }
     assets = {
         PATH: lambda: strips(values_of(atlas)),
-        colormaps.PATH: lambda: colormaps.stylesheet(LEVELS),
+        colours.PATH: lambda: colours.stylesheet(LEVELS),
     }
     pictures: dict[str, Maker] = {
         output.file_of(path): partial(_picture, drawings, path) for path in drawings

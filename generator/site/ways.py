@@ -30,8 +30,8 @@ PLACES: Mapping[ActsIn, Place] = {
 
 @dataclass(frozen=True)
 class Way:
-    """A scheme, checkpoints with encodings of it, and those of these encodings whose numbers were
-    read.
+    """A scheme, checkpoints with encodings of it, and the first two of these encodings whose
+    numbers were read.
 
     total: number of checkpoints, of which ``members`` are the first, those with numbers before
         others
@@ -55,7 +55,9 @@ class Way:
 
     @property
     def numbers(self) -> str:
-        """Where the numbers of its members come from, in words; "" without members."""
+        """Where the numbers of its members come from, in words; "" without members, or where the
+        scheme adds nothing.
+        """
         if not self.scheme.acts_in or not self.members:
             return ""
         read = {
@@ -77,17 +79,18 @@ def way(scheme: Scheme, outcomes: Sequence[Outcome], most: int) -> Way:
         (outcome, readings_of(scheme, outcome)[:2]) for outcome in outcomes if uses(scheme, outcome)
     ]
     members.sort(key=lambda member: not member[1])
-    unread = sum(
-        any(record.scheme == scheme.key for record in outcome.unmeasured) for outcome in outcomes
-    )
+    unread = sum(is_unread(scheme, outcome) for outcome in outcomes)
     return Way(scheme, tuple(members[:most]), len(members), unread)
 
 
 def uses(scheme: Scheme, outcome: Outcome) -> bool:
     """Whether ``outcome`` has an encoding of ``scheme``, with or without numbers."""
-    return bool(readings_of(scheme, outcome)) or any(
-        record.scheme == scheme.key for record in outcome.unmeasured
-    )
+    return bool(readings_of(scheme, outcome)) or is_unread(scheme, outcome)
+
+
+def is_unread(scheme: Scheme, outcome: Outcome) -> bool:
+    """Whether ``outcome`` has an encoding of ``scheme`` whose numbers were not read."""
+    return any(record.scheme == scheme.key for record in outcome.unmeasured)
 
 
 def readings_of(scheme: Scheme, outcome: Outcome) -> tuple[Reading, ...]:

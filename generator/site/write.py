@@ -25,8 +25,8 @@ OUTPUT_NAMES = frozenset({*SWAPPED, "store", "history"})
 def owned(output: Path) -> Iterator[Path]:
     """``output``, created if it is missing, and locked for the block.
 
-    errors: RefusedError for a path that no build may write to, a folder with foreign files, or one
-        that another build has locked
+    errors: RefusedError for a path that no build may write to or that cannot be written to, a
+        folder with foreign files, or one that another build has locked
     """
     problem = _unsuitable(output)
     if problem:

@@ -13,7 +13,7 @@ from matplotlib.colors import to_hex
 from generator.figures.style import DARK, INK, MUTED, PAPER, REFERENCE, SEQUENTIAL, SERIES, STOPS
 from generator.numerics.arrays import Floats
 from generator.site.pages.map import LEVELS
-from generator.site.pictures import colormaps
+from generator.site.pictures import colours
 from tests.built import ROOT
 
 # Linear RGB as seen with colour blindness: Machado, Oliveira and Fernandes 2009, table 1, severity
@@ -110,7 +110,7 @@ def test_the_stops_of_a_colormap_are_those_of_matplotlib(colormap: str) -> None:
 
 def test_the_levels_of_the_map_have_the_colormap_of_figures_from_its_high_end() -> None:
     rules = re.findall(
-        r"\.l(\d+) { background: (#\w{6}); color: (#\w{6})", colormaps.stylesheet(LEVELS).decode()
+        r"\.l(\d+) { background: (#\w{6}); color: (#\w{6})", colours.stylesheet(LEVELS).decode()
     )
     assert [level for level, _, _ in rules] == [str(level) for level in range(LEVELS)]
     assert equal_colormap([colour for _, colour, _ in rules][::-1], SEQUENTIAL)

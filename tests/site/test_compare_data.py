@@ -22,7 +22,7 @@ from generator.contracts import (
 )
 from generator.encodings import Form, NoEncoding, PositionTable, sinusoid
 from generator.encodings.kernels import first_kernel
-from generator.figures.packing import ALPHABET, STEPS, PackedLayout, pack
+from generator.figures.packing import ALPHABET, STEPS, PackedEntries, pack
 from generator.numerics.arrays import Array, Floats, frozen
 from generator.numerics.similarity import shape
 from generator.pipeline.evaluate import all_analyses
@@ -153,7 +153,7 @@ def test_the_file_of_an_encoding_is_ascii_and_below_48_kilobytes(name: str) -> N
 
 def test_entries_of_a_symmetric_kernel_are_its_upper_triangle() -> None:
     matrix = np.arange(9.0).reshape(3, 3)
-    np.testing.assert_array_equal(PackedLayout(3, None).entries(matrix), [0, 1, 2, 4, 5, 8])
+    np.testing.assert_array_equal(PackedEntries(3, None).of(matrix), [0, 1, 2, 4, 5, 8])
 
 
 def test_profiles_are_means_of_diagonals_from_the_past_to_the_future() -> None:

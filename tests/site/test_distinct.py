@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from generator.contracts import Encoding, Label, Outcome, Provenance, Reading
 from generator.encodings import NoEncoding
 from generator.figures.style import SERIES, series_colour
-from generator.site.pictures.distinct import Member, distinct
+from generator.site.pictures.colours import Member, distinct
 from tests.support import checkpoint
 
 SLUGS = [f"row-{index}" for index in range(2 * len(SERIES))]

@@ -18,8 +18,8 @@ from generator.contracts import (
 from generator.contracts.checkpoints import Modality
 from generator.encodings import Form, NoEncoding, PositionTable, sinusoid
 from generator.pipeline.evaluate import all_analyses, all_schemes
+from generator.site.compare.data import sorted_values
 from generator.site.compare.presets import presets
-from generator.site.compare.sorted_values import sorted_values
 from tests.support import checkpoint
 
 LEARNED, FORMULA = (

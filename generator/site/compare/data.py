@@ -22,7 +22,7 @@ from generator.figures.packing import pack, rounded
 from generator.figures.style import DIVERGING, SEQUENTIAL, SERIES, STOPS
 from generator.numerics.arrays import Floats, thinned
 from generator.site.compare.kernels import POSITIONS, WINDOWS, kernels, windows
-from generator.site.compare.sorted_values import sorted_values
+from generator.site.headlines import Column, columns_of
 from generator.site.outline import addresses_of
 
 FOLDER = "data/compare"
@@ -30,6 +30,7 @@ COORDINATES = "coordinates"  # Array (n_positions, 3) of any analysis, drawn as 
 MOST_POINTS = 512  # of a curve
 MOST_ON_LINE = 512
 READ = 4  # Significant digits of a value on a line.
+UNIT = "positions"  # Another one for words, patches and frames.
 
 
 def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
@@ -202,10 +203,28 @@ def _metrics(atlas: Atlas) -> dict[str, tuple[str, str]]:
     }
 
 
+def sorted_values(atlas: Atlas) -> dict[str, dict[str, list[float | None]]]:
+    """Values of all encodings in ascending order, among which the compare page ranks those that
+    readers choose: by metric, as "analysis.metric", and by modality where they are numbers of
+    positions, under "" otherwise.
+    """
+    return {
+        f"{column.analysis.key}.{column.headline.metric}": _by_modality(atlas, column)
+        for column in columns_of(atlas)
+    }
+
+
+def _by_modality(atlas: Atlas, column: Column) -> dict[str, list[float | None]]:
+    groups: dict[str, list[float]] = {}
+    for _, reading in atlas.encodings:
+        value = column.value(reading)
+        if value is not None:
+            modality = reading.encoding.modality if column.unit == UNIT else ""
+            groups.setdefault(modality, []).append(value)
+    return {modality: rounded(np.sort(values)) for modality, values in groups.items()}
+
+
 def _call(function: str, *arguments: object) -> bytes:
     """JavaScript that calls a function of the page. JSON in ASCII is valid JavaScript."""
-    return f"atlas.{function}({', '.join(_json(arguments))});\n".encode()
-
-
-def _json(arguments: tuple[object, ...]) -> Iterator[str]:
-    return (json.dumps(argument, separators=(",", ":"), allow_nan=False) for argument in arguments)
+    written = (json.dumps(value, separators=(",", ":"), allow_nan=False) for value in arguments)
+    return f"atlas.{function}({', '.join(written)});\n".encode()

@@ -9,7 +9,7 @@ import numpy as np
 
 from generator.encodings import Form
 from generator.encodings.kernels import Kernel, first_kernel
-from generator.figures.packing import PackedLayout, pack, rounded
+from generator.figures.packing import PackedEntries, pack, rounded
 from generator.numerics.arrays import Array, Floats, offsets_between
 from generator.numerics.shapes import scaled_heads
 from generator.numerics.similarity import shape
@@ -49,37 +49,45 @@ def windows(form: Form) -> Mapping[str, Json]:
     return drawn
 
 
+def shape_of(form: Form) -> Floats | None:
+    """Shape of the first ``POSITIONS`` positions (n, n), without outliers; None where there is
+    none.
+    """
+    kernel = first_kernel(form.inliers, POSITIONS)
+    return shape(kernel.heads, kernel.lines)
+
+
 def _drawn(form: Form, heads: Floats, block: int) -> Json:
     """Mean and shape of heads (n_heads, n, n), both with a profile, as means of blocks of ``block``
     × ``block`` pairs.
     """
     n = heads.shape[1]
-    layout = PackedLayout(n // block, _columns(form, n // block))
+    entries = PackedEntries(n // block, _columns(form, n // block))
     inliers = first_kernel(form.inliers, n)
     scaled = shape(inliers.heads, inliers.lines)
     # Means of huge numbers may overflow to values that are packed as NaN.
     with np.errstate(over="ignore", invalid="ignore"):
         mean = heads.mean(axis=0)
         return {
-            "n": layout.n,
+            "n": entries.n,
             "block": block,
-            "columns": layout.columns,
+            "columns": entries.columns,
             "heads": len(heads),
             "quantity": form.quantity,
-            "stored": {**_packed(layout, mean, block), "profile": _profile(inliers, mean, block)},
+            "stored": {**_packed(entries, mean, block), "profile": _profile(inliers, mean, block)},
             "shape": (
                 None
                 if scaled is None
                 else {
-                    **_shape(layout, inliers, mean, scaled, block),
+                    **_shape(entries, inliers, mean, scaled, block),
                     "profile": _profile(inliers, scaled, block),
                 }
             ),
         }
 
 
-def _packed(layout: PackedLayout, matrix: Floats, block: int) -> Json:
-    return pack(layout.entries(_block_means(np.where(np.isfinite(matrix), matrix, np.nan), block)))
+def _packed(entries: PackedEntries, matrix: Floats, block: int) -> Json:
+    return pack(entries.of(_block_means(np.where(np.isfinite(matrix), matrix, np.nan), block)))
 
 
 def _block_means(matrix: Floats, block: int) -> Floats:
@@ -92,13 +100,15 @@ def _block_means(matrix: Floats, block: int) -> Floats:
     return np.asarray(np.nansum(blocks, axis=(1, 3)) / np.where(counts == 0, np.nan, counts))
 
 
-def _shape(layout: PackedLayout, inliers: Kernel, mean: Floats, scaled: Floats, block: int) -> Json:
+def _shape(
+    entries: PackedEntries, inliers: Kernel, mean: Floats, scaled: Floats, block: int
+) -> Json:
     """A shape; of a single head, whose shape is its kernel moved and scaled, the limits to which
     the levels of that are mapped, before they are cut to [0, 1], and the outliers, which have no
     shape.
     """
     if block > 1 or len(inliers.heads) > 1 or np.isinf(mean).any():
-        return _packed(layout, scaled, block)
+        return _packed(entries, scaled, block)
     first, defined = inliers.heads[0], ~np.isnan(inliers.heads[0])
     (straight,) = scaled_heads(inliers.heads, inliers.lines)
     lowest, highest = (
@@ -108,7 +118,7 @@ def _shape(layout: PackedLayout, inliers: Kernel, mean: Floats, scaled: Floats, 
     slope = (straight.flat[highest] - straight.flat[lowest]) / (
         first.flat[highest] - first.flat[lowest]
     )
-    stored = _packed(layout, mean, block)
+    stored = _packed(entries, mean, block)
     ends = [
         float(straight.flat[lowest] + slope * (end - first.flat[lowest]))
         for end in (stored["low"], stored["high"])
@@ -138,7 +148,7 @@ def _by_offset(kernel: Kernel, matrix: Floats) -> Floats:
 
 
 def _columns(form: Form, n: int) -> int | None:
-    """``Layout.columns`` for a picture of n × n pairs or blocks of a form."""
+    """``PackedEntries.columns`` for a picture of n × n pairs or blocks of a form."""
     if not form.depends_on_offset:
         return None
     return n if form.grid is None else form.grid[1]

@@ -6,13 +6,10 @@ from functools import partial
 from itertools import combinations
 
 from generator.contracts import Atlas, Outcome, Reading
-from generator.encodings import Form
-from generator.encodings.kernels import first_kernel
-from generator.numerics.arrays import Floats
-from generator.numerics.similarity import shape, shape_difference
+from generator.numerics.similarity import shape_difference
+from generator.site.compare.kernels import shape_of
 from generator.text import rounded
 
-POSITIONS = 128
 MOST = 64  # encodings considered, evenly spread over an atlas that has more
 Member = tuple[Outcome, Reading]
 
@@ -82,7 +79,7 @@ def _pairs(members: Sequence[Member]) -> list[Preset]:
     """Every two members whose positions are of one kind, with the difference of their shapes, where
     that is defined.
     """
-    shapes = [(member, _shape(member[1].form.load())) for member in members]
+    shapes = [(member, shape_of(member[1].form.load())) for member in members]
     return [
         Preset(first, second, difference)
         for (first, one), (second, other) in combinations(shapes, 2)
@@ -91,12 +88,6 @@ def _pairs(members: Sequence[Member]) -> list[Preset]:
         and other is not None
         and (difference := shape_difference(one, other)) is not None
     ]
-
-
-def _shape(form: Form) -> Floats | None:
-    """Shape of the first positions (n, n), without outliers; None where there is none."""
-    kernel = first_kernel(form.inliers, POSITIONS)
-    return shape(kernel.heads, kernel.lines)
 
 
 def _is_half_learned(by_formula: Container[str], first: Member, second: Member) -> bool:

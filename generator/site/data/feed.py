@@ -20,7 +20,7 @@ MOST_ENTRIES, MOST_LINES = 30, 50
 
 
 def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
-    """A function that returns the feed, by path below the docs folder."""
+    """A function that returns the feed, by path below the docs folder; none without an address."""
     return {PATH: partial(feed, atlas)} if atlas.address else {}
 
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from generator import PROGRAM
-from generator.contracts import Atlas, Figure, Page
+from generator.contracts import Atlas, Page
 from generator.figures import output
-from generator.site.outline import Outline
+from generator.site.outline import Outline, figures_of
 
 
 def makers(
@@ -42,19 +42,9 @@ def _of_checkpoints(atlas: Atlas) -> Iterator[tuple[str, tuple[str, str]]]:
         outline = Outline.of(outcome, atlas.analyses)
         for reading in outcome.readings:
             for analysis in atlas.analyses:
-                for spec in analysis.figures:
-                    if f"{analysis.key}-{spec.key}" in reading.drawings:
-                        figure, section = (
-                            Figure.of(outcome, reading, analysis, spec),
-                            outline.address(reading, analysis),
-                        )
-                        yield (
-                            figure.path,
-                            (
-                                spec.caption,
-                                f"{section.partition('#')[0]}#{figure.anchor}",
-                            ),
-                        )
+                page = outline.address(reading, analysis).partition("#")[0]
+                for figure in figures_of(outcome, reading, analysis):
+                    yield figure.path, (figure.spec.caption, f"{page}#{figure.anchor}")
 
 
 def _script(drawings: Mapping[str, bytes], path: str, about: Mapping[str, str | None]) -> bytes:

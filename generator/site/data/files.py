@@ -24,7 +24,6 @@ from generator.contracts import (
     paper_address,
 )
 from generator.history import releases
-from generator.numerics.arrays import Array
 from generator.site.data import schema as data_schema
 from generator.site.data.arrays import archive
 from generator.site.runs import data as run_data
@@ -228,12 +227,12 @@ def npz(reading: Reading, analyses: Sequence[Analysis] = ()) -> bytes:
         f"{analysis.key}.{name}" for analysis in analyses for name in analysis.follows
     )
     exact = frozenset(f"{analysis.key}.{name}" for analysis in analyses for name in analysis.exact)
-    return archive(dict(_arrays(reading)), following, exact)
-
-
-def _arrays(reading: Reading) -> Iterator[tuple[str, Array]]:
-    for analysis, result in reading.results.items():
-        yield from ((f"{analysis}.{name}", array) for name, array in result.arrays.items())
+    arrays = {
+        f"{analysis}.{name}": array
+        for analysis, result in reading.results.items()
+        for name, array in result.arrays.items()
+    }
+    return archive(arrays, following, exact)
 
 
 def _metrics(reading: Reading) -> dict[str, dict[str, object]]:
@@ -253,7 +252,7 @@ def _finite(metric: Metric) -> float | None:
 
 
 def document(atlas: Atlas) -> dict[str, Any]:
-    """What atlas.json holds."""
+    """What atlas.json holds, with every checkpoint."""
     return {
         "schema": SCHEMA,
         "date": atlas.date,

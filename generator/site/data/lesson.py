@@ -57,7 +57,8 @@ class Lesson:
 
     words: of the table in ``vocabulary``; rotations: one as trained and one that is rescaled;
         biases: one learned and one by formula
-    tables: learned ones, and by formula, each with its strongest finding
+    tables: learned ones, and by formula, each with its strongest finding, "" without one, and
+        whether it is learned
     """
 
     vocabulary: LessonSource | None
@@ -87,7 +88,7 @@ def of(atlas: Atlas) -> Lesson:
         for outcome, reading in atlas.encodings
     ]
     with_words = [source for source in sources if _lexicon(source) is not None]
-    vocabulary = max(with_words, key=_size, default=None)
+    vocabulary = max(with_words, key=lambda source: len(_array(source, TOKENS)), default=None)
     return Lesson(
         vocabulary,
         tuple(map(str, _array(vocabulary, TOKENS))) if vocabulary else (),
@@ -117,7 +118,8 @@ def numbers(lesson: Lesson) -> dict[str, Any]:
     """Numbers of all steps.
 
     vocabulary: inner products: words (n_words, n_words), positions (n_words, n), order (n, n)
-    rotations: frequencies (n_hands,) in radians per position; biases: values (n_heads, n_offsets)
+    rotations: frequencies (n_hands,) of the chosen pairs in radians per position, and of all pairs
+    biases: values (n_heads, n_offsets)
         in logits, by offset
     """
     source = lesson.vocabulary
@@ -141,10 +143,6 @@ def _lexicon(source: LessonSource) -> Result | None:
     return next(
         (result for result in source.reading.results.values() if TOKENS in result.arrays), None
     )
-
-
-def _size(source: LessonSource) -> int:
-    return len(_array(source, TOKENS))
 
 
 def _array(source: LessonSource, name: str) -> Any:

@@ -31,7 +31,8 @@ def with_policy(html: str, policy: str) -> str:
             if script["code"] and not OTHER.search(script["attributes"])
         }
     )
-    allowed = " ".join([SCRIPTS, *(f"'sha256-{_digest(code)}'" for code in codes)])
+    digests = (base64.b64encode(hashlib.sha256(code.encode()).digest()) for code in codes)
+    allowed = " ".join([SCRIPTS, *(f"'sha256-{digest.decode()}'" for digest in digests)])
     content = policy.replace(SCRIPTS, allowed, 1)
     end = heads[-1].end()  # Browsers look for the character set in the first 1,024 bytes.
     return (
@@ -42,7 +43,3 @@ def with_policy(html: str, policy: str) -> str:
 def with_relations(html: str) -> str:
     """``html``, in which links to other hosts say so and give those no hold on the page."""
     return LINK_OUT.sub('<a rel="external noopener" ', html)
-
-
-def _digest(code: str) -> str:
-    return base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()

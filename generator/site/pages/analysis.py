@@ -13,7 +13,6 @@ from generator.contracts import (
     Figure,
     FigureSpec,
     Metric,
-    Outcome,
     Page,
     PageKind,
     Reading,
@@ -21,10 +20,9 @@ from generator.contracts import (
 from generator.figures.style import SERIES
 from generator.site.outline import STAGES, addresses_of
 from generator.site.pictures import cards
-from generator.site.pictures.distinct import distinct
+from generator.site.pictures.colours import Member, distinct
 from generator.text import significant
 
-Member = tuple[Outcome, Reading]
 DIGITS = 3
 PER_PAGE = 18  # encodings, which fill the figures of most analyses; only the first page has figures
 

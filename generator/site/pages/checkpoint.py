@@ -32,7 +32,7 @@ from generator.contracts import (
 from generator.site import in_use as use
 from generator.site.data.arrays import MOST_OF_ARRAY
 from generator.site.headlines import NOTHING, Column, columns_of, common, place
-from generator.site.outline import STAGES, Outline, anchor
+from generator.site.outline import STAGES, Outline, anchor, figures_of
 from generator.site.pictures import cards
 from generator.site.pictures.layer_strips import LayerStrip, layer_strips
 from generator.site.pictures.value_strips import Standing, standing, values_of
@@ -144,7 +144,8 @@ class Chapter:
 class CheckpointPage:
     """What a template shows of a checkpoint: all of it, one encoding, or one stage of an encoding.
 
-    before, after: its neighbours in the family; many: whether encodings need their names
+    before, after: its neighbours among those of its first scheme
+    many: whether encodings need their names
     home, paper: addresses
     chapters: the encodings on the page; linked: those on pages of their own; single: the one of
         such a page
@@ -191,22 +192,21 @@ class CheckpointPage:
 
 def pages(atlas: Atlas) -> list[Page]:
     """The pages of each checkpoint."""
-    by_family = sorted(
-        atlas.outcomes, key=lambda outcome: (_family(outcome), outcome.checkpoint.slug)
+    ordered = sorted(
+        atlas.outcomes, key=lambda outcome: (_first_scheme(outcome), outcome.checkpoint.slug)
     )
-    families = (list(members) for _, members in groupby(by_family, key=_family))
-    return [page for members in families for page in _pages_of_family(atlas, members)]
+    groups = (list(members) for _, members in groupby(ordered, key=_first_scheme))
+    return [page for members in groups for page in _pages_of_group(atlas, members)]
 
 
-def _family(outcome: Outcome) -> str:
-    """Key of the first encoding's scheme, or the status of a checkpoint without encodings; pages
-    link their neighbours in a family.
-    """
+def _first_scheme(outcome: Outcome) -> str:
+    """Key of the first encoding's scheme, or the status of a checkpoint without encodings."""
     records = [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured]
     return records[0].scheme if records else outcome.status
 
 
-def _pages_of_family(atlas: Atlas, members: list[Outcome]) -> Iterator[Page]:
+def _pages_of_group(atlas: Atlas, members: list[Outcome]) -> Iterator[Page]:
+    """Pages of checkpoints that link their neighbours, in this order."""
     for number, outcome in enumerate(members):
         # Slices, which are empty at either end.
         yield from _pages_of(
@@ -324,7 +324,7 @@ def _chapter(
         standings = {
             metric.key: standing(analysis.key, metric, values) for metric in result.metrics
         }
-        figures = tuple(_figures(outcome, reading, analysis))
+        figures = tuple(figures_of(outcome, reading, analysis))
         sections.append(
             Section(
                 analysis,
@@ -356,12 +356,6 @@ def _stages(outline: Outline, reading: Reading, sections: tuple[Section, ...]) -
             yield Stage(
                 key, title, members, f"{outline.folder(reading)}/{key}.md" if has_own_page else None
             )
-
-
-def _figures(outcome: Outcome, reading: Reading, analysis: Analysis) -> Iterator[Figure]:
-    for spec in analysis.figures:
-        if f"{analysis.key}-{spec.key}" in reading.drawings:
-            yield Figure.of(outcome, reading, analysis, spec)
 
 
 def _remarks(

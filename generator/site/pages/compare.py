@@ -7,11 +7,10 @@ from itertools import groupby, islice, pairwise
 from math import ceil
 from typing import Any
 
-from generator.contracts import Analysis, Atlas, Figure, Outcome, Page, PageKind, Reading
+from generator.contracts import Analysis, Atlas, Figure, Page, PageKind
 from generator.site.compare.presets import presets
-from generator.site.pictures.distinct import distinct
+from generator.site.pictures.colours import Member, distinct
 
-Member = tuple[Outcome, Reading]
 Pair = tuple[Member, Member, tuple[Figure, ...]]
 PER_SCHEME, MOST = 3, 24  # pairs with figures
 PER_PAGE = 8

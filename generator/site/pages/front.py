@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from generator.contracts import Atlas, Figure, Finding, Outcome, Page, PageKind, Reading
 from generator.encodings import NoEncoding
-from generator.site.outline import Outline
+from generator.site.outline import Outline, figures_of
 from generator.site.ways import uses, way
 
 MOST_REMARKS = 4
@@ -81,19 +81,13 @@ def _hero(atlas: Atlas) -> FrontRemark | None:
     for outcome, reading in atlas.encodings:
         for analysis in atlas.analyses:
             result = reading.results[analysis.key]
-            for spec in analysis.figures if result.findings else ():
-                if (
-                    f"{analysis.key}-{spec.key}" in reading.drawings
-                    and (appeal := spec.appeal(result)) > most
-                ):
-                    best, most = (outcome, reading, analysis, spec), appeal
+            for figure in figures_of(outcome, reading, analysis) if result.findings else ():
+                if (appeal := figure.spec.appeal(result)) > most:
+                    best, most = (outcome, reading, analysis, figure), appeal
     if best is None:
         return None
-    outcome, reading, analysis, spec = best
-    outline, figure = (
-        Outline.of(outcome, atlas.analyses),
-        Figure.of(outcome, reading, analysis, spec),
-    )
+    outcome, reading, analysis, figure = best
+    outline = Outline.of(outcome, atlas.analyses)
     finding = max(reading.results[analysis.key].findings, key=lambda finding: finding.weight)
     return FrontRemark(
         None,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from generator.contracts import Analysis, Atlas, Figure, Page, PageKind
-from generator.site.outline import addresses_of
+from generator.site.outline import addresses_of, figures_of
 
 
 @dataclass(frozen=True)
@@ -29,23 +29,17 @@ def pages(atlas: Atlas) -> list[Page]:
 def _example(atlas: Atlas, analysis: Analysis, addresses: Mapping[str, str]) -> Example:
     """The figure of ``analysis`` with the greatest appeal, the first of equals."""
     drawn = [
-        (outcome, reading, spec)
+        (outcome, reading, figure)
         for outcome in atlas.outcomes
         for reading in outcome.readings
-        for spec in analysis.figures
-        if f"{analysis.key}-{spec.key}" in reading.drawings
+        for figure in figures_of(outcome, reading, analysis)
     ]
     if not drawn:
         return Example(analysis, None, "", "")
-    outcome, reading, spec = max(
-        drawn, key=lambda found: found[2].appeal(found[1].results[analysis.key])
+    outcome, reading, figure = max(
+        drawn, key=lambda found: found[2].spec.appeal(found[1].results[analysis.key])
     )
-    return Example(
-        analysis,
-        Figure.of(outcome, reading, analysis, spec),
-        reading.label.title,
-        addresses[outcome.path_of(reading)],
-    )
+    return Example(analysis, figure, reading.label.title, addresses[outcome.path_of(reading)])
 
 
 PAGE = PageKind("how_to_read", pages)

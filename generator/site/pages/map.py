@@ -12,21 +12,19 @@ from itertools import combinations
 import numpy as np
 
 from generator.contracts import Atlas, Outcome, Page, PageKind, Reading
-from generator.encodings import Form, PositionTable
-from generator.encodings.kernels import first_kernel
+from generator.encodings import PositionTable
 from generator.numerics.arrays import Floats
 from generator.numerics.similarity import (
     alignment,
     centred_gram,
     clustered,
     most_different,
-    shape,
     shape_difference,
     without_chance,
 )
+from generator.site.compare.kernels import POSITIONS, shape_of
 from generator.site.outline import addresses_of
 
-KERNEL_POSITIONS = 128  # as in the other comparisons of schemes
 TABLE_POSITIONS = 512
 MOST_BYTES = 30_000  # of all cells of a map, which are mostly addresses
 CELL_BYTES = 57  # of a cell, without the names of its two encodings
@@ -61,7 +59,7 @@ class Pair:
 
     value: None where the measure is not defined; uncorrected: the value without a correction for
         chance
-    level: colour of the cell, from 0 (alike) to 9
+    level: colour of the cell, from 0 (alike, or not defined) to 9
     """
 
     first: Member
@@ -93,7 +91,7 @@ def pages(atlas: Atlas) -> list[Page]:
     shapes = [
         (member, scaled)
         for member in encodings
-        if (scaled := _shape(member[1].form.load())) is not None
+        if (scaled := shape_of(member[1].form.load())) is not None
     ]
     count = len(shapes)
     cut = _cell_bytes([member for member, _ in shapes]) > MOST_BYTES
@@ -110,7 +108,7 @@ def pages(atlas: Atlas) -> list[Page]:
         "limits": {
             "few": FEW,
             "named": NAMED,
-            "kernel_positions": KERNEL_POSITIONS,
+            "kernel_positions": POSITIONS,
             "table_positions": TABLE_POSITIONS,
         },
         "kernels": _matrix(members, _of_kernels([scaled for _, scaled in shapes]), arrange),
@@ -128,12 +126,6 @@ def pages(atlas: Atlas) -> list[Page]:
     }
     map_of_tables = [Page("map/tables.md", "map_tables.md.jinja", context)] if tables else []
     return [Page("map.md", "map.md.jinja", context), *map_of_tables]
-
-
-def _shape(form: Form) -> Floats | None:
-    """Shape of the first positions (n, n), without outliers; None where there is none."""
-    kernel = first_kernel(form.inliers, KERNEL_POSITIONS)
-    return shape(kernel.heads, kernel.lines)
 
 
 def _cell_bytes(members: Sequence[Member]) -> int:

@@ -9,16 +9,14 @@ from generator.contracts import (
     Figure,
     FigureSpec,
     Numbers,
-    Outcome,
     Page,
     PageKind,
-    Reading,
     Results,
     Scheme,
 )
 from generator.site.outline import addresses_of
 from generator.site.pictures import cards
-from generator.site.ways import PLACES, way
+from generator.site.ways import PLACES, is_unread, readings_of, way
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -28,16 +26,8 @@ MOST_CARDS = 48  # other checkpoints are in the list
 
 def pages(atlas: Atlas) -> list[Page]:
     """The list of schemes, and a page for each."""
-    users = {scheme.key: _users(atlas, scheme) for scheme in atlas.schemes}
-    unmeasured = {scheme.key: _unmeasured(atlas, scheme) for scheme in atlas.schemes}
     addresses = addresses_of(atlas)
-    return [
-        _index(atlas),
-        *(
-            _page(atlas, scheme, users[scheme.key], unmeasured[scheme.key], addresses)
-            for scheme in atlas.schemes
-        ),
-    ]
+    return [_index(atlas), *(_page(atlas, scheme, addresses) for scheme in atlas.schemes)]
 
 
 def _index(atlas: Atlas) -> Page:
@@ -53,14 +43,12 @@ def _index(atlas: Atlas) -> Page:
     return Page("schemes/index.md", "schemes.md.jinja", {"places": places, "beside": beside})
 
 
-def _page(
-    atlas: Atlas,
-    scheme: Scheme,
-    users: list[tuple[Outcome, Reading]],
-    unmeasured: list[Outcome],
-    addresses: Mapping[str, str],
-) -> Page:
+def _page(atlas: Atlas, scheme: Scheme, addresses: Mapping[str, str]) -> Page:
     picture = _figure(scheme)
+    users = [
+        (outcome, reading) for outcome in atlas.outcomes for reading in readings_of(scheme, outcome)
+    ]
+    unmeasured = [outcome for outcome in atlas.outcomes if is_unread(scheme, outcome)]
     context = {
         "scheme": scheme,
         "users": users[:MOST_CARDS],
@@ -96,24 +84,6 @@ def _figure(scheme: Scheme) -> Figure:
 # No lambda: another process may draw it, and no lambda can be pickled.
 def _draw(draw: "Callable[[Numbers], Drawing]", numbers: Numbers, _: Results) -> "Drawing":
     return draw(numbers)
-
-
-def _users(atlas: Atlas, scheme: Scheme) -> list[tuple[Outcome, Reading]]:
-    return [
-        (outcome, reading)
-        for outcome in atlas.outcomes
-        for reading in outcome.readings
-        if reading.encoding.scheme == scheme.key
-    ]
-
-
-def _unmeasured(atlas: Atlas, scheme: Scheme) -> list[Outcome]:
-    """Checkpoints with an encoding of this scheme whose numbers were not read."""
-    return [
-        outcome
-        for outcome in atlas.outcomes
-        if any(record.scheme == scheme.key for record in outcome.unmeasured)
-    ]
 
 
 PAGE = PageKind("scheme", pages)

@@ -20,8 +20,8 @@ DIGITS = 3
 
 
 def of_checkpoint(atlas: Atlas, outcome: Outcome, finding: str) -> Card | None:
-    """Kernels of its encodings, with the first ``finding`` of its page; None where no numbers were
-    read.
+    """Kernels of its first encodings, with the first ``finding`` of its page; None where no numbers
+    of an encoding of position were read, or the site has no address.
     """
     titles = {scheme.key: scheme.title for scheme in atlas.schemes if scheme.tells_position}
     readings = [reading for reading in outcome.readings if reading.encoding.scheme in titles]
@@ -40,7 +40,7 @@ def of_checkpoint(atlas: Atlas, outcome: Outcome, finding: str) -> Card | None:
 
 
 def of_scheme(atlas: Atlas, scheme: Scheme, readings: Sequence[Reading]) -> Card | None:
-    """Kernels of the first encodings that use it."""
+    """Kernels of the first encodings that use it; None where the site has no address."""
     shown = readings[:MOST_PICTURES]
     kernels = (
         f" Heat maps of {', '.join(reading.label.title for reading in shown)}." if shown else ""
@@ -56,7 +56,7 @@ def of_scheme(atlas: Atlas, scheme: Scheme, readings: Sequence[Reading]) -> Card
 
 def of_analysis(atlas: Atlas, analysis: Analysis, metric: Metric | None) -> Card | None:
     """Values of ``metric``, in ascending order, of many only some; the question alone where there
-    are fewer than two.
+    are fewer than two; None where the site has no address.
     """
     values = values_of(atlas).get((analysis.key, metric.key), ()) if metric else ()
     last, count = len(values) - 1, min(len(values), MOST_VALUES)

@@ -48,8 +48,8 @@ def values_of(atlas: Atlas) -> Values:
 
 
 def standing(analysis: str, metric: Metric, values: Values) -> Standing | None:
-    """Position of ``metric`` among ``values``; None where its value is not finite, or all values
-    are equal.
+    """Position of ``metric`` among ``values``; None where its value is not finite, all values are
+    equal, or their span is infinite.
     """
     key = (analysis, metric.key)
     ascending = values.get(key, ())

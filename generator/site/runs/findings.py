@@ -42,7 +42,9 @@ def change(run: Run, metric: RunMetric) -> float:
 
 
 def unread(run: Run) -> str | None:
-    """How many checkpoints could not be read, and why the first could not; None where all could."""
+    """How many checkpoints could not be read, and the steps of the first ``LISTED``; None where all
+    could.
+    """
     if not run.unread:
         return None
     few = run.unread[:LISTED]

@@ -1,10 +1,32 @@
-"""Colours of the figures, for the parts of the site that matplotlib does not draw."""
+"""Colours of the site: those of encodings that one page compares, and those of figures for what
+matplotlib does not draw.
+"""
 
-from generator.figures.style import SEQUENTIAL, SERIES, STOPS
+from collections.abc import Sequence
+from dataclasses import replace
+
+from generator.contracts import Outcome, Reading
+from generator.figures.style import SEQUENTIAL, SERIES, STOPS, series_colour
 
 PATH = "assets/colormaps.css"
 # On any colour, one of them has a contrast of at least 4.5.
 DARK_TEXT, LIGHT_TEXT = "#000000", "#ffffff"
+Member = tuple[Outcome, Reading]
+
+
+def distinct(members: Sequence[Member]) -> list[Member]:
+    """``members`` with colours that are different for up to ten of them: their own, or the next one
+    that is free; further ones begin anew.
+    """
+    coloured: list[Member] = []
+    free: list[str] = []
+    for outcome, reading in members:
+        free = free or list(SERIES)
+        own = SERIES.index(series_colour(outcome.checkpoint.slug))
+        colour = next(colour for colour in (*SERIES[own:], *SERIES) if colour in free)
+        free.remove(colour)
+        coloured.append((outcome, replace(reading, label=replace(reading.label, colour=colour))))
+    return coloured
 
 
 def _colours(count: int) -> list[str]:
