@@ -34,7 +34,7 @@ from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Encoding, Layer
 from generator.encodings import Form, OffsetBias, PositionTable, Rotation, Sinks, Temperature
 from generator.errors import RowError
-from generator.pipeline.evaluate import find
+from generator.pipeline.find import find
 
 CONFIGS = Path(__file__).parent / "configs"
 TOLERANCE = 1e-5  # Relative, of frequencies and of the factor.

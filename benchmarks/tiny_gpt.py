@@ -16,6 +16,7 @@ import typer
 from generator.checkpoints import run_file
 from generator.contracts import Checkpoint, Run, UseOptions
 from generator.pipeline import evaluate, plan, runs
+from generator.pipeline.find import all_schemes
 
 ROOT = Path(__file__).parent.parent
 FOLDER, NUMBERS = ROOT / "runs" / "tiny-gpt", ROOT / "references" / "tiny-gpt.json"
@@ -126,7 +127,7 @@ def measured(folder: Path) -> Run:
         folder.name, "folder", name, str(folder / "checkpoint-*"), TITLE, use=UseOptions()
     )
     outcomes = [evaluate.evaluate(task) for task in plan.plan([row], offline=True)]
-    _, [run] = runs.split(outcomes, evaluate.all_schemes())
+    _, [run] = runs.split(outcomes, all_schemes())
     return run
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from generator.contracts import Atlas, Outcome, PageKind, Reading, discovery
 from generator.encodings import PositionTable
 from generator.pipeline import evaluate, families, plan
+from generator.pipeline.find import all_schemes
 from generator.site import pages, render, write
 from generator.site.html import mkdocs_build
 from generator.site.materials import OURS
@@ -44,7 +45,7 @@ def small_atlas(folder: Path) -> Atlas:
     return Atlas(
         shown,
         evaluate.all_analyses(),
-        evaluate.all_schemes(),
+        all_schemes(),
         {"position-atlas": "1.0"},
         families=by_default,
     )

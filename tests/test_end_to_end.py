@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from generator.encodings import PositionTable
-from generator.pipeline.evaluate import all_schemes
+from generator.pipeline.find import all_schemes
 from generator.site.html.minify import compact
 from tests import links
 from tests.built import LIST, ROOT, begin, build, contents

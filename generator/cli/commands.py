@@ -36,6 +36,7 @@ from generator.pipeline import (
     worker,
 )
 from generator.pipeline.executor import Executor, Executors
+from generator.pipeline.find import all_schemes
 from generator.pipeline.inspect import inspect as inspect_task
 from generator.resources import PACKAGE, ROOT
 from generator.site import materials, section, write
@@ -235,7 +236,7 @@ def inspect(
         if as_json:
             typer.echo(json.dumps(_document(inspected.outcome, inspected.records), indent=1))
             return
-        inspection.show(out, inspected, evaluate.all_schemes())
+        inspection.show(out, inspected, all_schemes())
 
 
 @app.command()
@@ -438,7 +439,7 @@ def schema() -> None:
 @app.command(hidden=True)
 def precompute() -> None:
     """Write what is shipped of all that no list changes, which takes minutes."""
-    given = checked.given_cases(evaluate.all_analyses(), evaluate.all_schemes())
+    given = checked.given_cases(evaluate.all_analyses(), all_schemes())
     precomputed.write(
         {
             precomputed.FAMILIES: families.make(),
@@ -547,9 +548,7 @@ def _document(outcome: Outcome, records: Sequence[EncodingRecord]) -> dict[str, 
     """A checkpoint as in atlas.json, without metrics and arrays; encodings have the names of an
     atlas of this checkpoint alone.
     """
-    titles = names.names(
-        [(outcome.checkpoint, record) for record in records], evaluate.all_schemes()
-    )
+    titles = names.names([(outcome.checkpoint, record) for record in records], all_schemes())
     encodings = [
         {"name": title, **data_files.encoding(record)}
         for title, record in zip(titles, records, strict=True)

@@ -24,6 +24,7 @@ from generator.pipeline import (
 )
 from generator.pipeline.artifact_cache import ArtifactCache
 from generator.pipeline.executor import Executor, Executors
+from generator.pipeline.find import all_schemes
 from generator.pipeline.history import FOLDER as RELEASES
 from generator.pipeline.history import History
 from generator.pipeline.keys import Keys, notes_of
@@ -242,7 +243,7 @@ def _atlas(
 ) -> Atlas:
     day = None if date is None else f"{datetime.fromtimestamp(date, UTC):%Y-%m-%d}"
     address = mkdocs_build.address(materials.settings)
-    schemes = evaluate.all_schemes()
+    schemes = all_schemes()
     by_default = artifacts.submit(precomputed.FAMILIES, families.make)
     alone, training = runs.split(outcomes, schemes)
     named, libraries = names.named(alone, schemes), versions.all_versions()

@@ -16,7 +16,7 @@ from generator.contracts import Encoding, Layer, ModelConfig
 from generator.encodings import Form, NoEncoding, Rotation
 from generator.errors import RowError
 from generator.libraries import config_classes
-from generator.pipeline.evaluate import find
+from generator.pipeline.find import find
 
 MOST_SHOWN = 160  # characters of a reason
 # Parameters that are long, and follow from the others.

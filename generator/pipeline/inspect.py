@@ -6,12 +6,8 @@ from dataclasses import dataclass
 
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import EncodingRecord, Outcome
-from generator.pipeline.evaluate import (
-    all_analyses,
-    look,
-    open_files,
-    unresolved,
-)
+from generator.pipeline.evaluate import all_analyses, open_files
+from generator.pipeline.find import look, unresolved
 from generator.pipeline.plan import Task
 
 

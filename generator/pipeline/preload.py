@@ -10,6 +10,7 @@ from importlib import import_module
 
 from generator.figures import output
 from generator.pipeline import evaluate, plan
+from generator.pipeline.find import all_schemes
 
 DRAWING = ("matplotlib.figure", output.BACKEND)
 
@@ -26,6 +27,6 @@ def share(modules: Iterable[str]) -> None:
 
 # Without a home it warns of its temporary cache.
 logging.getLogger("matplotlib").setLevel(logging.ERROR)
-for load in (plan.all_sources, evaluate.all_schemes, evaluate.all_analyses):
+for load in (plan.all_sources, all_schemes, evaluate.all_analyses):
     load()
 share(DRAWING)

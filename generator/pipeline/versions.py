@@ -25,9 +25,9 @@ HTML = ("mkdocs", "mkdocs-material")
 EVALUATED_BY = (
     "__init__.py", "analyses", "cache", "checkpoints", "contracts", "encodings", "errors.py",
     "figures", "libraries.py", "numerics", "resources.py", "schemes", "text.py", "uses",
-    "pipeline/evaluate.py", "pipeline/executor.py", "pipeline/failures.py", "pipeline/jobs.py",
-    "pipeline/keys.py", "pipeline/plan.py", "pipeline/references.py", "pipeline/result_store.py",
-    "pipeline/stderr.py", "pipeline/precomputed", "pipeline/untrained.py", "pipeline/use.py",
+    "pipeline/evaluate.py", "pipeline/executor.py", "pipeline/failures.py", "pipeline/find.py",
+    "pipeline/jobs.py", "pipeline/keys.py", "pipeline/plan.py", "pipeline/references.py",
+    "pipeline/result_store.py", "pipeline/stderr.py", "pipeline/precomputed", "pipeline/use.py",
     "pipeline/versions.py", "pipeline/worker.py",
 )  # fmt: skip
 # Of these, those on which measures of what a model does depend, which take minutes.

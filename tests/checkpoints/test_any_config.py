@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from generator.errors import RowError
-from generator.pipeline.evaluate import find, open_files
+from generator.pipeline.evaluate import open_files
+from generator.pipeline.find import find
 from generator.pipeline.inspect import inspect
 from generator.pipeline.plan import Task
 from tests.built import ROOT

@@ -22,7 +22,7 @@ from generator.contracts import Encoding
 from generator.encodings import Form
 from generator.errors import RowError
 from generator.numerics.arrays import Array
-from generator.pipeline import evaluate
+from generator.pipeline.find import find
 from tests import inline, tiny
 from tests.gguf_files import close, files, header_of, renamed, weights, write
 from tests.hub_server import Repository, serving
@@ -80,7 +80,7 @@ def twins(
         renamed(architecture, arrays),
         kind,
     )
-    return evaluate.find(FolderFiles(tmp_path / "plain", "plain")), evaluate.find(files(path))
+    return find(FolderFiles(tmp_path / "plain", "plain")), find(files(path))
 
 
 @pytest.mark.parametrize(
@@ -292,7 +292,7 @@ def test_an_encoder_of_images_alone_is_read(tmp_path: Path) -> None:
         "clip.has_vision_encoder": True,
         **{f"clip.vision.{key}": value for key, value in vision.items()},
     }
-    [encoding] = evaluate.find(
+    [encoding] = find(
         files(write(tmp_path / "mmproj-x.gguf", "clip", given, {"v.position_embd.weight": table}))
     )
     assert (encoding.scheme, encoding.part, encoding.modality, encoding.form.grid) == (
@@ -355,11 +355,9 @@ def beside_each_other(
     save_file(dict(arrays), tmp_path / "plain/model.safetensors")
     (tmp_path / "plain/config.json").write_text(json.dumps(config))
     [plain] = [
-        own
-        for own in evaluate.find(FolderFiles(tmp_path / "plain", "plain"))
-        if own.provenance.tensor
+        own for own in find(FolderFiles(tmp_path / "plain", "plain")) if own.provenance.tensor
     ]
-    [stored] = [own for own in evaluate.find(files(path)) if own.provenance.tensor]
+    [stored] = [own for own in find(files(path)) if own.provenance.tensor]
     assert (stored.part, stored.scheme, stored.layers, stored.stack) == (
         plain.part,
         plain.scheme,

@@ -18,7 +18,7 @@ from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.stacks import stacks
 from generator.contracts import Encoding, Files, Layer
 from generator.encodings import Form, Rotation
-from generator.pipeline import evaluate
+from generator.pipeline.find import find
 from tests.built import ROOT
 from tests.gguf_files import write
 from tests.synthetic import write_folder
@@ -376,8 +376,8 @@ def test_a_converted_config_has_the_encodings_of_the_published_one(
     name: str, tmp_path: Path
 ) -> None:
     of_gguf, of_json = (
-        evaluate.find(converted(name, tmp_path)),
-        evaluate.find(own_files(name, tmp_path)),
+        find(converted(name, tmp_path)),
+        find(own_files(name, tmp_path)),
     )
     assert list(map(told, of_gguf)) == list(map(told, of_json))
     for own, other in zip(of_gguf, of_json, strict=True):

@@ -23,7 +23,7 @@ from generator.checkpoints.files.weights import Choice
 from generator.contracts import ModelConfig
 from generator.encodings import Rotation
 from generator.errors import RowError
-from generator.pipeline import evaluate
+from generator.pipeline.find import find
 from tests.gguf_files import write
 
 Settings = dict[str, Any]
@@ -127,7 +127,7 @@ def test_an_unknown_architecture_keeps_its_name_and_its_sizes(tmp_path: Path) ->
         config.size("n_layers"),
         config.size("n_positions"),
     ) == ("unheard-of", 64, 6, 256)
-    [encoding] = evaluate.find(FolderFiles(Folder(tmp_path, "here"), "here"))
+    [encoding] = find(FolderFiles(Folder(tmp_path, "here"), "here"))
     assert isinstance(encoding.form, Rotation)
     assert (encoding.form.base, encoding.form.rotary_dim, encoding.form.head_dim) == (
         50_000.0,
@@ -182,9 +182,7 @@ def test_a_t5_with_a_bias_in_every_layer_is_umt5(tmp_path: Path) -> None:
         for layer in range(2)
     }
     assert settings_of(tmp_path, "t5", SMALL, tensors).family == "umt5"
-    parts = [
-        encoding.part for encoding in evaluate.find(FolderFiles(Folder(tmp_path, "here"), "here"))
-    ]
+    parts = [encoding.part for encoding in find(FolderFiles(Folder(tmp_path, "here"), "here"))]
     assert parts == ["encoder layer 0", "encoder layer 1", "decoder layer 0", "decoder layer 1"]
 
 
@@ -195,7 +193,7 @@ def test_the_encoder_of_a_t5_alone_is_an_encoder(tmp_path: Path) -> None:
         SMALL,
         {"enc.blk.0.attn_rel_b.weight": np.zeros((32, 4), dtype=np.float32)},
     )
-    [encoding] = evaluate.find(FolderFiles(Folder(tmp_path, "here"), "here"))
+    [encoding] = find(FolderFiles(Folder(tmp_path, "here"), "here"))
     assert (encoding.part, encoding.stack, encoding.scheme) == ("encoder", "encoder", "t5_bias")
 
 
@@ -254,7 +252,7 @@ def test_factors_that_no_rule_explains_are_taken_as_they_are(tmp_path: Path) -> 
         {**ROTARY, "rope.dimension_count": 16},
         {"rope_freqs.weight": stored},
     )
-    [encoding] = evaluate.find(FolderFiles(Folder(tmp_path, "here"), "here"))
+    [encoding] = find(FolderFiles(Folder(tmp_path, "here"), "here"))
     assert isinstance(encoding.form, Rotation)
     assert encoding.form.rope_type == "stored"
     np.testing.assert_allclose(
@@ -292,7 +290,7 @@ def test_as_many_factors_as_pairs_are_demanded(tmp_path: Path) -> None:
         {**ROTARY, "rope.dimension_count": 16},
         {"rope_freqs.weight": stored},
     )
-    [encoding] = evaluate.find(FolderFiles(Folder(tmp_path, "here"), "here"))
+    [encoding] = find(FolderFiles(Folder(tmp_path, "here"), "here"))
     with pytest.raises(RowError, match="expected a positive number for each of 8 pairs"):
         assert encoding.form.numbers.size
 
@@ -356,7 +354,7 @@ def test_an_unknown_kind_of_scaling_is_no_rotation_without_one(tmp_path: Path) -
         "llama",
         {**ROTARY, "rope.scaling.type": "unheard of", "rope.scaling.factor": 2.0},
     )
-    [encoding] = evaluate.find(FolderFiles(Folder(tmp_path, "here"), "here"))
+    [encoding] = find(FolderFiles(Folder(tmp_path, "here"), "here"))
     with pytest.raises(RowError, match="rotary scaling is of the kind 'unheard of'"):
         assert encoding.form.numbers.size
 
@@ -374,14 +372,14 @@ def test_two_scalings_at_once_are_refused(tmp_path: Path) -> None:
         given,
         {"rope_freqs.weight": np.linspace(1.0, 9.0, 8, dtype=np.float32)},
     )
-    [encoding] = evaluate.find(FolderFiles(Folder(tmp_path, "here"), "here"))
+    [encoding] = find(FolderFiles(Folder(tmp_path, "here"), "here"))
     with pytest.raises(RowError, match="rotary scaling is of the kind 'linear and stored'"):
         assert encoding.form.numbers.size
 
 
 def test_settings_within_a_file_of_weights_are_said_to_come_from_it(tmp_path: Path) -> None:
     write(tmp_path / "model.gguf", "llama", ROTARY)
-    [encoding] = evaluate.find(FolderFiles(Folder(tmp_path, "here"), "here"))
+    [encoding] = find(FolderFiles(Folder(tmp_path, "here"), "here"))
     assert encoding.provenance.file == "model.gguf"
     assert (
         encoding.notes[0]

@@ -9,7 +9,7 @@ import pytest
 
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Layer
-from generator.pipeline.evaluate import find
+from generator.pipeline.find import find
 from tests.support import DictFiles
 
 

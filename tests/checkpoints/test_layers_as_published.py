@@ -10,7 +10,7 @@ import pytest
 
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import EncodingRecord, Layer
-from generator.pipeline.evaluate import find
+from generator.pipeline.find import find
 from tests.support import DictFiles
 
 CONFIGS = Path(__file__).parents[2] / "benchmarks" / "configs"

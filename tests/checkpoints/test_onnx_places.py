@@ -13,7 +13,7 @@ from generator.checkpoints.files.reader import FolderFiles
 from generator.contracts import Encoding
 from generator.encodings import Form
 from generator.numerics.arrays import Array
-from generator.pipeline.evaluate import find
+from generator.pipeline.find import find
 from tests.checkpoints.onnx_files import exported, model, opened, renamed, tensors_of
 from tests.checkpoints.test_onnx import bert, gpt2, t5
 

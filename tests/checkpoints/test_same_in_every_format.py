@@ -21,7 +21,8 @@ from generator.checkpoints.files.weights import Choice
 from generator.contracts import Subject
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Array
-from generator.pipeline.evaluate import all_analyses, find
+from generator.pipeline.evaluate import all_analyses
+from generator.pipeline.find import find
 from tests import gguf_files, tiny
 from tests.built import ROOT
 from tests.checkpoints import onnx_files

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
 from generator.errors import RowError
-from generator.pipeline.evaluate import find
+from generator.pipeline.find import find
 from tests.support import Planted, save_folder
 
 CONFIG = {"model_type": "bert"}

@@ -13,7 +13,8 @@ from generator.checkpoints.model.patch_grid import lattice_of
 from generator.contracts import Encoding, Json, ModelConfig
 from generator.encodings import Form, PositionTable, Rotation, Temperature
 from generator.errors import RowError
-from generator.pipeline.evaluate import evaluate, look
+from generator.pipeline.evaluate import evaluate
+from generator.pipeline.find import look
 from generator.pipeline.plan import plan
 from tests.support import checkpoint
 

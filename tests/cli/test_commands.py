@@ -22,7 +22,8 @@ from typer.testing import CliRunner, Result
 from generator.cli.commands import app
 from generator.cli.progress import STAGES, reporting
 from generator.cli.terminal import Terminal
-from generator.pipeline import evaluate, local_pool
+from generator.pipeline import local_pool
+from generator.pipeline.find import all_schemes
 from generator.pipeline.jobs import Event, JobStage
 from tests import inline
 from tests.built import ROOT, contents
@@ -339,7 +340,7 @@ def test_inspect_of_an_unknown_model_lists_what_it_looked_for(here: Path) -> Non
     output = " ".join(done.output.split())
     assert output.startswith("nothing ? No weights were read")
     assert "No position encoding found. Looked for:" in output
-    assert all(scheme.looked_for in output for scheme in evaluate.all_schemes())
+    assert all(scheme.looked_for in output for scheme in all_schemes())
 
 
 def _pipe(folder: Path) -> None:

@@ -24,7 +24,8 @@ from generator.cli.terminal import Terminal
 from generator.contracts import Encoding, Layer, Outcome, Provenance
 from generator.encodings import Form, NoEncoding, PositionTable
 from generator.pipeline import evaluate
-from generator.pipeline.evaluate import all_analyses, all_schemes
+from generator.pipeline.evaluate import all_analyses
+from generator.pipeline.find import all_schemes
 from generator.pipeline.inspect import Inspected
 from generator.pipeline.plan import Task
 from tests.support import checkpoint

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from generator.contracts import Encoding, Label, Outcome, Provenance, Reading, names
 from generator.encodings import NoEncoding
-from generator.pipeline import evaluate
+from generator.pipeline.find import all_schemes
 from generator.text import LONGEST_NAME, short
 from tests.support import checkpoint
 
-SCHEMES = evaluate.all_schemes()
+SCHEMES = all_schemes()
 PARTS = st.sampled_from(
     ["encoder", "a b", "a  b", "a-b", "A b", "encoder (2)", "", "x" * 70]
 ) | st.text(max_size=8)

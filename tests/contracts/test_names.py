@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from generator.contracts import Analysis, Scheme
-from generator.pipeline.evaluate import all_analyses, all_schemes
+from generator.pipeline.evaluate import all_analyses
+from generator.pipeline.find import all_schemes
 from tests.analyses.test_all import CASES, result_of
 
 NAMES = Path(__file__).parent / "names.json"

@@ -28,7 +28,8 @@ from generator.contracts.published import VERSIONS, Check, check
 from generator.encodings import Form, PositionTable
 from generator.numerics.arrays import frozen
 from generator.pipeline import precomputed
-from generator.pipeline.evaluate import all_analyses, all_schemes, find
+from generator.pipeline.evaluate import all_analyses
+from generator.pipeline.find import all_schemes, find
 from generator.site.html.escape import literal
 from generator.site.pages import checked
 from tests.site.test_comparing import rendered

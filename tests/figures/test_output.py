@@ -10,6 +10,7 @@ from generator.cache.lazy import LazyMapping
 from generator.contracts import Atlas, PageKind, discovery
 from generator.figures import output
 from generator.pipeline import evaluate, plan
+from generator.pipeline.find import all_schemes
 from generator.site import pages, render
 from tests.built import ROOT
 from tests.support import checkpoint
@@ -45,7 +46,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LazyMapping[bytes
         }
         rows = [checkpoint(slug=name, id=name, place=str(place)) for name, place in places.items()]
         outcomes = tuple(evaluate.evaluate(plan.Task(row, offline=True)) for row in rows)
-        atlas = Atlas(outcomes, evaluate.all_analyses(), evaluate.all_schemes())
+        atlas = Atlas(outcomes, evaluate.all_analyses(), all_schemes())
         every_page = [
             page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)
         ]

@@ -12,6 +12,7 @@ import pytest
 from generator.contracts import Analysis, Checkpoint, Reading
 from generator.figures import output
 from generator.pipeline import evaluate, failures, plan
+from generator.pipeline.find import all_schemes, find
 from tests.support import DictFiles, checkpoint, save_folder
 from tests.synthetic import BROKEN, NOTHING, ROTATION, WORDLESS, binary, write_folder
 
@@ -42,7 +43,7 @@ def test_a_fault_of_this_program_fails_its_own_row_alone() -> None:
 def test_a_row_without_encodings_says_what_was_looked_for(tmp_path: Path) -> None:
     outcome = evaluate.evaluate(plan.plan(rows(tmp_path)[1:2], offline=False)[0])
     assert outcome.looked_for == tuple(
-        scheme.looked_for for scheme in evaluate.all_schemes() if scheme.tells_position
+        scheme.looked_for for scheme in all_schemes() if scheme.tells_position
     )
 
 
@@ -65,7 +66,7 @@ def test_what_decoders_have_comes_after_all_that_encoders_have() -> None:
     files = DictFiles(
         config, {**factors, "encoder.wrapped_encoder.embed_positions.pe_k.weight": np.ones((8, 4))}
     )
-    encodings = evaluate.find(files)
+    encodings = find(files)
     assert [(encoding.stack, encoding.part) for encoding in encodings] == [
         ("encoder", "text encoder"),
         ("encoder", "encoder"),

@@ -30,6 +30,7 @@ from generator.figures import style
 from generator.pipeline import evaluate, local_pool, plan, worker
 from generator.pipeline import jobs as pipeline_jobs
 from generator.pipeline.artifact_cache import ArtifactCache
+from generator.pipeline.find import find
 from generator.pipeline.keys import Keys, key_of
 from generator.pipeline.result_store import ResultStore, pack
 from tests.built import ROOT
@@ -178,9 +179,7 @@ def test_a_scaled_rotation_from_the_store_does_not_need_transformers(
     with local_pool.processes(jobs=1) as pool:
         kernel = pool.submit(_stored_kernel, store, done.key).result()
         assert pool.submit(_large_libraries).result() == b""
-    assert (
-        kernel == evaluate.find(evaluate.open_files(row, offline=True))[0].form.kernel(8).tobytes()
-    )
+    assert kernel == find(evaluate.open_files(row, offline=True))[0].form.kernel(8).tobytes()
 
 
 def test_a_row_that_takes_too_long_fails_and_says_so(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ import pytest
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model.code_files import _is_alike, code_files, is_built_as_by_default
 from generator.contracts import ModelConfig
-from generator.pipeline import evaluate, plan, precomputed
-from generator.pipeline.untrained import is_untrained
+from generator.pipeline import plan, precomputed
+from generator.pipeline.find import find, is_untrained
 from tests.built import ROOT
 from tests.support import checkpoint
 from tests.synthetic import NOTHING, ROTATION, WORDLESS, Contents, write_folder
@@ -47,9 +47,7 @@ def test_code_of_what_is_said_to_have_no_trained_encoding_has_none() -> None:
         code = code_files(one)
         assert code is not None, name
         assert [
-            encoding.provenance.tensor
-            for encoding in evaluate.find(code)
-            if encoding.provenance.tensor
+            encoding.provenance.tensor for encoding in find(code) if encoding.provenance.tensor
         ] == [], name
 
 
@@ -96,7 +94,7 @@ def test_a_type_whose_code_trains_an_encoding_is_not_among_them() -> None:
 
 
 def test_without_the_shipped_types_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("generator.pipeline.untrained._types", frozenset)
+    monkeypatch.setattr("generator.pipeline.find._untrained", frozenset)
     assert not is_untrained(config())
 
 

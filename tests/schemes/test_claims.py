@@ -13,7 +13,7 @@ import pytest
 from generator.contracts import Encoding, Files, Provenance
 from generator.encodings import Form, PositionTable
 from generator.errors import RowError
-from generator.pipeline import evaluate
+from generator.pipeline.find import all_schemes, find
 from tests.support import DictFiles
 
 BANK = "foo.pos_bank"
@@ -41,18 +41,18 @@ def in_tensor(name: str) -> Callable[[Files], list[Encoding[Form]]]:
 @pytest.fixture
 def with_bank(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Add a scheme of a bank of positions to the program's own."""
-    own = evaluate.all_schemes()
+    own = all_schemes()
 
     def add(**members: Any) -> None:
         bank = {"key": "bank", "order": 1000, "find_last": None, "find": lambda _: [], **members}
         scheme = replace(own[0], **bank)
-        monkeypatch.setattr(evaluate, "all_schemes", lambda: (*own, scheme))
+        monkeypatch.setattr("generator.pipeline.find.all_schemes", lambda: (*own, scheme))
 
     return add
 
 
 def schemes_of(files: Files) -> list[str]:
-    return [encoding.scheme for encoding in evaluate.find(files)]
+    return [encoding.scheme for encoding in find(files)]
 
 
 def test_a_tensor_that_nobody_claims_may_be_guessed() -> None:

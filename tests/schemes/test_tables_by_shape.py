@@ -10,7 +10,7 @@ from generator.checkpoints.model.open_questions import open_questions
 from generator.contracts import Encoding, Json
 from generator.encodings import Form, PositionTable
 from generator.numerics.arrays import Array
-from generator.pipeline.evaluate import all_schemes, find
+from generator.pipeline.find import all_schemes, find
 from tests import tiny
 from tests.support import DictFiles, form_of
 

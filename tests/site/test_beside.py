@@ -9,6 +9,7 @@ import pytest
 
 from generator.contracts import Atlas, PageKind, Tree, discovery
 from generator.pipeline import evaluate, plan
+from generator.pipeline.find import all_schemes
 from generator.site import pages, render
 from generator.site.compare import data as compare_data
 from tests.support import checkpoint, flowing, save_folder
@@ -30,9 +31,7 @@ def atlas_of(folder: Path, config: dict[str, Any]) -> Atlas:
     outcome = evaluate.evaluate(
         plan.Task(checkpoint(slug="model", place=str(place), title="Model"), offline=True)
     )
-    return Atlas(
-        (outcome,), evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"}
-    )
+    return Atlas((outcome,), evaluate.all_analyses(), all_schemes(), {"position-atlas": "1.0"})
 
 
 @pytest.fixture(scope="module")

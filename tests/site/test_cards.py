@@ -13,6 +13,7 @@ from PIL import Image, ImageColor
 
 from generator.contracts import Atlas, Metric, PageKind, Tree, discovery
 from generator.pipeline import evaluate, plan
+from generator.pipeline.find import all_schemes
 from generator.site import pages, render
 from generator.site.pictures import cards
 from generator.site.pictures.card_drawing import GROUND, MARGIN, SIZE, VALUES, Content, encode
@@ -53,7 +54,7 @@ def atlas(tmp_path_factory: pytest.TempPathFactory) -> Atlas:
     return Atlas(
         outcomes,
         evaluate.all_analyses(),
-        evaluate.all_schemes(),
+        all_schemes(),
         {"position-atlas": "1.0"},
         address="https://example.org/",
     )

@@ -29,6 +29,7 @@ from generator.errors import NotApplicableError
 from generator.figures.output import encode
 from generator.numerics.arrays import frozen
 from generator.pipeline import evaluate, plan
+from generator.pipeline.find import all_schemes
 from generator.site import pages
 from generator.site.html.escape import literal
 from generator.site.materials import OURS
@@ -36,7 +37,7 @@ from generator.site.render import environment_of
 from tests.support import checkpoint, flowing, save_folder, subject
 
 KINDS = {kind.key: kind for kind in discovery.load(pages, PageKind)}
-ANALYSES, SCHEMES = evaluate.all_analyses(), evaluate.all_schemes()
+ANALYSES, SCHEMES = evaluate.all_analyses(), all_schemes()
 NOTHING = NoEncoding("from the config")
 draws = np.random.default_rng(0)
 

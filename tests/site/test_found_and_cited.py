@@ -13,6 +13,7 @@ from ruamel.yaml import YAML
 from generator import __version__
 from generator.contracts import Atlas, PageKind, Release, discovery
 from generator.pipeline import evaluate, plan
+from generator.pipeline.find import all_schemes
 from generator.resources import ROOT
 from generator.site import pages, render
 from generator.site.data import dataset
@@ -131,7 +132,7 @@ def cited(tmp_path_factory: pytest.TempPathFactory) -> Atlas:
     atlas = Atlas(
         outcomes,
         evaluate.all_analyses(),
-        evaluate.all_schemes(),
+        all_schemes(),
         versions,
         "2026-01-01",
         "https://example.org/a_b/",

@@ -10,6 +10,7 @@ from generator.contracts import Atlas, Outcome, Reading
 from generator.figures import output
 from generator.numerics.arrays import Floats
 from generator.pipeline import evaluate, plan
+from generator.pipeline.find import all_schemes
 from generator.site import render
 from generator.site.pages import front
 from tests.support import checkpoint, save_folder
@@ -47,9 +48,7 @@ def atlas_of(folder: Path, **tables: Floats) -> Atlas:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(output, "encode", lambda *_: b"drawn")
         outcomes = tuple(evaluate.evaluate(task) for task in tasks)
-    return Atlas(
-        outcomes, evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"}
-    )
+    return Atlas(outcomes, evaluate.all_analyses(), all_schemes(), {"position-atlas": "1.0"})
 
 
 @pytest.fixture(scope="module")

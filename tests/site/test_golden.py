@@ -11,6 +11,7 @@ import pytest
 
 from generator.contracts import Atlas, PageKind, Tree, discovery
 from generator.pipeline import evaluate, plan
+from generator.pipeline.find import all_schemes
 from generator.site import pages, render
 from tests.support import checkpoint
 from tests.synthetic import BROKEN, BUCKETS, NOTHING, ROTATION, TABLE, Contents, write_folder
@@ -66,7 +67,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     atlas = Atlas(
         outcomes,
         evaluate.all_analyses(),
-        evaluate.all_schemes(),
+        all_schemes(),
         VERSIONS,
         DATE,
         "https://where.it/stands/",

@@ -14,6 +14,7 @@ import pytest
 from generator import analyses, schemes
 from generator.contracts import Atlas, Outcome, PageKind, discovery
 from generator.pipeline import evaluate, plan
+from generator.pipeline.find import all_schemes
 from generator.resources import ROOT
 from generator.site import pages, render
 from generator.site.materials import OURS, Materials
@@ -84,9 +85,7 @@ def test_the_scheme_is_recognised_and_the_analysis_measures_it(outcome: Outcome)
 
 
 def test_its_pages_show_scheme_and_analysis(extended: Path, outcome: Outcome) -> None:
-    atlas = Atlas(
-        (outcome,), evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"}
-    )
+    atlas = Atlas((outcome,), evaluate.all_analyses(), all_schemes(), {"position-atlas": "1.0"})
     every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
     tree = render.render(
         atlas,

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from generator.contracts import EncodingRecord, Layer, Provenance
-from generator.pipeline.evaluate import all_schemes
+from generator.pipeline.find import all_schemes
 from generator.site.pictures.layer_strips import layer_strips
 
 SLIDING = Layer(

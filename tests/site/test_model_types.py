@@ -7,7 +7,7 @@ from bs4 import BeautifulSoup, Tag
 
 from generator.contracts import Atlas
 from generator.pipeline import families
-from generator.pipeline.evaluate import all_schemes
+from generator.pipeline.find import all_schemes
 from generator.site.pages import model_types
 from tests.site.test_comparing import rendered
 

@@ -13,6 +13,7 @@ from safetensors.numpy import save
 
 from generator.contracts import Atlas
 from generator.pipeline import evaluate, families, plan
+from generator.pipeline.find import all_schemes
 from tests import small_site
 from tests.support import checkpoint
 from tests.synthetic import TABLE, binary, write_folder
@@ -55,7 +56,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     outcome = evaluate.evaluate(plan.Task(row, offline=True))
     assert outcome.status == "ok", outcome.reason
-    analyses, schemes = evaluate.all_analyses(), evaluate.all_schemes()
+    analyses, schemes = evaluate.all_analyses(), all_schemes()
     small_site.build(
         Atlas(
             (outcome,),

@@ -13,6 +13,7 @@ from generator.encodings import sinusoid
 from generator.figures import output
 from generator.numerics.arrays import Floats
 from generator.pipeline import evaluate, plan
+from generator.pipeline.find import all_schemes
 from generator.site import pages, render, write
 from generator.site.html import mkdocs_build
 from generator.site.materials import OURS
@@ -182,7 +183,7 @@ def sizes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     atlas = Atlas(
         (*outcomes, *copies, *unread_rows),
         evaluate.all_analyses(),
-        evaluate.all_schemes(),
+        all_schemes(),
         {"position-atlas": "1.0"},
         "2020-02-20",
     )

@@ -6,6 +6,7 @@ import pytest
 
 from generator.contracts import Atlas, EncodingRecord, Outcome, Page, Provenance, Status
 from generator.pipeline import evaluate
+from generator.pipeline.find import all_schemes
 from generator.site import render
 from generator.site.pages import front, status
 from tests.support import checkpoint, flowing
@@ -37,7 +38,7 @@ def atlas_of(*outcomes: Outcome) -> Atlas:
     return Atlas(
         outcomes,
         evaluate.all_analyses(),
-        evaluate.all_schemes(),
+        all_schemes(),
         {"position-atlas": "1.0"},
         "2020-02-20",
     )

@@ -6,6 +6,7 @@ import pytest
 
 from generator.contracts import Atlas, Run, RunEncoding, RunMember, RunMetric
 from generator.pipeline import evaluate
+from generator.pipeline.find import all_schemes
 from generator.site import render
 from generator.site.pages import training_run
 from generator.site.runs import findings as run_findings
@@ -140,7 +141,7 @@ def text_of(*runs: Run) -> str:
     atlas = Atlas(
         (),
         evaluate.all_analyses(),
-        evaluate.all_schemes(),
+        all_schemes(),
         {"position-atlas": "1.0"},
         "2020-02-20",
         runs=runs,
@@ -220,7 +221,7 @@ def test_several_runs_have_a_list() -> None:
     atlas = Atlas(
         (),
         evaluate.all_analyses(),
-        evaluate.all_schemes(),
+        all_schemes(),
         runs=(run, replace(run, slug="other", title="Other")),
     )
     pages = training_run.pages(atlas)
