@@ -209,6 +209,8 @@ class Source:
         it does not. errors: RowError, NotReachedError
     run(checkpoint): the numbers of a training run that a row names; None for a source of
         checkpoints. errors: RowError
+    known(checkpoint): the config that the program has of a checkpoint of this id, with where it is
+        from; None where it has none
     """
 
     key: str
@@ -225,6 +227,7 @@ class Source:
     order: int = 100
     members: Callable[[Checkpoint, bool], Sequence[Checkpoint]] = lambda row, _offline: (row,)
     run: Callable[[Checkpoint], Run] | None = None
+    known: Callable[[Checkpoint], tuple[Files, str] | None] = lambda _: None
 
 
 @dataclass(frozen=True)

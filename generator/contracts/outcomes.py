@@ -91,6 +91,8 @@ class Outcome:
     state, questions: of its files as the evaluation found them, as in ``Source.seen``
     stale: why its source was not asked again, where all this is what an earlier build read; None
         otherwise
+    described_by: where the config is from that describes a checkpoint which was not reached, ""
+        otherwise
     """
 
     checkpoint: Checkpoint
@@ -111,6 +113,7 @@ class Outcome:
     state: str = ""
     questions: tuple[Question, ...] = ()
     stale: str | None = None
+    described_by: str = ""
 
     @property
     def ending(self) -> Ending:

@@ -81,6 +81,18 @@ def readable(releases: Sequence[Release]) -> list[str]:
     return [slug for slug, record in state(releases).items() if record["status"] == "ok"]
 
 
+def last_read(releases: Sequence[Release], slug: str) -> tuple[Release, Document] | None:
+    """The last release for which a checkpoint was read, with what it has of it; None without
+    one.
+    """
+    found = [
+        (release, record)
+        for release in releases
+        if (record := release.checkpoints.get(slug)) and record["status"] == "ok"
+    ]
+    return found[-1] if found else None
+
+
 def steps(releases: Sequence[Release]) -> list[Step]:
     """What changed with each release, the last first; the first release is all new."""
     found, before = [], state(())

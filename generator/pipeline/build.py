@@ -15,6 +15,7 @@ from generator.pipeline import (
     evaluate,
     families,
     jobs,
+    known,
     last_build,
     plan,
     precomputed,
@@ -246,6 +247,7 @@ def _atlas(
     schemes = all_schemes()
     by_default = artifacts.submit(precomputed.FAMILIES, families.make)
     alone, training = runs.split(outcomes, schemes)
+    alone = known.described(alone, artifacts.submit)
     named, libraries = names.named(alone, schemes), versions.all_versions()
     return Atlas(
         named,

@@ -150,6 +150,7 @@ def checkpoint(outcome: Outcome, uses: Sequence[Use] = ()) -> dict[str, Any]:
         "status": outcome.status,
         "reason": outcome.reason,
         "stale": outcome.stale,
+        "described_by": outcome.described_by or None,
         "layers": layers(outcome.layers, [reading.encoding for reading in outcome.readings]),
         "unmeasured": [
             {name: encoding(record)[name] for name in UNMEASURED} for record in outcome.unmeasured

@@ -163,6 +163,12 @@ class Checkpoint(Record):
             " otherwise."
         )
     )
+    described_by: str | None = Field(
+        description=(
+            "The source of the published config that describes a checkpoint which was not reached."
+            " Null otherwise."
+        )
+    )
     layers: list[Layer] = Field(
         description=(
             "Every layer of every stack for text or audio. Also of an image model where attention"

@@ -23,6 +23,7 @@ from generator.contracts import (
     PageKind,
     Reading,
     Result,
+    Run,
     Scheme,
     Source,
     discovery,
@@ -30,10 +31,11 @@ from generator.contracts import (
     paper_address,
 )
 from generator.site import in_use as use
+from generator.site import relatives
 from generator.site.data.arrays import MOST_OF_ARRAY
 from generator.site.headlines import NOTHING, Column, columns_of, common, place
 from generator.site.outline import STAGES, Outline, anchor, figures_of
-from generator.site.pictures import cards
+from generator.site.pictures import cards, scheme_pictures
 from generator.site.pictures.layer_strips import LayerStrip, layer_strips
 from generator.site.pictures.value_strips import Standing, standing, values_of
 
@@ -141,6 +143,20 @@ class Chapter:
 
 
 @dataclass(frozen=True)
+class WithoutNumbers:
+    """What a page shows that has no numbers of its own.
+
+    pictures: of the schemes that the model has; nearest: a row with numbers for each of them that
+        has one
+    """
+
+    pictures: tuple[tuple[Scheme, Figure], ...]
+    nearest: tuple[relatives.Relative, ...]
+    trainings: tuple[Run, ...]
+    former: relatives.FormerNumbers | None
+
+
+@dataclass(frozen=True)
 class CheckpointPage:
     """What a template shows of a checkpoint: all of it, one encoding, or one stage of an encoding.
 
@@ -155,6 +171,7 @@ class CheckpointPage:
     unsummed: the number of encodings that ``summary`` leaves out
     chapter, stage, parent: of a stage's own page: the encoding, the stage, and the address of the
         encoding's page
+    without_numbers: None where numbers were read that tell position
     most_...: how many a list shows
     """
 
@@ -180,6 +197,7 @@ class CheckpointPage:
     chapter: Chapter | None = None
     stage: Stage | None = None
     parent: str = ""
+    without_numbers: WithoutNumbers | None = None
     most_modules: int = MOST_MODULES
     most_cards: int = MOST_CARDS
     most_unmeasured: int = MOST_UNMEASURED
@@ -236,7 +254,10 @@ def _pages_of(
     main = _main(atlas, outline, shared, chapters)
     card = cards.of_checkpoint(atlas, outcome, main.leading[0].finding.text if main.leading else "")
     path = f"checkpoints/{outcome.checkpoint.slug}.md"
-    yield Page(path, "checkpoint.md.jinja", main.context, card=card)
+    figures = (
+        [figure for _, figure in main.without_numbers.pictures] if main.without_numbers else []
+    )
+    yield Page(path, "checkpoint.md.jinja", main.context, tuple(figures), card)
     for chapter in main.linked:
         leading, others = _remarks([chapter], [chapter])
         single = replace(
@@ -273,6 +294,21 @@ def _main(
         in_use=use.leading(used),
         summary=_summary(atlas, outline, every_chapter),
         unsummed=max(len(every_chapter) - MOST_SUMMED, 0),
+        without_numbers=_without_numbers(atlas, outcome),
+    )
+
+
+def _without_numbers(atlas: Atlas, outcome: Outcome) -> WithoutNumbers | None:
+    schemes = [scheme for scheme, _ in _unmeasured(atlas, outcome) if scheme.tells_position]
+    former = relatives.former_numbers(atlas, outcome)
+    if outcome.readings or not (schemes or former):
+        return None
+    nearest = [relatives.nearest(atlas, outcome, scheme) for scheme in schemes]
+    return WithoutNumbers(
+        tuple((scheme, scheme_pictures.figure(scheme)) for scheme in schemes),
+        tuple(filter(None, nearest)),
+        relatives.trainings(atlas, outcome),
+        former,
     )
 
 

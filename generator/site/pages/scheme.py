@@ -1,25 +1,11 @@
 """A page for each scheme: how it works, with a picture, and the checkpoints that use it."""
 
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from generator.contracts import (
-    Atlas,
-    Figure,
-    FigureSpec,
-    Numbers,
-    Page,
-    PageKind,
-    Results,
-    Scheme,
-)
+from generator.contracts import Atlas, Page, PageKind, Scheme
 from generator.site.outline import addresses_of
-from generator.site.pictures import cards
+from generator.site.pictures import cards, scheme_pictures
 from generator.site.ways import PLACES, is_unread, readings_of, way
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawing
 
 MOST_CARDS = 48  # other checkpoints are in the list
 
@@ -44,7 +30,7 @@ def _index(atlas: Atlas) -> Page:
 
 
 def _page(atlas: Atlas, scheme: Scheme, addresses: Mapping[str, str]) -> Page:
-    picture = _figure(scheme)
+    picture = scheme_pictures.figure(scheme)
     users = [
         (outcome, reading) for outcome in atlas.outcomes for reading in readings_of(scheme, outcome)
     ]
@@ -59,31 +45,6 @@ def _page(atlas: Atlas, scheme: Scheme, addresses: Mapping[str, str]) -> Page:
     }
     card = cards.of_scheme(atlas, scheme, [reading for _, reading in users])
     return Page(f"schemes/{scheme.key}.md", "scheme.md.jinja", context, (picture,), card)
-
-
-def _figure(scheme: Scheme) -> Figure:
-    """The picture of a scheme as a figure without results."""
-    picture, numbers = scheme.picture, scheme.picture.numbers()
-    alt = picture.alt(numbers)
-    spec = FigureSpec(
-        "picture",
-        picture.caption,
-        picture.how_to_read,
-        alt=lambda _: alt,
-        draw=partial(_draw, picture.draw, numbers),
-    )
-    return Figure(
-        f"figures/schemes/{scheme.key}",
-        spec,
-        alt,
-        f"data/schemes/{scheme.key}.npz",
-        cache_key=(scheme.key,),
-    )
-
-
-# No lambda: another process may draw it, and no lambda can be pickled.
-def _draw(draw: "Callable[[Numbers], Drawing]", numbers: Numbers, _: Results) -> "Drawing":
-    return draw(numbers)
 
 
 PAGE = PageKind("scheme", pages)

@@ -1,0 +1,67 @@
+"""What is known of checkpoints that were not reached: what the code of their family says of a
+published config, without weights.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from generator.cache.fingerprint import of_parts
+from generator.checkpoints.model.facts import facts
+from generator.checkpoints.model.layer_map import layer_map
+from generator.contracts import Checkpoint, Files, Maker, Outcome
+from generator.pipeline.find import look
+from generator.pipeline.plan import source_of
+from generator.pipeline.result_store import pack, unpack
+
+Submit = Callable[[str, Maker], Maker]  # As ``Atlas.submit``.
+
+
+def described(outcomes: Sequence[Outcome], submit: Submit) -> tuple[Outcome, ...]:
+    """``outcomes``, with what is known of those that were not reached."""
+    makers = {
+        outcome: submit(_name(outcome.checkpoint), partial(_packed, outcome.checkpoint))
+        for outcome in outcomes
+        if outcome.ending == "not reached" and _config(outcome.checkpoint) is not None
+    }
+    return tuple(
+        _described(outcome, unpack(makers[outcome]())) if outcome in makers else outcome
+        for outcome in outcomes
+    )
+
+
+def _config(checkpoint: Checkpoint) -> tuple[Files, str] | None:
+    return source_of(checkpoint).known(checkpoint)
+
+
+def _name(checkpoint: Checkpoint) -> str:
+    return f"{checkpoint.slug} {of_parts(('known', checkpoint.source, checkpoint.place))}"
+
+
+def _described(outcome: Outcome, known: Outcome) -> Outcome:
+    return replace(
+        outcome,
+        facts=known.facts,
+        layers=known.layers,
+        unmeasured=known.unmeasured,
+        described_by=known.described_by,
+    )
+
+
+def _packed(checkpoint: Checkpoint) -> bytes:
+    """``described`` for one checkpoint, in a worker: it needs torch."""
+    known = _config(checkpoint)
+    outcome = Outcome(checkpoint, "not reached")
+    if known is None:
+        return pack(outcome)
+    files, source = known
+    found = look(files)
+    return pack(
+        replace(
+            outcome,
+            facts=facts(files.config),
+            layers=layer_map(files, found.all, is_complete=found.is_complete),
+            unmeasured=tuple(encoding.record for encoding in found.unmeasured),
+            described_by=source,
+        )
+    )
