@@ -3,6 +3,7 @@ visible control characters.
 """
 
 import math
+import re
 import unicodedata
 from collections.abc import Sequence
 
@@ -18,7 +19,16 @@ UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 SIGNIFICANT = 4
 WHOLE = 1e-12  # Relative rounding error up to which a number counts as an integer.
 LONGEST_NAME = 40  # characters
+LONGEST_SLUG = 80  # characters; it is part of addresses
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def slugify(text: str) -> str:
+    """``text`` as lower-case ASCII words joined by hyphens, at most ``LONGEST_SLUG`` characters;
+    empty without ASCII letters or digits.
+    """
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:LONGEST_SLUG]
 
 
 def visible(text: str) -> str:

@@ -428,13 +428,21 @@ def draw_profiles(results: Results) -> "Figure":
         _draw_lines(
             window,
             results,
-            {label: _of_windows(label, result) for label, result in in_unit.items()},
+            {
+                label: Line(
+                    np.arange(result.arrays["profile"].size), result.arrays["profile"], label.colour
+                )
+                for label, result in in_unit.items()
+            },
         )
         _draw_bands(window, in_unit)
         _draw_lines(
             every,
             results,
-            {label: _of_all_positions(label, result) for label, result in in_unit.items()},
+            {
+                label: Line(*decay_over_all(result), label.colour)
+                for label, result in in_unit.items()
+            },
         )
         for line in every.lines:
             line.set_label("")
@@ -443,14 +451,6 @@ def draw_profiles(results: Results) -> "Figure":
         every.set(xlabel="distance, all positions")
     legend_below(figure)
     return figure
-
-
-def _of_windows(label: Label, result: Result) -> Line:
-    return Line(np.arange(result.arrays["profile"].size), result.arrays["profile"], label.colour)
-
-
-def _of_all_positions(label: Label, result: Result) -> Line:
-    return Line(result.arrays["context_distances"][1:], result.arrays["context"][1:], label.colour)
 
 
 def _draw_lines(axes: "Axes", results: Results, lines: Mapping[Label, Line]) -> None:

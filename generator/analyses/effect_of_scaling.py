@@ -18,7 +18,7 @@ from generator.contracts import (
 )
 from generator.contracts.published import RESCALED, STRETCHED, array, llama_3_1, metrics, yarn_by_16
 from generator.encodings import Rotation
-from generator.encodings.rescaling import OF_WHOLE_HEAD, frequencies_before
+from generator.encodings.rotations import OF_WHOLE_HEAD, frequencies_before
 from generator.errors import NotApplicableError
 from generator.figures.lines import DOTTED, dots, legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels

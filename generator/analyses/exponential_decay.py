@@ -365,7 +365,7 @@ def alt_left(results: Results) -> str:
     summaries = (
         f"{label.title}: "
         + ", ".join(
-            f"{rounded(_left(result, distance), 3)} at {distance:,}"
+            f"{rounded(float(np.interp(distance, *left_by_distance(result))), 3)} at {distance:,}"
             for distance in (1, 100, 10_000)
         )
         for label, result in results.items()
@@ -375,10 +375,6 @@ def alt_left(results: Results) -> str:
         + "; ".join(summaries)
         + "."
     )
-
-
-def _left(result: Result, distance: float) -> float:
-    return float(np.interp(distance, result.arrays["distances"], result.arrays["left"]))
 
 
 def left_by_distance(result: Result) -> tuple[Array, Array]:

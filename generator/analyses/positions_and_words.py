@@ -21,7 +21,7 @@ from generator.errors import NotApplicableError
 from generator.figures.lines import DOTTED, legend_below, with_line_styles
 from generator.figures.panels import panels
 from generator.figures.style import MUTED
-from generator.numerics.arrays import Floats, finite
+from generator.numerics.arrays import Floats, finite, largest
 from generator.text import rounded, significant
 
 if TYPE_CHECKING:
@@ -103,10 +103,10 @@ def _normalised(values: Floats, what: str) -> Floats:
         raise NotApplicableError(
             f"{what} has {values.size:,} values; at most {MOST_VALUES:,} are decomposed"
         )
-    largest = float(np.max(np.abs(finite(values, what))))
-    if largest == 0.0:
+    unit = largest(finite(values, what))
+    if unit == 0.0:
         raise NotApplicableError(f"every value of {what} is zero")
-    return np.asarray(values / largest)
+    return np.asarray(values / unit)
 
 
 def _energy(positions: Floats, of_words: Floats) -> Floats:

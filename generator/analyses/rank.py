@@ -19,8 +19,8 @@ from generator.contracts import (
     Spot,
     Subject,
 )
-from generator.contracts.form_analysis import compute_alone
 from generator.contracts.published import GPT2, SINGULAR_VALUES, metrics, paper_sinusoid
+from generator.contracts.results import compute_alone
 from generator.encodings import LEADING, PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.lines import DOTTED, legend_below, with_line_styles

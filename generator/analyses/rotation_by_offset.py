@@ -32,7 +32,7 @@ from generator.contracts.published import (
     yarn_by_16,
 )
 from generator.encodings import Rotation
-from generator.encodings.rescaling import frequencies_before
+from generator.encodings.rotations import frequencies_before
 from generator.figures.lines import DOTTED, dots, legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
 from generator.figures.style import MUTED
@@ -97,14 +97,15 @@ def compute(subject: Subject[Rotation]) -> Result:
                 "attention_factor", "Attention factor, on sine and cosine", form.attention_factor
             ),
         ),
-        arrays={"wavelengths": lengths, "unscaled": plain, "profile": profile, **_limits(form)},
+        arrays={
+            "wavelengths": lengths,
+            "unscaled": plain,
+            "profile": profile,
+            "context": np.array(form.n_positions),
+            "within": np.array(form.reach),
+        },
         findings=_findings(turns, lengths, form, of_patches),
     )
-
-
-def _limits(form: Rotation) -> dict[str, Array]:
-    """Context length and number of visible positions, as arrays ()."""
-    return {"context": np.array(form.n_positions), "within": np.array(form.reach)}
 
 
 def _findings(turns: int, lengths: Floats, form: Rotation, of_patches: bool) -> tuple[Finding, ...]:

@@ -18,8 +18,8 @@ from generator.contracts import (
     Spot,
     Subject,
 )
-from generator.contracts.form_analysis import compute_alone
 from generator.contracts.published import COSINES, DISTILBERT
+from generator.contracts.results import compute_alone
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.lines import Point, label_points, legend_below, with_line_styles

@@ -54,7 +54,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
         raise NotApplicableError("every value of the table is zero")
     norms, columns = row_norms(vectors), row_norms(vectors.T, unit)
     rows_out, columns_out = outliers(norms), outliers(columns)
-    share = np.sort(columns**2)[::-1] / np.sum(columns**2)  # (d_model,), the largest first
+    _, share = _half(columns)
     within = row_norms(form.without_outliers.vectors.T, unit) if form.outliers.size else columns
     half, share_within = _half(within)
     inliers = np.delete(norms, [] if rows_out is None else rows_out)
@@ -171,11 +171,9 @@ def draw(results: Results) -> "Figure":
     (figure, (axes,)), lines = panels(1, height=3.2), []
     axes.axhline(1.0, color=MUTED, linewidth=0.6)
     for label, result, dash in with_line_styles(results):
-        relative = (norms := result.arrays["norms"]) / (
-            float(np.median(norms)) or float(norms.max())
-        )
+        places, relative = relative_norms(result)
         axes.plot(relative, color=label.colour, linestyle=dash, label=label.title, linewidth=1.0)
-        lines.append(Line(np.arange(norms.size), relative, label.colour))
+        lines.append(Line(places, relative, label.colour))
     axes.set(xlabel="position", ylabel="norm ÷ median norm", ylim=(0.0, TOP))
     mark_beyond(axes, lines, (0.0, TOP))
     axes.grid(axis="y")

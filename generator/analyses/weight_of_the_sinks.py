@@ -49,8 +49,9 @@ def compute(subject: Subject[Sinks]) -> Result:
     spot = Spot("logits", float(head), float(form.layers[layer]))
     strongest = (
         f"The strongest, logit {significant(float(logits.max()), 3)} in head {head} of layer"
-        f" {form.layers[layer]}, takes {_percent(at_keys.max())}"
+        f" {form.layers[layer]}, takes {rounded(100.0 * at_keys.max(), 1, 0.0, 100.0)} %"
     )
+    giving = counted(n_half, n_heads, "head", "give")
     return Result(
         metrics=(
             Metric(
@@ -79,7 +80,7 @@ def compute(subject: Subject[Sinks]) -> Result:
         },
         findings=(
             Finding(
-                f"Beside {KEYS} keys of logit 0, {_lower(counted(n_half, n_heads, 'head', 'give'))}"
+                f"Beside {KEYS} keys of logit 0, {giving[0].lower()}{giving[1:]}"
                 f" at least half the weight to the sink. {strongest}.",
                 ("half", "largest"),
                 0.5,
@@ -87,14 +88,6 @@ def compute(subject: Subject[Sinks]) -> Result:
             ),
         ),
     )
-
-
-def _lower(text: str) -> str:
-    return text[0].lower() + text[1:]
-
-
-def _percent(value: float) -> str:
-    return f"{rounded(100.0 * value, 1, 0.0, 100.0)} %"
 
 
 def draw_logits(results: Results) -> "Figure":

@@ -28,10 +28,10 @@ from generator.checkpoints.list_row import (
     row_model,
 )
 from generator.checkpoints.series import ANY
-from generator.checkpoints.slugs import slugify
 from generator.contracts import Checkpoint, Source, UseOptions
-from generator.contracts.use_options import FIRST_LAYER, LONGEST_TEXT, Scope
+from generator.contracts.checkpoints import FIRST_LAYER, LONGEST_TEXT, Scope
 from generator.errors import RefusedError, RowError
+from generator.text import slugify
 
 # About 10,000 rows, which take the parser 4 seconds; its time grows with the bytes.
 MOST_BYTES = 2**19

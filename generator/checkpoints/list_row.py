@@ -12,7 +12,7 @@ from ruamel.yaml.comments import CommentedMap
 
 from generator.checkpoints.series import ANY, EXPECTED_RANGE, range_of
 from generator.contracts import SENTENCE, Source, paper_address
-from generator.contracts.use_options import FIRST_LAYER, MOST_PARAMETERS
+from generator.contracts.checkpoints import FIRST_LAYER, MOST_PARAMETERS
 
 FORBIDDEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"

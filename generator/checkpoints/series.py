@@ -86,8 +86,10 @@ def members(
     """
     found = steps(list(named))
     if found is None:
+        names = ", ".join(repr(name) for name in list(named)[:3])
+        more = f" and {len(named) - 3} more" if len(named) > 3 else ""
         raise RowError(
-            f"{where}: found {_listed(list(named))}; expected names with different numbers, such as"
+            f"{where}: found {names}{more}; expected names with different numbers, such as"
             " checkpoint-500"
         )
     ordered = sorted(zip(found, named, strict=True))
@@ -128,9 +130,3 @@ def _letters(name: str) -> tuple[str, ...]:
 
 def _numbers(name: str) -> tuple[int, ...]:
     return tuple(int(number) for number in NUMBERS.findall(name))
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(repr(name) for name in names[:3]) + (
-        f" and {len(names) - 3} more" if len(names) > 3 else ""
-    )

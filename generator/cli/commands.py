@@ -16,7 +16,6 @@ import typer
 from generator.checkpoints import list_edit, list_file, list_row
 from generator.checkpoints.files import weights
 from generator.checkpoints.hub import revisions
-from generator.checkpoints.slugs import slugify
 from generator.cli import command_records, inspection, progress, starter
 from generator.cli.terminal import Terminal
 from generator.contracts import Checkpoint, EncodingRecord, Outcome, names
@@ -43,7 +42,7 @@ from generator.site import materials, section, write
 from generator.site.data import files as data_files
 from generator.site.html import mkdocs_build
 from generator.site.pages import checked
-from generator.text import plural
+from generator.text import plural, slugify
 
 SCHEMA = ROOT / starter.SCHEMA
 OK, FAILED, REFUSED = 0, 1, 2

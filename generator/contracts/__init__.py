@@ -21,26 +21,28 @@ from generator.contracts.checkpoints import (
     Source,
     StackKind,
     TensorInfo,
+    UseOptions,
     paper_address,
 )
-from generator.contracts.command_line import Command, Parameter
 from generator.contracts.file_formats import FileFormat, Storage, StoredTensor, WeightsFile
 from generator.contracts.layer_map import Layer, Mixer
 from generator.contracts.model_config import Json, ModelConfig
 from generator.contracts.outcomes import (
     Atlas,
     Card,
+    Command,
     Fact,
     Figure,
     Maker,
     Outcome,
     Page,
     PageKind,
+    Parameter,
     Reading,
+    Release,
     Tree,
 )
 from generator.contracts.published_record import InPrint, Published, Recomputed
-from generator.contracts.release import Release
 from generator.contracts.results import (
     NOT_STORED,
     Analysis,
@@ -69,7 +71,6 @@ from generator.contracts.runs import (
     Status,
 )
 from generator.contracts.subjects import InputLayer, LayerNorm, OwnLayer, Sentence, Subject
-from generator.contracts.use_options import UseOptions
 from generator.contracts.uses import Use, UseResult
 
 __all__ = [

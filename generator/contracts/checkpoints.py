@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 from generator.contracts.model_config import Json, ModelConfig
 from generator.contracts.published_record import Published
 from generator.contracts.runs import Run, Series
-from generator.contracts.use_options import UseOptions
 from generator.encodings import ActsIn, Form
 from generator.numerics.arrays import Array, Floats
 
@@ -26,6 +25,10 @@ SENTENCE = "The cat sat on the mat because it was tired."
 Modality = Literal["text", "image", "audio", "page"]
 StackKind = Literal["encoder", "decoder"]
 Numbers = Mapping[str, Array]
+Scope = Literal["first_layer", "model"]
+FIRST_LAYER: Scope = "first_layer"
+LONGEST_TEXT = 200_000  # bytes
+MOST_PARAMETERS = 1_500_000_000
 # Metadata of an option that changes pages and data files, but no result of a checkpoint.
 ONLY_SHOWN = {"only shown": True}
 Claimed = Callable[[str], bool]  # Whether a tensor or a setting of this name belongs to a scheme.
@@ -46,6 +49,26 @@ def paper_address(text: str) -> str:
     if ARXIV_ID.fullmatch(text):
         return f"https://arxiv.org/abs/{text}"
     return text if HTTPS.fullmatch(text) else ""
+
+
+@dataclass(frozen=True)
+class UseOptions:
+    """What is measured of a trained model, as its row says.
+
+    scope: from the weights of the first layer alone, or by running the model
+    text: what it reads, "" for the atlas's own; length: tokens of a sequence; sequences: how many
+    seed: of the first of two runs; device: "auto" takes a GPU where there is one
+    most_parameters: beyond which the model is not loaded; None for ``MOST_PARAMETERS``, and on a
+        GPU for as many as its memory holds
+    """
+
+    scope: Scope = "model"
+    text: str = ""
+    length: int = 64
+    sequences: int = 64
+    seed: int = 0
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    most_parameters: int | None = None
 
 
 @dataclass(frozen=True)

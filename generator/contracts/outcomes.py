@@ -13,9 +13,7 @@ from generator.contracts.checkpoints import (
     Question,
     Scheme,
 )
-from generator.contracts.command_line import Command
 from generator.contracts.layer_map import Layer
-from generator.contracts.release import Release
 from generator.contracts.results import Analysis, FigureSpec, Label, Result, Results
 from generator.contracts.runs import Ending, Run, Status
 from generator.contracts.uses import Use, UseResult
@@ -143,6 +141,50 @@ def _uncached(_: str, make: Maker) -> Maker:
 
 def _no_families() -> bytes:
     return b'{"schema":1,"transformers":"","families":[]}'
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An argument or an option.
+
+    name: as it is typed; kind: what it takes, "" for a switch; default: "" without one
+    """
+
+    name: str
+    kind: str
+    default: str
+    is_required: bool
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command. summary: one sentence; endings: its exit codes where they have a meaning of their
+    own, else ""
+    """
+
+    name: str
+    summary: str
+    endings: str
+    parameters: tuple[Parameter, ...]
+
+
+@dataclass(frozen=True)
+class Release:
+    """What was published.
+
+    id: its date, with a number where that is not the first of the day; number: from 1; date: of the
+        data, as YYYY-MM-DD
+    version, libraries: with which it was made
+    checkpoints: by slug, those that differ from the release before; None for one that is gone
+    """
+
+    id: str
+    number: int
+    date: str | None
+    version: str | None
+    libraries: Mapping[str, str]
+    checkpoints: Mapping[str, Mapping[str, Any] | None]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,8 @@ from functools import cache, partial
 import numpy as np
 
 from generator.contracts import InPrint, Published, Recomputed, Result, Subject
-from generator.contracts.form_analysis import FormT, compute_alone
+from generator.contracts.results import compute_alone
+from generator.contracts.subjects import FormT
 from generator.encodings import Form, PositionTable, Rotation, sinusoid_table
 from generator.numerics.arrays import Floats
 from generator.text import fixed

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
 
 from generator.cache.lazy import Lazy, LazyMapping
 from generator.contracts.published_record import Published
-from generator.contracts.subjects import Subject
+from generator.contracts.subjects import FormT, Subject, subject_of
 from generator.encodings import Form
 from generator.numerics.arrays import Array
 
@@ -240,3 +240,12 @@ class Analysis:
     exact: frozenset[str] = frozenset()
     about: Literal["order", "values", "structure"] = "order"
     feels_steps: bool = False
+
+
+@lru_cache(maxsize=32)
+def compute_alone(compute: Callable[[Subject[FormT]], Result], form: FormT) -> Result:
+    """Result of ``compute`` for ``form``, cached by the identity of ``form``.
+
+    errors: NotApplicableError
+    """
+    return compute(subject_of(form))

@@ -1,10 +1,13 @@
 """Input of an analysis: an encoding, and the model's input layer for one sentence."""
 
 from dataclasses import dataclass
-from typing import Generic
+from typing import Generic, TypeVar
 
-from generator.contracts.checkpoints import Encoding, FormT_co
+from generator.contracts.checkpoints import Encoding, FormT_co, Provenance
+from generator.encodings import Form
 from generator.numerics.arrays import Floats
+
+FormT = TypeVar("FormT", bound=Form)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,3 +83,10 @@ class Subject(Generic[FormT_co]):
     words: Floats | None = None
     no_words: str = "its positions are not word positions"
     family: str = ""
+
+
+def subject_of(form: FormT) -> Subject[FormT]:
+    """``form`` as the subject of an analysis, without a checkpoint or a sentence."""
+    return Subject(
+        Encoding("", "", form, Provenance("")), no_input="it is shown alone, without words"
+    )

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from generator.contracts.checkpoints import Scope
 from generator.contracts.results import FigureSpec, Finding, Overlay, Result, Results
-from generator.contracts.use_options import Scope
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from generator.encodings.form import Form
-from generator.numerics.arrays import Floats, cosine_matrix
+from generator.numerics.arrays import Floats, cosine_matrix, offsets_between
 
 
 def by_offset(values: Floats, offsets: Floats, n_positions: int) -> Floats:
@@ -18,8 +18,7 @@ def by_offset(values: Floats, offsets: Floats, n_positions: int) -> Floats:
     values: (n_heads, n_offsets); offsets: (n_offsets,) consecutive integers, in positions
     returns: (n_heads, n_positions, n_positions)
     """
-    index = np.arange(n_positions)
-    column = np.clip(index[None, :] - index[:, None] - int(offsets[0]), 0, offsets.size - 1)
+    column = np.clip(offsets_between(n_positions) - int(offsets[0]), 0, offsets.size - 1)
     return np.asarray(values[:, column])
 
 

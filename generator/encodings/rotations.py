@@ -11,11 +11,14 @@ import numpy as np
 from generator.encodings.form import Form
 from generator.errors import RowError
 from generator.libraries import light_transformers, rotary_initialisers
-from generator.numerics.arrays import Floats, frozen
+from generator.numerics.arrays import Floats, frozen, offsets_between
 
 # Kinds of scaling that transformers lacks: that of configs of GTE, and a list of factors, one for
 # each pair, as GGUF files may store.
 FIXED_NTK, STORED = "ntk", "stored"
+# The kind whose pairs turn as those of a rotation of the whole head do, of which it keeps the
+# fastest.
+OF_WHOLE_HEAD = "proportional"
 
 
 def plain(value: object) -> object:
@@ -272,5 +275,18 @@ class Rotation(Form):
 
     def kernel(self, n_positions: int) -> Floats:
         """``by_offset`` as a matrix, query by key: (1, n_positions, n_positions), dimensionless."""
-        index = np.arange(n_positions)
-        return np.asarray(self.by_offset(n_positions)[np.abs(index[:, None] - index)][None])
+        return self.by_offset(n_positions)[np.abs(offsets_between(n_positions))][None]
+
+
+def frequencies_before(form: Rotation) -> Floats:
+    """Frequencies without scaling, of the pairs that turn with it: (n_pairs,), radians per
+    position, as many as ``form.frequencies``.
+
+    Pairs that a scaling stops are the last ones.
+    errors: RowError when transformers cannot compute the frequencies of the rotation
+    """
+    n_pairs = form.frequencies.size
+    if form.rope_type != OF_WHOLE_HEAD:
+        return form.unscaled_frequencies[:n_pairs]
+    whole = Rotation(form.base, form.head_dim, form.head_dim, form.n_positions, step=form.step)
+    return frozen(whole.unscaled_frequencies[:n_pairs])

@@ -50,7 +50,7 @@ def former(site: str) -> dict[str, Any] | None:
 
 def _fetched_atlas(place: str) -> dict[str, Any]:
     """errors: RefusedError, NotReachedError, NotPublishedError where there is no atlas.json"""
-    address = _address(place)
+    address = place if place.endswith(".json") else f"{place.rstrip('/')}/{ATLAS}"
     document = _parsed(place, fetched(address))
     try:
         return _whole(document, lambda part: fetched(urljoin(address, part)))
@@ -151,10 +151,6 @@ def fetched(address: str) -> bytes:
             return content
     except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
         raise NotReachedError(f"{address}: {error}") from None
-
-
-def _address(place: str) -> str:
-    return place if place.endswith(".json") else f"{place.rstrip('/')}/{ATLAS}"
 
 
 def _file(place: Path) -> Path:

@@ -73,7 +73,7 @@ def state(releases: Sequence[Release]) -> dict[str, Document]:
     merged: dict[str, Document | None] = {}
     for release in releases:
         merged |= release.checkpoints
-    return {slug: record for slug, record in merged.items() if record is not None}
+    return _present(merged)
 
 
 def readable(releases: Sequence[Release]) -> list[str]:
@@ -97,11 +97,7 @@ def steps(releases: Sequence[Release]) -> list[Step]:
     """What changed with each release, the last first; the first release is all new."""
     found, before = [], state(())
     for release in releases:
-        after = {
-            slug: record
-            for slug, record in {**before, **release.checkpoints}.items()
-            if record is not None
-        }
+        after = _present({**before, **release.checkpoints})
         found.append(Step(release, changes(_document(before), _document(after))))
         before = after
     return found[::-1]
@@ -124,6 +120,11 @@ def encoded(release: Release) -> bytes:
 def compressed(content: bytes) -> bytes:
     """``content`` by gzip, without a date."""
     return gzip.compress(content, mtime=0)
+
+
+def _present(records: Mapping[str, Document | None]) -> dict[str, Document]:
+    """``records`` by slug, without checkpoints that are gone."""
+    return {slug: record for slug, record in records.items() if record is not None}
 
 
 def _document(records: Mapping[str, Document]) -> Document:

@@ -9,7 +9,7 @@ from math import ceil
 
 import numpy as np
 
-from generator.numerics.arrays import FLAT, Array, Floats, min_max_scaled
+from generator.numerics.arrays import FLAT, Array, Floats, min_max_scaled, offsets_between
 
 FAR = 0.75  # Share of the longest distance from which on pairs count as far.
 
@@ -33,7 +33,7 @@ def far_level(lines: Sequence[Floats]) -> float:
     lines: square matrices (n_line, n_line), query by key, one per line of positions
     """
     start = far_from(max(len(line) for line in lines))
-    far = np.concatenate([line[np.abs(_offsets(len(line))) >= start] for line in lines])
+    far = np.concatenate([line[np.abs(offsets_between(len(line))) >= start] for line in lines])
     far = far[~np.isnan(far)]
     return float(far.mean()) if far.size else float("nan")
 
@@ -111,18 +111,15 @@ def _levels(lines: Sequence[Floats]) -> Floats:
     """
     start = far_from(max(len(line) for line in lines))
     offsets = (
-        np.concatenate([np.clip(_offsets(len(line)), -start, start).ravel() for line in lines])
+        np.concatenate(
+            [np.clip(offsets_between(len(line)), -start, start).ravel() for line in lines]
+        )
         + start
     )
     entries = np.concatenate([line.ravel() for line in lines])
     defined = ~np.isnan(entries)
     counts, sums = np.bincount(offsets[defined]), np.bincount(offsets[defined], entries[defined])
     return np.asarray(sums[counts > 0] / counts[counts > 0])
-
-
-def _offsets(n: int) -> Array:
-    index = np.arange(n)
-    return np.asarray(index[None, :] - index[:, None])
 
 
 def far_cosine(frequencies: Floats, n_positions: int) -> float:

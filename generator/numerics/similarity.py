@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from generator.numerics.arrays import FLAT, Array, Floats
+from generator.numerics.arrays import FLAT, Array, Floats, largest
 from generator.numerics.shapes import scaled_heads
 
 
@@ -15,9 +15,9 @@ def centred_gram(rows: Floats) -> Floats | None:
     rows: (n_rows, n_columns)
     """
     # Squares then neither overflow nor vanish.
-    scaled = rows / (float(np.max(np.abs(rows), initial=0.0)) or 1.0)
+    scaled = rows / (largest(rows) or 1.0)
     centred = scaled - scaled.mean(axis=0)
-    if float(np.max(np.abs(centred), initial=0.0)) <= FLAT:
+    if largest(centred) <= FLAT:
         return None
     gram = centred @ centred.T  # (n, n)
     return np.asarray(gram / np.linalg.norm(gram))
@@ -103,12 +103,9 @@ def most_different(shapes: Sequence[Floats], count: int) -> list[int]:
     """
     chosen, nearest = [0], np.full(len(shapes), np.inf)
     while len(chosen) < min(count, len(shapes)):
-        nearest = np.minimum(nearest, _to_all(shapes, chosen[-1]))
+        last = shapes[chosen[-1]]
+        to_last = [shape_difference(last, other) or 0.0 for other in shapes]
+        nearest = np.minimum(nearest, to_last)
         nearest[chosen] = -1.0
         chosen.append(int(np.argmax(np.round(nearest, 9))))
     return sorted(chosen)
-
-
-def _to_all(shapes: Sequence[Floats], index: int) -> Array:
-    """Difference of shape number ``index`` from every shape: (n_shapes,)."""
-    return np.array([shape_difference(shapes[index], other) or 0.0 for other in shapes])

@@ -188,14 +188,19 @@ def _has_random_norms(unit: Floats, kurtosis: float) -> bool:
 
 def _has_random_cosines(unit: Floats) -> bool:
     lags = _lags(len(unit))
-    norms = np.linalg.norm(unit, axis=1)
-    directions = unit / np.where(norms > 0.0, norms, 1.0)[:, None]
+    directions = _directions(unit)
     scores = [
         float(np.einsum("ij,ij->i", directions[lag:], directions[:-lag]).mean())
         * math.sqrt(unit.shape[1] * (len(unit) - lag))
         for lag in lags
     ]
     return max(map(abs, scores)) < two_sided(ALARM / len(lags))
+
+
+def _directions(rows: Floats) -> Floats:
+    """``rows`` (n_rows, d_model) at norm 1; those of zeros unchanged."""
+    norms = np.linalg.norm(rows, axis=1)
+    return np.asarray(rows / np.where(norms > 0.0, norms, 1.0)[:, None])
 
 
 def _lags(n_rows: int) -> list[int]:
@@ -222,9 +227,8 @@ def is_ordered(rows: Floats) -> bool:
     some = rows[:MOST_COMPARED] / (largest(rows) or 1.0)
     if len(some) < 4:
         return True  # Too few to say that it does not.
-    norms = np.linalg.norm(some, axis=1)
-    directions = some / np.where(norms > 0.0, norms, 1.0)[:, None]
-    ranks = np.argsort(np.argsort(norms)) / len(norms) - 0.5
+    directions = _directions(some)
+    ranks = np.argsort(np.argsort(np.linalg.norm(some, axis=1))) / len(some) - 0.5
     tables = [directions @ directions.T, -np.abs(ranks[:, None] - ranks[None, :])]
     lags = _lags(len(some))
     order = np.arange(len(some))
@@ -286,8 +290,7 @@ def _after_last_alike(rows: Rows, start: int) -> int:
     """
     first, last = max(start - 2 * LEAST_TAIL, 0), min(start + LEAST_TAIL, len(rows) - 1)
     values = rows[first : last + 1].values
-    norms = np.linalg.norm(values, axis=1)
-    unit = values / np.where(norms > 0.0, norms, 1.0)[:, None]
+    unit = _directions(values)
     cosines = np.einsum("ij,ij->i", unit[1:], unit[:-1])
     alike = np.abs(cosines) > two_sided(ALARM / len(cosines)) / math.sqrt(rows.width)
     return first + _last_change(alike) + 1 if alike.any() else start

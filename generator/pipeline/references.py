@@ -10,7 +10,7 @@ from generator.cache.blobs import BlobCache
 from generator.cache.fingerprint import of_parts
 from generator.cache.lazy import Lazy
 from generator.contracts import Analysis, Result
-from generator.contracts.form_analysis import subject_of
+from generator.contracts.subjects import subject_of
 from generator.encodings import Form
 from generator.errors import NotApplicableError
 from generator.pipeline.result_store import pack, unpack

@@ -19,7 +19,7 @@ from generator.contracts import (
     UseResult,
     discovery,
 )
-from generator.contracts.use_options import FIRST_LAYER, Scope
+from generator.contracts.checkpoints import FIRST_LAYER, Scope
 from generator.errors import NotApplicableError, RowError
 from generator.figures import output
 from generator.pipeline import versions

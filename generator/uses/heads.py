@@ -159,7 +159,7 @@ def findings(first: Result, second: Result) -> tuple[Finding, ...]:
     n_heads = first.arrays["first"].size
     found = []
     for kind, what in SENTENCES.items():
-        if kind not in TITLES or not any(metric.key == kind for metric in first.metrics):
+        if not any(metric.key == kind for metric in first.metrics):
             continue
         share = min(first.value(kind) or 0.0, second.value(kind) or 0.0)
         # What the rule of an encoding does with any weights is no finding.

@@ -179,9 +179,7 @@ def draw_across(results: Results) -> "Figure":
     """Share of the variance of the position by relative depth, one line a part."""
     figure, (axes,) = panels(1, height=3.8)
     for label, result, dash in with_line_styles(results):
-        r2 = result.arrays["r2"]
-        depth = np.linspace(0.0, 1.0, r2.size)
-        axes.plot(depth, r2, color=label.colour, linestyle=dash, label=label.title)
+        axes.plot(*by_depth(result), color=label.colour, linestyle=dash, label=label.title)
     axes.set(xlabel="relative depth", ylabel="held-out R² of the position")
     axes.set_ylim(min(-0.05, axes.get_ylim()[0]), 1.05)
     axes.grid(axis="y")

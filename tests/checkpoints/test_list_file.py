@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generator.checkpoints import list_file, list_row
-from generator.checkpoints.slugs import slugify
 from generator.contracts import Checkpoint, UseOptions, paper_address
 from generator.errors import RefusedError
 from generator.pipeline import plan
+from generator.text import slugify
 
 ROOT = Path(__file__).parents[2]
 SOURCES = plan.all_sources()

@@ -18,11 +18,10 @@ from generator.checkpoints.files.formats.onnx.modules import by_ending, rows_joi
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
 from generator.checkpoints.list_file import load as load_list
-from generator.checkpoints.model.live.loading import load, load_first_layer, untrained
+from generator.checkpoints.model.live.loading import load, load_first_layer, of_whisper, untrained
 from generator.checkpoints.model.live.opening import _most_parameters, first_layers, stacks
 from generator.checkpoints.model.live.stack import LENGTHS
 from generator.checkpoints.model.live.vocabulary import Vocabulary
-from generator.checkpoints.model.live.whisper_names import of_whisper
 from generator.contracts import Checkpoint, UseOptions
 from generator.errors import NotApplicableError, RowError
 from generator.pipeline.evaluate import open_files

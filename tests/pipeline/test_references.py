@@ -9,7 +9,7 @@ import pytest
 
 from generator.cache.blobs import BlobCache
 from generator.contracts import Analysis, Result
-from generator.contracts.form_analysis import subject_of
+from generator.contracts.subjects import subject_of
 from generator.encodings import PositionTable, Rotation, sinusoid_table
 from generator.errors import NotApplicableError
 from generator.pipeline.evaluate import all_analyses

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from textwrap import shorten
 from types import ModuleType
 
@@ -47,8 +48,6 @@ def optional(name: str, where: str) -> ModuleType:
 
     errors: RowError where it is not installed
     """
-    from importlib import import_module
-
     try:
         return import_module(name)
     except ImportError:

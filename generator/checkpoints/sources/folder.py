@@ -12,9 +12,9 @@ from generator.checkpoints.files.answers import RecordedFolder, in_short, presen
 from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.files.reader import FolderFiles, existing
 from generator.checkpoints.files.weights import Choice
-from generator.checkpoints.slugs import slugify
 from generator.contracts import Checkpoint, Digest, Files, Question, Source
 from generator.errors import RowError
+from generator.text import slugify
 
 
 # A folder is always reachable.

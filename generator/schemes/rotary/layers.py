@@ -95,7 +95,7 @@ def rope_of(config: ModelConfig, layer: Layer, all_layers: Sequence[Layer]) -> M
         config.family in WINDOW_ONLY
         and config.value("sliding_window")
         and "sliding" not in layer.mixers
-        and _has_window(all_layers)
+        and any("sliding" in other.mixers for other in all_layers)
     ):
         return None
     bases = config.listed("layer_rope_theta")
@@ -117,10 +117,6 @@ def _is_flagged(config: ModelConfig, layer: Layer) -> bool:
         if layer.index < len(flags) and not flags[layer.index]:
             return False
     return True
-
-
-def _has_window(all_layers: Sequence[Layer]) -> bool:
-    return any("sliding" in layer.mixers for layer in all_layers)
 
 
 def _by_type(config: ModelConfig, layer_type: str) -> ModelConfig | None:

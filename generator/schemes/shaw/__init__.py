@@ -22,7 +22,7 @@ from generator.encodings import Form, RelativeTable
 from generator.errors import RowError
 from generator.figures.panels import cell_numbers, image, panels
 from generator.figures.style import DIVERGING, SERIES
-from generator.numerics.arrays import Array, Floats, frozen
+from generator.numerics.arrays import frozen
 from generator.schemes.shaw.families import (
     BY_BUCKET,
     COLUMNS,
@@ -71,7 +71,8 @@ def _encoding(files: Files, name: str, pattern: str, part: str) -> Encoding[Form
         )
     table = files.tensor(name)
     table = table.T if re.search(COLUMNS, name) else table.reshape(shape)
-    form = RelativeTable(frozen(_taken(table, rows.rows)), frozen(rows.offsets))
+    vectors = np.where(rows.rows[:, None] >= 0, table[rows.rows], 0.0)
+    form = RelativeTable(frozen(vectors), frozen(rows.offsets))
     # Inkling has a decoder alone.
     kind: StackKind = "decoder" if pattern == COLUMNS else stack_kind(name)
     return Encoding(
@@ -116,10 +117,6 @@ def _stacked(files: Files, name: str) -> tuple[int, ...]:
     if re.search(BY_BUCKET, name) and len(shape) == 2 and shape[0] % n_buckets == 0:
         return n_buckets, shape[0] // n_buckets * shape[1]
     return shape
-
-
-def _taken(table: Floats, rows: Array) -> Floats:
-    return np.where(rows[:, None] >= 0, table[rows], 0.0)
 
 
 def _numbers() -> Numbers:

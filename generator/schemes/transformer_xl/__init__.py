@@ -15,14 +15,14 @@ from generator.errors import RowError
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Array, Floats, frozen
-from generator.schemes.transformer_xl.audio import mapped
-from generator.schemes.transformer_xl.families import TEXT_ENCODERS
+from generator.schemes.transformer_xl.audio import MOST_WIDE, mapped
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SHOWN = 128  # Largest offset in the form.
-MOST_WIDE = 2**16
+# Conformers with an encoder of phonemes.
+TEXT_ENCODERS = frozenset({"fastspeech2_conformer", "fastspeech2_conformer_with_hifigan"})
 BIASES = re.compile(r"(^|\.)(r_r_bias|pos_bias_v|bias_v)$")
 POOLED = "r_kernel"  # In Funnel, whose later blocks have fewer positions.
 # Names of the learned map by the name of the bias. Rows of the map are outputs, except in the first

@@ -1,5 +1,6 @@
 """Mapped sinusoids of the offset, without a bias, in audio stacks of Gemma."""
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -9,9 +10,13 @@ from generator.contracts import Files, ModelConfig, Provenance
 from generator.encodings import BASE, RelativeTable
 from generator.errors import RowError
 from generator.numerics.arrays import Array, Floats, frozen
-from generator.schemes.transformer_xl.families import AUDIO
 
 MappedSinusoid = tuple[str, RelativeTable, Provenance, tuple[str, ...]]
+# Audio stacks without a bias: pattern for the name of the map, and prefix of their settings.
+AUDIO = {
+    "gemma3n_audio": (re.compile(r"(^|\.)relative_position_embedding\.pos_proj\.weight$"), "conf_"),
+    "gemma4_audio": (re.compile(r"(^|\.)self_attn\.relative_k_proj\.weight$"), ""),
+}
 DEFAULTS = {"attention_chunk_size": 12, "attention_context_left": 13, "attention_context_right": 0}
 FURTHEST, MOST_WIDE = 4096, 2**16
 

@@ -145,15 +145,13 @@ def _tensors(file: WeightsFile, name: str) -> dict[str, StoredTensor]:
 def _plain(state: Mapping[Any, Any]) -> dict[str, Any]:
     import torch
 
-    tensors = {
-        name: value
-        for name, value in state.items()
-        if isinstance(name, str) and isinstance(value, torch.Tensor)
-    }
     return {
         name: value
-        for name, value in tensors.items()
-        if value.layout is torch.strided and not value.is_nested
+        for name, value in state.items()
+        if isinstance(name, str)
+        and isinstance(value, torch.Tensor)
+        and value.layout is torch.strided
+        and not value.is_nested
     }
 
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.model.family_formats import translated
-from generator.checkpoints.model.live.whisper_names import OF_WHISPER, of_whisper
 from generator.checkpoints.model.resolved import MOST_SHOWN, given, is_known, offline, resolved
 from generator.contracts import ModelConfig
 from generator.errors import RowError
@@ -33,6 +32,26 @@ LAYER = re.compile(r"\.(\d+)\.")
 # Names of numbers of layers in config objects.
 DEPTHS = ("num_hidden_layers", "num_decoder_layers", "encoder_layers", "decoder_layers")
 BUFFERS = re.compile(r"(^|\.)(position_ids|inv_freq|masked_bias|attn\.bias|token_type_ids)$")
+# Names in OpenAI's files of Whisper, and in transformers.
+WHISPER = (
+    (r"\bblocks\b", "layers"),
+    (r"\bmlp\.0\b", "fc1"),
+    (r"\bmlp\.2\b", "fc2"),
+    (r"\bmlp_ln\b", "final_layer_norm"),
+    (r"\bcross_attn_ln\b", "encoder_attn_layer_norm"),
+    (r"\bcross_attn\b", "encoder_attn"),
+    (r"\battn_ln\b", "self_attn_layer_norm"),
+    (r"\battn\b", "self_attn"),
+    (r"\bquery\b", "q_proj"),
+    (r"\bkey\b", "k_proj"),
+    (r"\bvalue\b", "v_proj"),
+    (r"\bout\b", "out_proj"),
+    (r"\bln_post\b", "layer_norm"),
+    (r"^decoder\.ln\b", "decoder.layer_norm"),
+    (r"\btoken_embedding\b", "embed_tokens"),
+    (r"\bpositional_embedding$", "embed_positions.weight"),
+)
+OF_WHISPER = re.compile(r"(en|de)coder\.blocks\.0\.mlp\.0\.weight")
 
 
 def load(files: FolderFiles, most_parameters: int) -> Any:
@@ -200,6 +219,13 @@ def _in_model(stored: Mapping[str, Floats], files: FolderFiles, outline: Any) ->
     if any(OF_WHISPER.fullmatch(name) for name in stored):
         return {of_whisper(name): values for name, values in stored.items()}
     return dict(files.of_model(stored, outline))
+
+
+def of_whisper(name: str) -> str:
+    """The name in transformers of a tensor in OpenAI's files of Whisper."""
+    for ours, theirs in WHISPER:
+        name = re.sub(ours, theirs, name)
+    return f"model.{name}"
 
 
 def _ties_words(outline: Any, state: Mapping[str, Floats]) -> bool:

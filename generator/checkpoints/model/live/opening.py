@@ -13,7 +13,7 @@ from generator.checkpoints.model.live.stack import SOUND, LiveStack, has_two_sid
 from generator.checkpoints.model.live.vocabulary import Vocabulary, vocabulary
 from generator.checkpoints.model.resolved import resolved
 from generator.contracts import Checkpoint, UseOptions
-from generator.contracts.use_options import MOST_PARAMETERS
+from generator.contracts.checkpoints import MOST_PARAMETERS
 from generator.errors import NotApplicableError, RowError
 from generator.resources import ROOT
 
