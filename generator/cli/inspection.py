@@ -54,11 +54,10 @@ def _show_unmeasured(
         Text(f"\nEncodings in the weights, which were not read: {len(records):,}", HEADING)
     )
     for record in records[:MOST_UNMEASURED]:
-        shape = " × ".join(f"{size:,}" for size in record.provenance.shape)
         _paragraph(
             terminal,
             f"{record.numbered_part} · {titles[record.scheme]} · tensor {record.provenance.tensor}"
-            f" · shape {shape}",
+            f" · {_shape(record)}",
             INDENT,
         )
     if len(records) > MOST_UNMEASURED:
@@ -75,6 +74,11 @@ def show_needed(terminal: Terminal, slug: str, needed: Mapping[str, int]) -> Non
     more = [f"{len(needed) - MOST_TENSORS} more"] if len(needed) > MOST_TENSORS else []
     listed = f" ({'; '.join([*named, *more])})" if needed else ""
     terminal.print(f"{slug}: {sum(needed.values()):,} bytes{listed}")
+
+
+def _shape(record: EncodingRecord) -> str:
+    """The shape of the tensor of an encoding, in words."""
+    return f"shape {' × '.join(f'{size:,}' for size in record.provenance.shape)}"
 
 
 def _paragraph(terminal: Terminal, text: str, before: Text, style: str = "") -> None:
@@ -131,15 +135,13 @@ def _show_encoding(terminal: Terminal, record: EncodingRecord, title: str, n_ana
         terminal, f"{record.numbered_part} · {described(title, record.parameters)}", INDENT, HEADING
     )
     provenance = record.provenance
-    shape = " × ".join(f"{size:,}" for size in provenance.shape)
-    shaped = f"shape {shape}" if shape else ""
     tensor = (
         f"tensor {provenance.tensor}" if provenance.tensor else f"no tensor, from {provenance.file}"
     )
     facts = (
         record.form,
         tensor,
-        shaped,
+        _shape(record) if provenance.shape else "",
         provenance.dtype,
         "1 analysis" if n_analyses == 1 else f"{n_analyses:,} analyses",
     )

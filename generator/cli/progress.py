@@ -139,12 +139,9 @@ class Reporter:
         if event.slug in self.in_progress:
             self.in_progress.remove(event.slug)
         self.counts.update({"finished": 1, "stored": int(event.stored), "received": event.received})
-        plural, stored = "" if event.encodings == 1 else "s", ", from the store" * event.stored
-        encodings = f"{event.encodings} encoding{plural}{stored}"
-        self.out.print(
-            f"{event.status:>11}  {event.slug}:"
-            f" {encodings if event.status == 'ok' else event.reason}"
-        )
+        encodings = plural(event.encodings, "encoding") + ", from the store" * event.stored
+        text = encodings if event.status == "ok" else event.reason
+        self.out.print(f"{event.status:>11}  {event.slug}: {text}")
 
 
 @contextmanager

@@ -29,7 +29,7 @@ class ArtifactCache:
         self.futures: dict[str, Future[bytes]] = {}
 
     def draw(self, figure: Figure) -> bytes:
-        """The bytes of the figure's file."""
+        """The drawing of a figure, which is cached where the figure has a key."""
         return (
             self.get(_name(figure), render.maker(figure))
             if figure.cache_key
@@ -37,13 +37,15 @@ class ArtifactCache:
         )
 
     def start(self, figures: Iterable[Figure]) -> None:
-        """Have these figures drawn, as many at once as there are workers."""
+        """Have those of these figures that are cached drawn, as many at once as there are
+        workers.
+        """
         for figure in figures:
             if figure.cache_key:
                 self._start(_name(figure), render.maker(figure))
 
     def submit(self, name: str, maker: Maker) -> Maker:
-        """``get`` for later; a worker begins now, unless the artifact is shipped."""
+        """``get`` for later; a worker begins now, unless the artifact is shipped or cached."""
         if (shipped := precomputed.shipped(name)) is not None:
             return lambda: shipped
         if name in precomputed.LIBRARIES:
@@ -54,7 +56,7 @@ class ArtifactCache:
     def get(self, name: str, maker: Maker) -> bytes:
         """The result of ``maker``, or that of an earlier run of the same code under this name.
 
-        errors: RefusedError when no worker finishes it
+        errors: RefusedError when two attempts of workers have failed
         """
         key = self._start(name, maker)
         cached = self.blobs.get(key) if key not in self.futures else None

@@ -43,8 +43,8 @@ OnEvent = Callable[[jobs.Event | jobs.JobStage | jobs.Altered], None]
 class BuildSpec:
     """What to build.
 
-    folder: of docs and site; fresh: evaluate, draw and write everything, even what has not changed;
-        commands: for the guide
+    folder: of docs, site, store and history; fresh: evaluate, draw and write everything, even what
+        has not changed; commands: for the guide
     shrinks: whether a site may be published that lacks many checkpoints of the former one
     """
 

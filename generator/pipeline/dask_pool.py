@@ -86,7 +86,9 @@ class _ClusterExecutor:
                 future.set_running_or_notify_cancel()
 
     def watch(self, over: Event) -> None:
-        """Until ``over``, end calls that take too long, and all of them when no worker is left."""
+        """Until ``over``, end calls that take too long, and all of them when no worker is left, or
+        none has begun or ended a call for as long as one may take.
+        """
         last_worker = monotonic()
         while not over.wait(WATCH_SECONDS):
             now = monotonic()
@@ -181,7 +183,8 @@ def cluster(*, address: str, code: str, seconds: float) -> Iterator[Executor]:
     """The workers of a dask.distributed scheduler; a call of one that is lost goes to another.
 
     code: digest of the program; seconds: limit of one call once it has started
-    errors: RefusedError when the extra is not installed or no scheduler answers
+    errors: RefusedError when the extra is not installed, no scheduler answers, or dask's settings
+        have no certificate for one over TLS
     """
     try:
         from distributed import Client, Security

@@ -61,10 +61,10 @@ def all_analyses() -> tuple[Analysis, ...]:
 
 
 def evaluate(task: Task, references: References = NOTHING_CACHED) -> Outcome:
-    """Every encoding of one checkpoint with its results and drawings; failures are part of the
-    outcome.
+    """Every encoding of one checkpoint with its results and drawings, and what its model does where
+    the row asks; failures are part of the outcome. A row of a training run's file has the run.
 
-    references: beside which figures show the encodings
+    references: beside which figures show the encodings; their cache holds what models do, too
     errors: MemoryError
     """
     try:
@@ -106,8 +106,10 @@ def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
 
 
 def needed(task: Task) -> Mapping[str, int]:
-    """Bytes that the evaluation of one checkpoint reads of its weights, by tensor, or by file where
-    a file is read as a whole. Reads headers.
+    """Bytes that the evaluation of one checkpoint reads of its weights for its encodings, by
+    tensor, or by file where a file is read as a whole. Reads headers.
+
+    What the measures of ``use`` read is not among them.
 
     errors: RowError, NotReachedError
     """

@@ -67,28 +67,19 @@ def family(model_type: str) -> dict[str, Any]:
     or null.
     """
     try:
-        return {"model_type": model_type, "reason": None, **_read(model_type)}
+        read = _read(model_type)
     except RowError as error:
-        return {
-            "model_type": model_type,
-            "reason": _brief(str(error)),
-            "stacks": [],
-            "encodings": [],
-        }
+        read = _unread(str(error))
     # Config classes raise exceptions of any class, and one must not take the others' rows with it.
     except Exception as error:  # noqa: BLE001
-        return {
-            "model_type": model_type,
-            "reason": _brief(f"{type(error).__name__}: {error}"),
-            "stacks": [],
-            "encodings": [],
-        }
+        read = _unread(f"{type(error).__name__}: {error}")
+    return {"model_type": model_type, "reason": None, **read}
 
 
 def _read(model_type: str) -> dict[str, Any]:
     files = ConfigAlone({"model_type": model_type}, model_type)
     if refused := resolved(files.config).refused:
-        return {"reason": _brief(refused), "stacks": [], "encodings": []}
+        return _unread(refused)
     by_part = _by_part(files.config)
     encodings = find(files) if by_part else []
     stacks = [
@@ -111,6 +102,10 @@ def _read(model_type: str) -> dict[str, Any]:
         "stacks": stacks,
         "encodings": [_encoding(encoding) for encoding in encodings if encoding.key in used],
     }
+
+
+def _unread(reason: str) -> dict[str, Any]:
+    return {"reason": " ".join(reason.split())[:MOST_SHOWN], "stacks": [], "encodings": []}
 
 
 def _by_part(config: ModelConfig) -> dict[str, tuple[Stack, tuple[Layer, ...]]]:
@@ -209,7 +204,3 @@ def _encoding(encoding: Encoding[Form]) -> dict[str, Any]:
         "scheme": encoding.scheme,
         "parameters": parameters,
     }
-
-
-def _brief(text: str) -> str:
-    return " ".join(text.split())[:MOST_SHOWN]

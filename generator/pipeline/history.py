@@ -16,8 +16,11 @@ MOST_LOST = 1 / 3  # of the former site's checkpoints: beyond that, a whole sour
 
 @dataclass(frozen=True)
 class History:
-    """former: releases in the output folder; new: that of this build, None where nothing has
-    changed; data: its files, by name
+    """The releases of an output folder, and what a build adds to them.
+
+    folder: of the releases; present: the atlas of the build
+    former: releases in the folder; new: that of the build, None where nothing has changed; data:
+        its files, by name
     """
 
     folder: Path

@@ -114,6 +114,8 @@ def run(
     key.
 
     code: digest of the program, for the keys
+    errors: RefusedError where ``store`` does not keep what is written, or no worker is left;
+        OSError
     """
     shared = store if executor.shares_disk else None
     longest_first = sorted(tasks, key=lambda task: not runs_model(task))

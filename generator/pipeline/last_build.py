@@ -18,8 +18,8 @@ Entry = list[int | str]  # Size, two times and digest of a file.
 class LastBuild:
     """A finished build.
 
-    inputs: digest of all that it depended on; None where a checkpoint failed that may succeed the
-        next time
+    inputs: digest of all that it depended on; None where that is not known beforehand, or where a
+        checkpoint failed that may succeed the next time
     site: digest of all that its HTML depended on beside the docs
     counts: of checkpoints by ending; files: all that it wrote, by path
     """
@@ -34,7 +34,8 @@ def read(folder: Path) -> tuple[LastBuild, tuple[str, ...]]:
     """The last build in ``folder``, and the files of its docs and site that others have changed,
     added or removed since.
 
-    An empty record where there was no build, or where there are such files.
+    An empty record where there was no build, where its record cannot be read, or where there are
+    such files.
     """
     try:
         previous = LastBuild(**json.loads((folder / NAME).read_text(encoding="utf-8")))

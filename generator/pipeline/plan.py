@@ -46,7 +46,8 @@ def plan(checkpoints: Sequence[Checkpoint], offline: bool) -> list[Task]:
     """One task for each checkpoint, with its revision pinned; a row that names a series has
     several.
 
-    Each source that occurs is contacted once first; without an answer it counts as offline.
+    Unless ``offline``, each source that occurs is contacted once first; without an answer it counts
+    as offline.
     """
     used = {checkpoint.source for checkpoint in checkpoints}
     by_key = {source.key: source for source in all_sources() if source.key in used}
@@ -67,7 +68,7 @@ def plan(checkpoints: Sequence[Checkpoint], offline: bool) -> list[Task]:
 
 def may_need_models(task: Task) -> bool:
     """Whether an evaluation probably needs torch and models of transformers, as seen without
-    opening a file: not for a folder without weights.
+    opening a file: not for a folder without weights, nor for a file of a training run.
     """
     place = Path(task.checkpoint.place)
     if task.checkpoint.weights or not place.is_dir():

@@ -14,7 +14,7 @@ STDERR, MOST = 2, 2**20  # a file descriptor; bytes that are kept
 
 @dataclass
 class Captured:
-    """The text, once its block has ended."""
+    """The text, of which at most ``MOST`` bytes, once its block has ended."""
 
     text: str = ""
 

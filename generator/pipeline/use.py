@@ -42,9 +42,10 @@ def all_uses() -> tuple[Use, ...]:
 def measured(
     files: Files, checkpoint: Checkpoint, cache: BlobCache | None
 ) -> tuple[tuple[UseResult, ...], str]:
-    """The results of a row that asks for them, and why there are none, "" where there are.
+    """The results of a row that asks for them, and why there are none, "" where there are or the
+    row does not ask.
 
-    cache: of results, by weights, options, code and libraries; None without one
+    cache: of results of whole models, by weights, options, code and libraries; None without one
     """
     options = checkpoint.use
     if options is None:

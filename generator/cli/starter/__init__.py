@@ -23,7 +23,7 @@ SCHEMA = "checkpoints.schema.json"
 def write(folder: Path) -> None:
     """Fill ``folder``, which is made where it is missing.
 
-    errors: RefusedError when it has files; OSError
+    errors: RefusedError when it is a file, or has files; OSError
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise RefusedError(f"{folder}: found files; expected an empty folder, or none")
