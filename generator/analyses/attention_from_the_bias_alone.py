@@ -257,7 +257,14 @@ ANALYSIS = Analysis(
     ),
     stage="measure",
     order=76,
-    headlines=(Headline("locality", "Locality"),),
+    headlines=(
+        Headline(
+            "locality",
+            "Locality",
+            low="puts only {} of its attention on near keys by its bias",
+            high="puts {} of its attention on near keys by its bias",
+        ),
+    ),
     forms=(OffsetBias, WindowBias),
     compute=compute,
     figures=(

@@ -276,7 +276,16 @@ ANALYSIS = Analysis(
     ),
     stage="measure",
     order=68,
-    headlines=(Headline("error", f"Order errors ({FEW} pairs)"),),
+    headlines=(
+        Headline(
+            "error",
+            f"Order errors ({FEW} pairs)",
+            low="lets a probe tell order with only {} errors",
+            high="lets a probe tell order with {} errors",
+            least="fewest",
+            most="most",
+        ),
+    ),
     forms=(PositionTable,),
     compute=compute,
     figures=(

@@ -275,7 +275,16 @@ ANALYSIS = Analysis(
     ),
     stage="measure",
     order=66,
-    headlines=(Headline("ridge", "Mean position error"),),
+    headlines=(
+        Headline(
+            "ridge",
+            "Mean position error",
+            low="lets a probe read position to {}",
+            high="lets a probe read position only to {}",
+            least="closest",
+            most="farthest",
+        ),
+    ),
     forms=(PositionTable,),
     compute=compute,
     figures=(

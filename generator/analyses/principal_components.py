@@ -237,11 +237,11 @@ def _findings(
             text = f"{shape}: {winds} at an even rate. {of_variance}."
             return (
                 Finding(
-                    text, ("within_3", *rests_on, "onwards"), weight, HELIX if dominates else ""
+                    text, (*rests_on, "within_3", "onwards"), weight, HELIX if dominates else ""
                 ),
             )
         text = f"{of_variance}; along them the {winds}. {_uneven(path)}"
-        return (Finding(text, ("within_3", *rests_on, "onwards"), weight),)
+        return (Finding(text, (*rests_on, "within_3", "onwards"), weight),)
     if two >= MANY:
         rate = " at an even rate." if path.is_even else f". {_uneven(path)}"
         of_two = (

@@ -253,8 +253,20 @@ ANALYSIS = Analysis(
     stage="measure",
     order=62,
     headlines=(
-        Headline("in_mean", "Energy in the mean"),
-        Headline("within_for_90", "Components for 90 %"),
+        Headline(
+            "in_mean",
+            "Energy in the mean",
+            low="has only {} of its energy in its mean vector",
+            high="has {} of its energy in its mean vector",
+        ),
+        Headline(
+            "within_for_90",
+            "Components for 90 %",
+            low="packs its positions into {} directions",
+            high="spreads its positions over {} directions",
+            least="fewest",
+            most="most",
+        ),
     ),
     forms=(PositionTable,),
     compute=compute,

@@ -235,7 +235,14 @@ ANALYSIS = Analysis(
     stage="see",
     order=80,
     headlines=(
-        Headline("longest", "Longest wavelength"),
+        Headline(
+            "longest",
+            "Longest wavelength",
+            low="turns its slowest pair once in {}",
+            high="turns its slowest pair once in {}",
+            least="shortest",
+            most="longest",
+        ),
         Headline("full_turns", "Pairs with a full turn"),
     ),
     forms=(Rotation,),

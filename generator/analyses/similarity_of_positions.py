@@ -131,7 +131,14 @@ ANALYSIS = Analysis(
     ),
     stage="see",
     order=50,
-    headlines=(Headline("adjacent", "Cosine of neighbours"),),
+    headlines=(
+        Headline(
+            "adjacent",
+            "Cosine of neighbours",
+            low="gives neighbours a cosine of only {}",
+            high="gives neighbours a cosine of {}",
+        ),
+    ),
     forms=(PositionTable,),
     compute=compute,
     derived={"cosines": matrix},

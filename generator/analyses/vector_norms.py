@@ -253,7 +253,14 @@ ANALYSIS = Analysis(
     ),
     stage="measure",
     order=35,
-    headlines=(Headline("spread", "Spread of norms"),),
+    headlines=(
+        Headline(
+            "spread",
+            "Spread of norms",
+            low="has norms that spread by only {} of their mean",
+            high="has norms that spread by {} of their mean",
+        ),
+    ),
     forms=(PositionTable,),
     beside_reference=False,
     compute=compute,

@@ -398,6 +398,7 @@ class Scheme:
     tells_position: False for what acts in attention beside an encoding of position
     by_formula: whether a formula gives its numbers even where a tensor holds them; otherwise they
         are learned where a tensor does
+    plural: what several encodings of it are called within a sentence
     """
 
     key: str
@@ -415,3 +416,4 @@ class Scheme:
     words: tuple[str, ...] = ()
     tells_position: bool = True
     by_formula: bool = False
+    plural: str = "encodings of this scheme"

@@ -49,9 +49,9 @@ class Spot:
 class Finding:
     """A sentence derived from metrics.
 
-    rests_on: keys of these metrics, of the same result
+    rests_on: keys of these metrics, of the same result; that which it speaks of comes first
     weight: from 0, a remark, to 1, the first sentence of a page: how far the metrics are from what
-        one would expect
+        one would expect. Where the atlas has other encodings of the scheme, these decide instead
     context: a possible explanation from a cited source, not from the data
     spots: what it speaks of, marked in the figures of the result
     of_single_rows: whether it names odd rows, and so holds in a table without other structure
@@ -173,10 +173,17 @@ class Headline:
     """A metric that the table of all encodings has as a column.
 
     metric: its key; title: a few words, which the unit stands beside
+    low, high: what an encoding with a low or a high value does, as a predicate with {} for the
+        value, in sentences that compare encodings; "" where an order of values means nothing
+    least, most: superlatives of the value in these sentences
     """
 
     metric: str
     title: str
+    low: str = ""
+    high: str = ""
+    least: str = "lowest"
+    most: str = "highest"
 
 
 @dataclass(frozen=True)

@@ -173,6 +173,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="alibi",
     title="ALiBi",
+    plural="encodings by ALiBi",
     also=("attention with linear biases",),
     summary=(
         "A penalty on the attention logit that grows linearly with distance; each head has its own"

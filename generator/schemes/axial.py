@@ -150,6 +150,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="axial",
     title="Axial table",
+    plural="axial tables",
     also=("axial position embedding (Reformer)",),
     summary="Positions are laid out in a grid; each vector joins a row vector and a column vector.",
     acts_in="input",

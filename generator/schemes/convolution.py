@@ -156,6 +156,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="convolution",
     title="Convolution",
+    plural="convolutions",
     also=("convolutional positional embedding (wav2vec 2.0)",),
     summary=(
         "The output of a wide convolution is added to the input, so each position carries traces of"

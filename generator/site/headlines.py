@@ -13,7 +13,7 @@ DIGITS = 3
 NOTHING = "–"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Column:
     """A headline metric. unit: of its values, "" for plain numbers; meaning: its title in full;
     n_values: how many encodings have one, infinite ones among them
@@ -31,6 +31,10 @@ class Column:
         return (
             metric.value if metric and metric.value is not None and isfinite(metric.value) else None
         )
+
+    def metric(self, reading: Reading) -> Metric:
+        """The metric of an encoding that has one. errors: KeyError"""
+        return reading.results[self.analysis.key].metric(self.headline.metric)
 
     def text(self, reading: Reading) -> str:
         """The value of an encoding to DIGITS digits; NOTHING where it has none."""

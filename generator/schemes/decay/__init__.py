@@ -260,6 +260,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="decay",
     title="Decay",
+    plural="decays",
     also=(
         "forgetting",
         "state space models",

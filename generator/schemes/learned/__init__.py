@@ -134,6 +134,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="learned",
     title="Learned table",
+    plural="learned tables",
     also=("learned positional embedding", "absolute position embedding (BERT, GPT-2, ViT)"),
     summary=(
         "One trained vector for each position, added to the vector of the word or image patch"

@@ -395,6 +395,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="rotary",
     title="Rotary",
+    plural="rotary encodings",
     also=("RoPE", "rotary position embedding (RoFormer)"),
     summary=(
         "Pairs of query and key components rotate by an angle proportional to position, so their"

@@ -207,6 +207,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="rotary_2d",
     title="Rotary in two dimensions",
+    plural="rotary encodings of images",
     also=("2-D or axial RoPE", "rotary embedding for images"),
     summary=(
         "Part of each query and key rotates in proportion to the patch's row, part in proportion to"

@@ -407,6 +407,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="sinusoidal",
     title="Sinusoid",
+    plural="sinusoids",
     also=("sinusoidal positional encoding (Transformer)", "fixed absolute position embedding"),
     summary=(
         "A vector of sines and cosines for each position, from a formula; wavelengths usually grow"

@@ -275,6 +275,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="t5_bias",
     title="Learned relative bias",
+    plural="learned relative biases",
     also=("T5's relative bias", "relative position bias", "relative attention bias", "T5 buckets"),
     summary=(
         "A learned number for each head and range of offsets, added to the attention logit. This"

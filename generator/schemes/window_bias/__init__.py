@@ -163,6 +163,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="window_bias",
     title="Window bias",
+    plural="window biases",
     also=("relative position bias (Swin, BEiT)", "attention bias (LeViT)"),
     summary=(
         "A learned number for each head and two-dimensional offset between patches, added to the"

@@ -5,47 +5,24 @@ continue on further pages.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from math import ceil, isfinite
+from math import ceil
 
 from generator.contracts import (
     Analysis,
     Atlas,
     Figure,
     FigureSpec,
-    Metric,
     Page,
     PageKind,
-    Reading,
 )
 from generator.figures.style import SERIES
+from generator.site.answers import Answer, answer_of
 from generator.site.outline import STAGES, addresses_of
 from generator.site.pictures import cards
 from generator.site.pictures.colours import Member, distinct
-from generator.text import significant
 
 DIGITS = 3
 PER_PAGE = 18  # encodings, which fill the figures of most analyses; only the first page has figures
-
-
-@dataclass(frozen=True)
-class Extreme:
-    """The lowest or highest value of a metric, as text.
-
-    name: of the first encoding that has it; more: how many others have it too
-    """
-
-    value: str
-    name: str
-    more: int
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The range of a metric over all encodings. high: None where all values are equal"""
-
-    metric: Metric
-    low: Extreme
-    high: Extreme | None
 
 
 @dataclass(frozen=True)
@@ -97,34 +74,12 @@ def _entry(atlas: Atlas, analysis: Analysis, page: Page) -> AnalysisEntry:
     chosen = [headline.metric for headline in analysis.headlines]
     metrics = (metric for reading in readings for metric in reading.results[analysis.key].metrics)
     keys = chosen or list(dict.fromkeys(metric.key for metric in metrics))
-    answers = [answer for key in keys if (answer := _answer(analysis, key, readings))]
+    answers = [answer for key in keys if (answer := answer_of(analysis, key, readings))]
     return AnalysisEntry(
         analysis,
         next(iter(page.figures), None),
         next((answer for answer in answers if answer.high), next(iter(answers), None)),
     )
-
-
-def _answer(analysis: Analysis, key: str, readings: Sequence[Reading]) -> Answer | None:
-    """The range of the metric ``key``, by values as they are shown."""
-    found = [
-        (metric, reading)
-        for reading in readings
-        for metric in reading.results[analysis.key].metrics
-        if metric.key == key
-    ]
-    finite = [
-        (metric.value, reading)
-        for metric, reading in found
-        if metric.value is not None and isfinite(metric.value)
-    ]
-    if not finite:
-        return None
-    names_of: dict[str, list[str]] = {}
-    for value, reading in sorted(finite, key=lambda pair: pair[0]):
-        names_of.setdefault(significant(value, DIGITS), []).append(reading.label.title)
-    extremes = [Extreme(value, names[0], len(names) - 1) for value, names in names_of.items()]
-    return Answer(found[0][0], extremes[0], extremes[-1] if len(extremes) > 1 else None)
 
 
 def _pages(atlas: Atlas, analysis: Analysis, addresses: Mapping[str, str]) -> Iterator[Page]:

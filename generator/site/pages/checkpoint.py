@@ -37,7 +37,9 @@ from generator.site.headlines import NOTHING, Column, columns_of, common, place
 from generator.site.outline import STAGES, Outline, anchor, figures_of
 from generator.site.pictures import cards, scheme_pictures
 from generator.site.pictures.layer_strips import LayerStrip, layer_strips
+from generator.site.pictures.opening import OpeningPicture, opening_picture
 from generator.site.pictures.value_strips import Standing, standing, values_of
+from generator.site.standings import Statement, openings_of, peers_of
 
 MOST_MODULES = 48  # rows of the table of tensors, all of which are in a file beside it
 MOST_UNMEASURED = 6  # encodings of one scheme whose numbers were not read
@@ -72,15 +74,26 @@ class Section:
 
 @dataclass(frozen=True)
 class Remark:
-    """A finding with the metrics that it rests on.
+    """A statement with the metrics that it rests on.
 
-    section: of the analysis that made it; part: ``Chapter.part`` of its encoding
+    section: of the analysis that it rests on; part: ``Chapter.part`` of its encoding
     """
 
-    finding: Finding
+    statement: Statement
     metrics: tuple[Metric, ...]
     section: Section
     part: str
+
+    @property
+    def finding(self) -> Finding:
+        """What it says."""
+        return self.statement.finding
+
+    @property
+    def subject(self) -> tuple[str, str, str]:
+        """What it speaks of: its encoding, and its first metric or its text."""
+        about = self.finding.rests_on[0] if self.finding.rests_on else self.finding.text
+        return self.part, self.section.analysis.key, about
 
 
 @dataclass(frozen=True)
@@ -165,9 +178,10 @@ class CheckpointPage:
     home, paper: addresses
     chapters: the encodings on the page; linked: those on pages of their own; single: the one of
         such a page
-    leading: the weightiest remarks; others: the number of further ones on the page
+    leading: the most unusual remarks; others: the number of further findings on the page
     unmeasured: the encodings whose numbers were not read, by scheme
     used: measures of what the trained model does; in_use: their weightiest finding
+    picture: beside the leading remarks; of the encoding that the first speaks of, if it has one
     unsummed: the number of encodings that ``summary`` leaves out
     chapter, stage, parent: of a stage's own page: the encoding, the stage, and the address of the
         encoding's page
@@ -192,6 +206,7 @@ class CheckpointPage:
     unmeasured: Sequence[tuple[Scheme, list[EncodingRecord]]] = ()
     used: tuple[use.Measured, ...] = ()
     in_use: tuple[use.Measured, Finding] | None = None
+    picture: OpeningPicture | None = None
     summary: Summary | None = None
     unsummed: int = 0
     chapter: Chapter | None = None
@@ -259,9 +274,15 @@ def _pages_of(
     )
     yield Page(path, "checkpoint.md.jinja", main.context, tuple(figures), card)
     for chapter in main.linked:
-        leading, others = _remarks([chapter], [chapter])
+        leading, others = _remarks(atlas, [chapter], [chapter], None)
         single = replace(
-            shared, chapters=(chapter,), single=chapter, many=False, leading=leading, others=others
+            shared,
+            chapters=(chapter,),
+            single=chapter,
+            many=False,
+            leading=leading,
+            others=others,
+            picture=_picture(atlas, outline, leading, [chapter]),
         )
         yield Page(f"{chapter.folder}.md", "checkpoint.md.jinja", single.context, card=card)
     for chapter in chapters:
@@ -279,7 +300,9 @@ def _main(
     outcome, own = shared.outcome, outline.own_pages
     chapters = tuple(one for one in every_chapter if one.reading.encoding.key not in own)
     linked = tuple(one for one in every_chapter if one.reading.encoding.key in own)
-    leading, others = _remarks(every_chapter, chapters)
+    leading, others = _remarks(
+        atlas, every_chapter, chapters, openings_of(atlas).get(outcome.checkpoint.slug)
+    )
     used = use.measured(atlas, outcome)
     records = [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured]
     return replace(
@@ -288,6 +311,7 @@ def _main(
         linked=linked,
         leading=leading,
         others=others,
+        picture=_picture(atlas, outline, leading, every_chapter),
         strips=layer_strips(outcome.layers, records, atlas.schemes),
         unmeasured=_unmeasured(atlas, outcome),
         used=tuple(one for one in used if one.result.reason is None),
@@ -310,6 +334,16 @@ def _without_numbers(atlas: Atlas, outcome: Outcome) -> WithoutNumbers | None:
         relatives.trainings(atlas, outcome),
         former,
     )
+
+
+def _picture(
+    atlas: Atlas, outline: Outline, leading: Sequence[Remark], chapters: Sequence[Chapter]
+) -> OpeningPicture | None:
+    """The picture of the encoding that the page opens with, or of the first that has one."""
+    parts = [remark.part for remark in leading[:1]]
+    # False comes first.
+    ordered = sorted(chapters, key=lambda chapter: chapter.part not in parts)
+    return opening_picture([chapter.reading for chapter in ordered], atlas.analyses, outline)
 
 
 def _summary(atlas: Atlas, outline: Outline, chapters: Sequence[Chapter]) -> Summary | None:
@@ -395,29 +429,36 @@ def _stages(outline: Outline, reading: Reading, sections: tuple[Section, ...]) -
 
 
 def _remarks(
-    candidates: Sequence[Chapter], shown: Sequence[Chapter]
+    atlas: Atlas, candidates: Sequence[Chapter], shown: Sequence[Chapter], opening: str | None
 ) -> tuple[tuple[Remark, ...], int]:
-    """The LEADING weightiest remarks of ``candidates``, and the number of other remarks of the
-    chapters ``shown`` on the page.
+    """The LEADING most unusual remarks of ``candidates``, at most one on each subject, and the
+    number of other findings of the chapters ``shown`` on the page. opening: text of the first
     """
-    pairs = [(chapter, remark) for chapter in candidates for remark in _remarks_of(chapter)]
-    # Not reversed, so that findings of one weight stay in the order of the page.
-    pairs.sort(key=lambda pair: -pair[1].finding.weight)
+    pairs = [(chapter, remark) for chapter in candidates for remark in _remarks_of(atlas, chapter)]
+    # Not reversed, so that remarks of one weight stay in the order of the page.
+    pairs.sort(key=lambda pair: (pair[1].finding.text != opening, -pair[1].statement.weight))
     by_text: dict[str, tuple[Chapter, Remark]] = {}
     for chapter, remark in pairs:
         by_text.setdefault(remark.finding.text, (chapter, remark))  # Layers may share a finding.
-    distinct = list(by_text.values())
-    others = sum(chapter in shown for chapter, _ in distinct[LEADING:])
-    return tuple(remark for _, remark in distinct[:LEADING]), others
+    leading: dict[tuple[str, str, str], Remark] = {}
+    for _, remark in by_text.values():
+        if len(leading) < LEADING:
+            leading.setdefault(remark.subject, remark)
+    others = sum(
+        chapter in shown and not remark.statement.is_standing and remark not in leading.values()
+        for chapter, remark in by_text.values()
+    )
+    return tuple(leading.values()), others
 
 
-def _remarks_of(chapter: Chapter) -> Iterator[Remark]:
-    for section in chapter.sections:
-        for finding in section.result.findings:
-            metrics = tuple(
-                metric for metric in section.result.metrics if metric.key in finding.rests_on
-            )
-            yield Remark(finding, metrics, section, chapter.part)
+def _remarks_of(atlas: Atlas, chapter: Chapter) -> Iterator[Remark]:
+    sections = {section.analysis.key: section for section in chapter.sections}
+    for statement in peers_of(atlas).statements(chapter.reading):
+        section = sections[statement.analysis]
+        metrics = tuple(
+            metric for metric in section.result.metrics if metric.key in statement.finding.rests_on
+        )
+        yield Remark(statement, metrics, section, chapter.part)
 
 
 def _schemes(atlas: Atlas) -> dict[str, Scheme]:

@@ -1,10 +1,11 @@
-"""The front page: introduction, weightiest findings, and a gallery of all checkpoints."""
+"""The front page: introduction, the most unusual findings, and a gallery of all checkpoints."""
 
 from dataclasses import dataclass
 
 from generator.contracts import Atlas, Figure, Finding, Outcome, Page, PageKind, Reading
 from generator.encodings import NoEncoding
 from generator.site.outline import Outline, figures_of
+from generator.site.standings import peers_of
 from generator.site.ways import uses, way
 
 MOST_REMARKS = 4
@@ -101,20 +102,21 @@ def _hero(atlas: Atlas) -> FrontRemark | None:
 
 
 def _remarks(atlas: Atlas) -> list[FrontRemark]:
-    """The weightiest remarks, at most one of each checkpoint and of each analysis."""
+    """The most unusual remarks, at most one of each checkpoint and of each analysis."""
+    peers = peers_of(atlas)
     candidates = [
-        remark
+        (peers.weight(reading, key, remark.finding), key, remark)
         for outcome in atlas.outcomes
         for reading in outcome.readings
-        for remark in _remarks_of(atlas, outcome, reading)
+        for key, remark in _remarks_of(atlas, outcome, reading)
     ]
     chosen: list[tuple[str, FrontRemark]] = []
-    for key, remark in sorted(candidates, key=lambda pair: -pair[1].finding.weight):
+    for weight, key, remark in sorted(candidates, key=lambda candidate: -candidate[0]):
         taken = any(
             key == chosen_key or remark.outcome is chosen_remark.outcome
             for chosen_key, chosen_remark in chosen
         )
-        if not taken and remark.finding.weight >= LEAST_WEIGHT and len(chosen) < MOST_REMARKS:
+        if not taken and weight >= LEAST_WEIGHT and len(chosen) < MOST_REMARKS:
             chosen.append((key, remark))
     return [remark for _, remark in chosen]
 

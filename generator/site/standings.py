@@ -1,0 +1,229 @@
+"""What is unusual about an encoding: how far its numbers are from those of its peers, the
+encodings of this atlas with the same scheme and the same kind of positions.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import isfinite, log
+from statistics import fmean, median
+
+from generator.contracts import Atlas, Finding, Metric, Reading
+from generator.site.headlines import Column, columns_of
+from generator.text import significant
+
+LEAST_PEERS = 3  # with the encoding itself; a median of fewer says nothing
+FIRST = 0.9  # Weight from which a finding comes first, whatever others have: a table that is none
+FAR = 2.0  # mean deviations from the median that are unusual halfway
+ORDINARY = 1.0 / (1.0 + FAR)  # Unusual as by one mean deviation: what is less is like the others.
+SAME = 0.02  # share by which values may differ that are as good as equal
+LEAST_RATIO = 1.25  # of a value and the median, in a sentence on the order of values
+LEAST_MEASURES = 3  # that show an encoding to be ordinary
+OUTERMOST = 3  # values from either end that a sentence names
+MOST_EQUAL = 1  # others with the same value that such a sentence allows
+ORDINALS = ("", "second ", "third ")
+DIGITS = 3
+NUMBER = re.compile(r"[\d.,]+")
+Key = tuple[str, str, str, str]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What a page may say of an encoding.
+
+    analysis: key of the one that it rests on; weight: how early a page says it, from 0 to 1
+    is_standing: whether it is the place of a number among the peers, not a finding of the analysis
+    """
+
+    analysis: str
+    finding: Finding
+    weight: float
+    is_standing: bool = False
+
+    @property
+    def form(self) -> str:
+        """Its words without numbers."""
+        return NUMBER.sub("", self.finding.text)
+
+
+@dataclass(frozen=True, eq=False)
+class Peers:
+    """Values of all metrics, by scheme and modality of the encodings that have them."""
+
+    atlas: Atlas
+    values: Mapping[Key, Sequence[float]]
+
+    def statements(self, reading: Reading) -> list[Statement]:
+        """All findings on an encoding, and its places among its peers, the most unusual first."""
+        findings = (
+            Statement(analysis.key, finding, self.weight(reading, analysis.key, finding))
+            for analysis in self.atlas.analyses
+            for finding in reading.results[analysis.key].findings
+        )
+        every = [*self._standings(reading), *findings]
+        # Not reversed, so that statements of one weight stay in the order of the page.
+        return sorted(every, key=lambda statement: -statement.weight)
+
+    def weight(self, reading: Reading, analysis: str, finding: Finding) -> float:
+        """How unusual the metric is that a finding speaks of, from 0 at the median of the peers
+        to 1; its own weight where there are too few peers, for a remark, and from FIRST on.
+        """
+        if finding.is_remark or finding.weight >= FIRST or not finding.rests_on:
+            return finding.weight
+        metric = reading.results[analysis].metric(finding.rests_on[0])
+        times = self._times(reading, analysis, metric)
+        return finding.weight if times is None else min(_unusual(times), FIRST)
+
+    def _standings(self, reading: Reading) -> Iterator[Statement]:
+        """Sentences on headline metrics, of analyses with a finding alone: tables without
+        structure have none, and no place.
+        """
+        places = self._places(reading)
+        for column, times in places.items():
+            findings = reading.results[column.analysis.key].findings
+            has_finding = not all(finding.is_remark for finding in findings)
+            text = self._on_extreme(reading, column) if abs(times) >= 1.0 and has_finding else ""
+            if text:
+                finding = Finding(text, (column.headline.metric,), _unusual(times))
+                yield Statement(column.analysis.key, finding, finding.weight, is_standing=True)
+        if len(places) >= LEAST_MEASURES and all(abs(times) < 1.0 for times in places.values()):
+            yield from self._on_ordinary(reading, places)
+
+    def _places(self, reading: Reading) -> dict[Column, float]:
+        """Distance of each headline value from the median of the peers, as ``_times``."""
+        return {
+            column: times
+            for column in columns_of(self.atlas)
+            if column.value(reading) is not None
+            and (times := self._times(reading, column.analysis.key, column.metric(reading)))
+            is not None
+        }
+
+    def _on_extreme(self, reading: Reading, column: Column) -> str:
+        """ "" for a value that is not outermost, close to the median, or shared by many."""
+        headline, metric = column.headline, column.metric(reading)
+        values = self._of(reading, column.analysis.key, metric)
+        shown, ranked = _shown(metric.value), [_shown(value) for value in values]
+        distinct = list(dict.fromkeys(ranked))
+        below = distinct.index(shown)
+        above = len(distinct) - 1 - below
+        others, outer = ranked.count(shown) - 1, min(below, above)
+        if (
+            not headline.low
+            or outer >= OUTERMOST
+            or others > MOST_EQUAL
+            or not _is_apart(metric.value or 0.0, median(values))
+        ):
+            return ""
+        predicate, superlative = (
+            (headline.low, headline.least) if below < above else (headline.high, headline.most)
+        )
+        return (
+            f"It {predicate.format(f'{shown} {metric.unit}'.strip())}, the"
+            f" {ORDINALS[outer]}{superlative} of {len(ranked)} {self._plural(reading)}"
+            f" here{' (another has the same)' if others else ''}. Their median is"
+            f" {_shown(median(values))}."
+        )
+
+    def _on_ordinary(self, reading: Reading, own: Mapping[Column, float]) -> Iterator[Statement]:
+        """Of an encoding with all headline numbers near the median: the peer that it is closest
+        to.
+        """
+        peers = {
+            other.label.title: self._places(other)
+            for outcome, other in self.atlas.encodings
+            if other.encoding.scheme == reading.encoding.scheme
+            and other.encoding.modality == reading.encoding.modality
+            and reading not in outcome.readings
+        }
+        distances = {
+            title: fmean(abs(places[column] - times) for column, times in own.items())
+            for title, places in peers.items()
+            if places.keys() >= own.keys()
+        }
+        if distances:
+            text = (
+                f"None of its headline numbers stands out among the {self._plural(reading)} here."
+                f" The closest are those of {min(distances, key=distances.__getitem__)}."
+            )
+            finding = Finding(text, tuple(column.headline.metric for column in own), ORDINARY)
+            [analysis, *_] = (column.analysis.key for column in own)
+            yield Statement(analysis, finding, ORDINARY, is_standing=True)
+
+    def _times(self, reading: Reading, analysis: str, metric: Metric) -> float | None:
+        """Distance of a value from the median of the peers, in their mean deviations from it, of
+        positive numbers by their logarithms; None without a value, or with fewer than LEAST_PEERS.
+        """
+        values = self._of(reading, analysis, metric)
+        if metric.value is None or not isfinite(metric.value) or len(values) < LEAST_PEERS:
+            return None
+        if min(values) > 0.0:
+            return _in_deviations(log(metric.value), [log(value) for value in values], SAME)
+        return _in_deviations(metric.value, values, SAME * max(map(abs, values)))
+
+    def _of(self, reading: Reading, analysis: str, metric: Metric) -> Sequence[float]:
+        return self.values.get(_key(reading, analysis, metric), ())
+
+    def _plural(self, reading: Reading) -> str:
+        key = reading.encoding.scheme
+        return next(scheme.plural for scheme in self.atlas.schemes if scheme.key == key)
+
+
+@lru_cache(maxsize=1)
+def peers_of(atlas: Atlas) -> Peers:
+    """The peers of all encodings, values in ascending order."""
+    values: dict[Key, list[float]] = defaultdict(list)
+    for _, reading in atlas.encodings:
+        for analysis, result in reading.results.items():
+            for metric in result.metrics:
+                if metric.value is not None and isfinite(metric.value):
+                    values[_key(reading, analysis, metric)].append(metric.value)
+    return Peers(atlas, {key: sorted(of_key) for key, of_key in values.items()})
+
+
+@lru_cache(maxsize=1)
+def openings_of(atlas: Atlas) -> Mapping[str, str]:
+    """The sentence that opens the page of a checkpoint, by slug: the most unusual one whose words
+    open no page of that scheme already, unless with the same numbers.
+    """
+    peers = peers_of(atlas)
+    candidates = [
+        (statement, outcome, outcome.readings[0].encoding.scheme)
+        for outcome in atlas.outcomes
+        for reading in outcome.readings
+        for statement in peers.statements(reading)
+    ]
+    candidates.sort(key=lambda candidate: -candidate[0].weight)
+    openings: dict[str, str] = {}
+    taken: dict[tuple[str, str], str] = {}
+    for statement, outcome, scheme in candidates:
+        slug, text = outcome.checkpoint.slug, statement.finding.text
+        if slug not in openings and taken.setdefault((scheme, statement.form), text) == text:
+            openings[slug] = text
+    return openings
+
+
+def _key(reading: Reading, analysis: str, metric: Metric) -> Key:
+    return reading.encoding.scheme, reading.encoding.modality, analysis, metric.key
+
+
+def _in_deviations(value: float, values: Sequence[float], least: float) -> float:
+    middle = median(values)
+    deviation = fmean(abs(other - middle) for other in values)
+    return (value - middle) / max(deviation, least or 1.0)
+
+
+def _unusual(times: float) -> float:
+    return abs(times) / (abs(times) + FAR)
+
+
+def _is_apart(value: float, middle: float) -> bool:
+    """Whether a value differs from the median by more than LEAST_RATIO."""
+    low, high = sorted((abs(value), abs(middle)))
+    return value * middle <= 0.0 or high >= LEAST_RATIO * low
+
+
+def _shown(value: float | None) -> str:
+    return significant(value, DIGITS)

@@ -1,0 +1,141 @@
+"""What pages say first of an encoding: what is unusual among the encodings of its scheme."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from generator.contracts import (
+    Atlas,
+    Encoding,
+    Finding,
+    Headline,
+    Label,
+    Metric,
+    Outcome,
+    Provenance,
+    Reading,
+    Result,
+)
+from generator.encodings import PositionTable, sinusoid
+from generator.pipeline.evaluate import all_analyses, all_schemes
+from generator.site.standings import FIRST, ORDINARY, Statement, openings_of, peers_of
+from tests.support import checkpoint
+
+LEARNED = next(scheme for scheme in all_schemes() if not scheme.by_formula)
+MEASURES = tuple(
+    replace(
+        all_analyses()[0],
+        key=f"measure{number}",
+        headlines=(Headline("size", "Size", "has only {}", "has {}", "least", "most"),),
+    )
+    for number in range(3)
+)
+
+
+def reading(name: str, results: Sequence[Result]) -> Reading:
+    provenance = Provenance("model.safetensors", "wpe.weight")
+    form = PositionTable(sinusoid(64, 8))
+    encoding = Encoding("decoder", LEARNED.key, form, provenance)
+    by_key = {analysis.key: result for analysis, result in zip(MEASURES, results, strict=True)}
+    return Reading.of(encoding, Label(name, "#3d7fd6"), by_key, {}, {})
+
+
+def result(value: float | None, *, weight: float = 0.5, found: bool = True) -> Result:
+    metric = Metric("size", "Size", value, "m", None if value is not None else "none")
+    finding = Finding(f"The size is {value} metres.", ("size",), weight)
+    return Result((metric,), findings=(finding,) if found else ())
+
+
+def atlas(values: dict[str, Sequence[float | None]], **kwargs: object) -> Atlas:
+    """A checkpoint for each name, with one value for each of the three measures."""
+    outcomes = [
+        Outcome(
+            checkpoint(slug=name, title=name),
+            "ok",
+            readings=(reading(name, [result(value, **kwargs) for value in of_name]),),  # type: ignore[arg-type]
+        )
+        for name, of_name in values.items()
+    ]
+    return Atlas(tuple(outcomes), MEASURES, all_schemes())
+
+
+def statements(shown: Atlas, name: str) -> list[Statement]:
+    [of_name] = [reading for outcome, reading in shown.encodings if outcome.checkpoint.slug == name]
+    return peers_of(shown).statements(of_name)
+
+
+SIZES: dict[str, Sequence[float | None]] = {
+    "a": (1.0, 5.0, 5.0),
+    "b": (9.0, 5.0, 5.0),
+    "c": (10.0, 5.0, 5.0),
+    "d": (11.0, 5.0, 5.0),
+    "e": (10.5, 5.0, 5.0),
+}
+
+
+def test_an_extreme_value_opens_with_its_place_and_the_median() -> None:
+    first = statements(atlas(SIZES), "a")[0]
+    assert first.is_standing
+    assert first.finding.text == (
+        f"It has only 1 m, the least of 5 {LEARNED.plural} here. Their median is 10."
+    )
+
+
+def test_what_is_alike_in_all_weighs_nothing() -> None:
+    weights = {
+        statement.weight
+        for statement in statements(atlas(SIZES), "a")
+        if statement.analysis != "measure0"
+    }
+    assert weights == {0.0}
+
+
+def test_values_near_the_median_have_no_place_but_a_closest_peer() -> None:
+    shown = statements(atlas(SIZES), "e")
+    [standing] = [statement for statement in shown if statement.is_standing]
+    assert standing.weight == ORDINARY
+    assert standing.finding.text.endswith("The closest are those of d.")
+
+
+def test_without_a_finding_a_value_has_no_place() -> None:
+    """Tables without structure have numbers, but no findings."""
+    assert statements(atlas(SIZES, found=False), "a") == []
+
+
+def test_with_few_peers_findings_have_their_own_weight() -> None:
+    two = {name: SIZES[name] for name in "ab"}
+    assert [one.weight for one in statements(atlas(two), "a")] == [0.5, 0.5, 0.5]
+
+
+def test_what_makes_a_table_none_comes_first() -> None:
+    weights = [one.weight for one in statements(atlas(SIZES, weight=1.0), "e")]
+    assert weights[:3] == [1.0, 1.0, 1.0]
+    assert max(one.weight for one in statements(atlas(SIZES), "a")) <= FIRST
+
+
+def test_numbers_that_hardly_differ_are_alike() -> None:
+    close = {name: (1.0 + 1e-9 * index,) * 3 for index, name in enumerate("abcd")}
+    assert max(one.weight for one in statements(atlas(close), "d") if not one.is_standing) < 1e-6
+
+
+@pytest.mark.parametrize("equal", [1, 2])
+def test_a_value_that_one_other_shares_says_so_and_one_that_many_share_has_no_place(
+    equal: int,
+) -> None:
+    values = {**SIZES, **{f"same{number}": SIZES["a"] for number in range(equal)}}
+    texts = [one.finding.text for one in statements(atlas(values), "a") if one.is_standing]
+    assert any("(another has the same)" in text for text in texts) == (equal == 1)
+
+
+def test_no_two_pages_open_alike_unless_their_numbers_are() -> None:
+    rising: dict[str, Sequence[float | None]] = {
+        f"m{number}": (2.0**number, 3.0 ** (6 - number), 1.0 + number) for number in range(7)
+    }
+    rising["twin"] = rising["m0"]
+    openings = openings_of(atlas(rising))
+    forms: dict[str, str] = {}
+    for text in openings.values():
+        form = Statement("", Finding(text), 0.0).form
+        assert forms.setdefault(form, text) == text
+    assert openings["twin"] == openings["m0"]
