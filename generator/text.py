@@ -40,7 +40,7 @@ def visible(text: str) -> str:
 
 
 def short(name: str, most: int = LONGEST_NAME) -> str:
-    """``name`` shortened in the middle to ``most`` characters."""
+    """``name``, shortened in the middle where it has more than ``most`` characters."""
     half = most // 2
     return name if len(name) <= most else f"{name[: most - half - 1]}…{name[-half:]}"
 
@@ -51,7 +51,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def enumerated(items: Sequence[str]) -> str:
-    """``items`` as a list within a sentence: one, two and three."""
+    """``items``, one at least, as a list within a sentence: one, two and three."""
     return " and ".join(text for text in (", ".join(items[:-1]), items[-1]) if text)
 
 
@@ -75,8 +75,8 @@ def counted(count: int, total: int, noun: str, verb: str) -> str:
 
 
 def rounded(value: float | None, digits: int, *limits: float) -> str:
-    """``value`` with ``digits`` decimals, or as many more as it takes to differ from each of
-    ``limits`` that it does not equal.
+    """``value`` with ``digits`` decimals, or as many more, up to ``MOST_DIGITS``, as it takes to
+    differ from each of ``limits`` that it does not equal up to ``FLAT``.
 
     “not defined” for None and values that are not finite.
     """
@@ -129,7 +129,7 @@ def number(value: float | None) -> str:
     """Four significant digits, or all before the decimal point, with thousands separators; “–” for
     None, NaN and infinity.
 
-    Integers up to rounding have no decimals.
+    Integers up to rounding have no decimals, other extreme values powers of ten.
     """
     if value is None or not math.isfinite(value):
         return "–"
@@ -152,7 +152,9 @@ def decimals(value: float, digits: int) -> int:
 
 
 def in_words(number: float) -> str:
-    """A large number as spoken, to two digits: 22 thousand, 220 million, more than a trillion."""
+    """A number as spoken, to two digits: about 22 thousand, about 220 million, more than a
+    trillion.
+    """
     for size, name in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"), (1e3, "thousand")):
         if float(f"{number:.2g}") >= size:
             return (
@@ -164,7 +166,9 @@ def in_words(number: float) -> str:
 
 
 def ranges(indices: Array) -> str:
-    """Ascending integers (n,) as text, with runs joined: “0–9, 1023”; at most four are listed."""
+    """Ascending integers (n,), one at least, as text, with runs joined: “0–9, 1023”; at most four
+    runs are listed.
+    """
     runs = np.split(indices, np.flatnonzero(np.diff(indices) > 1) + 1)
     texts = [f"{run[0]}" if run.size == 1 else f"{run[0]}–{run[-1]}" for run in runs[:4]]
     return ", ".join(texts) + (f" and {len(runs) - 4} more ranges" if len(runs) > 4 else "")
@@ -181,6 +185,8 @@ def pattern(indices: Sequence[int]) -> str:
 
 
 def between(low: float | None, high: float | None) -> str:
-    """The range of two values with one decimal, or the one that both are."""
+    """The range of two values with one decimal, or as many more as tell them from 0; the one that
+    both are.
+    """
     first, last = rounded(low, 1, 0.0), rounded(high, 1, 0.0)
     return first if first == last else f"{first} to {last}"

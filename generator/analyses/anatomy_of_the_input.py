@@ -86,7 +86,7 @@ def compute(subject: Subject[Form]) -> Result:
     token at two places.
 
     arrays: words, types, normed (n_tokens, d_model), norms_… of every step (n_tokens,); tokens, ids
-        (n_tokens,) twice_…, apart_… (n_twice, …): tokens at two positions of the sentence, as in
+        (n_tokens,); twice_…, apart_… (n_twice, …): tokens at two positions of the sentence, as in
         ``_twice``
     again_… (n_again, …): the tokens that also occur in the reversed sentence, as in ``_again``
     lexicon_… (n_words, …): inner products of everyday words, as in ``_lexicon``

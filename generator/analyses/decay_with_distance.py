@@ -529,7 +529,7 @@ def _value_text(metric: Metric) -> str:
 
 
 def decay_over_all(result: Result) -> tuple[Array, Array]:
-    """Distances from 1 over all positions, and the scaled similarity there."""
+    """Distances from 1 over all positions, and the scaled similarity there: (n − 1,) each."""
     return result.arrays["context_distances"][1:], result.arrays["context"][1:]
 
 

@@ -41,8 +41,8 @@ def compute(subject: Subject[Rotation]) -> Result:
 
     arrays: ratios (n_pairs,); before (n_pairs,), wavelengths before scaling, in positions;
         unchanged, full (n_pairs,), bool
-    errors: NotApplicableError without a scaling, or when the frequencies are not finite; RowError
-        when transformers cannot compute them
+    errors: NotApplicableError without a scaling, for one that stops pairs and slows none, or when
+        the frequencies are not finite; RowError when transformers cannot compute them
     """
     form = subject.encoding.form
     if form.rope_type == "default":

@@ -235,7 +235,7 @@ def draw_by_position(results: Results) -> "Figure":
 
 
 def alt(results: Results) -> str:
-    """Alternative text: mean error and share of exact predictions of each table."""
+    """Alternative text: mean error and number of positions of each table."""
     summaries = (
         f"{label.title}: mean error {significant(result.value('ridge'), 3)} of"
         f" {result.arrays['read'].size} positions"

@@ -78,9 +78,9 @@ def compute(subject: Subject[PositionTable]) -> Result:
     """Cosine of neighbouring positions, where it breaks (seams and dips), single positions unlike
     both neighbours, and where the norm changes.
 
-    arrays: adjacent (n_positions − 1,), cosine with the next position; seams (n_seams, 2) and dips
-        (n_dips, 2), int, first and last pair of each break that is a seam, and of each that is
-        none; spikes (n_spikes,), int, positions
+    arrays: adjacent (n_positions − 1,), cosine with the next position, without a tail that holds
+        nothing; seams (n_seams, 2) and dips (n_dips, 2), int, first and last pair of each break
+        that is a seam, and of each that is none; spikes (n_spikes,), int, positions
     errors: NotApplicableError when positions form a grid, are too few, or are mostly zero, or the
         table is not finite
     """

@@ -44,7 +44,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     half of the energy.
 
     arrays: norms (n_positions,); dimension_norms (d_model,); positions_out, dimensions_out
-        (n_outliers,), indices of outliers
+        (n_outliers,), indices of outliers, none where more than a tenth would be
     errors: NotApplicableError when the table is not finite, or is zero
     """
     form = subject.encoding.form

@@ -41,7 +41,7 @@ def open_regular(path: Path) -> BufferedReader:
 class BlobCache:
     """Bytes by name in a folder, which is made with the first entry.
 
-    A disk that cannot be written to is no error: every entry is a miss.
+    A disk that cannot be written to is no error but to ``put_file``: every entry is a miss.
     """
 
     def __init__(self, folder: Path) -> None:

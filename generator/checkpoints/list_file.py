@@ -291,6 +291,11 @@ def _text(path: Path, where: str) -> str:
         raise RowError(
             f"found {where!r:.80} of {len(content):,} bytes; expected at most {LONGEST_TEXT:,}"
         )
+    return _decoded(content, where)
+
+
+def _decoded(content: bytes, where: str) -> str:
+    """errors: RowError unless it is UTF-8"""
     try:
         return content.decode()
     except UnicodeDecodeError as error:
@@ -308,7 +313,8 @@ def config_text(path: Path, where: str) -> str:
     if text is None:
         raise RowError(f"found {where!r:.80}, and no such file; expected a config.json")
     parse_config(text, where)
-    return text.decode()
+    # Python reads JSON in UTF-16 and UTF-32 too.
+    return _decoded(text, where)
 
 
 def _distinct_slugs(rows: list[tuple[FilePlace, Checkpoint]]) -> list[tuple[FilePlace, Checkpoint]]:

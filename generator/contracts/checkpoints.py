@@ -28,7 +28,7 @@ Numbers = Mapping[str, Array]
 Scope = Literal["first_layer", "model"]
 FIRST_LAYER: Scope = "first_layer"
 LONGEST_TEXT = 200_000  # bytes
-MOST_PARAMETERS = 1_500_000_000
+MOST_PARAMETERS = 1_500_000_000  # 6 GB in single precision, as models run
 # Metadata of an option that changes pages and data files, but no result of a checkpoint.
 ONLY_SHOWN = {"only shown": True}
 Claimed = Callable[[str], bool]  # Whether a tensor or a setting of this name belongs to a scheme.
@@ -59,7 +59,7 @@ class UseOptions:
     text: what it reads, "" for the atlas's own; length: tokens of a sequence; sequences: how many
     seed: of the first of two runs; device: "auto" takes a GPU where there is one
     most_parameters: beyond which the model is not loaded; None for ``MOST_PARAMETERS``, and on a
-        GPU for as many as its memory holds
+        GPU for as many as half of its free memory holds
     """
 
     scope: Scope = "model"

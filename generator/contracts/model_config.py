@@ -145,7 +145,9 @@ class ModelConfig:
         return whole(self.value(name, default), f"{self.where}: {name}")
 
     def positive(self, name: str, default: object = None) -> float:
-        """Value of a setting as a float. errors: RowError unless it is above 0"""
+        """Value of a setting as a float. errors: RowError unless it is above 0, and below
+        LARGEST_REAL
+        """
         return positive(self.value(name, default), f"{self.where}: {name}")
 
     def size(self, name: Size) -> int | None:

@@ -177,7 +177,7 @@ class Check:
 
     @property
     def difference_text(self) -> str:
-        """The difference with as many digits as ``computed_text``."""
+        """The difference with as many digits as ``computed_text``; "" without computed numbers."""
         return "" if self.difference is None else fixed(self.difference, self.digits + 2)
 
     @property

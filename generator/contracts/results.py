@@ -154,8 +154,8 @@ class FigureSpec:
     caption: what the figure shows; how_to_read: explanation for newcomers; alt: returns the
         alternative text, made from the numbers
     appeal: how much the figure of a result invites to look closer, from 0, not at all, to 1; the
-        front page opens with the highest,
-      and the page on how to read figures shows the highest of each analysis
+        front page opens with the highest, and the page on how to read figures shows the highest of
+        each analysis
     varies: whether the figure of a result alone shows more than its findings say
     """
 

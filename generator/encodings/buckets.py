@@ -30,7 +30,7 @@ def buckets(offsets: Array, n_buckets: int, max_distance: int, causal: bool) -> 
 
 
 def first_distances(bucket: Array) -> list[float]:
-    """Smallest distance in each bucket, in positions.
+    """Smallest distance in each bucket, in positions; 0 for one that holds none.
 
     bucket: (n_distances,), int, the bucket of every distance from 0
     """

@@ -84,8 +84,8 @@ class Form(ABC):
         """The kernel of the first positions, query by key: (n_heads, n, n); NaN for keys that a
         causal mask hides.
 
-        n is ``n_positions``, limited to the extent of a table, bias or window; the other forms
-        continue beyond theirs.
+        n is ``n_positions``, limited to the extent of a table, bias, window or temperature; the
+        other forms continue beyond theirs.
         """
 
     def middle(self, rows: int, columns: int) -> "Form":

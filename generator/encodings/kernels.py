@@ -94,7 +94,7 @@ def windows_of(form: Form, most: int, side: int, of_patches: bool) -> list[Kerne
     """``kernel_of`` at several places of a table that is longer: its start, middle and end, or, on
     a grid, the middle and two corners.
 
-    The same everywhere, so a single one, for a form whose kernel depends on the offset alone.
+    A single one, as of ``kernel_of``, for any other form.
     """
     if not isinstance(form, PositionTable) or form.extent <= (most if form.grid is None else 0):
         return [kernel_of(form, most, side, of_patches)]

@@ -91,8 +91,8 @@ class Rotation(Form):
 
     @property
     def reach(self) -> int:
-        """Number of visible positions that these frequencies turn: the context, the window or the
-        short texts; offsets go up to one less.
+        """Number of visible positions that these frequencies turn: the least of the context, the
+        window and the short texts; offsets go up to one less.
         """
         return min(
             length for length in (self.n_positions, self.window, self.short) if length is not None
@@ -143,7 +143,10 @@ class Rotation(Form):
 
     @cached_property
     def frequencies(self) -> Floats:
-        """Frequencies after scaling: (n_pairs,), radians per position."""
+        """Frequencies after scaling, without pairs that it stops: (n_pairs,), radians per position.
+
+        errors: RowError when transformers has no such rule, or when it gives no frequencies
+        """
         return self._rescaled[0] if self.is_rescaled else self.unscaled_frequencies
 
     @cached_property

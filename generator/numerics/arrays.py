@@ -114,7 +114,7 @@ def _scales(rows: Floats) -> tuple[Floats, Floats]:
 
 
 def row_norms(rows: Floats, unit: float = 1.0) -> Floats:
-    """Euclidean norm of each row, in multiples of ``unit``.
+    """Euclidean norm of each row, in multiples of ``unit``; NaN for one that is not finite.
 
     rows: (n_rows, n_columns)
     returns: (n_rows,)
@@ -245,8 +245,8 @@ def thinned(x: Floats, y: Floats, most: int, *, logarithmic: bool = False) -> tu
     stretches that are equally long as drawn.
 
     x, y: (n,); a line whose x do not rise throughout is returned unchanged
-    logarithmic: whether the axis of ``x`` is
-    returns: two arrays (≤ most,)
+    logarithmic: whether the axis of ``x`` is; one that begins at 0 or below counts as linear
+    returns: two arrays (≤ most,), (n,) of an unchanged line
     """
     if len(x) <= most or np.any(np.diff(x) <= 0):
         return x, y

@@ -51,7 +51,7 @@ def grid_profile(weights: Floats, grid: tuple[int, int], n_first: int) -> tuple[
 
     weights: (n_heads, n, n), whose last places are the patches of ``grid``; n_first: places before
     returns: (n_heads, n_rows, n_columns), offset 0 in the middle, each offset over the same
-        queries, those of the middle half; (n_heads,), nothing without a token before
+        queries, those of the middle half; (n_heads,), zeros without a token before
     """
     rows, columns = grid
     reach = (rows // 4, columns // 4)

@@ -51,8 +51,8 @@ class Break:
 
     @property
     def divides(self) -> bool:
-        """Whether the two positions at the break are less alike than two that are ``FAR`` apart on
-        either side of it.
+        """Whether the two positions at the break are less alike, by over ``LEAST_STEP``, than two
+        that are ``FAR`` apart on either side of it.
         """
         return self.lowest < self.far - LEAST_STEP
 
@@ -73,7 +73,7 @@ class Break:
 
 
 def breaks(vectors: Floats, cosines: Floats, depth: Floats, steps: Floats) -> list[Break]:
-    """All significant breaks of a table, strongest first.
+    """The significant breaks of a table, strongest first, at most ``MOST_SEAMS``.
 
     vectors: (n_positions, d_model), NaN for outliers; cosines, depth, steps: (n_pairs,), of their
         neighbours, of breaks, and of the norm as log ratios

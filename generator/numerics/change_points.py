@@ -16,7 +16,7 @@ SMALLEST = 1e-3  # Lower bound of the variation.
 
 def adjacent_cosines(vectors: Floats) -> Floats:
     """Cosine of each position with the next: (n_positions − 1,), within [−1, 1]; NaN where one of
-    the two is zero.
+    the two is zero or not finite.
 
     vectors: (n_positions, d_model)
     """
@@ -25,7 +25,7 @@ def adjacent_cosines(vectors: Floats) -> Floats:
 
 def cosines_apart(vectors: Floats, distance: int) -> Floats:
     """Cosine of each position with the one at this distance after it: (n_positions − distance,),
-    within [−1, 1]; NaN where one is zero.
+    within [−1, 1]; NaN where one is zero or not finite.
 
     vectors: (n_positions, d_model)
     """
@@ -37,7 +37,7 @@ def window_medians(values: Floats) -> tuple[Floats, Floats]:
     """Medians of the ``WINDOW`` values before and of those after each value, without NaN; NaN where
     fewer exist or most are not defined.
 
-    values: (n,)
+    values: (n,), at least ``WINDOW``
     returns: (n,) and (n,), in the unit of ``values``
     """
     windows = np.lib.stride_tricks.sliding_window_view(values, WINDOW)  # (n − 7, 8)
@@ -135,7 +135,7 @@ def norm_change(norms: Floats) -> tuple[Floats, int, bool]:
     """Changes of the norm (n_pairs,) as log ratios, the position before the largest, and whether it
     lies there and not all along.
 
-    norms: (n_positions,)
+    norms: (n_positions,), at least 2 · ``WINDOW``
     """
     steps = norm_steps(norms)
     index = int(np.nanargmax(np.abs(steps)))

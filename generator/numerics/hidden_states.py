@@ -26,7 +26,7 @@ class ProbedPosition:
 class Sums:
     """Sums over some states of a layer.
 
-    positions: (n_positions,), of the states of each sequence
+    positions: (n_positions,), of the states of each sequence; kept less their mean
     """
 
     def __init__(self, positions: Floats, d_model: int) -> None:
@@ -72,7 +72,7 @@ class Sums:
 
     @cached_property
     def of_position(self) -> float:
-        """The sum of squares of the positions."""
+        """The sum of squares of the positions of all states."""
         return float(self.n_sequences * self.positions @ self.positions)
 
 
@@ -116,8 +116,8 @@ def _gcv(values: Floats, projected: Floats, train: Sums, penalty: float) -> floa
 
 
 def share_of_position(sums: Sums) -> float:
-    """Share of the variance of states that belongs to the position, without bias (ε², Kelley
-    1935).
+    """Share of the variance of states that belongs to the position, without bias (ε², Kelley 1935);
+    0 without variance, and for fewer than two sequences.
     """
     n_sequences, n_positions = sums.n_sequences, len(sums.positions)
     means = sums.by_position / n_sequences

@@ -19,6 +19,8 @@ DRAWS = 20  # random splits, or random samples of pairs
 # converges.
 CURVATURE = 0.02
 PENALTIES = 10.0 ** np.arange(-6.0, 3.0, 0.5)  # of a ridge, in units of the mean eigenvalue
+# times that generalised cross-validation counts each coefficient (Kim and Gu 2004), so that it
+# chooses a fit with fewer
 FEWER = 1.4
 LARGEST = 1e300  # Larger values would overflow when multiplied by √(n · d).
 
@@ -140,8 +142,8 @@ def predict_positions(probe: PositionProbe, seed: int) -> tuple[Floats, float]:
 
 
 def compact(rows: Floats) -> Floats:
-    """Rows of at most n_rows columns with the inner products of ``rows`` (n_rows, d_model), by
-    which alone a ridge goes; ``rows`` where they are no wider.
+    """Rows of at most n_rows columns with the inner products of ``rows`` (n_rows, d_model) up to
+    one factor, by which alone a ridge goes; ``rows`` where they are no wider.
     """
     n_rows, width = rows.shape
     if width <= n_rows:
@@ -152,8 +154,8 @@ def compact(rows: Floats) -> Floats:
 
 
 def compact_noise(n_rows: int, width: int) -> Floats:
-    """``compact`` of random numbers: the transpose of numpy's ``default_rng(0).normal(size=(width,
-    n_rows))``.
+    """``compact``, up to one factor, of random numbers: the transpose of numpy's
+    ``default_rng(0).normal(size=(width, n_rows))``.
     """
     draws = np.random.default_rng(0)
     if width <= n_rows:
@@ -298,8 +300,8 @@ def sample_pairs(n_positions: int, n_pairs: int, seed: int) -> Array:
 def order_errors(
     classifier: PairClassifier, pairs: Array, order: Array | None = None
 ) -> list[tuple[Array, Array]]:
-    """Held-out pairs of each of ``FOLDS`` folds, (n_held,), int, and whether the fit to the others
-    misorders them, (n_held,), bool.
+    """Indices of the held-out pairs of each of ``FOLDS`` folds, (n_held,), int, and whether the fit
+    to the others misorders them, (n_held,), bool.
 
     pairs: (n_pairs, 2), int, rows; order: (n_rows,), int, the position of each; that of the row for
         None

@@ -40,7 +40,7 @@ def far_level(lines: Sequence[Floats]) -> float:
 
 def decay_scaled(profile: Floats, far: float) -> Floats | None:
     """``profile`` (n,) scaled linearly to a maximum of 1, and to 0 at the level ``far``; None where
-    the maximum is no higher than that.
+    the maximum is no higher than that, or one of the two is not defined.
     """
     if np.isnan(far) or np.isnan(profile).all():
         return None
@@ -89,7 +89,7 @@ def scaled_heads(heads: Floats, lines: Sequence[Array]) -> list[Floats]:
 
 def scaled_by_levels(matrix: Floats, lines: Sequence[Floats]) -> Floats | None:
     """``matrix`` scaled linearly such that the lowest of its levels is 0 and the highest 1; None
-    where it is constant.
+    where it is constant, or has an infinite value.
 
     A level is the mean over all pairs of one signed offset; far offsets of one sign share a level.
     Single entries may lie beyond. Where all levels are equal, the lowest entry is 0 and the highest

@@ -96,8 +96,8 @@ def clustered(distances: Floats) -> list[int]:
 
 
 def most_different(shapes: Sequence[Floats], count: int) -> list[int]:
-    """Indices of ``count`` shapes by farthest-point sampling from the first (Gonzalez 1985), in
-    ascending order.
+    """Indices of ``count`` shapes, of all where there are no more, by farthest-point sampling from
+    the first (Gonzalez 1985), in ascending order.
 
     shapes: arrays (n, n), of any sizes
     """

@@ -85,8 +85,8 @@ class Structure:
     kind: small where they are too few, or too narrow, to show any; constant where all rows are
         equal; random where nothing tells them from random numbers; unordered where they show no
         order; "" otherwise. Outliers, and the tail, are left out
-    n_copies: rows that exactly equal an earlier one; copy: the first of them, and the row that it
-        equals; None without one
+    n_copies: rows before the tail, other than zeros, that exactly equal an earlier one; copy: the
+        first of them, and the row that it equals; None without one
     zeros: indices of rows of zeros before the tail, int
     """
 
@@ -137,7 +137,8 @@ def _copies(rows: Floats) -> tuple[int, tuple[int, int] | None]:
 
 
 def looks_random(rows: Rows) -> bool:
-    """Whether nothing tells rows from independent random numbers of one distribution.
+    """Whether nothing tells rows from independent random numbers of one distribution; not so where
+    they are too few to tell, or all zero.
 
     Three tests, each of which takes at most ``ALARM`` of random tables for structure: the largest
     singular value (Johnstone 2001, Annals of Statistics 29), the norms of rows and of columns
@@ -220,7 +221,8 @@ def two_sided(share: float) -> float:
 
 def is_ordered(rows: Floats) -> bool:
     """Whether the order of ``rows`` (n_rows, d_model) shows: in the cosines or the norms of rows at
-    some distance, more than in any of ``SHUFFLES`` random orders of the same rows.
+    some distance, more than in any of ``SHUFFLES`` random orders of the same rows, of which the
+    first ``MOST_COMPARED`` are looked at.
 
     Of tables whose order means nothing, 1 in 100 passes.
     """
@@ -297,11 +299,12 @@ def _after_last_alike(rows: Rows, start: int) -> int:
 
 
 def steps(rows: Floats) -> Floats | None:
-    """The step of each row of which all values are multiples, at most ``MOST_STEPS`` apart.
+    """The step of each row, of which all differences of its values are multiples, by at most
+    ``MOST_STEPS``.
 
     rows: (n_rows, d_model), finite
-    returns: (n_rows,), 0 for a row without one; None where most rows have none, as those of numbers
-        with a floating point
+    returns: (n_rows,), 0 for a row without one; None where half of some rows or more have none, as
+        those of numbers with a floating point, and where rows are shorter than ``FEWEST``
     """
     if rows.shape[1] < FEWEST or not len(rows):
         return None

@@ -42,7 +42,7 @@ def compute(stack: LiveStack, seed: int) -> Result:
     position of a model with relative positions in the same state.
     arrays: ids (n_sequences, length), int, the tokens that were read; offsets (n_offsets,), int;
         by_offset (n_layers, n_heads, n_offsets); first (n_layers, n_heads), to the first position;
-        for images pictures (n_layers, n_heads, n_rows, n_columns) in place of the first two;
+        for images pictures (n_layers, n_heads, n_rows, n_columns) in place of the first three;
         …_random (), the share of heads of a kind with random weights
     errors: NotApplicableError
     """
@@ -188,7 +188,7 @@ def mean_profile(result: Result) -> tuple[Array, Array]:
 
 
 def sentence(results: Results) -> str:
-    """The part with most heads of a kind."""
+    """The parts with the fewest and the most heads of a kind; "" where one is both."""
     shares = {label.title: 100.0 - (r.value("none") or 0.0) for label, r in results.items()}
     most, least = (
         max(shares, key=lambda name: shares[name]),
@@ -203,7 +203,7 @@ def sentence(results: Results) -> str:
 
 
 def draw_across(results: Results) -> "Figure":
-    """Share of heads of each kind, a row of dots for each part."""
+    """Share of heads of each kind but that at patches beside, a row of dots for each part."""
     figure, (axes,) = panels(1, height=0.9 + 0.42 * len(results))
     kinds = [kind for kind in TITLES if kind != "beside"]
     places = np.arange(len(results))

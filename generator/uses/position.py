@@ -43,10 +43,10 @@ TITLES = {
 def compute(stack: LiveStack, seed: int) -> Result:
     """Loss on text with other positions than those of the words.
 
-    Off is the mean row of a table, no turn of a rotation, the mean of a bias. A shift is as far as
-    can be where a table ends, and as long as the texts of training behind these for any other.
+    Off is the mean row of a table, no turn of a rotation, the mean of a bias. The farthest shift is
+    to the end of a table; for any other, by the most positions of a text that the config gives.
     arrays: ids (n_sequences, length), int, the tokens that were read; rises, errors (6,), in nats,
-        in the order of the metrics; NaN where not applicable
+        in the order of the metrics after the first; NaN where not applicable
     errors: NotApplicableError
     """
     check_predicts(stack)
@@ -75,7 +75,7 @@ def compute(stack: LiveStack, seed: int) -> Result:
 
 
 def _variants(stack: LiveStack, found: Places) -> Mapping[str, Moved]:
-    rows = found.longest_shift
+    rows = found.n_positions
     farthest = stack.longest if rows is None else rows - stack.length
 
     def shifted(by: int) -> Moved:

@@ -498,13 +498,18 @@ def test_a_config_is_read_relative_to_the_list_that_names_it(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("content", "problem"),
-    [(None, "no such file"), ("[]", "expected a JSON object"), ("{", "not JSON")],
+    [
+        (None, "no such file"),
+        (b"[]", "expected a JSON object"),
+        (b"{", "not JSON"),
+        ("{}".encode("utf-16"), "byte 0xff is not UTF-8"),
+    ],
 )
 def test_a_config_that_is_no_json_object_is_refused_where_it_is_named(
-    tmp_path: Path, content: str | None, problem: str
+    tmp_path: Path, content: bytes | None, problem: str
 ) -> None:
     if content is not None:
-        (tmp_path / "own.json").write_text(content)
+        (tmp_path / "own.json").write_bytes(content)
     (tmp_path / "list.yml").write_text("checkpoints:\n  - hub: a/b\n    config: own.json\n")
     with pytest.raises(RefusedError, match=rf"list.yml:3:5: checkpoints\[0\].config: .*{problem}"):
         list_file.load(tmp_path / "list.yml", SOURCES)

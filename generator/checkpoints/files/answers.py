@@ -72,7 +72,7 @@ def present_answers(
     """The present answers of ``folder`` to ``questions``; of files, ``digest`` reads only the parts
     that these ask for.
 
-    errors: OSError for a file that cannot be read
+    errors: OSError for a file that cannot be read; ValueError for a question that is none
     """
     return {question: _answer(folder, question, digest) for question in questions}
 

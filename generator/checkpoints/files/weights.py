@@ -70,7 +70,8 @@ def suffixes() -> tuple[str, ...]:
 
 
 def allowed(storage: Storage, where: str, choice: Choice) -> Weights | None:
-    """The weights in the first format that the row allows; None without any.
+    """The weights in the first format that the row allows; without any, those of the pickle that it
+    allows, which opening reports as missing, else None.
 
     errors: RowError where the row names a file that is missing or in no known format
     """

@@ -11,7 +11,8 @@ WAITS = (0.5, 1.0, 2.0, 4.0)  # seconds before the first, second … retry
 LONGEST = 310.0
 # seconds after a row starts, below its time limit, so that some are left for its evaluation.
 LATEST = 450.0
-BEFORE_A_RUN = 60.0  # seconds
+# seconds that a revision may wait to be pinned, which is done for all rows before the first starts
+BEFORE_A_RUN = 60.0
 
 
 class RetryBudget:

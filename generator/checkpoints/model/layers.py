@@ -155,8 +155,8 @@ def n_layers(config: ModelConfig, kind: StackKind) -> int | None:
 
 
 def layer_types(config: ModelConfig, kind: StackKind) -> Sequence[str]:
-    """Kind of every layer, with spaces for underscores; empty where the number of layers is not
-    known.
+    """Kind of every layer, with spaces for underscores; empty where neither kinds nor the number of
+    layers are known, and where a family that lists kinds gives none.
     """
     listed = [layer_type.replace("_", " ") for layer_type in config.layer_types]
     count = n_layers(config, kind)

@@ -39,7 +39,7 @@ class Lattice:
 
 def lattice_of(name: str, n_rows: int, config: ModelConfig) -> Lattice:
     """The lattice of a table of ``n_rows`` rows: a grid that the config gives, otherwise a square
-    if one fits.
+    if one fits; no grid for clips, and for tables that count frames.
     """
     if IN_TIME & set(re.split(r"[._]", name)):
         return Lattice()

@@ -75,8 +75,8 @@ def search(
 
 
 def parameters_of(config: ModelConfig) -> Mapping[str, Shape]:
-    """The shapes of all stored parameters of the family's model, by name, made without memory;
-    empty where its code cannot make one.
+    """The shapes of all stored parameters and buffers of the family's model, by name, made without
+    memory; empty where its code cannot make one.
     """
     try:
         model = outline(config)

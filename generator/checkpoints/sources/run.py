@@ -11,7 +11,7 @@ from generator.errors import RowError
 
 # A file is always reachable.
 def open_files(checkpoint: Checkpoint, offline: bool) -> Files:  # noqa: ARG001
-    """None: the file holds numbers and no checkpoint.
+    """Nothing: the file holds numbers and no checkpoint.
 
     errors: RowError, always
     """

@@ -61,9 +61,7 @@ class RotatedLayers:
 
 
 def rotated_layers(stack: Stack) -> list[RotatedLayers]:
-    """The layers of a stack that rotate, by their settings, in the order in which these first
-    occur.
-    """
+    """The layers of a stack that rotate, by their settings, in the order of their names."""
     config, all_layers = stack.config, layers(stack)
     if not all_layers:
         return [RotatedLayers(name, config, rope, (), ()) for name, rope in _unnumbered(config)]

@@ -33,8 +33,8 @@ class FeatureMap:
 
 
 def feature_map(config: ModelConfig) -> FeatureMap | None:
-    """The sinusoid of the coarsest feature map, for images of the size in the config; None for
-    other families.
+    """The sinusoid of the feature map that the hybrid encoder takes, else of the coarsest, for
+    images of the size in the config; None for other families, and where the head computes none.
 
     errors: RowError for an invalid size
     """

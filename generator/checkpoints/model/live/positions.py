@@ -31,8 +31,10 @@ class Places:
     biases: tuple[Any, ...]
 
     @property
-    def longest_shift(self) -> int | None:
-        """Rows behind the first that a table has; None without a table, which has an end."""
+    def n_positions(self) -> int | None:
+        """Positions of the shortest table, its first row included; None without a table, which has
+        an end.
+        """
         sizes = [module.weight.shape[0] - first for module, first in self.tables]
         return min(sizes, default=None)
 

@@ -153,7 +153,8 @@ def _stored(
 
 
 def recognised(factors: Floats, base: float, trained: float) -> dict[str, Any]:
-    """The scaling of transformers that divides the frequencies by ``factors``: (n_pairs,).
+    """The scaling of transformers that divides the frequencies by ``factors`` (n_pairs,):
+    ``STORED``, with the factors, where none does, and empty where they change nothing.
 
     Llama 3's has four parameters, and multiplying three of them changes nothing: ``trained`` is
     given, and the others follow.
