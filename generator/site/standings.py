@@ -66,6 +66,35 @@ class Peers:
         # Not reversed, so that statements of one weight stay in the order of the page.
         return sorted(every, key=lambda statement: -statement.weight)
 
+    def shared(self, scheme: str) -> list[tuple[str, Finding]]:
+        """Findings that all encodings of a scheme have with the same numbers, each with the key of
+        its analysis; none where fewer than LEAST_PEERS have numbers.
+        """
+        of_scheme = [
+            reading for _, reading in self.atlas.encodings if reading.encoding.scheme == scheme
+        ]
+        if len(of_scheme) < LEAST_PEERS:
+            return []
+        first, *others = (
+            {
+                (one.analysis, one.form): one
+                for one in self.statements(reading)
+                if not one.is_standing and not one.finding.is_remark and one.finding.rests_on
+            }
+            for reading in of_scheme
+        )
+        return [
+            (statement.analysis, statement.finding)
+            for key, statement in first.items()
+            if all(key in of_other for of_other in others)
+            and alike(
+                [
+                    reading.results[statement.analysis].value(statement.finding.rests_on[0])
+                    for reading in of_scheme
+                ]
+            )
+        ]
+
     def weight(self, reading: Reading, analysis: str, finding: Finding) -> float:
         """How unusual the metric is that a finding speaks of, from 0 at the median of the peers
         to 1; its own weight where there are too few peers, for a remark, and from FIRST on.
@@ -203,6 +232,12 @@ def openings_of(atlas: Atlas) -> Mapping[str, str]:
         if slug not in openings and taken.setdefault((scheme, statement.form), text) == text:
             openings[slug] = text
     return openings
+
+
+def alike(values: Sequence[float | None]) -> bool:
+    """Whether numbers are as good as equal; those of None are left out."""
+    given = [value for value in values if value is not None]
+    return not given or max(given) - min(given) <= SAME * max(map(abs, given))
 
 
 def _key(reading: Reading, analysis: str, metric: Metric) -> Key:

@@ -18,7 +18,8 @@ from generator.contracts import (
     Result,
 )
 from generator.encodings import PositionTable, sinusoid
-from generator.pipeline.evaluate import all_analyses, all_schemes
+from generator.pipeline.evaluate import all_analyses
+from generator.pipeline.find import all_schemes
 from generator.site.standings import FIRST, ORDINARY, Statement, openings_of, peers_of
 from tests.support import checkpoint
 
@@ -115,7 +116,9 @@ def test_what_makes_a_table_none_comes_first() -> None:
 
 
 def test_numbers_that_hardly_differ_are_alike() -> None:
-    close = {name: (1.0 + 1e-9 * index,) * 3 for index, name in enumerate("abcd")}
+    close: dict[str, Sequence[float | None]] = {
+        name: (1.0 + 1e-9 * index,) * 3 for index, name in enumerate("abcd")
+    }
     assert max(one.weight for one in statements(atlas(close), "d") if not one.is_standing) < 1e-6
 
 

@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping
 
-from generator.contracts import Atlas, Page, PageKind, Scheme
+from generator.contracts import Atlas, Page, PageKind, Reading, Scheme
+from generator.site.answers import Answer, answer_of
+from generator.site.headlines import Column, columns_of
 from generator.site.outline import addresses_of
 from generator.site.pictures import cards, scheme_pictures
+from generator.site.standings import alike, peers_of
 from generator.site.ways import PLACES, is_unread, readings_of, way
 
 MOST_CARDS = 48  # other checkpoints are in the list
@@ -42,9 +45,31 @@ def _page(atlas: Atlas, scheme: Scheme, addresses: Mapping[str, str]) -> Page:
         "unmeasured": unmeasured[:MOST_CARDS],
         "picture": picture,
         "addresses": addresses,
+        "ranges": _ranges(atlas, [reading for _, reading in users]),
+        "shared": [
+            (analysis, finding)
+            for key, finding in peers_of(atlas).shared(scheme.key)
+            for analysis in atlas.analyses
+            if analysis.key == key
+        ],
     }
     card = cards.of_scheme(atlas, scheme, [reading for _, reading in users])
     return Page(f"schemes/{scheme.key}.md", "scheme.md.jinja", context, (picture,), card)
+
+
+def _ranges(atlas: Atlas, readings: list[Reading]) -> list[tuple[Column, Answer]]:
+    """The lowest and highest values of each headline metric in which the encodings differ by more
+    than what is as good as equal.
+    """
+    found = (
+        (column, answer_of(column.analysis, column.headline.metric, readings))
+        for column in columns_of(atlas)
+    )
+    return [
+        (column, answer)
+        for column, answer in found
+        if answer and answer.high and not alike([column.value(reading) for reading in readings])
+    ]
 
 
 PAGE = PageKind("scheme", pages)
