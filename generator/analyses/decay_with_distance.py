@@ -1,6 +1,6 @@
 """Kernel shape and decay with distance: one measure for all schemes."""
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,6 @@ from generator.contracts import (
     FigureSpec,
     Finding,
     Headline,
-    Label,
     Metric,
     Overlay,
     Result,
@@ -41,6 +40,7 @@ from generator.numerics.arrays import (
     finite,
     local_monotonicity,
     mean_by_distance,
+    mean_of_rows,
     min_max_scaled,
     symmetry,
     translation_invariance,
@@ -117,12 +117,12 @@ def compute(subject: Subject[Shaped]) -> Result:
     context = profile_of(form.inliers, SIDE, of_patches)
     metrics = _metrics(form, kernels[0], windows, context, unit)
     arrays = {
-        "profile": _mean_of(profiles),
+        "profile": mean_of_rows(profiles),
         "profiles": profiles,
         "halves": np.array([np.nan if window.half is None else window.half for window in windows]),
         "left_out": _left_out(form),
         "context_distances": context.distances,
-        "context": _mean_of(_scaled(context)),
+        "context": mean_of_rows(_scaled(context)),
         "unit": np.array(unit),
     }
     findings = _findings(metrics, windows, form, arrays["profile"], f"{kernels[0].longest} {unit}")
@@ -235,14 +235,6 @@ def _scaled(profile: Profile) -> Floats:
     return np.array(
         [np.full(profile.distances.size, np.nan) if decay is None else decay for decay in scaled]
     )
-
-
-def _mean_of(profiles: Floats) -> Floats:
-    """Mean over the rows of ``profiles`` (n, n_distances) without NaN: (n_distances,); NaN where no
-    value is defined.
-    """
-    counts = np.count_nonzero(~np.isnan(profiles), axis=0)
-    return np.asarray(np.nansum(profiles, axis=0) / np.where(counts == 0, np.nan, counts))
 
 
 def _halves(windows: list[Window], unit: str) -> tuple[Metric, ...]:
@@ -425,25 +417,9 @@ def draw_profiles(results: Results) -> "Figure":
             label: result for label, result in results.items() if str(result.arrays["unit"]) == unit
         }
         window, every = axes[2 * row], axes[2 * row + 1]
-        _draw_lines(
-            window,
-            results,
-            {
-                label: Line(
-                    np.arange(result.arrays["profile"].size), result.arrays["profile"], label.colour
-                )
-                for label, result in in_unit.items()
-            },
-        )
+        _draw_lines(window, results, in_unit, _within_window)
         _draw_bands(window, in_unit)
-        _draw_lines(
-            every,
-            results,
-            {
-                label: Line(*decay_over_all(result), label.colour)
-                for label, result in in_unit.items()
-            },
-        )
+        _draw_lines(every, results, in_unit, decay_over_all)
         for line in every.lines:
             line.set_label("")
         logarithmic(every, "x")
@@ -453,8 +429,15 @@ def draw_profiles(results: Results) -> "Figure":
     return figure
 
 
-def _draw_lines(axes: "Axes", results: Results, lines: Mapping[Label, Line]) -> None:
-    """Plot ``lines``, in the styles that their labels have among all ``results``."""
+def _within_window(result: Result) -> tuple[Array, Array]:
+    return np.arange(result.arrays["profile"].size), result.arrays["profile"]
+
+
+def _draw_lines(
+    axes: "Axes", results: Results, some: Results, points: Callable[[Result], tuple[Array, Array]]
+) -> None:
+    """Plot the ``points`` of ``some`` results, in the styles that these have among all."""
+    lines = {label: Line(*points(result), label.colour) for label, result in some.items()}
     low = max(
         LOWEST,
         min(0.0, *(float(line.y[np.isfinite(line.y)].min(initial=0.0)) for line in lines.values()))

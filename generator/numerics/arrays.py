@@ -186,6 +186,14 @@ def mean_of_defined(values: Floats) -> float | None:
     return float(defined.mean()) if defined.size else None
 
 
+def mean_of_rows(rows: Floats) -> Floats:
+    """Mean over ``rows`` (n_rows, n_columns) without NaN: (n_columns,); NaN where no value is
+    defined.
+    """
+    counts = np.count_nonzero(~np.isnan(rows), axis=0)
+    return np.asarray(np.nansum(rows, axis=0) / np.where(counts == 0, np.nan, counts))
+
+
 def off_diagonal(matrix: Floats) -> Floats:
     """Entries of ``matrix`` (n, n) off the main diagonal, without NaN, in row order:
     (n_defined,).
