@@ -189,7 +189,8 @@ def draw_wavelengths(results: Results) -> "Figure":
 
 
 def _varies(result: Result) -> bool:
-    return not result.arrays["unchanged"].all()
+    """Whether pairs differ: of one ratio for all, a sentence says everything."""
+    return not result.arrays["unchanged"].all() and not result.arrays["full"].all()
 
 
 def alt(results: Results, opening: str) -> str:
