@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -162,16 +162,7 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
     site left in place.
     """
     with _reporting_errors("; the previous site remains"):
-        remote = (
-            None
-            if cluster is None
-            else partial(
-                dask_pool.cluster,
-                address=dask_pool.scheduler(cluster),
-                code=versions.code(),
-                seconds=LIMITS.seconds,
-            )
-        )
+        remote = None if cluster is None else _cluster_workers(dask_pool.scheduler(cluster))
         if into is not None:
             section.check(into, output)
         checkpoints = list_file.load(config_file, plan.all_sources())
@@ -501,6 +492,11 @@ def _require_free(port: int) -> None:
         raise RefusedError(
             f"--port {port}: {os.strerror(error.errno or 0)}; expected a free port"
         ) from None
+
+
+def _cluster_workers(address: str) -> Callable[[], AbstractContextManager[Executor]]:
+    """A factory of workers on the dask.distributed scheduler at ``address``."""
+    return partial(dask_pool.cluster, address=address, code=versions.code(), seconds=LIMITS.seconds)
 
 
 def _checkpoint_at(source: str, pickle: bool, file: str, config: Path | None) -> Checkpoint:

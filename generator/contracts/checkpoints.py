@@ -185,7 +185,7 @@ class Files(Protocol):
 
 
 @dataclass(frozen=True)
-class LayoutRow:
+class TensorRow:
     """Tensors that differ only in their layer numbers.
 
     pattern: their name, with # for each number; shape, dtype: None and "" where no header was read

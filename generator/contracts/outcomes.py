@@ -9,9 +9,9 @@ from generator.contracts.checkpoints import (
     Checkpoint,
     Encoding,
     EncodingRecord,
-    LayoutRow,
     Question,
     Scheme,
+    TensorRow,
 )
 from generator.contracts.layer_map import Layer
 from generator.contracts.results import Analysis, FigureSpec, Label, Result, Results
@@ -98,7 +98,7 @@ class Outcome:
     reason: str | None = None
     revision: str | None = None
     facts: tuple[Fact, ...] = ()
-    layout: tuple[LayoutRow, ...] = ()
+    layout: tuple[TensorRow, ...] = ()
     readings: tuple[Reading, ...] = ()
     unmeasured: tuple[EncodingRecord, ...] = ()
     layers: tuple[Layer, ...] = ()

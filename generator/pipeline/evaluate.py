@@ -14,7 +14,7 @@ from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.model import input_layer
 from generator.checkpoints.model.facts import facts
 from generator.checkpoints.model.layer_map import layer_map
-from generator.checkpoints.model.module_tree import layout
+from generator.checkpoints.model.module_tree import tensor_rows
 from generator.contracts import (
     Analysis,
     Checkpoint,
@@ -148,7 +148,7 @@ def _evaluate(task: Task, references: References) -> Outcome:
         "ok",
         revision=files.revision,
         facts=facts(files.config),
-        layout=layout(
+        layout=tensor_rows(
             files.tensors, files.unopened if isinstance(files, FolderFiles) else frozenset()
         ),
         layers=layer_map(files, found.all, is_complete=found.is_complete),

@@ -1,11 +1,11 @@
 """Modules from the names of tensors."""
 
-from generator.checkpoints.model.module_tree import Module, layout, modules
-from generator.contracts import LayoutRow, TensorInfo
+from generator.checkpoints.model.module_tree import Module, modules, tensor_rows
+from generator.contracts import TensorInfo, TensorRow
 
 
-def row(pattern: str, *shape: int, dtype: str = "F32", count: int = 1) -> LayoutRow:
-    return LayoutRow(pattern, shape, dtype, count)
+def row(pattern: str, *shape: int, dtype: str = "F32", count: int = 1) -> TensorRow:
+    return TensorRow(pattern, shape, dtype, count)
 
 
 def test_weight_and_bias_of_a_module_are_grouped() -> None:
@@ -36,7 +36,7 @@ def test_a_name_without_dots_is_a_module() -> None:
 
 def test_a_tensor_whose_header_is_not_read_has_no_shape() -> None:
     tensors = {name: TensorInfo(name, "F32", (2, 3)) for name in ("h.0.w", "h.1.w", "h.2.w")}
-    assert layout(tensors, {"h.1.w", "h.2.w"}) == (
+    assert tensor_rows(tensors, {"h.1.w", "h.2.w"}) == (
         row("h.#.w", 2, 3),
-        LayoutRow("h.#.w", None, "", 2),
+        TensorRow("h.#.w", None, "", 2),
     )

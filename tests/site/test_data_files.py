@@ -20,12 +20,12 @@ from generator.contracts import (
     Encoding,
     Label,
     Layer,
-    LayoutRow,
     Metric,
     Outcome,
     Provenance,
     Reading,
     Result,
+    TensorRow,
 )
 from generator.encodings import NoEncoding, PositionTable
 from generator.numerics.arrays import Array, frozen
@@ -374,6 +374,6 @@ def test_an_array_that_needs_a_pickle_is_an_error() -> None:
 
 
 def test_layout_csv_has_a_row_for_tensors_that_differ_only_in_layer_numbers() -> None:
-    rows = (LayoutRow("=h.#.attn.weight", (8, 2), "F16", 12), LayoutRow("\ud800", (), "I64", 1))
+    rows = (TensorRow("=h.#.attn.weight", (8, 2), "F16", 12), TensorRow("\ud800", (), "I64", 1))
     layout = files(Outcome(checkpoint(), "ok", layout=rows))["data/row/layout.csv"].decode()
     assert layout == "tensor,shape,dtype,times\n'=h.#.attn.weight,8 × 2,F16,12\n\\ud800,,I64,1\n"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import groupby
 
-from generator.contracts import LayoutRow, TensorInfo
+from generator.contracts import TensorInfo, TensorRow
 
 NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")
 
@@ -26,7 +26,7 @@ class Module:
     count: int
 
 
-def layout(tensors: Mapping[str, TensorInfo], unopened: Set[str]) -> tuple[LayoutRow, ...]:
+def tensor_rows(tensors: Mapping[str, TensorInfo], unopened: Set[str]) -> tuple[TensorRow, ...]:
     """Tensors grouped by name with # for layer numbers, shape and dtype: ``h.#.attn.weight`` for
     all layers.
 
@@ -39,11 +39,11 @@ def layout(tensors: Mapping[str, TensorInfo], unopened: Set[str]) -> tuple[Layou
             (NUMBER.sub("#", name), *((header.shape, header.dtype) if header else (None, "")))
         ] += 1
     return tuple(
-        LayoutRow(pattern, shape, dtype, count) for (pattern, shape, dtype), count in counts.items()
+        TensorRow(pattern, shape, dtype, count) for (pattern, shape, dtype), count in counts.items()
     )
 
 
-def modules(rows: Sequence[LayoutRow]) -> tuple[Module, ...]:
+def modules(rows: Sequence[TensorRow]) -> tuple[Module, ...]:
     """Neighbouring rows grouped by module, dtype and count: ``h.#.attn`` with its weight and its
     bias.
     """
@@ -54,7 +54,7 @@ def modules(rows: Sequence[LayoutRow]) -> tuple[Module, ...]:
     )
 
 
-def _names(row: LayoutRow) -> tuple[str, str]:
+def _names(row: TensorRow) -> tuple[str, str]:
     module, _, tensor = row.pattern.rpartition(".")
     return (module, tensor) if module else (tensor, "")
 
