@@ -90,6 +90,13 @@ def rounded(value: float | None, digits: int, *limits: float) -> str:
     return f"{value:z,.{n_decimals}f}".replace("-", "−")
 
 
+def cosine(value: float | None) -> str:
+    """A cosine with two decimals, or as many more as tell it from 1 and −1; “not defined” for
+    None.
+    """
+    return rounded(value, 2, 1.0, -1.0)
+
+
 def uncertain(value: float, spread: float, digits: int) -> str:
     """``value`` ± its ``spread``, with ``digits`` decimals, or up to two more until the spread is
     not 0; without one that is 0 even then.

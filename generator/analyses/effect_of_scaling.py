@@ -1,5 +1,6 @@
 """Effect of a scaling on the wavelengths of a rotation."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -23,10 +24,11 @@ from generator.errors import NotApplicableError
 from generator.figures.lines import DOTTED, dots, legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
 from generator.figures.style import MUTED
-from generator.numerics.arrays import Floats, finite
+from generator.numerics.arrays import Array, Floats, finite
 from generator.text import significant
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # Where scaling depends on the length of the input.
@@ -136,17 +138,14 @@ def _count(which: np.ndarray, end: str) -> str:
     return f"the {end}" if count == 1 else f"the {count} {end}"
 
 
-def _top(results: Results) -> float:
-    return 1.08 * max(float(result.arrays["ratios"].max()) for result in results.values())
-
-
-def draw_pairs(results: Results) -> "Figure":
-    """Ratio of wavelengths by pair, one line per checkpoint."""
+def _draw_ratios(results: Results, places: Callable[[Result], Array]) -> "tuple[Figure, Axes]":
+    """Ratio of wavelengths at ``places`` (n_pairs,) of each result, one line per checkpoint."""
     figure, (axes,) = panels(1, height=3.2)
     axes.axhline(1.0, color=MUTED, linewidth=0.8, linestyle=DOTTED)
     for label, result, dash in with_line_styles(results):
         ratios = result.arrays["ratios"]
         axes.plot(
+            places(result),
             ratios,
             color=label.colour,
             linestyle=dash,
@@ -154,36 +153,25 @@ def draw_pairs(results: Results) -> "Figure":
             markersize=2.5,
             label=label.title,
         )
-    axes.set(
-        xlabel="frequency pair", ylabel="wavelength, after ÷ before", ylim=(0.0, _top(results))
-    )
+    highest = max(float(result.arrays["ratios"].max()) for result in results.values())
+    axes.set(ylabel="wavelength, after ÷ before", ylim=(0.0, 1.08 * highest))
     axes.grid(axis="y")
+    return figure, axes
+
+
+def draw_pairs(results: Results) -> "Figure":
+    """Ratio of wavelengths by pair, one line per checkpoint."""
+    figure, axes = _draw_ratios(results, lambda result: np.arange(result.arrays["ratios"].size))
+    axes.set(xlabel="frequency pair")
     legend_below(figure)
     return figure
 
 
 def draw_wavelengths(results: Results) -> "Figure":
     """Ratio of wavelengths by wavelength before scaling, one line per checkpoint."""
-    figure, (axes,) = panels(1, height=3.2)
-    axes.axhline(1.0, color=MUTED, linewidth=0.8, linestyle=DOTTED)
-    for label, result, dash in with_line_styles(results):
-        before, ratios = result.arrays["before"], result.arrays["ratios"]
-        axes.plot(
-            before,
-            ratios,
-            color=label.colour,
-            linestyle=dash,
-            marker=dots(ratios.size),
-            markersize=2.5,
-            label=label.title,
-        )
+    figure, axes = _draw_ratios(results, lambda result: result.arrays["before"])
     logarithmic(axes, "x")
-    axes.set(
-        xlabel="wavelength before scaling (positions)",
-        ylabel="wavelength, after ÷ before",
-        ylim=(0.0, _top(results)),
-    )
-    axes.grid(axis="y")
+    axes.set(xlabel="wavelength before scaling (positions)")
     legend_below(figure)
     return figure
 

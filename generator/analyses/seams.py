@@ -37,7 +37,7 @@ from generator.numerics.change_points import (
     window_medians,
 )
 from generator.numerics.structure import dithered, two_sided
-from generator.text import rounded, significant
+from generator.text import cosine, rounded, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -301,14 +301,14 @@ def _text_of(seam: Break) -> str:
         if seam.deepest == seam.boundary
         else f"Positions {seam.deepest} and {seam.deepest + 1}"
     )
-    lowest = f"{pair} have a cosine of {_cosine(seam.lowest)}"
+    lowest = f"{pair} have a cosine of {cosine(seam.lowest)}"
     if seam.changes_level:
         falls = "falls" if seam.after < seam.before else "rises"
         return (
-            f"{where}: the median cosine of neighbours {falls} from {_cosine(seam.before)} to"
-            f" {_cosine(seam.after)}. {lowest}"
+            f"{where}: the median cosine of neighbours {falls} from {cosine(seam.before)} to"
+            f" {cosine(seam.after)}. {lowest}"
         )
-    far = f"positions {FAR} apart on either side have a median of at least {_cosine(seam.far)}"
+    far = f"positions {FAR} apart on either side have a median of at least {cosine(seam.far)}"
     return f"{where}: it divides the table. {lowest}; {far}"
 
 
@@ -317,10 +317,10 @@ def _of_dips(found: list[Break]) -> tuple[Finding, ...]:
     if not found:
         return ()
     dip = found[0]
-    pair = f"Positions {dip.deepest} and {dip.deepest + 1} have a cosine of {_cosine(dip.lowest)}"
+    pair = f"Positions {dip.deepest} and {dip.deepest + 1} have a cosine of {cosine(dip.lowest)}"
     text = (
-        f"{pair}; the median of neighbours is {_cosine(dip.before)} before them and"
-        f" {_cosine(dip.after)} after{_of_ratio(dip)}"
+        f"{pair}; the median of neighbours is {cosine(dip.before)} before them and"
+        f" {cosine(dip.after)} after{_of_ratio(dip)}"
     )
     more = (
         f" {len(found) - 1} more {'pair stands' if len(found) == 2 else 'pairs stand'} out."
@@ -347,20 +347,16 @@ def _of_spikes(single: Array, cosines: Floats, of_inliers: Floats) -> tuple[Find
     findings = []
     for position in single[:MOST_SPIKES]:
         before, after = cosines[position - 1 : position + 1]
-        usual = f"where neighbours usually have {_cosine(float(np.nanmedian(of_inliers)))}"
+        usual = f"where neighbours usually have {cosine(float(np.nanmedian(of_inliers)))}"
         text = (
             f"Position {position} is an outlier: its cosines with its neighbours are only"
-            f" {_cosine(before)} and {_cosine(after)}, {usual}."
+            f" {cosine(before)} and {cosine(after)}, {usual}."
         )
         spot = Spot(
             FIGURE, float(position) + (0.5 if after < before else -0.5), float(min(before, after))
         )
         findings.append(Finding(text, ("spikes", "typical"), 0.8, spots=(spot,)))
     return tuple(findings)
-
-
-def _cosine(value: float) -> str:
-    return rounded(value, 2, 1.0, -1.0)
 
 
 def _of_ends(metrics: tuple[Metric, ...], n_positions: int) -> tuple[Finding, ...]:
@@ -373,8 +369,8 @@ def _of_ends(metrics: tuple[Metric, ...], n_positions: int) -> tuple[Finding, ..
         value = values[key]
         if value is not None and typical - value > APART:
             text = (
-                f"{name} is unlike the {other}: their cosine is {_cosine(value)}, where neighbours"
-                f" usually have {_cosine(typical)}."
+                f"{name} is unlike the {other}: their cosine is {cosine(value)}, where neighbours"
+                f" usually have {cosine(typical)}."
             )
             spot = Spot(FIGURE, 0.5 if key == "first" else n_positions - 1.5, value)
             findings.append(
@@ -393,7 +389,7 @@ def _of_even(cosines: Floats) -> tuple[Finding, ...]:
     if np.nanmax(cosines) - np.nanmin(cosines) > EVEN:
         return ()
     text = (
-        f"The cosine of neighbours is {_cosine(float(np.nanmedian(cosines)))} all along the table."
+        f"The cosine of neighbours is {cosine(float(np.nanmedian(cosines)))} all along the table."
     )
     return (Finding(text, ("typical",), WEIGHT_OF_EVEN),)
 
@@ -485,7 +481,7 @@ def draw(results: Results) -> "Figure":
 def alt(results: Results) -> str:
     """Alternative text: median cosine and seams of each table."""
     summaries = (
-        f"{label.title}: median {_cosine(float(np.nanmedian(result.arrays['adjacent'])))}, "
+        f"{label.title}: median {cosine(float(np.nanmedian(result.arrays['adjacent'])))}, "
         + (", ".join(f"seam at {_pairs(*pairs)}" for pairs in result.arrays["seams"]) or "no seam")
         + "".join(f", a larger step at {_pairs(*pairs)}" for pairs in result.arrays["dips"])
         + f", {result.arrays['spikes'].size} single outliers"

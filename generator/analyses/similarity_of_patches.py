@@ -29,7 +29,7 @@ from generator.numerics.arrays import (
     mean_of_defined,
     shrink,
 )
-from generator.text import rounded
+from generator.text import cosine, rounded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -222,18 +222,14 @@ def alt(results: Results) -> str:
             " mean cosine of neighbours side by side "
         )
         summaries.append(
-            f"{opening}{_value_text(result, 'across')}, above each other"
-            f" {_value_text(result, 'down')}, of any two {_value_text(result, 'mean')}"
+            f"{opening}{cosine(result.value('across'))}, above each other"
+            f" {cosine(result.value('down'))}, of any two {cosine(result.value('mean'))}"
         )
     return (
         "Cosine of patches with all patches, as a grid of small images from −1 to 1. "
         + "; ".join(summaries)
         + "."
     )
-
-
-def _value_text(result: Result, key: str) -> str:
-    return rounded(result.value(key), 2, 1.0, -1.0)
 
 
 ANALYSIS = Analysis(

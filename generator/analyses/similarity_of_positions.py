@@ -27,7 +27,7 @@ from generator.numerics.arrays import (
     neighbours,
     off_diagonal,
 )
-from generator.text import rounded
+from generator.text import cosine
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -86,7 +86,7 @@ def _cut(n_positions: int) -> tuple[Finding, ...]:
 
 
 def _findings(adjacent: float, mean: float) -> tuple[Finding, ...]:
-    neighbours, any_two = rounded(adjacent, 2, 1.0, -1.0), rounded(mean, 2, 1.0, -1.0)
+    neighbours, any_two = cosine(adjacent), cosine(mean)
     how, weight = (
         ("more" if adjacent > mean else "less", 0.4)
         if abs(adjacent - mean) > APART
@@ -110,15 +110,11 @@ def draw(results: Results) -> "Figure":
 def alt(results: Results) -> str:
     """Alternative text: mean cosine of neighbours and of any two positions, and the lowest."""
     summaries = (
-        f"{label.title}: neighbours {_value_text(result, 'adjacent')}, any two"
-        f" {_value_text(result, 'mean')}, lowest {_value_text(result, 'lowest')}"
+        f"{label.title}: neighbours {cosine(result.value('adjacent'))}, any two"
+        f" {cosine(result.value('mean'))}, lowest {cosine(result.value('lowest'))}"
         for label, result in results.items()
     )
     return "Cosine matrices from −1 to 1. Mean cosines, " + "; ".join(summaries) + "."
-
-
-def _value_text(result: Result, key: str) -> str:
-    return rounded(result.value(key), 2, 1.0, -1.0)
 
 
 ANALYSIS = Analysis(

@@ -19,7 +19,7 @@ from generator.numerics.arrays import (
     off_diagonal,
     row_norms,
 )
-from generator.text import rounded, significant
+from generator.text import cosine, rounded, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -107,8 +107,7 @@ def _findings(adjacent: float | None, sides: float | None, mean: float) -> tuple
         how = "hardly tells before from after" if sides > 1.0 - ALIKE else "tells before from after"
         findings.append(
             Finding(
-                f"The table {how}: opposite offsets have a mean cosine of"
-                f" {rounded(sides, 2, 1.0, -1.0)}.",
+                f"The table {how}: opposite offsets have a mean cosine of {cosine(sides)}.",
                 ("sides",),
                 0.5,
             )
