@@ -44,7 +44,7 @@ FEWEST = 16  # Fewer positions can form a circle by chance.
 MANY = 0.8  # Share of the variance from which two or three components represent the table.
 POINTS = 1536  # of all lines of one figure together
 LETTERS = 18  # of a line of the title, where three panels stand in a row
-VIEW = (30.0, 20.0)  # degrees: the side from which the curve is seen at first
+VIEW = 60.0, 20.0  # degrees of turn and tilt: a curve that winds shows as a coil; as figure.js
 HELIX = (
     "On an even helix, a move by any number of positions is one turn and one shift, wherever it"
     " starts."

@@ -373,6 +373,7 @@ class Picture:
 
     numbers: returns the arrays that ``alt`` and ``draw`` take; the caption states which of them are
         made up
+    card: returns the image (rows, columns) that stands for the scheme on a card, NaN where empty
     """
 
     caption: str
@@ -380,6 +381,7 @@ class Picture:
     numbers: Callable[[], Numbers]
     alt: Callable[[Numbers], str]
     draw: "Callable[[Numbers], Drawing]"
+    card: Callable[[Numbers], Array]
 
 
 @dataclass(frozen=True)

@@ -313,6 +313,12 @@ def offsets_between(n_positions: int) -> Array:
     return np.asarray(index[None, :] - index[:, None])
 
 
+def by_pair(values: Array) -> Floats:
+    """Values of offsets −(n − 1) to n − 1 (2 n − 1,) for each query and key: (n, n)."""
+    n = (len(values) + 1) // 2
+    return np.asarray(values, dtype=np.float64).take(offsets_between(n) + n - 1)
+
+
 def local_monotonicity(lines: Sequence[Floats], width: int) -> float | None:
     """Share of outward steps at which the value falls, within ``width`` steps of the main diagonal
     on either side.

@@ -25,7 +25,7 @@ from generator.encodings import Form, OffsetBias
 from generator.errors import RowError
 from generator.figures.panels import panels
 from generator.figures.style import SERIES
-from generator.numerics.arrays import Floats, frozen
+from generator.numerics.arrays import Floats, by_pair, frozen
 from generator.text import rounded
 
 if TYPE_CHECKING:
@@ -167,6 +167,7 @@ PICTURE = Picture(
     numbers=_numbers,
     alt=_alt,
     draw=_draw,
+    card=lambda numbers: by_pair(np.pad(numbers["lines"][4], (0, 64), constant_values=np.nan)),
 )
 
 

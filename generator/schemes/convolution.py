@@ -150,6 +150,7 @@ PICTURE = Picture(
     numbers=_numbers,
     alt=_alt,
     draw=_draw,
+    card=lambda numbers: numbers["offsets"],
 )
 
 

@@ -14,7 +14,7 @@ from generator.encodings import Form, RelativeTable
 from generator.errors import RowError
 from generator.figures.panels import panels
 from generator.figures.style import MUTED, SERIES
-from generator.numerics.arrays import Array, Floats, frozen
+from generator.numerics.arrays import Array, Floats, by_pair, frozen
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -184,6 +184,7 @@ PICTURE = Picture(
     numbers=_numbers,
     alt=_alt,
     draw=_draw,
+    card=lambda numbers: by_pair(numbers["later"][::20]),
 )
 
 

@@ -158,6 +158,7 @@ PICTURE = Picture(
     numbers=_numbers,
     alt=_alt,
     draw=_draw,
+    card=lambda numbers: numbers["looked_up"],
 )
 
 

@@ -196,6 +196,7 @@ PICTURE = Picture(
     numbers=_numbers,
     alt=_alt,
     draw=_draw,
+    card=lambda numbers: numbers["factor"][None, ::8],
 )
 
 

@@ -22,7 +22,7 @@ from generator.site.html import escape
 from generator.site.html.formulas import formula
 from generator.site.materials import OURS, Materials
 from generator.site.pages.map import LEVELS
-from generator.site.pictures import colours
+from generator.site.pictures import colours, scheme_cards
 from generator.site.pictures.value_strips import PATH, strips, values_of
 from generator.text import number
 
@@ -75,9 +75,13 @@ def render(
     markdown: dict[str, Maker] = {
         page.path: partial(_markdown, environment, page, drawings, shared) for page in pages
     }
-    assets = {
+    assets: dict[str, Maker] = {
         PATH: lambda: strips(values_of(atlas)),
         colours.PATH: lambda: colours.stylesheet(LEVELS),
+        **{
+            scheme_cards.path(scheme): partial(scheme_cards.card, scheme)
+            for scheme in atlas.schemes
+        },
     }
     pictures: dict[str, Maker] = {
         output.file_of(path): partial(_picture, drawings, path) for path in drawings

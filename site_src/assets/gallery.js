@@ -2,23 +2,17 @@
 (() => {
   const form = document.querySelector(".pa-filter");
   if (!form) return;
-  const groups = [...document.querySelectorAll(".pa-group")];
+  const cards = [...document.querySelectorAll(".pa-card")];
 
   const apply = () => {
     const [name, scheme, family] = ["name", "scheme", "family"].map((key) => form.elements[key].value.trim());
-    let shown = 0;
-    for (const group of groups) {
-      const cards = [...group.querySelectorAll(".pa-card")];
-      for (const card of cards) {
-        card.hidden =
-          (scheme && group.dataset.paScheme !== scheme) ||
-          (family && card.dataset.paFamily !== family) ||
-          !card.textContent.toLowerCase().includes(name.toLowerCase());
-      }
-      const left = cards.filter((card) => !card.hidden).length;
-      group.hidden = left === 0;
-      shown += left;
+    for (const card of cards) {
+      card.hidden =
+        (scheme && !card.dataset.paSchemes.split(" ").includes(scheme)) ||
+        (family && card.dataset.paFamily !== family) ||
+        !card.textContent.toLowerCase().includes(name.toLowerCase());
     }
+    const shown = cards.filter((card) => !card.hidden).length;
     form.querySelector("output").textContent = name || scheme || family ? `${shown} shown` : "";
   };
 

@@ -17,7 +17,7 @@ from generator.errors import RowError
 from generator.figures.lines import DOTTED
 from generator.figures.panels import panels
 from generator.figures.style import MUTED, SERIES
-from generator.numerics.arrays import Floats
+from generator.numerics.arrays import Floats, by_pair
 from generator.schemes.decay.families import (
     ALTERNATING,
     FROM_WEIGHTS,
@@ -254,6 +254,9 @@ PICTURE = Picture(
     numbers=_numbers,
     alt=_alt,
     draw=_draw,
+    card=lambda numbers: by_pair(
+        np.pad(numbers["retention"][0][192::-3], (0, 64), constant_values=np.nan)
+    ),
 )
 
 

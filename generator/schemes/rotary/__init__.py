@@ -28,6 +28,7 @@ from generator.encodings import BASE, Form, Rotation
 from generator.errors import RowError
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import DIVERGING, SERIES
+from generator.numerics.arrays import by_pair
 from generator.schemes.rotary.diffusion import along_axes
 from generator.schemes.rotary.families import (
     ALWAYS,
@@ -389,6 +390,7 @@ PICTURE = Picture(
     numbers=_numbers,
     alt=_alt,
     draw=_draw,
+    card=lambda numbers: by_pair(np.concatenate([numbers["mean"][64:0:-1], numbers["mean"][:65]])),
 )
 
 

@@ -164,6 +164,7 @@ PICTURE = Picture(
     numbers=_numbers,
     alt=_alt,
     draw=_draw,
+    card=lambda numbers: numbers["pairs"],
 )
 
 

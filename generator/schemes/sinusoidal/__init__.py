@@ -401,6 +401,7 @@ PICTURE = Picture(
     numbers=_numbers,
     alt=_alt,
     draw=_draw,
+    card=lambda numbers: numbers["waves"],
 )
 
 

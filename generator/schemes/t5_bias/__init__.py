@@ -28,7 +28,7 @@ from generator.encodings.buckets import buckets, first_distances
 from generator.errors import RowError
 from generator.figures.panels import panels
 from generator.figures.style import MUTED, SERIES
-from generator.numerics.arrays import Array, frozen
+from generator.numerics.arrays import Array, by_pair, frozen
 from generator.schemes.t5_bias.families import KINDS, SCALED, BiasKind
 
 if TYPE_CHECKING:
@@ -269,6 +269,7 @@ PICTURE = Picture(
     numbers=_numbers,
     alt=_alt,
     draw=_draw,
+    card=lambda numbers: by_pair(numbers["encoder"][96:161]),
 )
 
 

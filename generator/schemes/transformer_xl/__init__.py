@@ -237,6 +237,7 @@ PICTURE = Picture(
     numbers=_numbers,
     alt=_alt,
     draw=_draw,
+    card=lambda numbers: np.sum(list(numbers.values()), axis=0),
 )
 
 

@@ -1,12 +1,13 @@
 """The front page: introduction, the most unusual findings, and a gallery of all checkpoints."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from generator.contracts import Atlas, Figure, Finding, Outcome, Page, PageKind, Reading
+from generator.contracts import Atlas, Figure, Finding, Outcome, Page, PageKind, Reading, Scheme
 from generator.encodings import NoEncoding
 from generator.site.outline import Outline, figures_of
 from generator.site.standings import peers_of
-from generator.site.ways import uses, way
+from generator.site.ways import Way, uses, way
 
 MOST_REMARKS = 4
 # of all groups; other checkpoints are on the pages of their schemes and in the list
@@ -31,6 +32,17 @@ class FrontRemark:
     address: str
 
 
+@dataclass(frozen=True)
+class GalleryEntry:
+    """A checkpoint in the gallery. readings: at most two, with pictures; schemes: by which it tells
+    position
+    """
+
+    outcome: Outcome
+    readings: tuple[Reading, ...]
+    schemes: tuple[Scheme, ...]
+
+
 def pages(atlas: Atlas) -> list[Page]:
     """The front page."""
     built = [outcome for outcome in atlas.outcomes if outcome.status == "ok"]
@@ -53,12 +65,12 @@ def pages(atlas: Atlas) -> list[Page]:
         <= MOST_CARDS
     )
     most = MOST_CARDS if complete else max(MOST_CARDS // (len(used) + 1), 4)
-    groups = [way(scheme, built, most) for scheme in used]
+    ways = [way(scheme, built, most) for scheme in used]
     context = {
         "hero": _hero(atlas),
         "remarks": _remarks(atlas),
-        "groups": groups,
-        "ways": sorted(groups, key=lambda group: not group.measured),
+        "ways": sorted(ways, key=lambda one: not one.measured),
+        "gallery": _gallery(ways),
         "families": sorted({outcome.family for outcome in built} - {""}),
         "without_encoding": without[:most],
         "complete": complete,
@@ -72,6 +84,23 @@ def pages(atlas: Atlas) -> list[Page]:
         "versions": atlas.versions,
     }
     return [Page("index.md", "index.md.jinja", context)]
+
+
+def _gallery(ways: Sequence[Way]) -> list[GalleryEntry]:
+    """Each member of the ways once, those with pictures first."""
+    schemes: dict[str, list[Scheme]] = {}
+    pictured: dict[str, tuple[Outcome, tuple[Reading, ...]]] = {}
+    for one in ways:
+        for outcome, readings in one.members:
+            slug = outcome.checkpoint.slug
+            schemes.setdefault(slug, []).append(one.scheme)
+            _, former = pictured.get(slug, (outcome, ()))
+            pictured[slug] = outcome, (*former, *readings)[:2]
+    entries = [
+        GalleryEntry(outcome, readings, tuple(schemes[slug]))
+        for slug, (outcome, readings) in pictured.items()
+    ]
+    return sorted(entries, key=lambda entry: not entry.readings)
 
 
 def _hero(atlas: Atlas) -> FrontRemark | None:

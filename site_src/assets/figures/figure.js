@@ -2,7 +2,7 @@
 (function () {
   "use strict";
   const atlas = (window.atlas = window.atlas || {});
-  const FIRST_TURN = [30, 20];
+  const FIRST_TURN = [60, 20];
   let last = 0;
 
   /* Show the data of a figure in ``place``. label: the figure's name; moved: hears of a new cursor; turned: hears of a turn that is over.

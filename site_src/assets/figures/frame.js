@@ -44,7 +44,7 @@
   /* Turn curves as the reader scrolls, unless the reader asked for less motion. */
   function spins(view) {
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-    addEventListener("scroll", () => view.turned([30 + window.scrollY / 4, 20]), { passive: true });
+    addEventListener("scroll", () => view.turned([60 + window.scrollY / 4, 20]), { passive: true });
   }
 
   function tools(figure, data, view, picture) {
