@@ -35,6 +35,7 @@ KINDS = (
     "learn/biases.html",
     "learn/training.html",
     "learn/how-to-read.html",
+    "learn/glossary.html",
     "learn/method.html",
     "learn/further-schemes.html",
     "learn/checked-against.html",

@@ -10,6 +10,7 @@ from typing import Any
 
 from generator.errors import RefusedError
 from generator.site.data import search_index
+from generator.site.glossary import with_words
 from generator.site.html.minify import compact
 from generator.site.html.policy import with_policy, with_relations
 from generator.site.write import fresh
@@ -152,14 +153,16 @@ def _read(settings: Path) -> dict[str, Any]:
 
 
 def _finish(docs: Path, site: Path, policy: str) -> None:
-    """Minify the HTML of every page in Markdown and of that for what is not found; their links out
-    and their policy are written then.
+    """Minify the HTML of every page in Markdown and of that for what is not found; their links out,
+    those of their words and their policy are written then.
     """
     for source in (*docs.rglob("*.md"), docs / NOT_FOUND):
-        page = site / source.relative_to(docs).with_suffix(".html")
+        path = source.relative_to(docs).with_suffix(".html")
+        page = site / path
         if page.is_file():
             html = with_relations(compact(page.read_bytes().decode()))
-            page.write_bytes(with_policy(html, policy).encode())
+            html = with_words(with_policy(html, policy), path.as_posix())
+            page.write_bytes(html.encode())
 
 
 @contextmanager

@@ -1,0 +1,120 @@
+"""Words of the glossary: each in a sentence and a picture, and marked where a page first has it."""
+
+import xml.etree.ElementTree as ET
+from typing import Any
+
+import pytest
+from bs4 import BeautifulSoup
+
+from generator.contracts import Atlas
+from generator.resources import ROOT
+from generator.site import glossary, render
+from generator.site.pages.glossary import pages
+from tests.test_sentences import MOST_WORDS, words_of
+
+SVG = "{http://www.w3.org/2000/svg}"
+PATH = "checkpoints/one.html"
+DRAWN = {f"{SVG}{name}" for name in ("path", "circle", "text")}
+
+
+def marked(body: str, path: str = PATH) -> Any:
+    """The links to words of a page with this ``body``."""
+    html = glossary.with_words(f"<body><article>{body}</article></body>", path)
+    return BeautifulSoup(html, "html.parser").find_all("a", class_="pa-word")
+
+
+def keys(body: str, path: str = PATH) -> list[str]:
+    return [link["href"].partition("#")[2] for link in marked(body, path)]
+
+
+@pytest.mark.parametrize("word", glossary.WORDS, ids=lambda word: word.key)
+def test_a_word_has_one_short_sentence(word: glossary.Word) -> None:
+    assert 3 <= len(words_of(word.meaning)) <= MOST_WORDS
+    assert word.meaning.endswith((".", "?"))
+    assert ". " not in word.meaning
+
+
+def test_a_word_has_a_picture_of_its_own() -> None:
+    root = ET.fromstring(glossary.pictures())  # noqa: S314 (made here)
+    drawn = [
+        [(part.tag, *part.attrib.values(), part.text) for part in each]
+        for each in root.findall(f"{SVG}svg")
+    ]
+    assert [view.attrib["id"] for view in root.findall(f"{SVG}view")] == [
+        word.key for word in glossary.WORDS
+    ]
+    assert all({tag for tag, *_ in parts} <= DRAWN and len(parts) > 1 for parts in drawn)
+    assert len({str(parts) for parts in drawn}) == len(glossary.WORDS)
+
+
+def test_the_page_has_every_word_with_its_sentence_and_its_picture() -> None:
+    atlas = Atlas((), (), (), {})
+    text = render.render(atlas, pages(atlas))["learn/glossary.md"].decode()
+    titles = [line for line in text.splitlines() if line.startswith("### ")]
+    assert titles == sorted(titles, key=str.lower)
+    assert {title.split("#")[-1].strip(" }") for title in titles} == {
+        word.key for word in glossary.WORDS
+    }
+    for word in glossary.WORDS:
+        assert f'<img src="../assets/words.svg#{word.key}" alt=""' in text
+
+
+def test_search_puts_the_page_of_words_first() -> None:
+    source = (ROOT / "templates/pages/glossary.md.jinja").read_text(encoding="utf-8")
+    assert "search:\n  boost: 4\n" in source.split("---")[1]
+
+
+def test_a_first_use_is_a_link_with_the_sentence() -> None:
+    [link] = marked("<p>Its Kernels and other kernels</p>")
+    assert link.text == "Kernels"
+    assert link["href"] == "../learn/glossary.html#kernel"
+    assert link["title"] == glossary.WORDS[0].meaning
+
+
+@pytest.mark.parametrize(
+    "element", ["a", "code", "h1", "h4", "button", "summary", "pre", "svg", "math", "nav"]
+)
+def test_a_use_in_another_element_is_left_as_it_is(element: str) -> None:
+    other = f"<{element}>kernel</{element}>"
+    assert keys(f"<p>{other}</p>{other}") == []
+    [link] = marked(f"<p>{other} and the kernel</p>")
+    assert link.previous_sibling == " and the "
+
+
+@pytest.mark.parametrize(
+    "text", ["non-kernel", "kernel-like", "kernel.weight", "xkernel", "&kernel;"]
+)
+def test_a_part_of_another_word_is_no_use(text: str) -> None:
+    assert keys(f"<p>{text}</p>") == []
+
+
+def test_a_use_in_plain_sight_comes_before_a_folded_one() -> None:
+    [link] = marked("<details><p>A kernel</p></details><p>The kernel</p>")
+    assert link.previous_sibling == "The "
+    assert keys("<details><p>A kernel</p></details>") == ["kernel"]
+
+
+def test_a_longer_word_wins_over_one_within_it() -> None:
+    assert keys("<p>A half-distance</p>") == ["half-distance"]
+    assert keys("<p>Sine and cosine</p>") == []
+
+
+def test_attributes_stay_as_they_are() -> None:
+    body = '<p><img alt="a > kernel" src="x"><span title="kernel">kernel</span></p>'
+    assert str(marked(body)[0].parent).startswith('<span title="kernel"><a class="pa-word"')
+
+
+def test_a_page_marks_few_words_those_first_that_most_need_it() -> None:
+    every = "".join(f"<p>{word.title}</p>" for word in reversed(glossary.WORDS))
+    hardest = [word.key for word in glossary.WORDS[: glossary.MOST_MARKED]]
+    assert sorted(keys(every)) == sorted(hardest)
+
+
+def test_a_page_without_room_stays_as_it_is() -> None:
+    full = f"<p>kernel</p><p>{'x' * glossary.MOST_BYTES}</p>"
+    assert keys(full) == []
+
+
+@pytest.mark.parametrize("path", ["guide/faq.html", "data/index.html", "learn/glossary.html"])
+def test_pages_of_other_kinds_stay_as_they_are(path: str) -> None:
+    assert keys("<p>kernel</p>", path) == []
