@@ -404,6 +404,10 @@ ANALYSIS = Analysis(
                 " alone."
             ),
             alt=alt,
+            python=(
+                'words = arrays["anatomy_of_the_input.words"].astype(float)\n'
+                'plt.imshow(words + vectors[: len(words)], aspect="auto", cmap="RdBu_r")'
+            ),
             draw=draw,
         ),
     ),

@@ -278,6 +278,9 @@ ANALYSIS = Analysis(
                 " window size."
             ),
             alt=alt_heads,
+            python=(
+                'plt.plot(np.sort(arrays["attention_from_the_bias_alone.locality"])[::-1], "o-")'
+            ),
             draw=draw_heads,
         ),
         FigureSpec(
@@ -292,6 +295,10 @@ ANALYSIS = Analysis(
                 " attention) to −4 or less. Empty cells are keys that a causal model cannot see."
             ),
             alt=alt_matrices,
+            python=(
+                "plt.imshow(np.log10(np.maximum("
+                'arrays["attention_from_the_bias_alone.attention"], 1e-6)))'
+            ),
             draw=draw_matrices,
         ),
     ),

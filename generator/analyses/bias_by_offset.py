@@ -359,6 +359,9 @@ ANALYSIS = Analysis(
                 " 22,000 in attention weight."
             ),
             alt=alt_curves,
+            python=(
+                'plt.plot(arrays["bias_by_offset.offsets"], arrays["bias_by_offset.values"].T)'
+            ),
             draw=draw_curves,
         ),
         FigureSpec(
@@ -373,6 +376,7 @@ ANALYSIS = Analysis(
                 " keys that a causal model cannot see."
             ),
             alt=alt_matrices,
+            python='plt.imshow(arrays["bias_by_offset.matrices"].mean(axis=0), cmap="RdBu_r")',
             draw=draw_matrices,
         ),
     ),

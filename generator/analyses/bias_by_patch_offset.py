@@ -188,6 +188,9 @@ ANALYSIS = Analysis(
                 " attention weight."
             ),
             alt=alt,
+            python=(
+                'plt.imshow(arrays["bias_by_patch_offset.centred"].mean(axis=0), cmap="RdBu_r")'
+            ),
             draw=draw,
         ),
     ),

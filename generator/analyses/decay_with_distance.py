@@ -33,7 +33,7 @@ from generator.encodings.kernels import Kernel, Profile, profile_of, windows_of
 from generator.errors import NotApplicableError
 from generator.figures.lines import DOTTED, Line, legend_below, mark_beyond, with_line_styles
 from generator.figures.panels import Panel, image_panels, logarithmic, panels
-from generator.figures.style import GRID, MUTED, SEQUENTIAL
+from generator.figures.style import ASIDE, GRID, MUTED, SEQUENTIAL
 from generator.numerics.arrays import (
     Array,
     Floats,
@@ -420,8 +420,9 @@ def draw_profiles(results: Results) -> "Figure":
         _draw_lines(window, results, in_unit, _within_window)
         _draw_bands(window, in_unit)
         _draw_lines(every, results, in_unit, decay_over_all)
-        for line in every.lines:
-            line.set_label("")
+        for line in every.lines:  # The legend has them once.
+            if line.get_label() != ASIDE:
+                line.set_label(f"_{line.get_label()}")
         logarithmic(every, "x")
         window.set(xlabel=f"distance ({unit})", ylabel="similarity (1 = highest, 0 = far)")
         every.set(xlabel="distance, all positions")
@@ -565,6 +566,7 @@ ANALYSIS = Analysis(
                 " shapes only. Bands are the range of a table's windows."
             ),
             alt=alt_profiles,
+            python='plt.plot(arrays["decay_with_distance.profile"])',
             draw=draw_profiles,
         ),
         FigureSpec(
@@ -577,6 +579,12 @@ ANALYSIS = Analysis(
                 " empty."
             ),
             alt=alt_matrices,
+            python=(
+                'profile = arrays["decay_with_distance.profile"]  # The mean at each '
+                "distance\n"
+                "plt.imshow(profile[np.abs(np.subtract.outer(range(len(profile)), "
+                "range(len(profile))))])"
+            ),
             draw=draw_matrices,
         ),
     ),

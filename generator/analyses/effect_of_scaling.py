@@ -214,6 +214,7 @@ ANALYSIS = Analysis(
                 " ones on the right."
             ),
             alt=partial(alt, opening="Ratio of wavelengths by frequency pair."),
+            python='plt.plot(arrays["effect_of_scaling.ratios"])',
             draw=draw_pairs,
             varies=_varies,
         ),
@@ -226,6 +227,10 @@ ANALYSIS = Analysis(
                 " compared here."
             ),
             alt=partial(alt, opening="Ratio of wavelengths by wavelength before scaling."),
+            python=(
+                'plt.semilogx(arrays["effect_of_scaling.before"], '
+                'arrays["effect_of_scaling.ratios"])'
+            ),
             draw=draw_wavelengths,
             varies=_varies,
         ),

@@ -238,9 +238,10 @@ def _draw_layers_of(
 ) -> None:
     halves, layers = np.clip(result.arrays["half_distances"], *limits), result.arrays["layers"]
     if layers[0] < 0:
-        for half in np.sort(halves[0])[:: -(-halves.shape[1] // MOST_LINES)]:
-            axes.axhline(float(half), color=label.colour, linewidth=1.0)
-        axes.set(xlabel="all layers alike", xticks=[])
+        for rate in np.argsort(halves[0])[:: -(-halves.shape[1] // MOST_LINES)]:
+            ends = np.full(2, halves[0, rate])
+            axes.plot([0, 1], ends, color=label.colour, linewidth=1.0, label=f"_rate {rate}")
+        axes.set(xlabel="all layers alike", xlim=(0, 1), xticks=[])
     elif dots:
         axes.plot(
             np.repeat(layers, halves.shape[1]),
@@ -249,6 +250,7 @@ def _draw_layers_of(
             color=label.colour,
             markersize=2.6,
             alpha=0.7,
+            label=f"_{label.title}",
         )
     else:
         edges = np.arange(layers.min(), layers.max() + 2) - 0.5
@@ -407,6 +409,10 @@ ANALYSIS = Analysis(
                 " middle half and the median; values beyond the scale lie at its edge."
             ),
             alt=alt_layers,
+            python=(
+                'plt.semilogy(arrays["exponential_decay.layers"], '
+                'arrays["exponential_decay.half_distances"], "k.")'
+            ),
             draw=draw_layers,
         ),
         FigureSpec(
@@ -421,6 +427,10 @@ ANALYSIS = Analysis(
                 " slowest rates remain."
             ),
             alt=alt_left,
+            python=(
+                'plt.semilogx(arrays["exponential_decay.distances"], '
+                'arrays["exponential_decay.left"])'
+            ),
             draw=draw_left,
         ),
     ),

@@ -185,7 +185,7 @@ def draw(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=1.3 + 0.45 * len(results))
     axes.axvline(CHANCE, color=MUTED, linewidth=0.8)
     for row, (label, result) in enumerate(results.items()):
-        for name, marker, size in (("few", "|", 11), ("many", ".", 5)):
+        for name, pairs, marker, size in (("few", FEW, "|", 11), ("many", MANY, ".", 5)):
             errors = result.arrays[name]
             axes.plot(
                 errors,
@@ -194,6 +194,7 @@ def draw(results: Results) -> "Figure":
                 linestyle="",
                 marker=marker,
                 markersize=size,
+                label=f"_{pairs:,} pairs at most",
             )
     axes.set_yticks(range(len(results)), [label.title for label in results])
     axes.set(xlabel="order errors (%)", xlim=(-0.5, 55.0), ylim=(len(results) - 0.4, -0.6))
@@ -301,6 +302,7 @@ ANALYSIS = Analysis(
                 " sixteen times as many pairs and are steadier."
             ),
             alt=alt,
+            python='plt.plot(arrays["order_probe.few"], "o")',
             draw=draw,
         ),
         FigureSpec(
@@ -312,6 +314,10 @@ ANALYSIS = Analysis(
                 " next point."
             ),
             alt=alt_by_distance,
+            python=(
+                'plt.semilogx(arrays["order_probe.distances"] * 2**0.5, '
+                'arrays["order_probe.by_distance"], ".-")'
+            ),
             draw=draw_by_distance,
         ),
     ),

@@ -20,7 +20,7 @@ from generator.contracts.published import GPT2, SPLITS, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.figures.lines import legend_below, with_line_styles
 from generator.figures.panels import panels, wrapped
-from generator.figures.style import MUTED, STATIC
+from generator.figures.style import ASIDE, MUTED, STATIC
 from generator.numerics.arrays import Array, Floats
 from generator.numerics.linear_probes import (
     DRAWS,
@@ -175,7 +175,7 @@ def draw(results: Results) -> "Figure":
         predicted = result.arrays["read"]
         last = predicted.size - 1
         low, high = -MARGIN * last, (1.0 + MARGIN) * last
-        ax.plot([0, last], [0, last], color=MUTED, linewidth=0.8)
+        ax.plot([0, last], [0, last], color=MUTED, linewidth=0.8, label=ASIDE)
         _draw_dots(ax, predicted, (low, high), label.colour)
         ax.set(xlabel="position", ylabel="predicted position")
         ax.set(xlim=(low, high), ylim=(low, high))
@@ -300,6 +300,7 @@ ANALYSIS = Analysis(
                 " frame are drawn at its edge."
             ),
             alt=alt,
+            python='plt.plot(arrays["position_probe.read"], ".")',
             draw=draw,
         ),
         FigureSpec(
@@ -313,6 +314,7 @@ ANALYSIS = Analysis(
                 " probe finds less there."
             ),
             alt=alt_by_position,
+            python='plt.plot(arrays["position_probe.wrong"])',
             draw=draw_by_position,
         ),
     ),

@@ -20,7 +20,7 @@ from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.lines import DOTTED, legend_below, with_line_styles
 from generator.figures.panels import panels
-from generator.figures.style import MUTED
+from generator.figures.style import ASIDE, MUTED
 from generator.numerics.arrays import Floats, finite, largest
 from generator.text import rounded, significant
 
@@ -189,7 +189,7 @@ def _findings(top: float, bottom: float, chance: float) -> tuple[Finding, ...]:
 def draw(results: Results) -> "Figure":
     """Cumulative energy of the positions by direction of the words, one line per table."""
     figure, (axes,) = panels(1, height=3.6)
-    axes.plot([0, 100], [0, 100], color=MUTED, linewidth=0.8)
+    axes.plot([0, 100], [0, 100], color=MUTED, linewidth=0.8, label=ASIDE)
     for label, result, dash in with_line_styles(results):
         cumulative = 100.0 * np.concatenate([[0.0], np.cumsum(result.arrays["energy"])])
         axes.plot(
@@ -309,6 +309,7 @@ ANALYSIS = Analysis(
                 " late rise, the others. The grey diagonal is what random directions would give."
             ),
             alt=alt,
+            python='plt.plot(100 * np.cumsum(arrays["positions_and_words.energy"]))',
             draw=draw,
         ),
         FigureSpec(
@@ -323,6 +324,7 @@ ANALYSIS = Analysis(
                 " it share nothing beyond chance."
             ),
             alt=alt_angles,
+            python='plt.plot(arrays["positions_and_words.cosines"], ".-")',
             draw=draw_angles,
         ),
     ),

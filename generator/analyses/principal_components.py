@@ -395,6 +395,13 @@ ANALYSIS = Analysis(
                 " components do not hold what the table knows."
             ),
             alt=alt_curve,
+            python=(
+                'rows = np.delete(vectors, arrays["principal_components.left_out"], '
+                "axis=0)\n"
+                "rows = rows - rows.mean(axis=0)\n"
+                "placed = rows @ np.linalg.svd(rows, full_matrices=False)[2][:3].T\n"
+                'plt.axes(projection="3d").plot(*placed.T)'
+            ),
             draw=draw_curve,
             appeal=appeal,
         ),
@@ -411,6 +418,13 @@ ANALYSIS = Analysis(
                 " part of the table's shape."
             ),
             alt=alt,
+            python=(
+                'rows = np.delete(vectors, arrays["principal_components.left_out"], '
+                "axis=0)\n"
+                "rows = rows - rows.mean(axis=0)\n"
+                "placed = rows @ np.linalg.svd(rows, full_matrices=False)[2][:3].T\n"
+                "plt.scatter(*placed[:, :2].T, c=range(len(placed)))"
+            ),
             draw=draw,
         ),
     ),

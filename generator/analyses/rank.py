@@ -183,7 +183,7 @@ def draw(results: Results) -> "Figure":
     for label, result, dash in with_line_styles(results):
         for name, style in (("energy_centred", dash), ("energy", DOTTED)):
             energy = result.arrays[name]
-            title = label.title if name == "energy_centred" else None
+            title = label.title if name == "energy_centred" else f"_{label.title}, not centred"
             axes.plot(
                 np.arange(1, energy.size + 1),
                 100.0 * energy,
@@ -284,6 +284,12 @@ ANALYSIS = Analysis(
                 " vector."
             ),
             alt=alt,
+            python=(
+                "energy = np.linalg.svd(vectors - vectors.mean(axis=0), compute_uv=False) "
+                "** 2\n"
+                "plt.semilogx(np.arange(1, len(energy) + 1), 100 * np.cumsum(energy) / "
+                "energy.sum())"
+            ),
             draw=draw,
         ),
     ),

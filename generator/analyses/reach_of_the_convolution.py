@@ -147,6 +147,10 @@ ANALYSIS = Analysis(
                 " the convolution does."
             ),
             alt=alt,
+            python=(
+                'plt.plot(arrays["reach_of_the_convolution.offsets"], '
+                'arrays["reach_of_the_convolution.strength"])'
+            ),
             draw=draw,
         ),
     ),

@@ -257,6 +257,7 @@ ANALYSIS = Analysis(
                 " or the texts with these frequencies. Dotted: before scaling."
             ),
             alt=alt_wavelengths,
+            python='plt.semilogy(arrays["rotation_by_offset.wavelengths"], "o")',
             draw=draw_wavelengths,
         ),
         FigureSpec(
@@ -267,6 +268,7 @@ ANALYSIS = Analysis(
                 " falls unevenly: wiggles are fast pairs coming round."
             ),
             alt=alt_profile,
+            python='plt.semilogx(arrays["rotation_by_offset.profile"])',
             draw=draw_profile,
         ),
     ),

@@ -532,6 +532,10 @@ ANALYSIS = Analysis(
                 " Dips at the very ends are common and do not count."
             ),
             alt=alt,
+            python=(
+                "units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)\n"
+                "plt.plot(np.sum(units[:-1] * units[1:], axis=1))"
+            ),
             draw=draw,
             varies=lambda result: float(np.ptp(result.arrays["adjacent"])) > EVEN,
         ),

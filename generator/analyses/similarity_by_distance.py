@@ -287,6 +287,11 @@ ANALYSIS = Analysis(
                 " far end rests on few pairs."
             ),
             alt=alt,
+            python=(
+                "units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)\n"
+                "cosines = units[:2048] @ units[:2048].T\n"
+                "plt.plot([np.diagonal(cosines, k).mean() for k in range(len(cosines))])"
+            ),
             draw=draw,
         ),
     ),

@@ -148,6 +148,11 @@ ANALYSIS = Analysis(
                 " slowest dimensions form the red corner."
             ),
             alt=alt,
+            python=(
+                'columns = vectors.T[:: int(arrays["similarity_of_dimensions.every"])]\n'
+                "columns = columns / np.linalg.norm(columns, axis=1, keepdims=True)\n"
+                'plt.imshow(columns @ columns.T, vmin=-1, vmax=1, cmap="RdBu_r")'
+            ),
             draw=draw,
         ),
     ),

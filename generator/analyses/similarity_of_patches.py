@@ -256,6 +256,14 @@ ANALYSIS = Analysis(
                 " difference."
             ),
             alt=alt,
+            python=(
+                "units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)\n"
+                'grid, rows, across = (arrays[f"similarity_of_patches.{name}"] for name in '
+                '("grid", "rows", "columns"))\n'
+                "tiles = (units @ units.T).reshape(*grid, *grid)[np.ix_(rows, across)]\n"
+                "plt.imshow(np.concatenate(np.concatenate(tiles, axis=1), axis=1), "
+                'vmin=-1, vmax=1, cmap="RdBu_r")'
+            ),
             draw=draw,
         ),
     ),

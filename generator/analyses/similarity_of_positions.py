@@ -149,6 +149,10 @@ ANALYSIS = Analysis(
                 " differently."
             ),
             alt=alt,
+            python=(
+                "units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)\n"
+                'plt.imshow(units[:2048] @ units[:2048].T, vmin=-1, vmax=1, cmap="RdBu_r")'
+            ),
             draw=draw,
         ),
     ),

@@ -183,6 +183,7 @@ ANALYSIS = Analysis(
                 " and are cut."
             ),
             alt=alt,
+            python='plt.plot(vectors[:, arrays["single_dimensions.dimensions"]])',
             draw=draw,
         ),
     ),

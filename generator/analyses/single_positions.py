@@ -162,6 +162,7 @@ ANALYSIS = Analysis(
                 " Values are in units of the table's RMS, cut at ±3.5."
             ),
             alt=alt,
+            python='plt.plot(vectors[arrays["single_positions.positions"]].T)',
             draw=draw,
         ),
     ),

@@ -298,6 +298,11 @@ ANALYSIS = Analysis(
                 " periods that stand out from those around them."
             ),
             alt=alt,
+            python=(
+                "waves = 2 * np.abs(np.fft.rfft(vectors - vectors.mean(axis=0), "
+                "axis=0))[1:].mean(axis=1) / len(vectors)\n"
+                "plt.loglog(len(vectors) / np.arange(1, len(waves) + 1), waves)"
+            ),
             draw=draw,
         ),
     ),

@@ -167,6 +167,10 @@ ANALYSIS = Analysis(
                 " context."
             ),
             alt=alt,
+            python=(
+                'plt.plot(arrays["temperature_by_position.positions"] + 1, '
+                'arrays["temperature_by_position.factor"])'
+            ),
             draw=draw,
             varies=lambda result: result.value("first") is not None,
         ),

@@ -22,7 +22,7 @@ from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.lines import Line, legend_below, mark_beyond, with_line_styles
 from generator.figures.panels import panels
-from generator.figures.style import MUTED
+from generator.figures.style import ASIDE, MUTED
 from generator.numerics.arrays import FLAT, Array, Floats, finite, largest, row_norms
 from generator.numerics.outliers import NORMAL, outliers
 from generator.numerics.structure import two_sided
@@ -184,7 +184,7 @@ def draw(results: Results) -> "Figure":
 def draw_dimensions(results: Results) -> "Figure":
     """Cumulative energy of the dimensions, strongest first, one line per table."""
     figure, (axes,) = panels(1, height=3.2)
-    axes.plot([0.0, 100.0], [0.0, 100.0], color=MUTED, linewidth=0.6)
+    axes.plot([0.0, 100.0], [0.0, 100.0], color=MUTED, linewidth=0.6, label=ASIDE)
     for label, result, dash in with_line_styles(results):
         norms = np.sort(result.arrays["dimension_norms"])[::-1]
         energy = np.cumsum((norms / norms[0]) ** 2)
@@ -275,6 +275,7 @@ ANALYSIS = Analysis(
                 " above 3, where the axis ends on every page."
             ),
             alt=alt,
+            python=("norms = np.linalg.norm(vectors, axis=1)\nplt.plot(norms / np.median(norms))"),
             draw=draw,
             varies=lambda result: (result.value("spread") or 0.0) > ALIKE,
         ),
@@ -286,6 +287,10 @@ ANALYSIS = Analysis(
                 " straight line, all dimensions are equally strong."
             ),
             alt=alt_dimensions,
+            python=(
+                "energy = np.sort(np.sum(vectors**2, axis=0))[::-1]\n"
+                "plt.plot(100 * np.cumsum(energy) / energy.sum())"
+            ),
             draw=draw_dimensions,
         ),
     ),

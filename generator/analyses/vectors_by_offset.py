@@ -192,6 +192,9 @@ ANALYSIS = Analysis(
                 " before and after look alike. White is unrelated, blue opposite."
             ),
             alt=partial(alt, opening="Cosine matrices over offsets from −1 to 1."),
+            python=(
+                'plt.imshow(arrays["vectors_by_offset.cosines"], vmin=-1, vmax=1, cmap="RdBu_r")'
+            ),
             draw=draw_matrix,
         ),
         FigureSpec(
@@ -206,6 +209,9 @@ ANALYSIS = Analysis(
                 " keys) tell before from after."
             ),
             alt=partial(alt, opening="Similarity to offset 0 by offset, as lines."),
+            python=(
+                'plt.plot(arrays["vectors_by_offset.offsets"], arrays["vectors_by_offset.to_zero"])'
+            ),
             draw=partial(
                 draw_lines, array="to_zero", quantity="cosine with offset 0", limits=(-1.02, 1.02)
             ),
@@ -218,6 +224,9 @@ ANALYSIS = Analysis(
                 " seldom saw may keep small initial vectors."
             ),
             alt=partial(alt, opening="Norm of each vector by offset, as lines."),
+            python=(
+                'plt.plot(arrays["vectors_by_offset.offsets"], arrays["vectors_by_offset.norms"])'
+            ),
             draw=partial(draw_lines, array="norms", quantity="Euclidean norm", limits=(0.0, None)),
         ),
     ),

@@ -184,6 +184,9 @@ ANALYSIS = Analysis(
                 " the less is left for the sink."
             ),
             alt=alt_logits,
+            python=(
+                'plt.imshow(arrays["weight_of_the_sinks.logits"], aspect="auto", cmap="RdBu_r")'
+            ),
             draw=draw_logits,
         ),
         FigureSpec(
@@ -195,6 +198,10 @@ ANALYSIS = Analysis(
                 " A head may use its sink to attend to nothing."
             ),
             alt=alt_shares,
+            python=(
+                'plt.semilogx(arrays["weight_of_the_sinks.keys"], '
+                'arrays["weight_of_the_sinks.shares"][2])'
+            ),
             draw=draw_shares,
         ),
     ),

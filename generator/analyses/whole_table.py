@@ -197,6 +197,7 @@ ANALYSIS = Analysis(
                 " small blocks, which pales fast waves."
             ),
             alt=alt,
+            python='plt.imshow(vectors, aspect="auto", cmap="RdBu_r")',
             draw=draw,
         ),
     ),

@@ -157,6 +157,8 @@ class FigureSpec:
         front page opens with the highest, and the page on how to read figures shows the highest of
         each analysis
     varies: whether the figure of a result alone shows more than its findings say
+    python: lines for readers that plot what it shows with np and plt: of ``arrays``, the file of an
+        encoding by name, and of ``vectors``, the rows of a table; "" where no file has it
     """
 
     key: str
@@ -166,6 +168,7 @@ class FigureSpec:
     draw: "Callable[[Results], Drawing]"
     appeal: Callable[[Result], float] = lambda _: 0.0
     varies: Callable[[Result], bool] = lambda _: True
+    python: str = ""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 answers a hand.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
 NAMELESS = "_child"  # Labels that matplotlib gives by itself.
+NAMELESS_LINE = "values"
 MOST_CELLS = 20_000  # of all images of a figure together; beyond, means of blocks
 MOST_POINTS = 1024  # of a line; of more, the extremes of each bin
+AT = 1.0  # Distance of a mark from the point that it marks, in points.
 READ = 4  # Significant digits of a value that readers see.
 Json = dict[str, Any]
 
@@ -144,35 +146,92 @@ def _marks(axes: "Axes", series: Sequence[Json], n_images: int) -> Iterator[Json
         for child in axes.get_children()
         if child.get_label() != STATIC and child.get_visible()
     ]
+    named: dict[Artist, Json] = {
+        child: _of_series(axes, child, series) for child in children if isinstance(child, DRAWN)
+    }
+    _join_asides(axes, named)
     for artist in sorted(children, key=lambda child: float(child.get_zorder())):
         if isinstance(artist, Line2D):
-            yield {**_line(axes, artist), **_of_series(artist, series)}
+            if np.size(artist.get_xydata()):  # An entry of a legend has none.
+                yield {**_line(axes, artist), **named[artist]}
         elif isinstance(artist, PolyCollection):
-            yield {**_band(artist), **_of_series(artist, series)}
+            yield {**_band(axes, artist, _line_of(artist, named)), **named[artist]}
         elif isinstance(artist, StepPatch):
-            yield {**_steps(artist), **_of_series(artist, series)}
+            yield {**_steps(artist), **named[artist]}
         elif isinstance(artist, Mark):
             yield _points(artist)
-    yield from (_text(text) for text in axes.texts)
+    lines = {line: of for line, of in named.items() if isinstance(line, Line2D)}
+    yield from (
+        {**_text(text), "series": _series_at(axes, _place(text), lines)} for text in axes.texts
+    )
 
 
-def _of_series(artist: Artist, series: Sequence[Json]) -> Json:
+def _join_asides(axes: "Axes", named: Mapping[Artist, Json]) -> None:
+    """Give what marks a point of a line, and has no series of its own, that of the line."""
+    lines = {line: of for line, of in named.items() if isinstance(line, Line2D) and not of["aside"]}
+    for artist, of in named.items():
+        if of["aside"] and of["series"] is None and isinstance(artist, Line2D):
+            points = np.asarray(artist.get_xydata(), dtype=np.float64)
+            if len(points) == 1:
+                of["series"] = _series_at(axes, (float(points[0, 0]), float(points[0, 1])), lines)
+
+
+def _series_at(
+    axes: "Axes", place: tuple[float, float] | None, lines: Mapping[Line2D, Json]
+) -> int | None:
+    """The series that has a point at ``place``, in the coordinates of the axes."""
+    if place is None:
+        return None
+    spot = axes.transData.transform(place)
+    for line, of in lines.items():
+        if of["series"] is None or line.get_transform() != axes.transData:
+            continue
+        points = axes.transData.transform(np.asarray(line.get_xydata(), dtype=np.float64))
+        away = np.hypot(*(points - spot).T)
+        if np.nanmin(away, initial=np.inf) < AT:
+            return int(of["series"])
+    return None
+
+
+def _place(text: "Text") -> tuple[float, float] | None:
+    """Where a text points in the coordinates of its axes; None where it stands in the panel."""
+    place = getattr(text, "xy", None)
+    if place is None or getattr(text, "xycoords", None) != "data":
+        return None
+    return float(place[0]), float(place[1])
+
+
+def _line_of(area: PolyCollection, named: Mapping[Artist, Json]) -> Line2D | None:
+    """The line that a band is about: that of its name."""
+    names = ((artist, of) for artist, of in named.items() if isinstance(artist, Line2D))
+    return next((line for line, of in names if of == named[area]), None)
+
+
+def _of_series(axes: "Axes", artist: Artist, series: Sequence[Json]) -> Json:
     """Name of a mark, and its place in the legend: by label, else by its style where that is of one
-    entry alone.
+    entry alone. What has neither is called as its panel, or as the quantity on its upright axis.
     """
-    label, style = str(artist.get_label()), _style(artist)
-    hidden = label.startswith("_")
+    label = str(artist.get_label())
+    style = _style(artist)
     name = None if label.startswith((NAMELESS, ASIDE)) else label.removeprefix("_")
     alike = [place for place, entry in enumerate(series) if entry["colour"] == style["colour"]]
     if len(alike) > 1:
         alike = [place for place in alike if series[place]["dash"] == style["dash"]]
-    named = [place for place, entry in enumerate(series) if not hidden and entry["name"] == label]
+    named = [place for place, entry in enumerate(series) if entry["name"] == name]
     places = named or (alike if len(alike) == 1 else [])
-    return {"name": name, "series": places[0] if places else None, "aside": label == ASIDE}
+    aside = label == ASIDE
+    if name is None and not aside:
+        title = axes.get_title(loc="left") or axes.get_title() or axes.get_ylabel()
+        name = series[places[0]]["name"] if places else " ".join(title.split()) or NAMELESS_LINE
+    return {"name": name, "series": places[0] if places else None, "aside": aside}
 
 
 def _line(axes: "Axes", line: Line2D) -> Json:
-    """A line across the whole panel at one value, or one through points."""
+    """A line across the whole panel at one value, or one through points.
+
+    Of lines above one another, each with the name of a tick: its values from there, and the tick's
+    place as ``base``. Of dots in rows, one for each such tick: that their values lie ``across``.
+    """
     style = {**_style(line), "width": line.get_linewidth(), "alpha": line.get_alpha() or 1.0}
     x, y = (np.asarray(values, dtype=np.float64) for values in line.get_data(orig=False))
     if line.get_transform() == axes.get_yaxis_transform(which="grid"):
@@ -183,10 +242,15 @@ def _line(axes: "Axes", line: Line2D) -> Json:
     marker = None if line.get_marker() in ("None", "", " ", None) else line.get_marker()
     hollow = marker is not None and to_hex(line.get_markerfacecolor()) != to_hex(line.get_color())
     drawn = line.get_linestyle() not in ("None", "", " ")
+    levels = _levels(axes)
+    named = str(line.get_label()).removeprefix("_")
+    base = levels.get(named, 0.0)
     return {
         "kind": "line",
         "x": _places(x),
-        "y": rounded(y, READ),
+        "y": rounded(y - base, READ),
+        **({"base": _short(base)} if named in levels else {}),
+        **({"across": True} if levels and not drawn else {}),
         **style,
         "width": style["width"] if drawn else 0.0,
         "marker": marker,
@@ -196,16 +260,26 @@ def _line(axes: "Axes", line: Line2D) -> Json:
     }
 
 
-def _band(area: PolyCollection) -> Json:
+def _levels(axes: "Axes") -> dict[str, float]:
+    """Places of the ticks of an upright axis with names of its own, by name."""
+    axis = axes.yaxis
+    if not isinstance(axis.get_major_locator(), FixedLocator):
+        return {}
+    places = axis.get_majorticklocs()
+    return dict(zip(axis.get_major_formatter().format_ticks(list(places)), places, strict=True))
+
+
+def _band(axes: "Axes", area: PolyCollection, line: Line2D | None) -> Json:
     """An area between two lines over the same places: matplotlib closes it along the first and back
-    along the second.
+    along the second. Of many places, those that the ``line`` within it keeps.
     """
     vertices = np.concatenate([path.vertices for path in area.get_paths()])
     xs, inverse = np.unique(vertices[:, 0], return_inverse=True)
     low, high = np.full(xs.size, np.inf), np.full(xs.size, -np.inf)
     np.minimum.at(low, inverse, vertices[:, 1])
     np.maximum.at(high, inverse, vertices[:, 1])
-    xs, low, high = (values[_spread(xs.size)] for values in (xs, low, high))
+    kept = _kept(axes, xs, line)
+    xs, low, high = (values[kept] for values in (xs, low, high))
     return {
         "kind": "band",
         "x": _places(xs),
@@ -214,6 +288,16 @@ def _band(area: PolyCollection) -> Json:
         **_style(area),
         "alpha": _alpha(area),
     }
+
+
+def _kept(axes: "Axes", xs: Floats, line: Line2D | None) -> Array:
+    """Indices of at most MOST_POINTS of the places of a band."""
+    if line is None or xs.size <= MOST_POINTS:
+        return _spread(xs.size)
+    x, y = (np.asarray(values, dtype=np.float64) for values in line.get_data(orig=False))
+    return np.flatnonzero(
+        np.isin(xs, thinned(x, y, MOST_POINTS, logarithmic=axes.get_xscale() == "log")[0])
+    )
 
 
 def _spread(count: int) -> Array:
@@ -355,4 +439,5 @@ def _short(value: float) -> float | None:
     return rounded(np.array(value, dtype=np.float64))[0]
 
 
+DRAWN = (Line2D, PolyCollection, StepPatch)
 ROLES = dict(zip(DARK, ("ink", "muted", "grid", "paper"), strict=True))

@@ -159,9 +159,9 @@ def ridges(axes: "Axes", lines: Floats, names: Sequence[str], colour: str, spaci
 
     lines: (n_lines, n_points)
     """
-    for index, line in enumerate(lines):
+    for index, (line, name) in enumerate(zip(lines, names, strict=True)):
         axes.axhline(index * spacing, color=GRID, linewidth=0.6, zorder=0)
-        axes.plot(line + index * spacing, color=colour, linewidth=0.8)
+        axes.plot(line + index * spacing, color=colour, linewidth=0.8, label=f"_{name}")
     axes.set_yticks([index * spacing for index in range(len(lines))], names)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)

@@ -4,7 +4,7 @@ column offset, multiplied with the query.
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, S
 from generator.encodings import Form, RelativeTable
 from generator.errors import RowError
 from generator.figures.panels import Panel, image_panels
-from generator.figures.style import ACCENT, DIVERGING, INK
+from generator.figures.style import ACCENT, ASIDE, DIVERGING, INK
 from generator.numerics.arrays import frozen
 from generator.text import rounded
 
@@ -98,7 +98,8 @@ def _draw(numbers: Numbers) -> "Figure":
         square=False,
     )
     for axes in figure.axes[: len(shown)]:
-        axes.plot(QUERY[1], QUERY[0], marker="o", color=ACCENT, markersize=7, markeredgecolor=INK)
+        place: dict[str, Any] = {"color": ACCENT, "markersize": 7, "markeredgecolor": INK}
+        axes.plot(QUERY[1], QUERY[0], marker="o", label=ASIDE, **place)
         axes.set_box_aspect(GRID[0] / GRID[1])
     return figure
 

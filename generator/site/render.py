@@ -16,7 +16,7 @@ from generator.contracts import Atlas, Figure, Maker, Outcome, Page
 from generator.figures import output
 from generator.site import glossary
 from generator.site.compare import data as compare_data
-from generator.site.data import dataset, feed, figure_scripts
+from generator.site.data import dataset, feed, figure_scripts, sources
 from generator.site.data import files as data_files
 from generator.site.data import lesson as lesson_data
 from generator.site.html import escape
@@ -89,7 +89,11 @@ def render(
         output.file_of(path): partial(_picture, drawings, path) for path in drawings
     }
     assets[FIGURES] = partial(_joined, materials.written[-1] / SCRIPTS)
-    scripted = {**compare_data.makers(atlas), **lesson_data.makers(atlas)}
+    scripted = {
+        **compare_data.makers(atlas),
+        **lesson_data.makers(atlas),
+        **sources.makers(atlas),
+    }
     files = {
         **_hand_written(materials.written),
         **assets,

@@ -123,8 +123,9 @@ def draw(results: Results) -> "Figure":
     figure, axes = panels(len(results), height=3.4)
     for ax, (label, result) in zip(axes, results.items(), strict=True):
         lines = result.arrays["logits"]
-        for line, colour in zip(lines, head_colours(len(lines)), strict=True):
-            ax.plot(result.arrays["offsets"], line, color=colour, linewidth=1.0)
+        for head, (line, colour) in enumerate(zip(lines, head_colours(len(lines)), strict=True)):
+            name = f"_head {head}"
+            ax.plot(result.arrays["offsets"], line, color=colour, linewidth=1.0, label=name)
         ax.set(xlabel="offset of the key from the query", ylabel="logit, as a difference")
         ax.axvline(0.0, color=GRID, linewidth=0.8, zorder=0)
         if len(results) > 1:

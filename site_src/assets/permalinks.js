@@ -1,7 +1,9 @@
-/* A link to each value that has an address, in its cell or at the head of its row. One of a row is reached by tab, the others from there by arrow keys. */
+/* A link to each value that has an address, in its cell or at the head of its row, and a button that cites it. One of a row is reached by tab, the
+   others from there by arrow keys. */
 (function () {
   "use strict";
   const STEPS = { ArrowRight: 1, ArrowLeft: -1 };
+  const cite = new URL("cite.js", document.currentScript.src);
 
   function added(cell, id, name) {
     const link = document.createElement("a");
@@ -13,11 +15,43 @@
     return link;
   }
 
+  /* Beside a link, a button that cites the value. what: its measure and itself */
+  function quoted(link, id, name, what) {
+    const button = document.createElement("button");
+    button.className = "pa-quote";
+    button.type = "button";
+    button.setAttribute("aria-label", `Cite ${name}`);
+    button.addEventListener("click", () => loaded().then(() => window.atlas.cite.number(id, what)));
+    link.after(button);
+    return button;
+  }
+
+  /* A promise of the script that cites. */
+  function loaded() {
+    if (window.atlas?.cite) return Promise.resolve();
+    const script = document.createElement("script");
+    script.src = cite.href;
+    document.head.append(script);
+    return new Promise((resolve) => (script.onload = resolve));
+  }
+
+  const said = (cell) => cell.textContent.trim().replace(/\s+/g, " ");
+
   document.querySelectorAll("tr[id], tr:has(> td[id])").forEach((row) => {
-    const title = row.cells[0].textContent.trim().replace(/\s+/g, " ");
+    const title = said(row.cells[0]);
     const heads = row.closest("table").tHead.rows[0].cells;
-    const links = row.id ? [added(row.cells[0], row.id, `Link to ${title}`)] : [];
-    for (const cell of row.querySelectorAll("td[id]")) links.push(added(cell, cell.id, `Link to ${title}, ${heads[cell.cellIndex].textContent.trim()}`));
+    const links = [];
+    const add = (cell, id, name, what) => {
+      const link = added(cell, id, `Link to ${name}`);
+      links.push(link, ...(what ? [quoted(link, id, name, what)] : []));
+    };
+    const value = row.closest(".pa-metrics") && row.cells[1] ? `${title} = ${said(row.cells[1])}` : ""; // Else a row of many values.
+    if (row.id) add(row.cells[0], row.id, title, value);
+    for (const cell of row.querySelectorAll("td[id]")) {
+      const head = said(heads[cell.cellIndex]);
+      const text = said(cell);
+      add(cell, cell.id, `${title}, ${head}`, `${head} = ${text}`);
+    }
     links.slice(1).forEach((link) => (link.tabIndex = -1));
     row.addEventListener("keydown", (event) => {
       const next = links[links.indexOf(event.target) + STEPS[event.key]];

@@ -4,19 +4,27 @@
   document.querySelectorAll(".pa-run").forEach((place) => {
     const figure = document.getElementById(place.dataset.paRun);
     figure.addEventListener("pa-awake", () => {
-      const name = figure.querySelector(".pa-scroll a").href;
-      const start = name.indexOf("figures/runs/") + "figures/".length;
-      window.atlas.loadFigure(name.slice(start).replace(/\.\w+$/, "")).then((data) => slider(place, data));
+      const address = figure.querySelector(".pa-scroll a").href;
+      const name = address.slice(address.indexOf("figures/runs/") + "figures/".length).replace(/\.\w+$/, "");
+      window.atlas.loadFigure(name).then((data) => slider(place, data, name.replaceAll("/", "-")));
     });
   });
 
-  function slider(place, data) {
+  /* name: that files of the figure begin with */
+  function slider(place, data, name) {
     const [panel] = data.panels;
     const lines = panel.marks.filter(({ kind }) => kind === "line");
     const rest = panel.marks.filter(({ kind }) => kind !== "line");
     const last = lines.length - 1;
     const [input, output, room] = [place.querySelector("input"), place.querySelector("output"), place.querySelector(".pa-run-figure")];
     let live = null;
+    const about = () => ({
+      data: live.state.data,
+      view: live,
+      name: `${name}-${output.textContent.replaceAll(",", "")}`,
+      caption: `${data.caption} ${lines[input.value].name}`,
+      path: data.page,
+    });
 
     const draw = () => {
       const chosen = lines[input.value];
@@ -36,5 +44,6 @@
     input.addEventListener("input", draw);
     place.hidden = false;
     draw();
+    room.after(window.atlas.tools(about));
   }
 })();

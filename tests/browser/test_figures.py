@@ -1,15 +1,15 @@
 """Figures that answer: values, switches, zoom and turns, and what readers take away."""
 
 import csv
-import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Locator, Page
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from generator.numerics.arrays import Floats, cosine_matrix
 
@@ -212,49 +212,225 @@ def test_a_curve_turns_by_keys_and_leaves_the_address_alone(page: Page, address:
     assert page.url == before
 
 
+def taken(figure: Locator, what: str) -> Path:
+    """The file that an entry of the figure's menu saves."""
+    page = figure.page
+    figure.get_by_role("button", name="Take along").click()
+    with page.expect_download() as download:
+        figure.get_by_role("button", name=what, exact=True).click()
+    path = download.value.path().with_name(download.value.suggested_filename)
+    download.value.save_as(path)
+    return path
+
+
+def offered(figure: Locator, what: str) -> str:
+    """The last text that an entry of the figure's menu offers for copying."""
+    figure.get_by_role("button", name="Take along").click()
+    figure.get_by_role("button", name=what, exact=True).click()
+    dialog = figure.page.locator("dialog[open]")
+    text = dialog.locator("textarea").last.input_value()
+    figure.page.keyboard.press("Escape")
+    dialog.wait_for(state="detached")
+    return text
+
+
 def test_the_numbers_of_a_figure_can_be_taken_away(
     page: Page, address: str, arrays: "np.lib.npyio.NpzFile[Any]"
 ) -> None:
-    figure = alive(page, address, "vector_norms-lines")
-    with page.expect_download() as download:
-        figure.get_by_role("button", name="CSV").click()
-    head, *rows = csv.reader(io.StringIO(download.value.path().read_text("utf-8")))
+    file = taken(alive(page, address, "vector_norms-lines"), "CSV")
+    rows = list(csv.DictReader(file.read_text("utf-8").splitlines()))
     norms = norms_of(arrays)
-    mine = {int(float(x)): float(y) for _, series, x, y, *_ in rows if series == NAME and y and x}
-    assert head[2] == "position"
-    assert len(mine) == norms.size
-    np.testing.assert_allclose(
-        [mine[index] for index in range(norms.size)], norms / np.median(norms), rtol=1e-3
+    mine = [float(row["value"]) for row in rows if row["series"] == NAME]
+    assert file.name == "all-minilm-l6-v2-encoder-learned-vector_norms-lines.csv"
+    assert list(rows[0]) == ["series", "x", "value"]
+    np.testing.assert_allclose(mine, norms / np.median(norms), rtol=1e-3)
+
+
+def test_the_edges_of_a_band_stand_in_the_rows_of_its_line(
+    page: Page, address: str, arrays: "np.lib.npyio.NpzFile[Any]"
+) -> None:
+    """Mean cosine at distance 1, not the mean less the spread."""
+    file = taken(alive(page, address, "similarity_by_distance-lines"), "CSV")
+    rows = list(csv.DictReader(file.read_text("utf-8").splitlines()))
+    vectors = arrays["whole_table.vectors"].astype(np.float64)
+    inliers = np.delete(np.arange(len(vectors)), arrays["decay_with_distance.left_out"])
+    cosines = np.full((len(vectors), len(vectors)), np.nan)
+    cosines[np.ix_(inliers, inliers)] = cosine_matrix(vectors[inliers])
+    for distance in (1, 10, 200):
+        found = np.diagonal(cosines, distance)
+        found = found[~np.isnan(found)]
+        (row,) = [row for row in rows if row["series"] == NAME and row["x"] == str(distance)]
+        assert float(row["value"]) == pytest.approx(found.mean(), abs=1e-4)
+        assert float(row["low"]) == pytest.approx(found.mean() - found.std(), abs=2e-4)
+        assert float(row["high"]) == pytest.approx(found.mean() + found.std(), abs=2e-4)
+
+
+def test_a_line_of_the_live_picture_has_its_colour_where_the_numbers_say(
+    page: Page, address: str
+) -> None:
+    figure = alive(page, address, "similarity_by_distance-lines")
+    ink = figure.evaluate("""async figure => {
+            const [, name] = figure.querySelector(".pa-scroll a").href.split("figures/");
+            const data = await atlas.loadFigure(name.replace(/[.]\\w+$/, ""));
+            const [canvas] = figure.querySelectorAll("canvas");
+            const place = document.createElement("div");
+            place.style.width = figure.querySelector(".pa-live").clientWidth + "px";
+            document.body.append(place);
+            const [panel] = atlas.live(place, data).panels;
+            const ratio = canvas.width / panel.width;
+            const context = canvas.getContext("2d");
+            const [{ name: first }] = data.series;
+            const mine = ({ series, value }) => series === first && Number.isFinite(value);
+            const alphas = atlas.tidy(data).rows.filter(mine).map(({ x, value }) => {
+                const [across, down] = [panel.view.x.to(x), panel.view.y.to(value)];
+                const { data } = context.getImageData(across * ratio - 1, down * ratio - 1, 3, 3);
+                return Math.max(...data.filter((_, at) => at % 4 === 3));
+            });
+            place.remove();
+            return alphas;
+        }""")
+    assert len(ink) > 400
+    assert min(ink) > 100  # The band alone has 41 of 255.
+
+
+def test_pictures_of_a_figure_are_light_and_say_where_they_are_from(
+    own_page: Page, address: str
+) -> None:
+    from PIL import Image
+
+    own_page.emulate_media(color_scheme="dark")
+    figure = alive(own_page, address, "vector_norms-lines")
+    picture, slide = taken(figure, "PNG picture"), taken(figure, "PNG slide, 16:9")
+    with Image.open(picture) as plain, Image.open(slide) as wide:
+        assert (plain.width, wide.size) == (1600, (2560, 1440))
+        for image in (plain.convert("RGB"), wide.convert("RGB")):
+            assert image.getpixel((2, 2)) == (255, 255, 255)
+            assert len(image.getcolors(2**24) or []) > 50
+    drawn = ElementTree.parse(taken(figure, "SVG"))  # noqa: S314 (our own)
+    text = " ".join(element.text or "" for element in drawn.iter())
+    whole = "".join(text.split())  # Long addresses go over two lines.
+    for part in (NAME, "folder samples/", "licence Apache-2.0", "Position Atlas", MEASURE):
+        assert "".join(part.split()) in whole
+
+
+def test_the_finding_is_the_title_of_a_slide(page: Page, address: str) -> None:
+    figure = alive(page, address, "vector_norms-lines")
+    svg = taken(figure, "SVG").read_text("utf-8")
+    found = figure.locator("xpath=preceding::p[contains(@class, 'pa-found')][1]").inner_text()
+    words = re.findall(r'font-weight="bold"[^>]*>([^<]+)<', svg)
+    assert " ".join(words)[:60] in re.sub(r"^\d+\s+", "", found)
+
+
+def test_lines_of_python_plot_the_numbers_as_they_stand(page: Page, address: str) -> None:
+    code = offered(alive(page, address, "vector_norms-lines"), "Copy Python")
+    assert f"{address}/data/all-minilm-l6-v2/encoder-learned.npz" in code
+    assert len(code.splitlines()) <= 8
+    compile(code, "copied", "exec")
+
+
+def test_a_citation_has_revision_version_and_address(page: Page, address: str) -> None:
+    figure = alive(page, address, "vector_norms-lines")
+    text = offered(figure, "Cite")
+    known = page.evaluate("atlas.known")
+    encoding = known["encodings"]["all-minilm-l6-v2/encoder-learned"]
+    assert text.startswith("@misc{position-atlas-all-minilm-l6-v2-encoder-learned-vector_norms")
+    assert f"url = {{{address}/{MEASURE}#encoder-learned-vector_norms-lines}}" in text
+    for part in (
+        encoding["id"].replace("_", "\\_"),
+        encoding["sha256"],
+        known["version"],
+        known["date"],
+    ):
+        assert part in text
+
+
+def test_escape_and_a_choice_close_the_menu_and_the_focus_returns(page: Page, address: str) -> None:
+    figure = alive(page, address, "vector_norms-lines")
+    opener = figure.get_by_role("button", name="Take along")
+    opener.focus()
+    page.keyboard.press("Enter")
+    assert opener.get_attribute("aria-expanded") == "true"
+    page.keyboard.press("Tab")
+    expect(figure.get_by_role("button", name="PNG picture")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(opener).to_be_focused()
+    assert opener.get_attribute("aria-expanded") == "false"
+    assert figure.locator(".pa-menu").is_hidden()
+
+
+def test_what_a_menu_offers_works_from_a_disk_too(own_page: Page, built: Path) -> None:
+    own_page.goto((built / "site" / MEASURE).as_uri())
+    figure = own_page.locator("#encoder-learned-vector_norms-lines")
+    figure.scroll_into_view_if_needed()
+    figure.locator(".pa-live canvas").first.wait_for()
+    for what, ending in (("PNG slide, 16:9", "-slide.png"), ("SVG", ".svg"), ("CSV", ".csv")):
+        assert taken(figure, what).name.endswith(ending)
+    code = offered(figure, "Copy Python")
+    assert "file://" in code
+    names: dict[str, Any] = {}
+    exec(f"import matplotlib; matplotlib.use('agg')\n{code}", names)  # noqa: S102
+    drawn = names["plt"].gca().lines[0].get_ydata()
+    names["plt"].close("all")
+    with np.load(built / ARRAYS) as stored:
+        norms = norms_of(stored)
+    np.testing.assert_allclose(drawn, norms / np.median(norms))
+
+
+def test_where_sources_cannot_be_loaded_a_sentence_says_so(own_page: Page, address: str) -> None:
+    own_page.route("**/data/sources.js", lambda route: route.abort())
+    figure = alive(own_page, address, "vector_norms-lines")
+    figure.get_by_role("button", name="Take along").click()
+    figure.get_by_role("button", name="Cite", exact=True).click()
+    expect(figure.locator(".pa-done")).to_have_text(
+        "Cite: The file with the sources could not be loaded."
     )
 
 
-def test_a_picture_of_a_figure_can_be_taken_away(page: Page, address: str) -> None:
-    from PIL import Image
-
+def test_a_short_drag_does_not_zoom(page: Page, address: str) -> None:
     figure = alive(page, address, "vector_norms-lines")
-    with page.expect_download() as download:
-        figure.get_by_role("button", name="PNG").click()
-    with Image.open(download.value.path()) as picture:
-        assert picture.width > 400
-        assert len(picture.convert("RGB").getcolors(2**24) or []) > 50
+    box = figure.locator(".pa-frame").bounding_box()
+    assert box
+    page.mouse.move(box["x"] + 300, box["y"] + 50)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 318, box["y"] + 60, steps=4)
+    page.mouse.up()
+    assert figure.locator(".pa-foot > button").is_hidden()
+
+
+def test_the_menu_takes_the_room_that_was_kept_for_it(own_page: Page, address: str) -> None:
+    own_page.route("**/assets/figures.js", lambda route: route.abort())
+    own_page.goto(f"{address}/{MEASURE}")
+    caption = own_page.locator("#encoder-learned-vector_norms-lines figcaption")
+    before = caption.evaluate("caption => caption.getBoundingClientRect().height")
+    own_page.unroute_all()
+    alive(own_page, address, "vector_norms-lines")
+    after = caption.evaluate("caption => caption.getBoundingClientRect().height")
+    assert after == pytest.approx(before, abs=1)
+
+
+def test_controls_of_a_figure_are_high_enough_for_fingers(own_page: Page, address: str) -> None:
+    own_page.set_viewport_size({"width": 375, "height": 800})
+    figure = alive(own_page, address, "vector_norms-lines")
+    figure.get_by_role("button", name="Take along").click()
+    heights = figure.locator("button:visible").evaluate_all(
+        "buttons => buttons.map(button => button.getBoundingClientRect().height)"
+    )
+    assert len(heights) > 8
+    assert min(heights) >= 24
+    assert own_page.evaluate("document.documentElement.scrollWidth") <= 375
 
 
 def test_a_table_shows_the_numbers(page: Page, address: str) -> None:
     figure = alive(page, address, "vector_norms-lines")
     figure.get_by_role("button", name="Table").click()
-    assert figure.locator(".pa-below th").all_inner_texts() == [
-        "panel",
-        "series",
-        "position",
-        "norm ÷ median norm",
-    ]
+    assert figure.locator(".pa-below th").all_inner_texts() == ["series", "x", "value"]
+    assert "x: position" in figure.locator(".pa-below caption").inner_text()
     assert figure.locator(".pa-below tbody tr").count() > 100
 
 
 def test_an_embedded_figure_is_a_page_of_its_own(page: Page, address: str) -> None:
     figure = alive(page, address, "vector_norms-lines")
-    figure.get_by_role("button", name="Embed").click()
-    source = re.search(r'src="([^"]+)"', figure.locator("textarea").input_value())
+    source = re.search(r'src="([^"]+)"', offered(figure, "Embed"))
     assert source
     foreign: list[str] = []
     page.on(
@@ -280,8 +456,7 @@ def test_an_address_of_an_embedded_figure_reaches_nothing_else(page: Page, addre
 
 def test_the_link_to_a_figure_leads_to_it(page: Page, address: str) -> None:
     figure = alive(page, address, "seams-neighbours")
-    figure.get_by_role("button", name="Link", exact=True).click()
-    page.goto(figure.locator("textarea").input_value())
+    page.goto(offered(figure, "Link"))
     page.wait_for_timeout(800)
     assert (
         -50

@@ -55,7 +55,7 @@ def test_arrow_keys_lead_to_the_other_values_of_a_row(page: Page) -> None:
     page.keyboard.press("Tab")
     expect(page.locator("#two-mean .pa-permalink")).to_be_focused()
     page.keyboard.press("Shift+Tab")
-    for key in ("ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft"):
+    for key in ("ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft", "ArrowLeft"):
         page.keyboard.press(key)
     expect(page.locator("#one-mean .pa-permalink")).to_be_focused()
     page.keyboard.press("Enter")

@@ -63,7 +63,7 @@ def test_lines_without_a_name_belong_to_the_series_of_their_style() -> None:
         (0, "one"),
         (1, "two"),
         (1, "two, shuffled"),
-        (None, None),
+        (None, "values"),
     ]
 
 

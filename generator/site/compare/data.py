@@ -31,6 +31,7 @@ MOST_POINTS = 512  # of a curve
 MOST_ON_LINE = 512
 READ = 4  # Significant digits of a value on a line.
 UNIT = "positions"  # Another one for words, patches and frames.
+IMAGE = "imshow"  # In lines of Python that plot no line.
 
 
 def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
@@ -94,6 +95,12 @@ def catalogue(atlas: Atlas) -> dict[str, Any]:
             for analysis in of_kind
             if analysis.overlay
         ],
+        "python": {
+            f"{analysis.key}-{spec.key}": spec.python
+            for analysis in atlas.analyses
+            for spec in analysis.figures
+            if spec.python
+        },
         "windows": [POSITIONS, *WINDOWS],
         "colours": SERIES,
         "colormaps": {"sequential": STOPS[SEQUENTIAL], "diverging": STOPS[DIVERGING]},
@@ -110,6 +117,7 @@ def _overlay(analysis: Analysis | Use, overlay: Overlay, page: str) -> dict[str,
         "logarithmic": overlay.logarithmic,
         "how": overlay.how_to_read,
         "page": page.format(analysis.key),
+        "python": next((spec.python for spec in analysis.figures if IMAGE not in spec.python), ""),
     }
 
 

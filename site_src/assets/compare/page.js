@@ -171,6 +171,7 @@
     ];
     show(by("pac-kernels"), data, notes, {
       label: "Kernel",
+      python: atlas.catalogue.python["decay_with_distance-matrices"],
       moved: (cursor) => (cursor ? moved(cursor, most) : figure("pac-kernels")?.show(cursorOf(view.at), silent)),
       ready: (live) => live.show(cursorOf(view.at), silent),
     });
@@ -181,6 +182,7 @@
     const back = (live) => live?.show(offsetOf(view.at), silent);
     show(by("pac-profiles"), count ? data : null, missing, {
       label: "Profiles",
+      python: atlas.catalogue.python["decay_with_distance-profiles"],
       moved: (cursor) => cursor ?? back(figure("pac-profiles")),
       ready: back,
     });
@@ -193,7 +195,7 @@
     const shared = atlas.catalogue.overlays.map((overlay) => ({ overlay, ...atlas.overlayData(overlay, encodings) })).filter(({ count }) => count > 1);
     by("pac-overlays").replaceChildren(...shared.map(({ overlay }) => section(overlay)));
     shared.forEach(({ overlay, data, lacking }) => {
-      show(by(`pac-${overlay.key}`), data, lacking.length ? [`Not applicable to ${listed(lacking)}.`] : [], { label: overlay.title });
+      show(by(`pac-${overlay.key}`), data, lacking.length ? [`Not applicable to ${listed(lacking)}.`] : [], { label: overlay.title, python: overlay.python });
     });
     if (focused.id && focused !== document.activeElement) by(focused.id)?.focus();
   }
@@ -221,6 +223,7 @@
     if (!count) return forget(by("pac-curves"));
     show(by("pac-curves"), data, lacking.length ? [`No table of vectors: ${listed(lacking)}.`] : [], {
       label: "Curve of the positions",
+      python: atlas.catalogue.python["principal_components-curve"],
       turned: (turn) => {
         view.turn = turn;
         remember();
@@ -230,16 +233,25 @@
   }
 
   /* Draw a figure in a place with notes below, once it comes into view. */
-  function show(place, data, notes, { ready = () => {}, ...options }) {
+  function show(place, data, notes, { ready = () => {}, python, ...options }) {
     forget(place);
+    const names = [...view.chosen];
     if (!data?.panels.length) return place.replaceChildren(atlas.element("p", "pac-note", notes.join(" ")));
     atlas.whenSeen(place, () => {
       const inner = atlas.element("div", "pa-live");
+      const tools = atlas.tools(() => about(data, drawn.get(place), options.label, names, python));
       place.style.minHeight = 0; // The room that was reserved is filled.
-      place.replaceChildren(inner, ...(notes.length ? [atlas.element("p", "pac-note", notes.join(" "))] : []));
+      place.replaceChildren(inner, ...(notes.length ? [atlas.element("p", "pac-note", notes.join(" "))] : []), tools);
       drawn.set(place, atlas.live(inner, data, options));
       ready(drawn.get(place));
     });
+  }
+
+  /* What the menu of a figure needs to know. */
+  function about(data, live, label, names, python) {
+    const titles = names.map((name) => atlas.byName.get(name).title);
+    const name = ["compare", ...names, label.toLowerCase()].join("-").replace(/[^\w.-]+/g, "-");
+    return { data, view: live, name, caption: `${label}: ${listed(titles)}`, of: names, python, path: `compare.html${written()}` };
   }
 
   function forget(place) {

@@ -148,19 +148,11 @@
     const wanted = y === undefined ? null : panel.view.y.to(y);
     const near = wanted === null ? here : [...here].sort((one, other) => Math.abs(one.down - wanted) - Math.abs(other.down - wanted));
     const listed = here.length <= MOST_LISTED ? here : near.slice(0, 1);
-    const nameOf = ({ name, series }) => name ?? (series !== null && series !== undefined ? state.data.series[series].name : "");
     const rows = [...listed]
       .sort((one, other) => one.down - other.down)
-      .map(({ mark, index }) => ({ name: nameOf(mark), colour: mark.colour, text: ridge(panel, mark.ys[index]) }));
+      .map(({ mark, index }) => ({ name: atlas.seriesOf(panel, mark), colour: mark.colour, text: atlas.say(mark.ys[index] - (mark.base ?? 0)) }));
     const spots = listed.map(({ mark, index, down }) => ({ x: panel.view.x.to(mark.xs[index]), y: down, colour: mark.colour }));
     return { x: at, y, title: `${panel.x.name || "at"} ${atlas.say(at)}`, rows, spots };
-  }
-
-  /* The value of a line; of one among many above one another, the name of its tick. */
-  function ridge(panel, value) {
-    if (!panel.y.ticks || panel.y.ticks.length < 2 || panel.y.ticks.some(([, name]) => name === null)) return atlas.say(value);
-    const [place, name] = panel.y.ticks.reduce((one, other) => (Math.abs(other[0] - value) < Math.abs(one[0] - value) ? other : one));
-    return `${panel.y.name} ${name}: ${atlas.say(value - place)}`;
   }
 
   function tip(state, panel, at) {

@@ -6,7 +6,7 @@
   let last = 0;
 
   /* Show the data of a figure in ``place``. label: the figure's name; moved: hears of a new cursor; turned: hears of a turn that is over.
-     Returns { show(cursor, { tip, aloud }), canvas(), turned(turn), marked(positions), stop(), panels }. */
+     Returns { show(cursor, { tip, aloud }), turned(turn), marked(positions), stop(), panels, state }. */
   atlas.live = (place, data, { label = "", moved = () => {}, turned = () => {} } = {}) => {
     const nameOf = (panel, which) => panel[which].label || (data.panels.find((other) => other[which].label)?.[which].label ?? ""); // Inner panels leave it out.
     const axis = (panel, which) => ({ ...panel[which], name: nameOf(panel, which) });
@@ -26,11 +26,11 @@
     atlas.redraw(state);
     return {
       show: (cursor, how) => atlas.pointAtCursor(state, cursor, how),
-      canvas: () => composed(state),
       turned: (turn) => atlas.turned(state, turn),
       marked: (positions) => atlas.markPositions(state, positions),
       stop: () => [size.disconnect(), scheme.disconnect(), gone.abort()],
       panels,
+      state,
     };
   };
 
@@ -64,8 +64,8 @@
     state.live.setAttribute("aria-live", "polite");
     state.reset = button("Reset zoom", () => atlas.zoom(state, null));
     state.reset.hidden = true;
-    state.foot = atlas.element("div", "pa-legend");
-    legend(state);
+    state.foot = atlas.element("div", "pa-foot");
+    if (state.data.series.length) state.foot.append(legend(state));
     if (state.data.scale) state.foot.append(scaleOf(state.data.scale));
     state.foot.append(state.reset);
     state.grid = grid;
@@ -81,6 +81,9 @@
 
   /* A button for each series, which switches it on and off. */
   function legend(state) {
+    const outer = atlas.element("div", "pa-legend");
+    outer.setAttribute("role", "group");
+    outer.setAttribute("aria-label", "Series");
     state.data.series.forEach((series, index) => {
       const entry = button("", () => {
         state.off.has(index) ? state.off.delete(index) : state.off.add(index);
@@ -92,8 +95,9 @@
       entry.append(sample(series), atlas.element("span", "", series.name));
       entry.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && highlight(state, index));
       entry.addEventListener("pointerleave", () => highlight(state, null));
-      state.foot.append(entry);
+      outer.append(entry);
     });
+    return outer;
   }
 
   function sample({ colour, dash, area }) {
@@ -125,47 +129,5 @@
     if (state.near === index) return;
     state.near = index;
     atlas.redraw(state);
-  }
-
-  /* The whole figure as one canvas, for a picture to take away. */
-  function composed(state) {
-    const ratio = window.devicePixelRatio || 1;
-    const [outer, canvas] = [state.grid.getBoundingClientRect(), document.createElement("canvas")];
-    const names = state.data.series.filter((_, index) => !state.off.has(index));
-    const room = 26 + 18 * names.length + (state.data.scale ? 26 : 0);
-    [canvas.width, canvas.height] = [outer.width * ratio, (outer.height + room) * ratio];
-    const context = canvas.getContext("2d");
-    context.scale(ratio, ratio);
-    context.fillStyle = state.theme.paper;
-    context.fillRect(0, 0, outer.width, outer.height + room);
-    context.textBaseline = "top";
-    state.panels.forEach((panel) => {
-      const box = panel.outer.getBoundingClientRect();
-      const [left, top] = [box.left - outer.left, box.top - outer.top];
-      context.font = `bold ${atlas.font(12)}`;
-      context.fillStyle = state.theme.ink;
-      context.fillText(panel.title, left, top + 2);
-      const frame = panel.frame.getBoundingClientRect();
-      context.drawImage(panel.canvas, left, frame.top - outer.top, panel.width, panel.height);
-    });
-    context.font = atlas.font(11);
-    names.forEach((series, index) => {
-      context.fillStyle = state.theme[series.colour] ?? series.colour;
-      context.fillRect(4, outer.height + 12 + 18 * index, 22, 2.5);
-      context.fillStyle = state.theme.ink;
-      context.fillText(series.name, 32, outer.height + 6 + 18 * index);
-    });
-    if (state.data.scale) {
-      const { label, limits, stops } = state.data.scale;
-      const [top, map] = [outer.height + 10 + 18 * names.length, atlas.colormap(stops)];
-      for (let pixel = 0; pixel < 120; pixel++) {
-        context.fillStyle = atlas.css(map, pixel / 119);
-        context.fillRect(60 + pixel, top, 1.5, 8);
-      }
-      context.fillStyle = state.theme.ink;
-      context.fillText(atlas.say(limits[0]), 4, top - 2);
-      context.fillText(`${atlas.say(limits[1])}   ${label}`, 188, top - 2);
-    }
-    return canvas;
   }
 })();

@@ -3,6 +3,7 @@
   "use strict";
   const atlas = (window.atlas = window.atlas || {});
   const STEP = 5; // Degrees of a turn.
+  const SHORTEST = 24; // Pixels of a drag that zooms; hands move a little as they press.
   /* Zoom: of all panels over the same axis. box: { x, y } limits, either of them undefined; null for the whole */
   atlas.zoom = (state, panel, box) => {
     const alike = panel ? state.panels.filter((other) => other.x.name === panel.x.name && !atlas.isCurve(other)) : state.panels;
@@ -63,7 +64,7 @@
     });
     panel.frame.addEventListener("pointerup", (event) => {
       const [start, end] = [grip?.start, inside(placeOf(event))];
-      if (grip && !grip.touch && !atlas.isCurve(panel) && Math.abs(end[0] - start[0]) > 8) select(state, panel, inside(start), end);
+      if (grip && !grip.touch && !atlas.isCurve(panel) && Math.abs(end[0] - start[0]) >= SHORTEST) select(state, panel, inside(start), end);
       release();
     });
     panel.frame.addEventListener("pointercancel", release);
@@ -84,6 +85,7 @@
   const clamped = (turn, tilt) => [Math.round(turn) % 360, Math.max(-90, Math.min(90, Math.round(tilt)))];
 
   function selection(panel, [x1, y1], [x2, y2]) {
+    if (Math.abs(x2 - x1) < SHORTEST) return;
     const context = panel.over.getContext("2d");
     context.fillStyle = "rgba(128, 140, 160, 0.25)";
     const cells = Boolean(atlas.cellsOf(panel));
@@ -93,7 +95,7 @@
   function select(state, panel, [x1, y1], [x2, y2]) {
     const ordered = (one, other, limits) => (limits[0] < limits[1] === one < other ? [one, other] : [other, one]);
     const box = { x: ordered(panel.view.x.from(x1), panel.view.x.from(x2), panel.x.limits) };
-    if (atlas.cellsOf(panel) && Math.abs(y2 - y1) > 8) box.y = ordered(panel.view.y.from(y1), panel.view.y.from(y2), panel.y.limits);
+    if (atlas.cellsOf(panel) && Math.abs(y2 - y1) >= SHORTEST) box.y = ordered(panel.view.y.from(y1), panel.view.y.from(y2), panel.y.limits);
     atlas.zoom(state, panel, box);
   }
 

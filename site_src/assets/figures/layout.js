@@ -4,18 +4,29 @@
   const atlas = (window.atlas = window.atlas || {});
   const NARROW = 480; // Pixels; below, one panel a row.
   const LEAST = 250; // Width of a panel, in pixels.
-  const GAP = 18;
+  const GAP = (atlas.GAP = 18);
   const MOST_NAMED = 6; // Lines with names at their ends.
   /* Layout and drawing. data.least: the least width of panels that are to be of one size */
   atlas.redraw = (state) => {
     const width = state.place.clientWidth;
     if (!width) return;
-    state.narrow = width < NARROW;
     state.theme = atlas.theme();
+    const columns = atlas.arrange(state, width);
+    state.grid.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
+    state.panels.forEach((panel) => {
+      panel.head.hidden = !panel.title;
+      panel.frame.style.height = `${panel.height}px`;
+      panel.frame.style.width = `${panel.width}px`;
+      atlas.drawPanel(state, panel);
+    });
+  };
+
+  /* Sizes and labels of all panels in so many pixels. Returns how many stand side by side. */
+  atlas.arrange = (state, width) => {
+    state.narrow = width < NARROW;
     const most = Math.max(...state.panels.map(({ column }) => column)) + 1;
     const small = state.panels.length > 4 && state.panels.every((panel) => panel.square || atlas.cellsOf(panel));
     const columns = Math.max(1, Math.min(most, Math.floor((width + GAP) / ((state.data.least ?? (small ? 150 : LEAST)) + GAP))));
-    state.grid.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
     const each = (width - (columns - 1) * GAP) / columns;
     const across = state.panels.length === 1 && (state.panels[0].square || atlas.isCurve(state.panels[0])) ? Math.min(each, 420) : each;
     const lefts = state.panels.map((panel, index) => {
@@ -27,8 +38,8 @@
     state.panels.forEach((panel, index) => {
       const first = index - (index % columns);
       layOut(state, panel, across, Math.max(...lefts.slice(first, first + columns))); // Panels of a row are of one size.
-      atlas.drawPanel(state, panel);
     });
+    return columns;
   };
 
   /* The name of an axis, unless the panel below or to the left, if any, has the same. */
@@ -50,15 +61,12 @@
   }
 
   function layOut(state, panel, width, most) {
-    panel.head.hidden = !panel.title;
     const [curve, { labels }] = [atlas.isCurve(panel), panel];
     const left = curve ? 0 : most;
     const bottom = curve ? 0 : 20 + (labels.x ? 17 : 0);
     const box = { left, top: curve ? 0 : 7, width: width - left - (curve ? 0 : 9) };
     box.height = curve ? box.width : panel.square ? box.width * squareness(panel) : Math.max(panel.shape * box.width, state.narrow ? 190 : 120);
     Object.assign(panel, { box, width, height: box.top + box.height + bottom });
-    panel.frame.style.height = `${panel.height}px`;
-    panel.frame.style.width = `${width}px`;
   }
 
   const squareness = (panel) => Math.min(Math.max(panel.shape, 0.2), 2);
@@ -76,8 +84,7 @@
     const [{ box }, scale] = [panel, panel.scale ?? state.data.scale];
     const x = atlas.scale(panel.x, panel.x.limits, [box.left, box.left + box.width]);
     const y = atlas.scale(panel.y, panel.y.limits, [box.top + box.height, box.top]);
-    const dark = document.body.dataset.mdColorScheme === "slate";
-    const lighten = (share) => (dark ? 0.16 + 0.84 * share : 0.94 * share); // The ends of the map would disappear in the page.
+    const lighten = (share) => (state.theme.dark ? 0.16 + 0.84 * share : 0.94 * share); // The ends of the map would disappear in the page.
     return {
       x,
       y,
@@ -91,6 +98,13 @@
 
   atlas.drawPanel = (state, panel) => {
     const context = atlas.prepared(panel.canvas, panel);
+    atlas.paint(context, state, panel);
+    if (atlas.isCurve(panel)) compass(context, panel);
+    atlas.drawCursor(state, panel);
+  };
+
+  /* Draw a panel that has its size, from (0, 0). */
+  atlas.paint = (context, state, panel) => {
     const view = (panel.view = viewOf(state, panel));
     if (!atlas.isCurve(panel)) axes(context, panel, view);
     panel.marks
@@ -99,10 +113,8 @@
         const dim = state.near !== null && mark.series !== state.near && mark.kind !== "cells" && mark.kind !== "rule";
         atlas.drawMark(context, mark, view, dim);
       });
-    if (atlas.isCurve(panel)) compass(context, panel, view);
     state.marked.forEach((position) => spot(context, panel, view, position));
     if (!state.narrow && state.data.series.length > 10) endLabels(context, state, panel, view);
-    atlas.drawCursor(state, panel);
   };
 
   function axes(context, panel, view) {
@@ -201,9 +213,9 @@
     return moved.map((point) => point.map((value) => value / size));
   }
 
-  function compass(context, panel, view) {
+  function compass(context, panel) {
     context.font = atlas.font(11);
-    context.fillStyle = view.theme.muted;
+    context.fillStyle = panel.view.theme.muted;
     context.fillText("drag to turn", panel.box.left + 6, panel.height - 8);
   }
 

@@ -12,7 +12,8 @@
   atlas.theme = () => {
     const style = getComputedStyle(document.querySelector(".pa-section") ?? document.body);
     const of = (name) => style.getPropertyValue(name).trim();
-    return { ink: of("--pa-ink"), muted: of("--pa-muted"), grid: of("--pa-line"), paper: of("--md-default-bg-color"), warm: of("--pa-warm") };
+    const dark = document.body.dataset.mdColorScheme === "slate";
+    return { dark, ink: of("--pa-ink"), muted: of("--pa-muted"), grid: of("--pa-line"), paper: of("--md-default-bg-color"), warm: of("--pa-warm") };
   };
 
   const coloured = (colour, theme) => theme[colour] ?? colour;
@@ -247,9 +248,12 @@
   atlas.pointsOf = (panel) => panel.marks.find(({ kind }) => kind === "points");
   atlas.isOn = (state, mark) => mark.series === null || mark.series === undefined || !state.off.has(mark.series);
 
+  /* What a mark of a panel is called; lines above one another are called as their ticks. */
+  atlas.seriesOf = (panel, mark) => (mark.base === undefined ? mark.name : `${panel.y.name ?? panel.y.label} ${mark.name}`.trim());
+
   /* Numbers of a mark, unpacked once. */
   atlas.unpacked = (mark) => {
-    if (mark.kind === "line") return { ...mark, xs: atlas.places(mark.x), ys: atlas.places(mark.y) };
+    if (mark.kind === "line") return { ...mark, xs: atlas.places(mark.x), ys: atlas.places(mark.y).map((value) => value + (mark.base ?? 0)) };
     if (mark.kind === "band") return { ...mark, xs: atlas.places(mark.x), lows: atlas.places(mark.low), highs: atlas.places(mark.high) };
     if (mark.kind === "cells") return { ...mark, values: mark.values ?? atlas.numbers(mark) };
     if (mark.kind === "points" || mark.kind === "curve") return { ...mark, order: atlas.places(mark.at), places: mark.columns.map(atlas.places) };

@@ -1,0 +1,120 @@
+/* Citations of numbers and figures: what they are of, with revision and digest, as a sentence and as BibTeX, in a dialog to copy from.
+   The sources of all encodings are a script of their own, loaded when somebody cites. */
+(function () {
+  "use strict";
+  const atlas = (window.atlas = window.atlas || {});
+  const base = new URL("..", document.currentScript.src); // Of the site.
+  const TEX = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}" };
+  let asked;
+
+  /* Called by data/sources.js. */
+  atlas.sources = (known) => (atlas.known = known);
+
+  /* A promise of { version, date, address, encodings: { name: { title, id, source, revision, licence, sha256, arrays, table } } }. */
+  const known = () =>
+    (asked ??= new Promise((resolve, reject) => {
+      const script = document.createElement("script");
+      script.src = new URL("data/sources.js", base).href;
+      script.onload = () => resolve(atlas.known);
+      script.onerror = () => [(asked = null), reject(new Error("The file with the sources could not be loaded."))];
+      document.head.append(script);
+    }));
+
+  /* The address of a path below the site: where it is published, if that is known; of a page from a disk else its path alone. */
+  const addressOf = (path, { address }) => (address ? new URL(path, address).href : base.protocol === "file:" ? path : new URL(path, base).href);
+
+  /* The path of an address below the site. */
+  const pathOf = (address) => address.replace(base.href, "");
+
+  const tex = (text) => text.replace(/[\\{}$&#%_~^]/g, (mark) => TEX[mark] ?? `\\${mark}`);
+
+  const versionOf = ({ version, date }) => `version ${version}${date ? `, data as of ${date}` : ""}`;
+
+  function originOf({ id, source, revision, sha256 }) {
+    const digest = sha256 ? `SHA-256 of the tensor ${sha256}` : "computed from its configuration";
+    return `${source} ${id}${revision ? ` at revision ${revision}` : ""}, ${digest}`;
+  }
+
+  /* [title, text] of a sentence and of BibTeX. what: of a figure its caption, of a number measure, value and unit; of: names of encodings; path: below the site */
+  function texts({ what, of, path, key }, all) {
+    const encodings = of.map((name) => all.encodings[name]).filter(Boolean);
+    const named = encodings.length && encodings.length <= 3 ? encodings.map(({ title }) => title).join(", ") : "";
+    const title = ["Position Atlas", named, what.replace(/\.$/, "")].filter(Boolean).join(": ");
+    const origins = encodings.length <= 3 ? encodings.map(originOf) : [];
+    const address = addressOf(path, all);
+    const fields = {
+      title: `{${tex(title)}}`,
+      author: "{The Position Atlas developers}",
+      ...(all.date ? { year: all.date.slice(0, 4) } : {}),
+      url: address,
+      note: tex([`V${versionOf(all).slice(1)}`, ...origins].join("; ")),
+    };
+    const lines = Object.entries(fields).map(([name, value]) => `  ${name} = {${value}}`);
+    return [
+      ["As a sentence", `${title}. ${[versionOf(all), ...origins].join("; ").replace(/^v/, "V")}. ${address}`],
+      ["BibTeX", `@misc{position-atlas-${key.replace(/[^\w.-]+/g, "-")},\n${lines.join(",\n")}\n}`],
+    ];
+  }
+
+  const element = (name, className, text = "") => Object.assign(document.createElement(name), { className, textContent: text });
+
+  /* A dialog with texts to copy: [[label, text], …]. */
+  function offer(title, given) {
+    const dialog = element("dialog", "pa-offer");
+    const head = element("h2", "", title);
+    const close = element("button", "pa-close", "Close");
+    close.type = "button";
+    close.addEventListener("click", () => dialog.close());
+    dialog.append(head, ...given.map(([label, text]) => copied(label, text)), close);
+    dialog.setAttribute("aria-label", title);
+    dialog.addEventListener("close", () => dialog.remove());
+    dialog.addEventListener("click", (event) => event.target === dialog && dialog.close()); // Beside it.
+    (document.querySelector(".pa-section") ?? document.body).append(dialog);
+    dialog.showModal();
+  }
+
+  function copied(label, text) {
+    const [outer, name, field, copy, done] = ["div", "span", "textarea", "button", "span"].map((kind) => document.createElement(kind));
+    outer.className = "pa-copy";
+    name.textContent = label;
+    copy.textContent = "Copy";
+    field.readOnly = true;
+    field.rows = Math.min(text.split("\n").length + 1, 9);
+    field.value = text;
+    field.setAttribute("aria-label", label);
+    copy.type = "button";
+    copy.setAttribute("aria-label", `Copy: ${label}`);
+    done.setAttribute("role", "status");
+    copy.addEventListener("click", () => {
+      field.select();
+      (navigator.clipboard?.writeText(text) ?? Promise.reject(new Error())).then(
+        () => (done.textContent = "Copied."),
+        () => (done.textContent = document.execCommand("copy") ? "Copied." : "Press Ctrl+C."),
+      );
+    });
+    field.setSelectionRange(0, 0);
+    outer.append(name, field, copy, done);
+    return outer;
+  }
+
+  /* The encoding that a value with this id is of: on its own pages the id begins with its key, elsewhere with its whole name. */
+  function nameOf(id, { encodings }) {
+    const names = Object.keys(encodings);
+    const longest = (fitting) => fitting.sort((one, other) => other.length - one.length)[0];
+    const page = pathOf(location.href.replace(/[?#].*/, ""));
+    const own = names.filter((name) => page === `checkpoints/${name.split("/")[0]}.html` || page.startsWith(`checkpoints/${name.split("/")[0]}/`));
+    const begins = (name, part) => id === part || id.startsWith(`${part}-`) || id.startsWith(`${part}.`);
+    return longest(own.filter((name) => begins(name, name.split("/")[1]))) ?? own[0] ?? longest(names.filter((name) => begins(name, name.replace("/", "-"))));
+  }
+
+  /* Offer the citation of a number. id: of its cell or row; what: its measure and value */
+  function number(id, what) {
+    return known().then((all) => {
+      const name = nameOf(id, all);
+      const path = `${pathOf(location.href.replace(/[?#].*/, ""))}#${id}`;
+      offer("Cite this number", texts({ what, of: name ? [name] : [], path, key: `${name ?? ""}-${id}` }, all));
+    });
+  }
+
+  atlas.cite = { known, offer, number, texts, addressOf, pathOf, originOf, versionOf };
+})();
