@@ -455,11 +455,8 @@ def _draw_lines(
     for label, line in lines.items():
         name = label.title if not np.isnan(line.y).all() else f"{label.title} (does not fall)"
         axes.plot(line.x, line.y, color=label.colour, linestyle=dashes[label], label=name)
-    first, last = (
-        min(line.x[0] for line in lines.values()),
-        max(line.x[-1] for line in lines.values()),
-    )
-    axes.set(xlim=(first, last), ylim=(low, HIGHEST))
+    ends = [end for line in lines.values() for end in (line.x[0], line.x[-1])]
+    axes.set(xlim=(min(ends), max(ends)), ylim=(low, HIGHEST))
     mark_beyond(axes, list(lines.values()), (low, HIGHEST))
 
 
@@ -580,10 +577,8 @@ ANALYSIS = Analysis(
             ),
             alt=alt_matrices,
             python=(
-                'profile = arrays["decay_with_distance.profile"]  # The mean at each '
-                "distance\n"
-                "plt.imshow(profile[np.abs(np.subtract.outer(range(len(profile)), "
-                "range(len(profile))))])"
+                'profile = arrays["decay_with_distance.profile"]\n'
+                "plt.imshow(profile[abs(np.subtract.outer(*[range(len(profile))] * 2))])"
             ),
             draw=draw_matrices,
         ),
