@@ -1,6 +1,7 @@
 """The page of model types."""
 
 from functools import partial
+from string import ascii_lowercase
 
 import pytest
 from bs4 import BeautifulSoup, Tag
@@ -31,12 +32,14 @@ TYPES = (
 @pytest.fixture(scope="module")
 def page() -> BeautifulSoup:
     atlas = Atlas((), (), all_schemes(), families=partial(families.table, TYPES))
-    return BeautifulSoup(rendered(model_types.pages(atlas)[0]), "html.parser")
+    """All pages, one after the other."""
+    text = "".join(rendered(page) for page in model_types.pages(atlas))
+    return BeautifulSoup(text, "html.parser")
 
 
-def table(page: BeautifulSoup) -> Tag:
-    [found] = page.find_all("table")
-    assert isinstance(found, Tag)
+def tables(page: BeautifulSoup) -> list[Tag]:
+    found = page.select("table.pa-families")
+    assert len(found) == len(model_types.INITIALS)
     return found
 
 
@@ -44,7 +47,8 @@ def rows(page: BeautifulSoup) -> dict[str, list[str]]:
     """Cells of each row, by model type and stack."""
     found = [
         [cell.get_text() for cell in row.find_all(["th", "td"])]
-        for row in table(page).select("tbody tr")
+        for table in tables(page)
+        for row in table.select("tbody tr")
     ]
     return {f"{cells[0]} {cells[1]}".strip(): cells[2:] for cells in found}
 
@@ -61,12 +65,16 @@ def test_the_page_says_whose_defaults_it_shows_and_that_checkpoints_differ(
 
 
 def test_the_table_can_be_sorted_and_every_cell_has_a_heading(page: BeautifulSoup) -> None:
-    assert "data-pa-sortable" in table(page).attrs
-    headings = table(page).select("thead th[scope=col]")
-    assert {len(row.find_all(["th", "td"])) for row in table(page).select("tbody tr")} == {
-        len(headings)
-    }
-    assert all(row.select("th[scope=row]") for row in table(page).select("tbody tr"))
+    for table in tables(page):
+        assert "data-pa-sortable" in table.attrs
+        headings = table.select("thead th[scope=col]")
+        rows = table.select("tbody tr")
+        assert {len(row.find_all(["th", "td"])) for row in rows} <= {len(headings)}
+        assert all(row.select("th[scope=row]") for row in rows)
+
+
+def test_every_initial_has_one_page() -> None:
+    assert sorted("".join(model_types.INITIALS)) == list(ascii_lowercase)
 
 
 def test_stacks_have_their_rows(page: BeautifulSoup) -> None:

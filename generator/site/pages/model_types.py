@@ -1,4 +1,4 @@
-"""The page of model types: layer maps by the defaults of the config classes of transformers."""
+"""The pages of model types: layer maps by the defaults of the config classes of transformers."""
 
 import json
 from collections import Counter
@@ -16,6 +16,8 @@ UNREAD, UNKNOWN, UNTURNED = "not said by the settings", "unknown without weights
 PLAIN = frozenset({"full attention", "attention", "global"})
 MARKS: Mapping[Mixer, str] = dict(zip(WORDS, "■□□▤▥○~≈·", strict=True))
 OTHER = "◆"
+# Initials of the model types on a page, so that none is longer than some screens.
+INITIALS = tuple(["ab", "c", "de", "f", "g", "hijk", "l", "m", "no", "p", "q", "rs", "tuv", "wxyz"])
 
 
 @dataclass(frozen=True)
@@ -49,14 +51,30 @@ class ModelTypeTable:
 
 
 def pages(atlas: Atlas) -> list[Page]:
-    """The page of model types."""
+    """What the columns mean, and the model types by their initials."""
+    shared = {
+        "read": partial(read, atlas),
+        "marks": MARKS,
+        "other": OTHER,
+        "parts": [(_range(initials), f"families/{initials}") for initials in INITIALS],
+    }
     return [
-        Page(
-            "families.md",
-            "model_types.md.jinja",
-            {"read": partial(read, atlas), "marks": MARKS, "other": OTHER},
-        )
+        Page("families.md", "model_types.md.jinja", {**shared, "initials": "", "title": ""}),
+        *(
+            Page(
+                f"families/{initials}.md",
+                "model_types.md.jinja",
+                {**shared, "initials": initials, "title": _range(initials)},
+            )
+            for initials in INITIALS
+        ),
     ]
+
+
+def _range(initials: str) -> str:
+    """The first and the last of initials, in capitals."""
+    ends = dict.fromkeys((initials[0], initials[-1]))
+    return "–".join(ends).upper()
 
 
 def read(atlas: Atlas) -> ModelTypeTable:
