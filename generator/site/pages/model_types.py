@@ -17,7 +17,7 @@ PLAIN = frozenset({"full attention", "attention", "global"})
 MARKS: Mapping[Mixer, str] = dict(zip(WORDS, "■□□▤▥○~≈·", strict=True))
 OTHER = "◆"
 # Initials of the model types on a page, so that none is longer than some screens.
-INITIALS = tuple(["ab", "c", "de", "f", "g", "hijk", "l", "m", "no", "p", "q", "rs", "tuv", "wxyz"])
+INITIALS = ("ab", "c", "de", "f", "g", "hijk", "l", "m", "no", "p", "q", "rs", "tuv", "wxyz")
 
 
 @dataclass(frozen=True)
