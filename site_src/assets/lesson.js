@@ -286,6 +286,7 @@
     const list = made("datalist", "", { id: "pa-lesson-words" });
     list.append(...data.words.map((word) => made("option", "", { value: word })));
     place.append(list);
+    input.setAttribute("list", list.id);
     input.addEventListener("input", () => read(input.value));
     read(input.value);
   } else sentence.draw();
