@@ -33,18 +33,20 @@ if TYPE_CHECKING:
 
 COUNT = 12
 FILLED = 0.45  # of the distance between baselines: half the height of a line
-# Shares of the variance closer than this are equal, so that the choice is the same on every
-# machine.
+# Shares of the variance, and speeds, closer than this are equal, so that the choice is the same on
+# every machine.
 DIGITS = 9
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
-    """The ``COUNT`` columns of the table that vary most over positions without outliers, and its
-    roughness from position to position.
+    """``COUNT`` columns of the table from the slowest to the fastest, and its roughness from
+    position to position, without outliers.
 
-    arrays: dimensions (n_curves,), int; middles, scales (n_curves,), mean of each curve and largest
-        deviation from it, without outliers; line (), positions in a line of neighbours; derived:
-        curves (n_curves, n_positions)
+    arrays: dimensions (n_curves,), int; speeds (n_curves,), root mean square of the steps of each
+        between neighbours, in multiples of its standard deviation, 0 for a constant; middles,
+        scales (n_curves,), mean of each curve and largest deviation from it; line (), positions in
+        a line of neighbours
+    derived: curves (n_curves, n_positions)
     errors: NotApplicableError when the table is not finite, has fewer than three positions, or is
         zero
     """
@@ -57,18 +59,22 @@ def compute(subject: Subject[PositionTable]) -> Result:
     if unit == 0.0:
         raise NotApplicableError("every value of the table is zero")
     columns = form.grid[1] if form.grid else len(vectors)
-    variances = np.concatenate(
+    pairs = _pairs(len(vectors), columns, form.outliers)
+    variances, squares = np.concatenate(
         [
-            np.var(vectors[inliers, part] / unit, axis=0)
+            _of_columns(vectors[:, part] / unit, inliers, pairs)
             for part in blocks(vectors.shape[1], len(vectors))
-        ]
+        ],
+        axis=1,
     )
     shares = variances / (variances.sum() or 1.0)  # (d_model,)
-    dimensions = np.sort(np.argsort(-np.round(shares, DIGITS), kind="stable")[:COUNT])
+    speeds = np.sqrt(squares / np.where(variances == 0.0, 1.0, variances))  # (d_model,)
+    dimensions = spread_out(np.round(shares, DIGITS), np.round(speeds, DIGITS))
     ratio, drawn = roughness(vectors, columns, form.outliers), vectors[np.ix_(inliers, dimensions)]
     middles = drawn.mean(axis=0)
     arrays = {
         "dimensions": dimensions,
+        "speeds": speeds[dimensions],
         "middles": middles,
         "scales": np.max(np.abs(drawn - middles), axis=0),
         "line": np.array(columns),
@@ -106,6 +112,38 @@ def curves(form: PositionTable, arrays: Arrays) -> Floats:
     return np.asarray(form.vectors[:, arrays["dimensions"]].T)
 
 
+def _pairs(n_positions: int, columns: int, outliers: Array) -> Array:
+    """Pairs of neighbours without outliers: (n_pairs, 2), int."""
+    pairs = np.transpose(neighbours(n_positions, columns))
+    return pairs[~np.isin(pairs, outliers).any(axis=1)]
+
+
+def _of_columns(part: Floats, inliers: Array, pairs: Array) -> Floats:
+    """Variance of each column, and mean square of its steps between neighbours, 0 without any:
+    (2, n_columns).
+
+    part: (n_positions, n_columns)
+    """
+    steps = part[pairs[:, 1]] - part[pairs[:, 0]]
+    squares = np.sum(steps**2, axis=0) / max(len(pairs), 1)
+    return np.stack([np.var(part[inliers], axis=0), squares])
+
+
+def spread_out(shares: Floats, speeds: Floats) -> Array:
+    """Of the half of the dimensions with the largest shares of the variance, in ``COUNT`` equal
+    groups from the slowest to the fastest, the one of each with the largest share; the first of
+    equals.
+
+    shares, speeds: (d_model,)
+    returns: (≤ COUNT,), int, from the slowest to the fastest
+    """
+    half = np.sort(np.argsort(-shares, kind="stable")[: max(-(-shares.size // 2), COUNT)])
+    groups = np.array_split(half[np.argsort(speeds[half], kind="stable")], COUNT)
+    return np.array(
+        [group[np.argmax(shares[group])] for group in map(np.sort, groups) if group.size]
+    )
+
+
 def roughness(vectors: Floats, columns: int, outliers: Array) -> float:
     """Root mean square of the steps between neighbours, relative to that of the values: √2 for
     white noise, 0 for constants.
@@ -113,8 +151,7 @@ def roughness(vectors: Floats, columns: int, outliers: Array) -> float:
     vectors: (n_positions, d_model), with ``columns`` patches per row, n_positions for a sequence;
         outliers: (n_outliers,), int, positions that take no part
     """
-    pairs = np.transpose(neighbours(len(vectors), columns))
-    pairs = pairs[~np.isin(pairs, outliers).any(axis=1)]
+    pairs = _pairs(len(vectors), columns, outliers)
     steps = [
         row_norms(vectors[pairs[part, 1]] - vectors[pairs[part, 0]])
         for part in blocks(len(pairs), vectors.shape[1])
@@ -162,9 +199,7 @@ ANALYSIS = Analysis(
     title="Single dimensions",
     feels_steps=True,
     question="How do single dimensions change from position to position?",
-    source=(
-        "The GPT-2 course, which draws twelve dimensions; choosing those that vary most is ours."
-    ),
+    source=("The GPT-2 course, which draws twelve dimensions; choosing them by speed is ours."),
     stage="see",
     order=40,
     forms=(PositionTable,),
@@ -174,8 +209,8 @@ ANALYSIS = Analysis(
         FigureSpec(
             key="curves",
             caption=(
-                "The twelve dimensions that vary most over positions, each mean-centred and on its"
-                " own scale."
+                "Twelve dimensions from the slowest, at the bottom, to the fastest, of the half"
+                " that varies most over positions. Each is mean-centred and on its own scale."
             ),
             how_to_read=(
                 "Compare shapes, not sizes: all curves have the same height. A smooth wave gives"

@@ -1,6 +1,6 @@
 """Vectors of single positions, with a word vector for comparison."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,18 +16,19 @@ from generator.contracts import (
 )
 from generator.encodings import PositionTable
 from generator.figures.lines import legend_below
-from generator.figures.panels import panels, ridges, wrapped
+from generator.figures.panels import panels
 from generator.figures.style import INK
 from generator.numerics.arrays import Floats, finite, root_mean_square, row_norms
 from generator.text import significant
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 POSITIONS = (0, 1, 2, 10, 100, 200, 300, 400, 500)  # Those of the BERT and T5 notebooks.
 RATIO = "RMS of the table ÷ RMS of the sentence's word vectors"
 LONGEST_TOKEN = 14  # characters
-REACH = 3.5  # in units of the table's root mean square; larger values are clipped
+COLUMNS, HEIGHT, TITLE = 3, 1.6, 9.0  # of panels; inches of one; size of the font of its title
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
@@ -93,38 +94,42 @@ def _reason_without_words(subject: Subject[PositionTable], d_model: int) -> str 
 
 
 def draw(results: Results) -> "Figure":
-    """Position vectors as ridge lines over the dimensions, one panel per table, with a word vector
-    over the lowest.
+    """A panel for each position of each table: its vector over the dimensions, and below it the
+    word vector, both whole.
     """
-    figure, axes = panels(len(results), height=5.2 if len(results) < 3 else 4.2)
+    drawn = [
+        (label, result, place)
+        for label, result in results.items()
+        for place in range(len(result.arrays["positions"]))
+    ]
+    figure, axes = panels(len(drawn), columns=COLUMNS, height=HEIGHT)
     named: set[str] = set()
-    for ax, (label, result) in zip(axes, results.items(), strict=True):
+    for index, (ax, (label, result, place)) in enumerate(zip(axes, drawn, strict=True)):
         rms = float(result.arrays["rms"]) or 1.0
-        lines = np.clip(result.derived["vectors"] / rms, -REACH, REACH)
-        ridges(
-            ax,
-            lines,
-            [f"{position}" for position in result.arrays["positions"]],
-            label.colour,
-            2 * REACH,
-        )
         if "word" in result.arrays:
-            word = np.clip(result.arrays["word"] / rms, -REACH, REACH)
-            name = f"word “{result.arrays['token']:.{LONGEST_TOKEN}}” over position 0"
-            ax.plot(
-                word,
-                color=INK,
-                linewidth=0.7,
-                alpha=0.85,
-                zorder=1,
-                label=f"_{name}" if name in named else name,
-            )
-            named.add(name)
-        ax.set_title(wrapped(label.title))
-        ax.set(xlabel="dimension", ylabel="position")
-    if named:
-        legend_below(figure)
+            name = f"word “{result.arrays['token']:.{LONGEST_TOKEN}}”"
+            _line(ax, result.arrays["word"] / rms, INK, name, named)
+        name = label.title if len(results) > 1 else "position vector"
+        _line(ax, result.derived["vectors"][place] / rms, label.colour, name, named)
+        ax.set_title(f"position {result.arrays['positions'][place]}", fontsize=TITLE)
+        ax.margins(x=0.01)
+        ax.set(
+            xlabel="dimension" if index + COLUMNS >= len(drawn) else None,
+            ylabel="value ÷ RMS" if index % COLUMNS == 0 else None,
+        )
+    legend_below(figure)
     return figure
+
+
+def _line(axes: "Axes", values: Floats, colour: str, name: str, named: set[str]) -> None:
+    """A line with its name in the legend, once. named: names that are there, to which this is
+    added
+    """
+    style: dict[str, Any] = (
+        {"linewidth": 0.7, "zorder": 1} if colour == INK else {"linewidth": 0.9, "zorder": 2}
+    )
+    axes.plot(values, color=colour, label=f"_{name}" if name in named else name, **style)
+    named.add(name)
 
 
 def alt(results: Results) -> str:
@@ -155,11 +160,15 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="lines",
-            caption="Vectors of single positions over the dimensions, one line each.",
+            caption=(
+                "Vectors of single positions over the dimensions, a panel each, with that of a word"
+                " where there are words."
+            ),
             how_to_read=(
-                "If lines 0, 1 and 2 share a shape and far ones do not, near positions are similar."
-                " A word vector, where drawn, shows how large words are relative to positions."
-                " Values are in units of the table's RMS, cut at ±3.5."
+                "If positions 0, 1 and 2 share a shape and far ones do not, near positions are"
+                " similar. The word vector is the same in all panels: it shows how large words are"
+                " relative to positions. Values are in units of the table's RMS. Each panel has its"
+                " own scale, and nothing is cut."
             ),
             alt=alt,
             python='plt.plot(vectors[arrays["single_positions.positions"]].T)',

@@ -15,8 +15,8 @@ from generator.contracts import (
     Results,
     Subject,
 )
-from generator.encodings import PositionTable
-from generator.figures.panels import Panel, image_panels
+from generator.encodings import PositionTable, SinusoidFormula
+from generator.figures.panels import PickedPanel, image_panels
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Array, Floats, finite, root_mean_square
 from generator.numerics.structure import Structure, Tail
@@ -76,6 +76,15 @@ def _given(form: PositionTable) -> dict[str, Array]:
         "is_cosine": formula.is_cosine,
         "scale": scale,
     }
+
+
+def _formula(arrays: Arrays) -> SinusoidFormula | None:
+    """What ``_given`` has of a formula."""
+    if "places" not in arrays:
+        return None
+    return SinusoidFormula(
+        arrays["places"], arrays["frequencies"], arrays["is_cosine"], float(arrays["scale"])
+    )
 
 
 def _findings(rms: float, size: float, position: int, dimension: int) -> tuple[Finding, ...]:
@@ -151,11 +160,17 @@ def _of_structure(structure: Structure, n_positions: int) -> Iterator[Finding]:
 
 def draw(results: Results) -> "Figure":
     """Heat maps side by side, positions by dimensions, in units of the root mean square of each
-    table.
+    table; of a large one, picked positions and dimensions.
     """
     images = [
-        Panel(label.title, result.derived["vectors"], float(result.arrays["rms"]) or 1.0)
-        for label, result in results.items()
+        PickedPanel(
+            label.title,
+            result.derived["vectors"],
+            float(result.arrays["rms"]) or 1.0,
+            table=place,
+            formula=_formula(result.arrays),
+        )
+        for place, (label, result) in enumerate(results.items())
     ]
     labels = ("dimension", "position", "value ÷ RMS of the table")
     return image_panels(images, (-LIMIT, LIMIT), DIVERGING, labels, square=False)
@@ -189,12 +204,15 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="heatmap",
-            caption="Every value of the table: a row per position, a column per dimension.",
+            caption=(
+                "The table as a heat map: a row per position, a column per dimension. Of a large"
+                " table, some positions and dimensions are picked, and nothing is averaged."
+            ),
             how_to_read=(
                 "Vertical stripes are dimensions that hardly change with position, waves are"
                 " dimensions that oscillate, and noise shows no order. Red is positive, blue"
-                " negative; colours end at ±3 times the table's RMS. Large tables are averaged over"
-                " small blocks, which pales fast waves."
+                " negative; colours end at ±3 times the table's RMS. Zoom in to see every value:"
+                " where positions are picked, very fast waves look ragged."
             ),
             alt=alt,
             python='plt.imshow(vectors, aspect="auto", cmap="RdBu_r")',

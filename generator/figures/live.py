@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D  # noqa: TID253
 from matplotlib.patches import BoxStyle, StepPatch  # noqa: TID253
 from matplotlib.ticker import FixedLocator  # noqa: TID253
 
+from generator.encodings import SinusoidFormula
 from generator.figures.packing import pack, rounded
 from generator.figures.style import ASIDE, COLOUR_BAR, DARK, MOSAIC, STATIC, STOPS
 from generator.numerics.arrays import Array, Floats, shrunk_by, thinned
@@ -24,12 +25,15 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
     from matplotlib.text import Text
 
+    from generator.figures.panels import PickedPanel
+
 NAMELESS = "_child"  # Labels that matplotlib gives by itself.
 NAMELESS_LINE = "values"
-MOST_CELLS = 20_000  # of all images of a figure together; beyond, means of blocks
+MOST_CELLS = 20_000  # of all images of a figure together; beyond, means of blocks, unless picked
 MOST_POINTS = 1024  # of a line; of more, the extremes of each bin
 AT = 1.0  # Distance of a mark from the point that it marks, in points.
 READ = 4  # Significant digits of a value that readers see.
+EXACT = 10  # Significant digits of a frequency, which counts thousands of times.
 Json = dict[str, Any]
 
 
@@ -47,6 +51,21 @@ class Mark(Artist):
         super().__init__()
         self.set_in_layout(False)
         self.points, self.joined, self.colour = points, joined, colour
+
+    def draw(self, renderer: object) -> None:
+        """Nothing."""
+
+
+class Picks(Artist):
+    """An artist that draws nothing and notes which rows and columns the image in its axes shows.
+
+    rows, columns: (n_shown,), int, their numbers as readers count them
+    """
+
+    def __init__(self, rows: Array, columns: Array, panel: "PickedPanel") -> None:
+        super().__init__()
+        self.set_in_layout(False)
+        self.rows, self.columns, self.panel = rows, columns, panel
 
     def draw(self, renderer: object) -> None:
         """Nothing."""
@@ -342,12 +361,15 @@ def _points(mark: Mark) -> Json:
 
 
 def _cells(axes: "Axes", image: "AxesImage", most: int) -> Json:
-    """The values of an image, of a large one means of blocks.
+    """The values of an image, of a large one means of blocks, or those of picked rows and columns.
 
     A row or column with a name of its own, and the cells of a mosaic, are not averaged.
     """
     values: Floats = np.ma.filled(np.ma.asarray(image.get_array(), dtype=np.float64), np.nan)
     left, right, bottom, top = image.get_extent()
+    picks = next((child for child in axes.get_children() if isinstance(child, Picks)), None)
+    if picks is not None:
+        return {**_grid(image, values, image.get_extent()), **_of_picks(picks)}
     is_mosaic = image.get_label() == MOSAIC
     kept = [
         is_mosaic or _is_named(axis, size)
@@ -355,14 +377,46 @@ def _cells(axes: "Axes", image: "AxesImage", most: int) -> Json:
     ]
     values, (down, across) = shrunk_by(values, most, (kept[0], kept[1]))
     right, bottom = left + (right - left) * across, top + (bottom - top) * down
+    return _grid(image, values, (left, right, bottom, top))
+
+
+def _grid(image: "AxesImage", values: Floats, extent: Sequence[float]) -> Json:
     return {
         "kind": "cells",
         "rows": values.shape[0],
         "columns": values.shape[1],
-        "extent": [float(left), float(right), float(bottom), float(top)],
+        "extent": [float(edge) for edge in extent],
         **pack(values),
         "limits": [float(limit) for limit in image.get_clim()],
         "stops": STOPS[image.get_cmap().name],
+    }
+
+
+def _of_picks(picks: Picks) -> Json:
+    """The numbers of rows and columns that are shown, and where the values of all come from."""
+    panel = picks.panel
+    numbers = {"at": {"rows": picks.rows.tolist(), "columns": picks.columns.tolist()}}
+    is_whole = (picks.rows.size, picks.columns.size) == panel.matrix.shape
+    if panel.table is None or is_whole:
+        return numbers
+    formula = panel.formula
+    whole = {
+        "rows": panel.matrix.shape[0],
+        "columns": panel.matrix.shape[1],
+        "unit": panel.unit,
+        "table": panel.table,
+        "formula": None if formula is None else _waves(formula),
+    }
+    return {**numbers, "whole": whole}
+
+
+def _waves(formula: SinusoidFormula) -> Json:
+    """What the values of a sinusoid follow from, exact enough for four digits at any position."""
+    return {
+        "places": [_places(axis) for axis in formula.places.T],
+        "frequencies": [rounded(axis, EXACT) for axis in formula.frequencies],
+        "cosines": formula.is_cosine.astype(int).tolist(),
+        "scale": formula.scale,
     }
 
 

@@ -8,8 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from generator.figures.style import COLOUR_BAR, GRID, LEVELS, PIXELS, SEQUENTIAL, SERIES, WIDTH
-from generator.numerics.arrays import Floats, shrunk_by
+from generator.encodings import SinusoidFormula
+from generator.figures.style import (
+    COLOUR_BAR,
+    GRID,
+    LEVELS,
+    PICKED,
+    PIXELS,
+    SEQUENTIAL,
+    SERIES,
+    WIDTH,
+)
+from generator.numerics.arrays import Array, Floats, shrunk_by
+from generator.numerics.picking import picked
 from generator.text import rounded
 
 if TYPE_CHECKING:  # matplotlib takes most of a second to import; only drawing needs it.
@@ -56,6 +67,20 @@ class Panel:
     unit: float = 1.0
 
 
+@dataclass(frozen=True)
+class PickedPanel(Panel):
+    """One of which a picture without room for all shows single rows and columns, not means.
+
+    order: (n,), int, the numbers of rows and columns of a square matrix; None where they count up
+    table: its place among tables whose values readers can see all; None where they cannot
+    formula: from which the values follow
+    """
+
+    order: Array | None = None
+    table: int | None = None
+    formula: SinusoidFormula | None = None
+
+
 def image(
     axes: "Axes", matrix: Floats, limits: tuple[float, float], colours: str, n_images: int = 1
 ) -> "AxesImage":
@@ -73,7 +98,10 @@ def _image(
     import matplotlib as mpl
 
     rows, columns = panel.matrix.shape
-    small, (down, across) = shrunk_by(panel.matrix, PIXELS // n_images)
+    if isinstance(panel, PickedPanel):
+        small, (down, across) = _of_picks(axes, panel, PICKED // n_images), (1.0, 1.0)
+    else:
+        small, (down, across) = shrunk_by(panel.matrix, PIXELS // n_images)
     colormap = mpl.colormaps[colours].resampled(LEVELS).with_extremes(bad=(0, 0, 0, 0))
     extent = (-0.5, columns * across - 0.5, rows * down - 0.5, -0.5)
     picture = axes.imshow(
@@ -86,6 +114,16 @@ def _image(
     )
     axes.set(xlim=(-0.5, columns - 0.5), ylim=(rows - 0.5, -0.5))
     return picture
+
+
+def _of_picks(axes: "Axes", panel: PickedPanel, most: int) -> Floats:
+    """The values of the picked rows and columns, whose numbers are noted in the axes."""
+    from generator.figures.live import Picks
+
+    rows, columns = picked(panel.matrix, most)
+    names = (rows, columns) if panel.order is None else (panel.order[rows], panel.order[columns])
+    axes.add_artist(Picks(*names, panel))
+    return np.asarray(panel.matrix[np.ix_(rows, columns)])
 
 
 def image_panels(

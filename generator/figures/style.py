@@ -29,6 +29,7 @@ LEVELS = 96  # Colours of an image: finer than the eye resolves, and small as a 
 STATIC, ASIDE, COLOUR_BAR, MOSAIC = "_static", "_aside", "_colour_bar", "_mosaic"
 WIDTH = 7.8  # inches; 72 SVG units each
 PIXELS = 60_000  # all images of one figure together
+PICKED = 40_000  # of them where each is a value of its own, which live figures have too
 STYLE: Any = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],

@@ -17,7 +17,7 @@ from generator.analyses import (
     whole_table,
 )
 from generator.contracts import Encoding, InputLayer, Provenance, Result, Sentence, Subject
-from generator.encodings import OffsetBias, PositionTable, Rotation, sinusoid
+from generator.encodings import OffsetBias, PositionTable, Rotation, sinusoid, sinusoid_formula
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Floats, frozen
 from generator.schemes.alibi import slopes
@@ -120,15 +120,37 @@ def test_cosines_of_many_dimensions_are_taken_in_blocks_and_drawn_in_part() -> N
     pairs = between[~np.eye(4498, dtype=bool)]
     assert value(result, "size") == pytest.approx(pairs.mean(), rel=1e-12)
     assert value(result, "strong") == pytest.approx(100.0 * np.mean(pairs > 0.9), rel=1e-12)
-    assert (result.derived["cosines"].shape, int(result.arrays["every"])) == ((1500, 1500), 3)
-    assert result.derived["cosines"][0, 1] == pytest.approx(np.cos(angles[3]))
-    assert np.isnan(result.derived["cosines"][700]).all()
+    assert (result.derived["cosines"].shape, int(result.arrays["every"])) == ((900, 900), 5)
+    assert result.derived["cosines"][0, 1] == pytest.approx(np.cos(angles[5]))
+    assert np.isnan(result.derived["cosines"][420]).all()
 
 
 def test_the_share_of_strong_pairs_by_hand() -> None:
     """Of three dimensions two are opposite and one is at right angles to both."""
     result = similarity_of_dimensions.compute(of_table([[1.0, -1.0, 1.0], [1.0, -1.0, -1.0]]))
     assert value(result, "strong") == pytest.approx(100 / 3)
+
+
+def test_similar_dimensions_are_drawn_side_by_side_and_empty_ones_last() -> None:
+    """Copies of three waves, some upside down, in a random order."""
+    rng = np.random.default_rng(0)
+    kinds = rng.permutation(np.repeat([1, -1, 2, 3, 0], 4))
+    waves = np.sin(np.arange(1.0, 4.0)[:, None] * np.pi * np.arange(40) / 20)
+    columns = np.array(
+        [np.sign(kind) * waves[abs(kind) - 1] if kind else 0 * waves[0] for kind in kinds]
+    )
+    noise = 0.01 * rng.normal(size=columns.shape) * (kinds != 0)[:, None]
+    order = similarity_of_dimensions.compute(of_table((columns + noise).T)).arrays["order"]
+    assert sorted(order) == list(range(20))
+    ordered = kinds[order]
+    assert np.count_nonzero(np.diff(ordered)) == 4
+    assert ordered[-1] == 0
+
+
+def test_dimensions_of_a_formula_keep_their_order() -> None:
+    form = PositionTable(sinusoid_formula(40, 12))
+    order = similarity_of_dimensions.compute(subject(form)).arrays["order"]
+    assert order.tolist() == list(range(12))
 
 
 def test_the_roughness_of_noise_is_the_square_root_of_two() -> None:
@@ -147,9 +169,9 @@ def test_the_roughness_of_a_constant_table_is_zero_and_of_an_alternating_one_two
     ) == pytest.approx(2.0)
 
 
-def test_the_dimensions_drawn_are_those_that_vary_most() -> None:
-    """Of 40 columns the even ones vary, by their number; a large constant does not count, nor does
-    an outlier.
+def test_the_dimensions_drawn_vary_most_in_their_group() -> None:
+    """Of 40 columns the even ones vary, by their number and equally fast; a large constant does not
+    count, nor does an outlier. The twenty make eight groups of two and four of one.
     """
     waves = np.sin(np.arange(60.0))[:, None] * np.where(
         np.arange(40) % 2 == 0, np.arange(40), 0.0
@@ -160,9 +182,23 @@ def test_the_dimensions_drawn_are_those_that_vary_most() -> None:
         single_dimensions.compute(of_table(waves)),
         single_dimensions.compute(of_table(odd)),
     ):
-        assert result.arrays["dimensions"].tolist() == list(range(16, 40, 2))
-        of_drawn, of_all = (np.sum(np.arange(first, 40.0, 2.0) ** 2) for first in (16, 0))
-        assert value(result, "drawn") == pytest.approx(100.0 * of_drawn / of_all)
+        drawn = [*range(2, 32, 4), *range(32, 40, 2)]
+        assert result.arrays["dimensions"].tolist() == drawn
+        of_all = np.sum(np.arange(0.0, 40.0, 2.0) ** 2)
+        assert value(result, "drawn") == pytest.approx(100.0 * np.sum(np.square(drawn)) / of_all)
+
+
+def test_the_dimensions_drawn_of_waves_are_of_all_speeds() -> None:
+    """A wave of angular frequency w steps by 2 sin(w/2) of its standard deviation."""
+    places, turns = np.arange(1200.0), 5.0 * np.arange(1.0, 25.0)
+    # With phases, so that no position stands out.
+    waves = np.sin(2.0 * np.pi * turns * places[:, None] / 1200.0 + turns**2)
+    table = np.concatenate([waves[:, ::-1], np.full((1200, 24), 0.3)], axis=1)
+    arrays = single_dimensions.compute(of_table(table)).arrays
+    frequencies = 2.0 * np.pi * turns[23 - arrays["dimensions"]] / 1200.0
+    assert len(frequencies) == 12
+    assert np.all(np.diff(frequencies) > 0.0)
+    np.testing.assert_allclose(arrays["speeds"], 2.0 * np.sin(frequencies / 2.0), rtol=0.002)
 
 
 def test_each_dimension_is_drawn_on_its_own_scale_and_outliers_are_cut() -> None:
@@ -233,6 +269,22 @@ def test_roughness_of_a_grid_takes_no_step_from_the_end_of_a_row_to_the_next() -
     assert value(single_dimensions.compute(of_table(values)), "roughness") == pytest.approx(
         np.sqrt((9.0 + 1.0 + 9.0) / 3) / rms
     )
+
+
+def test_every_position_is_drawn_whole_over_the_word() -> None:
+    table = np.random.default_rng(0).normal(size=(20, 6))
+    table[1, 2] = 90.0
+    words = np.arange(18.0).reshape(3, 6)
+    result = single_positions.compute(with_words(of_table(table), words))
+    figure = single_positions.draw({LABELS[0]: result})
+    unit = float(result.arrays["rms"])
+    for axes, position in zip(figure.axes, (0, 1, 2, 10), strict=True):
+        assert axes.get_title() == f"position {position}"
+        for line, values in zip(axes.lines, (words[1], table[position]), strict=True):
+            drawn = np.asarray(line.get_ydata())
+            np.testing.assert_allclose(drawn, values / unit)
+            low, high = axes.get_ylim()
+            assert low < drawn.min() <= drawn.max() < high
 
 
 def test_vectors_are_those_of_the_positions_in_the_notebooks() -> None:

@@ -1,17 +1,27 @@
 """The data of figures: what a drawing shows, as values."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from generator.encodings import sinusoid_formula
 from generator.figures import output
 from generator.figures.lines import DASHES, legend_below
 from generator.figures.live import MOST_CELLS, MOST_POINTS, Mark, described
 from generator.figures.packing import ALPHABET, STEPS
-from generator.figures.panels import colour_bar, image, logarithmic, panels, ridges
-from generator.figures.style import INK, MOSAIC, SEQUENTIAL, STOPS
+from generator.figures.panels import (
+    PickedPanel,
+    colour_bar,
+    image,
+    image_panels,
+    logarithmic,
+    panels,
+    ridges,
+)
+from generator.figures.style import DIVERGING, INK, MOSAIC, PICKED, SEQUENTIAL, STOPS
 from generator.figures.trails import seen, trail, trail_scale
 
 Json = dict[str, object]
@@ -201,3 +211,46 @@ def test_a_mark_draws_nothing() -> None:
     axes.add_artist(Mark(np.zeros((2, 2)), joined=False))
     figure.draw_without_rendering()
     assert [mark["kind"] for mark in marks(figure)] == ["points"]
+
+
+def cells_of(panel: PickedPanel) -> Any:
+    """The only mark of a figure of one panel, within ±3."""
+    labels = ("column", "row", "value")
+    [cells] = marks(image_panels([panel], (-3.0, 3.0), DIVERGING, labels, square=False))
+    return cells
+
+
+def test_picked_cells_are_single_values_with_the_numbers_of_rows_and_columns() -> None:
+    matrix = np.random.default_rng(0).normal(size=(700, 400))
+    panel = PickedPanel("A table", matrix, 2.0, table=3)
+    cells = cells_of(panel)
+    rows, columns = cells["at"]["rows"], cells["at"]["columns"]
+    assert PICKED / 2 < len(rows) * len(columns) <= PICKED
+    np.testing.assert_allclose(unpacked(cells), matrix[np.ix_(rows, columns)] / 2.0, atol=2e-3)
+    assert cells["extent"] == [-0.5, 399.5, 699.5, -0.5]
+    assert cells["whole"] == {
+        "rows": 700,
+        "columns": 400,
+        "unit": 2.0,
+        "table": 3,
+        "formula": None,
+    }
+
+
+def test_rows_and_columns_in_another_order_have_their_numbers() -> None:
+    panel = PickedPanel("A matrix", np.eye(3), order=np.array([2, 0, 1]))
+    cells = cells_of(panel)
+    assert cells["at"] == {"rows": [2, 0, 1], "columns": [2, 0, 1]}
+    assert "whole" not in cells
+
+
+def test_all_values_of_a_picked_sinusoid_follow_from_its_data() -> None:
+    formula = sinusoid_formula(900, 300)
+    panel = PickedPanel("A sinusoid", formula.table, 0.5, table=0, formula=formula)
+    waves = cells_of(panel)["whole"]["formula"]
+    [places] = waves["places"]
+    angles = np.outer(
+        places["first"] + places["step"] * np.arange(places["count"]), waves["frequencies"][0]
+    )
+    table = waves["scale"] * np.where(waves["cosines"], np.cos(angles), np.sin(angles))
+    np.testing.assert_allclose(table, formula.table, atol=1e-5)

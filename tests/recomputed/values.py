@@ -1,5 +1,7 @@
 """Measures of the values of a table: their size, norms, rank, components and spectrum."""
 
+from itertools import pairwise
+
 import numpy as np
 from scipy.stats import spearmanr
 
@@ -56,10 +58,23 @@ def single_dimensions(table: Table) -> Metrics:
     pairs = table.neighbours
     pairs = pairs[table.is_inlier[pairs].all(axis=1)]
     steps = table.vectors[pairs[:, 1]] - table.vectors[pairs[:, 0]]
-    variances = np.sort(table.inliers.var(axis=0))[::-1]
+    variances = table.inliers.var(axis=0)
+    shares = variances / variances.sum()
+    deviations = np.where(variances > 0, np.sqrt(variances), 1.0)
+    speeds = np.sqrt(np.mean(steps**2, axis=0)) / deviations
+    by_share = sorted(range(len(shares)), key=lambda column: -round(shares[column], 9))
+    half = sorted(by_share[: max((len(shares) + 1) // 2, 12)])
+    by_speed = sorted(half, key=lambda column: round(speeds[column], 9))
+    size, longer = divmod(len(half), 12)
+    starts = [size * group + min(group, longer) for group in range(13)]
+    drawn = [
+        max(sorted(by_speed[start:stop]), key=lambda column: round(shares[column], 9))
+        for start, stop in pairwise(starts)
+        if stop > start
+    ]
     return {
         "roughness": rms(steps) / rms(table.inliers),
-        "drawn": 100 * variances[:12].sum() / variances.sum(),
+        "drawn": 100 * shares[drawn].sum(),
         "left_out": len(table.outliers),
     }
 

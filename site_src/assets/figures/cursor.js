@@ -112,7 +112,10 @@
       const [first, final] = [Math.round(low + 0.5), Math.round(high - 0.5)];
       return first >= final ? atlas.say(Math.round((low + high) / 2)) : `${atlas.say(first)}–${atlas.say(final)}`;
     };
-    const title = `${panel.y.name || "row"} ${tickName(panel.y, row, span(row, top, bottom, cells.rows))}, ${panel.x.name || "column"} ${tickName(panel.x, column, span(column, left, right, cells.columns))}`;
+    const [down, over] = cells.at
+      ? [atlas.say(cells.at.rows[row]), atlas.say(cells.at.columns[column])]
+      : [tickName(panel.y, row, span(row, top, bottom, cells.rows)), tickName(panel.x, column, span(column, left, right, cells.columns))];
+    const title = `${panel.y.name || "row"} ${down}, ${panel.x.name || "column"} ${over}`;
     const middle = (index, from, to, count) => from + ((index + 0.5) / count) * (to - from);
     return { x: middle(column, left, right, cells.columns), y: middle(row, top, bottom, cells.rows), title, text, rows: [{ name: "", text }], row, column };
   }

@@ -106,6 +106,7 @@
   /* Draw a panel that has its size, from (0, 0). */
   atlas.paint = (context, state, panel) => {
     const view = (panel.view = viewOf(state, panel));
+    atlas.refine(state, panel);
     if (!atlas.isCurve(panel)) axes(context, panel, view);
     panel.marks
       .filter((mark) => atlas.isOn(state, mark))

@@ -59,11 +59,11 @@
     );
   }
 
-  function cellRows({ values, rows, columns, extent: [left, right, bottom, top] }) {
+  function cellRows({ values, rows, columns, at, extent: [left, right, bottom, top] }) {
     const middle = (index, from, to, count) => from + ((index + 0.5) * (to - from)) / count;
     return Array.from(values, (value, index) => ({
-      row: middle(Math.floor(index / columns), top, bottom, rows),
-      column: middle(index % columns, left, right, columns),
+      row: at?.rows[Math.floor(index / columns)] ?? middle(Math.floor(index / columns), top, bottom, rows),
+      column: at?.columns[index % columns] ?? middle(index % columns, left, right, columns),
       value,
     }));
   }

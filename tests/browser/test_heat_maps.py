@@ -1,0 +1,90 @@
+"""Heat maps of a table: picked values at first, every value once zoomed."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from generator.numerics.arrays import Floats, root_mean_square
+
+pytestmark = pytest.mark.samples
+
+PAGE = "checkpoints/all-minilm-l6-v2.html"
+ARRAYS = "data/all-minilm-l6-v2/encoder-learned.npz"
+NEARER = 6  # Times that the view is halved.
+
+
+@pytest.fixture
+def table(built: Path) -> Iterator[Floats]:
+    """The table in units of its root mean square."""
+    with np.load(built / "site" / ARRAYS) as stored:
+        vectors = stored["whole_table.vectors"].astype(np.float64)
+        yield vectors / root_mean_square(vectors)
+
+
+def heat_map(page: Page, address: str) -> Locator:
+    page.goto(f"{address}/{PAGE}")
+    figure = page.locator("figure[id$=whole_table-heatmap]").first
+    figure.scroll_into_view_if_needed()
+    figure.locator(".pa-live canvas").first.wait_for()
+    figure.locator(".pa-frame").first.focus()
+    return figure
+
+
+def moved_to(page: Page, figure: Locator, key: str) -> tuple[int, int, float]:
+    """Position, dimension and value at the cursor after a key."""
+    page.keyboard.press(key)
+    title = figure.locator(".pa-tip-title").first.inner_text()
+    found = re.fullmatch(r"position (\d+), dimension (\d+)", title)
+    assert found is not None, title
+    value = figure.locator(".pa-panel-value").first.inner_text().replace("−", "-")
+    return int(found[1]), int(found[2]), float(value)
+
+
+def test_cells_are_values_of_single_positions_and_dimensions(
+    page: Page, address: str, table: Floats
+) -> None:
+    figure = heat_map(page, address)
+    for key in ("ArrowDown", "ArrowRight", "Shift+ArrowRight", "Shift+ArrowDown"):
+        position, dimension, value = moved_to(page, figure, key)
+        assert value == pytest.approx(
+            table[position, dimension], abs=0.07
+        )  # Of the range, one of 4,094 levels.
+
+
+def test_zoomed_in_every_value_is_shown_and_reset_brings_the_picks_back(
+    page: Page, address: str, table: Floats
+) -> None:
+    figure = heat_map(page, address)
+    for _ in range(NEARER):
+        page.keyboard.press("+")
+    expect(figure.locator(".pa-in-view")).to_have_text("Every value in view is shown.")
+    places = [moved_to(page, figure, "ArrowRight") for _ in range(4)]
+    assert np.diff([dimension for _, dimension, _ in places]).tolist() == [1, 1, 1]
+    for position, dimension, value in places:
+        assert value == pytest.approx(table[position, dimension], abs=1e-4)
+    page.keyboard.press("Escape")
+    expect(figure.locator(".pa-in-view")).to_be_empty()
+    step = abs(moved_to(page, figure, "ArrowRight")[1] - moved_to(page, figure, "ArrowRight")[1])
+    assert step > 1
+
+
+def test_without_the_file_the_figure_says_so_and_keeps_its_values(page: Page, address: str) -> None:
+    page.route("**/*.npz", lambda route: route.abort())
+    figure = heat_map(page, address)
+    page.keyboard.press("+")
+    expect(figure.locator(".pa-in-view")).to_have_text(
+        "The whole table could not be loaded; the picture keeps the picked values."
+    )
+
+
+def test_a_page_from_a_disk_says_why_it_shows_no_more(own_page: Page, built: Path) -> None:
+    figure = heat_map(own_page, (built / "site").as_uri())
+    own_page.keyboard.press("+")
+    expect(figure.locator(".pa-in-view")).to_have_text(
+        "A page opened from a disk may not load the whole table; the picture keeps the picked"
+        " values."
+    )
