@@ -28,8 +28,8 @@ ENDS = (
     r"[.!?:](?=[\s”’\"')*]*\s+[“‘\"'(]*[^\sa-z])|; expected\b|\n\s*(?:\n|[-*|#\d])|\|"
     r"|</?(?:li|p|td|th|h\d|dt|dd|summary|figcaption|option)\b[^>]*>"
 )
-# Citations with all their authors, and rules of style sheets.
-NO_SENTENCE = re.compile(r"arXiv|\(\d{4}\)|[{}]")
+# Citations with all their authors, rules of style sheets, and lines of Python for readers.
+NO_SENTENCE = re.compile(r"arXiv|\(\d{4}\)|[{}]|\b(?:np|plt)\.\w")
 
 
 def words_of(sentence: str) -> list[str]:
