@@ -200,6 +200,7 @@ ANALYSIS = Analysis(
         "The rotary initialisers of transformers; Peng et al. 2023 (YaRN, arXiv 2309.00071),"
         " section 3; Llama team 2024 (arXiv 2407.21783), section 3.4.2."
     ),
+    also=("YaRN", "NTK", "LongRoPE"),
     stage="measure",
     order=84,
     forms=(Rotation,),

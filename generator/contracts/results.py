@@ -229,6 +229,7 @@ class Analysis:
     about: what its findings speak of: order, which a table whose rows show none has not; values,
         which random numbers have not; structure itself, of which it always speaks
     feels_steps: whether rounding to steps, as by quantisation, takes part in its measures
+    also: names of what it measures, which readers search for
     """
 
     key: str
@@ -250,6 +251,7 @@ class Analysis:
     exact: frozenset[str] = frozenset()
     about: Literal["order", "values", "structure"] = "order"
     feels_steps: bool = False
+    also: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=32)

@@ -36,7 +36,7 @@ def entries(site: Path) -> Any:
 
 
 def test_an_index_within_the_limit_stays_as_it_is(site: Path) -> None:
-    search_index.limit(site)
+    search_index.finish(site)
     assert entries(site) == ENTRIES
 
 
@@ -44,7 +44,7 @@ def test_a_larger_one_has_the_titles_of_checkpoints_and_all_of_the_other_pages(
     site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search_index, "MOST_BYTES", 100)
-    search_index.limit(site)
+    search_index.finish(site)
     assert entries(site)[:3] == ENTRIES[:3]
     assert [(entry["title"], entry["text"]) for entry in entries(site)[3:]] == [
         ("GPT-2", ""),
@@ -56,13 +56,24 @@ def test_the_script_for_pages_on_a_disk_has_the_same(
     site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search_index, "MOST_BYTES", 100)
-    search_index.limit(site)
+    search_index.finish(site)
     script = (site / search_index.SCRIPT).read_text(encoding="utf-8")
     assert script == search_index.BEFORE + (site / search_index.FILE).read_text(encoding="utf-8")
 
 
+def test_other_names_of_a_page_stand_with_the_page_alone(tmp_path: Path) -> None:
+    docs = [
+        {"location": "a.html", "title": "A", "text": "", "tags": ["wpe"], "boost": 3},
+        {"location": "a.html#b", "title": "B", "text": "", "tags": ["wpe"], "boost": 3},
+    ]
+    write_folder(tmp_path, {search_index.FILE: json.dumps({"docs": docs}).encode()})
+    search_index.finish(tmp_path)
+    assert [entry.get("tags") for entry in entries(tmp_path)] == [["wpe"], None]
+    assert [entry["boost"] for entry in entries(tmp_path)] == [3, 3]
+
+
 def test_a_site_without_search_is_left_alone(tmp_path: Path) -> None:
-    search_index.limit(tmp_path)
+    search_index.finish(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -1,5 +1,5 @@
-"""The search index of a site with many checkpoints: browsers load it whole, so beyond a limit it
-names their pages and leaves out what is on them.
+"""The search index, which browsers load whole: other names of a page stand with the page alone. For
+a site with many checkpoints it names their pages and leaves out what is on them.
 """
 
 import json
@@ -9,24 +9,37 @@ from typing import Any
 MOST_BYTES = 5_000_000
 # The script is for pages that were opened from disk.
 FILE, SCRIPT = "search/search_index.json", "search/search_index.js"
+NAMES = "tags"  # Names of a page, as the front matter has them.
 BEFORE = "var __index = "  # As mkdocs-material's offline plugin writes it.
 
 
-def limit(site: Path) -> None:
-    """Shorten the index of ``site`` if it exceeds ``MOST_BYTES``; nothing for a site without
-    search.
+def finish(site: Path) -> None:
+    """Write the index of ``site`` anew, shortened if it exceeds ``MOST_BYTES``; nothing for a site
+    without search.
     """
     file, script = site / FILE, site / SCRIPT
-    if not file.is_file() or file.stat().st_size <= MOST_BYTES:
+    if not file.is_file():
         return
     index = json.loads(file.read_text(encoding="utf-8"))
-    index["docs"] = [
-        shortened for entry in index["docs"] if (shortened := _shortened(entry)) is not None
-    ]
-    text = json.dumps(index, separators=(",", ":"))
+    index["docs"] = [_without_names(entry) for entry in index["docs"]]
+    if len(text := _encoded(index)) > MOST_BYTES:
+        index["docs"] = [
+            shortened for entry in index["docs"] if (shortened := _shortened(entry)) is not None
+        ]
+        text = _encoded(index)
     file.write_text(text, encoding="utf-8")
     if script.is_file():
         script.write_text(BEFORE + text, encoding="utf-8")
+
+
+def _encoded(index: dict[str, Any]) -> str:
+    return json.dumps(index, separators=(",", ":"))
+
+
+def _without_names(entry: dict[str, Any]) -> dict[str, Any]:
+    """The entry of a section without the names of its page; that of a page as it is."""
+    is_section = "#" in entry["location"]
+    return {name: value for name, value in entry.items() if not (is_section and name == NAMES)}
 
 
 def _shortened(entry: dict[str, Any]) -> dict[str, Any] | None:

@@ -82,7 +82,7 @@ def build(settings: Sequence[Path], docs: Path, site: Path, date: int | None) ->
         with fresh(site) as new, _dated(date if date is not None else DAY_ZERO):
             policy = _build(settings, docs.resolve(), new.resolve())
             _finish(docs, new, policy)
-            search_index.limit(new)
+            search_index.finish(new)
     except (Abort, ConfigurationError) as error:
         details = "; ".join([*warnings.messages, " ".join(str(error).split())])
         raise RefusedError(

@@ -17,6 +17,7 @@ from generator.contracts import (
 )
 from generator.figures.style import SERIES
 from generator.site.answers import Answer, answer_of
+from generator.site.found import UNNAMED, of_analysis
 from generator.site.outline import STAGES, addresses_of
 from generator.site.pictures import cards
 from generator.site.pictures.colours import Member, distinct
@@ -104,6 +105,7 @@ def _pages(atlas: Atlas, analysis: Analysis, addresses: Mapping[str, str]) -> It
         )
         context = {
             "analysis": analysis,
+            "found": of_analysis(analysis) if number == 1 else UNNAMED,
             "members": members,
             "metrics": list(metrics.values()),
             "comparisons": comparisons,

@@ -33,6 +33,7 @@ from generator.contracts import (
 from generator.site import in_use as use
 from generator.site import relatives
 from generator.site.data.arrays import MOST_OF_ARRAY
+from generator.site.found import UNNAMED, Found, of_checkpoint
 from generator.site.headlines import NOTHING, Column, columns_of, common, place
 from generator.site.outline import STAGES, Outline, anchor, figures_of
 from generator.site.pictures import cards, scheme_pictures
@@ -175,7 +176,7 @@ class CheckpointPage:
 
     before, after: its neighbours among those of its first scheme
     many: whether encodings need their names
-    home, paper: addresses
+    home, paper: addresses; found: of the page of the checkpoint itself
     chapters: the encodings on the page; linked: those on pages of their own; single: the one of
         such a page
     leading: the most unusual remarks; others: the number of further findings on the page
@@ -197,6 +198,7 @@ class CheckpointPage:
     modules: tuple[Module, ...]
     home: str | None
     paper: str
+    found: Found = UNNAMED
     chapters: tuple[Chapter, ...] = ()
     linked: tuple[Chapter, ...] = ()
     single: Chapter | None = None
@@ -313,6 +315,7 @@ def _main(
         others=others,
         picture=_picture(atlas, outline, leading, every_chapter),
         strips=layer_strips(outcome.layers, records, atlas.schemes),
+        found=of_checkpoint(outcome, atlas.schemes, is_published=shared.home is not None),
         unmeasured=_unmeasured(atlas, outcome),
         used=tuple(one for one in used if one.result.reason is None),
         in_use=use.leading(used),

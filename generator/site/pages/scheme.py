@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from generator.contracts import Atlas, Page, PageKind, Reading, Scheme
+from generator.site import found
 from generator.site.answers import Answer, answer_of
 from generator.site.headlines import Column, columns_of
 from generator.site.outline import addresses_of
@@ -40,6 +41,7 @@ def _page(atlas: Atlas, scheme: Scheme, addresses: Mapping[str, str]) -> Page:
     unmeasured = [outcome for outcome in atlas.outcomes if is_unread(scheme, outcome)]
     context = {
         "scheme": scheme,
+        "found": found.of_scheme(scheme),
         "users": users[:MOST_CARDS],
         "total": len(users),
         "unmeasured": unmeasured[:MOST_CARDS],

@@ -17,13 +17,7 @@ if (location.protocol === "file:") {
     }
 
     run(file) {
-      const script = this.inner.document.createElement("script");
-      script.src = file;
-      return new Promise((resolve, reject) => {
-        script.onload = resolve;
-        script.onerror = () => reject(new Error(`${file} cannot be loaded`));
-        this.inner.document.body.append(script);
-      });
+      return addScript(this.inner.document, file);
     }
 
     postMessage(data) {
@@ -34,4 +28,59 @@ if (location.protocol === "file:") {
       this.frame.remove();
     }
   };
+}
+
+function addScript(place, file) {
+  const script = place.createElement("script");
+  script.src = file;
+  return new Promise((resolve, reject) => {
+    script.onload = resolve;
+    script.onerror = () => reject(new Error(`${file} cannot be loaded`));
+    place.body.append(script);
+  });
+}
+
+// The worker of the search starts, and its index is loaded, when somebody searches. Where the form of the search has its
+// name, the theme loads the index itself, and at once: templates/theme/main.html takes the name away.
+{
+  const Started = window.Worker;
+  const searched = new Promise((resolve) => {
+    addEventListener("focusin", ({ target }) => target.closest("[data-md-component=search]") && resolve());
+  });
+
+  window.Worker = class extends EventTarget {
+    constructor(address) {
+      super();
+      const waits = !document.forms.namedItem("search");
+      this.inner = (waits ? searched : Promise.resolve()).then(() => this.start(address, waits));
+    }
+
+    start(address, waited) {
+      const inner = new Started(address);
+      inner.addEventListener("message", ({ data }) => this.dispatchEvent(new MessageEvent("message", { data })));
+      if (waited) setUp(inner);
+      return inner;
+    }
+
+    postMessage(data) {
+      this.inner.then((inner) => inner.postMessage(data));
+    }
+
+    terminate() {
+      this.inner.then((inner) => inner.terminate());
+    }
+  };
+
+  // The message by which the theme sets up its worker.
+  async function setUp(worker) {
+    const { base, features } = JSON.parse(document.getElementById("__config").textContent);
+    const { config, docs } = await load(new URL("search/", new URL(base, location)));
+    worker.postMessage({ type: 0, data: { config, docs, options: { suggest: features.includes("search.suggest") } } });
+  }
+
+  async function load(folder) {
+    if (location.protocol !== "file:") return (await fetch(new URL("search_index.json", folder))).json();
+    await addScript(document, new URL("search_index.js", folder));
+    return __index;
+  }
 }

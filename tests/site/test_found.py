@@ -1,0 +1,70 @@
+"""By which other names search finds a page."""
+
+from dataclasses import replace
+
+import pytest
+
+from generator.contracts import EncodingRecord, Fact, Outcome, Provenance
+from generator.pipeline.find import all_schemes
+from generator.site.found import FIRST, Found, of_checkpoint, of_scheme
+from tests.site.test_comparing import every_page, rendered, table
+from tests.site.test_comparing import outcome as with_numbers
+from tests.support import checkpoint
+
+SCHEMES = {scheme.key: scheme for scheme in all_schemes()}
+
+
+def unread(tensor: str, scheme: str = "learned") -> Outcome:
+    record = EncodingRecord("decoder", scheme, "PositionTable", Provenance("", tensor))
+    row = checkpoint(source="hub", id="openai-community/gpt2")
+    return Outcome(row, "ok", facts=(Fact("Family", "gpt2"),), unmeasured=(record,))
+
+
+def names(outcome: Outcome, *, is_published: bool = True) -> tuple[str, ...]:
+    return of_checkpoint(outcome, SCHEMES.values(), is_published=is_published).names
+
+
+def test_a_checkpoint_is_found_by_family_id_and_module() -> None:
+    assert names(unread("transformer.wpe.weight")) == ("gpt2", "openai-community", "wpe")
+
+
+def test_a_folder_is_not_found_by_its_path() -> None:
+    assert names(unread("wpe.weight"), is_published=False) == ("gpt2", "wpe")
+
+
+def test_what_only_stands_beside_an_encoding_gives_no_name() -> None:
+    assert "sinks" not in names(unread("model.layers.0.self_attn.sinks", "sink"))
+
+
+@pytest.mark.parametrize("tensor", ["<b>x</b>", 'a"]\nexclude: true', "é", "&lt;", "", "a:b"])
+def test_a_name_with_a_character_of_markup_is_left_out(tensor: str) -> None:
+    assert names(unread(tensor)) == ("gpt2", "openai-community")
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        ("rotary", ("rotary", "RoPE")),
+        ("rotary_2d", ()),
+        ("none", ("none", "NoPE")),
+        ("sinusoidal", ("sinusoidal",)),
+    ],
+)
+def test_a_scheme_is_found_by_names_of_one_word(key: str, expected: tuple[str, ...]) -> None:
+    assert of_scheme(SCHEMES[key]).names == expected
+
+
+def test_pages_with_numbers_come_before_others() -> None:
+    measured = with_numbers("a", table(1))
+    assert of_checkpoint(measured, SCHEMES.values(), is_published=False).boost == FIRST > 1
+    assert of_checkpoint(unread("wpe"), SCHEMES.values(), is_published=False).boost == 1
+
+
+def test_the_front_matter_of_a_page_has_the_names() -> None:
+    measured = replace(with_numbers("a", table(1)), facts=(Fact("Family", "gpt2"),))
+    text = rendered(every_page("checkpoint", measured)[0])
+    assert f'\ntags: ["gpt2"]\nsearch:\n  boost: {FIRST}\n' in text.partition("\n---\n")[0] + "\n"
+
+
+def test_names_are_a_list_in_yaml() -> None:
+    assert Found(("wpe", "T5 small")).tags == '["wpe", "T5 small"]'
