@@ -405,8 +405,7 @@ ANALYSIS = Analysis(
             ),
             alt=alt,
             python=(
-                'words = arrays["anatomy_of_the_input.words"].astype(float)\n'
-                'plt.imshow(words + vectors[: len(words)], aspect="auto", cmap="RdBu_r")'
+                'plt.imshow(arrays["anatomy_of_the_input.words"], aspect="auto", cmap="RdBu_r")'
             ),
             draw=draw,
         ),

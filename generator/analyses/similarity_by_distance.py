@@ -288,9 +288,14 @@ ANALYSIS = Analysis(
             ),
             alt=alt,
             python=(
-                "units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)\n"
-                "cosines = units[:2048] @ units[:2048].T\n"
-                "plt.plot([np.diagonal(cosines, k).mean() for k in range(len(cosines))])"
+                "units = vectors[:2048] / np.linalg.norm(vectors[:2048], axis=1, "
+                "keepdims=True)\n"
+                'out = arrays["decay_with_distance.left_out"]\n'
+                "units[out[out < len(units)]] = np.nan\n"
+                "cosines = units @ units.T\n"
+                "lines = [np.diagonal(cosines, k) for k in range(len(cosines))]\n"
+                "lines = [line[~np.isnan(line)] for line in lines]\n"
+                "plt.plot([line.mean() if line.size else np.nan for line in lines])"
             ),
             draw=draw,
         ),

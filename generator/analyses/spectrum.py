@@ -299,9 +299,15 @@ ANALYSIS = Analysis(
             ),
             alt=alt,
             python=(
-                "waves = 2 * np.abs(np.fft.rfft(vectors - vectors.mean(axis=0), "
-                "axis=0))[1:].mean(axis=1) / len(vectors)\n"
-                "plt.loglog(len(vectors) / np.arange(1, len(waves) + 1), waves)"
+                'places, out = np.arange(len(vectors)), arrays["decay_with_distance.left_out"]\n'
+                "kept = np.delete(places, out)\n"
+                "rows = np.stack([np.interp(places, kept, line) for line in vectors[kept].T], "
+                "axis=1)\n"
+                "rows = rows - rows.mean(axis=0)\n"
+                "waves = 2 * np.abs(np.fft.rfft(rows, axis=0))[1:].mean(axis=1) / len(rows) / "
+                "rows.std()\n"
+                "waves[-1] /= 2 - len(rows) % 2\n"
+                "plt.loglog(len(rows) / np.arange(1, len(waves) + 1), waves)"
             ),
             draw=draw,
         ),
