@@ -10,7 +10,7 @@
   /* Called by data/sources.js. */
   atlas.sources = (known) => (atlas.known = known);
 
-  /* A promise of { version, date, address, encodings: { name: { title, id, source, revision, licence, sha256, arrays, table } } }. */
+  /* A promise of { version, date, address, encodings: { name: { title, id, source, revision, licence, sha256 or numbers, arrays, table } } }. */
   const known = () =>
     (asked ??= new Promise((resolve, reject) => {
       const script = document.createElement("script");
@@ -30,8 +30,8 @@
 
   const versionOf = ({ version, date }) => `version ${version}${date ? `, data as of ${date}` : ""}`;
 
-  function originOf({ id, source, revision, sha256 }) {
-    const digest = sha256 ? `SHA-256 of the tensor ${sha256}` : "computed from its configuration";
+  function originOf({ id, source, revision, sha256, numbers }) {
+    const digest = sha256 ? `SHA-256 of the tensor ${sha256}` : numbers;
     return `${source} ${id}${revision ? ` at revision ${revision}` : ""}, ${digest}`;
   }
 
@@ -103,8 +103,16 @@
     const longest = (fitting) => fitting.sort((one, other) => other.length - one.length)[0];
     const page = pathOf(location.href.replace(/[?#].*/, ""));
     const own = names.filter((name) => page === `checkpoints/${name.split("/")[0]}.html` || page.startsWith(`checkpoints/${name.split("/")[0]}/`));
+    const use = /^checkpoints\/([^/]+\/use)\.html$/.exec(page);
+    if (use) return use[1];
     const begins = (name, part) => id === part || id.startsWith(`${part}-`) || id.startsWith(`${part}.`);
     return longest(own.filter((name) => begins(name, name.split("/")[1]))) ?? own[0] ?? longest(names.filter((name) => begins(name, name.replace("/", "-"))));
+  }
+
+  /* A key of BibTeX from the names of an encoding and of its value. */
+  function keyOf(name = "", id = "") {
+    const whole = name.replace("/", "-");
+    return !whole || id.startsWith(whole) ? id : `${name.split("/")[0]}-${id}`;
   }
 
   /* Offer the citation of a number. id: of its cell or row; what: its measure and value */
@@ -112,7 +120,7 @@
     return known().then((all) => {
       const name = nameOf(id, all);
       const path = `${pathOf(location.href.replace(/[?#].*/, ""))}#${id}`;
-      offer("Cite this number", texts({ what, of: name ? [name] : [], path, key: `${name ?? ""}-${id}` }, all));
+      offer("Cite this number", texts({ what, of: name ? [name] : [], path, key: keyOf(name, id) }, all));
     });
   }
 

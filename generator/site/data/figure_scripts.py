@@ -13,6 +13,7 @@ from typing import Any
 from generator import PROGRAM
 from generator.contracts import Atlas, Page, Result
 from generator.figures import output
+from generator.site.data import sources
 from generator.site.outline import Outline, figures_of
 
 
@@ -44,11 +45,17 @@ def makers(
         for outcome in atlas.outcomes
         for reading in outcome.readings
     }
+    of_pages = {f"{sources.run_name(run)}.md": sources.run_name(run) for run in atlas.runs} | {
+        f"checkpoints/{name}.md": name
+        for outcome in atlas.outcomes
+        if outcome.uses and (name := sources.use_name(outcome))
+    }
     shown = {
         figure.path: _About(
             figure.spec.caption,
             f"{page.path.removesuffix('.md')}.html#{figure.anchor}",
-            tuple(paths[label.title] for label in figure.results if label.title in paths),
+            tuple(paths[label.title] for label in figure.results if label.title in paths)
+            or tuple(name for path, name in of_pages.items() if path == page.path),
             python=figure.spec.python,
         )
         for page in pages

@@ -6,14 +6,15 @@ script.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
 from generator import PROGRAM
-from generator.contracts import Atlas, Outcome, Reading
+from generator.contracts import Atlas, Outcome, Reading, Run
 
 PATH = "data/sources.js"
+Source = dict[str, str | None]
 VECTORS, FREQUENCIES = "vectors", "frequencies"
 
 
@@ -29,30 +30,65 @@ def _script(atlas: Atlas) -> bytes:
 
 
 def sources(atlas: Atlas) -> dict[str, Any]:
-    """Version, date and address of the atlas, and the source of every encoding by its path."""
+    """Version, date and address of the atlas, and the source of every encoding by its path, of what
+    a model does by that of its page, and of every training run.
+    """
     return {
         "version": atlas.versions.get(PROGRAM, ""),
         "date": atlas.date,
         "address": atlas.address,
         "encodings": {
-            outcome.path_of(reading): _source(outcome, reading)
-            for outcome in atlas.outcomes
-            for reading in outcome.readings
-        },
+            name: source for outcome in atlas.outcomes for name, source in _of_outcome(outcome)
+        }
+        | {run_name(run): _of_run(run) for run in atlas.runs},
     }
 
 
-def _source(outcome: Outcome, reading: Reading) -> dict[str, str | None]:
+def use_name(outcome: Outcome) -> str:
+    """Name of the source of what the model does."""
+    return f"{outcome.checkpoint.slug}/use"
+
+
+def run_name(run: Run) -> str:
+    """Name of the source of a training run."""
+    return f"runs/{run.slug}"
+
+
+def _of_outcome(outcome: Outcome) -> Iterator[tuple[str, Source]]:
     checkpoint = outcome.checkpoint
-    return {
-        "title": reading.label.title,
+    common: Source = {
         "id": checkpoint.id,
         "source": checkpoint.source,
         "revision": outcome.revision or checkpoint.revision,
         "licence": checkpoint.licence,
-        "sha256": reading.encoding.provenance.sha256,
-        "arrays": outcome.arrays_of(reading),
-        "table": _table(reading),
+    }
+    for reading in outcome.readings:
+        digest = reading.encoding.provenance.sha256
+        yield (
+            outcome.path_of(reading),
+            {
+                **common,
+                "title": reading.label.title,
+                "sha256": digest,
+                "numbers": None if digest else "computed from its configuration",
+                "arrays": outcome.arrays_of(reading),
+                "table": _table(reading),
+            },
+        )
+    if outcome.uses:
+        yield (
+            use_name(outcome),
+            {**common, "title": checkpoint.title, "numbers": "measured while it reads"},
+        )
+
+
+def _of_run(run: Run) -> Source:
+    return {
+        "id": run.id,
+        "source": run.source,
+        "licence": run.licence,
+        "title": run.title,
+        "numbers": f"{len(run.members)} checkpoints of its training",
     }
 
 

@@ -251,7 +251,8 @@
   function about(data, live, label, names, python) {
     const titles = names.map((name) => atlas.byName.get(name).title);
     const name = ["compare", ...names, label.toLowerCase()].join("-").replace(/[^\w.-]+/g, "-");
-    return { data, view: live, name, caption: `${label}: ${listed(titles)}`, of: names, python, path: `compare.html${written()}` };
+    const path = `compare.html${written()}`;
+    return { data, view: live, name, caption: `${label}.`, finding: `${label}: ${titles.join(" and ")}`, of: names, python, path };
   }
 
   function forget(place) {

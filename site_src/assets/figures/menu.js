@@ -90,7 +90,7 @@
       cite
         .known()
         .then((all) => cite.offer("Cite this figure", cite.texts({ what: about.caption, of: about.of ?? [], path: about.path, key: about.name }, all))),
-    Link: (about, cite) => cite.known().then((all) => cite.offer("Link", [["Address of this figure", cite.addressOf(about.path, all)]])),
+    Link: (about, cite) => cite.known().then((all) => cite.offer("Link", [["Address of this figure", all.address ? cite.addressOf(about.path, all) : new URL(about.path, base).href]])),
     Embed: (about, cite) => {
       if (!about.script) return "Only figures of a page of their own can be embedded.";
       return cite.offer("Embed", [["A frame for another page", frame(about)]]);
