@@ -198,7 +198,7 @@ def _join_asides(axes: "Axes", named: Mapping[Artist, Json]) -> None:
 def _series_at(
     axes: "Axes", place: tuple[float, float] | None, lines: Mapping[Line2D, Json]
 ) -> int | None:
-    """The series that has a point at ``place``, in the coordinates of the axes."""
+    """The series whose line passes ``place``, in the coordinates of the axes."""
     if place is None:
         return None
     spot = axes.transData.transform(place)
@@ -206,10 +206,18 @@ def _series_at(
         if of["series"] is None or line.get_transform() != axes.transData:
             continue
         points = axes.transData.transform(np.asarray(line.get_xydata(), dtype=np.float64))
-        away = np.hypot(*(points - spot).T)
-        if np.nanmin(away, initial=np.inf) < AT:
+        if _is_on(spot, points):
             return int(of["series"])
     return None
+
+
+def _is_on(spot: Floats, points: Floats) -> bool:
+    """Whether a line through ``points`` (n, 2) passes ``spot`` (2,)."""
+    starts, along = points, np.diff(points, axis=0, append=points[-1:])
+    lengths = np.maximum(np.sum(along**2, axis=1), np.finfo(float).tiny)
+    shares = np.clip(np.sum((spot - starts) * along, axis=1) / lengths, 0.0, 1.0)
+    away = np.hypot(*(starts + shares[:, None] * along - spot).T)
+    return bool(np.any(away < AT))
 
 
 def _place(text: "Text") -> tuple[float, float] | None:

@@ -138,14 +138,11 @@ def test_each_value_of_a_cell_has_the_colour_of_the_picture_there(
     for name, rows, panel, drawn in checked(figures, built):
         for cells in marks(panel, ("cells",)):
             assert drawn.image, name
-            pixels, (left, top, width, height) = drawn.image
+            pixels = drawn.image[0]
             if pixels.shape[:2] != (cells["rows"], cells["columns"]):
                 continue
             mine = [row for row in rows if row.get("row")]
-            x = placed(panel["x"], numbers(mine, "column"), *ends(drawn.box, 0))
-            y = placed(panel["y"], numbers(mine, "row"), *ends(drawn.box, 1)[::-1])
-            across = np.floor((x - left) / width * pixels.shape[1]).astype(int)
-            down = np.floor((y - top) / height * pixels.shape[0]).astype(int)
+            down, across = cells_of(panel, cells, drawn, mine)
             colours = pixels[down, across]
             values = numbers(mine, "value")
             low, high = cells["limits"]
@@ -158,6 +155,29 @@ def test_each_value_of_a_cell_has_the_colour_of_the_picture_there(
                 wrong.append(f"{name} {panel['title']} {off}")
     assert count > 20_000
     assert wrong == [], "\n".join(wrong)
+
+
+def cells_of(
+    panel: dict[str, Any], cells: dict[str, Any], drawn: DrawnPanel, rows: list[Row]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Row and column of the picture's pixels for rows of numbers: by their places, or where these
+    are picked from a table, by their order.
+    """
+    assert drawn.image
+    if "at" in cells:
+        order = [
+            {str(number): index for index, number in enumerate(cells["at"][axis])}
+            for axis in ("rows", "columns")
+        ]
+        return (
+            np.array([order[0][row["row"]] for row in rows]),
+            np.array([order[1][row["column"]] for row in rows]),
+        )
+    pixels, (left, top, width, height) = drawn.image
+    x = placed(panel["x"], numbers(rows, "column"), *ends(drawn.box, 0))
+    y = placed(panel["y"], numbers(rows, "row"), *ends(drawn.box, 1)[::-1])
+    down = np.floor((y - top) / height * pixels.shape[0]).astype(int)
+    return down, np.floor((x - left) / width * pixels.shape[1]).astype(int)
 
 
 def ends(box: tuple[float, float, float, float], which: int) -> tuple[float, float]:

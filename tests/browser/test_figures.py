@@ -344,6 +344,54 @@ def test_a_citation_has_revision_version_and_address(page: Page, address: str) -
         assert part in text
 
 
+@pytest.mark.parametrize(
+    ("path", "value", "name"),
+    [
+        (MEASURE, "encoder-learned-rank.within_for_90", "all-minilm-l6-v2/encoder-learned"),
+        (
+            "analyses/rank.html",
+            "all-minilm-l6-v2-encoder-learned-within_for_90",
+            "all-minilm-l6-v2/encoder-learned",
+        ),
+    ],
+)
+def test_a_number_is_cited_beside_its_link(
+    page: Page, address: str, path: str, value: str, name: str
+) -> None:
+    page.goto(f"{address}/{path}")
+    place = page.locator(f"[id='{value}']")
+    place.scroll_into_view_if_needed()
+    place.locator(".pa-quote").focus()
+    page.keyboard.press("Enter")
+    page.locator("dialog[open]").wait_for()
+    sentence, bibtex = (area.input_value() for area in page.locator("dialog textarea").all())
+    known = page.evaluate("atlas.known")["encodings"][name]
+    digits = re.escape(place.locator("td").first.or_(place).last.inner_text().split()[0])
+    assert re.search(rf"{re.escape(known['title'])}: Components .* = {digits}", sentence)
+    assert f"url = {{{address}/{path}#{value}}}" in bibtex
+    assert known["sha256"] in sentence
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog")).to_have_count(0)
+    expect(place.locator(".pa-quote")).to_be_focused()
+
+
+def test_a_hidden_series_takes_its_marks_along(page: Page, address: str) -> None:
+    """The rings and numbers of findings, beside another series that stays."""
+    figure = alive(page, address, "similarity_by_distance-lines")
+    ink = """figure => {
+            const [canvas] = figure.querySelectorAll("canvas");
+            const { width, height } = canvas;
+            const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+            const dark = (at) => data[at + 3] > 200 && data[at] + data[at + 1] + data[at + 2] < 150;
+            return [...Array(width * height).keys()].filter((at) => dark(4 * at)).length;
+        }"""
+    before = figure.evaluate(ink)
+    figure.locator(".pa-series", has_text=NAME).click()
+    page.mouse.move(0, 0)
+    assert before > 20
+    assert figure.evaluate(ink) == 0
+
+
 def test_escape_and_a_choice_close_the_menu_and_the_focus_returns(page: Page, address: str) -> None:
     figure = alive(page, address, "vector_norms-lines")
     opener = figure.get_by_role("button", name="Take along")

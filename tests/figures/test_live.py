@@ -21,6 +21,7 @@ from generator.figures.panels import (
     panels,
     ridges,
 )
+from generator.figures.spots import DrawnPlace, mark
 from generator.figures.style import DIVERGING, INK, MOSAIC, PICKED, SEQUENTIAL, STOPS
 from generator.figures.trails import seen, trail, trail_scale
 

@@ -7,7 +7,7 @@
   const SLIDE = { width: 1280, height: 720, margin: 48, title: 30, small: 13 };
   const WIDTHS = [460, 560, 680, 820, 980, 1184]; // Of a figure on a slide, and how much flatter its panels may be: taken is what fills it best.
   const FLATTER = [1, 0.8, 0.62, 0.48];
-  const LEGIBLE = 1.3; // How many times as large as on the page letters should be on a slide.
+  const [LEGIBLE, LARGEST] = [1.3, 1.9]; // How many times as large as on the page letters should be on a slide.
   const LEADING = 1.35; // Height of a line of text, as a multiple of its size.
   const RATIO = 2;
 
@@ -199,14 +199,15 @@
     Object.assign(context, { font: atlas.font(11), fillStyle: LIGHT.muted, textAlign: "left", textBaseline: "middle" });
     const [low, high] = limits.map((limit) => atlas.say(limit));
     const from = x + context.measureText(low).width + 6;
-    const map = atlas.colormap(stops);
+    const [map, text] = [atlas.colormap(stops), label ? `${high}   ${label}` : high];
+    const each = Math.min(2, Math.max(x + width - from - context.measureText(text).width - 6, 30) / 60); // Of 60 steps.
     context.fillText(low, x, y + 8);
     for (let step = 0; step < 60; step++) {
       context.fillStyle = atlas.css(map, step / 59);
-      context.fillRect(from + 2 * step, y + 4, 2.2, 8);
+      context.fillRect(from + each * step, y + 4, 1.1 * each, 8);
     }
     context.fillStyle = LIGHT.muted;
-    context.fillText(label ? `${high}   ${label}` : high, from + 126, y + 8, Math.max(x + width - from - 126, 20));
+    context.fillText(text, from + 60 * each + 6, y + 8, Math.max(x + width - from - 60 * each - 6, 20));
     return y + 20;
   }
 
@@ -237,7 +238,7 @@
       WIDTHS.map((across) => {
         const down = figure(fresh(), state, across, flat);
         const factor = Math.min(inner / across, room / down);
-        return { across, flat, factor, worth: across * down * factor ** 2 * Math.min(factor / LEGIBLE, 1) };
+        return { across, flat, factor, worth: across * down * factor ** 2 * Math.min(factor / LEGIBLE, 1, LARGEST / factor) };
       }),
     );
     const { across, flat, factor } = tried.reduce((best, one) => (one.worth > best.worth * 1.02 ? one : best));
