@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from generator.encodings import sinusoid_formula
-from generator.figures import output
+from generator.figures import output, spots
 from generator.figures.lines import DASHES, legend_below
 from generator.figures.live import MOST_CELLS, MOST_POINTS, Mark, described
 from generator.figures.packing import ALPHABET, STEPS
@@ -21,7 +21,7 @@ from generator.figures.panels import (
     panels,
     ridges,
 )
-from generator.figures.spots import DrawnPlace, mark
+from generator.figures.spots import DrawnPlace
 from generator.figures.style import DIVERGING, INK, MOSAIC, PICKED, SEQUENTIAL, STOPS
 from generator.figures.trails import seen, trail, trail_scale
 
