@@ -282,6 +282,7 @@ ANALYSIS = Analysis(
                 'plt.plot(np.sort(arrays["attention_from_the_bias_alone.locality"])[::-1], "o-")'
             ),
             draw=draw_heads,
+            overlays=True,
         ),
         FigureSpec(
             key="matrices",

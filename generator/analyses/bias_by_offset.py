@@ -9,6 +9,7 @@ from generator.contracts import (
     Analysis,
     FigureSpec,
     Finding,
+    Headline,
     Label,
     Metric,
     Result,
@@ -346,6 +347,12 @@ ANALYSIS = Analysis(
     ),
     stage="see",
     order=70,
+    answer=Headline(
+        "near_heads",
+        "Heads that peak near",
+        low="peaks within one position in only {} of its heads",
+        high="peaks within one position in {} of its heads",
+    ),
     forms=(OffsetBias,),
     compute=compute,
     figures=(

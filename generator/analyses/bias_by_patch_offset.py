@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.contracts import (
+    Analysis,
+    FigureSpec,
+    Finding,
+    Headline,
+    Metric,
+    Result,
+    Results,
+    Subject,
+)
 from generator.encodings import WindowBias
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
@@ -172,6 +181,12 @@ ANALYSIS = Analysis(
     source="Liu et al. 2021 (arXiv 2103.14030), section 3.2; the images are ours.",
     stage="see",
     order=72,
+    answer=Headline(
+        "near_heads",
+        "Heads that peak near",
+        low="peaks within one patch in only {} of its heads",
+        high="peaks within one patch in {} of its heads",
+    ),
     forms=(WindowBias,),
     compute=compute,
     figures=(

@@ -542,8 +542,8 @@ ANALYSIS = Analysis(
         Headline(
             "invariance",
             "Translation invariance",
-            low="owes only {} of its similarity to distance alone",
-            high="owes {} of its similarity to distance alone",
+            low="owes a share of only {} of its similarity to distance",
+            high="owes a share of {} of its similarity to distance",
         ),
     ),
     forms=tuple(form for form in all_forms() if form is not NoEncoding),
@@ -565,6 +565,7 @@ ANALYSIS = Analysis(
             alt=alt_profiles,
             python='plt.plot(arrays["decay_with_distance.profile"])',
             draw=draw_profiles,
+            overlays=True,
         ),
         FigureSpec(
             key="matrices",

@@ -10,6 +10,7 @@ from generator.contracts import (
     Analysis,
     FigureSpec,
     Finding,
+    Headline,
     Metric,
     Published,
     Result,
@@ -203,6 +204,14 @@ ANALYSIS = Analysis(
     also=("YaRN", "NTK", "LongRoPE"),
     stage="measure",
     order=84,
+    answer=Headline(
+        "largest",
+        "Largest ratio",
+        low="slows pairs down by a factor of {} at most",
+        high="slows pairs down by a factor of up to {}",
+        least="smallest",
+        most="largest",
+    ),
     forms=(Rotation,),
     compute=compute,
     figures=(
@@ -217,6 +226,7 @@ ANALYSIS = Analysis(
             alt=partial(alt, opening="Ratio of wavelengths by frequency pair."),
             python='plt.plot(arrays["effect_of_scaling.ratios"])',
             draw=draw_pairs,
+            overlays=True,
             varies=_varies,
         ),
         FigureSpec(
@@ -233,6 +243,7 @@ ANALYSIS = Analysis(
                 'arrays["effect_of_scaling.ratios"])'
             ),
             draw=draw_wavelengths,
+            overlays=True,
             varies=_varies,
         ),
     ),

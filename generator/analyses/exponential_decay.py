@@ -9,6 +9,7 @@ from generator.contracts import (
     Analysis,
     FigureSpec,
     Finding,
+    Headline,
     Label,
     Metric,
     Overlay,
@@ -394,6 +395,14 @@ ANALYSIS = Analysis(
     ),
     stage="see",
     order=75,
+    answer=Headline(
+        "median",
+        "Median half-distance",
+        low="halves within {} at its median rate",
+        high="halves only after {} at its median rate",
+        least="shortest",
+        most="longest",
+    ),
     forms=(Decay, OffsetBias),
     compute=compute,
     figures=(
@@ -432,6 +441,7 @@ ANALYSIS = Analysis(
                 'arrays["exponential_decay.left"])'
             ),
             draw=draw_left,
+            overlays=True,
         ),
     ),
     overlay=Overlay(

@@ -319,6 +319,7 @@ ANALYSIS = Analysis(
                 'arrays["order_probe.by_distance"], ".-")'
             ),
             draw=draw_by_distance,
+            overlays=True,
         ),
     ),
     published=(

@@ -279,8 +279,8 @@ ANALYSIS = Analysis(
         Headline(
             "ridge",
             "Mean position error",
-            low="lets a probe read position to {}",
-            high="lets a probe read position only to {}",
+            low="leaves a probe only {} off",
+            high="leaves a probe {} off",
             least="closest",
             most="farthest",
         ),
@@ -316,6 +316,7 @@ ANALYSIS = Analysis(
             alt=alt_by_position,
             python='plt.plot(arrays["position_probe.wrong"])',
             draw=draw_by_position,
+            overlays=True,
         ),
     ),
     per_figure=4,

@@ -10,6 +10,7 @@ from generator.contracts import (
     Analysis,
     FigureSpec,
     Finding,
+    Headline,
     Metric,
     Result,
     Results,
@@ -295,6 +296,12 @@ ANALYSIS = Analysis(
     ),
     stage="measure",
     order=69,
+    answer=Headline(
+        "overlap",
+        "Shared directions",
+        low="shares only {} of its main directions with words",
+        high="shares {} of its main directions with words",
+    ),
     forms=(PositionTable,),
     compute=compute,
     figures=(
@@ -311,6 +318,7 @@ ANALYSIS = Analysis(
             alt=alt,
             python='plt.plot(100 * np.cumsum(arrays["positions_and_words.energy"]))',
             draw=draw,
+            overlays=True,
         ),
         FigureSpec(
             key="angles",
@@ -326,6 +334,7 @@ ANALYSIS = Analysis(
             alt=alt_angles,
             python='plt.plot(arrays["positions_and_words.cosines"], ".-")',
             draw=draw_angles,
+            overlays=True,
         ),
     ),
 )

@@ -240,6 +240,15 @@ def energy_by_components(result: Result) -> tuple[Array, Array]:
     return np.arange(1, energy.size + 1), 100.0 * energy
 
 
+DIRECTIONS = Headline(
+    "within_for_90",
+    "Components for 90 %",
+    low="packs its positions into {} directions",
+    high="spreads its positions over {} directions",
+    least="fewest",
+    most="most",
+)
+
 ANALYSIS = Analysis(
     key="rank",
     title="Rank",
@@ -259,15 +268,9 @@ ANALYSIS = Analysis(
             low="has only {} of its energy in its mean vector",
             high="has {} of its energy in its mean vector",
         ),
-        Headline(
-            "within_for_90",
-            "Components for 90 %",
-            low="packs its positions into {} directions",
-            high="spreads its positions over {} directions",
-            least="fewest",
-            most="most",
-        ),
+        DIRECTIONS,
     ),
+    answer=DIRECTIONS,
     forms=(PositionTable,),
     compute=compute,
     follows=frozenset({"energy", "energy_centred"}),
@@ -291,6 +294,7 @@ ANALYSIS = Analysis(
                 "energy.sum())"
             ),
             draw=draw,
+            overlays=True,
         ),
     ),
     published=(

@@ -8,6 +8,7 @@ from generator.contracts import (
     Analysis,
     FigureSpec,
     Finding,
+    Headline,
     Metric,
     Result,
     Results,
@@ -133,6 +134,14 @@ ANALYSIS = Analysis(
     ),
     stage="see",
     order=88,
+    answer=Headline(
+        "half",
+        "Half-width",
+        low="has half of its energy within {}",
+        high="has half of its energy only within {}",
+        least="closest",
+        most="farthest",
+    ),
     forms=(Convolution,),
     compute=compute,
     figures=(
@@ -152,6 +161,7 @@ ANALYSIS = Analysis(
                 'arrays["reach_of_the_convolution.strength"])'
             ),
             draw=draw,
+            overlays=True,
         ),
     ),
 )

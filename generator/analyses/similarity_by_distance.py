@@ -8,6 +8,7 @@ from generator.contracts import (
     Analysis,
     FigureSpec,
     Finding,
+    Headline,
     Metric,
     Published,
     Result,
@@ -270,6 +271,12 @@ ANALYSIS = Analysis(
     ),
     stage="measure",
     order=52,
+    answer=Headline(
+        "invariance",
+        "Translation invariance",
+        low="owes a share of only {} of its similarity to distance",
+        high="owes a share of {} of its similarity to distance",
+    ),
     forms=(PositionTable,),
     compute=compute,
     follows=frozenset({"profile", "spread"}),
@@ -298,6 +305,7 @@ ANALYSIS = Analysis(
                 "plt.plot([line.mean() if line.size else np.nan for line in lines])"
             ),
             draw=draw,
+            overlays=True,
         ),
     ),
     published=(

@@ -9,6 +9,7 @@ from generator.contracts import (
     Analysis,
     FigureSpec,
     Finding,
+    Headline,
     Metric,
     Overlay,
     Result,
@@ -282,6 +283,12 @@ ANALYSIS = Analysis(
     source="Discrete Fourier transform; shuffled positions as the control are ours.",
     stage="measure",
     order=45,
+    answer=Headline(
+        "slow",
+        "Energy in slow waves",
+        low="has only {} of its energy in slow waves",
+        high="has {} of its energy in slow waves",
+    ),
     forms=(PositionTable,),
     compute=compute,
     follows=frozenset({"periods", "mean", "quartiles", "control"}),
@@ -310,6 +317,7 @@ ANALYSIS = Analysis(
                 "plt.loglog(len(rows) / np.arange(1, len(waves) + 1), waves)"
             ),
             draw=draw,
+            overlays=True,
         ),
     ),
     per_figure=6,

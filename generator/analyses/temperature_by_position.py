@@ -8,6 +8,7 @@ from generator.contracts import (
     Analysis,
     FigureSpec,
     Finding,
+    Headline,
     Metric,
     Result,
     Results,
@@ -155,6 +156,14 @@ ANALYSIS = Analysis(
     ),
     stage="see",
     order=90,
+    answer=Headline(
+        "last",
+        "Factor at the end",
+        low="scales logits at its last position by only {}",
+        high="scales logits at its last position by {}",
+        least="smallest",
+        most="largest",
+    ),
     forms=(Temperature,),
     compute=compute,
     figures=(
@@ -172,6 +181,7 @@ ANALYSIS = Analysis(
                 'arrays["temperature_by_position.factor"])'
             ),
             draw=draw,
+            overlays=True,
             varies=lambda result: result.value("first") is not None,
         ),
     ),

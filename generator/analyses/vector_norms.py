@@ -277,6 +277,7 @@ ANALYSIS = Analysis(
             alt=alt,
             python=("norms = np.linalg.norm(vectors, axis=1)\nplt.plot(norms / np.median(norms))"),
             draw=draw,
+            overlays=True,
             varies=lambda result: (result.value("spread") or 0.0) > ALIKE,
         ),
         FigureSpec(
@@ -292,6 +293,7 @@ ANALYSIS = Analysis(
                 "plt.plot(100 * np.cumsum(energy) / energy.sum())"
             ),
             draw=draw_dimensions,
+            overlays=True,
         ),
     ),
     published=(

@@ -5,7 +5,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.contracts import (
+    Analysis,
+    FigureSpec,
+    Finding,
+    Headline,
+    Metric,
+    Result,
+    Results,
+    Subject,
+)
 from generator.encodings import RelativeTable
 from generator.errors import NotApplicableError
 from generator.figures.lines import dots, legend_below, with_line_styles
@@ -180,6 +189,12 @@ ANALYSIS = Analysis(
     ),
     stage="see",
     order=74,
+    answer=Headline(
+        "sides",
+        "Cosine of opposite offsets",
+        low="gives an offset and its opposite a cosine of only {}",
+        high="gives an offset and its opposite a cosine of {}",
+    ),
     forms=(RelativeTable,),
     compute=compute,
     figures=(
@@ -215,6 +230,7 @@ ANALYSIS = Analysis(
             draw=partial(
                 draw_lines, array="to_zero", quantity="cosine with offset 0", limits=(-1.02, 1.02)
             ),
+            overlays=True,
         ),
         FigureSpec(
             key="norms",
@@ -228,6 +244,7 @@ ANALYSIS = Analysis(
                 'plt.plot(arrays["vectors_by_offset.offsets"], arrays["vectors_by_offset.norms"])'
             ),
             draw=partial(draw_lines, array="norms", quantity="Euclidean norm", limits=(0.0, None)),
+            overlays=True,
         ),
     ),
 )

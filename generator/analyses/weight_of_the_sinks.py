@@ -9,6 +9,7 @@ from generator.contracts import (
     Analysis,
     FigureSpec,
     Finding,
+    Headline,
     Metric,
     Result,
     Results,
@@ -169,6 +170,12 @@ ANALYSIS = Analysis(
     source="OpenAI 2025 (gpt-oss, arXiv 2508.10925), for the sink; the measures are defined here.",
     stage="see",
     order=89,
+    answer=Headline(
+        "share",
+        "Weight of a sink",
+        low="gives its sinks a median weight of only {}",
+        high="gives its sinks a median weight of {}",
+    ),
     forms=(Sinks,),
     compute=compute,
     figures=(
@@ -203,6 +210,7 @@ ANALYSIS = Analysis(
                 'arrays["weight_of_the_sinks.shares"][2])'
             ),
             draw=draw_shares,
+            overlays=True,
         ),
     ),
 )

@@ -159,6 +159,7 @@ class FigureSpec:
     varies: whether the figure of a result alone shows more than its findings say
     python: lines for readers that plot what it shows with np and plt: of ``arrays``, the file of an
         encoding by name, and of ``vectors``, the rows of a table; "" where no file has it
+    overlays: whether it draws all results as lines in the same panels
     """
 
     key: str
@@ -169,6 +170,7 @@ class FigureSpec:
     appeal: Callable[[Result], float] = lambda _: 0.0
     varies: Callable[[Result], bool] = lambda _: True
     python: str = ""
+    overlays: bool = False
 
 
 @dataclass(frozen=True)
@@ -219,6 +221,8 @@ class Analysis:
     beside_reference: whether the sinusoid of the same size beside a table teaches something
     published: values that it must reproduce; headlines: its metrics in the table of all encodings,
         which say most across schemes
+    answer: the metric whose lowest and highest value answer ``question``, with words for both; None
+        for the first of ``headlines``, if that has any
     overlay: the line by which the compare page lays several encodings over each other; None without
         one
     derived: for each name in ``Result.derived``, a function that returns that array for a form and
@@ -245,6 +249,7 @@ class Analysis:
     beside_reference: bool = True
     published: tuple[Published, ...] = ()
     headlines: tuple[Headline, ...] = ()
+    answer: Headline | None = None
     overlay: Overlay | None = None
     derived: Mapping[str, Callable[[Any, Arrays], Array]] = field(default_factory=dict)
     follows: frozenset[str] = frozenset()
@@ -252,6 +257,12 @@ class Analysis:
     about: Literal["order", "values", "structure"] = "order"
     feels_steps: bool = False
     also: tuple[str, ...] = ()
+
+    @property
+    def answering(self) -> Headline | None:
+        """The metric whose order answers the question; None where no metric does."""
+        first = self.answer or next(iter(self.headlines), None)
+        return first if first and first.high else None
 
 
 @lru_cache(maxsize=32)

@@ -12,6 +12,7 @@ SERIES = (
     "#c05028", "#30a0c8", "#608050", "#a06070", "#189088",
 )  # fmt: skip
 REFERENCE = "#8a93a3"
+QUIET = "#808a9b"  # Lines that stand behind those that a figure speaks of, on either background.
 ACCENT = "#d9772b"
 # Colormaps of matplotlib, perceptually even and legible for colour-blind readers.
 DIVERGING, SEQUENTIAL = "RdBu_r", "viridis"

@@ -357,17 +357,32 @@ class TestCompare:
             if all(isinstance(value, float) for value in both):
                 ranks = dict(zip(values, rankdata(values) / len(values), strict=True))
                 spreads[key] = abs(ranks[both[0]] - ranks[both[1]])
+        said = page.locator("#pac-summary b").inner_text()
         widest = [
-            catalogue["metrics"][key][0].lower()
+            [words.partition("{}")[0] for words in catalogue["words"][key][:2]]
             for key, spread in spreads.items()
             if spread == pytest.approx(max(spreads.values()))
         ]
-        assert page.locator("#pac-summary b").inner_text().lower() in widest
+        assert said.startswith("Sinusoid ")
+        assert "; table " in said
+        assert any(sum(said.count(words) for words in both) >= 2 for both in widest)
+
+    def test_the_summary_of_three_names_both_ends_with_their_superlatives(
+        self, page: Page, site: Path
+    ) -> None:
+        show(page, site, f"#a={SINUSOID}&b={TINY}&c={BLOOM}")
+        catalogue, said = stored(site, "index"), page.locator("#pac-summary b").inner_text()
+        assert any(
+            f", the {least}; " in said and said.endswith(f", the {most}.")
+            for _, _, least, most in catalogue["words"].values()
+        )
 
     def test_the_summary_says_how_much_two_shapes_differ(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={SINUSOID}&b={SINUSOID}")
         expect(page.locator("#pac-summary")).to_contain_text("They agree in every headline measure")
-        expect(page.locator("#pac-summary")).to_contain_text("Their shapes differ by 0.00")
+        expect(page.locator("#pac-summary")).to_contain_text(
+            "Similarity of the two patterns: 100 of 100"
+        )
 
     def test_a_proposed_pair_opens_in_place(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={BLOOM}&b={ENCODER}")

@@ -83,6 +83,7 @@ def catalogue(atlas: Atlas) -> dict[str, Any]:
         "analyses": {analysis.key: analysis.title for analysis in atlas.analyses},
         "metrics": _metrics(atlas),
         "sorted_values": sorted_values(atlas),
+        "words": _words(atlas),
         "overlays": [
             _overlay(analysis, analysis.overlay, page)
             for of_kind, page in (
@@ -208,6 +209,22 @@ def _metrics(atlas: Atlas) -> dict[str, tuple[str, str]]:
         for reading in outcome.readings
         for analysis, result in reading.results.items()
         for metric in result.metrics
+    }
+
+
+def _words(atlas: Atlas) -> dict[str, tuple[str, str, str, str]]:
+    """Predicates for a low and a high value of each headline metric that has them, and the
+    superlatives of both, by "analysis.metric".
+    """
+    return {
+        f"{column.analysis.key}.{headline.metric}": (
+            headline.low,
+            headline.high,
+            headline.least,
+            headline.most,
+        )
+        for column in columns_of(atlas)
+        if (headline := column.headline).high
     }
 
 

@@ -8,7 +8,6 @@ from itertools import combinations
 from generator.contracts import Atlas, Outcome, Reading
 from generator.numerics.similarity import shape_difference
 from generator.site.compare.kernels import shape_of
-from generator.text import rounded
 
 MOST = 64  # encodings considered, evenly spread over an atlas that has more
 Member = tuple[Outcome, Reading]
@@ -70,7 +69,10 @@ def presets(atlas: Atlas) -> list[Preset]:
         if meant:
             best = (max if rule.most else min)(new or meant, key=lambda pair: pair.difference)
             chosen.append(
-                replace(best, why=f"{rule.why}, shapes {rounded(best.difference, 2)} apart")
+                replace(
+                    best,
+                    why=f"{rule.why}, similarity {round(100 * (1.0 - best.difference))} of 100",
+                )
             )
     return chosen
 

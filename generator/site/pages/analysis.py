@@ -4,6 +4,7 @@ continue on further pages.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from math import ceil
 
@@ -12,30 +13,38 @@ from generator.contracts import (
     Atlas,
     Figure,
     FigureSpec,
+    Label,
     Page,
     PageKind,
 )
-from generator.figures.style import SERIES
+from generator.figures.quiet import hidden, standing_back
+from generator.figures.style import QUIET, SERIES
 from generator.site.answers import Answer, answer_of
 from generator.site.found import UNNAMED, of_analysis
 from generator.site.outline import STAGES, addresses_of
 from generator.site.pictures import cards
 from generator.site.pictures.colours import Member, distinct
+from generator.site.pictures.dot_plot import dot_plot
+from generator.site.rankings import Ranking, ranking_of
+from generator.text import plural
 
 DIGITS = 3
-PER_PAGE = 18  # encodings, which fill the figures of most analyses; only the first page has figures
+PER_PAGE = 18  # encodings in a table; only the first page has figures
+MOST_QUIET = 15  # lines that stand back in a figure
 
 
 @dataclass(frozen=True)
 class AnalysisEntry:
     """An analysis in the list.
 
-    figure: its first comparison; answer: None where no encoding has a value
+    figure: its first comparison; sentences: its answer; range: the values of its first metric where
+        there is no such answer, None where no encoding has a value
     """
 
     analysis: Analysis
     figure: Figure | None
-    answer: Answer | None
+    sentences: tuple[str, ...]
+    range: Answer | None
 
 
 def pages(atlas: Atlas) -> list[Page]:
@@ -49,7 +58,7 @@ def pages(atlas: Atlas) -> list[Page]:
     entries = [_entry(atlas, analysis, by_analysis[analysis.key][0]) for analysis in atlas.analyses]
     by_key = {
         entry.analysis.key: cards.of_analysis(
-            atlas, entry.analysis, entry.answer.metric if entry.answer else None
+            atlas, entry.analysis, entry.range.metric if entry.range else None
         )
         for entry in entries
     }
@@ -72,22 +81,25 @@ def pages(atlas: Atlas) -> list[Page]:
 def _entry(atlas: Atlas, analysis: Analysis, page: Page) -> AnalysisEntry:
     every = (reading for outcome in atlas.outcomes for reading in outcome.readings)
     readings = [reading for reading in every if reading.results[analysis.key].reason is None]
-    chosen = [headline.metric for headline in analysis.headlines]
+    ranking = ranking_of(atlas, analysis)
+    headlines = (ranking.headline,) if ranking else analysis.headlines
+    chosen = [headline.metric for headline in headlines]
     metrics = (metric for reading in readings for metric in reading.results[analysis.key].metrics)
     keys = chosen or list(dict.fromkeys(metric.key for metric in metrics))
     answers = [answer for key in keys if (answer := answer_of(analysis, key, readings))]
     return AnalysisEntry(
         analysis,
         next(iter(page.figures), None),
+        ranking.sentences if ranking else (),
         next((answer for answer in answers if answer.high), next(iter(answers), None)),
     )
 
 
 def _pages(atlas: Atlas, analysis: Analysis, addresses: Mapping[str, str]) -> Iterator[Page]:
-    encodings = [(outcome, reading) for outcome in atlas.outcomes for reading in outcome.readings]
     applicable = [
         (outcome, reading)
-        for outcome, reading in encodings
+        for outcome in atlas.outcomes
+        for reading in outcome.readings
         if reading.results[analysis.key].reason is None
     ]
     metrics = {
@@ -95,18 +107,17 @@ def _pages(atlas: Atlas, analysis: Analysis, addresses: Mapping[str, str]) -> It
         for _, reading in applicable
         for metric in reading.results[analysis.key].metrics
     }
+    ranking = ranking_of(atlas, analysis)
     numbers = range(1, max(ceil(len(applicable) / PER_PAGE), 1) + 1)
     for number in numbers:
-        members = applicable[(number - 1) * PER_PAGE : number * PER_PAGE]
-        comparisons = (
-            [(spec, _comparison(analysis, spec, members)) for spec in analysis.figures]
-            if number == 1
-            else []
-        )
+        comparisons = _comparisons(analysis, applicable, ranking) if number == 1 else []
         context = {
             "analysis": analysis,
             "found": of_analysis(analysis) if number == 1 else UNNAMED,
-            "members": members,
+            "sentences": ranking.sentences if ranking else (),
+            "plot": dot_plot(ranking) if ranking and number == 1 else None,
+            "chosen": ranking.chosen if ranking else (),
+            "members": applicable[(number - 1) * PER_PAGE : number * PER_PAGE],
             "metrics": list(metrics.values()),
             "comparisons": comparisons,
         }
@@ -121,6 +132,58 @@ def _pages(atlas: Atlas, analysis: Analysis, addresses: Mapping[str, str]) -> It
             f"analyses/{analysis.key}.md" if number == 1 else f"analyses/{analysis.key}/{number}.md"
         )
         yield Page(path, "analysis.md.jinja", context, figures)
+
+
+def _comparisons(
+    analysis: Analysis, members: Sequence[Member], ranking: Ranking | None
+) -> list[tuple[FigureSpec, list[Figure]]]:
+    """Figures of the encodings that answer, lowest, median and highest, each spec with its own;
+    where all are lines in one panel, the others stand back behind them. Of all encodings of the
+    first page where no order answers.
+    """
+    chosen = [(entry.outcome, entry.reading) for entry in ranking.chosen] if ranking else []
+    if not chosen:
+        return [
+            (spec, _comparison(analysis, spec, members[:PER_PAGE])) for spec in analysis.figures
+        ]
+    readings = [reading for _, reading in chosen]
+    others = [member for member in members if not any(member[1] is one for one in readings)]
+    step = max(ceil(len(others) / MOST_QUIET), 1)
+    return [
+        (
+            spec,
+            [_with_others(analysis, spec, chosen, others[::step])]
+            if spec.overlays
+            else _comparison(analysis, spec, chosen),
+        )
+        for spec in analysis.figures
+    ]
+
+
+def _with_others(
+    analysis: Analysis, spec: FigureSpec, chosen: Sequence[Member], others: Sequence[Member]
+) -> Figure:
+    quiet = [
+        (outcome, replace(reading, label=Label(hidden(reading.label.title), QUIET)))
+        for outcome, reading in others
+    ]
+    coloured = distinct(chosen)
+    figure = Figure.comparing(
+        f"figures/analyses/{analysis.key}-{spec.key}-1",
+        spec,
+        analysis,
+        [*quiet, *coloured],
+        f"data/analyses/{analysis.key}.json",
+    )
+    alt = spec.alt({reading.label: reading.results[analysis.key] for _, reading in coloured})
+    if not quiet:
+        return replace(figure, alt=alt)
+    draw = partial(standing_back, spec.draw, [reading.label.title for _, reading in quiet])
+    return replace(
+        figure,
+        alt=f"{alt} In grey, {plural(len(quiet), 'other')}.",
+        spec=replace(spec, draw=draw),
+    )
 
 
 def _comparison(analysis: Analysis, spec: FigureSpec, members: Sequence[Member]) -> list[Figure]:

@@ -1,5 +1,5 @@
-"""The similarity map: differences between every two encodings as clustered matrices, whose cells
-link to the compare page.
+"""The similarity map: what follows from the similarity of every two encodings, and all of them as
+clustered matrices, whose cells link to the compare page.
 """
 
 import json
@@ -22,6 +22,7 @@ from generator.numerics.similarity import (
     shape_difference,
     without_chance,
 )
+from generator.site.compare.conclusions import Named, conclusions
 from generator.site.compare.kernels import POSITIONS, shape_of
 from generator.site.outline import addresses_of
 
@@ -29,6 +30,7 @@ TABLE_POSITIONS = 512
 MOST_BYTES = 30_000  # of all cells of a map, which are mostly addresses
 CELL_BYTES = 57  # of a cell, without the names of its two encodings
 FEW = 16  # encodings on a map that would otherwise exceed MOST_BYTES: the most different ones
+MOST_CONCLUDED = 200  # encodings all of whose pairs are compared for conclusions
 LEVELS = 10
 LISTED = 5  # pairs in each list below a map
 NAMED = 20  # encodings named that are not on the map
@@ -55,7 +57,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Pair:
-    """A cell of the map: two encodings and their difference or similarity.
+    """A cell of the map: two encodings and their similarity.
 
     value: None where the measure is not defined; uncorrected: the value without a correction for
         chance
@@ -94,6 +96,7 @@ def pages(atlas: Atlas) -> list[Page]:
         if (scaled := shape_of(member[1].form.load())) is not None
     ]
     count = len(shapes)
+    concluded = _conclusions(atlas, shapes)
     cut = _cell_bytes([member for member, _ in shapes]) > MOST_BYTES
     if cut:
         shapes = [shapes[index] for index in most_different([scaled for _, scaled in shapes], FEW)]
@@ -104,6 +107,7 @@ def pages(atlas: Atlas) -> list[Page]:
     ]
     context = {
         "count": count,
+        "conclusions": concluded,
         "cut": cut,
         "limits": {
             "few": FEW,
@@ -128,6 +132,34 @@ def pages(atlas: Atlas) -> list[Page]:
     return [Page("map.md", "map.md.jinja", context), *map_of_tables]
 
 
+def _conclusions(atlas: Atlas, shapes: Sequence[tuple[Member, Floats]]) -> tuple[str, ...]:
+    """What follows from the shapes, without guesses and tables without structure; nothing from more
+    than MOST_CONCLUDED.
+    """
+    titles = {scheme.key: scheme.title for scheme in atlas.schemes}
+    known = [(reading, shape) for (_, reading), shape in shapes if _is_known(reading)]
+    if len(known) > MOST_CONCLUDED:
+        return ()
+    differences = np.zeros((len(known), len(known)))
+    for first, second in combinations(range(len(known)), 2):
+        difference = shape_difference(known[first][1], known[second][1])
+        differences[first, second] = differences[second, first] = (
+            np.nan if difference is None else difference
+        )
+    named = [
+        Named(reading.label.title, titles.get(reading.encoding.scheme, reading.encoding.scheme))
+        for reading, _ in known
+    ]
+    return conclusions(named, differences)
+
+
+def _is_known(reading: Reading) -> bool:
+    """Whether it is neither a guess, which has no finding at all, nor a table without structure."""
+    form = reading.form.load()
+    is_noise = isinstance(form, PositionTable) and bool(form.structure.kind)
+    return not is_noise and any(result.findings for result in reading.results.values())
+
+
 def _cell_bytes(members: Sequence[Member]) -> int:
     """Estimated size of the cells of a map of ``members``, one for every two of them."""
     names = sum(len(outcome.path_of(reading)) for outcome, reading in members)
@@ -135,10 +167,13 @@ def _cell_bytes(members: Sequence[Member]) -> int:
 
 
 def _of_kernels(shapes: Sequence[Floats]) -> Scale:
-    def difference(first: int, second: int) -> float | None:
-        return shape_difference(shapes[first], shapes[second])
+    def similarity(first: int, second: int) -> float | None:
+        difference = shape_difference(shapes[first], shapes[second])
+        return None if difference is None else 1.0 - difference
 
-    return Scale(difference, difference, lambda value: value, lambda value: value / 0.5)
+    return Scale(
+        similarity, similarity, lambda value: 1.0 - value, lambda value: (1.0 - value) / 0.5
+    )
 
 
 def _kinds(members: Sequence[Member]) -> list[tuple[str, list[Member]]]:

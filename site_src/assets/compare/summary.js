@@ -14,14 +14,25 @@
     if (!shared.length) return ["They share no headline measure. "];
     const widest = shared.reduce((one, other) => (other.spread > one.spread ? other : one));
     if (widest.spread === 0) return [`They agree in every headline measure that they share (${shared.length}). `];
-    const [title, unit] = atlas.catalogue.metrics[widest.key];
-    const said = ({ value, encoding }) => `${short(value)}${unit ? ` ${unit}` : ""} (${encoding.title})`;
     const ends = [widest.lowest, widest.highest];
     if (encodings.length === 2) ends.sort((one, other) => encodings.indexOf(one.encoding) - encodings.indexOf(other.encoding));
-    const joined = encodings.length === 2 ? `${said(ends[0])} against ${said(ends[1])}` : `from ${said(ends[0])} to ${said(ends[1])}`;
-    const name = /^[A-Z][a-z]/.test(title) ? title[0].toLowerCase() + title.slice(1) : title;
-    const opening = shared.length === 1 ? "They share one headline measure, " : `Of ${shared.length} shared headline measures, they differ most in `;
-    return [opening, { strong: name }, `: ${joined}, by rank among ${widest.count} encodings. `];
+    const rest = shared.length === 1 ? "They share no other headline measure. " : `Of ${shared.length} shared headline measures, this differs most, by rank among ${widest.count} encodings. `;
+    return [...said(widest, ends, encodings.length > 2), " ", rest];
+  }
+
+  /* What each of two encodings does, in the words of its measure; title and values of a measure without words. many: whether they are the ends of several */
+  function said({ key }, ends, many) {
+    const [title, unit] = atlas.catalogue.metrics[key];
+    const value = (end) => `${short(end.value)}${unit ? ` ${short(end.value) === "1" ? unit.replace(/s$/, "") : unit}` : ""}`;
+    const words = atlas.catalogue.words[key];
+    if (!words) return [{ strong: title }, `: ${ends.map((end) => `${value(end)} (${end.encoding.title})`).join(" and ")}.`];
+    const [low, high, least, most] = words;
+    const does = (end, index) => {
+      const predicate = end.share < 0.5 ? low : high; // What is low is so among all, not among those chosen.
+      const place = many ? `, the ${index ? most : least}` : "";
+      return `${end.encoding.title} ${predicate.replace(end.value === 0 ? "only {}" : "{}", value(end))}${place}`;
+    };
+    return [{ strong: `${ends.map(does).join("; ")}.` }];
   }
 
   function standing(key, scales, encodings) {
@@ -44,10 +55,11 @@
       .flatMap((first, index) => encodings.slice(index + 1).map((second) => ({ first, second, difference: atlas.shapeDifference(first.first, second.first) })))
       .filter(({ difference }) => difference !== null);
     if (!pairs.length) return [];
-    if (encodings.length === 2) return [`Their shapes differ by ${pairs[0].difference.toFixed(2)} (root mean square; 0 is equal, 1 the most).`];
+    const similarity = ({ difference }) => `${Math.round(100 * (1 - difference))} of 100`;
+    if (encodings.length === 2) return [`Similarity of the two patterns: ${similarity(pairs[0])}.`];
     pairs.sort((one, other) => one.difference - other.difference);
-    const said = ({ first, second, difference }) => `${first.title} and ${second.title} (${difference.toFixed(2)})`;
-    return pairs.length > 1 ? [`Closest shapes: ${said(pairs[0])}. Farthest: ${said(pairs[pairs.length - 1])}.`] : [];
+    const named = (pair) => `${pair.first.title} and ${pair.second.title} (${similarity(pair)})`;
+    return pairs.length > 1 ? [`Most similar patterns: ${named(pairs[0])}. Least similar: ${named(pairs[pairs.length - 1])}.`] : [];
   }
 
   /* Root mean square difference of two shapes over the pairs of positions that both define, within [0, 1]; null without any. */

@@ -26,6 +26,7 @@
     }
     if (at.x !== undefined && !atlas.isCurve(panel) && !atlas.pointsOf(panel))
       atlas.stroke(context, view.x.to(at.x), box.top, view.x.to(at.x), box.top + box.height);
+    if (at.quiet) atlas.drawMark(context, { ...at.quiet, colour: "ink", width: 1.6, alpha: 1 }, view);
     (at.spots ?? []).forEach(({ x, y, colour }) => {
       context.beginPath();
       context.arc(x, y, 4, 0, 2 * Math.PI);
@@ -155,7 +156,8 @@
       .sort((one, other) => one.down - other.down)
       .map(({ mark, index }) => ({ name: atlas.seriesOf(panel, mark), colour: mark.colour, text: atlas.say(mark.ys[index] - (mark.base ?? 0)) }));
     const spots = listed.map(({ mark, index, down }) => ({ x: panel.view.x.to(mark.xs[index]), y: down, colour: mark.colour }));
-    return { x: at, y, title: `${panel.x.name || "at"} ${atlas.say(at)}`, rows, spots };
+    const quiet = near[0]?.mark.quiet ? near[0].mark : null; // Comes forward while it is pointed at.
+    return { x: at, y, title: `${panel.x.name || "at"} ${atlas.say(at)}`, rows, spots, quiet };
   }
 
   function tip(state, panel, at) {

@@ -1,0 +1,123 @@
+"""What the map of all kernels concludes: which two of different schemes are closest, which one
+stands apart, and whether schemes form groups.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from generator.numerics.arrays import Array, Floats
+
+SHUFFLES = 2000  # of the schemes among the encodings, to see what chance gives
+RARE = 0.01  # share of the shuffles with as many neighbours of one scheme that is no chance
+EQUAL = 1e-9  # difference up to which two are equally near
+LEAST = 4  # encodings of which a conclusion speaks
+LEAST_GROUPED = 6  # encodings with another of their scheme, to ask whether schemes form groups
+
+
+@dataclass(frozen=True)
+class Named:
+    """An encoding on the map. scheme: its title"""
+
+    title: str
+    scheme: str
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """How many encodings have one of their own scheme among their nearest.
+
+    total: encodings whose scheme has others; by_chance: the mean over shuffles; rarity: share of
+        shuffles with as many or more
+    """
+
+    own: int
+    total: int
+    by_chance: float
+    rarity: float
+
+
+def conclusions(members: Sequence[Named], differences: Floats) -> tuple[str, ...]:
+    """Sentences on ``members``; none of fewer than LEAST.
+
+    differences: (n_members, n_members), from 0 to 1, NaN where they are not defined
+    """
+    if len(members) < LEAST:
+        return ()
+    schemes = np.array([member.scheme for member in members])
+    return (
+        *_on_groups(neighbours(schemes, differences)),
+        *_on_closest(members, differences),
+        *_on_apart(members, differences),
+    )
+
+
+def neighbours(schemes: Array, differences: Floats) -> Neighbours:
+    """Nearest neighbours with the same scheme, in fact and by chance.
+
+    schemes: (n_members,), names; differences: (n_members, n_members), NaN where not defined
+    """
+    away = np.where(np.isnan(differences), np.inf, differences)
+    np.fill_diagonal(away, np.inf)
+    nearest = (away <= away.min(axis=1, keepdims=True) + EQUAL) & np.isfinite(away)
+    counts = Counter(schemes.tolist())
+    draws = np.random.default_rng(0)
+    own = _own(schemes, nearest)
+    shuffled = [_own(draws.permutation(schemes), nearest) for _ in range(SHUFFLES)]
+    return Neighbours(
+        own,
+        sum(count for count in counts.values() if count > 1),
+        float(np.mean(shuffled)),
+        float(np.mean([count >= own for count in shuffled])),
+    )
+
+
+def _own(schemes: Array, nearest: Array) -> int:
+    """How many have one of their own scheme among their nearest. nearest: (n, n), bool"""
+    return int(np.count_nonzero((nearest & (schemes[:, None] == schemes[None, :])).any(axis=1)))
+
+
+def _on_groups(found: Neighbours) -> Iterator[str]:
+    if found.total < LEAST_GROUPED:
+        return
+    verb = "form" if found.rarity < RARE else "hardly form"
+    yield (
+        f"Schemes {verb} groups: {found.own} of {found.total} encodings are nearest to one of their"
+        f" own scheme; with shuffled schemes it is {found.by_chance:.0f}."
+    )
+
+
+def _on_closest(members: Sequence[Named], differences: Floats) -> Iterator[str]:
+    """The closest two of different schemes."""
+    pairs = [
+        (float(differences[first, second]), members[first], members[second])
+        for first, second in combinations(range(len(members)), 2)
+        if members[first].scheme != members[second].scheme
+        and not np.isnan(differences[first, second])
+    ]
+    if pairs:
+        difference, first, second = min(pairs, key=lambda pair: pair[0])
+        yield (
+            f"Closest across schemes are {first.title} ({first.scheme}) and {second.title}"
+            f" ({second.scheme}), {_similarity(difference)} alike."
+        )
+
+
+def _on_apart(members: Sequence[Named], differences: Floats) -> Iterator[str]:
+    """The one whose nearest neighbour is farthest."""
+    away = np.where(np.isnan(differences), np.inf, differences)
+    np.fill_diagonal(away, np.inf)
+    least = np.where(np.isfinite(away.min(axis=1)), away.min(axis=1), -1.0)
+    apart = int(least.argmax())
+    nearest = int(away[apart].argmin())
+    yield (
+        f"{members[apart].title} stands apart: even the nearest, {members[nearest].title}, is only"
+        f" {_similarity(float(away[apart, nearest]))} alike."
+    )
+
+
+def _similarity(difference: float) -> str:
+    return f"{round(100 * (1.0 - difference))} of 100"

@@ -1,0 +1,145 @@
+"""What all encodings answer to the question of an analysis: their order by the metric that answers
+it, and sentences on its ends.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+from generator.contracts import Analysis, Atlas, Headline, Metric, Modality, Outcome, Reading
+from generator.site.standings import alike
+from generator.text import plural, significant
+
+DIGITS = 3
+# Positions of each are of another kind, so that sentences compare within one.
+MODALITIES: Mapping[Modality, str] = {
+    "text": "text",
+    "image": "images",
+    "audio": "audio",
+    "page": "pages",
+}
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A finite value of an encoding. counts: whether it takes part in sentences"""
+
+    outcome: Outcome
+    reading: Reading
+    value: float
+    counts: bool
+
+    @property
+    def shown(self) -> str:
+        """The value without its unit."""
+        return significant(self.value, DIGITS)
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Encodings by a metric, the lowest first, one at least. metric: of the first of them"""
+
+    headline: Headline
+    metric: Metric
+    entries: tuple[Ranked, ...]
+
+    @property
+    def compared(self) -> tuple[Ranked, ...]:
+        """Those that sentences speak of: of the modality that has most of what takes part."""
+        counts = Counter(entry.reading.encoding.modality for entry in self.entries if entry.counts)
+        if not counts:
+            return ()
+        most = max(counts, key=lambda modality: (counts[modality], modality == "text"))
+        return tuple(
+            entry
+            for entry in self.entries
+            if entry.counts and entry.reading.encoding.modality == most
+        )
+
+    @property
+    def chosen(self) -> tuple[Ranked, ...]:
+        """The lowest, the median and the highest of those compared, each once."""
+        compared = self.compared
+        places = {0, len(compared) // 2, len(compared) - 1} if compared else set()
+        return tuple(compared[place] for place in sorted(places))
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Who has the lowest value and who the highest; that all are alike, or that there is only
+        one; none where nothing can be compared.
+        """
+        compared = self.compared
+        if not compared:
+            return ()
+        first = compared[0]
+        last = next(entry for entry in compared if entry.shown == compared[-1].shown)
+        if len(compared) == 1:
+            name, does = first.reading.label.title, self._does(self.headline.high, first.shown)
+            alone = len(self.entries) == 1
+            return (f"Only {name} is measured here: it {does}." if alone else f"{name} {does}.",)
+        among = f"{len(compared)}{self._of(compared)}"
+        if alike([entry.value for entry in compared]) or first.shown == last.shown:
+            shown = first.shown if first.shown == last.shown else f"{first.shown} to {last.shown}"
+            return (f"Each of the {among} {self._does(self.headline.high, shown)}.",)
+        return (
+            f"{_named(first, compared)} {self._does(self.headline.low, first.shown)},"
+            f" the {self.headline.least} of {among}.",
+            f"{_named(last, compared)} {self._does(self.headline.high, last.shown)},"
+            f" the {self.headline.most}.",
+        )
+
+    def _of(self, compared: Sequence[Ranked]) -> str:
+        """What those compared are of, where others are of something else."""
+        modalities = {entry.reading.encoding.modality for entry in self.entries}
+        own = compared[0].reading.encoding.modality
+        return f" for {MODALITIES[own]}" if len(modalities) > 1 else ""
+
+    def _does(self, predicate: str, shown: str) -> str:
+        unit = self.metric.unit.removesuffix("s") if shown == "1" else self.metric.unit
+        words = predicate.replace("only {}", "{}") if shown == "0" else predicate
+        return words.format(f"{shown} {unit}".strip())
+
+
+def ranking_of(atlas: Atlas, analysis: Analysis) -> Ranking | None:
+    """The order of all encodings that have a value; None where no metric answers the question, or
+    none has one.
+    """
+    headline = analysis.answering
+    if headline is None:
+        return None
+    found = [
+        (outcome, reading, metric)
+        for outcome in atlas.outcomes
+        for reading in outcome.readings
+        for metric in reading.results[analysis.key].metrics
+        if metric.key == headline.metric
+    ]
+    entries = [
+        Ranked(outcome, reading, metric.value, _takes_part(atlas, analysis, reading))
+        for outcome, reading, metric in found
+        if metric.value is not None and isfinite(metric.value)
+    ]
+    entries.sort(key=lambda entry: entry.value)
+    return Ranking(headline, found[0][2], tuple(entries)) if entries else None
+
+
+def _takes_part(atlas: Atlas, analysis: Analysis, reading: Reading) -> bool:
+    """Whether sentences may speak of its value: not of a guess, nor of a table without structure,
+    which analyses of order, and of values where these are like random numbers, say nothing of but
+    its odd rows.
+    """
+    kinds = {"order", "values"} if analysis.about == "values" else {"order"}
+    return any(
+        not finding.of_single_rows
+        for other in atlas.analyses
+        if other.about in kinds
+        for finding in reading.results[other.key].findings
+    )
+
+
+def _named(entry: Ranked, compared: Sequence[Ranked]) -> str:
+    """Its name, with how many others have the same value as shown."""
+    others = sum(other.shown == entry.shown for other in compared) - 1
+    like = f", like {plural(others, 'other')}," if others else ""
+    return f"{entry.reading.label.title}{like}"

@@ -1,0 +1,65 @@
+"""What the map concludes, on differences made by hand."""
+
+import numpy as np
+import pytest
+
+from generator.numerics.arrays import Floats
+from generator.site.compare.conclusions import Named, conclusions, neighbours
+
+
+def between(places: Floats) -> Floats:
+    """Differences of members on a line."""
+    return np.asarray(np.abs(places[:, None] - places[None, :]))
+
+
+def named(schemes: str) -> list[Named]:
+    """A member for each letter, which is its scheme."""
+    return [Named(f"M{number}", scheme) for number, scheme in enumerate(schemes)]
+
+
+GROUPED = between(np.array([0.0, 0.01, 0.02, 0.03, 0.5, 0.51, 0.52, 0.53]))
+
+
+def test_schemes_that_stand_together_form_groups() -> None:
+    places = np.array([0.0, 0.01, 0.02, 0.03, 0.5, 0.51, 0.52, 0.53, 0.9, 0.91, 0.92, 0.93])
+    first = conclusions(named("AAAABBBBCCCC"), between(places))[0]
+    assert first.startswith("Schemes form groups: 12 of 12 encodings are nearest to one of their")
+
+
+def test_schemes_by_turns_form_none() -> None:
+    assert conclusions(named("ABABABAB"), GROUPED)[0].startswith("Schemes hardly form groups")
+
+
+def test_chance_is_the_share_of_others_that_have_the_scheme() -> None:
+    """Of 8 encodings with one nearest each, 3 of the 7 others share the scheme: 8 × 3 ÷ 7."""
+    places = np.array([0.0, 0.01, 0.1, 0.11, 0.2, 0.21, 0.3, 0.31])
+    found = neighbours(np.array(list("AAAABBBB")), between(places))
+    assert (found.own, found.total) == (8, 8)
+    assert found.by_chance == pytest.approx(8 * 3 / 7, abs=0.1)
+    assert found.rarity > 0.0
+
+
+def test_the_closest_two_are_of_different_schemes() -> None:
+    _, closest, _ = conclusions(named("AAAABBBB"), GROUPED)
+    assert closest == "Closest across schemes are M3 (A) and M4 (B), 53 of 100 alike."
+
+
+def test_the_one_whose_nearest_is_farthest_stands_apart() -> None:
+    far = between(np.array([0.0, 0.01, 0.02, 0.9, 0.03, 0.04, 0.05]))
+    assert conclusions(named("AABBCCC"), far)[-1] == (
+        "M3 stands apart: even the nearest, M6, is only 15 of 100 alike."
+    )
+
+
+def test_a_difference_that_is_not_defined_is_neither_near_nor_far() -> None:
+    undefined = GROUPED.copy()
+    undefined[3, :] = undefined[:, 3] = np.nan
+    assert "M3" not in " ".join(conclusions(named("AAAABBBB"), undefined))
+
+
+def test_of_three_nothing_is_concluded() -> None:
+    assert conclusions(named("ABC"), between(np.array([0.0, 0.1, 0.5]))) == ()
+
+
+def test_of_one_scheme_nothing_is_concluded_across_schemes() -> None:
+    assert not any("Closest" in one for one in conclusions(named("AAAA"), GROUPED[:4, :4]))

@@ -1,0 +1,212 @@
+"""The answer of an analysis: sentences on the ends of its ranking, and the ranking as dots."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from bs4 import BeautifulSoup
+
+from generator.contracts import (
+    Atlas,
+    Encoding,
+    Finding,
+    Headline,
+    Label,
+    Metric,
+    Modality,
+    Outcome,
+    Provenance,
+    Reading,
+    Result,
+)
+from generator.encodings import PositionTable, sinusoid
+from generator.pipeline.evaluate import all_analyses
+from generator.pipeline.find import all_schemes
+from generator.site.pages import analysis as page_kind
+from generator.site.pictures.dot_plot import MOST, dot_plot
+from generator.site.rankings import Ranking, ranking_of
+from tests.site.test_comparing import rendered
+from tests.support import checkpoint, flowing
+from tests.test_sentences import MOST_WORDS, words_of
+
+SIZE = Headline("size", "Size", "packs into only {}", "spreads over {}", "least", "most")
+MEASURE = replace(all_analyses()[0], answer=SIZE, headlines=(), figures=(), about="order")
+
+
+def outcome(
+    name: str,
+    value: float | None,
+    *,
+    modality: Modality = "text",
+    scheme: str = "learned",
+    findings: Sequence[Finding] = (Finding("It is ordered."),),
+) -> Outcome:
+    metric = Metric("size", "Size", value, "metres", None if value is not None else "none")
+    encoding = Encoding(
+        "decoder",
+        scheme,
+        PositionTable(sinusoid(16, 4)),
+        Provenance("model.safetensors", "wpe"),
+        modality=modality,
+    )
+    result = Result((metric,), findings=tuple(findings))
+    reading = Reading.of(encoding, Label(name, "#3d7fd6"), {MEASURE.key: result}, {}, {})
+    return Outcome(checkpoint(slug=name.lower(), title=name), "ok", readings=(reading,))
+
+
+def ranking(*outcomes: Outcome) -> Ranking | None:
+    return ranking_of(Atlas(outcomes, (MEASURE,), all_schemes()), MEASURE)
+
+
+def sentences(*outcomes: Outcome) -> str:
+    found = ranking(*outcomes)
+    return " ".join(found.sentences) if found else ""
+
+
+def test_the_sentences_name_the_lowest_and_the_highest_in_the_words_of_the_measure() -> None:
+    assert sentences(outcome("A", 3.0), outcome("B", 153.0), outcome("C", 10.0)) == (
+        "A packs into only 3 metres, the least of 3. B spreads over 153 metres, the most."
+    )
+
+
+def test_those_that_share_an_end_as_it_is_shown_are_counted() -> None:
+    assert sentences(
+        outcome("A", 3.0), outcome("B", 3.0001), outcome("C", 3.0), outcome("D", 9.0)
+    ).startswith("A, like 2 others, packs into only 3 metres, the least of 4.")
+
+
+def test_a_value_of_1_has_its_unit_in_the_singular_and_0_is_not_only_0() -> None:
+    assert sentences(outcome("A", 0.0), outcome("B", 1.0)) == (
+        "A packs into 0 metres, the least of 2. B spreads over 1 metre, the most."
+    )
+
+
+@pytest.mark.parametrize(("second", "shown"), [(5.0, "5"), (5.05, "5 to 5.05")])
+def test_values_that_hardly_differ_have_no_ends(second: float, shown: str) -> None:
+    assert (
+        sentences(outcome("A", 5.0), outcome("B", second))
+        == f"Each of the 2 spreads over {shown} metres."
+    )
+
+
+def test_one_encoding_is_said_to_be_alone() -> None:
+    assert sentences(outcome("A", 5.0)) == "Only A is measured here: it spreads over 5 metres."
+    assert "Only" not in sentences(outcome("A", 5.0), outcome("B", 9.0, modality="image"))
+
+
+def test_positions_of_words_are_not_compared_with_patches() -> None:
+    words = [outcome(name, value) for name, value in (("A", 3.0), ("B", 9.0))]
+    patches = outcome("Patches", 100.0, modality="image")
+    assert sentences(*words, patches) == (
+        "A packs into only 3 metres, the least of 2 for text. B spreads over 9 metres, the most."
+    )
+
+
+@pytest.mark.parametrize("findings", [(), (Finding("Row 3 is odd.", of_single_rows=True),)])
+def test_a_table_without_structure_has_a_dot_but_no_sentence(findings: Sequence[Finding]) -> None:
+    noise = outcome("Noise", 1.0, findings=findings)
+    found = ranking(outcome("A", 3.0), outcome("B", 9.0), noise)
+    assert found is not None
+    assert [entry.reading.label.title for entry in found.entries] == ["Noise", "A", "B"]
+    assert "Noise" not in " ".join(found.sentences)
+    assert found.sentences[0].endswith("the least of 2.")
+
+
+def test_what_acts_beside_encodings_is_ranked_too() -> None:
+    [beside, *_] = (scheme.key for scheme in all_schemes() if not scheme.tells_position)
+    assert sentences(outcome("A", 5.0, scheme=beside)).startswith("Only A")
+
+
+@pytest.mark.parametrize("value", [None, float("inf"), float("nan")])
+def test_without_a_finite_value_there_is_no_answer(value: float | None) -> None:
+    assert ranking(outcome("A", value)) is None
+
+
+def test_the_lowest_the_median_and_the_highest_are_chosen_once_each() -> None:
+    found = ranking(*(outcome(f"M{size}", float(size)) for size in (5, 1, 4, 2, 3)))
+    assert found is not None
+    assert [entry.value for entry in found.chosen] == [1.0, 3.0, 5.0]
+    alone = ranking(outcome("A", 5.0))
+    assert alone is not None
+    assert len(alone.chosen) == 1
+
+
+def test_every_word_for_an_end_has_a_place_for_the_value_and_leaves_room_for_a_name() -> None:
+    """A name of three words, and the superlative with its count: “the lowest of 9 for text”."""
+    headlines = [
+        headline
+        for one in all_analyses()
+        for headline in (*one.headlines, *([one.answer] if one.answer else []))
+    ]
+    assert [
+        words
+        for headline in headlines
+        for words, most in ((headline.low, headline.least), (headline.high, headline.most))
+        if words.count("{}") != 1 or len(words_of(f"{words} {most}")) + 7 > MOST_WORDS
+    ] == []
+
+
+def test_all_analyses_but_the_two_that_only_show_have_a_metric_that_answers() -> None:
+    assert [one.key for one in all_analyses() if one.answering is None] == [
+        "anatomy_of_the_input",
+        "whole_table",
+    ]
+
+
+class TestDotPlot:
+    def plot(self, *values: float) -> list[tuple[str, float]]:
+        found = ranking(*(outcome(f"M{place}", value) for place, value in enumerate(values)))
+        assert found is not None
+        shown = dot_plot(found)
+        assert shown is not None
+        return [(dot.entry.reading.label.title, dot.x) for dot in shown.first]
+
+    def test_dots_stand_by_value_from_0(self) -> None:
+        assert self.plot(4.0, 1.0, 2.0) == [("M1", 25.0), ("M2", 50.0), ("M0", 100.0)]
+
+    def test_negative_values_stand_left_of_0(self) -> None:
+        assert self.plot(-1.0, 1.0, 3.0) == [("M0", 0.0), ("M1", 50.0), ("M2", 100.0)]
+
+    def test_a_wide_range_has_a_logarithmic_axis(self) -> None:
+        assert self.plot(1.0, 100.0, 10.0) == [("M0", 0.0), ("M2", 50.0), ("M1", 100.0)]
+
+    def test_equal_values_stand_above_each_other(self) -> None:
+        assert {x for _, x in self.plot(0.0, 0.0)} == {0.0}
+
+    def test_one_encoding_has_no_plot(self) -> None:
+        found = ranking(outcome("A", 1.0))
+        assert found is not None
+        assert dot_plot(found) is None
+
+    def test_a_long_plot_shows_both_ends_and_folds_the_rest(self) -> None:
+        found = ranking(*(outcome(f"M{size}", float(size)) for size in range(1, 31)))
+        assert found is not None
+        shown = dot_plot(found)
+        assert shown is not None
+        assert [len(rows) for rows in (shown.first, shown.folded, shown.last)] == [12, 6, 12]
+        assert len(shown.first) + len(shown.last) == MOST
+        assert shown.last[-1].entry.value == 30.0
+
+
+def page(*outcomes: Outcome) -> BeautifulSoup:
+    """The page of MEASURE, after the list of analyses."""
+    _, shown = page_kind.pages(Atlas(outcomes, (MEASURE,), all_schemes()))
+    return BeautifulSoup(rendered(shown), "html.parser")
+
+
+def test_the_page_opens_with_the_answer_and_the_dots_link_their_encodings() -> None:
+    html = page(outcome("A", 3.0), outcome("B", 9.0), outcome("Noise", 1.0, findings=()))
+    [verdict] = html.select(".pa-verdict")
+    assert flowing(verdict.get_text()).startswith("A packs into only 3 metres")
+    rows = html.select(".pa-dots > li")
+    assert [(row.a["href"], row.b.get_text()) for row in rows if row.a and row.b] == [
+        ("checkpoints/noise.html#decoder-learned", "1"),
+        ("checkpoints/a.html#decoder-learned", "3"),
+        ("checkpoints/b.html#decoder-learned", "9"),
+    ]
+    assert [row.get("class") for row in rows] == [["pa-left-out"], None, None]
+    assert "Hollow dots" in html.get_text()
+
+
+def test_a_page_without_values_has_neither_answer_nor_dots() -> None:
+    assert page(outcome("A", None)).select(".pa-verdict, .pa-dots") == []
