@@ -255,3 +255,42 @@ def test_all_values_of_a_picked_sinusoid_follow_from_its_data() -> None:
     )
     table = waves["scale"] * np.where(waves["cosines"], np.cos(angles), np.sin(angles))
     np.testing.assert_allclose(table, formula.table, atol=1e-5)
+
+
+def test_what_marks_a_point_of_a_line_goes_with_its_series() -> None:
+    figure, (axes,) = panels(1)
+    for height, name in ((0.0, "low"), (1.0, "high")):
+        axes.plot([0, 1, 2], [height] * 3, label=name)
+    spots.mark(figure, [DrawnPlace(1, 0, 1.4, 1.0)])  # Between two points.
+    axes.annotate("apart", (0.5, 0.5))
+    content = marks(figure)
+    (ring,) = [one for one in content if one.get("aside")]
+    of_texts = [one["series"] for one in content if one["kind"] == "text"]
+    assert (ring["series"], of_texts) == (1, [1, None])
+
+
+def test_lines_above_one_another_keep_their_values_and_the_places_of_their_ticks() -> None:
+    figure, (axes,) = panels(1)
+    ridges(axes, np.array([[0.25, 0.5], [-0.125, 0.0]]), ["18", "94"], "#3d7fd6", 2.0)
+    lines = [one for one in marks(figure) if one["kind"] == "line"]
+    assert [(one["name"], one["base"], one["y"]) for one in lines] == [
+        ("18", 0.0, [0.25, 0.5]),
+        ("94", 2.0, [-0.125, 0.0]),
+    ]
+
+
+def test_a_long_band_keeps_the_places_of_its_line() -> None:
+    figure, (axes,) = panels(1)
+    x = np.arange(5000.0)
+    axes.fill_between(x, np.sin(x) - 1, np.sin(x) + 1, color="#3d7fd6", alpha=0.2)
+    axes.plot(x, np.sin(x), color="#3d7fd6", label="one")
+    band, line = marks(figure)
+    assert (band["x"], band["name"]) == (line["x"], line["name"])
+
+
+def test_an_entry_of_a_legend_alone_is_no_line() -> None:
+    figure, (axes,) = panels(1)
+    axes.plot([], [], label="before scaling")
+    assert marks(figure) == []
+    series: Any = described(figure)["series"]
+    assert [one["name"] for one in series] == ["before scaling"]
