@@ -12,7 +12,7 @@ from generator.numerics.arrays import Array, Floats
 from generator.site.outline import Outline
 
 WIDTH, HEIGHT = 300, 120  # of the curve, in pixels
-MOST_POINTS = 160
+MOST_POINTS = 90
 STAGE = "place"  # of the outline, which compares with other encodings
 
 
