@@ -28,7 +28,7 @@ def figures(built: Path) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
     found = [
         (name, data, known[data["of"][0]])
         for name, data in sorted(every, key=lambda pair: pair[0])
-        if len(data.get("of", ())) == 1 and known[data["of"][0]].get("arrays")
+        if data.get("python") and len(data["of"]) == 1 and known[data["of"][0]].get("arrays")
     ]
     assert len(found) > 100
     return found
