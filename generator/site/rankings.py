@@ -61,7 +61,7 @@ class Ranking:
     def chosen(self) -> tuple[Ranked, ...]:
         """The lowest, the median and the highest of those compared, each once."""
         compared = self.compared
-        places = {0, len(compared) // 2, len(compared) - 1} if compared else set()
+        places = {0, len(compared) // 2, _highest(compared)} if compared else set()
         return tuple(compared[place] for place in sorted(places))
 
     @property
@@ -72,8 +72,7 @@ class Ranking:
         compared = self.compared
         if not compared:
             return ()
-        first = compared[0]
-        last = next(entry for entry in compared if entry.shown == compared[-1].shown)
+        first, last = compared[0], compared[_highest(compared)]
         if len(compared) == 1:
             name, does = first.reading.label.title, self._does(self.headline.high, first.shown)
             alone = len(self.entries) == 1
@@ -136,6 +135,11 @@ def _takes_part(atlas: Atlas, analysis: Analysis, reading: Reading) -> bool:
         if other.about in kinds
         for finding in reading.results[other.key].findings
     )
+
+
+def _highest(compared: Sequence[Ranked]) -> int:
+    """Index of the first of those that have the highest value as it is shown."""
+    return [entry.shown for entry in compared].index(compared[-1].shown)
 
 
 def _named(entry: Ranked, compared: Sequence[Ranked]) -> str:

@@ -126,6 +126,9 @@ def test_the_lowest_the_median_and_the_highest_are_chosen_once_each() -> None:
     found = ranking(*(outcome(f"M{size}", float(size)) for size in (5, 1, 4, 2, 3)))
     assert found is not None
     assert [entry.value for entry in found.chosen] == [1.0, 3.0, 5.0]
+    shared = ranking(*(outcome(name, 9.0 if name > "B" else 1.0) for name in "ABCDE"))
+    assert shared is not None
+    assert [entry.reading.label.title for entry in shared.chosen] == ["A", "C"]
     alone = ranking(outcome("A", 5.0))
     assert alone is not None
     assert len(alone.chosen) == 1
@@ -187,10 +190,16 @@ class TestDotPlot:
         assert len(shown.first) + len(shown.last) == MOST
         assert shown.last[-1].entry.value == 30.0
 
+    def test_of_very_many_a_page_only_says_how_many_are_hidden(self) -> None:
+        html = page(*(outcome(f"M{size}", float(size)) for size in range(1, 51)))
+        assert len(html.select(".pa-dots > li")) == MOST
+        assert "26 more, from 13 to 38" in flowing(html.get_text())
+        assert not html.select("details.pa-fold > .pa-dots")
+
 
 def page(*outcomes: Outcome) -> BeautifulSoup:
     """The page of MEASURE, after the list of analyses."""
-    _, shown = page_kind.pages(Atlas(outcomes, (MEASURE,), all_schemes()))
+    _, shown, *_ = page_kind.pages(Atlas(outcomes, (MEASURE,), all_schemes()))
     return BeautifulSoup(rendered(shown), "html.parser")
 
 
@@ -206,6 +215,14 @@ def test_the_page_opens_with_the_answer_and_the_dots_link_their_encodings() -> N
     ]
     assert [row.get("class") for row in rows] == [["pa-left-out"], None, None]
     assert "Hollow dots" in html.get_text()
+
+
+def test_the_list_of_analyses_has_the_same_answer() -> None:
+    shown, _ = page_kind.pages(
+        Atlas((outcome("A", 3.0), outcome("B", 9.0)), (MEASURE,), all_schemes())
+    )
+    [answer] = BeautifulSoup(rendered(shown), "html.parser").select(".pa-answer")
+    assert flowing(answer.get_text()).startswith("A packs into only 3 metres")
 
 
 def test_a_page_without_values_has_neither_answer_nor_dots() -> None:

@@ -11,6 +11,7 @@ from generator.site.rankings import MODALITIES, Ranked, Ranking
 from generator.text import significant
 
 MOST = 24  # rows; of more, half of them from either end
+MOST_FOLDED = 24  # rows to unfold; of more, a page only says how many there are
 LOGARITHMIC = 50.0  # ratio of the ends from which on the axis is logarithmic
 DIGITS = 3
 
@@ -40,6 +41,11 @@ class DotPlot:
     first: tuple[Dot, ...]
     folded: tuple[Dot, ...]
     last: tuple[Dot, ...]
+
+    @property
+    def has_all(self) -> bool:
+        """Whether readers can unfold what is hidden."""
+        return len(self.folded) <= MOST_FOLDED
 
     @property
     def letters(self) -> int:
