@@ -106,7 +106,12 @@ def _metrics(
 ) -> tuple[Metric, ...]:
     reason = None if symmetries is not None else "no query has keys on both sides"
     return (
-        Metric("locality", "Locality (mean over heads)", 100.0 * float(localities.mean()), "%"),
+        Metric(
+            "locality",
+            "Attention near the query (locality, mean over heads)",
+            100.0 * float(localities.mean()),
+            "%",
+        ),
         Metric(
             "most_local", "Locality of the most local head", 100.0 * float(localities.max()), "%"
         ),
@@ -120,7 +125,11 @@ def _metrics(
             100.0 * float(_above(localities, chance).mean()),
             "%",
         ),
-        Metric("keys", "Effective number of keys (mean over heads)", float(np.mean(perplexities))),
+        Metric(
+            "keys",
+            "Keys that share the attention (effective number, mean over heads)",
+            float(np.mean(perplexities)),
+        ),
         Metric(
             "symmetry",
             "Symmetry (mean over heads)",
@@ -260,7 +269,7 @@ ANALYSIS = Analysis(
     headlines=(
         Headline(
             "locality",
-            "Locality",
+            "Attention near the query",
             low="puts only {} of its attention on near keys by its bias",
             high="puts {} of its attention on near keys by its bias",
         ),

@@ -58,6 +58,7 @@ POSITIONS = 128
 SIDE = 16  # Patches on a side of a grid or window: their matrix has 256² entries.
 FEWEST = 3  # Two offsets and 0; with one, every profile is the same line.
 STEPS = 20  # Width of local monotonicity, in positions.
+STEADILY, ALONE = f"Falls steadily, first {STEPS} steps", "Depends on distance alone"  # titles
 LOWEST, HIGHEST, MARGIN = -0.6, 1.05, 0.05  # limits of the vertical axis
 MOST_BANDS = 3  # encodings in one figure up to which the range of their windows is drawn
 # Ratios of the highest to the lowest value of several windows, up to which their mean is given.
@@ -152,7 +153,7 @@ def _metrics(
         Metric("positions", "Positions compared", float(first.heads.shape[1])),
         *_halves(windows, unit),
         *_steps(windows, unit),
-        _mean("invariance", "Translation invariance", invariances, no_invariance),
+        _mean("invariance", f"{ALONE} (translation invariance)", invariances, no_invariance),
         _symmetry(form, first.heads),
         Metric(
             "constant", "Constant heads left out", float(len(first.heads) - windows[0].n_varying)
@@ -243,7 +244,7 @@ def _halves(windows: list[Window], unit: str) -> tuple[Metric, ...]:
     floored = [None if value is None else max(value, 1.0) for value in values]
     texts = ["none" if value is None else rounded(value, 1, 0.0) for value in values]
     return _over_windows(
-        Metric("half", "Half-distance", None, "positions", reason),
+        Metric("half", "Distance at which half is left (half-distance)", None, "positions", reason),
         values,
         _unstable(floored, STABLE, texts, unit),
     )
@@ -252,9 +253,8 @@ def _halves(windows: list[Window], unit: str) -> tuple[Metric, ...]:
 def _steps(windows: list[Window], unit: str) -> tuple[Metric, ...]:
     values = [None if window.falls is None else 100.0 * window.falls for window in windows]
     texts = ["none" if value is None else f"{rounded(value, 0)} %" for value in values]
-    metric = Metric(
-        "monotonicity", f"Local monotonicity (w = {STEPS})", None, "%", "no step is defined"
-    )
+    title = f"{STEADILY} (local monotonicity)"
+    metric = Metric("monotonicity", title, None, "%", "no step is defined")
     return _over_windows(metric, values, _unstable(values, STABLE_STEPS, texts, unit))
 
 
@@ -527,7 +527,7 @@ ANALYSIS = Analysis(
     headlines=(
         Headline(
             "half",
-            "Half-distance",
+            "Half is left at",
             low="loses half its similarity within {}",
             high="keeps half its similarity for {}",
             least="shortest",
@@ -535,13 +535,13 @@ ANALYSIS = Analysis(
         ),
         Headline(
             "monotonicity",
-            "Local monotonicity",
+            STEADILY,
             low="loses similarity in only {} of the first steps of distance",
             high="loses similarity in {} of the first steps of distance",
         ),
         Headline(
             "invariance",
-            "Translation invariance",
+            ALONE,
             low="owes a share of only {} of its similarity to distance",
             high="owes a share of {} of its similarity to distance",
         ),

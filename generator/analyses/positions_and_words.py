@@ -75,7 +75,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
             ),
             Metric(
                 "overlap",
-                "Mean squared cosine of the principal angles",
+                "Directions shared with words (mean squared cosine of the principal angles)",
                 100.0 * float(np.mean(cosines**2)),
                 "%",
             ),

@@ -169,9 +169,19 @@ def _of_path(path: Path | None, onwards: float | None) -> tuple[Metric, ...]:
         Metric(
             "rate", "Turning rate, fastest eighth of the positions ÷ slowest", rate, "", no_rate
         ),
-        Metric("evenness", "Standard deviation of the radius ÷ mean", unevenness, "", reason),
         Metric(
-            "onwards", "Absolute rank correlation of component 3 with position", onwards, "", reason
+            "evenness",
+            "Unevenness of the circle (standard deviation of the radius ÷ mean)",
+            unevenness,
+            "",
+            reason,
+        ),
+        Metric(
+            "onwards",
+            "Component 3 follows position (absolute rank correlation)",
+            onwards,
+            "",
+            reason,
         ),
     )
 

@@ -89,7 +89,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
         metrics=(
             Metric(
                 "within_for_90",
-                "Components for 90 %, mean-centred, without outliers",
+                "Directions used (components for 90 %, mean-centred, without outliers)",
                 float(components_for(within, 0.9)) if within.size else None,
                 reason=None if within.size else FLAT_REASON,
             ),
@@ -242,7 +242,7 @@ def energy_by_components(result: Result) -> tuple[Array, Array]:
 
 DIRECTIONS = Headline(
     "within_for_90",
-    "Components for 90 %",
+    "Directions used",
     low="packs its positions into {} directions",
     high="spreads its positions over {} directions",
     least="fewest",

@@ -211,7 +211,7 @@ def _deepest(depth: Floats, index: int) -> tuple[Metric, ...]:
         ),
         Metric(
             "contrast",
-            "Depth ÷ typical variation",
+            "Contrast of the strongest break (depth ÷ typical variation)",
             0.0 if reason else float(depth[index] / variation(depth)[index]),
         ),
     )

@@ -82,7 +82,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
         ),
         _or_reason(
             "invariance",
-            "Translation invariance",
+            "Depends on distance alone (translation invariance)",
             invariance,
             "",
             "all pairs of different positions have the same cosine",
@@ -123,7 +123,7 @@ def _monotonicity(cosines: Floats) -> Metric:
     percentage = None if share is None else 100.0 * share
     return _or_reason(
         "monotonicity",
-        f"Local monotonicity of the cosine (w = {STEPS})",
+        f"Cosine falls steadily, first {STEPS} steps (local monotonicity)",
         percentage,
         "%",
         "no two neighbours both have a nonzero vector",

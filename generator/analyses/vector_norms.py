@@ -63,7 +63,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
             Metric("median", "Median norm", float(np.median(norms))),
             Metric("longest", "Largest norm", float(norms.max())),
             Metric("shortest", "Smallest norm", float(norms.min())),
-            Metric("spread", "Standard deviation of the norms ÷ mean", spread(norms)),
+            Metric("spread", "Spread of the norms (standard deviation ÷ mean)", spread(norms)),
             Metric("spread_within", "Same, without outliers", spread(inliers)),
             _count("positions_out", "Positions with an unusual norm", rows_out),
             _count("dimensions_out", "Dimensions with an unusual norm", columns_out),

@@ -30,7 +30,7 @@ def test_a_pinned_row_is_first_stays_when_the_table_is_sorted_and_is_in_the_addr
     pin = page.get_by_role("button", name="Pin Llama 2, 7B to the top")
     pin.click()
     expect(pin).to_have_attribute("aria-pressed", "true")
-    page.get_by_role("button", name="Sort by Half-distance").click()
+    page.get_by_role("button", name="Sort by Half is left at").click()
     page.locator(".pa-filter [name=name]").fill("mistral")
     assert names(page) == ["Llama 2, 7B", "Mistral 7B, v0.1"]
     page.goto("about:blank")
