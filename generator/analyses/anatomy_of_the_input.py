@@ -276,7 +276,7 @@ def _findings(
     inside = (
         ()
         if "positions" in forward
-        else (Finding("This encoding adds nothing to the input; it acts inside attention."),)
+        else (Finding("This encoding leaves the input as it is; it acts inside attention."),)
     )
     return (
         *inside,
@@ -328,8 +328,7 @@ def _of_twice(twice: dict[str, Array], forward: dict[str, Floats]) -> tuple[Find
     )
     return (
         Finding(
-            f"{same}. The two inputs differ by a vector of norm {apart}; the first has norm"
-            f" {length}."
+            f"{same}. The inputs there are {apart} apart, where the first has length {length}."
         ),
     )
 
@@ -384,7 +383,7 @@ ANALYSIS = Analysis(
     title="Anatomy of the input",
     about="values",
     question="What does the first layer receive, and where does position enter?",
-    source="The GPT-2 and BERT notebooks; Devlin et al. 2019 (arXiv 1810.04805), figure 2.",
+    source="Notebooks named on the page About; Devlin et al. 2019 (arXiv 1810.04805), figure 2.",
     stage="see",
     order=10,
     forms=(PositionTable, OffsetBias, Rotation),

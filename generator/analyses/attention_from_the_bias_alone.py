@@ -156,15 +156,14 @@ def _above(localities: Floats, chance: float) -> Array:
 def _findings(localities: Floats, chance: float, symmetries: Floats | None) -> tuple[Finding, ...]:
     n_local = int(np.count_nonzero(_above(localities, chance)))
     compared = (
-        f"{rounded(100.0 * localities.mean(), 1)} % on average against"
-        f" {rounded(100.0 * chance, 1)} %"
+        f"a locality of {rounded(100.0 * localities.mean(), 1)} % on average, where uniform"
+        f" attention has {rounded(100.0 * chance, 1)} %"
     )
-    attending = counted(n_local, localities.size, "head", "attend")
+    preferring = counted(n_local, localities.size, "head", "prefer")
     is_most = 2 * n_local >= localities.size
     only = "" if is_most or not n_local else "only "
     text = (
-        f"By the bias alone, {only}{attending[0].lower()}{attending[1:]} more locally than uniform"
-        f" attention: {compared}."
+        f"By the bias alone, {only}{preferring[0].lower()}{preferring[1:]} near keys: {compared}."
     )
     last = float(np.sort(localities)[::-1][n_local - 1])
     spots = (
@@ -174,10 +173,10 @@ def _findings(localities: Floats, chance: float, symmetries: Floats | None) -> t
     n_one_sided = 0 if symmetries is None else int(np.count_nonzero(symmetries < UNLIKE))
     if symmetries is None or 2 * n_one_sided < symmetries.size:
         return (finding,)
-    favouring = counted(n_one_sided, symmetries.size, "head", "favour")
+    treating = counted(n_one_sided, symmetries.size, "head", "treat")
     text = (
-        f"{favouring} one of two mirror-image keys more than threefold on average (symmetry below"
-        " 50 %)."
+        f"{treating} opposite sides differently. Of two keys equally far away, one gets over three"
+        " times the attention, on average (symmetry below 50 %)."
     )
     return finding, Finding(text, ("one_sided",), 0.5)
 

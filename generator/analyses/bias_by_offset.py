@@ -112,12 +112,8 @@ def _extreme(form: OffsetBias, relative: Floats, sign: float) -> tuple[Finding, 
         int(np.count_nonzero(farthest > LIMIT)) - 1,
     )
     effect, side = ("favours", "above") if sign > 0 else ("avoids", "below")
-    more = (
-        f" In {n_more} more {'head' if n_more == 1 else 'heads'}, some bias lies more than"
-        f" {LIMIT:g} logits {side} the median."
-        if n_more
-        else ""
-    )
+    others = f"head {effect}" if n_more == 1 else f"heads {effect.removesuffix('s')}"
+    more = f" {n_more} more {others} some offset by more than {LIMIT:g} logits." if n_more else ""
     text = (
         f"Head {head} strongly {effect} {_where(form, head, index)}: its bias there is"
         f" {rounded(farthest[head], 1)} logits {side} its median. Between keys that match equally"

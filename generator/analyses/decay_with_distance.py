@@ -383,9 +383,9 @@ def _findings(
     rests_on: tuple[str, ...] = ("positions", "half", "rising")
     if falls.value is not None:
         steps = (
-            "every step falls"
+            "every step goes down"
             if falls.value == 100.0
-            else f"{rounded(falls.value, 0, 100.0, 0.0)} % of steps fall"
+            else f"{rounded(falls.value, 0, 100.0, 0.0)} % of steps go down"
         )
         fades = f"{fades}. Within distance {min(STEPS, profile.size - 1)}, {steps}"
         rests_on = (*rests_on, "monotonicity")

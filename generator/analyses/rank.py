@@ -150,8 +150,8 @@ def _of_rank(centred: Floats, n_outliers: int) -> tuple[Finding, ...]:
     if needed == LEADING:  # The finding on the principal components says how much so many hold.
         return ()
     hold = (
-        f"After centring, {needed} of {n_possible} components {'holds' if needed == 1 else 'hold'}"
-        f" 90 % of the variance{without(n_outliers)}"
+        f"{needed} of {n_possible} directions {'holds' if needed == 1 else 'hold'} 90 % of what"
+        f" sets the vectors apart{without(n_outliers)}"
     )
     spread = ": the vectors spread over most directions" if needed >= MANY * n_possible else ""
     weight = 0.5 if spread else 0.2

@@ -120,12 +120,22 @@ def _findings(turns: int, lengths: Floats, form: Rotation, of_patches: bool) -> 
     )
     return (
         Finding(
-            f"{complete} a full turn {within}.",
+            f"{complete} a full turn {within}.{_of_others(lengths.size - turns, lengths.size)}",
             rests_on,
             0.4 if turns == lengths.size else 0.6,
             spots=spots,
         ),
     )
+
+
+def _of_others(n_others: int, n_pairs: int) -> str:
+    """What pairs without a full turn see, as a sentence; "" where there are none."""
+    if not n_others:
+        return ""
+    if n_others == n_pairs:
+        return " Each sees only a part of the circle."
+    others = "other sees" if n_others == 1 else f"other {n_others} see"
+    return f" The {others} only a part of the circle."
 
 
 def _within(form: Rotation) -> tuple[str, tuple[str, ...]]:
@@ -136,7 +146,7 @@ def _within(form: Rotation) -> tuple[str, tuple[str, ...]]:
         return f"within the context of {form.n_positions:,} positions", ("context",)
     if form.reach == form.window:
         return f"within the attention window of {form.reach:,} positions", ("sliding",)
-    return f"within the {form.reach:,} positions for which these frequencies are used", ()
+    return f"in texts of up to {form.reach:,} positions; longer ones have other frequencies", ()
 
 
 def draw_wavelengths(results: Results) -> "Figure":

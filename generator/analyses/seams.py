@@ -304,10 +304,10 @@ def _text_of(seam: Break) -> str:
     )
     lowest = f"{pair} have a cosine of {cosine(seam.lowest)}"
     if seam.changes_level:
-        falls = "falls" if seam.after < seam.before else "rises"
+        less = "less" if seam.after < seam.before else "more"
         return (
-            f"{where}: the median cosine of neighbours {falls} from {cosine(seam.before)} to"
-            f" {cosine(seam.after)}. {lowest}"
+            f"{where}: beyond it, neighbours are {less} alike (median cosine"
+            f" {cosine(seam.before)} before, {cosine(seam.after)} after). {lowest}"
         )
     far = f"positions {FAR} apart on either side have a median of at least {cosine(seam.far)}"
     return f"{where}: it divides the table. {lowest}; {far}"

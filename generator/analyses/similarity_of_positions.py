@@ -122,8 +122,8 @@ ANALYSIS = Analysis(
     title="Similarity of positions",
     question="Which positions have similar vectors?",
     source=(
-        "The cosine matrix of the GPT-2, BERT and T5 notebooks; Wang and Chen 2020 (arXiv"
-        " 2010.04903) print it for trained models."
+        "The cosine matrix of the teaching notebooks named on the page About; Wang and Chen 2020"
+        " (arXiv 2010.04903) print it for trained models."
     ),
     stage="see",
     order=50,

@@ -200,7 +200,10 @@ ANALYSIS = Analysis(
     title="Single dimensions",
     feels_steps=True,
     question="How do single dimensions change from position to position?",
-    source=("The GPT-2 course, which draws twelve dimensions; choosing them by speed is ours."),
+    source=(
+        "A teaching notebook on GPT-2 (see the page About) draws twelve dimensions; choosing them"
+        " by speed is ours."
+    ),
     stage="see",
     order=40,
     answer=Headline(

@@ -125,7 +125,7 @@ def _of_positions(norms: Floats, out: Array | None) -> tuple[Finding, ...]:
         if times >= 1.0
         else f"only {significant(100.0 * times, 2)} % of"
     )
-    text = f"Position {farthest} has an unusual norm, {of_median} the median."
+    text = f"Position {farthest} stands apart: its vector has {of_median} the median length."
     if out.size > 1:
         text = (
             f"{out.size} vectors have unusual norms (positions {ranges(out)}). Position {farthest}"

@@ -23,7 +23,7 @@ PLACES: Mapping[ActsIn, Place] = {
     "input": Place("input", "In the input", "added to the input"),
     "logits": Place("attention", "In attention logits", "added to attention logits"),
     "queries and keys": Place("attention", "In queries and keys", "rotates queries and keys"),
-    "state": Place("recurrent state", "In a recurrent state", "fades a recurrent state"),
+    "state": Place("recurrent state", "In a recurrent state", "lets old tokens fade"),
     "": Place("–", "Nothing added", "nothing is added"),
 }
 

@@ -171,13 +171,13 @@ def test_a_window_is_mirrored_by_rows_and_columns_at_once() -> None:
 def test_the_finding_counts_the_local_heads() -> None:
     away, near = 0.1 * np.abs(BOTH_SIDES), -0.1 * np.abs(BOTH_SIDES)
     (text, weight), *others = sentences(bias(near, near, away))
-    assert (text[:72], weight, others) == (
-        "By the bias alone, 2 of 3 heads attend more locally than uniform attenti",
+    assert (text[:60], weight, others) == (
+        "By the bias alone, 2 of 3 heads prefer near keys: a locality",
         0.4,
         [],
     )
     ((text, weight),) = sentences(bias(near, away, away))
-    assert (text[:40], weight) == ("By the bias alone, only 1 of 3 heads att", 0.6)
+    assert (text[:40], weight) == ("By the bias alone, only 1 of 3 heads pre", 0.6)
 
 
 def test_a_finding_counts_the_one_sided_heads() -> None:
@@ -185,8 +185,8 @@ def test_a_finding_counts_the_one_sided_heads() -> None:
     assert sentences(bias(past, even))[1:] == [
         (
             (
-                "1 of 2 heads favours one of two mirror-image keys more than threefold on average"
-                " (symmetry below 50 %)."
+                "1 of 2 heads treats opposite sides differently. Of two keys equally far away, one"
+                " gets over three times the attention, on average (symmetry below 50 %)."
             ),
             0.5,
         )

@@ -87,7 +87,7 @@ def test_centring_removes_the_energy_of_the_mean_vector() -> None:
 def test_low_and_high_ranks_give_different_findings() -> None:
     low = np.outer(np.arange(40.0), NOISE[0]) + 1e-3 * rng.normal(size=(40, 20))
     finding = findings_of(rank, low)[0]
-    assert finding.text.startswith("After centring, 1 of 20 components holds 90 % of the variance")
+    assert finding.text.startswith("1 of 20 directions holds 90 % of what sets the vectors apart")
     assert "spread over most directions" in findings_of(rank, NOISE)[0].text
     assert finding.weight > findings_of(rank, NOISE)[0].weight
 

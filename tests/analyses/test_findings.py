@@ -207,7 +207,10 @@ CASES: list[tuple[ModuleType, Form, list[str]]] = [
     (
         rotation_by_offset,
         TURNING,
-        ["46 of 64 frequency pairs complete a full turn within the context of 4,096 positions."],
+        [
+            "46 of 64 frequency pairs complete a full turn within the context of 4,096 positions."
+            " The other 18 see only a part of the circle."
+        ],
     ),
     (
         rotation_by_offset,
@@ -227,19 +230,25 @@ CASES: list[tuple[ModuleType, Form, list[str]]] = [
         rotation_by_offset,
         Rotation(1e4, 32, 32, 4096, {**LONGROPE, "original_max_position_embeddings": 64}),
         [
-            "5 of 16 frequency pairs complete a full turn within the 64 positions for which these"
-            " frequencies are used."
+            "5 of 16 frequency pairs complete a full turn in texts of up to 64 positions; longer"
+            " ones have other frequencies."
         ],
     ),
     (
         rotation_by_offset,
         replace(TURNING, window=6),
-        ["No frequency pair completes a full turn within the attention window of 6 positions"],
+        [
+            "No frequency pair completes a full turn within the attention window of 6 positions."
+            " Each sees only a part of the circle."
+        ],
     ),
     (
         rotation_by_offset,
         replace(TURNING, n_positions=47_118),
-        ["63 of 64 frequency pairs complete a full turn within the context of 47,118 positions."],
+        [
+            "63 of 64 frequency pairs complete a full turn within the context of 47,118 positions."
+            " The other sees only a part of the circle."
+        ],
     ),
     (
         rotation_by_offset,
@@ -382,7 +391,7 @@ def test_an_encoding_inside_attention_is_said_to_add_nothing_to_the_input() -> N
         findings = anatomy_of_the_input.compute(with_input(form, words)).findings
         assert (
             any(
-                finding.text.startswith("This encoding adds nothing to the input")
+                finding.text.startswith("This encoding leaves the input as it is")
                 for finding in findings
             )
             == is_reported
@@ -401,7 +410,7 @@ def test_one_token_at_two_places_is_reported_with_its_distance() -> None:
         for finding in anatomy_of_the_input.compute(with_input(rows(positions), twice)).findings
     ]
     same = "In the sentence, “one” has the same word vector at positions 0 and 1"
-    assert f"{same}. The two inputs differ by a vector of norm 2; the first has norm 5." in texts
+    assert f"{same}. The inputs there are 2 apart, where the first has length 5." in texts
     texts = [
         finding.text
         for finding in anatomy_of_the_input.compute(with_input(TURNING, twice)).findings

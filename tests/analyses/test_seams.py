@@ -114,8 +114,8 @@ def test_a_seam_is_explained_only_in_berts_family_at_its_training_length(
     halves = drifting(position + 1, 0.9, seed=1), drifting(511 - position, 0.5, seed=2)
     finding = result_of(np.vstack(halves), family=family).findings[0]
     assert (
-        f"A seam lies between positions {position} and {position + 1}: the median cosine of"
-        " neighbours falls from" in finding.text
+        f"A seam lies between positions {position} and {position + 1}: beyond it,"
+        " neighbours are less alike" in finding.text
     )
     assert (named in finding.context, bool(finding.context)) == (True, bool(named))
 
@@ -210,10 +210,11 @@ def test_a_change_of_the_similarity_of_neighbours_is_reported() -> None:
     halves = drifting(128, 0.9, seed=1), drifting(128, 0.2, seed=2)
     less, more = (findings_of(np.vstack(order))[0].text for order in (halves, halves[::-1]))
     assert less.startswith(
-        "A seam lies between positions 127 and 128: the median cosine of neighbours falls from 0.9"
+        "A seam lies between positions 127 and 128: beyond it, neighbours are less alike (median"
+        " cosine 0.9"
     )
     assert more.startswith(
-        "A seam lies between positions 127 and 128: the median cosine of neighbours rises from "
+        "A seam lies between positions 127 and 128: beyond it, neighbours are more alike "
     )
 
 

@@ -57,7 +57,7 @@ def test_outliers_are_listed_with_the_farthest() -> None:
 
 
 def test_a_single_outlier_is_reported_by_its_position() -> None:
-    assert "Position 0 has an unusual norm, 3 times the median." in [
+    assert "Position 0 stands apart: its vector has 3 times the median length." in [
         finding.text for finding in findings_of(with_norms(3.0, *[1.0] * 40))
     ]
 

@@ -65,7 +65,7 @@ def test_an_odd_row_among_random_ones_is_named_alone() -> None:
     value, untrained, odd = sentences(rows)
     assert value.startswith("One value stands out: ")
     assert untrained == UNTRAINED
-    assert odd.startswith("Position 7 has an unusual norm")
+    assert odd.startswith("Position 7 stands apart")
 
 
 def test_zeros_beside_an_outlier_are_measured_with_it() -> None:

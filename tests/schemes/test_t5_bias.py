@@ -65,7 +65,7 @@ def test_buckets_of_later_keys_equal_those_of_earlier_ones_plus_half() -> None:
 
 def test_a_note_mentions_the_unused_bucket_16_of_an_encoder() -> None:
     notes = find(DictFiles(arrays={NAME: TABLE}))[0].notes
-    assert any("bucket 16," in note for note in notes)
+    assert any("Bucket 16 " in note for note in notes)
 
 
 def test_a_decoder_has_no_unused_bucket() -> None:

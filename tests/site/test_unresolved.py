@@ -73,7 +73,10 @@ def test_the_page_of_its_scheme_lists_it_among_those_without_numbers() -> None:
 
 @pytest.mark.parametrize(
     ("key", "words"),
-    [("front", "numbers in its weights"), ("catalogue", "numbers in its weights, not read")],
+    [
+        ("front", "Without numbers, since their weights were not read"),
+        ("catalogue", "not measured, weights not read"),
+    ],
 )
 def test_lists_say_that_it_has_no_numbers(key: str, words: str) -> None:
     assert words in rendered(page(key, replace(EMPTY, unmeasured=(IN_WEIGHTS,))))

@@ -201,17 +201,12 @@ def _shared(bucket: Array, offsets: Array) -> tuple[str, ...]:
 
 
 def _unused(bucket: Array, n_buckets: int) -> tuple[str, ...]:
-    unused = ", ".join(str(index) for index in sorted(set(range(n_buckets)) - set(bucket.tolist())))
-    return (
-        (
-            (
-                f"No offset falls into bucket {unused}, so its stored row has no effect and is not"
-                " drawn."
-            ),
-        )
-        if unused
-        else ()
-    )
+    unused = [str(index) for index in sorted(set(range(n_buckets)) - set(bucket.tolist()))]
+    if not unused:
+        return ()
+    if len(unused) == 1:
+        return (f"Bucket {unused[0]} is never used, so its stored row is not drawn.",)
+    return (f"Buckets {', '.join(unused)} are never used, so their stored rows are not drawn.",)
 
 
 def _numbers() -> Numbers:
@@ -280,7 +275,7 @@ SCHEME = Scheme(
     also=("T5's relative bias", "relative position bias", "relative attention bias", "T5 buckets"),
     summary=(
         "A learned number for each head and range of offsets, added to the attention logit. This"
-        " scheme adds nothing to the input."
+        " input stays as it is."
     ),
     acts_in="logits",
     looked_for=(

@@ -14,7 +14,7 @@ from generator.text import enumerated, pattern, plural, significant
 
 ALL = "see all positions"
 NOTHING, UNKNOWN = "none here", "unknown"
-AT_INPUT = "none here; position enters at the input"
+AT_INPUT = "none: it was added at the input"
 WORDS: Mapping[Mixer, str] = {
     "full": "attention to all positions",
     "sliding": "sliding-window attention",
