@@ -209,8 +209,8 @@ ANALYSIS = Analysis(
     answer=Headline(
         "roughness",
         "Step between neighbours",
-        low="moves by only {} of its RMS from position to position",
-        high="moves by {} of its RMS from position to position",
+        low="moves by only {} of its RMS per position",
+        high="moves by {} of its RMS per position",
         least="smoothest",
         most="roughest",
     ),
