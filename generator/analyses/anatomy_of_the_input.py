@@ -294,9 +294,9 @@ def _of_check(name: str, difference: float | None) -> Finding:
             "The input shown here is not checked against the code of this family, which may do"
             " more."
         )
-    how = "differs from" if difference > ROUNDING else "equals"
+    how = "differs" if difference > ROUNDING else "is the same"
     text = (
-        f"The input shown here {how} that of transformers' {name} (largest difference"
+        f"Checked against transformers' {name}: the input {how} (largest difference"
         f" {significant(difference, 2)})."
     )
     return Finding(text, ("module_difference",), 0.2)

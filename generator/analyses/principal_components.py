@@ -261,7 +261,7 @@ def _findings(
         return (Finding(f"Positions form a circle: {winds}{rate} {of_two}", rests_on, 0.8),)
     where = f"in the plane of largest variance ({rounded(100.0 * two, 0, 100.0)} %)."
     text = (
-        f"{winds} around a circle at an even rate, {where}"
+        f"The table counts in circles: {winds.replace('wind', 'go round')} at an even rate, {where}"
         if path.is_even
         else f"{winds} around a circle {where} {_uneven(path)}"
     )

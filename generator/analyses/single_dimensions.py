@@ -98,7 +98,9 @@ def compute(subject: Subject[PositionTable]) -> Result:
 
 
 def _findings(ratio: float) -> tuple[Finding, ...]:
-    changes = f"between neighbours, values change by {rounded(ratio, 2, 0.0)} of the table's RMS"
+    changes = (
+        f"between neighbours, values change by {rounded(ratio, 2, 0.0)} of their typical size (RMS)"
+    )
     if ratio < 0.3:
         return (Finding(f"The table is smooth: {changes}.", ("roughness",), 0.3),)
     return (

@@ -98,7 +98,7 @@ def _findings(rms: float, size: float, position: int, dimension: int) -> tuple[F
         return ()
     text = (
         f"One value stands out: {significant(size, 3)} at position {position}, dimension"
-        f" {dimension}, {rounded(size / rms, 0)} times the RMS."
+        f" {dimension}, {rounded(size / rms, 0)} times the typical size (RMS)."
     )
     return (Finding(text, ("largest", "rms"), 0.7),)
 

@@ -177,8 +177,8 @@ SCHEME = Scheme(
     plural="encodings by ALiBi",
     also=("attention with linear biases",),
     summary=(
-        "A penalty on the attention logit that grows linearly with distance; each head has its own"
-        " fixed slope."
+        "Each head lowers its attention scores evenly with distance, by a slope of its own that is"
+        " not learned."
     ),
     acts_in="logits",
     looked_for="a config that asks for ALiBi",

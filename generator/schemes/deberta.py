@@ -196,8 +196,8 @@ SCHEME = Scheme(
         "content-to-position and position-to-content attention",
     ),
     summary=(
-        "A learned vector for each offset, or range of offsets, multiplied with queries and keys in"
-        " every layer."
+        "Attention compares words with learned vectors for offsets, such as “three to the left” or"
+        " “one to the right”."
     ),
     acts_in="logits",
     looked_for="rel_embeddings.weight among the tensors",

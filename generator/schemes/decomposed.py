@@ -133,8 +133,8 @@ SCHEME = Scheme(
     title="Decomposed relative positions",
     also=("decomposed relative position embedding (MViTv2, SAM)",),
     summary=(
-        "Learned vectors for row offsets and for column offsets; their products with the query are"
-        " added to the attention logit."
+        "Learned vectors for offsets in rows and in columns; their products with the query are"
+        " added to the attention score."
     ),
     acts_in="logits",
     looked_for="rel_pos_h and rel_pos_w among the tensors",

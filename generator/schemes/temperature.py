@@ -205,7 +205,7 @@ SCHEME = Scheme(
     title="Attention temperature",
     also=("temperature tuning", "log-n scaling"),
     summary=(
-        "Attention logits are multiplied by a factor that grows with the position of the query."
+        "Attention scores are multiplied by a factor that grows with the position of the query."
     ),
     acts_in="logits",
     looked_for="an attention temperature that depends on the position",

@@ -112,8 +112,8 @@ def findings(first: Result, second: Result) -> tuple[Finding, ...]:
     if all(_fades(result) for result in both):
         return (
             Finding(
-                f"The position fades: a linear probe has {rounded(known, 2)} of its variance at the"
-                f" input, {rounded(last, 2)} behind the last layer.",
+                f"The position fades: a linear probe explains {rounded(known, 2)} of its"
+                f" variance at the input, {rounded(last, 2)} behind the last layer.",
                 ("r2_input", "r2_last"),
                 0.6,
             ),
@@ -122,8 +122,8 @@ def findings(first: Result, second: Result) -> tuple[Finding, ...]:
         place = f"{int(layer)} layers on" if layer == _of(second)[3] else "within the layers"
         return (
             Finding(
-                f"Nothing of the position enters with the words, yet {place} a linear probe has"
-                f" {rounded(highest, 2)} of its variance.",
+                f"Nothing of the position enters with the words, yet {place} a linear probe"
+                f" explains {rounded(highest, 2)} of its variance.",
                 ("r2_input", "r2_highest", "layer_highest", "r2_random"),
                 0.65,
             ),
@@ -223,7 +223,7 @@ def alt(results: Results) -> str:
 USE = Use(
     key="probe",
     title="Position in hidden states",
-    question="In which layers can the position be read off?",
+    question="In which layers can a linear probe tell the position?",
     source=(
         "Linear probes of hidden states (Alain and Bengio 2017, arXiv 1610.01644); the unbiased"
         " share of variance is ε² of Kelley 1935"
@@ -237,7 +237,7 @@ USE = Use(
         key="depth",
         caption="How much of the position a linear probe finds, by relative depth.",
         how_to_read=(
-            "At 1 the position can be read off exactly, at 0 not at all. Depth 0 is the input of"
+            "At 1 the position is predicted exactly, at 0 not at all. Depth 0 is the input of"
             " the first layer, depth 1 the output of the last."
         ),
         alt=alt,
@@ -259,7 +259,7 @@ USE = Use(
             key="layers",
             caption="How much of the position a linear probe finds in each layer.",
             how_to_read=(
-                "At 1 the position can be read off exactly, at 0 not at all. A falling line is a"
+                "At 1 the position is predicted exactly, at 0 not at all. A falling line is a"
                 " table that fades under the words; a rising one, a position that layers build up."
                 " What random weights give is beside it: a causal mask or a table alone leaves much"
                 " to be found."

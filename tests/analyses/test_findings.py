@@ -378,7 +378,7 @@ def test_equality_with_the_models_layer_is_reported_only_where_it_holds() -> Non
                 [
                     finding
                     for finding in findings
-                    if "equals that of transformers' Embeddings" in finding.text
+                    if "transformers' Embeddings: the input is the same" in finding.text
                 ]
             )
             == n_reported
@@ -438,7 +438,7 @@ def test_a_sentence_without_a_repeated_token_is_said_to_be_put_after_itself() ->
 @pytest.mark.parametrize(
     ("own", "expected"),
     [(OwnLayer(), "is not checked against the code of this family"), (OwnLayer(frozen(NOISE[:2,
-      :8] + 5.0), "Embeddings"), "differs from that of transformers' Embeddings")],
+      :8] + 5.0), "Embeddings"), "transformers' Embeddings: the input differs")],
 )  # fmt: skip
 def test_an_input_that_no_code_confirms_is_said_not_to_be_checked_or_not_to_be_all(
     own: OwnLayer, expected: str

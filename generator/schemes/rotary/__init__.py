@@ -400,8 +400,8 @@ SCHEME = Scheme(
     plural="rotary encodings",
     also=("RoPE", "rotary position embedding (RoFormer)"),
     summary=(
-        "Pairs of query and key components rotate by an angle proportional to position, so their"
-        " product depends on the offset."
+        "Queries and keys turn, pair by pair, by angles that grow with position; their product"
+        " depends on the offset."
     ),
     acts_in="queries and keys",
     looked_for="rotary parameters in config.json (rope_theta, rope_scaling, rotary_dim …)",

@@ -211,8 +211,7 @@ SCHEME = Scheme(
     plural="rotary encodings of images",
     also=("2-D or axial RoPE", "rotary embedding for images"),
     summary=(
-        "Part of each query and key rotates in proportion to the patch's row, part in proportion to"
-        " its column."
+        "A part of each query and key turns with the patch's row, another part with its column."
     ),
     acts_in="queries and keys",
     looked_for=(

@@ -274,8 +274,8 @@ SCHEME = Scheme(
     plural="learned relative biases",
     also=("T5's relative bias", "relative position bias", "relative attention bias", "T5 buckets"),
     summary=(
-        "A learned number for each head and range of offsets, added to the attention logit. This"
-        " input stays as it is."
+        "A learned number for each head and range of offsets, added to the attention score (the"
+        " logit)."
     ),
     acts_in="logits",
     looked_for=(

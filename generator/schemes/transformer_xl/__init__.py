@@ -246,8 +246,8 @@ SCHEME = Scheme(
     title="Transformer-XL's relative positions",
     also=("relative positional encoding with the biases u and v",),
     summary=(
-        "A sinusoid of the offset, after a learned map, is multiplied with the query and a bias of"
-        " all queries."
+        "A sinusoid of the offset, after a learned map, is multiplied with the query and a"
+        " shared bias."
     ),
     acts_in="logits",
     looked_for=(

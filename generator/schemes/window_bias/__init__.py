@@ -167,8 +167,8 @@ SCHEME = Scheme(
     plural="window biases",
     also=("relative position bias (Swin, BEiT)", "attention bias (LeViT)"),
     summary=(
-        "A learned number for each head and two-dimensional offset between patches, added to the"
-        " attention logit within a window."
+        "A learned number for each head and each offset in rows and columns, added to attention"
+        " scores within a window."
     ),
     acts_in="logits",
     looked_for=(

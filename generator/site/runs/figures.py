@@ -74,8 +74,8 @@ def of_kernel(run: Run, encoding: RunEncoding) -> list[FigureSpec]:
             "steps",
             f"The kernel by distance at {len(_chosen(kernels))} of {len(kernels.steps)} steps.",
             "Each panel is one step. Across: the distance of two positions. Up: the mean of the"
-            " kernel at that distance, over all pairs among the first positions. A flat line knows"
-            " no distance; a falling one makes near positions alike. Dashed: the last step, in"
+            " kernel at that distance, over all pairs among the first positions. A flat line"
+            " ignores distance; a falling one makes near positions alike. Dashed: the last step, in"
             " every panel.",
             alt,
             partial(_draw_steps, kernels),
