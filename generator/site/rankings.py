@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import isfinite
 
 from generator.contracts import Analysis, Atlas, Headline, Metric, Modality, Outcome, Reading
-from generator.site.standings import alike
+from generator.site.standings import alike, may_be_ranked
 from generator.text import plural, significant
 
 DIGITS = 3
@@ -23,7 +23,7 @@ MODALITIES: Mapping[Modality, str] = {
 
 @dataclass(frozen=True)
 class Ranked:
-    """A finite value of an encoding. counts: whether it takes part in sentences"""
+    """A finite value of an encoding. counts: whether sentences may speak of it"""
 
     outcome: Outcome
     reading: Reading
@@ -115,26 +115,12 @@ def ranking_of(atlas: Atlas, analysis: Analysis) -> Ranking | None:
         if metric.key == headline.metric
     ]
     entries = [
-        Ranked(outcome, reading, metric.value, _takes_part(atlas, analysis, reading))
+        Ranked(outcome, reading, metric.value, may_be_ranked(atlas, analysis, reading))
         for outcome, reading, metric in found
         if metric.value is not None and isfinite(metric.value)
     ]
     entries.sort(key=lambda entry: entry.value)
     return Ranking(headline, found[0][2], tuple(entries)) if entries else None
-
-
-def _takes_part(atlas: Atlas, analysis: Analysis, reading: Reading) -> bool:
-    """Whether sentences may speak of its value: not of a guess, nor of a table without structure,
-    which analyses of order, and of values where these are like random numbers, say nothing of but
-    its odd rows.
-    """
-    kinds = {"order", "values"} if analysis.about == "values" else {"order"}
-    return any(
-        not finding.of_single_rows
-        for other in atlas.analyses
-        if other.about in kinds
-        for finding in reading.results[other.key].findings
-    )
 
 
 def _highest(compared: Sequence[Ranked]) -> int:

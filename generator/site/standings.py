@@ -10,7 +10,7 @@ from functools import lru_cache
 from math import isfinite, log
 from statistics import fmean, median
 
-from generator.contracts import Atlas, Finding, Metric, Reading
+from generator.contracts import Analysis, Atlas, Finding, Metric, Reading
 from generator.site.headlines import Column, columns_of
 from generator.text import significant
 
@@ -106,14 +106,10 @@ class Peers:
         return finding.weight if times is None else min(_unusual(times), FIRST)
 
     def _standings(self, reading: Reading) -> Iterator[Statement]:
-        """Sentences on headline metrics, of analyses with a finding alone: tables without
-        structure have none, and no place.
-        """
+        """Sentences on headline metrics, of what may be ranked alone."""
         places = self._places(reading)
         for column, times in places.items():
-            findings = reading.results[column.analysis.key].findings
-            has_finding = not all(finding.is_remark for finding in findings)
-            text = self._on_extreme(reading, column) if abs(times) >= 1.0 and has_finding else ""
+            text = self._on_extreme(reading, column) if abs(times) >= 1.0 else ""
             if text:
                 finding = Finding(text, (column.headline.metric,), _unusual(times))
                 yield Statement(column.analysis.key, finding, finding.weight, is_standing=True)
@@ -126,6 +122,7 @@ class Peers:
             column: times
             for column in columns_of(self.atlas)
             if column.value(reading) is not None
+            and may_be_ranked(self.atlas, column.analysis, reading)
             and (times := self._times(reading, column.analysis.key, column.metric(reading)))
             is not None
         }
@@ -232,6 +229,20 @@ def openings_of(atlas: Atlas) -> Mapping[str, str]:
         if slug not in openings and taken.setdefault((scheme, statement.form), text) == text:
             openings[slug] = text
     return openings
+
+
+def may_be_ranked(atlas: Atlas, analysis: Analysis, reading: Reading) -> bool:
+    """Whether sentences may speak of the place of its values among others: not of a guess, nor of
+    a table without structure. Analyses of order, and of values where these are like random numbers,
+    say nothing of such a table but its odd rows.
+    """
+    kinds = {"order", "values"} if analysis.about == "values" else {"order"}
+    return any(
+        not finding.of_single_rows
+        for other in atlas.analyses
+        if other.about in kinds
+        for finding in reading.results[other.key].findings
+    )
 
 
 def alike(values: Sequence[float | None]) -> bool:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from generator.contracts import Outcome, Reading, Scheme
 from generator.encodings import ActsIn
+from generator.site.pictures import scheme_cards
 
 
 class Place(NamedTuple):
@@ -42,6 +43,11 @@ class Way:
     members: tuple[tuple[Outcome, tuple[Reading, ...]], ...]
     total: int
     unread: int
+
+    @property
+    def card(self) -> str:
+        """Path of the picture that stands for the scheme."""
+        return scheme_cards.path(self.scheme)
 
     @property
     def acting(self) -> str:

@@ -18,8 +18,10 @@ from tests.synthetic import ROTATION, WORDLESS, write_folder
 
 ITSELF = {"generator/figures/svg.py", "generator/figures/output.py"}
 OWN_DRAWINGS = {
-    # It writes lines as SVG with no library, for one file of views.
+    # These write lines as SVG with no library.
     "generator/site/pictures/value_strips.py",
+    "generator/site/pictures/scheme_cards.py",
+    "generator/site/glossary.py",
     "generator/site/pictures/card_drawing.py",  # Other sites take PNG alone.
 }
 SIZE = (321, 123)

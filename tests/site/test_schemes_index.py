@@ -62,5 +62,5 @@ def test_a_card_says_where_its_numbers_come_from_and_how_many_checkpoints_use_it
 def test_a_card_has_the_picture_of_the_scheme_where_no_checkpoint_has_one() -> None:
     images = [image["src"] for section in sections().values() for image in section.select("li img")]
     assert sorted(map(str, images)) == sorted(
-        f"figures/schemes/{scheme.key}-card.svg" for scheme in SCHEMES
+        f"assets/schemes/{scheme.key}.svg" for scheme in SCHEMES
     )

@@ -12,6 +12,7 @@ from typing import Any
 
 from generator import PROGRAM
 from generator.contracts import Atlas, Outcome, Reading, Run
+from generator.encodings import PositionTable
 
 PATH = "data/sources.js"
 Source = dict[str, str | None]
@@ -96,7 +97,7 @@ def _table(reading: Reading) -> str | None:
     """How the file of arrays holds the rows of a table: stored, or as waves from which they follow;
     None where it holds none.
     """
-    table = reading.results.get("whole_table")
-    if table is None:
+    if reading.encoding.form != PositionTable.__name__:
         return None
-    return "stored" if VECTORS in table.arrays else "waves" if FREQUENCIES in table.arrays else None
+    names = {name for result in reading.results.values() for name in result.arrays}
+    return "stored" if VECTORS in names else "waves" if FREQUENCIES in names else None

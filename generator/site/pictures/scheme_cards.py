@@ -14,7 +14,7 @@ OVERLAP = 1.04  # of the height of a row, without which seams show between rows
 
 def path(scheme: Scheme) -> str:
     """Where the docs have the card of a scheme."""
-    return f"figures/schemes/{scheme.key}-card.svg"
+    return f"assets/schemes/{scheme.key}.svg"
 
 
 def card(scheme: Scheme) -> bytes:

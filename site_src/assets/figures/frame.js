@@ -14,16 +14,25 @@
   /* The script of a figure lies beside its picture. */
   const scriptOf = (figure) => figure.querySelector(".pa-scroll a").href.replace(/\.\w+$/, ".js");
 
-  /* Watch every figure below ``root`` that has data. */
+  const narrow = matchMedia("(max-width: 45em)");
+  const touched = new Promise((resolve) =>
+    ["pointerdown", "pointermove", "keydown", "wheel", "scroll"].forEach((type) => addEventListener(type, resolve, { once: true, passive: true })),
+  );
+
+  /* Watch every figure below ``root`` that has data. On a phone, panels stand below one another, so the figure on the first screen waits until the
+     reader does something: nothing moves before. */
   atlas.watch = (root = document) =>
-    root.querySelectorAll("figure.pa-figure:has(.pa-scroll a)").forEach((figure) =>
-      atlas.whenSeen(figure, () =>
-        load(scriptOf(figure)).then(
-          (data) => awake(figure, data),
-          () => {}, // The picture stays.
+    root.querySelectorAll("figure.pa-figure:has(.pa-scroll a)").forEach((figure) => {
+      const waits = narrow.matches && figure.querySelector("img[fetchpriority]") && !figure.hasAttribute("data-pa-first");
+      (waits ? touched : Promise.resolve()).then(() =>
+        atlas.whenSeen(figure, () =>
+          load(scriptOf(figure)).then(
+            (data) => awake(figure, data),
+            () => {}, // The picture stays.
+          ),
         ),
-      ),
-    );
+      );
+    });
 
   function awake(figure, data) {
     if (!data.panels?.length) return;
