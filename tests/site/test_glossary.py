@@ -50,7 +50,7 @@ def test_a_word_has_a_picture_of_its_own() -> None:
 def test_the_page_has_every_word_with_its_sentence_and_its_picture() -> None:
     atlas = Atlas((), (), (), {})
     text = render.render(atlas, pages(atlas))["learn/glossary.md"].decode()
-    titles = [line for line in text.splitlines() if line.startswith("### ")]
+    titles = [line for line in text.splitlines() if line.startswith("## ")]
     assert titles == sorted(titles, key=str.lower)
     assert {title.split("#")[-1].strip(" }") for title in titles} == {
         word.key for word in glossary.WORDS
