@@ -45,6 +45,22 @@ def short(name: str, most: int = LONGEST_NAME) -> str:
     return name if len(name) <= most else f"{name[: most - half - 1]}…{name[-half:]}"
 
 
+def short_title(title: str, most: int) -> str:
+    """``title`` with its first words and its last one where it has more than ``most`` characters;
+    cut within a word only where no two fit.
+    """
+    if len(title) <= most:
+        return title
+    *words, last = title.split(" ")
+    start = ""
+    for word in words:
+        longer = f"{start} {word}".strip()
+        if len(f"{longer} … {last}") > most:
+            break
+        start = longer
+    return f"{start.rstrip(',')} … {last}" if start else short(title, most)
+
+
 def plural(count: int, noun: str) -> str:
     """``count`` of what ``noun`` names, such as 1 row or 2 rows."""
     return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from generator.contracts.checkpoints import Checkpoint, Encoding, EncodingRecord, Scheme
 from generator.contracts.outcomes import Outcome
 from generator.encodings import Form
-from generator.text import LONGEST_NAME, short
+from generator.text import LONGEST_NAME, short, short_title
 
 DIGITS = 12  # of a digest, hexadecimal
 LEAST_OF_A_TITLE = 12  # characters
@@ -94,7 +94,7 @@ def _candidates(
 def _ending(title: str, ending: str) -> str:
     """``title`` and ``ending``, as long as a name may be; the title is shortened first."""
     room = LONGEST_NAME - len(ending)
-    return short(title, room) + ending if room >= LEAST_OF_A_TITLE else short(title + ending)
+    return short_title(title, room) + ending if room >= LEAST_OF_A_TITLE else short(title + ending)
 
 
 def _of_path(path: str) -> str:

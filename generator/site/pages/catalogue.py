@@ -10,6 +10,7 @@ from itertools import accumulate, groupby
 from generator.contracts import Atlas, Outcome, Page, PageKind, Reading, Scheme
 from generator.site.headlines import DIGITS, NOTHING, Column, columns_of, place
 from generator.site.outline import addresses_of
+from generator.site.pictures.layer_strips import LayerStrip, layer_strips
 from generator.site.pictures.value_strips import Values, values_of
 
 PAGE_WEIGHT = 120  # of the rows of one page, which then stays below 60 kB
@@ -17,6 +18,7 @@ ROW_WEIGHT, OTHER_WEIGHT = 3, 1  # of an encoding, and of a checkpoint without o
 MOST_ROWS = 4  # of one checkpoint
 SHADES = 7
 MOST_RUNS = 8  # that the first page links to; others are in a list of their own
+MOST_LAYERED = 48  # stacks in the list of windows
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,13 @@ def pages(atlas: Atlas) -> list[Page]:
         "total": len(atlas.outcomes),
         "shades": range(SHADES),
     }
-    shared |= {"runs": atlas.runs[:MOST_RUNS], "more_runs": len(atlas.runs) > MOST_RUNS}
+    layered = list(_layered(atlas))
+    shared |= {
+        "runs": atlas.runs[:MOST_RUNS],
+        "more_runs": len(atlas.runs) > MOST_RUNS,
+        "layered": layered[:MOST_LAYERED],
+        "more_layered": max(len(layered) - MOST_LAYERED, 0),
+    }
     return [
         Page(
             "checkpoints/index.md" if number == 1 else f"checkpoints/list/{number}.md",
@@ -77,6 +85,15 @@ def pages(atlas: Atlas) -> list[Page]:
         )
         for number, batch in zip(numbers, batches, strict=True)
     ]
+
+
+def _layered(atlas: Atlas) -> Iterator[tuple[Outcome, LayerStrip]]:
+    """Stacks of which there is something to say: windows, recurrent states, layers that differ."""
+    for outcome in atlas.outcomes:
+        records = [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured]
+        for strip in layer_strips(outcome.layers, records, atlas.schemes):
+            if strip.finding:
+                yield outcome, strip
 
 
 def _context(batch: Sequence[EncodingRow | Other]) -> dict[str, object]:
