@@ -204,7 +204,7 @@
           const turn = (2 * Math.PI) / frequency;
           const cos = Math.cos(frequency * (state.key - state.query));
           clock.querySelector("figcaption").textContent =
-            `pair ${pairs[index]}: once in ${turn < 100 ? fixed(turn, 1) : Math.round(turn).toLocaleString("en")} places; cosine ${fixed(cos)}`;
+            `hand ${pairs[index]}: a turn every ${turn < 100 ? fixed(turn, 1) : Math.round(turn).toLocaleString("en")} places; cosine ${fixed(cos)}`;
           clocks.append(clock);
         });
         figure.replaceChildren(clocks);
