@@ -151,6 +151,7 @@ def test_atlas_json_has_the_documented_shape() -> None:
         "status": "ok",
         "reason": None,
         "stale": None,
+        "described_by": None,
     }
     head = {
         "schema": 3,
