@@ -155,6 +155,7 @@ def test_a_figure_comes_alive_in_the_colours_of_its_section(page: Page, host_add
     figure.scroll_into_view_if_needed()
     figure.locator(".pa-live canvas").first.wait_for()
     assert page.evaluate("atlas.theme().ink") == "#1c2230"
+    figure.get_by_role("button", name="Take along").click()
     figure.get_by_role("button", name="Embed").click()
     [embedded] = BeautifulSoup(figure.locator("textarea").input_value(), "html.parser").select(
         "iframe"

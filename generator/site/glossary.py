@@ -322,12 +322,12 @@ WORDS = (
 TAG = re.compile(r"""(<!--.*?-->|<(?:[^<>"']|"[^"]*"|'[^']*')+>)""", re.DOTALL)
 NAME = re.compile(r"</?([\w-]+)")
 ARTICLE = re.compile(r"<article\b.*</article>", re.DOTALL)
-PROSE = frozenset(("p", "li", "figcaption", "dd", "th", "blockquote"))
+PROSE = frozenset(("p", "li", "figcaption", "dd", "blockquote"))
 # What a word is not marked in: what does something on its own, or is no prose.
 OTHER = frozenset(
     ["a", "button", "code", *(f"h{level}" for level in range(1, 7)), "label", "math", "nav"]
 ) | frozenset(
-    ["output", "pre", "script", "select", "style", "summary", "svg", "template", "textarea"]
+    ["output", "pre", "script", "select", "span", "style", "summary", "svg", "template", "textarea"]
 )
 FOLDED = "details"
 COUNTED = PROSE | OTHER | {FOLDED}

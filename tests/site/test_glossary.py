@@ -100,8 +100,8 @@ def test_a_longer_word_wins_over_one_within_it() -> None:
 
 
 def test_attributes_stay_as_they_are() -> None:
-    body = '<p><img alt="a > kernel" src="x"><span title="kernel">kernel</span></p>'
-    assert str(marked(body)[0].parent).startswith('<span title="kernel"><a class="pa-word"')
+    body = '<p><img alt="a > kernel" src="x"><em title="kernel">kernel</em></p>'
+    assert str(marked(body)[0].parent).startswith('<em title="kernel"><a class="pa-word"')
 
 
 def test_a_page_marks_few_words_those_first_that_most_need_it() -> None:
