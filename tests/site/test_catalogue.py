@@ -6,7 +6,7 @@ from itertools import groupby
 import pytest
 from bs4 import BeautifulSoup, Tag
 
-from generator.contracts import Analysis, Outcome, Provenance, Result
+from generator.contracts import Analysis, Fact, Layer, Outcome, Provenance, Result
 from generator.encodings import Form, Rotation
 from generator.errors import NotApplicableError
 from generator.pipeline.evaluate import all_analyses
@@ -132,3 +132,17 @@ def _result(analysis: Analysis, form: Form) -> Result:
         return analysis.compute(subject(form))
     except NotApplicableError as error:
         return Result(reason=str(error))
+
+
+def test_a_row_begins_with_context_window_and_base() -> None:
+    layers = tuple(
+        Layer("decoder", "decoder", index, "sliding attention", ("sliding",), before, 0, (key,))
+        for index, (before, key) in enumerate(
+            [(7, "decoder-rotary"), (None, "decoder-rotary"), (3, "decoder-learned")]
+        )
+    )
+    rotation = replace(outcome("a", ROTATION, "rotary", title="a"), layers=layers)
+    with_facts = replace(rotation, facts=(Fact("Configured positions", 64),))
+    every = [row[1:5] for row in rows(html(with_facts, outcome("b", table(1), title="b")))]
+    assert every[0] == ["Rotary", "64", "8 (1 of 2 layers)", "10,000"]
+    assert every[1][2:] == ["–", "–"]

@@ -3,10 +3,12 @@ the checkpoints without an encoding.
 """
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby
 
+from generator.checkpoints.model.facts import TITLES
 from generator.contracts import Atlas, Outcome, Page, PageKind, Reading, Scheme
 from generator.site.headlines import DIGITS, NOTHING, Column, columns_of, place
 from generator.site.outline import addresses_of
@@ -17,6 +19,7 @@ PAGE_WEIGHT = 120  # of the rows of one page, which then stays below 60 kB
 ROW_WEIGHT, OTHER_WEIGHT = 3, 1  # of an encoding, and of a checkpoint without one
 MOST_ROWS = 4  # of one checkpoint
 SHADES = 7
+CONTEXT = TITLES["n_positions"]
 MOST_RUNS = 8  # that the first page links to; others are in a list of their own
 MOST_LAYERED = 48  # stacks in the list of windows
 
@@ -32,14 +35,30 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Window:
+    """The limit of sight in the layers of an encoding, as text and by its lowest number.
+
+    value: positions, with the query itself; None where no layer has a limit
+    """
+
+    text: str = NOTHING
+    value: int | None = None
+
+
+@dataclass(frozen=True)
 class EncodingRow:
     """An encoding. more: encodings of the same checkpoint that have no row; acts_in, numbers: in
     words, NOTHING where it is no encoding at all
+    context: positions that config.json allows, or that the table has; None where neither says
+    window: of the layers that it acts in, with how many have it; base: of a rotation
     """
 
     outcome: Outcome
     reading: Reading
     scheme: Scheme
+    context: int | None
+    window: Window
+    base: float | None
     acts_in: str
     numbers: str
     family: str
@@ -143,7 +162,34 @@ def _row(
     numbers = "trained" if is_trained else "by formula"
     if where == NOTHING:
         numbers = NOTHING
-    return EncodingRow(outcome, reading, scheme, where, numbers, outcome.family, cells, more)
+    context = next((fact.value for fact in outcome.facts if fact.name == CONTEXT), None)
+    parameters = reading.encoding.parameters
+    return EncodingRow(
+        outcome,
+        reading,
+        scheme,
+        context if isinstance(context, int) else parameters.get("n_positions"),
+        _window(outcome, reading.encoding.key),
+        parameters.get("base"),
+        where,
+        numbers,
+        outcome.family,
+        cells,
+        more,
+    )
+
+
+def _window(outcome: Outcome, encoding: str) -> Window:
+    """The limits of the layers that an encoding acts in, the narrowest first."""
+    layers = [layer for layer in outcome.layers if encoding in (layer.encodings or ())]
+    limits = Counter(layer.before + 1 for layer in layers if layer.before is not None)
+    if not limits:
+        return Window()
+    texts = [
+        f"{limit:,}" if count == len(layers) else f"{limit:,} ({count} of {len(layers)} layers)"
+        for limit, count in sorted(limits.items())
+    ]
+    return Window("; ".join(texts), min(limits))
 
 
 def _cells(reading: Reading, columns: Sequence[Column], values: Values) -> Iterator[Cell]:
