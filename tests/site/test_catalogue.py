@@ -135,14 +135,13 @@ def _result(analysis: Analysis, form: Form) -> Result:
 
 
 def test_a_row_begins_with_context_window_and_base() -> None:
+    rotation = outcome("a", ROTATION, "rotary", title="a")
+    key = rotation.readings[0].encoding.key
     layers = tuple(
-        Layer("decoder", "decoder", index, "sliding attention", ("sliding",), before, 0, (key,))
-        for index, (before, key) in enumerate(
-            [(7, "decoder-rotary"), (None, "decoder-rotary"), (3, "decoder-learned")]
-        )
+        Layer("decoder", "decoder", index, "sliding attention", ("sliding",), before, 0, acting)
+        for index, (before, acting) in enumerate([(7, (key,)), (None, (key,)), (3, ())])
     )
-    rotation = replace(outcome("a", ROTATION, "rotary", title="a"), layers=layers)
-    with_facts = replace(rotation, facts=(Fact("Configured positions", 64),))
-    every = [row[1:5] for row in rows(html(with_facts, outcome("b", table(1), title="b")))]
+    of_config = replace(rotation, layers=layers, facts=(Fact("Configured positions", 64),))
+    every = [row[1:5] for row in rows(html(of_config, outcome("b", table(1), title="b")))]
     assert every[0] == ["Rotary", "64", "8 (1 of 2 layers)", "10,000"]
     assert every[1][2:] == ["–", "–"]
