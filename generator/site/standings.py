@@ -199,13 +199,14 @@ class Peers:
 
 @lru_cache(maxsize=1)
 def peers_of(atlas: Atlas) -> Peers:
-    """The peers of all encodings, values in ascending order."""
+    """The peers of all encodings that may be ranked, values in ascending order."""
     values: dict[Key, list[float]] = defaultdict(list)
     for _, reading in atlas.encodings:
-        for analysis, result in reading.results.items():
-            for metric in result.metrics:
-                if metric.value is not None and isfinite(metric.value):
-                    values[_key(reading, analysis, metric)].append(metric.value)
+        for analysis in atlas.analyses:
+            if may_be_ranked(atlas, analysis, reading):
+                for metric in reading.results[analysis.key].metrics:
+                    if metric.value is not None and isfinite(metric.value):
+                        values[_key(reading, analysis.key, metric)].append(metric.value)
     return Peers(atlas, {key: sorted(of_key) for key, of_key in values.items()})
 
 
