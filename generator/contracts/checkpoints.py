@@ -401,6 +401,7 @@ class Scheme:
     by_formula: whether a formula gives its numbers even where a tensor holds them; otherwise they
         are learned where a tensor does
     plural: what several encodings of it are called within a sentence
+    paper: arXiv id of the earliest source that its page names
     """
 
     key: str
@@ -419,3 +420,9 @@ class Scheme:
     tells_position: bool = True
     by_formula: bool = False
     plural: str = "encodings of this scheme"
+    paper: str = ""
+
+    @property
+    def year(self) -> int | None:
+        """Year of ``paper``; None without one."""
+        return 2000 + int(self.paper[:2]) if self.paper else None

@@ -174,6 +174,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="alibi",
     title="ALiBi",
+    paper="2108.12409",
     plural="encodings by ALiBi",
     also=("attention with linear biases",),
     summary=(

@@ -151,6 +151,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="axial",
     title="Axial table",
+    paper="1912.12180",
     plural="axial tables",
     also=("axial position embedding (Reformer)",),
     summary="Positions are laid out in a grid; each vector joins a row vector and a column vector.",

@@ -157,6 +157,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="convolution",
     title="Convolution",
+    paper="1904.11660",
     plural="convolutions",
     also=("convolutional positional embedding (wav2vec 2.0)",),
     summary=(

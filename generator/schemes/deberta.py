@@ -191,6 +191,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="deberta",
     title="Disentangled attention",
+    paper="2006.03654",
     also=(
         "relative position embedding of DeBERTa",
         "content-to-position and position-to-content attention",

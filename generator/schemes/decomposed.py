@@ -131,6 +131,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="decomposed",
     title="Decomposed relative positions",
+    paper="2112.01526",
     also=("decomposed relative position embedding (MViTv2, SAM)",),
     summary=(
         "Learned vectors for offsets in rows and in columns; their products with the query are"

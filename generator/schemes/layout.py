@@ -165,6 +165,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="layout",
     title="Page layout",
+    paper="1912.13318",
     also=("2-D position embedding (LayoutLM)",),
     summary=(
         "Learned vectors for the edges of each word's box on its page, and in some families for its"

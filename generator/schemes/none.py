@@ -116,6 +116,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="none",
     title="No encoding",
+    paper="2203.16634",
     also=("NoPE (attention layers without position)",),
     summary=(
         "The model's code has no position encoding; order can come from recurrence or from the"

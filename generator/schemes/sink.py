@@ -152,6 +152,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="sink",
     title="Attention sinks",
+    paper="2309.17453",
     also=("learned sinks", "softmax with an extra logit"),
     summary="A learned extra score in each head, which takes attention from all keys alike.",
     acts_in="logits",

@@ -203,6 +203,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="temperature",
     title="Attention temperature",
+    paper="2501.19399",
     also=("temperature tuning", "log-n scaling"),
     summary=(
         "Attention scores are multiplied by a factor that grows with the position of the query."

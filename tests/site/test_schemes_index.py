@@ -6,6 +6,7 @@ from dataclasses import replace
 from bs4 import BeautifulSoup
 
 from generator.contracts import Atlas, Outcome
+from generator.resources import ROOT
 from generator.site.pages import scheme as page_kind
 from tests.site.test_comparing import ANALYSES, NOTHING, SCHEMES, outcome, rendered, table
 from tests.support import flowing
@@ -64,3 +65,10 @@ def test_a_card_has_the_picture_of_the_scheme_where_no_checkpoint_has_one() -> N
     assert sorted(map(str, images)) == sorted(
         f"assets/schemes/{scheme.key}.svg" for scheme in SCHEMES
     )
+
+
+def test_the_paper_of_a_scheme_is_among_the_sources_of_its_page() -> None:
+    for scheme in SCHEMES:
+        text = (ROOT / f"templates/schemes/{scheme.key}.md.jinja").read_text(encoding="utf-8")
+        assert f"https://arxiv.org/abs/{scheme.paper}" in text.partition("## Sources")[2]
+        assert scheme.year in range(2017, 2027)

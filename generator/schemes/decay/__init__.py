@@ -263,6 +263,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="decay",
     title="Decay",
+    paper="2305.13048",
     plural="decays",
     also=(
         "forgetting",

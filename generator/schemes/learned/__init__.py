@@ -135,6 +135,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="learned",
     title="Learned table",
+    paper="1705.03122",
     plural="learned tables",
     also=("learned positional embedding", "absolute position embedding (BERT, GPT-2, ViT)"),
     summary=(

@@ -397,6 +397,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="rotary",
     title="Rotary",
+    paper="2104.09864",
     plural="rotary encodings",
     also=("RoPE", "rotary position embedding (RoFormer)"),
     summary=(

@@ -208,6 +208,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="rotary_2d",
     title="Rotary in two dimensions",
+    paper="2403.13298",
     plural="rotary encodings of images",
     also=("2-D or axial RoPE", "rotary embedding for images"),
     summary=(

@@ -171,6 +171,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="shaw",
     title="Shaw's relative positions",
+    paper="1803.02155",
     also=(
         "relative position representations",
         "relative position embedding (relative_key in BERT)",

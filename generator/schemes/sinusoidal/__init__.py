@@ -408,6 +408,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="sinusoidal",
     title="Sinusoid",
+    paper="1706.03762",
     plural="sinusoids",
     also=("sinusoidal positional encoding (Transformer)", "fixed absolute position embedding"),
     summary=(

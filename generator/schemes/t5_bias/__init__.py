@@ -271,6 +271,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="t5_bias",
     title="Learned relative bias",
+    paper="1910.10683",
     plural="learned relative biases",
     also=("T5's relative bias", "relative position bias", "relative attention bias", "T5 buckets"),
     summary=(

@@ -244,6 +244,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="transformer_xl",
     title="Transformer-XL's relative positions",
+    paper="1901.02860",
     also=("relative positional encoding with the biases u and v",),
     summary=(
         "A sinusoid of the offset, after a learned map, is multiplied with the query and a"

@@ -164,6 +164,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="window_bias",
     title="Window bias",
+    paper="2103.14030",
     plural="window biases",
     also=("relative position bias (Swin, BEiT)", "attention bias (LeViT)"),
     summary=(
