@@ -71,6 +71,16 @@ TRAINED = {
         ("decoder", "learned", [66, 128], "F32"),
     ],
     "all-minilm-l6-v2": [("encoder", "learned", [512, 384], "F32")],
+    "mobilesam": [
+        (f"vision stage {stage} block {block}", "window_bias", [heads, side * side], "F32")
+        for stage, blocks, heads, side in ((1, 2, 4, 7), (2, 6, 5, 14), (3, 2, 10, 7))
+        for block in range(blocks)
+    ],
+    "piper-voice-joe": [
+        (f"encoder {role} layer {layer}", "shaw", [1, 9, 96], "F32")
+        for layer in range(6)
+        for role in ("keys", "values")
+    ],
 }
 
 

@@ -113,6 +113,8 @@ def compute(subject: Subject[Shaped]) -> Result:
     mean = shape(kernels[0].heads, kernels[0].lines)
     if mean is None:
         raise NotApplicableError("all pairs of positions are alike")
+    if np.isnan(far_level(kernels[0].along(mean))):
+        raise NotApplicableError("far positions have no value, so there is no level to fall to")
     windows, unit = [_window(kernel) for kernel in kernels], _unit(kernels[0], subject)
     profiles = np.array([_mean_profile(kernel) for kernel in kernels])  # (n_windows, n_distances)
     context = profile_of(form.inliers, SIDE, of_patches)
@@ -145,10 +147,8 @@ def _metrics(
     form: Shaped, first: Kernel, windows: list[Window], context: Profile, unit: str
 ) -> tuple[Metric, ...]:
     """first: kernel of the first window; context: profile over all positions; unit: of distances"""
-    invariances, no_invariance = (
-        [window.invariance for window in windows],
-        "all pairs of different positions are alike",
-    )
+    invariances = [window.invariance for window in windows]
+    no_invariance = "all pairs of different positions are alike"
     return (
         Metric("positions", "Positions compared", float(first.heads.shape[1])),
         *_halves(windows, unit),

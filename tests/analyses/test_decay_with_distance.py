@@ -290,6 +290,14 @@ def result_of_image(form: Shaped) -> Result:
     )
 
 
+def test_vectors_by_offset_that_end_have_no_far_level_to_fall_to() -> None:
+    """As those of VITS, which has no vector for more than four positions."""
+    vectors = np.random.default_rng(4).normal(size=(11, 8))
+    vectors[[0, -1]] = 0.0
+    with pytest.raises(NotApplicableError, match="far positions have no value"):
+        result_of(RelativeTable(frozen(vectors), frozen(np.arange(-5, 6))))
+
+
 @pytest.mark.parametrize(
     ("form", "of_image", "of_text"),
     [

@@ -99,3 +99,25 @@ def test_the_model_of_phonemes_has_the_sizes_stored_with_its_weights() -> None:
     shared = (ours.keys() & published.keys()) - {"source"}
     assert {key: ours[key] for key in shared} == {key: published[key] for key in shared}
     assert {"d_model", "max_position_embeddings", "pad_token_id"} <= shared
+
+
+@pytest.mark.samples
+def test_mobilesam_has_the_sizes_of_its_stored_biases() -> None:
+    import torch
+
+    stored = torch.load(
+        ROOT / "samples/mobilesam/weights/mobile_sam.pt", map_location="meta", weights_only=True
+    )
+    ours = config("mobile-sam")["vision_config"]
+    assert {
+        name: tuple(tensor.shape)
+        for name, tensor in stored.items()
+        if name.endswith("attention_biases")
+    } == {
+        f"image_encoder.layers.{stage}.blocks.{block}.attn.attention_biases": (
+            ours["num_heads"][stage],
+            ours["window_sizes"][stage] ** 2,
+        )
+        for stage in (1, 2, 3)  # The first stage has convolutions alone.
+        for block in range(ours["depths"][stage])
+    }

@@ -35,7 +35,7 @@ def bias_by_offset(encoding: Encoding) -> Metrics:
 
 
 def attention_from_the_bias_alone(encoding: Encoding) -> Metrics:
-    heads = [_softmax(head) for head in matrices(encoding)]
+    heads = [softmax(head) for head in matrices(encoding)]
     visible = ~np.isnan(matrices(encoding)[0])
     uniform = _locality(visible / visible.sum(axis=1, keepdims=True))
     localities = np.array([_locality(head) for head in heads])
@@ -45,7 +45,7 @@ def attention_from_the_bias_alone(encoding: Encoding) -> Metrics:
         "least_local": 100 * localities.min(),
         "chance": 100 * uniform,
         "above": 100 * np.mean(localities > uniform * (1 + 1e-9)),
-        "keys": np.mean([_keys(head) for head in heads]),
+        "keys": np.mean([keys(head) for head in heads]),
         "symmetry": None,
         "one_sided": None,
         "positions": len(visible),
@@ -57,7 +57,7 @@ def attention_from_the_bias_alone(encoding: Encoding) -> Metrics:
     return metrics
 
 
-def _softmax(logits: Array) -> Array:
+def softmax(logits: Array) -> Array:
     weights = np.nan_to_num(np.exp(logits - np.nanmax(logits, axis=1, keepdims=True)))
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
@@ -67,7 +67,7 @@ def _locality(attention: Array) -> float:
     return float(np.sum(attention * 0.5**distances, axis=1).mean())
 
 
-def _keys(attention: Array) -> float:
+def keys(attention: Array) -> float:
     """The exponential of the entropy, mean over queries."""
     logarithms = np.log(np.where(attention > 0, attention, 1))
     return float(np.exp(-np.sum(attention * logarithms, axis=1)).mean())

@@ -1,4 +1,4 @@
-"""Measures of the input, of rotations, of decays and of temperatures."""
+"""Measures of the input, of vectors by offset, of rotations, of decays and of temperatures."""
 
 import numpy as np
 
@@ -29,6 +29,21 @@ def _ratios(encoding: Encoding) -> Array:
 
 def _is_of_image(encoding: Encoding) -> bool:
     return str(encoding.arrays["decay_with_distance.unit"]).startswith("patches")
+
+
+def vectors_by_offset(encoding: Encoding) -> Metrics:
+    cosines = encoding.array("vectors_by_offset.cosines")
+    offsets = encoding.arrays["vectors_by_offset.offsets"].astype(int)
+    norms = encoding.array("vectors_by_offset.norms")
+    apart = np.abs(np.subtract.outer(offsets, offsets))
+    opposite = np.add.outer(offsets, offsets) == 0
+    return {
+        "adjacent": np.nanmean(cosines[apart == 1]),
+        "mean": np.nanmean(cosines[apart > 0]),
+        "sides": np.nanmean(cosines[opposite & (apart > 0)]),
+        "shortest": norms.min(),
+        "longest": norms.max(),
+    }
 
 
 def rotation_by_offset(encoding: Encoding) -> Metrics:
