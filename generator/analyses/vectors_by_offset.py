@@ -133,6 +133,7 @@ def draw_matrix(results: Results) -> "Figure":
     for axes, result in zip(figure.axes, results.values(), strict=False):
         first, last = result.arrays["offsets"][0] - 0.5, result.arrays["offsets"][-1] + 0.5
         axes.images[0].set_extent((first, last, last, first))
+        axes.set(xlim=(first, last), ylim=(last, first))
     return figure
 
 

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from generator.analyses.vectors_by_offset import compute
+from generator.analyses.vectors_by_offset import compute, draw_matrix
 from generator.contracts import Result
 from generator.encodings import RelativeTable
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import frozen
-from tests.support import subject
+from tests.support import LABELS, subject
 
 
 def table(vectors: list[list[float]], first: int) -> RelativeTable:
@@ -34,6 +34,13 @@ def test_three_offsets_by_hand(key: str, expected: float) -> None:
 
 def test_similarity_to_offset_0_by_hand() -> None:
     assert result_of(BY_HAND).arrays["to_zero"].tolist() == [0.0, 1.0, 1.0]
+
+
+def test_all_offsets_are_in_the_picture_of_their_cosines() -> None:
+    axes = draw_matrix({LABELS[0]: result_of(BY_HAND)}).axes[0]
+    left, right, bottom, top = axes.images[0].get_extent()
+    assert (axes.get_xlim(), axes.get_ylim()) == ((left, right), (bottom, top))
+    assert (left, right, bottom, top) == (-1.5, 1.5, 1.5, -1.5)
 
 
 def test_a_mirror_symmetric_table_does_not_distinguish_before_and_after() -> None:
