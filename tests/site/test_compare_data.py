@@ -20,14 +20,21 @@ from generator.contracts import (
     Reading,
     Result,
 )
-from generator.encodings import Form, NoEncoding, PositionTable, sinusoid
+from generator.encodings import Form, NoEncoding, PositionTable, RelativeTable, sinusoid
 from generator.encodings.kernels import first_kernel
 from generator.figures.packing import ALPHABET, STEPS, PackedEntries, pack
 from generator.numerics.arrays import Array, Floats, frozen
 from generator.numerics.similarity import shape
 from generator.pipeline.evaluate import all_analyses
 from generator.site.compare import data as compare_data
-from generator.site.compare.kernels import BLOCKS, MOST_ENTRIES, POSITIONS, kernels, windows
+from generator.site.compare.kernels import (
+    BLOCKS,
+    MOST_ENTRIES,
+    POSITIONS,
+    kernels,
+    shape_of,
+    windows,
+)
 from tests.analyses.test_all import result_of
 from tests.forms import FORMS
 from tests.support import checkpoint
@@ -370,3 +377,12 @@ def test_a_line_has_the_values_of_its_array() -> None:
         analysis.key
     ]
     assert line == {"x": {"first": 0, "step": 1, "count": 4}, "y": [0.4, 0.8, 2, 1.2]}
+
+
+def test_a_band_without_values_at_far_offsets_has_no_shape() -> None:
+    """A window of 9 offsets in 128 positions would be compared over a few pairs alone."""
+    vectors = np.random.default_rng(3).normal(size=(11, 8))
+    offsets = frozen(np.arange(-5, 6))
+    assert shape_of(RelativeTable(frozen(vectors), offsets)) is not None
+    vectors[[0, -1]] = 0.0
+    assert shape_of(RelativeTable(frozen(vectors), offsets)) is None

@@ -11,7 +11,7 @@ from generator.encodings import Form
 from generator.encodings.kernels import Kernel, first_kernel
 from generator.figures.packing import PackedEntries, pack, rounded
 from generator.numerics.arrays import Array, Floats, offsets_between
-from generator.numerics.shapes import scaled_heads
+from generator.numerics.shapes import far_level, scaled_heads
 from generator.numerics.similarity import shape
 
 POSITIONS = 128
@@ -51,10 +51,11 @@ def windows(form: Form) -> Mapping[str, Json]:
 
 def shape_of(form: Form) -> Floats | None:
     """Shape of the first ``POSITIONS`` positions (n, n), without outliers; None where there is
-    none.
+    none, or where no far pair has a value.
     """
     kernel = first_kernel(form.inliers, POSITIONS)
-    return shape(kernel.heads, kernel.lines)
+    scaled = shape(kernel.heads, kernel.lines)
+    return None if scaled is None or np.isnan(far_level(kernel.along(scaled))) else scaled
 
 
 def _drawn(form: Form, heads: Floats, block: int) -> Json:
