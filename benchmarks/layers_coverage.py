@@ -2,7 +2,7 @@
 (`benchmarks/layers_oracle.py`), on the same small configs.
 
 `python -m benchmarks.layers_coverage` takes every model type of transformers that reads tokens,
-sound or images, and every published config of `benchmarks/configs`; names of types or of files
+sound or images, and every published config of `generator/models`; names of types or of files
 select some.
 """
 
@@ -15,7 +15,6 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,8 +34,9 @@ from generator.contracts import Encoding, Layer
 from generator.encodings import Form, OffsetBias, PositionTable, Rotation, Sinks, Temperature
 from generator.errors import RowError
 from generator.pipeline.find import find
+from generator.resources import PACKAGE
 
-CONFIGS = Path(__file__).parent / "configs"
+CONFIGS = PACKAGE / "models"
 TOLERANCE = 1e-5  # Relative, of frequencies and of the factor.
 # What the atlas says of a family that it has not read.
 NOT_READ = {"mistral_large4_text": "temperature", "inkling2_text": "sink"}

@@ -39,6 +39,8 @@ def _name(checkpoint: Checkpoint) -> str:
 
 
 def _described(outcome: Outcome, known: Outcome) -> Outcome:
+    if not known.described_by:
+        return outcome
     return replace(
         outcome,
         facts=known.facts,
@@ -49,13 +51,17 @@ def _described(outcome: Outcome, known: Outcome) -> Outcome:
 
 
 def _packed(checkpoint: Checkpoint) -> bytes:
-    """``described`` for one checkpoint, in a worker: it needs torch."""
+    """``described`` for one checkpoint, in a worker: it needs torch. As it is where settings give
+    numbers, which a row that was not reached does not show.
+    """
     known = _config(checkpoint)
     outcome = Outcome(checkpoint, "not reached")
     if known is None:
         return pack(outcome)
     files, source = known
     found = look(files)
+    if found.measured:
+        return pack(outcome)
     return pack(
         replace(
             outcome,

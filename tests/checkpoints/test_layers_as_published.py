@@ -1,5 +1,5 @@
 """The layer map of published configs against what their authors' code and papers do (``expected``
-of benchmarks/configs).
+of generator/models).
 """
 
 import json
@@ -13,7 +13,7 @@ from generator.contracts import EncodingRecord, Layer
 from generator.pipeline.find import find
 from tests.support import DictFiles
 
-CONFIGS = Path(__file__).parents[2] / "benchmarks" / "configs"
+CONFIGS = Path(__file__).parents[2] / "generator" / "models"
 RECORDS = {
     file.stem: json.loads(file.read_text(encoding="utf-8"))
     for file in sorted(CONFIGS.glob("*.json"))

@@ -1,11 +1,15 @@
-"""The corpus of published configs in benchmarks/configs is whole and says what it may say.
+"""The corpus of published configs in generator/models is whole and says what it may say.
 
 A file ``<org>--<name>.json`` holds one model of the Hub:
 
 - ``id``: its name on the Hub, with ``--`` for the slash in the file's name.
 - ``source``: where the values stand in public: a repository that repeats the file, a model card, a
-  paper. "config.json on the Hub" without an address means
-  that they were entered from knowledge of the published file, without a copy of it at hand.
+  paper.
+- ``from_knowledge`` (optional): true where they were entered from knowledge of the published file,
+  without a copy of it at hand.
+- ``maker`` (optional): who made it.
+- ``published`` (optional): the ``month`` of its publication, as YYYY-MM, and ``by`` what that is
+  known: a paper of this very model ("arXiv 2304.01373"), "its name" or "its announcement".
 - ``config``: config.json in the spelling of the published file, cut to architecture, sizes,
   position, kinds of attention and layers. A setting that the
   published file leaves out, or that no source gives, is not there.
@@ -32,12 +36,13 @@ A file ``<org>--<name>.json`` holds one model of the Hub:
 """
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-CONFIGS = Path(__file__).parents[2] / "benchmarks" / "configs"
+CONFIGS = Path(__file__).parents[2] / "generator" / "models"
 KINDS = {
     "full",
     "sliding",
@@ -104,9 +109,35 @@ def test_a_file_is_named_after_its_model(name: str) -> None:
 @pytest.mark.parametrize("name", RECORDS)
 def test_a_record_has_a_source_and_settings(name: str) -> None:
     record = RECORDS[name]
-    assert set(record) <= {"id", "source", "config", "expected"}
+    assert set(record) <= {
+        *("id", "maker", "published", "from_knowledge", "source", "config", "expected")
+    }
     assert record["source"].strip()
     assert record["config"]
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, record in RECORDS.items() if "published" in record]
+)
+def test_a_month_is_that_of_its_paper_or_in_the_name(name: str) -> None:
+    month, by = RECORDS[name]["published"]["month"], RECORDS[name]["published"]["by"]
+    year, number = re.fullmatch(r"(20[12]\d)-(0[1-9]|1[0-2])", month).groups()  # type: ignore[union-attr]
+    if by == "its name":
+        assert {year[2:] + number, f"{number}-{year}"} & {
+            match[1] for match in re.finditer(r"-(?=(\d\d-20\d\d|\d{4})(?!\d))", name)
+        }
+    elif by != "its announcement":
+        assert re.fullmatch(rf"arXiv {year[2:]}{number}\.\d{{4,5}}", by)
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_what_is_not_from_knowledge_says_where_a_copy_is(name: str) -> None:
+    record = RECORDS[name]
+    assert record.get("from_knowledge", True)
+    if "from_knowledge" not in record:
+        assert re.search(
+            r"repeated|\w/\w|model card|as published|model_type as in", record["source"]
+        )
 
 
 @pytest.mark.parametrize("name", EXPECTED)

@@ -1,4 +1,4 @@
-"""The configs of references/ against what was published, as repeated in benchmarks/configs or
+"""The configs of references/ against what was published, as repeated in generator/models or
 stored beside the weights.
 """
 
@@ -51,7 +51,7 @@ def settings(values: dict[str, Any], start: str = "") -> dict[str, Any]:
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_a_reference_has_the_published_values(name: str) -> None:
     whole = json.loads(
-        (ROOT / f"benchmarks/configs/{PUBLISHED[name]}.json").read_text(encoding="utf-8")
+        (ROOT / f"generator/models/{PUBLISHED[name]}.json").read_text(encoding="utf-8")
     )["config"]
     published, ours = settings(whole), settings(config(name))
     shared = ours.keys() & published

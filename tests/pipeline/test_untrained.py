@@ -19,7 +19,7 @@ from tests.synthetic import NOTHING, ROTATION, WORDLESS, Contents, write_folder
 
 TYPES = frozenset(json.loads((precomputed.FOLDER / "untrained.json").read_text(encoding="utf-8")))
 PATHS = [
-    *sorted((ROOT / "benchmarks/configs").glob("*.json")),
+    *sorted((ROOT / "generator/models").glob("*.json")),
     *sorted((ROOT / "references").glob("*/config.json")),
 ]
 LLAMA = json.loads(ROTATION["config.json"])

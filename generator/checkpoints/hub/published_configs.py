@@ -1,22 +1,68 @@
-"""Configs of famous checkpoints, as published, for builds in which the Hub does not answer."""
+"""Published configs of well-known models: one file a model in ``generator/models``, with its
+source.
+"""
 
 import json
-from pathlib import Path
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from generator.checkpoints.files.config_alone import ConfigAlone
+from generator.contracts import Json
+from generator.resources import PACKAGE
 
-FOLDER = Path(__file__).parent / "configs"
-SOURCE = "source"  # Where a config is from, beside its settings.
+FOLDER = PACKAGE / "models"
 
 
-def published_config(hub_id: str) -> tuple[ConfigAlone, str] | None:
-    """The config of the checkpoint with this id, owner/name, and where it is from; None for most.
+@dataclass(frozen=True)
+class PublishedConfig:
+    """A model of the Hub.
+
+    id: owner/name; settings: of config.json, cut to sizes, position, attention and layers; source:
+        where they are from
+    is_from_knowledge: whether they were entered without a copy of the file at hand
+    maker: who made it, "" where that is not known; month: of its publication, as YYYY-MM, and what
+        says so: a paper, its name or its announcement; both "" where that is not known
+    """
+
+    id: str
+    settings: Json
+    source: str
+    is_from_knowledge: bool
+    maker: str
+    month: str
+    dated_by: str
+
+    @property
+    def files(self) -> ConfigAlone:
+        """The model as a config without weights."""
+        return ConfigAlone(self.settings, self.id)
+
+
+def published_configs() -> Iterator[PublishedConfig]:
+    """All of them, by the names of their files."""
+    for path in sorted(FOLDER.glob("*.json")):
+        yield _read(path.stem)
+
+
+def published_config(hub_id: str) -> PublishedConfig | None:
+    """That of the checkpoint with this id, owner/name; None for most.
 
     It is the published one, and need not be that of a given revision.
     """
-    name = f"{hub_id.replace('/', '--')}.json"
-    if name not in {path.name for path in FOLDER.iterdir()}:
-        return None
-    settings = json.loads((FOLDER / name).read_text(encoding="utf-8"))
-    source = settings.pop(SOURCE)
-    return ConfigAlone(settings, hub_id), source
+    name = hub_id.replace("/", "--")
+    is_known = f"{name}.json" in {path.name for path in FOLDER.iterdir()}
+    return _read(name) if is_known else None
+
+
+def _read(name: str) -> PublishedConfig:
+    record = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    published = record.get("published", {})
+    return PublishedConfig(
+        record["id"],
+        record["config"],
+        record["source"],
+        record.get("from_knowledge", False),
+        record.get("maker", ""),
+        published.get("month", ""),
+        published.get("by", ""),
+    )

@@ -131,8 +131,9 @@ def received() -> int:
 
 
 def known(checkpoint: Checkpoint) -> tuple[Files, str] | None:
-    """The published config of a few repositories, for a row that is not reached."""
-    return published_config(checkpoint.place)
+    """The published config of well-known repositories, for a row that is not reached."""
+    published = published_config(checkpoint.place)
+    return None if published is None else (published.files, published.source)
 
 
 SOURCE = Source(
