@@ -29,6 +29,7 @@ from generator.pipeline import (
     families,
     history,
     local_pool,
+    models,
     plan,
     precomputed,
     versions,
@@ -442,6 +443,7 @@ def precompute() -> None:
     precomputed.write(
         {
             precomputed.FAMILIES: families.make(),
+            precomputed.MODELS: models.make(),
             precomputed.UNTRAINED: families.untrained(),
             precomputed.PUBLISHED: checked.values(given),
         }

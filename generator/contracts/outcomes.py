@@ -143,6 +143,10 @@ def _no_families() -> bytes:
     return b'{"schema":1,"transformers":"","families":[]}'
 
 
+def _no_models() -> bytes:
+    return b'{"schema":1,"models":[]}'
+
+
 @dataclass(frozen=True)
 class Parameter:
     """An argument or an option.
@@ -197,6 +201,7 @@ class Atlas:
         ``name``; returns a function that waits for the result
     families: returns data/families.json, the layer maps of model types by default; by itself, that
         of no type
+    models: returns data/models.json, what published configs say; by itself, that of no model
     releases: all that was published, this atlas included, the first first; archive: their files, by
         path below the docs folder
     commands: of the program that built it, for the guide
@@ -212,6 +217,7 @@ class Atlas:
     address: str | None = None
     submit: Callable[[str, Maker], Maker] = _uncached
     families: Maker = _no_families
+    models: Maker = _no_models
     releases: tuple[Release, ...] = ()
     archive: Mapping[str, Maker] = field(default_factory=dict)
     commands: tuple[Command, ...] = ()

@@ -17,6 +17,7 @@ from generator.pipeline import (
     jobs,
     known,
     last_build,
+    models,
     plan,
     precomputed,
     runs,
@@ -246,6 +247,7 @@ def _atlas(
     address = mkdocs_build.address(materials.settings)
     schemes = all_schemes()
     by_default = artifacts.submit(precomputed.FAMILIES, families.make)
+    published = artifacts.submit(precomputed.MODELS, models.make)
     alone, training = runs.split(outcomes, schemes)
     alone = known.described(alone, artifacts.submit)
     named, libraries = names.named(alone, schemes), versions.all_versions()
@@ -258,6 +260,7 @@ def _atlas(
         address,
         artifacts.submit,
         by_default,
+        published,
         runs=training,
         uses=use.all_uses(),
     )

@@ -27,7 +27,8 @@ EVALUATED_BY = (
     "figures", "libraries.py", "numerics", "resources.py", "schemes", "text.py", "uses",
     "pipeline/evaluate.py", "pipeline/executor.py", "pipeline/failures.py", "pipeline/find.py",
     "pipeline/jobs.py", "pipeline/keys.py", "pipeline/plan.py", "pipeline/references.py",
-    "pipeline/result_store.py", "pipeline/stderr.py", "pipeline/precomputed", "pipeline/use.py",
+    "pipeline/result_store.py", "pipeline/stderr.py", "pipeline/precomputed/__init__.py",
+    "pipeline/precomputed/untrained.json", "pipeline/precomputed/versions.json", "pipeline/use.py",
     "pipeline/versions.py", "pipeline/worker.py",
 )  # fmt: skip
 # Of these, those on which measures of what a model does depend, which take minutes.

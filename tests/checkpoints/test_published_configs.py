@@ -10,6 +10,7 @@ A file ``<org>--<name>.json`` holds one model of the Hub:
 - ``maker`` (optional): who made it.
 - ``published`` (optional): the ``month`` of its publication, as YYYY-MM, and ``by`` what that is
   known: a paper of this very model ("arXiv 2304.01373"), "its name" or "its announcement".
+- ``reference`` (optional): the folder of ``references`` that repeats its settings.
 - ``config``: config.json in the spelling of the published file, cut to architecture, sizes,
   position, kinds of attention and layers. A setting that the
   published file leaves out, or that no source gives, is not there.
@@ -109,9 +110,8 @@ def test_a_file_is_named_after_its_model(name: str) -> None:
 @pytest.mark.parametrize("name", RECORDS)
 def test_a_record_has_a_source_and_settings(name: str) -> None:
     record = RECORDS[name]
-    assert set(record) <= {
-        *("id", "maker", "published", "from_knowledge", "source", "config", "expected")
-    }
+    optional = {"maker", "published", "from_knowledge", "reference", "expected"}
+    assert {"id", "source", "config"} <= set(record) <= {"id", "source", "config"} | optional
     assert record["source"].strip()
     assert record["config"]
 

@@ -8,7 +8,7 @@ import pytest
 
 from generator import PROGRAM
 from generator.libraries import config_classes
-from generator.pipeline import families, precomputed, versions
+from generator.pipeline import families, models, precomputed, versions
 
 SOME = 40  # Every so many types are looked through where not all are.
 
@@ -89,6 +89,10 @@ def test_what_is_written_is_shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_the_shipped_table_of_model_types_is_the_one_that_is_made() -> None:
     assert precomputed.shipped(precomputed.FAMILIES) == families.make()
+
+
+def test_the_shipped_table_of_models_is_the_one_that_is_made() -> None:
+    assert precomputed.shipped(precomputed.MODELS) == models.make()
 
 
 def test_the_shipped_types_without_a_trained_encoding_are_those_of_a_sample() -> None:

@@ -12,9 +12,10 @@ import pytest
 from pydantic import ValidationError
 
 from generator.checkpoints import run_file
+from generator.checkpoints.hub.published_configs import published_config
 from generator.contracts import Atlas
 from generator.history import releases
-from generator.pipeline import families
+from generator.pipeline import families, models
 from generator.resources import ROOT
 from generator.site.data import files as data_files
 from generator.site.data import schema as data_schema
@@ -182,11 +183,27 @@ def test_families_json_has_the_documented_keys() -> None:
     )
 
 
+def test_models_json_has_the_documented_keys() -> None:
+    names = ("google/gemma-3-4b-it", "deepseek-ai/deepseek-vl2-tiny", "openai/gpt-oss-20b")
+    found = [model for name in names if (model := published_config(name))]
+    table = json.loads(models.table(found))
+    assert len(found) == len(names)
+    assert problems_of(table, data_schema.PublishedModels) == []
+    assert all(any(model[key] for model in table["models"]) for key in ("limits", "reason"))
+
+
 def test_every_model_is_on_the_page_and_every_key_has_a_meaning() -> None:
     shown = guide.data_schema_context()
     records = [
         record
-        for group in ("of_atlas", "parameters", "of_runs", "of_releases", "of_families")
+        for group in (
+            "of_atlas",
+            "parameters",
+            "of_runs",
+            "of_releases",
+            "of_families",
+            "of_models",
+        )
         for record in shown[group]
     ]
     models = {

@@ -22,6 +22,7 @@ class PublishedConfig:
     is_from_knowledge: whether they were entered without a copy of the file at hand
     maker: who made it, "" where that is not known; month: of its publication, as YYYY-MM, and what
         says so: a paper, its name or its announcement; both "" where that is not known
+    reference: the folder of ``references`` with the same settings, "" for most
     """
 
     id: str
@@ -31,6 +32,7 @@ class PublishedConfig:
     maker: str
     month: str
     dated_by: str
+    reference: str
 
     @property
     def files(self) -> ConfigAlone:
@@ -65,4 +67,5 @@ def _read(name: str) -> PublishedConfig:
         record.get("maker", ""),
         published.get("month", ""),
         published.get("by", ""),
+        record.get("reference", ""),
     )

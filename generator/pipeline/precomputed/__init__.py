@@ -20,10 +20,11 @@ from generator.resources import PACKAGE
 
 FOLDER = PACKAGE / "pipeline/precomputed"
 VERSIONS = "versions"  # of the libraries with which the files beside it were made
-FAMILIES, UNTRAINED, PUBLISHED = "families", "untrained", "published"
+FAMILIES, MODELS, UNTRAINED, PUBLISHED = "families", "models", "untrained", "published"
 # The libraries on which each depends, by its name as an artifact.
 LIBRARIES = {
     FAMILIES: ("transformers",),
+    MODELS: ("torch", "transformers"),
     UNTRAINED: ("transformers",),
     PUBLISHED: ("numpy", "scikit-learn", "scipy", "torch", "transformers"),
 }

@@ -24,6 +24,7 @@ from generator.contracts import (
     paper_address,
 )
 from generator.history import releases
+from generator.site.data import models
 from generator.site.data import schema as data_schema
 from generator.site.data.arrays import archive
 from generator.site.runs import data as run_data
@@ -54,6 +55,9 @@ def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
     }
     tables[data_schema.PATH] = data_schema.json_schema
     tables["data/families.json"] = atlas.families
+    tables["data/models.json"] = atlas.models
+    tables["data/models.csv"] = partial(_models_csv, atlas)
+    tables["data/models.js"] = partial(models.script, atlas)
     tables[f"{releases.PUBLISHED}/index.json"] = partial(_releases_json, atlas)
     for analysis in atlas.analyses:
         tables[f"data/analyses/{analysis.key}.csv"] = partial(
@@ -381,6 +385,11 @@ def _layout_csv(outcome: Outcome) -> bytes:
         for row in outcome.layout
     )
     return _csv(("tensor", "shape", "dtype", "times"), rows)
+
+
+def _models_csv(atlas: Atlas) -> bytes:
+    columns = dict(models.table(atlas))
+    return _csv(tuple(columns), (list(row) for row in zip(*columns.values(), strict=True)))
 
 
 def _csv(columns: Sequence[str], rows: Iterable[CsvRow]) -> bytes:

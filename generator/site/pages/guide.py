@@ -25,6 +25,7 @@ RECORDS = (
     *data_schema.OF_RUNS,
     *data_schema.OF_RELEASES,
     *data_schema.OF_FAMILIES,
+    *data_schema.OF_MODELS,
 )
 RECORD_NAME = re.compile(rf"\b({'|'.join(model.__name__ for model in RECORDS)})s?\b")
 
@@ -87,6 +88,7 @@ def data_schema_context() -> dict[str, Any]:
         "of_runs": [_record_of(model) for model in data_schema.OF_RUNS],
         "of_releases": [_record_of(model) for model in data_schema.OF_RELEASES],
         "of_families": [_record_of(model) for model in data_schema.OF_FAMILIES],
+        "of_models": [_record_of(model) for model in data_schema.OF_MODELS],
         "columns": [
             (name, schema_words.prose(meaning)) for name, meaning in data_schema.COLUMNS.items()
         ],

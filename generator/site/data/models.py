@@ -1,0 +1,245 @@
+"""Published configs of well-known models: their rows as pages show them, as CSV, and as a script
+from which the page of models fills its table.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from generator.contracts import Atlas, Json, Mixer
+from generator.text import significant
+
+UNKNOWN = "–"
+HUB = "https://huggingface.co"
+KINDS: Mapping[Mixer, str] = {
+    "full": "full attention",
+    "sliding": "windows",
+    "chunked": "chunks",
+    "sparse": "chosen keys",
+    "compressed": "compressed keys",
+    "recurrent": "recurrent state",
+    "convolution": "convolution",
+    "fourier": "Fourier transform",
+    "none": "no mixing",
+}
+INPUTS = {"text": "text", "image": "images", "audio": "sound"}
+WITHOUT = "attention without encoding"
+SINKS, TEMPERATURE = "sinks", "temperature by position"
+COLUMNS = (
+    "Model",
+    "Published",
+    "Context",
+    "Position from",
+    "Layers",
+    "Base",
+    "Before scaling",
+    "Maker",
+    "Size",
+    "Config",
+)
+
+
+@dataclass(frozen=True)
+class ModelCell:
+    """A cell. value: the number by which it is sorted, None where its text is; address: of a page
+    of the site, or of another one; "" for none; hint: after the text, smaller
+    """
+
+    text: str
+    value: float | None = None
+    address: str = ""
+    hint: str = ""
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether its address is not of this site."""
+        return self.address.startswith("https:")
+
+
+@dataclass(frozen=True)
+class PublishedModelRow:
+    """A model. cells: by COLUMNS
+
+    schemes, kinds, inputs: in words, for facets; context: 0 where the config gives none; year: ""
+        where it is not known
+    """
+
+    id: str
+    cells: tuple[ModelCell, ...]
+    schemes: tuple[str, ...]
+    kinds: tuple[str, ...]
+    inputs: tuple[str, ...]
+    context: int
+    year: str
+    maker: str
+
+
+def rows(atlas: Atlas) -> tuple[PublishedModelRow, ...]:
+    """Every model, the newest first, those without a date last."""
+    titles = {scheme.key: scheme.title for scheme in atlas.schemes}
+    models = sorted(_models(atlas), key=lambda model: model["id"].lower())
+    dated = sorted(models, key=lambda model: model["month"] or "", reverse=True)
+    pages = _pages(atlas)
+    return tuple(_row(model, titles, pages) for model in dated)
+
+
+def _models(atlas: Atlas) -> list[Json]:
+    models: list[Json] = json.loads(atlas.models())["models"]
+    return models
+
+
+def _pages(atlas: Atlas) -> dict[str, str]:
+    """Pages of checkpoints, by their ids and by the names of their folders of references."""
+    pages = {}
+    for outcome in atlas.outcomes:
+        checkpoint, page = outcome.checkpoint, f"checkpoints/{outcome.checkpoint.slug}.html"
+        folder, _, name = checkpoint.id.rpartition("/")
+        pages[name if folder.endswith("references") else checkpoint.id] = page
+    return pages
+
+
+def _row(model: Json, titles: Mapping[str, str], pages: Mapping[str, str]) -> PublishedModelRow:
+    owner, _, name = model["id"].partition("/")
+    config = f"{HUB}/{model['id']}/blob/main/config.json"
+    bases = [rotation["base"] for rotation in model["rotations"]]
+    months = str(model["month"] or "")
+    cells = (
+        ModelCell(
+            name,
+            address=pages.get(model["id"]) or pages.get(model["reference"] or "", ""),
+            hint=" · ".join(text for text in (owner, model["model_type"]) if text),
+        ),
+        ModelCell(months or UNKNOWN, float(months.replace("-", "")) if months else None),
+        _number(model["context"]),
+        ModelCell(_position(model, titles)),
+        ModelCell("; ".join(_layers(model)) or "not known", model["layers"] or None),
+        ModelCell(
+            "; ".join(f"{base:,.0f}" for base in dict.fromkeys(bases)) or UNKNOWN,
+            max(bases, default=None),
+        ),
+        ModelCell(_scaling(model) or UNKNOWN, model["trained"]),
+        ModelCell(model["maker"] or UNKNOWN),
+        ModelCell(model["size"] or UNKNOWN),
+        ModelCell(
+            "config.json",
+            address=config,
+            hint=("From knowledge: " if model["from_knowledge"] else "") + str(model["source"]),
+        ),
+    )
+    kinds = [KINDS[kind] for kind in KINDS if kind in model["kinds"]]
+    further = {
+        WITHOUT: model["without_encoding"],
+        SINKS: model["sinks"],
+        TEMPERATURE: model["temperature"],
+    }
+    schemes = dict.fromkeys([*model["schemes"], *model["image_schemes"]])
+    return PublishedModelRow(
+        model["id"],
+        cells,
+        tuple(titles.get(key, key) for key in schemes),
+        (*kinds, *(word for word, is_so in further.items() if is_so)),
+        tuple(INPUTS[name] for name in model["inputs"]),
+        model["context"] or 0,
+        months[:4],
+        model["maker"] or "",
+    )
+
+
+def _number(value: int | None) -> ModelCell:
+    return ModelCell(UNKNOWN) if value is None else ModelCell(f"{value:,}", value)
+
+
+def _position(model: Json, titles: Mapping[str, str]) -> str:
+    """What tells position, in words."""
+    shares = dict.fromkeys(rotation["share"] for rotation in model["rotations"])
+    parts = [f"{significant(100 * share, 3)} %" for share in shares if share < 1]
+    texts = [
+        titles.get(key, key)
+        + (f", {' and '.join(parts)} of each head" if key == "rotary" and parts else "")
+        for key in model["schemes"]
+    ]
+    images = [titles.get(key, key) for key in model["image_schemes"]]
+    return (
+        "; ".join([*texts, *([f"images: {', '.join(images)}"] if images and texts else images)])
+        or "not known"
+    )
+
+
+def _scaling(model: Json) -> str:
+    """The context before scaling, with the rule and its factor."""
+    rules = dict.fromkeys(
+        rotation["scaling"]
+        + (f" × {significant(rotation['factor'], 4)}" if rotation["factor"] else "")
+        for rotation in model["rotations"]
+        if rotation["scaling"]
+    )
+    trained = f"{model['trained']:,} " if model["trained"] else ""
+    return f"{trained}({', '.join(rules)})" if rules else ""
+
+
+def _layers(model: Json) -> Iterator[str]:
+    """How many layers mix positions how, with their share."""
+    total = model["layers"]
+    if not total:
+        return
+    yield f"{total} layers"
+    for limit in model["limits"]:
+        noun = "windows" if limit["kind"] == "sliding" else "chunks"
+        width = f" of {limit['keys']:,}" if limit["keys"] else ""
+        yield f"{_share(limit['layers'], total)} {noun}{width}"
+    for kind, count in model["kinds"].items():
+        if kind not in ("sliding", "chunked") and (kind != "full" or count < total):
+            yield f"{_share(count, total)} {KINDS[kind]}"
+    if model["without_encoding"]:
+        yield f"{model['without_encoding']} without encoding"
+    for name, is_so in ((SINKS, model["sinks"]), (TEMPERATURE, model["temperature"])):
+        if is_so:
+            yield name
+
+
+def _share(count: int, total: int) -> str:
+    return f"{count} ({100 * count / total:.0f} %)"
+
+
+def script(atlas: Atlas) -> bytes:
+    """data/models.js."""
+    found = [
+        {
+            "cells": [[cell.text, cell.value, cell.address, cell.hint] for cell in row.cells],
+            "scheme": row.schemes,
+            "kind": row.kinds,
+            "input": row.inputs,
+            "context": row.context,
+            "year": row.year,
+            "maker": row.maker,
+        }
+        for row in rows(atlas)
+    ]
+    text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+    return f"window.atlasModels = {text};\n".encode()
+
+
+def table(atlas: Atlas) -> Iterator[tuple[str, list[Any]]]:
+    """Columns of models.csv by their names; lists are joined by “; ”."""
+    models = _models(atlas)
+    plain = ("id", "maker", "month", "dated_by", "size", "model_type")
+    for name in plain:
+        yield name, [model[name] for model in models]
+    for name in ("inputs", "schemes", "image_schemes"):
+        yield name, ["; ".join(model[name]) for model in models]
+    for name in ("base", "share", "scaling", "factor"):
+        yield (
+            name,
+            [
+                "; ".join(f"{rotation[name]}" for rotation in model["rotations"] if rotation[name])
+                for model in models
+            ],
+        )
+    for name in ("context", "trained", "layers"):
+        yield name, [model[name] for model in models]
+    for kind in KINDS:
+        yield kind, [model["kinds"].get(kind, 0) for model in models]
+    yield "limits", ["; ".join(f"{limit['keys']}" for limit in model["limits"]) for model in models]
+    for name in ("without_encoding", "sinks", "temperature", "from_knowledge", "source", "reason"):
+        yield name, [model[name] for model in models]

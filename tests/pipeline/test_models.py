@@ -1,0 +1,114 @@
+"""The table of models, against what the authors of each say of its layers."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from generator.checkpoints.hub.published_configs import FOLDER, published_config
+from generator.pipeline import models, precomputed
+
+SHIPPED = {
+    row["id"]: row
+    for row in json.loads((precomputed.FOLDER / "models.json").read_text(encoding="utf-8"))[
+        "models"
+    ]
+}
+RECORDS = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))]
+# One stack, so that the numbers of the table are those of the authors.
+EXPECTED = {
+    record["id"]: record["expected"]
+    for record in RECORDS
+    if "expected" in record and SHIPPED[record["id"]]["layers"] == record["expected"]["layers"]
+}
+NAMES = {"feed-forward": "none"}
+
+
+def count(layers: Any, total: int) -> int:
+    return total if layers == "all" else len(layers)
+
+
+def made(hub_id: str, **settings: Any) -> dict[str, Any]:
+    """The row of a model, with other settings."""
+    model = published_config(hub_id)
+    assert model is not None
+    return models.row(replace(model, settings={**model.settings, **settings}))
+
+
+def test_every_published_config_has_a_row() -> None:
+    assert list(SHIPPED) == [record["id"] for record in RECORDS]
+    assert len(EXPECTED) > 200
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_layers_are_counted_as_the_authors_say(name: str) -> None:
+    expected, total = EXPECTED[name], EXPECTED[name]["layers"]
+    kinds = {
+        NAMES.get(kind, kind): count(layers, total)
+        for kind, layers in expected["kinds"].items()
+        if count(layers, total)
+    }
+    assert {kind: SHIPPED[name]["kinds"].get(kind) for kind in kinds} == kinds
+
+
+@pytest.mark.parametrize("name", [name for name in EXPECTED if "rotation" in EXPECTED[name]])
+def test_rotations_have_the_base_and_the_layers_that_the_authors_say(name: str) -> None:
+    total = EXPECTED[name]["layers"]
+    shown = sorted(
+        (rotation["base"], rotation["scaling"] or "default", rotation["layers"])
+        for rotation in SHIPPED[name]["rotations"]
+        if rotation["layers"]
+    )
+    # A rule that changes the base may be read as a scaling of it, or as another base.
+    assert shown in [
+        sorted(
+            (rotation.get(base, rotation["base"]), rotation["scaling"], layers)
+            for rotation in EXPECTED[name]["rotation"]
+            if (layers := count(rotation["layers"], total))
+        )
+        for base in ("base", "effective_base")
+    ]
+
+
+@pytest.mark.parametrize("name", [name for name in EXPECTED if EXPECTED[name].get("before")])
+def test_windows_are_those_of_the_authors(name: str) -> None:
+    shown = {limit["kind"]: limit["keys"] for limit in SHIPPED[name]["limits"]}
+    before = {k: v for k, v in EXPECTED[name]["before"].items() if k in ("sliding", "chunked")}
+    assert {kind: shown.get(kind) for kind in before} == before
+
+
+def test_llama_4_has_chunks_layers_without_encoding_and_a_temperature() -> None:
+    """The settings of its config.json: a chunk of 8,192, no rotation in every fourth layer."""
+    row = SHIPPED["meta-llama/Llama-4-Scout-17B-16E-Instruct"]
+    assert row["limits"] == [{"kind": "chunked", "keys": 8192, "layers": 36}]
+    assert (row["without_encoding"], row["temperature"], row["sinks"]) == (12, True, False)
+    assert row["inputs"] == ["text", "image"]
+
+
+def test_a_context_is_that_of_the_config_and_that_before_scaling_where_it_is_scaled() -> None:
+    row = SHIPPED["meta-llama/Llama-3.1-8B-Instruct"]
+    assert (row["context"], row["trained"]) == (131_072, 8192)  # Its config.json.
+    plain = made("meta-llama/Llama-3.1-8B-Instruct", rope_scaling=None)
+    assert (plain["context"], plain["trained"]) == (131_072, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        ("Qwen/Qwen3-30B-A3B", "30B-A3B"),
+        ("mistralai/Mixtral-8x7B-v0.1", "8x7B"),
+        ("Qwen/Qwen-1_8B-Chat", "1.8B"),
+        ("Qwen/Qwen2.5-14B-Instruct-1M", "14B"),
+        ("Qwen/Qwen1.5-MoE-A2.7B-Chat", None),
+        ("openai-community/gpt2", None),
+    ],
+)
+def test_a_size_is_the_one_in_the_name(name: str, size: str | None) -> None:
+    assert SHIPPED[name]["size"] == size
+
+
+def test_settings_that_cannot_be_read_leave_a_row_with_the_reason() -> None:
+    row = made("01-ai/Yi-6B", hidden_size="wide")
+    assert "hidden_size" in row["reason"]
+    assert (row["layers"], row["schemes"], row["context"]) == (0, [], 4096)

@@ -1,0 +1,134 @@
+"""The pages of models: rows, parts, facets, links, and their data."""
+
+import csv
+import io
+import json
+
+import pytest
+from bs4 import BeautifulSoup
+
+from generator.checkpoints.hub.published_configs import published_config
+from generator.contracts import Atlas, Outcome
+from generator.pipeline import models as published
+from generator.pipeline.find import all_schemes
+from generator.site.data import files, models
+from generator.site.pages import models as models_page
+from tests.site.test_comparing import rendered
+from tests.support import checkpoint
+
+IDS = (
+    "google/gemma-3-4b-it",
+    "deepseek-ai/deepseek-vl2-tiny",
+    "meta-llama/Llama-3.1-8B-Instruct",
+    "meta-llama/Llama-4-Scout-17B-16E-Instruct",
+    "google-bert/bert-base-uncased",
+    "EleutherAI/pythia-160m",
+    "openai/whisper-tiny",
+)
+
+
+@pytest.fixture(scope="module")
+def atlas() -> Atlas:
+    chosen = [model for name in IDS if (model := published_config(name))]
+    table = published.table(chosen)
+    rows = (
+        checkpoint(slug="ours", id="references/llama-3.1-8b", place="x"),
+        checkpoint(slug="pythia", source="hub", id="EleutherAI/pythia-160m", place="y"),
+    )
+    outcomes = tuple(Outcome(row, "not reached", "x") for row in rows)
+    return Atlas(outcomes, (), all_schemes(), models=lambda: table)
+
+
+@pytest.fixture(scope="module")
+def cells(atlas: Atlas) -> dict[str, dict[str, str]]:
+    """Text of each cell, by the id of the model and its column."""
+    return {
+        row.id: {
+            column: " ".join(text for text in (cell.text, cell.hint) if text)
+            for column, cell in zip(models.COLUMNS, row.cells, strict=True)
+        }
+        for row in models.rows(atlas)
+    }
+
+
+def test_a_row_says_what_its_config_says(cells: dict[str, dict[str, str]]) -> None:
+    """Values of config.json: Llama 3.1 8B (model card), Gemma 3 (report, section 2)."""
+    llama, gemma = cells["meta-llama/Llama-3.1-8B-Instruct"], cells["google/gemma-3-4b-it"]
+    assert (llama["Context"], llama["Before scaling"], llama["Base"], llama["Size"]) == (
+        *("131,072", "8,192 (llama3 × 8)", "500,000", "8B"),
+    )
+    assert (llama["Published"], llama["Maker"]) == ("2024-07", "Meta")
+    assert gemma["Base"] == "10,000; 1,000,000" or gemma["Base"] == "1,000,000; 10,000"
+    assert gemma["Layers"] == "34 layers; 29 (85 %) windows of 1,024; 5 (15 %) full attention"
+    assert cells["EleutherAI/pythia-160m"]["Position from"] == "Rotary, 25 % of each head"
+    assert cells["EleutherAI/pythia-160m"]["Config"].startswith("config.json From knowledge: ")
+    assert not cells["meta-llama/Llama-3.1-8B-Instruct"]["Config"].count("knowledge")
+
+
+def test_what_is_not_known_is_said_so(cells: dict[str, dict[str, str]]) -> None:
+    unread = cells["deepseek-ai/deepseek-vl2-tiny"]
+    assert (unread["Position from"], unread["Layers"], unread["Base"]) == (
+        *("not known", "not known", "–"),
+    )
+
+
+def test_rows_lead_to_pages_of_checkpoints_by_id_and_by_reference(atlas: Atlas) -> None:
+    addresses = {row.id: row.cells[0].address for row in models.rows(atlas)}
+    assert {name: address for name, address in addresses.items() if address} == {
+        "meta-llama/Llama-3.1-8B-Instruct": "checkpoints/ours.html",
+        "EleutherAI/pythia-160m": "checkpoints/pythia.html",
+    }
+
+
+def test_the_newest_come_first(atlas: Atlas) -> None:
+    months = [row.cells[models_page.PUBLISHED].text for row in models.rows(atlas)]
+    assert months == sorted(months, reverse=True)
+
+
+def test_facets_hold_every_value_once(atlas: Atlas) -> None:
+    facets = models_page.facets(models.rows(atlas))
+    assert facets["input"] == ["images", "sound", "text"]
+    assert {"windows", "chunks", "full attention", models.WITHOUT} <= set(facets["kind"])
+    assert facets["maker"] == sorted(set(facets["maker"]))
+
+
+def test_the_first_sentences_count_the_rows(atlas: Atlas) -> None:
+    first, second = models_page.lead(models.rows(atlas))
+    assert first == (
+        "7 models: 57 % rotate queries and keys; the longest context is 10,485,760 positions"
+        " (Llama-4-Scout-17B-16E-Instruct)."
+    )
+    assert second == "2 have layers with windows or chunks, 0 a recurrent state."
+
+
+def test_parts_together_have_every_row_once_and_no_script_is_needed(
+    atlas: Atlas, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(models_page, "ROWS", 3)
+    pages = models_page.pages(atlas)
+    assert [page.path for page in pages] == ["models.md", "models/2.md", "models/3.md"]
+    soups = [BeautifulSoup(rendered(page), "html.parser") for page in pages]
+    names = [
+        cell.get_text().split()[0] for soup in soups for cell in soup.select("tbody th[scope=row]")
+    ]
+    assert sorted(names) == sorted(name.partition("/")[2] for name in IDS)
+    assert all(len(soup.select("nav.pa-pages > *")) == len(pages) for soup in soups)
+
+
+def test_a_site_without_models_says_so() -> None:
+    [page] = models_page.pages(Atlas((), (), all_schemes()))
+    soup = BeautifulSoup(rendered(page), "html.parser")
+    assert "No published config was read." in soup.get_text()
+    assert soup.select("table") == []
+
+
+def test_csv_has_a_row_for_each_model_and_the_script_every_cell(atlas: Atlas) -> None:
+    made = files.makers(atlas)
+    table = list(csv.DictReader(io.StringIO(made["data/models.csv"]().decode())))
+    assert [row["id"] for row in table] == list(IDS)
+    llama = table[IDS.index("meta-llama/Llama-3.1-8B-Instruct")]
+    assert (llama["context"], llama["trained"], llama["base"]) == ("131072", "8192", "500000.0")
+    script = made["data/models.js"]().decode()
+    assert script.startswith("window.atlasModels = ")
+    rows = json.loads(script.removeprefix("window.atlasModels = ").removesuffix(";\n"))
+    assert [row["cells"][0][0] for row in rows] == [row.cells[0].text for row in models.rows(atlas)]
