@@ -13,7 +13,7 @@ from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.stacks import stacks
 from generator.contracts import Encoding, Layer, ModelConfig
 from generator.contracts.layer_map import LIMITED
-from generator.encodings import Form, Rotation, Sinks, Temperature
+from generator.encodings import Form, NoEncoding, Rotation, Sinks, Temperature
 from generator.errors import RowError
 from generator.pipeline.find import look
 
@@ -74,7 +74,7 @@ def row(model: PublishedConfig) -> dict[str, Any]:
 def _inputs(config: ModelConfig) -> list[str]:
     """What a model reads or writes: text, images, sound."""
     of_images = any(stack.modality == "image" for stack in stacks(config))
-    is_of_sound = any(name in config for name in OF_SOUND) or config.family.startswith("sew")
+    is_of_sound = any(name in config for name in OF_SOUND)
     is_encoder = is_of_sound and SPEECH_ENCODER in config and DECODER not in config
     reads_text = not is_encoder and any(stack.modality == "text" for stack in stacks(config))
     reads_images = of_images or any(name in config for name in OF_IMAGES)
@@ -123,7 +123,7 @@ def _schemes(encodings: Sequence[Encoding[Form]], *, of_images: bool) -> list[st
             encoding.scheme
             for encoding in encodings
             if (encoding.modality == "image") == of_images
-            and (encoding.form.tells_position or encoding.scheme == "none")
+            and (encoding.form.tells_position or isinstance(encoding.form, NoEncoding))
         )
     )
 

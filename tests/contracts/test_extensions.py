@@ -104,6 +104,12 @@ ORDINARY = {
     ("generator.site.pictures.layer_strips", "none"): "a layer that mixes no positions",
     ("generator.uses.heads", "none"): "a key in atlas.json",
     ("generator.site.pages.trained_models", "checkpoint"): "a name in its template",
+    ("generator.pipeline.models", "temperature"): "a member of models.json",
+    ("generator.site.data.models", "temperature"): "a member of models.json",
+    ("generator.site.data.models", "convolution"): "a way of mixing positions",
+    ("generator.site.data.models", "none"): "a layer that mixes no positions",
+    ("generator.site.data.models", "scheme"): "a field of the form of the page",
+    ("generator.site.pages.published_models", "scheme"): "a field of the form of the page",
     ("generator.checkpoints.model.live.stack", "none"): "a word of torch: no mean",
 }
 

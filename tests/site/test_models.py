@@ -12,7 +12,7 @@ from generator.contracts import Atlas, Outcome
 from generator.pipeline import models as published
 from generator.pipeline.find import all_schemes
 from generator.site.data import files, models
-from generator.site.pages import models as models_page
+from generator.site.pages import published_models as models_page
 from tests.site.test_comparing import rendered
 from tests.support import checkpoint
 
@@ -60,7 +60,7 @@ def test_a_row_says_what_its_config_says(cells: dict[str, dict[str, str]]) -> No
     assert (llama["Published"], llama["Maker"]) == ("2024-07", "Meta")
     assert gemma["Base"] == "10,000; 1,000,000" or gemma["Base"] == "1,000,000; 10,000"
     assert gemma["Layers"] == "34 layers; 29 (85 %) windows of 1,024; 5 (15 %) full attention"
-    assert cells["EleutherAI/pythia-160m"]["Position from"] == "Rotary, 25 % of each head"
+    assert cells["EleutherAI/pythia-160m"]["Position from"] == "Rotary; 25 % of each head turns"
     assert cells["EleutherAI/pythia-160m"]["Config"].startswith("config.json From knowledge: ")
     assert not cells["meta-llama/Llama-3.1-8B-Instruct"]["Config"].count("knowledge")
 

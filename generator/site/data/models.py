@@ -155,9 +155,8 @@ def _position(model: Json, titles: Mapping[str, str]) -> str:
     shares = dict.fromkeys(rotation["share"] for rotation in model["rotations"])
     parts = [f"{significant(100 * share, 3)} %" for share in shares if share < 1]
     texts = [
-        titles.get(key, key)
-        + (f", {' and '.join(parts)} of each head" if key == "rotary" and parts else "")
-        for key in model["schemes"]
+        *(titles.get(key, key) for key in model["schemes"]),
+        *([f"{' and '.join(parts)} of each head turns"] if parts else []),
     ]
     images = [titles.get(key, key) for key in model["image_schemes"]]
     return (

@@ -74,4 +74,4 @@ def lead(found: Sequence[PublishedModelRow]) -> tuple[str, ...]:
     )
 
 
-PAGE = PageKind("models", pages)
+PAGE = PageKind("published_models", pages)
