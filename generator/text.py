@@ -188,23 +188,23 @@ def in_words(number: float) -> str:
     return f"about {float(f'{number:.2g}'):g}"
 
 
-def ranges(indices: Array) -> str:
-    """Ascending integers (n,), one at least, as text, with runs joined: “0–9, 1023”; at most four
-    runs are listed.
+def ranges(indices: Array, most: int = 4) -> str:
+    """Ascending integers (n,), one at least, as text, with runs joined: “0–9, 1023”; at most
+    ``most`` runs are listed.
     """
     runs = np.split(indices, np.flatnonzero(np.diff(indices) > 1) + 1)
-    texts = [f"{run[0]}" if run.size == 1 else f"{run[0]}–{run[-1]}" for run in runs[:4]]
-    return ", ".join(texts) + (f" and {len(runs) - 4} more ranges" if len(runs) > 4 else "")
+    texts = [f"{run[0]}" if run.size == 1 else f"{run[0]}–{run[-1]}" for run in runs[:most]]
+    return ", ".join(texts) + (f" and {len(runs) - most} more ranges" if len(runs) > most else "")
 
 
 def pattern(indices: Sequence[int]) -> str:
-    """Ascending integers as text: “3, 7, … 47 (one in 4)” where they are evenly spaced, else as
-    ``ranges``.
+    """Ascending integers as text: “3, 7, … 47 (one in 4)” where they are evenly spaced, else all of
+    their ``ranges``.
     """
     steps = set(np.diff(indices).tolist())
     if len(indices) > 3 and len(steps) == 1 and steps != {1}:
         return f"{indices[0]}, {indices[1]}, … {indices[-1]} (one in {steps.pop()})"
-    return ranges(np.array(indices))
+    return ranges(np.array(indices), most=len(indices))
 
 
 def between(low: float | None, high: float | None) -> str:

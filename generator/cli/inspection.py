@@ -9,9 +9,14 @@ from rich.text import Text
 
 from generator.cli.terminal import Terminal
 from generator.contracts import EncodingRecord, Scheme
-from generator.figures.style import SERIES
 from generator.pipeline.inspect import Inspected
-from generator.site.pictures.layer_strips import LayerGroup, LayerStrip, described, layer_strips
+from generator.site.pictures.layer_strips import (
+    COLOURS,
+    LayerGroup,
+    LayerStrip,
+    described,
+    layer_strips,
+)
 from generator.text import visible
 
 MOST_UNMEASURED = 6  # encodings that are listed of those whose numbers were not read
@@ -111,7 +116,7 @@ def _show_strip(terminal: Terminal, strip: LayerStrip) -> None:
 def _cell(kind: int, strip: LayerStrip) -> Text:
     """The cell of a layer: the letter of its kind, on the colour that this has on the pages."""
     letter = ascii_letters[kind] if kind < len(ascii_letters) else MORE
-    return Text(f"{letter} ", f"bold #000000 on {SERIES[strip.groups[kind].number - 1]}")
+    return Text(f"{letter} ", f"bold #000000 on {COLOURS[strip.groups[kind].kind]}")
 
 
 def _in_words(group: LayerGroup) -> str:

@@ -79,8 +79,8 @@ def test_layers_that_are_alike_are_one_line_of_the_legend() -> None:
         in text
     )
     assert (
-        "a 24 layers: 0–1, 3–4, 6–7, 9–10 and 8 more ranges · sliding-window attention · up to"
-        " 1,023 before, none after ·" in text
+        "a 24 layers: 0–1, 3–4, 6–7, 9–10, 12–13, 15–16, 18–19, 21–22, 24–25, 27–28, 30–31, 33–34"
+        " · sliding-window attention · up to 1,023 before, none after ·" in text
     )
 
 
@@ -93,7 +93,7 @@ def test_no_line_is_wider_than_the_terminal_and_no_word_is_broken(width: int) ->
 
 def test_colours_only_repeat_what_letters_say() -> None:
     assert without_codes(coloured()) == shown()
-    # The background of the first colour of the pages, #3d7fd6.
+    # The colour of attention to all positions on the pages, #3d7fd6.
     assert "48;2;61;127;214" in coloured()
     assert "\x1b[" not in shown()
 

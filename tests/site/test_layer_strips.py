@@ -1,10 +1,12 @@
 """The layer map on a page."""
 
 from dataclasses import replace
+from typing import get_args
 
 from generator.contracts import EncodingRecord, Layer, Provenance
+from generator.contracts.layer_map import Mixer
 from generator.pipeline.find import all_schemes
-from generator.site.pictures.layer_strips import layer_strips
+from generator.site.pictures.layer_strips import COLOURS, KINDS, layer_strips
 
 SLIDING = Layer(
     "decoder", "decoder", 0, "sliding attention", ("sliding",), 511, 0, ("decoder-rotary",)
@@ -23,11 +25,43 @@ def stack(*layers: Layer) -> list[Layer]:
 
 def test_layers_that_are_alike_share_a_colour() -> None:
     (strip,) = layer_strips(stack(SLIDING, FULL, SLIDING, FULL), [ROTARY], all_schemes())
-    assert strip.cells == (1, 2, 1, 2)
+    assert [group.kind for group in strip.cells] == ["window", "full"] * 2
     assert [(group.layers, group.count, group.before) for group in strip.groups] == [
         ("0, 2", 2, "511"),
         ("1, 3", 2, "all"),
     ]
+
+
+def test_a_kind_of_layer_has_one_colour_whatever_comes_first() -> None:
+    stacks = (stack(SLIDING, FULL), stack(FULL, SLIDING))
+    kinds = [layer_strips(layers, [], [])[0].cells for layers in stacks]
+    assert [[group.kind for group in cells] for cells in kinds] == [
+        ["window", "full"],
+        ["full", "window"],
+    ]
+
+
+def test_every_way_of_mixing_has_a_kind_and_every_kind_a_colour_of_its_own() -> None:
+    assert set(KINDS) == set(get_args(Mixer))
+    assert set(KINDS.values()) == set(COLOURS)
+    assert len(set(COLOURS.values())) == len(COLOURS)
+
+
+def test_all_ranges_of_layers_are_written_out() -> None:
+    layers = stack(*(FULL if index % 3 == 2 or index == 0 else SLIDING for index in range(24)))
+    (strip,) = layer_strips(layers, [], [])
+    assert strip.groups[1].layers == "1, 3–4, 6–7, 9–10, 12–13, 15–16, 18–19, 21–22"
+
+
+def test_layers_with_attention_and_no_encoding_are_striped() -> None:
+    (strip,) = layer_strips(stack(SLIDING, FULL, RECURRENT), [ROTARY], all_schemes())
+    assert [group.is_bare for group in strip.cells] == [False, True, False]
+    assert strip.cells[1].does == "sees all positions, without rotation or bias"
+
+
+def test_a_line_of_a_list_has_the_runs_of_each_kind() -> None:
+    (strip,) = layer_strips(stack(SLIDING, SLIDING, FULL, SLIDING), [ROTARY], all_schemes())
+    assert [line for _, line in strip.strokes] == ["M0 .5h2M3 .5h1", "M2 .5h1"]
 
 
 def test_a_rotation_is_described_by_its_base_and_components() -> None:

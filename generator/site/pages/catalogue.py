@@ -13,6 +13,7 @@ from generator.contracts import Atlas, Outcome, Page, PageKind, Reading, Scheme
 from generator.site.headlines import DIGITS, NOTHING, Column, columns_of, place
 from generator.site.outline import addresses_of
 from generator.site.pictures.layer_strips import LayerStrip, layer_strips
+from generator.site.pictures.reach_bars import context_of
 from generator.site.pictures.value_strips import Values, values_of
 
 PAGE_WEIGHT = 120  # of the rows of one page, which then stays below 60 kB
@@ -106,13 +107,15 @@ def pages(atlas: Atlas) -> list[Page]:
     ]
 
 
-def _layered(atlas: Atlas) -> Iterator[tuple[Outcome, LayerStrip]]:
-    """Stacks of which there is something to say: windows, recurrent states, layers that differ."""
+def _layered(atlas: Atlas) -> Iterator[tuple[Outcome, int | None, LayerStrip]]:
+    """Stacks of which there is something to say: windows, recurrent states, layers that differ;
+    with the context of their model.
+    """
     for outcome in atlas.outcomes:
         records = [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured]
         for strip in layer_strips(outcome.layers, records, atlas.schemes):
             if strip.finding:
-                yield outcome, strip
+                yield outcome, context_of(outcome), strip
 
 
 def _context(batch: Sequence[EncodingRow | Other]) -> dict[str, object]:

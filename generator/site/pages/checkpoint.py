@@ -32,6 +32,7 @@ from generator.contracts import (
 )
 from generator.site import in_use as use
 from generator.site import relatives
+from generator.site.at_position import AtPosition, at_position
 from generator.site.data.arrays import MOST_OF_ARRAY
 from generator.site.found import UNNAMED, Found, of_checkpoint
 from generator.site.headlines import NOTHING, Column, columns_of, common, place
@@ -39,6 +40,7 @@ from generator.site.outline import STAGES, Outline, anchor, figures_of
 from generator.site.pictures import cards, scheme_pictures
 from generator.site.pictures.layer_strips import LayerStrip, layer_strips
 from generator.site.pictures.opening import OpeningPicture, opening_picture
+from generator.site.pictures.reach_bars import ReachBar, reach_bars, ticks
 from generator.site.pictures.value_strips import Standing, standing, values_of
 from generator.site.standings import Statement, openings_of, peers_of
 
@@ -180,6 +182,7 @@ class CheckpointPage:
     chapters: the encodings on the page; linked: those on pages of their own; single: the one of
         such a page
     leading: the most unusual remarks; others: the number of further findings on the page
+    bars, ticks: how far it sees, and the axis of that; panel: of what its rotations do by position
     unmeasured: the encodings whose numbers were not read, by scheme
     used: measures of what the trained model does; in_use: their weightiest finding
     picture: beside the leading remarks; of the encoding that the first speaks of, if it has one
@@ -205,6 +208,9 @@ class CheckpointPage:
     leading: tuple[Remark, ...] = ()
     others: int = 0
     strips: tuple[LayerStrip, ...] = ()
+    bars: tuple[ReachBar, ...] = ()
+    ticks: Sequence[tuple[float, str]] = ()
+    panel: AtPosition | None = None
     unmeasured: Sequence[tuple[Scheme, list[EncodingRecord]]] = ()
     used: tuple[use.Measured, ...] = ()
     in_use: tuple[use.Measured, Finding] | None = None
@@ -315,6 +321,9 @@ def _main(
         others=others,
         picture=_picture(atlas, outline, leading, every_chapter),
         strips=layer_strips(outcome.layers, records, atlas.schemes),
+        bars=reach_bars(outcome),
+        ticks=ticks(),
+        panel=at_position(outcome),
         found=of_checkpoint(outcome, atlas.schemes, is_published=shared.home is not None),
         unmeasured=_unmeasured(atlas, outcome),
         used=tuple(one for one in used if one.result.reason is None),

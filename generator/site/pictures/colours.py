@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from generator.contracts import Outcome, Reading
 from generator.figures.style import SEQUENTIAL, SERIES, STOPS, series_colour
+from generator.site.pictures.layer_strips import COLOURS
 
 PATH = "assets/colormaps.css"
 # On any colour, one of them has a contrast of at least 4.5.
@@ -50,17 +51,17 @@ def stylesheet(count: int) -> bytes:
     """CSS classes l0 … for the levels of a map, from the high end of the sequential colormap, with
     text that contrasts with them.
 
-    Classes pa-layer-1 … have the colours of series.
+    Classes pa-layer-… have the colours of kinds of layers.
     """
     rules = (
         f":is(.pam, .pam-key) .l{level} {{ background: {colour}; color: {_text_on(colour)}; }}\n"
         for level, colour in enumerate(reversed(_colours(count)))
     )
-    series = (
-        f".pa-layer-{number} {{ background: {colour}; }}\n"
-        for number, colour in enumerate(SERIES, 1)
+    kinds = (
+        f".pa-layer-{kind} {{ background-color: {colour}; stroke: {colour}; }}\n"
+        for kind, colour in COLOURS.items()
     )
-    return "".join((*rules, *series)).encode()
+    return "".join((*rules, *kinds)).encode()
 
 
 def _text_on(colour: str) -> str:

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from generator.contracts import EncodingRecord, Json, Layer, Mixer, Scheme
-from generator.figures.style import SERIES
+from generator.figures.style import REFERENCE, SERIES
 from generator.text import enumerated, pattern, plural, significant
 
 ALL = "see all positions"
@@ -26,6 +26,28 @@ WORDS: Mapping[Mixer, str] = {
     "fourier": "Fourier transform",
     "none": "no mixing of positions",
 }
+# The colour of a layer on every page, by what its first way of mixing is.
+KINDS: Mapping[Mixer, str] = {
+    "full": "full",
+    "sliding": "window",
+    "chunked": "chunk",
+    "sparse": "sparse",
+    "compressed": "sparse",
+    "recurrent": "recurrent",
+    "convolution": "other",
+    "fourier": "other",
+    "none": "none",
+}
+COLOURS: Mapping[str, str] = {
+    "full": SERIES[0],
+    "window": SERIES[1],
+    "chunk": SERIES[2],
+    "recurrent": SERIES[3],
+    "sparse": SERIES[4],
+    "other": SERIES[6],
+    "none": REFERENCE,
+}
+BARE = "without rotation or bias"
 WITHOUT_ATTENTION: Mapping[Mixer, str] = {
     "recurrent": "keep a recurrent state",
     "convolution": "mix by a convolution",
@@ -38,11 +60,15 @@ WITHOUT_ATTENTION: Mapping[Mixer, str] = {
 class LayerGroup:
     """Layers of a stack that mix positions alike and have the same encodings.
 
-    number: from 1, its colour; layers: their indices as text; mixing, before, after: in words
+    kind: a key of COLOURS; is_bare: whether they have attention in which nothing tells position
+    does: what one of them does, as a predicate; layers: their indices as text; mixing, before,
+        after: in words
     encodings: what tells position in them, in words; None where it is unknown
     """
 
-    number: int
+    kind: str
+    is_bare: bool
+    does: str
     count: int
     layers: str
     mixing: str
@@ -65,9 +91,22 @@ class LayerStrip:
     finding: str
 
     @property
-    def cells(self) -> tuple[int, ...]:
-        """The number of the group of each layer, its colour."""
-        return tuple(self.groups[kind].number for kind in self.kinds)
+    def cells(self) -> tuple[LayerGroup, ...]:
+        """The group of each layer."""
+        return tuple(self.groups[kind] for kind in self.kinds)
+
+    @property
+    def strokes(self) -> tuple[tuple[LayerGroup, str], ...]:
+        """Each group with its layers as the data of an SVG path: a line from the left end of each
+        run to its right end, in layers, half a unit from the top.
+        """
+        lines = [""] * len(self.groups)
+        first = 0
+        for kind, run in groupby(self.kinds):
+            length = len(list(run))
+            lines[kind] += f"M{first} .5h{length}"
+            first += length
+        return tuple(zip(self.groups, lines, strict=True))
 
 
 def layer_strips(
@@ -106,7 +145,7 @@ def _strip(part: str, layers: Sequence[Layer], texts: Mapping[str, str]) -> Laye
     }
     numbers = {kind: number for number, kind in enumerate(dict.fromkeys(kinds.values()))}
     groups = (
-        _group(number, [layer for layer in layers if numbers[kinds[layer]] == number], texts)
+        _group([layer for layer in layers if numbers[kinds[layer]] == number], texts)
         for number in range(len(numbers))
     )
     return LayerStrip(
@@ -114,7 +153,7 @@ def _strip(part: str, layers: Sequence[Layer], texts: Mapping[str, str]) -> Laye
     )
 
 
-def _group(number: int, layers: Sequence[Layer], texts: Mapping[str, str]) -> LayerGroup:
+def _group(layers: Sequence[Layer], texts: Mapping[str, str]) -> LayerGroup:
     first = layers[0]
     acting = _described(first, texts)
     nothing = AT_INPUT if first.at_input else NOTHING
@@ -127,8 +166,12 @@ def _group(number: int, layers: Sequence[Layer], texts: Mapping[str, str]) -> La
     )
     if first.is_of_unknown_width:
         before, after = UNKNOWN, after if first.after == 0 else UNKNOWN
+    is_bare = first.attends and acting == () and not first.at_input
+    does = _singular(_does(first))
     return LayerGroup(
-        number % len(SERIES) + 1,
+        KINDS[first.mixers[0]],
+        is_bare,
+        f"{does}, {BARE}" if is_bare else does,
         len(layers),
         pattern([layer.index for layer in layers]),
         mixing,
@@ -180,9 +223,7 @@ def _finding(layers: Sequence[Layer]) -> str:
         ]
     )
     rest = (
-        f"; {unencoded} {'has' if unencoded == 1 else 'have'} attention without rotation or bias"
-        if is_mixed
-        else ""
+        f"; {unencoded} {'has' if unencoded == 1 else 'have'} attention {BARE}" if is_mixed else ""
     )
     return (
         f"Of {n_layers}, {lists}{rest}."

@@ -1,0 +1,104 @@
+"""How far a model sees, as bars on a logarithmic axis of positions: its context, the length before
+scaling, its windows and chunks.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import log10
+from typing import Any
+
+from generator.contracts import EncodingRecord, Layer, Outcome
+from generator.contracts.layer_map import LIMITED
+
+MOST = 10_000_000  # positions, the right end of the axis; its left end is 1
+TICKS = {1: "1", 1000: "1,000", 100_000: "100,000", MOST: "10 million"}
+CONTEXT = "Configured positions"  # The fact that has the context, where config.json gives one.
+
+
+@dataclass(frozen=True)
+class ReachBar:
+    """A length on the axis.
+
+    kind: "context", "trained", or a key of ``layer_strips.COLOURS``; share: of the width of the
+        axis, in percent
+    """
+
+    title: str
+    kind: str
+    positions: int
+
+    @property
+    def share(self) -> float:
+        """Where its end is, in percent of the axis."""
+        return along(self.positions)
+
+
+def along(positions: int) -> float:
+    """Place of a number of positions on the axis, in percent, with one decimal."""
+    return round(100 * min(log10(positions) / log10(MOST), 1.0), 1)
+
+
+def ticks() -> list[tuple[float, str]]:
+    """Places and texts of the marks on the axis."""
+    return [(along(positions), text) for positions, text in TICKS.items()]
+
+
+def context_of(outcome: Outcome) -> int | None:
+    """Positions of the configured context; None where config.json gives none."""
+    value = next((fact.value for fact in outcome.facts if fact.name == CONTEXT), None)
+    return value if isinstance(value, int) and value > 0 else None
+
+
+def reach_bars(outcome: Outcome) -> tuple[ReachBar, ...]:
+    """The context, the length before scaling where the scaling names one, and each window and chunk
+    of the layers that read text; none without a context.
+    """
+    context = context_of(outcome)
+    if context is None:
+        return ()
+    records = [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured]
+    trained = _trained(records)
+    return (
+        ReachBar("Context, as configured", "context", context),
+        *(ReachBar("Trained length before scaling", "trained", length) for length in trained),
+        *_limits(outcome.layers, {record.key for record in records if not record.is_of_words}),
+    )
+
+
+def _trained(records: Iterable[EncodingRecord]) -> list[int]:
+    """Lengths that the scalings of rotations name as those before scaling, without repetition."""
+    lengths: dict[int, None] = {}
+    for record in records:
+        scaling: Any = record.parameters.get("scaling") if record.is_of_words else None
+        if isinstance(scaling, Mapping):
+            length = scaling.get("original_max_position_embeddings")
+            if isinstance(length, int) and length > 0:
+                lengths[length] = None
+    return list(lengths)
+
+
+def _limits(layers: Sequence[Layer], others: set[str]) -> Iterator[ReachBar]:
+    """Windows and chunks by part and width. others: keys of encodings of what is no text"""
+    parts = {layer.part for layer in layers}
+    unread = {layer.part for layer in layers if others.intersection(layer.encodings or ())}
+    sizes = Counter(layer.part for layer in layers)
+    limits = Counter(
+        (layer.part, "chunk" if "chunked" in layer.mixers else "window", width_of(layer))
+        for layer in layers
+        if layer.part not in unread and not LIMITED.isdisjoint(layer.mixers)
+    )
+    for (part, kind, width), count in limits.items():
+        if width is not None:
+            where = f"{count} of {sizes[part]} layers{f' of the {part}' * (len(parts) > 1)}"
+            yield ReachBar(f"{kind.capitalize()}, in {where}", kind, width)
+
+
+def width_of(layer: Layer) -> int | None:
+    """Positions of the window or the chunk of a layer, the query's included; None without a
+    limit.
+    """
+    if layer.before is None:
+        return None
+    # A chunk is as long to both sides as to one.
+    return layer.before + 1 + (0 if "chunked" in layer.mixers else layer.after or 0)
