@@ -12,7 +12,7 @@ from generator.contracts import EncodingRecord, Layer, Outcome
 from generator.contracts.layer_map import LIMITED
 
 MOST = 10_000_000  # positions, the right end of the axis; its left end is 1
-TICKS = {1: "1", 1000: "1,000", 100_000: "100,000", MOST: "10 million"}
+TICKS = {1: "1", 100: "100", 10_000: "10,000", MOST: "10 million"}
 CONTEXT = "Configured positions"  # The fact that has the context, where config.json gives one.
 
 
