@@ -39,6 +39,7 @@ KINDS = (
     "learn/method.html",
     "learn/further-schemes.html",
     "learn/checked-against.html",
+    "models.html",
     "families.html",
     "status.html",
     "about.html",

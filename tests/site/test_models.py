@@ -61,8 +61,8 @@ def test_a_row_says_what_its_config_says(cells: dict[str, dict[str, str]]) -> No
     assert gemma["Base"] == "10,000; 1,000,000" or gemma["Base"] == "1,000,000; 10,000"
     assert gemma["Layers"] == "34 layers; 29 (85 %) windows of 1,024; 5 (15 %) full attention"
     assert cells["EleutherAI/pythia-160m"]["Position from"] == "Rotary; 25 % of each head turns"
-    assert cells["EleutherAI/pythia-160m"]["Config"].startswith("config.json From knowledge: ")
-    assert not cells["meta-llama/Llama-3.1-8B-Instruct"]["Config"].count("knowledge")
+    assert cells["EleutherAI/pythia-160m"]["Model"].endswith(" · gpt_neox · from knowledge")
+    assert llama["Model"].endswith(" · llama")
 
 
 def test_what_is_not_known_is_said_so(cells: dict[str, dict[str, str]]) -> None:

@@ -104,11 +104,12 @@ def _row(model: Json, titles: Mapping[str, str], pages: Mapping[str, str]) -> Pu
     config = f"{HUB}/{model['id']}/blob/main/config.json"
     bases = [rotation["base"] for rotation in model["rotations"]]
     months = str(model["month"] or "")
+    known = "from knowledge" if model["from_knowledge"] else ""
     cells = (
         ModelCell(
             name,
             address=pages.get(model["id"]) or pages.get(model["reference"] or "", ""),
-            hint=" · ".join(text for text in (owner, model["model_type"]) if text),
+            hint=" · ".join(text for text in (owner, model["model_type"], known) if text),
         ),
         ModelCell(months or UNKNOWN, float(months.replace("-", "")) if months else None),
         _number(model["context"]),
@@ -124,7 +125,7 @@ def _row(model: Json, titles: Mapping[str, str], pages: Mapping[str, str]) -> Pu
         ModelCell(
             "config.json",
             address=config,
-            hint=("From knowledge: " if model["from_knowledge"] else "") + str(model["source"]),
+            hint=str(model["source"]),
         ),
     )
     kinds = [KINDS[kind] for kind in KINDS if kind in model["kinds"]]

@@ -1,0 +1,79 @@
+"""The table of models: all rows, facets, order and address, and what is left without JavaScript."""
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.samples
+KIND = "models.html"
+LONGEST = ["Llama-4-Scout-17B-16E-Instruct", "MiniMax-M1-80k", "MiniMax-Text-01"]
+
+
+def names(page: Page) -> list[str]:
+    cells = page.locator(".pa-models tbody tr:visible th").all()
+    return [cell.inner_text().split()[0] for cell in cells]
+
+
+def count(page: Page) -> tuple[int, int]:
+    shown, _, total, _ = page.locator("#pa-models-filter output").inner_text().split()
+    return int(shown), int(total)
+
+
+def test_facets_narrow_the_rows_and_stay_in_the_address(page: Page, address: str) -> None:
+    page.goto(f"{address}/{KIND}")
+    shown, total = count(page)
+    assert shown == total == len(names(page)) >= 270
+    page.locator("[name=kind]").select_option("chunks")
+    assert sorted(names(page)) == [
+        "Llama-4-Maverick-17B-128E-Instruct-FP8",
+        "Llama-4-Scout-17B-16E-Instruct",
+    ]
+    page.locator("[name=words]").fill("meta-llama scout")
+    assert names(page) == LONGEST[:1]
+    there = page.url
+    page.goto("about:blank")
+    page.goto(there)
+    assert names(page) == LONGEST[:1]
+
+
+def test_every_facet_leaves_those_that_have_it(page: Page, address: str) -> None:
+    for name, value in (
+        ("scheme", "ALiBi"),
+        ("kind", "recurrent state"),
+        ("context", "262144"),
+        ("year", "2025"),
+        ("maker", "Google"),
+        ("input", "sound"),
+    ):
+        page.goto("about:blank")
+        page.goto(f"{address}/{KIND}#{name}={value}")
+        shown, total = count(page)
+        assert 0 < shown < total / 2, name
+        assert page.locator(f"[name={name}]").input_value() == value
+
+
+def test_the_order_is_in_the_address(page: Page, address: str) -> None:
+    page.goto(f"{address}/{KIND}")
+    button = page.locator(".pa-models thead th").nth(2).get_by_role("button")
+    button.click()
+    button.click()
+    assert page.url.endswith("#sort=2-")
+    there = page.url
+    page.goto("about:blank")
+    page.goto(there)
+    assert names(page)[0] == LONGEST[0]
+    assert set(names(page)[1:3]) == set(LONGEST[1:])
+
+
+def test_without_javascript_the_parts_have_every_row(browser: Browser, address: str) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{address}/{KIND}")
+    assert page.locator(".pa-filter").is_hidden()
+    links = page.locator(".pa-pages a").all()
+    parts = [f"models/{number}.html" for number in range(2, len(links) + 2)]
+    found = names(page)
+    for part in parts:
+        page.goto(f"{address}/{part}")
+        found += names(page)
+    context.close()
+    assert len(found) >= 270
