@@ -11,6 +11,7 @@ from generator.contracts import Atlas, Json, Mixer
 from generator.text import significant
 
 UNKNOWN = "–"
+FEWEST_OF_A_YEAR = 5  # models, of which a share or a median says something
 HUB = "https://huggingface.co"
 KINDS: Mapping[Mixer, str] = {
     "full": "full attention",
@@ -73,6 +74,45 @@ class PublishedModelRow:
     context: int
     year: str
     maker: str
+
+
+@dataclass(frozen=True)
+class DatedModel:
+    """A model whose month of publication is known. time: the middle of that month, in years
+
+    schemes: keys, also of what reads images; kinds: of its layers, in words; bases: of rotations
+    context: positions; None where the config gives none
+    """
+
+    title: str
+    time: float
+    schemes: frozenset[str]
+    kinds: frozenset[str]
+    bases: tuple[float, ...]
+    context: int | None
+
+    @property
+    def year(self) -> int:
+        """Of its publication."""
+        return int(self.time)
+
+
+def dated_models(atlas: Atlas) -> tuple[DatedModel, ...]:
+    """The models whose month is known, the oldest first."""
+    found = (_dated(model) for model in _models(atlas) if model["month"])
+    return tuple(sorted(found, key=lambda model: (model.time, model.title.lower())))
+
+
+def _dated(model: Json) -> DatedModel:
+    year, _, month = model["month"].partition("-")
+    return DatedModel(
+        model["id"].rpartition("/")[2],
+        int(year) + (int(month) - 0.5) / 12.0,
+        frozenset((*model["schemes"], *model["image_schemes"])),
+        frozenset(KINDS[kind] for kind in KINDS if kind in model["kinds"]),
+        tuple(rotation["base"] for rotation in model["rotations"] if rotation["base"]),
+        model["context"],
+    )
 
 
 def rows(atlas: Atlas) -> tuple[PublishedModelRow, ...]:

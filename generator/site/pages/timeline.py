@@ -1,0 +1,229 @@
+"""The page on time: which schemes models use since when, how the bases of rotations and contexts
+grew, and when windows and recurrent layers came.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from generator.contracts import Atlas, Figure, FigureSpec, Page, PageKind, Results
+from generator.figures.lines import legend_below
+from generator.figures.panels import panels
+from generator.figures.quiet import hidden
+from generator.figures.style import QUIET, SERIES
+from generator.site.data.models import FEWEST_OF_A_YEAR, KINDS, DatedModel, dated_models
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+MOST_SCHEMES = 6
+DATA = "data/models.csv"
+
+
+@dataclass(frozen=True)
+class Share:
+    """Share of the models of each year, in percent. values: (n_years,)"""
+
+    title: str
+    values: tuple[float, ...]
+
+
+def pages(atlas: Atlas) -> list[Page]:
+    """The page, or none where no year has enough models."""
+    models = dated_models(atlas)
+    years = _years(models)
+    if len(years) < 2:
+        return []
+    schemes, layers = _schemes(atlas, models, years), _layers(models, years)
+    figures = (
+        _shares("schemes", "Share of the models of each year that use a scheme.", years, schemes),
+        _growth(models),
+        _shares("layers", "Share of the models of each year with such layers.", years, layers),
+    )
+    context = {
+        "figures": tuple(zip(figures, _sentences(models, years, schemes, layers), strict=True)),
+        "n_models": len(models),
+        "years": years,
+        "since": sorted(
+            (scheme for scheme in atlas.schemes if scheme.year),
+            key=lambda scheme: (scheme.year or 0, scheme.paper),
+        ),
+    }
+    return [Page("timeline.md", "timeline.md.jinja", context, figures)]
+
+
+def _years(models: Sequence[DatedModel]) -> tuple[int, ...]:
+    """Years with enough models for a share, in order."""
+    counts: dict[int, int] = defaultdict(int)
+    for model in models:
+        counts[model.year] += 1
+    return tuple(sorted(year for year, count in counts.items() if count >= FEWEST_OF_A_YEAR))
+
+
+def _schemes(atlas: Atlas, models: Sequence[DatedModel], years: Sequence[int]) -> tuple[Share, ...]:
+    """The schemes that most models use, by how many do."""
+    by_year = _by_year(models, years)
+    counts = {
+        scheme.key: sum(scheme.key in model.schemes for model in models) for scheme in atlas.schemes
+    }
+    most = sorted(atlas.schemes, key=lambda scheme: -counts[scheme.key])[:MOST_SCHEMES]
+    return tuple(
+        Share(
+            scheme.title,
+            tuple(
+                _percent(scheme.key in one.schemes for one in _of(models, year)) for year in years
+            ),
+        )
+        for scheme in most
+        if counts[scheme.key]
+    )
+
+
+def _layers(models: Sequence[DatedModel], years: Sequence[int]) -> tuple[Share, ...]:
+    by_year = _by_year(models, years)
+    kinds = {
+        "windows or chunks": {KINDS["sliding"], KINDS["chunked"]},
+        "recurrent layers": {KINDS["recurrent"]},
+    }
+    return tuple(
+        Share(
+            title,
+            tuple(
+                _percent(bool(wanted & one.kinds) for one in _of(models, year)) for year in years
+            ),
+        )
+        for title, wanted in kinds.items()
+    )
+
+
+def _by_year(models: Sequence[DatedModel], years: Sequence[int]) -> list[list[DatedModel]]:
+    return [[model for model in models if model.year == year] for year in years]
+
+
+def _percent(flags: Iterable[bool]) -> float:
+    return 100.0 * float(np.mean([*flags]))
+
+
+def _shares(key: str, caption: str, years: Sequence[int], shares: Sequence[Share]) -> Figure:
+    ends = "; ".join(
+        f"{share.title}: {share.values[0]:.0f} % in {years[0]}, {share.values[-1]:.0f} % in"
+        f" {years[-1]}"
+        for share in shares
+    )
+    return _figure(
+        key,
+        caption,
+        "Each line is a share of the models that this page has from a year, not of all models."
+        " A model that uses two schemes counts for both.",
+        f"Lines by year. {ends}.",
+        partial(_draw_shares, tuple(years), tuple(shares)),
+    )
+
+
+def _growth(models: Sequence[DatedModel]) -> Figure:
+    bases = tuple((one.title, one.time, max(one.bases)) for one in models if one.bases)
+    contexts = tuple((one.title, one.time, float(one.context)) for one in models if one.context)
+    largest = max(bases, key=lambda point: point[2])
+    longest = max(contexts, key=lambda point: point[2])
+    return _figure(
+        "growth",
+        "Largest rotary base, and context, of each model by the month of its publication.",
+        "Each grey point is a model; point at it for its name. The line is the median of each year."
+        " A larger base turns the slowest pairs more slowly, so that longer texts fit into a turn.",
+        f"Points by month. Largest base: {largest[0]}, {largest[2]:,.0f}. Longest context:"
+        f" {longest[0]}, {longest[2]:,.0f} positions.",
+        partial(_draw_growth, bases, contexts),
+    )
+
+
+def _figure(key: str, caption: str, how_to_read: str, alt: str, draw: Any) -> Figure:
+    spec = FigureSpec(key, caption, how_to_read, alt=lambda _: alt, draw=draw)
+    return Figure(f"figures/timeline/{key}", spec, alt, DATA)
+
+
+def _draw_shares(years: tuple[int, ...], shares: tuple[Share, ...], _: Results) -> "Drawing":
+    figure, (axes,) = panels(1, height=3.4)
+    for share, colour in zip(shares, SERIES, strict=False):
+        axes.plot(years, share.values, color=colour, marker="o", markersize=3, label=share.title)
+    axes.set(xlabel="year", ylabel="share of models (%)", ylim=(0.0, 102.0), xticks=years)
+    axes.grid(axis="y")
+    legend_below(figure)
+    return figure
+
+
+def _draw_growth(
+    bases: tuple[tuple[str, float, float], ...],
+    contexts: tuple[tuple[str, float, float], ...],
+    _: Results,
+) -> "Drawing":
+    figure, axes = panels(2, height=3.6, sharey=None)
+    quantities = ("rotary base", "context (positions)")
+    for panel, points, quantity in zip(axes, (bases, contexts), quantities, strict=True):
+        for title, time, value in points:
+            panel.plot(
+                [time], [value], color=QUIET, marker="o", markersize=3, linestyle="",
+                alpha=0.7, label=hidden(title),
+            )  # fmt: skip
+        years, medians = _medians(points)
+        panel.plot(years, medians, color=SERIES[1], marker="o", markersize=4, label="median")
+        panel.set(xlabel="year of publication", ylabel=quantity, yscale="log")
+        panel.grid(axis="y")
+    legend_below(figure)
+    return figure
+
+
+def _medians(points: Sequence[tuple[str, float, float]]) -> tuple[list[float], list[float]]:
+    """Middle of each year with enough points, and their median."""
+    by_year: dict[int, list[float]] = defaultdict(list)
+    for _, time, value in points:
+        by_year[int(time)].append(value)
+    enough = {year: of for year, of in sorted(by_year.items()) if len(of) >= FEWEST_OF_A_YEAR}
+    return [year + 0.5 for year in enough], [median(of) for of in enough.values()]
+
+
+def _sentences(
+    models: Sequence[DatedModel],
+    years: Sequence[int],
+    schemes: Sequence[Share],
+    layers: Sequence[Share],
+) -> Iterator[str]:
+    """What each figure says, from its numbers."""
+    rising = max(schemes, key=lambda share: share.values[-1] - share.values[0])
+    falling = min(schemes, key=lambda share: share.values[-1] - share.values[0])
+    yield (
+        f"{rising.title} rose from {rising.values[0]:.0f} % of the models of {years[0]} to"
+        f" {rising.values[-1]:.0f} % of those of {years[-1]}. {falling.title} fell from"
+        f" {falling.values[0]:.0f} to {falling.values[-1]:.0f} %."
+    )
+    at, bases = _medians([("", one.time, max(one.bases)) for one in models if one.bases])
+    _, contexts = _medians([("", one.time, float(one.context)) for one in models if one.context])
+    yield (
+        f"The median base was {bases[0]:,.0f} in {int(at[0])} and {bases[-1]:,.0f} in"
+        f" {int(at[-1])}. The median context went from {contexts[0]:,.0f} to"
+        f" {contexts[-1]:,.0f} positions."
+        if bases
+        else ""
+    )
+    yield " ".join(_on_layers(share, years) for share in layers)
+
+
+def _on_layers(share: Share, years: Sequence[int]) -> str:
+    most = max(share.values)
+    if most == 0.0:
+        return f"None of these models has {share.title}."
+    first = next(year for year, value in zip(years, share.values, strict=True) if value)
+    return (
+        f"{share.title.capitalize()}: none before {first}, {share.values[-1]:.0f} % of the models"
+        f" of {years[-1]}."
+        if first > years[0]
+        else f"{share.title.capitalize()}: {share.values[0]:.0f} % of the models of {years[0]},"
+        f" {share.values[-1]:.0f} % of those of {years[-1]}."
+    )
+
+
+PAGE = PageKind("timeline", pages)
