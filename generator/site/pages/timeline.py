@@ -75,9 +75,7 @@ def _schemes(atlas: Atlas, models: Sequence[DatedModel], years: Sequence[int]) -
     return tuple(
         Share(
             scheme.title,
-            tuple(
-                _percent(scheme.key in one.schemes for one in _of(models, year)) for year in years
-            ),
+            tuple(_percent(scheme.key in one.schemes for one in of_year) for of_year in by_year),
         )
         for scheme in most
         if counts[scheme.key]
@@ -93,9 +91,7 @@ def _layers(models: Sequence[DatedModel], years: Sequence[int]) -> tuple[Share, 
     return tuple(
         Share(
             title,
-            tuple(
-                _percent(bool(wanted & one.kinds) for one in _of(models, year)) for year in years
-            ),
+            tuple(_percent(bool(wanted & one.kinds) for one in of_year) for of_year in by_year),
         )
         for title, wanted in kinds.items()
     )
@@ -171,7 +167,13 @@ def _draw_growth(
             )  # fmt: skip
         years, medians = _medians(points)
         panel.plot(years, medians, color=SERIES[1], marker="o", markersize=4, label="median")
-        panel.set(xlabel="year of publication", ylabel=quantity, yscale="log")
+        first, last = (int(end(time for _, time, _ in points)) for end in (min, max))
+        panel.set(
+            xlabel="year of publication",
+            ylabel=quantity,
+            yscale="log",
+            xticks=range(first, last + 2, max((last - first) // 4, 1)),
+        )
         panel.grid(axis="y")
     legend_below(figure)
     return figure
@@ -200,16 +202,24 @@ def _sentences(
         f" {rising.values[-1]:.0f} % of those of {years[-1]}. {falling.title} fell from"
         f" {falling.values[0]:.0f} to {falling.values[-1]:.0f} %."
     )
-    at, bases = _medians([("", one.time, max(one.bases)) for one in models if one.bases])
-    _, contexts = _medians([("", one.time, float(one.context)) for one in models if one.context])
-    yield (
-        f"The median base was {bases[0]:,.0f} in {int(at[0])} and {bases[-1]:,.0f} in"
-        f" {int(at[-1])}. The median context went from {contexts[0]:,.0f} to"
-        f" {contexts[-1]:,.0f} positions."
-        if bases
-        else ""
+    bases = _medians([("", one.time, max(one.bases)) for one in models if one.bases])
+    contexts = _medians([("", one.time, float(one.context)) for one in models if one.context])
+    yield " ".join(
+        (*_on_medians("base", "", *bases), *_on_medians("context", " positions", *contexts))
     )
     yield " ".join(_on_layers(share, years) for share in layers)
+
+
+def _on_medians(
+    what: str, unit: str, times: Sequence[float], values: Sequence[float]
+) -> Iterator[str]:
+    """How the median of a quantity changed; nothing where only one year has one."""
+    if len(times) > 1:
+        first, last = int(times[0]), int(times[-1])
+        yield (
+            f"The median {what} was {values[0]:,.0f}{unit} in {first} and"
+            f" {values[-1]:,.0f}{unit} in {last}."
+        )
 
 
 def _on_layers(share: Share, years: Sequence[int]) -> str:

@@ -1,0 +1,89 @@
+"""The page on time: shares and medians by year, from the dates of published configs."""
+
+import json
+from statistics import median
+
+import pytest
+
+from generator.contracts import Atlas
+from generator.figures import output
+from generator.pipeline.find import all_schemes
+from generator.site.data.models import FEWEST_OF_A_YEAR
+from generator.site.pages import timeline
+from tests.site.test_comparing import rendered
+
+
+def model(year: int, number: int, scheme: str, base: float | None = None) -> dict[str, object]:
+    return {
+        "id": f"maker/{scheme}-{year}-{number}",
+        "month": f"{year}-{number % 12 + 1:02}",
+        "schemes": [scheme],
+        "image_schemes": [],
+        "kinds": {"sliding": 2, "full": 2} if base else {"full": 4},
+        "rotations": [{"base": base}] if base else [],
+        "context": 512 * (year - 2018) or None,
+    }
+
+
+MODELS = [
+    *(model(2019, number, "learned") for number in range(4)),
+    model(2019, 4, "rotary", 10_000.0),
+    *(model(2020, number, "rotary", 10_000.0 * 10.0**number) for number in range(5)),
+    model(2021, 0, "learned"),  # Alone in its year.
+]
+
+
+def atlas(models: list[dict[str, object]]) -> Atlas:
+    return Atlas((), (), all_schemes(), models=lambda: json.dumps({"models": models}).encode())
+
+
+def test_shares_are_of_years_with_enough_models() -> None:
+    [page] = timeline.pages(atlas(MODELS))
+    assert page.context["years"] == (2019, 2020)
+    text = " ".join(sentence for _, sentence in page.context["figures"])
+    assert "Rotary rose from 20 % of the models of 2019 to 100 % of those of 2020." in text
+    assert "Learned table fell from 80 to 0 %." in text
+    assert "Windows or chunks: 20 % of the models of 2019, 100 % of those of 2020." in text
+    assert "None of these models has recurrent layers." in text
+
+
+def test_the_median_of_a_year_is_that_of_its_models() -> None:
+    [page] = timeline.pages(atlas(MODELS))
+    assert page.context["figures"][1][1] == (
+        "The median context was 512 positions in 2019 and 1,024 positions in 2020."
+    )
+    older = [model(2018, number, "rotary", 10_000.0) for number in range(5)]
+    [page] = timeline.pages(atlas([*MODELS, *older]))
+    middle = median(10_000.0 * 10.0**number for number in range(5))
+    assert f"The median base was 10,000 in 2018 and {middle:,.0f} in 2020." in str(
+        page.context["figures"][1][1]
+    )
+
+
+def test_without_two_years_there_is_no_page() -> None:
+    assert timeline.pages(atlas(MODELS[:FEWEST_OF_A_YEAR])) == []
+    assert timeline.pages(atlas([])) == []
+
+
+def test_every_model_is_a_named_point() -> None:
+    [page] = timeline.pages(atlas(MODELS))
+    growth = page.figures[1]
+    drawing = growth.spec.draw({})
+    labels = {str(line.get_label()).removeprefix("_") for line in drawing.axes[1].lines}
+    assert {str(one["id"]).partition("/")[2] for one in MODELS} <= labels
+
+
+def test_the_page_names_each_scheme_with_its_year() -> None:
+    [page] = timeline.pages(atlas(MODELS))
+    text = rendered(page)
+    assert all(f"<td>{scheme.year}</td>" in text for scheme in all_schemes())
+
+
+@pytest.mark.parametrize("index", range(3))
+def test_figures_can_be_drawn_in_another_process(index: int) -> None:
+    import pickle
+
+    [page] = timeline.pages(atlas(MODELS))
+    figure = page.figures[index]
+    assert pickle.dumps(figure.spec.draw)
+    assert output.encode(figure.spec.draw, {})
