@@ -157,9 +157,8 @@ def test_a_figure_comes_alive_in_the_colours_of_its_section(page: Page, host_add
     assert page.evaluate("atlas.theme().ink") == "#1c2230"
     figure.get_by_role("button", name="Take along").click()
     figure.get_by_role("button", name="Embed").click()
-    [embedded] = BeautifulSoup(figure.locator("textarea").input_value(), "html.parser").select(
-        "iframe"
-    )
+    offered = page.locator("dialog[open] textarea").last.input_value()
+    [embedded] = BeautifulSoup(offered, "html.parser").select("iframe")
     page.goto(str(embedded["src"]))
     page.locator(".pa-live canvas").first.wait_for()
     page.goto(str(page.locator("#source").get_attribute("href")))

@@ -188,10 +188,12 @@ def angle(turns: float) -> str:
 
 
 def at_position(outcome: Outcome) -> AtPosition | None:
-    """The panel of a checkpoint; None without a rotation of text or a configured context."""
+    """The panel of a checkpoint; None without a rotation of text or a configured context, or with
+    more than MOST_ROTATIONS rotations, which no reader takes in side by side.
+    """
     context = context_of(outcome)
-    pairs = [*_rotations(outcome.readings)][:MOST_ROTATIONS]
-    if context is None or not pairs:
+    pairs = [*_rotations(outcome.readings)]
+    if context is None or not 0 < len(pairs) <= MOST_ROTATIONS:
         return None
     shorts = [form.short for _, form in pairs if form.short is not None]
     longer = min(shorts) if shorts and min(shorts) < context else None

@@ -18,7 +18,9 @@ from generator.history import releases
 from generator.pipeline import families, models
 from generator.resources import ROOT
 from generator.site.data import files as data_files
+from generator.site.data import models_schema
 from generator.site.data import schema as data_schema
+from generator.site.data.models_schema import PublishedModels
 from generator.site.pages import guide
 from generator.site.runs import data as run_data
 from tests.forms import FORMS
@@ -188,7 +190,7 @@ def test_models_json_has_the_documented_keys() -> None:
     found = [model for name in names if (model := published_config(name))]
     table = json.loads(models.table(found))
     assert len(found) == len(names)
-    assert problems_of(table, data_schema.PublishedModels) == []
+    assert problems_of(table, PublishedModels) == []
     assert all(any(model[key] for model in table["models"]) for key in ("limits", "reason"))
 
 
@@ -208,7 +210,8 @@ def test_every_model_is_on_the_page_and_every_key_has_a_meaning() -> None:
     ]
     models = {
         value
-        for value in vars(data_schema).values()
+        for module in (data_schema, models_schema)
+        for value in vars(module).values()
         if isinstance(value, type) and issubclass(value, data_schema.Record)
     }
     # Without the base of all.

@@ -39,8 +39,7 @@ def atlas(models: list[dict[str, object]]) -> Atlas:
 
 def test_shares_are_of_years_with_enough_models() -> None:
     [page] = timeline.pages(atlas(MODELS))
-    assert page.context["years"] == (2019, 2020)
-    text = " ".join(sentence for _, sentence in page.context["figures"])
+    text = " ".join(sentence for _, sentence in page.context["shown"])
     assert "Rotary rose from 20 % of the models of 2019 to 100 % of those of 2020." in text
     assert "Learned table fell from 80 to 0 %." in text
     assert "Windows or chunks: 20 % of the models of 2019, 100 % of those of 2020." in text
@@ -49,20 +48,21 @@ def test_shares_are_of_years_with_enough_models() -> None:
 
 def test_the_median_of_a_year_is_that_of_its_models() -> None:
     [page] = timeline.pages(atlas(MODELS))
-    assert page.context["figures"][1][1] == (
+    assert page.context["shown"][1][1] == (
         "The median context was 512 positions in 2019 and 1,024 positions in 2020."
     )
     older = [model(2018, number, "rotary", 10_000.0) for number in range(5)]
     [page] = timeline.pages(atlas([*MODELS, *older]))
     middle = median(10_000.0 * 10.0**number for number in range(5))
     assert f"The median base was 10,000 in 2018 and {middle:,.0f} in 2020." in str(
-        page.context["figures"][1][1]
+        page.context["shown"][1][1]
     )
 
 
-def test_without_two_years_there_is_no_page() -> None:
-    assert timeline.pages(atlas(MODELS[:FEWEST_OF_A_YEAR])) == []
-    assert timeline.pages(atlas([])) == []
+def test_without_two_years_there_is_no_figure() -> None:
+    for models in (MODELS[:FEWEST_OF_A_YEAR], []):
+        [page] = timeline.pages(atlas(models))
+        assert (page.figures, page.context["shown"]) == ((), ())
 
 
 def test_every_model_is_a_named_point() -> None:

@@ -47,7 +47,7 @@ from generator.site.standings import Statement, openings_of, peers_of
 MOST_MODULES = 32  # rows of the table of tensors, all of which are in a file beside it
 MOST_UNMEASURED = 6  # encodings of one scheme whose numbers were not read
 MOST_SUMMED = 12  # encodings in the table that opens a page
-MOST_CARDS = 32  # Further encodings are links without pictures.
+MOST_CARDS = 12  # Further encodings are links without pictures.
 LEADING = 3  # findings at the top of a page
 
 

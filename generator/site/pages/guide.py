@@ -17,6 +17,7 @@ from generator.checkpoints.list_row import BESIDE, UseRow, row_model
 from generator.contracts import Atlas, Page, PageKind, Source, discovery
 from generator.site.data import schema as data_schema
 from generator.site.data import schema_words
+from generator.site.data.models_schema import OF_MODELS
 from generator.site.html.escape import literal
 
 WIDTH = 100  # characters of a line of an example
@@ -25,7 +26,7 @@ RECORDS = (
     *data_schema.OF_RUNS,
     *data_schema.OF_RELEASES,
     *data_schema.OF_FAMILIES,
-    *data_schema.OF_MODELS,
+    *OF_MODELS,
 )
 RECORD_NAME = re.compile(rf"\b({'|'.join(model.__name__ for model in RECORDS)})s?\b")
 
@@ -88,7 +89,7 @@ def data_schema_context() -> dict[str, Any]:
         "of_runs": [_record_of(model) for model in data_schema.OF_RUNS],
         "of_releases": [_record_of(model) for model in data_schema.OF_RELEASES],
         "of_families": [_record_of(model) for model in data_schema.OF_FAMILIES],
-        "of_models": [_record_of(model) for model in data_schema.OF_MODELS],
+        "of_models": [_record_of(model) for model in OF_MODELS],
         "columns": [
             (name, schema_words.prose(meaning)) for name, meaning in data_schema.COLUMNS.items()
         ],

@@ -34,27 +34,33 @@ class Share:
 
 
 def pages(atlas: Atlas) -> list[Page]:
-    """The page, or none where no year has enough models."""
+    """The page; without figures where no two years have enough models."""
     models = dated_models(atlas)
     years = _years(models)
-    if len(years) < 2:
-        return []
+    shown = tuple(_figures(atlas, models, years)) if len(years) > 1 else ()
+    context = {
+        "shown": shown,
+        "n_models": len(models),
+        "since": sorted(
+            (scheme for scheme in atlas.schemes if scheme.year),
+            key=lambda scheme: (scheme.year or 0, scheme.paper),
+        ),
+    }
+    figures = tuple(figure for figure, _ in shown)
+    return [Page("timeline.md", "timeline.md.jinja", context, figures)]
+
+
+def _figures(
+    atlas: Atlas, models: Sequence[DatedModel], years: Sequence[int]
+) -> Iterator[tuple[Figure, str]]:
+    """The figures, each with a sentence."""
     schemes, layers = _schemes(atlas, models, years), _layers(models, years)
     figures = (
         _shares("schemes", "Share of the models of each year that use a scheme.", years, schemes),
         _growth(models),
         _shares("layers", "Share of the models of each year with such layers.", years, layers),
     )
-    context = {
-        "figures": tuple(zip(figures, _sentences(models, years, schemes, layers), strict=True)),
-        "n_models": len(models),
-        "years": years,
-        "since": sorted(
-            (scheme for scheme in atlas.schemes if scheme.year),
-            key=lambda scheme: (scheme.year or 0, scheme.paper),
-        ),
-    }
-    return [Page("timeline.md", "timeline.md.jinja", context, figures)]
+    yield from zip(figures, _sentences(models, years, schemes, layers), strict=True)
 
 
 def _years(models: Sequence[DatedModel]) -> tuple[int, ...]:
