@@ -21,7 +21,7 @@ class PublishedConfig:
         where they are from
     is_from_knowledge: whether they were entered without a copy of the file at hand
     maker: who made it, "" where that is not known; month: of its publication, as YYYY-MM, and what
-        says so: a paper, its name or its announcement; both "" where that is not known
+        says so: a paper or its name; both "" where that is not known
     reference: the folder of ``references`` with the same settings, "" for most
     """
 
