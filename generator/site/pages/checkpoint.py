@@ -44,7 +44,7 @@ from generator.site.pictures.reach_bars import ReachBar, reach_bars, ticks
 from generator.site.pictures.value_strips import Standing, standing, values_of
 from generator.site.standings import Statement, openings_of, peers_of
 
-MOST_MODULES = 32  # rows of the table of tensors, all of which are in a file beside it
+MOST_MODULES = 16  # rows of the table of tensors, all of which are in a file beside it
 MOST_UNMEASURED = 6  # encodings of one scheme whose numbers were not read
 MOST_SUMMED = 12  # encodings in the table that opens a page
 MOST_CARDS = 12  # Further encodings are links without pictures.

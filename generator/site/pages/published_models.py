@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from generator.contracts import Atlas, Page, PageKind
 from generator.site.data.models import COLUMNS, UNKNOWN, PublishedModelRow, rows
-from generator.text import plural
+from generator.text import plural, rounded
 
 ROWS = 36  # of a page, which then stays below 60 kB
 CONTEXTS = (4096, 8192, 32_768, 131_072, 262_144, 1_000_000)
@@ -67,9 +67,10 @@ def lead(found: Sequence[PublishedModelRow]) -> tuple[str, ...]:
     rotating = sum(row.cells[BASE].text != UNKNOWN for row in found)
     windowed = sum("windows" in row.kinds or "chunks" in row.kinds for row in found)
     recurrent = sum("recurrent state" in row.kinds for row in found)
+    share = rounded(100.0 * rotating / len(found), 0)
     return (
-        f"{plural(len(found), 'model')}: {100 * rotating / len(found):.0f} % rotate queries and"
-        f" keys; the longest context is {longest.context:,} positions ({longest.cells[0].text}).",
+        f"{plural(len(found), 'model')}: {share} % rotate queries and keys; the longest"
+        f" context is {longest.context:,} positions ({longest.cells[0].text}).",
         f"{windowed} have layers with windows or chunks, {recurrent} a recurrent state.",
     )
 

@@ -7,16 +7,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from generator.cache.fingerprint import of_parts
 from generator.contracts import Atlas, Figure, FigureSpec, Page, PageKind, Results
 from generator.figures.lines import legend_below
 from generator.figures.panels import panels
 from generator.figures.quiet import hidden
 from generator.figures.style import QUIET, SERIES
 from generator.site.data.models import FEWEST_OF_A_YEAR, KINDS, DatedModel, dated_models
+from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -31,6 +33,16 @@ class Share:
 
     title: str
     values: tuple[float, ...]
+
+    @property
+    def first(self) -> str:
+        """Of the first year, without a sign."""
+        return rounded(self.values[0], 0)
+
+    @property
+    def last(self) -> str:
+        """Of the last year, without a sign."""
+        return rounded(self.values[-1], 0)
 
 
 def pages(atlas: Atlas) -> list[Page]:
@@ -113,8 +125,7 @@ def _percent(flags: Iterable[bool]) -> float:
 
 def _shares(key: str, caption: str, years: Sequence[int], shares: Sequence[Share]) -> Figure:
     ends = "; ".join(
-        f"{share.title}: {share.values[0]:.0f} % in {years[0]}, {share.values[-1]:.0f} % in"
-        f" {years[-1]}"
+        f"{share.title}: {share.first} % in {years[0]}, {share.last} % in {years[-1]}"
         for share in shares
     )
     return _figure(
@@ -137,15 +148,16 @@ def _growth(models: Sequence[DatedModel]) -> Figure:
         "Largest rotary base, and context, of each model by the month of its publication.",
         "Each grey point is a model; point at it for its name. The line is the median of each year."
         " A larger base turns the slowest pairs more slowly, so that longer texts fit into a turn.",
-        f"Points by month. Largest base: {largest[0]}, {largest[2]:,.0f}. Longest context:"
-        f" {longest[0]}, {longest[2]:,.0f} positions.",
+        f"Points by month. Largest base: {largest[0]}, {rounded(largest[2], 0)}. Longest context:"
+        f" {longest[0]}, {rounded(longest[2], 0)} positions.",
         partial(_draw_growth, bases, contexts),
     )
 
 
-def _figure(key: str, caption: str, how_to_read: str, alt: str, draw: Any) -> Figure:
+def _figure(key: str, caption: str, how_to_read: str, alt: str, draw: "partial[Drawing]") -> Figure:
+    """A figure that is drawn again only where what ``draw`` is given differs."""
     spec = FigureSpec(key, caption, how_to_read, alt=lambda _: alt, draw=draw)
-    return Figure(f"figures/timeline/{key}", spec, alt, DATA)
+    return Figure(f"figures/timeline/{key}", spec, alt, DATA, cache_key=(of_parts(draw.args),))
 
 
 def _draw_shares(years: tuple[int, ...], shares: tuple[Share, ...], _: Results) -> "Drawing":
@@ -204,9 +216,9 @@ def _sentences(
     rising = max(schemes, key=lambda share: share.values[-1] - share.values[0])
     falling = min(schemes, key=lambda share: share.values[-1] - share.values[0])
     yield (
-        f"{rising.title} rose from {rising.values[0]:.0f} % of the models of {years[0]} to"
-        f" {rising.values[-1]:.0f} % of those of {years[-1]}. {falling.title} fell from"
-        f" {falling.values[0]:.0f} to {falling.values[-1]:.0f} %."
+        f"{rising.title} rose from {rising.first} % of the models of {years[0]} to"
+        f" {rising.last} % of those of {years[-1]}. {falling.title} fell from"
+        f" {falling.first} to {falling.last} %."
     )
     bases = _medians([("", one.time, max(one.bases)) for one in models if one.bases])
     contexts = _medians([("", one.time, float(one.context)) for one in models if one.context])
@@ -223,8 +235,8 @@ def _on_medians(
     if len(times) > 1:
         first, last = int(times[0]), int(times[-1])
         yield (
-            f"The median {what} was {values[0]:,.0f}{unit} in {first} and"
-            f" {values[-1]:,.0f}{unit} in {last}."
+            f"The median {what} was {rounded(values[0], 0)}{unit} in {first} and"
+            f" {rounded(values[-1], 0)}{unit} in {last}."
         )
 
 
@@ -234,11 +246,11 @@ def _on_layers(share: Share, years: Sequence[int]) -> str:
         return f"None of these models has {share.title}."
     first = next(year for year, value in zip(years, share.values, strict=True) if value)
     return (
-        f"{share.title.capitalize()}: none before {first}, {share.values[-1]:.0f} % of the models"
+        f"{share.title.capitalize()}: none before {first}, {share.last} % of the models"
         f" of {years[-1]}."
         if first > years[0]
-        else f"{share.title.capitalize()}: {share.values[0]:.0f} % of the models of {years[0]},"
-        f" {share.values[-1]:.0f} % of those of {years[-1]}."
+        else f"{share.title.capitalize()}: {share.first} % of the models of {years[0]},"
+        f" {share.last} % of those of {years[-1]}."
     )
 
 
