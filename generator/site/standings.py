@@ -87,11 +87,9 @@ class Peers:
             (statement.analysis, statement.finding)
             for key, statement in first.items()
             if all(key in of_other for of_other in others)
-            and alike(
-                [
-                    reading.results[statement.analysis].value(statement.finding.rests_on[0])
-                    for reading in of_scheme
-                ]
+            and all(
+                alike([reading.results[statement.analysis].value(key) for reading in of_scheme])
+                for key in statement.finding.rests_on
             )
         ]
 
@@ -213,7 +211,8 @@ def peers_of(atlas: Atlas) -> Peers:
 @lru_cache(maxsize=1)
 def openings_of(atlas: Atlas) -> Mapping[str, str]:
     """The sentence that opens the page of a checkpoint, by slug: the most unusual one whose words
-    open no page of that scheme already, unless with the same numbers.
+    open no page of that scheme already, unless with the same numbers. A table that is none says so
+    first, whatever others say; remarks open no page.
     """
     peers = peers_of(atlas)
     candidates = [
@@ -221,13 +220,17 @@ def openings_of(atlas: Atlas) -> Mapping[str, str]:
         for outcome in atlas.outcomes
         for reading in outcome.readings
         for statement in peers.statements(reading)
+        if not statement.finding.is_remark
     ]
     candidates.sort(key=lambda candidate: -candidate[0].weight)
     openings: dict[str, str] = {}
     taken: dict[tuple[str, str], str] = {}
     for statement, outcome, scheme in candidates:
         slug, text = outcome.checkpoint.slug, statement.finding.text
-        if slug not in openings and taken.setdefault((scheme, statement.form), text) == text:
+        if slug not in openings and (
+            taken.setdefault((scheme, statement.form), text) == text
+            or statement.finding.weight >= FIRST
+        ):
             openings[slug] = text
     return openings
 

@@ -1,9 +1,12 @@
 """What pages say first of an encoding: what is unusual among the encodings of its scheme."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from bs4 import BeautifulSoup
 
 from generator.contracts import (
     Atlas,
@@ -142,3 +145,45 @@ def test_no_two_pages_open_alike_unless_their_numbers_are() -> None:
         form = Statement("", Finding(text), 0.0).form
         assert forms.setdefault(form, text) == text
     assert openings["twin"] == openings["m0"]
+
+
+def test_what_all_share_is_alike_in_every_number_of_the_sentence() -> None:
+    def with_mean(name: str, mean: float) -> Outcome:
+        metrics = (Metric("size", "Size", 5.0, "m"), Metric("mean", "Mean", mean, "m"))
+        finding = Finding("The size is 5 metres.", ("size",), 0.5)
+        both = Finding(f"The size is 5 metres, against {mean}.", ("size", "mean"), 0.5)
+        results = [Result(metrics, findings=(finding, both)), result(1.0), result(1.0)]
+        return Outcome(checkpoint(slug=name), "ok", readings=(reading(name, results),))
+
+    outcomes = tuple(with_mean(name, mean) for name, mean in (("a", 1.0), ("b", 2.0), ("c", 3.0)))
+    shared = peers_of(Atlas(outcomes, MEASURES, all_schemes())).shared(LEARNED.key)
+    texts = {finding.text for _, finding in shared}
+    assert "The size is 5 metres." in texts
+    assert not any("against" in text for text in texts)
+
+
+def test_two_tables_that_are_none_both_say_so_first() -> None:
+    shown = atlas({"a": (1.0, 1.0, 1.0), "b": (2.0, 2.0, 2.0), "c": (3.0, 3.0, 3.0)}, weight=1.0)
+    openings = openings_of(shown)
+    assert [openings[name] for name in "abc"] == [
+        f"The size is {size} metres." for size in (1.0, 2.0, 3.0)
+    ]
+
+
+def test_no_two_pages_of_a_scheme_open_in_the_same_words(built: Path) -> None:
+    atlas = json.loads((built / "site/data/atlas.json").read_text(encoding="utf-8"))
+    opened: dict[tuple[str, str], set[str]] = {}
+    for row in atlas["checkpoints"]:
+        page = built / f"site/checkpoints/{row['slug']}.html"
+        opening = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").select_one(
+            ".pa-findings li > p"
+        )
+        if not row["encodings"] or opening is None:
+            continue
+        for part in opening.select(".pa-kind"):
+            part.extract()
+        text = opening.get_text(" ", strip=True)
+        form = Statement("", Finding(text), 0.0).form
+        opened.setdefault((row["encodings"][0]["scheme"], form), set()).add(text)
+    assert len(opened) > 15
+    assert [texts for texts in opened.values() if len(texts) > 1] == []
