@@ -75,12 +75,13 @@
     field.value = position;
     show(position);
   });
-  field.addEventListener("input", () => {
+  const typed = () => {
     if (!field.value || !Number.isFinite(field.valueAsNumber)) return;
     const position = limited(field.valueAsNumber);
     slide(position);
     show(position);
-  });
+  };
+  field.addEventListener("input", typed);
   field.addEventListener("change", () => (field.value = limited(field.valueAsNumber || data.last)));
 
   const follow = () => {
@@ -94,5 +95,7 @@
   };
   window.addEventListener("hashchange", follow);
   place.classList.add("pa-alive-position");
+  // Whoever typed before this script had come is answered now.
+  if (field.value !== field.defaultValue) typed();
   follow();
 })();
