@@ -9,7 +9,7 @@ import struct
 import warnings
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -23,6 +23,9 @@ from generator.numerics.arrays import Array
 
 MOST_MEMBERS = 50_000
 MOST_BYTES = 2**31  # Of one array that is decompressed.
+# Of an array that is read whole where only some rows are needed: the checksum is one of the whole.
+# Rows of a larger one are read unchecked.
+MOST_CHECKED_BYTES = 2**28
 # Bytes before a member's name; the lengths of the name and of what follows it are at its end.
 LOCAL_HEADER = 30
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
@@ -102,20 +105,10 @@ def _stored(
     )
     n_bytes = math.prod(header.shape) * header.dtype.itemsize
     is_plain = not header.by_columns and header.dtype == READABLE.get(info.dtype)
-    if is_plain and member.compress_type == zipfile.ZIP_STORED:
-        local = file.storage.part(
-            file.name, member.header_offset, member.header_offset + LOCAL_HEADER
-        )
-        start = (
-            member.header_offset
-            + LOCAL_HEADER
-            + sum(struct.unpack("<HH", local[-4:]))
-            + header.size
-        )
-        return by_range(file.storage, info, start, start + n_bytes, where)
+    is_stored = is_plain and member.compress_type == zipfile.ZIP_STORED
 
     def load() -> Array:
-        if n_bytes > MOST_BYTES:
+        if n_bytes > MOST_BYTES and not is_stored:
             raise RowError(
                 f"{where}: {n_bytes:,} bytes; expected at most {MOST_BYTES:,} in a compressed"
                 " archive"
@@ -126,7 +119,23 @@ def _stored(
             archive.open(member) as stream,
         ):
             stream.read(header.size)
-            values = np.frombuffer(stream.read(n_bytes), dtype=header.dtype)
+            # At its end, zipfile compares the checksum.
+            values = np.frombuffer(stream.read(), dtype=header.dtype)
             return values.reshape(header.shape, order="F" if header.by_columns else "C")
 
-    return of_array(load, info, where)
+    whole = of_array(load, info, where)
+    if not is_stored or n_bytes <= MOST_CHECKED_BYTES:
+        return whole
+    start = _start(file, member) + header.size
+    rows = by_range(file.storage, info, start, start + n_bytes, where)
+
+    def part(first: int, last: int) -> bytes | memoryview:
+        return (whole if last - first == n_bytes else rows).part(first, last)
+
+    return replace(whole, part=part)
+
+
+def _start(file: WeightsFile, member: zipfile.ZipInfo) -> int:
+    """The first byte of a member that is not compressed."""
+    local = file.storage.part(file.name, member.header_offset, member.header_offset + LOCAL_HEADER)
+    return member.header_offset + LOCAL_HEADER + int(sum(struct.unpack("<HH", local[-4:])))

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 from generator.checkpoints.files.folder import POINTER
 from generator.checkpoints.files.reader import AT_ONCE
@@ -163,20 +163,37 @@ def _json_object(header: bytes, where: str) -> Mapping[str, Any]:
             raise RowError(
                 f"{where}: {twice!r:.80} appears twice in the header; expected each name once"
             )
+        "".join(entries).encode()  # An error for half of a letter.
         return entries
 
     try:
-        entries = json.loads(header, object_pairs_hook=unique)
+        # As the library has it: UTF-8 without a byte order mark.
+        entries = json.loads(
+            header.decode(), object_pairs_hook=unique, parse_constant=_refuse, parse_int=_whole
+        )
     except (ValueError, RecursionError) as error:
         raise RowError(
-            f"{where}: a header that is not JSON ({type(error).__name__}); expected a safetensors"
-            " file"
+            f"{where}: a header that is not JSON in UTF-8 ({type(error).__name__}); expected a JSON"
+            " object"
         ) from None
     if not isinstance(entries, dict):
         raise RowError(
             f"{where}: a header that is {type(entries).__name__}; expected a JSON object"
         )
+    notes = entries.get("__metadata__") or {}
+    if not isinstance(notes, dict) or not all(isinstance(note, str) for note in notes.values()):
+        raise RowError(f"{where}: __metadata__ is {notes!r:.80}; expected texts by name")
     return entries
+
+
+def _refuse(constant: str) -> NoReturn:
+    """errors: ValueError for NaN and the infinities, which JSON does not have"""
+    raise ValueError(constant)
+
+
+def _whole(digits: str) -> int:
+    """The number; −1, which no header has, for −0, which the library takes for a fraction."""
+    return int(digits) if digits != "-0" else -1
 
 
 def _span(name: str, entry: object, base: int, where: str) -> TensorSpan:

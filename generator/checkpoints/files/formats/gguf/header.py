@@ -46,6 +46,7 @@ NUMBERS = {
 }
 TEXT, LIST = 8, 9
 LENGTH = struct.Struct("<Q")
+REPLACED = "\ufffd"  # What stands for bytes that are not UTF-8.
 
 
 @dataclass(frozen=True)
@@ -221,6 +222,10 @@ def _check_beginning(pieces: Pieces) -> None:
 
 def _new_name(pieces: Pieces, known: Mapping[str, object], what: str) -> str:
     name = pieces.text(LONGEST_NAME, f"the name of a {what}")
+    if REPLACED in name:
+        raise RowError(
+            f"{pieces.where}: the name {name!r:.80} of a {what} is not UTF-8; expected text"
+        )
     if name in known:
         raise RowError(
             f"{pieces.where}: the {what} {name!r:.80} appears twice in the header; expected each"

@@ -26,22 +26,23 @@ RANGE = struct.Struct("<QQ")  # First byte of the data in the file, and the one 
 class Message:
     """What is read of a message.
 
-    inner: messages in it, by the number of their field; kept: other fields that are copied, all if
-        None
-    data: fields with bytes of a tensor: raw_data, and packed floats, which are stored in the same
-        way
+    inner: messages in it, by the number of their field; data: fields with bytes of a tensor:
+        raw_data, and packed floats, which are stored in the same way
+
+    All else is copied, so that the library refuses what it would in the whole file.
     """
 
     inner: Mapping[int, "Message"] = field(default_factory=dict)
-    kept: frozenset[int] | None = None
     data: frozenset[int] = frozenset()
 
 
 TENSOR = Message(data=frozenset({4, RAW_DATA, 10}))
-ATTRIBUTE_INNER: dict[int, Message] = {5: TENSOR, 10: TENSOR}
-GRAPH = Message({1: Message({5: Message(ATTRIBUTE_INNER)}), 5: TENSOR}, frozenset({2, 11, 12}))
+SPARSE = Message({1: TENSOR, 2: TENSOR})
+ATTRIBUTE_INNER: dict[int, Message] = {5: TENSOR, 10: TENSOR, 22: SPARSE, 23: SPARSE}
+NODE = Message({5: Message(ATTRIBUTE_INNER)})
+GRAPH = Message({1: NODE, 5: TENSOR, 15: SPARSE})
 ATTRIBUTE_INNER |= {6: GRAPH, 11: GRAPH}
-MODEL = Message({7: GRAPH}, frozenset({2, 8}))
+MODEL = Message({7: GRAPH, 20: Message({1: GRAPH, 2: GRAPH}), 25: Message({7: NODE})})
 
 
 def model(data: bytes | mmap, where: str) -> Any:
@@ -91,7 +92,7 @@ class _Copy:
                 parts.append(_field(RAW_DATA, RANGE.pack(content, end)))
             elif wire == LENGTH and number in kind.inner:
                 parts.append(_field(number, self.message(content, end, kind.inner[number], depth)))
-            elif kind.kept is None or number in kind.kept:
+            else:
                 self._take(end - begin)
                 parts.append(self.data[begin:end])
         return b"".join(parts)
