@@ -3,7 +3,8 @@
 import gzip
 import io
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -13,7 +14,10 @@ import torch
 from safetensors.numpy import save
 
 from generator.checkpoints.hub import requests
-from generator.checkpoints.hub.retries import WAITS
+from generator.checkpoints.hub.repository import Repository as HubFiles
+from generator.checkpoints.hub.retries import WAITS, RetryBudget
+from generator.checkpoints.hub.revisions import Listing
+from generator.errors import RowError
 from tests import inline
 from tests.hub_server import Answer, Hub, Repository, Trouble, refusal, run, serving
 from tests.pipeline.unrendered import without_html
@@ -182,7 +186,7 @@ def test_a_cached_checkpoint_builds_offline(built: tuple[Path, Hub]) -> None:
 def test_a_damaged_blob_is_downloaded_again(tmp_path: Path) -> None:
     with serving(HUB) as hub:
         first = inspect(tmp_path, hub, "--json")
-        [blob] = tmp_path.rglob("model.safetensors.opening")
+        [blob] = tmp_path.rglob("model.safetensors.beginning")
         blob.write_bytes(blob.read_bytes()[:-1] + b"\0")
         hub.log.clear()
         assert inspect(tmp_path, hub, "--json").stdout == first.stdout
@@ -434,6 +438,128 @@ def test_the_error_for_a_bad_response_to_a_range_is_one_line(case: str, tmp_path
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
     assert message in done.stderr
     assert hub.sent < 2**20  # The client closed the connection long before the end.
+
+
+def ranged(start: int, **headers: str) -> Answer:
+    """An answer to the range of the last row of words. start: where it begins"""
+    body = WEIGHTS[start:]
+    fields = {name.replace("_", "-"): value for name, value in headers.items()}
+    total = fields.pop("total", str(len(WEIGHTS)))
+    return Answer(
+        206,
+        body,
+        {
+            "X-Repo-Commit": COMMIT,
+            "Content-Range": f"bytes {start}-{len(WEIGHTS) - 1}/{total}",
+            **fields,
+        },
+    )
+
+
+LAST = len(WEIGHTS) - WIDTH * 4  # The first byte of the last row of words.
+# Answers to a second range of a file that are about another file, and their messages.
+OTHER_FILES = {
+    "length": (
+        ranged(LAST, total=str(len(WEIGHTS) + 4)),
+        f"model.safetensors: its length was {len(WEIGHTS)} and is {len(WEIGHTS) + 4}; expected one"
+        " file in all answers of the Hub",
+    ),
+    "ETag": (ranged(LAST, ETag='"other"'), "and is 'other'; expected one file"),
+    "ETag before a redirect": (ranged(LAST, X_Linked_ETag='"other"'), "and is 'other'; expected"),
+    "commit": (
+        ranged(LAST, X_Repo_Commit="b" * 40),
+        f"the Hub sends a file of commit '{'b' * 40}'; expected {COMMIT}",
+    ),
+}
+
+
+@pytest.fixture
+def last_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Hub], bytes]:
+    """Read the first bytes of the weights, and then the last row of words."""
+    # Public by its documentation.
+    from huggingface_hub.utils import close_session  # type: ignore[attr-defined]
+
+    monkeypatch.setattr("huggingface_hub.constants.HF_ASSETS_CACHE", tmp_path / "assets")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", tmp_path / "hub")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+    def read(hub: Hub) -> bytes:
+        close_session()
+        for module in ("constants", "file_download"):
+            monkeypatch.setattr(f"huggingface_hub.{module}.ENDPOINT", hub.endpoint, raising=False)
+        monkeypatch.setattr(
+            "huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE",
+            hub.endpoint + "/{repo_id}/resolve/{revision}/{filename}",
+        )
+        listing = Listing(COMMIT, tuple(FILES))
+        files = HubFiles("atlas/large", listing, "row", offline=False, budget=RetryBudget())
+        files.part("model.safetensors", 0, 8)
+        return files.part("model.safetensors", LAST, len(WEIGHTS))
+
+    return read
+
+
+@pytest.mark.parametrize("what", OTHER_FILES)
+def test_answers_about_two_files_under_one_name_fail_the_row(
+    what: str, last_row: Callable[[Hub], bytes]
+) -> None:
+    answer, message = OTHER_FILES[what]
+    true = Answer(206, WEIGHTS[: 2**15], {**SPAN, "X-Repo-Commit": COMMIT, "ETag": '"first"'})
+    with (
+        serving(HUB, Trouble(true, "model", times=1), Trouble(answer, "model")) as hub,
+        pytest.raises(RowError, match=re.escape(message)),
+    ):
+        last_row(hub)
+    # The same answers without a difference are accepted.
+    with serving(HUB, Trouble(ranged(LAST, ETag='"first"'), "model")) as hub:
+        assert last_row(hub) == WEIGHTS[LAST:]
+
+
+def test_a_range_in_the_cache_is_of_the_file_whose_beginning_is_there(
+    tmp_path: Path, last_row: Callable[[Hub], bytes]
+) -> None:
+    with serving(HUB) as hub:
+        last_row(hub)
+        last_row(hub)
+    assert len(spans(hub)) == 2
+    [beginning] = tmp_path.rglob("model.safetensors.beginning")
+    beginning.unlink()
+    other = WEIGHTS[:-1] + b"1"
+    changed = Repository({COMMIT: {**FILES, "model.safetensors": other}}, {})
+    with serving({"atlas/large": changed}) as hub:
+        assert last_row(hub) == other[LAST:]
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors"])
+def test_a_file_of_another_commit_fails_the_row(name: str, tmp_path: Path) -> None:
+    other = Repository({"b" * 40: FILES}, {COMMIT: "b" * 40})
+    elsewhere = Trouble(
+        Answer(302, headers={"Location": f"/moved/large/resolve/main/{name}"}),
+        f"large/resolve/{COMMIT}/{name}",
+    )
+    repositories = {**HUB, "moved/large": Repository(other.commits, {"main": "b" * 40})}
+    with serving(repositories, elsewhere) as hub:
+        done = inspect(tmp_path, hub)
+    assert done.returncode == 1
+    assert f"{name}: the Hub sends a file of commit '{'b' * 40}'; expected {COMMIT}" in done.stderr
+
+
+def test_a_description_of_another_commit_fails_the_row(tmp_path: Path) -> None:
+    described = json.dumps({"sha": "b" * 40, "siblings": []}).encode()
+    with serving(HUB, Trouble(Answer(200, described), "/api/models/atlas/large/rev")) as hub:
+        done = inspect(tmp_path, hub)
+    assert f"the Hub describes commit {'b' * 40}; expected {COMMIT}" in done.stderr
+
+
+def test_a_file_that_is_downloaded_whole_has_the_digest_that_the_hub_states(tmp_path: Path) -> None:
+    stated = {"X-Linked-ETag": f'"{"0" * 64}"', "X-Repo-Commit": COMMIT}
+    answer = Answer(200, PICKLED["pytorch_model.bin"], stated)
+    with serving(HUB, Trouble(answer, "pytorch_model.bin", times=1)) as hub:
+        for message in (f"expected {'0' * 64}, which the Hub states", "torch cannot load it"):
+            done = inline.run(
+                "inspect", "atlas/pickled", "--pickle", home=tmp_path, endpoint=hub.endpoint
+            )
+            assert message in done.stderr
 
 
 def test_a_hub_with_a_long_retry_after_gets_one_request(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
 
 def request(hub: Hub, budget: RetryBudget, monkeypatch: pytest.MonkeyPatch) -> bytes:
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.endpoint)
-    return requests.whole(f"{hub.endpoint}/{CONFIG}", "x", budget, 100)
+    return requests.whole(requests.Question(f"{hub.endpoint}/{CONFIG}", "x", budget), 100)
 
 
 RATE_LIMITS = {
@@ -146,10 +146,8 @@ def test_a_number_of_thousands_of_digits_is_ignored() -> None:
 
 def fetch(hub: Hub, blobs: BlobCache, most: int, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.endpoint)
-    url = f"{hub.endpoint}/{PICKLE}"
-    return requests.large(
-        url, "x", RetryBudget(), most, lambda pieces: blobs.put_file("x.whole", pieces)
-    )
+    question = requests.Question(f"{hub.endpoint}/{PICKLE}", "x", RetryBudget())
+    return requests.large(question, most, lambda pieces: blobs.put_file("x.whole", pieces))
 
 
 def test_a_large_file_beyond_the_limit_is_refused_by_its_length(

@@ -27,7 +27,10 @@ def commits_by_name(place: str, offline: bool) -> Mapping[str, str]:
         if offline:
             raise NotReachedError(f"{place}: {requests.UNREACHED}")
         answer = requests.whole(
-            f"{constants.ENDPOINT}/api/models/{place}/refs", place, RetryBudget(), MOST_BYTES
+            requests.Question(
+                f"{constants.ENDPOINT}/api/models/{place}/refs", place, RetryBudget()
+            ),
+            MOST_BYTES,
         )
     except (NotReachedError, TransientError):
         stored = _parsed(cache.get(REFERENCES))

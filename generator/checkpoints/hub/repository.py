@@ -2,6 +2,7 @@
 downloaded once and cached.
 """
 
+import hashlib
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 from functools import partial
@@ -39,6 +40,7 @@ class Repository:
         self.snapshot = downloaded(place, listing.commit, row)
         # In place of the cache, where the disk is not writable.
         self.unsaved: dict[str, bytes] = {}
+        self._versions: dict[str, requests.Version] = {}  # Of each file, as first answered.
 
     def matching(self, pattern: str) -> list[str]:
         """Names of files that match a shell pattern, sorted; ``*`` matches no slash."""
@@ -69,10 +71,8 @@ class Repository:
         if stop <= len(opening.data):
             return opening.data[start:stop]
         return self._cached_blob(
-            f"{name}.{start}-{stop}",
-            lambda: (
-                requests.part(self._url(name), self._label(name), self.budget, start, stop).data
-            ),
+            f"{name}.{key(self._versions[name])}.{start}-{stop}",
+            lambda: requests.part(self._question(name), start, stop).data,
         )
 
     def whole(self, name: str) -> bytes | None:
@@ -83,45 +83,67 @@ class Repository:
             return None
         return self._cached_blob(
             name,
-            lambda: requests.whole(
-                self._url(name), self._label(name), self.budget, MOST_TEXT_BYTES
-            ),
+            lambda: requests.whole(self._question(name), MOST_TEXT_BYTES),
         )
 
     def path(self, name: str) -> Path:
         """The path of a whole file on this disk."""
         if self.snapshot.has(name):
             return self.snapshot.path(name)
-        return self.blobs.path(f"{name}.whole") or self._download(name, f"{name}.whole")
+        path = self.blobs.path(f"{name}.whole") or self._download(name, f"{name}.whole")
+        self._check(name, requests.Version(path.stat().st_size))
+        return path
 
     def _download(self, name: str, blob_name: str) -> Path:
         self._check_online()
-        url, label, store = (
-            self._url(name),
-            self._label(name),
-            partial(self.blobs.put_file, blob_name),
-        )
+        store = partial(self.blobs.put_file, blob_name)
         try:
-            return requests.large(url, label, self.budget, MOST_FILE_BYTES, store)
+            return requests.large(self._question(name), MOST_FILE_BYTES, store)
         except OSError as error:
             raise RowError(
-                f"{label} cannot be stored in {self.blobs.folder} ({error.strerror}); expected"
-                " space on that disk"
+                f"{self.row}: {name} cannot be stored in {self.blobs.folder} ({error.strerror});"
+                " expected space on that disk"
             ) from None
 
     def _opening(self, name: str) -> requests.ByteRange:
         """The first bytes of a file and its length, which are cached as one blob: 8 bytes of
-        length, then the data.
+        length, 2 of the length of its tag, the tag, then the data.
         """
 
         def fetch() -> bytes:
-            part = requests.part(self._url(name), self._label(name), self.budget, 0, OPENING)
-            return part.total.to_bytes(8) + part.data
+            part = requests.part(self._question(name), 0, OPENING)
+            tag = (self._versions[name].tag or "").encode()
+            return b"".join((part.total.to_bytes(8), len(tag).to_bytes(2), tag, part.data))
 
         if not self.has(name):
             raise RowError(f"{self.row}: {name}: no such file; expected it beside config.json")
-        opening = self._cached_blob(f"{name}.opening", fetch)
-        return requests.ByteRange(opening[8:], int.from_bytes(opening[:8]))
+        opening = self._cached_blob(f"{name}.beginning", fetch)
+        total, start = int.from_bytes(opening[:8]), 10 + int.from_bytes(opening[8:10])
+        self._check(name, requests.Version(total, opening[10:start].decode() or None))
+        return requests.ByteRange(opening[start:], total)
+
+    def _check(self, name: str, version: requests.Version) -> None:
+        """Check that an answer about a file is about the same as those before, and of the commit.
+
+        errors: RowError
+        """
+        if version.commit not in (None, self.commit):
+            raise RowError(
+                f"{self.row}: {name}: the Hub sends a file of commit {version.commit!r:.80};"
+                f" expected {self.commit}"
+            )
+        if version.total is None:
+            return
+        first = self._versions.setdefault(name, version)
+        for what, before, now in (
+            ("length", first.total, version.total),
+            ("ETag", first.tag, version.tag),
+        ):
+            if before != now and None not in (before, now):
+                raise RowError(
+                    f"{self.row}: {name}: its {what} was {before} and is {now}; expected one file"
+                    " in all answers of the Hub"
+                )
 
     def _cached_blob(self, name: str, fetch: Callable[[], bytes]) -> bytes:
         blob = self.unsaved.get(name, self.blobs.get(name))
@@ -137,10 +159,15 @@ class Repository:
         if self.offline:
             raise NotReachedError(f"{self.row}: {requests.UNREACHED}")
 
-    def _label(self, name: str) -> str:
-        return f"{self.row}: {name}"
-
-    def _url(self, name: str) -> str:
+    def _question(self, name: str) -> requests.Question:
         from huggingface_hub import hf_hub_url
 
-        return hf_hub_url(self.place, name, revision=self.commit)
+        url = hf_hub_url(self.place, name, revision=self.commit)
+        return requests.Question(
+            url, f"{self.row}: {name}", self.budget, partial(self._check, name)
+        )
+
+
+def key(version: requests.Version) -> str:
+    """What tells a version of a file from others, for names in the cache."""
+    return hashlib.sha256(f"{version.total} {version.tag}".encode()).hexdigest()[:16]

@@ -2,6 +2,7 @@
 a guard against local addresses.
 """
 
+import hashlib
 import os
 import re
 import socket
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 QUIET_SECONDS = 30.0  # without a byte
 UNREACHED = "the Hub could not be reached, and the cache does not have it"
+SHA256 = re.compile("[0-9a-f]{64}")
+LONGEST_TAG = 200  # characters
 T = TypeVar("T")
 
 
@@ -36,6 +39,34 @@ class ByteRange:
 
     data: bytes
     total: int
+
+
+@dataclass(frozen=True)
+class Version:
+    """What an answer says of the file that it has bytes of; None for what it leaves open.
+
+    total: length in bytes; tag: its ETag on the Hub, or else on the host of its storage; commit: of
+        its repository; sha256: hex digest of the whole
+    """
+
+    total: int | None = None
+    tag: str | None = None
+    commit: str | None = None
+    sha256: str | None = None
+
+
+@dataclass(frozen=True)
+class Question:
+    """A request for a file, or to the Hub's API.
+
+    row: its name in messages; check: called with what every answer says of its file. errors:
+        RowError
+    """
+
+    url: str
+    row: str
+    budget: RetryBudget
+    check: Callable[[Version], None] = lambda _: None
 
 
 class _LocalRedirect(Exception):  # noqa: N818 (it never leaves this module)
@@ -88,16 +119,16 @@ def session() -> "httpx2.Client":
     return client
 
 
-def whole(url: str, row: str, budget: RetryBudget, most: int) -> bytes:
+def whole(question: Question, most: int) -> bytes:
     """The body of a response: a small file, or JSON of the Hub's API.
 
     errors: RowError when the request is refused, breaks off or returns more than ``most`` bytes;
         NotReachedError without a connection
     """
-    return _streamed(url, row, budget, {}, lambda response: b"".join(pieces(response, row, most)))
+    return _streamed(question, {}, lambda response: b"".join(pieces(response, question.row, most)))
 
 
-def part(url: str, row: str, budget: RetryBudget, start: int, stop: int) -> ByteRange:
+def part(question: Question, start: int, stop: int) -> ByteRange:
     """The bytes ``start`` to ``stop`` (exclusive) of a file, or to its end.
 
     errors: as for ``whole``; RowError also for a server that ignores the range and returns the
@@ -105,55 +136,85 @@ def part(url: str, row: str, budget: RetryBudget, start: int, stop: int) -> Byte
     """
 
     def receive(response: "httpx2.Response") -> ByteRange:
-        content_range = re.fullmatch(
-            r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})", response.headers.get("Content-Range", "")
-        )
+        content_range = _content_range(response)
         if response.status_code != 206 or content_range is None:
             raise RowError(
-                f"{row}: the Hub answered {response.status_code} to a range of {stop - start:,}"
-                " bytes; expected 206 and that range"
+                f"{question.row}: the Hub answered {response.status_code} to a range of"
+                f" {stop - start:,} bytes; expected 206 and that range"
             )
         first, last, total = map(int, content_range.groups())
-        data = b"".join(pieces(response, row, stop - start))
+        data = b"".join(pieces(response, question.row, stop - start))
         if first != start or last + 1 != min(stop, total) or len(data) != last + 1 - first:
             raise RowError(
-                f"{row}: the Hub sent {len(data):,} bytes as {content_range[0]!r}; expected bytes"
-                f" {start:,} to {stop - 1:,}"
+                f"{question.row}: the Hub sent {len(data):,} bytes as {content_range[0]!r};"
+                f" expected bytes {start:,} to {stop - 1:,}"
             )
         return ByteRange(data, total)
 
     # A compressed range would hide how many bytes of it arrived.
-    return _streamed(
-        url,
-        row,
-        budget,
-        {"Range": f"bytes={start}-{stop - 1}", "Accept-Encoding": "identity"},
-        receive,
-    )
+    headers = {"Range": f"bytes={start}-{stop - 1}", "Accept-Encoding": "identity"}
+    return _streamed(question, headers, receive)
 
 
-def large(
-    url: str, row: str, budget: RetryBudget, most: int, store: Callable[[Iterator[bytes]], T]
-) -> T:
+def large(question: Question, most: int, store: Callable[[Iterator[bytes]], T]) -> T:
     """The result of ``store`` for the pieces of a large file; a retry starts again with the first
     piece.
 
-    errors: as for ``whole``
+    errors: as for ``whole``; RowError also for bytes of another SHA-256 than the Hub states
     """
+    row = question.row
+
+    def checked(response: "httpx2.Response") -> Iterator[bytes]:
+        digest, stated = hashlib.sha256(), _version(response).sha256
+        for piece in pieces(response, row, most):
+            digest.update(piece)
+            yield piece
+        if stated not in (None, digest.hexdigest()):
+            raise RowError(
+                f"{row}: its bytes have the SHA-256 {digest.hexdigest()}; expected {stated}, which"
+                " the Hub states"
+            )
 
     def receive(response: "httpx2.Response") -> T:
         length = response.headers.get("Content-Length", "")
         if length.isdecimal() and len(length) < 20 and int(length) > most:
             raise RowError(f"{row}: {int(length):,} bytes; expected at most {most:,}")
-        return store(pieces(response, row, most))
+        return store(checked(response))
 
-    return _streamed(url, row, budget, {"Accept-Encoding": "identity"}, receive)
+    return _streamed(question, {"Accept-Encoding": "identity"}, receive)
+
+
+def _content_range(response: "httpx2.Response") -> re.Match[str] | None:
+    """First and last byte, and the length of the file."""
+    return re.fullmatch(
+        r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})", response.headers.get("Content-Range", "")
+    )
+
+
+def _version(response: "httpx2.Response") -> Version:
+    """What a response, and the redirects to it, say of the file."""
+    answers = (*response.history, response)  # The Hub's own come first.
+    commits, linked = (
+        [answer.headers[name] for answer in answers if name in answer.headers]
+        for name in ("X-Repo-Commit", "X-Linked-ETag")
+    )
+    commit, digest = next(iter(commits), None), next(iter(linked), "").strip('"')
+    sha256 = digest if SHA256.fullmatch(digest) else None
+    if "Content-Encoding" in response.headers:  # Its length and tag are those of what was sent.
+        return Version(commit=commit, sha256=sha256)
+    content_range = _content_range(response)
+    total = content_range[3] if content_range else response.headers.get("Content-Length", "")
+    tag = digest or response.headers.get("ETag", "").removeprefix("W/").strip('"')
+    return Version(
+        int(total) if re.fullmatch(r"\d{1,18}", total) else None,
+        ascii(tag[:LONGEST_TAG]) if tag else None,
+        commit,
+        sha256,
+    )
 
 
 def _streamed(
-    url: str,
-    row: str,
-    budget: RetryBudget,
+    question: Question,
     headers: Mapping[str, str],
     receive: Callable[["httpx2.Response"], T],
 ) -> T:
@@ -167,17 +228,18 @@ def _streamed(
     # Public by its documentation.
     from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
 
-    sent = {**build_hf_headers(), **headers}
+    sent, row, budget = {**build_hf_headers(), **headers}, question.row, question.budget
     for wait in (*WAITS, None):
         pause = wait or 0.0
         try:
-            with session().stream("GET", url, headers=sent) as response:
+            with session().stream("GET", question.url, headers=sent) as response:
                 pause, left = (
                     max(pause, retry_after(response.status_code, response.headers)),
                     budget.left(),
                 )
                 if not is_retryable(response):
                     raise_for_status(response, row, "authorization" in sent)
+                    question.check(_version(response))
                     return receive(response)
                 if wait is None or pause > left:
                     raise retry_exhausted(response, row, left)

@@ -73,7 +73,9 @@ def committed(place: str, commit: str, row: str, offline: bool) -> int | None:
     if date is None and not offline:
         with suppress(AtlasError):  # The date is optional; the next build requests it again.
             url = f"{constants.ENDPOINT}/api/models/{place}/commits/{commit}?limit=1"
-            answer = requests.whole(url, row, RetryBudget(longest=0.0), MOST_LISTING_BYTES)
+            answer = requests.whole(
+                requests.Question(url, row, RetryBudget(longest=0.0)), MOST_LISTING_BYTES
+            )
             date = _date_of(commit, answer)
             if date is not None:
                 cache.put(COMMITS, answer)
@@ -106,12 +108,14 @@ def _fetched(place: str, revision: str, row: str, budget: RetryBudget) -> Listin
     from huggingface_hub import constants
 
     url = f"{constants.ENDPOINT}/api/models/{place}/revision/{quote(revision, safe='')}"
-    answer = requests.whole(url, row, budget, MOST_LISTING_BYTES)
+    answer = requests.whole(requests.Question(url, row, budget), MOST_LISTING_BYTES)
     fetched = _parsed(answer)
     if fetched is None:
         raise RowError(
             f"{row}: the Hub's answer names no commit; expected its description of a repository"
         )
+    if COMMIT.fullmatch(revision) and fetched.commit != revision:
+        raise RowError(f"{row}: the Hub describes commit {fetched.commit}; expected {revision}")
     for name in {revision, fetched.commit}:
         blob_cache(place, name).put(LISTING, answer)
     return fetched
