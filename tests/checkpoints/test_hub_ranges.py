@@ -414,6 +414,10 @@ BAD_ANSWERS: Mapping[str, tuple[Answer, str]] = {
         Answer(302, headers={"Location": "http://[::ffff:127.0.0.1]/x"}),
         "the Hub redirects to ::ffff:127.0.0.1;",
     ),
+    "this machine behind a translator": (
+        Answer(302, headers={"Location": "http://[64:ff9b::7f00:1]/x"}),
+        "the Hub redirects to 64:ff9b::7f00:1;",
+    ),
     "its own network": (
         Answer(302, headers={"Location": "http://169.254.169.254/x"}),
         "the Hub redirects to 169.254.169.254;",

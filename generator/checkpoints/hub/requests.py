@@ -1,18 +1,15 @@
-"""Requests to the Hub in the session of huggingface_hub, with retries, limits of size and time, and
-a guard against local addresses.
-"""
+"""Requests to the Hub in the session of huggingface_hub: retries, and limits of size and time."""
 
 import hashlib
 import os
 import re
-import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
+from generator.checkpoints.hub import guard
 from generator.checkpoints.hub.responses import (
     TransientError,
     is_retryable,
@@ -69,10 +66,6 @@ class Question:
     check: Callable[[Version], None] = lambda _: None
 
 
-class _LocalRedirect(Exception):  # noqa: N818 (it never leaves this module)
-    """A redirect to a loopback or link-local address that is not the Hub's."""
-
-
 def check_settings() -> None:
     """Check HF_ENDPOINT and HF_TOKEN, which huggingface_hub uses unchecked.
 
@@ -113,8 +106,8 @@ def session() -> "httpx2.Client":
             f"the Hub's client cannot start ({cause}); expected HTTP_PROXY, HTTPS_PROXY, ALL_PROXY"
             " and SSL_CERT_FILE that it can use"
         ) from None
-    if _guard not in client.event_hooks["request"]:
-        client.event_hooks["request"].append(_guard)
+    if guard.check not in client.event_hooks["request"]:
+        client.event_hooks["request"].append(guard.check)
         client.timeout = httpx2.Timeout(QUIET_SECONDS)
     return client
 
@@ -245,7 +238,7 @@ def _streamed(
                     raise retry_exhausted(response, row, left)
         except (httpx2.ConnectError, httpx2.ConnectTimeout, OfflineModeIsEnabled):
             raise NotReachedError(f"{row}: {UNREACHED}") from None
-        except _LocalRedirect as error:
+        except guard.LocalRedirectError as error:
             raise RowError(
                 f"{row}: the Hub redirects to {error}; expected a public address, or its own"
             ) from None
@@ -261,30 +254,3 @@ def _streamed(
                 ) from None
         time.sleep(pause)
     raise AssertionError("unreachable: the last try returns or raises")
-
-
-def _guard(request: "httpx2.Request") -> None:
-    """Event hook for every request, redirects included: refuse loopback and link-local addresses
-    other than the configured Hub's.
-    """
-    import httpx2
-    from huggingface_hub import constants
-
-    endpoint = httpx2.URL(constants.ENDPOINT)
-    if (request.url.host, request.url.port) == (endpoint.host, endpoint.port):
-        return
-    try:
-        addresses = {
-            str(entry[4][0]).partition("%")[0]
-            for entry in socket.getaddrinfo(request.url.host, None)
-        }
-    except OSError:
-        return  # Only a proxy resolves this name, or nothing does.
-    except (
-        UnicodeError
-    ):  # An invalid host name, with an empty label or one of more than 63 letters.
-        raise _LocalRedirect(request.url.host) from None
-    for address in map(ip_address, addresses):
-        plain = getattr(address, "ipv4_mapped", None) or address
-        if plain.is_loopback or plain.is_link_local or plain.is_unspecified:
-            raise _LocalRedirect(request.url.host)
