@@ -45,6 +45,11 @@ def short(name: str, most: int = LONGEST_NAME) -> str:
     return name if len(name) <= most else f"{name[: most - half - 1]}…{name[-half:]}"
 
 
+def times(shape: Sequence[int]) -> str:
+    """The sizes of an array without axes of length 1, as in 512 × 64."""
+    return " × ".join(f"{size:,}" for size in shape if size != 1) or "1"
+
+
 def short_title(title: str, most: int) -> str:
     """``title`` with its first words and its last one where it has more than ``most`` characters;
     cut within a word only where no two fit.

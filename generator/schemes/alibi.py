@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Iterator
 from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.checkpoints.model.stacks import Stack, stacks
+from generator.checkpoints.model.tensor_names import stack, stack_kind
 from generator.contracts import (
     Encoding,
     Files,
@@ -43,6 +45,12 @@ LEFT_OUT = (
     "The slopes use alibi_bias_max from config.json. The code of transformers ignores that setting"
     " and uses 8."
 )
+# Tensors of x-transformers up to 2023; the first kind holds logarithms.
+STORED = re.compile(r"(^|\.)(rel_pos\.learned_log|(rel_pos|alibi\w*)\.)slopes$")
+STORED_NOTE = (
+    "The slopes are stored in {}. Whether the model sees later positions is not; a causal one uses"
+    " the left half."
+)
 BOTH_SIDES = "In an encoder, the penalty grows with distance in both directions."
 NOTE = "No tensor is stored: the slopes follow from the number of heads."
 
@@ -70,11 +78,38 @@ def bfloat16(values: Floats) -> Floats:
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    """The ALiBi bias of the last stack whose config or family has one; none without such a stack.
+    """The ALiBi bias of the last stack whose config or family has one; without a config, that of
+    stored slopes.
 
     errors: RowError when the number of heads or a size is missing or invalid
     """
+    if not files.config.settings:
+        return [*_stored(files)]
     return [_encoding(stack) for stack in stacks(files.config) if _has_alibi(stack.config)][-1:]
+
+
+def _stored(files: Files) -> Iterator[Encoding[Form]]:
+    """The bias of stored slopes, one for each head, trained or not."""
+    for name in filter(STORED.search, files.tensors):
+        shape = files.tensors[name].shape
+        if not 0 < max(shape, default=0) == math.prod(shape) <= MOST_HEADS:
+            continue
+        stored = files.tensor(name).reshape(-1)
+        slope = np.exp(stored) if "log" in name else stored
+        if f"{name}_future" in files.tensors or not (slope > 0.0).all():
+            continue
+        offsets = np.arange(-SHOWN, SHOWN + 1)
+        form = OffsetBias(
+            frozen(-slope[:, None] * np.abs(offsets)), frozen(offsets), False, beyond="linear"
+        )
+        yield Encoding(
+            stack(name),
+            SCHEME.key,
+            form,
+            Provenance.of(files, name),
+            (STORED_NOTE.format(name),),
+            stack=stack_kind(name),
+        )
 
 
 def _has_alibi(config: ModelConfig) -> bool:

@@ -1,5 +1,5 @@
 """What stays open about a checkpoint: a config that its family refuses, weights that were not read,
-a scheme that was named and not found.
+a scheme that was named and not found, tensors that may tell position.
 """
 
 from collections.abc import Iterator, Sequence
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from generator.checkpoints.model.families import UNREAD
 from generator.checkpoints.model.position_tables import table_questions
 from generator.checkpoints.model.stacks import stacks
+from generator.checkpoints.model.unread_tensors import unread_tensors
 from generator.contracts import Encoding, Files, Scheme
 from generator.encodings import Form
 
@@ -37,6 +38,9 @@ def open_questions(
     if not files.tensors and not encodings:
         yield "No weights were read; a learned table or a learned bias would be stored there."
     yield from table_questions(files)
+    if not any(encoding.form.tells_position for encoding in encodings):
+        claims = [scheme.claims for scheme in schemes if scheme.claims]
+        yield from unread_tensors(files, lambda name: any(claim.search(name) for claim in claims))
     for name in TYPE:
         word = files.config.anywhere.text(name)
         named = next((scheme for scheme in schemes if word in scheme.words), None)

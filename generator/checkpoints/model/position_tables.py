@@ -6,12 +6,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from generator.checkpoints.model import tensor_names
+from generator.checkpoints.model import table_names, tensor_names
 from generator.checkpoints.model.families import (
     AFTER_PADDING,
     AFTER_TWO,
@@ -35,23 +36,23 @@ from generator.encodings import Form, PositionTable
 from generator.encodings.sinusoids import TableLayout, layout, shifted_layout
 from generator.errors import RowError
 from generator.numerics.arrays import Floats, frozen
+from generator.text import short, times
 
-NAME = re.compile(
-    r"(^|\.)(position_embeddings?|positions_embed|embed_positions|wpe|(decoder_)?pos_embed"
-    r"|positional_embedding(_vlm)?|position_embedding_table|position_embeds_layer"
-    r"|char_position_embeddings|text_position_embedding|pos_emb|position_enc"
-    r"|position_embeddings\.embedding|position_embd)"  # the last in files of llama.cpp
-    r"(\.weight)?$"
-)
+NAME = table_names.TABLE
 # Random frequencies for points and boxes (SAM).
 NO_TABLE = re.compile(r"shared(_image)?_embedding\.positional_embedding$")
 NOT_ADDED = frozenset({"rotary", "rope", "relative_key", "relative_key_query", "nope"})
 PARTS = (("encoder", "encoder"), ("decoder", "decoder"), ("text", "text"))
 IN_VISION = frozenset({"vision", "visual", "image", "img", "video", "pixel"})
+# Names of tensors that only models of images have.
+OF_IMAGES = re.compile(r"patch|cls_token|class_token|class_embedding", re.IGNORECASE)
 # Stored sinusoids were computed in float32, some with other formulas for the same angle; half
 # precision rounds once more.
 TOLERANCE = {"F16": 5e-4, "BF16": 4e-3}
 FLOAT32_TOLERANCE = 1e-4
+# An angle in float32 is less exact the larger it is, and so is its sine far into a table.
+ANGLE_TOLERANCE = 2e-7
+WAVES = 5e-3  # Relative rounding of the sum of the squares of a row.
 # PatchTST and PatchTSMixer, with a standard deviation of 1 / SCALE.
 SCALED = re.compile(r"(^|\.)position_enc$")
 SCALE = 10.0
@@ -66,6 +67,7 @@ class StoredTable:
     vectors: the rows that are positions, (n_positions, d_model)
     layout: the layout of the sinusoid that ``vectors`` equal within ``tolerance``, counted from 0
         or from ``first_row``; None where they are learned
+    scale: that of the sinusoid
     """
 
     stored: TableTensor
@@ -77,27 +79,30 @@ class StoredTable:
     vectors: Floats
     layout: TableLayout | None
     tolerance: float
+    scale: float = 1.0
 
 
 # Of files that live, so that schemes share one read of each table.
-_NAMED: WeakKeyDictionary[Files, tuple[StoredTable, ...]] = WeakKeyDictionary()
-# and what stays open
-_GUESSED: WeakKeyDictionary[Files, tuple[tuple[StoredTable, ...], tuple[str, ...]]] = (
+_NAMED: WeakKeyDictionary[Files, tuple[tuple[StoredTable, ...], tuple[str, ...]]] = (
     WeakKeyDictionary()
 )
+# and what stays open
+_GUESSED: WeakKeyDictionary[Files, tuple[tuple[StoredTable, ...], Search]] = WeakKeyDictionary()
 
 
 def stored_tables(files: Files) -> tuple[StoredTable, ...]:
-    """Every position table that the name of a tensor tells.
+    """Every position table that the name of a tensor tells, or its name and a sinusoid in it.
 
     errors: RowError when a table has no row for a position, or no plain numbers
     """
     if files not in _NAMED:
-        found = [TableTensor(name, name, files.tensors[name].shape) for name in _named(files)]
-        _NAMED[files] = _all_stored(
-            files, [table for table in found if _is_table(table.name, table.shape)]
-        )
-    return _NAMED[files]
+        names = [*_named(files), *_with_sinusoid_name(files)]
+        found = [TableTensor(name, name, files.tensors[name].shape) for name in names]
+        tables = [_stored(files, table) for table in found if _is_table(table.name, table.shape)]
+        doubts = [_doubt(files, table) for table in tables]
+        certain = [table for table, words in zip(tables, doubts, strict=True) if not words]
+        _NAMED[files] = _with_parts(certain), tuple(filter(None, doubts))
+    return _NAMED[files][0]
 
 
 def guessed_tables(files: Files, is_claimed: Claimed) -> tuple[StoredTable, ...]:
@@ -109,7 +114,7 @@ def guessed_tables(files: Files, is_claimed: Claimed) -> tuple[StoredTable, ...]
     if files not in _GUESSED:
         is_guess = bool(files.tensors) and _added(files.config) and not _named(files)
         guess = search(files, _is_name, _is_table, is_claimed) if is_guess else Search()
-        _GUESSED[files] = _all_stored(files, guess.found), guess.open
+        _GUESSED[files] = _with_parts([_stored(files, table) for table in guess.found]), guess
     return _GUESSED[files][0]
 
 
@@ -117,7 +122,22 @@ def table_questions(files: Files) -> tuple[str, ...]:
     """A sentence for each position table that ``guessed_tables`` could not tell by its shape; it
     has to come first.
     """
-    return _GUESSED[files][1] if files in _GUESSED else ()
+    return _GUESSED[files][1].open if files in _GUESSED else ()
+
+
+def unread_tables(files: Files) -> tuple[str, ...]:
+    """A sentence for each tensor with the name of a position table that is none, or may be none,
+    and for each table of the family that is not stored. ``guessed_tables`` has to come first.
+    """
+    misshapen = [
+        f"“{name}” has the name of a position table, but the shape {files.tensors[name].shape};"
+        " expected rows of vectors."
+        for name in _named(files)
+        if not _is_table(name, files.tensors[name].shape)
+    ]
+    doubts = _NAMED[files][1] if files in _NAMED else ()
+    missing = _GUESSED[files][1].missing if files in _GUESSED else ()
+    return (*missing, *misshapen, *doubts)
 
 
 def _named(files: Files) -> list[str]:
@@ -125,47 +145,53 @@ def _named(files: Files) -> list[str]:
     return [name for name in files.tensors if _is_name(name)] if _added(files.config) else []
 
 
-def _all_stored(files: Files, found: Sequence[TableTensor]) -> tuple[StoredTable, ...]:
-    return tuple(_stored(files, table, part) for table, part in _parts(files, found))
-
-
-def _parts(files: Files, found: Sequence[TableTensor]) -> list[tuple[TableTensor, str]]:
-    """Each position table with its part."""
-    parts = [_part(table, files) for table in found]
-    counts = Counter(parts)
+def _with_sinusoid_name(files: Files) -> list[str]:
     return [
-        (table, part if counts[part] == 1 else f"{part} {NAME.sub('', table.name)}")
-        for table, part in zip(found, parts, strict=True)
+        name
+        for name in files.tensors
+        if table_names.SINUSOID.search(name) and not _is_name(name) and _added(files.config)
     ]
 
 
-def _stored(files: Files, table: TableTensor, part: str) -> StoredTable:
+def _with_parts(tables: Sequence[StoredTable]) -> tuple[StoredTable, ...]:
+    """``tables``, each with a part of its own."""
+    counts = Counter(table.part for table in tables)
+    return tuple(
+        table
+        if counts[table.part] == 1
+        else replace(table, part=f"{table.part} {NAME.sub('', table.stored.name)}")
+        for table in tables
+    )
+
+
+def _stored(files: Files, table: TableTensor) -> StoredTable:
     if _of_patches(table, files):
         lattice, modality = _patches(table, files.config), _grid_modality(files)
         first_row = lattice.before
     else:
         lattice, modality = Lattice(), _sequence_modality(table.name, files)
         first_row = _first_row(files, table)
-    tolerance = TOLERANCE.get(files.tensors[table.tensor].dtype, FLOAT32_TOLERANCE)
     vectors = _vectors(files, table, first_row, lattice.after)
-    kind: StackKind = "decoder" if _part(table, files) == "decoder" else "encoder"
-    table_layout = _layout(table.name, vectors, first_row, lattice, tolerance)
-    return StoredTable(
-        table, part, modality, kind, first_row, lattice, vectors, table_layout, tolerance
-    )
+    part = _part(table, files)
+    kind: StackKind = "decoder" if part == "decoder" else "encoder"
+    tolerance = TOLERANCE.get(files.tensors[table.tensor].dtype, FLOAT32_TOLERANCE)
+    stored = StoredTable(table, part, modality, kind, first_row, lattice, vectors, None, tolerance)
+    return _with_layout(stored)
 
 
 def _is_name(name: str) -> bool:
-    return NAME.search(name) is not None and not NO_TABLE.search(name)
+    return NAME.search(name) is not None and not (
+        NO_TABLE.search(name) or table_names.OTHER.search(name)
+    )
 
 
 def _is_table(name: str, shape: tuple[int, ...]) -> bool:
-    """Whether a shape is [n, d], or for a name without ".weight" [1, n, d], [1, 1, n, d], [1, rows,
-    columns, d] or [n, n, d].
+    """Whether a shape is [n, d], or for a name without ".weight" [1, n, d], [n, 1, d],
+    [1, 1, n, d], [1, rows, columns, d] or [n, n, d].
     """
     free = not name.endswith(".weight")
     beside = (
-        shape[0] == 1 or shape[0] == shape[1]
+        1 in shape[:2] or shape[0] == shape[1]
         if len(shape) == 3
         else len(shape) == 4 and shape[0] == 1
     )
@@ -197,7 +223,7 @@ def _of_patches(table: TableTensor, files: Files) -> bool:
     """
     words = set(tensor_names.words(table.name))
     alone = "patch_size" in files.config and "vocab_size" not in files.config
-    beside = len(table.shape) > 2 and table.shape[:2] != (1, 1)
+    beside = len(table.shape) > 2 and table.shape[:2] != (1, 1) and not _of_sequence(table, files)
     return bool(IN_VISION & words) or ("text" not in words and (alone or beside))
 
 
@@ -208,6 +234,23 @@ def _part(table: TableTensor, files: Files) -> str:
         return "decoder" if "decoder" in words and not IN_VISION & set(words) else default
     default = "decoder" if files.config.family in DECODERS else "encoder"
     return next((title for word, title in PARTS if word in words), default)
+
+
+def _of_sequence(table: TableTensor, files: Files) -> bool:
+    """Whether the rows of a table with more than two axes are words or steps of time: by its name,
+    by an axis of length 1 after that of the positions, or by files that tell of no image.
+    """
+    if table_names.OF_SEQUENCES.search(table.name) or (
+        len(table.shape) == 3 and table.shape[0] > 1 == table.shape[1]
+    ):
+        return True
+    return (
+        not files.config.settings
+        and len(table.shape) == 3
+        and lattice_of(table.name, _size(table.shape)[0], files.config).grid is None
+        and not any(OF_IMAGES.search(name) for name in files.tensors)
+        and not any(len(info.shape) == 4 for name, info in files.tensors.items())
+    )
 
 
 def _grid_modality(files: Files) -> Modality:
@@ -235,12 +278,51 @@ def _vectors(files: Files, table: TableTensor, first_row: int, n_after: int) -> 
     return frozen(matrix[first_row : len(matrix) - n_after])
 
 
-def _layout(
-    name: str, vectors: Floats, first_row: int, lattice: Lattice, tolerance: float
-) -> TableLayout | None:
-    plain = layout(vectors, first_row, lattice.grid, tolerance)
-    is_scaled = plain is None and SCALED.search(name) is not None
-    return shifted_layout(vectors, first_row, tolerance * SCALE) if is_scaled else plain
+def _with_layout(table: StoredTable) -> StoredTable:
+    """``table`` with the sinusoid that it holds."""
+    name, vectors, first_row = table.stored.name, table.vectors, table.first_row
+    far = table.tolerance + ANGLE_TOLERANCE * len(vectors)
+    for tolerance in (table.tolerance, far):
+        if found := layout(vectors, first_row, table.lattice.grid, tolerance):
+            return replace(table, layout=found, tolerance=tolerance)
+    if SCALED.search(name):
+        return replace(table, layout=shifted_layout(vectors, first_row, table.tolerance * SCALE))
+    # The cosines of position 0 are all 1.
+    scale = float(vectors[0].max()) if table_names.OF_SEQUENCES.search(name) else 0.0
+    found = layout(vectors / scale, first_row, None, far) if scale > far else None
+    return table if found is None else replace(table, layout=found, tolerance=far, scale=scale)
+
+
+def _doubt(files: Files, table: StoredTable) -> str:
+    """Why a tensor with the name of a position table may be none, as a sentence; "" without a
+    reason.
+
+    A config.json says what a model is. Without one, the tensor itself has to.
+    """
+    name, (n_rows, width) = table.stored.name, _size(table.stored.shape)
+    what = f"“{short(name)}” ({times(table.stored.shape)})"
+    if table.layout is None and not _is_name(name):
+        return f"{what} may tell position by its name, but it equals no known sinusoid."
+    if table.layout is not None or files.config.settings:
+        return ""
+    if n_rows == 1:
+        return f"{what} has the name of a position table, but only one row."
+    if _is_of_waves(table.vectors):
+        return f"{what} holds sines and cosines, but equals no known sinusoid."
+    others = (info.shape for other, info in files.tensors.items() if other != name)
+    sizes = set(chain.from_iterable(others))
+    is_transposed = width not in sizes and n_rows in sizes
+    reason = f"other tensors are {n_rows:,} wide, and none {width:,}"
+    return f"{what} may be a transposed position table: {reason}." if is_transposed else ""
+
+
+def _is_of_waves(vectors: Floats) -> bool:
+    """Whether each row holds pairs of a sine and a cosine, so that its squares add up to d / 2.
+
+    vectors: (n_positions, d_model)
+    """
+    squares = np.square(vectors).sum(axis=1)
+    return np.allclose(squares, vectors.shape[1] / 2, rtol=WAVES) and np.abs(vectors).max() < 1.01
 
 
 def as_encoding(
@@ -259,7 +341,7 @@ def as_encoding(
         scheme,
         form,
         origin,
-        (*table.stored.notes, *about_rows, *notes),
+        (*table.stored.notes, *about_rows, *table_names.note(table.stored.name), *notes),
         table.modality,
         table.stack,
     )

@@ -15,6 +15,7 @@ from generator.checkpoints.model.resolved import is_known
 from generator.contracts import Claimed, Files, ModelConfig
 from generator.contracts.model_config import SIZES
 from generator.libraries import config_classes
+from generator.text import times
 
 Shape = tuple[int, ...]
 ATTRIBUTE = re.compile(r"^ +self\.(\w+)(?:: [^=\n]+)? = ", re.MULTILINE)
@@ -42,12 +43,15 @@ class TableTensor:
 
 @dataclass(frozen=True)
 class Search:
-    """Tables that were found by their shape, and a sentence for each that could not be told from
-    other tensors.
+    """Tables that were found by their shape.
+
+    open: a sentence for each that could not be told from other tensors; missing: one for each of
+        the family that no tensor can be
     """
 
     found: tuple[TableTensor, ...] = ()
     open: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 def search(
@@ -111,7 +115,7 @@ def _of_code(
     own = {name: _suffix(name, parameters) for name in files.tensors}
     known = set(own.values())  # Parameters that are in the file under their own names.
     free = [tensor for tensor in files.tensors if not own[tensor] and not is_claimed(tensor)]
-    found, unclear = [], []
+    found, unclear, missing = [], [], []
     for name, shape in tables.items():
         names = [tensor for tensor in free if _fits(files.tensors[tensor].shape, shape)]
         n_parameters = sum(
@@ -121,7 +125,12 @@ def _of_code(
             found.append(_taken(files, names[0], name, shape))
         elif names:
             unclear.append(_unclear(names, n_parameters, shape))
-    return Search(tuple(found), tuple(dict.fromkeys(unclear)))
+        else:
+            missing.append(
+                f"In transformers, this family has a position table of {times(shape)} ({name}). No"
+                " tensor has that name or shape."
+            )
+    return Search(tuple(found), tuple(dict.fromkeys(unclear)), tuple(missing))
 
 
 def _suffix(tensor: str, parameters: Mapping[str, Shape]) -> str:
@@ -146,7 +155,7 @@ def _plain(shape: Shape) -> Shape:
 def _taken(files: Files, tensor: str, name: str, shape: Shape) -> TableTensor:
     is_transposed = _plain(files.tensors[tensor].shape) != _plain(shape)
     note = (
-        f"{UNNAMED}. In transformers, this family has one of {_times(shape)} ({name}). “{tensor}”"
+        f"{UNNAMED}. In transformers, this family has one of {times(shape)} ({name}). “{tensor}”"
         " is the only tensor of that"
         f" shape{' or its transpose; its transpose' if is_transposed else '; it'} is taken for this"
         " table."
@@ -158,7 +167,7 @@ def _unclear(names: list[str], n_parameters: int, shape: Shape) -> str:
     count = f"{len(names):,} tensors have" if len(names) > 1 else "1 tensor has"
     others = f", and {n_parameters:,} parameters of the model do" if n_parameters > 1 else ""
     return (
-        f"{UNNAMED}. In transformers, this family has one of {_times(shape)}; {count} that"
+        f"{UNNAMED}. In transformers, this family has one of {times(shape)}; {count} that"
         f" shape{others}, so none is shown."
     )
 
@@ -185,7 +194,7 @@ def _of_sizes(files: Files, is_claimed: Claimed) -> Search:
         return Search()
     note = (
         f"{UNNAMED}, and transformers does not have this family. “{names[0]}” is the only tensor of"
-        f" {_times(shape)}, the numbers of positions and dimensions in config.json. No rotation and"
+        f" {times(shape)}, the numbers of positions and dimensions in config.json. No rotation and"
         " no bias is named there. It is likely, but not certainly, the position table. Positions"
         " are counted from its first row."
     )
@@ -207,7 +216,3 @@ def _is_elsewhere(files: Files, is_claimed: Claimed) -> bool:
 
 def _settings(config: ModelConfig) -> Iterator[tuple[str, Any]]:
     return (item for section in config.nested() for item in section.settings.items())
-
-
-def _times(shape: Shape) -> str:
-    return " × ".join(f"{size:,}" for size in _plain(shape))

@@ -13,7 +13,9 @@ from generator.numerics.arrays import Floats
 from generator.text import significant
 
 MODULE = r"(?:^|\.)rotary(?:_pos)?_emb\."
-FREQUENCIES, COSINES = re.compile(rf"{MODULE}inv_freq$"), re.compile(rf"{MODULE}cos_cached$")
+# The latter two by rotary-embedding-torch, and by Meta for the first Llama.
+FREQUENCIES = re.compile(rf"{MODULE}inv_freq$|(?:^|\.)(?:rotary_emb|rope)\.freqs$")
+COSINES = re.compile(rf"{MODULE}cos_cached$")
 # Words in names of other parts than the text model.
 OTHER_MODELS = frozenset({"vision", "visual", "image", "audio", "speech"})
 UNKNOWN_LENGTH = 2048  # positions shown, as for a config that gives none

@@ -118,14 +118,18 @@ def _stored(files: Files, tables: Sequence[StoredTable]) -> list[Encoding[Form]]
             SCHEME.key,
             (
                 (
-                    f"The stored table equals the sinusoid to within {table.tolerance:g}:"
-                    f" {DESCRIPTIONS[table.layout]}."
+                    f"The stored table equals the sinusoid{_scale(table)} to within"
+                    f" {significant(table.tolerance, 2)}: {DESCRIPTIONS[table.layout]}."
                 ),
             ),
         )
         for table in tables
         if table.layout is not None
     ]
+
+
+def _scale(table: StoredTable) -> str:
+    return "" if table.scale == 1.0 else f" times {significant(table.scale, 4)}"
 
 
 def _runtime(config: ModelConfig, stored: set[str], *, has_weights: bool) -> list[Encoding[Form]]:

@@ -41,6 +41,8 @@ SUMMED = re.compile(
 INSTEAD_OF = re.compile(
     r"(^|\.)encoder\.block\.0\.layer\.0\.SelfAttention\.relative_attention_bias\.weight$"
 )
+# Of x-transformers, with buckets for either one side or both.
+OF_SIDE_UNKNOWN = re.compile(r"(^|\.)rel_pos\.relative_attention_bias\.weight$")
 DEFAULT_BIASES = ({"type": "1d"}, {"type": "horizontal"}, {"type": "vertical"})
 ON_PAGE = {"horizontal": ("across the page", "width"), "vertical": ("down the page", "height")}
 MOST_DISTANCE = 100_000
@@ -71,6 +73,8 @@ def find(files: Files) -> list[Encoding[Form]]:
 
 
 def _kind(config: ModelConfig, name: str) -> BiasKind | None:
+    if not config.settings and OF_SIDE_UNKNOWN.search(name):
+        return None
     if match := SUMMED.search(name):
         return _summed(config, int(match[2]))
     return next((kind for kind in KINDS if re.search(kind.ends, name)), None)

@@ -14,6 +14,7 @@ from ruamel.yaml import YAML
 from generator.checkpoints import sources
 from generator.checkpoints.list_file import MOST_BYTES, MOST_DEPTH
 from generator.checkpoints.list_row import BESIDE, UseRow, row_model
+from generator.checkpoints.model.table_names import NAMES
 from generator.contracts import Atlas, Page, PageKind, Source, discovery
 from generator.site.data import schema as data_schema
 from generator.site.data import schema_words
@@ -76,6 +77,7 @@ def pages(atlas: Atlas) -> list[Page]:
     return [
         Page("guide/configuration.md", "guide_configuration.md.jinja", listed),
         Page("guide/command-line.md", "guide_command_line.md.jinja", {"commands": atlas.commands}),
+        Page("guide/tensor-names.md", "guide_tensor_names.md.jinja", {"names": NAMES}),
         Page("guide/data-schema.md", "guide_data_schema.md.jinja", data_schema_context()),
         Page("guide/data-schema-more.md", "guide_data_schema_more.md.jinja", data_schema_context()),
     ]

@@ -1,0 +1,239 @@
+"""Names that libraries, and people in their own code, give to what tells position, in weights
+without a config.json.
+"""
+
+import re
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+import torch
+
+from generator.checkpoints.model.open_questions import open_questions
+from generator.checkpoints.model.table_names import NAMES, TABLE, question
+from generator.encodings import OffsetBias, PositionTable, Rotation, sinusoid
+from generator.numerics.arrays import Array
+from generator.pipeline.find import all_schemes, find
+from tests.support import DictFiles, form_of
+
+PREFIXES = ("", "module.", "_orig_mod.", "model.", "state_dict.", "module._orig_mod.model.")
+ROWS, WIDTH = 24, 16
+TRAINED = np.random.default_rng(0).normal(0.0, 0.02, size=(ROWS, WIDTH))
+OTHERS = {"tok_emb.weight": np.ones((50, WIDTH)), "layers.0.fc.weight": np.ones((64, WIDTH))}
+AXES = [(ROWS, WIDTH), (1, ROWS, WIDTH), (ROWS, 1, WIDTH)]
+SINUSOIDS: Mapping[str, Array] = {
+    "as printed": sinusoid(ROWS, WIDTH),
+    "in halves": sinusoid(ROWS, WIDTH, "halves"),
+    "tensor2tensor": sinusoid(ROWS, WIDTH, "tensor2tensor"),
+}
+
+
+def files(name: str, array: Array, **others: Array) -> DictFiles:
+    return DictFiles({}, {**OTHERS, name: array.astype(np.float32), **others})
+
+
+def found(read: DictFiles) -> list[tuple[str, str | None]]:
+    return [(encoding.scheme, encoding.provenance.tensor) for encoding in find(read)]
+
+
+def asked(read: DictFiles) -> str:
+    return " ".join(open_questions(read, find(read), all_schemes()))
+
+
+TABLES = [name for name in NAMES if name.meaning == "table"]
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+@pytest.mark.parametrize("name", sorted({name.example for name in TABLES}))
+def test_a_table_is_learned_by_its_name_whatever_stands_before_it(name: str, prefix: str) -> None:
+    assert found(files(prefix + name, TRAINED)) == [("learned", prefix + name)]
+
+
+@pytest.mark.parametrize("axes", AXES)
+@pytest.mark.parametrize("name", ["pos_encoder.pe", "pos_embedding", "encoder.pos_encoding"])
+def test_axes_of_length_one_are_no_positions(name: str, axes: tuple[int, ...]) -> None:
+    (encoding,) = find(files(name, TRAINED.reshape(axes)))
+    np.testing.assert_array_equal(
+        form_of(encoding, PositionTable).vectors, TRAINED.astype(np.float32)
+    )
+    assert (encoding.scheme, encoding.part) == ("learned", "encoder")
+
+
+@pytest.mark.parametrize("axes", AXES)
+@pytest.mark.parametrize("layout", SINUSOIDS)
+@pytest.mark.parametrize("name", ["pe", "pos_encoder.pe", "src_embed.1.pe", "pos_table", "pos_enc"])
+def test_a_stored_sinusoid_is_a_sinusoid(name: str, layout: str, axes: tuple[int, ...]) -> None:
+    table = SINUSOIDS[layout]
+    (encoding,) = find(files(name, table.reshape(axes)))
+    assert (encoding.scheme, encoding.part) == ("sinusoidal", "encoder")
+    np.testing.assert_allclose(form_of(encoding, PositionTable).vectors, table, atol=1e-6)
+
+
+def test_the_rounding_of_angles_far_into_a_table_is_no_training() -> None:
+    # As the tutorial of PyTorch computes 5,000 positions, in single precision.
+    position = torch.arange(5000).unsqueeze(1)
+    terms = torch.exp(torch.arange(0, 512, 2) * (-np.log(10000.0) / 512))
+    table = torch.zeros(5000, 1, 512)
+    table[:, 0, 0::2], table[:, 0, 1::2] = torch.sin(position * terms), torch.cos(position * terms)
+    name = "pos_encoder.pe"
+    (encoding,) = find(DictFiles({}, {name: table.numpy(), "norm.weight": np.ones(512)}))
+    assert encoding.scheme == "sinusoidal"
+    assert "equals the sinusoid to within 0.0011" in " ".join(encoding.notes)
+
+
+def test_a_sinusoid_may_be_divided_by_the_root_of_the_width_as_in_nemo() -> None:
+    (encoding,) = find(files("position_embedding.pos_enc", SINUSOIDS["as printed"] / 4.0))
+    assert encoding.scheme == "sinusoidal"
+    assert "equals the sinusoid times 0.25 to within" in " ".join(encoding.notes)
+
+
+@pytest.mark.parametrize(
+    ("array", "words"),
+    [
+        (np.ones(3), ""),
+        (np.ones((3, 1)), "equals no known sinusoid"),
+        (np.random.default_rng(1).normal(size=(50_257, WIDTH)), "equals no known sinusoid"),
+        (TRAINED, "equals no known sinusoid"),
+        (SINUSOIDS["as printed"].T, "equals no known sinusoid"),
+    ],
+)
+def test_what_is_called_pe_and_is_no_sinusoid_is_no_table(array: Array, words: str) -> None:
+    read = files("block.pe", array)
+    assert found(read) == []
+    assert words in asked(read)
+    assert ("“block.pe”" in asked(read)) == bool(words)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "tok_emb.weight", "token_emb.emb.weight", "emb.weight", "type.weight", "mlp.pe_proj.weight",
+        "opening.weight", "shape.embedding", "compose.weight", "position_ids", "pos_weight",
+        "pe_layer.positional_encoding_gaussian_matrix",
+    ],
+)  # fmt: skip
+def test_other_names_are_no_tables(name: str) -> None:
+    assert found(files(name, TRAINED)) == []
+
+
+def test_a_library_that_scales_its_table_is_named() -> None:
+    (encoding,) = find(files("pos_emb.emb.weight", TRAINED))
+    assert "x-transformers divides such a table by the square root" in encoding.notes[0]
+
+
+def test_waves_of_another_formula_are_not_learned() -> None:
+    turned = sinusoid(ROWS, WIDTH, base=500.0)
+    read = files("positional_encoding", turned)
+    assert found(read) == []
+    assert "“positional_encoding” (24 × 16) holds sines and cosines" in asked(read)
+
+
+def test_a_table_is_not_measured_transposed() -> None:
+    read = DictFiles({}, {**OTHERS, "pos_embedding": TRAINED.T[None]})
+    assert found(read) == []
+    assert "“pos_embedding” (16 × 24) may be a transposed position table" in asked(read)
+
+
+@pytest.mark.parametrize("n_rows", [0, 1])
+def test_a_table_without_rows_is_a_question(n_rows: int) -> None:
+    read = files("wpe.weight", np.ones((n_rows, WIDTH)))
+    assert found(read) == []
+    assert "“wpe.weight”" in asked(read)
+
+
+GPT2 = {"model_type": "gpt2", "n_embd": 16, "n_positions": 24, "n_layer": 1, "n_head": 2}
+
+
+@pytest.mark.parametrize("shape", [(0, 16), (24,), (24, 2, 8), ()])
+def test_a_table_of_another_shape_is_a_question_with_a_config_too(shape: tuple[int, ...]) -> None:
+    read = DictFiles({**GPT2, "vocab_size": 50}, {"transformer.wpe.weight": np.ones(shape)})
+    assert f"“transformer.wpe.weight” has the name of a position table, but the shape {shape}" in (
+        asked(read)
+    )
+
+
+def test_a_table_of_the_family_that_is_not_stored_is_a_question() -> None:
+    read = DictFiles({**GPT2, "vocab_size": 50}, {"transformer.wte.weight": np.ones((50, 16))})
+    assert found(read) == []
+    assert "this family has a position table of 24 × 16 (wpe.weight). No tensor has" in asked(read)
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "how"),
+    [
+        ("my_pos_vectors", TRAINED, "name"),
+        ("pos.table.weight", TRAINED, "name"),
+        ("encoder.order", TRAINED[None], "shape"),
+        ("second_emb.weight", TRAINED, "shape"),
+        ("relative.keys", TRAINED, "name"),
+    ],
+)
+def test_a_likely_tensor_is_a_question_with_its_name(name: str, array: Array, how: str) -> None:
+    read = files(name, array)
+    assert found(read) == []
+    assert f"“{name}” (24 × 16) may tell position, by its {how}." in asked(read)
+
+
+def test_nothing_is_asked_where_an_encoding_was_found() -> None:
+    read = files("pos_emb.emb.weight", TRAINED, my_pos_vectors=TRAINED, wpe=np.ones(3))
+    assert len(found(read)) == 1
+    assert "“" not in asked(read)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.meaning == "other"])
+def test_what_no_scheme_reads_is_a_question(name: object) -> None:
+    example = str(getattr(name, "example", ""))
+    shape = (1,) if example.endswith(("scale", "alpha", "_float_tensor")) else (ROWS, WIDTH)
+    read = files(example, np.ones(shape))
+    assert found(read) == []
+    assert question(example) in asked(read)
+
+
+def test_the_bias_of_x_transformers_is_a_question_for_its_side_is_not_stored() -> None:
+    read = files("attn_layers.rel_pos.relative_attention_bias.weight", np.ones((32, 8)))
+    assert found(read) == []
+    assert "is T5's bias. Which side its buckets stand for is not stored" in asked(read)
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+@pytest.mark.parametrize(
+    "name", ["attn_layers.rotary_pos_emb.inv_freq", "rotary_emb.freqs", "rope.freqs"]
+)
+def test_frequencies_of_one_base_are_a_rotation(name: str, prefix: str) -> None:
+    read = files(prefix + name, 1e4 ** -(np.arange(8) / 8))
+    (encoding,) = find(read)
+    assert (encoding.scheme, form_of(encoding, Rotation).base) == ("rotary", 1e4)
+
+
+def test_frequencies_of_no_base_are_a_question() -> None:
+    read = files("rope.freqs", np.array([1.0, 0.9, 0.05, 0.04]))
+    assert found(read) == []
+    assert "holds frequencies of a rotation, but no powers of one base" in asked(read)
+
+
+@pytest.mark.parametrize("shape", [(2,), (2, 1, 1), (1, 2, 1, 1)])
+def test_stored_slopes_are_alibi(shape: tuple[int, ...]) -> None:
+    name = "attn_layers.rel_pos.learned_logslopes"
+    (encoding,) = find(files(name, np.log([0.5, 0.25]).reshape(shape)))
+    bias = form_of(encoding, OffsetBias)
+    assert encoding.scheme == "alibi"
+    at = list(bias.offsets).index(-3.0)
+    np.testing.assert_allclose(bias.values[:, at], [-1.5, -0.75], rtol=1e-6)
+
+
+def test_slopes_for_each_side_are_a_question() -> None:
+    name = "rel_pos.learned_logslopes"
+    read = files(name, np.ones(2), **{f"{name}_future": np.ones(2)})
+    assert found(read) == []
+    assert "holds slopes of ALiBi" in asked(read)
+
+
+def test_each_name_of_the_list_fits_its_own_pattern_and_has_a_source() -> None:
+    offending = [
+        name.example
+        for name in NAMES
+        if not re.search(rf"(^|\.)({name.ends})(\.weight|\.embeddings?)?$", name.example)
+        or not (name.source.startswith("https://") or name.library == "people's own code")
+    ]
+    assert offending == []
+    assert all(TABLE.search(name.example.replace(".embeddings", "")) for name in TABLES)
