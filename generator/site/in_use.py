@@ -1,7 +1,8 @@
 """What was measured of a trained model, with its figures, as pages show it."""
 
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from generator.contracts import (
     Atlas,
@@ -15,6 +16,7 @@ from generator.contracts import (
     UseResult,
 )
 
+ARRAY = re.compile(r'arrays\["([^"]+)"\]')
 PARTS = ("encoder", "decoder", "vision")  # In their order on pages.
 MOST_LINES = 12  # parts in one figure
 OTHER_COLOUR = "#3d7fd6"  # Of a model without an encoding.
@@ -75,10 +77,20 @@ def _figures(outcome: Outcome, use: Use, found: UseResult) -> Iterator[Figure]:
         if spec.key in found.drawings:
             yield Figure(
                 f"{folder}/{found.path}-{spec.key}",
-                spec,
+                replace(spec, python=_python(spec.python, found)),
                 found.alts[spec.key],
                 f"data/{outcome.checkpoint.slug}/use.npz",
             )
+
+
+def _python(lines: str, found: UseResult) -> str:
+    """Lines that plot a figure, with arrays as the file of the checkpoint names them; "" where it
+    lacks one of them.
+    """
+    known = {f"{found.key}.{name}" for name in found.result.arrays}
+    if not known.issuperset(ARRAY.findall(lines)):
+        return ""
+    return lines.replace('arrays["', f'arrays["{found.part}.')
 
 
 @dataclass(frozen=True)

@@ -305,6 +305,10 @@ USE = Use(
             ),
             alt=alt,
             draw=draw,
+            python=(
+                'heads = np.concatenate(arrays["heads.by_offset"])\n'
+                'plt.pcolormesh(arrays["heads.offsets"], np.arange(len(heads)), heads, vmax=0.5)'
+            ),
         ),
     ),
 )

@@ -123,6 +123,12 @@ USE = Use(
             ),
             alt=alt,
             draw=draw,
+            python=(
+                "plt.subplot(121, title='word before')\n"
+                'plt.imshow(arrays["induction.previous"], vmin=0, vmax=1)\n'
+                "plt.subplot(122, title='what followed')\n"
+                'plt.imshow(arrays["induction.induction"], vmin=0, vmax=1)'
+            ),
         ),
     ),
 )

@@ -166,6 +166,7 @@ USE = Use(
             ),
             alt=alt,
             draw=draw,
+            python='plt.plot(arrays["kernel.offsets"], arrays["kernel.logits"].T)',
         ),
     ),
 )

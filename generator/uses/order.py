@@ -184,6 +184,7 @@ USE = Use(
             ),
             alt=alt,
             draw=draw,
+            python='plt.semilogx(arrays["order.blocks"], arrays["order.shares"], "o-")',
         ),
     ),
 )

@@ -163,6 +163,7 @@ USE = Use(
             ),
             alt=alt,
             draw=draw,
+            python='plt.imshow(100 * arrays["pairs.shares"].mean(axis=1), aspect="auto")',
         ),
     ),
 )

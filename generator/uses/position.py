@@ -223,6 +223,11 @@ USE = Use(
             ),
             alt=alt,
             draw=draw,
+            python=(
+                f"places = {list(NAMES.values())}\n"
+                'rises, errors = arrays["position.rises"], arrays["position.errors"]\n'
+                'plt.errorbar(rises, places, xerr=errors, fmt="o")'
+            ),
         ),
     ),
 )

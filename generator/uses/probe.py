@@ -266,6 +266,10 @@ USE = Use(
             ),
             alt=alt,
             draw=draw,
+            python=(
+                'plt.plot(arrays["probe.r2"], "o-")\n'
+                'plt.plot(arrays["probe.r2_random"], ":")  # the same with random weights'
+            ),
         ),
     ),
 )

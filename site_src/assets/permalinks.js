@@ -45,12 +45,15 @@
       const link = added(cell, id, `Link to ${name}`);
       links.push(link, ...(what ? [quoted(link, id, name, what)] : []));
     };
-    const value = row.closest(".pa-metrics") && row.cells[1] ? `${title} = ${said(row.cells[1])}` : ""; // Else a row of many values.
+    const valued = (cell) => `${said(heads[cell.cellIndex])} = ${said(cell)}`;
+    const value = row.dataset.paRow
+      ? [...row.cells].slice(1).filter((cell) => said(cell) !== "–").map(valued).join("; ") // All of an encoding.
+      : row.closest(".pa-metrics") && row.cells[1]
+        ? `${title} = ${said(row.cells[1])}`
+        : ""; // Else a row of many values.
     if (row.id) add(row.cells[0], row.id, title, value);
     for (const cell of row.querySelectorAll("td[id]")) {
-      const head = said(heads[cell.cellIndex]);
-      const text = said(cell);
-      add(cell, cell.id, `${title}, ${head}`, `${head} = ${text}`);
+      add(cell, cell.id, `${title}, ${said(heads[cell.cellIndex])}`, valued(cell));
     }
     links.slice(1).forEach((link) => (link.tabIndex = -1));
     row.addEventListener("keydown", (event) => {

@@ -342,10 +342,10 @@ class TestCompare:
     def test_the_summary_names_the_measure_with_the_widest_ranks(
         self, page: Page, site: Path
     ) -> None:
-        show(page, site, f"#a={SINUSOID}&b={TINY}")
+        show(page, site, f"#a={SINUSOID}&b={BLOOM}")
         catalogue, records = (
             stored(site, "index"),
-            [stored(site, name)["metrics"] for name in (SINUSOID, TINY)],
+            [stored(site, name)["metrics"] for name in (SINUSOID, BLOOM)],
         )
         spreads = {}
         for key, (values,) in (
@@ -364,13 +364,24 @@ class TestCompare:
             if spread == pytest.approx(max(spreads.values()))
         ]
         assert said.startswith("Sinusoid ")
-        assert "; table " in said
+        assert "; BLOOM " in said
         assert any(sum(said.count(words) for words in both) >= 2 for both in widest)
+
+    def test_numbers_of_a_table_without_order_are_not_ranked(self, page: Page, site: Path) -> None:
+        show(page, site, f"#a={SINUSOID}&b={TINY}")
+        said = page.locator("#pac-summary")
+        expect(said).to_contain_text("No order was found in table")
+        expect(said.locator("b")).to_have_count(0)
+        key = "decay_with_distance.half"
+        ranked = stored(site, "index")["sorted_values"][key].values()
+        assert stored(site, TINY)["metrics"][key] not in [
+            one for values in ranked for one in values
+        ]
 
     def test_the_summary_of_three_names_both_ends_with_their_superlatives(
         self, page: Page, site: Path
     ) -> None:
-        show(page, site, f"#a={SINUSOID}&b={TINY}&c={BLOOM}")
+        show(page, site, f"#a={SINUSOID}&b={LLAMA}&c={BLOOM}")
         catalogue, said = stored(site, "index"), page.locator("#pac-summary b").inner_text()
         assert any(
             f", the {least}; " in said and said.endswith(f", the {most}.")

@@ -28,7 +28,10 @@ def figures(built: Path) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
     found = [
         (name, data, known[data["of"][0]])
         for name, data in sorted(every, key=lambda pair: pair[0])
-        if data.get("python") and len(data["of"]) == 1 and known[data["of"][0]].get("arrays")
+        if data.get("python")
+        and "file" not in data
+        and len(data["of"]) == 1
+        and known[data["of"][0]].get("arrays")
     ]
     assert len(found) > 100
     return found
@@ -66,6 +69,55 @@ def test_the_lines_of_every_figure_plot_something(figures: Any, built: Path) -> 
         if not others and not any(np.isfinite(line).any() for line in lines):
             empty.append(name)
     assert empty == []
+
+
+@pytest.fixture(scope="module")
+def others(built: Path) -> list[tuple[str, dict[str, Any]]]:
+    """Name and data of every figure whose lines read a file of their own."""
+    folder = built / "site/figures"
+    every = [(str(path.relative_to(folder)), scripted(path)) for path in folder.rglob("*.js")]
+    return [(name, data) for name, data in sorted(every) if data.get("file")]
+
+
+def test_lines_of_all_other_figures_plot_something(others: Any, built: Path) -> None:
+    """Of schemes, of what a model does, of training runs and of the timeline."""
+    folders = {name.partition("/")[0] for name, _ in others}
+    assert {"schemes", "runs", "timeline"} <= folders
+    assert any("/use/" in name for name, _ in others)
+    empty = [name for name, data in others if not drawn(read(built / "site" / data["file"]), data)]
+    assert empty == []
+
+
+def read(path: Path) -> dict[str, Any]:
+    """What the first of the lines makes of a file."""
+    if path.suffix == ".json":
+        return {"data": json.loads(path.read_text("utf-8"))}
+    with np.load(path) as stored:
+        return {"arrays": {name: stored[name] for name in stored.files}}
+
+
+def drawn(names: dict[str, Any], data: dict[str, Any]) -> bool:
+    """Whether the lines draw a value."""
+    import matplotlib.pyplot as plt
+
+    try:
+        exec(data["python"], {"np": np, "plt": plt, **names})  # noqa: S102 (our own)
+        lines, others = _content(plt.gcf())
+        return others > 0 or any(np.isfinite(line).any() for line in lines)
+    finally:
+        plt.close("all")
+
+
+def test_lines_of_a_timeline_plot_the_numbers_of_its_figure(built: Path) -> None:
+    import matplotlib.pyplot as plt
+
+    for figure in ("schemes", "layers"):
+        data = scripted(built / f"site/figures/timeline/{figure}.js")
+        exec(data["python"], {"np": np, "plt": plt, **read(built / "site" / data["file"])})  # noqa: S102
+        lines, _ = _content(plt.gcf())
+        plt.close("all")
+        marks = [mark for mark in data["panels"][0]["marks"] if mark["kind"] == "line"]
+        np.testing.assert_allclose(lines, [mark["y"] for mark in marks], rtol=1e-3)
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from generator.numerics.arrays import Floats, thinned
 from generator.site.compare.kernels import POSITIONS, WINDOWS, kernels, windows
 from generator.site.headlines import Column, columns_of
 from generator.site.outline import addresses_of
+from generator.site.standings import may_be_ranked
 
 FOLDER = "data/compare"
 COORDINATES = "coordinates"  # Array (n_positions, 3) of any analysis, drawn as a curve.
@@ -77,6 +78,7 @@ def catalogue(atlas: Atlas) -> dict[str, Any]:
                 "form": reading.encoding.form,
                 "modality": reading.encoding.modality,
                 "page": addresses[outcome.path_of(reading)],
+                **({"unranked": unranked} if (unranked := _unranked(atlas, reading)) else {}),
             }
             for outcome, reading in atlas.encodings
         ],
@@ -106,6 +108,17 @@ def catalogue(atlas: Atlas) -> dict[str, Any]:
         "colours": SERIES,
         "colormaps": {"sequential": STOPS[SEQUENTIAL], "diverging": STOPS[DIVERGING]},
     }
+
+
+def _unranked(atlas: Atlas, reading: Reading) -> list[str]:
+    """Keys of the analyses whose values say nothing in an order: the table is without structure."""
+    return [
+        analysis.key
+        for analysis in atlas.analyses
+        if analysis.headlines
+        and reading.results[analysis.key].reason is None
+        and not may_be_ranked(atlas, analysis, reading)
+    ]
 
 
 def _overlay(analysis: Analysis | Use, overlay: Overlay, page: str) -> dict[str, Any]:
@@ -229,9 +242,9 @@ def _words(atlas: Atlas) -> dict[str, tuple[str, str, str, str]]:
 
 
 def sorted_values(atlas: Atlas) -> dict[str, dict[str, list[float | None]]]:
-    """Values of all encodings in ascending order, among which the compare page ranks those that
-    readers choose: by metric, as "analysis.metric", and by modality where they are numbers of
-    positions, under "" otherwise.
+    """Values of all encodings that may be ranked, in ascending order, among which the compare page
+    ranks those that readers choose: by metric, as "analysis.metric", and by modality where they are
+    numbers of positions, under "" otherwise.
     """
     return {
         f"{column.analysis.key}.{column.headline.metric}": _by_modality(atlas, column)
@@ -243,7 +256,7 @@ def _by_modality(atlas: Atlas, column: Column) -> dict[str, list[float | None]]:
     groups: dict[str, list[float]] = {}
     for _, reading in atlas.encodings:
         value = column.value(reading)
-        if value is not None:
+        if value is not None and may_be_ranked(atlas, column.analysis, reading):
             modality = reading.encoding.modality if column.unit == UNIT else ""
             groups.setdefault(modality, []).append(value)
     return {modality: rounded(np.sort(values)) for modality, values in groups.items()}

@@ -22,7 +22,8 @@ class _About:
     """What the script of a figure says beside its data.
 
     page: its address; of: paths of its encodings; finding: a sentence, "" where none speaks of it;
-        python: lines that plot it, "" without
+        python: lines that plot it, "" without; file: which these lines read, below the site, where
+        it is not that of each encoding in ``of``
     """
 
     caption: str
@@ -30,6 +31,7 @@ class _About:
     of: tuple[str, ...] = ()
     finding: str = ""
     python: str = ""
+    file: str = ""
 
 
 def makers(
@@ -57,6 +59,7 @@ def makers(
             tuple(paths[label.title] for label in figure.results if label.title in paths)
             or tuple(name for path, name in of_pages.items() if path == page.path),
             python=figure.spec.python,
+            file=figure.data if figure.spec.python and not figure.results else "",
         )
         for page in pages
         for figure in page.figures

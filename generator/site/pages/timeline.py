@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.cache.fingerprint import of_parts
-from generator.contracts import Atlas, Figure, FigureSpec, Page, PageKind, Results
+from generator.contracts import Atlas, Figure, FigureSpec, Mixer, Page, PageKind, Results
 from generator.figures.lines import legend_below
 from generator.figures.panels import panels
 from generator.figures.quiet import hidden
@@ -24,14 +24,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 MOST_SCHEMES = 6
-DATA = "data/models.csv"
+DATA = "data/models.json"
 
 
 @dataclass(frozen=True)
 class Share:
-    """Share of the models of each year, in percent. values: (n_years,)"""
+    """Share of the models of each year that have one of ``keys``, in percent.
+
+    keys: as in models.json; values: (n_years,)
+    """
 
     title: str
+    keys: tuple[str, ...]
     values: tuple[float, ...]
 
     @property
@@ -68,9 +72,21 @@ def _figures(
     """The figures, each with a sentence."""
     schemes, layers = _schemes(atlas, models, years), _layers(models, years)
     figures = (
-        _shares("schemes", "Share of the models of each year that use a scheme.", years, schemes),
+        _shares(
+            "schemes",
+            "Share of the models of each year that use a scheme.",
+            years,
+            schemes,
+            'one["schemes"] + one["image_schemes"]',
+        ),
         _growth(models),
-        _shares("layers", "Share of the models of each year with such layers.", years, layers),
+        _shares(
+            "layers",
+            "Share of the models of each year with such layers.",
+            years,
+            layers,
+            'one["kinds"]',
+        ),
     )
     yield from zip(figures, _sentences(models, years, schemes, layers), strict=True)
 
@@ -93,6 +109,7 @@ def _schemes(atlas: Atlas, models: Sequence[DatedModel], years: Sequence[int]) -
     return tuple(
         Share(
             scheme.title,
+            (scheme.key,),
             tuple(_percent(scheme.key in one.schemes for one in of_year) for of_year in by_year),
         )
         for scheme in most
@@ -102,16 +119,20 @@ def _schemes(atlas: Atlas, models: Sequence[DatedModel], years: Sequence[int]) -
 
 def _layers(models: Sequence[DatedModel], years: Sequence[int]) -> tuple[Share, ...]:
     by_year = _by_year(models, years)
-    kinds = {
-        "windows or chunks": {KINDS["sliding"], KINDS["chunked"]},
-        "recurrent layers": {KINDS["recurrent"]},
+    kinds: dict[str, tuple[Mixer, ...]] = {
+        "windows or chunks": ("sliding", "chunked"),
+        "recurrent layers": ("recurrent",),
     }
     return tuple(
         Share(
             title,
-            tuple(_percent(bool(wanted & one.kinds) for one in of_year) for of_year in by_year),
+            keys,
+            tuple(
+                _percent(any(KINDS[key] in one.kinds for key in keys) for one in of_year)
+                for of_year in by_year
+            ),
         )
-        for title, wanted in kinds.items()
+        for title, keys in kinds.items()
     )
 
 
@@ -123,18 +144,31 @@ def _percent(flags: Iterable[bool]) -> float:
     return 100.0 * float(np.mean([*flags]))
 
 
-def _shares(key: str, caption: str, years: Sequence[int], shares: Sequence[Share]) -> Figure:
+def _shares(
+    key: str, caption: str, years: Sequence[int], shares: Sequence[Share], found: str
+) -> Figure:
+    """found: keys of the model ``one`` of models.json, as Python"""
     ends = "; ".join(
         f"{share.title}: {share.first} % in {years[0]}, {share.last} % in {years[-1]}"
         for share in shares
     )
     return _figure(
         key,
-        caption,
-        "Each line is a share of the models that this page has from a year, not of all models."
-        " A model that uses two schemes counts for both.",
-        f"Lines by year. {ends}.",
+        (
+            caption,
+            "Each line is a share of the models that this page has from a year, not of all models."
+            " A model that uses two schemes counts for both.",
+            f"Lines by year. {ends}.",
+        ),
         partial(_draw_shares, tuple(years), tuple(shares)),
+        f"years = {list(years)}\n"
+        f"for title, keys in {[(share.title, share.keys) for share in shares]}:\n"
+        f"    has = [(one['month'], any(key in {found} for key in keys))"
+        " for one in data['models'] if one['month']]\n"
+        "    of_years = [[100 * value for month, value in has if month[:4] == str(year)]"
+        " for year in years]\n"
+        "    plt.plot(years, list(map(np.mean, of_years)), 'o-', label=title)\n"
+        "plt.legend()",
     )
 
 
@@ -145,18 +179,32 @@ def _growth(models: Sequence[DatedModel]) -> Figure:
     longest = max(contexts, key=lambda point: point[2])
     return _figure(
         "growth",
-        "Largest rotary base, and context, of each model by the month of its publication.",
-        "Each grey point is a model; point at it for its name. The line is the median of each year."
-        " A larger base turns the slowest pairs more slowly, so that longer texts fit into a turn.",
-        f"Points by month. Largest base: {largest[0]}, {rounded(largest[2], 0)}. Longest context:"
-        f" {longest[0]}, {rounded(longest[2], 0)} positions.",
+        (
+            "Largest rotary base, and context, of each model by the month of its publication.",
+            "Each grey point is a model; point at it for its name. The line is the median of each"
+            " year. A larger base turns the slowest pairs more slowly, so that longer texts fit"
+            " into a turn.",
+            f"Points by month. Largest base: {largest[0]}, {rounded(largest[2], 0)}. Longest"
+            f" context: {longest[0]}, {rounded(longest[2], 0)} positions.",
+        ),
         partial(_draw_growth, bases, contexts),
+        "dated = [one for one in data['models'] if one['month']]\n"
+        "time = lambda one: int(one['month'][:4]) + (int(one['month'][5:]) - 0.5) / 12\n"
+        "turns = [(time(one), turn['base']) for one in dated for turn in one['rotations']]\n"
+        "bases = [(place, base) for place, base in turns if base]\n"
+        "contexts = [(time(one), one['context']) for one in dated if one['context']]\n"
+        "plt.semilogy(*zip(*bases), 'o', *zip(*contexts), 'o')\n"
+        "plt.legend(['base', 'context'])",
     )
 
 
-def _figure(key: str, caption: str, how_to_read: str, alt: str, draw: "partial[Drawing]") -> Figure:
-    """A figure that is drawn again only where what ``draw`` is given differs."""
-    spec = FigureSpec(key, caption, how_to_read, alt=lambda _: alt, draw=draw)
+def _figure(key: str, texts: tuple[str, str, str], draw: "partial[Drawing]", python: str) -> Figure:
+    """A figure that is drawn again only where what ``draw`` is given differs.
+
+    texts: its caption, how to read it, and its alternative text
+    """
+    caption, how_to_read, alt = texts
+    spec = FigureSpec(key, caption, how_to_read, alt=lambda _: alt, draw=draw, python=python)
     return Figure(f"figures/timeline/{key}", spec, alt, DATA, cache_key=(of_parts(draw.args),))
 
 

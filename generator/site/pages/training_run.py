@@ -104,7 +104,7 @@ def _use_figure(atlas: Atlas, run: Run, use: RunUse) -> Figure | None:
     ]
     if not chosen:
         return None
-    spec = replace(of_metrics(run, chosen), caption="What the model does, over the steps.")
+    spec = replace(of_metrics(run, use, chosen), caption="What the model does, over the steps.")
     path = f"figures/runs/{run.slug}/use-{use.part}"
     return Figure(path, spec, spec.alt({}), path_of(run), cache_key=(of_parts((run, use.part)),))
 
@@ -112,7 +112,7 @@ def _use_figure(atlas: Atlas, run: Run, use: RunUse) -> Figure | None:
 def _chapter(atlas: Atlas, run: Run, encoding: RunEncoding, most_rows: int) -> RunChapter:
     tracked = _tracked(atlas, run, encoding)
     kernels = tuple(_figure(run, encoding, spec) for spec in of_kernel(run, encoding))
-    curves = (_figure(run, encoding, of_metrics(run, tracked)),) if tracked else ()
+    curves = (_figure(run, encoding, of_metrics(run, encoding, tracked)),) if tracked else ()
     columns = _spread(encoding.present, MOST_COLUMNS)
     rows = tuple(
         MetricRow(metric, tuple(metric.values[index] for index in columns))

@@ -20,6 +20,11 @@ def figure(scheme: Scheme) -> Figure:
         picture.how_to_read,
         alt=lambda _: alt,
         draw=partial(_draw, picture.draw, numbers),
+        python=(
+            "for place, (name, values) in enumerate(arrays.items(), 1):\n"
+            "    plt.subplot(1, len(arrays), place, title=name)\n"
+            "    (plt.plot if values.ndim == 1 else plt.imshow)(values)"
+        ),
     )
     return Figure(
         f"figures/schemes/{scheme.key}",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import FigureSpec, Results, Run, RunEncoding, RunMetric
+from generator.contracts import FigureSpec, Results, Run, RunEncoding, RunMetric, RunUse
 from generator.figures.lines import DASHES, dots, legend_below
 from generator.figures.panels import colour_bar, panels, wrapped
 from generator.figures.style import GRID, INK, MUTED, SEQUENTIAL, SERIES
@@ -69,6 +69,13 @@ def of_kernel(run: Run, encoding: RunEncoding) -> list[FigureSpec]:
     if not kernels.values.size or np.isnan(kernels.values).all():
         return []
     alt = partial(_always, _kernel_alt(kernels))
+    number = run.encodings.index(encoding)
+    python = (
+        'run = data["run"]\n'
+        f'for member, values in zip(run["members"], run["encodings"][{number}]["kernel"]):\n'
+        '    plt.plot(np.array(values, float), label=member["step"])\n'
+        "plt.legend()"
+    )
     return [
         FigureSpec(
             "steps",
@@ -79,6 +86,7 @@ def of_kernel(run: Run, encoding: RunEncoding) -> list[FigureSpec]:
             " every panel.",
             alt,
             partial(_draw_steps, kernels),
+            python=python,
         ),
         FigureSpec(
             "lines",
@@ -87,12 +95,18 @@ def of_kernel(run: Run, encoding: RunEncoding) -> list[FigureSpec]:
             " between which little changed. Where they fan out, the structure forms.",
             alt,
             partial(_draw_lines, kernels),
+            python=python,
         ),
     ]
 
 
-def of_metrics(run: Run, metrics: Sequence[RunMetric]) -> FigureSpec:
-    """Curves of one metric or several over the steps."""
+def of_metrics(run: Run, owner: RunEncoding | RunUse, metrics: Sequence[RunMetric]) -> FigureSpec:
+    """Curves of one metric of ``owner`` or several over the steps."""
+    of_owner = (
+        f'["encodings"][{run.encodings.index(owner)}]'
+        if isinstance(owner, RunEncoding)
+        else f'["uses"][{run.uses.index(owner)}]'
+    )
     return FigureSpec(
         "metrics",
         "Measures of the encoding over the steps of training.",
@@ -102,6 +116,13 @@ def of_metrics(run: Run, metrics: Sequence[RunMetric]) -> FigureSpec:
             _always, f"Curves over training of {', '.join(metric.title for metric in metrics)}."
         ),
         partial(_draw_metrics, tuple(run.steps), tuple(metrics)),
+        python=(
+            f'run, shown = data["run"], {[metric.key for metric in metrics]}\n'
+            'steps = [member["step"] for member in run["members"]]\n'
+            f'for metric in [one for one in run{of_owner}["metrics"] if one["key"] in shown]:\n'
+            '    plt.plot(steps, np.array(metric["values"], float), "o-", label=metric["title"])\n'
+            "plt.legend()"
+        ),
     )
 
 

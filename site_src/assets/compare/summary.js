@@ -8,16 +8,18 @@
 
   /* Of the headline metrics that all of them have on one scale, that in which their ranks among all encodings differ most. */
   function metricSentence(encodings) {
+    const unordered = encodings.filter(({ unranked }) => unranked?.length);
+    const none = unordered.length ? `No order was found in ${unordered.map(({ title }) => title).join(" and ")}, so measures of order are not compared. ` : "";
     const shared = Object.entries(atlas.catalogue.sorted_values)
       .map(([key, scales]) => standing(key, scales, encodings))
       .filter(Boolean);
-    if (!shared.length) return ["They share no headline measure. "];
+    if (!shared.length) return [none || "They share no headline measure. "];
     const widest = shared.reduce((one, other) => (other.spread > one.spread ? other : one));
     if (widest.spread === 0) return [`They agree in every headline measure that they share (${shared.length}). `];
     const ends = [widest.lowest, widest.highest];
     if (encodings.length === 2) ends.sort((one, other) => encodings.indexOf(one.encoding) - encodings.indexOf(other.encoding));
     const rest = shared.length === 1 ? "They share no other headline measure. " : `Of ${shared.length} shared headline measures, this differs most, by rank among ${widest.count} encodings. `;
-    return [...said(widest, ends, encodings.length > 2), " ", rest];
+    return [none, ...said(widest, ends, encodings.length > 2), " ", rest];
   }
 
   /* What each of two encodings does, in the words of its measure; title and values of a measure without words. many: whether they are the ends of several */
@@ -36,6 +38,7 @@
   }
 
   function standing(key, scales, encodings) {
+    if (encodings.some(({ unranked }) => unranked?.includes(key.split(".")[0]))) return null;
     const values = encodings.map((encoding) => ({ encoding, value: encoding.metrics[key], sorted: scales[encoding.modality] ?? scales[""] }));
     const [{ sorted }] = values;
     if (!sorted || values.some((one) => typeof one.value !== "number" || one.sorted !== sorted)) return null;

@@ -25,7 +25,7 @@
     return made;
   }
 
-  /* A bar with the table and the menu of a figure. about(): { data, view, name, caption, finding, of, python, path, script } as it is now */
+  /* A bar with the table and the menu of a figure. about(): { data, view, name, caption, finding, of, python, file, path, script } as it is now */
   atlas.tools = (about) => {
     const [bar, below, said] = [atlas.element("div", "pa-tools"), atlas.element("div", "pa-below"), atlas.element("span", "pa-done")];
     said.setAttribute("role", "status");
@@ -135,25 +135,29 @@
     return `Saved as ${name}.`;
   }
 
-  const LOAD = 'np.load(io.BytesIO(urllib.request.urlopen("';
+  /* A line that reads a file of the site. */
+  const reading = (address) =>
+    address.endsWith(".json")
+      ? `data = json.load(urllib.request.urlopen("${address}"))`
+      : `arrays = np.load(io.BytesIO(urllib.request.urlopen("${address}").read()))`;
   /* Rows of a table that no tensor stores, by array of the file. */
   const WAVES = [
     'angles = arrays["whole_table.places"] @ arrays["whole_table.frequencies"]',
     'vectors = arrays["whole_table.scale"] * np.where(arrays["whole_table.is_cosine"], np.cos(angles), np.sin(angles))',
   ];
 
-  /* Lines that plot what a figure shows, for each of its encodings. */
-  function copyPython({ python, of = [] }, cite, all) {
-    const encodings = of.map((name) => all.encodings[name]).filter((encoding) => encoding?.arrays);
-    if (!python || !encodings.length) return "No file of arrays holds this figure; the CSV has its numbers.";
+  /* Lines that plot what a figure shows, from its file or for each of its encodings. */
+  function copyPython({ python, caption, file, of = [] }, cite, all) {
+    const files = file ? [{ arrays: file, title: caption }] : of.map((name) => all.encodings[name]).filter((encoding) => encoding?.arrays);
+    if (!python || !files.length) return "No file of arrays holds this figure; the CSV has its numbers.";
     const of1 = ({ arrays, table, title }) => [
-      `arrays = ${LOAD}${all.address ? cite.addressOf(arrays, all) : new URL(arrays, base).href}").read()))`,
+      reading(all.address ? cite.addressOf(arrays, all) : new URL(arrays, base).href),
       ...(/\bvectors\b/.test(python) ? (table === "waves" ? WAVES : ['vectors = arrays["whole_table.vectors"].astype(float)']) : []),
       python,
-      `plt.title(${JSON.stringify(title)})`,
+      `plt.suptitle(${JSON.stringify(title)})`,
       "plt.show()",
     ];
-    const lines = ["import io, urllib.request, numpy as np, matplotlib.pyplot as plt", ...encodings.flatMap(of1)];
+    const lines = ["import io, json, urllib.request, numpy as np, matplotlib.pyplot as plt", ...files.flatMap(of1)];
     cite.offer("Python", [["Lines that load the numbers and plot them", `${lines.join("\n")}\n`]]);
     return undefined;
   }
