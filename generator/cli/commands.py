@@ -7,12 +7,14 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
 
+from generator import PROGRAM
 from generator.checkpoints import list_edit, list_file, list_row
 from generator.checkpoints.files import weights
 from generator.checkpoints.hub import revisions
@@ -28,6 +30,7 @@ from generator.pipeline import (
     evaluate,
     families,
     history,
+    jobs,
     local_pool,
     models,
     plan,
@@ -38,20 +41,23 @@ from generator.pipeline import (
 from generator.pipeline.executor import Executor, Executors
 from generator.pipeline.find import all_schemes
 from generator.pipeline.inspect import inspect as inspect_task
-from generator.resources import PACKAGE, ROOT
+from generator.resources import PACKAGE
 from generator.site import materials, section, write
 from generator.site.data import files as data_files
 from generator.site.html import mkdocs_build
 from generator.site.pages import checked
 from generator.text import plural, slugify
 
-SCHEMA = ROOT / starter.SCHEMA
 OK, FAILED, REFUSED = 0, 1, 2
+EXIT_CODES = (
+    "0 done; 1 a checkpoint could not be read or reached; 2 refused: mistakes in the list or an"
+    " option, a folder that may not be used, a full disk."
+)
+MOST_CHANGES = 10  # listed at the end of a build
 LIMITS = local_pool.Limits()
 T = TypeVar("T")
 
 app = typer.Typer(
-    help="Position Atlas: a site that compares how transformer checkpoints encode position.",
     no_args_is_help=True,
     add_completion=False,
 )
@@ -150,6 +156,16 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
             ),
         ),
     ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option(
+            "--only",
+            help=(
+                "Measure this checkpoint alone, by the last part of its page's address; of all"
+                " others the site shows what earlier builds read."
+            ),
+        ),
+    ] = None,
     cluster: Annotated[
         str | None,
         typer.Option(
@@ -175,6 +191,7 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
                 published.bring_releases(published_at, folder / history.FOLDER)
             executors = Executors(partial(local_pool.processes, jobs=jobs), remote)
             tasks = plan.plan(checkpoints, offline)
+            chosen = _chosen(tasks, only, fresh)
             reporter.expect(len(tasks))
             spec = builds.BuildSpec(
                 tasks,
@@ -183,7 +200,9 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
                 fresh,
                 command_records.commands(app),
                 allow_shrink,
+                chosen,
             )
+            former = published.built(output)
             counts = builds.build(spec, executors, reporter.report)
             if into is not None:
                 section.write_section(
@@ -194,6 +213,7 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
                 )
             summary = reporter.close(counts, output / "site" / "index.html")
         out.print(summary)
+        _print_changes(former, output)
     raise typer.Exit(
         FAILED if counts["failed"] or (strict and counts["stale"] + counts["not reached"]) else OK
     )
@@ -430,10 +450,13 @@ def init(
     )
 
 
-@app.command(hidden=True)
-def schema() -> None:
+@app.command()
+def schema(
+    file: Annotated[Path, typer.Argument(help="Where to write it.")] = Path(starter.SCHEMA),
+) -> None:
     """Write the JSON Schema of the list of checkpoints, for editors."""
-    SCHEMA.write_text(list_row.schema(plan.all_sources()), encoding="utf-8")
+    with _reporting_errors():
+        file.write_text(list_row.schema(plan.all_sources()), encoding="utf-8")
 
 
 @app.command(hidden=True)
@@ -448,6 +471,47 @@ def precompute() -> None:
             precomputed.PUBLISHED: checked.values(given),
         }
     )
+
+
+def _version(is_asked: bool) -> None:
+    if is_asked:
+        typer.echo(f"position-atlas {versions.all_versions()[PROGRAM]}")
+        raise typer.Exit
+
+
+@app.callback(epilog=f"Exit codes, unless a command says otherwise: {EXIT_CODES}")
+def main(
+    _: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Position Atlas: a site that compares how transformer checkpoints encode position."""
+
+
+def _chosen(tasks: Sequence[plan.Task], only: str | None, fresh: bool) -> frozenset[str]:
+    """errors: RefusedError where no row has this slug, or nothing may come from the store"""
+    if only is None:
+        return frozenset()
+    if fresh:
+        raise RefusedError(f"--only {only}: found --fresh too; expected one of them")
+    known = sorted(set[str]().union(*map(jobs.slugs_of, tasks)))
+    if only not in known:
+        close = get_close_matches(only, known, n=1)
+        hint = f" (did you mean '{close[0]}'?)" if close else f", such as {known[0]}"
+        raise RefusedError(f"--only {only}: no such checkpoint in the list; expected one{hint}")
+    return frozenset({only})
+
+
+def _print_changes(former: Mapping[str, Any] | None, output: Path) -> None:
+    """Print the first changes since the ``former`` atlas of the output folder."""
+    found = [] if former is None else changes(former, published.atlas(str(output)))
+    for change in found[:MOST_CHANGES]:
+        out.print(f"{'changed':>11}  {words.line(change)}")
+    if len(found) > MOST_CHANGES:
+        out.print(f"{'':>11}  and {plural(len(found) - MOST_CHANGES, 'other change')}")
 
 
 def _print_sizes(checkpoints: Sequence[Checkpoint]) -> None:

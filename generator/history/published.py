@@ -35,6 +35,14 @@ def atlas(place: str) -> dict[str, Any]:
         raise RefusedError(str(error)) from None
 
 
+def built(output: Path) -> dict[str, Any] | None:
+    """The atlas in the output folder of a build; None where none can be read there."""
+    try:
+        return atlas(str(output))
+    except (RefusedError, OSError):
+        return None
+
+
 def former(site: str) -> dict[str, Any] | None:
     """The atlas of a published site; None where nothing is published there yet.
 

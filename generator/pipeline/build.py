@@ -47,6 +47,8 @@ class BuildSpec:
     folder: of docs, site, store and history; fresh: evaluate, draw and write everything, even what
         has not changed; commands: for the guide
     shrinks: whether a site may be published that lacks many checkpoints of the former one
+    only: slugs of rows to evaluate, where not all are: of the others the site shows what earlier
+        builds read
     """
 
     tasks: Sequence[Task]
@@ -55,6 +57,7 @@ class BuildSpec:
     fresh: bool = False
     commands: tuple[Command, ...] = ()
     shrinks: bool = False
+    only: frozenset[str] = frozenset()
 
 
 def build(spec: BuildSpec, executors: Executors, on_event: OnEvent) -> Mapping[str, int]:
@@ -66,7 +69,11 @@ def build(spec: BuildSpec, executors: Executors, on_event: OnEvent) -> Mapping[s
     store = ResultStore(folder / "store")
     reusable = None if spec.fresh else store
     keys, by_key = _keys(tasks, store)
-    unreached = _stale_if_unreached(jobs.unreached(by_key, reusable), keys, reusable)
+    unreached = _stale_if_unreached(
+        jobs.unreached(by_key, reusable) | jobs.left_out(by_key, spec.only, keys, store),
+        keys,
+        reusable,
+    )
     inputs = _inputs(spec, by_key, unreached)
     previous = last_build.LastBuild() if spec.fresh else _previous(folder, on_event)
     if inputs is not None and inputs == previous.inputs:
@@ -92,7 +99,7 @@ def build(spec: BuildSpec, executors: Executors, on_event: OnEvent) -> Mapping[s
 
     history.save()  # After the site, which may fail; before the inputs, which have the releases.
     counts = _counts(atlas_outcomes)
-    keys.note_revisions([task for task, outcome in outcomes.items() if outcome.ending == "ok"])
+    keys.note({task: one.key for task, one in outcomes.items() if one.ending == "ok"})
     last_build.record(
         folder,
         # The keys of new tasks are known only now.

@@ -2,13 +2,13 @@
 disk.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from generator.contracts import Ending, Outcome
-from generator.errors import RefusedError
+from generator.errors import NotReachedError, RefusedError
 from generator.pipeline import evaluate, failures, worker
 from generator.pipeline.executor import Executor
 from generator.pipeline.keys import Keys
@@ -66,6 +66,37 @@ def unreached(tasks: Mapping[Task, str | None], store: ResultStore | None) -> di
         for task in tasks
         if task not in kept and (outcome := evaluate.unreached(task))
     }
+
+
+def left_out(
+    tasks: Mapping[Task, str | None], only: Set[str], keys: Keys, store: ResultStore
+) -> dict[Task, Outcome]:
+    """What earlier builds read, marked as stale, of tasks that nobody asked for and whose present
+    outcome ``store`` has not; none where ``only`` is empty.
+
+    only: slugs of the rows, or of the training runs, that are asked for
+    """
+    reason = "left out of a build of " + ", ".join(sorted(only))
+    return {
+        task: _formerly(task, keys, store, reason)
+        for task, key in tasks.items()
+        if only and only.isdisjoint(slugs_of(task)) and not (key and store.has(key))
+    }
+
+
+def _formerly(task: Task, keys: Keys, store: ResultStore, reason: str) -> Outcome:
+    """The last outcome of a task, whatever has changed since; "not reached" without one."""
+    key = keys.last(task)
+    found = store.get(key) if key else None
+    if found is None:
+        return failures.not_reached(task.checkpoint, NotReachedError(reason))
+    return replace(_listed(found, task, key), stale=reason)
+
+
+def slugs_of(task: Task) -> set[str]:
+    """The slug of a row, and that of the training run that it belongs to."""
+    series = task.checkpoint.series
+    return {task.checkpoint.slug, *((series.slug,) if series else ())}
 
 
 def stale_if_unreached(task: Task, outcome: Outcome, keys: Keys, store: ResultStore) -> Outcome:

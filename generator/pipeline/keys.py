@@ -1,7 +1,7 @@
 """Keys of the result store: digests of all that the outcome of a checkpoint depends on."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from generator.cache.blobs import BlobCache
@@ -39,11 +39,20 @@ class Keys:
             task, checkpoint=replace(task.checkpoint, revision=commit, committed=committed)
         )
 
-    def note_revisions(self, tasks: Iterable[Task]) -> None:
-        """Write down at which commits the present build read ``tasks``, of which the list names a
-        branch or a tag.
+    def last(self, task: Task) -> str | None:
+        """The key under which the last build that evaluated ``task`` stored it, whatever has
+        changed since; None where none did.
         """
-        for task in tasks:
+        note = self.notes.get(_outcome_note(task))
+        return None if note is None else note.decode()
+
+    def note(self, outcomes: Mapping[Task, str | None]) -> None:
+        """Write down under which keys the present build has ``outcomes``, and at which commits it
+        read those of which the list names a branch or a tag.
+        """
+        for task, key in outcomes.items():
+            if key:
+                self.notes.put(_outcome_note(task), key.encode())
             if task.checkpoint.revision != task.listed:
                 self.notes.put(
                     _revision_note(task),
@@ -66,11 +75,24 @@ def note_questions(notes: BlobCache, outcome: Outcome) -> None:
 
 def notes_of(tasks: Iterable[Task]) -> set[str]:
     """The names of the notes of ``tasks``."""
-    return {name for task in tasks for name in (_note(task.checkpoint), _revision_note(task))}
+    return {
+        name
+        for task in tasks
+        for name in (_note(task.checkpoint), _revision_note(task), _outcome_note(task))
+    }
 
 
 def _revision_note(task: Task) -> str:
-    return f"{of_parts((replace(task.checkpoint, revision=task.listed).evaluated,))}.revision"
+    return f"{_listed(task)}.revision"
+
+
+def _outcome_note(task: Task) -> str:
+    return f"{_listed(task)}.outcome"
+
+
+def _listed(task: Task) -> str:
+    """Digest of what the list says of a row, whatever its source has now."""
+    return of_parts((replace(task.checkpoint, revision=task.listed).evaluated,))
 
 
 def _note(checkpoint: Checkpoint) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
+from importlib.metadata import version
 from io import StringIO
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -482,11 +483,49 @@ def test_a_site_on_a_port_in_use_is_refused_before_it_is_built(here: Path) -> No
     assert not (here / "served").exists()
 
 
-def test_the_hidden_command_writes_the_schema(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_version_is_that_of_the_package() -> None:
+    assert invoke("--version").stdout == f"position-atlas {version('position-atlas')}\n"
+
+
+def test_help_lists_every_command_and_the_exit_codes() -> None:
+    shown = " ".join(invoke("--help").stdout.split())
+    assert [name for name in PUBLIC if f" {name} " not in shown] == []
+    assert "Exit codes, unless a command says otherwise: 0 done;" in shown
+
+
+def test_one_row_alone_is_built_into_a_site_that_stands(tmp_path: Path) -> None:
+    for name in ("table", "rotation", "nothing"):
+        write_folder(tmp_path / name, FOLDERS[name])
+    write_list(tmp_path, [{"folder": "table"}, {"folder": "rotation"}])
+    assert build_inline(tmp_path).returncode == 0
+    write_folder(tmp_path / "rotation", NOTHING)  # As if somebody were at work there.
+    write_list(tmp_path, [{"folder": "table"}, {"folder": "rotation"}, {"folder": "nothing"}])
+    done = build_inline(tmp_path, "--only", "nothing")
+    assert done.returncode == 0, done.stderr
+    assert "changed  nothing: new\n" in done.stdout
+    rows = World(tmp_path, done).rows
+    assert [rows[name]["status"] for name in ("table", "rotation", "nothing")] == ["ok"] * 3
+    assert rows["rotation"]["stale"] == "left out of a build of nothing"
+    assert len(rows["rotation"]["encodings"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--only", "tabel"], "--only tabel: no such checkpoint in the list; expected one (did you"
+         " mean 'table'?)\n"),
+        (["--only", "table", "--fresh"], "--only table: found --fresh too; expected one of them\n"),
+    ],
+)  # fmt: skip
+def test_a_row_that_cannot_be_built_alone_is_refused(
+    options: list[str], message: str, here: Path
 ) -> None:
-    monkeypatch.setattr("generator.cli.commands.SCHEMA", tmp_path / "schema.json")
-    assert invoke("schema").exit_code == 0
+    done = invoke("build", "--offline", *options)
+    assert (done.exit_code, done.stderr) == (2, message)
+
+
+def test_a_command_writes_the_schema(tmp_path: Path) -> None:
+    assert invoke("schema", str(tmp_path / "schema.json")).exit_code == 0
     assert (tmp_path / "schema.json").read_bytes() == (
         ROOT / "checkpoints.schema.json"
     ).read_bytes()
