@@ -59,6 +59,16 @@ def test_axes_of_length_one_are_no_positions(name: str, axes: tuple[int, ...]) -
     assert (encoding.scheme, encoding.part) == ("learned", "encoder")
 
 
+@pytest.mark.parametrize("axes", [(17, WIDTH), (1, 17, WIDTH)])
+def test_a_table_in_an_image_model_is_of_patches(axes: tuple[int, ...]) -> None:
+    arrays = {"cls_token": np.ones((1, 1, WIDTH)), "pos_embedding": TRAINED[:17].reshape(axes)}
+    (encoding,) = find(DictFiles({}, arrays))
+    form = form_of(encoding, PositionTable)
+    assert (encoding.part, form.grid, form.first_row) == ("vision", (4, 4), 1)
+    (beside_words,) = find(DictFiles({}, {**arrays, "token_emb.weight": np.ones((50, WIDTH))}))
+    assert (beside_words.part == "vision") == (len(axes) == 3)
+
+
 @pytest.mark.parametrize("axes", AXES)
 @pytest.mark.parametrize("layout", SINUSOIDS)
 @pytest.mark.parametrize("name", ["pe", "pos_encoder.pe", "src_embed.1.pe", "pos_table", "pos_enc"])
@@ -178,6 +188,19 @@ def test_nothing_is_asked_where_an_encoding_was_found() -> None:
     read = files("pos_emb.emb.weight", TRAINED, my_pos_vectors=TRAINED, wpe=np.ones(3))
     assert len(found(read)) == 1
     assert "“" not in asked(read)
+
+
+def test_what_no_scheme_reads_is_a_question_beside_an_encoding_too() -> None:
+    layers = {f"layers.{index}.cope.pos_emb": TRAINED for index in range(5)}
+    words = asked(files("pos_emb.emb.weight", TRAINED, **layers))
+    assert "“layers.2.cope.pos_emb” (24 × 16) is a table of contextual positions" in words
+    assert "The same holds for 2 further tensors." in words
+
+
+def test_without_any_tensor_what_leaves_none_is_not_ruled_out() -> None:
+    read = files("fc.weight", TRAINED)
+    assert found(read) == []
+    assert "A rotation, ALiBi or a computed sinusoid may leave no tensor" in asked(read)
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name.meaning == "other"])

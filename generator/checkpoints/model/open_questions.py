@@ -7,10 +7,13 @@ from collections.abc import Iterator, Sequence
 from generator.checkpoints.model.families import UNREAD
 from generator.checkpoints.model.position_tables import table_questions
 from generator.checkpoints.model.stacks import stacks
-from generator.checkpoints.model.unread_tensors import unread_tensors
+from generator.checkpoints.model.unread_tensors import further_tensors, unread_tensors
 from generator.contracts import Encoding, Files, Scheme
 from generator.encodings import Form
 
+COMPUTED = (
+    "A rotation, ALiBi or a computed sinusoid may leave no tensor, so none of these is ruled out."
+)
 TYPE = ("position_embedding_type", "position_embeddings_type")
 
 
@@ -38,7 +41,11 @@ def open_questions(
     if not files.tensors and not encodings:
         yield "No weights were read; a learned table or a learned bias would be stored there."
     yield from table_questions(files)
-    if not any(encoding.form.tells_position for encoding in encodings):
+    if any(encoding.form.tells_position for encoding in encodings):
+        yield from () if files.config.settings else further_tensors(files)
+    else:
+        if not files.config.settings:
+            yield COMPUTED
         claims = [scheme.claims for scheme in schemes if scheme.claims]
         yield from unread_tensors(files, lambda name: any(claim.search(name) for claim in claims))
     for name in TYPE:

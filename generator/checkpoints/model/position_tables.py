@@ -46,6 +46,7 @@ PARTS = (("encoder", "encoder"), ("decoder", "decoder"), ("text", "text"))
 IN_VISION = frozenset({"vision", "visual", "image", "img", "video", "pixel"})
 # Names of tensors that only models of images have.
 OF_IMAGES = re.compile(r"patch|cls_token|class_token|class_embedding", re.IGNORECASE)
+OF_WORDS = re.compile(r"(tok|token|word)s?_?emb|wte|vocab", re.IGNORECASE)
 # Stored sinusoids were computed in float32, some with other formulas for the same angle; half
 # precision rounds once more.
 TOLERANCE = {"F16": 5e-4, "BF16": 4e-3}
@@ -224,7 +225,20 @@ def _of_patches(table: TableTensor, files: Files) -> bool:
     words = set(tensor_names.words(table.name))
     alone = "patch_size" in files.config and "vocab_size" not in files.config
     beside = len(table.shape) > 2 and table.shape[:2] != (1, 1) and not _of_sequence(table, files)
-    return bool(IN_VISION & words) or ("text" not in words and (alone or beside))
+    is_image = alone or beside or _of_image_model(table, files)
+    return bool(IN_VISION & words) or ("text" not in words and is_image)
+
+
+def _of_image_model(table: TableTensor, files: Files) -> bool:
+    """Whether files without a config are those of an image model without words, whose patches the
+    rows of ``table`` can be.
+    """
+    return (
+        not files.config.settings
+        and any(OF_IMAGES.search(name) for name in files.tensors)
+        and not any(OF_WORDS.search(name) for name in files.tensors)
+        and lattice_of(table.name, _size(table.shape)[0], files.config).grid is not None
+    )
 
 
 def _part(table: TableTensor, files: Files) -> str:

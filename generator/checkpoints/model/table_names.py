@@ -101,8 +101,7 @@ NAMES: tuple[NamedTensor, ...] = (
     ),
     NamedTensor(
         r"text_position_embedding", "text_position_embedding.weight", "table", ROWS,
-        "transformers, Grounding DINO",
-        f"{TRANSFORMERS}grounding_dino/modeling_grounding_dino.py",
+        "transformers, CLVP", f"{TRANSFORMERS}clvp/modeling_clvp.py",
     ),
     NamedTensor(
         r"pos_emb", "pos_emb", "table", BATCH, "minGPT",
@@ -220,7 +219,7 @@ NAMES: tuple[NamedTensor, ...] = (
     ),
     NamedTensor(
         r"rope\.freqs", "rope.freqs", "frequencies", "", "Llama, as Meta published it",
-        f"{HUB}meta-llama/llama/blob/main/llama/model.py",
+        f"{HUB}ggml-org/llama.cpp/blob/master/gguf-py/gguf/tensor_mapping.py",
         question="holds frequencies of a rotation, but no powers of one base",
     ),
     NamedTensor(
@@ -232,6 +231,11 @@ NAMES: tuple[NamedTensor, ...] = (
         r"pos_emb\.scale", "pos_emb.scale", "other", "", "x-transformers, sinusoid",
         X_TRANSFORMERS,
         question="is the trained factor of a sinusoid. Its length is not stored",
+    ),
+    NamedTensor(
+        r"rotary_pos_emb\.scale", "attn_layers.rotary_pos_emb.scale", "other", "",
+        "x-transformers, xPos", X_TRANSFORMERS,
+        question="scales a rotation by the position (xPos), which is not read",
     ),
     NamedTensor(
         r"(embed\.\d+|pos_enc\w*)\.alpha", "encoder.embed.1.alpha", "other", "",

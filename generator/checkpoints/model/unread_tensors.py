@@ -2,12 +2,12 @@
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from generator.checkpoints.model import table_names
 from generator.checkpoints.model.position_tables import unread_tables
 from generator.contracts import Claimed, Files
-from generator.text import short, times
+from generator.text import plural, short, times
 
 MOST = 3  # sentences
 WORDS = frozenset(
@@ -20,24 +20,39 @@ NARROWEST = 8  # dimensions of a table
 
 
 def unread_tensors(files: Files, is_claimed: Claimed) -> Iterator[str]:
-    """A sentence for each of ``MOST`` tensors, those that their names tell first, and how many more
-    there are.
-
-    ``guessed_tables`` has to come first.
+    """A sentence for each tensor that has the name of a table, or for some that may tell position
+    by name or shape, and how many more there are. ``guessed_tables`` has to come first.
     """
     yield from (sentences := list(dict.fromkeys(unread_tables(files))))
     known = [name for name in files.tensors if table_names.question(name)]
-    for name in known[:MOST]:
-        yield f"{_what(files, name)} {table_names.question(name)}."
-    likely = [] if sentences or known else list(_likely(files, is_claimed))
+    if sentences or known:
+        yield from _known(files, known)
+        return
+    likely = list(_likely(files, is_claimed))
     for name, how in likely[:MOST]:
         yield (
             f"{_what(files, name)} may tell position, by its {how}. That is not certain, so it is"
             " not shown."
         )
-    more = len(likely[MOST:]) + len(known[MOST:])
-    if more:
-        yield f"The same holds for {more:,} more of its tensors."
+    yield from _more(likely)
+
+
+def further_tensors(files: Files) -> Iterator[str]:
+    """A sentence for each tensor that no scheme reads, by its name, beside encodings that were
+    found.
+    """
+    yield from _known(files, list(filter(table_names.OTHER.search, files.tensors)))
+
+
+def _known(files: Files, names: Sequence[str]) -> Iterator[str]:
+    for name in names[:MOST]:
+        yield f"{_what(files, name)} {table_names.question(name)}."
+    yield from _more(names)
+
+
+def _more(names: Sequence[object]) -> Iterator[str]:
+    if more := len(names[MOST:]):
+        yield f"The same holds for {plural(more, 'further tensor')}."
 
 
 def _what(files: Files, name: str) -> str:
