@@ -37,6 +37,7 @@ from generator.text import slugify
 MOST_BYTES = 2**19
 MOST_DEPTH = 8  # Twice what a row can use; the parser's time grows with the square of the depth.
 CONFIG = "config"  # The key of a row that names a file.
+WEIGHTS = "weights"  # That of one that names a file within its folder.
 TEXT = "text"  # The key of ``use`` that names one.
 LONGEST_TITLE = 120  # Longer ones are cut there, on every page.
 
@@ -136,6 +137,42 @@ def load(path: Path, sources: Sequence[Source]) -> tuple[Checkpoint, ...]:
     return tuple(
         sorted((checkpoint for _, checkpoint in entries), key=lambda checkpoint: checkpoint.slug)
     )
+
+
+def missing(path: Path, sources: Sequence[Source]) -> list[str]:
+    """A message for each row of the list at ``path``, which ``load`` takes, whose folder or file is
+    not there, or does not have the weights that the row names.
+
+    errors: RefusedError
+    """
+    rows, messages = read_rows(path), []
+    for index, row in enumerate(rows):
+        key = next((source.key for source in sources if source.is_path and source.key in row), None)
+        if isinstance(row, str) or key is None:
+            continue
+        written, name = str(row[key]), str(row.get(WEIGHTS) or "")
+        place = path.parent / expanded(written)
+        if not _is_there(place):
+            found = f"{written!r:.80}, and no such folder or file"
+        elif name and place.is_dir() and not (place / name).exists():
+            key, found = WEIGHTS, f"{name!r:.80}, and no such file in {written!r:.80}"
+        else:
+            continue
+        line = FilePlace(str(path), rows.lc.item(index)[0] + 1, rows.lc.item(index)[1] + 1)
+        messages.append(
+            f"{place_of_key(row, key, line)}: checkpoints[{index}].{key}: found {found}; expected a"
+            " path relative to this file"
+        )
+    return messages
+
+
+def _is_there(place: Path) -> bool:
+    """Whether a path, or what a pattern with * matches, exists."""
+    if place.exists() or ANY not in str(place):
+        return place.exists()
+    first = next(index for index, part in enumerate(place.parts) if ANY in part)
+    pattern = "/".join(place.parts[first:])
+    return any(True for _ in Path(*place.parts[:first]).glob(pattern))
 
 
 def read_rows(path: Path) -> CommentedSeq:

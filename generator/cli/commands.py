@@ -249,14 +249,28 @@ def inspect(
     Exit codes: 0 shown; 1 it could not be read; 2 refused or interrupted.
     """
     with _reporting_errors():
-        # Of a pattern with *, the last checkpoint.
-        *_, task = plan.plan([_checkpoint_at(source, pickle, file, config)], offline=False)
-        with local_pool.processes(jobs=1) as executor:
+        asked = _checkpoint_at(source, pickle, file, config)
+        with _asked_of_the_hub(asked), local_pool.processes(jobs=1) as executor:
+            *_, task = plan.plan([asked], offline=False)  # Of a pattern with *, the last one.
             inspected = _within_limits(executor, inspect_task, task)
         if as_json:
             typer.echo(json.dumps(_document(inspected.outcome, inspected.records), indent=1))
             return
         inspection.show(out, inspected, all_schemes())
+        inspection.show_row(out, asked, config)
+
+
+@contextmanager
+def _asked_of_the_hub(checkpoint: Checkpoint) -> Iterator[None]:
+    """errors: AtlasError that says, of a name that is no path, why the Hub was asked"""
+    try:
+        yield
+    except AtlasError as error:
+        if any(source.is_path for source in plan.all_sources() if source.key == checkpoint.source):
+            raise
+        raise type(error)(
+            f"no folder or file {checkpoint.id!r:.80}, so it was looked for on the Hub: {error}"
+        ) from None
 
 
 @app.command()
@@ -269,8 +283,8 @@ def check(
         ),
     ] = False,
 ) -> None:
-    """Read the list of checkpoints and report every problem in it. Without --bytes, nothing is
-    opened.
+    """Read the list of checkpoints and report every problem in it, and every folder or file that is
+    not there. Without --bytes, nothing is opened.
 
     Exit codes: 0 no problem; 1 a row could not be opened; 2 the list is not well formed.
     """
@@ -278,6 +292,11 @@ def check(
         checkpoints = list_file.load(config_file, plan.all_sources())
         if size:
             _print_sizes(checkpoints)
+        missing = () if size else list_file.missing(config_file, plan.all_sources())
+    for problem in missing:
+        err.print(problem)
+    if missing:
+        raise typer.Exit(FAILED)
     out.print(f"{config_file}: {len(checkpoints)} checkpoints, no problem found")
 
 

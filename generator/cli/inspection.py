@@ -3,12 +3,14 @@ encodings.
 """
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from string import ascii_letters
 
 from rich.text import Text
 
+from generator.checkpoints.files.weights import row_text
 from generator.cli.terminal import Terminal
-from generator.contracts import EncodingRecord, Scheme
+from generator.contracts import Checkpoint, EncodingRecord, Scheme
 from generator.pipeline.inspect import Inspected
 from generator.site.pictures.layer_strips import (
     COLOURS,
@@ -49,6 +51,18 @@ def show(terminal: Terminal, inspected: Inspected, schemes: Sequence[Scheme]) ->
         terminal.print(Text("\nNo position encoding found. Looked for:", HEADING))
         for scheme in schemes:
             _paragraph(terminal, scheme.looked_for, Text("  · "))
+
+
+def show_row(terminal: Terminal, asked: Checkpoint, config: Path | None) -> None:
+    """Print the row of a list that has what was asked for.
+
+    config: path of the file that is read in place of config.json
+    """
+    place = {asked.source: asked.id}
+    options = {"revision": asked.revision, "weights": asked.weights, "config": config}
+    written = {**place, **{key: str(value) for key, value in options.items() if value}}
+    terminal.print(Text("\nRow of a list:", HEADING))
+    _paragraph(terminal, row_text(written, asked.pickle), INDENT)
 
 
 def _show_unmeasured(

@@ -1,5 +1,6 @@
 """Storage of a checkpoint's files, and formats of weights files."""
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,6 +8,8 @@ from typing import Any, Protocol
 
 from generator.contracts.checkpoints import TensorInfo
 from generator.numerics.arrays import Floats
+
+FIRST_BYTES = 256
 
 
 class Storage(Protocol):
@@ -64,6 +67,17 @@ class WeightsFile:
     name: str
     where: str
 
+    @property
+    def label(self) -> str:
+        """Name of the file in messages."""
+        return file_label(self.where, self.name)
+
+
+def file_label(where: str, name: str) -> str:
+    """Name in messages of the file ``name`` of a checkpoint, which may be that file itself."""
+    is_itself = f"/{where}".replace("\\", "/").endswith(f"/{name}")
+    return where if is_itself else f"{where}/{name}"
+
 
 def _only_itself(file: WeightsFile) -> Collection[str]:
     return (file.name,)
@@ -92,9 +106,11 @@ class FileFormat:
         is opened
     suffixes: ends of the names of files that are opened in this format where a row or a command
         names one
+    begins: what the first ``FIRST_BYTES`` bytes of a file match, by which a file with another name
+        is known; None where they do not tell
     open: returns the tensors by name, having read headers only, if the format has any
-    refusal: why weights are opened only with the option ``pickle``; "" for a format that cannot
-        contain code
+    refusal: why weights are opened only with the option ``pickle``, with {row} in place of a row
+        that has it; "" for a format that cannot contain code
     files: returns the names of all files of these weights
     texts: returns the small files within the weights; a config.json among them takes the place of
         one beside them
@@ -113,6 +129,7 @@ class FileFormat:
     names: tuple[str, ...]
     suffixes: tuple[str, ...]
     open: Callable[[WeightsFile], Mapping[str, StoredTensor]]
+    begins: re.Pattern[bytes] | None = None
     refusal: str = ""
     files: Callable[[WeightsFile], Collection[str]] = _only_itself
     texts: Callable[[WeightsFile], Mapping[str, bytes]] = _none

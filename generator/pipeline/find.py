@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from generator import schemes
-from generator.checkpoints.files.reader import CONFIG, FolderFiles
+from generator.checkpoints.files.reader import FolderFiles
+from generator.checkpoints.files.weights import CONFIG
 from generator.checkpoints.model.code_files import (
     NoOutlineError,
     code_files,

@@ -144,10 +144,6 @@ REFUSED: dict[str, tuple[Callable[[Any], object], str]] = {
         "filter",
     ),
     "a group in itself": (_looped, "nested deeper than 32"),
-    "Keras 3": (
-        lambda file: file.create_dataset("layers/embedding/vars/0", data=TABLE),
-        "Keras 3 weights",
-    ),
     "two names that become one": (
         lambda file: [
             file.create_dataset(f"a/m/a/{name}:0", data=TABLE) for name in ("kernel", "embeddings")

@@ -259,7 +259,10 @@ def test_no_failure_ends_in_a_traceback(published: Built) -> None:
 def test_an_invalid_id_is_not_requested(tmp_path: Path) -> None:
     with serving(READABLE) as hub:
         done = inline.run("inspect", "atlas/table/more", home=tmp_path, endpoint=hub.endpoint)
-    assert done.stderr.strip() == "atlas/table/more@main: not a Hub id; expected 'owner/name'"
+    assert done.stderr.strip() == (
+        "no folder or file 'atlas/table/more', so it was looked for on the Hub:"
+        " atlas/table/more@main: not a Hub id; expected 'owner/name'"
+    )
     assert [request.method for request in hub.log] == ["HEAD"]
 
 
@@ -351,9 +354,9 @@ def test_a_row_that_is_not_reached_counts_as_failure_when_strict(tmp_path: Path)
 def test_inspect_reports_an_unreachable_hub_at_once(tmp_path: Path) -> None:
     done = inline.run("inspect", f"atlas/table@{OLD}", home=tmp_path)
     assert done.returncode == 1
-    assert (
-        done.stderr.strip()
-        == f"atlas/table@{OLD}: the Hub could not be reached, and the cache does not have it"
+    assert done.stderr.strip() == (
+        "no folder or file 'atlas/table', so it was looked for on the Hub:"
+        f" atlas/table@{OLD}: the Hub could not be reached, and the cache does not have it"
     )
 
 

@@ -125,6 +125,10 @@ NO_FAMILIES = {
         for family in ("bert", "distilbert")
     },
     ("generator.checkpoints.files.formats.gguf.settings", "clip"): "an architecture of llama.cpp",
+    **{
+        ("generator.checkpoints.files.other_configs", family): "what files of other programs are of"
+        for family in ("gpt_neox", "llama", "mistral")
+    },
     ("generator.checkpoints.model.layers", "mamba"): "a kind of layer in config.json",
     ("generator.pipeline.versions", "git"): "a program",
 }

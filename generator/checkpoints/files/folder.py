@@ -4,6 +4,7 @@ import os
 from glob import has_magic
 from pathlib import Path
 
+from generator.contracts.file_formats import file_label
 from generator.errors import RowError
 
 MOST_TEXT_BYTES = 64 * 2**20  # The largest tokenizer.json in use is about 35 MB.
@@ -54,43 +55,40 @@ class Folder:
 
     def part(self, name: str, start: int, stop: int) -> bytes:
         """The bytes ``start`` to ``stop`` (exclusive) of a file."""
+        label = file_label(self.where, name)
         with self.path(name).open("rb") as stream:
             stream.seek(start)
             data = stream.read(stop - start)
         if len(data) != stop - start:
-            raise RowError(
-                f"{self.where}/{name}: ends at byte {start + len(data):,}; expected {stop:,}"
-            )
+            raise RowError(f"{label}: ends at byte {start + len(data):,}; expected {stop:,}")
         return data
 
     def whole(self, name: str) -> bytes | None:
         """All of a small file; None without such a file."""
+        label = file_label(self.where, name)
         if not self.has(name):
             return None
         size = self.size(name)
         if size > MOST_TEXT_BYTES:
-            raise RowError(
-                f"{self.where}/{name}: {size:,} bytes; expected at most {MOST_TEXT_BYTES:,}"
-            )
+            raise RowError(f"{label}: {size:,} bytes; expected at most {MOST_TEXT_BYTES:,}")
         return self.path(name).read_bytes()
 
     def path(self, name: str) -> Path:
         """The path of a file."""
-        path = self.folder / name
+        path, label = self.folder / name, file_label(self.where, name)
         if path.is_symlink() and not path.exists():
-            raise RowError(f"{self.where}/{name}: a link that leads nowhere; expected a file")
+            raise RowError(f"{label}: a link that leads nowhere; expected a file")
         if not path.exists():
-            raise RowError(f"{self.where}/{name}: no such file; expected it beside config.json")
+            raise RowError(f"{label}: no such file; expected it beside config.json")
         if not path.is_file():
-            raise RowError(f"{self.where}/{name}: not a regular file; expected one")
+            raise RowError(f"{label}: not a regular file; expected one")
         if not any(path.resolve().is_relative_to(home) for home in self.homes):
             raise RowError(
-                f"{self.where}/{name}: a link that leads out of the folder; expected a file"
-                " within it"
+                f"{label}: a link that leads out of the folder; expected a file within it"
             )
         if path.stat().st_size < MOST_POINTER_BYTES and path.read_bytes().startswith(POINTER):
             raise RowError(
-                f"{self.where}/{name}: a Git LFS pointer; expected the file itself, which `git lfs"
+                f"{label}: a Git LFS pointer; expected the file itself, which `git lfs"
                 " pull` fetches"
             )
         return path

@@ -11,13 +11,15 @@ from generator.errors import AtlasError, RowError
 
 LONGEST = 200  # characters
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+TERMINAL_CODE = re.compile(r"\x1b\[[0-9;]*m")  # Colours and bold.
 
 
 def _first_sentences(error: Exception) -> str:
     """The first sentence of a message, and those after it in the same line that fit; a single one
     that is too long ends with “…”.
     """
-    line = next(filter(None, map(str.strip, str(error).splitlines())), type(error).__name__)
+    message = TERMINAL_CODE.sub("", str(error))
+    line = next(filter(None, map(str.strip, message.splitlines())), type(error).__name__)
     first, *others = SENTENCE_END.split(line)
     text = shorten(first, LONGEST, placeholder=" …") if len(first) > LONGEST else first
     for other in others:

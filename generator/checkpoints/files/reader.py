@@ -12,15 +12,25 @@ from typing import Any
 from generator.cache.lazy import LazyMapping
 from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.files.json_object import parse_config
+from generator.checkpoints.files.mlx_quantised import with_floats
+from generator.checkpoints.files.other_configs import other_settings
 from generator.checkpoints.files.shards import Sharded
-from generator.checkpoints.files.weights import ANY, Choice, Weights, allowed, check_allowed, unread
+from generator.checkpoints.files.weights import (
+    ANY,
+    CONFIG,
+    Choice,
+    Weights,
+    allowed,
+    check_allowed,
+    check_none_unread,
+)
 from generator.checkpoints.model.halves import as_loaded
 from generator.contracts import Json, ModelConfig, Storage, StoredTensor, TensorInfo
+from generator.contracts.file_formats import file_label
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
 from generator.text import enumerated, short
 
-CONFIG = "config.json"
 MODULES = "modules.json"  # Of sentence-transformers: the folder of each module, the model first.
 MOST_FOLDERS = 9  # That a message names.
 MOST_NAME = 500  # Characters of a tensor's name; longer ones would take minutes to look through.
@@ -58,21 +68,34 @@ class FolderFiles:
         self.where, self.choice, self.revision = where, choice, revision
         self._digests: dict[str, str] = {}
         self.storage: Storage = existing(folder, where) if isinstance(folder, Path) else folder
-        settings = self._settings(config.encode())
-        within = (
-            self._weights.file.name
-            if self._weights is not None and not config and CONFIG in self._texts
-            else CONFIG
-        )
+        settings, within = self._settings(config.encode())
         self.config = as_loaded(ModelConfig(settings, where, within))
 
-    def _settings(self, given: bytes) -> Json:
-        text = given or self._texts.get(CONFIG) or self.storage.whole(CONFIG)
-        if text is None and not self.choice.name:
+    def _settings(self, given: bytes) -> tuple[Json, str]:
+        """The settings, none for weights without any, and the name of their file."""
+        weights, inner = self._weights, None if given else self._texts.get(CONFIG)
+        if weights is not None and inner is not None:
+            return parse_config(inner, file_label(self.where, CONFIG)), weights.file.name
+        text = given or self.storage.whole(CONFIG)
+        if text is not None:
+            return parse_config(text, file_label(self.where, CONFIG)), CONFIG
+        if (others := other_settings(self.storage, self.where)) is not None:
+            return others
+        if not self.choice.name:
+            self._check_alone()
+        return {}, CONFIG
+
+    def _check_alone(self) -> None:
+        """Check that there are weights without a config.json, and that the row allows them.
+
+        errors: RowError
+        """
+        check_allowed(self.storage, self.where, self.choice)
+        if self._weights is None or not self.storage.has(self._weights.file.name):
+            self.check_none_unread()
             raise RowError(
                 f"{self.where}: no config.json; expected one beside the weights{self._elsewhere()}"
             )
-        return {} if text is None else parse_config(text, f"{self.where}/{CONFIG}")
 
     def _elsewhere(self) -> str:
         """Which subfolders have a config.json, as the end of a sentence, the model of
@@ -197,13 +220,7 @@ class FolderFiles:
 
         errors: RowError
         """
-        if not self.choice.name and (names := unread(self.storage)):
-            others = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
-            raise RowError(
-                f"{self.where}: weights only in {names[0]!r}{others}, which no row reads unasked;"
-                " expected weights beside config.json under their usual name, or `weights:"
-                f" {names[0]}` on the row"
-            )
+        check_none_unread(self.storage, self.where, self.choice)
 
     def read(self, name: str) -> bytes | None:
         """A small file of the storage or within the weights; None without one.
@@ -234,7 +251,8 @@ class FolderFiles:
     @cached_property
     def _stored(self) -> Mapping[str, StoredTensor]:
         check_allowed(self.storage, self.where, self.choice)
-        stored = {} if self._weights is None else self._weights.open()
+        opened = {} if self._weights is None else self._weights.open()
+        stored = with_floats(opened, self.config.settings, self.where)
         longest = max(stored, key=len, default="")
         if len(longest) > MOST_NAME:
             raise RowError(

@@ -17,7 +17,7 @@ def weight_map(index: WeightsFile) -> Mapping[str, str]:
 
     errors: RowError for an index that is invalid, or that leads out of its folder
     """
-    text, where = index.storage.whole(index.name), f"{index.where}/{index.name}"
+    text, where = index.storage.whole(index.name), index.label
     names: Any = parse_config(text or b"", where).get("weight_map")
     if not isinstance(names, dict) or not all(isinstance(shard, str) for shard in names.values()):
         raise RowError(f"{where}: no weight_map from names to files; expected one")
@@ -59,10 +59,7 @@ class Sharded(Mapping[str, StoredTensor]):
     def __getitem__(self, name: str) -> StoredTensor:
         shard = self._names[name]
         if name not in self.open(shard):
-            raise RowError(
-                f"{self._index.where}/{self._index.name}: {name!r} is not in {shard!r}; expected it"
-                " there"
-            )
+            raise RowError(f"{self._index.label}: {name!r} is not in {shard!r}; expected it there")
         return self.open(shard)[name]
 
     def __contains__(self, name: object) -> bool:

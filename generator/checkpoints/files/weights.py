@@ -1,12 +1,18 @@
 """The weights of a checkpoint: which file formats it has, and which of them is read."""
 
-from collections.abc import Iterator, Mapping
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from generator.checkpoints.files import formats
+from generator.checkpoints.files.layouts import known_layout
 from generator.contracts import FileFormat, Storage, StoredTensor, WeightsFile, discovery
+from generator.contracts.file_formats import FIRST_BYTES, file_label
 from generator.errors import RowError
+from generator.text import enumerated
 
 
 @dataclass(frozen=True)
@@ -14,13 +20,28 @@ class Choice:
     """What a row says of its weights.
 
     pickle: whether a pickle may be opened; name: of the file of weights, "" for the preferred one
+    place: key and value by which the row names the checkpoint; empty without a row
     """
 
     pickle: bool = False
     name: str = ""
+    place: Sequence[str] = ()
+
+    def row(self, known: "FileFormat", name: str) -> str:
+        """The row that opens the file ``name`` in the format ``known``, as a list has it."""
+        where = self.place[-1] if self.place else ""
+        is_found = file_label(where, name) == where or _has_name(known, name)
+        options = dict(zip(self.place[::2], self.place[1::2], strict=True))
+        options |= {} if is_found else {"weights": name}
+        return f"`{row_text(options, bool(known.refusal))}`"
 
 
 ANY = Choice()
+CONFIG = "config.json"
+MOST_TRIED = 32  # files without a known name whose first bytes are looked at
+MOST_NAMED = 3  # files that a message names
+# Text that YAML reads as text, within braces too.
+PLAIN = re.compile(r"(?!(true|false|null|yes|no|on|off)$)([A-Za-z_/]|\.{1,2}/)[\w./@+=-]*", re.I)
 # Files of training programs that end as files of weights do.
 OF_TRAINING = (
     "training_args.bin",
@@ -29,7 +50,10 @@ OF_TRAINING = (
     "scaler*",
     "rng_state*",
     "random_states*",
+    "sampler*.bin",
+    "hyperparameters*",
 )
+DATA = ("*.npy",)  # Such a file beside a config.json may hold anything.
 
 
 @dataclass(frozen=True)
@@ -85,6 +109,7 @@ def allowed(storage: Storage, where: str, choice: Choice) -> Weights | None:
     )
     # The row expects a pickle; opening it reports that it is missing.
     if first is None and choice.pickle:
+        check_none_unread(storage, where, choice)
         pickled = next(file_format for file_format in all_formats() if file_format.refusal)
         return Weights(pickled, WeightsFile(storage, pickled.names[0], where))
     return first
@@ -97,22 +122,37 @@ def check_allowed(storage: Storage, where: str, choice: Choice) -> None:
     """
     stored = next(_stored(storage, where, choice.name), None)
     if stored is not None and allowed(storage, where, choice) is None:
-        raise RowError(f"{where}: {stored.format.refusal}")
+        row = choice.row(stored.format, stored.file.name)
+        raise RowError(f"{where}: {stored.format.refusal.format(row=row)}")
 
 
-def unread(storage: Storage) -> list[str]:
-    """Files that end as weights do, beside config.json or one folder below, of which none has a
-    name by which weights are found; sorted.
+def check_none_unread(storage: Storage, where: str, choice: Choice) -> None:
+    """Check that there are no weights besides those that are found by their names.
+
+    errors: RowError, with a row that would open them or a way to convert them
     """
-    if next(_stored(storage, ""), None) is not None:
-        return []
-    patterns = {f"{folder}*{suffix}" for folder in ("", "*/") for suffix in suffixes()}
-    names = sorted({name for pattern in patterns for name in storage.matching(pattern)})
-    return [
-        name
-        for name in names
-        if not any(fnmatchcase(name.rpartition("/")[2], pattern) for pattern in OF_TRAINING)
-    ]
+    if choice.name or next(_stored(storage, where), None) is not None:
+        return
+    if (layout := known_layout(storage, where)) is not None:
+        found, advice = layout
+        raise RowError(f"{where}: {found}, which is not read; expected whole tensors ({advice})")
+    names = _unread(storage)
+    row = (
+        choice.row(known, names[-1]) if names and (known := _format_of(storage, names[-1])) else ""
+    )
+    if storage.has(CONFIG) and names:
+        more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
+        raise RowError(
+            f"{where}: weights only in {names[-1]!r}{more}, which no row reads unasked; expected"
+            f" weights beside config.json under their usual name, or the row {row}"
+        )
+    if names:
+        others = [f"{len(names) - MOST_NAMED:,} more"] if len(names) > MOST_NAMED else []
+        listed = enumerated([*names[-MOST_NAMED:], *others])
+        raise RowError(
+            f"{where}: no config.json, and {len(names):,} files that may be the weights ({listed});"
+            f" expected one, by a row such as {row}"
+        )
 
 
 def is_complete(storage: Storage, where: str) -> bool:
@@ -121,7 +161,7 @@ def is_complete(storage: Storage, where: str) -> bool:
     if stored is None or not stored.format.is_read:
         return False
     return all(map(storage.has, stored.format.files(stored.file))) and (
-        storage.has("config.json") or "config.json" in stored.texts()
+        storage.has(CONFIG) or CONFIG in stored.texts()
     )
 
 
@@ -151,22 +191,81 @@ def _stored(storage: Storage, where: str, name: str = "") -> Iterator[Weights]:
         is not None
     ]
     yield from [weights for weights in found if weights.format.is_read] or found
+    if not found and not storage.has(CONFIG) and known_layout(storage, where) is None:
+        names = _unread(storage)
+        if len(names) == 1:
+            yield _named(storage, where, names[0])
 
 
 def _named(storage: Storage, where: str, name: str) -> Weights:
-    by_name = (
-        known
-        for known in all_formats()
-        if any(fnmatchcase(name, pattern) for pattern in known.names)
-    )
-    file_format = next(by_name, None) or next(
-        (known for known in all_formats() if name.endswith(known.suffixes)), None
-    )
+    if not storage.has(name):
+        raise RowError(f"{where}: no file {name!r}; expected the weights that the row names")
+    file_format = _format_of(storage, name)
     if file_format is None:
         raise RowError(
             f"{where}: {name!r} is no file of weights in a known format; expected one that ends"
             f" with {', '.join(suffixes())}"
         )
-    if not storage.has(name):
-        raise RowError(f"{where}: no file {name!r}; expected the weights that the row names")
     return Weights(file_format, WeightsFile(storage, name, where))
+
+
+def _unread(storage: Storage) -> list[str]:
+    """Files that may be weights, of which none has a name by which weights are found: those that
+    end as such files do, beside config.json or one folder below, sorted.
+
+    Without config.json, those in the folder come before those below, and both before those that
+    only begin as such files do.
+    """
+    ends = {f"*{suffix}" for suffix in suffixes()}
+    if storage.has(CONFIG):
+        return _plausible(storage, [*ends, *(f"*/{end}" for end in ends)], DATA)
+    below = [] if storage.matching(f"*/{CONFIG}") else [f"*/{end}" for end in ends]
+    names = _plausible(storage, ends) or _plausible(storage, below)
+    tried = () if names else _plausible(storage, ["*"])[:MOST_TRIED]
+    indexes = [name for name in names if name.endswith(".json")]
+    return indexes or names or [name for name in tried if _by_first_bytes(storage, name)]
+
+
+def _plausible(
+    storage: Storage, patterns: Sequence[str] | set[str], others: Sequence[str] = ()
+) -> list[str]:
+    """Files that match one of ``patterns`` and neither ``others`` nor a file of a training
+    program.
+    """
+    names = sorted({name for pattern in patterns for name in storage.matching(pattern)})
+    left_out = (*OF_TRAINING, *others)
+    return [
+        name
+        for name in names
+        if not any(fnmatchcase(name.rpartition("/")[2], pattern) for pattern in left_out)
+    ]
+
+
+def _has_name(known: FileFormat, name: str) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in known.names)
+
+
+def _format_of(storage: Storage, name: str) -> FileFormat | None:
+    by_name = (known for known in all_formats() if _has_name(known, name))
+    by_end = (known for known in all_formats() if name.endswith(known.suffixes))
+    return next(by_name, None) or next(by_end, None) or _by_first_bytes(storage, name)
+
+
+def _by_first_bytes(storage: Storage, name: str) -> FileFormat | None:
+    with suppress(RowError):  # As for a folder.
+        first = storage.part(name, 0, min(FIRST_BYTES, storage.size(name)))
+        return next(
+            (known for known in all_formats() if known.begins and known.begins.match(first)), None
+        )
+    return None
+
+
+def row_text(options: Mapping[str, str], pickle: bool) -> str:
+    """A row of a list in one line. options: by key; pickle: whether it allows one"""
+    written = [f"{key}: {_scalar(value)}" for key, value in options.items()]
+    return f"- {{{', '.join(written + ['pickle: true'] * pickle)}}}"
+
+
+def _scalar(text: str) -> str:
+    """``text`` as YAML has it."""
+    return text if PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False)

@@ -9,11 +9,13 @@ from generator.checkpoints.model.position_tables import table_questions
 from generator.checkpoints.model.stacks import stacks
 from generator.checkpoints.model.unread_tensors import further_tensors, unread_tensors
 from generator.contracts import Encoding, Files, Scheme
+from generator.contracts.model_config import UNKNOWN
 from generator.encodings import Form
 
 COMPUTED = (
     "A rotation, ALiBi or a computed sinusoid may leave no tensor, so none of these is ruled out."
 )
+CONFIG = "config.json"
 TYPE = ("position_embedding_type", "position_embeddings_type")
 
 
@@ -23,7 +25,8 @@ def open_questions(
     """One sentence for each; none where the encodings that were found are all that config and
     weights speak of.
     """
-    if not files.config.settings:
+    config = files.config
+    if not config.settings or (config.family == UNKNOWN and config.source != CONFIG):
         yield (
             "There is no config.json, so the family is unknown; only names and shapes of tensors"
             " were used."

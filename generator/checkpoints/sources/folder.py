@@ -28,7 +28,7 @@ def open_files(checkpoint: Checkpoint, offline: bool) -> Files:  # noqa: ARG001
     return FolderFiles(
         RecordedFolder(_storage(checkpoint)),
         checkpoint.id,
-        Choice(checkpoint.pickle, name),
+        Choice(checkpoint.pickle, name, ("folder", checkpoint.id)),
         config=checkpoint.config,
     )
 

@@ -51,7 +51,7 @@ def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
     budget = RetryBudget()
     revision = listing(checkpoint.place, checkpoint.revision or "main", row, offline, budget)
     repository = Repository(checkpoint.place, revision, row, offline, budget)
-    choice = Choice(checkpoint.pickle, checkpoint.weights)
+    choice = Choice(checkpoint.pickle, checkpoint.weights, ("hub", checkpoint.id))
     check_allowed(repository, row, choice)
     return FolderFiles(repository, checkpoint.id, choice, revision.commit, checkpoint.config)
 

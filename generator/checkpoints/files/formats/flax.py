@@ -49,7 +49,7 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
 
     errors: RowError for an invalid file, one above ``MOST_FILE_BYTES``, or without msgpack
     """
-    where = f"{file.where}/{file.name}"
+    where = file.label
     msgpack = optional("msgpack", where)
     size = file.storage.size(file.name)
     if size > MOST_FILE_BYTES:

@@ -1,5 +1,5 @@
-"""TensorFlow's tf_model.h5 as transformers 4 wrote it: HDF5, a dataset for each variable; what is
-stored plainly is read by range.
+"""TensorFlow's tf_model.h5 as transformers 4 wrote it, and *.weights.h5 by Keras 3: HDF5, a dataset
+for each variable; what is stored plainly is read by range.
 
 Links and datasets that lead to other files are refused, and so are filters that libraries beside
 HDF5 would have to undo.
@@ -7,7 +7,8 @@ HDF5 would have to undo.
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,29 +26,27 @@ MOST_BYTES = 2**31  # Of one array that is not read by range.
 FILTERS = {1, 2, 3}  # deflate, shuffle, fletcher32
 NUMBERS = "fiubc"  # Kinds of dtypes.
 NUMBERED = "vars"  # The group in which Keras 3 stores the variables of a layer.
+OPTIMIZER = "optimizer"
 
 
 def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
     """The variables by the names that they have in PyTorch; kernels are transposed.
 
-    errors: RowError for an invalid file, one of Keras 3, or without h5py
+    errors: RowError for an invalid file, or without h5py
     """
-    where = f"{file.where}/{file.name}"
+    where = file.label
     h5py = optional("h5py", where)
     path = file.storage.path(file.name)
     with as_row_error(where, "h5py cannot read it", "an HDF5 file"), h5py.File(path, "r") as opened:
         found = dict(_datasets(h5py, opened, where))
-        if any(NUMBERED in name.split("/") for name in found):
-            raise RowError(
-                f"{where}: Keras 3 weights, whose variables have numbers but no names; expected"
-                " model.safetensors"
-            )
+        names = _names(opened, found)
         tensors = {
-            _name(name): _stored(h5py, file, path, dataset) for name, dataset in found.items()
+            name: _stored(h5py, file, path, found[variable], name)
+            for variable, name in names.items()
         }
-    if len(tensors) < len(found):
+    if len(tensors) < len(names):
         raise RowError(
-            f"{where}: {len(found):,} variables with {len(tensors):,} names; expected a name for"
+            f"{where}: {len(names):,} variables with {len(tensors):,} names; expected a name for"
             " each"
         )
     return tensors
@@ -58,6 +57,7 @@ FORMAT = FileFormat(
     order=7,
     names=("tf_model.h5",),
     suffixes=(".h5",),
+    begins=re.compile(rb"\x89HDF\r\n\x1a\n"),
     open=open_weights,
     whole=True,
 )
@@ -111,16 +111,29 @@ def _words(path: str) -> list[str]:
     return [word.rpartition("___")[2] for word in words[start:]]
 
 
-def _name(path: str) -> str:
-    return torch_layout.name(_words(path))
+def _names(root: Any, found: Collection[str]) -> dict[str, str]:
+    """The names of the variables at the paths ``found``, without those of an optimizer.
+
+    Keras 3 numbers the variables of a layer, and notes the name of the layer. The only one is
+    called weight, as of an embedding.
+    """
+    groups = Counter(path.rpartition("/")[0] for path in found)
+    names = {}
+    for path in found:
+        group, _, number = path.rpartition("/")
+        words = [word for word in group.split("/") if word not in ("layers", NUMBERED)]
+        if group.rpartition("/")[2] != NUMBERED:
+            names[path] = torch_layout.name(_words(path))
+        elif words[:1] != [OPTIMIZER]:
+            own = root[group].attrs.get("name")
+            layers = [*words[:-1], own] if words and isinstance(own, str) and own else words
+            names[path] = ".".join([*layers, "weight" if groups[group] == 1 else number])
+    return names
 
 
-def _stored(h5py: Any, file: WeightsFile, path: Path, dataset: Any) -> StoredTensor:
+def _stored(h5py: Any, file: WeightsFile, path: Path, dataset: Any, name: str) -> StoredTensor:
     stored_name, stored_shape = dataset.name, dataset.shape
-    name, axes = (
-        _name(stored_name.lstrip("/")),
-        torch_layout.axes(_words(stored_name), len(stored_shape)),
-    )
+    axes = torch_layout.axes(_words(stored_name), len(stored_shape))
     shape = stored_shape if axes is None else tuple(stored_shape[axis] for axis in axes)
     n_bytes, start, where = (
         math.prod(shape) * dataset.dtype.itemsize,

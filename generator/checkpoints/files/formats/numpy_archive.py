@@ -5,6 +5,7 @@ A member with arrays of objects is a pickle, and is never loaded.
 """
 
 import math
+import re
 import struct
 import warnings
 import zipfile
@@ -47,7 +48,7 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
 
     errors: RowError for an invalid archive
     """
-    path, where = file.storage.path(file.name), f"{file.where}/{file.name}"
+    path, where = file.storage.path(file.name), file.label
     tensors = {}
     with (
         as_row_error(where, "numpy cannot read it", "an .npz file"),
@@ -73,6 +74,7 @@ FORMAT = FileFormat(
     order=5,
     names=("model.npz", "weights.npz"),
     suffixes=(".npz",),
+    begins=re.compile(rb"PK\x03\x04.{26}[^\0]{1,200}?\.npy", re.DOTALL),
     open=open_weights,
     whole=True,
 )

@@ -7,6 +7,7 @@ of the tensors without gaps.
 
 import json
 import math
+import re
 import struct
 from collections import Counter
 from collections.abc import Mapping
@@ -20,6 +21,7 @@ from generator.checkpoints.files.reader import AT_ONCE
 from generator.checkpoints.files.shards import Sharded, files
 from generator.checkpoints.files.tensors import by_range
 from generator.contracts import FileFormat, StoredTensor, TensorInfo, WeightsFile
+from generator.contracts.file_formats import file_label
 from generator.errors import RowError
 
 MOST_HEADER_BYTES = 32 * 2**20
@@ -134,13 +136,14 @@ FORMAT = FileFormat(
     order=1,
     names=(INDEX, "model.safetensors", *VARIANTS),
     suffixes=(".safetensors", ".safetensors.index.json"),
+    begins=re.compile(rb".{4}\0{4}\s*\{", re.DOTALL),
     open=open_weights,
     files=files,
 )
 
 
 def _stored(file: WeightsFile, name: str) -> dict[str, StoredTensor]:
-    storage, where = file.storage, f"{file.where}/{name}"
+    storage, where = file.storage, file_label(file.where, name)
     size = storage.size(name)
     length = header_size(storage.part(name, 0, min(8, size)), size, where)
     return {

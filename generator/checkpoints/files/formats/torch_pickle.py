@@ -6,11 +6,13 @@ that are read.
 """
 
 import json
+import re
 import warnings
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 from zipfile import ZipFile
 
@@ -18,12 +20,34 @@ from generator.checkpoints.files.library_errors import as_row_error
 from generator.checkpoints.files.shards import Sharded, files
 from generator.checkpoints.files.tensors import in_memory
 from generator.contracts import FileFormat, StoredTensor, TensorInfo, WeightsFile
+from generator.contracts.file_formats import file_label
 from generator.errors import RowError
+from generator.text import short
 
 INDEX = "pytorch_model.bin.index.json"
 PARTS = "consolidated.*.pth"  # Of models by Meta: with several, each holds slices of every tensor.
 # Where training programs put the state dict.
-NESTED = ("model_state_dict", "state_dict", "model", "module")
+NESTED = (
+    "model_state_dict",
+    "state_dict",
+    "model",
+    "module",
+    "net",
+    "params",
+)
+CODE = re.compile(r"[^/]+/(constants\.pkl|code/.*)")  # Members that only TorchScript has.
+ALONE = "`torch.save(model.state_dict(), 'weights.pt')`"
+MOST_DEPTH = 8  # of dicts in a state dict
+MOST_NAME = 80  # characters of a class that a message names
+UNLOADED = re.compile(r"GLOBAL (\S+) was not an allowed global")  # In torch's message.
+# Names of sizes in files of nanoGPT, and of settings.
+NANOGPT = {
+    "n_layer": "n_layer",
+    "n_head": "n_head",
+    "n_embd": "n_embd",
+    "block_size": "n_positions",
+    "vocab_size": "vocab_size",
+}
 MOST_CHECKED_BYTES = 2**31  # Of a file that is read whole for its checksums.
 PIECE = 2**20
 DTYPES = {
@@ -60,29 +84,31 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
     slices = file.storage.matching(PARTS)
     if file.name in slices and len(slices) > 1:
         raise RowError(
-            f"{file.where}/{file.name}: one of {len(slices)} files with slices of every tensor;"
+            f"{file.label}: one of {len(slices)} files with slices of every tensor;"
             " expected whole tensors"
         )
     return _tensors(file, file.name)
 
 
 def texts(file: WeightsFile) -> Mapping[str, bytes]:
-    """A config.json for a file of Whisper by OpenAI, which has sizes beside its state dict; nothing
-    for another or an invalid file.
+    """A config.json for a file of Whisper by OpenAI or of nanoGPT, which have sizes beside their
+    state dict; nothing for another or an invalid file.
+
+    Forks of nanoGPT keep its names of sizes, so that these tell no family.
     """
-    sizes: Any = None
+    whole: Mapping[Any, Any] = {}
     with suppress(RowError):
         if file.name.endswith(".pt"):
-            sizes = _loaded(file, file.name).get("dims")
-    if not isinstance(sizes, dict) or not all(type(sizes.get(name)) is int for name in WHISPER):
-        return {}
-    return {
-        "config.json": (
-            json.dumps(
-                {"model_type": "whisper", **{key: sizes[name] for name, key in WHISPER.items()}}
-            ).encode()
-        )
-    }
+            whole = _loaded(file, file.name)
+    for key, names, family in (
+        ("dims", WHISPER, {"model_type": "whisper"}),
+        ("model_args", NANOGPT, {}),
+    ):
+        sizes = whole.get(key)
+        if isinstance(sizes, dict) and all(type(sizes.get(name)) is int for name in names):
+            settings = {**family, **{known: sizes[name] for name, known in names.items()}}
+            return {"config.json": json.dumps(settings).encode()}
+    return {}
 
 
 FORMAT = FileFormat(
@@ -97,13 +123,18 @@ FORMAT = FileFormat(
         "model.ckpt",
         PARTS,
     ),
-    suffixes=(".bin", ".pt", ".pth", ".ckpt", ".bin.index.json"),
+    suffixes=(".bin", ".pt", ".pth", ".ckpt", ".bin.index.json", ".pth.tar"),
+    # torch's zip format, and the number by which its former one begins.
+    begins=re.compile(
+        rb"PK\x03\x04.{26}[^\0]{1,200}?/data\.pkl|\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19\.",
+        re.DOTALL,
+    ),
     open=open_weights,
     whole=True,
     refusal=(
         "only a pickle (pytorch_model.bin or another torch file), which is not opened; expected"
-        " model.safetensors (convert it with safetensors.torch.save_file, or set `pickle: true` on"
-        " the row if you trust it)"
+        " model.safetensors (convert it with safetensors.torch.save_file, or, if you trust it, set"
+        " `pickle: true` on the row: {row})"
     ),
     files=files,
     texts=texts,
@@ -117,7 +148,7 @@ def _loaded(file: WeightsFile, name: str) -> Mapping[Any, Any]:
     """
     import torch
 
-    path, where = file.storage.path(name), f"{file.where}/{name}"
+    path, where = file.storage.path(name), file_label(file.where, name)
     with path.open("rb") as stream:
         is_zip = stream.read(4) == b"PK\x03\x04"
     with (
@@ -126,10 +157,27 @@ def _loaded(file: WeightsFile, name: str) -> Mapping[Any, Any]:
     ):
         if is_zip:
             _check_archive(path, where)
-        state = torch.load(path, map_location="cpu", weights_only=True, mmap=is_zip)
+        with _naming_code(where):
+            state = torch.load(path, map_location="cpu", weights_only=True, mmap=is_zip)
     if not isinstance(state, dict):
         raise RowError(f"{where}: {type(state).__name__}; expected a state dict of tensors")
     return state
+
+
+@contextmanager
+def _naming_code(where: str) -> Iterator[None]:
+    """errors: RowError in place of torch's for a class or function that it does not load"""
+    try:
+        yield
+    except UnpicklingError as error:
+        named = UNLOADED.search(str(error))
+        if named is None:
+            raise
+        raise RowError(
+            f"{where}: beside its tensors it names code, which is never run"
+            f" ({short(named[1], MOST_NAME)}); expected tensors alone, as {ALONE} writes them in"
+            " the program that made it"
+        ) from None
 
 
 def _check_archive(path: Path, where: str) -> None:
@@ -139,6 +187,12 @@ def _check_archive(path: Path, where: str) -> None:
     errors: RowError, BadZipFile
     """
     with ZipFile(path) as archive:
+        if any(CODE.fullmatch(name) for name in archive.namelist()):
+            raise RowError(
+                f"{where}: TorchScript, a program with its weights, which is never run; expected"
+                " tensors alone, as `torch.save(torch.jit.load('model.pt').state_dict(),"
+                " 'weights.pt')` writes them"
+            )
         if any(member.compress_type for member in archive.infolist()):
             raise RowError(
                 f"{where}: a compressed zip file; expected one by torch.save, which does not"
@@ -154,11 +208,21 @@ def _check_archive(path: Path, where: str) -> None:
 def _tensors(file: WeightsFile, name: str) -> dict[str, StoredTensor]:
     """The tensors of one file, by name."""
     whole = _loaded(file, name)
-    states = [_plain(nested) for key in NESTED if isinstance(nested := whole.get(key), dict)]
-    state = next(filter(None, states), None) or _plain(whole)
+    states = [nested for key in NESTED if isinstance(nested := whole.get(key), dict)]
+    found = next(filter(None, map(_plain, states)), None) or _plain(whole)
+    state = found or next(filter(None, map(_flat, states)), {})
     return {
         tensor: _stored(state[tensor], name, f"{file.where}: {tensor}") for tensor in sorted(state)
     }
+
+
+def _flat(state: Mapping[Any, Any], before: str = "", depth: int = MOST_DEPTH) -> dict[str, Any]:
+    """The tensors of dicts in dicts, whose keys are the words of their names, as in Megatron."""
+    tensors = {f"{before}{name}": tensor for name, tensor in _plain(state).items()}
+    for word, inner in state.items() if depth else ():
+        if isinstance(inner, dict) and isinstance(word, str):
+            tensors |= _flat(inner, f"{before}{word}.", depth - 1)
+    return tensors
 
 
 def _plain(state: Mapping[Any, Any]) -> dict[str, Any]:

@@ -1,10 +1,15 @@
 """Formats that are recognised and not read, with the way from each to one that is."""
 
+import re
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from typing import NoReturn
 
+from generator.checkpoints.files.json_object import parse_config
+from generator.checkpoints.files.layouts import model_of
 from generator.contracts import FileFormat, WeightsFile
 from generator.errors import RowError
+from generator.text import short
 
 ADAPTER = (
     "a PEFT adapter, such as LoRA, which changes a base model",
@@ -18,6 +23,8 @@ SHARDS = (
     "an index of weights in shards",
     "load them with from_pretrained of transformers 4 and save_pretrained",
 )
+MANIFEST = ("a manifest of Ollama, which names files", "name the file of the model: {row}")
+ADAPTER_CONFIG, MOST_NAME = "adapter_config.json", 200
 ORIGIN = "name the checkpoint that it was made from"
 # What a file by this name is, and what to do. The first pattern that matches counts.
 KINDS = {
@@ -37,17 +44,27 @@ KINDS = {
     "*.tflite": ("a TensorFlow Lite model", ORIGIN),
     "*.mlmodel": ("a Core ML model", ORIGIN),
     "*.mlpackage/Manifest.json": ("a Core ML model", ORIGIN),
-    "*.keras": ("a Keras 3 model, whose variables have numbers but no names", ORIGIN),
+    "*.keras": (
+        "a Keras 3 model",
+        "load it with keras.saving.load_model, and save_weights('model.weights.h5')",
+    ),
     "ggml-*.bin": (
         "a GGML file from before GGUF",
         "convert it to GGUF with the program that it is for, or " + ORIGIN,
+    ),
+    "*.distcp": (
+        "a part of a checkpoint of torch.distributed.checkpoint, such as FSDP's",
+        "name its folder, and see what that says",
     ),
     "*.pkl": (
         "a pickle from a program other than torch",
         "if you trust it, save its tensors with safetensors",
     ),
 }
-ANY_DATA = ("*.pkl",)  # Beside a config.json, such a file may hold other things than weights.
+ANY_DATA = (
+    "*.pkl",
+    "*.distcp",
+)  # Beside a config.json, such a file may hold other things than weights.
 
 
 def refuse(file: WeightsFile) -> NoReturn:
@@ -55,11 +72,26 @@ def refuse(file: WeightsFile) -> NoReturn:
 
     errors: RowError for every file
     """
-    found, advice = next(kind for pattern, kind in KINDS.items() if fnmatchcase(file.name, pattern))
+    kinds = (kind for pattern, kind in KINDS.items() if fnmatchcase(file.name, pattern))
+    found, advice = next(kinds, MANIFEST)
+    if found == MANIFEST[0]:
+        blobs = f"{file.where.partition('/manifests/')[0]}/blobs"
+        advice = advice.format(row=f"{blobs}/{model_of(file.storage.whole(file.name) or b'')}")
+    if found == ADAPTER[0]:
+        advice += _base(file)
     raise RowError(
-        f"{file.where}/{file.name}: {found}, which is not read; expected model.safetensors"
-        f" ({advice})"
+        f"{file.label}: {found}, which is not read; expected model.safetensors ({advice})"
     )
+
+
+def _base(file: WeightsFile) -> str:
+    """What an adapter says of its base model; "" where it does not name one."""
+    text = file.storage.whole(ADAPTER_CONFIG)
+    with suppress(RowError):
+        base = parse_config(text or b"", file.label).get("base_model_name_or_path")
+        if isinstance(base, str) and base:
+            return f"; the position is that of its base, {short(base, MOST_NAME)}: name that"
+    return ""
 
 
 FORMAT = FileFormat(
@@ -67,6 +99,7 @@ FORMAT = FileFormat(
     order=99,
     names=tuple(pattern for pattern in KINDS if pattern not in ANY_DATA),
     suffixes=tuple(pattern.removeprefix("*") for pattern in ANY_DATA),
+    begins=re.compile(rb'\s*\{\s*"schemaVersion"'),
     open=refuse,
     texts=refuse,
     is_read=False,

@@ -13,6 +13,7 @@ from generator.checkpoints.files.formats.gguf.header import Header, read
 from generator.checkpoints.files.formats.gguf.quantised import stored_tensor
 from generator.checkpoints.files.formats.gguf.settings import config
 from generator.contracts import FileFormat, StoredTensor, TensorInfo, WeightsFile
+from generator.contracts.file_formats import file_label
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
 
@@ -29,10 +30,11 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
     """
     tensors: dict[str, StoredTensor] = {}
     for name, header in _headers(file).items():
+        label = file_label(file.where, name)
         for tensor, span in header.spans.items():
             if tensor in tensors:
                 raise RowError(
-                    f"{file.where}/{name}: {tensor!r:.80} is also in {tensors[tensor].header.file};"
+                    f"{label}: {tensor!r:.80} is also in {tensors[tensor].header.file};"
                     " expected it in one part"
                 )
             info = TensorInfo(name, span.type, span.shape)
@@ -115,12 +117,11 @@ def _headers(file: WeightsFile) -> Mapping[str, Header]:
                 f"{file.where}: no file {name!r}; expected all {len(names)} parts of the model"
                 " beside each other"
             )
-        headers[name] = read(file, name)
+        headers[name], label = read(file, name), file_label(file.where, name)
         count = headers[name].integer("split.count") or 1
         if count != len(names):
             raise RowError(
-                f"{file.where}/{name}: a part of {count:,}; expected one of {len(names)}, as its"
-                " name says"
+                f"{label}: a part of {count:,}; expected one of {len(names)}, as its name says"
             )
     return headers
 
@@ -131,6 +132,7 @@ FORMAT = FileFormat(
     # mmproj-*.gguf, an encoder of images beside a model, comes last.
     names=("[!m]*.gguf", "m[!m]*.gguf", "mm[!p]*.gguf", "*.gguf"),
     suffixes=(".gguf",),
+    begins=re.compile(rb"GGUF"),
     open=open_weights,
     files=files,
     texts=texts,

@@ -15,6 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from generator.contracts import WeightsFile
+from generator.contracts.file_formats import file_label
 from generator.errors import RowError
 
 MAGIC = b"GGUF"
@@ -107,7 +108,7 @@ class Pieces:
     """
 
     def __init__(self, file: WeightsFile, name: str) -> None:
-        self.storage, self.name, self.where = file.storage, name, f"{file.where}/{name}"
+        self.storage, self.name, self.where = file.storage, name, file_label(file.where, name)
         self.size = self.storage.size(name)
         self.data = bytearray()
         self.at = 0

@@ -175,7 +175,7 @@ def _model(file: GraphFile) -> Any:
 
     errors: RowError
     """
-    where = f"{file.where}/{file.name}"
+    where = file.label
     size = file.storage.size(file.name)
     if not 0 < size <= MOST_FILE_BYTES:
         raise RowError(

@@ -144,14 +144,12 @@ def graph_of(proto: Any, file: GraphFile) -> Graph:
     for prefix, inner in _graphs(proto.graph, ""):
         # The library returns bytes for what is not UTF-8.
         if any(isinstance(name, bytes) for name in _names(inner)):
-            raise RowError(
-                f"{file.where}/{file.name}: a name that is not UTF-8; expected an ONNX model"
-            )
+            raise RowError(f"{file.label}: a name that is not UTF-8; expected an ONNX model")
         own: set[str] = set()
         for tensor in inner.initializer:
             if tensor.name in own:
                 raise RowError(
-                    f"{file.where}/{file.name}: {tensor.name!r:.80} appears twice among the"
+                    f"{file.label}: {tensor.name!r:.80} appears twice among the"
                     " initialisers; expected each name once"
                 )
             own.add(tensor.name)
@@ -164,7 +162,7 @@ def graph_of(proto: Any, file: GraphFile) -> Graph:
         for node in inner.node:
             if len(node.input) < INPUTS.get(node.op_type, 0):
                 raise RowError(
-                    f"{file.where}/{file.name}: a node {node.op_type} with {len(node.input)}"
+                    f"{file.label}: a node {node.op_type} with {len(node.input)}"
                     " inputs; expected more"
                 )
             if (
@@ -224,7 +222,5 @@ def _add(tensors: dict[str, StoredTensor], name: str, proto: Any, file: GraphFil
     if proto.data_type == STRING:
         return
     if len(tensors) >= MOST_TENSORS:
-        raise RowError(
-            f"{file.where}/{file.name}: more than {MOST_TENSORS:,} tensors; expected fewer"
-        )
+        raise RowError(f"{file.label}: more than {MOST_TENSORS:,} tensors; expected fewer")
     tensors[name] = stored(file, proto)

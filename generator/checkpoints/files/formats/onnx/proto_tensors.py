@@ -13,7 +13,7 @@ import numpy as np
 
 from generator.checkpoints.files.formats.onnx.skeleton import RANGE
 from generator.checkpoints.files.tensors import decode
-from generator.contracts import Storage, StoredTensor, TensorInfo
+from generator.contracts import StoredTensor, TensorInfo, WeightsFile
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
 
@@ -46,12 +46,8 @@ Part = Callable[[int, int], bytes | memoryview]
 
 
 @dataclass(frozen=True)
-class GraphFile:
-    """The file of a graph. where: name of the checkpoint in messages"""
-
-    storage: Storage
-    name: str
-    where: str
+class GraphFile(WeightsFile):
+    """The file of a graph."""
 
     @property
     def path(self) -> Path:
@@ -67,9 +63,7 @@ class GraphFile:
             stream.seek(start)
             data = stream.read(stop - start)
         if len(data) != stop - start:
-            raise RowError(
-                f"{self.where}/{self.name}: ends at byte {start + len(data):,}; expected {stop:,}"
-            )
+            raise RowError(f"{self.label}: ends at byte {start + len(data):,}; expected {stop:,}")
         return data
 
 
@@ -78,7 +72,7 @@ def stored(file: GraphFile, proto: Any) -> StoredTensor:
 
     errors: RowError for an invalid header, or for data of another size than the header says
     """
-    where = f"{file.where}/{file.name}: {proto.name!r:.80}"
+    where = f"{file.label}: {proto.name!r:.80}"
     dtype, bits = _type(proto, where)
     shape = tuple(proto.dims)
     if len(shape) > MOST_DIMENSIONS or not all(0 <= size < 2**40 for size in shape):
