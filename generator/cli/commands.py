@@ -16,9 +16,8 @@ import typer
 
 from generator import PROGRAM
 from generator.checkpoints import list_edit, list_file, list_row
-from generator.checkpoints.files import weights
 from generator.checkpoints.hub import revisions
-from generator.cli import command_records, inspection, progress, starter
+from generator.cli import command_records, inspection, named, progress, starter
 from generator.cli.terminal import Terminal
 from generator.contracts import Checkpoint, EncodingRecord, Outcome, names
 from generator.errors import AtlasError, RefusedError, RowError
@@ -46,7 +45,7 @@ from generator.site import materials, section, write
 from generator.site.data import files as data_files
 from generator.site.html import mkdocs_build
 from generator.site.pages import checked
-from generator.text import plural, slugify
+from generator.text import plural
 
 OK, FAILED, REFUSED = 0, 1, 2
 EXIT_CODES = (
@@ -249,8 +248,8 @@ def inspect(
     Exit codes: 0 shown; 1 it could not be read; 2 refused or interrupted.
     """
     with _reporting_errors():
-        asked = _checkpoint_at(source, pickle, file, config)
-        with _asked_of_the_hub(asked), local_pool.processes(jobs=1) as executor:
+        asked = named.checkpoint_at(source, pickle, file, config)
+        with named.asked_of_the_hub(asked), local_pool.processes(jobs=1) as executor:
             *_, task = plan.plan([asked], offline=False)  # Of a pattern with *, the last one.
             inspected = _within_limits(executor, inspect_task, task)
         if as_json:
@@ -258,19 +257,6 @@ def inspect(
             return
         inspection.show(out, inspected, all_schemes())
         inspection.show_row(out, asked, config)
-
-
-@contextmanager
-def _asked_of_the_hub(checkpoint: Checkpoint) -> Iterator[None]:
-    """errors: AtlasError that says, of a name that is no path, why the Hub was asked"""
-    try:
-        yield
-    except AtlasError as error:
-        if any(source.is_path for source in plan.all_sources() if source.key == checkpoint.source):
-            raise
-        raise type(error)(
-            f"no folder or file {checkpoint.id!r:.80}, so it was looked for on the Hub: {error}"
-        ) from None
 
 
 @app.command()
@@ -308,10 +294,10 @@ def add(
     """Append a repository of the Hub to the list, pinned at its commit."""
     with _reporting_errors():
         listed = list_file.load(config_file, plan.all_sources())
-        asked = _checkpoint_at(name, pickle=False, file="", config=None)
+        asked = named.checkpoint_at(name, pickle=False, file="", config=None)
         if any(row.place == asked.place and row.source == asked.source for row in listed):
             raise RefusedError(f"{asked.id}: is in {config_file}; expected one that is not")
-        commit = _commit(asked)
+        commit = named.commit_of(asked)
         list_edit.add(config_file, asked.id, commit)
     out.print(f"{config_file}: added {asked.id} at {commit}")
 
@@ -344,8 +330,8 @@ def pin(
                 and not is_series
                 and (upgrade or not revisions.COMMIT.fullmatch(str(revision)))
             ):
-                commit = _commit(
-                    _checkpoint_at(
+                commit = named.commit_of(
+                    named.checkpoint_at(
                         name if upgrade or not revision else f"{name}@{revision}",
                         pickle=False,
                         file="",
@@ -582,50 +568,6 @@ def _require_free(port: int) -> None:
 def _cluster_workers(address: str) -> Callable[[], AbstractContextManager[Executor]]:
     """A factory of workers on the dask.distributed scheduler at ``address``."""
     return partial(dask_pool.cluster, address=address, code=versions.code(), seconds=LIMITS.seconds)
-
-
-def _checkpoint_at(source: str, pickle: bool, file: str, config: Path | None) -> Checkpoint:
-    """A checkpoint outside any list: a path if ``source`` looks like one, else a Hub id with or
-    without a revision.
-
-    errors: RowError when the config cannot be read
-    """
-    is_path = (
-        Path(source).exists()
-        or source.startswith((".", "/", "~"))
-        or source.endswith(weights.suffixes())
-    )
-    key = next(candidate.key for candidate in plan.all_sources() if candidate.is_path == is_path)
-    name, _, revision = (source, "", "") if is_path else source.partition("@")
-    path = str(list_file.expanded(name)) if is_path else name
-    settings = "" if config is None else list_file.config_text(config, str(config))
-    return Checkpoint(
-        slugify(name),
-        key,
-        name,
-        path,
-        name,
-        revision or None,
-        pickle=pickle,
-        weights=file,
-        config=settings,
-    )
-
-
-def _commit(checkpoint: Checkpoint) -> str:
-    """The commit of a repository's revision.
-
-    errors: RefusedError when it is no repository, or the Hub does not answer
-    """
-    [task] = plan.plan([checkpoint], offline=False)
-    commit = task.checkpoint.revision or ""
-    if revisions.COMMIT.fullmatch(commit):
-        return commit
-    try:
-        evaluate.open_files(task.checkpoint, task.offline)
-    except AtlasError as error:
-        raise RefusedError(str(error)) from None
-    raise RefusedError(f"{checkpoint.id}: found no commit; expected a repository of the Hub")
 
 
 def _document(outcome: Outcome, records: Sequence[EncodingRecord]) -> dict[str, Any]:

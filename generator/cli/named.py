@@ -1,0 +1,70 @@
+"""A checkpoint that a command names: a path, or an id of the Hub."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from generator.checkpoints import list_file
+from generator.checkpoints.files import weights
+from generator.checkpoints.hub import revisions
+from generator.contracts import Checkpoint
+from generator.errors import AtlasError, RefusedError
+from generator.pipeline import evaluate, plan
+from generator.text import slugify
+
+
+def checkpoint_at(source: str, pickle: bool, file: str, config: Path | None) -> Checkpoint:
+    """A checkpoint outside any list: a path if ``source`` looks like one, else a Hub id with or
+    without a revision.
+
+    errors: RowError when the config cannot be read
+    """
+    is_path = (
+        Path(source).exists()
+        or source.startswith((".", "/", "~"))
+        or source.endswith(weights.suffixes())
+    )
+    key = next(candidate.key for candidate in plan.all_sources() if candidate.is_path == is_path)
+    name, _, revision = (source, "", "") if is_path else source.partition("@")
+    path = str(list_file.expanded(name)) if is_path else name
+    settings = "" if config is None else list_file.config_text(config, str(config))
+    return Checkpoint(
+        slugify(name),
+        key,
+        name,
+        path,
+        name,
+        revision or None,
+        pickle=pickle,
+        weights=file,
+        config=settings,
+    )
+
+
+@contextmanager
+def asked_of_the_hub(checkpoint: Checkpoint) -> Iterator[None]:
+    """errors: AtlasError that says, of a name that is no path, why the Hub was asked"""
+    try:
+        yield
+    except AtlasError as error:
+        if any(source.is_path for source in plan.all_sources() if source.key == checkpoint.source):
+            raise
+        raise type(error)(
+            f"no folder or file {checkpoint.id!r:.80}, so it was looked for on the Hub: {error}"
+        ) from None
+
+
+def commit_of(checkpoint: Checkpoint) -> str:
+    """The commit of a repository's revision.
+
+    errors: RefusedError when it is no repository, or the Hub does not answer
+    """
+    [task] = plan.plan([checkpoint], offline=False)
+    commit = task.checkpoint.revision or ""
+    if revisions.COMMIT.fullmatch(commit):
+        return commit
+    try:
+        evaluate.open_files(task.checkpoint, task.offline)
+    except AtlasError as error:
+        raise RefusedError(str(error)) from None
+    raise RefusedError(f"{checkpoint.id}: found no commit; expected a repository of the Hub")
