@@ -14,6 +14,7 @@ from generator.checkpoints.series import ANY, EXPECTED_RANGE, range_of
 from generator.contracts import SENTENCE, Source, paper_address
 from generator.contracts.checkpoints import FIRST_LAYER, MOST_PARAMETERS
 
+MOST_PROBLEMS = 100  # Of one row that are told one by one.
 FORBIDDEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -212,7 +213,12 @@ def problems(
         yield f"{place}: {where}: found {row!r:.60}; expected a Hub id or a mapping"
         return
     invalid = _invalid(row, model)
-    yield from (_message(problem, row, model, place, where) for problem in invalid)
+    yield from (_message(problem, row, model, place, where) for problem in invalid[:MOST_PROBLEMS])
+    if len(invalid) > MOST_PROBLEMS:
+        yield (
+            f"{place}: {where}: found {len(invalid) - MOST_PROBLEMS:,} more problems; expected the"
+            f" keys {', '.join(model.model_fields)}"
+        )
     keys = [source.key for source in sources if row.get(source.key) is not None]
     if len(keys) != 1 and not invalid:
         names = ", ".join(f"'{source.key}'" for source in sources)
@@ -236,7 +242,8 @@ def problems(
 def place_of_key(mapping: CommentedMap, key: str, otherwise: FilePlace) -> FilePlace:
     """Line and column of ``key`` in a mapping; ``otherwise`` if it is missing."""
     try:
-        line, column = mapping.lc.key(next(name for name in mapping if str(name) == key))
+        name = key if key in mapping else next(name for name in mapping if str(name) == key)
+        line, column = mapping.lc.key(name)
     except (StopIteration, KeyError, TypeError, AttributeError):
         return otherwise
     return replace(otherwise, line=line + 1, column=column + 1)

@@ -11,11 +11,14 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TooLongError
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from multiprocessing import resource_tracker
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import current_thread, main_thread
 from typing import Any, TypeVar
 
+from generator import libraries
 from generator.pipeline.executor import Executor
 
 PRELOAD, PRELOAD_CONFIGS, PRELOAD_EVALUATION = (
@@ -59,8 +62,8 @@ class _PoolExecutor:
 
     shares_disk = True
 
-    def __init__(self, open_pool: Callable[[], Any], limits: Limits) -> None:
-        self.pool, self.limits = cache(open_pool), limits
+    def __init__(self, open_pool: Callable[[], Any], limits: Limits, notes: Path) -> None:
+        self.pool, self.limits, self.notes = cache(open_pool), limits, notes
 
     def submit(
         self, function: Callable[..., T], /, *arguments: object, times: int = 1
@@ -83,9 +86,10 @@ class _PoolExecutor:
             return f"unexpected {type(error).__name__}: {error}"
         if error.exitcode in TOO_BUSY:
             return f"took more than {limits.processor:g} seconds of processor time"
-        return (
-            f"its process ended with code {error.exitcode or type(error).__name__}; it had {limits}"
-        )
+        code = error.exitcode or type(error).__name__
+        if name := libraries.was_reading(self.notes, getattr(error, "pid", None)):
+            return f"{name}: what reads it ended with code {code}; expected a file that it can read"
+        return f"its process ended with code {code}; it had {limits}"
 
 
 @contextmanager
@@ -105,20 +109,19 @@ def processes(
         shared = PRELOAD_CONFIGS
     else:
         shared = PRELOAD
-    with ExitStack() as stack:
+    with TemporaryDirectory(prefix="position-atlas-") as notes, ExitStack() as stack:
+        begin = partial(_begin, within.memory, Path(notes))
         yield _PoolExecutor(
-            lambda: stack.enter_context(_pool(n_workers, shared, within.memory)), within
+            lambda: stack.enter_context(_pool(n_workers, shared, begin)), within, Path(notes)
         )
 
 
 @contextmanager
-def _pool(n_workers: int, shared: str, memory: int) -> Iterator[Any]:
+def _pool(n_workers: int, shared: str, begin: Callable[[], None]) -> Iterator[Any]:
     from pebble import ProcessPool
 
     _give_back_memory()
-    with ProcessPool(
-        max_workers=n_workers, context=_context(shared), initializer=_begin, initargs=(memory,)
-    ) as pool:
+    with ProcessPool(max_workers=n_workers, context=_context(shared), initializer=begin) as pool:
         try:
             yield pool
         except BaseException:
@@ -181,7 +184,8 @@ def _limited(limits: Limits, function: Callable[..., T], *arguments: object) -> 
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def _begin(most: int) -> None:
+def _begin(most: int, notes: Path) -> None:
+    libraries.note_in(notes)
     # It takes a tenth of the time; cycles are those of figures, after each of which ``svg.encode``
     # collects what is new.
     gc.disable()

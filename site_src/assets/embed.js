@@ -1,6 +1,11 @@
 "use strict";
 document.body.dataset.mdColorScheme = matchMedia("(prefers-color-scheme: dark)").matches ? "slate" : "default";
-const name = decodeURIComponent(location.hash.slice(1));
+let name = "";
+try {
+  name = decodeURIComponent(location.hash.slice(1));
+} catch {
+  // An address that is not encoded as addresses are names no figure.
+}
 const known = /^[\w./-]+$/.test(name) && !name.includes("..");
 (known ? atlas.loadFigure(name) : Promise.reject(new Error())).then(
   (data) => {

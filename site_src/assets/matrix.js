@@ -40,7 +40,12 @@
   };
 
   const read = () => {
-    const keys = location.hash.startsWith("#pin=") ? decodeURIComponent(location.hash.slice(5)).split(",") : [];
+    let keys = [];
+    try {
+      if (location.hash.startsWith("#pin=")) keys = decodeURIComponent(location.hash.slice(5)).split(",");
+    } catch {
+      // An address that is not encoded as addresses are pins nothing.
+    }
     pinned.clear();
     for (const key of keys) if (byKey.has(key)) pinned.add(byKey.get(key));
     place();

@@ -502,6 +502,13 @@ def test_an_address_of_an_embedded_figure_reaches_nothing_else(page: Page, addre
     assert not any("secret.js" in request for request in requests)
 
 
+@pytest.mark.parametrize("name", ["%", "%E0%A4%A", "%2", ""])
+def test_an_address_that_names_no_figure_says_so(page: Page, address: str, name: str) -> None:
+    page.goto("about:blank")
+    page.goto(f"{address}/assets/embed.html#{name}")
+    page.get_by_text("This figure is no longer there.").wait_for()
+
+
 def test_the_link_to_a_figure_leads_to_it(page: Page, address: str) -> None:
     figure = alive(page, address, "seams-neighbours")
     page.goto(offered(figure, "Link"))

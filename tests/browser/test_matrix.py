@@ -38,6 +38,14 @@ def test_a_pinned_row_is_first_stays_when_the_table_is_sorted_and_is_in_the_addr
     assert names(page)[:2] == ["Mistral 7B, v0.1", "Llama 2, 7B"]
 
 
+def test_an_address_that_is_not_encoded_pins_nothing(page: Page, address: str) -> None:
+    page.goto("about:blank")
+    page.goto(f"{address}/{KIND}#pin=%")
+    expect(page.locator(".pa-filter")).to_be_visible()
+    assert page.locator(".pa-pin[aria-pressed=true]").count() == 0
+    assert len(names(page)) > 1
+
+
 def test_a_row_that_is_no_longer_pinned_goes_back_to_its_place(page: Page, address: str) -> None:
     page.goto(f"{address}/{KIND}")
     order, pin = names(page), page.get_by_role("button", name="Pin Llama 2, 7B to the top")

@@ -588,6 +588,15 @@ def test_every_title_gets_a_valid_file_name(title: str, slug: str) -> None:
     assert load(f"{HEAD}  - hub: a/b\n    title: {title}\n")[0].slug == slug
 
 
+def test_a_row_with_very_many_unknown_keys_is_refused_in_a_hundred_lines() -> None:
+    n_keys, told = 20_000, list_row.MOST_PROBLEMS
+    keys = "".join(f"    key{index}: 1\n" for index in range(n_keys))
+    messages = refused(f"{HEAD}  - hub: a/b\n{keys}")
+    assert len(messages) == told + 1
+    assert f"{told + 2}:5: checkpoints[0]: found the unknown key 'key{told - 1}'" in messages[-2]
+    assert f"checkpoints[0]: found {n_keys - told:,} more problems; expected" in messages[-1]
+
+
 def test_a_long_title_is_truncated_with_an_ellipsis() -> None:
     title = load(f"{HEAD}  - hub: a/b\n    title: {'long ' * 2_000}\n")[0].title
     assert len(title) == list_file.LONGEST_TITLE

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from struct import pack as struct_pack
 from time import process_time, sleep
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
@@ -284,6 +284,33 @@ def test_a_row_whose_process_is_killed_fails_and_no_other_does(tmp_path: Path) -
     assert done.packed is None
     assert outcome is not None
     assert outcome.status == "ok"
+
+
+# Normalizers of a tokenizer.json at which the library ends the process, and not with a panic that
+# Python sees.
+DEADLY_NORMALIZERS: dict[str, Any] = {
+    "a charsmap cut short": {"type": "Precompiled", "precompiled_charsmap": "AAAA////"},
+    "text that grows without limit": {
+        "type": "Sequence",
+        "normalizers": [{"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 1_000}]
+        * 6,
+    },
+}
+
+
+@pytest.mark.parametrize("normalizer", DEADLY_NORMALIZERS.values(), ids=DEADLY_NORMALIZERS)
+def test_a_tokenizer_that_ends_its_process_is_named(tmp_path: Path, normalizer: Any) -> None:
+    model = {"type": "WordLevel", "vocab": {"[UNK]": 0}, "unk_token": "[UNK]"}
+    text = json.dumps({"version": "1.0", "normalizer": normalizer, "model": model}).encode()
+    [task] = plan.plan(rows(tmp_path, {"deadly": {**TABLE, "tokenizer.json": text}}), False)
+    with local_pool.processes(jobs=1) as pool:
+        lost = pool.submit(worker.run_task, task, ResultStore(tmp_path / "store"), None, "code")
+        with pytest.raises(ProcessExpired) as caught:
+            lost.result()
+        assert pool.explain(caught.value) == (
+            f"tokenizer.json: what reads it ended with code -{signal.SIGABRT.value}; expected a"
+            " file that it can read"
+        )
 
 
 def _noisy(task: plan.Task, _: object) -> Outcome:
