@@ -74,16 +74,3 @@ def test_a_form_for_issues_has_what_github_requires(path: Path) -> None:
 def test_every_form_has_a_name_of_its_own_and_others_may_write_without_one() -> None:
     assert len({read(path)["name"] for path in FORMS}) == len(FORMS) == 3
     assert read(ROOT / ".github/ISSUE_TEMPLATE/config.yml")["blank_issues_enabled"] is True
-
-
-def test_every_promise_of_security_names_tests_that_exist() -> None:
-    rows = re.findall(
-        r"^\| (?!Promise|---)(.+?) \| (.+?) \|$",
-        (ROOT / "SECURITY.md").read_text(encoding="utf-8"),
-        re.MULTILINE,
-    )
-    assert len(rows) > 5
-    for _, tests in rows:
-        paths = re.findall(r"\]\((tests/[\w/]+\.py)\)", tests)
-        assert paths
-        assert all("def test_" in (ROOT / path).read_text(encoding="utf-8") for path in paths)

@@ -1,8 +1,9 @@
-"""What SECURITY.md promises and no other test shows: no code of a checkpoint runs, and a build
-connects to the Hub alone.
+"""What SECURITY.md promises: the tests that show each line, and those of what no other test shows:
+no code of a checkpoint runs, and a build connects to the Hub alone.
 """
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,11 +13,15 @@ from typing import Any
 
 import pytest
 
+from generator.checkpoints.files.formats import numpy_archive, torch_pickle
+from generator.checkpoints.hub import revisions
 from tests import inline
+from tests.built import ROOT
 from tests.hub_server import Repository, serving
 from tests.synthetic import TABLE, Contents, write_folder, write_list
 
 COMMIT = "a" * 40
+LINKED, DEFINED = re.compile(r"\]\((tests/[\w/]+\.py)\)"), re.compile(r"^def (test_\w+)", re.M)
 CODE = "from pathlib import Path\nPath({marker!r}).touch()\n"
 CLASSES = {
     f"Auto{kind}": f"planted.Planted{kind}"
@@ -140,3 +145,92 @@ def test_an_offline_build_connects_to_nobody(tmp_path: Path) -> None:
     with connections() as opened:
         build(tmp_path, [{"hub": "atlas/table"}, {"folder": "checkpoint"}], "--offline")
     assert opened == []
+
+
+# The beginning of each promise, and the tests without which it would not hold.
+PROMISES = {
+    "No code of a checkpoint runs": (
+        "test_no_code_beside_a_checkpoint_runs_though_its_config_asks_for_it",
+    ),
+    "A pickle is opened only in a row": (
+        "test_a_planted_pickle_under_any_name_does_not_run_and_is_not_even_opened_unless_allowed",
+        "test_a_malicious_object_among_tensors_does_not_run",
+        "test_a_malicious_pickle_is_not_executed",
+    ),
+    "The store of results holds JSON": (
+        "test_a_file_with_changed_bytes_is_a_miss",
+        "test_what_is_no_outcome_is_a_miss",
+    ),
+    "A build asks the Hub that is configured": (
+        "test_a_build_connects_to_the_hub_that_is_configured_and_to_nobody_else",
+        "test_an_offline_build_connects_to_nobody",
+        "test_offline_builds_read_the_cache_and_send_no_request",
+    ),
+    "A redirect to an address of this machine": (
+        "test_every_address_of_this_machine_is_refused",
+        "test_an_address_that_is_not_public_is_refused_unless_the_hub_has_one",
+        "test_a_name_that_has_another_address_for_the_connection_is_refused_before_a_request",
+        "test_the_error_for_a_bad_response_to_a_range_is_one_line",
+    ),
+    "What a file of weights says of its own bytes": (
+        "test_a_checksum_of_a_format_is_compared",
+        "test_a_large_array_of_an_archive_is_checked_where_all_of_it_is_read",
+        "test_a_torch_file_beyond_the_limit_is_not_read_whole",
+        "test_a_file_that_is_downloaded_whole_has_the_digest_that_the_hub_states",
+    ),
+    "A listing of the Hub that takes more than 20 seconds": (
+        "test_a_listing_that_comes_piece_by_piece_is_given_up_as_slow",
+        "test_a_slow_row_leaves_the_others_to_begin",
+        "test_a_listed_name_that_no_file_has_is_a_row_error",
+        "test_a_description_of_too_many_files_is_a_row_error",
+    ),
+    "All answers of the Hub about one file agree": (
+        "test_answers_about_two_files_under_one_name_fail_the_row",
+        "test_a_file_of_another_commit_fails_the_row",
+        "test_a_range_in_the_cache_is_of_the_file_whose_beginning_is_there",
+    ),
+    "The token of the Hub goes to the Hub alone": (
+        "test_a_token_is_not_sent_to_hosts_of_redirects",
+        "test_a_token_is_sent_and_never_printed",
+        "test_a_token_is_in_no_file_of_the_site",
+    ),
+    "Links that lead out of a checkpoint's folder": (
+        "test_a_link_out_of_the_folder_is_a_row_error",
+        "test_no_file_names_the_folders_of_this_machine",
+    ),
+    "Names and texts of a checkpoint are shown literally": (
+        "test_any_text_is_shown_literally_and_adds_no_element_or_attribute",
+        "test_no_cell_of_metrics_csv_is_a_formula",
+        "test_a_name_made_to_mislead_is_shown_as_it_is",
+    ),
+    "A page of the site asks no other host": (
+        "test_what_is_planted_in_a_page_runs_only_without_its_policy",
+        "test_a_script_within_the_page_is_allowed_by_its_digest",
+    ),
+}
+
+
+def test_every_line_of_security_is_shown_by_the_tests_that_it_names() -> None:
+    rows = re.findall(
+        r"^\| (?!Promise|---)(.+?) \| (.+?) \|$",
+        (ROOT / "SECURITY.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+    assert len(rows) == len(PROMISES)
+    for (promise, links), (beginning, names) in zip(rows, PROMISES.items(), strict=True):
+        assert promise.startswith(beginning)
+        linked = {path: (ROOT / path).read_text(encoding="utf-8") for path in LINKED.findall(links)}
+        defined = {name: path for path, text in linked.items() for name in DEFINED.findall(text)}
+        assert set(names) <= defined.keys(), promise
+        assert {defined[name] for name in names} == linked.keys(), promise
+
+
+def test_bounds_in_security_are_those_of_the_program() -> None:
+    text = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    for bound in (
+        f"more than {revisions.LISTING_SECONDS:g} seconds",
+        f"at most {revisions.MOST_NAMES:,} names",
+        f"above {numpy_archive.MOST_CHECKED_BYTES / 2**20:g} MiB",
+        f"above {torch_pickle.MOST_CHECKED_BYTES / 2**30:g} GiB",
+    ):
+        assert bound in text

@@ -91,7 +91,8 @@ def unreached(task: Task) -> Outcome | None:
     try:
         open_files(task.checkpoint, offline=True)
     except NotReachedError as error:
-        return failures.not_reached(task.checkpoint, error)
+        late = f"{task.checkpoint.id}: {task.late}, and the cache does not have it"
+        return failures.not_reached(task.checkpoint, NotReachedError(late) if task.late else error)
     except RowError:  # Reported when the row is evaluated.
         return None
     return None

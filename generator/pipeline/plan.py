@@ -11,17 +11,17 @@ from pathlib import Path
 from generator.checkpoints import sources
 from generator.checkpoints.files import weights
 from generator.contracts import Checkpoint, Source, discovery
-from generator.errors import NotReachedError, RowError
+from generator.errors import NotReachedError, RowError, SlowError
 
-AT_ONCE = 8  # Rows whose source is asked at the same time: each answer is waited for.
+AT_ONCE = 64  # Rows whose source is asked at the same time: each answer is waited for.
 
 
 @dataclass(frozen=True)
 class Task:
     """The evaluation of one row.
 
-    offline: whether its source is not to be contacted; listed: the revision in the list, which may
-        be a branch or a tag
+    offline: whether its source is not to be contacted; late: that it is slow, where this is why
+    listed: the revision in the list, which may be a branch or a tag
     problem: why the checkpoints of its series could not be listed; None where they were, and for
         other rows
     """
@@ -30,6 +30,7 @@ class Task:
     offline: bool
     problem: RowError | NotReachedError | None = None
     listed: str | None = None
+    late: str = ""
 
 
 def all_sources() -> tuple[Source, ...]:
@@ -51,7 +52,8 @@ def plan(checkpoints: Sequence[Checkpoint], offline: bool) -> list[Task]:
     """
     used = {checkpoint.source for checkpoint in checkpoints}
     by_key = {source.key: source for source in all_sources() if source.key in used}
-    unreachable = {key for key, source in by_key.items() if offline or not _is_reachable(source)}
+    late = {key: None if offline else _reached(source) for key, source in by_key.items()}
+    unreachable = {key for key, error in late.items() if offline or error is not None}
     with ThreadPoolExecutor(AT_ONCE) as threads:
         listed = threads.map(
             lambda row: _members(by_key[row.source], row, row.source in unreachable), checkpoints
@@ -61,7 +63,7 @@ def plan(checkpoints: Sequence[Checkpoint], offline: bool) -> list[Task]:
             lambda row: by_key[row[0].source].pin(row[0], row[0].source in unreachable), rows
         )
         return [
-            Task(now, row.source in unreachable, problem, row.revision)
+            Task(now, row.source in unreachable, problem, row.revision, _words(late[row.source]))
             for now, (row, problem) in zip(pinned, rows, strict=True)
         ]
 
@@ -96,9 +98,14 @@ def _members(
         return (row,), error
 
 
-def _is_reachable(source: Source) -> bool:
+def _reached(source: Source) -> NotReachedError | None:
+    """Why a source does not answer; None for one that does."""
     try:
         source.reach()
-    except NotReachedError:
-        return False
-    return True
+    except NotReachedError as error:
+        return error
+    return None
+
+
+def _words(error: NotReachedError | None) -> str:
+    return str(error) if isinstance(error, SlowError) else ""

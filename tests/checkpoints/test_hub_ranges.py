@@ -5,6 +5,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -13,7 +14,7 @@ import pytest
 import torch
 from safetensors.numpy import save
 
-from generator.checkpoints.hub import requests
+from generator.checkpoints.hub import repository, requests, revisions
 from generator.checkpoints.hub.repository import Repository as HubFiles
 from generator.checkpoints.hub.retries import WAITS, RetryBudget
 from generator.checkpoints.hub.revisions import Listing
@@ -553,6 +554,56 @@ def test_a_description_of_another_commit_fails_the_row(tmp_path: Path) -> None:
     with serving(HUB, Trouble(Answer(200, described), "/api/models/atlas/large/rev")) as hub:
         done = inspect(tmp_path, hub)
     assert f"the Hub describes commit {'b' * 40}; expected {COMMIT}" in done.stderr
+
+
+# Names in a description, and what the message shows of them.
+NAMES_OF_NO_FILE = {
+    "NUL": ("a\0b", r"'a\x00b'"),
+    "half of a letter": ("\ud800.json", r"'\ud800.json'"),
+    "5,000 letters": ("a" * 5_000, "'aaa"),
+    "a long part": ("é" * 200, "'ééé"),
+    "nothing": ("", "''"),
+    "another folder": ("../model.safetensors", "'../model.safetensors'"),
+    "this folder": ("./model.safetensors", "'./model.safetensors'"),
+    "the root": ("/model.safetensors", "'/model.safetensors'"),
+}
+
+
+@pytest.mark.parametrize("case", NAMES_OF_NO_FILE)
+def test_a_listed_name_that_no_file_has_is_a_row_error(case: str, tmp_path: Path) -> None:
+    name, shown = NAMES_OF_NO_FILE[case]
+    siblings = [{"rfilename": each} for each in (*FILES, name)]
+    described = json.dumps({"sha": COMMIT, "siblings": siblings}).encode()
+    with serving(HUB, Trouble(Answer(200, described), "/api/models/atlas/large/rev")) as hub:
+        done = inspect(tmp_path, hub)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert f"the Hub lists a file {shown}" in done.stderr
+    assert "expected names of files within the repository" in done.stderr
+
+
+def test_a_description_of_too_many_files_is_a_row_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(revisions, "MOST_NAMES", 2)
+    with serving(HUB) as hub:
+        assert "the Hub lists 3 files; expected at most 2" in inspect(tmp_path, hub).stderr
+
+
+def test_names_are_looked_through_once_for_each_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("config.json", "model.safetensors", "onnx/model.onnx", "a.onnx")
+    files = HubFiles("atlas/x", Listing(COMMIT, names), "row", offline=True, budget=RetryBudget())
+    compared: list[str] = []
+
+    def compare(name: str, pattern: str) -> bool:
+        compared.append(name)
+        return fnmatchcase(name, pattern)
+
+    monkeypatch.setattr(repository, "fnmatchcase", compare)
+    for _ in range(2):
+        assert files.matching("config.json") == ["config.json"]
+        assert files.matching("*.onnx") == ["a.onnx"]
+        assert files.matching("onnx/*.onnx") == ["onnx/model.onnx"]
+    assert sorted(compared) == sorted(["config.json", *names[:2], "a.onnx", names[2]])
 
 
 def test_a_file_that_is_downloaded_whole_has_the_digest_that_the_hub_states(tmp_path: Path) -> None:

@@ -33,10 +33,18 @@ def check(request: "httpx2.Request") -> None:
     from huggingface_hub import constants
 
     endpoint, host = httpx2.URL(constants.ENDPOINT), _host(request.url)
-    if _origin(request.url) == _origin(endpoint):
+    if is_hub(request.url):
         return
     _check_all(host, _resolved(host), endpoint)
     request.extensions["trace"] = _peer_check(host, endpoint)
+
+
+def is_hub(url: "httpx2.URL") -> bool:
+    """Whether an address is one of the configured Hub."""
+    import httpx2
+    from huggingface_hub import constants
+
+    return _origin(url) == _origin(httpx2.URL(constants.ENDPOINT))
 
 
 def _peer_check(host: str, endpoint: "httpx2.URL") -> Callable[[str, Mapping[str, Any]], None]:

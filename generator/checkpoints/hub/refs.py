@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 from generator.checkpoints.hub import requests
 from generator.checkpoints.hub.responses import TransientError
-from generator.checkpoints.hub.retries import RetryBudget
-from generator.checkpoints.hub.revisions import COMMIT, blob_cache
+from generator.checkpoints.hub.retries import BEFORE_A_RUN, RetryBudget
+from generator.checkpoints.hub.revisions import COMMIT, LISTING_SECONDS, blob_cache
 from generator.errors import NotReachedError, RowError
 
 REFERENCES = "references.json"
@@ -28,7 +28,10 @@ def commits_by_name(place: str, offline: bool) -> Mapping[str, str]:
             raise NotReachedError(f"{place}: {requests.UNREACHED}")
         answer = requests.whole(
             requests.Question(
-                f"{constants.ENDPOINT}/api/models/{place}/refs", place, RetryBudget()
+                f"{constants.ENDPOINT}/api/models/{place}/refs",
+                place,
+                RetryBudget(BEFORE_A_RUN, BEFORE_A_RUN),
+                seconds=LISTING_SECONDS,
             ),
             MOST_BYTES,
         )

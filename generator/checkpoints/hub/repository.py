@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 from functools import partial
+from glob import has_magic
 from pathlib import Path
 
 from generator.checkpoints.files.folder import MOST_TEXT_BYTES
@@ -40,15 +41,19 @@ class Repository:
         self.snapshot = downloaded(place, listing.commit, row)
         # In place of the cache, where the disk is not writable.
         self.unsaved: dict[str, bytes] = {}
+        self._matching: dict[str, list[str]] = {}  # Several formats ask for the same patterns.
         self._versions: dict[str, requests.Version] = {}  # Of each file, as first answered.
 
     def matching(self, pattern: str) -> list[str]:
         """Names of files that match a shell pattern, sorted; ``*`` matches no slash."""
-        return sorted(
-            name
-            for name in self.names
-            if name.count("/") == pattern.count("/") and fnmatchcase(name, pattern)
-        )
+        if pattern not in self._matching:
+            candidates = self.names if has_magic(pattern) else self.names & {pattern}
+            self._matching[pattern] = sorted(
+                name
+                for name in candidates
+                if name.count("/") == pattern.count("/") and fnmatchcase(name, pattern)
+            )
+        return self._matching[pattern]
 
     def has(self, name: str) -> bool:
         """Whether the commit has such a file."""

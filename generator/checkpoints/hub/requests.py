@@ -6,19 +6,22 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 from generator.checkpoints.hub import guard
 from generator.checkpoints.hub.responses import (
+    LONGEST_SECONDS,
     TransientError,
     is_retryable,
     pieces,
     raise_for_status,
     retry_exhausted,
+    within,
 )
 from generator.checkpoints.hub.retries import WAITS, RetryBudget, retry_after
-from generator.errors import NotReachedError, RefusedError, RowError
+from generator.errors import AtlasError, NotReachedError, RefusedError, RowError
 
 if TYPE_CHECKING:
     import httpx2
@@ -58,12 +61,14 @@ class Question:
 
     row: its name in messages; check: called with what every answer says of its file. errors:
         RowError
+    seconds: that its answers may take in all, beside waits that ``budget`` allows
     """
 
     url: str
     row: str
     budget: RetryBudget
     check: Callable[[Version], None] = lambda _: None
+    seconds: float = LONGEST_SECONDS + QUIET_SECONDS
 
 
 def check_settings() -> None:
@@ -218,39 +223,65 @@ def _streamed(
     import httpx2
     from huggingface_hub.errors import OfflineModeIsEnabled
 
+    row, budget, seconds = question.row, question.budget, question.seconds
+    for wait in (*WAITS, None):
+        pause, begun = wait or 0.0, time.monotonic()
+        try:
+            answer = within(seconds, partial(_tried, question, headers, receive), row)
+            if not isinstance(answer, httpx2.Response):
+                return answer
+            left = budget.left()
+            pause = max(pause, retry_after(answer.status_code, answer.headers))
+            if wait is None or pause > left:
+                raise retry_exhausted(answer, row, left)
+        except OfflineModeIsEnabled:
+            raise NotReachedError(f"{row}: {UNREACHED}") from None
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            final = _final(error, row)
+            if wait is None or pause > budget.left() or not isinstance(final, TransientError):
+                raise final from None
+        seconds -= time.monotonic() - begun
+        time.sleep(pause)
+    raise AssertionError("unreachable: the last try returns or raises")
+
+
+def _tried(
+    question: Question,
+    headers: Mapping[str, str],
+    receive: Callable[["httpx2.Response"], T],
+) -> "T | httpx2.Response":
+    """The result of ``receive`` for the response to one try; a response that another try may
+    improve.
+    """
     # Public by its documentation.
     from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
 
-    sent, row, budget = {**build_hf_headers(), **headers}, question.row, question.budget
-    for wait in (*WAITS, None):
-        pause = wait or 0.0
-        try:
-            with session().stream("GET", question.url, headers=sent) as response:
-                pause, left = (
-                    max(pause, retry_after(response.status_code, response.headers)),
-                    budget.left(),
-                )
-                if not is_retryable(response):
-                    raise_for_status(response, row, "authorization" in sent)
-                    question.check(_version(response))
-                    return receive(response)
-                if wait is None or pause > left:
-                    raise retry_exhausted(response, row, left)
-        except (httpx2.ConnectError, httpx2.ConnectTimeout, OfflineModeIsEnabled):
-            raise NotReachedError(f"{row}: {UNREACHED}") from None
-        except guard.LocalRedirectError as error:
-            raise RowError(
-                f"{row}: the Hub redirects to {error}; expected a public address, or its own"
-            ) from None
-        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            if (
-                wait is None
-                or pause > budget.left()
-                or not isinstance(error, httpx2.TransportError)
-            ):
-                kind = TransientError if isinstance(error, httpx2.TransportError) else RowError
-                raise kind(
-                    f"{row}: the download broke off ({type(error).__name__}); expected whole files"
-                ) from None
-        time.sleep(pause)
-    raise AssertionError("unreachable: the last try returns or raises")
+    sent = {**build_hf_headers(), **headers}
+    try:
+        with session().stream("GET", question.url, headers=sent) as response:
+            if is_retryable(response):
+                return response
+            raise_for_status(response, question.row, "authorization" in sent)
+            question.check(_version(response))
+            return receive(response)
+    except guard.LocalRedirectError as error:
+        raise RowError(
+            f"{question.row}: the Hub redirects to {error}; expected a public address, or its own"
+        ) from None
+
+
+def _final(error: "httpx2.HTTPError | httpx2.InvalidURL", row: str) -> AtlasError:
+    """The error of a row whose request failed with ``error``; a ``TransientError`` where another
+    try may succeed.
+    """
+    import httpx2
+
+    if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
+        if guard.is_hub(error.request.url):
+            return NotReachedError(f"{row}: {UNREACHED}")
+        return TransientError(
+            f"{row}: the Hub redirects to {error.request.url.host}, which does not accept the"
+            " connection; expected a host that does"
+        )
+    kind = TransientError if isinstance(error, httpx2.TransportError) else RowError
+    return kind(f"{row}: the download broke off ({type(error).__name__}); expected whole files")

@@ -1,9 +1,10 @@
 """Responses of the Hub: errors, retryable errors, and bodies with limits of size and time."""
 
 import time
-from collections.abc import Iterator
-from threading import Lock
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, TypeVar
 
 from generator.checkpoints.hub.retries import retry_after
 from generator.errors import RowError
@@ -12,6 +13,7 @@ from generator.text import short, visible
 if TYPE_CHECKING:
     import httpx2
 
+T = TypeVar("T")
 LONGEST_SECONDS = 300.0  # of one response
 A_DAY = 86_400.0  # seconds
 LONGEST_MESSAGE = 200  # characters
@@ -27,6 +29,35 @@ REFUSALS = {
 
 class TransientError(RowError):
     """A failure after all retries that a later build may not have."""
+
+
+class SlowAnswerError(TransientError):
+    """An answer that is not there within its time."""
+
+
+def within(seconds: float, ask: Callable[[], T], row: str) -> T:
+    """The result of ``ask``, which is given up after ``seconds``: a host may send a header byte by
+    byte, and no single byte is late.
+
+    errors: SlowAnswerError; those of ``ask``
+    """
+    future: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(ask())
+        # Whatever it is, it is raised where the result is waited for.
+        except BaseException as error:  # noqa: BLE001
+            future.set_exception(error)
+
+    # One that is given up ends with the process, or when the host does.
+    Thread(target=run, daemon=True).start()
+    wait([future], max(0.0, seconds))
+    if not future.done():
+        raise SlowAnswerError(
+            f"{row}: the Hub is slow: no whole answer within {seconds:,.3g} seconds; expected one"
+        )
+    return future.result()
 
 
 class _Meter:

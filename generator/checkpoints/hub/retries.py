@@ -11,8 +11,9 @@ WAITS = (0.5, 1.0, 2.0, 4.0)  # seconds before the first, second … retry
 LONGEST = 310.0
 # seconds after a row starts, below its time limit, so that some are left for its evaluation.
 LATEST = 450.0
-# seconds that a revision may wait to be pinned, which is done for all rows before the first starts
-BEFORE_A_RUN = 60.0
+# seconds that a revision may wait to be pinned, which is done for all rows before the first starts;
+# a row that is not pinned by then asks again when it is evaluated, beside the others
+BEFORE_A_RUN = 20.0
 
 
 class RetryBudget:

@@ -15,9 +15,14 @@ from generator.checkpoints.hub.responses import TransientError
 from generator.checkpoints.hub.retries import RetryBudget
 from generator.contracts import TIMES
 from generator.errors import AtlasError, NotReachedError, RowError
+from generator.text import short
 
 COMMIT = re.compile("[0-9a-f]{40}")
 MOST_LISTING_BYTES = 2**24
+LISTING_SECONDS = 20.0  # That the answer with all names of files may take.
+DATE_SECONDS = 5.0  # The same of a date, which is optional.
+MOST_NAMES = 100_000
+LONGEST_NAME, LONGEST_PART = 1_024, 255  # Characters of a path, and bytes of a part of it.
 LISTING, COMMITS = "listing.json", "commits.json"
 
 
@@ -74,7 +79,8 @@ def committed(place: str, commit: str, row: str, offline: bool) -> int | None:
         with suppress(AtlasError):  # The date is optional; the next build requests it again.
             url = f"{constants.ENDPOINT}/api/models/{place}/commits/{commit}?limit=1"
             answer = requests.whole(
-                requests.Question(url, row, RetryBudget(longest=0.0)), MOST_LISTING_BYTES
+                requests.Question(url, row, RetryBudget(longest=0.0), seconds=DATE_SECONDS),
+                MOST_LISTING_BYTES,
             )
             date = _date_of(commit, answer)
             if date is not None:
@@ -108,17 +114,47 @@ def _fetched(place: str, revision: str, row: str, budget: RetryBudget) -> Listin
     from huggingface_hub import constants
 
     url = f"{constants.ENDPOINT}/api/models/{place}/revision/{quote(revision, safe='')}"
-    answer = requests.whole(requests.Question(url, row, budget), MOST_LISTING_BYTES)
+    answer = requests.whole(
+        requests.Question(url, row, budget, seconds=LISTING_SECONDS), MOST_LISTING_BYTES
+    )
     fetched = _parsed(answer)
     if fetched is None:
         raise RowError(
             f"{row}: the Hub's answer names no commit; expected its description of a repository"
         )
+    _check_names(fetched.names, row)
     if COMMIT.fullmatch(revision) and fetched.commit != revision:
         raise RowError(f"{row}: the Hub describes commit {fetched.commit}; expected {revision}")
     for name in {revision, fetched.commit}:
         blob_cache(place, name).put(LISTING, answer)
     return fetched
+
+
+def _check_names(names: tuple[str, ...], row: str) -> None:
+    """Check that these may be names of files, and not too many.
+
+    errors: RowError
+    """
+    if len(names) > MOST_NAMES:
+        raise RowError(
+            f"{row}: the Hub lists {len(names):,} files; expected at most {MOST_NAMES:,}"
+        )
+    for name in names:
+        # Half of a letter, as JSON may have it, becomes three bytes that are no text.
+        content = name.encode(errors="surrogatepass")
+        if (
+            len(name) > LONGEST_NAME
+            or b"\0" in content
+            or content.decode(errors="replace") != name
+            or any(
+                len(part) > LONGEST_PART or part in (b"", b".", b"..")
+                for part in content.split(b"/")
+            )
+        ):
+            raise RowError(
+                f"{row}: the Hub lists a file {short(name)!r}; expected names of files within the"
+                f" repository, of at most {LONGEST_NAME:,} letters"
+            )
 
 
 def _parsed(answer: bytes | None) -> Listing | None:

@@ -2,6 +2,7 @@
 downloaded.
 """
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -17,16 +18,17 @@ from generator.checkpoints.hub.repository import Repository
 from generator.checkpoints.hub.retries import BEFORE_A_RUN, RetryBudget
 from generator.checkpoints.hub.revisions import COMMIT, committed, listing, only_cached
 from generator.contracts import Checkpoint, Digest, Files, Question, Source
-from generator.errors import AtlasError, NotReachedError, RowError
+from generator.errors import AtlasError, NotReachedError, RowError, SlowError
 
-REACH_SECONDS = 3.0
+REACH_SECONDS = 3.0  # That the Hub has for an answer.
+REACH_WAITS = (0.5, 1.0)  # Seconds before the second and the third question.
 ADDRESS = "https://huggingface.co/"  # For readers, also where a build asks a mirror.
 
 
 def reach() -> None:
-    """Send one request, to see whether the Hub answers.
+    """Send a request, up to three times, to see whether the Hub answers.
 
-    errors: NotReachedError, RefusedError
+    errors: SlowError where it is late each time, NotReachedError, RefusedError
     """
     requests.check_settings()
     from huggingface_hub import constants
@@ -34,12 +36,27 @@ def reach() -> None:
     # Of whichever HTTP library it uses.
     from huggingface_hub.errors import HTTPError, OfflineModeIsEnabled  # type: ignore[attr-defined]
 
-    try:
+    def ask() -> None:
         requests.session().head(constants.ENDPOINT, timeout=REACH_SECONDS, follow_redirects=False)
-    except OfflineModeIsEnabled:
-        raise NotReachedError("HF_HUB_OFFLINE is set, so the Hub was not contacted") from None
-    except (HTTPError, OSError, UnicodeError) as error:
-        raise NotReachedError(f"the Hub did not answer ({type(error).__name__})") from None
+
+    for wait in (*REACH_WAITS, None):
+        try:
+            return responses.within(REACH_SECONDS, ask, "Hub")
+        except OfflineModeIsEnabled:
+            raise NotReachedError("HF_HUB_OFFLINE is set, so the Hub was not contacted") from None
+        except (HTTPError, OSError, UnicodeError, responses.SlowAnswerError) as error:
+            is_late = (
+                isinstance(error, responses.SlowAnswerError) or "Timeout" in type(error).__name__
+            )
+            if wait is None and is_late:
+                raise SlowError(
+                    f"the Hub is slow: {len(REACH_WAITS) + 1} times no answer within"
+                    f" {REACH_SECONDS:g} seconds"
+                ) from None
+            if wait is None:
+                raise NotReachedError(f"the Hub did not answer ({type(error).__name__})") from None
+        time.sleep(wait)
+    raise AssertionError("unreachable: the last try returns or raises")
 
 
 def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
