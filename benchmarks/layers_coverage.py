@@ -3,7 +3,7 @@
 
 `python -m benchmarks.layers_coverage` takes every model type of transformers that reads tokens,
 sound or images, and every published config of `generator/models`; names of types or of files
-select some.
+select some. `--write` ships the outcome of each published config, for the table of models.
 """
 
 import argparse
@@ -13,8 +13,9 @@ import logging
 import os
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -29,11 +30,15 @@ from benchmarks.layers_oracle import (
     observe,
     spans,
 )
+from generator.checkpoints.files.config_alone import ConfigAlone
+from generator.checkpoints.hub.published_configs import published_configs
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Encoding, Layer
 from generator.encodings import Form, OffsetBias, PositionTable, Rotation, Sinks, Temperature
 from generator.errors import RowError
-from generator.pipeline.find import find
+from generator.pipeline import observed as shipped
+from generator.pipeline.find import find, look
+from generator.pipeline.models import digest
 from generator.resources import PACKAGE
 
 CONFIGS = PACKAGE / "models"
@@ -41,6 +46,12 @@ TOLERANCE = 1e-5  # Relative, of frequencies and of the factor.
 # What the atlas says of a family that it has not read.
 NOT_READ = {"mistral_large4_text": "temperature", "inkling2_text": "sink"}
 ROUNDED = 1e-2  # Relative, of slopes, which some models round to bfloat16.
+# What is behind known differences of published configs (`benchmarks/coverage.md`).
+REASONS = {
+    "tiiuae/falcon-rw-1b": "transformers adds ALiBi twice",
+    "openbmb/cpm-ant-10b": "a given text is seen from both sides, what is written from one",
+}
+Map = tuple[Sequence[Encoding[Form]], Sequence[Layer]]
 
 
 @dataclass(frozen=True)
@@ -106,13 +117,23 @@ class Facts:
 @dataclass(frozen=True)
 class Row:
     """The result of one config; ``problem`` where it could not be compared, else ``differences``,
-    the atlas's value before the observed one.
+    the atlas's value before the observed one. has_code: whether transformers has its family
     """
 
     name: str
     n_layers: int = 0
     differences: tuple[str, ...] = ()
     problem: str = ""
+    has_code: bool = True
+
+    @property
+    def outcome(self) -> shipped.Outcome:
+        """In a word."""
+        if not self.has_code:
+            return "no code"
+        if self.problem:
+            return "not run"
+        return "differs" if self.differences else "agrees"
 
 
 def observed_facts(layer: ObservedLayer) -> Facts:
@@ -181,8 +202,26 @@ def atlas_facts(layer: Layer, encodings: Mapping[str, Encoding[Form]], n_positio
     )
 
 
-def compare(name: str, settings: Mapping[str, Any]) -> Row:
-    """Atlas and oracle on one config; errors become its problem."""
+def with_tensors(observation: Observation) -> Map:
+    """Encodings and layers by the small config and the model's tensors, of random values."""
+    files = MetaFiles(observation.config, observation.shapes)
+    encodings = find(files)
+    return encodings, layer_map(files, encodings)
+
+
+def by_config_alone(observation: Observation) -> Map:
+    """Encodings and layers by the small config, as the table of models has them."""
+    files = ConfigAlone(observation.config, "config")
+    found = look(files)
+    return found.all, layer_map(files, found.all, is_complete=found.is_complete)
+
+
+def compare(name: str, settings: Mapping[str, Any], *reads: Callable[[Observation], Map]) -> Row:
+    """Atlas and oracle on one config; errors become its problem. reads: how the atlas reads it, by
+    itself with tensors
+    """
+    from transformers import CONFIG_MAPPING
+
     if "auto_map" in settings:
         return Row(
             name,
@@ -190,18 +229,23 @@ def compare(name: str, settings: Mapping[str, Any]) -> Row:
                 "not observed: it comes with code of its own, under the name of a family that"
                 " transformers has"
             ),
+            has_code=False,
         )
     try:
         with models.limit(SECONDS):
             observation = observe(settings)
     # Some of the 800 types need other inputs, other libraries or a special config.
     except Exception as error:  # noqa: BLE001
-        return Row(name, problem=f"not observed: {_brief(error)}")
-    files = MetaFiles(observation.config, observation.shapes)
+        has_code = settings.get("model_type") in CONFIG_MAPPING
+        return Row(name, problem=f"not observed: {_brief(error)}", has_code=has_code)
+    rows = [_against(name, observation, read) for read in reads or (with_tensors,)]
+    return next((row for row in rows if row.problem or row.differences), rows[0])
+
+
+def _against(name: str, observation: Observation, read: Callable[[Observation], Map]) -> Row:
     try:
         with models.limit(SECONDS):
-            encodings = find(files)
-            layers = layer_map(files, encodings)
+            encodings, layers = read(observation)
     except (RowError, MemoryError, models.TooLongError) as error:
         return Row(name, problem=f"the atlas says: {_brief(error)}")
     if not observation.stacks:
@@ -213,12 +257,12 @@ def compare(name: str, settings: Mapping[str, Any]) -> Row:
     parts: dict[str, list[Layer]] = defaultdict(list)
     for layer in layers:
         parts[layer.part].append(layer)
-    observed = tuple(
+    shown = tuple(
         part for path in observation.stacks if (part := _part(path, observation, parts)) is not None
     )
     differences = [
         *_of_layers(observation, parts, encodings),
-        *_of_tables(observation, encodings, observed),
+        *_of_tables(observation, encodings, shown),
     ]
     return Row(name, sum(map(len, observation.stacks.values())), tuple(differences))
 
@@ -351,6 +395,19 @@ def cases(names: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
                 yield type_, {"problem": _brief(error)}
 
 
+def write(rows: Sequence[Row]) -> None:
+    """Ship the outcomes of published configs, for the installed version of transformers."""
+    outcomes = {
+        row.name: shipped.Observed(
+            row.outcome,
+            (REASONS.get(row.name) or "; ".join(row.differences)) if row.differences else "",
+        )
+        for row in rows
+    }
+    digests = {model.id: digest(model) for model in published_configs()}
+    shipped.write(digests, outcomes, version("transformers"))
+
+
 def main() -> int:
     """Compare what was named, or all."""
     import torch
@@ -359,16 +416,23 @@ def main() -> int:
     parser.add_argument(
         "names", nargs="*", help='types, ids of published configs, "types" or "configs"'
     )
+    parser.add_argument(
+        "--write", action="store_true", help="ship the outcomes of all published configs"
+    )
+    arguments = parser.parse_args()
     os.environ["HF_HUB_OFFLINE"] = "1"
     logging.disable(logging.ERROR)
     torch.set_num_threads(1)
     rows = []
-    for name, settings in cases(parser.parse_args().names):
-        rows.append(compare(name, settings))
+    for name, settings in cases(["configs"] if arguments.write else arguments.names):
+        reads = (with_tensors, by_config_alone) if "/" in name else (with_tensors,)
+        rows.append(compare(name, settings, *reads))
         gc.collect()  # A model and its hooks refer to each other.
         sys.stdout.write("\n".join(lines(rows[-1])) + "\n")
         sys.stdout.flush()
     sys.stdout.write(total(rows) + "\n")
+    if arguments.write:
+        write(rows)
     return 0
 
 

@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Any
 
 from generator.checkpoints.hub.published_configs import PublishedConfig, published_configs
@@ -15,18 +16,28 @@ from generator.contracts import Encoding, Layer, ModelConfig
 from generator.contracts.layer_map import LIMITED
 from generator.encodings import Form, NoEncoding, Rotation, Sinks, Temperature
 from generator.errors import RowError
+from generator.pipeline import observed
 from generator.pipeline.find import look
+from generator.site.at_position import AtPosition, panel
+from generator.site.pictures.reach_bars import width_of
 
 SCHEMA = 1
 # A number of parameters within a name, and that of active ones or of experts: 30B-A3B, 8x7B, 1_6b.
 SIZE = re.compile(
     r"(?<![A-Za-z0-9.])(?:\d+x)?\d+(?:[._]\d+)?[BbMm](?:-A?\d+(?:\.\d+)?[BE])?(?![a-z0-9])"
 )
+# One number in all, with or without that of active ones; the latter alone.
+COUNTED = re.compile(r"(\d+(?:\.\d+)?[BM])(?:-A(\d+(?:\.\d+)?B))?")
+ACTIVE = re.compile(r"-A(\d+(?:\.\d+)?B)(?![A-Za-z0-9])")
+UNITS = {"M": 1e6, "B": 1e9}
+NAME = "its name"
 # Contexts that are no number of stored or rotated positions.
 CONTEXTS = ("max_sequence_length", "model_max_length", "context_length", "max_target_positions")
 ORIGINAL = "original_max_position_embeddings"
 OF_IMAGES = ("vision_config", "vision_embed_dim", "image_size")
 SPEECH_ENCODER = "num_conv_pos_embeddings"
+# Ways of mixing positions that end nowhere before the first one.
+WITHOUT_END = frozenset({"full", "sparse", "compressed", "recurrent", "fourier"})
 OF_SOUND = (SPEECH_ENCODER, "audio_config", "num_mel_bins", "max_speech_positions")
 DECODER = "decoder_layers"
 
@@ -47,13 +58,14 @@ def table(models: Iterable[PublishedConfig]) -> bytes:
 def row(model: PublishedConfig) -> dict[str, Any]:
     """A model as in the file; ``reason``: why its settings could not be read, or null."""
     config = model.files.config
-    size = SIZE.search(model.id.partition("/")[2])
+    size = _size(model.id)
     about = {
         "id": model.id,
         "maker": model.maker or None,
         "month": model.month or None,
         "dated_by": model.dated_by or None,
-        "size": size[0].replace("_", ".").upper().replace("X", "x") if size else None,
+        "size": size,
+        **_parameters(model, size),
         "model_type": config.text("model_type") or None,
         "inputs": _inputs(config),
         "context": _context(config),
@@ -63,12 +75,56 @@ def row(model: PublishedConfig) -> dict[str, Any]:
         "source": model.source,
         "from_knowledge": model.is_from_knowledge,
     }
+    encodings, layers, reason = _read(model)
+    position = _position(config, encodings, layers)
+    shown = _panel(config, encodings, layers)
+    return {
+        **about,
+        **position,
+        "at_position": shown.data if shown else None,
+        **origin,
+        "check": observed.check(model.id, model.settings, position),
+        "reason": reason,
+    }
+
+
+def digest(model: PublishedConfig) -> str:
+    """Of what the row of a model says of position, and of its config."""
+    encodings, layers, _ = _read(model)
+    return observed.digest(model.settings, _position(model.files.config, encodings, layers))
+
+
+def _read(model: PublishedConfig) -> tuple[list[Encoding[Form]], tuple[Layer, ...], str | None]:
+    """Its encodings and layers, none where its settings cannot be read, and why they cannot."""
     try:
         found = look(model.files)
         layers = layer_map(model.files, found.all, is_complete=found.is_complete)
     except RowError as error:
-        return {**about, **_position(config, [], []), **origin, "reason": str(error)}
-    return {**about, **_position(config, found.all, layers), **origin, "reason": None}
+        return [], (), str(error)
+    return found.all, tuple(layers), None
+
+
+def _size(hub_id: str) -> str | None:
+    """As the name gives it, in capitals."""
+    size = SIZE.search(hub_id.partition("/")[2])
+    return size[0].replace("_", ".").upper().replace("X", "x") if size else None
+
+
+def _parameters(model: PublishedConfig, size: str | None) -> dict[str, Any]:
+    """The number of parameters, and of those active for a token, where name or source says it."""
+    total, active = (model.parameters.get(name) for name in ("total", "active"))
+    by = model.parameters.get("by")
+    if by is None:
+        counted = COUNTED.fullmatch(size or "")
+        total, active = counted.groups() if counted else (None, None)
+        if alone := ACTIVE.search(model.id):
+            active = alone[1]
+        by = NAME if total or active else None
+    return {"parameters": _count(total), "active_parameters": _count(active), "counted_by": by}
+
+
+def _count(text: str | None) -> int | None:
+    return round(float(text[:-1]) * UNITS[text[-1]]) if text else None
 
 
 def _inputs(config: ModelConfig) -> list[str]:
@@ -108,8 +164,10 @@ def _position(
             for rotation in rotations
         ],
         "layers": len(layers),
+        "sees": _sees(_context(config), layers),
         "kinds": dict(kinds),
         "limits": _limits(layers),
+        "stacks": _stacks(layers, telling),
         "without_encoding": sum(_is_without(layer, telling) for layer in layers),
         "sinks": any(isinstance(encoding.form, Sinks) for encoding in encodings),
         "temperature": any(isinstance(encoding.form, Temperature) for encoding in encodings),
@@ -162,15 +220,58 @@ def _limits(layers: Sequence[Layer]) -> list[dict[str, Any]]:
     says.
     """
     counts = Counter(
-        (kind, None if layer.before is None else layer.before + 1 + (layer.after or 0))
-        for layer in layers
-        for kind in layer.mixers
-        if kind in LIMITED
+        (kind, width_of(layer)) for layer in layers for kind in layer.mixers if kind in LIMITED
     )
     return [
         {"kind": kind, "keys": keys, "layers": count}
         for (kind, keys), count in sorted(counts.items(), key=lambda pair: -(pair[0][1] or 0))
     ]
+
+
+def _panel(
+    config: ModelConfig, encodings: Sequence[Encoding[Form]], layers: Sequence[Layer]
+) -> AtPosition | None:
+    """What its rotations do at one position."""
+    pairs = [
+        (encoding.record, encoding.form)
+        for encoding in encodings
+        if isinstance(encoding.form, Rotation)
+    ]
+    return panel(_context(config), pairs, layers)
+
+
+def _sees(context: int | None, layers: Sequence[Layer]) -> int | None:
+    """The positions that some layer reaches by itself: the context, or the widest window where all
+    layers have one; None without a context, or where no setting gives that width.
+    """
+    mixing = [layer for layer in layers if layer.mixes]
+    if context is None or any(not WITHOUT_END.isdisjoint(layer.mixers) for layer in mixing):
+        return context
+    widths = [width_of(layer) for layer in mixing if not LIMITED.isdisjoint(layer.mixers)]
+    known = [width for width in widths if width is not None]
+    return min(context, max(known)) if known and len(known) == len(widths) else None
+
+
+def _stacks(layers: Sequence[Layer], telling: set[str]) -> list[dict[str, Any]]:
+    """Each stack with its groups of layers that are alike, and the group of each layer in order."""
+    return [_stack(part, list(stack), telling) for part, stack in groupby(layers, _part)]
+
+
+def _part(layer: Layer) -> str:
+    return layer.part
+
+
+def _stack(part: str, layers: Sequence[Layer], telling: set[str]) -> dict[str, Any]:
+    kinds = [(layer.mixers, width_of(layer), _is_without(layer, telling)) for layer in layers]
+    groups = list(dict.fromkeys(kinds))
+    return {
+        "part": part,
+        "groups": [
+            {"kinds": list(mixers), "keys": keys, "without_encoding": is_without}
+            for mixers, keys, is_without in groups
+        ],
+        "layers": [groups.index(kind) for kind in kinds],
+    }
 
 
 def _is_without(layer: Layer, telling: set[str]) -> bool:

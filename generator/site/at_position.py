@@ -5,14 +5,14 @@ The page computes the same in the browser, for any position (``position.js``).
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import tau
 
 import numpy as np
 
-from generator.contracts import Layer, Outcome, Reading
+from generator.contracts import EncodingRecord, Json, Layer, Outcome
 from generator.encodings import Rotation
 from generator.encodings.rotations import OF_WHOLE_HEAD, frequencies_before
 from generator.numerics.arrays import Floats
@@ -142,6 +142,7 @@ class AtPosition:
         """What the page computes from."""
         return {
             "last": self.last,
+            "longer": self.longer,
             "rotations": [turning.data for turning in self.turnings],
             "layers": self.sight.n_layers,
             "limits": self.sight.limits,
@@ -188,35 +189,67 @@ def angle(turns: float) -> str:
 
 
 def at_position(outcome: Outcome) -> AtPosition | None:
-    """The panel of a checkpoint; None without a rotation of text or a configured context, or with
-    more than MOST_ROTATIONS rotations, which no reader takes in side by side.
+    """The panel of a checkpoint, as by ``panel``."""
+    loaded = (
+        (reading.encoding, reading.form.load())
+        for reading in outcome.readings
+        if reading.encoding.form == Rotation.__name__ and reading.encoding.is_of_words
+    )
+    pairs = [(record, form) for record, form in loaded if isinstance(form, Rotation)]
+    return panel(context_of(outcome), pairs, outcome.layers)
+
+
+def panel(
+    context: int | None,
+    pairs: Iterable[tuple[EncodingRecord, Rotation]],
+    layers: Sequence[Layer],
+) -> AtPosition | None:
+    """The panel of a model with these rotations; None without a rotation of text or a configured
+    context, or with more than MOST_ROTATIONS rotations, which no reader takes in side by side.
     """
-    context = context_of(outcome)
-    pairs = [*_rotations(outcome.readings)]
-    if context is None or not 0 < len(pairs) <= MOST_ROTATIONS:
+    turning = [
+        (record, form)
+        for record, form in pairs
+        if record.is_of_words and np.isfinite(form.frequencies).all()
+    ]
+    if context is None or not 0 < len(turning) <= MOST_ROTATIONS:
         return None
-    shorts = [form.short for _, form in pairs if form.short is not None]
+    shorts = [form.short for _, form in turning if form.short is not None]
     longer = min(shorts) if shorts and min(shorts) < context else None
     last = (longer or context) - 1
     if last < 2:
         return None
-    turnings = tuple(_turning(reading, form, last) for reading, form in pairs)
-    keys = {reading.encoding.key for reading, _ in pairs}
-    return AtPosition(last, turnings, _sight(outcome.layers, keys), longer)
+    turnings = tuple(_turning(record, form, last) for record, form in turning)
+    return AtPosition(last, turnings, _sight(layers, {record.key for record, _ in turning}), longer)
 
 
-def _rotations(readings: Sequence[Reading]) -> Iterator[tuple[Reading, Rotation]]:
-    for reading in readings:
-        if reading.encoding.form == Rotation.__name__ and reading.encoding.is_of_words:
-            form = reading.form.load()
-            if isinstance(form, Rotation) and np.isfinite(form.frequencies).all():
-                yield reading, form
+def panel_of(data: Json) -> AtPosition:
+    """The panel whose ``data`` these are, with frequencies to their digits there."""
+    last, turnings = data["last"], []
+    for given in data["rotations"]:
+        exponents = -2.0 * np.arange(given["pairs"]) / given["components"]
+        plain = given["step"] * given["base"] ** exponents
+        turnings.append(
+            Turning(
+                given["label"],
+                last,
+                given["step"],
+                given["base"],
+                given["components"],
+                plain / np.asarray(given["slower"]),
+                plain,
+            )
+        )
+    limits = tuple((limit, count) for limit, count in data["limits"])
+    return AtPosition(
+        last, tuple(turnings), Sight(data["layers"], limits, data["beside"]), data["longer"]
+    )
 
 
-def _turning(reading: Reading, form: Rotation, position: int) -> Turning:
+def _turning(record: EncodingRecord, form: Rotation, position: int) -> Turning:
     of_head = form.rope_type == OF_WHOLE_HEAD
     return Turning(
-        reading.encoding.numbered_part,
+        record.numbered_part,
         position,
         form.step,
         form.base,

@@ -8,12 +8,11 @@
   const body = table.tBodies[0];
   const buttons = [...table.tHead.querySelectorAll(".pa-sort")];
   const fields = [...form.elements].filter((field) => field.name);
-  const root = table.dataset.paRoot ?? "";
 
   const made = (name, text, to) => {
     const element = document.createElement(name);
     element.textContent = text;
-    if (to) element.href = to.startsWith("https:") ? to : root + to;
+    if (to) element.href = to;
     return element;
   };
 

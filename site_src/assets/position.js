@@ -3,22 +3,27 @@
   "use strict";
   const place = document.querySelector(".pa-position");
   if (!place) return;
-  const data = JSON.parse(place.querySelector("script").textContent);
   const [field, slider] = ["position", "place"].map((name) => place.querySelector(`[name=${name}]`));
   const said = place.querySelector(".pa-position-said");
-  const figures = [...place.querySelectorAll(".pa-turning")];
-  const rows = place.querySelector("tbody").rows;
+  let data, rotations, figures, rows;
   const TURN = 2 * Math.PI;
-  const IN_ADDRESS = /^#position=(\d{1,15})$/;
+  const IN_ADDRESS = /^#(?:model=[^&]*&)?position=(\d{1,15})$/;
   const whole = (value) => value.toLocaleString("en-US", { maximumFractionDigits: 0 });
 
   const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
 
   // Frequencies without scaling, from the base, and with it: radians per position.
-  const rotations = data.rotations.map(({ label, step, base, components, pairs, slower }) => {
+  const turning = ({ label, step, base, components, pairs, slower }) => {
     const plain = Array.from({ length: pairs }, (_, pair) => step * base ** ((-2 * pair) / components));
     return { label, plain, frequencies: plain.map((frequency, pair) => frequency / (slower[pair] ?? slower[0])) };
-  });
+  };
+  const take = (given) => {
+    data = given;
+    rotations = data.rotations.map(turning);
+    figures = [...place.querySelectorAll(".pa-turning")];
+    rows = place.querySelector("tbody").rows;
+    field.max = data.last;
+  };
 
   // Four significant digits, or all before the decimal point; powers of ten below 0.0001.
   const number = (value) => {
@@ -56,6 +61,7 @@
       figures[index].querySelector("path").setAttribute("d", `M0 1${steps.join("")}V1z`);
       [Math.max, Math.min].forEach((end, second) => {
         const [pair, row] = [frequencies.indexOf(end(...frequencies)), rows[2 * index + second]];
+        row.cells[1].textContent = angle(frequencies[pair] / TURN);
         row.cells[2].textContent = angle((position * frequencies[pair]) / TURN);
         if (row.cells[3]) row.cells[3].textContent = angle((position * plain[pair]) / TURN);
       });
@@ -67,7 +73,7 @@
   const most = Number(slider.max);
   const show = (position) => {
     draw(position);
-    history.replaceState(null, "", `#position=${position}`);
+    history.replaceState(null, "", `#${place.dataset.model ? `model=${place.dataset.model}&` : ""}position=${position}`);
   };
   const slide = (position) => (slider.value = Math.round((most * Math.log(position)) / Math.log(data.last)));
   slider.addEventListener("input", () => {
@@ -84,16 +90,24 @@
   field.addEventListener("input", typed);
   field.addEventListener("change", () => (field.value = limited(field.valueAsNumber || data.last)));
 
-  const follow = () => {
-    const found = IN_ADDRESS.exec(location.hash);
-    if (!found) return;
-    const position = limited(Number(found[1]));
+  const go = (position) => {
     field.value = position;
     slide(position);
     draw(position);
+  };
+  const follow = () => {
+    const found = IN_ADDRESS.exec(location.hash);
+    if (!found) return;
+    go(limited(Number(found[1])));
     place.scrollIntoView();
   };
   window.addEventListener("hashchange", follow);
+  // Where a page has several models, it lays out the panel of another one before.
+  place.addEventListener("pa-given", ({ detail }) => {
+    take(detail);
+    go(limited(Number(IN_ADDRESS.exec(location.hash)?.[1] ?? data.last)));
+  });
+  take(JSON.parse(place.querySelector("script").textContent));
   place.classList.add("pa-alive-position");
   // Whoever typed before this script had come is answered now.
   if (field.value !== field.defaultValue) typed();

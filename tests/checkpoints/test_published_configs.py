@@ -110,7 +110,9 @@ def test_a_file_is_named_after_its_model(name: str) -> None:
 @pytest.mark.parametrize("name", RECORDS)
 def test_a_record_has_a_source_and_settings(name: str) -> None:
     record = RECORDS[name]
-    optional = {"maker", "published", "from_knowledge", "reference", "expected"}
+    optional = {
+        *("maker", "published", "from_knowledge", "reference", "expected", "parameters"),
+    }
     assert {"id", "source", "config"} <= set(record) <= {"id", "source", "config"} | optional
     assert record["source"].strip()
     assert record["config"]
@@ -128,6 +130,18 @@ def test_a_month_is_that_of_its_paper_or_in_the_name(name: str) -> None:
         }
     elif by != "its announcement":
         assert re.fullmatch(rf"arXiv {year[2:]}{number}\.\d{{4,5}}", by)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, record in RECORDS.items() if "parameters" in record]
+)
+def test_parameters_are_from_a_paper_and_fewer_are_active(name: str) -> None:
+    given = RECORDS[name]["parameters"]
+    total, active = (re.fullmatch(r"([\d.]+)B", given[part]) for part in ("total", "active"))
+    assert total is not None
+    assert active is not None
+    assert float(active[1]) < float(total[1])
+    assert re.fullmatch(r"arXiv \d{4}\.\d{5}", given["by"])
 
 
 @pytest.mark.parametrize("name", RECORDS)

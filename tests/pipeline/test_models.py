@@ -108,6 +108,26 @@ def test_a_size_is_the_one_in_the_name(name: str, size: str | None) -> None:
     assert SHIPPED[name]["size"] == size
 
 
+@pytest.mark.parametrize(
+    ("name", "total", "active", "by"),
+    [
+        ("Qwen/Qwen3-235B-A22B", 235e9, 22e9, "its name"),
+        ("Qwen/Qwen1.5-MoE-A2.7B-Chat", None, 2.7e9, "its name"),
+        ("Qwen/Qwen3-0.6B", 0.6e9, None, "its name"),
+        ("EleutherAI/pythia-70m", 70e6, None, "its name"),
+        ("deepseek-ai/DeepSeek-V3", 671e9, 37e9, "arXiv 2412.19437"),
+        ("mistralai/Mixtral-8x22B-v0.1", None, None, None),
+        ("meta-llama/Llama-4-Scout-17B-16E-Instruct", None, None, None),
+        ("openai-community/gpt2", None, None, None),
+    ],
+)
+def test_parameters_are_counted_where_name_or_source_says_it(
+    name: str, total: float | None, active: float | None, by: str | None
+) -> None:
+    row = SHIPPED[name]
+    assert (row["parameters"], row["active_parameters"], row["counted_by"]) == (total, active, by)
+
+
 def test_settings_that_cannot_be_read_leave_a_row_with_the_reason() -> None:
     row = made("01-ai/Yi-6B", hidden_size="wide")
     assert "hidden_size" in row["reason"]

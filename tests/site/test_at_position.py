@@ -1,5 +1,6 @@
 """What a model with rotations has at one position, in numbers."""
 
+import json
 from dataclasses import replace
 from math import pi
 
@@ -8,7 +9,7 @@ import pytest
 
 from generator.contracts import Encoding, Fact, Label, Layer, Outcome, Provenance, Reading
 from generator.encodings import Rotation
-from generator.site.at_position import AtPosition, angle, at_position
+from generator.site.at_position import AtPosition, angle, at_position, panel_of
 from tests.support import checkpoint
 
 # Frequencies 1, 1/8, 1/64 and 1/512: at position 127, 20.2, 2.5, 0.3 and 0.04 turns.
@@ -100,6 +101,19 @@ def test_a_rotation_of_short_texts_ends_with_them() -> None:
     )
     made = panel(short)
     assert (made.last, made.longer) == (63, 64)
+
+
+def test_a_panel_is_read_again_from_its_data() -> None:
+    scaled = replace(ROTATION, scaling={"rope_type": "linear", "factor": 8.0})
+    layers = (FULL, WINDOW, replace(FULL, mixers=("sparse",)))
+    made = panel(
+        replace(scaled, rescaled=(ROTATION.frequencies / 8.0, 1.0)), ROTATION, layers=layers
+    )
+    read = panel_of(json.loads(json.dumps(made.data)))
+    assert (read.sentence, read.data) == (made.sentence, made.data)
+    assert [turning.rows for turning in read.turnings] == [
+        turning.rows for turning in made.turnings
+    ]
 
 
 def test_there_is_no_panel_without_a_rotation_or_a_configured_context() -> None:

@@ -324,6 +324,8 @@ def test_each_encoding_has_a_file_of_arrays() -> None:
         "data/models.csv",
         "data/models.js",
         "data/models.json",
+        "data/positions.js",
+        "data/reach.js",
         "data/releases/index.json",
         "data/x/decoder-learned.npz",
         "data/x/metrics.csv",

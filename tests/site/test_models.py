@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import re
+from dataclasses import replace
 
 import pytest
 from bs4 import BeautifulSoup
@@ -59,16 +61,62 @@ def test_a_row_says_what_its_config_says(cells: dict[str, dict[str, str]]) -> No
     )
     assert (llama["Published"], llama["Maker"]) == ("2024-07", "Meta")
     assert gemma["Base"] == "10,000; 1,000,000" or gemma["Base"] == "1,000,000; 10,000"
-    assert gemma["Layers"] == "34 layers; 29 (85 %) windows of 1,024; 5 (15 %) full attention"
+    assert gemma["Layers"].startswith(
+        "34 layers; 29 (85 %) windows of 1,024; 5 (15 %) full attention"
+    )
     assert cells["EleutherAI/pythia-160m"]["Position from"] == "Rotary; 25 % of each head turns"
     assert cells["EleutherAI/pythia-160m"]["Model"].endswith(" · gpt_neox · from knowledge")
     assert llama["Model"].endswith(" · llama")
 
 
+def test_a_row_says_whether_code_confirms_it(cells: dict[str, dict[str, str]]) -> None:
+    confirmed = cells["google/gemma-3-4b-it"]["Layers"]
+    assert re.search(r" checked against transformers \d+\.\d+\.\d+$", confirmed)
+    unread = cells["deepseek-ai/deepseek-vl2-tiny"]["Layers"]
+    assert unread == "not known no code to check with"
+
+
+@pytest.mark.parametrize(
+    ("check", "words"),
+    [
+        ({"outcome": "differs", "why": "twice", "transformers": "5"}, "differs: twice"),
+        (
+            {"outcome": "not run", "why": None, "transformers": "5"},
+            "not checked: its code did not run",
+        ),
+        (None, "not checked"),
+    ],
+)
+def test_what_was_not_checked_is_not_called_so(
+    check: dict[str, str] | None, words: str, atlas: Atlas
+) -> None:
+    shown = {**models.records(atlas)[0], "check": check}
+    changed = replace(atlas, models=lambda: json.dumps({"models": [shown]}).encode())
+    [row] = models.rows(changed)
+    assert row.cells[models.COLUMNS.index("Layers")].hint == words
+
+
+def test_sizes_are_split_where_name_or_source_say_both(atlas: Atlas) -> None:
+    first = models.records(atlas)[0]
+    split = {
+        **first,
+        "size": None,
+        "parameters": 671_000_000_000,
+        "active_parameters": 37_000_000_000,
+    }
+    part = {**first, "size": None, "parameters": None, "active_parameters": 2_700_000_000}
+    named = {**first, "size": "8x7B", "parameters": None, "active_parameters": None}
+    table = json.dumps({"models": [split, part, named]}).encode()
+    size = models.COLUMNS.index("Size")
+    assert [row.cells[size].text for row in models.rows(replace(atlas, models=lambda: table))] == [
+        *("671B, 37B active", "2.7B active", "8x7B"),
+    ]
+
+
 def test_what_is_not_known_is_said_so(cells: dict[str, dict[str, str]]) -> None:
     unread = cells["deepseek-ai/deepseek-vl2-tiny"]
     assert (unread["Position from"], unread["Layers"], unread["Base"]) == (
-        *("not known", "not known", "–"),
+        *("not known", "not known no code to check with", "–"),
     )
 
 

@@ -23,6 +23,8 @@ class PublishedConfig:
     maker: who made it, "" where that is not known; month: of its publication, as YYYY-MM, and what
         says so: a paper or its name; both "" where that is not known
     reference: the folder of ``references`` with the same settings, "" for most
+    parameters: their number in all and of those active for a token, as 671B, and what says so;
+        empty where the name alone may
     """
 
     id: str
@@ -33,6 +35,7 @@ class PublishedConfig:
     month: str
     dated_by: str
     reference: str
+    parameters: Json
 
     @property
     def files(self) -> ConfigAlone:
@@ -68,4 +71,5 @@ def _read(name: str) -> PublishedConfig:
         published.get("month", ""),
         published.get("by", ""),
         record.get("reference", ""),
+        record.get("parameters", {}),
     )

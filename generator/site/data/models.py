@@ -6,12 +6,14 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 from generator.contracts import Atlas, Json, Mixer
 from generator.text import significant
 
 UNKNOWN = "–"
 FEWEST_OF_A_YEAR = 5  # models, of which a share or a median says something
+AT_POSITION = "models/position.html#model="
 HUB = "https://huggingface.co"
 KINDS: Mapping[Mixer, str] = {
     "full": "full attention",
@@ -99,7 +101,7 @@ class DatedModel:
 
 def dated_models(atlas: Atlas) -> tuple[DatedModel, ...]:
     """The models whose month is known, the oldest first."""
-    found = (_dated(model) for model in _models(atlas) if model["month"])
+    found = (_dated(model) for model in records(atlas) if model["month"])
     return tuple(sorted(found, key=lambda model: (model.time, model.title.lower())))
 
 
@@ -118,18 +120,19 @@ def _dated(model: Json) -> DatedModel:
 def rows(atlas: Atlas) -> tuple[PublishedModelRow, ...]:
     """Every model, the newest first, those without a date last."""
     titles = {scheme.key: scheme.title for scheme in atlas.schemes}
-    models = sorted(_models(atlas), key=lambda model: model["id"].lower())
+    models = sorted(records(atlas), key=lambda model: model["id"].lower())
     dated = sorted(models, key=lambda model: model["month"] or "", reverse=True)
-    pages = _pages(atlas)
+    pages = pages_of(atlas)
     return tuple(_row(model, titles, pages) for model in dated)
 
 
-def _models(atlas: Atlas) -> list[Json]:
+def records(atlas: Atlas) -> list[Json]:
+    """The models as in models.json."""
     models: list[Json] = json.loads(atlas.models())["models"]
     return models
 
 
-def _pages(atlas: Atlas) -> dict[str, str]:
+def pages_of(atlas: Atlas) -> dict[str, str]:
     """Pages of checkpoints, by their ids and by the names of their folders of references."""
     pages = {}
     for outcome in atlas.outcomes:
@@ -154,14 +157,17 @@ def _row(model: Json, titles: Mapping[str, str], pages: Mapping[str, str]) -> Pu
         ModelCell(months or UNKNOWN, float(months.replace("-", "")) if months else None),
         _number(model["context"]),
         ModelCell(_position(model, titles)),
-        ModelCell("; ".join(_layers(model)) or "not known", model["layers"] or None),
+        ModelCell(
+            "; ".join(_layers(model)) or "not known", model["layers"] or None, hint=_check(model)
+        ),
         ModelCell(
             "; ".join(f"{base:,.0f}" for base in dict.fromkeys(bases)) or UNKNOWN,
             max(bases, default=None),
+            f"{AT_POSITION}{quote(model['id'], safe='')}" if model["at_position"] else "",
         ),
         ModelCell(_scaling(model) or UNKNOWN, model["trained"]),
         ModelCell(model["maker"] or UNKNOWN),
-        ModelCell(model["size"] or UNKNOWN),
+        ModelCell(_size(model) or UNKNOWN, model["parameters"]),
         ModelCell(
             "config.json",
             address=config,
@@ -238,6 +244,27 @@ def _layers(model: Json) -> Iterator[str]:
             yield name
 
 
+def _size(model: Json) -> str:
+    """Parameters in all and active ones, or as its name gives them."""
+    total, active = (
+        f"{model[name] / 1e9:g}B" if model[name] else ""
+        for name in ("parameters", "active_parameters")
+    )
+    return ", ".join([*([total] if total else []), f"{active} active"]) if active else model["size"]
+
+
+def _check(model: Json) -> str:
+    """Whether the code of transformers confirms the row, in words."""
+    check = model["check"] or {"outcome": None}
+    words = {
+        "agrees": "checked against transformers {transformers}",
+        "differs": "differs: {why}",
+        "no code": "no code to check with",
+        "not run": "not checked: its code did not run",
+    }
+    return words.get(check["outcome"], "not checked").format(**check)
+
+
 def _share(count: int, total: int) -> str:
     return f"{count} ({100 * count / total:.0f} %)"
 
@@ -262,7 +289,7 @@ def script(atlas: Atlas) -> bytes:
 
 def table(atlas: Atlas) -> Iterator[tuple[str, list[Any]]]:
     """Columns of models.csv by their names; lists are joined by “; ”."""
-    models = _models(atlas)
+    models = records(atlas)
     plain = ("id", "maker", "month", "dated_by", "size", "model_type")
     for name in plain:
         yield name, [model[name] for model in models]
@@ -276,10 +303,12 @@ def table(atlas: Atlas) -> Iterator[tuple[str, list[Any]]]:
                 for model in models
             ],
         )
-    for name in ("context", "trained", "layers"):
+    for name in ("parameters", "active_parameters", "context", "trained", "sees", "layers"):
         yield name, [model[name] for model in models]
     for kind in KINDS:
         yield kind, [model["kinds"].get(kind, 0) for model in models]
     yield "limits", ["; ".join(f"{limit['keys']}" for limit in model["limits"]) for model in models]
+    for name in ("outcome", "transformers", "why"):
+        yield f"check_{name}", [model["check"] and model["check"][name] for model in models]
     for name in ("without_encoding", "sinks", "temperature", "from_knowledge", "source", "reason"):
         yield name, [model[name] for model in models]

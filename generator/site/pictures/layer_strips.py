@@ -97,16 +97,21 @@ class LayerStrip:
 
     @property
     def strokes(self) -> tuple[tuple[LayerGroup, str], ...]:
-        """Each group with its layers as the data of an SVG path: a line from the left end of each
-        run to its right end, in layers, half a unit from the top.
-        """
-        lines = [""] * len(self.groups)
-        first = 0
-        for kind, run in groupby(self.kinds):
-            length = len(list(run))
-            lines[kind] += f"M{first} .5h{length}"
-            first += length
-        return tuple(zip(self.groups, lines, strict=True))
+        """Each group with its layers as the data of an SVG path."""
+        return tuple(zip(self.groups, strokes(self.kinds), strict=True))
+
+
+def strokes(kinds: Sequence[int]) -> list[str]:
+    """The layers of each kind as the data of an SVG path: a line from the left end of each run to
+    its right end, in layers, half a unit from the top. kinds: of each layer, from 0
+    """
+    lines = [""] * (max(kinds, default=-1) + 1)
+    first = 0
+    for kind, run in groupby(kinds):
+        length = len(list(run))
+        lines[kind] += f"M{first} .5h{length}"
+        first += length
+    return lines
 
 
 def layer_strips(

@@ -13,6 +13,7 @@ from generator.contracts.layer_map import LIMITED
 
 MOST = 10_000_000  # positions, the right end of the axis; its left end is 1
 TICKS = {1: "1", 100: "100", 10_000: "10,000", MOST: "10 million"}
+CONTEXT_TITLE, TRAINED_TITLE = "Context, as configured", "Trained length before scaling"
 CONTEXT = "Configured positions"  # The fact that has the context, where config.json gives one.
 
 
@@ -32,6 +33,17 @@ class ReachBar:
     def share(self) -> float:
         """Where its end is, in percent of the axis."""
         return along(self.positions)
+
+    @property
+    def text(self) -> str:
+        """Its title with its positions."""
+        return f"{self.title}: {self.positions:,}"
+
+    @property
+    def css(self) -> str:
+        """Its class, which has its colour."""
+        room = "reach" if self.kind in ("context", "trained") else "layer"
+        return f"pa-{room}-{self.kind}"
 
 
 def along(positions: int) -> float:
@@ -60,8 +72,8 @@ def reach_bars(outcome: Outcome) -> tuple[ReachBar, ...]:
     records = [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured]
     trained = _trained(records)
     return (
-        ReachBar("Context, as configured", "context", context),
-        *(ReachBar("Trained length before scaling", "trained", length) for length in trained),
+        ReachBar(CONTEXT_TITLE, "context", context),
+        *(ReachBar(TRAINED_TITLE, "trained", length) for length in trained),
         *_limits(outcome.layers, {record.key for record in records if not record.is_of_words}),
     )
 

@@ -1,0 +1,124 @@
+"""How far each published model sees: bars on a logarithmic axis and a strip of its layers, as rows
+of a page and as a script from which the page fills its list.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from generator.contracts import Atlas, Json
+from generator.site.data.models import pages_of, records
+from generator.site.pictures.layer_strips import KINDS, strokes
+from generator.site.pictures.reach_bars import CONTEXT_TITLE, TRAINED_TITLE, ReachBar
+
+
+@dataclass(frozen=True)
+class Stroke:
+    """Layers of one kind in a strip. kind: a key of ``layer_strips.COLOURS``; line: data of an SVG
+    path
+    """
+
+    kind: str
+    is_bare: bool
+    line: str
+
+    @property
+    def css(self) -> str:
+        """Its classes."""
+        return f"pa-layer-{self.kind}{' pa-layer-bare' if self.is_bare else ''}"
+
+
+@dataclass(frozen=True)
+class SightRow:
+    """A model.
+
+    address: of its page in this atlas, "" without one; hint: its maker and its month
+    sees: positions that a layer reaches by itself, None where that is not known; details: lengths
+        beside it, in words
+    stacks: for each its number of layers and its strokes
+    """
+
+    title: str
+    address: str
+    hint: str
+    sees: int | None
+    details: str
+    bars: tuple[ReachBar, ...]
+    stacks: tuple[tuple[int, tuple[Stroke, ...]], ...]
+
+
+def sight_rows(atlas: Atlas) -> tuple[SightRow, ...]:
+    """Every model, the one that sees farthest first, those of unknown length last."""
+    pages = pages_of(atlas)
+    models = sorted(records(atlas), key=lambda model: model["id"].lower())
+    models.sort(key=lambda model: model["sees"] or 0, reverse=True)
+    return tuple(_row(model, pages) for model in models)
+
+
+def _row(model: Json, pages: dict[str, str]) -> SightRow:
+    return SightRow(
+        model["id"].rpartition("/")[2],
+        pages.get(model["id"]) or pages.get(model["reference"] or "", ""),
+        " · ".join(text for text in (model["maker"], model["month"]) if text),
+        model["sees"],
+        "; ".join(_details(model)),
+        tuple(_bars(model)),
+        tuple(_strip(stack) for stack in model["stacks"]),
+    )
+
+
+def _details(model: Json) -> Iterator[str]:
+    context, total = model["context"], model["layers"]
+    if context is None:
+        yield "no context in its config"
+    elif context != model["sees"]:
+        yield f"context {context:,}"
+    if model["trained"]:
+        yield f"{model['trained']:,} before scaling"
+    if context is not None and not total:
+        yield "layers not known"
+    for limit in model["limits"]:
+        noun = KINDS[limit["kind"]]
+        width = f" of {limit['keys']:,}" if limit["keys"] else ""
+        yield f"{noun}{width} in {limit['layers']} of {total} layers"
+
+
+def _bars(model: Json) -> Iterator[ReachBar]:
+    if model["context"]:
+        yield ReachBar(CONTEXT_TITLE, "context", model["context"])
+    if model["trained"]:
+        yield ReachBar(TRAINED_TITLE, "trained", model["trained"])
+    for limit in model["limits"]:
+        if limit["keys"]:
+            kind = KINDS[limit["kind"]]
+            where = f"{limit['layers']} of {model['layers']} layers"
+            yield ReachBar(f"{kind.capitalize()}, in {where}", kind, limit["keys"])
+
+
+def _strip(stack: Json) -> tuple[int, tuple[Stroke, ...]]:
+    layers, groups = stack["layers"], stack["groups"]
+    return len(layers), tuple(
+        Stroke(KINDS[group["kinds"][0]], group["without_encoding"], line)
+        for group, line in zip(groups, strokes(layers), strict=True)
+    )
+
+
+def script(atlas: Atlas) -> bytes:
+    """data/reach.js."""
+    found = [
+        {
+            "title": row.title,
+            "address": row.address,
+            "hint": row.hint,
+            "sees": row.sees,
+            "details": row.details,
+            "bars": [[bar.css, bar.share, bar.text] for bar in row.bars],
+            "stacks": [
+                [count, [[stroke.css, stroke.line] for stroke in lines]]
+                for count, lines in row.stacks
+            ],
+        }
+        for row in sight_rows(atlas)
+    ]
+    text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+    return f"window.atlasReach = {text};\n".encode()

@@ -1,0 +1,87 @@
+"""How far models see: the filter by a number, which stays in the address, and the list without
+scripts.
+"""
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+pytestmark = pytest.mark.samples
+KIND = "models/how-far.html"
+FIELD = "#pa-far-filter [name=sees]"
+
+
+def lengths(page: Page) -> list[int | None]:
+    cells = page.locator(".pa-far tbody tr:visible td:nth-of-type(1)").all()
+    texts = [cell.inner_text().split()[0].replace(",", "") for cell in cells]
+    return [int(text) if text.isdigit() else None for text in texts]
+
+
+def test_a_number_leaves_the_models_that_see_as_far_and_stays_in_the_address(
+    page: Page, address: str
+) -> None:
+    page.goto(f"{address}/{KIND}")
+    everything = lengths(page)
+    assert len(everything) >= 270
+    page.locator(FIELD).fill("200000")
+    expected = [length for length in everything if length is not None and length >= 200_000]
+    assert lengths(page) == expected
+    assert f"{len(expected)} of {len(everything)} models" == (
+        page.locator("#pa-far-filter output").inner_text()
+    )
+    assert page.url.endswith("#sees=200000")
+    assert f"{len(expected)} of {len(everything)} models" in page.locator(".pa-lead").inner_text()
+    there = page.url
+    page.goto("about:blank")
+    page.goto(there)
+    expect(page.locator(FIELD)).to_have_value("200000")
+    assert lengths(page) == expected
+    page.locator(FIELD).fill("")
+    assert len(lengths(page)) == len(everything)
+    assert "#" not in page.url
+
+
+def test_scripts_show_of_the_first_part_what_was_there_before(
+    page: Page, without_scripts: Page, address: str
+) -> None:
+    row = ".pa-far tbody tr:nth-child({})"
+    page.goto(f"{address}/{KIND}")
+    without_scripts.goto(f"{address}/{KIND}")
+    for number in range(1, without_scripts.locator(".pa-far tbody tr").count() + 1, 7):
+        before, now = (
+            shown.locator(row.format(number)).evaluate(
+                "row => [row.innerText, ...[...row.querySelectorAll('i, path')].map(mark =>"
+                " [mark.className.baseVal ?? mark.className, mark.getAttribute('d'),"
+                " parseFloat(mark.style.getPropertyValue('--x')) || 0, mark.title])]"
+            )
+            for shown in (without_scripts, page)
+        )
+        assert now == before
+
+
+def test_without_scripts_the_parts_have_every_row_in_order(
+    without_scripts: Page, address: str
+) -> None:
+    page = without_scripts
+    page.goto(f"{address}/{KIND}")
+    assert page.locator(".pa-filter").is_hidden()
+    found = lengths(page)
+    for part in [link.get_attribute("href") for link in page.locator(".pa-pages a").all()]:
+        page.goto(f"{address}/models/{part}")
+        found += lengths(page)
+    assert len(found) >= 270
+    known = [length for length in found if length is not None]
+    assert known == sorted(known, reverse=True)
+    assert found[: len(known)] == known
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+def test_bars_fit_and_end_where_the_axis_says(width: int, browser: Browser, address: str) -> None:
+    page = browser.new_context(viewport={"width": width, "height": 900}).new_page()
+    page.goto(f"{address}/{KIND}")
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    ends = page.locator(".pa-far tbody tr:first-child td:nth-child(3)").evaluate(
+        "cell => { const box = cell.getBoundingClientRect(); return [...cell.children].map(bar =>"
+        " (bar.getBoundingClientRect().right - box.left) / box.width) }"
+    )
+    assert ends == pytest.approx([1.0, 0.559, 0.559], abs=0.01)  # log10(8,192) / 7
+    page.close()

@@ -1,0 +1,125 @@
+"""The pages on how far models see: order, bars, strips, parts, and the first sentences."""
+
+import json
+from typing import Any
+
+import pytest
+from bs4 import BeautifulSoup
+
+from generator.checkpoints.hub.published_configs import published_config
+from generator.contracts import Atlas
+from generator.pipeline import models as published
+from generator.pipeline.find import all_schemes
+from generator.site.data import files
+from generator.site.data.reach import SightRow, sight_rows
+from generator.site.pages import how_far
+from generator.site.pictures.reach_bars import along
+from tests.site.test_comparing import rendered
+
+IDS = (
+    "google/gemma-3-4b-it",
+    "deepseek-ai/deepseek-vl2-tiny",
+    "meta-llama/Llama-3.1-8B-Instruct",
+    "meta-llama/Llama-4-Scout-17B-16E-Instruct",
+    "mistralai/Mistral-7B-v0.1",
+    "google-t5/t5-small",
+    "state-spaces/mamba-130m",
+)
+
+
+@pytest.fixture(scope="module")
+def atlas() -> Atlas:
+    table = published.table([model for name in IDS if (model := published_config(name))])
+    return Atlas((), (), all_schemes(), models=lambda: table)
+
+
+@pytest.fixture(scope="module")
+def rows(atlas: Atlas) -> dict[str, SightRow]:
+    return {row.title: row for row in sight_rows(atlas)}
+
+
+def test_the_farthest_comes_first_and_what_is_not_known_last(rows: dict[str, SightRow]) -> None:
+    """Contexts of config.json; Mistral 7B (arXiv 2310.06825), table 1: a window of 4,096."""
+    assert [(title, row.sees) for title, row in rows.items()] == [
+        ("Llama-4-Scout-17B-16E-Instruct", 10_485_760),
+        ("Llama-3.1-8B-Instruct", 131_072),
+        ("Mistral-7B-v0.1", 4096),
+        ("t5-small", 512),
+        ("deepseek-vl2-tiny", None),
+        ("gemma-3-4b-it", None),
+        ("mamba-130m", None),
+    ]
+
+
+def test_bars_are_context_length_before_scaling_and_windows(rows: dict[str, SightRow]) -> None:
+    assert [(bar.css, bar.positions) for bar in rows["Llama-4-Scout-17B-16E-Instruct"].bars] == [
+        ("pa-reach-context", 10_485_760),
+        ("pa-reach-trained", 8192),
+        ("pa-layer-chunk", 8192),
+    ]
+    mistral = rows["Mistral-7B-v0.1"]
+    assert [bar.text for bar in mistral.bars] == [
+        "Context, as configured: 32,768",
+        "Window, in 32 of 32 layers: 4,096",
+    ]
+    assert mistral.details == "context 32,768; window of 4,096 in 32 of 32 layers"
+
+
+def test_strips_have_every_layer_in_order(rows: dict[str, SightRow]) -> None:
+    """Gemma 3 (arXiv 2503.19786), section 2: five local layers to one global."""
+    [(count, (windows, full))] = rows["gemma-3-4b-it"].stacks
+    assert (count, windows.css, full.css) == (34, "pa-layer-window", "pa-layer-full")
+    assert full.line == "".join(f"M{index} .5h1" for index in range(5, 34, 6))
+    assert windows.line.startswith("M0 .5h5M6 .5h5")
+    assert windows.line.endswith("M30 .5h4")
+    assert [count for count, _ in rows["t5-small"].stacks] == [6, 6]
+    bare = [
+        stroke.css for _, lines in rows["Llama-4-Scout-17B-16E-Instruct"].stacks for stroke in lines
+    ]
+    assert bare == ["pa-layer-chunk", "pa-layer-full pa-layer-bare"]
+
+
+def test_the_first_sentences_count_the_rows(rows: dict[str, SightRow]) -> None:
+    assert how_far.lead(tuple(rows.values())) == (
+        "1 of 7 models sees 200,000 positions or more.",
+        "The farthest is Llama-4-Scout-17B-16E-Instruct, with 10,485,760.",
+        "Of 3 models the length is not known.",
+    )
+
+
+def test_parts_together_have_every_row_once_with_its_bars(
+    atlas: Atlas, rows: dict[str, SightRow], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(how_far, "ROWS", 3)
+    pages = how_far.pages(atlas)
+    assert [page.path for page in pages] == [
+        *("models/how-far.md", "models/how-far-2.md", "models/how-far-3.md"),
+    ]
+    soups = [BeautifulSoup(rendered(page), "html.parser") for page in pages]
+    found = [row for soup in soups for row in soup.select("tbody tr")]
+    assert [row.select("th")[0].get_text().split()[0] for row in found] == list(rows)
+    llama = found[1]
+    assert [bar["style"] for bar in llama.select("td i")] == [
+        *(f"--x:{along(131_072)}%", f"--x:{along(8192)}%"),
+    ]
+    assert [name for name, _ in pages[0].context["parts"]] == [
+        *("10,485,760 to 4,096", "512 to not known", "not known"),
+    ]
+
+
+def test_the_script_has_what_the_rows_have(atlas: Atlas, rows: dict[str, SightRow]) -> None:
+    made = files.makers(atlas)["data/reach.js"]().decode()
+    found: list[dict[str, Any]] = json.loads(
+        made.removeprefix("window.atlasReach = ").removesuffix(";\n")
+    )
+    assert [(row["title"], row["sees"], row["details"]) for row in found] == [
+        (row.title, row.sees, row.details) for row in rows.values()
+    ]
+    assert [[bar[:2] for bar in row["bars"]] for row in found] == [
+        [[bar.css, bar.share] for bar in row.bars] for row in rows.values()
+    ]
+
+
+def test_a_site_without_models_says_so() -> None:
+    [page] = how_far.pages(Atlas((), (), all_schemes()))
+    assert "No published config gives a length." in rendered(page)

@@ -1,0 +1,74 @@
+"""The page on one position of any published model."""
+
+import json
+
+import numpy as np
+import pytest
+from bs4 import BeautifulSoup
+
+from generator.checkpoints.hub.published_configs import published_config
+from generator.contracts import Atlas
+from generator.pipeline import models as published
+from generator.pipeline.find import all_schemes
+from generator.site.data import files, models
+from generator.site.pages import model_position
+from tests.site.test_comparing import rendered
+
+IDS = (
+    "google-bert/bert-base-uncased",
+    "meta-llama/Llama-3.1-8B-Instruct",
+    "google/gemma-3-4b-it",
+    "Qwen/Qwen3-0.6B",
+    "openai/gpt-oss-20b",
+)
+
+
+@pytest.fixture(scope="module")
+def atlas() -> Atlas:
+    table = published.table([model for name in IDS if (model := published_config(name))])
+    return Atlas((), (), all_schemes(), models=lambda: table)
+
+
+def test_models_with_rotations_and_a_context_can_be_chosen(atlas: Atlas) -> None:
+    """The config of Gemma 3 gives no context."""
+    [page] = model_position.pages(atlas)
+    soup = BeautifulSoup(rendered(page), "html.parser")
+    names = [option.get_text() for option in soup.select("option")]
+    assert names == [
+        *("meta-llama/Llama-3.1-8B-Instruct", "openai/gpt-oss-20b", "Qwen/Qwen3-0.6B"),
+    ]
+    assert "3 of 5 models rotate queries and keys" in soup.get_text()
+
+
+def test_without_scripts_the_newest_scaled_one_is_shown_at_its_last_position(atlas: Atlas) -> None:
+    [page] = model_position.pages(atlas)
+    soup = BeautifulSoup(rendered(page), "html.parser")
+    texts = [
+        element.get_text() for element in soup.select("h2, option[selected], .pa-position-said")
+    ]
+    assert texts[:2] == ["openai/gpt-oss-20b"] * 2
+    assert texts[2].startswith("At position 131,071: ")
+
+
+def test_the_numbers_are_those_of_the_paper(atlas: Atlas) -> None:
+    """Llama 3.1 8B, by the rule that Meta published: 29 pairs unchanged, 29 eight times slower."""
+    made = files.makers(atlas)["data/positions.js"]().decode()
+    found = json.loads(made.removeprefix("window.atlasPositions = ").removesuffix(";\n"))
+    llama = found["meta-llama/Llama-3.1-8B-Instruct"]
+    assert (llama["last"], llama["layers"], llama["limits"]) == (131_071, 32, [[None, 32]])
+    [rotation] = llama["rotations"]
+    assert (rotation["base"], rotation["pairs"], rotation["components"]) == (5e5, 64, 128)
+    ratios = np.array(rotation["slower"])
+    assert [int(np.isclose(ratios, ratio, rtol=1e-6).sum()) for ratio in (1.0, 8.0)] == [29, 29]
+
+
+def test_rows_of_the_table_lead_to_it(atlas: Atlas) -> None:
+    base = models.COLUMNS.index("Base")
+    addresses = {row.id: row.cells[base].address for row in models.rows(atlas)}
+    assert addresses["openai/gpt-oss-20b"] == "models/position.html#model=openai%2Fgpt-oss-20b"
+    assert addresses["google/gemma-3-4b-it"] == ""
+
+
+def test_a_site_without_models_says_so() -> None:
+    [page] = model_position.pages(Atlas((), (), all_schemes()))
+    assert "No published config has a rotation and a context." in rendered(page)
