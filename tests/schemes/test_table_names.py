@@ -91,6 +91,15 @@ def test_the_rounding_of_angles_far_into_a_table_is_no_training() -> None:
     assert "equals the sinusoid to within 0.0011" in " ".join(encoding.notes)
 
 
+@pytest.mark.parametrize("name", ["encoder.position_enc.weight", "pos_table"])
+def test_a_row_of_zeros_for_padding_is_no_position(name: str) -> None:
+    table = sinusoid(ROWS, WIDTH)
+    table = np.concatenate([np.zeros((1, WIDTH)), table[1:]])
+    (encoding,) = find(files(name, table))
+    form = form_of(encoding, PositionTable)
+    assert (encoding.scheme, form.first_row, len(form.vectors)) == ("sinusoidal", 1, ROWS - 1)
+
+
 def test_a_sinusoid_may_be_divided_by_the_root_of_the_width_as_in_nemo() -> None:
     (encoding,) = find(files("position_embedding.pos_enc", SINUSOIDS["as printed"] / 4.0))
     assert encoding.scheme == "sinusoidal"

@@ -33,7 +33,7 @@ from generator.contracts import (
     StackKind,
 )
 from generator.encodings import Form, PositionTable
-from generator.encodings.sinusoids import TableLayout, layout, shifted_layout
+from generator.encodings.sinusoids import FEW, TableLayout, layout, shifted_layout
 from generator.errors import RowError
 from generator.numerics.arrays import Floats, frozen
 from generator.text import short, times
@@ -299,6 +299,11 @@ def _with_layout(table: StoredTable) -> StoredTable:
     for tolerance in (table.tolerance, far):
         if found := layout(vectors, first_row, table.lattice.grid, tolerance):
             return replace(table, layout=found, tolerance=tolerance)
+    if first_row == 0 and len(vectors) > FEW and not vectors[0].any():
+        # A row for padding, before those of positions 1, 2 … (attention-is-all-you-need-pytorch).
+        found = layout(vectors[1:], 1, None, far)
+        if found is not None:
+            return replace(table, first_row=1, vectors=vectors[1:], layout=found, tolerance=far)
     if SCALED.search(name):
         return replace(table, layout=shifted_layout(vectors, first_row, table.tolerance * SCALE))
     # The cosines of position 0 are all 1.
