@@ -1,11 +1,13 @@
 """The workflows: what they may do, and that their steps run."""
 
+import json
 import os
 import re
 import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator
+from importlib.metadata import PathDistribution
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,8 @@ import pytest
 from ruamel.yaml import YAML
 from typer.testing import CliRunner
 
+from generator import __version__
+from generator.cli import starter
 from generator.cli.commands import app
 from generator.resources import PACKAGE, ROOT
 from tests.test_installed import install
@@ -22,7 +26,8 @@ OURS, STARTER, ACTION = (
     PACKAGE / "cli/starter/site.yml",
     ROOT / "action.yml",
 )
-ALL = [OURS, STARTER, ACTION]
+RELEASE = ROOT / ".github/workflows/release.yml"
+ALL = [OURS, STARTER, ACTION, RELEASE]
 PINNED = re.compile(r"uses: (?:\./|[\w./-]+@[0-9a-f]{40} # v[\d.]+)$")
 
 
@@ -49,8 +54,59 @@ def test_every_action_is_pinned_by_its_whole_hash(path: Path) -> None:
 def test_only_the_job_that_publishes_may_and_never_for_a_pull_request(path: Path) -> None:
     assert read(path)["permissions"] == {}
     (publishing,) = [job for job in jobs(path) if job["permissions"].get("pages") == "write"]
-    assert publishing["if"].startswith("github.event_name != 'pull_request'")
+    assert publishing["if"] == (
+        "github.event_name != 'pull_request' && github.ref == 'refs/heads/main'"
+    )
     assert publishing["needs"] == "build"
+
+
+def test_a_tag_is_published_to_the_index_by_a_token_of_that_run_alone() -> None:
+    assert read(RELEASE)["permissions"] == {}
+    build, publish = jobs(RELEASE)
+    assert build["permissions"] == {"contents": "read"}
+    assert publish["permissions"] == {"id-token": "write"}
+    assert publish["environment"]
+    assert "secrets." not in RELEASE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("came", "expected"),
+    [
+        (None, f"position-atlas[formats]=={__version__}"),
+        ({"url": "file:///here", "dir_info": {}}, f"position-atlas[formats]=={__version__}"),
+        ("no JSON", f"position-atlas[formats]=={__version__}"),
+        (
+            {
+                "url": "https://example.org/atlas.git",
+                "vcs_info": {"vcs": "git", "commit_id": "c" * 40},
+            },
+            f"position-atlas[formats] @ git+https://example.org/atlas.git@{'c' * 40}",
+        ),
+        (
+            {
+                "url": "https://example.org/position_atlas-0.1.0-py3-none-any.whl",
+                "archive_info": {},
+            },
+            "position-atlas[formats] @ https://example.org/position_atlas-0.1.0-py3-none-any.whl",
+        ),
+    ],
+)
+def test_the_starter_installs_the_program_from_where_it_came(
+    came: object, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    about = tmp_path / "position_atlas-0.1.0.dist-info"
+    about.mkdir()
+    if came is not None:
+        text = came if isinstance(came, str) else json.dumps(came)
+        (about / "direct_url.json").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(starter, "distribution", lambda _: PathDistribution(about))
+    done = CliRunner().invoke(app, ["init", str(tmp_path / "new")])
+    assert done.exit_code == 0
+    workflow = read(tmp_path / "new/.github/workflows/site.yml")
+    given = [step["env"]["PROGRAM"] for job in workflow["jobs"].values() for step in job["steps"]
+             if "PROGRAM" in step.get("env", {})]  # fmt: skip
+    assert given == [f"${{{{ vars.POSITION_ATLAS || '{expected}' }}}}"]
+    assert ("set the variable" in " ".join(done.stdout.split())) == ("file:" in str(came))
 
 
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)

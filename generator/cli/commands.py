@@ -198,6 +198,7 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
                 materials.beside(config_file.parent),
                 fresh,
                 command_records.commands(app),
+                versions.commit_time_of(config_file),
                 allow_shrink,
                 chosen,
             )
@@ -358,6 +359,12 @@ def _without_nul(application: Callable[..., Any]) -> Callable[..., Any]:
     return answer
 
 
+def _not_found(site: Path, _: int) -> bytes | None:
+    """The page of a site for what is not found; None where it has none yet."""
+    page = site / mkdocs_build.NOT_FOUND
+    return page.read_bytes() if page.is_file() else None
+
+
 @app.command()
 def serve(
     config_file: Config = Path("checkpoints.yml"),
@@ -392,6 +399,7 @@ def serve(
     ) as server:
         for watched in (config_file, PACKAGE, *materials.beside(config_file.parent).paths):
             server.watch(str(watched))
+        server.error_handler = partial(_not_found, output / "site")
         server.set_app(_without_nul(server.get_app()))
         out.print(f"http://127.0.0.1:{port}/ shows the site; Ctrl+C ends it")
         try:
@@ -453,6 +461,12 @@ def init(
         f"{folder}: checkpoints.yml lists three checkpoints; 'position-atlas build' there builds"
         " their site"
     )
+    came = starter.origin()
+    if came and not starter.is_public(came["url"]):
+        out.print(
+            "The program was installed from this machine, where no workflow finds it: set the"
+            " variable POSITION_ATLAS of the repository to what pip installs there"
+        )
 
 
 @app.command()

@@ -47,6 +47,11 @@ class RunMetric:
     unit: str
     values: tuple[float | None, ...]
 
+    @property
+    def last(self) -> float | None:
+        """The value of the last member that has one; None where none has."""
+        return next((value for value in reversed(self.values) if value is not None), None)
+
 
 @dataclass(frozen=True)
 class RunEncoding:

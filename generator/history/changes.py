@@ -36,13 +36,41 @@ class Change:
 
 
 def changes(before: Document, after: Document) -> list[Change]:
-    """Every difference between two atlases, checkpoint by checkpoint, in the order of slugs."""
-    former, later = _by(before["checkpoints"], "slug"), _by(after["checkpoints"], "slug")
+    """Every difference between two atlases, checkpoint by checkpoint, in the order of slugs, and of
+    training runs.
+    """
+    former, later = _by(rows(before), "slug"), _by(rows(after), "slug")
     return [
         change
         for slug in sorted(former.keys() | later.keys())
         for change in _of_checkpoint(former.get(slug), later.get(slug))
     ]
+
+
+def rows(atlas: Document) -> list[Document]:
+    """The checkpoints of an atlas, and its training runs as if each were one, with its numbers at
+    the end of training.
+    """
+    runs = [
+        {
+            "slug": f"runs/{run['slug']}",
+            "title": run["title"],
+            "status": "ok",
+            "reason": None,
+            "revision": None,
+            "encodings": [
+                {
+                    "key": encoding["key"],
+                    "name": f"{run['title']}, {encoding['part']}",
+                    "sha256": None,
+                    "metrics": encoding.get("metrics", {}),
+                }
+                for encoding in run["encodings"]
+            ],
+        }
+        for run in atlas.get("runs", ())
+    ]
+    return [*atlas["checkpoints"], *runs]
 
 
 def _by(records: list[Document], key: str) -> dict[str, Document]:

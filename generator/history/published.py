@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -99,14 +100,15 @@ def _parsed(place: str, content: bytes) -> dict[str, Any]:
 
 
 def bring_releases(site: str, folder: Path) -> None:
-    """Add to ``folder`` the releases of a published ``site`` that it lacks; nothing where the site
-    has none.
+    """Make the releases in ``folder`` those of a published ``site``: a build that was not published
+    made no release. Nothing changes where the site has none.
 
     errors: RefusedError when the site does not answer, or its index is none; OSError
     """
     base = f"{site.rstrip('/')}/{PUBLISHED}"
     try:
-        for name in _names(f"{base}/index.json"):
+        names = _names(f"{base}/index.json")
+        for name in names:
             if not (folder / name / RECORD).exists():
                 (folder / name).mkdir(parents=True, exist_ok=True)
                 # The record last: without it, the folder is no release.
@@ -114,6 +116,9 @@ def bring_releases(site: str, folder: Path) -> None:
                     (folder / name / file).write_bytes(fetched(f"{base}/{name}/{file}"))
     except NotReachedError as error:
         raise RefusedError(str(error)) from None
+    for record in folder.glob(f"*/{RECORD}") if names else ():
+        if record.parent.name not in names:
+            shutil.rmtree(record.parent)
 
 
 def _names(address: str) -> list[str]:

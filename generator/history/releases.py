@@ -12,7 +12,7 @@ from pathlib import Path
 
 from generator.contracts import Release
 from generator.errors import RefusedError
-from generator.history.changes import Change, Document, changes
+from generator.history.changes import Change, Document, changes, rows
 
 RECORD = "release.json"
 PUBLISHED = "data/releases"  # Their folder on the site.
@@ -52,7 +52,7 @@ def following(releases: Sequence[Release], atlas: Document) -> Release | None:
     atlas: as atlas.json
     """
     before = state(releases)
-    after = {row["slug"]: _record(row, before.get(row["slug"])) for row in atlas["checkpoints"]}
+    after = {row["slug"]: _record(row, before.get(row["slug"])) for row in rows(atlas)}
     moved = {change.slug for change in changes(_document(before), _document(after))}
     if not moved:
         return None

@@ -46,6 +46,7 @@ class BuildSpec:
 
     folder: of docs, site, store and history; fresh: evaluate, draw and write everything, even what
         has not changed; commands: for the guide
+    listed: when the list was last changed, in seconds since 1970; None where that is not known
     shrinks: whether a site may be published that lacks many checkpoints of the former one
     only: slugs of rows to evaluate, where not all are: of the others the site shows what earlier
         builds read
@@ -56,6 +57,7 @@ class BuildSpec:
     materials: Materials = OURS
     fresh: bool = False
     commands: tuple[Command, ...] = ()
+    listed: int | None = None
     shrinks: bool = False
     only: frozenset[str] = frozenset()
 
@@ -92,7 +94,7 @@ def build(spec: BuildSpec, executors: Executors, on_event: OnEvent) -> Mapping[s
         )
         by_key |= {task: outcomes[task].key or None for task in new}
         atlas_outcomes = tuple(outcomes[task] for task in tasks)
-        date = _date(atlas_outcomes)
+        date = _date(atlas_outcomes, spec.listed)
         artifacts = ArtifactCache(store.drawings, versions.code(), spec.fresh, local)
         history, docs_changed = _write_docs(spec, atlas_outcomes, date, artifacts, on_event)
     site = _write_site(spec, date, None if docs_changed else previous.site, on_event)
@@ -164,7 +166,13 @@ def _inputs(
         (*spec.materials.templates, *((releases,) if releases.is_dir() else ()))
     )
     return fingerprint.of_parts(
-        (rows, list(by_key.values()), reasons, contents, _site_key(_date(()), spec.materials))
+        (
+            rows,
+            list(by_key.values()),
+            reasons,
+            contents,
+            _site_key(_date((), spec.listed), spec.materials),
+        )
     )
 
 
@@ -273,9 +281,9 @@ def _atlas(
     )
 
 
-def _date(outcomes: Sequence[Outcome]) -> int | None:
+def _date(outcomes: Sequence[Outcome], listed: int | None) -> int | None:
     """The date of a build, in seconds since 1970: SOURCE_DATE_EPOCH; else that of the newest
-    revision that was read; else the program's.
+    revision that was read; else that of the list; else the program's.
 
     Folders have none: the times of their files differ from copy to copy. None where nothing is
     known.
@@ -287,7 +295,7 @@ def _date(outcomes: Sequence[Outcome]) -> int | None:
         for outcome in outcomes
         if outcome.status == "ok" and (date := outcome.checkpoint.committed) is not None
     ]
-    return max(read) if read else versions.commit_time()
+    return max(read, default=listed if listed is not None else versions.commit_time())
 
 
 def _counts(outcomes: Sequence[Outcome]) -> dict[str, int]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
 
 from generator import PROGRAM, __version__
 from generator.cache.fingerprint import of_contents, of_parts
@@ -109,14 +110,23 @@ def commit_time() -> int | None:
     a repository.
     """
     try:
-        return (
-            None if _git("rev-parse", "--show-prefix") else int(_git("log", "-1", "--format=%ct"))
-        )
+        is_below = _git(ROOT, "rev-parse", "--show-prefix")
+        return None if is_below else int(_git(ROOT, "log", "-1", "--format=%ct"))
     except (OSError, subprocess.CalledProcessError, ValueError):
         return None
 
 
-def _git(*arguments: str) -> str:
+def commit_time_of(file: Path) -> int | None:
+    """When the last commit that changed ``file`` was made, in seconds since 1970; None where it is
+    in no repository, or in no commit.
+    """
+    try:
+        return int(_git(file.parent, "log", "-1", "--format=%ct", "--", file.name))
+    except (OSError, subprocess.CalledProcessError, ValueError):
+        return None
+
+
+def _git(folder: Path, *arguments: str) -> str:
     """errors: OSError, CalledProcessError"""
-    command = ["git", "-C", str(ROOT), *arguments]
+    command = ["git", "-C", str(folder), *arguments]
     return subprocess.run(command, capture_output=True, check=True, text=True).stdout.strip()

@@ -185,7 +185,12 @@ def _head(document: "BeautifulSoup") -> str:
 def _entries(document: "BeautifulSoup") -> "Tag":
     """The entries of the site in a row, its first page before them."""
     row = document.new_tag(
-        "nav", attrs={"class": "pa-section-entries", "aria-label": "Position Atlas"}
+        "nav",
+        attrs={
+            "class": "pa-section-entries",
+            "aria-label": "Position Atlas",
+            "data-search-exclude": "",
+        },
     )
     for link in (
         *document.select(".pa-drawer > ul > li:first-child > a"),

@@ -38,6 +38,20 @@ def test_the_same_is_no_release() -> None:
     assert len(history(published(), published("2026-02-02"))) == 1
 
 
+def test_a_number_that_moved_in_a_training_run_is_a_release() -> None:
+    first, second = published(), published("2026-02-02")
+    for document, value in ((first, 2.0), (second, 3.0)):
+        metrics = {"rank.stable": {"value": value, "unit": ""}}
+        encoding = {"key": "learned", "part": "decoder", "metrics": metrics}
+        document["runs"] = [{"slug": "gpt", "title": "A run", "encodings": [encoding]}]
+    _, release = history(first, second)
+    assert list(release.checkpoints) == ["runs/gpt"]
+    (change,) = releases.steps((*history(first), release))[0].changes
+    assert (change.encoding, change.what, change.before, change.after) == (
+        "A run, decoder", "rank.stable", 2.0, 3.0,
+    )  # fmt: skip
+
+
 def test_a_release_holds_what_changed_alone() -> None:
     _, second = history(published(), published("2026-02-02", 3.0))
     assert list(second.checkpoints) == ["gpt"]

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -21,6 +22,7 @@ from tests.inline import run
 from tests.support import checkpoint
 from tests.synthetic import BROKEN, NOTHING, write_folder, write_list
 
+GIT = shutil.which("git") or "git"
 OLD, NEW, COMMIT = "a" * 40, "b" * 40, "c" * 40
 DATES = {OLD: "2019-02-18T10:36:15.000Z", NEW: "2022-05-06T07:08:09.000Z"}
 HUB = {
@@ -233,3 +235,14 @@ def test_a_hub_without_a_date_costs_no_retries_and_is_tried_again_the_next_time(
         asking.setattr("huggingface_hub.constants.ENDPOINT", hub.endpoint)
         dates = [SOURCE.pin(row, False).committed for _ in range(2)]
     assert [date is None for date in dates] == [True, False]
+
+
+def test_a_list_without_dates_of_its_own_has_that_of_its_last_commit(tmp_path: Path) -> None:
+    write_folder(tmp_path / "nothing", NOTHING)
+    write_list(tmp_path, [{"folder": "nothing"}])
+    author = ("-c", "user.name=A", "-c", "user.email=a@b.c")
+    environment = {**os.environ, "GIT_COMMITTER_DATE": "2021-03-04T05:06:07Z"}
+    for command in (["init", "-q"], ["add", "."], [*author, "commit", "-qm", "A list"]):
+        subprocess.run([GIT, "-C", str(tmp_path), *command], check=True, env=environment)
+    build(tmp_path, [{"folder": "nothing"}])
+    assert atlas(tmp_path)["date"] == "2021-03-04"

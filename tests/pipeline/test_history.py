@@ -85,6 +85,8 @@ def test_the_feed_has_an_entry_for_each_release(built: Path) -> None:
 def test_a_bare_machine_continues_the_published_history(built: Path) -> None:
     (built / "bare/store").parent.mkdir()
     shutil.copytree(built / "build/store", built / "bare/store")
+    # Of a build that failed, and was kept but not published.
+    shutil.copytree(built / "build/history/2023-11-15", built / "bare/history/2023-11-16")
     with served(built / "build/site") as address:
         assert run(built, ["rotation"], "--published", address, day=5, output="bare") == (0, "")
     assert names(built / "bare/history") == ["2023-11-14", "2023-11-15", "2023-11-19"]

@@ -31,6 +31,10 @@ CASES = {
         "\n\n<script>a = `\n\n&#46;`</script>\n\n",
         "\n<script>a = `\n\n&#46;`</script>\n",
     ),
+    "white space between cells": (
+        "<table>\n<tr><th>a</th> <td>b c</td>\n<td> <b>d</b></td></tr>\n</table>",
+        "<table>\n<tr><th>a</th><td>b c</td><td> <b>d</b></td></tr></table>",
+    ),
     "a script, then text": (
         "<script>a\n\nb</script>\n\n<p>&#46;</p>",
         "<script>a\n\nb</script>\n<p>.</p>",

@@ -191,3 +191,10 @@ def test_the_page_of_a_failed_checkpoint_shows_the_reason(pages: dict[str, Beaut
     text = pages["checkpoints/broken-b-row-b.html"].get_text()
     assert "This checkpoint could not be read" in text
     assert "broken/config.json: not JSON" in text
+
+
+def test_search_finds_the_words_of_each_cell_apart(site: Path) -> None:
+    index = json.loads((site / "search/search_index.json").read_text(encoding="utf-8"))
+    texts = " ".join(entry["text"] for entry in index["docs"])
+    assert "Source folder" in texts
+    assert "Sourcefolder" not in texts

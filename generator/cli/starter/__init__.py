@@ -2,10 +2,13 @@
 publishes its site.
 """
 
+import json
 import shutil
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
+from typing import Any
 
-from generator import __version__
+from generator import PROGRAM, __version__
 from generator.errors import RefusedError
 from generator.resources import ROOT
 
@@ -20,6 +23,32 @@ EXAMPLES = ("sinusoid", "llama-3.1-8b", "bloom-7b1")
 SCHEMA = "checkpoints.schema.json"
 
 
+def requirement() -> str:
+    """What pip installs to have this program elsewhere: from a repository at a commit, or from the
+    address of a wheel, where it came from such a place; else by its version.
+    """
+    match origin():
+        case {"url": str(url), "vcs_info": {"vcs": vcs, "commit_id": commit}} if is_public(url):
+            return f"{PROGRAM}[formats] @ {vcs}+{url}@{commit}"
+        case {"url": str(url)} if is_public(url):
+            return f"{PROGRAM}[formats] @ {url}"
+    return f"{PROGRAM}[formats]=={__version__}"
+
+
+def is_public(url: str) -> bool:
+    """Whether others can reach an address, as far as it says so."""
+    return url.startswith("https://")
+
+
+def origin() -> dict[str, Any] | None:
+    """Where pip found the program (PEP 610); None where that was an index, or is not known."""
+    try:
+        found = json.loads(distribution(PROGRAM).read_text("direct_url.json") or "null")
+    except (PackageNotFoundError, ValueError):
+        return None
+    return found if isinstance(found, dict) and isinstance(found.get("url"), str) else None
+
+
 def write(folder: Path) -> None:
     """Fill ``folder``, which is made where it is missing.
 
@@ -31,7 +60,7 @@ def write(folder: Path) -> None:
         target = folder / place
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(
-            (HERE / name).read_text(encoding="utf-8").replace("VERSION", __version__),
+            (HERE / name).read_text(encoding="utf-8").replace("REQUIREMENT", requirement()),
             encoding="utf-8",
         )
     shutil.copyfile(ROOT / SCHEMA, folder / SCHEMA)

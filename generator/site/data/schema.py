@@ -215,6 +215,21 @@ class EncodingOfRun(Record):
     form: str = Field(description="What kind of thing it is.")
 
 
+class LastOfRun(Record):
+    """A metric at the last step that has a value."""
+
+    value: float | None = Field(description="Null where no step has one.")
+    unit: str = Field(description="Its unit; empty for plain numbers.")
+
+
+class EncodingAtEnd(EncodingOfRun):
+    """An encoding of a training run, with its numbers at the end."""
+
+    metrics: dict[str, LastOfRun] = Field(
+        description="By `analysis.metric`; all steps are in the run's own file."
+    )
+
+
 class TrainingRun(Record):
     """A training run, whose checkpoints are not among those of atlas.json."""
 
@@ -226,7 +241,7 @@ class TrainingRun(Record):
     licence: str | None = Field(description="Licence of its weights.")
     steps: list[int] = Field(description="Step of training of each checkpoint, ascending.")
     unread: list[UnreadMember] = Field(description="Checkpoints that could not be read.")
-    encodings: list[EncodingOfRun] = Field(description="What its checkpoints have, in any of them.")
+    encodings: list[EncodingAtEnd] = Field(description="What its checkpoints have, in any of them.")
     data: str = Field(description="Path of the file with its numbers, from the folder of the site.")
 
 
@@ -243,8 +258,8 @@ class Atlas(Record):
     date: str | None = Field(
         description=(
             "Date of the data, as YYYY-MM-DD: of the newest revision that was read from the Hub,"
-            " else of the program. Null where that is unknown. A publisher may set it by"
-            " `SOURCE_DATE_EPOCH`."
+            " else of the list, else of the program. Null where that is unknown. A publisher may"
+            " set it by `SOURCE_DATE_EPOCH`."
         )
     )
     version: str | None = Field(description="Version of the program.")

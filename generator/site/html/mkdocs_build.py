@@ -19,6 +19,7 @@ ADDRESS = "SITE_URL"  # Environment variable with the URL of the site.
 BY_ENVIRONMENT = b'site_url: !ENV [SITE_URL, ""]'  # As in mkdocs.yml.
 URL = re.compile(r"https?://[^\s/?#{}\\]+[^\s?#{}\\]*")
 EPOCH = "SOURCE_DATE_EPOCH"
+AFTER_CELL = re.compile(r"</(?:td|th|caption|option|dt|dd)>(?=<)")
 NOT_FOUND = "404.html"  # By the theme.
 DAY_ZERO = 315532800  # 1980-01-01, the earliest date in a zip archive.
 
@@ -106,10 +107,18 @@ def _build(settings: Sequence[Path], docs: Path, site: Path) -> str:
         "site_url": address(settings) or "",
     }
     config = load_config(str(whole), config_file_path=str(whole), **options)
+    config.plugins.events["page_content"].append(_spaced)
     config.plugins.on_startup(command="build", dirty=False)
     build.build(config)
     config.plugins.on_shutdown()
     return config.extra.get("policy") or ""
+
+
+def _spaced(html: str, **_: Any) -> str:
+    """``html`` with a space after each cell and choice: search would join their words without.
+    ``compact`` takes those between cells out again.
+    """
+    return AFTER_CELL.sub(r"\g<0> ", html)
 
 
 def _merged(whole: Path, own: Path) -> dict[str, Any]:

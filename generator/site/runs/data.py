@@ -38,6 +38,10 @@ def record(run: Run) -> dict[str, Any]:
                 "part": encoding.part,
                 "scheme": encoding.scheme,
                 "form": encoding.form,
+                "metrics": {
+                    metric.key: {"value": metric.last, "unit": metric.unit}
+                    for metric in encoding.metrics
+                },
             }
             for encoding in run.encodings
         ],
