@@ -250,8 +250,8 @@ def inspect(
     """
     with _reporting_errors():
         asked = named.checkpoint_at(source, pickle, file, config)
-        with named.asked_of_the_hub(asked), local_pool.processes(jobs=1) as executor:
-            *_, task = plan.plan([asked], offline=False)  # Of a pattern with *, the last one.
+        *_, task = plan.plan([asked], offline=False)  # Of a pattern with *, the last one.
+        with named.asked_of_the_hub(task.checkpoint), local_pool.processes(jobs=1) as executor:
             inspected = _within_limits(executor, inspect_task, task)
         if as_json:
             typer.echo(json.dumps(_document(inspected.outcome, inspected.records), indent=1))

@@ -43,11 +43,14 @@ def checkpoint_at(source: str, pickle: bool, file: str, config: Path | None) -> 
 
 @contextmanager
 def asked_of_the_hub(checkpoint: Checkpoint) -> Iterator[None]:
-    """errors: AtlasError that says, of a name that is no path, why the Hub was asked"""
+    """errors: AtlasError that says, of a name that is no path and no repository with a commit, why
+    the Hub was asked
+    """
     try:
         yield
     except AtlasError as error:
-        if any(source.is_path for source in plan.all_sources() if source.key == checkpoint.source):
+        has_commit = revisions.COMMIT.fullmatch(checkpoint.revision or "")
+        if plan.source_of(checkpoint).is_path or has_commit:
             raise
         raise type(error)(
             f"no folder or file {checkpoint.id!r:.80}, so it was looked for on the Hub: {error}"

@@ -24,6 +24,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 from generator.checkpoints import list_file
+from generator.checkpoints.files.library_errors import as_row_error
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import row_text
 from generator.contracts import Checkpoint, Encoding, Files
@@ -34,6 +35,7 @@ from generator.pipeline.evaluate import open_files
 from generator.pipeline.find import find
 from tests import gguf_files, inline
 from tests.checkpoints import onnx_files
+from tests.hub_server import Repository, serving
 from tests.support import checkpoint
 
 TABLE = torch.randn(24, 16, generator=torch.Generator().manual_seed(0)).div(50)
@@ -437,6 +439,11 @@ ENDING = {
         " it",
         pickle=True,
     ),
+    "a command": Layout(
+        files_of({"model.pt": b"\x80\x02cposix\nsystem\nq\x00."}),
+        f"{{where}}/model.pt: {CODE} (posix.system); {ALONE} in the program that made it",
+        pickle=True,
+    ),
     "TorchScript": Layout(
         script,
         "{where}/model.pt: TorchScript, a program with its weights, which is never run; expected"
@@ -682,11 +689,23 @@ def test_the_row_is_valid_whatever_the_file_is_called(own: Path, name: str) -> N
     assert (pasted.weights, pasted.pickle) == (name, True)
 
 
-def test_no_message_has_codes_of_a_terminal(own: Path) -> None:
-    (own / "own" / "model.pt").write_bytes(b"\x80\x02cos\nsystem\nq\x00.")
+def test_no_message_has_codes_of_a_terminal() -> None:
+    with pytest.raises(RowError) as caught, as_row_error("own", "no weights", "weights"):
+        raise ValueError("do so \x1b[1monly if you trust it\x1b[0m, or not")
+    assert str(caught.value) == (
+        "own: no weights (do so only if you trust it, or not); expected weights"
+    )
+
+
+def test_what_torch_does_not_load_is_named_without_its_advice(own: Path) -> None:
+    torch.save(GPT, own / "own" / "model.pt", pickle_protocol=4)
     with pytest.raises(RowError) as caught:
         assert open_files(row(own, Layout(str, ""), pickle=True), offline=True).tensors
-    assert "\x1b" not in str(caught.value)
+    assert str(caught.value) == (
+        "own/model.pt: torch cannot load it with weights_only (Unsupported operand 149); expected"
+        " tensors alone, as `torch.save(model.state_dict(), 'weights.pt')` writes them in the"
+        " program that made it"
+    )
 
 
 def test_a_file_that_is_named_is_not_named_twice(own: Path) -> None:
@@ -706,6 +725,27 @@ def test_inspect_reads_the_folder_and_prints_its_row(
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith("Row of a list:\n  - {folder: own, pickle: true}\n")
     assert "so the family is unknown" in done.stdout
+
+
+def test_a_repository_without_config_is_read_too(own: Path) -> None:
+    save_file(GPT, own / "run.safetensors")
+    torch.save(GPT, own / "run.pt")
+    commit = "a" * 40
+    repositories = {
+        name: Repository(
+            {commit: {file: (own / file).read_bytes(), "README.md": b"any"}}, {"main": commit}
+        )
+        for name, file in (("own/safe", "run.safetensors"), ("own/pickled", "run.pt"))
+    }
+    with serving(repositories) as hub:
+        read, refused = (
+            inline.run("inspect", name, home=own / "hub", endpoint=hub.endpoint)
+            for name in repositories
+        )
+    assert "tensor transformer.wpe.weight" in read.stdout
+    assert read.stdout.endswith("- {hub: own/safe}\n")
+    assert refused.stderr.startswith(f"own/pickled@{commit}: only a pickle")
+    assert refused.stderr.endswith("`- {hub: own/pickled, weights: run.pt, pickle: true}`)\n")
 
 
 def test_inspect_of_a_folder_that_is_not_there_says_so(own: Path) -> None:

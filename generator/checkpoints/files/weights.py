@@ -53,6 +53,7 @@ OF_TRAINING = (
     "sampler*.bin",
     "hyperparameters*",
 )
+TEXTS = (".*", "*.md", "*.txt", "*.json", "*.jsonl", "*.py", "*.yaml", "*.yml", "*.model", "*.log")
 DATA = ("*.npy",)  # Such a file beside a config.json may hold anything.
 
 
@@ -221,7 +222,7 @@ def _unread(storage: Storage) -> list[str]:
         return _plausible(storage, [*ends, *(f"*/{end}" for end in ends)], DATA)
     below = [] if storage.matching(f"*/{CONFIG}") else [f"*/{end}" for end in ends]
     names = _plausible(storage, ends) or _plausible(storage, below)
-    tried = () if names else _plausible(storage, ["*"])[:MOST_TRIED]
+    tried = () if names else _plausible(storage, ["*"], TEXTS)[:MOST_TRIED]
     indexes = [name for name in names if name.endswith(".json")]
     return indexes or names or [name for name in tried if _by_first_bytes(storage, name)]
 

@@ -38,8 +38,9 @@ NESTED = (
 CODE = re.compile(r"[^/]+/(constants\.pkl|code/.*)")  # Members that only TorchScript has.
 ALONE = "`torch.save(model.state_dict(), 'weights.pt')`"
 MOST_DEPTH = 8  # of dicts in a state dict
-MOST_NAME = 80  # characters of a class that a message names
-UNLOADED = re.compile(r"GLOBAL (\S+) was not an allowed global")  # In torch's message.
+# In torch's messages.
+UNLOADED = re.compile(r"GLOBAL (\S+) (?:was not an allowed global|whose module)")
+CAUSE = re.compile(r"WeightsUnpickler error:\s*([^\n]+)")
 # Names of sizes in files of nanoGPT, and of settings.
 NANOGPT = {
     "n_layer": "n_layer",
@@ -166,17 +167,21 @@ def _loaded(file: WeightsFile, name: str) -> Mapping[Any, Any]:
 
 @contextmanager
 def _naming_code(where: str) -> Iterator[None]:
-    """errors: RowError in place of torch's for a class or function that it does not load"""
+    """errors: RowError for what torch does not load, in place of its advice to run the code"""
     try:
         yield
     except UnpicklingError as error:
-        named = UNLOADED.search(str(error))
-        if named is None:
+        text = str(error)
+        named, cause = UNLOADED.search(text), CAUSE.search(text)
+        if named is not None:
+            found = f"beside its tensors it names code, which is never run ({short(named[1], 80)})"
+        elif cause is not None:
+            found = f"torch cannot load it with weights_only ({short(cause[1], 80)})"
+        else:
             raise
         raise RowError(
-            f"{where}: beside its tensors it names code, which is never run"
-            f" ({short(named[1], MOST_NAME)}); expected tensors alone, as {ALONE} writes them in"
-            " the program that made it"
+            f"{where}: {found}; expected tensors alone, as {ALONE} writes them in the program that"
+            " made it"
         ) from None
 
 
