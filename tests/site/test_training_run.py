@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from generator.contracts import Atlas, Run, RunEncoding, RunMember, RunMetric
@@ -10,6 +11,7 @@ from generator.pipeline.find import all_schemes
 from generator.site import render
 from generator.site.pages import training_run
 from generator.site.runs import findings as run_findings
+from generator.site.runs.side_by_side import SideBySide, side_by_side
 from tests.site.test_page_sizes import MOST_BYTES
 from tests.support import flowing
 
@@ -229,3 +231,56 @@ def test_several_runs_have_a_list() -> None:
     assert "runs/other.html" in render.render(atlas, pages)["runs/index.md"].decode().replace(
         "(other", "(runs/other"
     ).replace('"other', '"runs/other')
+
+
+def beside(*values: float, main: str = "kernel.m0") -> SideBySide:
+    """Runs that end with these values, each at every second step of the one before it."""
+    runs = []
+    for number, value in enumerate(values):
+        run, _ = run_with(
+            (0.0, 1.0, 2.0, value),
+            kernel=((1.0, 0.0), (1.0, 0.1), (1.0, 0.2), (1.0, value / 100)),
+        )
+        members = tuple(replace(one, step=one.step * 2**number) for one in run.members)
+        runs.append(replace(run, slug=f"run-{number}", title=f"Run {number}", members=members))
+    return side_by_side(runs, {main})
+
+
+def test_runs_stand_side_by_side_with_the_ends_that_differ() -> None:
+    found = beside(4.0, 8.0, 6.0)
+    assert found.sentences == ("Measure 0, at the end: 4 % (Run 0) and 8 % (Run 1).",)
+    kernels, measures = (figure.spec.draw({}) for figure in found.figures)
+    lines = measures.axes[0].lines
+    ends = [np.asarray(line.get_xydata())[-1].tolist() for line in lines]
+    assert ends == [[30, 4], [60, 8], [120, 6]]
+    # Steps of the run with the fewest checkpoints; the others at their nearest.
+    assert [ax.get_title() for ax in kernels.axes] == ["step 0", "step 10", "step 20", "step 30"]
+    last = kernels.axes[3].lines[1:]  # After the line at zero.
+    assert [float(np.asarray(line.get_ydata())[1]) for line in last] == [0.04, 0.1, 0.1]
+
+
+@pytest.mark.parametrize("values", [(8.0, 8.0), (8.0, 7.5)])
+def test_runs_that_end_alike_get_no_sentence(values: tuple[float, ...]) -> None:
+    assert beside(*values).sentences == ()
+
+
+def test_what_one_run_alone_has_is_not_compared() -> None:
+    assert [figure.spec.key for figure in beside(4.0, 8.0, main="kernel.m1").figures] == ["kernels"]
+    assert beside(4.0).figures == ()
+
+
+def test_more_runs_than_there_are_colours_are_counted() -> None:
+    found = beside(*range(1, 11))
+    assert found.n_left_out == 2
+    assert len(found.figures[1].spec.draw({}).axes[0].lines) == 8
+
+
+def test_runs_are_compared_on_the_page_that_lists_them() -> None:
+    run, _ = run_with((1.0, 2.0, 3.0, 4.0), kernel=((1.0, 0.5),) * 4)
+    atlas = Atlas(
+        (), evaluate.all_analyses(), all_schemes(), runs=(run, replace(run, slug="other"))
+    )
+    index, *_ = training_run.pages(atlas)
+    text = render.render(atlas, [index])["runs/index.md"].decode()
+    assert "## Side by side" in text
+    assert "figures/runs/all-kernels" in text

@@ -21,6 +21,7 @@ from generator.contracts import (
 from generator.site.runs.data import path_of
 from generator.site.runs.figures import of_kernel, of_metrics
 from generator.site.runs.findings import change, sentences, unread
+from generator.site.runs.side_by_side import side_by_side
 
 MOST_CURVES = 6  # measures that are drawn: those that changed most
 MOST_SENTENCES = 5
@@ -58,12 +59,19 @@ class RunChapter:
 def pages(atlas: Atlas) -> list[Page]:
     """The page of each run, and a list of them where there are several."""
     of_runs = [_page(atlas, run) for run in atlas.runs]
-    index = (
-        [Page("runs/index.md", "runs.md.jinja", {"runs": atlas.runs})]
-        if len(atlas.runs) > 1
-        else []
+    return [*([_index(atlas)] if len(atlas.runs) > 1 else []), *of_runs]
+
+
+def _index(atlas: Atlas) -> Page:
+    """The list of runs, and all of them side by side."""
+    main = {
+        *(f"{one.key}.{column.metric}" for one in atlas.analyses for column in one.headlines),
+        *(f"{one.key}.{key}" for one in atlas.uses for key in one.units),
+    }
+    beside = side_by_side(atlas.runs, main)
+    return Page(
+        "runs/index.md", "runs.md.jinja", {"runs": atlas.runs, "beside": beside}, beside.figures
     )
-    return [*index, *of_runs]
 
 
 def _page(atlas: Atlas, run: Run) -> Page:

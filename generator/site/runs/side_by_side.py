@@ -1,0 +1,227 @@
+"""Training runs side by side: the same measure over the steps of each, and their kernels at the
+same steps.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.cache.fingerprint import of_parts
+from generator.contracts import Figure, FigureSpec, Results, Run, RunEncoding, RunMetric, RunUse
+from generator.figures.lines import dots, legend_below
+from generator.figures.panels import panels, wrapped
+from generator.figures.style import GRID, SERIES
+from generator.site.runs.figures import COLUMNS, DISTANCE, STEP
+from generator.text import significant
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+MOST_LINES = 8  # as many as there are colours
+MOST_PANELS = 6
+MOST_SENTENCES = 3
+APART = 0.1  # of the larger size: what differs by less is not told
+DIGITS = 3
+DATA = "data/atlas.json"
+Values = tuple[float | None, ...]
+Curve = tuple[str, tuple[int, ...], Values]  # name, steps, and a value for each
+
+
+@dataclass(frozen=True)
+class Side:
+    """An encoding of a run, or a part of its model, beside those of other runs.
+
+    title: of the run, with the name of the encoding or part where the run has several
+    """
+
+    title: str
+    run: Run
+    of: RunEncoding | RunUse
+
+    def metric(self, key: str) -> RunMetric | None:
+        """The metric with this key; None without a value."""
+        found = next((metric for metric in self.of.metrics if metric.key == key), None)
+        return None if found is None or found.last is None else found
+
+    def curve(self, key: str) -> Curve:
+        """A metric over the steps; without points where it has none."""
+        metric = self.metric(key)
+        return (
+            (self.title, tuple(self.run.steps), metric.values) if metric else (self.title, (), ())
+        )
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """What the page shows. sentences: how the runs differ at their ends; n_left_out: sides beyond
+    ``MOST_LINES``
+    """
+
+    sentences: tuple[str, ...]
+    figures: tuple[Figure, ...]
+    n_left_out: int
+
+
+def side_by_side(runs: Sequence[Run], main: Collection[str]) -> SideBySide:
+    """The encodings of all ``runs``, and what their models do.
+
+    main: keys of the metrics that may be drawn
+    """
+    encodings = [side for run in runs for side in _sides(run, run.encodings)]
+    uses = [side for run in runs for side in _sides(run, run.uses)]
+    shown, used = encodings[:MOST_LINES], uses[:MOST_LINES]
+    keys, of_use = _shared(shown, main), _shared(used, main)
+    figures = (
+        *_of_kernels(shown),
+        *_of_metrics("measures", "Measures of each run over the steps of training.", shown, keys),
+        *_of_metrics("use", "What each model does, over the steps of training.", used, of_use),
+    )
+    sentences = [*_sentences(shown, keys), *_sentences(used, of_use)]
+    return SideBySide(tuple(sentences), figures, len(encodings) - len(shown))
+
+
+def _sides(run: Run, every: Sequence[RunEncoding] | Sequence[RunUse]) -> Iterator[Side]:
+    for one in every:
+        name = one.name if isinstance(one, RunEncoding) else one.part
+        yield Side(f"{run.title}, {name}" if len(every) > 1 else run.title, run, one)
+
+
+def _shared(sides: Sequence[Side], main: Collection[str]) -> list[str]:
+    """Keys of the metrics of two runs or more, those in which their ends differ most first."""
+    known = dict.fromkeys(
+        metric.key for side in sides for metric in side.of.metrics if metric.key in main
+    )
+    runs = {key: {side.run.slug for side in sides if side.metric(key)} for key in known}
+    shared = [key for key in known if len(runs[key]) > 1]
+    return sorted(shared, key=lambda key: -_difference(_ends(sides, key)))[:MOST_PANELS]
+
+
+def _ends(sides: Sequence[Side], key: str) -> list[tuple[float, str]]:
+    """The last value of each side that has one, with its title, ascending."""
+    found = ((side.metric(key), side.title) for side in sides)
+    return sorted((metric.last or 0.0, title) for metric, title in found if metric)
+
+
+def _difference(ends: Sequence[tuple[float, str]]) -> float:
+    """Of the lowest and the highest value, relative to the larger size."""
+    low, high = ends[0][0], ends[-1][0]
+    return (high - low) / (max(abs(low), abs(high)) or 1.0)
+
+
+def _sentences(sides: Sequence[Side], keys: Sequence[str]) -> Iterator[str]:
+    """The lowest and the highest end of the measures that differ most."""
+    for key in keys[:MOST_SENTENCES]:
+        ends = _ends(sides, key)
+        if _difference(ends) < APART:
+            return
+        metric = next(found for side in sides if (found := side.metric(key)))
+        (low, lowest), (high, highest) = ends[0], ends[-1]
+        unit = f" {metric.unit}" if metric.unit else ""
+        yield (
+            f"{metric.title}, at the end: {significant(low, DIGITS)}{unit} ({lowest}) and"
+            f" {significant(high, DIGITS)}{unit} ({highest})."
+        )
+
+
+def _of_metrics(
+    key: str, caption: str, sides: Sequence[Side], metrics: Sequence[str]
+) -> Iterator[Figure]:
+    """A panel for each metric, with a line for each run that has it."""
+    found = [next(metric for side in sides if (metric := side.metric(name))) for name in metrics]
+    if found:
+        shown = tuple(
+            (metric.title, metric.unit, tuple(side.curve(metric.key) for side in sides))
+            for metric in found
+        )
+        yield _figure(
+            key,
+            caption,
+            "Each panel is one measure, each line a run. Across: the step of training. A run that"
+            " lacks a measure has no line.",
+            f"Lines over training of {', '.join(metric.title for metric in found)}.",
+            partial(_draw_metrics, shown),
+        )
+
+
+def _of_kernels(sides: Sequence[Side]) -> Iterator[Figure]:
+    """Kernels by distance, of the quantity that most sides have, at steps of the run that has the
+    fewest: every other run is shown at its nearest step.
+    """
+    encodings = [(side, side.of) for side in sides if isinstance(side.of, RunEncoding)]
+    present = [(side, one) for side, one in encodings if one.present]
+    if len({side.run.slug for side, _ in present}) < 2:
+        return
+    quantity = Counter(one.quantity for _, one in present).most_common(1)[0][0]
+    alike = [(side, one) for side, one in present if one.quantity == quantity]
+    if len({side.run.slug for side, _ in alike}) < 2:
+        return
+    steps = _spread(min((_steps(*pair) for pair in alike), key=len))
+    shown = tuple(
+        (step, tuple((side.title, _nearest(side, one, step)) for side, one in alike))
+        for step in steps
+    )
+    names = ", ".join(side.title for side, _ in alike)
+    yield _figure(
+        "kernels",
+        f"The kernel by distance of each run, at {len(steps)} steps.",
+        "Each panel is one step, each line a run at its nearest checkpoint. Across: the distance of"
+        " two positions. Up: the mean of the kernel at that distance.",
+        f"{quantity.capitalize()} by distance of {names}, at steps {', '.join(map(str, steps))}.",
+        partial(_draw_kernels, shown, quantity),
+    )
+
+
+def _steps(side: Side, encoding: RunEncoding) -> list[int]:
+    return [side.run.steps[index] for index in encoding.present]
+
+
+def _spread(steps: Sequence[int]) -> list[int]:
+    """At most ``MOST_PANELS`` of them, evenly spread, the first and the last among them."""
+    places = np.linspace(0, len(steps) - 1, min(MOST_PANELS, len(steps)))
+    return [steps[round(place)] for place in places]
+
+
+def _nearest(side: Side, encoding: RunEncoding, step: int) -> Values:
+    """The kernel at the checkpoint whose step is nearest: (n_distances,)."""
+    index = min(encoding.present, key=lambda one: abs(side.run.steps[one] - step))
+    return encoding.kernel[index]
+
+
+def _figure(key: str, caption: str, how_to_read: str, alt: str, draw: "partial[Drawing]") -> Figure:
+    spec = FigureSpec(key, caption, how_to_read, alt=lambda _: alt, draw=draw)
+    return Figure(f"figures/runs/all-{key}", spec, alt, DATA, cache_key=(of_parts(draw.args),))
+
+
+def _draw_metrics(shown: tuple[tuple[str, str, tuple[Curve, ...]], ...], _: Results) -> "Drawing":
+    figure, axes = panels(len(shown), height=2.3)
+    for index, (ax, (title, unit, curves)) in enumerate(zip(axes, shown, strict=True)):
+        for colour, (name, steps, values) in zip(SERIES, curves, strict=False):
+            ax.plot(
+                steps, np.array(values, dtype=np.float64), color=colour, marker=dots(len(steps)),
+                markersize=3, label=f"{'_' if index else ''}{name}",
+            )  # fmt: skip
+        ax.set_title(wrapped(title, 34), fontsize=9)
+        ax.set(xlabel=STEP if index + 2 >= len(shown) else None, ylabel=unit or "value")
+        ax.margins(x=0.03, y=0.12)
+    legend_below(figure)
+    return figure
+
+
+def _draw_kernels(
+    shown: tuple[tuple[int, tuple[tuple[str, Values], ...]], ...], quantity: str, _: Results
+) -> "Drawing":
+    figure, axes = panels(len(shown), columns=COLUMNS, height=2.2)
+    for number, (ax, (step, kernels)) in enumerate(zip(axes, shown, strict=True)):
+        ax.axhline(0.0, color=GRID, linewidth=0.8, zorder=0)
+        for colour, (name, values) in zip(SERIES, kernels, strict=False):
+            line = np.array(values, dtype=np.float64)
+            ax.plot(line, color=colour, label=f"{'_' if number else ''}{name}")
+        ax.set_title(f"step {step:,}", fontsize=8.5)
+        ax.set(xlabel=DISTANCE if number + COLUMNS >= len(shown) else None)
+    axes[0].set_ylabel(wrapped(quantity, 22))
+    legend_below(figure)
+    return figure
