@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from generator.checkpoints.files.formats import numpy_archive, torch_pickle
-from generator.checkpoints.hub import revisions
+from generator.checkpoints.hub import retries, revisions
 from tests import inline
 from tests.built import ROOT
 from tests.hub_server import Repository, serving
@@ -229,6 +229,8 @@ def test_bounds_in_security_are_those_of_the_program() -> None:
     text = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
     for bound in (
         f"more than {revisions.LISTING_SECONDS:g} seconds",
+        f"late by more than {retries.BEFORE_A_RUN:g} seconds",
+        f"revisions of a training run after {revisions.LISTING_SECONDS:g}",
         f"at most {revisions.MOST_NAMES:,} names",
         f"above {numpy_archive.MOST_CHECKED_BYTES / 2**20:g} MiB",
         f"above {torch_pickle.MOST_CHECKED_BYTES / 2**30:g} GiB",

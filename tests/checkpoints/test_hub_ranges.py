@@ -490,8 +490,7 @@ def last_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Hub],
 
     def read(hub: Hub) -> bytes:
         close_session()
-        for module in ("constants", "file_download"):
-            monkeypatch.setattr(f"huggingface_hub.{module}.ENDPOINT", hub.endpoint, raising=False)
+        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.endpoint)
         monkeypatch.setattr(
             "huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE",
             hub.endpoint + "/{repo_id}/resolve/{revision}/{filename}",

@@ -18,7 +18,7 @@ from generator.checkpoints.sources import hub as source
 from generator.contracts import Checkpoint, Source
 from generator.errors import NotReachedError, RowError, SlowError
 from generator.pipeline import evaluate, plan
-from tests.hub_server import Answer, Repository, Trouble, serving
+from tests.hub_server import Answer, Repository, Request, Trouble, serving
 from tests.support import checkpoint
 from tests.synthetic import TABLE
 
@@ -99,6 +99,10 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def at(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make ``address`` that of the Hub."""
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", address)
+    monkeypatch.setattr(
+        "huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE",
+        f"{address}/{{repo_id}}/resolve/{{revision}}/{{filename}}",
+    )
     monkeypatch.setenv("HF_ENDPOINT", address)
 
 
@@ -213,25 +217,26 @@ def test_a_slow_row_leaves_the_others_to_begin(monkeypatch: pytest.MonkeyPatch) 
     over = Event()
     with serving(HUB) as hub:
         true = hub.answer
-        monkeypatch.setattr(
-            hub,
-            "answer",
-            lambda asked: (
-                over.wait(60.0) and Answer(None)
-                if "atlas/two/revision" in asked.path
-                else true(asked)
-            ),
-        )
+
+        def answer(asked: Request) -> Answer:
+            if "atlas/two/revision" in asked.path:
+                over.wait(60.0)
+            return true(asked)
+
+        monkeypatch.setattr(hub, "answer", answer)
         at(hub.endpoint, monkeypatch)
+        monkeypatch.setattr(source, "BEFORE_A_RUN", SHORT)
+        monkeypatch.setattr(revisions, "LISTING_SECONDS", 60.0)
         rows = [
             checkpoint(source="hub", slug=name, id=f"atlas/{name}", place=f"atlas/{name}")
             for name in ("one", "two")
         ]
         tasks = plan.plan(rows, False)
         over.set()
-    # The other is asked again when it is evaluated, beside this one.
+        # The other is asked again when it is evaluated, beside this one, and has more time.
+        late = evaluate.evaluate(tasks[1])
     assert [task.checkpoint.revision for task in tasks] == [COMMIT, None]
-    assert [task.offline for task in tasks] == [False, False]
+    assert late.revision == COMMIT
 
 
 def test_a_host_of_a_redirect_that_refuses_is_a_failure_of_its_row(

@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 
 from generator.analyses import decay_with_distance
 from generator.checkpoints import list_file, list_row
-from generator.checkpoints.hub import repository, requests, revisions
+from generator.checkpoints.hub import repository, requests, retries, revisions
 from generator.checkpoints.sources import hub
 from generator.cli import command_records
 from generator.cli.commands import app
@@ -289,6 +289,7 @@ NUMBERS = [
     ("faq.md", f"Each checkpoint has {LIMITS}."),
     ("faq.md", f"for {hub.REACH_SECONDS:g} seconds at most each"),
     ("faq.md", f"in more than {revisions.LISTING_SECONDS:g} seconds, fails"),
+    ("faq.md", f"begin without it after {retries.BEFORE_A_RUN:g} seconds"),
     ("faq.md", f"may have up to {repository.MOST_FILE_BYTES / 2**30:g} GiB"),
     (
         "faq.md",

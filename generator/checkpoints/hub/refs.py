@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from generator.checkpoints.hub import requests
 from generator.checkpoints.hub.responses import TransientError
-from generator.checkpoints.hub.retries import BEFORE_A_RUN, RetryBudget
+from generator.checkpoints.hub.retries import RetryBudget
 from generator.checkpoints.hub.revisions import COMMIT, LISTING_SECONDS, blob_cache
 from generator.errors import NotReachedError, RowError
 
@@ -30,7 +30,7 @@ def commits_by_name(place: str, offline: bool) -> Mapping[str, str]:
             requests.Question(
                 f"{constants.ENDPOINT}/api/models/{place}/refs",
                 place,
-                RetryBudget(BEFORE_A_RUN, BEFORE_A_RUN),
+                RetryBudget(LISTING_SECONDS, LISTING_SECONDS),
                 seconds=LISTING_SECONDS,
             ),
             MOST_BYTES,

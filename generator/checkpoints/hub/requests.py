@@ -223,7 +223,8 @@ def _streamed(
     import httpx2
     from huggingface_hub.errors import OfflineModeIsEnabled
 
-    row, budget, seconds = question.row, question.budget, question.seconds
+    row, budget = question.row, question.budget
+    seconds = min(question.seconds, budget.answers)
     for wait in (*WAITS, None):
         pause, begun = wait or 0.0, time.monotonic()
         try:

@@ -1,5 +1,6 @@
 """Waits between retries, and the time that a row may spend on them."""
 
+import math
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -11,19 +12,22 @@ WAITS = (0.5, 1.0, 2.0, 4.0)  # seconds before the first, second … retry
 LONGEST = 310.0
 # seconds after a row starts, below its time limit, so that some are left for its evaluation.
 LATEST = 450.0
-# seconds that a revision may wait to be pinned, which is done for all rows before the first starts;
-# a row that is not pinned by then asks again when it is evaluated, beside the others
-BEFORE_A_RUN = 20.0
+# seconds that a revision may wait to be pinned, and that its answer may take, which is done for all
+# rows before the first starts; a row that is late asks again in its evaluation, beside the others
+BEFORE_A_RUN = 5.0
 
 
 class RetryBudget:
     """Time that one row may wait for retries.
 
     longest: seconds of one wait; latest: seconds from now after which no wait ends
+    answers: seconds that the answers to one question may take in all, where it allows more
     """
 
-    def __init__(self, longest: float = LONGEST, latest: float = LATEST) -> None:
-        self.longest, self._end = longest, time.monotonic() + latest
+    def __init__(
+        self, longest: float = LONGEST, latest: float = LATEST, answers: float = math.inf
+    ) -> None:
+        self.longest, self.answers, self._end = longest, answers, time.monotonic() + latest
 
     def left(self) -> float:
         """Longest wait that may start now, in seconds."""

@@ -86,7 +86,8 @@ def pin(checkpoint: Checkpoint, offline: bool) -> Checkpoint:
     there is neither.
     """
     requests.check_settings()
-    revision, budget = checkpoint.revision or "main", RetryBudget(BEFORE_A_RUN, BEFORE_A_RUN)
+    revision = checkpoint.revision or "main"
+    budget = RetryBudget(BEFORE_A_RUN, BEFORE_A_RUN, BEFORE_A_RUN)
     try:
         commit = listing(checkpoint.place, revision, checkpoint.place, offline, budget).commit
     except AtlasError:
