@@ -40,6 +40,8 @@ KINDS = (
     "learn/further-schemes.html",
     "learn/checked-against.html",
     "models.html",
+    "models/how-far.html",
+    "models/position.html",
     "families.html",
     "status.html",
     "about.html",
