@@ -5,9 +5,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from difflib import get_close_matches
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -17,19 +15,26 @@ import typer
 from generator import PROGRAM
 from generator.checkpoints import list_edit, list_file, list_row
 from generator.checkpoints.hub import revisions
-from generator.cli import command_records, inspection, named, progress, starter
-from generator.cli.terminal import Terminal
+from generator.cli import inspection, named, starter
+from generator.cli.application import (
+    EXIT_CODES,
+    FAILED,
+    OK,
+    Config,
+    Output,
+    app,
+    err,
+    out,
+    reporting_errors,
+)
+from generator.cli.building import build
 from generator.contracts import Checkpoint, EncodingRecord, Outcome, names
 from generator.errors import AtlasError, RefusedError, RowError
 from generator.history import published, words
 from generator.history.changes import changes
-from generator.pipeline import build as builds
 from generator.pipeline import (
-    dask_pool,
     evaluate,
     families,
-    history,
-    jobs,
     local_pool,
     models,
     plan,
@@ -37,186 +42,22 @@ from generator.pipeline import (
     versions,
     worker,
 )
-from generator.pipeline.executor import Executor, Executors
+from generator.pipeline.executor import Executor
 from generator.pipeline.find import all_schemes
 from generator.pipeline.inspect import inspect as inspect_task
 from generator.resources import PACKAGE
-from generator.site import materials, section, write
+from generator.site import materials
 from generator.site.data import files as data_files
 from generator.site.html import mkdocs_build
 from generator.site.pages import checked
 from generator.text import plural
 
-OK, FAILED, REFUSED = 0, 1, 2
-EXIT_CODES = (
-    "0 done; 1 a checkpoint could not be read or reached; 2 refused: mistakes in the list or an"
-    " option, a folder that may not be used, a full disk."
-)
-MOST_CHANGES = 10  # listed at the end of a build
-LIMITS = local_pool.Limits()
+__all__ = ["app"]
+
 T = TypeVar("T")
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-)
-out, err = Terminal(), Terminal(stderr=True)
-
-Config = Annotated[
-    Path, typer.Option("--config", help="The list of checkpoints.", show_default=True)
-]
-Output = Annotated[
-    Path,
-    typer.Option(
-        "--output", help="Folder for docs and site; created if missing, and used for nothing else."
-    ),
-]
-
-
-@contextmanager
-def _reporting_errors(consequence: str = "") -> Iterator[None]:
-    """Print problems that a user can act on once, without a traceback, and exit.
-
-    consequence: of an error of the disk, or of Ctrl+C
-    """
-    try:
-        yield
-    except RefusedError as error:
-        for problem in error.problems:
-            err.print(problem)
-        raise typer.Exit(REFUSED) from None
-    except AtlasError as error:
-        err.print(str(error))
-        raise typer.Exit(FAILED) from None
-    except OSError as error:
-        err.print(f"{error.filename or 'disk'}: {error.strerror or error}{consequence}")
-        raise typer.Exit(REFUSED) from None
-    except KeyboardInterrupt:
-        err.print(f"interrupted{consequence}")
-        raise typer.Exit(REFUSED) from None
-
-
-@app.command()
-def build(  # noqa: PLR0913, PLR0917 (one for each option)
-    config_file: Config = Path("checkpoints.yml"),
-    output: Output = Path("build"),
-    jobs: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            help=f"Checkpoints processed at once, each within {LIMITS}.",
-            show_default="one for each processor",
-        ),
-    ] = local_pool.CORES,
-    offline: Annotated[
-        bool, typer.Option("--offline", help="Contact no server; use only the cache.")
-    ] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 1 also if a checkpoint was not reached now.")
-    ] = False,
-    fresh: Annotated[
-        bool,
-        typer.Option(
-            "--fresh",
-            help=(
-                "Rebuild everything, even what has not changed; show nothing that only an earlier"
-                " build reached."
-            ),
-        ),
-    ] = False,
-    allow_shrink: Annotated[
-        bool,
-        typer.Option(
-            "--allow-shrink",
-            help=(
-                f"Publish even where more than {history.MOST_LOST:.0%} of the former checkpoints"
-                " were not reached."
-            ),
-        ),
-    ] = False,
-    log: Annotated[
-        Path | None,
-        typer.Option("--log", help="Write every event to this file, one JSON object a line."),
-    ] = None,
-    published_at: Annotated[
-        str | None,
-        typer.Option(
-            "--published",
-            help="Continue the history of the site that is published at this address.",
-        ),
-    ] = None,
-    into: Annotated[
-        Path | None,
-        typer.Option(
-            "--section",
-            help=(
-                "Write the pages into this folder too, for the docs of another site that mkdocs"
-                " builds."
-            ),
-        ),
-    ] = None,
-    only: Annotated[
-        str | None,
-        typer.Option(
-            "--only",
-            help=(
-                "Measure this checkpoint alone, by the last part of its page's address; of all"
-                " others the site shows what earlier builds read."
-            ),
-        ),
-    ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            "--cluster", help="Run the work on the dask.distributed scheduler at tcp://host:port."
-        ),
-    ] = None,
-) -> None:
-    """Measure and draw every checkpoint of the list and build the site.
-
-    Exit codes: 0 built; 1 built, but a checkpoint failed; 2 refused or aborted, with the previous
-    site left in place.
-    """
-    with _reporting_errors("; the previous site remains"):
-        remote = None if cluster is None else _cluster_workers(dask_pool.scheduler(cluster))
-        if into is not None:
-            section.check(into, output)
-        checkpoints = list_file.load(config_file, plan.all_sources())
-        with (
-            write.owned(output) as folder,
-            progress.reporting(out, len(checkpoints), log) as reporter,
-        ):
-            if published_at is not None:
-                published.bring_releases(published_at, folder / history.FOLDER)
-            executors = Executors(partial(local_pool.processes, jobs=jobs), remote)
-            tasks = plan.plan(checkpoints, offline)
-            chosen = _chosen(tasks, only, fresh)
-            reporter.expect(len(tasks))
-            spec = builds.BuildSpec(
-                tasks,
-                folder,
-                materials.beside(config_file.parent),
-                fresh,
-                command_records.commands(app),
-                versions.commit_time_of(config_file),
-                allow_shrink,
-                chosen,
-            )
-            former = published.built(output)
-            counts = builds.build(spec, executors, reporter.report)
-            if into is not None:
-                section.write_section(
-                    folder / "docs",
-                    folder / "site",
-                    into,
-                    mkdocs_build.address(spec.materials.settings),
-                )
-            summary = reporter.close(counts, output / "site" / "index.html")
-        out.print(summary)
-        _print_changes(former, output)
-    raise typer.Exit(
-        FAILED if counts["failed"] or (strict and counts["stale"] + counts["not reached"]) else OK
-    )
+# The first in help, and in the guide.
+app.command()(build)
 
 
 @app.command()
@@ -248,7 +89,7 @@ def inspect(
 
     Exit codes: 0 shown; 1 it could not be read; 2 refused or interrupted.
     """
-    with _reporting_errors():
+    with reporting_errors():
         asked = named.checkpoint_at(source, pickle, file, config)
         *_, task = plan.plan([asked], offline=False)  # Of a pattern with *, the last one.
         with named.asked_of_the_hub(task.checkpoint), local_pool.processes(jobs=1) as executor:
@@ -275,7 +116,7 @@ def check(
 
     Exit codes: 0 no problem; 1 a row could not be opened; 2 the list is not well formed.
     """
-    with _reporting_errors():
+    with reporting_errors():
         checkpoints = list_file.load(config_file, plan.all_sources())
         if size:
             _print_sizes(checkpoints)
@@ -293,7 +134,7 @@ def add(
     config_file: Config = Path("checkpoints.yml"),
 ) -> None:
     """Append a repository of the Hub to the list, pinned at its commit."""
-    with _reporting_errors():
+    with reporting_errors():
         listed = list_file.load(config_file, plan.all_sources())
         asked = named.checkpoint_at(name, pickle=False, file="", config=None)
         if any(row.place == asked.place and row.source == asked.source for row in listed):
@@ -316,7 +157,7 @@ def pin(
     """Pin every row of the Hub that names no commit at its present one. Rows that name a training
     run stay.
     """
-    with _reporting_errors():
+    with reporting_errors():
         list_file.load(config_file, plan.all_sources())
         commits = {}
         for index, row in enumerate(list_file.read_rows(config_file)):
@@ -390,7 +231,7 @@ def serve(
     def rebuild() -> None:
         subprocess.run(command, check=False)
 
-    with _reporting_errors():
+    with reporting_errors():
         config_file.stat()
         _require_free(port)
     rebuild()
@@ -423,7 +264,7 @@ def diff(
 
     Exit codes: 0 nothing moved; 1 something did; 2 one of them could not be read.
     """
-    with _reporting_errors():
+    with reporting_errors():
         found = changes(published.atlas(before), published.atlas(after))
     if markdown:
         typer.echo(words.table(found) if found else "Nothing changed.")
@@ -443,7 +284,7 @@ def summary(
     ] = None,
 ) -> None:
     """Print in Markdown what a build found, and what changed since the published site."""
-    with _reporting_errors():
+    with reporting_errors():
         built = published.atlas(output)
         typer.echo(words.counts(built))
         if since is not None:
@@ -455,7 +296,7 @@ def init(
     folder: Annotated[Path, typer.Argument(help="An empty folder, or a new one.")] = Path(),
 ) -> None:
     """Write a list of checkpoints to begin with, and a workflow that publishes its site."""
-    with _reporting_errors():
+    with reporting_errors():
         starter.write(folder)
     out.print(
         f"{folder}: checkpoints.yml lists three checkpoints; 'position-atlas build' there builds"
@@ -474,7 +315,7 @@ def schema(
     file: Annotated[Path, typer.Argument(help="Where to write it.")] = Path(starter.SCHEMA),
 ) -> None:
     """Write the JSON Schema of the list of checkpoints, for editors."""
-    with _reporting_errors():
+    with reporting_errors():
         file.write_text(list_row.schema(plan.all_sources()), encoding="utf-8")
 
 
@@ -508,29 +349,6 @@ def main(
     ] = False,
 ) -> None:
     """Position Atlas: a site that compares how transformer checkpoints encode position."""
-
-
-def _chosen(tasks: Sequence[plan.Task], only: str | None, fresh: bool) -> frozenset[str]:
-    """errors: RefusedError where no row has this slug, or nothing may come from the store"""
-    if only is None:
-        return frozenset()
-    if fresh:
-        raise RefusedError(f"--only {only}: found --fresh too; expected one of them")
-    known = sorted(set[str]().union(*map(jobs.slugs_of, tasks)))
-    if only not in known:
-        close = get_close_matches(only, known, n=1)
-        hint = f" (did you mean '{close[0]}'?)" if close else f", such as {known[0]}"
-        raise RefusedError(f"--only {only}: no such checkpoint in the list; expected one{hint}")
-    return frozenset({only})
-
-
-def _print_changes(former: Mapping[str, Any] | None, output: Path) -> None:
-    """Print the first changes since the ``former`` atlas of the output folder."""
-    found = [] if former is None else changes(former, published.atlas(str(output)))
-    for change in found[:MOST_CHANGES]:
-        out.print(f"{'changed':>11}  {words.line(change)}")
-    if len(found) > MOST_CHANGES:
-        out.print(f"{'':>11}  and {plural(len(found) - MOST_CHANGES, 'other change')}")
 
 
 def _print_sizes(checkpoints: Sequence[Checkpoint]) -> None:
@@ -577,11 +395,6 @@ def _require_free(port: int) -> None:
         raise RefusedError(
             f"--port {port}: {os.strerror(error.errno or 0)}; expected a free port"
         ) from None
-
-
-def _cluster_workers(address: str) -> Callable[[], AbstractContextManager[Executor]]:
-    """A factory of workers on the dask.distributed scheduler at ``address``."""
-    return partial(dask_pool.cluster, address=address, code=versions.code(), seconds=LIMITS.seconds)
 
 
 def _document(outcome: Outcome, records: Sequence[EncodingRecord]) -> dict[str, Any]:

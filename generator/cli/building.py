@@ -1,0 +1,176 @@
+"""The command that builds the site."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from generator.checkpoints import list_file
+from generator.cli import command_records, progress
+from generator.cli.application import FAILED, OK, Config, Output, app, out, reporting_errors
+from generator.errors import RefusedError
+from generator.history import published, words
+from generator.history.changes import changes
+from generator.pipeline import build as builds
+from generator.pipeline import dask_pool, history, jobs, local_pool, plan, versions
+from generator.pipeline.executor import Executor, Executors
+from generator.site import materials, section, write
+from generator.site.html import mkdocs_build
+from generator.text import plural
+
+MOST_CHANGES = 10  # listed at the end of a build
+LIMITS = local_pool.Limits()
+
+
+def build(  # noqa: PLR0913, PLR0917 (one for each option)
+    config_file: Config = Path("checkpoints.yml"),
+    output: Output = Path("build"),
+    jobs: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help=f"Checkpoints processed at once, each within {LIMITS}.",
+            show_default="one for each processor",
+        ),
+    ] = local_pool.CORES,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Contact no server; use only the cache.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 also if a checkpoint was not reached now.")
+    ] = False,
+    fresh: Annotated[
+        bool,
+        typer.Option(
+            "--fresh",
+            help=(
+                "Rebuild everything, even what has not changed; show nothing that only an earlier"
+                " build reached."
+            ),
+        ),
+    ] = False,
+    allow_shrink: Annotated[
+        bool,
+        typer.Option(
+            "--allow-shrink",
+            help=(
+                f"Publish even where more than {history.MOST_LOST:.0%} of the former checkpoints"
+                " were not reached."
+            ),
+        ),
+    ] = False,
+    log: Annotated[
+        Path | None,
+        typer.Option("--log", help="Write every event to this file, one JSON object a line."),
+    ] = None,
+    published_at: Annotated[
+        str | None,
+        typer.Option(
+            "--published",
+            help="Continue the history of the site that is published at this address.",
+        ),
+    ] = None,
+    into: Annotated[
+        Path | None,
+        typer.Option(
+            "--section",
+            help=(
+                "Write the pages into this folder too, for the docs of another site that mkdocs"
+                " builds."
+            ),
+        ),
+    ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option(
+            "--only",
+            help=(
+                "Measure this checkpoint alone, by the last part of its page's address; of all"
+                " others the site shows what earlier builds read."
+            ),
+        ),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            "--cluster", help="Run the work on the dask.distributed scheduler at tcp://host:port."
+        ),
+    ] = None,
+) -> None:
+    """Measure and draw every checkpoint of the list and build the site.
+
+    Exit codes: 0 built; 1 built, but a checkpoint failed; 2 refused or aborted, with the previous
+    site left in place.
+    """
+    with reporting_errors("; the previous site remains"):
+        remote = None if cluster is None else _cluster_workers(dask_pool.scheduler(cluster))
+        if into is not None:
+            section.check(into, output)
+        checkpoints = list_file.load(config_file, plan.all_sources())
+        with (
+            write.owned(output) as folder,
+            progress.reporting(out, len(checkpoints), log) as reporter,
+        ):
+            if published_at is not None:
+                published.bring_releases(published_at, folder / history.FOLDER)
+            executors = Executors(partial(local_pool.processes, jobs=jobs), remote)
+            tasks = plan.plan(checkpoints, offline)
+            chosen = _chosen(tasks, only, fresh)
+            reporter.expect(len(tasks))
+            spec = builds.BuildSpec(
+                tasks,
+                folder,
+                materials.beside(config_file.parent),
+                fresh,
+                command_records.commands(app),
+                versions.commit_time_of(config_file),
+                allow_shrink,
+                chosen,
+            )
+            former = published.built(output)
+            counts = builds.build(spec, executors, reporter.report)
+            if into is not None:
+                section.write_section(
+                    folder / "docs",
+                    folder / "site",
+                    into,
+                    mkdocs_build.address(spec.materials.settings),
+                )
+            summary = reporter.close(counts, output / "site" / "index.html")
+        out.print(summary)
+        _print_changes(former, output)
+    raise typer.Exit(
+        FAILED if counts["failed"] or (strict and counts["stale"] + counts["not reached"]) else OK
+    )
+
+
+def _chosen(tasks: Sequence[plan.Task], only: str | None, fresh: bool) -> frozenset[str]:
+    """errors: RefusedError where no row has this slug, or nothing may come from the store"""
+    if only is None:
+        return frozenset()
+    if fresh:
+        raise RefusedError(f"--only {only}: found --fresh too; expected one of them")
+    known = sorted(set[str]().union(*map(jobs.slugs_of, tasks)))
+    if only not in known:
+        close = get_close_matches(only, known, n=1)
+        hint = f" (did you mean '{close[0]}'?)" if close else f", such as {known[0]}"
+        raise RefusedError(f"--only {only}: no such checkpoint in the list; expected one{hint}")
+    return frozenset({only})
+
+
+def _print_changes(former: Mapping[str, Any] | None, output: Path) -> None:
+    """Print the first changes since the ``former`` atlas of the output folder."""
+    found = [] if former is None else changes(former, published.atlas(str(output)))
+    for change in found[:MOST_CHANGES]:
+        out.print(f"{'changed':>11}  {words.line(change)}")
+    if len(found) > MOST_CHANGES:
+        out.print(f"{'':>11}  and {plural(len(found) - MOST_CHANGES, 'other change')}")
+
+
+def _cluster_workers(address: str) -> Callable[[], AbstractContextManager[Executor]]:
+    """A factory of workers on the dask.distributed scheduler at ``address``."""
+    return partial(dask_pool.cluster, address=address, code=versions.code(), seconds=LIMITS.seconds)
