@@ -140,6 +140,11 @@ class Options(BaseModel):
         ),
         examples=[True, "first_layer"],
     )
+    base: bool = Field(
+        False,
+        description="Of an adapter such as LoRA, read the model that it adapts.",
+        examples=[True],
+    )
     revisions: str | list[str] = Field(
         "",
         description=(

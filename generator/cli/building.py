@@ -89,7 +89,7 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
         typer.Option(
             "--only",
             help=(
-                "Measure this checkpoint alone, by the last part of its page's address; of all"
+                "Measure this checkpoint alone, by the last part of its page's address. Of all"
                 " others the site shows what earlier builds read."
             ),
         ),

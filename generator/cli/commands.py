@@ -305,8 +305,8 @@ def init(
     came = starter.origin()
     if came and not starter.is_public(came["url"]):
         out.print(
-            "The program was installed from this machine, where no workflow finds it: set the"
-            " variable POSITION_ATLAS of the repository to what pip installs there"
+            "The program was installed from this machine, where no workflow finds it. Set the"
+            " variable POSITION_ATLAS of the repository to what pip installs there."
         )
 
 

@@ -86,6 +86,7 @@ class Checkpoint:
         given
     committed: commit date of the revision in seconds since 1970; None where it is unknown, and for
         a folder, whose dates differ between machines
+    base: whether the row names an adapter, of which the base is read
     revisions: of a training run: their names, or the first and the last as one text; every: which
         of its checkpoints are taken, one in so many
     series: the run that this checkpoint belongs to; None for one that stands alone, and for a row
@@ -110,6 +111,7 @@ class Checkpoint:
     weights: str = ""
     config: str = ""
     committed: int | None = field(default=None, metadata=ONLY_SHOWN)
+    base: bool = False
     revisions: str | tuple[str, ...] = ""
     every: int = 1
     series: Series | None = None

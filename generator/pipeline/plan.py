@@ -51,7 +51,8 @@ def plan(checkpoints: Sequence[Checkpoint], offline: bool) -> list[Task]:
     as offline.
     """
     used = {checkpoint.source for checkpoint in checkpoints}
-    by_key = {source.key: source for source in all_sources() if source.key in used}
+    has_adapters = any(checkpoint.base for checkpoint in checkpoints)  # Of a base anywhere.
+    by_key = {source.key: source for source in all_sources() if has_adapters or source.key in used}
     late = {key: None if offline else _reached(source) for key, source in by_key.items()}
     unreachable = {key for key, error in late.items() if offline or error is not None}
     with ThreadPoolExecutor(AT_ONCE) as threads:

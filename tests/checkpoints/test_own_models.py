@@ -465,7 +465,7 @@ ENDING = {
         ),
         "{where}/adapter_config.json: a PEFT adapter, such as LoRA, which changes a base model,"
         " which is not read; expected model.safetensors (merge_and_unload and save_pretrained; the"
-        " position is that of its base, own/gpt: name that)",
+        " position is that of its base, own/gpt: name that, or write 'base: true' in the row)",
     ),
     "a Keras 3 model": Layout(
         files_of({"model.keras": b"any"}),

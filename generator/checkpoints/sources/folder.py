@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
-from generator.checkpoints import series
+from generator.checkpoints import adapters, series
 from generator.checkpoints.files.answers import RecordedFolder, in_short, present_answers
 from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.files.reader import FolderFiles, existing
@@ -69,10 +69,13 @@ def _is_of_a_file(checkpoint: Checkpoint) -> bool:
 # A folder is always reachable.
 def members(checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:  # noqa: ARG001
     """The folders that a pattern matches, run by run: a run is all that differs in the last part of
-    the pattern with a *.
+    the pattern with a *. Of an adapter, its base where the row asks for it.
 
     errors: RowError where none matches, or their names do not give the steps
     """
+    if checkpoint.base:
+        text = _storage(checkpoint).whole(adapters.CONFIG)
+        return (adapters.with_base(checkpoint, text, Path(checkpoint.place)),)
     pattern = Path(checkpoint.place)
     if series.ANY not in checkpoint.id or pattern.exists():
         return (checkpoint,)

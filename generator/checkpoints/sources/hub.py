@@ -8,7 +8,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from urllib.parse import quote
 
-from generator.checkpoints import series
+from generator.checkpoints import adapters, series
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice, check_allowed
 from generator.checkpoints.hub import requests, responses
@@ -64,13 +64,22 @@ def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
 
     errors: RowError, NotReachedError
     """
-    row = f"{checkpoint.place}@{checkpoint.revision or 'main'}"
-    budget = RetryBudget()
-    revision = listing(checkpoint.place, checkpoint.revision or "main", row, offline, budget)
-    repository = Repository(checkpoint.place, revision, row, offline, budget)
+    row = _row(checkpoint)
+    repository = _repository(checkpoint, offline)
     choice = Choice(checkpoint.pickle, checkpoint.weights, ("hub", checkpoint.id))
     check_allowed(repository, row, choice)
-    return FolderFiles(repository, checkpoint.id, choice, revision.commit, checkpoint.config)
+    return FolderFiles(repository, checkpoint.id, choice, repository.commit, checkpoint.config)
+
+
+def _row(checkpoint: Checkpoint) -> str:
+    return f"{checkpoint.place}@{checkpoint.revision or 'main'}"
+
+
+def _repository(checkpoint: Checkpoint, offline: bool) -> Repository:
+    """errors: RowError, NotReachedError"""
+    row, budget = _row(checkpoint), RetryBudget()
+    revision = listing(checkpoint.place, checkpoint.revision or "main", row, offline, budget)
+    return Repository(checkpoint.place, revision, row, offline, budget)
 
 
 def address(hub_id: str, revision: str | None) -> str:
@@ -100,10 +109,14 @@ def pin(checkpoint: Checkpoint, offline: bool) -> Checkpoint:
 
 
 def members(checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:
-    """The revisions of a row that names those of a training run, each at its commit.
+    """The revisions of a row that names those of a training run, each at its commit; the base of an
+    adapter, where the row asks for it.
 
     errors: RowError where there is none, or one is missing; NotReachedError
     """
+    if checkpoint.base:
+        text = _repository(checkpoint, offline).whole(adapters.CONFIG)
+        return (adapters.with_base(checkpoint, text),)
     if not checkpoint.revisions:
         return (checkpoint,)
     commits = commits_by_name(checkpoint.place, offline)

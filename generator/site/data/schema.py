@@ -257,9 +257,9 @@ class Atlas(Record):
     )
     date: str | None = Field(
         description=(
-            "Date of the data, as YYYY-MM-DD: of the newest revision that was read from the Hub,"
-            " else of the list, else of the program. Null where that is unknown. A publisher may"
-            " set it by `SOURCE_DATE_EPOCH`."
+            "Date of the data, as YYYY-MM-DD: of the newest revision that was read from the Hub."
+            " Else it is that of the list, else of the program. Null where that is unknown. A"
+            " publisher may set it by `SOURCE_DATE_EPOCH`."
         )
     )
     version: str | None = Field(description="Version of the program.")

@@ -116,12 +116,14 @@ def of_metrics(run: Run, owner: RunEncoding | RunUse, metrics: Sequence[RunMetri
             _always, f"Curves over training of {', '.join(metric.title for metric in metrics)}."
         ),
         partial(_draw_metrics, tuple(run.steps), tuple(metrics)),
-        python=(
-            f'run, shown = data["run"], {[metric.key for metric in metrics]}\n'
-            'steps = [member["step"] for member in run["members"]]\n'
-            f'for metric in [one for one in run{of_owner}["metrics"] if one["key"] in shown]:\n'
-            '    plt.plot(steps, np.array(metric["values"], float), "o-", label=metric["title"])\n'
-            "plt.legend()"
+        python="\n".join(
+            (
+                f'run, keys = data["run"], {[metric.key for metric in metrics]}',
+                'steps = [member["step"] for member in run["members"]]',
+                f'for metric in [one for one in run{of_owner}["metrics"] if one["key"] in keys]:',
+                '    plt.plot(steps, np.array(metric["values"], float), "o-", label=metric["key"])',
+                "plt.legend()",
+            )
         ),
     )
 

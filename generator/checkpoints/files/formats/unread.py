@@ -90,7 +90,10 @@ def _base(file: WeightsFile) -> str:
     with suppress(RowError):
         base = parse_config(text or b"", file.label).get("base_model_name_or_path")
         if isinstance(base, str) and base:
-            return f"; the position is that of its base, {short(base, MOST_NAME)}: name that"
+            return (
+                f"; the position is that of its base, {short(base, MOST_NAME)}: name that, or"
+                " write 'base: true' in the row"
+            )
     return ""
 
 
