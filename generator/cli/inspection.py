@@ -62,7 +62,8 @@ def show_row(terminal: Terminal, asked: Checkpoint, config: Path | None) -> None
     options = {"revision": asked.revision, "weights": asked.weights, "config": config}
     written = {**place, **{key: str(value) for key, value in options.items() if value}}
     terminal.print(Text("\nRow of a list:", HEADING))
-    _paragraph(terminal, row_text(written, asked.pickle), INDENT)
+    # On one line, to be pasted.
+    terminal.print(INDENT + row_text(written, asked.pickle))
 
 
 def _show_unmeasured(

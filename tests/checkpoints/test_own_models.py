@@ -719,11 +719,12 @@ def test_a_file_that_is_named_is_not_named_twice(own: Path) -> None:
 def test_inspect_reads_the_folder_and_prints_its_row(
     own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    READ["nanoGPT"].make(own / "own")
+    name = "own" + "-long" * 20  # Longer than a line: what is pasted stays on one.
+    READ["nanoGPT"].make(own / name)
     monkeypatch.chdir(own)
-    done = inline.run("inspect", "own", "--pickle", home=own / "hub")
+    done = inline.run("inspect", name, "--pickle", home=own / "hub")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.endswith("Row of a list:\n  - {folder: own, pickle: true}\n")
+    assert done.stdout.endswith(f"Row of a list:\n  - {{folder: {name}, pickle: true}}\n")
     assert "so the family is unknown" in done.stdout
 
 
