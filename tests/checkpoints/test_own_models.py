@@ -720,6 +720,7 @@ def test_inspect_reads_the_folder_and_prints_its_row(
     own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = "own" + "-long" * 20  # Longer than a line: what is pasted stays on one.
+    (own / name).mkdir()
     READ["nanoGPT"].make(own / name)
     monkeypatch.chdir(own)
     done = inline.run("inspect", name, "--pickle", home=own / "hub")
