@@ -34,6 +34,7 @@ from generator.pipeline.plan import Task
 from generator.pipeline.result_store import ResultStore
 from generator.site import pages, render, write
 from generator.site.html import mkdocs_build
+from generator.site.html.page_cache import PageCache
 from generator.site.materials import OURS, Materials
 
 THEME = "theme"  # A folder of templates: those of mkdocs, from which HTML is made.
@@ -97,7 +98,7 @@ def build(spec: BuildSpec, executors: Executors, on_event: OnEvent) -> Mapping[s
         date = _date(atlas_outcomes, spec.listed)
         artifacts = ArtifactCache(store.drawings, versions.code(), spec.fresh, local)
         history, docs_changed = _write_docs(spec, atlas_outcomes, date, artifacts, on_event)
-    site = _write_site(spec, date, None if docs_changed else previous.site, on_event)
+    site = _write_site(spec, date, None if docs_changed else previous.site, artifacts, on_event)
 
     history.save()  # After the site, which may fail; before the inputs, which have the releases.
     counts = _counts(atlas_outcomes)
@@ -191,6 +192,14 @@ def _site_key(date: int | None, materials: Materials) -> str:
     )
 
 
+def _page_key(date: int | None, materials: Materials) -> str:
+    """Digest of all that the HTML of a page depends on beside its Markdown and the navigation. Only
+    the templates of others may show the date.
+    """
+    shown = None if materials.templates == OURS.templates else date
+    return _site_key(shown, replace(materials, written=()))
+
+
 def _evaluate(
     new: Mapping[Task, str | None],
     store: ResultStore,
@@ -232,15 +241,23 @@ def _write_docs(
         )
 
 
-def _write_site(spec: BuildSpec, date: int | None, former: str | None, on_event: OnEvent) -> str:
+def _write_site(
+    spec: BuildSpec,
+    date: int | None,
+    former: str | None,
+    artifacts: ArtifactCache,
+    on_event: OnEvent,
+) -> str:
     """Make HTML of the docs, unless all it depends on beside them has the digest ``former``; that
     digest as it is now.
     """
     site = _site_key(date, spec.materials)
     if site != former:
         on_event(jobs.JobStage("mkdocs"))
+        key = _page_key(date, spec.materials)
+        cache = PageCache(artifacts.blobs, key, artifacts.fresh, artifacts.used)
         mkdocs_build.build(
-            spec.materials.settings, spec.folder / "docs", spec.folder / "site", date
+            spec.materials.settings, spec.folder / "docs", spec.folder / "site", date, cache
         )
     return site
 

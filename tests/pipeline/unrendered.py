@@ -13,7 +13,7 @@ from generator.site import write
 from generator.site.html import mkdocs_build
 
 
-def _copied(settings: Sequence[Path], docs: Path, site: Path, date: int | None) -> None:
+def _copied(settings: Sequence[Path], docs: Path, site: Path, *_: object) -> None:
     with write.fresh(site) as new:
         shutil.copytree(docs, new, dirs_exist_ok=True)
 
