@@ -170,7 +170,7 @@ def findings(first: Result, second: Result) -> tuple[Finding, ...]:
             found.append(
                 Finding(
                     f"{count} of {n_heads} heads {give} more than 30 % of {their} attention to"
-                    f" {what}, whatever there is to read.",
+                    f" {what}, whatever the words.",
                     (kind, f"{kind}_highest"),
                     0.3 + 0.5 * share / 100.0,
                 )
@@ -277,7 +277,7 @@ USE = Use(
         caption="Heads that attend by position, by kind.",
         how_to_read=(
             "A row is a part of a model. Heads of a kind give more than 30 % of their"
-            " attention to that place, whatever the words. A head may be of two kinds."
+            " attention to one place, whatever the words. A head may be of two kinds."
         ),
         alt=alt_across,
         draw=draw_across,
@@ -287,8 +287,8 @@ USE = Use(
         y="attention, mean over heads",
         points=mean_profile,
         how_to_read=(
-            "What a key at each offset gets, on average over all heads and layers. The trained"
-            " model reads random words."
+            "Attention to a key at each offset, on average over all heads and layers. The"
+            " trained model reads random words."
         ),
         title="Attention by offset, in use",
     ),
@@ -298,10 +298,10 @@ USE = Use(
             key="strips",
             caption="Attention of every head by offset.",
             how_to_read=(
-                "Each head is a strip. On the left is what the first position gets; behind a gap,"
-                " keys from 8 before the query to 8 after it. One bright cell is a head that always"
-                " looks there. Heads of images are pictures, the query in the middle, each scaled"
-                " to its own highest value."
+                "Each head is a strip. Its leftmost cell is the attention to the first position."
+                " After a gap come keys from 8 before the query to 8 after it. A head with one"
+                " bright cell nearly always looks there. For images, each head is a picture with"
+                " the query in the middle, scaled to its own highest value."
             ),
             alt=alt,
             draw=draw,

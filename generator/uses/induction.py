@@ -117,9 +117,9 @@ USE = Use(
             key="heads",
             caption="Attention of every head in the second copy of a repeated sequence.",
             how_to_read=(
-                "A bright cell on the left is a head that looks one word back. One on the right"
-                " finds where the same word stood before, and looks at what followed it. The"
-                " second needs the first in an earlier layer."
+                "A bright cell on the left is a head that looks one word back. One on the right is"
+                " an induction head. It finds where the same word stood before, and looks at what"
+                " followed. It needs a head of the first kind in an earlier layer."
             ),
             alt=alt,
             draw=draw,

@@ -110,8 +110,8 @@ def findings(first: Result, second: Result) -> tuple[Finding, ...]:
         return ()
     return (
         Finding(
-            f"In the first layer, {rounded(shares[0], 0)} % of how logits vary over words and"
-            " offsets is the offset.",
+            f"In the first layer, the offset explains {rounded(shares[0], 0)} % of the variance of"
+            " the logits over words and offsets.",
             ("by_offset",),
             0.3,
         ),
@@ -160,9 +160,9 @@ USE = Use(
             key="heads",
             caption="Logits of the first layer by offset, one line a head.",
             how_to_read=(
-                "Keys under a high line are favoured before their words count. Only differences"
-                " along a line matter, since softmax takes no notice of what is added to all keys."
-                " Lines are means over random words."
+                "Where a line is high, keys are favoured before their words count. Only"
+                " differences along a line matter, since softmax ignores what is added to all"
+                " keys. Lines are means over random words."
             ),
             alt=alt,
             draw=draw,

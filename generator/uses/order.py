@@ -94,12 +94,14 @@ def findings(first: Result, second: Result) -> tuple[Finding, ...]:
     if any(share is None for share in shares):
         return ()
     if min(share or 0.0 for share in shares) >= ALL:
-        text = "Shuffled word by word, half of a text helps the model no more than another text."
+        text = (
+            "If its words are shuffled, half of a text helps the model no more than another text."
+        )
         return (Finding(text, ("share_1", "worth"), 0.5),)
     return (
         Finding(
-            f"Shuffled word by word, half of a text loses {rounded(shares[0], 0)} % of what it is"
-            " worth to the model.",
+            f"If its words are shuffled, the first half of a text loses {rounded(shares[0], 0)} %"
+            " of its worth to the model.",
             ("share_1", "worth"),
             0.5,
         ),
@@ -112,10 +114,10 @@ def sentence(results: Results) -> str:
     if not shares:
         return ""
     if min(shares) >= ALL:
-        return "A first half in another order helps no more than one of another text."
+        return "A first half in random order helps no more than that of another text."
     low, high = rounded(min(shares), 0), rounded(max(shares), 0)
     span = f"{low} %" if low == high else f"{low} to {high} %"
-    return f"A first half in another order loses {span} of what it is worth."
+    return f"A first half in random order loses {span} of its worth to the model."
 
 
 def draw(results: Results) -> "Figure":
@@ -152,7 +154,7 @@ def alt(results: Results) -> str:
 USE = Use(
     key="order",
     title="What order is worth",
-    question="How much of what a text is worth to the model lies in the order of its words?",
+    question="How much does the order of the words help the model to predict a text?",
     source=(
         "Shuffled contexts as in Khandelwal et al. 2018, arXiv 1805.04623, and O'Connor"
         " and Andreas 2021, arXiv 2106.08367"
@@ -166,8 +168,8 @@ USE = Use(
         key="blocks",
         caption="What is lost where the first half of a text is shuffled in blocks.",
         how_to_read=(
-            "At 100 % a shuffled half is worth no more than a half of another text. At 0 % order"
-            " counts for nothing."
+            "At 100 % a shuffled half is worth no more than a half of another text. At 0 %, order"
+            " does not matter."
         ),
         alt=alt,
         draw=draw,
@@ -179,8 +181,8 @@ USE = Use(
             caption="What is lost where the first half of a text is shuffled in blocks.",
             how_to_read=(
                 "At 100 % a shuffled half is worth no more than a half of another text; at 0 %"
-                " order counts for nothing. Where a line falls fast, order within a few words is"
-                " most of it."
+                " order does not matter. If a line falls fast, most of the worth of order lies"
+                " within a few words."
             ),
             alt=alt,
             draw=draw,

@@ -113,8 +113,8 @@ def findings(first: Result, second: Result) -> tuple[Finding, ...]:
         which = f", which turns once in {rounded(wavelength, 0)} positions,"
     return (
         Finding(
-            f"One pair of {n_pairs}{which} has up to {rounded(min(shares), 0)} % of a head's"
-            " |q||k|.",
+            f"One pair of {n_pairs}{which} holds up to {rounded(min(shares), 0)} % of a head's"
+            " |q||k|, the product of query and key lengths.",
             ("highest_share", "highest_pair"),
             0.5,
         ),
@@ -157,9 +157,9 @@ USE = Use(
             key="pairs",
             caption="Where queries and keys have their length, by pair and layer.",
             how_to_read=(
-                "A bright column is a pair that many heads use. Fast pairs, on the left, tell"
-                " neighbours apart. Slow ones hardly turn within a text: they carry what does not"
-                " depend on the position."
+                "A bright column is a pair in which queries and keys of many heads are long. Fast"
+                " pairs, on the left, tell neighbours apart. Slow ones hardly turn within a text,"
+                " so they can carry what does not depend on position."
             ),
             alt=alt,
             draw=draw,

@@ -112,7 +112,7 @@ def findings(first: Result, second: Result) -> tuple[Finding, ...]:
     if off is not None:
         found.append(
             Finding(
-                f"With all positions equal the model loses {rounded(off, 2)} nats a word.",
+                f"If all positions are equal, the loss rises by {rounded(off, 2)} nats a word.",
                 ("off", "as_is"),
                 0.6,
             )
@@ -121,7 +121,7 @@ def findings(first: Result, second: Result) -> tuple[Finding, ...]:
     if all(shift is not None and abs(shift) < NOTHING for shift in shifts):
         found.append(
             Finding(
-                "Where all positions are shifted alike, nothing changes.",
+                "If all positions are shifted by the same amount, nothing changes.",
                 ("shift_64", "shift_most"),
                 0.4,
             )
@@ -129,7 +129,7 @@ def findings(first: Result, second: Result) -> tuple[Finding, ...]:
     elif (far := _certain(first, second, "shift_most")) is not None:
         found.append(
             Finding(
-                f"Shifted as far as can be, the model loses {rounded(far, 2)} nats a word.",
+                f"With the farthest shift, the loss rises by {rounded(far, 2)} nats a word.",
                 ("shift_64", "shift_most"),
                 0.4,
             )
@@ -156,7 +156,7 @@ def sentence(results: Results) -> str:
         return ""
     low, high = rounded(min(losses_off), 2), rounded(max(losses_off), 2)
     span = low if low == high else f"{low} to {high}"
-    return f"With all positions equal, the loss rises by {span} nats a word."
+    return f"If all positions are equal, the loss rises by {span} nats a word."
 
 
 def draw(results: Results) -> "Figure":
@@ -217,9 +217,9 @@ USE = Use(
             key="moved",
             caption="What each change of the positions costs the model on text.",
             how_to_read=(
-                "Dots farther right are worse. A rotation or a bias of offsets does not notice a"
-                " shift; a table does. At half speed words seem nearer to each other, at double"
-                " speed farther apart. Whiskers are one standard error."
+                "Dots farther right are worse. A shift changes nothing for a rotation or a bias by"
+                " offset, but it does for a table. At half speed words seem nearer to each other,"
+                " at double speed farther apart. Whiskers are one standard error."
             ),
             alt=alt,
             draw=draw,

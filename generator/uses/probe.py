@@ -96,12 +96,12 @@ def _metrics(
         Metric("r2_highest", "Highest share of the position's variance", found[best].r2),
         Metric("layer_highest", "Layers before it is highest", float(best)),
         Metric("r2_input", "At the input", found[0].r2),
-        Metric("r2_last", "Behind the last layer", found[-1].r2),
+        Metric("r2_last", "After the last layer", found[-1].r2),
         Metric("r2_random", "Highest with random weights", max(each.r2 for each in random)),
         Metric("error_input", "Error at the input", found[0].error, "positions"),
-        Metric("error_last", "Error behind the last layer", found[-1].error, "positions"),
+        Metric("error_last", "Error after the last layer", found[-1].error, "positions"),
         Metric("share_input", "Variance by position at the input", 100.0 * shares[0], "%"),
-        Metric("share_last", "Variance by position behind the last layer", 100.0 * shares[-1], "%"),
+        Metric("share_last", "Variance by position after the last layer", 100.0 * shares[-1], "%"),
     )
 
 
@@ -112,8 +112,8 @@ def findings(first: Result, second: Result) -> tuple[Finding, ...]:
     if all(_fades(result) for result in both):
         return (
             Finding(
-                f"The position fades: a linear probe explains {rounded(known, 2)} of its"
-                f" variance at the input, {rounded(last, 2)} behind the last layer.",
+                f"Position fades: a linear probe explains {rounded(known, 2)} of its variance at"
+                f" the input, {rounded(last, 2)} after the last layer.",
                 ("r2_input", "r2_last"),
                 0.6,
             ),
@@ -122,8 +122,8 @@ def findings(first: Result, second: Result) -> tuple[Finding, ...]:
         place = f"{int(layer)} layers on" if layer == _of(second)[3] else "within the layers"
         return (
             Finding(
-                f"Nothing of the position enters with the words, yet {place} a linear probe"
-                f" explains {rounded(highest, 2)} of its variance.",
+                f"A linear probe finds no position in the input, yet {place} it explains"
+                f" {rounded(highest, 2)} of the position's variance.",
                 ("r2_input", "r2_highest", "layer_highest", "r2_random"),
                 0.65,
             ),
@@ -171,7 +171,7 @@ def sentence(results: Results) -> str:
             " fades more than with random weights."
         )
     if built:
-        parts.append(f"{built} of {len(results)} have none of it there, and build it up.")
+        parts.append(f"{built} of {len(results)} have none there, but build it up in their layers.")
     return " ".join(parts)
 
 
@@ -259,10 +259,10 @@ USE = Use(
             key="layers",
             caption="How much of the position a linear probe finds in each layer.",
             how_to_read=(
-                "At 1 the position is predicted exactly, at 0 not at all. A falling line is a"
-                " table that fades under the words; a rising one, a position that layers build up."
-                " What random weights give is beside it: a causal mask or a table alone leaves much"
-                " to be found."
+                "At 1 the position is predicted exactly, at 0 not at all. If a line falls, position"
+                " fades among the words; if it rises, layers build position up. Dotted: the same"
+                " model with random weights, where a causal mask or a table alone already"
+                " reveals much."
             ),
             alt=alt,
             draw=draw,
