@@ -372,12 +372,12 @@ def _findings(
             *left_out,
         )
     fades = (
-        f"Over {line}, {quantity} falls halfway to its far level within"
+        f"Over {line}, {quantity} completes half of its fall within"
         f" {_within(half.value, windows[0], line.split()[1])}"
     )
     if len(windows) > 1:
         fades = (
-            f"{fades}. Single windows give"
+            f"{fades}. Parts of the table give"
             f" {between(by_key['half_low'].value, by_key['half_high'].value)}"
         )
     rests_on: tuple[str, ...] = ("positions", "half", "rising")

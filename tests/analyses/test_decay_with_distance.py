@@ -366,15 +366,15 @@ def test_the_share_of_falling_steps_that_chance_gives_a_table(
 def test_heads_that_do_not_decay_are_excluded_from_the_finding() -> None:
     values = np.stack([-np.abs(np.arange(-9, 10.0)), np.abs(np.arange(-9, 10.0))])
     for heads, text in (
-        (values, "falls halfway to its far level within 3.8 positions in 1 of 2 heads."),
-        (values[:1], "positions, the bias falls halfway to its far level within 3.8 positions."),
+        (values, "completes half of its fall within 3.8 positions in 1 of 2 heads."),
+        (values[:1], "positions, the bias completes half of its fall within 3.8 positions."),
         (
             values[[0, 0, 1]],
-            "falls halfway to its far level within 3.8 positions in 2 of 3 heads.",
+            "completes half of its fall within 3.8 positions in 2 of 3 heads.",
         ),
         (
             values[[0, 0]],
-            "falls halfway to its far level within 3.8 positions in 2 heads.",
+            "completes half of its fall within 3.8 positions in 2 heads.",
         ),
     ):
         form = OffsetBias(frozen(heads), frozen(np.arange(-9, 10)), causal=False, beyond="constant")
@@ -434,7 +434,7 @@ def test_a_walk_halves_where_its_correlation_does_in_every_window() -> None:
     result = result_of(PositionTable(frozen(walk(1000, 0.9, 1))))
     for key in ("half", "half_low", "half_high", "half_context"):
         assert result.value(key) == pytest.approx(np.log(0.5) / np.log(0.9), rel=0.1)
-    assert "Single windows give 6.5 to 6.6." in result.findings[0].text
+    assert "Parts of the table give 6.5 to 6.6." in result.findings[0].text
 
 
 def test_where_windows_disagree_there_is_no_half_distance_but_the_reason() -> None:
