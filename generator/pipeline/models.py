@@ -130,12 +130,17 @@ def _count(text: str | None) -> int | None:
 def _inputs(config: ModelConfig) -> list[str]:
     """What a model reads or writes: text, images, sound."""
     of_images = any(stack.modality == "image" for stack in stacks(config))
-    is_of_sound = any(name in config for name in OF_SOUND)
+    is_of_sound = _has_any(config, OF_SOUND)
     is_encoder = is_of_sound and SPEECH_ENCODER in config and DECODER not in config
     reads_text = not is_encoder and any(stack.modality == "text" for stack in stacks(config))
-    reads_images = of_images or any(name in config for name in OF_IMAGES)
+    reads_images = of_images or _has_any(config, OF_IMAGES)
     named = {"text": reads_text, "image": reads_images, "audio": is_of_sound}
     return [name for name, is_so in named.items() if is_so]
+
+
+def _has_any(config: ModelConfig, names: Iterable[str]) -> bool:
+    """Whether one of these settings is given; null says that a part is absent."""
+    return any(config.value(name) is not None for name in names)
 
 
 def _context(config: ModelConfig) -> int | None:

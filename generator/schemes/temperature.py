@@ -122,7 +122,7 @@ def _by_floor(config: ModelConfig, n_positions: int) -> tuple[Temperature, str] 
 
 def _by_beta(config: ModelConfig, n_positions: int) -> tuple[Temperature, str] | None:
     if (
-        config.rope.value("llama_4_scaling_beta") is None
+        config.rope.value("llama_4_scaling_beta") in (None, 0)  # 0: the factor is 1.
         or config.rope.value("original_max_position_embeddings") is None
     ):
         return None

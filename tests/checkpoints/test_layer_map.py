@@ -154,6 +154,45 @@ def test_the_encoder_of_moonshine_streaming_sees_what_the_mask_of_its_code_shows
     assert [bool(layer.encodings) for layer in layers] == [False] * 3 + [True] * 2
 
 
+def test_the_audio_encoder_of_gemma_4_sees_what_its_code_passes_on() -> None:
+    """By the derivatives of the output at one frame, in a small layer of attention."""
+    import torch
+    from transformers import Gemma4AudioConfig
+    from transformers.models.gemma4.modeling_gemma4 import Gemma4AudioModel
+
+    audio = Gemma4AudioConfig(
+        hidden_size=64,
+        num_attention_heads=4,
+        num_hidden_layers=1,
+        attention_context_left=9,
+        attention_context_right=3,
+        attn_implementation="eager",
+    )
+    torch.manual_seed(0)
+    model, frame = Gemma4AudioModel(audio).eval(), 30
+    given: dict[str, Any] = {}
+    attention = model.layers[0].self_attn
+    keep = attention.register_forward_pre_hook(
+        lambda _, args, options: given.update(args=args, options=options), with_kwargs=True
+    )
+    model(torch.randn(1, 240, 128), torch.ones(1, 240, dtype=torch.bool))
+    keep.remove()
+    (hidden, *rest) = given["args"] or (given["options"].pop("hidden_states"),)
+    hidden = hidden.detach().requires_grad_()
+    output, *_ = attention(hidden, *rest, **given["options"])
+    (passed,) = torch.autograd.grad(output[0, frame].sum(), hidden)
+    reached = passed[0].abs().sum(-1).nonzero().flatten().tolist()
+    text = {**SIZES, "model_type": "gemma4_text", "num_hidden_layers": 1}
+    _, layer = layers_of(
+        {"model_type": "gemma4", "text_config": text, "audio_config": audio.to_dict()}
+    )
+    assert (layer.mixers, layer.before, layer.after) == (
+        ("sliding", "convolution"),
+        frame - reached[0],
+        reached[-1] - frame,
+    )
+
+
 def test_blocks_of_an_encoder_limit_both_sides() -> None:
     """The model card of Granite Speech 3.3: attention within blocks of 4 seconds, which are 200
     frames.

@@ -86,6 +86,12 @@ def test_llama_4_has_chunks_layers_without_encoding_and_a_temperature() -> None:
     assert row["inputs"] == ["text", "image"]
 
 
+def test_a_part_that_is_null_is_no_input() -> None:
+    """Of Gemma 4, the larger models have no audio_config but null."""
+    assert made("google/gemma-4-31B-it")["inputs"] == ["text", "image"]
+    assert made("google/gemma-4-E4B-it")["inputs"] == ["text", "image", "audio"]
+
+
 def test_a_context_is_that_of_the_config_and_that_before_scaling_where_it_is_scaled() -> None:
     row = SHIPPED["meta-llama/Llama-3.1-8B-Instruct"]
     assert (row["context"], row["trained"]) == (131_072, 8192)  # Its config.json.

@@ -1,9 +1,11 @@
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 import pytest
 
+from generator.checkpoints.hub.published_configs import published_config
 from generator.encodings import Rotation
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
@@ -28,7 +30,7 @@ def config_of(model_type: str, **options: Any) -> Any:
     return CONFIG_MAPPING[model_type](**options)
 
 
-def rotations(config: dict[str, Any]) -> dict[str, Rotation]:
+def rotations(config: Mapping[str, Any]) -> dict[str, Rotation]:
     return {encoding.part: form_of(encoding, Rotation) for encoding in find(DictFiles(config))}
 
 
@@ -206,6 +208,16 @@ def test_minimax_m3_rotates_a_third_of_a_head_for_each_axis() -> None:
     (form,) = rotations(config.to_dict()).values()
     np.testing.assert_allclose(form.frequencies, buffer_of(config), rtol=SINGLE)
     assert (form.head_dim, form.rotary_dim, form.n_positions) == (80, 26, 144)
+
+
+def test_the_published_file_of_minimax_m3_says_the_same_under_the_name_of_clip() -> None:
+    published = published_config("MiniMaxAI/MiniMax-M3")
+    assert published is not None
+    assert published.settings["vision_config"]["model_type"] == "clip_vision_model"
+    (form,) = rotations(published.settings).values()
+    np.testing.assert_allclose(
+        form.frequencies, buffer_of(config_of("minimax_m3_vl_vision")), rtol=SINGLE
+    )
 
 
 def test_encoder_and_predictor_of_vjepa2_have_the_frequencies_of_their_modules() -> None:

@@ -74,6 +74,12 @@ def test_the_factor_equals_that_of_mistral(family: str) -> None:
     np.testing.assert_allclose(ours, theirs, rtol=1e-6)
 
 
+def test_a_strength_of_0_is_no_temperature() -> None:
+    """Devstral 2, in its published file: the factor is 1 at every position."""
+    without = {**BETA, "llama_4_scaling_beta": 0.0}
+    assert find(DictFiles({"model_type": "ministral3", "rope_parameters": without})) == []
+
+
 def test_the_factor_of_inkling_by_hand() -> None:
     """1 + 0.1 · ln(64 / 16) at position 63."""
     np.testing.assert_allclose(

@@ -124,6 +124,11 @@ RECURRENT = frozenset({"mamba", "mamba2", "falcon_mamba", "rwkv", "xlstm"})
 LSTM = frozenset({"parakeet_rnnt", "parakeet_tdt", "nemotron_asr_streaming", "nemotron3_5_asr"})
 # Their setting of a window limits nothing: all codebooks of a frame are fewer.
 WITHOUT_WINDOW = frozenset({"moshi_depth"})
+# Settings of the keys on the left of a query, of which its code leaves out one beside the query
+# itself, and on its right, of which it leaves out one.
+CONTEXT: Mapping[str, tuple[str, str]] = {
+    "gemma4_audio": ("attention_context_left", "attention_context_right"),
+}
 # Setting of the size of chunks; n_window_infer counts frames, of which 2 · n_window become
 # POSITIONS_OF_FRAMES.
 CHUNKED: Mapping[str, str] = {
@@ -148,7 +153,7 @@ MIXERS: Mapping[tuple[str, str], tuple[Mixer, ...]] = {
 BESIDE: Mapping[str, tuple[Mixer, ...]] = dict.fromkeys(
     ("wav2vec2-conformer", "wav2vec2-bert", "granite_speech_encoder", "granite_speech_plus_encoder",
      "parakeet_encoder", "lasr_encoder",
-     "fun_asr_nano_encoder"),
+     "fun_asr_nano_encoder", "gemma4_audio"),
     ("convolution",),
 )  # fmt: skip
 # Attention to a window of blocks, global ones and random ones.

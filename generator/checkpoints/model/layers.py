@@ -8,6 +8,7 @@ from types import MappingProxyType
 from generator.checkpoints.model.families import (
     BESIDE,
     CHUNKED,
+    CONTEXT,
     EXCLUSIVE,
     HALVED,
     IN_BLOCKS,
@@ -185,7 +186,7 @@ def _is_windowed(config: ModelConfig, kind: StackKind) -> bool:
     """Whether the window of a config without kinds of layers limits all of them; one as long as the
     context limits none.
     """
-    if config.listed(BEFORE_AND_AFTER):
+    if config.listed(BEFORE_AND_AFTER) or config.family in CONTEXT:
         return True
     window = window_setting(config, 0)
     if (
@@ -222,6 +223,9 @@ def _reach(
     after = None if kind == "encoder" else 0
     if "chunked" in mixers and (chunk := chunk_setting(config)) is not None:
         return chunk[1] - 1, chunk[1] - 1 if kind == "encoder" else after
+    if config.family in CONTEXT:
+        left, right = (config.count(name) or 0 for name in CONTEXT[config.family])
+        return max(left - 2, 0), max(right - 1, 0)
     match config.listed(BEFORE_AND_AFTER)[index : index + 1]:
         case [[int(left), int(right)]]:
             return max(left - 1, 0), max(right - 1, 0)

@@ -70,7 +70,9 @@ def _image_models(config: ModelConfig, outer: str, depth: int = 0) -> Iterator[I
     """
     if depth > DEEPEST:
         return
-    model_type = config.family if "model_type" in config else outer
+    # The published files of MiniMax M3 call its vision model one of CLIP, with words.
+    is_within = config.text("rope_mode") == "3d"
+    model_type = config.family if "model_type" in config and not is_within else outer
     family = next(
         (model_type.removesuffix(end) for end in ENDS if model_type.endswith(end)), model_type
     )
@@ -78,7 +80,7 @@ def _image_models(config: ModelConfig, outer: str, depth: int = 0) -> Iterator[I
     if (
         family in ROWS_AND_COLUMNS | BY_TURNS | CENTRED | SPECIAL.keys()
         and size_key in config
-        and "vocab_size" not in config
+        and ("vocab_size" not in config or is_within)
     ):
         yield ImageModel(family, completed(config, _with_default(family, size_key)))
         if size_key == "patch_size":
