@@ -7,7 +7,7 @@ from generator.site.data.reach import SightRow, sight_rows
 from generator.site.pictures.reach_bars import ticks
 from generator.text import plural
 
-ROWS = 72  # of a page, which then stays below 60 kB
+ROWS = 66  # of a page, which then stays below 60 kB
 FAR = 200_000  # positions
 PATH = "models/how-far"
 
