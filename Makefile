@@ -58,9 +58,11 @@ sbom: .venv-audit/.installed ## list what an installation of the wheel brings, a
 kills: $(DEV) ## kill sixty builds and fill disks, and look for damage, about a quarter of an hour; Linux
 	unshare --map-root-user --mount $(BIN)/python -m tests.kills
 
-zensical: .venv-zensical/bin/zensical $(DEV) site ## make the site by another renderer too, and say what differs
-	$< build --config-file zensical.yml
-	@$(BIN)/python -m benchmarks.renderers build/site build/zensical
+zensical: $(DEV) site ## make the site by Zensical too, in build-zensical, and say what differs
+	$(BIN)/python $(PIP) -c constraints.txt zensical
+	@mkdir -p build-zensical && cp -r build/store build-zensical/
+	$(BIN)/python -m generator build --renderer zensical --output build-zensical
+	@$(BIN)/python -m benchmarks.renderers build/site build-zensical/site
 
 run: $(SETUP) ## train a tiny GPT on the text of the repository, about a minute, and measure its checkpoints
 	@$(BIN)/python -m benchmarks.tiny_gpt
@@ -68,7 +70,7 @@ run: $(SETUP) ## train a tiny GPT on the text of the repository, about a minute,
 samples: $(SAMPLES) ## bring the sample checkpoints
 
 clean: ## remove what was built; samples and .venv stay
-	rm -rf build .cache
+	rm -rf build build-zensical .cache
 
 $(SETUP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed; name it with make PYTHON=...")'
@@ -94,10 +96,6 @@ $(SAMPLES): samples.txt | $(SETUP)
 	grep '^torch==' constraints.txt >> .venv-lowest/pins.txt
 	.venv-lowest/bin/python $(PIP) -c .venv-lowest/pins.txt -e '.[dev]'
 	@touch $@
-
-.venv-zensical/bin/zensical:
-	$(PYTHON) -m venv --clear .venv-zensical
-	.venv-zensical/bin/python $(PIP) zensical
 
 .venv-audit/.installed:
 	$(PYTHON) -m venv --clear .venv-audit

@@ -1,5 +1,5 @@
 """What differs between a site and the same docs by another renderer: python -m benchmarks.renderers
-build/site build/zensical
+build/site build-zensical/site
 """
 
 import difflib

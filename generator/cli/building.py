@@ -19,7 +19,7 @@ from generator.pipeline import build as builds
 from generator.pipeline import dask_pool, history, jobs, local_pool, plan, versions
 from generator.pipeline.executor import Executor, Executors
 from generator.site import materials, section, write
-from generator.site.html import mkdocs_build
+from generator.site.html import mkdocs_build, zensical_build
 from generator.text import plural
 
 MOST_CHANGES = 10  # listed at the end of a build
@@ -94,6 +94,13 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
             ),
         ),
     ] = None,
+    renderer: Annotated[
+        str,
+        typer.Option(
+            "--renderer",
+            help="What makes HTML: mkdocs, or zensical, which is a package of its own.",
+        ),
+    ] = "mkdocs",
     cluster: Annotated[
         str | None,
         typer.Option(
@@ -130,6 +137,7 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
                 versions.commit_time_of(config_file),
                 allow_shrink,
                 chosen,
+                _renderer(renderer),
             )
             former = published.built(output)
             counts = builds.build(spec, executors, reporter.report)
@@ -160,6 +168,17 @@ def _chosen(tasks: Sequence[plan.Task], only: str | None, fresh: bool) -> frozen
         hint = f" (did you mean '{close[0]}'?)" if close else f", such as {known[0]}"
         raise RefusedError(f"--only {only}: no such checkpoint in the list; expected one{hint}")
     return frozenset({only})
+
+
+def _renderer(name: str) -> str:
+    """errors: RefusedError where there is no such renderer, or its package is not installed"""
+    if name not in builds.RENDERERS:
+        raise RefusedError(
+            f"--renderer {name}: no such renderer; expected one of {', '.join(builds.RENDERERS)}"
+        )
+    if name == zensical_build.PACKAGE:
+        zensical_build.check()
+    return name
 
 
 def _print_changes(former: Mapping[str, Any] | None, output: Path) -> None:

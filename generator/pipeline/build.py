@@ -33,11 +33,12 @@ from generator.pipeline.keys import Keys, notes_of
 from generator.pipeline.plan import Task
 from generator.pipeline.result_store import ResultStore
 from generator.site import pages, render, write
-from generator.site.html import mkdocs_build
+from generator.site.html import mkdocs_build, zensical_build
 from generator.site.html.page_cache import PageCache
 from generator.site.materials import OURS, Materials
 
 THEME = "theme"  # A folder of templates: those of mkdocs, from which HTML is made.
+RENDERERS = {"mkdocs": mkdocs_build, "zensical": zensical_build}
 OnEvent = Callable[[jobs.Event | jobs.JobStage | jobs.Altered], None]
 
 
@@ -51,6 +52,7 @@ class BuildSpec:
     shrinks: whether a site may be published that lacks many checkpoints of the former one
     only: slugs of rows to evaluate, where not all are: of the others the site shows what earlier
         builds read
+    renderer: what makes HTML, a key of RENDERERS
     """
 
     tasks: Sequence[Task]
@@ -61,6 +63,7 @@ class BuildSpec:
     listed: int | None = None
     shrinks: bool = False
     only: frozenset[str] = frozenset()
+    renderer: str = "mkdocs"
 
 
 def build(spec: BuildSpec, executors: Executors, on_event: OnEvent) -> Mapping[str, int]:
@@ -172,12 +175,12 @@ def _inputs(
             list(by_key.values()),
             reasons,
             contents,
-            _site_key(_date((), spec.listed), spec.materials),
+            _site_key(_date((), spec.listed), spec.materials, spec.renderer),
         )
     )
 
 
-def _site_key(date: int | None, materials: Materials) -> str:
+def _site_key(date: int | None, materials: Materials, renderer: str = "mkdocs") -> str:
     """Digest of all that HTML depends on beside the docs."""
     themes = [folder / THEME for folder in materials.templates if (folder / THEME).is_dir()]
     sources = fingerprint.of_contents((*themes, *materials.written, *materials.settings))
@@ -188,6 +191,7 @@ def _site_key(date: int | None, materials: Materials) -> str:
             versions.rendering(),
             date,
             mkdocs_build.address(materials.settings),
+            versions.of_renderer(renderer),
         )
     )
 
@@ -251,12 +255,12 @@ def _write_site(
     """Make HTML of the docs, unless all it depends on beside them has the digest ``former``; that
     digest as it is now.
     """
-    site = _site_key(date, spec.materials)
+    site = _site_key(date, spec.materials, spec.renderer)
     if site != former:
         on_event(jobs.JobStage("mkdocs"))
         key = _page_key(date, spec.materials)
         cache = PageCache(artifacts.blobs, key, artifacts.fresh, artifacts.used)
-        mkdocs_build.build(
+        RENDERERS[spec.renderer].build(
             spec.materials.settings, spec.folder / "docs", spec.folder / "site", date, cache
         )
     return site

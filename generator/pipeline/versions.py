@@ -76,6 +76,11 @@ def rendering() -> str:
     )
 
 
+def of_renderer(name: str) -> tuple[str, str]:
+    """Name and version of what makes HTML."""
+    return name, version(name)
+
+
 @cache
 def _required() -> list[tuple[str, str]]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

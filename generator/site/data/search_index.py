@@ -9,6 +9,8 @@ from typing import Any
 MOST_BYTES = 5_000_000
 # The script is for pages that were opened from disk.
 FILE, SCRIPT = "search/search_index.json", "search/search_index.js"
+# File, script and key of the entries: by mkdocs, and by Zensical.
+FORMS = ((FILE, SCRIPT, "docs"), ("search.json", "search.js", "items"))
 NAMES = "tags"  # Names of a page, as the front matter has them.
 BEFORE = "var __index = "  # As mkdocs-material's offline plugin writes it.
 
@@ -17,14 +19,17 @@ def finish(site: Path) -> None:
     """Write the index of ``site`` anew, shortened if it exceeds ``MOST_BYTES``; nothing for a site
     without search.
     """
-    file, script = site / FILE, site / SCRIPT
-    if not file.is_file():
-        return
+    for file, script, entries in FORMS:
+        if (site / file).is_file():
+            _finish(site / file, site / script, entries)
+
+
+def _finish(file: Path, script: Path, entries: str) -> None:
     index = json.loads(file.read_text(encoding="utf-8"))
-    index["docs"] = [_without_names(entry) for entry in index["docs"]]
+    index[entries] = [_without_names(entry) for entry in index[entries]]
     if len(text := _encoded(index)) > MOST_BYTES:
-        index["docs"] = [
-            shortened for entry in index["docs"] if (shortened := _shortened(entry)) is not None
+        index[entries] = [
+            shortened for entry in index[entries] if (shortened := _shortened(entry)) is not None
         ]
         text = _encoded(index)
     file.write_text(text, encoding="utf-8")
@@ -38,8 +43,11 @@ def _encoded(index: dict[str, Any]) -> str:
 
 def _without_names(entry: dict[str, Any]) -> dict[str, Any]:
     """The entry of a section without the names of its page; that of a page as it is."""
-    is_section = "#" in entry["location"]
-    return {name: value for name, value in entry.items() if not (is_section and name == NAMES)}
+    if "#" not in entry["location"]:
+        return entry
+    # Zensical's script asks each entry for its names.
+    none: dict[str, Any] = {NAMES: []} if "level" in entry else {}
+    return {name: value for name, value in entry.items() if name != NAMES} | none
 
 
 def _shortened(entry: dict[str, Any]) -> dict[str, Any] | None:

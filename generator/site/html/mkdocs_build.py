@@ -47,7 +47,7 @@ def address(settings: Sequence[Path]) -> str | None:
     found = [
         (ADDRESS, os.environ.get(ADDRESS)),
         *(
-            (f"{path}: site_url", _read(path).get("site_url"))
+            (f"{path}: site_url", read(path).get("site_url"))
             for path in filter(_has_address, settings)
         ),
     ]
@@ -93,7 +93,7 @@ def build(
             config = _config(settings, docs.resolve(), new.resolve())
             pages = CachedPages(cache) if cache and _is_plain(settings) else None
             _build(config, pages)
-            _finish(docs, new, config.extra.get("policy") or "", pages)
+            finish(docs, new, config.extra.get("policy") or "", pages)
             search_index.finish(new)
     except (Abort, ConfigurationError) as error:
         details = "; ".join([*warnings.messages, " ".join(str(error).split())])
@@ -109,7 +109,7 @@ def _config(settings: Sequence[Path], docs: Path, site: Path) -> Any:
     from mkdocs.config import load_config
 
     *own, whole = settings
-    options = _merged(whole, own[0]) if own else {}
+    options = merged(whole, own[0]) if own else {}
     options |= {
         "docs_dir": str(docs),
         "site_dir": str(site),
@@ -135,7 +135,7 @@ def _is_plain(settings: Sequence[Path]) -> bool:
     code, templates or variables of a user.
     """
     return not any(
-        OTHER_CODE & (options := _read(own)).keys()
+        OTHER_CODE & (options := read(own)).keys()
         or "custom_dir" in (options.get("theme") or {})
         or b"!ENV" in own.read_bytes()
         for own in settings[:-1]
@@ -149,11 +149,11 @@ def _spaced(html: str, **_: Any) -> str:
     return AFTER_CELL.sub(r"\g<0> ", html)
 
 
-def _merged(whole: Path, own: Path) -> dict[str, Any]:
+def merged(whole: Path, own: Path) -> dict[str, Any]:
     """Settings of a user, merged with ours where both are mappings; their paths are relative to the
     user's file.
     """
-    base, options = _read(whole), _read(own)
+    base, options = read(whole), read(own)
     if "hooks" in options:
         options["hooks"] = [str(own.parent / hook) for hook in options["hooks"]]
     if "custom_dir" in (options.get("theme") or {}):
@@ -170,7 +170,7 @@ def _merged(whole: Path, own: Path) -> dict[str, Any]:
     }
 
 
-def _read(settings: Path) -> dict[str, Any]:
+def read(settings: Path) -> dict[str, Any]:
     """Settings of mkdocs, with variables of the environment filled in. errors: RefusedError"""
     from mkdocs.exceptions import ConfigurationError
     from mkdocs.utils.yaml import yaml_load
@@ -189,7 +189,7 @@ def _read(settings: Path) -> dict[str, Any]:
     return options
 
 
-def _finish(docs: Path, site: Path, policy: str, pages: CachedPages | None) -> None:
+def finish(docs: Path, site: Path, policy: str, pages: CachedPages | None) -> None:
     """Minify the HTML of every page in Markdown and of that for what is not found; their links out,
     those of their words and their policy are written then. Those of a cache have it all.
     """

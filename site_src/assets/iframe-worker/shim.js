@@ -51,13 +51,17 @@ function addScript(place, file) {
   window.Worker = class extends EventTarget {
     constructor(address) {
       super();
-      const waits = !document.forms.namedItem("search");
+      const waits = document.querySelector("[data-md-component=search] form:not([name])"); // Zensical has none, and loads it on its own.
       this.inner = (waits ? searched : Promise.resolve()).then(() => this.start(address, waits));
     }
 
     start(address, waited) {
       const inner = new Started(address);
-      inner.addEventListener("message", ({ data }) => this.dispatchEvent(new MessageEvent("message", { data })));
+      inner.addEventListener("message", ({ data }) => {
+        const message = new MessageEvent("message", { data });
+        this.dispatchEvent(message);
+        this.onmessage?.(message);
+      });
       if (waited) setUp(inner);
       return inner;
     }
