@@ -15,7 +15,7 @@ import pytest
 
 from generator.checkpoints.files.formats import numpy_archive, torch_pickle
 from generator.checkpoints.hub import retries, revisions
-from tests import inline
+from tests import inline, tiny
 from tests.built import ROOT
 from tests.hub_server import Repository, serving
 from tests.synthetic import TABLE, Contents, write_folder, write_list
@@ -58,6 +58,8 @@ def planted(model_type: str, marker: Path) -> Contents:
         "model_type": model_type,
         "auto_map": CLASSES,
         "trust_remote_code": True,
+        "_attn_implementation": "planted/kernel",
+        "architectures": ["PlantedModel"],
     }
     tokenizer = {
         "auto_map": {"AutoTokenizer": ["planted.PlantedTokenizer", None]},
@@ -75,7 +77,7 @@ def planted(model_type: str, marker: Path) -> Contents:
     }
 
 
-def build(folder: Path, rows: list[dict[str, str]], *options: str, **settings: Any) -> Any:
+def build(folder: Path, rows: list[dict[str, Any]], *options: str, **settings: Any) -> Any:
     """atlas.json of a build of ``rows``."""
     done = inline.run(
         "build",
@@ -91,7 +93,18 @@ def build(folder: Path, rows: list[dict[str, str]], *options: str, **settings: A
     return json.loads((folder / "out/site/data/atlas.json").read_text(encoding="utf-8"))
 
 
+def _save_model(folder: Path, beside: Contents) -> None:
+    """A whole model, with all but the weights and the words of ``beside``."""
+    tiny.build("gpt2", n_positions=128).save_pretrained(folder)
+    own = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    del own["architectures"]
+    config = {**json.loads(beside["config.json"]), **own}
+    code = {name: text for name, text in beside.items() if name.endswith((".py", "_config.json"))}
+    write_folder(folder, {**code, "config.json": json.dumps(config).encode()})
+
+
 MODEL_TYPES = ("gpt2", "planted")
+RUN = "run"  # The folder of a whole model, which is run.
 
 
 @dataclass(frozen=True)
@@ -111,7 +124,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     folder = tmp_path_factory.mktemp("promises")
     for model_type in MODEL_TYPES:
         write_folder(folder / model_type, planted(model_type, folder / f"{model_type} ran"))
-    rows = [{"hub": "atlas/table"}, *({"folder": model_type} for model_type in MODEL_TYPES)]
+    _save_model(folder / RUN, planted("gpt2", folder / f"{RUN} ran"))
+    rows: list[dict[str, Any]] = [
+        {"hub": "atlas/table"},
+        *({"folder": model_type} for model_type in MODEL_TYPES),
+        {"folder": RUN, "use": True},
+    ]
     with (
         serving({"atlas/table": Repository({COMMIT: TABLE}, {"main": COMMIT})}) as hub,
         connections() as opened,
@@ -135,6 +153,13 @@ def test_no_code_beside_a_checkpoint_runs_though_its_config_asks_for_it(
     assert marker.exists()
 
 
+def test_a_model_that_runs_is_one_of_transformers_whatever_its_config_asks_for(
+    built: Built,
+) -> None:
+    assert built.rows[RUN]["use"]["decoder"]["heads.none"]["value"] is not None
+    assert not (built.folder / f"{RUN} ran").exists()
+
+
 def test_a_build_connects_to_the_hub_that_is_configured_and_to_nobody_else(built: Built) -> None:
     assert {row["status"] for row in built.rows.values()} == {"ok"}
     assert {f"http://{host}:{port}" for host, port in built.opened} == {built.endpoint}
@@ -151,6 +176,9 @@ def test_an_offline_build_connects_to_nobody(tmp_path: Path) -> None:
 PROMISES = {
     "No code of a checkpoint runs": (
         "test_no_code_beside_a_checkpoint_runs_though_its_config_asks_for_it",
+        "test_a_model_that_runs_is_one_of_transformers_whatever_its_config_asks_for",
+        "test_architectures_name_models_of_this_config_and_nothing_else",
+        "test_a_config_chooses_no_code_that_computes",
     ),
     "A pickle is opened only in a row": (
         "test_a_planted_pickle_under_any_name_does_not_run_and_is_not_even_opened_unless_allowed",

@@ -349,9 +349,9 @@ def config_text(path: Path, where: str) -> str:
     text = Folder(path.parent, where, named=path.name).whole(path.name)
     if text is None:
         raise RowError(f"found {where!r:.80}, and no such file; expected a config.json")
+    decoded = _decoded(text, where)
     parse_config(text, where)
-    # Python reads JSON in UTF-16 and UTF-32 too.
-    return _decoded(text, where)
+    return decoded
 
 
 def _distinct_slugs(rows: list[tuple[FilePlace, Checkpoint]]) -> list[tuple[FilePlace, Checkpoint]]:

@@ -32,7 +32,7 @@ from generator.contracts import (
     names,
 )
 from generator.encodings import Form, PositionTable
-from generator.errors import NotApplicableError, NotReachedError, RowError
+from generator.errors import NotApplicableError, NotReachedError, RowError, SlowError
 from generator.figures import output
 from generator.figures.panels import thumbnail
 from generator.figures.spots import DrawnPlace, mark
@@ -71,10 +71,10 @@ def evaluate(task: Task, references: References = NOTHING_CACHED) -> Outcome:
         # More threads would change the last digits, and with them the bytes.
         with threadpool_limits(1):
             return _evaluate(task, references)
+    except NotReachedError as error:  # Before the other, since a slow answer is both.
+        return failures.not_reached(task.checkpoint, error)
     except RowError as error:
         return failures.failed(task.checkpoint, str(error))
-    except NotReachedError as error:
-        return failures.not_reached(task.checkpoint, error)
     except MemoryError:
         raise  # The pool that set the limit names it.
     # A bug of ours, or a disk's, must not take the other checkpoints' pages with it.
@@ -89,10 +89,9 @@ def unreached(task: Task) -> Outcome | None:
     if not task.offline:
         return None
     try:
-        open_files(task.checkpoint, offline=True)
+        opened(task)
     except NotReachedError as error:
-        late = f"{task.checkpoint.id}: {task.late}, and the cache does not have it"
-        return failures.not_reached(task.checkpoint, NotReachedError(late) if task.late else error)
+        return failures.not_reached(task.checkpoint, error)
     except RowError:  # Reported when the row is evaluated.
         return None
     return None
@@ -106,6 +105,21 @@ def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
     return source_of(checkpoint).open(checkpoint, offline)
 
 
+def opened(task: Task) -> Files:
+    """The files of a task.
+
+    errors: RowError; NotReachedError, which says that its source is slow where this is why
+    """
+    try:
+        return open_files(task.checkpoint, task.offline)
+    except NotReachedError:
+        if not task.late:
+            raise
+        raise SlowError(
+            f"{task.checkpoint.id}: {task.late}, and the cache does not have it"
+        ) from None
+
+
 def needed(task: Task) -> Mapping[str, int]:
     """Bytes that the evaluation of one checkpoint reads of its weights for its encodings, by
     tensor, or by file where a file is read as a whole. Reads headers.
@@ -117,7 +131,7 @@ def needed(task: Task) -> Mapping[str, int]:
     if (run_of := source_of(task.checkpoint).run) is not None:
         run_of(task.checkpoint)
         return {}  # Numbers, and no weights.
-    files = cast("FolderFiles", open_files(task.checkpoint, task.offline))
+    files = cast("FolderFiles", opened(task))
     if whole := files.whole_files():
         return whole
     planned = PlannedFiles(files)
@@ -132,7 +146,7 @@ def _evaluate(task: Task, references: References) -> Outcome:
     run_of = source_of(checkpoint).run
     if run_of is not None:
         return Outcome(checkpoint, "ok", run=run_of(checkpoint))
-    files = open_files(checkpoint, task.offline)
+    files = opened(task)
     found = look(files)
     encodings, others = _measured(found.measured)
     subjects = input_layer.subjects(files, checkpoint, encodings)

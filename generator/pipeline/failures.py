@@ -15,9 +15,13 @@ ABSOLUTE = re.compile(rf"(?<![\w.:/~\\-])(?P<root>{PART})(?:{PART})*/(?P<name>{P
 
 def failed(checkpoint: Checkpoint, reason: str) -> Outcome:
     """The outcome of a row that could not be evaluated."""
+    return Outcome(checkpoint, "failed", worded(reason, checkpoint))
+
+
+def worded(reason: str, checkpoint: Checkpoint) -> str:
+    """``reason`` without a path of this machine."""
     text = _within(reason, checkpoint)
-    text = ABSOLUTE.sub(lambda path: path["name"] if Path(path["root"]).exists() else path[0], text)
-    return Outcome(checkpoint, "failed", text)
+    return ABSOLUTE.sub(lambda path: path["name"] if Path(path["root"]).exists() else path[0], text)
 
 
 def not_reached(checkpoint: Checkpoint, error: NotReachedError) -> Outcome:

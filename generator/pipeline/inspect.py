@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import EncodingRecord, Outcome
-from generator.pipeline.evaluate import all_analyses, open_files
+from generator.pipeline.evaluate import all_analyses, opened
 from generator.pipeline.find import look, unresolved
 from generator.pipeline.plan import Task
 
@@ -31,7 +31,7 @@ def inspect(task: Task) -> Inspected:
     """
     if task.problem is not None:
         raise task.problem
-    files = open_files(task.checkpoint, task.offline)
+    files = opened(task)
     found = look(files)
     outcome = Outcome(
         task.checkpoint,

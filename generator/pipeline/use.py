@@ -1,5 +1,6 @@
 """What the trained model of a row does with position: every measure of each of its parts."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
@@ -22,7 +23,7 @@ from generator.contracts import (
 from generator.contracts.checkpoints import FIRST_LAYER, Scope
 from generator.errors import NotApplicableError, RowError
 from generator.figures import output
-from generator.pipeline import versions
+from generator.pipeline import failures, versions
 from generator.pipeline.result_store import pack, unpack
 
 # What opens as much of a model as a measure needs.
@@ -31,6 +32,7 @@ OPENED: Mapping[Scope, Callable[[FolderFiles, Checkpoint, UseOptions], list[Live
     "model": stacks,
 }
 TIMES_FEWER = 4  # Sequences of the second run, where a measure does not need more.
+NO_MEMORY = re.compile("can't allocate memory|out of memory")
 NOT_OF_THIS_KIND = "its weights are in a form that is not run"
 
 
@@ -54,17 +56,21 @@ def measured(
         return (), NOT_OF_THIS_KIND
     try:
         return _cached(files, checkpoint, options, cache), ""
-    except (NotApplicableError, RowError) as error:
-        return (), str(error)
-    except MemoryError:
-        return (), "it needs more memory than a row may take"
     # The code of a model may raise anything, which must not take the rest of the row with it.
     except Exception as error:  # noqa: BLE001
-        return (), _unexpected(error)
+        return (), _why(error, checkpoint)
 
 
-def _unexpected(error: Exception) -> str:
-    return f"unexpected {type(error).__name__}: {' '.join(str(error).split())[:200]}"
+def _why(error: Exception, checkpoint: Checkpoint) -> str:
+    """In words, without a path of this machine. torch has an error of its own for each device
+    without memory.
+    """
+    text = " ".join(str(error).split())
+    if isinstance(error, MemoryError) or NO_MEMORY.search(text):
+        return "it needs more memory than a row may take"
+    if not isinstance(error, NotApplicableError | RowError):
+        text = f"unexpected {type(error).__name__}: {text[:200]}"
+    return failures.worded(text, checkpoint)
 
 
 def _cached(
@@ -103,7 +109,7 @@ def _measured(
         for stack in _opened(scope, files, checkpoint, options):
             for use in all_uses():
                 if use.scope == scope:
-                    yield _of_stack(use, stack, options.seed)
+                    yield _of_stack(use, stack, checkpoint, options.seed)
 
 
 def _opened(
@@ -131,15 +137,13 @@ def drawn(found: UseResult, label: Label) -> UseResult:
     )
 
 
-def _of_stack(use: Use, stack: LiveStack, seed: int) -> UseResult:
+def _of_stack(use: Use, stack: LiveStack, checkpoint: Checkpoint, seed: int) -> UseResult:
     again = replace(stack, n_sequences=stack.n_sequences // TIMES_FEWER)
     try:
         first, second = use.compute(stack, seed), use.compute(again, seed + 1)
-    except NotApplicableError as error:
-        return UseResult(use.key, stack.part, Result(reason=str(error)))
     # The code of a model may raise anything, which must not take other measures with it.
     except Exception as error:  # noqa: BLE001
-        return UseResult(use.key, stack.part, Result(reason=_unexpected(error)))
+        return UseResult(use.key, stack.part, Result(reason=_why(error, checkpoint)))
     return UseResult(
         use.key,
         stack.part,

@@ -402,3 +402,14 @@ def test_a_name_of_very_many_words_is_a_row_error(tmp_path: Path) -> None:
         ),
     ):
         assert files.tensors
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32"])
+def test_a_config_in_another_encoding_than_utf_8_is_refused(encoding: str) -> None:
+    """As the Hub's libraries refuse it, which read UTF-8 alone."""
+    with pytest.raises(RowError, match=r"^row: not JSON .*expected a JSON object$"):
+        parse_config('{"model_type": "gpt2"}'.encode(encoding), "row")
+
+
+def test_a_mark_before_utf_8_is_no_part_of_a_config() -> None:
+    assert parse_config('{"model_type": "ü"}'.encode("utf-8-sig"), "row") == {"model_type": "ü"}

@@ -17,7 +17,7 @@ from generator.checkpoints.hub.retries import RetryBudget
 from generator.checkpoints.sources import hub as source
 from generator.contracts import Checkpoint, Source
 from generator.errors import NotReachedError, RowError, SlowError
-from generator.pipeline import evaluate, plan
+from generator.pipeline import evaluate, inspect, plan
 from tests.hub_server import Answer, Repository, Request, Trouble, serving
 from tests.support import checkpoint
 from tests.synthetic import TABLE
@@ -167,13 +167,16 @@ def test_a_hub_that_is_late_three_times_is_slow(
         with pytest.raises(SlowError, match=r"slow: 3 times no answer within 0\.3 seconds"):
             source.reach()
         [task] = plan.plan([checkpoint(source="hub", id="atlas/one", place="atlas/one")], False)
+    expected = (
+        "atlas/one: the Hub is slow: 3 times no answer within 0.3 seconds, and the cache does not"
+        " have it"
+    )
     outcome = evaluate.unreached(task)
     assert outcome is not None
-    assert (outcome.status, outcome.reason) == (
-        "not reached",
-        "atlas/one: the Hub is slow: 3 times no answer within 0.3 seconds, and the cache does not"
-        " have it",
-    )
+    assert (outcome.status, outcome.reason) == ("not reached", expected)
+    with pytest.raises(SlowError) as found:
+        inspect.inspect(task)
+    assert str(found.value) == expected
 
 
 def test_a_hub_that_is_not_there_is_not_slow(monkeypatch: pytest.MonkeyPatch) -> None:

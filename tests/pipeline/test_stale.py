@@ -8,13 +8,15 @@ from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 from subprocess import CompletedProcess
+from threading import Event
 from typing import Any
 
 import pytest
 
+from generator.checkpoints.hub import requests, revisions
 from tests import inline
 from tests.built import contents
-from tests.hub_server import NOBODY, USUAL_DATE, Repository, serving
+from tests.hub_server import NOBODY, USUAL_DATE, Answer, Repository, Request, serving
 from tests.pipeline.unrendered import without_html
 from tests.support import flowing
 from tests.synthetic import NOTHING, ROTATION, WORDLESS, write_list
@@ -85,6 +87,31 @@ def test_finished_work_is_shown_and_counted_apart(world: Path) -> None:
     }
     assert {slug: {**row, "stale": None} for slug, row in after.items()} == before
     assert {row["revision"] for row in after.values()} == {COMMIT}
+
+
+def test_a_row_that_is_late_shows_what_an_earlier_build_read(
+    world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, over = rows(world), Event()
+    monkeypatch.setattr(revisions, "LISTING_SECONDS", 0.3)
+    monkeypatch.setattr(requests, "WAITS", (0.0,))
+    with serving(HUB) as hub:
+        true = hub.answer
+
+        def answer(asked: Request) -> Answer:
+            if "atlas/a/revision" in asked.path:
+                over.wait(60.0)
+            return true(asked)
+
+        monkeypatch.setattr(hub, "answer", answer)
+        done = build(world, endpoint=hub.endpoint)
+        over.set()
+    assert "2 built, 1 stale, 0 failed, 0 not reached" in done.stdout
+    late = rows(world)["atlas-a"]
+    assert late == {**before["atlas-a"], "stale": late["stale"]}
+    assert late["stale"] == (
+        "atlas/a@main: the Hub is slow: no whole answer within 0.3 seconds; expected one"
+    )
 
 
 def test_pages_say_that_it_is_of_an_earlier_build_and_why(world: Path) -> None:

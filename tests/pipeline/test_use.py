@@ -13,6 +13,7 @@ from generator.pipeline import use
 from generator.site.data import files as data_files
 from tests import inline, tiny
 from tests.hub_server import Repository, serving
+from tests.support import checkpoint
 from tests.synthetic import write_list
 from tests.uses.stacks import model, stack_of
 
@@ -127,13 +128,13 @@ def test_a_measure_that_fails_takes_no_other_with_it() -> None:
         raise IndexError("index out of range")
 
     stack = stack_of(model("gpt2", n_layer=1, n_head=2, n_embd=16))
-    odd = use._of_stack(replace(first, compute=fails), stack, 0)
+    odd = use._of_stack(replace(first, compute=fails), stack, checkpoint(), 0)
     assert odd.result.reason == "unexpected IndexError: index out of range"
 
     def refuses(_stack: Any, _seed: int) -> Result:
         raise NotApplicableError("it reads images")
 
-    none = use._of_stack(replace(first, compute=refuses), stack, 0)
+    none = use._of_stack(replace(first, compute=refuses), stack, checkpoint(), 0)
     assert none.result.reason == "it reads images"
 
 

@@ -10,12 +10,14 @@ DEEPEST = 64  # Levels, ten times those of configs in use; what reads them calls
 
 
 def parse_config(text: bytes, where: str) -> Json:
-    """The JSON object in ``text``; ``where`` names its file in messages.
+    """The JSON object in ``text``, in UTF-8 as libraries of the Hub read it; ``where`` names it in
+    messages.
 
     errors: RowError when it is not a JSON object
     """
     try:
-        config = json.loads(text)
+        # With or without a mark. Python would read UTF-16 and UTF-32 too.
+        config = json.loads(text.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise RowError(f"{where}: not JSON ({error}); expected a JSON object") from None
     if not isinstance(config, dict):

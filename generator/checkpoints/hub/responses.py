@@ -7,7 +7,7 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING, TypeVar
 
 from generator.checkpoints.hub.retries import retry_after
-from generator.errors import RowError
+from generator.errors import RowError, SlowError
 from generator.text import short, visible
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ class TransientError(RowError):
     """A failure after all retries that a later build may not have."""
 
 
-class SlowAnswerError(TransientError):
-    """An answer that is not there within its time."""
+class SlowAnswerError(TransientError, SlowError):
+    """An answer that is not there within its time: its row is not reached."""
 
 
 def within(seconds: float, ask: Callable[[], T], row: str) -> T:

@@ -27,8 +27,10 @@ COMPUTED = ("num_hidden_layers", "sliding_window")
 IRRELEVANT = frozenset(
     {"dtype", "torch_dtype", "id2label", "label2id", "num_labels", "auto_map",
      "quantization_config", "task_specific_params",
-     "attn_implementation", "_attn_implementation", "_attn_implementation_autoset", "problem_type",
-     "transformers_version"}
+     "attn_implementation", "_attn_implementation", "_attn_implementation_autoset",
+     "_attn_implementation_internal", "experts_implementation", "_experts_implementation",
+     "_experts_implementation_internal", "use_kernels", "kernel_config", "fusion_config",
+     "distributed_config", "problem_type", "transformers_version"}
 )  # fmt: skip
 # Attributes of config classes, stored or computed.
 LAYER_TYPES = ("layer_types", "layers_block_type", "attention_layers")
@@ -124,7 +126,7 @@ def _resolved(text: str) -> tuple[Json | None, str]:
     family = settings.get("model_type")
     if not isinstance(family, str) or not is_known(family):
         return None, ""
-    if any(size > MOST_LAYERS for size in _depths(settings)):
+    if any(size > MOST_LAYERS for size in depths(settings)):
         return None, f"more than {MOST_LAYERS:,} layers"
     logger = logging.getLogger("transformers")
     level = logger.level
@@ -154,11 +156,11 @@ def offline() -> Iterator[None]:
         constants.HF_HUB_OFFLINE = before
 
 
-def _depths(settings: Json) -> Iterator[int]:
+def depths(settings: Json) -> Iterator[int]:
     """Numbers of layers in ``settings`` and in nested ones."""
     for name, value in settings.items():
         if isinstance(value, Mapping):
-            yield from _depths(value)
+            yield from depths(value)
         elif (name in SIZES["n_layers"] or "layers" in name) and isinstance(value, int):
             yield value
 

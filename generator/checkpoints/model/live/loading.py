@@ -11,14 +11,22 @@ import numpy as np
 
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.model.family_formats import translated
-from generator.checkpoints.model.resolved import MOST_SHOWN, given, is_known, offline, resolved
+from generator.checkpoints.model.resolved import (
+    MOST_SHOWN,
+    depths,
+    given,
+    is_known,
+    offline,
+    resolved,
+)
 from generator.contracts import ModelConfig
-from generator.errors import RowError
+from generator.errors import NotApplicableError, RowError
 from generator.libraries import transformers
 from generator.numerics.arrays import Floats
 from generator.text import enumerated, short
 
 MOST_NAMED = 3  # Tensors that a refusal names.
+FEWEST_BOUNDED = 100  # Layers that any weights may have; more need as many tensors.
 # Lists of transformers in which a class with a head is looked for, before that without one.
 WITH_HEADS = (
     "MODEL_FOR_CAUSAL_LM_MAPPING",
@@ -65,11 +73,14 @@ def load(files: FolderFiles, most_parameters: int) -> Any:
 
     settings = _settings(files.config)
     _check_size(files, most_parameters)
+    _check_depth(files)
     refusal = ""
     for model_class in _classes(files, settings):
         with _quietly(), torch.device("meta"):
             outline = _made(files.where, model_class, settings)
+        _check_outline(files.where, outline, most_parameters)
         state = _renamed(files, outline)
+        _check_finite(state, files.where)
         settings.tie_word_embeddings = _ties_words(outline, state)
         model, problem = _filled(model_class, settings, state)
         if not problem:
@@ -90,16 +101,17 @@ def load_first_layer(
     import torch
 
     settings = _settings(files.config)
+    if type(settings) not in transformers().MODEL_MAPPING:
+        raise RowError(f"{files.where}: transformers has no model of this config")
     _shorten(settings)
     for section in _sections(settings):
         section.vocab_size = len(ids)
         if section.pad_token_id is not None and section.pad_token_id >= len(ids):
             section.pad_token_id = None  # It would lie beyond the words.
-    if type(settings) not in transformers().MODEL_MAPPING:
-        raise RowError(f"{files.where}: transformers has no model of this config")
     model_class = transformers().MODEL_MAPPING[type(settings)]
     with _quietly(), torch.device("meta"):
         outline = _made(files.where, model_class, settings)
+    _check_outline(files.where, outline, most_parameters)
     chosen = [
         name
         for name in files.tensors
@@ -112,6 +124,7 @@ def load_first_layer(
         )
     stored = {name: _single(files, name) for name in chosen if not BUFFERS.search(name)}
     state = _in_model({**stored, words: files.rows(words, ids)}, files, outline)
+    _check_finite(state, files.where)
     model, problem = _filled(model_class, settings, state, is_whole=False)
     if problem:
         raise RowError(f"{files.where}: {problem}; expected those of {model_class.__name__}")
@@ -119,9 +132,14 @@ def load_first_layer(
 
 
 def _shorten(settings: Any) -> None:
-    """Leave one layer of each stack of a config object, and of all lists by layer."""
+    """Leave one layer of each stack of a config object, and of all lists by layer.
+
+    errors: NotApplicableError for a config without a number of layers
+    """
     for section in _sections(settings):
-        depth = section.num_hidden_layers
+        depth = getattr(section, "num_hidden_layers", None)
+        if depth is None:
+            raise NotApplicableError("its config has no number of layers")
         for name, value in list(vars(section).items()):
             if isinstance(value, list) and len(value) == depth:
                 setattr(section, name, value[:1])
@@ -176,12 +194,45 @@ def _check_size(files: FolderFiles, most_parameters: int) -> None:
         )
 
 
+def _check_depth(files: FolderFiles) -> None:
+    """Check that there may be tensors for all layers, each of which takes time to be made.
+
+    errors: RowError
+    """
+    asked, stored = max(depths(files.config.settings), default=0), len(files.tensors)
+    if asked > max(FEWEST_BOUNDED, stored):
+        raise RowError(
+            f"{files.where}: its config asks for {asked:,} layers, and its weights are"
+            f" {stored:,} tensors; expected those of all layers"
+        )
+
+
+def _check_outline(where: str, outline: Any, most_parameters: int) -> None:
+    """Check that a model without numbers is as large as may be loaded, whatever its weights have.
+
+    errors: RowError
+    """
+    size = sum(tensor.numel() for tensor in (*outline.parameters(), *outline.buffers()))
+    if size > most_parameters:
+        raise RowError(
+            f"{where}: its config asks for {size:,} parameters; expected at most"
+            f" {most_parameters:,} (`most_parameters` of `use`)"
+        )
+
+
 def _classes(files: FolderFiles, settings: Any) -> Iterator[Any]:
-    """Classes of transformers for a config, those with a head that the files may fill first."""
+    """Classes of transformers for a config, those with a head that the files may fill first.
+
+    Its ``architectures`` may name anything there is in transformers: models of its kind count.
+    """
     models = transformers()
     named = files.config.listed("architectures")
     lists = [getattr(models, name, {}) for name in WITH_HEADS]
-    candidates = [getattr(models, str(name), None) for name in named]
+    candidates = [
+        found
+        for name in named
+        if _is_model(found := getattr(models, str(name), None), type(settings))
+    ]
     candidates += [found[type(settings)] for found in lists if type(settings) in found]
     if type(settings) in models.MODEL_MAPPING:
         candidates.append(models.MODEL_MAPPING[type(settings)])
@@ -189,6 +240,17 @@ def _classes(files: FolderFiles, settings: Any) -> Iterator[Any]:
     if not distinct:
         raise RowError(f"{files.where}: transformers has no model of this config")
     yield from distinct
+
+
+def _is_model(found: Any, of_config: type) -> bool:
+    """Whether ``found`` is the class of a model that such a config makes."""
+    base = transformers().PreTrainedModel
+    return (
+        isinstance(found, type)
+        and issubclass(found, base)
+        and getattr(found, "config_class", None) is of_config
+        and getattr(found, "forward", None) is not base.forward
+    )
 
 
 def _made(where: str, model_class: Any, settings: Any) -> Any:
@@ -219,6 +281,16 @@ def _in_model(stored: Mapping[str, Floats], files: FolderFiles, outline: Any) ->
     if any(OF_WHISPER.fullmatch(name) for name in stored):
         return {of_whisper(name): values for name, values in stored.items()}
     return dict(files.of_model(stored, outline))
+
+
+def _check_finite(state: Mapping[str, Floats], where: str) -> None:
+    """errors: RowError for values that are no numbers, of which a model makes more"""
+    with np.errstate(invalid="ignore"):
+        odd = {name for name, values in state.items() if not np.isfinite(values.sum(dtype=float))}
+    if odd:
+        raise RowError(
+            f"{where}: NaN or infinity in {_listed(odd)}; expected weights of finite numbers"
+        )
 
 
 def of_whisper(name: str) -> str:

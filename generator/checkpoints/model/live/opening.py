@@ -43,7 +43,7 @@ def first_layers(
     errors: RowError where it cannot be loaded; NotApplicableError for a model that reads no words
     """
     name = word_tensor(files)
-    if name is None:
+    if name is None or len(files.tensors[name].shape) != 2:
         raise NotApplicableError("there is no word table among the tensors")
     words = vocabulary(files, checkpoint, files.tensors[name].shape[0])
     ids = np.random.default_rng(options.seed).choice(
@@ -118,7 +118,8 @@ def _of_words(
         return
     if model.main_input_name != SOUND:
         yield LiveStack("encoder", "encoder", model, words, None, *common)
-    yield LiveStack("decoder", "decoder", model, _of_decoder(words, config), None, *common)
+    size = model.get_input_embeddings().weight.shape[0]
+    yield LiveStack("decoder", "decoder", model, _of_decoder(words, config, size), None, *common)
 
 
 def _length(model: Any, options: UseOptions) -> int:
@@ -133,8 +134,16 @@ def _grid(config: Any) -> tuple[int, int]:
     return size // patch, size // patch
 
 
-def _of_decoder(words: Vocabulary, config: Any) -> Vocabulary:
-    """What a decoder reads: behind the token with which it begins, and nothing at the end."""
-    start = config.decoder_start_token_id
-    before = words.before if start is None else (int(start),)
+def _of_decoder(words: Vocabulary, config: Any, size: int) -> Vocabulary:
+    """What a decoder reads: behind the token with which it begins, and nothing at the end.
+
+    size: rows of its word matrix
+    errors: NotApplicableError for a token that is none of them
+    """
+    start = getattr(config, "decoder_start_token_id", None)
+    if start is not None and start not in range(size):
+        raise NotApplicableError(
+            f"its decoder begins with the token {start!r:.60}, and there are {size:,}"
+        )
+    before = words.before if start is None else (start,)
     return replace(words, before=before, after=())

@@ -10,6 +10,7 @@ import numpy as np
 from generator.checkpoints.model.live.loading import untrained
 from generator.checkpoints.model.live.vocabulary import Vocabulary
 from generator.checkpoints.model.live.watch import OnAttention, attention_modules, watched
+from generator.checkpoints.model.resolved import offline
 from generator.contracts import StackKind
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Array, Floats
@@ -131,9 +132,12 @@ class LiveStack:
             with watched(modules, note):
                 self._call(once)
         if not shapes:
-            raise NotApplicableError("its code returns no attention of a text to itself")
+            raise NotApplicableError(
+                "its code returns no attention of a text of two or more to itself that adds up to 1"
+            )
         return Attention(modules, (len(shapes), *shapes[0][1:3]), all(causal))
 
+    @offline()  # No code of transformers fetches kernels.
     def _call(self, inputs: Any, *, predicts: bool = False) -> Any:
         model = self.model if predicts else self.model.base_model
         options = {"output_hidden_states": True, "return_dict": True}

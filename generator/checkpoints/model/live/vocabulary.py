@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from generator import libraries
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.model.input_layer import tokenizer_of
 from generator.checkpoints.model.resolved import resolved
@@ -19,6 +20,7 @@ MARKED = re.compile(r"[Ġ▁][a-z]{3,}")
 PLAIN = re.compile(r"[a-z]{3,}")
 RESERVED = re.compile(r"^(\[(PAD|UNK|CLS|SEP|MASK|unused\d*)\]|<[^>]*>)$")
 FEWEST_WORDS = 20
+FEWEST_INNER = 2  # Words of a sequence.
 MOST_UNKNOWN = 0.01  # Share of a text's tokens.
 MOST_PIECES = 1.8  # Tokens of a word of the text, beyond which the model has another language.
 SPECIAL = ("pad_token_id", "bos_token_id", "eos_token_id", "unk_token_id", "mask_token_id",
@@ -33,6 +35,7 @@ class Vocabulary:
         that begin and end every text
     mask: id of the token for a masked one, None without one; tokenizer: None without one
     of_model: the id in the whole model of each id, where only a few are loaded; None where all are
+    size: rows of the word matrix, beyond which a tokenizer may have tokens; None without one
     """
 
     words: Array
@@ -42,6 +45,7 @@ class Vocabulary:
     unknown: int | None = None
     tokenizer: Any = None
     of_model: Array | None = None
+    size: int | None = None
 
     @property
     def originals(self) -> Array:
@@ -63,9 +67,12 @@ class Vocabulary:
         return len(self.before) + len(self.after)
 
     def random(self, n: int, length: int, seed: int) -> Array:
-        """Sequences of random words, independent of each other: (n, length), int."""
+        """Sequences of random words, independent of each other: (n, length), int.
+
+        errors: NotApplicableError where ``length`` leaves no room for two
+        """
         draws = np.random.default_rng(seed)
-        return self.framed(draws.choice(self.words, (n, length - self.n_reserved)))
+        return self.framed(draws.choice(self.words, (n, self._inner(length))))
 
     def pieces(self, text: str, n: int, length: int, seed: int) -> Array:
         """Pieces of a text from random places, which do not overlap: (n, length), int.
@@ -74,7 +81,7 @@ class Vocabulary:
             short
         """
         ids = self._ids(text)
-        inner = length - self.n_reserved
+        inner = self._inner(length)
         most = len(ids) // inner
         if most < n:
             raise NotApplicableError(
@@ -84,14 +91,39 @@ class Vocabulary:
         starts = np.random.default_rng(seed).permutation(most)[:n] * inner
         return self.framed(np.stack([ids[start : start + inner] for start in starts]))
 
+    def _inner(self, length: int) -> int:
+        """Words of a sequence of so many tokens."""
+        if length - self.n_reserved < FEWEST_INNER:
+            raise NotApplicableError(
+                f"a sequence of {length:,} has {self.n_reserved:,} tokens before and after its"
+                f" words; at least {FEWEST_INNER} words are needed"
+            )
+        return length - self.n_reserved
+
     def _ids(self, text: str) -> Array:
         if self.tokenizer is None:
             raise NotApplicableError("there is no tokenizer, so no text can be read")
-        ids = np.array(self.tokenizer.encode(text, add_special_tokens=False).ids, dtype=np.int64)
+        ids = _encoded(self.tokenizer, text)
+        if self.size is not None and ids.max(initial=0) >= self.size:
+            raise NotApplicableError(
+                f"its tokenizer has the token {ids.max():,}, and its weights have {self.size:,}"
+            )
         unknown = np.count_nonzero(ids == self.unknown) if self.unknown is not None else 0
         if unknown > MOST_UNKNOWN * len(ids) or len(ids) > MOST_PIECES * len(text.split()):
             raise NotApplicableError("the text is in another language than the model's")
         return ids
+
+
+def _encoded(tokenizer: Any, text: str) -> Array:
+    """errors: NotApplicableError where the library gives up"""
+    try:
+        with libraries.reading("tokenizer.json"):
+            found = tokenizer.encode(text, add_special_tokens=False).ids
+    except (KeyboardInterrupt, SystemExit, MemoryError):
+        raise
+    except BaseException as error:  # noqa: BLE001  # A panic in Rust is not an Exception.
+        raise NotApplicableError(f"its tokenizer cannot read the text ({error!s:.120})") from None
+    return np.array(found, dtype=np.int64)
 
 
 def vocabulary(files: FolderFiles, checkpoint: Checkpoint, size: int) -> Vocabulary:
@@ -114,6 +146,10 @@ def _of_tokenizer(tokenizer: Any, files: FolderFiles, size: int) -> Vocabulary:
     marked = sorted(index for token, index in ids.items() if MARKED.fullmatch(token))
     plain = sorted(index for token, index in ids.items() if PLAIN.fullmatch(token))
     before, after = _around(tokenizer)
+    if (most := max((*before, *after), default=0)) >= size:
+        raise NotApplicableError(
+            f"its tokenizer puts the token {most:,} around a text, and its weights have {size:,}"
+        )
     if not before and not after:
         first = resolved(files.config).config.integer("bos_token_id")
         before = (first,) if first is not None and 0 <= first < size else ()
@@ -124,6 +160,7 @@ def _of_tokenizer(tokenizer: Any, files: FolderFiles, size: int) -> Vocabulary:
         next((ids[name] for name in ("[MASK]", "<mask>") if name in ids), None),
         next((ids[name] for name in ("[UNK]", "<unk>") if name in ids), None),
         tokenizer,
+        size=size,
     )
 
 
