@@ -298,7 +298,7 @@ ANALYSIS = Analysis(
             ),
             how_to_read=(
                 "Further left is better; at 50 % the order is guessed. The width of a group of"
-                " strokes is noise: tables whose strokes overlap are not told apart. Dots use"
+                " strokes is noise: tables whose strokes overlap cannot be told apart. Dots use"
                 " sixteen times as many pairs and are steadier."
             ),
             alt=alt,
