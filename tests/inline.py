@@ -43,7 +43,9 @@ class Inline:
 
 
 @contextmanager
-def _processes(n_rows: int = 0, shares_models: bool = False, *, jobs: int = 1) -> Iterator[Inline]:
+def _processes(
+    n_rows: int = 0, shares_models: bool = False, *, jobs: int = 1, limits: object = None
+) -> Iterator[Inline]:
     yield Inline()
 
 

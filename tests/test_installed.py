@@ -171,7 +171,8 @@ def test_a_folder_with_files_is_left_alone(installed: Path) -> None:
     done = subprocess.run(command, cwd=installed, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr.strip()) == (
         2,
-        "plain: found files; expected an empty folder, or none",
+        "plain/checkpoints.yml: found a list; expected none ('position-atlas add FOLDER' appends"
+        " what is in a folder to the list of this one)",
     )
     assert {
         path: path.read_bytes() for path in (installed / "plain").iterdir() if path.is_file()

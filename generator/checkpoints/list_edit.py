@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from textwrap import indent
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
@@ -13,19 +14,24 @@ KEY, REVISION, REVISIONS = "hub", "revision", "revisions"
 TOKEN = re.compile(r"\"[^\"]*\"|'[^']*'|[^\s#,]+")
 
 
-def add(path: Path, name: str, commit: str) -> None:
-    """Append the Hub repository ``name`` at ``commit`` to the list at ``path``.
+def append(path: Path, text: str) -> None:
+    """Append rows and comments to the list at ``path``: lines that begin where a row does.
 
     errors: RefusedError for a list in flow style; OSError
     """
-    text, rows = read_text(path), read_rows(path)
+    before, rows = read_text(path), read_rows(path)
     _require_lines(path, rows)
-    column = rows.lc.item(len(rows) - 1)[1]
-    end = "" if text.endswith("\n") else "\n"
-    _write(
-        path,
-        f"{text}{end}{' ' * (column - 2)}- {KEY}: {name}\n{' ' * column}{REVISION}: {commit}\n",
-    )
+    end = "" if before.endswith("\n") else "\n"
+    margin = " " * (rows.lc.item(len(rows) - 1)[1] - 2)
+    _write(path, f"{before}{end}{indent(text, margin)}")
+
+
+def add(path: Path, name: str, commit: str) -> None:
+    """Append the Hub repository ``name`` at ``commit`` to the list at ``path``.
+
+    errors: as ``append``
+    """
+    append(path, f"- {KEY}: {name}\n  {REVISION}: {commit}\n")
 
 
 def pin(path: Path, commits: Mapping[int, str]) -> None:

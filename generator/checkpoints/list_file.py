@@ -253,14 +253,13 @@ def _name(folder: str) -> str:
     """A folder as the site names it: as written if that is relative, else by its last part, for the
     rest is a path of the builder's machine.
 
-    Of an absolute pattern, the parts from the first with a *.
+    Of an absolute pattern, the parts from the one before the first with a *.
     """
     path = expanded(folder)
     if not path.is_absolute():
         return folder
-    first = next(
-        (index for index, part in enumerate(path.parts) if ANY in part), len(path.parts) - 1
-    )
+    marked = next((index for index, part in enumerate(path.parts) if ANY in part), None)
+    first = len(path.parts) - 1 if marked is None else max(marked - 1, 1)
     return "/".join(path.parts[first:])
 
 
@@ -299,10 +298,15 @@ def _checkpoint(row: CommentedMap, path: Path, sources: Sequence[Source]) -> Che
         with _named_by(USE):
             options[USE] = _use(row[USE], path)
     title = str(row.get("title") or name)
-    slug = slugify(title) or slugify(name) or "checkpoint"
-    slug = f"{slug}-checkpoint" if slug == "index" or RESERVED.match(slug) else slug
+    slug = slug_of(title, name)
     short = title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + "…"
     return Checkpoint(slug=slug, source=source.key, id=name, place=place, title=short, **options)
+
+
+def slug_of(title: str, name: str) -> str:
+    """The name in addresses of the row of ``name``."""
+    slug = slugify(title) or slugify(name) or "checkpoint"
+    return f"{slug}-checkpoint" if slug == "index" or RESERVED.match(slug) else slug
 
 
 def _use(value: Any, path: Path) -> UseOptions | None:

@@ -3,7 +3,7 @@ rows of the members.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,14 @@ ANY = "*"  # In a folder: any characters of one part of a path.
 MOST = 256  # checkpoints of a run, which take that many evaluations
 RANGE = re.compile(r"(?P<first>\S+)\s+(?:…|\.\.\.)\s+(?P<last>\S+)")
 NUMBERS = re.compile(r"(?<!\d)\d{1,15}(?!\d)")  # Longer ones are no steps.
+# Names that training programs give the folders and files of steps. Others have numbers for other
+# reasons: seeds, sizes, versions.
+STEP = re.compile(
+    r"(?<![a-z])(?:checkpoints?|ckpt|(?:global[-_]?)?steps?|iter(?:ation)?s?|epochs?|ep|ba)"
+    r"[-_=. ]?\d{1,15}(?!\d)",
+    re.IGNORECASE,
+)
+AFTER_STEP = re.compile(r"step[-_=. ]?$", re.IGNORECASE)
 EXPECTED_RANGE = (
     "two names that differ by their numbers alone, the lower first, such as 'step1000 … step143000'"
 )
@@ -55,22 +63,22 @@ def range_of(text: str) -> Range | None:
 
 
 def steps(names: Sequence[str]) -> list[int] | None:
-    """The step of each name: the first number in which all-alike names differ, else the last
-    number; None unless all have different ones.
+    """The step of each name: of names alike but for numbers, the first that differs from name to
+    name, one after the word "step" before others; else the last number. None unless all have
+    different ones.
     """
     numbers = [_numbers(name) for name in names]
     if not all(numbers):
         return None
-    place = -1
-    if len({_letters(name) for name in names}) == 1:
-        place = next(
-            (
-                index
-                for index, values in enumerate(zip(*numbers, strict=True))
-                if len(set(values)) > 1
-            ),
-            -1,
-        )
+    place, letters = -1, _letters(names[0])
+    if all(_letters(name) == letters for name in names):
+        apart = [
+            index
+            for index, values in enumerate(zip(*numbers, strict=True))
+            if len(set(values)) == len(values) > 1
+        ]
+        named = [index for index in apart if AFTER_STEP.search(letters[index])]
+        place = [*named, *apart, -1][0]
     found = [values[place] for values in numbers]
     return found if len(set(found)) == len(found) else None
 
@@ -96,10 +104,9 @@ def members(
     taken = ordered[:: row.every]
     taken += [] if taken[-1] == ordered[-1] else [ordered[-1]]
     if len(taken) > MOST:
-        fewer = -(-len(ordered) // (MOST - 1))
         raise RowError(
             f"{where}: found {len(taken):,} checkpoints; expected at most {MOST}, which 'every:"
-            f" {fewer}' leaves"
+            f" {thinned(len(ordered))}' leaves"
         )
     slug, title = run
     plain = replace(row, revisions="", every=1)
@@ -122,6 +129,48 @@ def distinct(slug: str, taken: Sequence[str]) -> str:
         for name in (slug, *(f"{slug}-{number}" for number in range(2, len(taken) + 3)))
         if name not in taken
     )
+
+
+def step_part(path: Sequence[str]) -> int | None:
+    """Index of the last part of a path that names a step; None without one."""
+    return next((index for index in reversed(range(len(path))) if STEP.search(path[index])), None)
+
+
+def runs_of(paths: Iterable[tuple[str, ...]]) -> list[list[tuple[str, ...]]]:
+    """Paths, each as its parts, of one run together: those alike but for the numbers of the last
+    part that names a step. Any other is by itself.
+    """
+    groups: dict[object, list[tuple[str, ...]]] = {}
+    for path in paths:
+        place = step_part(path)
+        key: object = path
+        if place is not None:
+            key = (path[:place], _letters(path[place]), path[place + 1 :])
+        groups.setdefault(key, []).append(path)
+    return list(groups.values())
+
+
+def patterns(paths: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """Patterns that match the ``paths`` of one run, the plainest first; others may match too."""
+    for number in (ANY, f"[0-9]{ANY}"):
+        yield "/".join(
+            names[0] if len(set(names)) == 1 else _pattern(names, number)
+            for names in zip(*paths, strict=True)
+        )
+
+
+def _pattern(names: Sequence[str], number: str) -> str:
+    """Names alike but for numbers, with ``number`` in place of those that differ."""
+    numbers = zip(*map(NUMBERS.findall, names), strict=True)
+    written = [values[0] if len(set(values)) == 1 else number for values in numbers]
+    return "".join(
+        letters + value for letters, value in zip(_letters(names[0]), [*written, ""], strict=True)
+    )
+
+
+def thinned(count: int) -> int:
+    """``every`` of a row that takes at most MOST of ``count`` checkpoints."""
+    return 1 if count <= MOST else -(-count // (MOST - 1))
 
 
 def _letters(name: str) -> tuple[str, ...]:

@@ -1,11 +1,9 @@
 """The commands: the only code that prints or ends the program."""
 
 import json
-import os
-import socket
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -15,7 +13,7 @@ import typer
 from generator import PROGRAM
 from generator.checkpoints import list_edit, list_file, list_row
 from generator.checkpoints.hub import revisions
-from generator.cli import inspection, named, starter
+from generator.cli import inspection, named, own_runs, serving, starter, within
 from generator.cli.application import (
     EXIT_CODES,
     FAILED,
@@ -29,7 +27,7 @@ from generator.cli.application import (
 )
 from generator.cli.building import build
 from generator.contracts import Checkpoint, EncodingRecord, Outcome, names
-from generator.errors import AtlasError, RefusedError, RowError
+from generator.errors import AtlasError, RefusedError
 from generator.history import published, words
 from generator.history.changes import changes
 from generator.pipeline import (
@@ -40,15 +38,12 @@ from generator.pipeline import (
     plan,
     precomputed,
     versions,
-    worker,
 )
-from generator.pipeline.executor import Executor
 from generator.pipeline.find import all_schemes
 from generator.pipeline.inspect import inspect as inspect_task
 from generator.resources import PACKAGE
 from generator.site import materials
 from generator.site.data import files as data_files
-from generator.site.html import mkdocs_build
 from generator.site.pages import checked
 from generator.text import plural
 
@@ -93,11 +88,12 @@ def inspect(
         asked = named.checkpoint_at(source, pickle, file, config)
         *_, task = plan.plan([asked], offline=False)  # Of a pattern with *, the last one.
         with named.asked_of_the_hub(task.checkpoint), local_pool.processes(jobs=1) as executor:
-            inspected = _within_limits(executor, inspect_task, task)
+            inspected = within.limits(executor, inspect_task, task)
         if as_json:
             typer.echo(json.dumps(_document(inspected.outcome, inspected.records), indent=1))
             return
         inspection.show(out, inspected, all_schemes())
+        inspection.show_findings(out, task)
         inspection.show_row(out, asked, config)
 
 
@@ -130,12 +126,25 @@ def check(
 
 @app.command()
 def add(
-    name: Annotated[str, typer.Argument(help="A Hub id (owner/name, or owner/name@revision).")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help=(
+                "A Hub id (owner/name, or owner/name@revision), a folder that is looked through"
+                f" for checkpoints ({own_runs.BOUNDS}), or a file of weights."
+            )
+        ),
+    ],
     config_file: Config = Path("checkpoints.yml"),
 ) -> None:
-    """Append a repository of the Hub to the list, pinned at its commit."""
+    """Append a repository of the Hub to the list, pinned at its commit; or the checkpoints and
+    training runs in a folder, with a comment on what is left out, and why.
+    """
     with reporting_errors():
         listed = list_file.load(config_file, plan.all_sources())
+        if named.is_path(name):
+            own_runs.append(out, config_file, listed, list_file.expanded(name))
+            return
         asked = named.checkpoint_at(name, pickle=False, file="", config=None)
         if any(row.place == asked.place and row.source == asked.source for row in listed):
             raise RefusedError(f"{asked.id}: is in {config_file}; expected one that is not")
@@ -187,25 +196,6 @@ def pin(
     out.print(f"{config_file}: {plural(len(commits), 'row')} pinned")
 
 
-def _without_nul(application: Callable[..., Any]) -> Callable[..., Any]:
-    """A WSGI application that looks for a path with NUL as for any other that no file has; the
-    system refuses to open one.
-    """
-
-    def answer(environ: Mapping[str, Any], start_response: Callable[..., Any]) -> Any:
-        return application(
-            {**environ, "PATH_INFO": environ["PATH_INFO"].replace("\0", "%00")}, start_response
-        )
-
-    return answer
-
-
-def _not_found(site: Path, _: int) -> bytes | None:
-    """The page of a site for what is not found; None where it has none yet."""
-    page = site / mkdocs_build.NOT_FOUND
-    return page.read_bytes() if page.is_file() else None
-
-
 @app.command()
 def serve(
     config_file: Config = Path("checkpoints.yml"),
@@ -233,15 +223,15 @@ def serve(
 
     with reporting_errors():
         config_file.stat()
-        _require_free(port)
+        serving.require_free(port)
     rebuild()
     with LiveReloadServer(
         builder=rebuild, host="127.0.0.1", port=port, root=str(output / "site")
     ) as server:
         for watched in (config_file, PACKAGE, *materials.beside(config_file.parent).paths):
             server.watch(str(watched))
-        server.error_handler = partial(_not_found, output / "site")
-        server.set_app(_without_nul(server.get_app()))
+        server.error_handler = partial(serving.not_found, output / "site")
+        server.set_app(serving.without_nul(server.get_app()))
         out.print(f"http://127.0.0.1:{port}/ shows the site; Ctrl+C ends it")
         try:
             server.serve()
@@ -293,21 +283,29 @@ def summary(
 
 @app.command()
 def init(
-    folder: Annotated[Path, typer.Argument(help="An empty folder, or a new one.")] = Path(),
+    folders: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="FOLDER...",
+            show_default=False,
+            help=(
+                "An empty folder or a new one; without any, this one. Or folders of your runs,"
+                f" which are looked through ({own_runs.BOUNDS})."
+            ),
+        ),
+    ] = None,
 ) -> None:
-    """Write a list of checkpoints to begin with, and a workflow that publishes its site."""
+    """Write a list of checkpoints to begin with: in an empty or new folder one of three, with a
+    workflow that publishes its site; of folders of your runs, checkpoints.yml in this folder, with
+    their checkpoints and training runs, and a comment on what is left out, and why.
+    """
     with reporting_errors():
+        if not starter.is_for(folders or [Path()]):
+            own_runs.write(out, folders or [])
+            return
+        [folder] = folders or [Path()]
         starter.write(folder)
-    out.print(
-        f"{folder}: checkpoints.yml lists three checkpoints; 'position-atlas build' there builds"
-        " their site"
-    )
-    came = starter.origin()
-    if came and not starter.is_public(came["url"]):
-        out.print(
-            "The program was installed from this machine, where no workflow finds it. Set the"
-            " variable POSITION_ATLAS of the repository to what pip installs there."
-        )
+    starter.tell(out, folder)
 
 
 @app.command()
@@ -357,7 +355,7 @@ def _print_sizes(checkpoints: Sequence[Checkpoint]) -> None:
     with local_pool.processes(jobs=1) as executor:
         for task in plan.plan(checkpoints, offline=False):
             try:
-                needed = _within_limits(executor, evaluate.needed, task)
+                needed = within.limits(executor, evaluate.needed, task)
             except AtlasError as error:
                 problems.append(str(error))
                 continue
@@ -368,33 +366,6 @@ def _print_sizes(checkpoints: Sequence[Checkpoint]) -> None:
         err.print(problem)
     if problems:
         raise typer.Exit(FAILED)
-
-
-def _within_limits(executor: Executor, function: Callable[[plan.Task], T], task: plan.Task) -> T:
-    """The result of ``function``, which runs in a process of ``executor``, within the limits of a
-    row of a build.
-
-    errors: those of ``function``; RowError where it exceeds a limit, crashes, or fails unexpectedly
-    """
-    try:
-        result: T = executor.submit(worker.quietly, function, task).result()
-    except AtlasError:
-        raise
-    except Exception as error:
-        if isinstance(error, OSError) and error.filename:
-            raise
-        raise RowError(f"{task.checkpoint.id}: {executor.explain(error)}") from None
-    return result
-
-
-def _require_free(port: int) -> None:
-    """errors: RefusedError when the port is in use"""
-    try:
-        socket.create_server(("127.0.0.1", port)).close()
-    except OSError as error:
-        raise RefusedError(
-            f"--port {port}: {os.strerror(error.errno or 0)}; expected a free port"
-        ) from None
 
 
 def _document(outcome: Outcome, records: Sequence[EncodingRecord]) -> dict[str, Any]:

@@ -1,5 +1,5 @@
-"""What ``inspect`` prints of one checkpoint: open questions, a strip of its layers, its
-encodings.
+"""What ``inspect`` prints of one checkpoint: open questions, a strip of its layers, its encodings,
+and what its page says first.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,9 +9,13 @@ from string import ascii_letters
 from rich.text import Text
 
 from generator.checkpoints.files.weights import row_text
+from generator.cli import within
 from generator.cli.terminal import Terminal
 from generator.contracts import Checkpoint, EncodingRecord, Scheme
-from generator.pipeline.inspect import Inspected
+from generator.errors import AtlasError
+from generator.pipeline import local_pool
+from generator.pipeline.inspect import Inspected, findings
+from generator.pipeline.plan import Task
 from generator.site.pictures.layer_strips import (
     COLOURS,
     LayerGroup,
@@ -25,6 +29,7 @@ MOST_UNMEASURED = 6  # encodings that are listed of those whose numbers were not
 MOST_TENSORS = 3  # that are listed of those that a build reads
 MORE = "+"  # In place of a letter, from the 53rd kind of layer on.
 LEAST_WIDTH = 20  # columns of text, however narrow the terminal
+SECONDS = 60.0  # that measuring a checkpoint for its findings may take
 INDENT = Text("  ")
 HEADING = "bold"
 
@@ -51,6 +56,22 @@ def show(terminal: Terminal, inspected: Inspected, schemes: Sequence[Scheme]) ->
         terminal.print(Text("\nNo position encoding found. Looked for:", HEADING))
         for scheme in schemes:
             _paragraph(terminal, scheme.looked_for, Text("  · "))
+
+
+def show_findings(terminal: Terminal, task: Task) -> None:
+    """Print the sentences with which the page of a checkpoint opens; why there are none where
+    measuring it fails or takes longer than SECONDS.
+    """
+    within_seconds = local_pool.Limits(processor=SECONDS, seconds=SECONDS)
+    try:
+        with local_pool.processes(jobs=1, limits=within_seconds) as executor:
+            said = within.limits(executor, findings, task)
+    except AtlasError as error:
+        said = (f"Not measured here: {error}",)
+    if said:
+        terminal.print(Text("\nWhat its page says first:", HEADING))
+    for sentence in said:
+        _paragraph(terminal, sentence, Text("  · "))
 
 
 def show_row(terminal: Terminal, asked: Checkpoint, config: Path | None) -> None:

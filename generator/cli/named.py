@@ -13,20 +13,24 @@ from generator.pipeline import evaluate, plan
 from generator.text import slugify
 
 
-def checkpoint_at(source: str, pickle: bool, file: str, config: Path | None) -> Checkpoint:
-    """A checkpoint outside any list: a path if ``source`` looks like one, else a Hub id with or
-    without a revision.
-
-    errors: RowError when the config cannot be read
-    """
-    is_path = (
+def is_path(source: str) -> bool:
+    """Whether what a command names is a path: it exists, or looks like one."""
+    return (
         Path(source).exists()
         or source.startswith((".", "/", "~"))
         or source.endswith(weights.suffixes())
     )
-    key = next(candidate.key for candidate in plan.all_sources() if candidate.is_path == is_path)
-    name, _, revision = (source, "", "") if is_path else source.partition("@")
-    path = str(list_file.expanded(name)) if is_path else name
+
+
+def checkpoint_at(source: str, pickle: bool, file: str, config: Path | None) -> Checkpoint:
+    """A checkpoint outside any list: a path, or a Hub id with or without a revision.
+
+    errors: RowError when the config cannot be read
+    """
+    is_local = is_path(source)
+    key = next(candidate.key for candidate in plan.all_sources() if candidate.is_path == is_local)
+    name, _, revision = (source, "", "") if is_local else source.partition("@")
+    path = str(list_file.expanded(name)) if is_local else name
     settings = "" if config is None else list_file.config_text(config, str(config))
     return Checkpoint(
         slugify(name),

@@ -157,7 +157,7 @@ def _evaluate(task: Task, references: References) -> Outcome:
         label = Label(checkpoint.title, colour)
         uses = tuple(use.drawn(found, label) for found in uses)
     # Pages show a whole run in figures of its own.
-    read = partial(_drawn_reading, references) if checkpoint.series is None else _reading
+    read = partial(_drawn_reading, references) if checkpoint.series is None else reading_of
     outcome = Outcome(
         checkpoint,
         "ok",
@@ -204,7 +204,7 @@ def _looked_for(encodings: list[Encoding[Form]]) -> tuple[str, ...]:
     return tuple(telling.values())
 
 
-def _reading(subject: Subject[Form], label: Label) -> Reading:
+def reading_of(subject: Subject[Form], label: Label) -> Reading:
     """An encoding with its results, without drawings."""
     results = {
         analysis.key: _standing(analysis, subject.encoding, _compute(analysis, subject))
@@ -245,7 +245,7 @@ def _of_single_rows(result: Result) -> tuple[Finding, ...]:
 
 
 def _drawn_reading(references: References, subject: Subject[Form], label: Label) -> Reading:
-    reading = _reading(subject, label)
+    reading = reading_of(subject, label)
     drawings, alts = {}, {}
     # A table by formula is its own reference, or nearly so.
     is_by_formula = scheme_of(subject.encoding).by_formula

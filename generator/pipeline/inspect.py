@@ -4,11 +4,18 @@ it.
 
 from dataclasses import dataclass
 
+from threadpoolctl import threadpool_limits
+
 from generator.checkpoints.model.layer_map import layer_map
-from generator.contracts import EncodingRecord, Outcome
-from generator.pipeline.evaluate import all_analyses, opened
-from generator.pipeline.find import look, unresolved
+from generator.contracts import Atlas, EncodingRecord, Label, Outcome, Subject
+from generator.pipeline.evaluate import all_analyses, opened, reading_of
+from generator.pipeline.find import all_schemes, look, scheme_of, unresolved
 from generator.pipeline.plan import Task
+from generator.site.standings import peers_of
+
+LEADING = 3  # findings, as at the top of a page
+NO_INPUT = "no sentence is read"
+MOST_MEASURED = 4  # encodings that are measured for them
 
 
 @dataclass(frozen=True)
@@ -47,3 +54,28 @@ def inspect(task: Task) -> Inspected:
     )
     records = tuple(encoding.record for encoding in found.measured)
     return Inspected(outcome, records, tuple(n_analyses))
+
+
+def findings(task: Task) -> tuple[str, ...]:
+    """The sentences with which the page of a checkpoint opens in an atlas of its own: the LEADING
+    weightiest of its first encodings that tell position, at most MOST_MEASURED. Measures these.
+
+    errors: RowError, NotReachedError
+    """
+    files = opened(task)
+    telling = [one for one in look(files).measured if scheme_of(one).tells_position]
+    with threadpool_limits(1):  # As in a build.
+        readings = tuple(
+            reading_of(Subject(one, no_input=NO_INPUT), Label(one.part, ""))
+            for one in telling[:MOST_MEASURED]
+        )
+    atlas = Atlas(
+        (Outcome(task.checkpoint, "ok", readings=readings),), all_analyses(), all_schemes()
+    )
+    said = [one for reading in readings for one in peers_of(atlas).statements(reading)]
+    said.sort(key=lambda statement: -statement.weight)
+    leading: dict[tuple[str, str], str] = {}
+    for one in said:
+        subject = next(iter(one.finding.rests_on), one.finding.text)
+        leading.setdefault((one.analysis, subject), one.finding.text)
+    return tuple(dict.fromkeys(leading.values()))[:LEADING]

@@ -11,7 +11,7 @@ from generator.contracts import Encoding, Label, Provenance, Subject
 from generator.encodings import PositionTable, sinusoid
 from generator.numerics.arrays import Floats
 from generator.numerics.structure import Rows, is_ordered, looks_random, steps
-from generator.pipeline.evaluate import _reading
+from generator.pipeline.evaluate import reading_of
 
 UNTRAINED = "Nothing tells this table from random numbers: it looks untrained."
 SHAPES = [(512, 256), (2048, 128), (1024, 16), (64, 32), (20, 256), (512, 64)]
@@ -25,7 +25,7 @@ def noise(shape: tuple[int, int], seed: int = 0, size: float = 0.02) -> Floats:
 def sentences(rows: Floats) -> list[str]:
     """All that a page would say of a learned table."""
     encoding = Encoding("encoder", "learned", PositionTable(rows), Provenance(""))
-    reading = _reading(Subject(encoding, no_input="none"), Label("", ""))
+    reading = reading_of(Subject(encoding, no_input="none"), Label("", ""))
     return [finding.text for result in reading.results.values() for finding in result.findings]
 
 

@@ -566,6 +566,21 @@ def test_an_absolute_folder_is_named_by_its_last_part(folder: str) -> None:
     assert Path(checkpoint.place) == Path(folder).expanduser()
 
 
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [
+        ("/somewhere/runs/gpt/checkpoint-*", "gpt/checkpoint-*"),
+        ("/somewhere/runs/*/step*", "runs/*/step*"),
+        ("/step*", "step*"),
+    ],
+)
+def test_an_absolute_series_is_named_from_the_part_before_its_pattern(
+    folder: str, name: str
+) -> None:
+    [checkpoint] = load(f"{HEAD}  - folder: {folder}\n")
+    assert (checkpoint.id, checkpoint.title) == (name, name)
+
+
 def test_two_absolute_folders_of_one_name_need_titles() -> None:
     with pytest.raises(
         RefusedError,

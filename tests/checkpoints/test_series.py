@@ -61,6 +61,8 @@ def test_other_text_is_no_range(text: str) -> None:
         (["checkpoint-1", "checkpoint-2-best"], [1, 2]),
         (["v2/checkpoint-7"], [7]),
         (["checkpoint-1", "final"], None),
+        (["epoch=0-step=99.ckpt", "epoch=1-step=199.ckpt"], [99, 199]),
+        (["epoch=0-step=99", "epoch=0-step=199", "epoch=1-step=299"], [99, 199, 299]),
         (["checkpoint-1", "checkpoint-01"], None),
     ],
 )
@@ -68,6 +70,29 @@ def test_a_step_is_the_number_by_which_names_differ(
     names: list[str], expected: list[int] | None
 ) -> None:
     assert series.steps(names) == expected
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["a/checkpoint-1", "a/checkpoint-20", "b/checkpoint-1"], ["a/checkpoint-*", None]),
+        (["a/step_1/hf", "a/step_2/hf", "a/step_2/other"], ["a/step_*/hf", None]),
+        (["seed-3/iter_0001", "seed-3/iter_0002"], ["seed-3/iter_*"]),
+        (["ep=1-step=9.ckpt", "ep=2-step=19.ckpt"], ["ep=*-step=*.ckpt"]),
+        (["v2-step10", "v2-step20"], ["v2-step*"]),
+        (["global_step1", "global_step2"], ["global_step*"]),
+        # Numbers of other things than steps.
+        (["seed1", "seed2"], [None, None]),
+        (["bert-7b", "bert-13b"], [None, None]),
+        (["footstep1", "footstep2"], [None, None]),
+        (["2024-01-01", "2024-01-02"], [None, None]),
+    ],
+)
+def test_checkpoints_of_a_run_differ_by_the_numbers_of_their_steps(
+    names: list[str], expected: list[str | None]
+) -> None:
+    runs = series.runs_of(tuple(name.split("/")) for name in names)
+    assert [next(series.patterns(run)) if len(run) > 1 else None for run in runs] == expected
 
 
 def row(place: Path | str, **options: Any) -> Checkpoint:
@@ -104,6 +129,16 @@ def test_folders_become_checkpoints_in_the_order_of_their_steps(tmp_path: Path) 
     ]
     assert {member.series.slug for member in members if member.series} == {"run"}
     assert len({member.slug for member in members}) == 3
+
+
+def test_files_become_checkpoints_where_no_folder_matches(tmp_path: Path) -> None:
+    for name in ("step=10.ckpt", "step=9.ckpt", "step=9.txt"):
+        (tmp_path / name).write_bytes(b"weights")
+    members = folders.members(row(tmp_path / "step=*"), offline=True)
+    assert [(member.id, member.place) for member in members] == [
+        ("runs/step=9.ckpt", str(tmp_path / "step=9.ckpt")),
+        ("runs/step=10.ckpt", str(tmp_path / "step=10.ckpt")),
+    ]
 
 
 def test_every_match_of_the_parts_before_the_last_is_a_run(tmp_path: Path) -> None:

@@ -20,8 +20,9 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from generator.cli.commands import _not_found, app
+from generator.cli.commands import app
 from generator.cli.progress import STAGES, reporting
+from generator.cli.serving import not_found
 from generator.cli.terminal import Terminal
 from generator.pipeline import local_pool
 from generator.pipeline.find import all_schemes
@@ -524,10 +525,10 @@ def test_a_row_that_cannot_be_built_alone_is_refused(
     assert (done.exit_code, done.stderr) == (2, message)
 
 
-def test_a_site_that_is_served_has_its_own_page_for_what_is_not_found(tmp_path: Path) -> None:
-    assert _not_found(tmp_path, 404) is None
+def test_a_site_that_is_served_has_its_own_page_for_what_isnot_found(tmp_path: Path) -> None:
+    assert not_found(tmp_path, 404) is None
     write_folder(tmp_path, {"404.html": b"<p>Not here</p>"})
-    assert _not_found(tmp_path, 404) == b"<p>Not here</p>"
+    assert not_found(tmp_path, 404) == b"<p>Not here</p>"
 
 
 def test_a_command_writes_the_schema(tmp_path: Path) -> None:

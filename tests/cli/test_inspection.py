@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from html import unescape
 from io import StringIO
 from pathlib import Path
 
@@ -17,7 +18,7 @@ import pytest
 from safetensors.numpy import save_file
 from typer.testing import CliRunner
 
-from generator.cli import commands
+from generator.cli import commands, inspection
 from generator.cli.commands import app
 from generator.cli.inspection import show
 from generator.cli.terminal import Terminal
@@ -28,7 +29,8 @@ from generator.pipeline.evaluate import all_analyses
 from generator.pipeline.find import all_schemes
 from generator.pipeline.inspect import Inspected
 from generator.pipeline.plan import Task
-from tests.support import checkpoint
+from tests import inline
+from tests.support import checkpoint, flowing
 from tests.synthetic import NOTHING, ROTATION, WORDLESS, write_folder, write_list
 
 SLIDING = Layer("decoder", "decoder", 0, "sliding attention", ("sliding",), 1023, 0, ())
@@ -146,6 +148,43 @@ def test_a_file_of_weights_by_itself_needs_neither_transformers_nor_torch(tmp_pa
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     assert "tensor wpe.weight · shape 16 × 16" in done.stdout
     assert {"transformers", "torch", "sklearn", "matplotlib"}.isdisjoint(done.stdout.split())
+
+
+def test_it_ends_with_what_the_page_says_first(tmp_path: Path) -> None:
+    write_folder(tmp_path / "one", ROTATION)
+    path = write_list(tmp_path, [{"folder": "one"}])
+    said = inline.run("inspect", str(tmp_path / "one"), home=tmp_path / "hub").stdout
+    sentences = " ".join(said.partition("says first:")[2].partition("Row of")[0].split())
+    first, *others = sentences.removeprefix("· ").split(" · ")
+    inline.run("build", "--config", str(path), "--output", str(tmp_path / "out"), home=tmp_path)
+    page = (tmp_path / "out/docs/checkpoints/one.md").read_text(encoding="utf-8")
+    told = flowing(re.sub(r"<[^>]*>", "", unescape(page).partition("pa-findings")[2]))
+    places = [told.index(sentence) for sentence in (first, *others)]
+    assert len(places) > 1
+    assert places == sorted(places)
+
+
+def test_an_encoding_that_takes_too_long_to_measure_says_so_and_the_rest_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inspection, "SECONDS", 1.0)
+    monkeypatch.setattr(inspection, "findings", _endless)
+    done = CliRunner().invoke(app, ["inspect", str(write_folder(tmp_path, ROTATION))])
+    assert done.exit_code == 0
+    said = " ".join(done.stdout.split())
+    assert re.search(r"Not measured here: \S+: took (more|longer) than 1 seconds", said)
+    assert "Row of a list:" in said
+
+
+def test_json_measures_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inspection, "show_findings", _endless)
+    done = CliRunner().invoke(app, ["inspect", "--json", str(write_folder(tmp_path, ROTATION))])
+    assert json.loads(done.stdout)["encodings"]
+
+
+def _endless(*_: object) -> tuple[str, ...]:
+    while True:
+        pass
 
 
 def failure(folder: Path) -> str:

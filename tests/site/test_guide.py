@@ -23,7 +23,7 @@ from generator.analyses import decay_with_distance
 from generator.checkpoints import list_file, list_row
 from generator.checkpoints.hub import repository, requests, retries, revisions
 from generator.checkpoints.sources import hub
-from generator.cli import command_records
+from generator.cli import command_records, own_runs
 from generator.cli.commands import app
 from generator.contracts import Atlas, Command, Parameter
 from generator.history import changes
@@ -308,6 +308,10 @@ NUMBERS = [
     (
         "quick-start.md",
         f"Python {OLDEST} or later",
+    ),
+    (
+        "quick-start.md",
+        f"**Bounds**: {own_runs.BOUNDS}.",
     ),
 ]
 

@@ -4,7 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from generator.contracts import Atlas, EncodingRecord, Outcome, Page, Provenance, Status
+from generator.contracts import (
+    Atlas,
+    EncodingRecord,
+    Outcome,
+    Page,
+    Provenance,
+    Run,
+    RunMember,
+    Status,
+)
 from generator.pipeline import evaluate
 from generator.pipeline.find import all_schemes
 from generator.site import render
@@ -81,6 +90,20 @@ def test_the_numbers_of_rows_are_given_for_each_state() -> None:
     text = text_of_status(READ, LOST, UNASKED, outcome("date", "failed", "x"))
     counts = ("4</strong> listed", "2</strong> failed", "1</strong> not reached", "1</strong> read")
     assert [count for count in counts if f"<strong>{count}" not in text] == []
+
+
+def test_training_runs_have_rows_with_what_was_read_of_them() -> None:
+    members = tuple(RunMember(step, f"s{step}", "failed", f"runs/a/s{step}: x") for step in (1, 2))
+    lost = Run("lost", "Lost", "folder", "runs/a", members, ())
+    other = Run("other", "Other", "hub", "a/b", (RunMember(3, "s3", "ok"),), ())
+    atlas = replace(atlas_of(READ), runs=(other, lost))
+    pages = status.pages(atlas)
+    text = flowing(render.render(atlas, pages)["status.md"].decode())
+    assert "<strong>2</strong> training runs" in text
+    assert "<td>0 of 2</td><td>Steps 1, 2: x</td>" in text
+    assert "hub: <code>a&#47;b</code></th><td>1 of 1</td><td>–</td>" in text
+    assert text.index(">Lost<") < text.index(">Other<")
+    assert "Training runs" not in text_of_status(READ)
 
 
 def test_a_status_without_rows_has_no_section() -> None:

@@ -1,6 +1,7 @@
 """The page of a training run: its sentences hold where they are printed, and it stays small."""
 
 from dataclasses import replace
+from html import unescape
 
 import numpy as np
 import pytest
@@ -216,6 +217,22 @@ def test_a_run_of_one_checkpoint_has_its_page() -> None:
         )
     )
     assert "1 checkpoint of one model" in flowing(text)
+
+
+def test_a_reason_is_said_once_for_all_steps_that_have_it() -> None:
+    run, _ = run_with((1.0, 2.0, 3.0, 4.0))
+    told = ("runs/a/step0/x.bin: broken", "runs/a/step10/x.bin: broken", "runs/a/step20: gone")
+    failed = tuple(
+        replace(member, status="failed", reason=reason)
+        for member, reason in zip(run.members, told, strict=False)
+    )
+    run = replace(run, members=(*failed, run.members[-1]))
+    assert run_findings.reasons(run) == [
+        ("steps 0, 10", "x.bin: broken"),
+        ("step 20", "gone"),
+    ]
+    text = flowing(unescape(text_of(run)))
+    assert "Figures have gaps there. Steps 0, 10: x.bin: broken. Step 20: gone." in text
 
 
 def test_several_runs_have_a_list() -> None:

@@ -41,7 +41,7 @@ CONFIG = "config.json"
 MOST_TRIED = 32  # files without a known name whose first bytes are looked at
 MOST_NAMED = 3  # files that a message names
 # Text that YAML reads as text, within braces too.
-PLAIN = re.compile(r"(?!(true|false|null|yes|no|on|off)$)([A-Za-z_/]|\.{1,2}/)[\w./@+=-]*", re.I)
+PLAIN = re.compile(r"(?!(true|false|null|yes|no|on|off)$)([A-Za-z_/]|\.{1,2}/)[\w./@+=*-]*", re.I)
 # Files of training programs that end as files of weights do.
 OF_TRAINING = (
     "training_args.bin",
@@ -121,10 +121,46 @@ def check_allowed(storage: Storage, where: str, choice: Choice) -> None:
 
     errors: RowError
     """
-    stored = next(_stored(storage, where, choice.name), None)
-    if stored is not None and allowed(storage, where, choice) is None:
+    stored = refused(storage, where, choice)
+    if stored is not None:
         row = choice.row(stored.format, stored.file.name)
         raise RowError(f"{where}: {stored.format.refusal.format(row=row)}")
+
+
+def refused(storage: Storage, where: str, choice: Choice) -> Weights | None:
+    """The weights of a checkpoint that has them only in formats that the row does not allow; None
+    for any other.
+
+    errors: RowError where the row names a file that is missing or in no known format
+    """
+    stored = next(_stored(storage, where, choice.name), None)
+    return stored if stored and allowed(storage, where, choice) is None else None
+
+
+def begins_as_its_format(stored: Weights) -> bool:
+    """Whether a file begins as those of its format do, as far as they begin alike."""
+    return not stored.format.begins or (
+        _by_first_bytes(stored.file.storage, stored.file.name) is stored.format
+    )
+
+
+def checkpoints_in(storage: Storage, where: str) -> list[str]:
+    """What rows may name of a folder, without those below: "" for the folder itself, or each of
+    several files in it that may be weights; empty where it holds no checkpoint.
+
+    Looks at names, and at the first bytes of files whose names say nothing.
+
+    errors: those of ``Storage``
+    """
+    stored = next(_stored(storage, where), None)
+    if stored is not None and "/" not in stored.file.name:
+        return [] if any(fnmatchcase(stored.file.name, kind) for kind in DATA) else [""]
+    is_layout = known_layout(storage, where) is not None
+    own = [name for name in _unread(storage) if "/" not in name]
+    named = [name for name in own if not any(fnmatchcase(name, kind) for kind in DATA)]
+    if named and stored is None and not is_layout:
+        return named
+    return [""] if storage.has(CONFIG) or is_layout else []
 
 
 def check_none_unread(storage: Storage, where: str, choice: Choice) -> None:
@@ -263,10 +299,12 @@ def _by_first_bytes(storage: Storage, name: str) -> FileFormat | None:
 
 def row_text(options: Mapping[str, str], pickle: bool) -> str:
     """A row of a list in one line. options: by key; pickle: whether it allows one"""
-    written = [f"{key}: {_scalar(value)}" for key, value in options.items()]
+    written = [f"{key}: {scalar(value)}" for key, value in options.items()]
     return f"- {{{', '.join(written + ['pickle: true'] * pickle)}}}"
 
 
-def _scalar(text: str) -> str:
+def scalar(text: str) -> str:
     """``text`` as YAML has it."""
-    return text if PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False)
+    if PLAIN.fullmatch(text):
+        return text
+    return json.dumps(text, ensure_ascii=not text.isprintable())

@@ -11,7 +11,7 @@ from generator.checkpoints import adapters, series
 from generator.checkpoints.files.answers import RecordedFolder, in_short, present_answers
 from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.files.reader import FolderFiles, existing
-from generator.checkpoints.files.weights import Choice
+from generator.checkpoints.files.weights import Choice, Weights, refused, suffixes
 from generator.contracts import Checkpoint, Digest, Files, Question, Source
 from generator.errors import RowError
 from generator.text import slugify
@@ -23,14 +23,26 @@ def open_files(checkpoint: Checkpoint, offline: bool) -> Files:  # noqa: ARG001
 
     errors: RowError
     """
-    path = Path(checkpoint.place)
-    name = path.name if _is_of_a_file(checkpoint) else checkpoint.weights
     return FolderFiles(
         RecordedFolder(_storage(checkpoint)),
         checkpoint.id,
-        Choice(checkpoint.pickle, name, ("folder", checkpoint.id)),
+        _choice(checkpoint),
         config=checkpoint.config,
     )
+
+
+def refused_weights(checkpoint: Checkpoint) -> Weights | None:
+    """The weights of a row that has them only in formats that it does not allow; None for any
+    other. Opens none.
+
+    errors: RowError
+    """
+    return refused(_storage(checkpoint), checkpoint.id, _choice(checkpoint))
+
+
+def _choice(checkpoint: Checkpoint) -> Choice:
+    name = Path(checkpoint.place).name if _is_of_a_file(checkpoint) else checkpoint.weights
+    return Choice(checkpoint.pickle, name, ("folder", checkpoint.id))
 
 
 def state(checkpoint: Checkpoint, digest: Digest, questions: Sequence[Question]) -> str | None:
@@ -68,8 +80,9 @@ def _is_of_a_file(checkpoint: Checkpoint) -> bool:
 
 # A folder is always reachable.
 def members(checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:  # noqa: ARG001
-    """The folders that a pattern matches, run by run: a run is all that differs in the last part of
-    the pattern with a *. Of an adapter, its base where the row asks for it.
+    """The folders that a pattern matches, or files of weights where it matches no folder, run by
+    run: a run is all that differs in the last part of the pattern with a *. Of an adapter, its base
+    where the row asks for it.
 
     errors: RowError where none matches, or their names do not give the steps
     """
@@ -82,7 +95,9 @@ def members(checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:  # n
     marked = [index for index, part in enumerate(pattern.parts) if series.ANY in part]
     root, below = Path(*pattern.parts[: marked[0]]), "/".join(pattern.parts[marked[0] :])
     runs: dict[tuple[str, ...], dict[str, Path]] = {}
-    for found in sorted(path for path in root.glob(below) if path.is_dir()):
+    matched = sorted(root.glob(below))
+    folders = [path for path in matched if path.is_dir()]
+    for found in folders or [path for path in matched if path.name.endswith(suffixes())]:
         parts = found.relative_to(root).parts
         last = len(parts) - (len(pattern.parts) - marked[-1])
         runs.setdefault(parts[:last], {})["/".join(parts[last:])] = found
@@ -96,7 +111,7 @@ def members(checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:  # n
         list[Checkpoint](),
         list[str](),
     )
-    for names, folders in runs.items():
+    for names, places in runs.items():
         single, name = len(runs) == 1, "/".join(names)
         slugs.append(
             series.distinct(
@@ -106,7 +121,7 @@ def members(checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:  # n
         title = checkpoint.title if single else f"{checkpoint.title} · {name}"
         named = {
             step: {"place": str(path), "id": "/".join(filter(None, (start, *names, step)))}
-            for step, path in folders.items()
+            for step, path in places.items()
         }
         rows += series.members(
             checkpoint, (slugs[-1], title), named, "/".join(filter(None, (start, *names)))

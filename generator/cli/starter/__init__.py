@@ -4,12 +4,13 @@ publishes its site.
 
 import json
 import shutil
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
 from generator import PROGRAM, __version__
-from generator.errors import RefusedError
+from generator.cli.terminal import Terminal
 from generator.resources import ROOT
 
 HERE = Path(__file__).parent
@@ -49,13 +50,17 @@ def origin() -> dict[str, Any] | None:
     return found if isinstance(found, dict) and isinstance(found.get("url"), str) else None
 
 
-def write(folder: Path) -> None:
-    """Fill ``folder``, which is made where it is missing.
+def is_for(folders: Sequence[Path]) -> bool:
+    """Whether ``folders`` are a single one that is empty or missing."""
+    [folder, *others] = folders
+    return not others and (not folder.exists() or (folder.is_dir() and not any(folder.iterdir())))
 
-    errors: RefusedError when it is a file, or has files; OSError
+
+def write(folder: Path) -> None:
+    """Fill ``folder``, which is empty, or made where it is missing.
+
+    errors: OSError
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise RefusedError(f"{folder}: found files; expected an empty folder, or none")
     for name, place in FILES.items():
         target = folder / place
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -66,3 +71,17 @@ def write(folder: Path) -> None:
     shutil.copyfile(ROOT / SCHEMA, folder / SCHEMA)
     for example in EXAMPLES:
         shutil.copytree(ROOT / "references" / example, folder / "examples" / example)
+
+
+def tell(terminal: Terminal, folder: Path) -> None:
+    """Print what ``folder`` has now."""
+    terminal.print(
+        f"{folder}: checkpoints.yml lists three checkpoints; 'position-atlas build' there builds"
+        " their site"
+    )
+    came = origin()
+    if came and not is_public(came["url"]):
+        terminal.print(
+            "The program was installed from this machine, where no workflow finds it. Set the"
+            " variable POSITION_ATLAS of the repository to what pip installs there."
+        )

@@ -1,5 +1,5 @@
 """The status of every row of the list, those that could not be read first; a long list continues on
-further pages.
+further pages. Training runs, whose checkpoints have no pages, are in a table of their own.
 """
 
 from collections.abc import Iterator, Sequence
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from html import escape
 from itertools import accumulate, groupby
 
-from generator.contracts import Atlas, Ending, Outcome, Page, PageKind
+from generator.contracts import Atlas, Ending, Outcome, Page, PageKind, Run
+from generator.site.runs.findings import reasons
 from generator.text import short, visible
 
 ORDER: tuple[Ending, ...] = ("failed", "not reached", "stale", "ok")
@@ -15,6 +16,7 @@ ORDER: tuple[Ending, ...] = ("failed", "not reached", "stale", "ok")
 LONGEST = 300
 ROW_BYTES = 150  # of a row, without its texts
 MOST_BYTES = 30_000  # of the rows of one page
+MOST_RUNS, MOST_REASONS = 20, 2  # training runs, and reasons of each
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,24 @@ class StatusGroup:
     rows: tuple[StatusRow, ...]
 
 
+@dataclass(frozen=True)
+class RunRow:
+    """A training run, made of checkpoints of the list or from a file.
+
+    reasons: why checkpoints were not read, each with their steps
+    """
+
+    run: Run
+    id: str
+    reasons: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, run: Run) -> "RunRow":
+        """The row of ``run``, with long texts shortened."""
+        told = ((steps, short(reason, LONGEST)) for steps, reason in reasons(run)[:MOST_REASONS])
+        return cls(run, short(run.id, LONGEST), tuple(told))
+
+
 def pages(atlas: Atlas) -> list[Page]:
     """The pages of the status, the first with the number of rows of each."""
     rows = [
@@ -76,6 +96,11 @@ def pages(atlas: Atlas) -> list[Page]:
         "without_numbers": without_numbers,
         "total": len(rows),
         "numbers": numbers,
+        # Those with checkpoints that were not read come first.
+        "runs": [
+            RunRow.of(run) for run in sorted(atlas.runs, key=lambda run: not run.unread)[:MOST_RUNS]
+        ],
+        "total_runs": len(atlas.runs),
     }
     return [
         Page(

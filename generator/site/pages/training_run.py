@@ -20,7 +20,7 @@ from generator.contracts import (
 )
 from generator.site.runs.data import path_of
 from generator.site.runs.figures import of_kernel, of_metrics
-from generator.site.runs.findings import change, sentences, unread
+from generator.site.runs.findings import change, reasons, sentences, unread
 from generator.site.runs.side_by_side import side_by_side
 
 MOST_CURVES = 6  # measures that are drawn: those that changed most
@@ -28,6 +28,7 @@ MOST_SENTENCES = 5
 MOST_CHAPTERS = 3  # encodings on the page; the data have all
 MOST_ROWS = 120  # measures in all tables of a page
 MOST_COLUMNS = 4  # steps in a table
+MOST_REASONS = 4  # why checkpoints could not be read
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def _page(atlas: Atlas, run: Run) -> Page:
         "run": run,
         "chapters": chapters,
         "unread": unread(run),
-        "failed": list(run.unread)[:MOST_COLUMNS],
+        "reasons": reasons(run)[:MOST_REASONS],
         "paper": paper_address(run.paper),
         "data": path_of(run),
         "several": len(atlas.runs) > 1,

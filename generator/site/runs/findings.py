@@ -4,7 +4,7 @@ hold.
 
 from collections.abc import Iterator, Sequence
 
-from generator.contracts import Run, RunEncoding, RunMetric
+from generator.contracts import Run, RunEncoding, RunMember, RunMetric
 from generator.text import LEAST, MOST, decimals, rounded, significant
 
 DIGITS = 3
@@ -47,14 +47,29 @@ def unread(run: Run) -> str | None:
     """
     if not run.unread:
         return None
-    few = run.unread[:LISTED]
-    named = ", ".join(f"{member.step:,}" for member in few) + (
-        f" and {len(run.unread) - LISTED} more" if len(run.unread) > LISTED else ""
-    )
     return (
         f"{len(run.unread)} of {len(run.members)} checkpoints could not be read"
-        f" (step{'s' if len(run.unread) > 1 else ''} {named})."
+        f" ({_steps(run.unread)})."
     )
+
+
+def reasons(run: Run) -> list[tuple[str, str]]:
+    """Why checkpoints could not be read: each reason once, with the steps that have it. The name of
+    a checkpoint is no part of it.
+    """
+    by_reason: dict[str, list[RunMember]] = {}
+    for member in run.unread:
+        reason = (member.reason or "").replace(f"{run.id}/{member.name}", "").lstrip(":/ ")
+        if reason:
+            by_reason.setdefault(reason, []).append(member)
+    return [(_steps(members), reason) for reason, members in by_reason.items()]
+
+
+def _steps(members: Sequence[RunMember]) -> str:
+    """Their steps in words, the first ``LISTED`` by number."""
+    few = ", ".join(f"{member.step:,}" for member in members[:LISTED])
+    more = f" and {len(members) - LISTED} more" if len(members) > LISTED else ""
+    return f"step{'s' if len(members) > 1 else ''} {few}{more}"
 
 
 def _points(run: Run, values: Sequence[float | None]) -> list[Point]:

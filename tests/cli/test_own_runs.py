@@ -1,0 +1,254 @@
+"""Lists that are written of folders of somebody's runs."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+import torch
+
+from generator.checkpoints import list_file
+from generator.cli import own_runs
+from generator.pipeline import plan
+from tests import inline
+from tests.synthetic import NOTHING, ROTATION, TABLE, WORDLESS, write_folder
+
+WPE = torch.randn(24, 16, generator=torch.Generator().manual_seed(0))
+ADAPTER = {
+    "adapter_config.json": json.dumps({"base_model_name_or_path": "a/base"}).encode(),
+    "adapter_model.safetensors": b"not opened",
+}
+SIX = """\
+checkpoints:
+  - folder: runs/gpt
+    title: gpt
+  - folder: runs/gpt/checkpoint-*
+    title: "gpt, in training"
+  - folder: runs/rope
+    title: rope
+  # Only pickles hold the weights of these rows, and none was opened: a pickle can run code.
+  # `pickle: true` has torch's weights_only open it. If you trust it, take the "# " from its lines.
+  # - folder: runs/lightning/epoch=*-step=*.ckpt
+  #   title: lightning
+  #   pickle: true
+  # - folder: runs/nano
+  #   title: nano
+  #   pickle: true
+  # Left out, and why:
+  # - runs/cut: model.safetensors: 3 bytes long; expected a safetensors file, which begins with 8\
+ bytes of length
+  # - runs/lora/checkpoint-* (5 checkpoints): adapter_config.json: a PEFT adapter, such as LoRA,\
+ which changes a base model, which is not read; expected model.safetensors (merge_and_unload and\
+ save_pretrained; the position is that of its base, a/base: name that, or write 'base: true' in the\
+ row)
+"""
+
+
+def pickled(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    torch.save({"state_dict": {"transformer.wpe.weight": WPE}}, path)
+
+
+@pytest.fixture
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Six runs in a folder of the present one."""
+    monkeypatch.chdir(tmp_path)
+    top = tmp_path / "runs"
+    for name in ("gpt", "gpt/checkpoint-9", "gpt/checkpoint-10", "gpt/checkpoint-200"):
+        write_folder(top / name, WORDLESS)
+    write_folder(top / "rope", ROTATION)
+    for step in range(100, 600, 100):
+        write_folder(top / f"lora/checkpoint-{step}", ADAPTER)
+    for epoch in (0, 1):
+        pickled(top / f"lightning/epoch={epoch}-step={epoch * 50 + 49}.ckpt")
+    pickled(top / "nano/ckpt.pt")
+    write_folder(top / "cut", {"model.safetensors": b"cut"})
+    return top
+
+
+def run(*arguments: str, code: int = 0) -> CompletedProcess[str]:
+    done = inline.run(*arguments, home=Path("hub-of-this-test"))
+    assert done.returncode == code, done.stdout + done.stderr
+    return done
+
+
+def text() -> str:
+    return Path("checkpoints.yml").read_text(encoding="utf-8")
+
+
+def listed() -> Mapping[str, list[str]]:
+    """The steps of each row, by its title; empty for a single checkpoint."""
+    steps: dict[str, list[str]] = {}
+    rows = list_file.load(Path("checkpoints.yml"), plan.all_sources())
+    for task in plan.plan(rows, offline=True):
+        assert task.problem is None
+        one = task.checkpoint
+        steps.setdefault(one.series.title if one.series else one.title, []).extend(
+            [one.series.name] if one.series else []
+        )
+    return steps
+
+
+def test_a_list_is_written_of_six_runs(runs: Path) -> None:
+    said = run("init", "runs").stdout
+    assert text() == SIX
+    assert "3 rows, 2 waiting for your permission, 2 left out, with the reason" in said
+    run("check")
+    assert listed() == {
+        "gpt": [],
+        "gpt, in training": ["checkpoint-9", "checkpoint-10", "checkpoint-200"],
+        "rope": [],
+    }
+
+
+def test_rows_that_wait_are_rows_without_their_marks(runs: Path) -> None:
+    run("init", "runs")
+    lines = text().splitlines()
+    first = next(index for index, line in enumerate(lines) if "# - folder" in line)
+    freed = [line.replace("# ", "", 1) for line in lines[first : first + 6]]
+    Path("checkpoints.yml").write_text("\n".join([*lines[:first], *freed]), encoding="utf-8")
+    assert listed()["lightning"] == ["epoch=0-step=49.ckpt", "epoch=1-step=99.ckpt"]
+    assert "lightning--99: " in run("check", "--bytes").stdout
+
+
+def test_no_pickle_is_loaded(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def opened(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(torch, "load", opened)
+    run("init", "runs")
+    assert text() == SIX
+
+
+def test_what_ends_as_a_pickle_and_is_none_waits_for_nothing(runs: Path) -> None:
+    write_folder(runs / "data", {"train.bin": bytes(1000)})
+    run("init", "runs")
+    assert "folder: runs/data" not in text()
+    assert f"# - runs/data: {own_runs.NO_PICKLE}\n" in text()
+
+
+def test_rows_are_appended_and_the_rest_stays_as_it_is(runs: Path) -> None:
+    before = "# Mine.\ncheckpoints:\n    - folder: runs/rope   # the first\n      title: gpt\n"
+    Path("checkpoints.yml").write_text(before, encoding="utf-8")
+    said = run("add", "runs").stdout
+    assert "1 listed before" in said
+    assert text().startswith(before)
+    assert text().count("runs/rope") == 1
+    assert '    - folder: runs/gpt\n      title: "gpt 2"\n' in text()
+    assert "gpt 2" in listed()
+    whole = text()
+    assert "nothing to add" in run("add", "runs").stdout
+    assert text() == whole
+
+
+def test_what_a_series_of_the_list_has_is_not_added(runs: Path) -> None:
+    row = "checkpoints:\n  - {folder: runs/gpt/checkpoint-*, every: 3}\n"
+    Path("checkpoints.yml").write_text(row, encoding="utf-8")
+    run("add", "runs/gpt/checkpoint-10")
+    assert text() == row
+
+
+def test_a_run_that_has_grown_is_listed_still(runs: Path) -> None:
+    run("init", "runs/gpt")
+    write_folder(runs / "gpt/checkpoint-300", WORDLESS)
+    whole = text()
+    run("add", "runs")
+    assert text().startswith(whole)
+    assert "checkpoint-" not in text().removeprefix(whole).replace("lora/checkpoint-", "")
+
+
+def test_paths_are_relative_to_the_list(runs: Path, tmp_path: Path) -> None:
+    write_folder(tmp_path / "lists", {"mine.yml": b"checkpoints:\n  - a/b\n"})
+    run("add", "runs/rope", "--config", "lists/mine.yml")
+    run("add", str(runs / "gpt"), "--config", "lists/mine.yml")
+    run("check", "--config", "lists/mine.yml")
+    rows = (tmp_path / "lists/mine.yml").read_text(encoding="utf-8")
+    assert "- folder: ../runs/rope\n    title: rope\n" in rows
+    assert f"- folder: {runs}/gpt\n    title: gpt\n" in rows
+
+
+def test_several_folders_and_a_file_make_one_list(runs: Path) -> None:
+    write_folder(Path("b/gpt"), TABLE)
+    run("init", "runs/rope", "b", "runs/gpt/model.safetensors")
+    assert list(listed()) == ["gpt", "model.safetensors", "rope"]
+
+
+def test_this_folder_is_looked_through_when_it_is_named(runs: Path) -> None:
+    done = run("init", code=2)
+    assert "expected an empty folder, or none ('position-atlas init .' looks" in done.stderr
+    run("init", ".")
+    assert "- folder: runs/gpt\n    title: runs/gpt\n" in text()
+
+
+@pytest.mark.parametrize("place", ["checkpoints.yml", "runs/checkpoints.yml"])
+def test_a_list_is_never_written_over(runs: Path, place: str) -> None:
+    Path(place).write_text("mine", encoding="utf-8")
+    assert f"{place}: found a list; expected none" in run("init", "runs", code=2).stderr
+    assert Path(place).read_text(encoding="utf-8") == "mine"
+
+
+def test_where_nothing_is_found_nothing_is_written(runs: Path) -> None:
+    said = run("init", "runs/cut", "runs/lora", code=2).stderr
+    assert said.startswith("runs/cut, runs/lora: found no checkpoint that can be read; expected")
+    assert said.count("a PEFT adapter") == 1
+    assert not Path("checkpoints.yml").exists()
+    assert run("init", "runs/absent", "runs", code=2).stderr.startswith("runs/absent: No such file")
+
+
+def test_seeds_are_no_series_and_others_beside_a_series_are_not_in_it(runs: Path) -> None:
+    for name in ("seed-1", "seed-2", "gpt/checkpoint-best"):
+        write_folder(runs / name, TABLE)
+    write_folder(runs / "x/step-1", TABLE)
+    write_folder(runs / "x/step-2", TABLE)
+    write_folder(runs / "x/step-2-merged", {"notes.txt": b"x"})
+    run("init", "runs")
+    rows = listed()
+    assert rows["gpt, in training"] == ["checkpoint-9", "checkpoint-10", "checkpoint-200"]
+    assert '"runs/gpt/checkpoint-[0-9]*"' in text()
+    # Of a run that no pattern names alone, each is a row.
+    assert [rows[name] for name in ("seed-1", "seed-2", "x/step-1", "x/step-2")] == [[]] * 4
+
+
+def test_a_run_of_very_many_is_thinned(runs: Path) -> None:
+    for step in range(300):
+        write_folder(runs / f"long/step-{step}", NOTHING if step else ROTATION)
+    run("init", "runs/long")
+    assert "every: 2\n" in text()
+    assert "step-299" in listed()["long"]
+    assert "# - runs/long/step-299: no position encoding is found in it" in text()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a: b # c",
+        "new\nline",
+        "- x",
+        "~user",
+        "[1]*?",
+        "é 😀",
+        "'quoted\"",
+        "x..%2e",
+        "next\x85line",
+        "null",
+        "日本",
+        "x" * 200,
+    ],
+)
+def test_an_odd_name_is_listed_as_it_is(runs: Path, name: str) -> None:
+    write_folder(runs / name, TABLE)
+    write_folder(runs / f"series {name}/step-1", TABLE)
+    write_folder(runs / f"series {name}/step-2", TABLE)
+    write_folder(runs / f"bad {name}", {"model.safetensors": b"cut"})
+    run("init", "runs")
+    rows = list_file.load(Path("checkpoints.yml"), plan.all_sources())
+    places = {os.path.realpath(task.checkpoint.place) for task in plan.plan(rows, offline=True)}
+    assert {str(runs / name), *(f"{runs}/series {name}/step-{n}" for n in (1, 2))} <= places
+
+
+def test_what_was_not_looked_at_is_said(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_runs, "MOST_OPENED", 3)
+    run("init", "runs")
+    assert f"# - runs: not all was looked at, but {own_runs.BOUNDS}" in text()
