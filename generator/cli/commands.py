@@ -130,8 +130,8 @@ def add(
         str,
         typer.Argument(
             help=(
-                "A Hub id (owner/name, or owner/name@revision), a folder that is looked through"
-                f" for checkpoints ({own_runs.BOUNDS}), or a file of weights."
+                "A Hub id (owner/name, or owner/name@revision), a file of weights, or a folder. It"
+                f" is looked through for checkpoints ({own_runs.BOUNDS})."
             )
         ),
     ],
@@ -286,7 +286,6 @@ def init(
     folders: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="FOLDER...",
             show_default=False,
             help=(
                 "An empty folder or a new one; without any, this one. Or folders of your runs,"
