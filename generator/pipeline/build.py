@@ -101,7 +101,13 @@ def build(spec: BuildSpec, executors: Executors, on_event: OnEvent) -> Mapping[s
         date = _date(atlas_outcomes, spec.listed)
         artifacts = ArtifactCache(store.drawings, versions.code(), spec.fresh, local)
         history, docs_changed = _write_docs(spec, atlas_outcomes, date, artifacts, on_event)
-    site = _write_site(spec, date, None if docs_changed else previous.site, artifacts, on_event)
+    site = _write_site(
+        spec,
+        date,
+        None if docs_changed else previous.site,
+        _page_cache(date, spec.materials, artifacts, history),
+        on_event,
+    )
 
     history.save()  # After the site, which may fail; before the inputs, which have the releases.
     counts = _counts(atlas_outcomes)
@@ -204,6 +210,19 @@ def _page_key(date: int | None, materials: Materials) -> str:
     return _site_key(shown, replace(materials, written=()))
 
 
+def _page_cache(
+    date: int | None, materials: Materials, artifacts: ArtifactCache, history: History
+) -> PageCache:
+    releases = history.atlas.releases
+    return PageCache(
+        artifacts.blobs,
+        _page_key(date, materials),
+        artifacts.fresh,
+        artifacts.used,
+        releases[-1].id if releases else "",
+    )
+
+
 def _evaluate(
     new: Mapping[Task, str | None],
     store: ResultStore,
@@ -249,7 +268,7 @@ def _write_site(
     spec: BuildSpec,
     date: int | None,
     former: str | None,
-    artifacts: ArtifactCache,
+    cache: PageCache,
     on_event: OnEvent,
 ) -> str:
     """Make HTML of the docs, unless all it depends on beside them has the digest ``former``; that
@@ -258,8 +277,6 @@ def _write_site(
     site = _site_key(date, spec.materials, spec.renderer)
     if site != former:
         on_event(jobs.JobStage("mkdocs"))
-        key = _page_key(date, spec.materials)
-        cache = PageCache(artifacts.blobs, key, artifacts.fresh, artifacts.used)
         RENDERERS[spec.renderer].build(
             spec.materials.settings, spec.folder / "docs", spec.folder / "site", date, cache
         )

@@ -1,5 +1,6 @@
 """The cache of pages of a build: where it lies, and what its key depends on."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,6 +40,8 @@ def test_the_cache_lies_in_the_store_and_a_fresh_build_reads_none(
     assert [cache.fresh for cache in caches] == [False, True]
     assert {cache.blobs.folder for cache in caches} == {tmp_path / "out/store/drawings"}
     assert caches[0].key == caches[1].key
+    releases = json.loads((tmp_path / "out/docs/data/releases/index.json").read_bytes())
+    assert {cache.release for cache in caches} == {releases[-1]["id"]}
 
 
 def test_only_templates_of_a_user_may_show_the_date(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Pages from a cache: the same bytes, fewer of them parsed, and every link still checked."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from mkdocs.structure.pages import Page
 from generator.cache.blobs import BlobCache
 from generator.errors import RefusedError
 from generator.site.html import mkdocs_build
+from generator.site.html.escape import literal
 from generator.site.html.page_cache import PageCache
 
 SETTINGS = """\
@@ -53,12 +54,14 @@ class Small:
             (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / path).write_text(text, encoding="utf-8")
 
-    def build(self, *, cached: bool = True, fresh: bool = False) -> dict[str, bytes]:
+    def build(
+        self, *, cached: bool = True, fresh: bool = False, release: str = ""
+    ) -> dict[str, bytes]:
         """All files of the site; ``parsed`` has the pages that were parsed for it, ``used`` the
         entries of the cache.
         """
         self.parsed, self.used = [], set()
-        cache = PageCache(BlobCache(self.folder / "cache"), "key", fresh, self.used)
+        cache = PageCache(BlobCache(self.folder / "cache"), "key", fresh, self.used, release)
         site = self.folder / "site"
         mkdocs_build.build(
             self.settings, self.folder / "docs", site, None, cache if cached else None
@@ -203,3 +206,40 @@ def test_other_settings_of_a_user_leave_the_cache_in_use(small: Small) -> None:
     assert b"Mine" in plain["index.html"]
     assert small.build() == plain
     assert not small.parsed
+
+
+def cited(release: str) -> str:
+    """A page as it names the release."""
+    return f"# Fifth\n\n<pre><code>release\n{literal(release)} ({literal(release)})</code></pre>\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "after", "parsed"),
+    [
+        pytest.param(cited, "2026-01-02", [], id="the release alone"),
+        pytest.param(cited, "2026-01-02.2", ["fifth.md"], id="its length"),
+        pytest.param(
+            lambda release: f"{cited(release)}\n## {literal(release)}\n",
+            "2026-01-02",
+            ["fifth.md"],
+            id="an anchor of it",
+        ),
+        pytest.param(
+            lambda release: f"{cited(release)}\n2026-01-01\n",
+            "2026-01-02",
+            ["fifth.md"],
+            id="the former one as a date",
+        ),
+    ],
+)
+def test_a_page_that_differs_in_the_release_that_it_names_is_not_parsed_again(
+    text: Callable[[str], str], after: str, parsed: list[str], small: Small
+) -> None:
+    small.write({"docs/fifth.md": text("2026-01-01")})
+    small.build(release="2026-01-01")
+    small.write({"docs/fifth.md": text(after)})
+    site = small.build(release=after)
+    # Pages have less room beside a longer name.
+    assert small.parsed == (pages(small) if len(after) > len("2026-01-01") else parsed)
+    assert str(literal(after)) in site["fifth.html"].decode()
+    assert site == small.again()

@@ -13,9 +13,13 @@ from typing import Any
 
 from generator.cache import fingerprint
 from generator.cache.blobs import BlobCache
+from generator.site.html.escape import literal
 
 SEARCH = "material/search"
 LEVEL = 1  # of compression
+# In place of the present release: as Markdown and verbatim elements have it, and in other HTML.
+# JSON has neither.
+ESCAPED, PLAIN = "\1", "\2"
 
 
 @dataclass
@@ -24,12 +28,14 @@ class PageCache:
 
     key: of all that pages have in common but the navigation; fresh: whether nothing from an earlier
         build counts; used: gets the names in ``blobs`` of all pages
+    release: the present one, which every citation names: pages that differ in nothing else are one
     """
 
     blobs: BlobCache
     key: str
     fresh: bool
     used: set[str]
+    release: str = ""
 
 
 class CachedPages:
@@ -41,6 +47,8 @@ class CachedPages:
         self.found: dict[str, dict[str, Any]] = {}  # By path of the HTML.
         self.made: dict[str, dict[str, Any]] = {}
         self.names: dict[str, str] = {}
+        self.mentions: dict[str, int] = {}  # Of the release, in Markdown.
+        self.mention = str(literal(cache.release))
 
     def attach(self, events: Mapping[str, list[Callable[..., Any]]]) -> None:
         """Have mkdocs ask for pages in its build. events: those of its plugins"""
@@ -49,9 +57,15 @@ class CachedPages:
 
     def put(self, path: str, html: str) -> None:
         """Keep the page at ``path``, which is whole now. html: as it is published"""
-        if path in self.made:
-            data = json.dumps({**self.made[path], "html": html}).encode()
-            self.cache.blobs.put(self.names[path], zlib.compress(data, LEVEL))
+        if path not in self.made:
+            return
+        text = json.dumps({**self.made[path], "html": html})
+        if release := self.cache.release:
+            # A page may have the same digits elsewhere, or an anchor of them.
+            if html.count(self.mention) + html.count(release) != self.mentions[path]:
+                return
+            text = text.replace(self.mention, ESCAPED).replace(release, PLAIN)
+        self.cache.blobs.put(self.names[path], zlib.compress(text.encode(), LEVEL))
 
     def _on_nav(self, nav: Any, config: Any, **_: Any) -> Any:
         entries = [_entry(item) for item in nav.items]
@@ -65,7 +79,12 @@ class CachedPages:
         if not self.key:
             return page
         path = page.file.dest_uri
-        name = fingerprint.of_parts((self.key, path, page.file.content_bytes))
+        markdown, mention = page.file.content_bytes, self.mention.encode()
+        if mention:
+            self.mentions[path] = markdown.count(mention)
+            markdown = markdown.replace(mention, ESCAPED.encode())
+        # The room that a page has left depends on the length.
+        name = fingerprint.of_parts((self.key, path, markdown, len(mention)))
         self.names[path] = name
         self.cache.used.add(name)
         entry = None if self.cache.fresh else self._entry(name, files)
@@ -81,7 +100,9 @@ class CachedPages:
         data = self.cache.blobs.get(name)
         if data is None:
             return None
-        entry: dict[str, Any] = json.loads(zlib.decompress(data))
+        text = zlib.decompress(data).decode()
+        text = text.replace(ESCAPED, self.mention).replace(PLAIN, self.cache.release)
+        entry: dict[str, Any] = json.loads(text)
         return entry if entry["asked"] == _answers(files, entry["asked"]) else None
 
     def _note(self, page: Any, path: str) -> None:
