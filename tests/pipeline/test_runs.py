@@ -197,7 +197,7 @@ def test_a_run_that_cannot_be_read_at_all_has_a_page_that_says_so(tmp_path: Path
     built(tmp_path, {"folder": "run/step-*", "title": "Tiny"})
     text = page_of(tmp_path)
     assert "2 of 2 checkpoints could not be read (steps 1, 2)." in text
-    assert text.count("no JSON") == 1
+    assert text.count("config.json: not JSON") == 1
     assert "How position forms" not in text
     assert "that could be read has a position encoding" not in text
 
