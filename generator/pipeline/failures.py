@@ -36,6 +36,8 @@ def unexpected(checkpoint: Checkpoint, error: Exception) -> Outcome:
             checkpoint,
             f"{_file(error, checkpoint)}: {error.strerror}; expected a file that can be read",
         )
+    if isinstance(error, OSError) and error.strerror:  # As where a folder of /proc is read.
+        return failed(checkpoint, f"{checkpoint.id}: {error.strerror}; expected readable files")
     return failed(checkpoint, f"unexpected {type(error).__name__}: {error}")
 
 

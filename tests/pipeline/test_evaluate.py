@@ -194,3 +194,11 @@ def test_a_reason_without_a_folder_to_rename_stays_as_it_is() -> None:
         failures.failed(task.checkpoint, "no config.json; expected one").reason
         == "no config.json; expected one"
     )
+
+
+def test_an_error_of_the_system_without_a_file_names_the_row() -> None:
+    """As that of /proc/self, whose folder of tasks changes while it is read."""
+    error = OSError(22, "Invalid argument")
+    assert failures.unexpected(checkpoint(id="self"), error).reason == (
+        "self: Invalid argument; expected readable files"
+    )
