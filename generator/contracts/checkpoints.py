@@ -232,6 +232,8 @@ class Source:
     order: the first source of paths, and the first of others, read what no key says
     members(checkpoint, offline): the checkpoints of a row that names a series; the row itself where
         it does not. errors: RowError, NotReachedError
+    text(checkpoint, name, offline): all of a small file, None without it. errors: RowError,
+        NotReachedError
     run(checkpoint): the numbers of a training run that a row names; None for a source of
         checkpoints. errors: RowError
     known(checkpoint): the config that the program has of a checkpoint of this id, with where it is
@@ -251,6 +253,7 @@ class Source:
     example: str = ""
     order: int = 100
     members: Callable[[Checkpoint, bool], Sequence[Checkpoint]] = lambda row, _offline: (row,)
+    text: Callable[[Checkpoint, str, bool], bytes | None] = lambda _row, _name, _offline: None
     run: Callable[[Checkpoint], Run] | None = None
     known: Callable[[Checkpoint], tuple[Files, str] | None] = lambda _: None
 

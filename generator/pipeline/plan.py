@@ -8,8 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from generator.checkpoints import sources
+from generator.checkpoints import adapters, sources
 from generator.checkpoints.files import weights
+from generator.checkpoints.files.formats.unread import ADAPTER_CONFIG
 from generator.contracts import Checkpoint, Source, discovery
 from generator.errors import NotReachedError, RowError, SlowError
 
@@ -90,8 +91,13 @@ def runs_model(task: Task) -> bool:
 def _members(
     source: Source, row: Checkpoint, offline: bool
 ) -> tuple[Sequence[Checkpoint], RowError | NotReachedError | None]:
-    """The checkpoints of a row; the row itself, and why, where they cannot be listed."""
+    """The checkpoints of a row, of an adapter its base where the row asks for it; the row itself,
+    and why, where they cannot be listed.
+    """
     try:
+        if row.base:
+            text = source.text(row, ADAPTER_CONFIG, offline)
+            return (adapters.with_base(row, text, source, all_sources()),), None
         return source.members(row, offline), None
     except OSError as error:
         return (row,), RowError(f"{row.id}: {error.strerror}; expected folders that can be read")

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
-from generator.checkpoints import adapters, series
+from generator.checkpoints import series
 from generator.checkpoints.files.answers import RecordedFolder, in_short, present_answers
 from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.files.reader import FolderFiles, existing
@@ -79,16 +79,18 @@ def _is_of_a_file(checkpoint: Checkpoint) -> bool:
 
 
 # A folder is always reachable.
+def text(checkpoint: Checkpoint, name: str, offline: bool) -> bytes | None:  # noqa: ARG001
+    """All of a small file; None without such a file. errors: RowError"""
+    return _storage(checkpoint).whole(name)
+
+
+# A folder is always reachable.
 def members(checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:  # noqa: ARG001
     """The folders that a pattern matches, or files of weights where it matches no folder, run by
-    run: a run is all that differs in the last part of the pattern with a *. Of an adapter, its base
-    where the row asks for it.
+    run: a run is all that differs in the last part of the pattern with a *.
 
     errors: RowError where none matches, or their names do not give the steps
     """
-    if checkpoint.base:
-        text = _storage(checkpoint).whole(adapters.CONFIG)
-        return (adapters.with_base(checkpoint, text, Path(checkpoint.place)),)
     pattern = Path(checkpoint.place)
     if series.ANY not in checkpoint.id or pattern.exists():
         return (checkpoint,)
@@ -142,4 +144,5 @@ SOURCE = Source(
     state=state,
     seen=seen,
     members=members,
+    text=text,
 )

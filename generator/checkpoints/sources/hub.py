@@ -8,7 +8,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from urllib.parse import quote
 
-from generator.checkpoints import adapters, series
+from generator.checkpoints import series
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice, check_allowed
 from generator.checkpoints.hub import requests, responses
@@ -108,15 +108,16 @@ def pin(checkpoint: Checkpoint, offline: bool) -> Checkpoint:
     )
 
 
+def text(checkpoint: Checkpoint, name: str, offline: bool) -> bytes | None:
+    """All of a small file; None without such a file. errors: RowError, NotReachedError"""
+    return _repository(checkpoint, offline).whole(name)
+
+
 def members(checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:
-    """The revisions of a row that names those of a training run, each at its commit; the base of an
-    adapter, where the row asks for it.
+    """The revisions of a row that names those of a training run, each at its commit.
 
     errors: RowError where there is none, or one is missing; NotReachedError
     """
-    if checkpoint.base:
-        text = _repository(checkpoint, offline).whole(adapters.CONFIG)
-        return (adapters.with_base(checkpoint, text),)
     if not checkpoint.revisions:
         return (checkpoint,)
     commits = commits_by_name(checkpoint.place, offline)
@@ -180,5 +181,6 @@ SOURCE = Source(
     received=received,
     address=address,
     members=members,
+    text=text,
     known=known,
 )

@@ -206,15 +206,6 @@ class UnreadMember(Record):
     reason: str | None = Field(description="The same in a sentence.")
 
 
-class EncodingOfRun(Record):
-    """An encoding of a training run."""
-
-    key: str = Field(description=OF_SCHEME)
-    part: str = Field(description="The part of the model that it serves.")
-    scheme: str = Field(description=SCHEME)
-    form: str = Field(description="What kind of thing it is.")
-
-
 class LastOfRun(Record):
     """A metric at the last step that has a value."""
 
@@ -222,11 +213,15 @@ class LastOfRun(Record):
     unit: str = Field(description="Its unit; empty for plain numbers.")
 
 
-class EncodingAtEnd(EncodingOfRun):
-    """An encoding of a training run, with its numbers at the end."""
+class EncodingOfRun(Record):
+    """An encoding of a training run."""
 
+    key: str = Field(description=OF_SCHEME)
+    part: str = Field(description="The part of the model that it serves.")
+    scheme: str = Field(description=SCHEME)
+    form: str = Field(description="What kind of thing it is.")
     metrics: dict[str, LastOfRun] = Field(
-        description="By `analysis.metric`; all steps are in the run's own file."
+        description="Its numbers at the end, by `analysis.metric`; its own file has all steps."
     )
 
 
@@ -241,7 +236,7 @@ class TrainingRun(Record):
     licence: str | None = Field(description="Licence of its weights.")
     steps: list[int] = Field(description="Step of training of each checkpoint, ascending.")
     unread: list[UnreadMember] = Field(description="Checkpoints that could not be read.")
-    encodings: list[EncodingAtEnd] = Field(description="What its checkpoints have, in any of them.")
+    encodings: list[EncodingOfRun] = Field(description="What its checkpoints have, in any of them.")
     data: str = Field(description="Path of the file with its numbers, from the folder of the site.")
 
 
@@ -391,9 +386,13 @@ class MetricOfRun(Record):
     values: list[float | None] = Field(description="One for each member, null where it has none.")
 
 
-class SeriesOfRun(EncodingOfRun):
+class SeriesOfRun(Record):
     """The numbers of an encoding over the steps."""
 
+    key: str = Field(description=OF_SCHEME)
+    part: str = Field(description="The part of the model that it serves.")
+    scheme: str = Field(description=SCHEME)
+    form: str = Field(description="What kind of thing it is.")
     name: str = Field(description="Different from that of every other encoding of the run.")
     quantity: str = Field(description="What the kernel is, with its unit.")
     metrics: list[MetricOfRun] = Field(description="Those that any member has.")
