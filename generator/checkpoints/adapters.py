@@ -19,8 +19,8 @@ def with_base(
 ) -> Checkpoint:
     """The row of the model that an adapter adapts, under the title of the adapter's.
 
-    text: of its ``ADAPTER_CONFIG``, None without one; source: of the adapter; the base of one in a folder
-        may be a folder too, by its path or relative to that of the adapter
+    text: of its ``ADAPTER_CONFIG``, None without one; source: of the adapter, whose base may be a
+        folder too where it is one, by its path or relative to it
     errors: RowError where it names none
     """
     label = f"{row.id}: {ADAPTER_CONFIG}"

@@ -530,6 +530,7 @@ OF_ATLAS = (
     Unmeasured,
     TrainingRun,
     EncodingOfRun,
+    LastOfRun,
     UnreadMember,
 )
 OF_RUNS = (RunFile, RunNumbers, MemberOfRun, SeriesOfRun, MetricOfRun, UseOfRun)
