@@ -12,6 +12,8 @@ Kind = Literal[
     "new", "gone", "status", "revision", "new encoding", "encoding gone", "numbers", "metric"
 ]
 TOLERANCE = 1e-6  # relative: other processors and libraries may change the last digits
+ROUNDED = 2e-4  # The same for numbers of training runs, which have five digits.
+RUNS = "runs/"  # Before their slugs.
 LEAST = 1e-12  # Below it, a number is zero up to rounding.
 
 
@@ -53,7 +55,7 @@ def rows(atlas: Document) -> list[Document]:
     """
     runs = [
         {
-            "slug": f"runs/{run['slug']}",
+            "slug": f"{RUNS}{run['slug']}",
             "title": run["title"],
             "status": "ok",
             "reason": None,
@@ -129,12 +131,12 @@ def _of_metrics(
     for metric in later:
         if metric in known:
             before, after = known[metric], later[metric]["value"]
-            if not alike(before, after):
+            if not alike(before, after, ROUNDED if here[0].startswith(RUNS) else TOLERANCE):
                 yield Change("metric", *here, name, metric, before, after, later[metric]["unit"])
 
 
-def alike(before: float | None, after: float | None) -> bool:
-    """Whether two values are equal up to ``TOLERANCE``; None is equal to None alone."""
+def alike(before: float | None, after: float | None, tolerance: float = TOLERANCE) -> bool:
+    """Whether two values are equal up to a relative ``tolerance``; None is equal to None alone."""
     if before is None or after is None:
         return before is after
-    return math.isclose(before, after, rel_tol=TOLERANCE, abs_tol=LEAST)
+    return math.isclose(before, after, rel_tol=tolerance, abs_tol=LEAST)

@@ -40,11 +40,12 @@ def test_the_same_is_no_release() -> None:
 
 def test_a_number_that_moved_in_a_training_run_is_a_release() -> None:
     first, second = published(), published("2026-02-02")
-    for document, value in ((first, 2.0), (second, 3.0)):
+    third = published("2026-03-03")
+    for document, value in ((first, 2.0), (second, 3.0), (third, 3.0001)):
         metrics = {"rank.stable": {"value": value, "unit": ""}}
         encoding = {"key": "learned", "part": "decoder", "metrics": metrics}
         document["runs"] = [{"slug": "gpt", "title": "A run", "encodings": [encoding]}]
-    _, release = history(first, second)
+    _, release = history(first, second, third)  # The third differs by rounding alone.
     assert list(release.checkpoints) == ["runs/gpt"]
     (change,) = releases.steps((*history(first), release))[0].changes
     assert (change.encoding, change.what, change.before, change.after) == (

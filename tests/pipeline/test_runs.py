@@ -137,9 +137,20 @@ def test_atlas_json_names_the_run_and_its_file(world: Path) -> None:
         "data/runs/tiny.json",
     )
     assert [member["step"] for member in run["unread"]] == [40]
-    assert run["encodings"] == [
-        {"key": "decoder-learned", "part": "decoder", "scheme": "learned", "form": "PositionTable"}
-    ]
+    [encoding] = run["encodings"]
+    metrics = encoding.pop("metrics")
+    assert encoding == {
+        "key": "decoder-learned",
+        "part": "decoder",
+        "scheme": "learned",
+        "form": "PositionTable",
+    }
+    numbers = json.loads((world / "out/site/data/runs/tiny.json").read_text(encoding="utf-8"))
+    [series] = numbers["run"]["encodings"]
+    assert {key: entry["value"] for key, entry in metrics.items()} == {
+        metric["key"]: [value for value in metric["values"] if value is not None][-1]
+        for metric in series["metrics"]
+    }
 
 
 def test_the_list_of_checkpoints_links_to_the_run(world: Path) -> None:
