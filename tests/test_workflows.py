@@ -106,7 +106,7 @@ def test_the_starter_installs_the_program_from_where_it_came(
     given = [step["env"]["PROGRAM"] for job in workflow["jobs"].values() for step in job["steps"]
              if "PROGRAM" in step.get("env", {})]  # fmt: skip
     assert given == [f"${{{{ vars.POSITION_ATLAS || '{expected}' }}}}"]
-    assert ("set the variable" in " ".join(done.stdout.split())) == ("file:" in str(came))
+    assert ("Set the variable" in " ".join(done.stdout.split())) == ("file:" in str(came))
 
 
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)

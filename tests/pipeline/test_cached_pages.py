@@ -15,13 +15,11 @@ from tests.pipeline.unrendered import without_html
 from tests.synthetic import NOTHING, write_folder, write_list
 
 
-def test_the_cache_lies_in_the_store_and_a_fresh_build_reads_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_cache_lies_in_the_store_and_a_fresh_build_reads_none(tmp_path: Path) -> None:
     caches: list[PageCache] = []
     write_folder(tmp_path / "nothing", NOTHING)
     config = write_list(tmp_path, [{"folder": "nothing"}])
-    with without_html():
+    with without_html(), pytest.MonkeyPatch.context() as patch:
         without = mkdocs_build.build
 
         def noted(
@@ -30,7 +28,7 @@ def test_the_cache_lies_in_the_store_and_a_fresh_build_reads_none(
             caches.append(cache)
             without(settings, docs, site, date)
 
-        monkeypatch.setattr(mkdocs_build, "build", noted)
+        patch.setattr(mkdocs_build, "build", noted)
         for option in ((), ("--fresh",)):
             done = run(
                 "build", "--config", str(config), "--output", str(tmp_path / "out"), *option,
