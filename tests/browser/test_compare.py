@@ -147,6 +147,8 @@ class TestCompare:
         show(page, site, f"#a={SINUSOID}&b={BLOOM}")
         page.get_by_label("as stored").check()
         page.get_by_label("512").check()
+        # What is drawn when its files have come sets the fields anew.
+        expect(page.get_by_label("Query", exact=True)).to_have_attribute("max", "511")
         page.get_by_label("Query", exact=True).fill("20")
         page.get_by_label("Query", exact=True).press("Enter")
         expect(page).to_have_url(re.compile("at=20,8"))
