@@ -1,6 +1,7 @@
 """Links of the pages of a site."""
 
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 from bs4 import BeautifulSoup
 
@@ -10,6 +11,7 @@ def broken(site: Path, atlas: Path | None = None) -> list[tuple[str, str]]:
 
     atlas: where the pages of ours are, if not all are
     """
+    site = site.resolve()
     pages = {
         page: BeautifulSoup(page.read_bytes(), "html.parser")
         for page in site.rglob("*.html")
@@ -43,13 +45,20 @@ def _exists(
     path, _, fragment = target.partition("#")
     place = (page.parent / path).resolve() if path else page
     place = place / "index.html" if place.is_dir() else place
-    inside = place.is_relative_to(site.resolve()) and place.is_file()
-    if "=" in fragment:  # A view of the compare page, not a place on it.
-        names = [field.partition("=")[2] for field in fragment.split("&")]
-        return inside and all((atlas / f"data/compare/{name}.js").is_file() for name in names)
+    inside = place.is_relative_to(site) and place.is_file()
+    if "=" in fragment:  # What a script of the page shows, not a place on it.
+        fields = parse_qsl(fragment, keep_blank_values=True)
+        return place in pages and all(_is_shown(atlas, pages[place], *field) for field in fields)
     return inside and (
         not fragment
         or fragment == "__skip"
         or place not in pages
         or pages[place].find(id=fragment) is not None
     )
+
+
+def _is_shown(atlas: Path, soup: BeautifulSoup, name: str, value: str) -> bool:
+    """Whether a page offers the model that its address names, or the compare page its encoding."""
+    if name == "model":
+        return soup.find("option", string=value) is not None
+    return (atlas / f"data/compare/{value}.js").is_file()

@@ -1,6 +1,7 @@
 """The page on one position of any published model."""
 
 import json
+from urllib.parse import unquote
 
 import numpy as np
 import pytest
@@ -67,6 +68,10 @@ def test_rows_of_the_table_lead_to_it(atlas: Atlas) -> None:
     addresses = {row.id: row.cells[base].address for row in models.rows(atlas)}
     assert addresses["openai/gpt-oss-20b"] == "models/position.html#model=openai%2Fgpt-oss-20b"
     assert addresses["google/gemma-3-4b-it"] == ""
+    [page] = model_position.pages(atlas)
+    options = BeautifulSoup(rendered(page), "html.parser").select("option")
+    named = {unquote(address.removeprefix(models.AT_POSITION)) for address in addresses.values()}
+    assert named - {""} == {option.get_text() for option in options}
 
 
 def test_a_site_without_models_says_so() -> None:
