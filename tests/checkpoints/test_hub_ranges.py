@@ -258,7 +258,8 @@ def test_a_branch_that_is_broken_in_the_cache_of_the_client_is_a_miss(
     done = inline.run("inspect", "atlas/large", home=tmp_path)
     assert (done.returncode, done.stderr) == (
         1,
-        "atlas/large@main: the Hub could not be reached, and the cache does not have it\n",
+        "no folder or file 'atlas/large', so it was looked for on the Hub: atlas/large@main: the"
+        " Hub could not be reached, and the cache does not have it\n",
     )
 
 

@@ -286,9 +286,12 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 OLDEST = PROJECT["requires-python"].removeprefix(">=")
 # Numbers in sentences of the guide, each made of the constant that holds it.
 NUMBERS = [
-    ("faq.md", f"Each checkpoint has {LIMITS}."),
+    ("faq.md", f"Each checkpoint may take {LIMITS}."),
     ("faq.md", f"for {hub.REACH_SECONDS:g} seconds at most each"),
-    ("faq.md", f"in more than {revisions.LISTING_SECONDS:g} seconds, fails"),
+    (
+        "faq.md",
+        f"If the Hub takes over {revisions.LISTING_SECONDS:g} seconds to list a row's files",
+    ),
     ("faq.md", f"begin without it after {retries.BEFORE_A_RUN:g} seconds"),
     ("faq.md", f"may have up to {repository.MOST_FILE_BYTES / 2**30:g} GiB"),
     (

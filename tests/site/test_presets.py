@@ -7,6 +7,7 @@ import pytest
 from generator.contracts import (
     Atlas,
     Encoding,
+    Finding,
     Headline,
     Label,
     Metric,
@@ -27,7 +28,7 @@ LEARNED, FORMULA = (
     next(scheme.key for scheme in all_schemes() if scheme.by_formula is by) for by in (False, True)
 )
 STORED, COMPUTED = Provenance("model.safetensors", "wpe.weight"), Provenance("config.json")
-MEASURE = replace(all_analyses()[0], headlines=(Headline("size", "Size"),))
+MEASURE = replace(all_analyses()[0], headlines=(Headline("size", "Size"),), about="order")
 
 
 def outcome(
@@ -38,6 +39,10 @@ def outcome(
         for encoding in encodings
     ]
     return Outcome(checkpoint(slug=slug), "ok", readings=tuple(readings))
+
+
+def sized(value: float, unit: str, *findings: Finding) -> dict[str, Result]:
+    return {MEASURE.key: Result((Metric("size", "Size", value, unit),), findings=findings)}
 
 
 def table(width: int) -> PositionTable:
@@ -142,8 +147,17 @@ def test_numbers_of_positions_are_ranked_among_those_of_their_kind(
         outcome(
             f"r{index}",
             encoding(table(4), modality=modality),
-            results={MEASURE.key: Result((Metric("size", "Size", value, unit),))},
+            results=sized(value, unit, Finding("It is ordered.")),
         )
         for index, (modality, value) in enumerate(kinds)
     )
     assert sorted_values(Atlas(outcomes, (MEASURE,), ())) == {f"{MEASURE.key}.size": groups}
+
+
+def test_a_table_without_findings_of_order_is_not_ranked() -> None:
+    odd = Finding("Row 3 is odd.", of_single_rows=True)
+    outcomes = tuple(
+        outcome(f"r{value}", encoding(table(4)), results=sized(value, "%", *findings))
+        for value, findings in ((1.0, ()), (2.0, (odd,)), (3.0, (Finding("It is ordered."),)))
+    )
+    assert sorted_values(Atlas(outcomes, (MEASURE,), ())) == {f"{MEASURE.key}.size": {"": [3.0]}}
