@@ -138,3 +138,11 @@ def test_settings_that_cannot_be_read_leave_a_row_with_the_reason() -> None:
     row = made("01-ai/Yi-6B", hidden_size="wide")
     assert "hidden_size" in row["reason"]
     assert (row["layers"], row["schemes"], row["context"]) == (0, [], 4096)
+
+
+@pytest.mark.parametrize(
+    "name", ["jinaai/jina-embeddings-v2-base-en", "mosaicml/mosaic-bert-base", "mosaicml/mpt-7b"]
+)
+def test_a_model_with_alibi_has_no_table_that_the_class_of_its_family_has(name: str) -> None:
+    """Code of their own: JinaBert and MosaicBERT make no table (arXiv 2310.19923, 2312.17482)."""
+    assert made(name)["schemes"] == SHIPPED[name]["schemes"] == ["alibi"]

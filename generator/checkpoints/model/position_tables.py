@@ -368,10 +368,11 @@ def as_encoding(
 
 def _added(config: ModelConfig) -> bool:
     """Whether stored tables are added to the input; ESM-2 and DeBERTa may store an unused one,
-    RoFormer one of angles.
+    RoFormer one of angles. With ALiBi there is none, whatever the class of the family has.
     """
     elsewhere = (
         config.text("position_embedding_type") in NOT_ADDED
+        or resolved(config).config.flag("alibi") is True
         or config.family in ANGLES_STORED | FIRST_ROW_ALONE
     )
     return not elsewhere and config.flag("position_biased_input") is not False
