@@ -232,7 +232,7 @@ def problems(
             f" of {names}"
         )
     for key in (*keys, "title", "group", "revision", "weights", "paper", "licence"):
-        if isinstance(value := row.get(key), str) and (expected := _unfit(key, value, sources)):
+        if isinstance(value := row.get(key), str) and (expected := unfit(key, value, sources)):
             yield (
                 f"{place_of_key(row, key, place)}: {where}.{key}: found {value!r:.80}; expected"
                 f" {expected}"
@@ -356,7 +356,8 @@ def _are_names(revisions: Sequence[str]) -> bool:
     return plain and 0 < len(revisions) == len(set(revisions))
 
 
-def _unfit(key: str, value: str, sources: Sequence[Source]) -> str | None:
+def unfit(key: str, value: str, sources: Sequence[Source]) -> str | None:
+    """What is expected in place of ``value`` as that of ``key``; None where it fits."""
     if not value.strip() or FORBIDDEN.search(value):
         return "some text without control or direction marks"
     if any(source.key == key and source.is_path for source in sources):

@@ -87,7 +87,7 @@ def inspect(
     with reporting_errors():
         asked = named.checkpoint_at(source, pickle, file, config)
         *_, task = plan.plan([asked], offline=False)  # Of a pattern with *, the last one.
-        with named.asked_of_the_hub(task.checkpoint), local_pool.processes(jobs=1) as executor:
+        with named.hub_errors(task.checkpoint), local_pool.processes(jobs=1) as executor:
             inspected = within.limits(executor, inspect_task, task)
         if as_json:
             typer.echo(json.dumps(_document(inspected.outcome, inspected.records), indent=1))

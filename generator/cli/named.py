@@ -46,7 +46,7 @@ def checkpoint_at(source: str, pickle: bool, file: str, config: Path | None) -> 
 
 
 @contextmanager
-def asked_of_the_hub(checkpoint: Checkpoint) -> Iterator[None]:
+def hub_errors(checkpoint: Checkpoint) -> Iterator[None]:
     """errors: AtlasError that says, of a name that is no path and no repository with a commit, why
     the Hub was asked
     """

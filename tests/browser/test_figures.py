@@ -424,6 +424,24 @@ def test_what_a_menu_offers_works_from_a_disk_too(own_page: Page, built: Path) -
     np.testing.assert_allclose(drawn, norms / np.median(norms))
 
 
+@pytest.mark.parametrize(
+    ("path", "kind"), [("schemes/alibi", ".npz"), ("runs/tiny-gpt-on-this-repository", ".json")]
+)
+def test_lines_of_python_read_the_file_of_a_figure_without_encodings(
+    path: str, kind: str, own_page: Page, built: Path
+) -> None:
+    own_page.goto((built / f"site/{path}.html").as_uri())
+    figure = own_page.locator("figure:has(.pa-live)").first
+    figure.scroll_into_view_if_needed()
+    figure.locator(".pa-live canvas").first.wait_for()
+    code = offered(figure, "Copy Python")
+    assert f'{kind}"' in code
+    names: dict[str, Any] = {}
+    exec(f"import matplotlib; matplotlib.use('agg')\n{code}", names)  # noqa: S102
+    assert names["plt"].gcf().axes
+    names["plt"].close("all")
+
+
 def test_where_sources_cannot_be_loaded_a_sentence_says_so(own_page: Page, address: str) -> None:
     own_page.route("**/data/sources.js", lambda route: route.abort())
     figure = alive(own_page, address, "vector_norms-lines")

@@ -76,3 +76,14 @@ def test_the_text_of_a_table_stays_as_it_is(page: Page) -> None:
     assert page.locator("tbody tr").first.evaluate(
         "row => [...row.cells].map(cell => cell.textContent)"
     ) == ["One", "1", "2"]
+
+
+def test_a_row_of_the_catalogue_is_cited_with_all_its_values(page: Page, tmp_path: Path) -> None:
+    row = '<tr id="two" data-pa-row="two"><th>Two</th><td>5</td><td>–</td></tr>'
+    (tmp_path / "page.html").write_text(
+        PAGE.replace("</tbody>", f"{row}</tbody>"), encoding="utf-8"
+    )
+    page.goto((tmp_path / "page.html").as_uri())
+    page.evaluate("window.atlas = { cite: { number: (...given) => (window.cited = given) } }")
+    page.get_by_role("button", name="Cite Two").last.click(force=True)
+    assert page.evaluate("window.cited") == ["two", "Mean = 5"]

@@ -59,6 +59,7 @@ ORDINARY = {
         "checkpoint",
     ): "the slug of a row whose name has no letters",
     ("generator.checkpoints.model.position_tables", "rotary"): "a value in config.json",
+    ("generator.checkpoints.model.position_tables", "alibi"): "a key of config.json",
     ("generator.checkpoints.model.tables_by_shape", "learned"): "a value in config.json",
     ("generator.figures.style", "none"): "matplotlib's word for no colour, no interpolation",
     ("generator.figures.svg", "none"): "matplotlib's word for no outlines of text",

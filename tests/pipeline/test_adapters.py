@@ -57,6 +57,10 @@ def test_the_base_on_the_hub_is_read_at_the_revision_that_the_adapter_names(tmp_
          " model which it adapts"),
         (adapter(base_model_name_or_path="/no/such"), "adapter_config.json: found"
          " base_model_name_or_path '/no/such'; expected a folder that is there, or a Hub id"),
+        (adapter(base_model_name_or_path="atlas/base", revision="../../../etc"),
+         "adapter_config.json: found revision '../../../etc'; expected a name, not a path"),
+        (adapter(base_model_name_or_path="a/.."), "adapter_config.json: found"
+         " base_model_name_or_path 'a/..'; expected a folder that is there, or a Hub id"),
         (adapter(base_model_name_or_path=["x"]), "adapter_config.json: found no"
          " base_model_name_or_path; expected that of the model which it adapts"),
     ],
