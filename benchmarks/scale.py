@@ -1,21 +1,25 @@
 """Builds of many checkpoints of real sizes: time, memory and bytes; then builds after single
 changes.
 
-python -m benchmarks.scale [number of checkpoints ...]
+python -m benchmarks.scale [--keep FOLDER] [number of checkpoints ...]
+
+With --keep, what was built for the last number stays, for benchmarks.browsing.
 """
 
 import json
 import sys
+from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from shutil import move
 from tempfile import TemporaryDirectory
 from time import time
 
 import numpy as np
 from safetensors.numpy import save_file
 
-from benchmarks.measured import Cost, measure, print_line
+from benchmarks.measured import Cost, measure, mkdocs_command, print_line
 from benchmarks.mix import MIX
 from generator.cache import fingerprint
 from generator.checkpoints import list_file
@@ -36,7 +40,7 @@ ARRAYS = "site/data, arrays alone"
 NO_HUB = {"HF_ENDPOINT": "http://127.0.0.1:9"}
 
 
-def main(counts: list[int]) -> None:
+def main(counts: list[int], keep: Path | None) -> None:
     """Print a table, bytes by folder, and the pages that exceed ``MOST_PAGE_BYTES``."""
     print_line(
         "| checkpoints | build | seconds | processor seconds | MB of the main process | MB of all |"
@@ -45,7 +49,8 @@ def main(counts: list[int]) -> None:
     print_line("| --: | --- | --: | --: | --: | --: | --: | --: | --: |")
     for count in counts:
         with TemporaryDirectory() as temporary:
-            folder = Path(temporary)
+            folder = Path(temporary) / "work"
+            folder.mkdir()
             rows = [_row(folder, index) for index in range(count)]
             sizes: list[tuple[int, dict[str, int]]] = []
             for name, n_listed in _changes(folder, rows):
@@ -56,6 +61,9 @@ def main(counts: list[int]) -> None:
                 sizes.append(
                     (n_listed, {**by_kind, ARRAYS: _bytes(folder / "out/site/data", "*.npz")})
                 )
+                if name == "no changes":
+                    plain = measure(mkdocs_command(folder), NO_HUB, folder)
+                    print_line(_line(n_listed, "mkdocs build alone", plain, folder, time()))
             _print_bytes(*sizes[:2])
             large = [
                 page
@@ -77,6 +85,8 @@ def main(counts: list[int]) -> None:
                     f"{path.name} {path.stat().st_size / 1e6:,.1f} MB" for path in files[:4]
                 )
             )
+            if keep is not None:
+                move(folder, keep)
 
 
 def _bytes(folder: Path, pattern: str = "*") -> int:
@@ -209,4 +219,8 @@ def _line(count: int, name: str, cost: Cost, folder: Path, started: float) -> st
 
 
 if __name__ == "__main__":
-    main([int(count) for count in sys.argv[1:]] or list(COUNTS))
+    parser = ArgumentParser()
+    parser.add_argument("--keep", type=Path)
+    parser.add_argument("counts", type=int, nargs="*", default=COUNTS)
+    given = parser.parse_args()
+    main(given.counts, given.keep)

@@ -4,11 +4,10 @@ still see the first position.
 The page computes the same in the browser, for any position (``position.js``).
 """
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from math import tau
+from math import inf, tau
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from generator.encodings import Rotation
 from generator.encodings.rotations import OF_WHOLE_HEAD, frequencies_before
 from generator.numerics.arrays import Floats
 from generator.site.pictures.reach_bars import context_of
-from generator.text import number
+from generator.text import number, pattern
 
 MOST_ROTATIONS = 4
 DIGITS = 7  # of a ratio in the page; frequencies are known in single precision
@@ -102,21 +101,38 @@ class Turning:
 
 
 @dataclass(frozen=True)
+class Seeing:
+    """Layers that see position 0 from ``limit`` and all positions before it, None for any.
+
+    count: of them; which: their numbers, as text; "" where all layers do
+    """
+
+    limit: int | None
+    count: int
+    which: str
+
+    @property
+    def data(self) -> dict[str, object]:
+        """What the page computes from."""
+        return {"limit": self.limit, "count": self.count, "which": self.which}
+
+
+@dataclass(frozen=True)
 class Sight:
     """Layers of the stacks with rotations.
 
-    n_layers: all of them; limits: largest distance of a visible position, None without a limit, and
-        the number of layers with it
+    n_layers: all of them; seeing: those of each limit and of all farther ones, the farthest first
     beside: further layers, as the end of a sentence
     """
 
     n_layers: int
-    limits: tuple[tuple[int | None, int], ...]
+    seeing: tuple[Seeing, ...]
     beside: str
 
-    def n_seeing(self, position: int) -> int:
-        """Number of layers that see position 0 from ``position``."""
-        return sum(count for limit, count in self.limits if limit is None or position <= limit)
+    def from_position(self, position: int) -> Seeing:
+        """Layers that see position 0 from ``position``."""
+        far = [each for each in self.seeing if each.limit is None or position <= each.limit]
+        return far[-1] if far else Seeing(position, 0, "")
 
 
 @dataclass(frozen=True)
@@ -145,7 +161,7 @@ class AtPosition:
             "longer": self.longer,
             "rotations": [turning.data for turning in self.turnings],
             "layers": self.sight.n_layers,
-            "limits": self.sight.limits,
+            "seeing": [each.data for each in self.sight.seeing],
             "beside": self.sight.beside,
         }
 
@@ -165,9 +181,11 @@ class AtPosition:
     def _seen(self) -> str:
         if not self.sight.n_layers:
             return ""
-        count = self.sight.n_seeing(self.last)
-        sees = "sees" if count == 1 else "see"
-        return f"{count} of {self.sight.n_layers} layers still {sees} position 0{self.sight.beside}"
+        seeing = self.sight.from_position(self.last)
+        sees = "sees" if seeing.count == 1 else "see"
+        which = f": {seeing.which}" if seeing.which else ""
+        layers = f"{seeing.count} of {self.sight.n_layers} layers"
+        return f"{layers} still {sees} position 0{which}{self.sight.beside}"
 
 
 def _counted(turning: Turning) -> str:
@@ -240,9 +258,9 @@ def panel_of(data: Json) -> AtPosition:
                 plain,
             )
         )
-    limits = tuple((limit, count) for limit, count in data["limits"])
+    seeing = tuple(Seeing(**each) for each in data["seeing"])
     return AtPosition(
-        last, tuple(turnings), Sight(data["layers"], limits, data["beside"]), data["longer"]
+        last, tuple(turnings), Sight(data["layers"], seeing, data["beside"]), data["longer"]
     )
 
 
@@ -263,15 +281,37 @@ def _sight(layers: Sequence[Layer], keys: set[str]) -> Sight:
     """Of the stacks in which one of the encodings ``keys`` acts."""
     parts = {layer.part for layer in layers if keys.intersection(layer.encodings or ())}
     stacks = [layer for layer in layers if layer.part in parts]
-    kinds = Counter(_kind(layer) for layer in stacks)
-    limits = Counter(layer.before for layer in stacks if _kind(layer) == "seeing")
+    seen = [layer for layer in stacks if _kind(layer) == "seeing"]
+    limits = sorted({inf if layer.before is None else layer.before for layer in seen}, reverse=True)
     words = {
         "choosing": "{} may choose it",
         "compressed": "in {} it is in a compressed key",
         "unknown": "the window of {} is unknown",
     }
-    beside = "".join(f"; {text.format(kinds[kind])}" for kind, text in words.items() if kinds[kind])
-    return Sight(len(stacks), tuple(limits.items()), beside)
+    beside = ""
+    for kind, text in words.items():
+        if alike := [layer for layer in stacks if _kind(layer) == kind]:
+            which = _which(alike, stacks)
+            beside += f"; {text.format(len(alike))}{f': {which}' if which else ''}"
+    return Sight(len(stacks), tuple(_seeing(limit, seen, stacks) for limit in limits), beside)
+
+
+def _seeing(limit: float, seen: Sequence[Layer], stacks: Sequence[Layer]) -> Seeing:
+    far = [layer for layer in seen if layer.before is None or layer.before >= limit]
+    return Seeing(None if limit == inf else int(limit), len(far), _which(far, stacks))
+
+
+def _which(layers: Sequence[Layer], stacks: Sequence[Layer]) -> str:
+    """Numbers of ``layers``, with their parts where there are several; "" for all of ``stacks``."""
+    if len(layers) == len(stacks):
+        return ""
+    several = len({layer.part for layer in stacks}) > 1
+    texts = []
+    for part, alike in groupby(layers, lambda layer: layer.part):
+        indices = [layer.index for layer in alike]
+        name = "layer" if len(indices) == 1 else "layers"
+        texts.append(f"{name} {pattern(indices)}{f' of {part}' * several}")
+    return ", ".join(texts)
 
 
 def _kind(layer: Layer) -> str:

@@ -46,8 +46,9 @@
   const sentence = (position) => {
     const several = rotations.length > 1;
     const turned = rotations.map((rotation) => (several ? `${capital(rotation.label)}: ` : "") + counted(rotation, position));
-    const seeing = data.limits.reduce((sum, [limit, count]) => sum + (limit === null || position <= limit ? count : 0), 0);
-    const seen = `${seeing} of ${data.layers} layers still ${seeing === 1 ? "sees" : "see"} position 0${data.beside}`;
+    const { count, which } = data.seeing.findLast(({ limit }) => limit === null || position <= limit) ?? { count: 0 };
+    const named = which ? `: ${which}` : "";
+    const seen = `${count} of ${data.layers} layers still ${count === 1 ? "sees" : "see"} position 0${named}${data.beside}`;
     const first = [...(several ? [] : turned), ...(data.layers ? [seen] : [])];
     const opening = first.length ? [`At position ${whole(position)}: ${first.join("; ")}.`] : [];
     return [...opening, ...(several ? turned.map((text) => `${text}.`) : [])].join(" ");

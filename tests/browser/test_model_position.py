@@ -59,6 +59,15 @@ def test_a_model_has_what_the_page_of_its_checkpoint_has(page: Page, address: st
     assert shown[0] == shown[1]
 
 
+def test_the_layers_that_still_see_the_first_position_are_named(page: Page, address: str) -> None:
+    page.goto(f"{address}/{KIND}#model=openai%2Fgpt-oss-20b&position=127")
+    expect(page.locator(SAID)).to_contain_text("24 of 24 layers still see position 0.")
+    page.locator(FIELD).fill("128")
+    expect(page.locator(SAID)).to_contain_text(
+        "12 of 24 layers still see position 0: layers 1, 3, … 23 (one in 2)."
+    )
+
+
 def test_model_and_position_stay_in_the_address(page: Page, address: str) -> None:
     page.goto(f"{address}/{KIND}")
     page.locator(CHOICE).select_option(PLAIN)

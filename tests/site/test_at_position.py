@@ -18,6 +18,10 @@ FULL = Layer("decoder", "decoder", 0, "full attention", ("full",), None, 0, ("de
 WINDOW = replace(FULL, mixers=("sliding",), before=99)
 
 
+def numbered(*layers: Layer) -> tuple[Layer, ...]:
+    return tuple(replace(layer, index=index) for index, layer in enumerate(layers))
+
+
 def outcome(
     *forms: Rotation, layers: tuple[Layer, ...] = (FULL,), context: int | None = 128
 ) -> Outcome:
@@ -52,20 +56,39 @@ def test_turns_are_position_times_frequency_over_a_circle() -> None:
 
 
 def test_the_sentence_is_of_the_last_position() -> None:
-    layers = (FULL, WINDOW, replace(WINDOW, mixers=("chunked",), before=127))
+    layers = numbered(FULL, WINDOW, replace(WINDOW, mixers=("chunked",), before=127))
     assert panel(ROTATION, layers=layers).sentence == (
         "At position 127: 2 of 4 pairs have turned at least once; 2 of 3 layers still see"
-        " position 0."
+        " position 0: layers 0, 2."
     )
 
 
 def test_a_window_sees_as_far_as_its_largest_distance() -> None:
-    sight = panel(ROTATION, layers=(FULL, WINDOW, WINDOW)).sight
-    assert [sight.n_seeing(position) for position in (1, 99, 100, 127)] == [3, 3, 1, 1]
+    sight = panel(ROTATION, layers=numbered(FULL, WINDOW, WINDOW)).sight
+    seeing = [sight.from_position(position) for position in (1, 99, 100, 127)]
+    assert [(each.count, each.which) for each in seeing] == [
+        (3, ""),
+        (3, ""),
+        (1, "layer 0"),
+        (1, "layer 0"),
+    ]
+
+
+def test_where_no_layer_sees_the_first_position_none_is_named() -> None:
+    sentence = panel(ROTATION, layers=numbered(WINDOW, WINDOW)).sentence
+    assert sentence.endswith("; 0 of 2 layers still see position 0.")
+
+
+def test_layers_of_several_stacks_are_named_with_them() -> None:
+    other = replace(WINDOW, part="encoder", stack="encoder")
+    layers = (*numbered(FULL, WINDOW, FULL), *numbered(replace(FULL, part="encoder"), other))
+    assert panel(ROTATION, layers=layers).sentence.endswith(
+        "; 3 of 5 layers still see position 0: layers 0, 2 of decoder, layer 0 of encoder."
+    )
 
 
 def test_layers_that_may_see_or_see_in_part_are_named_apart() -> None:
-    layers = (
+    layers = numbered(
         FULL,
         replace(FULL, mixers=("sparse",)),
         replace(FULL, mixers=("compressed",)),
@@ -73,8 +96,8 @@ def test_layers_that_may_see_or_see_in_part_are_named_apart() -> None:
         replace(FULL, mixers=("recurrent",), encodings=()),
     )
     assert panel(ROTATION, layers=layers).sentence.endswith(
-        "; 1 of 5 layers still sees position 0; 1 may choose it; in 1 it is in a compressed key;"
-        " the window of 1 is unknown."
+        "; 1 of 5 layers still sees position 0: layer 0; 1 may choose it: layer 1; in 1 it is in a"
+        " compressed key: layer 2; the window of 1 is unknown: layer 3."
     )
 
 
@@ -105,7 +128,7 @@ def test_a_rotation_of_short_texts_ends_with_them() -> None:
 
 def test_a_panel_is_read_again_from_its_data() -> None:
     scaled = replace(ROTATION, scaling={"rope_type": "linear", "factor": 8.0})
-    layers = (FULL, WINDOW, replace(FULL, mixers=("sparse",)))
+    layers = numbered(FULL, WINDOW, replace(FULL, mixers=("sparse",)))
     made = panel(
         replace(scaled, rescaled=(ROTATION.frequencies / 8.0, 1.0)), ROTATION, layers=layers
     )

@@ -61,6 +61,16 @@ class TurningOfModel(Record):
     )
 
 
+class LayersSeeing(Record):
+    """Layers that see the first position, in models.json."""
+
+    limit: int | None = Field(
+        description="The last position from which all of them do; null where any is."
+    )
+    count: int = Field(description="Number of them, with those that see farther.")
+    which: str = Field(description="Their numbers from 0 in words; empty for all layers.")
+
+
 class PositionOfModel(Record):
     """What the page on one position computes from, in models.json."""
 
@@ -70,8 +80,8 @@ class PositionOfModel(Record):
     )
     rotations: list[TurningOfModel] = Field(description="Its rotations of text.")
     layers: int = Field(description="Number of layers of the stacks with these rotations.")
-    limits: list[list[int | None]] = Field(
-        description="The largest distance of a visible position, null for none, and its layers."
+    seeing: list[LayersSeeing] = Field(
+        description="Which of them see the first position from where, the farthest first."
     )
     beside: str = Field(description="Further layers, as the end of a sentence.")
 
@@ -150,5 +160,6 @@ OF_MODELS = (
     LayersAlike,
     PositionOfModel,
     TurningOfModel,
+    LayersSeeing,
     CheckOfModel,
 )
