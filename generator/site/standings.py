@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import isfinite, log
 from statistics import fmean, median
 
@@ -49,11 +49,47 @@ class Statement:
 
 
 @dataclass(frozen=True, eq=False)
+class Ranked:
+    """Values of one metric of the peers, one at least. ascending: in this order"""
+
+    ascending: Sequence[float]
+
+    @cached_property
+    def is_positive(self) -> bool:
+        """Whether all values are, so that their logarithms are compared."""
+        return self.ascending[0] > 0.0
+
+    @cached_property
+    def middle(self) -> float:
+        """Median of what is compared."""
+        return median(self._compared)
+
+    @cached_property
+    def deviation(self) -> float:
+        """Mean deviation from the median; at least as much as differences that say nothing."""
+        least = SAME if self.is_positive else SAME * max(map(abs, self.ascending))
+        deviation = fmean(abs(other - self.middle) for other in self._compared)
+        return max(deviation, least or 1.0)
+
+    @property
+    def _compared(self) -> list[float]:
+        return list(map(log, self.ascending) if self.is_positive else self.ascending)
+
+    def times(self, value: float) -> float | None:
+        """Distance of ``value`` from the median, in mean deviations; None for a number that has no
+        logarithm among some that have.
+        """
+        if self.is_positive and value <= 0.0:
+            return None
+        return ((log(value) if self.is_positive else value) - self.middle) / self.deviation
+
+
+@dataclass(frozen=True, eq=False)
 class Peers:
     """Values of all metrics, by scheme and modality of the encodings that have them."""
 
     atlas: Atlas
-    values: Mapping[Key, Sequence[float]]
+    values: Mapping[Key, Ranked]
 
     def statements(self, reading: Reading) -> list[Statement]:
         """All findings on an encoding, and its places among its peers, the most unusual first."""
@@ -103,9 +139,15 @@ class Peers:
         times = self._times(reading, analysis, metric)
         return finding.weight if times is None else min(_unusual(times), FIRST)
 
+    @cached_property
+    def _all_places(self) -> Mapping[Reading, Mapping[Column, float]]:
+        """Those of every encoding."""
+        readings = (reading for outcome in self.atlas.outcomes for reading in outcome.readings)
+        return {reading: self._places(reading) for reading in readings}
+
     def _standings(self, reading: Reading) -> Iterator[Statement]:
         """Sentences on headline metrics, of what may be ranked alone."""
-        places = self._places(reading)
+        places = self._all_places[reading]
         for column, times in places.items():
             text = self._on_extreme(reading, column) if abs(times) >= 1.0 else ""
             if text:
@@ -128,7 +170,7 @@ class Peers:
     def _on_extreme(self, reading: Reading, column: Column) -> str:
         """ "" for a value that is not outermost, close to the median, or shared by many."""
         headline, metric = column.headline, column.metric(reading)
-        values = self._of(reading, column.analysis.key, metric)
+        values = self.values[_key(reading, column.analysis.key, metric)].ascending
         shown, ranked = _shown(metric.value), [_shown(value) for value in values]
         distinct = list(dict.fromkeys(ranked))
         below = distinct.index(shown)
@@ -156,7 +198,7 @@ class Peers:
         to.
         """
         peers = {
-            other.label.title: self._places(other)
+            other.label.title: self._all_places[other]
             for outcome, other in self.atlas.encodings
             if other.encoding.scheme == reading.encoding.scheme
             and other.encoding.modality == reading.encoding.modality
@@ -180,15 +222,10 @@ class Peers:
         """Distance of a value from the median of the peers, in their mean deviations from it, of
         positive numbers by their logarithms; None without a value, or with fewer than LEAST_PEERS.
         """
-        values = self._of(reading, analysis, metric)
-        if metric.value is None or not isfinite(metric.value) or len(values) < LEAST_PEERS:
+        values = self.values.get(_key(reading, analysis, metric))
+        if metric.value is None or not isfinite(metric.value) or values is None:
             return None
-        if min(values) > 0.0:
-            return _in_deviations(log(metric.value), [log(value) for value in values], SAME)
-        return _in_deviations(metric.value, values, SAME * max(map(abs, values)))
-
-    def _of(self, reading: Reading, analysis: str, metric: Metric) -> Sequence[float]:
-        return self.values.get(_key(reading, analysis, metric), ())
+        return values.times(metric.value) if len(values.ascending) >= LEAST_PEERS else None
 
     def _plural(self, reading: Reading) -> str:
         key = reading.encoding.scheme
@@ -205,7 +242,7 @@ def peers_of(atlas: Atlas) -> Peers:
                 for metric in reading.results[analysis.key].metrics:
                     if metric.value is not None and isfinite(metric.value):
                         values[_key(reading, analysis.key, metric)].append(metric.value)
-    return Peers(atlas, {key: sorted(of_key) for key, of_key in values.items()})
+    return Peers(atlas, {key: Ranked(sorted(of_key)) for key, of_key in values.items()})
 
 
 @lru_cache(maxsize=1)
@@ -257,12 +294,6 @@ def alike(values: Sequence[float | None]) -> bool:
 
 def _key(reading: Reading, analysis: str, metric: Metric) -> Key:
     return reading.encoding.scheme, reading.encoding.modality, analysis, metric.key
-
-
-def _in_deviations(value: float, values: Sequence[float], least: float) -> float:
-    middle = median(values)
-    deviation = fmean(abs(other - middle) for other in values)
-    return (value - middle) / max(deviation, least or 1.0)
 
 
 def _unusual(times: float) -> float:

@@ -7,6 +7,9 @@
   const rows = [...body.rows];
   const byKey = new Map(rows.map((row) => [row.dataset.paRow, row]));
   const pinned = new Set();
+  const elsewhere = document.querySelector(".pa-elsewhere");
+  const here = new Set([...byKey.keys()].map((key) => key.split("/")[0]));
+  const MOST = 24; // links to checkpoints on other pages
 
   const filter = () => {
     const [name, scheme, family] = ["name", "scheme", "family"].map((key) => form.elements[key].value.trim());
@@ -19,6 +22,41 @@
     }
     const shown = rows.filter((row) => !row.hidden).length;
     form.querySelector("output").textContent = name || scheme || family ? `${shown} of ${rows.length} shown` : "";
+    if (elsewhere) link(name, scheme, family);
+  };
+
+  // Of a table in several pages, the data of all is loaded once somebody filters.
+  let asked = false;
+  const load = () => {
+    if (asked) return;
+    asked = true;
+    const script = document.createElement("script");
+    script.src = elsewhere.dataset.paAll;
+    script.addEventListener("load", filter);
+    document.head.append(script);
+  };
+  const link = (name, scheme, family) => {
+    elsewhere.hidden = true;
+    if (!(name || scheme || family)) return;
+    load();
+    const root = new URL("..", new URL(elsewhere.dataset.paAll, location));
+    const found = (window.atlasCatalogue ?? []).filter(
+      ([slug, title, its, schemes]) =>
+        !here.has(slug) &&
+        title.toLowerCase().includes(name.toLowerCase()) &&
+        (!scheme || schemes.includes(scheme)) &&
+        (!family || its === family),
+    );
+    if (!found.length) return;
+    const links = found.slice(0, MOST).map(([slug, title]) => {
+      const made = document.createElement("a");
+      [made.href, made.textContent] = [new URL(`checkpoints/${slug}.html`, root), title];
+      return made;
+    });
+    const more = found.length > MOST ? ` and ${(found.length - MOST).toLocaleString("en-US")} more` : "";
+    const listed = links.flatMap((made, index) => (index ? [" · ", made] : [made]));
+    elsewhere.replaceChildren(`${found.length.toLocaleString("en-US")} on other pages of this list: `, ...listed, more);
+    elsewhere.hidden = false;
   };
 
   // Pinned rows first, in the order in which they were pinned; a sorted table keeps its order below them.

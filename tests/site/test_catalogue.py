@@ -1,19 +1,30 @@
 """The table of all encodings, and the checkpoints below it that have none."""
 
+import json
 from dataclasses import replace
 from itertools import groupby
 
 import pytest
 from bs4 import BeautifulSoup, Tag
 
-from generator.contracts import Analysis, Fact, Layer, Outcome, Provenance, Result
+from generator.contracts import Analysis, Atlas, Fact, Layer, Outcome, Provenance, Result
 from generator.encodings import Form, Rotation
 from generator.errors import NotApplicableError
 from generator.pipeline.evaluate import all_analyses
+from generator.site.data import catalogue as catalogue_data
 from generator.site.headlines import common
 from generator.site.pages import catalogue
 from tests.forms import FORMS
-from tests.site.test_comparing import NOTHING, every_page, outcome, page, rendered, table
+from tests.site.test_comparing import (
+    ANALYSES,
+    NOTHING,
+    SCHEMES,
+    every_page,
+    outcome,
+    page,
+    rendered,
+    table,
+)
 from tests.support import checkpoint, subject
 
 ROTATION = Rotation(10000.0, 8, 8, 64)
@@ -145,3 +156,17 @@ def test_a_row_begins_with_context_window_and_base() -> None:
     every = [row[1:5] for row in rows(html(of_config, outcome("b", table(1), title="b")))]
     assert every[0] == ["Rotary", "64", "8 (1 of 2 layers)", "10,000"]
     assert every[1][2:] == ["–", "–"]
+
+
+def test_the_filter_has_every_checkpoint_with_its_schemes() -> None:
+    bare = replace(outcome("c", ROTATION, "rotary", title="C"), readings=())
+    bare = replace(bare, facts=(Fact("Family", "bert"),))
+    outcomes = (outcome("a", table(1), title="A"), outcome("b", ROTATION, "rotary"), bare)
+    found = Atlas(outcomes, ANALYSES, SCHEMES, {}, "2020-02-20")
+    text = catalogue_data.script(found).decode()
+    entries = json.loads(text.removeprefix("window.atlasCatalogue = ").removesuffix(";\n"))
+    assert entries == [
+        ["a", "A", "", ["Learned table"]],
+        ["b", "Row", "", ["Rotary"]],
+        ["c", "C", "bert", []],
+    ]

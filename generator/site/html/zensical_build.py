@@ -92,7 +92,7 @@ def _run(config: Path, date: int) -> None:
     done = subprocess.run(
         [*command, "--config-file", config.name],
         cwd=config.parent,
-        env={**os.environ, mkdocs_build.EPOCH: str(date)},
+        env={**os.environ, mkdocs_build.EPOCH: str(date), "NO_COLOR": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -81,7 +81,8 @@ class Other:
 def pages(atlas: Atlas) -> list[Page]:
     """The table, with the other checkpoints below it; long ones go on to further pages."""
     columns, addresses = columns_of(atlas), addresses_of(atlas)
-    batches = _batches([*_rows(atlas, columns), *_others(atlas)])
+    rows = list(_rows(atlas, columns))
+    batches = _batches([*rows, *_others(atlas)])
     numbers = range(1, len(batches) + 1)
     shared = {
         "columns": columns,
@@ -89,6 +90,8 @@ def pages(atlas: Atlas) -> list[Page]:
         "numbers": numbers,
         "total": len(atlas.outcomes),
         "shades": range(SHADES),
+        "schemes": list(dict.fromkeys(row.scheme.title for row in rows)),
+        "families": sorted({row.family for row in rows} - {""}),
     }
     layered = list(_layered(atlas))
     shared |= {
@@ -119,12 +122,9 @@ def _layered(atlas: Atlas) -> Iterator[tuple[Outcome, int | None, LayerStrip]]:
 
 
 def _context(batch: Sequence[EncodingRow | Other]) -> dict[str, object]:
-    rows = [entry for entry in batch if isinstance(entry, EncodingRow)]
     return {
-        "rows": rows,
+        "rows": [entry for entry in batch if isinstance(entry, EncodingRow)],
         "others": [entry for entry in batch if isinstance(entry, Other)],
-        "schemes": list(dict.fromkeys(row.scheme.title for row in rows)),
-        "families": sorted({row.family for row in rows} - {""}),
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from hashlib import sha256
-from itertools import combinations
+from itertools import combinations, islice
 
 import numpy as np
 
@@ -137,7 +137,8 @@ def _conclusions(atlas: Atlas, shapes: Sequence[tuple[Member, Floats]]) -> tuple
     than MOST_CONCLUDED.
     """
     titles = {scheme.key: scheme.title for scheme in atlas.schemes}
-    known = [(reading, shape) for (_, reading), shape in shapes if _is_known(reading)]
+    of_known = ((reading, shape) for (_, reading), shape in shapes if _is_known(reading))
+    known = list(islice(of_known, MOST_CONCLUDED + 1))
     if len(known) > MOST_CONCLUDED:
         return ()
     differences = np.zeros((len(known), len(known)))
