@@ -59,7 +59,6 @@ kills: $(DEV) ## kill sixty builds and fill disks, and look for damage, about a 
 	unshare --map-root-user --mount $(BIN)/python -m tests.kills
 
 zensical: $(DEV) site ## make the site by Zensical too, in build-zensical, and say what differs
-	$(BIN)/python $(PIP) -c constraints.txt zensical
 	@mkdir -p build-zensical && cp -r build/store build-zensical/
 	$(BIN)/python -m generator build --renderer zensical --output build-zensical
 	@$(BIN)/python -m benchmarks.renderers build/site build-zensical/site

@@ -20,7 +20,7 @@ MAIN = """\
 import json, sys
 from pathlib import Path
 options = json.loads(Path(sys.argv[-1]).read_text())
-print("given", sys.argv[1:])
+print("\\x1b[33mgiven\\x1b[0m", sys.argv[1:])
 if "broken" in Path(options["docs_dir"], "index.md").read_text():
     sys.exit(1)
 site = Path(options["site_dir"])

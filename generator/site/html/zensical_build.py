@@ -25,6 +25,7 @@ SITEMAP = "sitemap.xml"
 HOOKS = "hooks"
 # Names by which search finds a page, which mkdocs shows nowhere.
 NAMES = re.compile(r'<nav class="md-tags".*?</nav>', re.DOTALL)
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 MOST_WORDS = 2000  # characters of what Zensical says
 
 
@@ -92,7 +93,7 @@ def _run(config: Path, date: int) -> None:
     done = subprocess.run(
         [*command, "--config-file", config.name],
         cwd=config.parent,
-        env={**os.environ, mkdocs_build.EPOCH: str(date), "NO_COLOR": "1"},
+        env={**os.environ, mkdocs_build.EPOCH: str(date)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -101,10 +102,8 @@ def _run(config: Path, date: int) -> None:
     )
     shutil.rmtree(config.parent / CACHE, ignore_errors=True)
     if done.returncode:
-        raise RefusedError(
-            f"Zensical says: {' '.join(done.stdout.split())[-MOST_WORDS:]}; expected pages that it"
-            " can build"
-        )
+        said = " ".join(COLOUR.sub("", done.stdout).split())
+        raise RefusedError(f"Zensical says: {said[-MOST_WORDS:]}; expected pages that it can build")
 
 
 def _remove_names(site: Path) -> None:
