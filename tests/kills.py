@@ -1,5 +1,5 @@
-"""Builds that are killed at moments spread over all their stages, and builds on a disk that is full
-at some point.
+"""Builds that are killed, ended and interrupted at moments spread over all their stages, and builds
+on a disk that is full at some point.
 
 python -m tests.kills [kills]
 
@@ -23,6 +23,9 @@ from tests.built import ROOT, contents
 from tests.synthetic import BUCKETS, ROTATION, TABLE, write_folder, write_list
 
 KILLS, DISKS = 60, 12
+# In turns: no process can do anything about the first; the last is what a terminal sends.
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+PATIENCE = 30.0  # seconds within which all processes have ended
 FOLDERS = {"table": TABLE, "rotation": ROTATION, "buckets": BUCKETS}
 SHOWN = ("docs", "site")
 
@@ -48,13 +51,14 @@ def main(kills: int) -> None:
         seconds = time.monotonic() - started
         for number in range(kills):
             output = Path(shutil.copytree(before, folder / "output"))
-            trial.kill(output, seconds * (number + 0.5) / kills)
+            sent = SIGNALS[number % len(SIGNALS)]
+            trial.end(output, seconds * (number + 0.5) / kills, sent)
             shutil.rmtree(output)
         with disk(folder / "disk"):
             for number in range(DISKS):
                 trial.fill(before, folder / "disk", (number + 0.5) / DISKS)
     sys.stdout.write(
-        f"{kills} kills, {trial.ended} of them after the end; {DISKS} disks, {trial.sufficed} of"
+        f"{kills} builds ended, {trial.ended} of them after the end; {DISKS} disks, {trial.sufficed} of"
         " them large enough\n"
     )
 
@@ -69,17 +73,28 @@ class Trial:
         self.rows, self.before, self.after = rows, before, after
         self.ended = self.sufficed = 0
 
-    def kill(self, output: Path, seconds: float) -> None:
-        """End a build in ``output`` after so many seconds, and build again."""
+    def end(self, output: Path, seconds: float, sent: signal.Signals) -> None:
+        """End a build in ``output`` after so many seconds by a signal, and build again."""
+        what = f"{sent.name} after {seconds:.2f} s"
         with subprocess.Popen(
-            _command(output, self.rows), cwd=ROOT, start_new_session=True, stdout=subprocess.DEVNULL
+            _command(output, self.rows),
+            cwd=ROOT,
+            start_new_session=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
         ) as process:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(seconds)
             self.ended += process.poll() is not None
             with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-        self._check(output, f"killed after {seconds:.2f} s")
+                # Who asks a program to end asks it alone; a terminal interrupts all of a group.
+                (os.kill if sent == signal.SIGTERM else os.killpg)(process.pid, sent)
+            _, said = process.communicate(timeout=PATIENCE)
+        if "Traceback" in said:
+            raise SystemExit(f"{what}: {said}")
+        _wait_for_all(process.pid, what)
+        self._check(output, what)
 
     def fill(self, before: Path, mounted: Path, share: float) -> None:
         """Build on a disk that has this share of what the former build takes left, and again on a
@@ -110,6 +125,19 @@ class Trial:
         _finish(output, self.rows)
         if shown(output) != self.after:
             raise SystemExit(f"{what}: the next build differs from an undisturbed one")
+
+
+def _wait_for_all(group: int, what: str) -> None:
+    """errors: SystemExit where a process of the group stays"""
+    limit = time.monotonic() + PATIENCE
+    while time.monotonic() < limit:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.1)
+    os.killpg(group, signal.SIGKILL)
+    raise SystemExit(f"{what}: a process of the build stays")
 
 
 def shown(output: Path) -> dict[str, bytes]:
