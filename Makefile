@@ -55,7 +55,7 @@ sbom: .venv-audit/.installed ## list what an installation of the wheel brings, a
 	@mkdir -p build
 	.venv-audit/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --output-file build/sbom.json .venv-wheel/bin/python
 
-kills: $(DEV) ## kill sixty builds and fill disks, and look for damage, about a quarter of an hour; Linux
+kills: $(DEV) ## end sixty builds and fill disks, and look for damage, about a quarter of an hour; Linux
 	unshare --map-root-user --mount $(BIN)/python -m tests.kills
 
 zensical: $(DEV) site ## make the site by Zensical too, in build-zensical, and say what differs

@@ -58,7 +58,7 @@ def main(kills: int) -> None:
             for number in range(DISKS):
                 trial.fill(before, folder / "disk", (number + 0.5) / DISKS)
     sys.stdout.write(
-        f"{kills} builds ended, {trial.ended} of them after the end; {DISKS} disks, {trial.sufficed} of"
+        f"{kills} signals, {trial.ended} of them after the end; {DISKS} disks, {trial.sufficed} of"
         " them large enough\n"
     )
 
