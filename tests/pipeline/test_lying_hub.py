@@ -1,0 +1,133 @@
+"""A Hub that says what is not so, beside a site that was built while it told the truth."""
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import save
+
+from tests import inline
+from tests.hub_server import Answer, Hub, Repository, Trouble, serving
+from tests.pipeline.unrendered import without_html
+from tests.synthetic import ROTATION, WORDLESS, write_list
+
+COMMIT, LATER, NOWHERE = "a" * 40, "b" * 40, "c" * 40
+OTHER = {
+    **WORDLESS,
+    "model.safetensors": save({"wpe.weight": np.arange(64.0, dtype=np.float32).reshape(16, 4)}),
+}
+ABOUT, FILES = "/api/models/atlas/table", f"/atlas/table/resolve/{LATER}/"
+PAGE = Answer(200, b"<!doctype html><title>Back soon</title>", {"Content-Type": "text/html"})
+
+
+def described(commit: str, names: Mapping[str, object], hub_id: str = "atlas/table") -> Answer:
+    siblings = [{"rfilename": name} for name in names]
+    return Answer(
+        200,
+        json.dumps({"id": hub_id, "sha": commit, "siblings": siblings}).encode(),
+        {"Content-Type": "application/json"},
+    )
+
+
+LIES = {
+    "a page in place of a description": Trouble(PAGE, ABOUT),
+    "half of a description": Trouble(Answer(200, b'{"sha": "bbbb'), ABOUT),
+    "a description without files": Trouble(described(LATER, {}), ABOUT),
+    "a commit that nobody has": Trouble(described(NOWHERE, OTHER), ABOUT),
+    "a commit that is none": Trouble(described("../../main", OTHER), ABOUT),
+    "a redirect to itself": Trouble(Answer(302, headers={"Location": ABOUT}), ABOUT),
+    "a page in place of config.json": Trouble(PAGE, f"{FILES}config.json"),
+    "a page in place of weights": Trouble(PAGE, f"{FILES}model.safetensors"),
+    "files of another commit": Trouble(
+        Answer(200, WORDLESS["config.json"], {"X-Repo-Commit": COMMIT}), f"{FILES}config.json"
+    ),
+    "weights that end early": Trouble(
+        Answer(206, b"\0" * 99, {"Content-Range": "bytes 0-99/100"}), f"{FILES}model.safetensors"
+    ),
+    "no weights": Trouble(Answer(404), f"{FILES}model.safetensors"),
+}
+
+
+def hub_of(commit: str) -> dict[str, Repository]:
+    table = Repository({COMMIT: dict(WORDLESS), LATER: dict(OTHER)}, {"main": commit})
+    return {
+        "atlas/table": table,
+        "atlas/rotation": Repository({COMMIT: dict(ROTATION)}, {"main": COMMIT}),
+    }
+
+
+def build(folder: Path, hub: Hub) -> tuple[int, str, dict[str, Any]]:
+    """Exit code, output, and the checkpoints of atlas.json."""
+    command = ["--config", str(folder / "checkpoints.yml"), "--output", str(folder / "out")]
+    done = inline.run("build", *command, home=folder / "hub", endpoint=hub.endpoint)
+    document = json.loads((folder / "out/site/data/atlas.json").read_text(encoding="utf-8"))
+    rows = {row["id"].removeprefix("atlas/"): row for row in document["checkpoints"]}
+    return done.returncode, done.stdout + done.stderr, rows
+
+
+def numbers(row: Mapping[str, Any]) -> Any:
+    return [encoding["metrics"] for encoding in row["encodings"]]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def short_builds() -> Iterator[None]:
+    with without_html():
+        yield
+
+
+@pytest.fixture(scope="module")
+def truth(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("truth")
+    write_list(folder, [{"hub": name} for name in hub_of(COMMIT)])
+    with serving(hub_of(COMMIT)) as hub:
+        assert build(folder, hub)[0] == 0
+    return folder
+
+
+@pytest.fixture
+def world(truth: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(truth, tmp_path / "world"))
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_lie_is_of_its_row_alone_and_leaves_nothing_behind(lie: str, world: Path) -> None:
+    with serving(hub_of(COMMIT)) as hub:
+        _, _, before = build(world, hub)
+    with serving(hub_of(LATER), LIES[lie]) as hub:
+        code, said, rows = build(world, hub)
+    assert code in (0, 1), said
+    assert "Traceback" not in said
+    assert rows["rotation"] == before["rotation"]
+    # What is shown of the table is what was read while the Hub told the truth, or nothing.
+    assert not rows["table"]["encodings"] or numbers(rows["table"]) == numbers(before["table"])
+    assert rows["table"]["status"] != "ok" or rows["table"]["stale"], said
+    with serving(hub_of(COMMIT)) as hub:
+        code, said, rows = build(world, hub)
+    assert (code, rows) == (0, before), said
+
+
+def test_of_a_hub_in_trouble_the_commit_is_shown_that_is_in_the_cache(world: Path) -> None:
+    with serving(hub_of(COMMIT)) as hub:
+        _, _, before = build(world, hub)
+    with serving(hub_of(LATER), Trouble(Answer(500), ABOUT)) as hub:
+        code, said, rows = build(world, hub)
+    assert (code, rows) == (0, before), said
+    assert rows["table"]["revision"] == COMMIT
+
+
+def test_other_bytes_of_a_commit_that_is_known_are_not_asked_for(world: Path) -> None:
+    hub_now = hub_of(COMMIT) | {"atlas/table": Repository({COMMIT: dict(OTHER)}, {"main": COMMIT})}
+    with serving(hub_now) as hub:
+        code, said, _ = build(world, hub)
+    assert (code, hub.downloads()) == (0, [])
+    assert "nothing has changed since the last build" in said
+
+
+def test_nothing_new_costs_one_question_and_one_more_for_each_branch(world: Path) -> None:
+    with serving(hub_of(COMMIT)) as hub:
+        build(world, hub)
+    assert [request.method for request in hub.log] == ["HEAD", *["GET"] * len(hub_of(COMMIT))]
