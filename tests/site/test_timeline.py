@@ -16,6 +16,8 @@ from tests.site.test_comparing import rendered
 def model(year: int, number: int, scheme: str, base: float | None = None) -> dict[str, object]:
     return {
         "id": f"maker/{scheme}-{year}-{number}",
+        "maker": "maker",
+        "model_type": f"type-{number}",
         "month": f"{year}-{number % 12 + 1:02}",
         "schemes": [scheme],
         "image_schemes": [],
@@ -26,9 +28,9 @@ def model(year: int, number: int, scheme: str, base: float | None = None) -> dic
 
 
 MODELS = [
-    *(model(2019, number, "learned") for number in range(4)),
-    model(2019, 4, "rotary", 10_000.0),
-    *(model(2020, number, "rotary", 10_000.0 * 10.0**number) for number in range(5)),
+    *(model(2019, number, "learned") for number in range(8)),
+    *(model(2019, number, "rotary", 10_000.0) for number in (8, 9)),
+    *(model(2020, number, "rotary", 10_000.0 * 2.0**number) for number in range(10)),
     model(2021, 0, "learned"),  # Alone in its year.
 ]
 
@@ -51,9 +53,9 @@ def test_the_median_of_a_year_is_that_of_its_models() -> None:
     assert page.context["shown"][1][1] == (
         "The median context was 512 positions in 2019 and 1,024 positions in 2020."
     )
-    older = [model(2018, number, "rotary", 10_000.0) for number in range(5)]
+    older = [model(2018, number, "rotary", 10_000.0) for number in range(10)]
     [page] = timeline.pages(atlas([*MODELS, *older]))
-    middle = median(10_000.0 * 10.0**number for number in range(5))
+    middle = median(10_000.0 * 2.0**number for number in range(10))
     assert f"The median base was 10,000 in 2018 and {middle:,.0f} in 2020." in str(
         page.context["shown"][1][1]
     )
@@ -63,6 +65,12 @@ def test_without_two_years_there_is_no_figure() -> None:
     for models in (MODELS[:FEWEST_OF_A_YEAR], []):
         [page] = timeline.pages(atlas(models))
         assert (page.figures, page.context["shown"]) == ((), ())
+
+
+def test_sizes_of_one_family_make_no_year() -> None:
+    sizes = [{**model(2022, number, "decay"), "model_type": "one"} for number in range(12)]
+    [page] = timeline.pages(atlas([*MODELS, *sizes]))
+    assert "2022" not in " ".join(sentence for _, sentence in page.context["shown"])
 
 
 def test_every_model_is_a_named_point() -> None:

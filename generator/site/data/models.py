@@ -12,7 +12,9 @@ from generator.contracts import Atlas, Json, Mixer
 from generator.text import significant
 
 UNKNOWN = "–"
-FEWEST_OF_A_YEAR = 5  # models, of which a share or a median says something
+# Model types of one maker, of which a share or a median says something: many sizes of a few are no
+# sample of a year.
+FEWEST_OF_A_YEAR = 10
 AT_POSITION = "models/position.html#model="
 HUB = "https://huggingface.co"
 KINDS: Mapping[Mixer, str] = {
@@ -80,13 +82,15 @@ class PublishedModelRow:
 
 @dataclass(frozen=True)
 class DatedModel:
-    """A model whose month of publication is known. time: the middle of that month, in years
+    """A model whose month of publication is known.
 
+    family: its maker and model type; time: the middle of that month, in years
     schemes: keys, also of what reads images; kinds: of its layers, in words; bases: of rotations
     context: positions; None where the config gives none
     """
 
     title: str
+    family: tuple[str | None, str | None]
     time: float
     schemes: frozenset[str]
     kinds: frozenset[str]
@@ -109,6 +113,7 @@ def _dated(model: Json) -> DatedModel:
     year, _, month = model["month"].partition("-")
     return DatedModel(
         model["id"].rpartition("/")[2],
+        (model["maker"], model["model_type"]),
         int(year) + (int(month) - 0.5) / 12.0,
         frozenset((*model["schemes"], *model["image_schemes"])),
         frozenset(KINDS[kind] for kind in KINDS if kind in model["kinds"]),

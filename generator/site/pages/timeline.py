@@ -49,6 +49,25 @@ class Share:
         return rounded(self.values[-1], 0)
 
 
+@dataclass(frozen=True)
+class Quantity:
+    """A number of each model: its name, and points of title, time and value; years: those with
+    enough families for a median
+    """
+
+    title: str
+    points: tuple[tuple[str, float, float], ...]
+    years: tuple[int, ...]
+
+    @property
+    def medians(self) -> list[float]:
+        """Of the values of each of the years."""
+        return [
+            median(value for _, time, value in self.points if int(time) == year)
+            for year in self.years
+        ]
+
+
 def pages(atlas: Atlas) -> list[Page]:
     """The page; without figures where no two years have enough models."""
     models = dated_models(atlas)
@@ -92,11 +111,11 @@ def _figures(
 
 
 def _years(models: Sequence[DatedModel]) -> tuple[int, ...]:
-    """Years with enough models for a share, in order."""
-    counts: dict[int, int] = defaultdict(int)
+    """Years with enough families for a share or a median, in order."""
+    families: dict[int, set[object]] = defaultdict(set)
     for model in models:
-        counts[model.year] += 1
-    return tuple(sorted(year for year, count in counts.items() if count >= FEWEST_OF_A_YEAR))
+        families[model.year].add(model.family)
+    return tuple(sorted(year for year, of in families.items() if len(of) >= FEWEST_OF_A_YEAR))
 
 
 def _schemes(atlas: Atlas, models: Sequence[DatedModel], years: Sequence[int]) -> tuple[Share, ...]:
@@ -157,7 +176,8 @@ def _shares(
         (
             caption,
             "Each line is a share of the models that this page has from a year, not of all models."
-            " A model that uses two schemes counts for both.",
+            " A model that uses two schemes counts for both. Years with fewer than"
+            f" {FEWEST_OF_A_YEAR} families are left out: a few with many sizes would fill them.",
             f"Lines by year. {ends}.",
         ),
         partial(_draw_shares, tuple(years), tuple(shares)),
@@ -173,17 +193,16 @@ def _shares(
 
 
 def _growth(models: Sequence[DatedModel]) -> Figure:
-    bases = tuple((one.title, one.time, max(one.bases)) for one in models if one.bases)
-    contexts = tuple((one.title, one.time, float(one.context)) for one in models if one.context)
-    largest = max(bases, key=lambda point: point[2])
-    longest = max(contexts, key=lambda point: point[2])
+    bases, contexts = _bases(models), _contexts(models)
+    largest = max(bases.points, key=lambda point: point[2])
+    longest = max(contexts.points, key=lambda point: point[2])
     return _figure(
         "growth",
         (
             "Largest rotary base, and context, of each model by the month of its publication.",
             "Each grey point is a model; point at it for its name. The line is the median of each"
-            " year. A larger base turns the slowest pairs more slowly, so that longer texts fit"
-            " into a turn.",
+            f" year with at least {FEWEST_OF_A_YEAR} families. A larger base turns the slowest"
+            " pairs more slowly, so that longer texts fit into a turn.",
             f"Points by month. Largest base: {largest[0]}, {rounded(largest[2], 0)}. Longest"
             f" context: {longest[0]}, {rounded(longest[2], 0)} positions.",
         ),
@@ -195,6 +214,22 @@ def _growth(models: Sequence[DatedModel]) -> Figure:
         "contexts = [(time(one), one['context']) for one in dated if one['context']]\n"
         "plt.semilogy(*zip(*bases), 'o', *zip(*contexts), 'o')\n"
         "plt.legend(['base', 'context'])",
+    )
+
+
+def _bases(models: Sequence[DatedModel]) -> Quantity:
+    of = [one for one in models if one.bases]
+    return Quantity(
+        "rotary base", tuple((one.title, one.time, max(one.bases)) for one in of), _years(of)
+    )
+
+
+def _contexts(models: Sequence[DatedModel]) -> Quantity:
+    of = [one for one in models if one.context]
+    return Quantity(
+        "context (positions)",
+        tuple((one.title, one.time, float(one.context or 0)) for one in of),
+        _years(of),
     )
 
 
@@ -218,40 +253,28 @@ def _draw_shares(years: tuple[int, ...], shares: tuple[Share, ...], _: Results) 
     return figure
 
 
-def _draw_growth(
-    bases: tuple[tuple[str, float, float], ...],
-    contexts: tuple[tuple[str, float, float], ...],
-    _: Results,
-) -> "Drawing":
+def _draw_growth(bases: Quantity, contexts: Quantity, _: Results) -> "Drawing":
     figure, axes = panels(2, height=3.6, sharey=None)
-    quantities = ("rotary base", "context (positions)")
-    for panel, points, quantity in zip(axes, (bases, contexts), quantities, strict=True):
-        for title, time, value in points:
+    for panel, quantity in zip(axes, (bases, contexts), strict=True):
+        for title, time, value in quantity.points:
             panel.plot(
                 [time], [value], color=QUIET, marker="o", markersize=3, linestyle="",
                 alpha=0.7, label=hidden(title),
             )  # fmt: skip
-        years, medians = _medians(points)
-        panel.plot(years, medians, color=SERIES[1], marker="o", markersize=4, label="median")
-        first, last = (int(end(time for _, time, _ in points)) for end in (min, max))
+        years = [year + 0.5 for year in quantity.years]
+        panel.plot(
+            years, quantity.medians, color=SERIES[1], marker="o", markersize=4, label="median"
+        )
+        first, last = (int(end(time for _, time, _ in quantity.points)) for end in (min, max))
         panel.set(
             xlabel="year of publication",
-            ylabel=quantity,
+            ylabel=quantity.title,
             yscale="log",
             xticks=range(first, last + 2, max((last - first) // 4, 1)),
         )
         panel.grid(axis="y")
     legend_below(figure)
     return figure
-
-
-def _medians(points: Sequence[tuple[str, float, float]]) -> tuple[list[float], list[float]]:
-    """Middle of each year with enough points, and their median."""
-    by_year: dict[int, list[float]] = defaultdict(list)
-    for _, time, value in points:
-        by_year[int(time)].append(value)
-    enough = {year: of for year, of in sorted(by_year.items()) if len(of) >= FEWEST_OF_A_YEAR}
-    return [year + 0.5 for year in enough], [median(of) for of in enough.values()]
 
 
 def _sentences(
@@ -268,23 +291,22 @@ def _sentences(
         f" {rising.last} % of those of {years[-1]}. {falling.title} fell from"
         f" {falling.first} to {falling.last} %."
     )
-    bases = _medians([("", one.time, max(one.bases)) for one in models if one.bases])
-    contexts = _medians([("", one.time, float(one.context)) for one in models if one.context])
     yield " ".join(
-        (*_on_medians("base", "", *bases), *_on_medians("context", " positions", *contexts))
+        (
+            *_on_medians("base", "", _bases(models)),
+            *_on_medians("context", " positions", _contexts(models)),
+        )
     )
     yield " ".join(_on_layers(share, years) for share in layers)
 
 
-def _on_medians(
-    what: str, unit: str, times: Sequence[float], values: Sequence[float]
-) -> Iterator[str]:
+def _on_medians(what: str, unit: str, quantity: Quantity) -> Iterator[str]:
     """How the median of a quantity changed; nothing where only one year has one."""
-    if len(times) > 1:
-        first, last = int(times[0]), int(times[-1])
+    if len(quantity.years) > 1:
+        first, last = (rounded(quantity.medians[end], 0) for end in (0, -1))
         yield (
-            f"The median {what} was {rounded(values[0], 0)}{unit} in {first} and"
-            f" {rounded(values[-1], 0)}{unit} in {last}."
+            f"The median {what} was {first}{unit} in {quantity.years[0]} and {last}{unit} in"
+            f" {quantity.years[-1]}."
         )
 
 
