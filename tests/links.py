@@ -58,7 +58,11 @@ def _exists(
 
 
 def _is_shown(atlas: Path, soup: BeautifulSoup, name: str, value: str) -> bool:
-    """Whether a page offers the model that its address names, or the compare page its encoding."""
+    """Whether a page has the field that its address fills, or offers the model that it names, or
+    the compare page its encoding.
+    """
+    if soup.find("input", attrs={"name": name}) is not None:
+        return True
     if name == "model":
         return soup.find("option", string=value) is not None
     return (atlas / f"data/compare/{value}.js").is_file()
