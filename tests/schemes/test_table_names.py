@@ -56,7 +56,8 @@ def test_axes_of_length_one_are_no_positions(name: str, axes: tuple[int, ...]) -
     np.testing.assert_array_equal(
         form_of(encoding, PositionTable).vectors, TRAINED.astype(np.float32)
     )
-    assert (encoding.scheme, encoding.part) == ("learned", "encoder")
+    part = "encoder" if name.startswith("encoder.") else "model"
+    assert (encoding.scheme, encoding.part) == ("learned", part)
 
 
 @pytest.mark.parametrize("axes", [(17, WIDTH), (1, 17, WIDTH)])
@@ -75,7 +76,7 @@ def test_a_table_in_an_image_model_is_of_patches(axes: tuple[int, ...]) -> None:
 def test_a_stored_sinusoid_is_a_sinusoid(name: str, layout: str, axes: tuple[int, ...]) -> None:
     table = SINUSOIDS[layout]
     (encoding,) = find(files(name, table.reshape(axes)))
-    assert (encoding.scheme, encoding.part) == ("sinusoidal", "encoder")
+    assert (encoding.scheme, encoding.part) == ("sinusoidal", "model")
     np.testing.assert_allclose(form_of(encoding, PositionTable).vectors, table, atol=1e-6)
 
 

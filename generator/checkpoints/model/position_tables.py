@@ -42,6 +42,8 @@ NAME = table_names.TABLE
 # Random frequencies for points and boxes (SAM).
 NO_TABLE = re.compile(r"shared(_image)?_embedding\.positional_embedding$")
 NOT_ADDED = frozenset({"rotary", "rope", "relative_key", "relative_key_query", "nope"})
+UNKNOWN = "model"  # part of files that tell nothing of their model
+OF_POSITIONS = re.compile(r"pos\w*_encoder")  # A module of positions, in no stack of that name.
 PARTS = (("encoder", "encoder"), ("decoder", "decoder"), ("text", "text"))
 IN_VISION = frozenset({"vision", "visual", "image", "img", "video", "pixel"})
 # Names of tensors that only models of images have.
@@ -242,11 +244,12 @@ def _of_image_model(table: TableTensor, files: Files) -> bool:
 
 
 def _part(table: TableTensor, files: Files) -> str:
-    words = tensor_names.words(table.name)
+    words = tensor_names.words(OF_POSITIONS.sub("", table.name))
     if _of_patches(table, files):
         default = "audio" if _grid_modality(files) == "audio" else "vision"
         return "decoder" if "decoder" in words and not IN_VISION & set(words) else default
-    default = "decoder" if files.config.family in DECODERS else "encoder"
+    named = "encoder" if files.config.settings else UNKNOWN
+    default = "decoder" if files.config.family in DECODERS else named
     return next((title for word, title in PARTS if word in words), default)
 
 
