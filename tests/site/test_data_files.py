@@ -319,6 +319,7 @@ def test_each_encoding_has_a_file_of_arrays() -> None:
     assert sorted(files(outcome(reading(), slug="x"))) == [
         "data/atlas.json",
         "data/atlas.schema.json",
+        "data/catalogue.js",
         "data/families.json",
         "data/metrics.csv",
         "data/models.csv",

@@ -15,7 +15,7 @@ def script(atlas: Atlas) -> bytes:
     found = []
     for outcome in atlas.outcomes:
         records = [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured]
-        schemes = dict.fromkeys(titles[record.scheme] for record in records)
+        schemes = dict.fromkeys(titles.get(record.scheme, record.scheme) for record in records)
         checkpoint = outcome.checkpoint
         found.append([checkpoint.slug, checkpoint.title, outcome.family, list(schemes)])
     text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
