@@ -85,7 +85,7 @@ def main(counts: list[int], keep: Path | None) -> None:
                     f"{path.name} {path.stat().st_size / 1e6:,.1f} MB" for path in files[:4]
                 )
             )
-            if keep is not None:
+            if keep is not None and count == counts[-1]:
                 move(folder, keep)
 
 

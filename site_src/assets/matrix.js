@@ -25,22 +25,12 @@
     if (elsewhere) link(name, scheme, family);
   };
 
-  // Of a table in several pages, the data of all is loaded once somebody filters.
-  let asked = false;
-  const load = () => {
-    if (asked) return;
-    asked = true;
-    const script = document.createElement("script");
-    script.src = elsewhere.dataset.paAll;
-    script.addEventListener("load", filter);
-    document.head.append(script);
-  };
+  // Of a list in several pages: links to what the others have.
   const link = (name, scheme, family) => {
     elsewhere.hidden = true;
     if (!(name || scheme || family)) return;
-    load();
-    const root = new URL("..", new URL(elsewhere.dataset.paAll, location));
-    const found = (window.atlasCatalogue ?? []).filter(
+    const root = new URL(elsewhere.dataset.paRoot, location);
+    const found = window.atlasCatalogue.filter(
       ([slug, title, its, schemes]) =>
         !here.has(slug) &&
         title.toLowerCase().includes(name.toLowerCase()) &&

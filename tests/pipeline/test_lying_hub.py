@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import save
 
-from tests import inline
 from tests.hub_server import Answer, Hub, Repository, Trouble, serving
+from tests.pipeline import test_stale as stale
 from tests.pipeline.unrendered import without_html
 from tests.synthetic import ROTATION, WORDLESS, write_list
 
@@ -62,11 +62,8 @@ def hub_of(commit: str) -> dict[str, Repository]:
 
 def build(folder: Path, hub: Hub) -> tuple[int, str, dict[str, Any]]:
     """Exit code, output, and the checkpoints of atlas.json."""
-    command = ["--config", str(folder / "checkpoints.yml"), "--output", str(folder / "out")]
-    done = inline.run("build", *command, home=folder / "hub", endpoint=hub.endpoint)
-    document = json.loads((folder / "out/site/data/atlas.json").read_text(encoding="utf-8"))
-    rows = {row["id"].removeprefix("atlas/"): row for row in document["checkpoints"]}
-    return done.returncode, done.stdout + done.stderr, rows
+    done = stale.build(folder, endpoint=hub.endpoint)
+    return done.returncode, done.stdout + done.stderr, stale.rows(folder)
 
 
 def numbers(row: Mapping[str, Any]) -> Any:
@@ -101,10 +98,12 @@ def test_a_lie_is_of_its_row_alone_and_leaves_nothing_behind(lie: str, world: Pa
         code, said, rows = build(world, hub)
     assert code in (0, 1), said
     assert "Traceback" not in said
-    assert rows["rotation"] == before["rotation"]
+    assert rows["atlas-rotation"] == before["atlas-rotation"]
     # What is shown of the table is what was read while the Hub told the truth, or nothing.
-    assert not rows["table"]["encodings"] or numbers(rows["table"]) == numbers(before["table"])
-    assert rows["table"]["status"] != "ok" or rows["table"]["stale"], said
+    assert not rows["atlas-table"]["encodings"] or numbers(rows["atlas-table"]) == numbers(
+        before["atlas-table"]
+    )
+    assert rows["atlas-table"]["status"] != "ok" or rows["atlas-table"]["stale"], said
     with serving(hub_of(COMMIT)) as hub:
         code, said, rows = build(world, hub)
     assert (code, rows) == (0, before), said
@@ -116,7 +115,7 @@ def test_of_a_hub_in_trouble_the_commit_is_shown_that_is_in_the_cache(world: Pat
     with serving(hub_of(LATER), Trouble(Answer(500), ABOUT)) as hub:
         code, said, rows = build(world, hub)
     assert (code, rows) == (0, before), said
-    assert rows["table"]["revision"] == COMMIT
+    assert rows["atlas-table"]["revision"] == COMMIT
 
 
 def test_other_bytes_of_a_commit_that_is_known_are_not_asked_for(world: Path) -> None:

@@ -340,7 +340,7 @@ def test_text_and_vision_are_two_parts_of_one_checkpoint() -> None:
 def test_a_table_of_words_has_no_grid_for_any_number_of_rows() -> None:
     assert table_of(
         {**VIT, "vocab_size": 9}, embeddings__position_embeddings__weight=noise(16, 8)
-    ) == [("encoder", None, (16, 8))]
+    ) == [("model", None, (16, 8))]
 
 
 def test_rows_of_images_do_not_start_after_the_padding_of_words() -> None:

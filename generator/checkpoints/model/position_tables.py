@@ -32,6 +32,7 @@ from generator.contracts import (
     Provenance,
     StackKind,
 )
+from generator.contracts.model_config import UNKNOWN
 from generator.encodings import Form, PositionTable
 from generator.encodings.sinusoids import FEW, TableLayout, layout, shifted_layout
 from generator.errors import RowError
@@ -42,7 +43,7 @@ NAME = table_names.TABLE
 # Random frequencies for points and boxes (SAM).
 NO_TABLE = re.compile(r"shared(_image)?_embedding\.positional_embedding$")
 NOT_ADDED = frozenset({"rotary", "rope", "relative_key", "relative_key_query", "nope"})
-UNKNOWN = "model"  # part of files that tell nothing of their model
+OF_UNKNOWN_FAMILY = "model"  # part of a table
 OF_POSITIONS = re.compile(r"pos\w*_encoder")  # A module of positions, in no stack of that name.
 PARTS = (("encoder", "encoder"), ("decoder", "decoder"), ("text", "text"))
 IN_VISION = frozenset({"vision", "visual", "image", "img", "video", "pixel"})
@@ -248,8 +249,10 @@ def _part(table: TableTensor, files: Files) -> str:
     if _of_patches(table, files):
         default = "audio" if _grid_modality(files) == "audio" else "vision"
         return "decoder" if "decoder" in words and not IN_VISION & set(words) else default
-    named = "encoder" if files.config.settings else UNKNOWN
-    default = "decoder" if files.config.family in DECODERS else named
+    family = files.config.family
+    default = "decoder" if family in DECODERS else "encoder"
+    if family == UNKNOWN:
+        default = OF_UNKNOWN_FAMILY
     return next((title for word, title in PARTS if word in words), default)
 
 

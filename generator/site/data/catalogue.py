@@ -4,8 +4,6 @@ import json
 
 from generator.contracts import Atlas
 
-PATH = "data/catalogue.js"
-
 
 def script(atlas: Atlas) -> bytes:
     """data/catalogue.js: name in addresses, title, family and titles of schemes, of every

@@ -59,7 +59,7 @@ def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
     tables["data/models.csv"] = partial(_models_csv, atlas)
     tables["data/models.js"] = partial(models.script, atlas)
     tables["data/reach.js"] = partial(reach.script, atlas)
-    tables[catalogue.PATH] = partial(catalogue.script, atlas)
+    tables["data/catalogue.js"] = partial(catalogue.script, atlas)
     tables["data/positions.js"] = partial(positions.script, atlas)
     tables[f"{releases.PUBLISHED}/index.json"] = partial(_releases_json, atlas)
     for analysis in atlas.analyses:

@@ -12,8 +12,8 @@ from generator.contracts import Atlas, Json, Mixer
 from generator.text import significant
 
 UNKNOWN = "–"
-# Model types of one maker, of which a share or a median says something: many sizes of a few are no
-# sample of a year.
+# Families, each a model type of one maker, of which a share or a median says something: many sizes
+# of a few are no sample of a year.
 FEWEST_OF_A_YEAR = 10
 AT_POSITION = "models/position.html#model="
 HUB = "https://huggingface.co"

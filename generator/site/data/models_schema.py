@@ -102,7 +102,9 @@ class PublishedModel(Record):
     id: str = Field(description="On the Hub, owner/name.")
     maker: str | None = Field(description="Who made it, where that is known.")
     month: str | None = Field(description="Of its publication, as YYYY-MM, where that is known.")
-    dated_by: str | None = Field(description="What says so: a paper, its name or its announcement.")
+    dated_by: str | None = Field(
+        description="What says so: a paper, its name, or a dated text and where that stands."
+    )
     size: str | None = Field(description="Parameters, as its name gives them: 8B, 30B-A3B.")
     parameters: int | None = Field(description="Number of all, where its name or a source says it.")
     active_parameters: int | None = Field(
