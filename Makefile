@@ -8,7 +8,7 @@ SAMPLES := samples/.brought
 MINUTES ?= 10
 SINCE ?= HEAD
 
-.PHONY: help site serve test near thorough fuzz check lowest kills audit sbom zensical run samples clean
+.PHONY: help site serve test near thorough fuzz check lowest kills audit sbom run samples clean
 .DELETE_ON_ERROR:
 
 help: ## what there is
@@ -57,11 +57,6 @@ sbom: .venv-audit/.installed ## list what an installation of the wheel brings, a
 
 kills: $(DEV) ## end sixty builds and fill disks, and look for damage, about a quarter of an hour; Linux
 	unshare --map-root-user --mount $(BIN)/python -m tests.kills
-
-zensical: $(DEV) site ## make the site by Zensical too, in build-zensical, and say what differs
-	@mkdir -p build-zensical && cp -r build/store build-zensical/
-	$(BIN)/python -m generator build --renderer zensical --output build-zensical
-	@$(BIN)/python -m benchmarks.renderers build/site build-zensical/site
 
 run: $(SETUP) ## train a tiny GPT on the text of the repository, about a minute, and measure its checkpoints
 	@$(BIN)/python -m benchmarks.tiny_gpt

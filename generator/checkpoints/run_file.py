@@ -4,7 +4,6 @@ of checkpoints.
 
 import json
 import re
-from dataclasses import replace
 from functools import lru_cache
 from math import isfinite
 from pathlib import Path
@@ -14,8 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.series import MOST
-from generator.contracts import Run, RunEncoding
-from generator.contracts.former_keys import present
+from generator.contracts import Run
 from generator.errors import RowError
 
 FORMAT = 1
@@ -71,13 +69,7 @@ def parsed(content: bytes, where: str) -> Run:
     except (ValueError, RecursionError):
         raise RowError(f"{where}: not JSON; expected {EXPECTED}") from None
     _check(run, where)
-    return replace(run, encodings=tuple(map(_with_present_keys, run.encodings)))
-
-
-def _with_present_keys(encoding: RunEncoding) -> RunEncoding:
-    """Files of runs are kept for years, and name metrics as the program did that wrote them."""
-    metrics = (replace(metric, key=present(metric.key)) for metric in encoding.metrics)
-    return replace(encoding, metrics=tuple(metrics))
+    return run
 
 
 def _check(run: Run, where: str) -> None:

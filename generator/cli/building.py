@@ -18,8 +18,7 @@ from generator.history.changes import changes
 from generator.pipeline import build as builds
 from generator.pipeline import dask_pool, history, jobs, local_pool, plan, versions
 from generator.pipeline.executor import Executor, Executors
-from generator.site import materials, section, write
-from generator.site.html import mkdocs_build, zensical_build
+from generator.site import materials, write
 from generator.text import plural
 
 MOST_CHANGES = 10  # listed at the end of a build
@@ -74,16 +73,6 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
             help="Continue the history of the site that is published at this address.",
         ),
     ] = None,
-    into: Annotated[
-        Path | None,
-        typer.Option(
-            "--section",
-            help=(
-                "Write the pages into this folder too, for the docs of another site that mkdocs"
-                " builds."
-            ),
-        ),
-    ] = None,
     only: Annotated[
         str | None,
         typer.Option(
@@ -94,13 +83,6 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
             ),
         ),
     ] = None,
-    renderer: Annotated[
-        str,
-        typer.Option(
-            "--renderer",
-            help="What makes HTML: mkdocs, or zensical, which is a package of its own.",
-        ),
-    ] = "mkdocs",
     cluster: Annotated[
         str | None,
         typer.Option(
@@ -115,8 +97,6 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
     """
     with reporting_errors("; the previous site remains"):
         remote = None if cluster is None else _cluster_workers(dask_pool.scheduler(cluster))
-        if into is not None:
-            section.check(into, output)
         checkpoints = list_file.load(config_file, plan.all_sources())
         with (
             write.owned(output) as folder,
@@ -137,17 +117,9 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
                 versions.commit_time_of(config_file),
                 allow_shrink,
                 chosen,
-                _renderer(renderer),
             )
             former = published.built(output)
             counts = builds.build(spec, executors, reporter.report)
-            if into is not None:
-                section.write_section(
-                    folder / "docs",
-                    folder / "site",
-                    into,
-                    mkdocs_build.address(spec.materials.settings),
-                )
             summary = reporter.close(counts, output / "site" / "index.html")
         out.print(summary)
         _print_changes(former, output)
@@ -168,17 +140,6 @@ def _chosen(tasks: Sequence[plan.Task], only: str | None, fresh: bool) -> frozen
         hint = f" (did you mean '{close[0]}'?)" if close else f", such as {known[0]}"
         raise RefusedError(f"--only {only}: no such checkpoint in the list; expected one{hint}")
     return frozenset({only})
-
-
-def _renderer(name: str) -> str:
-    """errors: RefusedError where there is no such renderer, or its package is not installed"""
-    if name not in builds.RENDERERS:
-        raise RefusedError(
-            f"--renderer {name}: no such renderer; expected one of {', '.join(builds.RENDERERS)}"
-        )
-    if name == zensical_build.PACKAGE:
-        zensical_build.check()
-    return name
 
 
 def _print_changes(former: Mapping[str, Any] | None, output: Path) -> None:

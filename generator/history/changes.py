@@ -5,8 +5,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from generator.contracts.former_keys import present
-
 Document = Mapping[str, Any]
 Kind = Literal[
     "new", "gone", "status", "revision", "new encoding", "encoding gone", "numbers", "metric"
@@ -127,7 +125,7 @@ def _of_metrics(
     """Metrics of both whose values differ; one that is new or gone says something of the program,
     not of the checkpoint.
     """
-    known = {present(metric): entry["value"] for metric, entry in former.items()}
+    known = {metric: entry["value"] for metric, entry in former.items()}
     for metric in later:
         if metric in known:
             before, after = known[metric], later[metric]["value"]

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -33,12 +33,10 @@ from generator.pipeline.keys import Keys, notes_of
 from generator.pipeline.plan import Task
 from generator.pipeline.result_store import ResultStore
 from generator.site import pages, render, write
-from generator.site.html import mkdocs_build, zensical_build
-from generator.site.html.page_cache import PageCache
+from generator.site.html import mkdocs_build
 from generator.site.materials import OURS, Materials
 
 THEME = "theme"  # A folder of templates: those of mkdocs, from which HTML is made.
-RENDERERS = {"mkdocs": mkdocs_build, "zensical": zensical_build}
 OnEvent = Callable[[jobs.Event | jobs.JobStage | jobs.Altered], None]
 
 
@@ -52,7 +50,6 @@ class BuildSpec:
     shrinks: whether a site may be published that lacks many checkpoints of the former one
     only: slugs of rows to evaluate, where not all are: of the others the site shows what earlier
         builds read
-    renderer: what makes HTML, a key of RENDERERS
     """
 
     tasks: Sequence[Task]
@@ -63,7 +60,6 @@ class BuildSpec:
     listed: int | None = None
     shrinks: bool = False
     only: frozenset[str] = frozenset()
-    renderer: str = "mkdocs"
 
 
 def build(spec: BuildSpec, executors: Executors, on_event: OnEvent) -> Mapping[str, int]:
@@ -105,7 +101,6 @@ def build(spec: BuildSpec, executors: Executors, on_event: OnEvent) -> Mapping[s
         spec,
         date,
         None if docs_changed else previous.site,
-        _page_cache(date, spec.materials, artifacts, history),
         on_event,
     )
 
@@ -181,12 +176,12 @@ def _inputs(
             list(by_key.values()),
             reasons,
             contents,
-            _site_key(_date((), spec.listed), spec.materials, spec.renderer),
+            _site_key(_date((), spec.listed), spec.materials),
         )
     )
 
 
-def _site_key(date: int | None, materials: Materials, renderer: str = "mkdocs") -> str:
+def _site_key(date: int | None, materials: Materials) -> str:
     """Digest of all that HTML depends on beside the docs."""
     themes = [folder / THEME for folder in materials.templates if (folder / THEME).is_dir()]
     sources = fingerprint.of_contents((*themes, *materials.written, *materials.settings))
@@ -197,29 +192,8 @@ def _site_key(date: int | None, materials: Materials, renderer: str = "mkdocs") 
             versions.rendering(),
             date,
             mkdocs_build.address(materials.settings),
-            versions.of_renderer(renderer),
+            versions.of_renderer("mkdocs"),
         )
-    )
-
-
-def _page_key(date: int | None, materials: Materials) -> str:
-    """Digest of all that the HTML of a page depends on beside its Markdown and the navigation. Only
-    the templates of others may show the date.
-    """
-    shown = None if materials.templates == OURS.templates else date
-    return _site_key(shown, replace(materials, written=()))
-
-
-def _page_cache(
-    date: int | None, materials: Materials, artifacts: ArtifactCache, history: History
-) -> PageCache:
-    releases = history.atlas.releases
-    return PageCache(
-        artifacts.blobs,
-        _page_key(date, materials),
-        artifacts.fresh,
-        artifacts.used,
-        releases[-1].id if releases else "",
     )
 
 
@@ -268,17 +242,16 @@ def _write_site(
     spec: BuildSpec,
     date: int | None,
     former: str | None,
-    cache: PageCache,
     on_event: OnEvent,
 ) -> str:
     """Make HTML of the docs, unless all it depends on beside them has the digest ``former``; that
     digest as it is now.
     """
-    site = _site_key(date, spec.materials, spec.renderer)
+    site = _site_key(date, spec.materials)
     if site != former:
         on_event(jobs.JobStage("mkdocs"))
-        RENDERERS[spec.renderer].build(
-            spec.materials.settings, spec.folder / "docs", spec.folder / "site", date, cache
+        mkdocs_build.build(
+            spec.materials.settings, spec.folder / "docs", spec.folder / "site", date
         )
     return site
 

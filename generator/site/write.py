@@ -11,7 +11,6 @@ from filelock import FileLock, Timeout
 
 from generator.contracts import Tree
 from generator.errors import RefusedError
-from generator.site.exchange import exchange, flush
 
 # The second survives a copy without hidden files, or of the store alone.
 MARKER, STORE_MARKER = ".position-atlas", "store/position-atlas"
@@ -80,12 +79,9 @@ def fresh(folder: Path) -> Iterator[Path]:
     new.chmod(0o755)
     try:
         yield new
-        flush(new)
-        if not folder.exists():
-            new.rename(folder)
-        elif not exchange(new, folder):
+        if folder.exists():
             folder.rename(folder.with_name(OLD + folder.name))
-            new.rename(folder)
+        new.rename(folder)
     finally:
         shutil.rmtree(new, ignore_errors=True)
         _settle(folder)

@@ -26,7 +26,6 @@ from generator.contracts import (
     Source,
     Use,
     discovery,
-    former_keys,
 )
 from generator.site import pages
 from generator.site.render import environment_of
@@ -175,9 +174,7 @@ def foreign(module: Path) -> list[tuple[int, str]]:
     return [
         (line, text)
         for line, text in literals(module)
-        if text in KEYS
-        and name_of(module) != former_keys.__name__
-        and not f"{name_of(module)}.".startswith(f"{KEYS[text]}.")
+        if text in KEYS and not f"{name_of(module)}.".startswith(f"{KEYS[text]}.")
     ]
 
 

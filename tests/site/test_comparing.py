@@ -22,7 +22,6 @@ from generator.contracts import (
     Reading,
     Result,
     discovery,
-    former_keys,
     names,
 )
 from generator.encodings import Form, NoEncoding, PositionTable, Rotation, all_forms, sinusoid
@@ -339,11 +338,3 @@ def test_the_data_pages_document_analyses_and_have_a_citation_with_version_and_d
     assert all(f"<code>{literal(analysis.key)}.</code>" in arrays for analysis in ANALYSES)
     assert "Version {}".format(literal("1.0")) in files
     assert "year = &#123;2020&#125;" in files
-
-
-def test_the_data_page_has_every_former_key_beside_its_present_one() -> None:
-    files, _ = every_page("data_files", *MANY[:1])
-    for former, present in former_keys.PRESENT.items():
-        assert f"| <code>{literal(former)}</code> | <code>{literal(present)}</code> |" in rendered(
-            files
-        )

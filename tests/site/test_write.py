@@ -1,7 +1,6 @@
 """Suitable output folders, and the replacement of the previous site by a complete new one."""
 
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,8 +8,6 @@ import pytest
 from filelock import FileLock
 
 from generator.errors import RefusedError
-from generator.site import write as write_module
-from generator.site.exchange import exchange
 from generator.site.write import MARKER, fresh, owned, write
 from tests.built import contents
 
@@ -18,11 +15,9 @@ FIRST = {"index.md": b"first", "data/a.json": b"{}"}
 SECOND = {"index.md": b"second", "figures/x/y.svg": b"<svg/>"}
 
 
-@pytest.fixture(params=[True, False], ids=["in one step", "in two steps"])
-def output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Path:
-    """An output folder with a site, on a system that exchanges folders in one step or not."""
-    if not request.param:
-        monkeypatch.setattr(write_module, "exchange", lambda *_: False)
+@pytest.fixture
+def output(tmp_path: Path) -> Path:
+    """An output folder with a site."""
     with owned(tmp_path / "out") as folder:
         write(FIRST, folder / "site")
     return tmp_path / "out"
@@ -46,24 +41,6 @@ def test_a_new_tree_replaces_the_previous_one(output: Path) -> None:
     assert write(SECOND, output / "site")
     assert contents(output / "site") == SECOND
     assert folders(output) == ["site", "store"]
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux exchanges two folders in one step")
-def test_a_site_is_replaced_without_a_moment_in_which_there_is_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with owned(tmp_path / "out") as folder:
-        write(FIRST, folder / "site")
-        monkeypatch.setattr(Path, "rename", pytest.fail)
-        write(SECOND, folder / "site")
-    assert contents(tmp_path / "out/site") == SECOND
-    assert folders(tmp_path / "out") == ["site", "store"]
-
-
-def test_folders_of_which_one_is_missing_are_not_exchanged(tmp_path: Path) -> None:
-    (tmp_path / "here").mkdir()
-    assert not exchange(tmp_path / "here", tmp_path / "nowhere")
-    assert folders(tmp_path) == ["here"]
 
 
 def test_the_same_tree_is_no_change(output: Path) -> None:

@@ -12,7 +12,6 @@ from generator.errors import RefusedError
 from generator.site.data import search_index
 from generator.site.glossary import with_words
 from generator.site.html.minify import compact
-from generator.site.html.page_cache import CachedPages, PageCache
 from generator.site.html.policy import with_policy, with_relations
 from generator.site.write import fresh
 
@@ -23,8 +22,6 @@ EPOCH = "SOURCE_DATE_EPOCH"
 AFTER_CELL = re.compile(r"</(?:td|th|caption|option|dt|dd)>(?=<)")
 NOT_FOUND = "404.html"  # By the theme.
 DAY_ZERO = 315532800  # 1980-01-01, the earliest date in a zip archive.
-# Settings of a user by which a page may depend on what no digest tells.
-OTHER_CODE = frozenset({"plugins", "hooks", "markdown_extensions"})
 
 
 class _Warnings(logging.Handler):
@@ -75,12 +72,11 @@ def build(
     docs: Path,
     site: Path,
     date: int | None,
-    cache: PageCache | None = None,
 ) -> None:
     """Build ``docs`` into ``site``, which is replaced only if mkdocs succeeds.
 
     settings: files like mkdocs.yml, of which the last is whole, and those before it win; date: of
-        the generated files, in seconds since 1970; None for 1980-01-01; cache: of earlier pages
+        the generated files, in seconds since 1970; None for 1980-01-01
     errors: RefusedError with the warnings and errors of mkdocs
     """
     from mkdocs.exceptions import Abort, ConfigurationError
@@ -91,9 +87,8 @@ def build(
     try:
         with fresh(site) as new, _dated(date if date is not None else DAY_ZERO):
             config = _config(settings, docs.resolve(), new.resolve())
-            pages = CachedPages(cache) if cache and _is_plain(settings) else None
-            _build(config, pages)
-            finish(docs, new, config.extra.get("policy") or "", pages)
+            _build(config)
+            finish(docs, new, config.extra.get("policy") or "")
             search_index.finish(new)
     except (Abort, ConfigurationError) as error:
         details = "; ".join([*warnings.messages, " ".join(str(error).split())])
@@ -119,27 +114,13 @@ def _config(settings: Sequence[Path], docs: Path, site: Path) -> Any:
     return load_config(str(whole), config_file_path=str(whole), **options)
 
 
-def _build(config: Any, pages: CachedPages | None) -> None:
+def _build(config: Any) -> None:
     from mkdocs.commands import build
 
     config.plugins.events["page_content"].append(_spaced)
-    if pages is not None:
-        pages.attach(config.plugins.events)
     config.plugins.on_startup(command="build", dirty=False)
     build.build(config)
     config.plugins.on_shutdown()
-
-
-def _is_plain(settings: Sequence[Path]) -> bool:
-    """Whether a page has nothing but its Markdown, and what ``settings`` say, to be made of: no
-    code, templates or variables of a user.
-    """
-    return not any(
-        OTHER_CODE & (options := read(own)).keys()
-        or "custom_dir" in (options.get("theme") or {})
-        or b"!ENV" in own.read_bytes()
-        for own in settings[:-1]
-    )
 
 
 def _spaced(html: str, **_: Any) -> str:
@@ -189,19 +170,17 @@ def read(settings: Path) -> dict[str, Any]:
     return options
 
 
-def finish(docs: Path, site: Path, policy: str, pages: CachedPages | None) -> None:
+def finish(docs: Path, site: Path, policy: str) -> None:
     """Minify the HTML of every page in Markdown and of that for what is not found; their links out,
-    those of their words and their policy are written then. Those of a cache have it all.
+    those of their words and their policy are written then.
     """
     for source in (*docs.rglob("*.md"), docs / NOT_FOUND):
         path = source.relative_to(docs).with_suffix(".html")
         page, name = site / path, path.as_posix()
-        if page.is_file() and not (pages and name in pages.found):
+        if page.is_file():
             html = with_relations(compact(page.read_bytes().decode()))
             html = with_words(with_policy(html, policy), name)
             page.write_bytes(html.encode())
-            if pages:
-                pages.put(name, html)
 
 
 @contextmanager

@@ -5,7 +5,6 @@ of every array and metric.
 from markupsafe import Markup
 
 from generator.contracts import Analysis, Atlas, Page, PageKind, Result
-from generator.contracts.former_keys import PRESENT
 from generator.site.data import dataset
 
 
@@ -13,7 +12,7 @@ def pages(atlas: Atlas) -> list[Page]:
     """The documentation of data files, arrays and metrics."""
     metrics = [(analysis, _metrics(atlas, analysis)) for analysis in atlas.analyses]
     described = Markup(dataset.described(atlas))  # noqa: S704 (JSON without markup)
-    context = {"described": described, "former_keys": PRESENT}
+    context = {"described": described}
     return [
         Page("data/index.md", "data_files.md.jinja", context),
         Page("data/arrays.md", "data_arrays.md.jinja", {"metrics_by_analysis": metrics}),
