@@ -72,22 +72,22 @@ def test_a_tag_is_published_to_the_index_by_a_token_of_that_run_alone() -> None:
 @pytest.mark.parametrize(
     ("came", "expected"),
     [
-        (None, f"position-atlas[formats]=={__version__}"),
-        ({"url": "file:///here", "dir_info": {}}, f"position-atlas[formats]=={__version__}"),
-        ("no JSON", f"position-atlas[formats]=={__version__}"),
+        (None, f"position-atlas=={__version__}"),
+        ({"url": "file:///here", "dir_info": {}}, f"position-atlas=={__version__}"),
+        ("no JSON", f"position-atlas=={__version__}"),
         (
             {
                 "url": "https://example.org/atlas.git",
                 "vcs_info": {"vcs": "git", "commit_id": "c" * 40},
             },
-            f"position-atlas[formats] @ git+https://example.org/atlas.git@{'c' * 40}",
+            f"position-atlas @ git+https://example.org/atlas.git@{'c' * 40}",
         ),
         (
             {
                 "url": "https://example.org/position_atlas-0.1.0-py3-none-any.whl",
                 "archive_info": {},
             },
-            "position-atlas[formats] @ https://example.org/position_atlas-0.1.0-py3-none-any.whl",
+            "position-atlas @ https://example.org/position_atlas-0.1.0-py3-none-any.whl",
         ),
     ],
 )

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import msgpack
 import numpy as np
 import pytest
 import torch
@@ -34,14 +33,6 @@ def _torch(path: Path) -> None:
     torch.save({name: torch.from_numpy(array) for name, array in ARRAYS.items()}, path)
 
 
-def _flax(path: Path) -> None:
-    packed = {
-        name: msgpack.ExtType(1, msgpack.packb((array.shape, array.dtype.name, array.tobytes())))
-        for name, array in ARRAYS.items()
-    }
-    path.write_bytes(msgpack.packb(packed))
-
-
 def _index(path: Path) -> None:
     path.with_name(SHARD).write_bytes(save(ARRAYS))
     path.write_text(json.dumps({"weight_map": dict.fromkeys(ARRAYS, SHARD)}), encoding="utf-8")
@@ -55,7 +46,6 @@ FILES: dict[str, Callable[[Path], Any]] = {
     "model.npz": lambda path: np.savez(path, **ARRAYS),  # type: ignore[arg-type]
     # As above.
     "weights.npz": lambda path: np.savez_compressed(path, **ARRAYS),  # type: ignore[arg-type]
-    "flax_model.msgpack": _flax,
     "model.onnx": lambda path: path.write_bytes(
         onnx_files.model(initialisers=onnx_files.tensors_of(ARRAYS)).SerializeToString()
     ),

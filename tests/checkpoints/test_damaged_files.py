@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import gguf
-import h5py
-import msgpack
 import numpy as np
 import onnx
 import pytest
@@ -57,48 +55,6 @@ def _read_torch(path: Path) -> Arrays:
     ]
 
 
-def _write_flax(path: Path) -> None:
-    path.write_bytes(
-        msgpack.packb(
-            {
-                name: msgpack.ExtType(
-                    1, msgpack.packb((array.shape, array.dtype.name, array.tobytes()))
-                )
-                for name, array in ARRAYS.items()
-            }
-        )
-    )
-
-
-def _read_flax(path: Path) -> Arrays:
-    """As flax/serialization.py does, ``_msgpack_ext_unpack``."""
-
-    def array(_: int, data: bytes) -> Array:
-        shape, dtype, content = msgpack.unpackb(data, raw=True)
-        return np.frombuffer(content, np.dtype(dtype.decode())).reshape(shape, order="C")
-
-    return list(msgpack.unpackb(path.read_bytes(), ext_hook=array, raw=False).items())
-
-
-def _write_h5(path: Path, **options: Any) -> None:
-    with h5py.File(path, "w") as file:
-        for name, array in ARRAYS.items():
-            file.create_dataset(f"{name.replace('.', '/')}:0", data=array, **options)
-
-
-def _read_h5(path: Path) -> Arrays:
-    def arrays(group: Any, path: str) -> Arrays:
-        for word in group:
-            entry = group[word]
-            if isinstance(entry, h5py.Group):
-                yield from arrays(entry, f"{path}{word}.")
-            else:
-                yield f"{path}{word}".removesuffix(":0"), entry[()]
-
-    with h5py.File(path, "r") as file:
-        return list(arrays(file, ""))
-
-
 def _read_npz(path: Path) -> Arrays:
     with np.load(path) as archive:
         return [(name, archive[name]) for name in archive.files]
@@ -137,7 +93,6 @@ FORMATS = {
         lambda path: _write_torch(path, _use_new_zipfile_serialization=False),
         _read_torch,
     ),
-    "flax": Format("flax_model.msgpack", _write_flax, _read_flax),
     "onnx": Format(
         "model.onnx",
         lambda path: path.write_bytes(
@@ -149,12 +104,6 @@ FORMATS = {
         "model.gguf",
         lambda path: gguf_files.write(path, "gpt2", {"context_length": 16}, ARRAYS),
         _read_gguf,
-    ),
-}
-H5 = {
-    "plain": Format("tf_model.h5", _write_h5, _read_h5),
-    "with checksums": Format(
-        "tf_model.h5", lambda path: _write_h5(path, chunks=(8, 4), fletcher32=True), _read_h5
     ),
 }
 
@@ -223,26 +172,9 @@ def test_a_damaged_file_is_a_row_error_or_has_the_numbers_of_its_library(
     check(FORMATS[name], folder, data.draw(damages(content)))
 
 
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", H5)
-def test_a_damaged_h5_file_is_a_row_error_or_has_the_numbers_of_h5py(
-    tmp_path: Path, name: str
-) -> None:
-    content, random = whole(H5[name], tmp_path), np.random.default_rng(0)
-    # The same every time: what libhdf5 does with invalid files is not ours to explore.
-    for _ in range(200):
-        damaged = bytearray(content)
-        start = int(random.integers(len(content)))
-        written = random.bytes(min(int(random.integers(1, MOST_WRITTEN)), len(content) - start))
-        damaged[start : start + len(written)] = written
-        stop = int(random.integers(2 * len(content)))  # Half of them are whole.
-        check(H5[name], tmp_path, bytes(damaged)[:stop])
-
-
 CHECKED = {
     "npz": FORMATS["npz"],
     "torch": FORMATS["torch"],
-    "h5": H5["with checksums"],
 }
 
 

@@ -1,7 +1,7 @@
 """Checkpoints as training programs leave them on a disk: each is read, or ends in one sentence that
 says what to do.
 
-What torch, numpy, safetensors, onnx, gguf and h5py write is written by them; other layouts are made
+What torch, numpy, safetensors, onnx and gguf write is written by them; other layouts are made
 by hand, with the names that their programs give.
 """
 
@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 import pytest
 import torch
@@ -150,21 +149,6 @@ def script(folder: Path) -> None:
     with warnings.catch_warnings(action="ignore"):  # Of its age.
         model = torch.jit.trace(nn.Linear(16, 16), TABLE)  # type: ignore[no-untyped-call]
     model.save(str(folder / "model.pt"))
-
-
-def keras(folder: Path) -> None:
-    """model.save_weights of Keras 3, with the name of each layer beside its variables."""
-    with h5py.File(folder / "model.weights.h5", "w") as file:
-        for layer, name, arrays in (
-            ("layers/embedding", "embedding", [WORDS]),
-            ("layers/pos", "position_embedding", [TABLE]),
-            ("layers/dense", "dense", [torch.ones(16, 5), torch.ones(5)]),
-            ("optimizer", "adam", [torch.ones(()), torch.zeros_like(TABLE)]),
-        ):
-            group = file.create_group(f"{layer}/vars")
-            group.attrs["name"] = name
-            for number, array in enumerate(arrays):
-                group.create_dataset(str(number), data=array.numpy())
 
 
 def blobs(folder: Path) -> None:
@@ -334,7 +318,6 @@ READ = {
         pickle=True,
         weights="epoch_1.pt",
     ),
-    "Keras 3": Layout(keras, "position_embedding.weight"),
     "MLX": Layout(mlx, "model.wpe.weight"),
     "Ollama": Layout(blobs, "position_embd.weight", file=f"blobs/{BLOB}"),
     "Ollama, all blobs": Layout(blobs, "position_embd.weight", file="blobs"),
@@ -368,10 +351,6 @@ READ = {
     "an unknown end, npz": Layout(
         renamed(lambda folder: np.savez(folder / "a.npz", **NUMPY), "a.npz", "weights.final"),
         "transformer.wpe.weight",
-    ),
-    "an unknown end, HDF5": Layout(
-        renamed(keras, "model.weights.h5", "weights.final"),
-        "position_embedding.weight",
     ),
     "dicts in dicts": Layout(
         torch_file("out.pt", {"model": {"embedding": {"position_embeddings": {"weight": TABLE}}}}),
@@ -469,8 +448,8 @@ ENDING = {
     ),
     "a Keras 3 model": Layout(
         files_of({"model.keras": b"any"}),
-        "{where}/model.keras: a Keras 3 model, which is not read; expected model.safetensors (load"
-        " it with keras.saving.load_model, and save_weights('model.weights.h5'))",
+        "{where}/model.keras: a Keras 3 model, which is not read; expected model.safetensors (save"
+        " its arrays with numpy.savez in the program that made it)",
     ),
     "a store of Ollama": Layout(
         blobs,

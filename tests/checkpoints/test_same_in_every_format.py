@@ -6,10 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
-import h5py
-import msgpack
 import numpy as np
 import pytest
 import torch
@@ -43,51 +40,9 @@ def _npz(folder: Path, arrays: Arrays) -> None:
     np.savez_compressed(folder / "model.npz", **arrays)  # type: ignore[arg-type]
 
 
-def _flax(folder: Path, arrays: Arrays) -> None:
-    """Each matrix of an embedding as Flax names it, and each of a dense layer transposed."""
-    tree: dict[str, Any] = {}
-    for name, array in arrays.items():
-        *modules, own = name.split(".")
-        branch = tree
-        for module in modules:
-            branch = branch.setdefault(module, {})
-        is_dense = (
-            own == "weight"
-            and array.ndim == 2
-            and "embed" not in name
-            and "relative_attention_bias" not in name
-        )
-        own = (
-            "kernel"
-            if is_dense
-            else {1: "scale", 2: "embedding"}[array.ndim]
-            if own == "weight"
-            else own
-        )
-        stored = np.ascontiguousarray(array.T) if is_dense else array
-        branch[own] = msgpack.ExtType(
-            1, msgpack.packb((stored.shape, stored.dtype.name, stored.tobytes()))
-        )
-    (folder / "flax_model.msgpack").write_bytes(msgpack.packb(tree, strict_types=True))
-
-
-def _keras(folder: Path, arrays: Arrays) -> None:
-    """Each tensor under the path that transformers 4 gave it, with "_._" before the number of a
-    layer.
-    """
-    with h5py.File(folder / "tf_model.h5", "w") as file:
-        for name, array in arrays.items():
-            path = "/".join(name.split("."))
-            for index in range(12):
-                path = path.replace(f"/{index}/", f"_._{index}/")
-            file.create_dataset(f"top/tf_model/top/{path}:0", data=array)
-
-
 FORMATS: dict[str, Callable[[Path, Arrays], None]] = {
     "torch": _torch,
     "npz": _npz,
-    "flax": _flax,
-    "keras": _keras,
 }
 MODELS = ("bert", "bart", "t5")
 

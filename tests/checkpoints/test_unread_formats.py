@@ -25,15 +25,19 @@ FOUND = {
     "model.tflite": "a TensorFlow Lite model",
     "Model.mlpackage/Manifest.json": "a Core ML model",
     "openvino_model.xml": "an OpenVINO model",
+    "tf_model.h5": "a TensorFlow checkpoint",
+    "flax_model.msgpack": "a Flax checkpoint",
+    "flax_model.msgpack.index.json": "a Flax checkpoint",
     "model.keras": "a Keras 3 model",
+    "model.weights.h5": "a Keras 3 model",
     "ggml-tiny.en.bin": "a GGML file from before GGUF",
 }
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 12345\n"
 CONFIG = TABLE["config.json"]
 OF_EVERY_FORMAT = (
-    "config.json", "flax_model.msgpack", "model.gguf", "model.npz", "model.onnx",
+    "config.json", "model.gguf", "model.npz", "model.onnx",
     "model.safetensors", "model.safetensors.index.json",
-    "pytorch_model.bin", "pytorch_model.bin.index.json", "tf_model.h5",
+    "pytorch_model.bin", "pytorch_model.bin.index.json",
 )  # fmt: skip
 each = pytest.mark.parametrize(("name", "kind"), FOUND.items())
 
@@ -64,7 +68,9 @@ def test_beside_a_pickle_the_row_error_is_that_of_the_pickle(tmp_path: Path) -> 
         ).tensors
 
 
-@pytest.mark.parametrize("name", ["ggml-tiny.en.bin", "data.pkl", "adapter_model.safetensors"])
+@pytest.mark.parametrize(
+    "name", ["ggml-tiny.en.bin", "data.pkl", "adapter_model.safetensors", "a.h5", "sub/a.msgpack"]
+)
 def test_a_row_that_names_such_a_file_is_told_what_it_is(tmp_path: Path, name: str) -> None:
     with pytest.raises(RowError, match="which is not read"):
         assert FolderFiles(

@@ -3,9 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from textwrap import shorten
-from types import ModuleType
 
 from generator.errors import AtlasError, RowError
 
@@ -42,17 +40,4 @@ def as_row_error(where: str, problem: str, expected: str) -> Iterator[None]:
     except Exception as error:  # noqa: BLE001
         raise RowError(
             f"{where}: {problem} ({_first_sentences(error)}); expected {expected}"
-        ) from None
-
-
-def optional(name: str, where: str) -> ModuleType:
-    """The module of a library that only some formats need.
-
-    errors: RowError where it is not installed
-    """
-    try:
-        return import_module(name)
-    except ImportError:
-        raise RowError(
-            f"{where}: it needs {name}, which is not installed; expected `pip install .[formats]`"
         ) from None

@@ -30,10 +30,10 @@ def requirement() -> str:
     """
     match origin():
         case {"url": str(url), "vcs_info": {"vcs": vcs, "commit_id": commit}} if is_public(url):
-            return f"{PROGRAM}[formats] @ {vcs}+{url}@{commit}"
+            return f"{PROGRAM} @ {vcs}+{url}@{commit}"
         case {"url": str(url)} if is_public(url):
-            return f"{PROGRAM}[formats] @ {url}"
-    return f"{PROGRAM}[formats]=={__version__}"
+            return f"{PROGRAM} @ {url}"
+    return f"{PROGRAM}=={__version__}"
 
 
 def is_public(url: str) -> bool:

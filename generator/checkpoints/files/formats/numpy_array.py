@@ -48,7 +48,7 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
 
 FORMAT = FileFormat(
     key="numpy_array",
-    order=8,
+    order=6,
     names=(),
     suffixes=(".npy",),
     begins=re.compile(rb"\x93NUMPY"),

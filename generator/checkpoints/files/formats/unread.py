@@ -15,14 +15,14 @@ ADAPTER = (
     "a PEFT adapter, such as LoRA, which changes a base model",
     "merge_and_unload and save_pretrained",
 )
-TENSORFLOW = (
-    "a TensorFlow checkpoint",
-    "load it with transformers 4, from_tf=True, and save_pretrained",
+TENSORFLOW, FLAX = (
+    (found, f"load it with transformers 4, {option}=True, and save_pretrained")
+    for found, option in (
+        ("a TensorFlow checkpoint", "from_tf"),
+        ("a Flax checkpoint", "from_flax"),
+    )
 )
-SHARDS = (
-    "an index of weights in shards",
-    "load them with from_pretrained of transformers 4 and save_pretrained",
-)
+KERAS = ("a Keras 3 model", "save its arrays with numpy.savez in the program that made it")
 MANIFEST = ("a manifest of Ollama, which names files", "name the file of the model: {row}")
 ADAPTER_CONFIG, MOST_NAME = "adapter_config.json", 200
 ORIGIN = "name the checkpoint that it was made from"
@@ -38,16 +38,16 @@ KINDS = {
     "*.ckpt*.data-*-of-*": TENSORFLOW,
     "*.ckpt*.meta": TENSORFLOW,
     "saved_model.pb": ("a TensorFlow SavedModel", ORIGIN),
-    "tf_model.h5.index.json": SHARDS,
-    "flax_model.msgpack.index.json": SHARDS,
+    "tf_model.h5*": TENSORFLOW,
+    "flax_model.msgpack*": FLAX,
     "openvino_*.xml": ("an OpenVINO model", ORIGIN),
     "*.tflite": ("a TensorFlow Lite model", ORIGIN),
     "*.mlmodel": ("a Core ML model", ORIGIN),
     "*.mlpackage/Manifest.json": ("a Core ML model", ORIGIN),
-    "*.keras": (
-        "a Keras 3 model",
-        "load it with keras.saving.load_model, and save_weights('model.weights.h5')",
-    ),
+    "*.keras": KERAS,
+    "*.weights.h5": KERAS,
+    "*.h5": ("a file of HDF5", KERAS[1]),
+    "*.msgpack": FLAX,
     "ggml-*.bin": (
         "a GGML file from before GGUF",
         "convert it to GGUF with the program that it is for, or " + ORIGIN,
@@ -64,6 +64,8 @@ KINDS = {
 ANY_DATA = (
     "*.pkl",
     "*.distcp",
+    "*.h5",
+    "*.msgpack",
 )  # Beside a config.json, such a file may hold other things than weights.
 
 
