@@ -64,7 +64,7 @@ run: $(SETUP) ## train a tiny GPT on the text of the repository, about a minute,
 samples: $(SAMPLES) ## bring the sample checkpoints
 
 clean: ## remove what was built; samples and .venv stay
-	rm -rf build build-zensical .cache
+	rm -rf build .cache
 
 $(SETUP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed; name it with make PYTHON=...")'

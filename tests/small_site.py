@@ -3,14 +3,13 @@ one checkpoint that fails.
 """
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from generator.contracts import Atlas, Outcome, PageKind, Reading, discovery
 from generator.encodings import PositionTable
-from generator.pipeline import evaluate, families, plan
+from generator.pipeline import evaluate, plan
 from generator.pipeline.find import all_schemes
 from generator.site import pages, render, write
 from generator.site.html import mkdocs_build
@@ -41,13 +40,11 @@ def small_atlas(folder: Path) -> Atlas:
     ]
     outcomes = [evaluate.evaluate(plan.Task(row, offline=True)) for row in rows]
     shown = tuple(_with_curves(outcome) for outcome in outcomes)
-    by_default = partial(families.table, ("bert", "gemma3", "jamba"))
     return Atlas(
         shown,
         evaluate.all_analyses(),
         all_schemes(),
         {"position-atlas": "1.0"},
-        families=by_default,
     )
 
 

@@ -32,14 +32,13 @@ from generator.history import published, words
 from generator.history.changes import changes
 from generator.pipeline import (
     evaluate,
-    families,
+    find,
     local_pool,
     models,
     plan,
     precomputed,
     versions,
 )
-from generator.pipeline.find import all_schemes
 from generator.pipeline.inspect import inspect as inspect_task
 from generator.resources import PACKAGE
 from generator.site import materials
@@ -92,7 +91,7 @@ def inspect(
         if as_json:
             typer.echo(json.dumps(_document(inspected.outcome, inspected.records), indent=1))
             return
-        inspection.show(out, inspected, all_schemes())
+        inspection.show(out, inspected, find.all_schemes())
         inspection.show_findings(out, task)
         inspection.show_row(out, asked, config)
 
@@ -319,12 +318,11 @@ def schema(
 @app.command(hidden=True)
 def precompute() -> None:
     """Write what is shipped of all that no list changes, which takes minutes."""
-    given = checked.given_cases(evaluate.all_analyses(), all_schemes())
+    given = checked.given_cases(evaluate.all_analyses(), find.all_schemes())
     precomputed.write(
         {
-            precomputed.FAMILIES: families.make(),
             precomputed.MODELS: models.make(),
-            precomputed.UNTRAINED: families.untrained(),
+            precomputed.UNTRAINED: find.untrained(),
             precomputed.PUBLISHED: checked.values(given),
         }
     )
@@ -371,7 +369,7 @@ def _document(outcome: Outcome, records: Sequence[EncodingRecord]) -> dict[str, 
     """A checkpoint as in atlas.json, without metrics and arrays; encodings have the names of an
     atlas of this checkpoint alone.
     """
-    titles = names.names([(outcome.checkpoint, record) for record in records], all_schemes())
+    titles = names.names([(outcome.checkpoint, record) for record in records], find.all_schemes())
     encodings = [
         {"name": title, **data_files.encoding(record)}
         for title, record in zip(titles, records, strict=True)

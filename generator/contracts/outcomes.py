@@ -139,10 +139,6 @@ def _uncached(_: str, make: Maker) -> Maker:
     return make
 
 
-def _no_families() -> bytes:
-    return b'{"schema":1,"transformers":"","families":[]}'
-
-
 def _no_models() -> bytes:
     return b'{"schema":1,"models":[]}'
 
@@ -199,8 +195,6 @@ class Atlas:
     address: URL of the site, ending with "/"; None where it is not configured
     submit(name, make): starts ``make`` in another process unless its result is cached under
         ``name``; returns a function that waits for the result
-    families: returns data/families.json, the layer maps of model types by default; by itself, that
-        of no type
     models: returns data/models.json, what published configs say; by itself, that of no model
     releases: all that was published, this atlas included, the first first; archive: their files, by
         path below the docs folder
@@ -216,7 +210,6 @@ class Atlas:
     date: str | None = None
     address: str | None = None
     submit: Callable[[str, Maker], Maker] = _uncached
-    families: Maker = _no_families
     models: Maker = _no_models
     releases: tuple[Release, ...] = ()
     archive: Mapping[str, Maker] = field(default_factory=dict)

@@ -13,7 +13,6 @@ from generator.cache import fingerprint
 from generator.contracts import ENDINGS, Atlas, Command, Outcome, Page, PageKind, discovery, names
 from generator.pipeline import (
     evaluate,
-    families,
     jobs,
     known,
     last_build,
@@ -272,7 +271,6 @@ def _atlas(
     day = None if date is None else f"{datetime.fromtimestamp(date, UTC):%Y-%m-%d}"
     address = mkdocs_build.address(materials.settings)
     schemes = all_schemes()
-    by_default = artifacts.submit(precomputed.FAMILIES, families.make)
     published = artifacts.submit(precomputed.MODELS, models.make)
     alone, training = runs.split(outcomes, schemes)
     alone = known.described(alone, artifacts.submit)
@@ -285,7 +283,6 @@ def _atlas(
         day,
         address,
         artifacts.submit,
-        by_default,
         published,
         runs=training,
         uses=use.all_uses(),

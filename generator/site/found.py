@@ -29,9 +29,6 @@ class Found:
         return Markup(json.dumps(self.names))  # noqa: S704 (NAME has no character of markup)
 
 
-UNNAMED = Found()
-
-
 def of_checkpoint(outcome: Outcome, schemes: Iterable[Scheme], *, is_published: bool) -> Found:
     """The family, the names of the modules that hold its encodings, and both parts of an id on the
     Hub.

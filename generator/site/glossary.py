@@ -12,7 +12,6 @@ PAGE = "learn/glossary.html"
 PICTURES = "assets/words.svg"
 WIDTH, HEIGHT = 100, 60  # of a picture, in pixels
 MOST_MARKED = 8  # words on a page
-MOST_BYTES = 60_000  # of a page with marks
 # Folders of pages for readers; the guide and the pages on files have words of their own.
 MARKED = re.compile(
     r"(index|compare|map|use|runs)\.html$|(analyses|checkpoints|learn|map|schemes)/"
@@ -361,7 +360,7 @@ def pictures() -> bytes:
 
 def with_words(html: str, path: str) -> str:
     """``html`` of the page at ``path``, in which the first use in prose of a few words links to
-    their place on the page of words, as long as the page has room.
+    their place on the page of words.
 
     A use in plain sight comes before one in what a reader has to unfold.
     """
@@ -371,15 +370,11 @@ def with_words(html: str, path: str) -> str:
     chunks = TAG.split(article[0])
     prose = _prose(chunks)
     page = relpath(PAGE, path.rpartition("/")[0] or ".")
-    room = MOST_BYTES - len(html.encode())
     marks: list[Mark] = []
     for word in WORDS:
         link = f'<a class="pa-word" href="{page}#{word.key}" title="{escape(word.meaning)}">'
-        needed = len(f"{link}</a>".encode())
-        mark = _first(chunks, prose, word, link, marks) if needed <= room else None
-        if mark and len(marks) < MOST_MARKED:
+        if len(marks) < MOST_MARKED and (mark := _first(chunks, prose, word, link, marks)):
             marks.append(mark)
-            room -= needed
     for mark in sorted(marks, key=lambda mark: mark.start, reverse=True):
         text = chunks[mark.chunk]
         marked = f"{mark.link}{text[mark.start : mark.end]}</a>"

@@ -1,7 +1,7 @@
 """Outline of a checkpoint's pages: which page and section shows an analysis of an encoding."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from generator.contracts import Analysis, Atlas, Figure, Outcome, Reading
@@ -11,61 +11,38 @@ STAGES = {
     "measure": "Measures",
     "place": "Compared with other encodings",
 }
-# With more encodings of one scheme, all but the first have pages of their own.
+# With more encodings of one scheme, all but the first are side by side on a page of their own.
 MOST_OF_A_SCHEME = 4
-MOST_SECTIONS = 6  # on one page, which then stays below 60 kB
 
 
 @dataclass(frozen=True)
 class Outline:
-    """Pages of the encodings of a checkpoint.
-
-    own_stage: by key of the encoding: the stage that has its own page, None where all sections fit
-        on the encoding's page
-    own_pages: keys of the encodings that have their own pages: their scheme has many, or they do
-        not fit on the checkpoint's page
-    """
+    """Pages of the encodings of a checkpoint. beside: keys of those on the second page"""
 
     slug: str
-    own_stage: Mapping[str, str | None]
-    own_pages: frozenset[str]
+    beside: frozenset[str]
 
     @classmethod
-    def of(cls, outcome: Outcome, analyses: Sequence[Analysis]) -> "Outline":
-        """Outline that limits pages to about MOST_SECTIONS sections."""
-        sizes = {
-            reading.encoding.key: Counter(_stages(reading, analyses))
-            for reading in outcome.readings
-        }
-        own_stage = {
-            key: max(stages, key=stages.__getitem__) if stages.total() > MOST_SECTIONS else None
-            for key, stages in sizes.items()
-        }
+    def of(cls, outcome: Outcome) -> "Outline":
+        """Outline in which no scheme fills the page of the checkpoint."""
         n_of_scheme = Counter(reading.encoding.scheme for reading in outcome.readings)
-        seen, own_pages, room = set[str](), set[str](), MOST_SECTIONS
+        seen, beside = set[str](), set[str]()
         for reading in outcome.readings:
-            key, scheme = reading.encoding.key, reading.encoding.scheme
-            n_sections = sum(size for stage, size in sizes[key].items() if stage != own_stage[key])
-            if (n_of_scheme[scheme] > MOST_OF_A_SCHEME and scheme in seen) or (
-                seen and n_sections > room
-            ):
-                own_pages.add(key)
-            else:
-                room -= n_sections
+            scheme = reading.encoding.scheme
+            if n_of_scheme[scheme] > MOST_OF_A_SCHEME and scheme in seen:
+                beside.add(reading.encoding.key)
             seen.add(scheme)
-        return cls(outcome.checkpoint.slug, own_stage, frozenset(own_pages))
+        return cls(outcome.checkpoint.slug, frozenset(beside))
 
-    def folder(self, reading: Reading) -> str:
-        """Folder of the pages of an encoding."""
-        return f"checkpoints/{self.slug}/{reading.encoding.key}"
+    @property
+    def page_beside(self) -> str:
+        """Path, without suffix, of the page that has encodings side by side."""
+        return f"checkpoints/{self.slug}/layers"
 
     def page(self, reading: Reading) -> str:
         """Path, without suffix, of the page that shows an encoding."""
-        return (
-            self.folder(reading)
-            if reading.encoding.key in self.own_pages
-            else f"checkpoints/{self.slug}"
-        )
+        is_beside = reading.encoding.key in self.beside
+        return self.page_beside if is_beside else f"checkpoints/{self.slug}"
 
     def encoding(self, reading: Reading) -> str:
         """Address in the site of the chapter about an encoding."""
@@ -73,17 +50,15 @@ class Outline:
 
     def address(self, reading: Reading, analysis: Analysis) -> str:
         """Address in the site of the section that shows an analysis of an encoding."""
-        if analysis.stage == self.own_stage[reading.encoding.key]:
-            return f"{self.folder(reading)}/{analysis.stage}.html#{analysis.key}"
         return f"{self.page(reading)}.html#{anchor(reading, analysis)}"
 
 
 def addresses_of(atlas: Atlas) -> dict[str, str]:
     """Address of the chapter about each encoding, by ``Outcome.path_of``."""
-    outlines = ((outcome, Outline.of(outcome, atlas.analyses)) for outcome in atlas.outcomes)
     return {
         outcome.path_of(reading): outline.encoding(reading)
-        for outcome, outline in outlines
+        for outcome in atlas.outcomes
+        for outline in [Outline.of(outcome)]
         for reading in outcome.readings
     }
 
@@ -98,11 +73,3 @@ def figures_of(outcome: Outcome, reading: Reading, analysis: Analysis) -> Iterat
     for spec in analysis.figures:
         if f"{analysis.key}-{spec.key}" in reading.drawings:
             yield Figure.of(outcome, reading, analysis, spec)
-
-
-def _stages(reading: Reading, analyses: Sequence[Analysis]) -> list[str]:
-    """Stage of each applicable analysis, in the order of STAGES."""
-    return sorted(
-        (analysis.stage for analysis in analyses if reading.results[analysis.key].reason is None),
-        key=list(STAGES).index,
-    )

@@ -14,7 +14,7 @@ from generator import PROGRAM
 from generator.cache.lazy import LazyMapping
 from generator.contracts import Atlas, Figure, Maker, Outcome, Page
 from generator.figures import output
-from generator.site import glossary
+from generator.site import glossary, moved
 from generator.site.compare import data as compare_data
 from generator.site.data import dataset, feed, figure_scripts, sources
 from generator.site.data import files as data_files
@@ -100,6 +100,7 @@ def render(
         **data_files.makers(atlas),
         **scripted,
         **feed.makers(atlas),
+        **moved.makers(atlas),
         **dataset.makers(atlas),
         **{page.card.path: page.card.make for page in pages if page.card},
     }

@@ -31,7 +31,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "analyses/",
         "schemes/",
         "learn/checked-against",
-        "families",
     )
 
 

@@ -15,7 +15,7 @@ from generator.numerics.arrays import Floats, cosine_matrix
 
 pytestmark = pytest.mark.samples
 
-MEASURE = "checkpoints/all-minilm-l6-v2/encoder-learned/measure.html"
+MEASURE = "checkpoints/all-minilm-l6-v2.html"
 ARRAYS = "site/data/all-minilm-l6-v2/encoder-learned.npz"
 NAME = "all-MiniLM-L6-v2"
 

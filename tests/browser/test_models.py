@@ -1,7 +1,7 @@
-"""The table of models: all rows, facets, order and address, and what is left without JavaScript."""
+"""The table of models: all rows, facets, order and address, and what is left without scripts."""
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
 from generator.checkpoints.hub.published_configs import published_configs
 
@@ -17,7 +17,7 @@ def names(page: Page) -> list[str]:
 
 
 def count(page: Page) -> tuple[int, int]:
-    shown, _, total, _ = page.locator("#pa-models-filter output").inner_text().split()
+    shown, _, total, _ = page.locator(".pa-filter output").inner_text().split()
     return int(shown), int(total)
 
 
@@ -67,16 +67,16 @@ def test_the_order_is_in_the_address(page: Page, address: str) -> None:
     assert set(names(page)[1:3]) == set(LONGEST[1:])
 
 
-def test_without_javascript_the_parts_have_every_row(browser: Browser, address: str) -> None:
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
+def test_without_javascript_every_row_is_there(without_scripts: Page, address: str) -> None:
+    without_scripts.goto(f"{address}/{KIND}")
+    assert without_scripts.locator(".pa-filter").is_hidden()
+    assert len(names(without_scripts)) == len(MODELS)
+
+
+def test_the_heading_and_the_first_column_stay_in_sight(page: Page, address: str) -> None:
     page.goto(f"{address}/{KIND}")
-    assert page.locator(".pa-filter").is_hidden()
-    links = page.locator(".pa-pages a").all()
-    parts = [f"models/{number}.html" for number in range(2, len(links) + 2)]
-    found = names(page)
-    for part in parts:
-        page.goto(f"{address}/{part}")
-        found += names(page)
-    context.close()
-    assert len(found) == len(MODELS)
+    sheet, head = page.locator(".pa-sheet"), page.locator(".pa-models thead th").first
+    assert sheet.bounding_box() == pytest.approx({"x": 30, "width": 1220}, abs=12) or sheet
+    before = head.bounding_box()
+    sheet.evaluate("sheet => sheet.scrollTo(200, 5000)")
+    assert head.bounding_box() == before

@@ -21,7 +21,7 @@ KINDS = (
     "data/arrays.html",
     "checkpoints/index.html",
     "checkpoints/all-minilm-l6-v2.html",
-    "checkpoints/all-minilm-l6-v2/encoder-learned/measure.html",
+    "checkpoints/mobilesam/layers.html",
     "checkpoints/flan-t5-small-titles.html",
     "checkpoints/llama-3-1-8b.html",
     "checkpoints/gpt-2-small.html",
@@ -42,7 +42,6 @@ KINDS = (
     "models.html",
     "models/how-far.html",
     "models/position.html",
-    "families.html",
     "status.html",
     "about.html",
     "guide/index.html",
@@ -286,11 +285,22 @@ TOP_AT_REST = """heading => new Promise(function wait(end, frames = 0, before = 
 })"""
 
 
-def test_an_address_leads_to_its_section_though_tables_above_are_not_laid_out_yet(
-    page: Page, address: str
+@pytest.mark.parametrize(
+    ("former", "now"),
+    [
+        (
+            "all-minilm-l6-v2/encoder-learned/measure.html#order_probe",
+            "encoder-learned-order_probe",
+        ),
+        ("mobilesam/vision-stage-3-block-1-window_bias.html", "vision-stage-3-block-1-window_bias"),
+    ],
+)
+def test_a_former_address_leads_to_its_section_though_tables_above_are_not_laid_out_yet(
+    former: str, now: str, page: Page, address: str
 ) -> None:
-    page.goto(f"{address}/checkpoints/all-minilm-l6-v2/encoder-learned/measure.html#order_probe")
-    assert 0 <= page.locator("#order_probe").evaluate(TOP_AT_REST) <= 200
+    page.goto(f"{address}/checkpoints/{former}")
+    page.wait_for_url(f"**/*#{now}")
+    assert 0 <= page.locator(f"[id='{now}']").evaluate(TOP_AT_REST) <= 200
 
 
 def test_the_table_of_contents_follows_the_reader_though_the_theme_starts_late(
@@ -367,7 +377,7 @@ def test_the_gallery_is_filtered_by_scheme_name_and_family(page: Page, address: 
     assert cards.locator("strong").all_inner_texts() == ["Llama 2, 7B"]
     page.locator(".pa-filter [name=family]").select_option("bloom")
     assert cards.count() == 0
-    assert page.locator(".pa-filter output").inner_text() == "0 shown"
+    assert page.locator(".pa-filter output").inner_text().startswith("0 of ")
 
 
 def test_without_javascript_the_whole_gallery_is_there_and_no_filter(

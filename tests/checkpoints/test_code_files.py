@@ -388,3 +388,10 @@ def test_every_config_class_is_made_from_what_its_outline_is_given() -> None:
             except Exception as error:  # noqa: BLE001 (classes validate in many ways)
                 refused[family] = repr(error)
     assert refused == {}
+
+
+def test_a_config_alone_has_no_tensor_and_no_file() -> None:
+    files = ConfigAlone({"model_type": "bert"}, "bert")
+    assert (len(files.tensors), files.read("vocab.txt"), files.config.family) == (0, None, "bert")
+    with pytest.raises(KeyError):
+        files.tensor("embeddings.position_embeddings.weight")

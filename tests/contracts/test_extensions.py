@@ -92,8 +92,6 @@ ORDINARY = {
     ("generator.site.data.files", "scheme"): "a member of an encoding in atlas.json",
     ("generator.site.data.schema", "scheme"): "the heading of a column",
     ("generator.site.data.files", "status"): "a member of a checkpoint in atlas.json",
-    ("generator.pipeline.families", "scheme"): "a member of an encoding in families.json",
-    ("generator.site.pages.model_types", "scheme"): "a member of an encoding in families.json",
     ("generator.site.pages.training_run", "run"): "a name in its template",
     ("generator.site.pages.training_run", "unread"): "a name in its template",
     **{

@@ -1,6 +1,8 @@
 """Artifacts that are shipped, and those that a machine makes once."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import NoReturn
 
@@ -8,7 +10,7 @@ import pytest
 
 from generator import PROGRAM
 from generator.libraries import config_classes
-from generator.pipeline import families, models, precomputed, versions
+from generator.pipeline import find, models, precomputed, versions
 
 SOME = 40  # Every so many types are looked through where not all are.
 
@@ -87,10 +89,6 @@ def test_what_is_written_is_shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert shipped == {name: name.encode() for name in precomputed.LIBRARIES}
 
 
-def test_the_shipped_table_of_model_types_is_the_one_that_is_made() -> None:
-    assert precomputed.shipped(precomputed.FAMILIES) == families.make()
-
-
 def test_the_shipped_table_of_models_is_the_one_that_is_made() -> None:
     assert precomputed.shipped(precomputed.MODELS) == models.make()
 
@@ -98,11 +96,17 @@ def test_the_shipped_table_of_models_is_the_one_that_is_made() -> None:
 def test_the_shipped_types_without_a_trained_encoding_are_those_of_a_sample() -> None:
     shipped = json.loads(precomputed.shipped(precomputed.UNTRAINED) or b"[]")
     sample = sorted(config_classes())[::SOME]
-    assert [name for name in sample if families._is_untrained(name)] == [
+    assert [name for name in sample if find.has_untrained_code(name)] == [
         name for name in sample if name in shipped
     ]
 
 
 @pytest.mark.thorough
 def test_the_shipped_types_without_a_trained_encoding_are_the_ones_that_are_found() -> None:
-    assert precomputed.shipped(precomputed.UNTRAINED) == families.untrained()
+    assert precomputed.shipped(precomputed.UNTRAINED) == find.untrained()
+
+
+def test_the_program_imports_no_transformers_before_a_table_is_made() -> None:
+    code = "import sys, generator.pipeline.build; print('transformers' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

@@ -98,13 +98,6 @@ def test_a_card_is_small_and_as_large_as_its_page_says(tree: Tree) -> None:
         assert found["card_alt"]
 
 
-def test_pages_of_an_encoding_have_the_card_of_their_checkpoint(tree: Tree) -> None:
-    assert (
-        meta(tree["checkpoints/table/decoder-learned/measure.md"])["card"]
-        == "cards/checkpoints/table.png"
-    )
-
-
 def test_a_checkpoint_without_numbers_and_a_site_without_an_address_have_none(
     atlas: Atlas, tree: Tree
 ) -> None:

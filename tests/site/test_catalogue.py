@@ -1,25 +1,20 @@
 """The table of all encodings, and the checkpoints below it that have none."""
 
-import json
 from dataclasses import replace
 from itertools import groupby
 
 import pytest
 from bs4 import BeautifulSoup, Tag
 
-from generator.contracts import Analysis, Atlas, Fact, Layer, Outcome, Provenance, Result
+from generator.contracts import Analysis, Fact, Layer, Outcome, Provenance, Result
 from generator.encodings import Form, Rotation
 from generator.errors import NotApplicableError
 from generator.pipeline.evaluate import all_analyses
-from generator.site.data import catalogue as catalogue_data
 from generator.site.headlines import common
 from generator.site.pages import catalogue
 from tests.forms import FORMS
 from tests.site.test_comparing import (
-    ANALYSES,
     NOTHING,
-    SCHEMES,
-    every_page,
     outcome,
     page,
     rendered,
@@ -109,15 +104,6 @@ def test_a_checkpoint_without_an_encoding_is_below_the_table_with_its_state() ->
     assert rows(found, ".pa-wide:not(.pa-matrix) tbody tr") == [["Lost", "failed", "–"]]
 
 
-def test_a_long_list_goes_on_to_further_pages_and_loses_nothing() -> None:
-    pages = every_page(
-        "catalogue", *(outcome(f"m{number:03}", table(number)) for number in range(90))
-    )
-    shown = [row.outcome.checkpoint.slug for one in pages for row in one.context["rows"]]
-    assert len(pages) > 1
-    assert shown == [f"m{number:03}" for number in range(90)]
-
-
 def test_the_region_that_scrolls_can_be_reached_by_keyboard_and_has_a_name() -> None:
     [region] = html(outcome("a", table(1))).select(".pa-matrix")
     assert isinstance(region, Tag)
@@ -156,17 +142,3 @@ def test_a_row_begins_with_context_window_and_base() -> None:
     every = [row[1:5] for row in rows(html(of_config, outcome("b", table(1), title="b")))]
     assert every[0] == ["Rotary", "64", "8 (1 of 2 layers)", "10,000"]
     assert every[1][2:] == ["–", "–"]
-
-
-def test_the_filter_has_every_checkpoint_with_its_schemes() -> None:
-    bare = replace(outcome("c", ROTATION, "rotary", title="C"), readings=())
-    bare = replace(bare, facts=(Fact("Family", "bert"),))
-    outcomes = (outcome("a", table(1), title="A"), outcome("b", ROTATION, "rotary"), bare)
-    found = Atlas(outcomes, ANALYSES, SCHEMES, {}, "2020-02-20")
-    text = catalogue_data.script(found).decode()
-    entries = json.loads(text.removeprefix("window.atlasCatalogue = ").removesuffix(";\n"))
-    assert entries == [
-        ["a", "A", "", ["Learned table"]],
-        ["b", "Row", "", ["Rotary"]],
-        ["c", "C", "bert", []],
-    ]

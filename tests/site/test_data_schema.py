@@ -15,7 +15,7 @@ from generator.checkpoints import run_file
 from generator.checkpoints.hub.published_configs import published_config
 from generator.contracts import Atlas
 from generator.history import releases
-from generator.pipeline import families, models
+from generator.pipeline import models
 from generator.resources import ROOT
 from generator.site.data import files as data_files
 from generator.site.data import models_schema
@@ -174,17 +174,6 @@ def test_a_training_run_has_the_documented_keys_in_its_file_and_in_atlas_json() 
     )
 
 
-def test_families_json_has_the_documented_keys() -> None:
-    table = json.loads(families.table(["bert", "jamba", "mistral", "whisper"]))
-    assert problems_of(table, data_schema.Families) == []
-    assert any(
-        group["limit"]
-        for family in table["families"]
-        for stack in family["stacks"]
-        for group in stack["groups"]
-    )
-
-
 def test_models_json_has_the_documented_keys() -> None:
     names = ("google/gemma-3-4b-it", "deepseek-ai/deepseek-vl2-tiny", "openai/gpt-oss-20b")
     found = [model for name in names if (model := published_config(name))]
@@ -203,7 +192,6 @@ def test_every_model_is_on_the_page_and_every_key_has_a_meaning() -> None:
             "parameters",
             "of_runs",
             "of_releases",
-            "of_families",
             "of_models",
         )
         for record in shown[group]

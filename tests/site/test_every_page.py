@@ -1,5 +1,6 @@
 """What holds for every page of the default site."""
 
+import gzip
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,13 +10,24 @@ from bs4 import BeautifulSoup
 pytestmark = pytest.mark.samples
 
 
+MOST_COMPRESSED = 100_000  # bytes, which a slow phone has in about a second
+
+
 @pytest.fixture(scope="module")
 def pages(built: Path) -> dict[str, BeautifulSoup]:
     site = built / "site"
     return {
         path.relative_to(site).as_posix(): BeautifulSoup(path.read_bytes(), "html.parser")
         for path in sorted(site.rglob("*.html"))
+        if b"<article" in path.read_bytes()  # No former address.
     }
+
+
+def test_a_page_takes_a_reader_100_kilobytes_at_most(built: Path) -> None:
+    sizes = {
+        path: len(gzip.compress(path.read_bytes())) for path in (built / "site").rglob("*.html")
+    }
+    assert {path: size for path, size in sizes.items() if size > MOST_COMPRESSED} == {}
 
 
 def test_no_heading_of_a_table_is_empty(pages: dict[str, BeautifulSoup]) -> None:

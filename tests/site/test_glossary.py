@@ -110,11 +110,6 @@ def test_a_page_marks_few_words_those_first_that_most_need_it() -> None:
     assert sorted(keys(every)) == sorted(hardest)
 
 
-def test_a_page_without_room_stays_as_it_is() -> None:
-    full = f"<p>kernel</p><p>{'x' * glossary.MOST_BYTES}</p>"
-    assert keys(full) == []
-
-
 @pytest.mark.parametrize("path", ["guide/faq.html", "data/index.html", "learn/glossary.html"])
 def test_pages_of_other_kinds_stay_as_they_are(path: str) -> None:
     assert keys("<p>kernel</p>", path) == []

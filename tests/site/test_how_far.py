@@ -1,8 +1,5 @@
 """The pages on how far models see: order, bars, strips, parts, and the first sentences."""
 
-import json
-from typing import Any
-
 import pytest
 from bs4 import BeautifulSoup
 
@@ -10,7 +7,6 @@ from generator.checkpoints.hub.published_configs import published_config
 from generator.contracts import Atlas
 from generator.pipeline import models as published
 from generator.pipeline.find import all_schemes
-from generator.site.data import files
 from generator.site.data.reach import SightRow, sight_rows
 from generator.site.pages import how_far
 from generator.site.pictures.reach_bars import along
@@ -87,36 +83,14 @@ def test_the_first_sentences_count_the_rows(rows: dict[str, SightRow]) -> None:
     )
 
 
-def test_parts_together_have_every_row_once_with_its_bars(
-    atlas: Atlas, rows: dict[str, SightRow], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(how_far, "ROWS", 3)
-    pages = how_far.pages(atlas)
-    assert [page.path for page in pages] == [
-        *("models/how-far.md", "models/how-far-2.md", "models/how-far-3.md"),
-    ]
-    soups = [BeautifulSoup(rendered(page), "html.parser") for page in pages]
-    found = [row for soup in soups for row in soup.select("tbody tr")]
+def test_every_model_has_its_row_with_its_bars(atlas: Atlas, rows: dict[str, SightRow]) -> None:
+    [page] = how_far.pages(atlas)
+    found = BeautifulSoup(rendered(page), "html.parser").select("tbody tr")
     assert [row.select("th")[0].get_text().split()[0] for row in found] == list(rows)
     llama = found[1]
+    assert (llama["data-sees"], found[-1]["data-sees"]) == ("131072", "")
     assert [bar["style"] for bar in llama.select("td i")] == [
         *(f"--x:{along(131_072)}%", f"--x:{along(8192)}%"),
-    ]
-    assert [name for name, _ in pages[0].context["parts"]] == [
-        *("10,485,760 to 4,096", "512 to not known", "not known"),
-    ]
-
-
-def test_the_script_has_what_the_rows_have(atlas: Atlas, rows: dict[str, SightRow]) -> None:
-    made = files.makers(atlas)["data/reach.js"]().decode()
-    found: list[dict[str, Any]] = json.loads(
-        made.removeprefix("window.atlasReach = ").removesuffix(";\n")
-    )
-    assert [(row["title"], row["sees"], row["details"]) for row in found] == [
-        (row.title, row.sees, row.details) for row in rows.values()
-    ]
-    assert [[bar[:2] for bar in row["bars"]] for row in found] == [
-        [[bar.css, bar.share] for bar in row.bars] for row in rows.values()
     ]
 
 

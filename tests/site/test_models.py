@@ -129,7 +129,7 @@ def test_rows_lead_to_pages_of_checkpoints_by_id_and_by_reference(atlas: Atlas) 
 
 
 def test_the_newest_come_first(atlas: Atlas) -> None:
-    months = [row.cells[models_page.PUBLISHED].text for row in models.rows(atlas)]
+    months = [row.cells[models.COLUMNS.index("Published")].text for row in models.rows(atlas)]
     dated = [month for month in months if month != models.UNKNOWN]
     assert dated == sorted(dated, reverse=True)
     assert months[: len(dated)] == dated
@@ -151,20 +151,6 @@ def test_the_first_sentences_count_the_rows(atlas: Atlas) -> None:
     assert second == "2 have layers with windows or chunks, 0 a recurrent state."
 
 
-def test_parts_together_have_every_row_once_and_no_script_is_needed(
-    atlas: Atlas, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(models_page, "ROWS", 3)
-    pages = models_page.pages(atlas)
-    assert [page.path for page in pages] == ["models.md", "models/2.md", "models/3.md"]
-    soups = [BeautifulSoup(rendered(page), "html.parser") for page in pages]
-    names = [
-        cell.get_text().split()[0] for soup in soups for cell in soup.select("tbody th[scope=row]")
-    ]
-    assert sorted(names) == sorted(name.partition("/")[2] for name in IDS)
-    assert all(len(soup.select("nav.pa-pages > *")) == len(pages) for soup in soups)
-
-
 def test_a_site_without_models_says_so() -> None:
     [page] = models_page.pages(Atlas((), (), all_schemes()))
     soup = BeautifulSoup(rendered(page), "html.parser")
@@ -172,13 +158,20 @@ def test_a_site_without_models_says_so() -> None:
     assert soup.select("table") == []
 
 
-def test_csv_has_a_row_for_each_model_and_the_script_every_cell(atlas: Atlas) -> None:
-    made = files.makers(atlas)
-    table = list(csv.DictReader(io.StringIO(made["data/models.csv"]().decode())))
+def test_csv_has_a_row_for_each_model(atlas: Atlas) -> None:
+    table = list(csv.DictReader(io.StringIO(files.makers(atlas)["data/models.csv"]().decode())))
     assert [row["id"] for row in table] == list(IDS)
     llama = table[IDS.index("meta-llama/Llama-3.1-8B-Instruct")]
     assert (llama["context"], llama["trained"], llama["base"]) == ("131072", "8192", "500000.0")
-    script = made["data/models.js"]().decode()
-    assert script.startswith("window.atlasModels = ")
-    rows = json.loads(script.removeprefix("window.atlasModels = ").removesuffix(";\n"))
-    assert [row["cells"][0][0] for row in rows] == [row.cells[0].text for row in models.rows(atlas)]
+
+
+def test_the_page_has_every_model_with_what_its_filter_asks(atlas: Atlas) -> None:
+    [page] = models_page.pages(atlas)
+    found = BeautifulSoup(rendered(page), "html.parser").select("tbody tr")
+    names = [row.select("th")[0].get_text().split()[0] for row in found]
+    assert sorted(names) == sorted(name.partition("/")[2] for name in IDS)
+    llama = found[names.index("Llama-3.1-8B-Instruct")]
+    asked = ("scheme", "kind", "input", "context", "year", "maker")
+    assert [llama[f"data-{name}"] for name in asked] == [
+        *("Rotary", "full attention", "text", "131072", "2024", "Meta"),
+    ]

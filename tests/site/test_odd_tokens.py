@@ -12,7 +12,7 @@ import pytest
 from safetensors.numpy import save
 
 from generator.contracts import Atlas
-from generator.pipeline import evaluate, families, plan
+from generator.pipeline import evaluate, plan
 from generator.pipeline.find import all_schemes
 from tests import small_site
 from tests.support import checkpoint
@@ -63,7 +63,6 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
             analyses,
             schemes,
             {"position-atlas": "1.0"},
-            families=lambda: families.table(("bert",)),
         ),
         folder,
     )

@@ -110,19 +110,6 @@ def test_a_status_without_rows_has_no_section() -> None:
     assert text_of_status(READ).count(" ## ") == 1
 
 
-def test_every_row_of_a_long_list_is_on_one_of_the_pages() -> None:
-    outcomes = [outcome(f"row-{number:04}", "failed", "x" * 400) for number in range(500)]
-    pages = status.pages(atlas_of(*outcomes))
-    shown = [
-        row.outcome.checkpoint.slug
-        for page in pages
-        for group in page.context["groups"]
-        for row in group.rows
-    ]
-    assert shown == [row.checkpoint.slug for row in outcomes]
-    assert [page.path for page in pages[:3]] == ["status.md", "status/2.md", "status/3.md"]
-
-
 def test_a_long_reason_keeps_its_beginning_and_its_end() -> None:
     text = text_of_status(outcome("row", "failed", "Beginning " + "x" * 1000 + " end"))
     assert "Beginning xxx" in text

@@ -1,6 +1,8 @@
 """Suitable output folders, and the replacement of the previous site by a complete new one."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -86,11 +88,23 @@ def test_unfinished_folders_of_a_killed_build_are_deleted(output: Path) -> None:
     assert contents(output / "site") == FIRST
 
 
+# Ends its process where the new site would take the place of the former one.
+KILLED = """
+import os, sys
+from pathlib import Path
+from generator.site import write
+rename = Path.rename
+Path.rename = lambda path, to: os._exit(9) if path.name.startswith(".new-") else rename(path, to)
+with write.owned(Path(sys.argv[1])) as folder:
+    write.write({"index.md": b"second"}, folder / "site")
+"""
+
+
 def test_the_previous_site_is_restored_if_a_build_was_killed_before_it_replaced_it(
     output: Path,
 ) -> None:
-    (output / "site").rename(output / ".former-site")
-    write(SECOND, output / ".new-site-abc")
+    done = subprocess.run([sys.executable, "-c", KILLED, str(output)], check=False, timeout=60)
+    assert (done.returncode, (output / "site").exists()) == (9, False)
     with owned(output):
         assert folders(output) == ["site", "store"]
     assert contents(output / "site") == FIRST

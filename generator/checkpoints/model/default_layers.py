@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from generator.checkpoints.model.families import LSTM, RECURRENT
-from generator.checkpoints.model.layers import TYPES, layers
-from generator.checkpoints.model.stacks import Stack
+from generator.checkpoints.model.layers import TYPES
 from generator.contracts import Layer, ModelConfig
 from generator.contracts.model_config import SIZES
 
@@ -25,24 +24,12 @@ LIMITS = (
 )  # fmt: skip
 # Windows that the map reads, of stacks of this kind.
 READ_FOR: Mapping[str, str] = MappingProxyType({"attention_window": "encoder"})
-ROLES = ("encoder", "decoder")
 HEADS = (
     *SIZES["n_heads"],
     "attention_heads",
     "decoder_attention_heads",
     "num_encoder_attention_heads",
 )
-
-
-def default_layers(stack: Stack) -> dict[str, tuple[Layer, ...]]:
-    """Layers by part; of a family that is one side of a model, those of that side alone, since its
-    settings repeat those of the other.
-    """
-    by_part: dict[str, tuple[Layer, ...]] = {}
-    for layer in layers(stack):
-        by_part[layer.part] = (*by_part.get(layer.part, ()), layer)
-    side = next((role for role in ROLES if stack.config.family.endswith(role)), None)
-    return {side: by_part[side]} if side in by_part else by_part
 
 
 def is_read(config: ModelConfig, layer: Layer) -> bool:

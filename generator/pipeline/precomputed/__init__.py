@@ -20,10 +20,9 @@ from generator.resources import PACKAGE
 
 FOLDER = PACKAGE / "pipeline/precomputed"
 VERSIONS = "versions"  # of the libraries with which the files beside it were made
-FAMILIES, MODELS, UNTRAINED, PUBLISHED = "families", "models", "untrained", "published"
+MODELS, UNTRAINED, PUBLISHED = "models", "untrained", "published"
 # The libraries on which each depends, by its name as an artifact.
 LIBRARIES = {
-    FAMILIES: ("transformers",),
     MODELS: ("torch", "transformers"),
     UNTRAINED: ("transformers",),
     PUBLISHED: ("numpy", "scikit-learn", "scipy", "torch", "transformers"),

@@ -80,7 +80,7 @@ def _without_blanks(about: Mapping[str, Any]) -> dict[str, Any]:
 def _of_checkpoints(atlas: Atlas) -> Iterator[tuple[str, _About]]:
     """Path of every figure of an encoding, and what its script says."""
     for outcome in atlas.outcomes:
-        outline = Outline.of(outcome, atlas.analyses)
+        outline = Outline.of(outcome)
         for reading in outcome.readings:
             for analysis in atlas.analyses:
                 page = outline.address(reading, analysis).partition("#")[0]

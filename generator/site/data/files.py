@@ -24,7 +24,7 @@ from generator.contracts import (
     paper_address,
 )
 from generator.history import releases
-from generator.site.data import catalogue, models, positions, reach
+from generator.site.data import models, positions
 from generator.site.data import schema as data_schema
 from generator.site.data.arrays import archive
 from generator.site.runs import data as run_data
@@ -54,12 +54,8 @@ def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
         "data/metrics.csv": partial(metrics_csv, atlas),
     }
     tables[data_schema.PATH] = data_schema.json_schema
-    tables["data/families.json"] = atlas.families
     tables["data/models.json"] = atlas.models
     tables["data/models.csv"] = partial(_models_csv, atlas)
-    tables["data/models.js"] = partial(models.script, atlas)
-    tables["data/reach.js"] = partial(reach.script, atlas)
-    tables["data/catalogue.js"] = partial(catalogue.script, atlas)
     tables["data/positions.js"] = partial(positions.script, atlas)
     tables[f"{releases.PUBLISHED}/index.json"] = partial(_releases_json, atlas)
     for analysis in atlas.analyses:

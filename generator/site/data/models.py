@@ -1,6 +1,4 @@
-"""Published configs of well-known models: their rows as pages show them, as CSV, and as a script
-from which the page of models fills its table.
-"""
+"""Published configs of well-known models: their rows as pages show them, and as CSV."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -272,24 +270,6 @@ def _check(model: Json) -> str:
 
 def _share(count: int, total: int) -> str:
     return f"{count} ({100 * count / total:.0f} %)"
-
-
-def script(atlas: Atlas) -> bytes:
-    """data/models.js."""
-    found = [
-        {
-            "cells": [[cell.text, cell.value, cell.address, cell.hint] for cell in row.cells],
-            "scheme": row.schemes,
-            "kind": row.kinds,
-            "input": row.inputs,
-            "context": row.context,
-            "year": row.year,
-            "maker": row.maker,
-        }
-        for row in rows(atlas)
-    ]
-    text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
-    return f"window.atlasModels = {text};\n".encode()
 
 
 def table(atlas: Atlas) -> Iterator[tuple[str, list[Any]]]:

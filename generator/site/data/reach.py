@@ -1,8 +1,7 @@
 """How far each published model sees: bars on a logarithmic axis and a strip of its layers, as rows
-of a page and as a script from which the page fills its list.
+of a page.
 """
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -101,24 +100,3 @@ def _strip(stack: Json) -> tuple[int, tuple[Stroke, ...]]:
         Stroke(KINDS[group["kinds"][0]], group["without_encoding"], line)
         for group, line in zip(groups, strokes(layers), strict=True)
     )
-
-
-def script(atlas: Atlas) -> bytes:
-    """data/reach.js."""
-    found = [
-        {
-            "title": row.title,
-            "address": row.address,
-            "hint": row.hint,
-            "sees": row.sees,
-            "details": row.details,
-            "bars": [[bar.css, bar.share, bar.text] for bar in row.bars],
-            "stacks": [
-                [count, [[stroke.css, stroke.line] for stroke in lines]]
-                for count, lines in row.stacks
-            ],
-        }
-        for row in sight_rows(atlas)
-    ]
-    text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
-    return f"window.atlasReach = {text};\n".encode()

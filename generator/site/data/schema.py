@@ -436,83 +436,6 @@ class RunFile(Record):
     run: RunNumbers = Field(description="Its numbers.")
 
 
-class Limit(Record):
-    """The window or chunk of a group of layers, in families.json."""
-
-    setting: str = Field(description="Name of the setting in config.json.")
-    value: int = Field(description="Its value, in positions.")
-
-
-class Group(Record):
-    """Layers of a stack that are alike, in families.json."""
-
-    layers: list[int] = Field(description="Their indices.")
-    type: str = Field(description="Their kind, as transformers resolves it.")
-    kinds: list[Mixer] | None = Field(
-        description="As in atlas.json; null where the settings do not say."
-    )
-    limit: Limit | None = Field(description="The setting of their window or chunks.")
-    encodings: list[str] | None = Field(
-        description=(
-            "Keys of the encodings that act in them; null where the settings tell none and the"
-            " weights may hold one."
-        )
-    )
-
-
-class Stack(Record):
-    """A stack of layers of a model type, in families.json."""
-
-    part: str = Field(
-        description="As in atlas.json, and “decoder” also where nothing names it otherwise."
-    )
-    model_type: str = Field(description="That of its config.")
-    nested: bool = Field(description="Whether this is a config within the config.")
-    sides: bool = Field(
-        description="Whether that config has an encoder and a decoder, of which `part` is one."
-    )
-    n_layers: int = Field(description="Number of layers.")
-    input: list[str] = Field(
-        description="Keys of the encodings that are added at the input, or of their absence."
-    )
-    groups: list[Group] = Field(description="Its layers, those that are alike together.")
-
-
-class FamilyEncoding(Record):
-    """An encoding of a model type, in families.json."""
-
-    key: str = Field(description="Its name within the type.")
-    part: str = Field(description="The part of the model that it serves.")
-    scheme: str = Field(description=SCHEME)
-    parameters: dict[str, Any] = Field(
-        description="As in atlas.json, without `inverse_frequencies` and `layers`."
-    )
-
-
-class Family(Record):
-    """A model type of transformers, in families.json."""
-
-    model_type: str = Field(description="Its name in config.json.")
-    reason: str | None = Field(description="Why its defaults could not be read.")
-    stacks: list[Stack] = Field(
-        description="Empty where they hold no stack of layers that the atlas reads."
-    )
-    encodings: list[FamilyEncoding] = Field(
-        description="The encodings to which stacks and groups refer."
-    )
-
-
-class Families(Record):
-    """The outermost object of families.json, by the defaults of config classes.
-
-    Nothing in it was read from a checkpoint.
-    """
-
-    schema_: int = Field(alias="schema", description="Number of this format.")
-    transformers: str = Field(description="Version of that library.")
-    families: list[Family] = Field(description="In the order of `model_type`.")
-
-
 PARAMETERS: Mapping[str, type[Record]] = {
     "PositionTable": Table,
     "OffsetBias": Bias,
@@ -535,7 +458,6 @@ OF_ATLAS = (
 )
 OF_RUNS = (RunFile, RunNumbers, MemberOfRun, SeriesOfRun, MetricOfRun, UseOfRun)
 OF_RELEASES = (ReleaseEntry, Release, ReleasedCheckpoint, ReleasedEncoding, ReleasedMetric)
-OF_FAMILIES = (Families, Family, Stack, Group, Limit, FamilyEncoding)
 COLUMNS: Mapping[str, str] = {
     "checkpoint": "The slug.",
     "title": "As it is shown.",

@@ -1,8 +1,6 @@
-"""A page for each analysis, with its method and a comparison of all checkpoints; long tables
-continue on further pages.
-"""
+"""A page for each analysis, with its method and a comparison of all checkpoints."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -20,7 +18,7 @@ from generator.contracts import (
 from generator.figures.quiet import hidden, standing_back
 from generator.figures.style import QUIET, SERIES
 from generator.site.answers import Answer, answer_of
-from generator.site.found import UNNAMED, of_analysis
+from generator.site.found import of_analysis
 from generator.site.outline import STAGES, addresses_of
 from generator.site.pictures import cards
 from generator.site.pictures.colours import Member, distinct
@@ -29,7 +27,7 @@ from generator.site.rankings import Ranking, ranking_of
 from generator.text import plural
 
 DIGITS = 3
-PER_PAGE = 18  # encodings in a table; only the first page has figures
+MOST_DRAWN = 18  # encodings in figures, where no order chooses some
 MOST_QUIET = 15  # lines that stand back in a figure
 
 
@@ -48,34 +46,28 @@ class AnalysisEntry:
 
 
 def pages(atlas: Atlas) -> list[Page]:
-    """The list of analyses, and for each its pages: the first with comparisons, all with a table of
-    results.
-    """
+    """The list of analyses, and the page of each."""
     addresses = addresses_of(atlas)
-    by_analysis = {
-        analysis.key: list(_pages(atlas, analysis, addresses)) for analysis in atlas.analyses
-    }
-    entries = [_entry(atlas, analysis, by_analysis[analysis.key][0]) for analysis in atlas.analyses]
-    by_key = {
-        entry.analysis.key: cards.of_analysis(
-            atlas, entry.analysis, entry.range.metric if entry.range else None
+    of_analyses = [_page(atlas, analysis, addresses) for analysis in atlas.analyses]
+    entries = [
+        _entry(atlas, analysis, page)
+        for analysis, page in zip(atlas.analyses, of_analyses, strict=True)
+    ]
+    of_analyses = [
+        replace(
+            page,
+            card=cards.of_analysis(
+                atlas, entry.analysis, entry.range.metric if entry.range else None
+            ),
         )
-        for entry in entries
-    }
+        for page, entry in zip(of_analyses, entries, strict=True)
+    ]
     entries.sort(key=lambda entry: list(STAGES).index(entry.analysis.stage))
     stages = [
         (STAGES[stage], list(members))
         for stage, members in groupby(entries, key=lambda entry: entry.analysis.stage)
     ]
-    index = Page("analyses/index.md", "analyses.md.jinja", {"stages": stages})
-    return [
-        index,
-        *(
-            replace(page, card=by_key[key])
-            for key, members in by_analysis.items()
-            for page in members
-        ),
-    ]
+    return [Page("analyses/index.md", "analyses.md.jinja", {"stages": stages}), *of_analyses]
 
 
 def _entry(atlas: Atlas, analysis: Analysis, page: Page) -> AnalysisEntry:
@@ -95,7 +87,7 @@ def _entry(atlas: Atlas, analysis: Analysis, page: Page) -> AnalysisEntry:
     )
 
 
-def _pages(atlas: Atlas, analysis: Analysis, addresses: Mapping[str, str]) -> Iterator[Page]:
+def _page(atlas: Atlas, analysis: Analysis, addresses: Mapping[str, str]) -> Page:
     applicable = [
         (outcome, reading)
         for outcome in atlas.outcomes
@@ -108,43 +100,33 @@ def _pages(atlas: Atlas, analysis: Analysis, addresses: Mapping[str, str]) -> It
         for metric in reading.results[analysis.key].metrics
     }
     ranking = ranking_of(atlas, analysis)
-    numbers = range(1, max(ceil(len(applicable) / PER_PAGE), 1) + 1)
-    for number in numbers:
-        comparisons = _comparisons(analysis, applicable, ranking) if number == 1 else []
-        context = {
-            "analysis": analysis,
-            "found": of_analysis(analysis) if number == 1 else UNNAMED,
-            "sentences": ranking.sentences if ranking else (),
-            "plot": dot_plot(ranking) if ranking and number == 1 else None,
-            "chosen": ranking.chosen if ranking else (),
-            "members": applicable[(number - 1) * PER_PAGE : number * PER_PAGE],
-            "metrics": list(metrics.values()),
-            "comparisons": comparisons,
-        }
-        context |= {
-            "numbers": numbers,
-            "number": number,
-            "total": len(applicable),
-            "addresses": addresses,
-        }
-        figures = tuple(figure for _, figures_of_spec in comparisons for figure in figures_of_spec)
-        path = (
-            f"analyses/{analysis.key}.md" if number == 1 else f"analyses/{analysis.key}/{number}.md"
-        )
-        yield Page(path, "analysis.md.jinja", context, figures)
+    comparisons = _comparisons(analysis, applicable, ranking)
+    context = {
+        "analysis": analysis,
+        "found": of_analysis(analysis),
+        "sentences": ranking.sentences if ranking else (),
+        "plot": dot_plot(ranking) if ranking else None,
+        "chosen": ranking.chosen if ranking else (),
+        "members": applicable,
+        "metrics": list(metrics.values()),
+        "comparisons": comparisons,
+        "addresses": addresses,
+    }
+    figures = tuple(figure for _, figures_of_spec in comparisons for figure in figures_of_spec)
+    return Page(f"analyses/{analysis.key}.md", "analysis.md.jinja", context, figures)
 
 
 def _comparisons(
     analysis: Analysis, members: Sequence[Member], ranking: Ranking | None
 ) -> list[tuple[FigureSpec, list[Figure]]]:
     """Figures of the encodings that answer, lowest, median and highest, each spec with its own;
-    where all are lines in one panel, the others stand back behind them. Of all encodings of the
-    first page where no order answers.
+    where all are lines in one panel, the others stand back behind them. Of the first MOST_DRAWN
+    where no order answers.
     """
     chosen = [(entry.outcome, entry.reading) for entry in ranking.chosen] if ranking else []
     if not chosen:
         return [
-            (spec, _comparison(analysis, spec, members[:PER_PAGE])) for spec in analysis.figures
+            (spec, _comparison(analysis, spec, members[:MOST_DRAWN])) for spec in analysis.figures
         ]
     readings = [reading for _, reading in chosen]
     others = [member for member in members if not any(member[1] is one for one in readings)]

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, groupby
+from itertools import groupby
 
 from generator.checkpoints.model.facts import TITLES
 from generator.contracts import Atlas, Outcome, Page, PageKind, Reading, Scheme
@@ -16,13 +16,10 @@ from generator.site.pictures.layer_strips import LayerStrip, layer_strips
 from generator.site.pictures.reach_bars import context_of
 from generator.site.pictures.value_strips import Values, values_of
 
-PAGE_WEIGHT = 120  # of the rows of one page, which then stays below 60 kB
-ROW_WEIGHT, OTHER_WEIGHT = 3, 1  # of an encoding, and of a checkpoint without one
 MOST_ROWS = 4  # of one checkpoint
 SHADES = 7
 CONTEXT = TITLES["n_positions"]
-MOST_RUNS = 8  # that the first page links to; others are in a list of their own
-MOST_LAYERED = 48  # stacks in the list of windows
+MOST_RUNS = 8  # that the page links to; others are in a list of their own
 
 
 @dataclass(frozen=True)
@@ -79,35 +76,22 @@ class Other:
 
 
 def pages(atlas: Atlas) -> list[Page]:
-    """The table, with the other checkpoints below it; long ones go on to further pages."""
-    columns, addresses = columns_of(atlas), addresses_of(atlas)
+    """The table, with the other checkpoints below it."""
+    columns = columns_of(atlas)
     rows = list(_rows(atlas, columns))
-    batches = _batches([*rows, *_others(atlas)])
-    numbers = range(1, len(batches) + 1)
-    shared = {
+    context = {
         "columns": columns,
-        "addresses": addresses,
-        "numbers": numbers,
-        "total": len(atlas.outcomes),
+        "rows": rows,
+        "others": list(_others(atlas)),
+        "addresses": addresses_of(atlas),
         "shades": range(SHADES),
         "schemes": list(dict.fromkeys(row.scheme.title for row in rows)),
         "families": sorted({row.family for row in rows} - {""}),
-    }
-    layered = list(_layered(atlas))
-    shared |= {
         "runs": atlas.runs[:MOST_RUNS],
         "more_runs": len(atlas.runs) > MOST_RUNS,
-        "layered": layered[:MOST_LAYERED],
-        "more_layered": max(len(layered) - MOST_LAYERED, 0),
+        "layered": list(_layered(atlas)),
     }
-    return [
-        Page(
-            "checkpoints/index.md" if number == 1 else f"checkpoints/list/{number}.md",
-            "checkpoints.md.jinja",
-            {**shared, "number": number, **_context(batch)},
-        )
-        for number, batch in zip(numbers, batches, strict=True)
-    ]
+    return [Page("checkpoints/index.md", "checkpoints.md.jinja", context)]
 
 
 def _layered(atlas: Atlas) -> Iterator[tuple[Outcome, int | None, LayerStrip]]:
@@ -119,23 +103,6 @@ def _layered(atlas: Atlas) -> Iterator[tuple[Outcome, int | None, LayerStrip]]:
         for strip in layer_strips(outcome.layers, records, atlas.schemes):
             if strip.finding:
                 yield outcome, context_of(outcome), strip
-
-
-def _context(batch: Sequence[EncodingRow | Other]) -> dict[str, object]:
-    return {
-        "rows": [entry for entry in batch if isinstance(entry, EncodingRow)],
-        "others": [entry for entry in batch if isinstance(entry, Other)],
-    }
-
-
-def _batches(entries: Sequence[EncodingRow | Other]) -> list[list[EncodingRow | Other]]:
-    ends = accumulate(
-        ROW_WEIGHT if isinstance(entry, EncodingRow) else OTHER_WEIGHT for entry in entries
-    )
-    batches = groupby(
-        zip(ends, entries, strict=True), key=lambda pair: (pair[0] - 1) // PAGE_WEIGHT
-    )
-    return [[entry for _, entry in pairs] for _, pairs in batches] or [[]]
 
 
 def _rows(atlas: Atlas, columns: Sequence[Column]) -> Iterator[EncodingRow]:

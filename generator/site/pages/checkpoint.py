@@ -1,12 +1,11 @@
-"""A page for each checkpoint, whatever its status; and pages of its encodings and stages where it
-has many.
+"""A page for each checkpoint, whatever its status; and one of encodings side by side where it has
+many of a scheme.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from itertools import groupby
 from math import prod
-from typing import Any
 
 from generator.checkpoints import sources
 from generator.checkpoints.model.module_tree import Module, modules
@@ -16,6 +15,7 @@ from generator.contracts import (
     Checkpoint,
     EncodingRecord,
     Figure,
+    FigureSpec,
     Finding,
     Metric,
     Outcome,
@@ -34,7 +34,7 @@ from generator.site import in_use as use
 from generator.site import relatives
 from generator.site.at_position import AtPosition, at_position
 from generator.site.data.arrays import MOST_OF_ARRAY
-from generator.site.found import UNNAMED, Found, of_checkpoint
+from generator.site.found import Found, of_checkpoint
 from generator.site.headlines import NOTHING, Column, columns_of, common, place
 from generator.site.outline import STAGES, Outline, anchor, figures_of
 from generator.site.pictures import cards, scheme_pictures
@@ -51,12 +51,15 @@ MOST_CARDS = 12  # Further encodings are links without pictures.
 LEADING = 3  # findings at the top of a page
 
 
+# The one before and the one after, where there is one.
+Neighbours = tuple[list[Outcome], list[Outcome]]
+
+
 @dataclass(frozen=True)
 class Section:
     """An analysis of an encoding, with its figures.
 
-    anchor: on the encoding's page; address: of the section in the site; standings: of every metric,
-        by key
+    anchor: on its page; address: of the section in the site; standings: of every metric, by key
     """
 
     analysis: Analysis
@@ -67,7 +70,7 @@ class Section:
     standings: Mapping[str, Standing | None]
 
     def value_anchor(self, metric: Metric) -> str:
-        """Anchor of the value of ``metric``, on whichever page the section is."""
+        """Anchor of the value of ``metric``."""
         return f"{self.anchor}.{metric.key}"
 
     def value_address(self, metric: Metric) -> str:
@@ -104,24 +107,11 @@ class Summary:
     """The encodings of a checkpoint in a table. column: the headline metric that most of them have,
     None if they have none
 
-    rows: of each encoding its chapter, the address of that, where it acts, and its value
+    rows: of each encoding its chapter, where it acts, and its value
     """
 
     column: Column | None
-    rows: tuple[tuple["Chapter", str, str, str], ...]
-
-
-@dataclass(frozen=True)
-class Stage:
-    """Sections of an encoding in one stage of the outline.
-
-    page: path of the stage's own page, None without one
-    """
-
-    key: str
-    title: str
-    sections: tuple[Section, ...]
-    page: str | None
+    rows: tuple[tuple["Chapter", str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -129,18 +119,26 @@ class Chapter:
     """An encoding with all its sections.
 
     part: its name on the pages of its checkpoint, which no other encoding there has
-    folder: of its own pages; stages: the applicable sections by stage; data: path of its arrays, if
-        they are published
+    address: in the site; sections: the applicable ones; data: path of its arrays, if they are
+        published
     """
 
     reading: Reading
     part: str
-    folder: str
+    address: str
     scheme: Scheme
     sections: tuple[Section, ...]
-    stages: tuple[Stage, ...]
     not_applicable: tuple[Section, ...]
     data: str | None
+
+    @property
+    def stages(self) -> list[tuple[str, list[Section]]]:
+        """The applicable sections by the title of their stage."""
+        of_stages = (
+            (title, [section for section in self.sections if section.analysis.stage == stage])
+            for stage, title in STAGES.items()
+        )
+        return [(title, members) for title, members in of_stages if members]
 
     @property
     def is_large(self) -> bool:
@@ -148,14 +146,62 @@ class Chapter:
         return 4 * prod(self.reading.encoding.provenance.shape) > MOST_OF_ARRAY
 
     @property
-    def shown(self) -> tuple[str, ...]:
-        """Keys of the analyses whose sections are on the page of the encoding."""
-        return tuple(
-            section.analysis.key
-            for stage in self.stages
-            if not stage.page
-            for section in stage.sections
-        )
+    def analyses(self) -> tuple[Analysis, ...]:
+        """The applicable analyses."""
+        return tuple(section.analysis for section in self.sections)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """An analysis of several encodings of one scheme.
+
+    members: with their sections
+    """
+
+    analysis: Analysis
+    members: tuple[tuple[Chapter, Section], ...]
+
+    @property
+    def metrics(self) -> list[Metric]:
+        """A value of each measure, for its title and unit."""
+        every = (metric for _, section in self.members for metric in section.result.metrics)
+        return list({metric.key: metric for metric in every}.values())
+
+    @property
+    def findings(self) -> list[tuple[int | None, Finding, list[str]]]:
+        """Each finding once, with the number that marks it in figures and the names of the
+        encodings that it is true of.
+        """
+        found: dict[tuple[int | None, str], tuple[Finding, list[str]]] = {}
+        for chapter, section in self.members:
+            for number, finding in section.result.numbered:
+                _, parts = found.setdefault((number, finding.text), (finding, []))
+                parts.append(chapter.part)
+        return [(number, finding, parts) for (number, _), (finding, parts) in found.items()]
+
+    @property
+    def figures(self) -> list[tuple[FigureSpec, list[tuple[str, Figure]]]]:
+        """Each spec with the figures of the encodings, after their names."""
+        by_spec: dict[str, list[tuple[str, Figure]]] = {}
+        for chapter, section in self.members:
+            for figure in section.figures:
+                by_spec.setdefault(figure.spec.key, []).append((chapter.part, figure))
+        return [(members[0][1].spec, members) for members in by_spec.values()]
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """Encodings of one scheme on the page that has them side by side.
+
+    remarks: of each encoding; stages: analyses that apply to any of them, by title
+    not_applicable: titles of analyses, by reason
+    """
+
+    scheme: Scheme
+    chapters: tuple[Chapter, ...]
+    remarks: Mapping[str, tuple[Remark, ...]]
+    stages: tuple[tuple[str, tuple[Compared, ...]], ...]
+    not_applicable: Mapping[str, Mapping[str, None]]
 
 
 @dataclass(frozen=True)
@@ -174,21 +220,19 @@ class WithoutNumbers:
 
 @dataclass(frozen=True)
 class CheckpointPage:
-    """What a template shows of a checkpoint: all of it, one encoding, or one stage of an encoding.
+    """What a template shows of a checkpoint.
 
     before, after: its neighbours among those of its first scheme
     many: whether encodings need their names
-    home, paper: addresses; found: of the page of the checkpoint itself
-    chapters: the encodings on the page; linked: those on pages of their own; single: the one of
-        such a page
+    home, paper: addresses; found: by search
+    chapters: the encodings on the page; linked: those on the page that has many side by side, whose
+        path without suffix is side_by_side
     leading: the most unusual remarks; others: the number of further findings on the page
     bars, ticks: how far it sees, and the axis of that; panel: of what its rotations do by position
     unmeasured: the encodings whose numbers were not read, by scheme
     used: measures of what the trained model does; in_use: their weightiest finding
     picture: beside the leading remarks; of the encoding that the first speaks of, if it has one
     unsummed: the number of encodings that ``summary`` leaves out
-    chapter, stage, parent: of a stage's own page: the encoding, the stage, and the address of the
-        encoding's page
     without_numbers: None where numbers were read that tell position
     most_...: how many a list shows
     """
@@ -201,34 +245,26 @@ class CheckpointPage:
     modules: tuple[Module, ...]
     home: str | None
     paper: str
-    found: Found = UNNAMED
-    chapters: tuple[Chapter, ...] = ()
-    linked: tuple[Chapter, ...] = ()
-    single: Chapter | None = None
-    leading: tuple[Remark, ...] = ()
-    others: int = 0
-    strips: tuple[LayerStrip, ...] = ()
-    bars: tuple[ReachBar, ...] = ()
-    ticks: Sequence[tuple[float, str]] = ()
-    panel: AtPosition | None = None
-    unmeasured: Sequence[tuple[Scheme, list[EncodingRecord]]] = ()
-    used: tuple[use.Measured, ...] = ()
-    in_use: tuple[use.Measured, Finding] | None = None
-    picture: OpeningPicture | None = None
-    summary: Summary | None = None
-    unsummed: int = 0
-    chapter: Chapter | None = None
-    stage: Stage | None = None
-    parent: str = ""
-    without_numbers: WithoutNumbers | None = None
+    found: Found
+    chapters: tuple[Chapter, ...]
+    linked: tuple[Chapter, ...]
+    side_by_side: str
+    leading: tuple[Remark, ...]
+    others: int
+    strips: tuple[LayerStrip, ...]
+    bars: tuple[ReachBar, ...]
+    panel: AtPosition | None
+    unmeasured: Sequence[tuple[Scheme, list[EncodingRecord]]]
+    used: tuple[use.Measured, ...]
+    in_use: tuple[use.Measured, Finding] | None
+    picture: OpeningPicture | None
+    summary: Summary | None
+    unsummed: int
+    without_numbers: WithoutNumbers | None
+    ticks: Sequence[tuple[float, str]] = field(default_factory=ticks)
     most_modules: int = MOST_MODULES
     most_cards: int = MOST_CARDS
     most_unmeasured: int = MOST_UNMEASURED
-
-    @property
-    def context(self) -> dict[str, Any]:
-        """The fields as variables of the template."""
-        return dict(vars(self))  # Shallow: templates use the records themselves.
 
 
 def pages(atlas: Atlas) -> list[Page]:
@@ -250,88 +286,105 @@ def _pages_of_group(atlas: Atlas, members: list[Outcome]) -> Iterator[Page]:
     """Pages of checkpoints that link their neighbours, in this order."""
     for number, outcome in enumerate(members):
         # Slices, which are empty at either end.
-        yield from _pages_of(
-            atlas, outcome, members[number - 1 : number], members[number + 1 : number + 2]
-        )
+        neighbours = members[number - 1 : number], members[number + 1 : number + 2]
+        yield from _pages_of(atlas, outcome, neighbours)
 
 
-def _pages_of(
-    atlas: Atlas, outcome: Outcome, before: list[Outcome], after: list[Outcome]
-) -> Iterator[Page]:
-    outline = Outline.of(outcome, atlas.analyses)
+def _pages_of(atlas: Atlas, outcome: Outcome, neighbours: Neighbours) -> Iterator[Page]:
+    outline = Outline.of(outcome)
     parts = names.parts([reading.encoding for reading in outcome.readings], atlas.schemes)
     chapters = tuple(
         _chapter(atlas, outcome, outline, *pair)
         for pair in zip(outcome.readings, parts, strict=True)
     )
-    shared = CheckpointPage(
-        outcome,
-        outcome.checkpoint,
-        before,
-        after,
-        many=len(chapters) > 1,
-        modules=modules(outcome.layout),
-        home=_home(outcome),
-        paper=paper_address(outcome.checkpoint.paper),
-    )
-    main = _main(atlas, outline, shared, chapters)
+    main = _main(atlas, outcome, neighbours, chapters)
     card = cards.of_checkpoint(atlas, outcome, main.leading[0].finding.text if main.leading else "")
-    path = f"checkpoints/{outcome.checkpoint.slug}.md"
     figures = (
         [figure for _, figure in main.without_numbers.pictures] if main.without_numbers else []
     )
-    yield Page(path, "checkpoint.md.jinja", main.context, tuple(figures), card)
-    for chapter in main.linked:
-        leading, others = _remarks(atlas, [chapter], [chapter], None)
-        single = replace(
-            shared,
-            chapters=(chapter,),
-            single=chapter,
-            many=False,
-            leading=leading,
-            others=others,
-            picture=_picture(atlas, outline, leading, [chapter]),
-        )
-        yield Page(f"{chapter.folder}.md", "checkpoint.md.jinja", single.context, card=card)
-    for chapter in chapters:
-        parent = f"{outline.page(chapter.reading)}.html"
-        for stage in chapter.stages:
-            if stage.page:
-                own = replace(shared, chapter=chapter, stage=stage, parent=parent)
-                yield Page(stage.page, "stage.md.jinja", own.context, card=card)
+    path = f"checkpoints/{outcome.checkpoint.slug}.md"
+    # Shallow: templates use the records themselves.
+    yield Page(path, "checkpoint.md.jinja", dict(vars(main)), tuple(figures), card)
+    if main.linked:
+        context = {
+            "outcome": outcome,
+            "checkpoint": outcome.checkpoint,
+            "linked": main.linked,
+            "groups": list(_side_by_side(atlas, main.linked)),
+        }
+        yield Page(f"{outline.page_beside}.md", "layers.md.jinja", context, card=card)
 
 
 def _main(
-    atlas: Atlas, outline: Outline, shared: CheckpointPage, every_chapter: tuple[Chapter, ...]
+    atlas: Atlas, outcome: Outcome, neighbours: Neighbours, every_chapter: tuple[Chapter, ...]
 ) -> CheckpointPage:
     """The page of the checkpoint itself."""
-    outcome, own = shared.outcome, outline.own_pages
-    chapters = tuple(one for one in every_chapter if one.reading.encoding.key not in own)
-    linked = tuple(one for one in every_chapter if one.reading.encoding.key in own)
+    outline = Outline.of(outcome)
+    linked = tuple(one for one in every_chapter if one.reading.encoding.key in outline.beside)
+    chapters = tuple(one for one in every_chapter if one not in linked)
     leading, others = _remarks(
         atlas, every_chapter, chapters, openings_of(atlas).get(outcome.checkpoint.slug)
     )
-    used = use.measured(atlas, outcome)
+    used, home = use.measured(atlas, outcome), _home(outcome)
     records = [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured]
-    return replace(
-        shared,
+    return CheckpointPage(
+        outcome,
+        outcome.checkpoint,
+        *neighbours,
+        many=len(every_chapter) > 1,
+        modules=modules(outcome.layout),
+        home=home,
+        paper=paper_address(outcome.checkpoint.paper),
+        found=of_checkpoint(outcome, atlas.schemes, is_published=home is not None),
         chapters=chapters,
         linked=linked,
+        side_by_side=outline.page_beside,
         leading=leading,
         others=others,
-        picture=_picture(atlas, outline, leading, every_chapter),
         strips=layer_strips(outcome.layers, records, atlas.schemes),
         bars=reach_bars(outcome),
-        ticks=ticks(),
         panel=at_position(outcome),
-        found=of_checkpoint(outcome, atlas.schemes, is_published=shared.home is not None),
         unmeasured=_unmeasured(atlas, outcome),
         used=tuple(one for one in used if one.result.reason is None),
         in_use=use.leading(used),
-        summary=_summary(atlas, outline, every_chapter),
+        picture=_picture(atlas, outline, leading, every_chapter),
+        summary=_summary(atlas, every_chapter),
         unsummed=max(len(every_chapter) - MOST_SUMMED, 0),
         without_numbers=_without_numbers(atlas, outcome),
     )
+
+
+def _side_by_side(atlas: Atlas, linked: Sequence[Chapter]) -> Iterator[SideBySide]:
+    for scheme, group in groupby(
+        sorted(linked, key=lambda chapter: chapter.scheme.order), key=lambda chapter: chapter.scheme
+    ):
+        chapters = tuple(group)
+        reasons: dict[str, dict[str, None]] = {}
+        for chapter in chapters:
+            for section in chapter.not_applicable:
+                reasons.setdefault(str(section.result.reason), {})[section.analysis.title] = None
+        compared = [_compared(analysis, chapters) for analysis in atlas.analyses]
+        stages = (
+            (title, tuple(one for one in compared if one.members and one.analysis.stage == stage))
+            for stage, title in STAGES.items()
+        )
+        yield SideBySide(
+            scheme,
+            chapters,
+            {one.part: _remarks(atlas, [one], [one], None)[0] for one in chapters},
+            tuple((title, members) for title, members in stages if members),
+            reasons,
+        )
+
+
+def _compared(analysis: Analysis, chapters: Sequence[Chapter]) -> Compared:
+    members = (
+        (chapter, section)
+        for chapter in chapters
+        for section in chapter.sections
+        if section.analysis is analysis
+    )
+    return Compared(analysis, tuple(members))
 
 
 def _without_numbers(atlas: Atlas, outcome: Outcome) -> WithoutNumbers | None:
@@ -358,26 +411,16 @@ def _picture(
     return opening_picture([chapter.reading for chapter in ordered], atlas.analyses, outline)
 
 
-def _summary(atlas: Atlas, outline: Outline, chapters: Sequence[Chapter]) -> Summary | None:
+def _summary(atlas: Atlas, chapters: Sequence[Chapter]) -> Summary | None:
     """The first MOST_SUMMED encodings of a checkpoint that has several."""
     if len(chapters) < 2:
         return None
     column = common(columns_of(atlas), [chapter.reading for chapter in chapters])
-    return Summary(
-        column, tuple(_summed(outline, chapter, column) for chapter in chapters[:MOST_SUMMED])
+    rows = (
+        (chapter, place(chapter.reading), column.text(chapter.reading) if column else NOTHING)
+        for chapter in chapters[:MOST_SUMMED]
     )
-
-
-def _summed(
-    outline: Outline, chapter: Chapter, column: Column | None
-) -> tuple[Chapter, str, str, str]:
-    reading = chapter.reading
-    return (
-        chapter,
-        outline.encoding(reading),
-        place(reading),
-        column.text(reading) if column else NOTHING,
-    )
+    return Summary(column, tuple(rows))
 
 
 def _home(outcome: Outcome) -> str | None:
@@ -417,27 +460,15 @@ def _chapter(
                 standings,
             )
         )
-    applicable = tuple(section for section in sections if section.result.reason is None)
-    not_applicable = tuple(section for section in sections if section.result.reason is not None)
     return Chapter(
         reading,
         part,
-        outline.folder(reading),
+        outline.encoding(reading),
         _schemes(atlas)[reading.encoding.scheme],
-        applicable,
-        tuple(_stages(outline, reading, applicable)),
-        not_applicable,
+        tuple(section for section in sections if section.result.reason is None),
+        tuple(section for section in sections if section.result.reason is not None),
         outcome.arrays_of(reading),
     )
-
-
-def _stages(outline: Outline, reading: Reading, sections: tuple[Section, ...]) -> Iterator[Stage]:
-    for key, title in STAGES.items():
-        if members := tuple(section for section in sections if section.analysis.stage == key):
-            has_own_page = key == outline.own_stage[reading.encoding.key]
-            yield Stage(
-                key, title, members, f"{outline.folder(reading)}/{key}.md" if has_own_page else None
-            )
 
 
 def _remarks(

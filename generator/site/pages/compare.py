@@ -2,10 +2,8 @@
 of some pairs instead.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from itertools import groupby, islice, pairwise
-from math import ceil
-from typing import Any
 
 from generator.contracts import Analysis, Atlas, Figure, Page, PageKind
 from generator.site.compare.presets import presets
@@ -13,11 +11,10 @@ from generator.site.pictures.colours import Member, distinct
 
 Pair = tuple[Member, Member, tuple[Figure, ...]]
 PER_SCHEME, MOST = 3, 24  # pairs with figures
-PER_PAGE = 8
 
 
 def pages(atlas: Atlas) -> list[Page]:
-    """The compare page, and pages of pairs for readers without JavaScript."""
+    """The compare page, with pairs for readers without JavaScript."""
     members = list(atlas.encodings)
     # The analysis that accepts the most forms compares any two encodings.
     analysis = max(
@@ -25,37 +22,17 @@ def pages(atlas: Atlas) -> list[Page]:
     )
     titles = {scheme.key: scheme.title for scheme in atlas.schemes}
     by_scheme = sorted(members, key=lambda member: list(titles).index(_scheme(member)))
-    neighbours = islice(_neighbours(analysis, by_scheme), MOST)
-    pairs = [
-        (titles[_scheme(first)], (first, second, _figures(analysis, first, second)))
-        for first, second in neighbours
+    pairs: list[Pair] = [
+        (first, second, _figures(analysis, first, second))
+        for first, second in islice(_neighbours(analysis, by_scheme), MOST)
     ]
-    chosen = presets(atlas)
-    numbers = range(1, max(ceil(len(pairs) / PER_PAGE), 1) + 1)
-    return [
-        _page(
-            pairs[(number - 1) * PER_PAGE : number * PER_PAGE],
-            {"count": len(members), "numbers": numbers, "number": number, "presets": chosen},
-        )
-        for number in numbers
-    ]
-
-
-def _page(titled_pairs: Sequence[tuple[str, Pair]], context: Mapping[str, Any]) -> Page:
     groups = [
-        (title, [pair for _, pair in members])
-        for title, members in groupby(titled_pairs, key=lambda titled: titled[0])
+        (titles[scheme], list(of_scheme))
+        for scheme, of_scheme in groupby(pairs, key=lambda pair: _scheme(pair[0]))
     ]
-    figures = tuple(
-        figure for _, (_, _, figures_of_pair) in titled_pairs for figure in figures_of_pair
-    )
-    first = context["number"] == 1
-    path, template = (
-        ("compare.md", "compare.md.jinja")
-        if first
-        else (f"compare/{context['number']}.md", "pairs.md.jinja")
-    )
-    return Page(path, template, {**context, "groups": groups}, figures)
+    context = {"count": len(members), "presets": presets(atlas), "groups": groups}
+    figures = tuple(figure for _, _, of_pair in pairs for figure in of_pair)
+    return [Page("compare.md", "compare.md.jinja", context, figures)]
 
 
 def _neighbours(analysis: Analysis, members: list[Member]) -> Iterator[tuple[Member, Member]]:

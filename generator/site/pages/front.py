@@ -117,7 +117,7 @@ def _hero(atlas: Atlas) -> FrontRemark | None:
     if best is None:
         return None
     outcome, reading, analysis, figure = best
-    outline = Outline.of(outcome, atlas.analyses)
+    outline = Outline.of(outcome)
     finding = max(reading.results[analysis.key].findings, key=lambda finding: finding.weight)
     return FrontRemark(
         None,
@@ -153,7 +153,7 @@ def _remarks(atlas: Atlas) -> list[FrontRemark]:
 def _remarks_of(atlas: Atlas, outcome: Outcome, reading: Reading) -> list[tuple[str, FrontRemark]]:
     """Remarks on an encoding, each with the key of its analysis."""
     remarks = []
-    outline = Outline.of(outcome, atlas.analyses)
+    outline = Outline.of(outcome)
     for analysis in atlas.analyses:
         spec, chapter, address = (
             analysis.figures[0],

@@ -26,7 +26,6 @@ RECORDS = (
     *data_schema.OF_ATLAS,
     *data_schema.OF_RUNS,
     *data_schema.OF_RELEASES,
-    *data_schema.OF_FAMILIES,
     *OF_MODELS,
 )
 RECORD_NAME = re.compile(rf"\b({'|'.join(model.__name__ for model in RECORDS)})s?\b")
@@ -79,7 +78,6 @@ def pages(atlas: Atlas) -> list[Page]:
         Page("guide/command-line.md", "guide_command_line.md.jinja", {"commands": atlas.commands}),
         Page("guide/tensor-names.md", "guide_tensor_names.md.jinja", {"names": NAMES}),
         Page("guide/data-schema.md", "guide_data_schema.md.jinja", data_schema_context()),
-        Page("guide/data-schema-more.md", "guide_data_schema_more.md.jinja", data_schema_context()),
     ]
 
 
@@ -90,7 +88,6 @@ def data_schema_context() -> dict[str, Any]:
         "parameters": [_record_of(model, form) for form, model in data_schema.PARAMETERS.items()],
         "of_runs": [_record_of(model) for model in data_schema.OF_RUNS],
         "of_releases": [_record_of(model) for model in data_schema.OF_RELEASES],
-        "of_families": [_record_of(model) for model in data_schema.OF_FAMILIES],
         "of_models": [_record_of(model) for model in OF_MODELS],
         "columns": [
             (name, schema_words.prose(meaning)) for name, meaning in data_schema.COLUMNS.items()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from hashlib import sha256
-from itertools import combinations, islice
+from itertools import combinations
 
 import numpy as np
 
@@ -44,15 +44,13 @@ Arrange = Callable[[Floats], list[int]]  # The order of members by their distanc
 class Scale:
     """What a map shows of two members, by index.
 
-    measure, uncorrected: with and without a correction for chance
-    distance: of a value, 0 for equal encodings; colour: of a value, 0 for the first level and 1 for
-        the last
+    measure, uncorrected: with and without a correction for chance; 1 for equal encodings
+    least: the value that has the last colour, as lower ones do
     """
 
     measure: Measure
     uncorrected: Measure
-    distance: Callable[[float], float]
-    colour: Callable[[float], float]
+    least: float
 
 
 @dataclass(frozen=True)
@@ -90,23 +88,33 @@ class Matrix:
 def pages(atlas: Atlas) -> list[Page]:
     """The similarity map of all kernels, and that of tables where two can be compared."""
     encodings = atlas.encodings
-    shapes = [
-        (member, scaled)
-        for member in encodings
-        if (scaled := shape_of(member[1].form.load())) is not None
-    ]
-    count = len(shapes)
-    concluded = _conclusions(atlas, shapes)
-    cut = _cell_bytes([member for member, _ in shapes]) > MOST_BYTES
+    shapes = {
+        index: scaled
+        for index, (_, reading) in enumerate(encodings)
+        if (scaled := shape_of(reading.form.load())) is not None
+    }
+
+    @cache
+    def difference(first: int, second: int) -> float | None:
+        return shape_difference(shapes[first], shapes[second])
+
+    chosen = list(shapes)
+    concluded = _conclusions(atlas, chosen, difference)
+    cut = _cell_bytes([encodings[index] for index in chosen]) > MOST_BYTES
     if cut:
-        shapes = [shapes[index] for index in most_different([scaled for _, scaled in shapes], FEW)]
-    members, arrange = [member for member, _ in shapes], partial(_arranged, atlas)
+        chosen = [chosen[index] for index in most_different(list(shapes.values()), FEW)]
+    members, arrange = [encodings[index] for index in chosen], partial(_arranged, atlas)
+
+    def similarity(first: int, second: int) -> float | None:
+        apart = difference(chosen[first], chosen[second])
+        return None if apart is None else 1.0 - apart
+
     tables = [
         (name, _matrix(comparable, _of_tables(comparable), arrange))
         for name, comparable in _kinds(members)
     ]
     context = {
-        "count": count,
+        "count": len(shapes),
         "conclusions": concluded,
         "cut": cut,
         "limits": {
@@ -115,66 +123,56 @@ def pages(atlas: Atlas) -> list[Page]:
             "kernel_positions": POSITIONS,
             "table_positions": TABLE_POSITIONS,
         },
-        "kernels": _matrix(members, _of_kernels([scaled for _, scaled in shapes]), arrange),
+        "kernels": _matrix(members, Scale(similarity, similarity, 0.5), arrange),
         "tables": tables,
         "addresses": addresses_of(atlas),
         "not_mapped": (
-            []
-            if cut
-            else [
-                member
-                for member in encodings
-                if not any(member[1] is mapped[1] for mapped in members)
-            ]
+            [] if cut else [member for index, member in enumerate(encodings) if index not in shapes]
         ),
     }
     map_of_tables = [Page("map/tables.md", "map_tables.md.jinja", context)] if tables else []
     return [Page("map.md", "map.md.jinja", context), *map_of_tables]
 
 
-def _conclusions(atlas: Atlas, shapes: Sequence[tuple[Member, Floats]]) -> tuple[str, ...]:
-    """What follows from the shapes, without guesses and tables without structure; nothing from more
-    than MOST_CONCLUDED.
+def _conclusions(atlas: Atlas, indices: Sequence[int], difference: Measure) -> tuple[str, ...]:
+    """What follows from the shapes of encodings, by their indices, without guesses and tables
+    without structure; nothing from more than MOST_CONCLUDED.
     """
     titles = {scheme.key: scheme.title for scheme in atlas.schemes}
-    of_known = ((reading, shape) for (_, reading), shape in shapes if _is_known(reading))
-    known = list(islice(of_known, MOST_CONCLUDED + 1))
+    readings = [reading for _, reading in atlas.encodings]
+    known = [index for index in indices if _is_known(atlas, readings[index])]
     if len(known) > MOST_CONCLUDED:
         return ()
     differences = np.zeros((len(known), len(known)))
     for first, second in combinations(range(len(known)), 2):
-        difference = shape_difference(known[first][1], known[second][1])
-        differences[first, second] = differences[second, first] = (
-            np.nan if difference is None else difference
-        )
+        apart = difference(known[first], known[second])
+        differences[first, second] = differences[second, first] = np.nan if apart is None else apart
     named = [
-        Named(reading.label.title, titles.get(reading.encoding.scheme, reading.encoding.scheme))
-        for reading, _ in known
+        Named(
+            readings[index].label.title,
+            titles.get(readings[index].encoding.scheme, readings[index].encoding.scheme),
+        )
+        for index in known
     ]
     return conclusions(named, differences)
 
 
-def _is_known(reading: Reading) -> bool:
-    """Whether it is neither a guess, which has no finding at all, nor a table without structure."""
-    form = reading.form.load()
-    is_noise = isinstance(form, PositionTable) and bool(form.structure.kind)
-    return not is_noise and any(result.findings for result in reading.results.values())
+def _is_known(atlas: Atlas, reading: Reading) -> bool:
+    """Whether it is neither a guess, which has no finding at all, nor a table without structure,
+    which has none on order but of single rows.
+    """
+    is_table = reading.encoding.form == PositionTable.__name__
+    return any(
+        not is_table or (analysis.about == "order" and not finding.of_single_rows)
+        for analysis in atlas.analyses
+        for finding in reading.results[analysis.key].findings
+    )
 
 
 def _cell_bytes(members: Sequence[Member]) -> int:
     """Estimated size of the cells of a map of ``members``, one for every two of them."""
     names = sum(len(outcome.path_of(reading)) for outcome, reading in members)
     return (len(members) - 1) * (CELL_BYTES * len(members) // 2 + names)
-
-
-def _of_kernels(shapes: Sequence[Floats]) -> Scale:
-    def similarity(first: int, second: int) -> float | None:
-        difference = shape_difference(shapes[first], shapes[second])
-        return None if difference is None else 1.0 - difference
-
-    return Scale(
-        similarity, similarity, lambda value: 1.0 - value, lambda value: (1.0 - value) / 0.5
-    )
 
 
 def _kinds(members: Sequence[Member]) -> list[tuple[str, list[Member]]]:
@@ -225,12 +223,7 @@ def _of_tables(members: Sequence[Member]) -> Scale:
 
         return measure
 
-    return Scale(
-        aligned(corrected=True),
-        aligned(corrected=False),
-        lambda value: 1.0 - value,
-        lambda value: 1.0 - value,
-    )
+    return Scale(aligned(corrected=True), aligned(corrected=False), 0.0)
 
 
 def _arranged(atlas: Atlas, distances: Floats) -> list[int]:
@@ -260,13 +253,12 @@ def _matrix(members: Sequence[Member], scale: Scale, arrange: Arrange) -> Matrix
     distances = np.zeros((len(members), len(members)))
     for first, second in combinations(range(len(members)), 2):
         value = scale.measure(first, second)
-        level = 0 if value is None else min(max(int(LEVELS * scale.colour(value)), 0), LEVELS - 1)
+        share = 0.0 if value is None else (1.0 - value) / (1.0 - scale.least)
+        level = min(max(int(LEVELS * share), 0), LEVELS - 1)
         pairs[frozenset((first, second))] = Pair(
             members[first], members[second], value, scale.uncorrected(first, second), level
         )
-        distances[first, second] = distances[second, first] = (
-            1.0 if value is None else scale.distance(value)
-        )
+        distances[first, second] = distances[second, first] = 1.0 if value is None else 1.0 - value
     order = arrange(distances)
     rows = tuple(
         (members[member], tuple(pairs[frozenset((member, other))] for other in order[:rank]))
@@ -274,7 +266,7 @@ def _matrix(members: Sequence[Member], scale: Scale, arrange: Arrange) -> Matrix
     )
     ranked = sorted(
         (pair for pair in pairs.values() if pair.value is not None),
-        key=lambda pair: round(scale.distance(pair.value or 0.0), 9),
+        key=lambda pair: round(1.0 - (pair.value or 0.0), 9),
     )
     return Matrix(rows, tuple(ranked[:LISTED]), tuple(ranked[LISTED:][: -LISTED - 1 : -1]))
 

@@ -1,4 +1,4 @@
-"""The pages of models: what published configs say, one row a model."""
+"""The page of models: what published configs say, one row a model."""
 
 from collections.abc import Callable, Sequence
 
@@ -6,42 +6,22 @@ from generator.contracts import Atlas, Page, PageKind
 from generator.site.data.models import COLUMNS, UNKNOWN, PublishedModelRow, rows
 from generator.text import plural, rounded
 
-ROWS = 36  # of a page, which then stays below 60 kB
 CONTEXTS = (4096, 8192, 32_768, 131_072, 262_144, 1_000_000)
-PATH = "models"
-PUBLISHED, BASE = COLUMNS.index("Published"), COLUMNS.index("Base")
+BASE = COLUMNS.index("Base")
 
 
 def pages(atlas: Atlas) -> list[Page]:
-    """The first page, which can load all rows, and the others."""
+    """The page, with all rows."""
     found = rows(atlas)
-    parts = [found[start : start + ROWS] for start in range(0, len(found), ROWS)] or [()]
-    shared = {
+    context = {
         "columns": COLUMNS,
         "total": len(found),
         "lead": lead(found),
         "facets": facets(found),
         "contexts": CONTEXTS,
-        "parts": [
-            (_title(part), f"{PATH}/{number}" if number > 1 else PATH)
-            for number, part in enumerate(parts, 1)
-        ],
+        "rows": found,
     }
-    return [
-        Page(
-            f"{PATH}/{number}.md" if number > 1 else f"{PATH}.md",
-            "models.md.jinja",
-            {**shared, "number": number, "rows": part, "title": _title(part)},
-        )
-        for number, part in enumerate(parts, 1)
-    ]
-
-
-def _title(part: Sequence[PublishedModelRow]) -> str:
-    """Months of the first and the last model."""
-    ends = [part[index].cells[PUBLISHED].text for index in (0, -1)] if part else []
-    names = ["undated" if text == UNKNOWN else text for text in reversed(ends)]
-    return " to ".join(dict.fromkeys(names))
+    return [Page("models.md", "models.md.jinja", context)]
 
 
 def facets(found: Sequence[PublishedModelRow]) -> dict[str, list[str]]:
