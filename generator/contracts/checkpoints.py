@@ -376,15 +376,14 @@ class Encoding(Generic[FormT_co]):
 class Picture:
     """A figure that explains a scheme by its rule or by made-up numbers, without a checkpoint.
 
-    numbers: returns the arrays that ``alt`` and ``draw`` take; the caption states which of them are
-        made up
+    numbers: returns the arrays that ``draw`` takes; the caption states which of them are made up
     card: returns the image (rows, columns) that stands for the scheme on a card, NaN where empty
     """
 
     caption: str
     how_to_read: str
     numbers: Callable[[], Numbers]
-    alt: Callable[[Numbers], str]
+    alt: str
     draw: "Callable[[Numbers], Drawing]"
     card: Callable[[Numbers], Array]
 

@@ -52,6 +52,14 @@ STORED_NOTE = (
     " the left half."
 )
 BOTH_SIDES = "In an encoder, the penalty grows with distance in both directions."
+ROUNDED_SLOPES = (
+    "This family rounds the slopes to bfloat16 and divides the bias by √{}, as part of the logit."
+    " The values shown include both steps."
+)
+ROUNDED_BIAS = (
+    "It also rounds slope × key position to bfloat16, so the bias grows in steps far into a text."
+    " These steps are not shown."
+)
 NOTE = "No tensor is stored: the slopes follow from the number of heads."
 
 
@@ -98,24 +106,22 @@ def _stored(files: Files) -> Iterator[Encoding[Form]]:
         slope = np.exp(stored) if "log" in name else stored
         if f"{name}_future" in files.tensors or not (slope > 0.0).all():
             continue
-        offsets = np.arange(-SHOWN, SHOWN + 1)
-        form = OffsetBias(
-            frozen(-slope[:, None] * np.abs(offsets)), frozen(offsets), False, beyond="linear"
-        )
-        yield Encoding(
-            stack(name),
-            SCHEME.key,
-            form,
-            Provenance.of(files, name),
-            (STORED_NOTE.format(name),),
-            stack=stack_kind(name),
-        )
+        origin, notes = Provenance.of(files, name), (STORED_NOTE.format(name),)
+        form, kind = _bias(slope, is_causal=False), stack_kind(name)
+        yield Encoding(stack(name), SCHEME.key, form, origin, notes, stack=kind)
+
+
+def _bias(slope: Floats, *, is_causal: bool) -> OffsetBias:
+    """The bias by slopes (n_heads,), in logits per position."""
+    offsets = np.arange(-SHOWN, 1 if is_causal else SHOWN + 1)
+    values = -slope[:, None] * np.abs(offsets)
+    return OffsetBias(frozen(values), frozen(offsets), is_causal, beyond="linear")
 
 
 def _has_alibi(config: ModelConfig) -> bool:
-    attention = config.section("attn_config")
-    nested = attention is not None and attention.flag("alibi") is True
-    return config.flag("alibi") is True or nested or config.family in ALWAYS
+    nested = config.section("attn_config")
+    asked = any(each.flag("alibi") is True for each in (config, nested) if each is not None)
+    return asked or config.family in ALWAYS
 
 
 def _encoding(stack: Stack) -> Encoding[Form]:
@@ -126,37 +132,16 @@ def _encoding(stack: Stack) -> Encoding[Form]:
     attention = config.section("attn_config")
     steepest = STEEPEST if attention is None else attention.positive("alibi_bias_max", STEEPEST)
     slope = slopes(n_heads, steepest)
-    rounding_notes: tuple[str, ...] = (LEFT_OUT,) if steepest != STEEPEST else ()
+    notes = [NOTE, *([LEFT_OUT] if steepest != STEEPEST else [])]
     if config.family in ROUNDED:
         head_dim = max(config.needed("d_model") // n_heads, 1)
-        slope, rounding_notes = bfloat16(slope) / math.sqrt(head_dim), _rounding_notes(head_dim)
-    is_causal = stack.kind == "decoder"
-    offsets = np.arange(-SHOWN, 1 if is_causal else SHOWN + 1)
-    form = OffsetBias(
-        frozen(-slope[:, None] * np.abs(offsets)), frozen(offsets), is_causal, beyond="linear"
-    )
-    notes = (NOTE, *rounding_notes, *(() if is_causal else (BOTH_SIDES,)))
-    return Encoding(
-        stack.part,
-        SCHEME.key,
-        form,
-        Provenance("config.json", shape=(n_heads,)),
-        notes,
-        stack=stack.kind,
-    )
-
-
-def _rounding_notes(head_dim: int) -> tuple[str, str]:
-    return (
-        (
-            f"This family rounds the slopes to bfloat16 and divides the bias by √{head_dim}, as"
-            " part of the logit. The values shown include both steps."
-        ),
-        (
-            "It also rounds slope × key position to bfloat16, so the bias grows in steps far into a"
-            " text. These steps are not shown."
-        ),
-    )
+        slope = bfloat16(slope) / math.sqrt(head_dim)
+        notes = [NOTE, ROUNDED_SLOPES.format(head_dim), ROUNDED_BIAS]
+    is_causal, origin = stack.kind == "decoder", Provenance("config.json", shape=(n_heads,))
+    if not is_causal:
+        notes.append(BOTH_SIDES)
+    form = _bias(slope, is_causal=is_causal)
+    return Encoding(stack.part, SCHEME.key, form, origin, tuple(notes), stack=stack.kind)
 
 
 def _numbers() -> Numbers:
@@ -184,14 +169,6 @@ def _draw(numbers: Numbers) -> "Figure":
     return figure
 
 
-def _alt(numbers: Numbers) -> str:
-    first, last = 1 / numbers["slopes"][[0, -1]]
-    return (
-        f"{len(numbers['slopes'])} straight lines that meet at offset 0 with bias 0, with slopes"
-        f" from 1/{rounded(first, 0)} to 1/{rounded(last, 0)}."
-    )
-
-
 PICTURE = Picture(
     caption="The bias of each head in a model with 8 heads. Nothing here is learned.",
     how_to_read=(
@@ -200,7 +177,7 @@ PICTURE = Picture(
         " beyond ten positions; the flattest loses a quarter of a logit over all 64."
     ),
     numbers=_numbers,
-    alt=_alt,
+    alt="8 straight lines that meet at offset 0 with bias 0, with slopes from 1/2 to 1/256.",
     draw=_draw,
     card=lambda numbers: by_pair(np.pad(numbers["lines"][4], (0, 64), constant_values=np.nan)),
 )

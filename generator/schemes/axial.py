@@ -3,7 +3,6 @@ columns of a grid of positions.
 """
 
 import re
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,28 +28,40 @@ def find(files: Files) -> list[Encoding[Form]]:
         ``MOST_VALUES``
     """
     is_axial = files.config.value("axial_pos_embds", True) is True
-    names = [name for name in files.tensors if NAME.search(name)] if is_axial else []
-    return [_encoding(files, name) for name in names]
+    return [_encoding(files, name) for name in files.tensors if is_axial and NAME.search(name)]
 
 
 def _encoding(files: Files, name: str) -> Encoding[Form]:
     second = f"{name[:-1]}1"
-    n_rows, n_columns, width = _sizes(files, name, second)
+    shape = files.tensors[name].shape
+    other = files.tensors[second].shape if second in files.tensors else ()
+    if (
+        not len(shape) == len(other) == 3
+        or min(shape + other) < 1
+        or (shape[1], other[0]) != (1, 1)
+    ):
+        raise RowError(
+            f"{files.where}: {name} has shape {shape} and {second} {other}; expected (rows, 1,"
+            " width) and (1, columns, width)"
+        )
+    n_rows, n_columns, width = shape[0], other[1], shape[2] + other[2]
     shown = min(n_rows, MOST_VALUES // (n_columns * width))
     if not shown:
         raise RowError(
             f"{files.where}: a row of {n_columns:,} positions × {width:,}; expected at most"
             f" {MOST_VALUES:,} values"
         )
-    table = composed(files.tensor(name)[:shown], files.tensor(second))
-    tensor = files.tensors[name]
-    return Encoding(
-        "encoder",
-        SCHEME.key,
-        PositionTable(frozen(table), 0, (shown, n_columns)),
-        Provenance.of(files, name),
-        _notes(tensor.shape[-1], width, (shown, n_rows, n_columns)),
-    )
+    notes = [
+        f"Composed from two tables: the first {shape[2]} of {width} dimensions from {n_rows:,} row"
+        f" vectors, the others from {n_columns:,} column vectors."
+    ]
+    if shown < n_rows:
+        notes.append(
+            f"Only the first {shown * n_columns:,} of {n_rows * n_columns:,} positions are shown."
+        )
+    table = frozen(composed(files.tensor(name)[:shown], files.tensor(second)))
+    form = PositionTable(table, grid=(shown, n_columns))
+    return Encoding("encoder", SCHEME.key, form, Provenance.of(files, name), tuple(notes))
 
 
 def composed(rows: Floats, columns: Floats) -> Floats:
@@ -62,35 +73,6 @@ def composed(rows: Floats, columns: Floats) -> Floats:
     grid = (rows.shape[0], columns.shape[1])
     both = [np.broadcast_to(part, (*grid, part.shape[2])) for part in (rows, columns)]
     return np.concatenate(both, axis=2).reshape(grid[0] * grid[1], -1)
-
-
-def _sizes(files: Files, name: str, second: str) -> tuple[int, int, int]:
-    """n_rows and n_columns of the grid, and d_model."""
-    tensors: Mapping[str, object] = files.tensors
-    shape = files.tensors[name].shape
-    other = files.tensors[second].shape if second in tensors else ()
-    if (
-        len(shape) != 3
-        or len(other) != 3
-        or shape[1] != 1
-        or other[0] != 1
-        or min(*shape, *other) < 1
-    ):
-        raise RowError(
-            f"{files.where}: {name} has shape {shape} and {second} {other}; expected (rows, 1,"
-            " width) and (1, columns, width)"
-        )
-    return shape[0], other[1], shape[2] + other[2]
-
-
-def _notes(first: int, width: int, sizes: tuple[int, int, int]) -> tuple[str, ...]:
-    shown, n_rows, n_columns = sizes
-    made = (
-        f"Composed from two tables: the first {first} of {width} dimensions from {n_rows:,} row"
-        f" vectors, the others from {n_columns:,} column vectors."
-    )
-    cut = f"Only the first {shown * n_columns:,} of {n_rows * n_columns:,} positions are shown."
-    return (made, cut) if shown < n_rows else (made,)
 
 
 def _numbers() -> Numbers:
@@ -120,17 +102,6 @@ def _draw(numbers: Numbers) -> "Figure":
     return figure
 
 
-def _alt(numbers: Numbers) -> str:
-    rows, columns, table = (
-        " by ".join(str(size) for size in numbers[name].shape)
-        for name in ("rows", "columns", "joined")
-    )
-    return (
-        f"Three heat maps: {rows} for the rows of a grid, {columns} for its columns, and the"
-        f" {table} table that joins them."
-    )
-
-
 PICTURE = Picture(
     caption=(
         "Two short tables make a long one: 4 row vectors and 8 column vectors give 32 positions."
@@ -142,7 +113,10 @@ PICTURE = Picture(
         " positions. No two positions share both."
     ),
     numbers=_numbers,
-    alt=_alt,
+    alt=(
+        "Three heat maps: 4 by 4 for the rows of a grid, 8 by 12 for its columns, and the 32 by"
+        " 16 table that joins them."
+    ),
     draw=_draw,
     card=lambda numbers: numbers["joined"],
 )

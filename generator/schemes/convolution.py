@@ -2,12 +2,13 @@
 input.
 """
 
+import math
 import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.tensor_names import in_order, stack, stack_kind
+from generator.checkpoints.model.tensor_names import in_order, misshapen, stack, stack_kind
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Convolution, Form
 from generator.errors import RowError
@@ -30,6 +31,10 @@ LENGTH = {
     "parametrizations.weight.original1": "parametrizations.weight.original0",
 }
 MOST_VALUES = 2**27
+NORMALISED = (
+    "The norm and direction of the weights at each offset are stored separately; they are combined"
+    " here."
+)
 
 
 def find(files: Files) -> list[Encoding[Form]]:
@@ -37,54 +42,35 @@ def find(files: Files) -> list[Encoding[Form]]:
 
     errors: RowError when a weight has an unexpected shape, or its length is missing
     """
-    names = (
-        [name for name in in_order(files.tensors) if NAME.search(name)]
-        if files.config.family not in UNUSED
-        else []
-    )
-    return [_encoding(files, name) for name in names]
+    if files.config.family in UNUSED:
+        return []
+    matches = {name: NAME.search(name) for name in in_order(files.tensors)}
+    return [_encoding(files, name, match) for name, match in matches.items() if match]
 
 
-def _encoding(files: Files, name: str) -> Encoding[Form]:
-    tensor, match = files.tensors[name], NAME.search(name)
-    number = match["number"] if match else None
-    if (
-        len(tensor.shape) != 3
-        or min(tensor.shape) < 1
-        or np.prod(tensor.shape, dtype=float) > MOST_VALUES
-    ):
-        raise RowError(
-            f"{files.where}: {name} has shape {tensor.shape}; expected (channels, channels of a"
-            " group, width)"
-        )
-    weights, normed = _weights(files, name, match["kind"] if match else "")
-    width = tensor.shape[2]
+def _encoding(files: Files, name: str, match: re.Match[str]) -> Encoding[Form]:
+    shape = files.tensors[name].shape
+    if len(shape) != 3 or not 1 <= math.prod(shape) <= MOST_VALUES:
+        raise misshapen(files, name, "(channels, channels of a group, width)")
+    n_channels, of_group, width = shape
+    notes = [
+        f"Its {n_channels} channels form groups of {of_group}; each channel sees only its own"
+        " group."
+    ]
+    weights = files.tensor(name)
+    if match["kind"] in LENGTH:
+        weights = _normalised(files, name, name[: match.start("kind")] + LENGTH[match["kind"]])
+        notes.append(NORMALISED)
     # Padded by width // 2 on both sides; where the width is even, the last output is dropped.
     form = Convolution(frozen(weights), frozen(np.arange(width) - width // 2))
-    groups = (
-        f"Its {tensor.shape[0]} channels form groups of {tensor.shape[1]}; each channel sees only"
-        " its own group."
-    )
-    part = stack(name) if number is None else f"{stack(name)} convolution {number}"
-    return Encoding(
-        part,
-        SCHEME.key,
-        form,
-        Provenance.of(files, name),
-        (groups, *normed),
-        "audio",
-        stack_kind(name),
-    )
+    part = f"{stack(name)} convolution {match['number']}" if match["number"] else stack(name)
+    origin = Provenance.of(files, name)
+    return Encoding(part, SCHEME.key, form, origin, tuple(notes), "audio", stack_kind(name))
 
 
-def _weights(files: Files, name: str, kind: str) -> tuple[Floats, tuple[str, ...]]:
-    """The weights (n_channels, n_channels_of_group, width), length times direction under weight
-    normalisation, and notes on that.
-    """
+def _normalised(files: Files, name: str, length_name: str) -> Floats:
+    """The weights (n_channels, n_channels_of_group, width): length times direction."""
     weights = files.tensor(name)
-    if kind not in LENGTH:
-        return weights, ()
-    length_name = name[: -len(kind)] + LENGTH[kind]
     expected = (1, 1, weights.shape[2])
     if length_name not in files.tensors or files.tensors[length_name].shape != expected:
         raise RowError(
@@ -92,15 +78,8 @@ def _weights(files: Files, name: str, kind: str) -> tuple[Floats, tuple[str, ...
             " both"
         )
     directions = np.sqrt(np.sum(weights**2, axis=(0, 1), keepdims=True))
-    scaled = np.divide(
-        weights, directions, out=np.zeros_like(weights), where=directions > 0.0
-    ) * files.tensor(length_name)
-    return scaled, (
-        (
-            "The norm and direction of the weights at each offset are stored separately; they are"
-            " combined here."
-        ),
-    )
+    unit = np.divide(weights, directions, out=np.zeros_like(weights), where=directions > 0.0)
+    return np.asarray(unit * files.tensor(length_name))
 
 
 N_SHOWN, WIDTH_SHOWN = 24, 8
@@ -128,15 +107,6 @@ def _draw(numbers: Numbers) -> "Figure":
     return figure
 
 
-def _alt(numbers: Numbers) -> str:
-    reached = numbers["heard"]
-    return (
-        f"A band along the diagonal of {reached.size} by {reached.size} frames, and a line:"
-        f" {reached[0]} input frames reach the first output, {reached.max()} the middle,"
-        f" {reached[-1]} the last."
-    )
-
-
 PICTURE = Picture(
     caption=(
         "Input frames that a convolution of width 8 (offsets −4 to 3) combines for each output."
@@ -148,7 +118,10 @@ PICTURE = Picture(
         " frames; where it is lower, zeros fill the window."
     ),
     numbers=_numbers,
-    alt=_alt,
+    alt=(
+        "A band along the diagonal of 24 by 24 frames, and a line: 4 input frames reach the first"
+        " output, 8 the middle, 5 the last."
+    ),
     draw=_draw,
     card=lambda numbers: numbers["offsets"],
 )

@@ -3,6 +3,7 @@ keys.
 """
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -55,18 +56,16 @@ def find(files: Files) -> list[Encoding[Form]]:
 
 
 def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
-    tensor = files.tensors[name]
     reach, n_buckets = _sizes(files, name)
     vectors, normed = _vectors(files, name)
     offsets = np.arange(-reach, reach + 1)
     # The model counts query minus key; the atlas counts key minus query.
     moved = -offsets if n_buckets is None else buckets(-offsets, n_buckets, reach)
-    span = tensor.shape[0] // 2
+    span = len(vectors) // 2
     form = RelativeTable(frozen(vectors[np.clip(moved + span, 0, 2 * span - 1)]), frozen(offsets))
     notes = (*normed, *_notes(files, n_buckets), "All layers share these vectors.")
-    return Encoding(
-        part, SCHEME.key, form, Provenance.of(files, name), notes, stack=stack_kind(name)
-    )
+    origin, kind = Provenance.of(files, name), stack_kind(name)
+    return Encoding(part, SCHEME.key, form, origin, notes, stack=kind)
 
 
 def _sizes(files: Files, name: str) -> tuple[int, int | None]:
@@ -122,23 +121,17 @@ def _vectors(files: Files, name: str) -> tuple[Floats, tuple[str, ...]]:
     return (rows - rows.mean(axis=1, keepdims=True)) / spread * weight + bias, (note,)
 
 
-def _notes(files: Files, n_buckets: int | None) -> tuple[str, ...]:
+def _notes(files: Files, n_buckets: int | None) -> Iterator[str]:
+    if n_buckets:
+        yield (
+            f"The {n_buckets // 2} nearest offsets in each direction have their own vector; farther"
+            " offsets share."
+        )
     config = files.config.anywhere
     kinds = (config.text("pos_att_type") or "").split("|") + list(config.listed("pos_att_type"))
     used = {"c2p": "queries (content to position)", "p2c": "keys (position to content)"}
-    with_what = " and ".join(text for kind, text in used.items() if kind in kinds)
-    uses = (
-        (f"After a learned projection in each layer, they are multiplied with {with_what}.",)
-        if with_what
-        else ()
-    )
-    near = (
-        f"The {n_buckets // 2} nearest offsets in each direction have their own vector; farther"
-        " offsets share."
-        if n_buckets
-        else ""
-    )
-    return (*((near,) if near else ()), *uses)
+    if factors := " and ".join(text for kind, text in used.items() if kind in kinds):
+        yield f"After a learned projection in each layer, they are multiplied with {factors}."
 
 
 def _numbers() -> Numbers:
@@ -164,14 +157,6 @@ def _draw(numbers: Numbers) -> "Figure":
     return figure
 
 
-def _alt(numbers: Numbers) -> str:
-    ranges = (f"{numbers[name].max()} to {numbers[name].min()}" for name in ("first", "later"))
-    return (
-        "Two lines that fall from row {} and {}: the first straight between two flat ends, the"
-        " second curved.".format(*ranges)
-    )
-
-
 PICTURE = Picture(
     caption=(
         "The row of the table that each offset uses, in the first version and in versions 2 and 3."
@@ -182,7 +167,10 @@ PICTURE = Picture(
         " are stored by query minus key, so the line falls."
     ),
     numbers=_numbers,
-    alt=_alt,
+    alt=(
+        "Two lines that fall from row 1023 to 0 and 511 to 0: the first straight between two flat"
+        " ends, the second curved."
+    ),
     draw=_draw,
     card=lambda numbers: by_pair(numbers["later"][::20]),
 )

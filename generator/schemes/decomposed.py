@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from generator.checkpoints.model.tensor_names import in_order, misshapen
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, RelativeTable
-from generator.errors import RowError
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import ACCENT, ASIDE, DIVERGING, INK
 from generator.numerics.arrays import frozen
-from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,18 +33,12 @@ def find(files: Files) -> list[Encoding[Form]]:
 
     errors: RowError when a tensor is not (2 · n_patches − 1, head_dim)
     """
-    names = sorted((name for name in files.tensors if NAME.search(name)), key=_sort_key)
-    parts = {name: _part(name) for name in names}
+    parts = {name: _part(name) for name in in_order(files.tensors) if NAME.search(name)}
     counts = Counter(parts.values())
     return [
         _encoding(files, name, part if counts[part] == 1 else f"{part} of {name}")
         for name, part in parts.items()
     ]
-
-
-def _sort_key(name: str) -> tuple[str, list[int], str]:
-    """Sort key: by stack, then by number, layer 2 before layer 10."""
-    return re.split(r"\d", name)[0], [int(number) for number in NUMBER.findall(name)], name
 
 
 def _part(name: str) -> str:
@@ -55,15 +48,13 @@ def _part(name: str) -> str:
 
 
 def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
-    tensor = files.tensors[name]
-    if len(tensor.shape) != 2 or tensor.shape[0] % 2 == 0 or tensor.shape[1] == 0:
-        raise RowError(
-            f"{files.where}: {name} has shape {tensor.shape}; expected (2 · patches − 1, width)"
-        )
-    reach = tensor.shape[0] // 2
+    shape = files.tensors[name].shape
+    if len(shape) != 2 or shape[0] % 2 == 0 or shape[1] == 0:
+        raise misshapen(files, name, "(2 · patches − 1, width)")
+    reach = shape[0] // 2
     form = RelativeTable(frozen(files.tensor(name)[::-1]), frozen(np.arange(-reach, reach + 1)))
     note = (
-        f"Its {tensor.shape[0]} vectors cover every offset in {ALONG[name[-1]]} among {reach + 1}"
+        f"Its {shape[0]} vectors cover every offset in {ALONG[name[-1]]} among {reach + 1}"
         f" patches. {TURNED}"
     )
     return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (note, STRETCHED), "image")
@@ -104,15 +95,6 @@ def _draw(numbers: Numbers) -> "Figure":
     return figure
 
 
-def _alt(numbers: Numbers) -> str:
-    size = " by ".join(str(side) for side in numbers["both"].shape)
-    return (
-        f"Three images of {size} patches for one query: horizontal stripes, vertical stripes and"
-        f" their sum, from {rounded(numbers['both'].min(), 1)} to"
-        f" {rounded(numbers['both'].max(), 1)}."
-    )
-
-
 PICTURE = Picture(
     caption=(
         "What one query adds to the logits of all patches. The numbers are random, not trained."
@@ -122,7 +104,10 @@ PICTURE = Picture(
         " Third: their sum. Another query, or the same one with other content, gives other stripes."
     ),
     numbers=_numbers,
-    alt=_alt,
+    alt=(
+        "Three images of 6 by 8 patches for one query: horizontal stripes, vertical stripes and"
+        " their sum, from −1.1 to 1.8."
+    ),
     draw=_draw,
     card=lambda numbers: numbers["both"],
 )

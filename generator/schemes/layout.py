@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.tensor_names import in_order
+from generator.checkpoints.model.tensor_names import in_order, misshapen
 from generator.contracts import Encoding, Files, Modality, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, PositionTable
-from generator.errors import RowError
 from generator.figures.lines import DOTTED
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import ACCENT, DIVERGING, INK, MUTED
@@ -24,6 +23,7 @@ JOINED = frozenset({"layoutlmv2", "layoutxlm", "layoutlmv3", "lilt"})
 
 NAME = re.compile(r"(^|\.)(x|y|h|w|row|col|box)_position_embeddings\.weight$")
 PARTS = {"x": "x", "y": "y", "h": "height", "w": "width", "row": "y", "col": "x", "box": "order"}
+MODALITIES: dict[str, Modality] = {"row": "image", "col": "image", "box": "text"}  # Else "page".
 EDGES = {
     "x": "Indexed by the left and right edges of a word's box.",
     "y": "Indexed by the upper and lower edges of a word's box.",
@@ -39,54 +39,29 @@ def find(files: Files) -> list[Encoding[Form]]:
 
     errors: RowError when a tensor is not (n_coordinates, d_model)
     """
-    kinds = {name: match[2] for name in in_order(files.tensors) if (match := NAME.search(name))}
-    return [_encoding(files, name, kind) for name, kind in kinds.items()]
+    matches = {name: NAME.search(name) for name in in_order(files.tensors)}
+    return [_encoding(files, name, match[2]) for name, match in matches.items() if match]
 
 
 def _encoding(files: Files, name: str, kind: str) -> Encoding[Form]:
-    tensor, part = files.tensors[name], PARTS[kind]
-    if len(tensor.shape) != 2 or min(tensor.shape) < 1:
-        raise RowError(
-            f"{files.where}: {name} has shape {tensor.shape}; expected (coordinates, width)"
-        )
-    first_row = _first_row(files, tensor.shape[0]) if kind == ORDER else 0
-    form = PositionTable(frozen(files.tensor(name)[first_row:]), first_row)
-    return Encoding(
-        part,
-        SCHEME.key,
-        form,
-        Provenance.of(files, name),
-        _notes(files, kind, first_row),
-        _modality(kind),
-    )
-
-
-def _modality(kind: str) -> Modality:
-    """Image for rows and columns of patches, text for the order of words, page for boxes."""
-    if kind in ("row", "col"):
-        return "image"
-    return "text" if kind == ORDER else "page"
-
-
-def _first_row(files: Files, n_rows: int) -> int:
-    """Index of the row of position 0, the one after that of the padding token."""
-    padding = files.config.integer("pad_token_id")
-    first_row = 2 if padding is None else padding + 1
-    return first_row if 0 <= first_row < n_rows else 0
-
-
-def _notes(files: Files, kind: str, first_row: int) -> tuple[str, ...]:
-    if kind == ORDER:
-        return (
-            EDGES[PARTS[kind]],
-            f"The first {first_row} rows are not positions; they are left out.",
-        )
-    used = PATCHES if kind in ("row", "col") else EDGES[PARTS[kind]]
+    shape, modality, first_row = files.tensors[name].shape, MODALITIES.get(kind, "page"), 0
+    if len(shape) != 2 or min(shape) < 1:
+        raise misshapen(files, name, "(coordinates, width)")
+    used = PATCHES if modality == "image" else EDGES[PARTS[kind]]
     put = "concatenated" if files.config.family in JOINED else "summed"
-    return (
+    notes = (
         f"{used} Rows count steps of the page, not words.",
         f"The vectors of all coordinates are {put}.",
     )
+    if kind == ORDER:
+        # The row of position 0 is the one after that of the padding token.
+        padding = files.config.integer("pad_token_id")
+        after = 2 if padding is None else padding + 1
+        first_row = after if 0 <= after < shape[0] else 0
+        notes = (used, f"The first {first_row} rows are not positions; they are left out.")
+    form = PositionTable(frozen(files.tensor(name)[first_row:]), first_row)
+    origin = Provenance.of(files, name)
+    return Encoding(PARTS[kind], SCHEME.key, form, origin, notes, modality)
 
 
 ORDER = "box"  # The table of the order of boxes (LiLT).
@@ -137,14 +112,6 @@ def _draw(numbers: Numbers) -> "Figure":
     return figure
 
 
-def _alt(numbers: Numbers) -> str:
-    rows = ", ".join(str(row) for row in numbers["rows"])
-    return (
-        f"A page with the box of one word. Beside it, a heat map of the {numbers['rows'].size}"
-        f" vectors that it looks up (rows {rows}) and their sum."
-    )
-
-
 PICTURE = Picture(
     caption=(
         "LayoutLM encodes a word's place by its box: six vectors are looked up and summed. The"
@@ -156,7 +123,10 @@ PICTURE = Picture(
         " lower edges that for y; height and width follow. The last line is their sum."
     ),
     numbers=_numbers,
-    alt=_alt,
+    alt=(
+        "A page with the box of one word. Beside it, a heat map of the 6 vectors that it looks up"
+        " (rows 120, 210, 420, 330, 120, 300) and their sum."
+    ),
     draw=_draw,
     card=lambda numbers: numbers["looked_up"],
 )

@@ -9,7 +9,6 @@ from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, 
 from generator.encodings import Form, NoEncoding
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import SEQUENTIAL
-from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,35 +30,18 @@ def find(files: Files) -> list[Encoding[Form]]:
     if why is None or (files.tensors and why != ALONE):
         return []
     note = f"The code of this family ({files.config.family}) has no position encoding: {why}."
-    notes = (note,) if why == ALONE else (note, UNREAD)
-    return [
-        Encoding(
-            "decoder",
-            SCHEME.key,
-            NoEncoding(why),
-            Provenance("config.json"),
-            notes,
-            stack="decoder",
-        )
-    ]
+    notes, origin = (note,) if why == ALONE else (note, UNREAD), Provenance("config.json")
+    return [Encoding("decoder", SCHEME.key, NoEncoding(why), origin, notes, stack="decoder")]
 
 
 def _reason(config: ModelConfig) -> str | None:
     """The reason why a family needs no position encoding; None for other families."""
     if config.family in RECURRENT:
         return BY_TURNS
-    if attends_without_encoding(config):
-        return (
-            ALONE
-            if config.layer_types
-            and not any(_is_recurrent(layer_type) for layer_type in config.layer_types)
-            else BETWEEN
-        )
-    return None
-
-
-def _is_recurrent(layer_type: str) -> bool:
-    return "attention" not in layer_type or "linear" in layer_type
+    if not attends_without_encoding(config):
+        return None
+    attends = ["attention" in kind and "linear" not in kind for kind in config.layer_types]
+    return ALONE if attends and all(attends) else BETWEEN
 
 
 N_SHOWN, RETAINED = 16, 0.8
@@ -86,15 +68,6 @@ def _draw(numbers: Numbers) -> "Figure":
     return image_panels(shown, (0.0, 1.0), SEQUENTIAL, ("token", "step", "weight"), square=True)
 
 
-def _alt(numbers: Numbers) -> str:
-    even, faded = (numbers[name][-1, 0] for name in ("attention", "recurrence"))
-    return (
-        f"Two lower triangles of {N_SHOWN} by {N_SHOWN}. First: each row has one colour,"
-        f" {rounded(even, 3)} in the last. Second: stripes fade from 1 on the diagonal to"
-        f" {rounded(faded, 3)}."
-    )
-
-
 PICTURE = Picture(
     caption=(
         "How much each token counts at each step if all contents are equal. First: attention under"
@@ -107,7 +80,10 @@ PICTURE = Picture(
         " tokens in another order leave another state."
     ),
     numbers=_numbers,
-    alt=_alt,
+    alt=(
+        "Two lower triangles of 16 by 16. First: each row has one colour, 0.062 in the last."
+        " Second: stripes fade from 1 on the diagonal to 0.035."
+    ),
     draw=_draw,
     card=lambda numbers: numbers["attention"],
 )

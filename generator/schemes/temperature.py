@@ -14,7 +14,7 @@ from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, 
 from generator.encodings import Form, Temperature
 from generator.figures.panels import logarithmic, panels
 from generator.figures.style import SERIES
-from generator.text import pattern, rounded, significant
+from generator.text import pattern
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -51,25 +51,12 @@ def find(files: Files) -> list[Encoding[Form]]:
 
 
 def _encoding(stack: Stack, form: Temperature, settings: str) -> Encoding[Form]:
-    notes = (
-        NOTE.format(settings=settings),
-        *(
-            (f"In {len(form.layers)} layers: {pattern(form.layers)}.",)
-            if form.layers
-            else ("In all layers.",)
-        ),
-    )
+    layers = form.layers
+    where = f"In {len(layers)} layers: {pattern(layers)}." if layers else "In all layers."
+    notes = (NOTE.format(settings=settings), where)
     part = "layers of attention" if stack.part == "decoder" else f"{stack.part} layers of attention"
-    return Encoding(
-        part,
-        SCHEME.key,
-        form,
-        Provenance("config.json", shape=(1,)),
-        notes,
-        stack.modality,
-        stack.kind,
-        form.layers or None,
-    )
+    origin, modality = Provenance("config.json", shape=(1,)), stack.modality
+    return Encoding(part, SCHEME.key, form, origin, notes, modality, stack.kind, layers or None)
 
 
 def _rule(stack: Stack) -> tuple[Temperature, str] | None:
@@ -93,14 +80,8 @@ def _rule(stack: Stack) -> tuple[Temperature, str] | None:
             for layer in layers(stack)
             if config.rope.value(layer.type.replace(" ", "_"), {}) is None
         )
-        return (
-            (
-                Temperature(*BY_POWER[config.family], 1, "power", unrotated, n_positions),
-                "rope_parameters",
-            )
-            if unrotated
-            else None
-        )
+        form = Temperature(*BY_POWER[config.family], 1, "power", unrotated, n_positions)
+        return (form, "rope_parameters") if unrotated else None
     return None
 
 
@@ -110,30 +91,19 @@ def _by_floor(config: ModelConfig, n_positions: int) -> tuple[Temperature, str] 
     )
     if not config.value("attn_temperature_tuning", True) or not unrotated:
         return None
-    strength, start = (
-        config.positive("attn_scale", STRENGTH),
-        config.positive("floor_scale", FLOOR_SCALE),
-    )
-    return (
-        Temperature(strength, start, 1, "steps", unrotated, n_positions),
-        "attn_scale and floor_scale",
-    )
+    strength = config.positive("attn_scale", STRENGTH)
+    start = config.positive("floor_scale", FLOOR_SCALE)
+    form = Temperature(strength, start, 1, "steps", unrotated, n_positions)
+    return form, "attn_scale and floor_scale"
 
 
 def _by_beta(config: ModelConfig, n_positions: int) -> tuple[Temperature, str] | None:
-    if (
-        config.rope.value("llama_4_scaling_beta") in (None, 0)  # 0: the factor is 1.
-        or config.rope.value("original_max_position_embeddings") is None
-    ):
+    beta, trained = "llama_4_scaling_beta", "original_max_position_embeddings"
+    # Where the former is 0, the factor is 1.
+    if config.rope.value(beta) in (None, 0) or config.rope.value(trained) is None:
         return None
-    strength, start = (
-        config.rope.positive("llama_4_scaling_beta"),
-        config.rope.positive("original_max_position_embeddings"),
-    )
-    return (
-        Temperature(strength, start, 0, "steps", (), n_positions),
-        "llama_4_scaling_beta and original_max_position_embeddings",
-    )
+    strength, start = config.rope.positive(beta), config.rope.positive(trained)
+    return Temperature(strength, start, 0, "steps", (), n_positions), f"{beta} and {trained}"
 
 
 def _by_logarithm(stack: Stack, n_positions: int) -> tuple[Temperature, str] | None:
@@ -142,14 +112,10 @@ def _by_logarithm(stack: Stack, n_positions: int) -> tuple[Temperature, str] | N
     if floor is None:
         return None
     full = tuple(layer.index for layer in layers(stack) if "sliding" not in layer.mixers)
-    strength, start = (
-        config.positive("log_scaling_alpha", STRENGTH),
-        config.positive("log_scaling_n_floor", floor),
-    )
-    return (
-        Temperature(strength, start, 1, "smooth", full, n_positions),
-        "log_scaling_alpha and log_scaling_n_floor",
-    )
+    strength = config.positive("log_scaling_alpha", STRENGTH)
+    start = config.positive("log_scaling_n_floor", floor)
+    form = Temperature(strength, start, 1, "smooth", full, n_positions)
+    return form, "log_scaling_alpha and log_scaling_n_floor"
 
 
 FARTHEST = 7  # A power of ten.
@@ -175,14 +141,6 @@ def _draw(numbers: Numbers) -> "Figure":
     return figure
 
 
-def _alt(numbers: Numbers) -> str:
-    last = rounded(numbers["factor"][-1], 3)
-    return (
-        f"A line that stays at 1 up to position {FLOOR_SCALE - 2:,}, then rises in ever smaller"
-        f" steps to {last} at position {significant(numbers['positions'][-1], 8)}."
-    )
-
-
 PICTURE = Picture(
     caption=(
         "The factor on the logits by the rule of Llama 4, with its default settings (0.1 and"
@@ -194,7 +152,10 @@ PICTURE = Picture(
         " sharpens attention: the best keys lose less weight as more keys join."
     ),
     numbers=_numbers,
-    alt=_alt,
+    alt=(
+        "A line that stays at 1 up to position 8,190, then rises in ever smaller steps to 1.711"
+        " at position 10,000,000."
+    ),
     draw=_draw,
     card=lambda numbers: numbers["factor"][None, ::8],
 )

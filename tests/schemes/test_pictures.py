@@ -60,7 +60,7 @@ def test_a_picture_has_an_alternative_text(scheme: Scheme) -> None:
     texts = (
         scheme.picture.caption,
         scheme.picture.how_to_read,
-        scheme.picture.alt(scheme.picture.numbers()),
+        scheme.picture.alt,
     )
     assert all(text.endswith((".", ").")) and text.strip() == text for text in texts)
     assert re.search(r"\d", texts[2])

@@ -4,7 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from generator.contracts import Modality, StackKind
+from generator.contracts import Files, Modality, StackKind
+from generator.errors import RowError
 
 # Part by a word of the name; the default is "encoder".
 STACKS = (
@@ -65,6 +66,13 @@ def parts(titles: Mapping[str, str]) -> dict[str, str]:
     return {
         name: f"{titles[name]} {name}" if again[part] > 1 else part for name, part in layers.items()
     }
+
+
+def misshapen(files: Files, name: str, expected: str) -> RowError:
+    """The error for a tensor of another shape than ``expected``, in words."""
+    return RowError(
+        f"{files.where}: {name} has shape {files.tensors[name].shape}; expected {expected}"
+    )
 
 
 def _layer(name: str) -> str:

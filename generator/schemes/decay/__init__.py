@@ -26,7 +26,7 @@ from generator.schemes.decay.families import (
     WITHOUT_TYPE,
 )
 from generator.schemes.decay.stored import MOST_LAYERS, LayerDecay, layer_decays
-from generator.text import pattern, rounded
+from generator.text import pattern
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -102,21 +102,16 @@ def _by_rule(stack: Stack) -> list[Encoding[Form]]:
         rates = [lightning(n_heads, layer, n_layers) for layer in layers]
     if not layers:
         return []
-    note = (OF_PAPER,) if config.family in RETENTION else _layers_note(layers, n_layers, config)
+    note = [OF_PAPER] if config.family in RETENTION else _layers_note(layers, n_layers, config)
     form = Decay.of(np.stack(rates), tuple(layers), "head", at_zero_input=False)
     origin = Provenance("config.json", shape=form.rates.shape)
-    return [
-        Encoding(
-            _part(stack),
-            SCHEME.key,
-            form,
-            origin,
-            (BY_RULE, *note),
-            stack.modality,
-            stack.kind,
-            form.layers,
-        )
-    ]
+    return [_encoding(stack, _part(stack), form, origin, (BY_RULE, *note))]
+
+
+def _encoding(
+    stack: Stack, part: str, form: Decay, origin: Provenance, notes: tuple[str, ...]
+) -> Encoding[Form]:
+    return Encoding(part, SCHEME.key, form, origin, notes, stack.modality, stack.kind, form.layers)
 
 
 def _part(stack: Stack) -> str:
@@ -140,51 +135,39 @@ def _from_weights(files: Files, stack: Stack) -> Iterator[Encoding[Form]]:
     ordered = [of_layers[name] for name in in_order(of_layers)]
     kinds = [list(members) for _, members in groupby(sorted(ordered, key=_kind), key=_kind)]
     for members in kinds:
-        first = members[0]
-        rates = np.stack([member.rates for member in members])  # (n_layers, n_units)
-        form = Decay.of(
-            rates, tuple(member.layer for member in members), first.unit, first.at_zero_input
-        )
-        part = (
-            _part(stack) if len(kinds) == 1 else f"{_part(stack)} {first.stack} {first.rates.size}"
-        )
-        n_layers = stack.config.size("n_layers")
-        others = (
-            _layers_note(form.layers, n_layers, stack.config)
-            if n_layers and len(kinds) == 1
-            else ()
-        )
-        notes = (*first.notes, *((ZERO_INPUT,) if first.at_zero_input else ()), *others, OF_ALL)
-        yield Encoding(
-            part,
-            SCHEME.key,
-            form,
-            Provenance.of(files, first.name),
-            notes,
-            stack.modality,
-            stack.kind,
-            form.layers,
-        )
+        first, part = members[0], _part(stack)
+        read, notes = first.read, list(first.read.notes)
+        rates = np.stack([member.read.rates for member in members])  # (n_layers, n_units)
+        layers = tuple(member.layer for member in members)
+        form = Decay.of(rates, layers, read.unit, read.at_zero_input)
+        if read.at_zero_input:
+            notes.append(ZERO_INPUT)
+        if len(kinds) > 1:
+            part = f"{part} {first.stack} {read.rates.size}"
+        elif n_layers := stack.config.size("n_layers"):
+            notes += _layers_note(layers, n_layers, stack.config)
+        origin = Provenance.of(files, first.name)
+        yield _encoding(stack, part, form, origin, (*notes, OF_ALL))
 
 
 def _kind(decay: LayerDecay) -> tuple[str, str, int]:
-    return decay.stack, decay.unit, decay.rates.size
+    return decay.stack, decay.read.unit, decay.read.rates.size
 
 
-def _layers_note(layers: Sequence[int], n_layers: int, config: ModelConfig) -> tuple[str, ...]:
+def _layers_note(layers: Sequence[int], n_layers: int, config: ModelConfig) -> list[str]:
     """Note on the layers with a decay where others have none, and on those between them where these
     have no encoding.
     """
     if len(layers) >= n_layers:
-        return ()
+        return []
     between = (
         " The attention layers between them have no position encoding."
         if attends_without_encoding(config)
         else ""
     )
-    return (
-        f"{len(layers)} of {n_layers} layers have a decaying state: {pattern(layers)}.{between}",
-    )
+    return [
+        f"{len(layers)} of {n_layers} layers have a decaying state: {pattern(layers)}.{between}"
+    ]
 
 
 N_SHOWN, HEADS_SHOWN = 256, 4
@@ -205,19 +188,17 @@ def _numbers() -> Numbers:
 
 def _draw(numbers: Numbers) -> "Figure":
     figure, axes = panels(2, height=3.2)
-    titles = {"retention": "RetNet: state", "slopes": "ALiBi: weight of an equally good key"}
-    labels = {
-        "retention": [
-            f"head {head + 1}: 1 − 1/{2 ** (head + 5)} a step" for head in range(HEADS_SHOWN)
-        ],
-        "slopes": [
-            f"head {2 * head + 2} of 8: slope 1/{4 ** (head + 1)}" for head in range(HEADS_SHOWN)
-        ],
-    }
-    for ax, (name, title) in zip(axes, titles.items(), strict=True):
+    heads = range(HEADS_SHOWN)
+    of_retention = [f"head {head + 1}: 1 − 1/{2 ** (head + 5)} a step" for head in heads]
+    of_slopes = [f"head {2 * head + 2} of 8: slope 1/{4 ** (head + 1)}" for head in heads]
+    shown = (
+        ("retention", "RetNet: state", of_retention),
+        ("slopes", "ALiBi: weight of an equally good key", of_slopes),
+    )
+    for ax, (name, title, labels) in zip(axes, shown, strict=True):
         ax.axhline(0.5, color=MUTED, linewidth=0.8, linestyle=DOTTED)
         for head, line in enumerate(numbers[name]):
-            ax.plot(numbers["distances"], line, color=SERIES[head], label=labels[name][head])
+            ax.plot(numbers["distances"], line, color=SERIES[head], label=labels[head])
         ax.set(
             xlabel="distance (positions)",
             ylabel="remaining share",
@@ -227,18 +208,6 @@ def _draw(numbers: Numbers) -> "Figure":
         ax.set_title(title)
         ax.legend(loc="upper right")
     return figure
-
-
-def _alt(numbers: Numbers) -> str:
-    ends = {
-        name: f"{rounded(numbers[name][0, -1], 4, 0.0)} to {rounded(numbers[name][-1, -1], 2)}"
-        for name in ("retention", "slopes")
-    }
-    return (
-        f"Two panels of {HEADS_SHOWN} curves that start at 1 and fall ever more slowly. After"
-        f" {N_SHOWN} positions, {ends['retention']} remains in RetNet and {ends['slopes']} in"
-        " ALiBi."
-    )
 
 
 PICTURE = Picture(
@@ -252,7 +221,10 @@ PICTURE = Picture(
         " head, 177 for its fourth."
     ),
     numbers=_numbers,
-    alt=_alt,
+    alt=(
+        "Two panels of 4 curves that start at 1 and fall ever more slowly. After 256 positions,"
+        " 0.0003 to 0.37 remains in RetNet and 0.0000 to 0.37 in ALiBi."
+    ),
     draw=_draw,
     card=lambda numbers: by_pair(
         np.pad(numbers["retention"][0][192::-3], (0, 64), constant_values=np.nan)

@@ -3,10 +3,11 @@
 import math
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from generator.checkpoints.model.tensor_names import misshapen
 from generator.contracts import Files, ModelConfig
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
@@ -43,18 +44,11 @@ CLIPPED = (
 
 
 @dataclass(frozen=True, eq=False)
-class LayerDecay:
-    """Rates of one layer.
-
-    stack: the tensor's name up to the number of the layer; rates: (n_units,), e-foldings per
-        position
-    unit: what has a rate; at_zero_input: whether content changes them; notes: on how they follow
-        from the weights
+class Rates:
+    """rates: (n_units,), e-foldings per position; unit: what has a rate; at_zero_input: whether
+    content changes them; notes: on how they follow from the weights
     """
 
-    name: str
-    stack: str
-    layer: int
     rates: Floats
     unit: str
     at_zero_input: bool
@@ -62,11 +56,13 @@ class LayerDecay:
 
 
 @dataclass(frozen=True, eq=False)
-class _Read:
-    rates: Floats
-    unit: str
-    at_zero_input: bool
-    notes: tuple[str, ...]
+class LayerDecay:
+    """Rates of one layer. stack: the tensor's name up to the number of the layer"""
+
+    name: str
+    stack: str
+    layer: int
+    read: Rates
 
 
 def exponential(values: Floats) -> Floats:
@@ -93,34 +89,19 @@ def layer_decays(files: Files, config: ModelConfig) -> Iterator[LayerDecay]:
     """
     for name in files.tensors:
         match = NAME.match(name)
-        reader = READERS[match["kind"]] if match else None
-        if match is None or reader is None:
+        if match is None:
             continue
-        shape = files.tensors[name].shape
-        if not 0 < math.prod(shape) <= MOST_VALUES:
-            raise RowError(
-                f"{files.where}: {name} has shape {shape}; expected at least one value and at most"
-                f" {MOST_VALUES:,}"
-            )
-        if int(match["layer"]) >= MOST_LAYERS:
-            raise RowError(
-                f"{files.where}: {name} is of layer {match['layer']:.20}; expected layers below"
-                f" {MOST_LAYERS:,}"
-            )
-        read = reader(files, name, config)
+        layer = int(match["layer"])
+        if not 0 < math.prod(files.tensors[name].shape) <= MOST_VALUES or layer >= MOST_LAYERS:
+            expected = f"1 to {MOST_VALUES:,} values of a layer below {MOST_LAYERS:,}"
+            raise misshapen(files, name, expected)
+        read = READERS[match["kind"]](files, name, config)
         if read is not None:
-            yield LayerDecay(
-                name,
-                match["stack"],
-                int(match["layer"]),
-                read.rates.ravel(),
-                read.unit,
-                read.at_zero_input,
-                read.notes,
-            )
+            read = replace(read, rates=read.rates.ravel())
+            yield LayerDecay(name, match["stack"], layer, read)
 
 
-def _steps(files: Files, name: str, config: ModelConfig) -> _Read | None:
+def _steps(files: Files, name: str, config: ModelConfig) -> Rates | None:
     """Mamba (arXiv 2312.00752, 2405.21060), gated delta nets (arXiv 2412.06464) and Kimi's delta
     attention (arXiv 2510.26692).
     """
@@ -143,18 +124,16 @@ def _steps(files: Files, name: str, config: ModelConfig) -> _Read | None:
         )
     bound = lower_bound(config)
     if bound is not None:
-        return _Read(-bound * sigmoid(scale * bias), unit, True, (BOUNDED.format(bound=-bound),))
+        return Rates(-bound * sigmoid(scale * bias), unit, True, (BOUNDED.format(bound=-bound),))
     low, high = _limits(config)
     steps = softplus(bias)
     clipped = np.clip(steps, low, high)
-    notes = (
-        PRODUCT.format(
-            rate=f"−{NEGATED}" if name.endswith(NEGATED) else "exp(A_log)",
-            bias=bias_name.removeprefix(stem),
-        ),
-        *_clipped_note(steps, clipped, low, high),
-    )
-    return _Read(scale * clipped, unit, True, notes)
+    rate = f"−{NEGATED}" if name.endswith(NEGATED) else "exp(A_log)"
+    notes = [PRODUCT.format(rate=rate, bias=bias_name.removeprefix(stem))]
+    if not np.array_equal(clipped, steps, equal_nan=True):
+        limits = f"at least {low:g}" if high == math.inf else f"{low:g} to {high:g}"
+        notes.append(CLIPPED.format(range=limits))
+    return Rates(scale * clipped, unit, True, tuple(notes))
 
 
 def _scale(files: Files, name: str) -> Floats:
@@ -163,15 +142,6 @@ def _scale(files: Files, name: str) -> Floats:
     if not name.endswith(NEGATED):
         return exponential(values)
     return -values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else -values
-
-
-def _clipped_note(steps: Floats, clipped: Floats, low: float, high: float) -> tuple[str, ...]:
-    """Note where the limits change a step."""
-    if np.array_equal(clipped, steps, equal_nan=True):
-        return ()
-    return (
-        CLIPPED.format(range=f"at least {low:g}" if high == math.inf else f"{low:g} to {high:g}"),
-    )
 
 
 def _limits(config: ModelConfig) -> tuple[float, float]:
@@ -184,19 +154,15 @@ def _limits(config: ModelConfig) -> tuple[float, float]:
     return float(pair[0]), float(pair[1])
 
 
-def _exponentials(files: Files, name: str, config: ModelConfig) -> _Read | None:
+def _exponentials(files: Files, name: str, config: ModelConfig) -> Rates | None:
     """RWKV (Peng et al. 2023, arXiv 2305.13048; 2024, arXiv 2404.05892)."""
     if config.family not in EXPONENTIALS:
         return None
-    return _Read(
-        exponential(files.tensor(name)),
-        "channel",
-        EXPONENTIALS[config.family],
-        ("The rate is exp(time_decay).",),
-    )
+    rates, note = exponential(files.tensor(name)), "The rate is exp(time_decay)."
+    return Rates(rates, "channel", EXPONENTIALS[config.family], (note,))
 
 
-def _recurrent_gates(files: Files, name: str, config: ModelConfig) -> _Read | None:
+def _recurrent_gates(files: Files, name: str, config: ModelConfig) -> Rates | None:
     """RG-LRU (De et al. 2024, arXiv 2402.19427, section 2.4)."""
     bias_name = name.removesuffix("recurrent_param") + "recurrent_gate_bias"
     if config.family not in RECURRENT_GATES or bias_name not in files.tensors:
@@ -208,10 +174,10 @@ def _recurrent_gates(files: Files, name: str, config: ModelConfig) -> _Read | No
             " expected as many"
         )
     note = f"The rate is {GATE_SCALE:g} · softplus(recurrent_param) · sigmoid(recurrent_gate_bias)."
-    return _Read(GATE_SCALE * softplus(parameter) * sigmoid(bias), "channel", True, (note,))
+    return Rates(GATE_SCALE * softplus(parameter) * sigmoid(bias), "channel", True, (note,))
 
 
-def _forget_gates(files: Files, name: str, config: ModelConfig) -> _Read | None:
+def _forget_gates(files: Files, name: str, config: ModelConfig) -> Rates | None:
     """The matrix memory of xLSTM (Beck et al. 2024, arXiv 2405.04517, section 2.3), whose forget
     gate is a sigmoid here.
     """
@@ -221,21 +187,17 @@ def _forget_gates(files: Files, name: str, config: ModelConfig) -> _Read | None:
     # The first half is of the input gate.
     bias = bias[bias.size // 2 :] if name.endswith("ifgate_preact.bias") else bias
     if "gate_soft_cap" in config and config.value("gate_soft_cap") is None:
-        return _Read(
-            softplus(-bias),
-            "head",
-            True,
-            ("The rate is −log sigmoid(b), where b is the bias of the forget gate.",),
-        )
+        note = "The rate is −log sigmoid(b), where b is the bias of the forget gate."
+        return Rates(softplus(-bias), "head", True, (note,))
     cap = config.positive("gate_soft_cap", SOFT_CAP)
     note = (
         "The rate is −log sigmoid(c · tanh(b / c)). Here b is the bias of the forget gate and c ="
         f" {cap:g}."
     )
-    return _Read(softplus(-cap * np.tanh(bias / cap)), "head", True, (note,))
+    return Rates(softplus(-cap * np.tanh(bias / cap)), "head", True, (note,))
 
 
-READERS: dict[str, Callable[[Files, str, ModelConfig], _Read | None]] = {
+READERS: dict[str, Callable[[Files, str, ModelConfig], Rates | None]] = {
     "A_log": _steps,
     NEGATED: _steps,
     "time_decay": _exponentials,

@@ -11,19 +11,23 @@ from generator.checkpoints.model.position_tables import (
     guessed_tables,
     stored_tables,
 )
-from generator.contracts import Claimed, Encoding, Files, ModelConfig, Numbers, Picture, Scheme
+from generator.contracts import Claimed, Encoding, Files, Numbers, Picture, Scheme
 from generator.encodings import Form
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
-from generator.schemes.learned.patch_tables import as_encoding as of_patches
 from generator.schemes.learned.patch_tables import patch_tables
-from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Published with the table alone; transformers ignores it and adds ALiBi.
 TABLE_IGNORED = frozenset({"mpt"})
+IGNORED = (
+    "config.json switches ALiBi off, and the tensors include this table. The code of transformers"
+    " for this family ignores the table and adds ALiBi anyway. Loaded there, the model is not the"
+    " one that config.json describes."
+)
+# On other encodings of a family that are not shown, and on tables that are not only added.
 NOTES = {
     "bros": (
         "Queries are also multiplied with sinusoids of the differences between word boxes, after a"
@@ -41,9 +45,7 @@ def find(files: Files) -> list[Encoding[Form]]:
 
     errors: RowError when a table and the config do not match, or a gate is missing
     """
-    return _learned(files, stored_tables(files)) + [
-        of_patches(files, table, SCHEME.key) for table in patch_tables(files)
-    ]
+    return [*_learned(files, stored_tables(files)), *patch_tables(files, SCHEME.key)]
 
 
 def find_last(files: Files, is_claimed: Claimed) -> list[Encoding[Form]]:
@@ -55,31 +57,15 @@ def find_last(files: Files, is_claimed: Claimed) -> list[Encoding[Form]]:
 
 
 def _learned(files: Files, tables: Sequence[StoredTable]) -> list[Encoding[Form]]:
-    notes = _notes(files.config)
+    family, attention = files.config.family, files.config.section("attn_config")
+    notes = (NOTES[family],) if family in NOTES else ()
+    if family in TABLE_IGNORED and attention is not None and attention.flag("alibi") is False:
+        notes = (IGNORED,)
     return [
         as_encoding(files, table, SCHEME.key, notes) for table in tables if table.layout is None
     ]
 
 
-def _notes(config: ModelConfig) -> tuple[str, ...]:
-    """Notes on other encodings of the family that are not shown, or are in doubt, and on tables
-    that are not only added.
-    """
-    attention = config.section("attn_config")
-    if (
-        config.family in TABLE_IGNORED
-        and attention is not None
-        and attention.flag("alibi") is False
-    ):
-        return (IGNORED,)
-    return (NOTES[config.family],) if config.family in NOTES else ()
-
-
-IGNORED = (
-    "config.json switches ALiBi off, and the tensors include this table. The code of transformers"
-    " for this family ignores the table and adds ALiBi anyway. Loaded there, the model is not the"
-    " one that config.json describes."
-)
 TOKENS = ("the", "cat", "and", "the", "dog")
 
 
@@ -105,17 +91,6 @@ def _draw(numbers: Numbers) -> "Figure":
     return figure
 
 
-def _alt(numbers: Numbers) -> str:
-    before, after = (
-        np.linalg.norm(numbers[name][0] - numbers[name][3]) for name in ("words", "sum")
-    )
-    size = " by ".join(str(count) for count in numbers["sum"].shape)
-    return (
-        f"Three heat maps of {size}: word vectors, position vectors and their sum. The two rows of"
-        f" “the” are {rounded(float(before), 2)} apart before, {rounded(float(after), 2)} after."
-    )
-
-
 PICTURE = Picture(
     caption=(
         "Adding a table tells repeated words apart: “the” has one word vector, but different sums"
@@ -126,7 +101,10 @@ PICTURE = Picture(
         " are. Third: each cell is the sum of the other two, so the two “the” differ."
     ),
     numbers=_numbers,
-    alt=_alt,
+    alt=(
+        "Three heat maps of 5 by 16: word vectors, position vectors and their sum. The two rows"
+        " of “the” are 0.00 apart before, 4.28 after."
+    ),
     draw=_draw,
     card=lambda numbers: numbers["positions"],
 )

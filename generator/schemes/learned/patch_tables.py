@@ -5,7 +5,6 @@ with a gate.
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -30,57 +29,43 @@ BOTH_AXES = re.compile(r"(^|\.)position_embedding_table$")  # Gemma 4
 SIDES = ("columns", "rows")  # In the order of the tensor (Gemma 4).
 WINDOW = re.compile(r"(^|\.)pos_embed_window$")  # SAM 2
 GATED = re.compile(r"(^|\.)gated_positional_embedding\.embedding$")  # Mllama
-KINDS = (AXIS, HALF, BOTH_AXES, WINDOW, GATED)
+
+# Part, table and notes.
+PatchTable = tuple[str, PositionTable, tuple[str, ...]]
 
 
-@dataclass(frozen=True)
-class PatchTable:
-    """A table of patches. name: of the tensor; notes: as in ``Encoding``"""
-
-    name: str
-    part: str
-    form: PositionTable
-    notes: tuple[str, ...]
-
-
-def patch_tables(files: Files) -> Iterator[PatchTable]:
-    """Every table of patches other than one matrix.
+def patch_tables(files: Files, scheme: str) -> Iterator[Encoding[Form]]:
+    """Every table of patches other than one matrix, under the scheme with the key ``scheme``.
 
     errors: RowError when the gate of a table is missing
     """
-    for name in (name for name in files.tensors if any(kind.search(name) for kind in KINDS)):
-        shape = files.tensors[name].shape
-        if min(shape, default=0) < 1:
-            continue
-        if (axis := AXIS.search(name)) and len(shape) == 2:
-            yield _side(name, f"{axis[2]}s", frozen(files.tensor(name)))
-        elif (half := HALF.search(name)) and len(shape) == 2:
-            yield _side(name, f"{half[2]}s", frozen(files.tensor(name)), HALVES)
-        elif BOTH_AXES.search(name) and len(shape) == 3 and shape[0] == 2 and shape[1] != 2:
-            stored = files.tensor(name)
-            yield from (
-                _side(name, side, frozen(rows)) for side, rows in zip(SIDES, stored, strict=True)
-            )
-        elif WINDOW.search(name) and len(shape) == 4 and shape[0] == 1:
-            yield _window(name, files.tensor(name)[0])
-        elif GATED.search(name) and len(shape) == 2:
-            yield _gated(files, name)
+    for name in files.tensors:
+        for part, form, notes in _tables(files, name):
+            yield Encoding(part, scheme, form, Provenance.of(files, name), notes, "image")
 
 
-def as_encoding(files: Files, table: PatchTable, scheme: str) -> Encoding[Form]:
-    """The encoding of ``table`` under the scheme with the key ``scheme``."""
-    return Encoding(
-        table.part, scheme, table.form, Provenance.of(files, table.name), table.notes, "image"
-    )
+def _tables(files: Files, name: str) -> Iterator[PatchTable]:
+    shape = files.tensors[name].shape
+    if min(shape, default=0) < 1:
+        return
+    if (axis := AXIS.search(name)) and len(shape) == 2:
+        yield _side(f"{axis[2]}s", frozen(files.tensor(name)))
+    elif (half := HALF.search(name)) and len(shape) == 2:
+        yield _side(f"{half[2]}s", frozen(files.tensor(name)), HALVES)
+    elif BOTH_AXES.search(name) and len(shape) == 3 and shape[0] == 2 and shape[1] != 2:
+        for side, rows in zip(SIDES, files.tensor(name), strict=True):
+            yield _side(side, frozen(rows))
+    elif WINDOW.search(name) and len(shape) == 4 and shape[0] == 1:
+        yield _window(files.tensor(name)[0])
+    elif GATED.search(name) and len(shape) == 2:
+        yield _gated(files, name)
 
 
-def _side(name: str, side: str, vectors: Floats, how: str = SUM) -> PatchTable:
-    return PatchTable(
-        name, f"vision {side}", PositionTable(vectors), (how, f"This table is for the {side}.")
-    )
+def _side(side: str, vectors: Floats, how: str = SUM) -> PatchTable:
+    return f"vision {side}", PositionTable(vectors), (how, f"This table is for the {side}.")
 
 
-def _window(name: str, stored: Floats) -> PatchTable:
+def _window(stored: Floats) -> PatchTable:
     """A table within windows; stored: (d_model, n_rows, n_columns)."""
     width, rows, columns = stored.shape
     laid = (
@@ -88,9 +73,7 @@ def _window(name: str, stored: Floats) -> PatchTable:
         " to the other."
     )
     vectors = frozen(np.moveaxis(stored, 0, -1).reshape(-1, width))
-    return PatchTable(
-        name, "vision within a window", PositionTable(vectors, grid=(rows, columns)), (laid,)
-    )
+    return "vision within a window", PositionTable(vectors, grid=(rows, columns)), (laid,)
 
 
 def _gated(files: Files, name: str) -> PatchTable:
@@ -122,9 +105,5 @@ def _gated(files: Files, name: str) -> PatchTable:
         f"The tensor has {len(stored):,} rows. {patches.before} of a special token are left out;"
         f" the others are patches ({laid})."
     )
-    return PatchTable(
-        name,
-        "vision",
-        PositionTable(vectors, patches.before, patches.grid),
-        (gated, tiles, counted),
-    )
+    form = PositionTable(vectors, patches.before, patches.grid)
+    return "vision", form, (gated, tiles, counted)

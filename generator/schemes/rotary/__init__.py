@@ -42,7 +42,7 @@ from generator.schemes.rotary.families import (
 )
 from generator.schemes.rotary.layers import LOCAL_BASES, RotatedLayers, rope_of, rotated_layers
 from generator.schemes.rotary.stored import Stored, alone, compared, stored_rotation
-from generator.text import pattern, rounded, significant
+from generator.text import pattern, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -59,22 +59,15 @@ ROPE_DIM_KEY = "qk_rope_head_dim"  # Size of a part of each head for rotation al
 MOST_COMPONENTS = 2**16
 SEPARATE_PART = " They are a separate part, whose key all heads share."
 NOT_STORED = "No tensor is stored"
+
 FACTOR_TENSORS = ("rope_freqs.weight", "rope_factors_short.weight")  # in files of llama.cpp
-WITHOUT_ATTENTION: Mapping[Mixer, tuple[str, str]] = {
-    "recurrent": (
-        "has a recurrent state instead of attention",
-        "have a recurrent state instead of attention",
-    ),
-    "convolution": (
-        "has a convolution instead of attention",
-        "have a convolution instead of attention",
-    ),
-    "fourier": (
-        "has a Fourier transform instead of attention",
-        "have a Fourier transform instead of attention",
-    ),
-    "none": ("mixes no positions", "mix no positions"),
+WITHOUT_ATTENTION: Mapping[Mixer, str] = {
+    "recurrent": "{have} a recurrent state instead of attention",
+    "convolution": "{have} a convolution instead of attention",
+    "fourier": "{have} a Fourier transform instead of attention",
+    "none": "{mix} no positions",
 }
+ONE, SEVERAL = {"have": "has", "mix": "mixes"}, {"have": "have", "mix": "mix"}
 
 
 def find(files: Files) -> list[Encoding[Form]]:
@@ -149,20 +142,17 @@ def _encoding(
         _scaling(rotated),
         window=rotated.window,
     )
-    notes = (
-        f"{_held(form, stored, factors)}; {_turned_note(config, rotary_dim, head_dim)}",
-        *_split_note(config.family, rope, rotary_dim // 2),
-        *_longer_note(config, form),
-        *_layers_notes(rotated),
-        *((CODE_NOTES[config.family],) if config.family in CODE_NOTES else ()),
-    )
+    notes = [f"{_held(form, stored, factors)}; {_turned_note(config, rotary_dim, head_dim)}"]
+    notes += _split_note(config.family, rope, rotary_dim // 2)
+    notes += filter(None, (_longer_note(config, form),))
+    notes += _layers_notes(rotated)
+    notes += filter(None, (CODE_NOTES.get(config.family),))
     parts = {layer.part for layer in rotated.layers}
     part = f"{parts.pop() if len(parts) == 1 else stack.part} {rotated.name}".strip()
     origin = Provenance("config.json", shape=(rotary_dim // 2,))
     indices = tuple(layer.index for layer in rotated.layers) if has_code(config.family) else ()
-    return Encoding(
-        part, SCHEME.key, form, origin, notes, stack.modality, stack.kind, indices or None
-    )
+    place = (stack.modality, stack.kind, indices or None)
+    return Encoding(part, SCHEME.key, form, origin, tuple(notes), *place)
 
 
 def _scaling(rotated: RotatedLayers) -> Mapping[str, Any]:
@@ -171,25 +161,19 @@ def _scaling(rotated: RotatedLayers) -> Mapping[str, Any]:
     if not rope.settings:
         return {}
     word = rope.value("rope_type", rope.value("type", "default"))
-    rope_type = ALIASES.get(word, word) if isinstance(word, str) else word
-    trained = config.value("original_max_position_embeddings")
-    before = (
-        {"original_max_position_embeddings": trained}
-        if rope_type == "longrope" and trained is not None
-        else {}
-    )
     scaling = {
         name: value
         for name, value in rope.settings.items()
         if name not in ("rope_theta", "partial_rotary_factor", "type")
     }
+    scaling["rope_type"] = ALIASES.get(word, word) if isinstance(word, str) else word
+    trained = config.value("original_max_position_embeddings")
+    if scaling["rope_type"] == "longrope" and trained is not None:
+        scaling["original_max_position_embeddings"] = trained
     factor = rope.first(*FACTORS.get(config.family, ()))
-    return {
-        **scaling,
-        **before,
-        **({} if factor is None else {"attention_factor": factor}),
-        "rope_type": rope_type,
-    }
+    if factor is not None:
+        scaling["attention_factor"] = factor
+    return scaling
 
 
 def _sizes(rotated: RotatedLayers) -> tuple[int, int]:
@@ -249,69 +233,54 @@ def _turned_note(config: ModelConfig, rotary_dim: int, head_dim: int) -> str:
     return f"{turned} of each query and key head are rotated, as config.json says.{shared_part}"
 
 
-def _split_note(family: str, rope: ModelConfig, n_pairs: int) -> tuple[str, ...]:
+def _split_note(family: str, rope: ModelConfig, n_pairs: int) -> list[str]:
     """Note on multimodal rotations (Qwen2-VL, arXiv 2409.12191, section 2.1)."""
     given = rope.listed("mrope_section")
     of_code, takes_turns = SECTIONS_OF_CODE.get(family, ((), False))
     sections = given or (of_code if sum(of_code) == n_pairs else ())
     if len(sections) != 3:
-        return ()
+        return []
     time, height, width = sections
     is_interleaved = rope.flag("mrope_interleaved") is True or takes_turns
     order = "interleaved" if is_interleaved else "in consecutive blocks"
     source = (
         "" if given else " config.json does not say so; it is the default of the family's code."
     )
-    return (
-        (
-            f"{time!r:.9} pairs rotate by time, {height!r:.9} by height and {width!r:.9} by width,"
-            f" {order}. For a text token, all three equal its position.{source}"
-        ),
-    )
+    return [
+        f"{time!r:.9} pairs rotate by time, {height!r:.9} by height and {width!r:.9} by width,"
+        f" {order}. For a text token, all three equal its position.{source}"
+    ]
 
 
-def _longer_note(config: ModelConfig, form: Rotation) -> tuple[str, ...]:
-    """Note on a scaling that depends on the length of the text, or that also multiplies the
-    logits.
+def _longer_note(config: ModelConfig, form: Rotation) -> str:
+    """Note on a scaling that depends on the length of the text, or that also multiplies the logits;
+    "" for any other.
     """
     if form.rope_type == "longrope":
         trained = form.scaling.get("original_max_position_embeddings", form.n_positions)
         return (
-            (
-                f"The frequencies shown are for texts of up to {trained!r:.12} positions; longer"
-                " texts use others."
-            ),
+            f"The frequencies shown are for texts of up to {trained!r:.12} positions; longer texts"
+            " use others."
         )
     if form.has_fixed_alpha:
-        alpha = form.scaling["alpha"]
         return (
-            (
-                f"The base is multiplied by {alpha!r:.12}^(d/(d − 2)) for d rotated components,"
-                " whatever the length of the text."
-            ),
+            f"The base is multiplied by {form.scaling['alpha']!r:.12}^(d/(d − 2)) for d rotated"
+            " components, whatever the length of the text."
         )
     if form.rope_type == "dynamic":
         return (
-            (
-                f"The frequencies shown hold up to {form.n_positions:,} positions; beyond, the base"
-                " grows with the text."
-            ),
+            f"The frequencies shown hold up to {form.n_positions:,} positions; beyond, the base"
+            " grows with the text."
         )
     share, factor = (form.scaling.get(key) for key in ("mscale_all_dim", "factor"))
-    if (
-        config.value(ROPE_DIM_KEY) is None
-        or not isinstance(share, float | int)
-        or not isinstance(factor, float | int)
-    ):
-        return ()
-    if not share > 0.0 or not 1.0 < factor < math.inf:
-        return ()
+    if not isinstance(share, float | int) or not isinstance(factor, float | int):
+        return ""
+    if config.value(ROPE_DIM_KEY) is None or not share > 0.0 or not 1.0 < factor < math.inf:
+        return ""
     larger = (0.1 * share * math.log(factor) + 1.0) ** 2  # As in DeepSeek-V3 of transformers.
     return (
-        (
-            "To compensate for the longer context, all logits are multiplied by"
-            f" {significant(larger, 4)}, separately from the rotation."
-        ),
+        "To compensate for the longer context, all logits are multiplied by"
+        f" {significant(larger, 4)}, separately from the rotation."
     )
 
 
@@ -328,7 +297,8 @@ def _layers_notes(rotated: RotatedLayers) -> Iterator[str]:
     without = [layer for layer in all_layers if not layer.attends]
     for mixer, words in WITHOUT_ATTENTION.items():
         if layers := [layer.index for layer in without if mixer in layer.mixers]:
-            yield f"{_named(layers)} of {n_layers} {words[len(layers) > 1]}."
+            said = words.format(**(SEVERAL if len(layers) > 1 else ONE))
+            yield f"{_named(layers)} of {n_layers} {said}."
     unrotated = [
         layer.index
         for layer in all_layers
@@ -369,14 +339,6 @@ def _draw(numbers: Numbers) -> "Figure":
     return figure
 
 
-def _alt(numbers: Numbers) -> str:
-    near, far = numbers["mean"][[1, 100]]
-    return (
-        f"First: {len(numbers['cosines'])} waves, one per row, longer from row to row. Second:"
-        f" their mean, 1 at offset 0, {rounded(near, 2)} at 1, {rounded(far, 2)} at 100."
-    )
-
-
 PICTURE = Picture(
     caption=(
         "The cosine that a rotation gives each offset, in a head of 64 components with base 10,000."
@@ -388,7 +350,10 @@ PICTURE = Picture(
         " hardly move. Second: the similarity of equal contents at each offset. It falls in waves."
     ),
     numbers=_numbers,
-    alt=_alt,
+    alt=(
+        "First: 32 waves, one per row, longer from row to row. Second: their mean, 1 at offset 0,"
+        " 0.97 at 1, 0.56 at 100."
+    ),
     draw=_draw,
     card=lambda numbers: by_pair(np.concatenate([numbers["mean"][64:0:-1], numbers["mean"][:65]])),
 )

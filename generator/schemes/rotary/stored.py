@@ -53,13 +53,8 @@ def stored_rotation(files: Files) -> Stored | None:
         if OTHER_MODELS.isdisjoint(re.split(r"[._]", name)):
             if FREQUENCIES.search(name):
                 frequencies = files.tensor(name).reshape(-1)
-                return (
-                    Stored(
-                        name, frequencies, ROUNDING.get(files.tensors[name].dtype, FLOAT32_ROUNDING)
-                    )
-                    if frequencies.size
-                    else None
-                )
+                tolerance = ROUNDING.get(files.tensors[name].dtype, FLOAT32_ROUNDING)
+                return Stored(name, frequencies, tolerance) if frequencies.size else None
             if COSINES.search(name) and (cached := _from_cosines(files, name)) is not None:
                 return cached
     return None
@@ -138,29 +133,18 @@ def alone(files: Files, scheme: str) -> list[Encoding[Rotation]]:
         f"The tensor holds the {'cosines' if stored.n_positions else 'frequencies'} of {n_pairs}"
         f" pairs, which are powers of one base.{counted}"
     )
-    return [
-        Encoding(
-            stack(stored.name),
-            scheme,
-            form,
-            Provenance.of(files, stored.name),
-            (note,),
-            stack=stack_kind(stored.name),
-        )
-    ]
+    origin, kind = Provenance.of(files, stored.name), stack_kind(stored.name)
+    return [Encoding(stack(stored.name), scheme, form, origin, (note,), stack=kind)]
 
 
 def _base(stored: Stored) -> float | None:
     """The base whose powers base^(−j / n_pairs) the frequencies are, with as few digits as their
     rounding allows; None without one.
     """
-    frequencies, exponents = (
-        stored.frequencies,
-        np.arange(len(stored.frequencies)) / len(stored.frequencies),
-    )
-    if len(frequencies) < 2 or not np.all(
-        (frequencies > 0.0) & (frequencies <= 1.0 + stored.tolerance)
-    ):
+    frequencies = stored.frequencies
+    exponents = np.arange(frequencies.size) / frequencies.size
+    is_in_range = (frequencies > 0.0) & (frequencies <= 1.0 + stored.tolerance)
+    if frequencies.size < 2 or not is_in_range.all():
         return None
     logarithm = -float(exponents @ np.log(frequencies)) / float(exponents @ exponents)
     if not 0.0 < logarithm < LARGEST_LOGARITHM:

@@ -66,7 +66,8 @@ def base_of(config: ModelConfig, default: float) -> float:
 def of_video(config: ModelConfig) -> Iterator[AxisRotation]:
     """MiniMax M3: a third of each head, in whole pairs, for each of time, row and column."""
     head_dim = _fit(head_dim_of(config), config.where, least=6)
-    yield from _thirds("", head_dim, base_of(config, BASE), _side(config))
+    form, note = _thirds(head_dim, base_of(config, BASE), _side(config))
+    yield "", form, (note,)
 
 
 def of_vjepa2(config: ModelConfig) -> Iterator[AxisRotation]:
@@ -79,32 +80,22 @@ def of_vjepa2(config: ModelConfig) -> Iterator[AxisRotation]:
         " series, not with one."
     )
     for along, start in (("", ""), (" predictor", "pred_")):
-        width, heads = (
-            config.whole(f"{start}{key}") for key in ("hidden_size", "num_attention_heads")
-        )
-        for _, form, notes in _thirds(
-            along, _fit(width // heads, config.where, least=6), BASE, max(side, 1)
-        ):
-            yield along, form, (*notes, neighbours)
+        width = config.whole(f"{start}hidden_size")
+        head_dim = width // config.whole(f"{start}num_attention_heads")
+        head_dim = _fit(head_dim, config.where, least=6)
+        form, note = _thirds(head_dim, BASE, max(side, 1))
+        yield along, form, (note, neighbours)
 
 
-def _thirds(along: str, head_dim: int, base: float, side: int) -> Iterator[AxisRotation]:
+def _thirds(head_dim: int, base: float, side: int) -> tuple[Rotation, str]:
     third = 2 * (head_dim // 3 // 2)
     rest = f"; {head_dim - 3 * third} are not rotated" if head_dim > 3 * third else ""
     note = (
         f"Of each head's {head_dim} components, {third} rotate by time, {third} by the patch's row"
-        f" and {third} by its column{rest}"
+        f" and {third} by its column{rest}. All three use the same {third // 2} frequencies with"
+        f" base {base:g}; one is shown."
     )
-    yield (
-        along,
-        Rotation(base, third, head_dim, side),
-        (
-            (
-                f"{note}. All three use the same {third // 2} frequencies with base {base:g}; one"
-                " is shown."
-            ),
-        ),
-    )
+    return Rotation(base, third, head_dim, side), note
 
 
 def in_windows(config: ModelConfig) -> Iterator[AxisRotation]:
@@ -113,21 +104,15 @@ def in_windows(config: ModelConfig) -> Iterator[AxisRotation]:
     """
     head_dim, base = head_dim_of(config), base_of(config, BASE)
     window, side = config.whole("window_size"), _side(config)
-    note = _halves(head_dim, base)
-    yield (
-        " in windows",
-        Rotation(base, head_dim // 4 * 2, head_dim, window),
-        (note, f"Window layers count {window} patches in each direction."),
-    )
+    note, half = _halves(head_dim, base), head_dim // 4 * 2
+    counted = f"Window layers count {window} patches in each direction."
     smaller = (
         f"Layers that see the whole image count in steps of {window}/{side}. So its {side} patches"
         f" span as much as a window's {window}."
     )
-    yield (
-        " of the whole image",
-        Rotation(base, head_dim // 4 * 2, head_dim, side, step=window / side),
-        (note, smaller),
-    )
+    yield " in windows", Rotation(base, half, head_dim, window), (note, counted)
+    of_image = Rotation(base, half, head_dim, side, step=window / side)
+    yield " of the whole image", of_image, (note, smaller)
 
 
 def of_memory(config: ModelConfig) -> Iterator[AxisRotation]:
@@ -137,29 +122,21 @@ def of_memory(config: ModelConfig) -> Iterator[AxisRotation]:
         for key in ("hidden_size", "downsample_rate", "num_attention_heads")
     )
     older = {"rope_theta": config.value("rope_theta", config.value("memory_attention_rope_theta"))}
-    head_dim, base = (
-        _fit(width // (rate * heads), config.where),
-        base_of(config.updated(older), BASE),
-    )
+    head_dim = _fit(width // (rate * heads), config.where)
+    base = base_of(config.updated(older), BASE)
     name = "memory_attention_rope_feat_sizes"
-    side = max(
-        (whole(size, f"{config.where}: {name}") for size in config.listed(name)), default=SIDE
-    )
-    coarse = config.listed("memory_attention_rope_k_sizes")
-    keys = (
-        (f"Memory keys are counted on a grid of {' by '.join(f'{size!r:.9}' for size in coarse)}.",)
-        if len(coarse) == 2
-        else ()
-    )
-    turned = (
+    sizes = [whole(size, f"{config.where}: {name}") for size in config.listed(name)]
+    notes = [
+        _halves(head_dim, base),
         "The rotation acts in the attention to remembered frames, and in the attention within a"
-        " frame before it."
-    )
-    yield (
-        " memory",
-        Rotation(base, head_dim // 4 * 2, head_dim, side),
-        (_halves(head_dim, base), turned, *keys),
-    )
+        " frame before it.",
+    ]
+    coarse = config.listed("memory_attention_rope_k_sizes")
+    if len(coarse) == 2:
+        by = " by ".join(f"{size!r:.9}" for size in coarse)
+        notes.append(f"Memory keys are counted on a grid of {by}.")
+    form = Rotation(base, head_dim // 4 * 2, head_dim, max(sizes, default=SIDE))
+    yield " memory", form, tuple(notes)
 
 
 def across_heads(config: ModelConfig) -> Iterator[AxisRotation]:
@@ -170,19 +147,11 @@ def across_heads(config: ModelConfig) -> Iterator[AxisRotation]:
     half = width // 4 * 2
     note = (
         f"All {width} components of a query are rotated before it is split into heads. Pairs"
-        " alternate between the row and the column of the feature"
+        f" alternate between the row and the column of the feature. Both use the same {half // 2}"
+        f" frequencies with base {base:g}; one of the two is shown."
     )
-    yield (
-        "",
-        Rotation(base, half, width, SIDE),
-        (
-            (
-                f"{note}. Both use the same {half // 2} frequencies with base {base:g}; one of the"
-                " two is shown."
-            ),
-            f"The model takes images of any size; a grid with {SIDE} per side is shown.",
-        ),
-    )
+    shown = f"The model takes images of any size; a grid with {SIDE} per side is shown."
+    yield "", Rotation(base, half, width, SIDE), (note, shown)
 
 
 def _halves(head_dim: int, base: float) -> str:

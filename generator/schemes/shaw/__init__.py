@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.tensor_names import in_order, modality, parts, stack, stack_kind
-from generator.contracts import (
-    Encoding,
-    Files,
-    Modality,
-    Numbers,
-    Picture,
-    Provenance,
-    Scheme,
-    StackKind,
+from generator.checkpoints.model.tensor_names import (
+    in_order,
+    misshapen,
+    modality,
+    parts,
+    stack,
+    stack_kind,
 )
+from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, RelativeTable
-from generator.errors import RowError
 from generator.figures.panels import cell_numbers, image, panels
 from generator.figures.style import DIVERGING, SERIES
 from generator.numerics.arrays import frozen
@@ -30,7 +27,6 @@ from generator.schemes.shaw.families import (
     MOST_OFFSETS,
     SPEECH_INPUT,
     SPEECHT5,
-    Rows,
     configured,
 )
 
@@ -51,57 +47,33 @@ def find(files: Files) -> list[Encoding[Form]]:
         for pattern in KINDS
         if re.search(pattern, name)
     }
-    stacks = {
-        name: "decoder" if pattern == COLUMNS else stack(name) for name, pattern in kinds.items()
-    }
-    part = parts(
-        {name: f"{stacks[name]} {KINDS[pattern].role}".strip() for name, pattern in kinds.items()}
-    )
+    titles = {}
+    for name, pattern in kinds.items():
+        # Inkling has a decoder alone.
+        title = "decoder" if pattern == COLUMNS else stack(name)
+        titles[name] = f"{title} {KINDS[pattern].role}".strip()
+    part = parts(titles)
     return [_encoding(files, name, pattern, part[name]) for name, pattern in kinds.items()]
 
 
 def _encoding(files: Files, name: str, pattern: str, part: str) -> Encoding[Form]:
-    tensor = files.tensors[name]
-    shape = _stacked(files, name)
-    rows = _rows(files, pattern, shape)
+    shape, kind = _stacked(files, name), KINDS[pattern]
+    is_table = len(shape) == 2 and 2 < shape[0] <= MOST_OFFSETS
+    rows = kind.rows(files.config.anywhere, shape[0]) if is_table else None
     if rows is None:
-        raise RowError(
-            f"{files.where}: {name} has shape {tensor.shape}; expected as many rows as config.json"
-            " has offsets"
-        )
+        raise misshapen(files, name, "as many rows as config.json has offsets")
     table = files.tensor(name)
-    table = table.T if re.search(COLUMNS, name) else table.reshape(shape)
+    table = table.T if pattern == COLUMNS else table.reshape(shape)
     vectors = np.where(rows.rows[:, None] >= 0, table[rows.rows], 0.0)
-    form = RelativeTable(frozen(vectors), frozen(rows.offsets))
-    # Inkling has a decoder alone.
-    kind: StackKind = "decoder" if pattern == COLUMNS else stack_kind(name)
-    return Encoding(
-        part,
-        SCHEME.key,
-        form,
-        Provenance.of(files, name),
-        (rows.note,),
-        _modality(files, name, pattern),
-        kind,
+    form, origin = RelativeTable(frozen(vectors), frozen(rows.offsets)), Provenance.of(files, name)
+    # SpeechT5 reads sound if its encoder has a convolution for it, otherwise text.
+    of_sound = pattern == SPEECHT5 and any(SPEECH_INPUT.search(other) for other in files.tensors)
+    of_audio = of_sound or modality(name) == "audio"
+    place = (
+        "audio" if of_audio else kind.modality,
+        "decoder" if pattern == COLUMNS else stack_kind(name),
     )
-
-
-def _modality(files: Files, name: str, pattern: str) -> Modality:
-    """The modality of a table; that of SpeechT5 is of audio if its encoder has a convolution for
-    speech, otherwise of text.
-    """
-    of_speech = re.search(SPEECHT5, name) and any(
-        SPEECH_INPUT.search(other) for other in files.tensors
-    )
-    return "audio" if of_speech or modality(name) == "audio" else KINDS[pattern].modality
-
-
-def _rows(files: Files, pattern: str, shape: tuple[int, ...]) -> Rows | None:
-    return (
-        KINDS[pattern].rows(files.config.anywhere, shape[0])
-        if len(shape) == 2 and 2 < shape[0] <= MOST_OFFSETS
-        else None
-    )
+    return Encoding(part, SCHEME.key, form, origin, (rows.note,), *place)
 
 
 def _stacked(files: Files, name: str) -> tuple[int, ...]:
@@ -111,7 +83,7 @@ def _stacked(files: Files, name: str) -> tuple[int, ...]:
     shape = files.tensors[name].shape
     if len(shape) == 3 and shape[0] == 1:
         return shape[1:]
-    if re.search(COLUMNS, name):
+    if re.search(COLUMNS, name):  # One column for each offset.
         return shape[::-1]
     n_buckets = configured(files.config.anywhere, "num_buckets", 32)
     if re.search(BY_BUCKET, name) and len(shape) == 2 and shape[0] % n_buckets == 0:
@@ -143,14 +115,6 @@ def _draw(numbers: Numbers) -> "Figure":
     return figure
 
 
-def _alt(numbers: Numbers) -> str:
-    low, high = numbers["clipped"].min(), numbers["clipped"].max()
-    return (
-        "A matrix of 12 by 12 positions with one number along each diagonal. Beside it, a line"
-        f" that rises from {low} to {high} and is flat beyond."
-    )
-
-
 PICTURE = Picture(
     caption=(
         f"The offset whose vector each pair of positions uses, for a limit of {LIMIT}:"
@@ -162,7 +126,10 @@ PICTURE = Picture(
         " all far keys on one side share a vector."
     ),
     numbers=_numbers,
-    alt=_alt,
+    alt=(
+        "A matrix of 12 by 12 positions with one number along each diagonal. Beside it, a line"
+        " that rises from -4 to 4 and is flat beyond."
+    ),
     draw=_draw,
     card=lambda numbers: numbers["pairs"],
 )

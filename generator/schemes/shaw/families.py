@@ -54,16 +54,9 @@ def _of_bert(config: ModelConfig, n_rows: int) -> Rows | None:
     """BERT with “relative_key”: 2 · max − 1 rows, in the order of query minus key."""
     most = n_rows // 2
     both = config.text("position_embedding_type") == "relative_key_query"
-    met = "Queries and keys are" if both else "Queries are"
-    return (
-        Rows(
-            np.arange(-most, most + 1),
-            np.arange(n_rows)[::-1],
-            f"{met} multiplied with these vectors.",
-        )
-        if n_rows % 2
-        else None
-    )
+    note = f"{'Queries and keys' if both else 'Queries'} are multiplied with these vectors."
+    offsets = np.arange(-most, most + 1)
+    return Rows(offsets, np.arange(n_rows)[::-1], note) if n_rows % 2 else None
 
 
 def _of_speecht5(_config: ModelConfig, n_rows: int) -> Rows | None:
@@ -72,9 +65,8 @@ def _of_speecht5(_config: ModelConfig, n_rows: int) -> Rows | None:
     """
     most = n_rows // 2
     note = f"{QUERIES} in all layers and heads; {BEYOND}."
-    return (
-        None if n_rows % 2 else Rows(np.arange(-most + 1, most + 1), np.arange(n_rows)[::-1], note)
-    )
+    offsets = np.arange(-most + 1, most + 1)
+    return None if n_rows % 2 else Rows(offsets, np.arange(n_rows)[::-1], note)
 
 
 def _of_vits(_config: ModelConfig, n_rows: int) -> Rows | None:
@@ -111,24 +103,17 @@ def _of_prophetnet(config: ModelConfig, n_rows: int) -> Rows | None:
     """ProphetNet: a row of width d_model for each bucket and head, and a constant that is added to
     the product.
     """
-    n_buckets, furthest = (
-        configured(config, "num_buckets", 32),
-        configured(config, "relative_max_distance", 128),
-    )
+    n_buckets = configured(config, "num_buckets", 32)
+    furthest = configured(config, "relative_max_distance", 128)
     if n_rows != n_buckets or n_buckets < 4 or furthest <= n_buckets // 2:
         return None
     offsets = np.arange(-furthest, 1)
     note = (
         "The hidden state, not the query, is multiplied with these vectors (all heads side by"
-        " side). A constant is added for each"
+        f" side). A constant is added for each; {BEYOND}. The streams that predict further ahead"
+        " count the same offsets from the token that they predict."
     )
-    ahead = (
-        "The streams that predict further ahead count the same offsets from the token that they"
-        " predict."
-    )
-    return Rows(
-        offsets, buckets(offsets, n_buckets, furthest, causal=True), f"{note}; {BEYOND}. {ahead}"
-    )
+    return Rows(offsets, buckets(offsets, n_buckets, furthest, causal=True), note)
 
 
 @dataclass(frozen=True)

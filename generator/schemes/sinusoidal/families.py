@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from generator.contracts import Modality, ModelConfig, StackKind
 from generator.encodings import SinusoidLayout
 
+MOST_VALUES = 2**27  # Of a table: 1 GB in float64; ten times the largest in use.
+
 
 @dataclass(frozen=True)
 class TablePart:

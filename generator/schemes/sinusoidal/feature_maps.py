@@ -2,16 +2,13 @@
 map.
 """
 
-from dataclasses import dataclass
-
 from generator.checkpoints.model.patch_grid import Grid, pair
 from generator.contracts import ModelConfig
 from generator.contracts.model_config import whole
-from generator.encodings import BASE, SinusoidFormula, grid_formula, whole_turn_formula
+from generator.encodings import BASE, PositionTable, grid_formula, whole_turn_formula
 from generator.errors import RowError
-from generator.schemes.sinusoidal.families import HEADS, HYBRID, Head
+from generator.schemes.sinusoidal.families import HEADS, HYBRID, MOST_VALUES, Head
 
-MOST_VALUES = 2**27  # 1 GB in float64
 DEFAULT_SIZE = (640, 640)  # Rows and columns of pixels, of RT-DETR and related models.
 DEFAULT_STRIDE, DEFAULT_WIDTH = 32, 256
 DESCRIPTIONS = {
@@ -23,23 +20,17 @@ DESCRIPTIONS = {
 }
 
 
-@dataclass(frozen=True)
-class FeatureMap:
-    """The sinusoid of a feature map. note: on its size"""
-
-    grid: Grid
-    formula: SinusoidFormula
-    note: str
-
-
-def feature_map(config: ModelConfig) -> FeatureMap | None:
+def feature_map(config: ModelConfig) -> tuple[PositionTable, str] | None:
     """The sinusoid of the feature map that the hybrid encoder takes, else of the coarsest, for
-    images of the size in the config; None for other families, and where the head computes none.
+    images of the size in the config, and a note on its size; None where the head computes none.
 
+    config: of a family in ``HEADS``
     errors: RowError for an invalid size
     """
-    head = HEADS.get(config.family)
-    if head is None or (head is HYBRID and not _encodes(config)):
+    head = HEADS[config.family]
+    # A hybrid encoder computes its sinusoid unless it has no layers or an eval_size.
+    no_layers, stored = config.value("encoder_layers", 1) == 0, config.value("eval_size")
+    if head is HYBRID and (no_layers or stored is not None):
         return None
     width = _width(config, head)
     stride = _stride(config, head)
@@ -64,25 +55,13 @@ def feature_map(config: ModelConfig) -> FeatureMap | None:
         f"The map shown has stride {stride}, for images of {size[0]} × {size[1]} pixels ({source}):"
         f" {grid[0]} rows by {grid[1]} columns."
     )
-    return FeatureMap(grid, formula, f"{made} {shown}")
-
-
-def _encodes(config: ModelConfig) -> bool:
-    """Whether the hybrid encoder has layers and computes its sinusoid at run time, which it does
-    not with eval_size.
-    """
-    return config.value("encoder_layers", 1) != 0 and config.value("eval_size") is None
+    return PositionTable(formula, grid=grid), f"{made} {shown}"
 
 
 def _width(config: ModelConfig, head: Head) -> int:
     place = config if head.strides else config.section("decoder_config")
-    width = (
-        DEFAULT_WIDTH
-        if place is None
-        else whole(
-            place.first(*head.width, default=DEFAULT_WIDTH), f"{config.where}: {head.width[0]}"
-        )
-    )
+    given = None if place is None else place.first(*head.width)
+    width = whole(DEFAULT_WIDTH if given is None else given, f"{config.where}: {head.width[0]}")
     if width % 4:
         raise RowError(
             f"{config.where}: {head.width[0]} is {width}; expected a multiple of 4, for sines and"

@@ -4,16 +4,25 @@ attention logit.
 
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.tensor_names import in_order, modality, parts, stack, stack_kind
+from generator.checkpoints.model.tensor_names import (
+    in_order,
+    misshapen,
+    modality,
+    parts,
+    stack,
+    stack_kind,
+)
 from generator.contracts import (
     Encoding,
     Files,
+    Modality,
     ModelConfig,
     Numbers,
     Picture,
@@ -29,7 +38,7 @@ from generator.errors import RowError
 from generator.figures.panels import panels
 from generator.figures.style import MUTED, SERIES
 from generator.numerics.arrays import Array, by_pair, frozen
-from generator.schemes.t5_bias.families import KINDS, SCALED, BiasKind
+from generator.schemes.t5_bias.families import DIVIDED, FIXED, KINDS, SCALED, BiasKind
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -90,60 +99,35 @@ def _summed(config: ModelConfig, index: int) -> BiasKind | None:
         return None
     entry = ModelConfig(settings, config.where)
     along, side = ON_PAGE.get(entry.text("type") or "", ("", ""))
-    hundredths = (
-        "Offsets are measured between the centres of two word boxes, in"
-        f" 1/{entry.value('scaling_factor', 100)} of the page's {side}."
-    )
-    n_buckets, distance = (
-        entry.value("relative_attention_num_buckets", 32),
-        entry.value("max_distance", 100 if along else 128),
-    )
-    summed = "The encoder sums its biases along the sequence, across the page and down the page."
-    if not along:
-        return BiasKind("", (None, n_buckets), (None, distance), notes=(summed,))
-    return BiasKind(
-        "", (None, n_buckets), (None, distance), along, (hundredths, summed), modality="page"
-    )
+    notes = ["The encoder sums its biases along the sequence, across the page and down the page."]
+    if along:
+        measured = "Offsets are measured between the centres of two word boxes, in"
+        unit = f"1/{entry.value('scaling_factor', 100)}"
+        notes.insert(0, f"{measured} {unit} of the page's {side}.")
+    n_buckets = (FIXED, entry.value("relative_attention_num_buckets", 32))
+    distance = (FIXED, entry.value("max_distance", 100 if along else 128))
+    modality: Modality = "page" if along else "text"
+    return BiasKind("", n_buckets, distance, along, tuple(notes), modality=modality)
 
 
 def _encoding(files: Files, name: str, kind: BiasKind, part: str) -> Encoding[Form]:
     sizes = _sizes(files, name, kind)
     offsets, bucket = _rows(files, kind, sizes)
-    scale, scale_note = _scale(files.config)
     table = files.tensor(name)
-    values = frozen(scale * (table.T if kind.by_head else table)[bucket].T)  # (n_heads, n_offsets)
-    form = OffsetBias(values, frozen(offsets), sizes.causal, beyond="constant")
-    notes = (
-        kind.notes
-        if kind.each_offset or kind.radius
-        else (*_shared(bucket, offsets), *_unused(bucket, sizes.n_buckets), *kind.notes)
-    )
-    bias_modality = "audio" if modality(name) == "audio" else kind.modality
-    rule = (
-        {} if kind.each_offset else {"buckets": sizes.n_buckets, "max_distance": sizes.max_distance}
-    )
-    return Encoding(
-        part,
-        SCHEME.key,
-        form,
-        Provenance.of(files, name),
-        (*notes, *scale_note),
-        bias_modality,
-        stack_kind(name),
-        rule=rule,
-    )
-
-
-def _scale(config: ModelConfig) -> tuple[float, tuple[str, ...]]:
-    if config.family not in SCALED:
-        return 1.0, ()
-    head_dim = config.needed("d_model") // config.needed("n_heads")
-    return 1 / math.sqrt(max(head_dim, 1)), (
-        (
-            f"The stored values are divided by √{head_dim}, as part of the logit; the values shown"
-            " include this."
-        ),
-    )
+    values = (table.T if kind.by_head else table)[bucket].T  # (n_heads, n_offsets)
+    notes, rule = [*kind.notes], {}
+    if not kind.each_offset:
+        rule = {"buckets": sizes.n_buckets, "max_distance": sizes.max_distance}
+        if not kind.radius:
+            notes = [*_bucket_notes(bucket, offsets, sizes.n_buckets), *notes]
+    if files.config.family in SCALED:
+        head_dim = files.config.needed("d_model") // files.config.needed("n_heads")
+        values = 1 / math.sqrt(max(head_dim, 1)) * values
+        notes.append(DIVIDED.format(head_dim))
+    form = OffsetBias(frozen(values), frozen(offsets), sizes.causal, beyond="constant")
+    origin, of_audio = Provenance.of(files, name), modality(name) == "audio"
+    place = ("audio" if of_audio else kind.modality, stack_kind(name))
+    return Encoding(part, SCHEME.key, form, origin, tuple(notes), *place, rule=rule)
 
 
 def _rows(files: Files, kind: BiasKind, sizes: Sizes) -> tuple[Array, Array]:
@@ -167,20 +151,14 @@ def _sizes(files: Files, name: str, kind: BiasKind) -> Sizes:
 
     errors: RowError when they and the shape of the tensor do not match
     """
-    shape, causal = (
-        files.tensors[name].shape[:: -1 if kind.by_head else 1],
-        stack(name) == "decoder",
-    )
+    shape = files.tensors[name].shape[:: -1 if kind.by_head else 1]
+    causal = stack(name) == "decoder"
     max_distance = _whole(files.config, *kind.max_distance)
     n_buckets = 2 * max_distance if kind.each_offset else _whole(files.config, *kind.n_buckets)
     enough = len(shape) == 2 and (shape[0] == n_buckets or (kind.has_more and shape[0] > n_buckets))
     if not enough or n_buckets < 4:
-        expected = (
-            f"(heads, {n_buckets} buckets)" if kind.by_head else f"({n_buckets} buckets, heads)"
-        )
-        raise RowError(
-            f"{files.where}: {name} has shape {files.tensors[name].shape}; expected {expected}"
-        )
+        axes = (f"{n_buckets} buckets", "heads")[:: -1 if kind.by_head else 1]
+        raise misshapen(files, name, f"({', '.join(axes)})")
     exact = n_buckets // (2 if causal else 4)
     if not exact < max_distance <= MOST_DISTANCE:
         distance = kind.max_distance[0] or "the largest distance"
@@ -199,18 +177,15 @@ def _whole(config: ModelConfig, name: str | None, default: object) -> int:
     )
 
 
-def _shared(bucket: Array, offsets: Array) -> tuple[str, ...]:
+def _bucket_notes(bucket: Array, offsets: Array, n_buckets: int) -> Iterator[str]:
+    """Notes on offsets that share the last bucket, and on buckets that none has."""
     last = int(np.min(np.abs(offsets[bucket == bucket[0]])))
-    return (f"All offsets of {last} positions or more share the last bucket of their side.",)
-
-
-def _unused(bucket: Array, n_buckets: int) -> tuple[str, ...]:
+    yield f"All offsets of {last} positions or more share the last bucket of their side."
     unused = [str(index) for index in sorted(set(range(n_buckets)) - set(bucket.tolist()))]
-    if not unused:
-        return ()
     if len(unused) == 1:
-        return (f"Bucket {unused[0]} is never used, so its stored row is not drawn.",)
-    return (f"Buckets {', '.join(unused)} are never used, so their stored rows are not drawn.",)
+        yield f"Bucket {unused[0]} is never used, so its stored row is not drawn."
+    elif unused:
+        yield f"Buckets {', '.join(unused)} are never used, so their stored rows are not drawn."
 
 
 def _numbers() -> Numbers:
@@ -245,15 +220,6 @@ def _draw(numbers: Numbers) -> "Figure":
     return figure
 
 
-def _alt(numbers: Numbers) -> str:
-    parts = (
-        f"{name}: {np.unique(numbers[name]).size} buckets for offsets"
-        f" {numbers[f'{name}_offsets'][0]} to {numbers[f'{name}_offsets'][-1]}"
-        for name in ("encoder", "decoder")
-    )
-    return "Steps that widen with the distance from offset 0. " + "; ".join(parts) + "."
-
-
 PICTURE = Picture(
     caption=(
         "The bucket, of 32, that each offset falls into, with T5's own sizes. Every head learns one"
@@ -266,7 +232,10 @@ PICTURE = Picture(
         " past."
     ),
     numbers=_numbers,
-    alt=_alt,
+    alt=(
+        "Steps that widen with the distance from offset 0. encoder: 31 buckets for offsets -128"
+        " to 128; decoder: 32 buckets for offsets -128 to 0."
+    ),
     draw=_draw,
     card=lambda numbers: by_pair(numbers["encoder"][96:161]),
 )
@@ -303,21 +272,8 @@ SCHEME = Scheme(
             "First distance of each bucket in a decoder, 32 buckets up to 128",
             (
                 *map(str, range(17)),
-                "19",
-                "21",
-                "24",
-                "27",
-                "31",
-                "35",
-                "40",
-                "46",
-                "52",
-                "59",
-                "67",
-                "77",
-                "87",
-                "99",
-                "113",
+                *("19", "21", "24", "27", "31", "35", "40", "46"),
+                *("52", "59", "67", "77", "87", "99", "113"),
             ),
             Recomputed("transformers", "T5Attention._relative_position_bucket"),
             first_distances,

@@ -11,6 +11,9 @@ T5_BUCKETS = ("relative_attention_num_buckets", 32)
 T5_DISTANCE = ("relative_attention_max_distance", 128)
 FIXED = None  # A size that the code does not take from the config.
 SCALED = frozenset({"layoutlmv3"})  # The logit is divided by √d after the bias is added.
+DIVIDED = (
+    "The stored values are divided by √{}, as part of the logit; the values shown include this."
+)
 GATED = (
     "Each layer multiplies these values by 2 + a (b c − 1). Here a and b lie between 0 and 1 and"
     " come from the query's own input; c is learned for each head. The values are shown before this"

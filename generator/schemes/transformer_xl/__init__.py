@@ -3,13 +3,14 @@ with a learned global bias.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from generator.checkpoints.model.tensor_names import in_order, modality, parts, stack, stack_kind
-from generator.contracts import Encoding, Files, Modality, Numbers, Picture, Provenance, Scheme
+from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import BASE, Form, OffsetBias
 from generator.errors import RowError
 from generator.figures.panels import Panel, image_panels
@@ -75,10 +76,7 @@ def find(files: Files) -> list[Encoding[Form]]:
     }
     part = parts({name: stack(name) for name in maps})
     biases = [_encoding(files, name, map_name, part[name]) for name, map_name in maps.items()]
-    return biases + [
-        Encoding(audio_part, SCHEME.key, form, origin, notes, "audio")
-        for audio_part, form, origin, notes in mapped(files)
-    ]
+    return [*biases, *mapped(files, SCHEME.key)]
 
 
 def _map_of(files: Files, name: str) -> str | None:
@@ -95,26 +93,14 @@ def _encoding(files: Files, name: str, map_name: str, part: str) -> Encoding[For
     towards = np.einsum("nd,ndw->nw", term.bias, term.map)  # (n_heads, width)
     values = towards @ sinusoid_of(offsets, width, term.halves).T / np.sqrt(head_dim)
     form = OffsetBias(frozen(values), frozen(offsets), causal=False, beyond="constant")
-    provenance = Provenance.of(files, name)
-    return Encoding(
-        part,
-        SCHEME.key,
-        form,
-        provenance,
-        (*_notes(name, map_name, head_dim), *clamped),
-        _modality(files, name),
+    notes = (*_notes(name, map_name, head_dim), clamped)
+    # Conformers hear sound, except for encoders of phonemes.
+    of_phonemes = files.config.family in TEXT_ENCODERS and stack(name) == "encoder"
+    place = (
+        modality(name) if name.endswith(HALVES) or of_phonemes else "audio",
         stack_kind(name),
     )
-
-
-def _modality(files: Files, name: str) -> Modality:
-    """Audio for conformers, except for encoders of phonemes; otherwise by the name of the
-    tensor.
-    """
-    is_of_text = name.endswith(HALVES) or (
-        files.config.family in TEXT_ENCODERS and stack(name) == "encoder"
-    )
-    return modality(name) if is_of_text else "audio"
+    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), notes, *place)
 
 
 def _term(files: Files, name: str, map_name: str) -> Term:
@@ -138,40 +124,28 @@ def _term(files: Files, name: str, map_name: str) -> Term:
             " heads, and an even width"
         )
     table = files.tensor(map_name)
-    return Term(
-        files.tensor(name),
-        np.moveaxis(table, 0, 2) if halves else table.reshape(*bias, width),
-        halves,
-    )
+    through = np.moveaxis(table, 0, 2) if halves else table.reshape(*bias, width)
+    return Term(files.tensor(name), through, halves)
 
 
-def _reach(files: Files) -> tuple[int, tuple[str, ...]]:
+def _reach(files: Files) -> tuple[int, str]:
     """Largest offset in the form, and a note on those beyond."""
     clamp = files.config.anywhere.count("clamp_len")
     if clamp is not None and clamp <= SHOWN:
-        return clamp, (f"Offsets beyond {clamp} count as {clamp}.",)
+        return clamp, f"Offsets beyond {clamp} count as {clamp}."
     shown = min(SHOWN, files.config.size("n_positions") or SHOWN)
-    return shown, (f"The formula continues beyond the {shown} positions shown in each direction.",)
+    return shown, f"The formula continues beyond the {shown} positions shown in each direction."
 
 
-def _notes(name: str, map_name: str, head_dim: int) -> tuple[str, ...]:
-    bias, through = (
-        next(word for word in reversed(tensor.split(".")) if word != "weight")
-        for tensor in (name, map_name)
+def _notes(name: str, map_name: str, head_dim: int) -> Iterator[str]:
+    bias, through = (tensor.removesuffix(".weight").split(".")[-1] for tensor in (name, map_name))
+    yield (
+        f"The values shown depend on position alone: {bias} times the sinusoid of the offset,"
+        f" mapped by {through} and divided by √{head_dim}."
     )
-    pooled = (
-        ("A position of a layer may stand for several tokens; offsets are counted in tokens.",)
-        if through == POOLED
-        else ()
-    )
-    return (
-        (
-            f"The values shown depend on position alone: {bias} times the sinusoid of the offset,"
-            f" mapped by {through} and divided by √{head_dim}."
-        ),
-        "The query is multiplied with the same mapped sinusoid, so it too favours some offsets.",
-        *pooled,
-    )
+    yield "The query is multiplied with the same mapped sinusoid, so it too favours some offsets."
+    if through == POOLED:
+        yield "A position of a layer may stand for several tokens; offsets are counted in tokens."
 
 
 N_SHOWN, HEAD_DIM = 16, 8
@@ -200,28 +174,10 @@ def _numbers() -> Numbers:
 
 
 def _draw(numbers: Numbers) -> "Figure":
-    titles = {
-        "content": "query · key",
-        "offset": "query · offset",
-        "content_bias": "u · key",
-        "offset_bias": "v · offset",
-    }
-    shown = [Panel(title, numbers[name]) for name, title in titles.items()]
-    return image_panels(
-        shown,
-        (-4.0, 4.0),
-        DIVERGING,
-        ("key position", "query position", "part of the logit"),
-        square=True,
-    )
-
-
-def _alt(numbers: Numbers) -> str:
-    size = len(numbers["content"])
-    return (
-        f"Four matrices of {size} by {size} positions: two without visible order, one with equal"
-        " rows, one constant along each diagonal."
-    )
+    titles = ("query · key", "query · offset", "u · key", "v · offset")
+    shown = [Panel(title, term) for title, term in zip(titles, numbers.values(), strict=True)]
+    labels = ("key position", "query position", "part of the logit")
+    return image_panels(shown, (-4.0, 4.0), DIVERGING, labels, square=True)
 
 
 PICTURE = Picture(
@@ -235,7 +191,10 @@ PICTURE = Picture(
         " diagonal: it depends on the offset alone. The atlas shows it for each checkpoint."
     ),
     numbers=_numbers,
-    alt=_alt,
+    alt=(
+        "Four matrices of 16 by 16 positions: two without visible order, one with equal rows, one"
+        " constant along each diagonal."
+    ),
     draw=_draw,
     card=lambda numbers: np.sum(list(numbers.values()), axis=0),
 )

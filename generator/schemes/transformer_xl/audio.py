@@ -5,13 +5,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from generator.checkpoints.model.tensor_names import in_order, parts
-from generator.contracts import Files, ModelConfig, Provenance
-from generator.encodings import BASE, RelativeTable
+from generator.checkpoints.model.tensor_names import in_order, misshapen, parts
+from generator.contracts import Encoding, Files, ModelConfig, Provenance
+from generator.encodings import BASE, Form, RelativeTable
 from generator.errors import RowError
 from generator.numerics.arrays import Array, Floats, frozen
 
-MappedSinusoid = tuple[str, RelativeTable, Provenance, tuple[str, ...]]
 # Audio stacks without a bias: pattern for the name of the map, and prefix of their settings.
 AUDIO = {
     "gemma3n_audio": (re.compile(r"(^|\.)relative_position_embedding\.pos_proj\.weight$"), "conf_"),
@@ -19,27 +18,27 @@ AUDIO = {
 }
 DEFAULTS = {"attention_chunk_size": 12, "attention_context_left": 13, "attention_context_right": 0}
 FURTHEST, MOST_WIDE = 4096, 2**16
+NO_BIAS = "No separate bias acts without the query."
 
 
-def mapped(files: Files) -> Iterator[MappedSinusoid]:
-    """Part, form, provenance and notes for every layer of the audio stack; none for other families.
+def mapped(files: Files, scheme: str) -> Iterator[Encoding[Form]]:
+    """The vectors of every layer of the audio stack, under ``scheme``; none for other families.
 
     errors: RowError when a map or a setting is invalid
     """
-    config = next(
-        (
-            section
-            for section in (files.config, files.config.section("audio_config"))
-            if section and section.family in AUDIO
-        ),
-        None,
-    )
+    sections = (files.config, files.config.section("audio_config"))
+    config = next((each for each in sections if each and each.family in AUDIO), None)
     if config is None:
         return
     pattern, _ = AUDIO[config.family]
     names = [name for name in in_order(files.tensors) if pattern.search(name)]
     for name, part in parts(dict.fromkeys(names, "audio encoder")).items():
-        yield part, _form(files, name, config), Provenance.of(files, name), _notes(name)
+        through = (
+            f"The vectors shown are the sinusoids of each offset, mapped by {name.split('.')[-2]},"
+            " all heads side by side. The query is multiplied with them."
+        )
+        form, origin = _form(files, name, config), Provenance.of(files, name)
+        yield Encoding(part, scheme, form, origin, (through, NO_BIAS), "audio")
 
 
 def sinusoid_of(counts: Array, width: int) -> Floats:
@@ -77,14 +76,10 @@ def _form(files: Files, name: str, config: ModelConfig) -> RelativeTable:
     """
     shape = files.tensors[name].shape
     if len(shape) != 2 or shape[1] % 2 or not 0 < min(shape) <= max(shape) <= MOST_WIDE:
-        raise RowError(
-            f"{files.where}: {name} has shape {shape}; expected two dimensions, the second of them"
-            " even"
-        )
+        raise misshapen(files, name, "two dimensions, the second of them even")
     offsets, counts = counted(config)
-    return RelativeTable(
-        frozen(sinusoid_of(counts, shape[1]) @ files.tensor(name).T), frozen(offsets)
-    )
+    vectors = sinusoid_of(counts, shape[1]) @ files.tensor(name).T
+    return RelativeTable(frozen(vectors), frozen(offsets))
 
 
 def _number(config: ModelConfig, name: str, default: int) -> int:
@@ -95,14 +90,3 @@ def _number(config: ModelConfig, name: str, default: int) -> int:
             f" {FURTHEST:,}"
         )
     return value
-
-
-def _notes(name: str) -> tuple[str, ...]:
-    through = name.split(".")[-2]
-    return (
-        (
-            f"The vectors shown are the sinusoids of each offset, mapped by {through}, all heads"
-            " side by side. The query is multiplied with them."
-        ),
-        "No separate bias acts without the query.",
-    )

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.checkpoints.model import tensor_names
+from generator.checkpoints.model.tensor_names import misshapen
 from generator.contracts import Encoding, Files, Modality, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, WindowBias
-from generator.errors import RowError
 from generator.figures.panels import cell_numbers, image, panels
 from generator.figures.style import SEQUENTIAL
 from generator.numerics.arrays import frozen
@@ -68,10 +68,7 @@ def _part(name: str) -> str:
     """
     numbers = [number for _, number in NUMBER.findall(f"{_stem(name)}.")][-2:]
     default = "audio" if _modality(name) == "audio" else "vision"
-    titles = {0: (), 1: ("layer",), 2: ("stage", "block")}[len(numbers)]
-    return " ".join(
-        (default, *(word for pair in zip(titles, numbers, strict=True) for word in pair))
-    )
+    return (default + ("", " layer {}", " stage {} block {}")[len(numbers)]).format(*numbers)
 
 
 def _modality(name: str) -> Modality:
@@ -80,15 +77,11 @@ def _modality(name: str) -> Modality:
 
 
 def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
-    tensor = files.tensors[name]
-    read = _unfolded(files, name)
-    if not read.values.size:
-        raise RowError(
-            f"{files.where}: {name} has shape {tensor.shape}; expected one head and one offset at"
-            " least"
-        )
-    notes = (read.note, FEWER_QUERIES) if HALVING.search(name) else (read.note,)
-    form = WindowBias(frozen(np.ascontiguousarray(read.values)))
+    values, note = _unfolded(files, name)
+    if not values.size:
+        raise misshapen(files, name, "one head and one offset at least")
+    notes = (note, FEWER_QUERIES) if HALVING.search(name) else (note,)
+    form = WindowBias(frozen(np.ascontiguousarray(values)))
     return Encoding(part, SCHEME.key, form, Provenance.of(files, name), notes, _modality(name))
 
 
@@ -127,21 +120,14 @@ def _draw(numbers: Numbers) -> "Figure":
         cell_numbers(axes, numbers[name], limits, SEQUENTIAL)
         axes.set_box_aspect(1)
     places = range(2 * SIDE - 1)
-    left.set_xticks(places, [f"{place - SIDE + 1}".replace("-", "−") for place in places])
-    left.set_yticks(places, [f"{place - SIDE + 1}".replace("-", "−") for place in places])
+    offsets = [f"{place - SIDE + 1}".replace("-", "−") for place in places]
+    left.set_xticks(places, offsets)
+    left.set_yticks(places, offsets)
     left.set_title("25 offsets")
     left.set(xlabel="columns across", ylabel="rows down")
     right.set_title("9 × 9 pairs of patches")
     right.set(xlabel="key patch", ylabel="query patch")
     return figure
-
-
-def _alt(numbers: Numbers) -> str:
-    count, size = numbers["offsets"].size, len(numbers["pairs"])
-    return (
-        f"First: a square of {count} numbered offsets. Second: the number that each of {size} by"
-        f" {size} pairs of patches uses."
-    )
 
 
 PICTURE = Picture(
@@ -155,7 +141,10 @@ PICTURE = Picture(
         " 12 along the diagonal, 13 for every neighbour to the right."
     ),
     numbers=_numbers,
-    alt=_alt,
+    alt=(
+        "First: a square of 25 numbered offsets. Second: the number that each of 9 by 9 pairs of"
+        " patches uses."
+    ),
     draw=_draw,
     card=lambda numbers: numbers["pairs"],
 )

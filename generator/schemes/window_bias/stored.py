@@ -1,12 +1,12 @@
 """Readers of the three ways to store the bias of a window."""
 
-from dataclasses import dataclass
 from itertools import product
 from math import isqrt
 
 import numpy as np
 
 from generator.checkpoints.model.patch_grid import Grid, config_grids, pair, section_grids
+from generator.checkpoints.model.tensor_names import misshapen
 from generator.contracts import Files, ModelConfig
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
@@ -17,17 +17,9 @@ LARGEST = 512  # Patches per side; the largest window in use has 64.
 REACH, STEEP = 16.0, 8.0
 
 
-@dataclass(frozen=True, eq=False)
-class Unfolded:
-    """The bias of a window.
-
-    values: (n_heads, 2 · n_rows − 1, 2 · n_columns − 1), logits by offset, key minus query, (0, 0)
-        in the middle
-    note: on the way it is stored
-    """
-
-    values: Floats
-    note: str
+# The bias of a window, (n_heads, 2 · n_rows − 1, 2 · n_columns − 1), logits by offset, key minus
+# query, (0, 0) in the middle; and a note on the way it is stored.
+Unfolded = tuple[Floats, str]
 
 
 def from_table(files: Files, name: str) -> Unfolded:
@@ -47,7 +39,7 @@ def from_table(files: Files, name: str) -> Unfolded:
         f"The window is {rows} × {columns} patches. The table is ordered by query minus key; it is"
         " shown by key minus query."
     )
-    return Unfolded(values[:, ::-1, ::-1], (left if special else "") + note)
+    return values[:, ::-1, ::-1], (left if special else "") + note
 
 
 def from_sizes(files: Files, name: str) -> Unfolded:
@@ -59,16 +51,13 @@ def from_sizes(files: Files, name: str) -> Unfolded:
     table = files.tensor(name)
     side = isqrt(table.shape[1]) if table.ndim == 2 else 0
     if side < 1 or side * side != table.shape[1]:
-        raise RowError(
-            f"{files.where}: {name} has shape {table.shape}; expected (heads, a square number of"
-            " offsets)"
-        )
+        raise misshapen(files, name, "(heads, a square number of offsets)")
     size = np.abs(np.arange(1 - side, side))
     note = (
         f"The grid is {side} × {side} patches. Offsets that differ only in sign share one stored"
         " number; it is drawn for each of them."
     )
-    return Unfolded(table.reshape(-1, side, side)[:, size[:, None], size], note)
+    return table.reshape(-1, side, side)[:, size[:, None], size], note
 
 
 def from_network(files: Files, stem: str, stage: int | None) -> Unfolded:
@@ -79,18 +68,15 @@ def from_network(files: Files, stem: str, stage: int | None) -> Unfolded:
     errors: RowError when the config has no window, or a weight is missing or has an unexpected
         shape
     """
-    first, shift, second = (
-        files.tensor(_there(files, f"{stem}.{end}")) for end in ("0.weight", "0.bias", "2.weight")
-    )
-    if (
-        first.shape[1:] != (2,)
-        or shift.shape != first.shape[:1]
-        or second.shape[1:] != first.shape[:1]
-    ):
+    names = [f"{stem}.{end}" for end in ("0.weight", "0.bias", "2.weight")]
+    shapes = [files.tensors[name].shape if name in files.tensors else () for name in names]
+    width = shapes[0][:1]
+    if shapes[0][1:] != (2,) or shapes[1] != width or shapes[2][1:] != width:
         raise RowError(
-            f"{files.where}: {stem} has weights {first.shape}, {shift.shape}, {second.shape};"
-            " expected (n, 2), (n), (heads, n)"
+            f"{files.where}: {stem} has weights {', '.join(map(str, shapes))}; expected (n, 2),"
+            " (n), (heads, n)"
         )
+    first, shift, second = (files.tensor(name) for name in names)
     window, trained = _configured(files, stage)
     # (n_rows, n_columns, n), one for each offset
     hidden = np.maximum(_coordinates(window, trained) @ first.T + shift, 0.0)
@@ -100,7 +86,7 @@ def from_network(files: Files, stem: str, stage: int | None) -> Unfolded:
         f" two-layer network ({stem}) makes each number from the logarithm of the offset. Its"
         " output is drawn as it is added, between 0 and 16, by key minus query."
     )
-    return Unfolded(values[:, ::-1, ::-1], note)
+    return values[:, ::-1, ::-1], note
 
 
 def _coordinates(window: int, trained: int) -> Floats:
@@ -132,10 +118,8 @@ def _window(files: Files, name: str, shape: tuple[int, ...]) -> tuple[int, int, 
     for (rows, columns), special in product([*_windows(files.config), *squares], (0, SPECIAL)):
         if (2 * rows - 1) * (2 * columns - 1) + special == n_rows:
             return rows, columns, special
-    raise RowError(
-        f"{files.where}: {name} has shape {shape}; expected (2 · rows − 1) · (2 · columns − 1)"
-        f" offsets, or {SPECIAL} more, by heads"
-    )
+    expected = f"(2 · rows − 1) · (2 · columns − 1) offsets, or {SPECIAL} more, by heads"
+    raise misshapen(files, name, expected)
 
 
 def _windows(config: ModelConfig) -> list[Grid]:
@@ -160,12 +144,3 @@ def _configured(files: Files, stage: int | None) -> tuple[int, int]:
         f"{files.where}: config.json has no window_size from 1 to {LARGEST}; expected one, since"
         " the bias is made from it"
     )
-
-
-def _there(files: Files, name: str) -> str:
-    if name not in files.tensors:
-        raise RowError(
-            f"{files.where}: no tensor named {name!r}; expected it with the other weights of the"
-            " bias"
-        )
-    return name

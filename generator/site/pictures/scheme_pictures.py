@@ -13,12 +13,11 @@ if TYPE_CHECKING:
 def figure(scheme: Scheme) -> Figure:
     """The picture of a scheme as a figure without results."""
     picture, numbers = scheme.picture, scheme.picture.numbers()
-    alt = picture.alt(numbers)
     spec = FigureSpec(
         "picture",
         picture.caption,
         picture.how_to_read,
-        alt=lambda _: alt,
+        alt=lambda _: picture.alt,
         draw=partial(_draw, picture.draw, numbers),
         python=(
             "for place, (name, values) in enumerate(arrays.items(), 1):\n"
@@ -29,7 +28,7 @@ def figure(scheme: Scheme) -> Figure:
     return Figure(
         f"figures/schemes/{scheme.key}",
         spec,
-        alt,
+        picture.alt,
         f"data/schemes/{scheme.key}.npz",
         cache_key=(scheme.key,),
     )
