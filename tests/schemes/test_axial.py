@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 
 from generator.encodings import PositionTable
-from generator.errors import RowError
 from generator.schemes import axial
-from generator.schemes.axial import composed, find
+from generator.schemes.axial import find
 from tests.listening import as_numbers, made, read
 from tests.support import DictFiles, form_of
 
@@ -21,18 +20,6 @@ SIZE: dict[str, Any] = {
     "axial_pos_shape": (4, 8), "axial_pos_embds_dim": (6, 10), "local_attn_chunk_length": 4,
     "is_decoder": True,
 }  # fmt: skip
-BAD = [
-    ((4, 1, 6), (8, 10)),
-    ((4, 2, 6), (1, 8, 10)),
-    ((4, 1, 6), (2, 8, 10)),
-    ((4, 6), (1, 8, 10)),
-    ((0, 1, 6), (1, 8, 10)),
-]
-
-
-def test_a_grid_of_two_by_two_by_hand() -> None:
-    table = composed(np.array([[[1.0]], [[2.0]]]), np.array([[[3.0], [4.0]]]))
-    assert table.tolist() == [[1.0, 3.0], [1.0, 4.0], [2.0, 3.0], [2.0, 4.0]]
 
 
 def test_the_table_equals_what_reformer_adds(tmp_path: Path) -> None:
@@ -51,26 +38,3 @@ def test_a_long_table_is_cut_to_whole_rows_with_a_note(monkeypatch: pytest.Monke
     (encoding,) = find(DictFiles({}, {FIRST: np.zeros((4, 1, 6)), SECOND: np.zeros((1, 8, 10))}))
     assert form_of(encoding, PositionTable).vectors.shape == (16, 16)
     assert "Only the first 16 of 32 positions are shown." in encoding.notes
-
-
-def test_a_row_that_is_too_long_is_a_row_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(axial, "MOST_VALUES", 100)
-    with pytest.raises(RowError, match=r"test: .*expected at most"):
-        find(DictFiles({}, {FIRST: np.zeros((4, 1, 6)), SECOND: np.zeros((1, 8, 10))}))
-
-
-@pytest.mark.parametrize(("first", "second"), BAD)
-def test_a_mismatch_of_tensors_and_config_is_a_row_error(
-    first: tuple[int, ...], second: tuple[int, ...]
-) -> None:
-    with pytest.raises(RowError, match=r"test: .*expected"):
-        find(DictFiles({}, {FIRST: np.zeros(first), SECOND: np.zeros(second)}))
-
-
-def test_a_first_tensor_without_its_second_is_a_row_error() -> None:
-    with pytest.raises(RowError, match=r"test: .*expected"):
-        find(DictFiles({}, {FIRST: np.zeros((4, 1, 6))}))
-
-
-def test_a_config_without_axial_positions_has_no_table() -> None:
-    assert find(DictFiles({"axial_pos_embds": False}, {FIRST: np.zeros((4, 1, 6))})) == []

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from generator.encodings import Convolution
-from generator.errors import RowError
-from generator.numerics.arrays import Array, Floats
+from generator.numerics.arrays import Floats
 from generator.schemes.convolution import find
 from tests.listening import WAVES, as_numbers, made, read
 from tests.support import DictFiles, form_of
@@ -15,13 +14,6 @@ N = 20
 STEM = "encoder.pos_conv_embed.conv."
 WIDTHS = [5, 6]
 MODELS = ["Wav2Vec2Model", "HubertModel", "WavLMModel", "UniSpeechModel", "UniSpeechSatModel"]
-BAD: list[dict[str, Array]] = [
-    {f"{STEM}weight": np.zeros((4, 2))},
-    {f"{STEM}weight": np.zeros((0, 2, 3))},
-    {f"{STEM}weight_v": np.zeros((4, 2, 3))},
-    {f"{STEM}weight_v": np.zeros((4, 2, 3)), f"{STEM}weight_g": np.zeros((4, 1, 1))},
-    {f"{STEM}parametrizations.weight.original1": np.zeros((4, 2, 3))},
-]
 
 
 def convolved(form: Convolution, frames: Floats) -> Floats:
@@ -118,18 +110,3 @@ def test_the_convolution_of_the_conformer_does_not_change_its_output() -> None:
         before = model(sound).last_hidden_state
         model.encoder.pos_conv_embed.conv.bias += 10.0
         assert torch.equal(before, model(sound).last_hidden_state)
-
-
-@pytest.mark.parametrize("arrays", BAD)
-def test_a_mismatch_of_tensors_and_config_is_a_row_error(arrays: dict[str, Array]) -> None:
-    with pytest.raises(RowError, match=r"test: "):
-        find(DictFiles({}, arrays))
-
-
-def test_tensors_of_other_names_are_ignored() -> None:
-    assert (
-        find(
-            DictFiles({}, {"encoder.conv.weight": np.zeros((4, 2, 3)), f"{STEM}bias": np.zeros(4)})
-        )
-        == []
-    )

@@ -5,11 +5,10 @@ import numpy as np
 import pytest
 
 from generator.encodings import RelativeTable
-from generator.errors import RowError
 from generator.numerics.arrays import Floats
 from generator.schemes.deberta import buckets, find
 from tests.listening import WAVES, as_numbers, made, read
-from tests.support import DictFiles, form_of
+from tests.support import form_of
 
 N = 40  # Farther than any of the spans below.
 WIDTHS = {
@@ -37,18 +36,6 @@ MODELS: list[tuple[str, dict[str, Any]]] = [
         {**BUCKETED, "norm_rel_ebd": "none", "max_relative_positions": 12, "share_att_key": False},
     ),
     ("SEWDModel", {**WAVES, **BUCKETED, "squeeze_factor": 1}),
-]
-NAME = "encoder.rel_embeddings.weight"
-BAD: list[tuple[dict[str, Any], tuple[int, ...]]] = [
-    ({}, (10, 4)),
-    ({"max_relative_positions": 5}, (10,)),
-    ({"max_relative_positions": 6}, (10, 4)),
-    ({"max_relative_positions": 10**6}, (2 * 10**6, 1)),
-    ({"position_buckets": 6, "max_relative_positions": 20}, (10, 4)),
-    ({"position_buckets": 2, "max_relative_positions": 20}, (4, 4)),
-    ({"position_buckets": 10, "max_relative_positions": 6}, (20, 4)),
-    ({"max_relative_positions": 5, "norm_rel_ebd": "layer_norm"}, (10, 4)),
-    ({"max_position_embeddings": "x"}, (10, 4)),
 ]
 
 
@@ -115,55 +102,9 @@ def test_the_attention_of_version_2_adds_products_with_these_vectors(tmp_path: P
     np.testing.assert_allclose(as_numbers(ours), as_numbers(theirs), rtol=0, atol=1e-6)
 
 
-def test_the_attention_of_version_1_adds_products_with_these_vectors(tmp_path: Path) -> None:
-    import torch
-
-    model = made("DebertaModel", **SIZE)
-    (encoding,) = read(find, model, tmp_path).values()
-    attention, encoder = model.double().encoder.layer[0].attention.self, model.encoder
-    query, key = torch.randn(2, 1, 2, N, 8, dtype=torch.float64)
-    theirs = attention.disentangled_att_bias(
-        query, key, encoder.get_rel_pos(torch.zeros(1, N, 16)), encoder.get_rel_embedding(), 3
-    )[0]
-    vectors = torch.tensor(by_pair(encoding))
-    towards = attention.pos_proj(vectors).view(N, N, 2, 8)
-    away = attention.pos_q_proj(vectors).view(N, N, 2, 8) / (3 * 8) ** 0.5
-    ours = torch.einsum("hqd,qkhd->hqk", query[0], towards) + torch.einsum(
-        "hkd,qkhd->hqk", key[0], away
-    )
-    # It takes √ in single precision.
-    np.testing.assert_allclose(as_numbers(ours), as_numbers(theirs), rtol=0, atol=1e-6)
-
-
-def test_the_row_in_the_middle_is_for_the_querys_own_position() -> None:
-    table = np.arange(40.0).reshape(10, 4)
-    form = form_of(find(DictFiles({"max_relative_positions": 5}, {NAME: table}))[0], RelativeTable)
-    near = dict(zip(form.offsets.tolist(), form.vectors[:, 0].tolist(), strict=True))
-    assert (near[0], near[-1], near[1], near[-5], near[5]) == (20.0, 24.0, 16.0, 36.0, 0.0)
-
-
 def test_the_notes_mention_the_factors_and_layernorm(tmp_path: Path) -> None:
     (encoding,) = read(find, made("DebertaV2Model", **BUCKETED), tmp_path).values()
     notes = " ".join(encoding.notes)
     assert "after LayerNorm" in notes
     assert "queries (content to position) and keys (position to content)" in notes
     assert "The 4 nearest offsets in each direction have their own vector" in notes
-
-
-@pytest.mark.parametrize(("config", "shape"), BAD)
-def test_a_mismatch_of_tensors_and_config_is_a_row_error(
-    config: dict[str, Any], shape: tuple[int, ...]
-) -> None:
-    with pytest.raises(RowError, match=r"test: .*expected"):
-        find(DictFiles(config, {NAME: np.zeros(shape)}))
-
-
-@pytest.mark.parametrize(
-    "files",
-    [
-        DictFiles({}, {"rel_embeddings_of_old": np.zeros((4, 4))}),
-        DictFiles({"relative_attention": False}, {NAME: np.zeros((10, 4))}),
-    ],
-)
-def test_unused_tables_are_ignored(files: DictFiles) -> None:
-    assert find(files) == []

@@ -9,7 +9,6 @@ import pytest
 
 from generator.contracts import ModelConfig
 from generator.encodings import Decay
-from generator.errors import RowError
 from generator.numerics.arrays import Array, Floats
 from generator.schemes.decay import find, lightning, retention
 from generator.schemes.decay.families import FROM_WEIGHTS, LIGHTNING, lower_bound
@@ -351,22 +350,6 @@ MAMBA_2_LAYERS = {
     for layer in (2, 10)
     for name in ("A_log", "dt_bias")
 }
-NOTHING: list[tuple[dict[str, Any], dict[str, Array]]] = [
-    ({"model_type": "mamba2"}, {}),
-    ({"model_type": "mamba2"}, {"layers.0.mixer.A_log": np.zeros(3)}),
-    ({"model_type": "a family of which nothing is known"}, MAMBA_2_LAYERS),
-    ({}, MAMBA_2_LAYERS),
-    ({"model_type": "mamba2"}, {"layers.0.attention.time_decay": np.zeros(3)}),
-    ({"model_type": "retnet", **SIZES, "use_default_gamma": False}, {}),
-    ({"model_type": "minimax_m1", **SIZES}, {}),
-]
-
-
-@pytest.mark.parametrize(("config", "arrays"), NOTHING)
-def test_nothing_is_made_up_without_weights_or_a_known_rule(
-    config: dict[str, Any], arrays: dict[str, Array]
-) -> None:
-    assert find(DictFiles(config, arrays)) == []
 
 
 @pytest.mark.parametrize(
@@ -435,31 +418,6 @@ def test_rates_of_another_number_have_an_encoding_of_their_own() -> None:
     assert len({encoding.record.key for encoding in encodings}) == 2
 
 
-@pytest.mark.parametrize(
-    ("family", "shapes"),
-    [
-        ("mamba2", {"A_log": (3,), "dt_bias": (4,)}),
-        ("mamba", {"A_log": (0, 2), "dt_proj.bias": (0,)}),
-        ("recurrent_gemma", {"recurrent_param": (4,), "recurrent_gate_bias": (3,)}),
-    ],
-)
-def test_shapes_that_do_not_match_are_a_row_error(
-    family: str, shapes: dict[str, tuple[int, ...]]
-) -> None:
-    arrays = {f"layers.0.mixer.{name}": np.zeros(shape) for name, shape in shapes.items()}
-    with pytest.raises(RowError, match=r"test: layers\.0\.mixer.*expected"):
-        find(DictFiles({"model_type": family}, arrays))
-
-
-@pytest.mark.parametrize("family", ["minimax", "retnet"])
-@pytest.mark.parametrize(
-    "sizes", [{**SIZES, "num_attention_heads": 2**20}, {**SIZES, "num_hidden_layers": -1}]
-)
-def test_sizes_that_are_invalid_are_a_row_error(family: str, sizes: dict[str, int]) -> None:
-    with pytest.raises(RowError, match=r"test.*expected"):
-        find(DictFiles({"model_type": family, **sizes}))
-
-
 @pytest.mark.parametrize(("family", "told"), [("jamba", True), ("bamba", False), ("zamba2", True)])
 def test_a_note_says_which_layers_decay_and_whether_the_others_are_told_of_position(
     family: str, told: bool
@@ -470,11 +428,3 @@ def test_a_note_says_which_layers_decay_and_whether_the_others_are_told_of_posit
         and ("have no position encoding" in note) is told
         for note in encoding.notes
     )
-
-
-def test_the_number_of_a_layer_is_limited() -> None:
-    arrays = {
-        f"layers.99999999999999999999.mixer.{name}": np.zeros(3) for name in ("A_log", "dt_bias")
-    }
-    with pytest.raises(RowError, match="layer below"):
-        find(DictFiles({"model_type": "mamba2"}, arrays))

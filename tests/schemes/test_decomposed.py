@@ -6,7 +6,6 @@ import pytest
 
 from generator.checkpoints.files.reader import FolderFiles
 from generator.encodings import RelativeTable
-from generator.errors import RowError
 from generator.numerics.arrays import Floats
 from generator.schemes.decomposed import find
 from tests.schemes.test_tables_of_images import with_random_table
@@ -123,18 +122,6 @@ def test_the_logits_of_sam_differ_by_the_query_times_both_vectors(tmp_path: Path
     np.testing.assert_allclose(ours, theirs.reshape(ours.shape), rtol=0, atol=EXACT)
 
 
-def test_a_table_is_reversed_to_key_minus_query_by_hand() -> None:
-    """Row 0 of three is for query minus key −1: the key is one position later."""
-    form = form_of(
-        find(DictFiles(arrays={"rel_pos_h": np.array([[1.0], [2.0], [3.0]])}))[0], RelativeTable
-    )
-    assert dict(zip(form.offsets.tolist(), form.vectors[:, 0].tolist(), strict=True)) == {
-        -1: 3.0,
-        0: 2.0,
-        1: 1.0,
-    }
-
-
 def test_layers_are_in_numerical_order_with_rows_before_columns() -> None:
     names = [f"layers.{layer}.attn.rel_pos_{end}" for layer in (10, 2) for end in "wh"]
     encodings = find(DictFiles(arrays=dict.fromkeys(names, np.ones((3, 2)))))
@@ -150,23 +137,6 @@ def test_two_stacks_have_distinct_parts() -> None:
         )
     )
     assert len({encoding.record.key for encoding in encodings}) == 2
-
-
-@pytest.mark.parametrize("shape", [(), (3,), (4, 2), (0, 2), (3, 0), (3, 2, 2)])
-def test_a_mismatch_of_tensors_and_config_is_a_row_error(shape: tuple[int, ...]) -> None:
-    with pytest.raises(RowError, match=r"test: .*expected"):
-        find(DictFiles(arrays={"layers.0.attn.rel_pos_w": np.zeros(shape)}))
-
-
-def test_tensors_of_other_names_are_ignored() -> None:
-    assert (
-        find(
-            DictFiles(
-                arrays={"rel_pos_bias.weight": np.ones((3, 2)), "rel_pos_x_bias": np.ones((3, 2))}
-            )
-        )
-        == []
-    )
 
 
 def test_a_third_table_is_for_frames() -> None:

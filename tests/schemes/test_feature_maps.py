@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from generator.encodings import PositionTable
-from generator.errors import RowError
 from generator.schemes.sinusoidal import SCHEME
 from tests.support import DictFiles, form_of, found_by
 
@@ -97,25 +96,3 @@ def test_the_stride_is_that_of_the_feature_map_of_the_encoder() -> None:
         {"model_type": "rt_detr", "feat_strides": [8, 16, 32], "encode_proj_layers": [1]}
     ).form
     assert form.grid == (40, 40)
-
-
-@pytest.mark.parametrize("silent", [{"encoder_layers": 0}, {"eval_size": [640, 640]}])
-def test_a_hybrid_encoder_without_sinusoid_has_none(silent: dict[str, Any]) -> None:
-    assert found_by(SCHEME, DictFiles({"model_type": "rt_detr", **silent})) == []
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"encoder_hidden_dim": 18},
-        {"encoder_hidden_dim": "x"},
-        {"feat_strides": ["x"], "encode_proj_layers": [0]},
-        {"encode_proj_layers": [7]},
-        {"encode_proj_layers": ["x"]},
-        {"positional_encoding_temperature": -1},
-        {"anchor_image_size": [2**30, 2**30]},
-    ],
-)
-def test_an_invalid_size_of_a_feature_map_is_a_row_error(wrong: dict[str, Any]) -> None:
-    with pytest.raises(RowError, match=r"test.*expected"):
-        found_by(SCHEME, DictFiles({"model_type": "rt_detr", **wrong}))

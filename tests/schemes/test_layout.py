@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from generator.encodings import PositionTable
-from generator.errors import RowError
 from generator.numerics.arrays import Floats
 from generator.schemes.layout import find
 from tests.listening import as_numbers, made, read
@@ -111,27 +110,6 @@ def test_udop_adds_up_the_vectors_of_the_edges() -> None:
     left, top, right, bottom = BOX
     ours = tables["x"][left] + tables["y"][top] + tables["x"][right] + tables["y"][bottom]
     np.testing.assert_allclose(ours, as_numbers(module(boxes() / 64))[0, 0], rtol=0, atol=1e-6)
-
-
-@pytest.mark.parametrize("shape", [(4,), (2, 2, 2), (0, 4)])
-def test_a_mismatch_of_tensors_and_config_is_a_row_error(shape: tuple[int, ...]) -> None:
-    with pytest.raises(RowError, match=r"test: .*expected"):
-        find(DictFiles({}, {"embeddings.x_position_embeddings.weight": np.zeros(shape)}))
-
-
-def test_tensors_of_other_names_are_ignored() -> None:
-    assert (
-        find(
-            DictFiles(
-                {},
-                {
-                    "embeddings.position_embeddings.weight": np.zeros((4, 4)),
-                    "max_position_embeddings.weight": np.zeros((4, 4)),
-                },
-            )
-        )
-        == []
-    )
 
 
 @pytest.mark.parametrize(

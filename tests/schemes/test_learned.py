@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generator.checkpoints.files.reader import FolderFiles
-from generator.encodings import PositionTable, sinusoid
-from generator.errors import RowError
+from generator.encodings import PositionTable
 from generator.numerics.arrays import Floats
 from generator.schemes.learned import find
 from tests import tiny
@@ -83,20 +82,6 @@ NAMES = [
     "pos_embed",
     "positional_embedding",
 ]
-OTHERS = [
-    "encoder.layer.0.post_attention_layernorm.weight",
-    "transformer.layer.0.rel_attn.q",
-    "embeddings.position_ids",
-    "embeddings.position_embeddings.bias",
-    "embeddings.x_position_embeddings.weight",
-    "embeddings.my_position_embeddings.weight",
-]
-NOT_ADDED: list[dict[str, object]] = [
-    {"position_embedding_type": "rotary", "model_type": "esm"},
-    {"position_embedding_type": "relative_key", "model_type": "bert"},
-    {"position_biased_input": False, "model_type": "deberta-v2"},
-    {"model_type": "roformer"},
-]
 
 
 def tables_of(files: Any) -> dict[str, Floats]:
@@ -156,42 +141,11 @@ def test_a_table_is_identified_by_the_end_of_its_name(name: str) -> None:
     np.testing.assert_array_equal(form_of(encoding, PositionTable).vectors, TABLE)
 
 
-@pytest.mark.parametrize("name", OTHERS)
-def test_a_tensor_with_a_similar_name_is_ignored(name: str) -> None:
-    assert find(DictFiles(arrays={name: TABLE})) == []
-
-
-@pytest.mark.parametrize("config", NOT_ADDED)
-def test_a_stored_table_that_the_model_does_not_add_is_ignored(config: dict[str, object]) -> None:
-    assert find(DictFiles(config, {"embeddings.position_embeddings.weight": TABLE})) == []
-
-
-@pytest.mark.parametrize("shape", [(4,), (1, 6, 4), (0, 4), (6, 0)])
-def test_a_tensor_of_another_shape_is_ignored(shape: tuple[int, ...]) -> None:
-    assert find(DictFiles(arrays={"wpe.weight": np.zeros(shape)})) == []
-
-
-def test_a_stored_sinusoid_is_not_learned() -> None:
-    assert find(DictFiles(arrays={"wpe.weight": sinusoid(6, 4)})) == []
-
-
-@pytest.mark.parametrize("padding", [5, 10**9, -2, -10])
-def test_a_first_position_outside_of_the_table_is_a_row_error(padding: int) -> None:
-    config = {"model_type": "roberta", "pad_token_id": padding}
-    with pytest.raises(RowError, match="6 rows, and positions begin at row"):
-        find(DictFiles(config, {"embeddings.position_embeddings.weight": TABLE}))
-
-
 @pytest.mark.parametrize("padding", [None, "1", True, 1.0])
 def test_an_invalid_padding_id_is_replaced_by_the_default_of_the_family(padding: object) -> None:
     config = {"model_type": "roberta", "pad_token_id": padding}
     (encoding,) = find(DictFiles(config, {"position_embeddings.weight": TABLE}))
     assert form_of(encoding, PositionTable).first_row == 2
-
-
-def test_a_note_gives_the_number_of_omitted_rows() -> None:
-    (encoding,) = find(DictFiles({"model_type": "bart"}, {"embed_positions.weight": TABLE}))
-    assert "The tensor has 6 rows; the first 2 are not positions" in encoding.notes[0]
 
 
 @pytest.mark.parametrize("configured", [4, 6])
@@ -213,12 +167,6 @@ def test_a_table_of_another_length_than_in_the_config_has_a_note() -> None:
         )
     )
     assert "config.json gives 9 positions; the tensor has 6" in encoding.notes[0]
-
-
-@pytest.mark.parametrize("configured", [1e12, -1, "x", float("nan"), 0, True])
-def test_an_invalid_number_of_positions_is_a_row_error(configured: object) -> None:
-    with pytest.raises(RowError, match="max_position_embeddings is"):
-        find(DictFiles({"max_position_embeddings": configured}, {"wpe.weight": TABLE}))
 
 
 def test_the_provenance_of_a_table_has_the_digest_of_its_bytes() -> None:

@@ -10,14 +10,6 @@ from generator.schemes.none import find
 from tests.support import DictFiles, form_of
 
 FAMILIES = sorted(RECURRENT | MIXED | set(UNLESS))
-TOLD: list[dict[str, Any]] = [
-    {},
-    {"model_type": "bert"},
-    {"model_type": "bamba"},
-    {"model_type": "resnet"},
-    {"model_type": "zamba2", "use_mem_rope": True},
-    {"model_type": "granitemoehybrid", "position_embedding_type": "rope"},
-]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -80,22 +72,6 @@ def test_a_hybrid_with_recurrent_layers_has_more_than_its_causal_mask(
 ) -> None:
     (encoding,) = find(DictFiles({"model_type": "kimi_linear", "layer_types": layer_types}))
     assert "between attention layers, recurrent ones" in form_of(encoding, NoEncoding).why
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_without_weights_a_note_says_that_the_decays_were_not_read(family: str) -> None:
-    (encoding,) = find(DictFiles({"model_type": family}))
-    assert "They were not read: this row has none" in encoding.notes[1]
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_with_weights_nothing_is_claimed(family: str) -> None:
-    assert find(DictFiles({"model_type": family}, {"layers.0.A_log": np.zeros(2)})) == []
-
-
-@pytest.mark.parametrize("config", TOLD)
-def test_other_families_have_no_empty_encoding(config: dict[str, Any]) -> None:
-    assert find(DictFiles(config)) == []
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -7,7 +7,6 @@ import pytest
 
 from generator.checkpoints.hub.published_configs import published_config
 from generator.encodings import Rotation
-from generator.errors import RowError
 from generator.numerics.arrays import Floats
 from generator.schemes import rotary
 from generator.schemes.rotary_2d import find
@@ -269,55 +268,3 @@ def test_a_model_of_text_and_images_has_both_rotations() -> None:
     config = config_of("qwen2_vl").to_dict()
     assert [encoding.part for encoding in rotary.find(DictFiles(config))] == ["decoder"]
     assert list(rotations(config)) == ["vision"]
-
-
-@pytest.mark.parametrize("model_type", ["llama", "vit", "clip", "siglip", "sam2", "qwen2"])
-def test_other_families_have_no_rotation_of_images(model_type: str) -> None:
-    assert rotations(config_of(model_type).to_dict()) == {}
-
-
-BAD: list[dict[str, Any]] = [
-    {"hidden_size": "x"},
-    {"num_attention_heads": 0, "num_heads": 0},
-    {"num_attention_heads": -2},
-    {"head_dim": 2},
-    {"head_dim": 10**9},
-    {"rope_theta": -1},
-    {"rope_theta": float("nan")},
-]
-
-
-@pytest.mark.parametrize("wrong", BAD)
-def test_a_mismatch_of_tensors_and_config_is_a_row_error(wrong: dict[str, Any]) -> None:
-    with pytest.raises(RowError, match=r"test: .*expected"):
-        find(
-            DictFiles(
-                {"model_type": "dinov3_vit", "patch_size": 8, "image_size": 32, **SIZES, **wrong}
-            )
-        )
-
-
-WRONG: list[dict[str, Any]] = [
-    {"model_type": "sam2_video", "memory_attention_hidden_size": 2},
-    {
-        "model_type": "sam2_video",
-        "memory_attention_hidden_size": 64,
-        "memory_attention_rope_feat_sizes": [0, "x"],
-    },
-    {
-        "model_type": "sam2_video",
-        "memory_attention_hidden_size": 64,
-        "memory_attention_downsample_rate": 0,
-    },
-    {"model_type": "sam3_vit_model", "patch_size": 8, "window_size": "x"},
-    {"model_type": "vjepa2", "patch_size": 8, "crop_size": -1},
-    {"model_type": "vjepa2", "patch_size": 8, "pred_hidden_size": 12},
-    {"model_type": "minimax_m3_vl_vision", "patch_size": 8, "head_dim": 5},
-    {"model_type": "efficientloftr", "hidden_size": 1},
-]
-
-
-@pytest.mark.parametrize("config", WRONG)
-def test_an_invalid_config_of_a_special_family_is_a_row_error(config: dict[str, Any]) -> None:
-    with pytest.raises(RowError, match=r"test: .*expected"):
-        find(DictFiles(config))

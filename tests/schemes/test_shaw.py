@@ -5,29 +5,12 @@ import numpy as np
 import pytest
 
 from generator.encodings import RelativeTable
-from generator.errors import RowError
 from generator.numerics.arrays import Floats
 from generator.schemes.shaw import find
 from tests.listening import SPEECH, as_numbers, made, read
 from tests.support import DictFiles, form_of
 
 N = 24  # Farther than the limits below.
-BAD: list[tuple[str, tuple[int, ...], dict[str, Any]]] = [
-    ("layer.0.attention.self.distance_embedding.weight", (10, 4), {}),
-    (
-        "encoder.self_attn.distance_embedding.weight",
-        (9, 4),
-        {"left_max_position_embeddings": 5, "right_max_position_embeddings": 2},
-    ),
-    ("layer.0.attention.self.distance_embedding.weight", (9,), {}),
-    ("encoder.pe_k.weight", (9, 4), {}),
-    ("encoder.emb_rel_k", (2, 9, 4), {}),
-    ("encoder.rel_pos_emb.weight", (10, 4), {}),
-    ("layers.0.self_attn.relative_pos_embeddings.weight", (33, 4), {}),
-    ("layers.0.rel_logits_proj.proj", (4,), {}),
-    ("encoder.rel_pos_emb.weight", (1, 4), {}),
-    ("layer.0.attention.self.distance_embedding.weight", (10**5 + 1, 1), {}),
-]
 
 
 def by_pair(encoding: Any, n_positions: int = N) -> Floats:
@@ -183,29 +166,6 @@ def test_the_rows_of_bert_are_in_the_order_of_query_minus_key(
         by_pair(encoding, 4)[:, :, 0], position[:, None] - position[None] + 3
     )
     assert encoding.notes[0].startswith(words)
-
-
-@pytest.mark.parametrize(("name", "shape", "config"), BAD)
-def test_a_mismatch_of_tensors_and_config_is_a_row_error(
-    name: str, shape: tuple[int, ...], config: dict[str, Any]
-) -> None:
-    with pytest.raises(RowError, match=r"test: .*expected"):
-        find(DictFiles(config, {name: np.zeros(shape)}))
-
-
-def test_tensors_of_other_names_are_ignored() -> None:
-    assert (
-        find(
-            DictFiles(
-                {},
-                {
-                    "layer.0.relative_pos_embeddings.weight": np.zeros((9, 4)),
-                    "pe_k_of_old.weight": np.zeros((8, 4)),
-                },
-            )
-        )
-        == []
-    )
 
 
 def test_the_vectors_of_inkling_equal_those_of_its_module_by_distance() -> None:

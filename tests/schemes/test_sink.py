@@ -6,7 +6,6 @@ import pytest
 
 from generator.encodings import Sinks
 from generator.encodings.attention import sink_share
-from generator.errors import RowError
 from generator.schemes.sink import SINKS, find
 from tests.support import DictFiles, form_of
 
@@ -97,24 +96,3 @@ def test_layers_with_another_number_of_heads_are_an_encoding_of_their_own() -> N
     encodings = find(DictFiles({"model_type": "mimo_v2_flash"}, arrays))
     assert [form_of(encoding, Sinks).layers for encoding in encodings] == [(0, 2), (1,)]
     assert len({encoding.record.key for encoding in encodings}) == 2
-
-
-@pytest.mark.parametrize(
-    ("family", "name"),
-    [
-        ("llama", "layers.0.sinks"),
-        ("gpt_oss", "layers.0.sinks_of_another_kind"),
-        ("gpt_oss", "sinks"),
-    ],
-)
-def test_other_tensors_are_no_sinks(family: str, name: str) -> None:
-    assert find(DictFiles({"model_type": family}, {name: np.zeros(2)})) == []
-
-
-@pytest.mark.parametrize(
-    ("name", "shape"),
-    [("layers.0.sinks", (2, 2)), ("layers.0.sinks", (0,)), ("layers.99999999999.sinks", (2,))],
-)
-def test_an_unexpected_shape_is_a_row_error(name: str, shape: tuple[int, ...]) -> None:
-    with pytest.raises(RowError, match=r"test: layers.*expected a number for each head"):
-        find(DictFiles({"model_type": "gpt_oss"}, {name: np.zeros(shape)}))

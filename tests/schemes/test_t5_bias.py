@@ -7,7 +7,6 @@ import pytest
 from generator.checkpoints.files.reader import FolderFiles
 from generator.encodings import OffsetBias
 from generator.encodings.buckets import buckets
-from generator.errors import RowError
 from generator.numerics.arrays import Array, Floats
 from generator.schemes.t5_bias import find
 from tests.listening import WAVES, as_numbers, ids, made, read, returned, same
@@ -19,20 +18,6 @@ NAME = "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"
 DECODER_NAME = NAME.replace("encoder", "decoder")
 CROSS_NAME = "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"
 TABLE = np.arange(64.0).reshape(32, 2)
-BAD = [  # config.json, and shape of the tensor
-    ({"relative_attention_num_buckets": "x"}, (32, 2)),
-    ({"relative_attention_num_buckets": -32}, (32, 2)),
-    ({"relative_attention_num_buckets": 3}, (3, 2)),
-    ({"relative_attention_num_buckets": 64}, (32, 2)),
-    ({"relative_attention_max_distance": 0}, (32, 2)),
-    ({"relative_attention_max_distance": 8}, (32, 2)),
-    ({"relative_attention_max_distance": 1e12}, (32, 2)),
-    ({"relative_attention_max_distance": 10**9}, (32, 2)),
-    ({"relative_attention_max_distance": float("nan")}, (32, 2)),
-    ({}, (32,)),
-    ({}, (32, 2, 2)),
-    ({}, (31, 2)),
-]
 
 
 def theirs(offsets: Array, n_buckets: int, max_distance: int, causal: bool) -> Array:
@@ -56,21 +41,9 @@ def test_buckets_equal_those_of_transformers(
     )
 
 
-def test_buckets_of_later_keys_equal_those_of_earlier_ones_plus_half() -> None:
-    distances = np.arange(1, 200)
-    np.testing.assert_array_equal(
-        buckets(distances, 32, 128, causal=False), 16 + buckets(-distances, 32, 128, causal=False)
-    )
-
-
 def test_a_note_mentions_the_unused_bucket_16_of_an_encoder() -> None:
     notes = find(DictFiles(arrays={NAME: TABLE}))[0].notes
     assert any("Bucket 16 " in note for note in notes)
-
-
-def test_a_decoder_has_no_unused_bucket() -> None:
-    notes = find(DictFiles(arrays={DECODER_NAME: TABLE}))[0].notes
-    assert not any("No offset falls" in note for note in notes)
 
 
 @pytest.mark.parametrize(("name", "first"), [(NAME, 91), (DECODER_NAME, 113)])
@@ -78,17 +51,6 @@ def test_a_note_gives_the_first_distance_of_the_last_bucket(name: str, first: in
     assert (
         f"offsets of {first} positions or more" in find(DictFiles(arrays={name: TABLE}))[0].notes[0]
     )
-
-
-def test_the_values_next_to_the_query_by_hand() -> None:
-    form = form_of(find(DictFiles(arrays={NAME: TABLE}))[0], OffsetBias)
-    near = {
-        int(offset): value.tolist()
-        for offset, value in zip(form.offsets, form.values.T, strict=True)
-    }
-    assert near[-1] == TABLE[1].tolist()
-    assert near[0] == TABLE[0].tolist()
-    assert near[1] == TABLE[17].tolist()
 
 
 def test_the_part_and_the_direction_follow_from_the_name() -> None:
@@ -109,26 +71,6 @@ def test_tables_in_every_layer_have_distinct_keys() -> None:
     ]
     keys = [encoding.record.key for encoding in find(DictFiles(arrays=dict.fromkeys(names, TABLE)))]
     assert len(set(keys)) == 3
-
-
-@pytest.mark.parametrize(("config", "shape"), BAD)
-def test_a_mismatch_of_tensors_and_config_is_a_row_error(
-    config: dict[str, object], shape: tuple[int, ...]
-) -> None:
-    with pytest.raises(RowError, match=r"test: .*expected"):
-        find(DictFiles(config, {NAME: np.zeros(shape)}))
-
-
-def test_tensors_of_other_names_are_ignored() -> None:
-    assert (
-        find(
-            DictFiles(
-                {"model_type": "t5"},
-                {"encoder.global_relative_attention_bias.weight": TABLE, "shared.weight": TABLE},
-            )
-        )
-        == []
-    )
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from generator.encodings import PositionTable
-from generator.errors import RowError
 from generator.numerics.arrays import Floats
 from generator.schemes import learned, sinusoidal
 from tests import tiny
@@ -125,17 +124,6 @@ def test_mllama_adds_its_gated_table_to_every_tile() -> None:
     form = form_of(encoding, PositionTable)
     np.testing.assert_allclose(form.vectors, theirs[1:], rtol=0, atol=FLOAT32)
     assert (encoding.part, form.grid, form.first_row) == ("vision", (4, 4), 1)
-
-
-@pytest.mark.parametrize("gate", [{}, {"gated_positional_embedding.gate": np.zeros(2)}])
-def test_a_gated_table_without_one_gate_is_a_row_error(gate: dict[str, Any]) -> None:
-    with pytest.raises(RowError, match=r"test.*gate has shape.*expected"):
-        learned.find(DictFiles({}, {"gated_positional_embedding.embedding": noise(17, 8), **gate}))
-
-
-@pytest.mark.parametrize("shape", [(2, 0, 8), (3, 6, 8), (2, 6, 8, 1)])
-def test_a_table_of_both_axes_in_another_shape_is_ignored(shape: tuple[int, ...]) -> None:
-    assert learned.find(DictFiles({}, {"position_embedding_table": np.zeros(shape)})) == []
 
 
 def test_reformer_without_axes_has_a_plain_table() -> None:

@@ -357,24 +357,6 @@ def test_rows_of_images_do_not_start_after_the_padding_of_words() -> None:
     assert found == [("vision", (4, 4), (16, 8))]
 
 
-def test_the_random_frequencies_of_sam_are_ignored() -> None:
-    assert (
-        table_of(
-            {},
-            shared_image_embedding__positional_embedding=noise(2, 8),
-            prompt_encoder__shared_embedding__positional_embedding=noise(2, 8),
-        )
-        == []
-    )
-
-
-@pytest.mark.parametrize(
-    "shape", [(), (8,), (0, 4), (2, 3, 4), (2, 3, 3, 4), (1, 0, 4), (1, 2, 3, 4, 5)]
-)
-def test_a_parameter_of_another_shape_is_ignored(shape: tuple[int, ...]) -> None:
-    assert table_of({}, pos_embed=np.zeros(shape)) == []
-
-
 def test_notes_give_the_special_rows_and_the_grid() -> None:
     (encoding,) = learned.find(
         DictFiles({**VIT, "num_detection_tokens": 5}, {"pos_embed": noise(1, 22, 8)})
@@ -393,26 +375,6 @@ def test_the_sinusoid_of_a_clip_equals_what_videomae_adds_to_its_patches() -> No
         form_of(encoding, PositionTable).vectors, theirs, rtol=0, atol=FLOAT32
     )
     assert (encoding.part, encoding.modality) == ("vision", "image")
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"image_size": None},
-        {"num_frames": 0},
-        {"tubelet_size": "x"},
-        {"num_frames": 1},
-        {"num_frames": 2**30},
-    ],
-)
-def test_an_invalid_size_of_a_clip_is_a_row_error(wrong: dict[str, Any]) -> None:
-    with pytest.raises(RowError, match=r"test.*expected"):
-        found_by(
-            sinusoidal.SCHEME,
-            DictFiles(
-                {"model_type": "videomae", **SIZES, "num_frames": 4, "tubelet_size": 2, **wrong}
-            ),
-        )
 
 
 def test_the_sentence_belongs_to_the_table_of_words() -> None:

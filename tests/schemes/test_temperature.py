@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from generator.encodings import Temperature
-from generator.errors import RowError
 from generator.numerics.arrays import Floats
 from generator.schemes.temperature import find
 from tests.support import DictFiles, form_of
@@ -74,12 +73,6 @@ def test_the_factor_equals_that_of_mistral(family: str) -> None:
     np.testing.assert_allclose(ours, theirs, rtol=1e-6)
 
 
-def test_a_strength_of_0_is_no_temperature() -> None:
-    """Devstral 2, in its published file: the factor is 1 at every position."""
-    without = {**BETA, "llama_4_scaling_beta": 0.0}
-    assert find(DictFiles({"model_type": "ministral3", "rope_parameters": without})) == []
-
-
 def test_the_factor_of_inkling_by_hand() -> None:
     """1 + 0.1 · ln(64 / 16) at position 63."""
     np.testing.assert_allclose(
@@ -121,27 +114,6 @@ def test_layers_with_a_factor(config: dict[str, Any], layers: tuple[int, ...]) -
     assert form(config).layers == layers
 
 
-SILENT: list[dict[str, Any]] = [
-    {"model_type": "llama", "attn_temperature_tuning": True, "no_rope_layers": [1, 0]},
-    {**LLAMA, "attn_temperature_tuning": False},
-    {**LLAMA, "no_rope_layers": [1, 1, 1, 1]},
-    {"model_type": "ministral3", "rope_parameters": {"original_max_position_embeddings": 8}},
-    {"model_type": "mistral", "rope_parameters": BETA},
-    {"model_type": "inkling_text", "num_hidden_layers": 12},
-]
-
-
-@pytest.mark.parametrize("config", SILENT)
-def test_other_configs_have_no_factor(config: dict[str, Any]) -> None:
-    assert find(DictFiles(config)) == []
-
-
-@pytest.mark.parametrize("value", [0, -1, "8", True])
-def test_an_invalid_setting_is_a_row_error(value: object) -> None:
-    with pytest.raises(RowError, match=r"test.*expected a positive number"):
-        find(DictFiles({**LLAMA, "floor_scale": value}))
-
-
 def test_the_factor_equals_that_of_beam() -> None:
     import torch
     from transformers.models.beam.modeling_beam import compute_attention_scaling
@@ -150,13 +122,3 @@ def test_the_factor_equals_that_of_beam() -> None:
     ours = form({"model_type": "beam", "num_hidden_layers": 12})
     np.testing.assert_allclose(ours.factor(np.arange(10_000.0)), theirs, rtol=1e-6)
     assert ours.layers == (5, 11)
-
-
-def test_beam_with_a_rotation_in_all_layers_has_no_temperature() -> None:
-    rope = {
-        kind: {"rope_type": "default", "rope_theta": 1e4}
-        for kind in ("sliding_attention", "full_attention")
-    }
-    assert not find(
-        DictFiles({"model_type": "beam", "num_hidden_layers": 12, "rope_parameters": rope})
-    )

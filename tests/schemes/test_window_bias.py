@@ -6,7 +6,6 @@ import pytest
 
 from generator.checkpoints.files.reader import FolderFiles
 from generator.encodings import WindowBias
-from generator.errors import RowError
 from generator.numerics.arrays import Floats
 from generator.schemes.window_bias import find
 from tests.schemes.test_tables_of_images import with_random_table
@@ -292,52 +291,3 @@ def test_layers_are_in_numerical_order_with_distinct_parts() -> None:
 def test_two_stacks_have_distinct_parts() -> None:
     encodings = find(DictFiles(arrays=dict.fromkeys((f"a.{NAME}", f"b.{NAME}"), table(9))))
     assert len({encoding.record.key for encoding in encodings}) == 2
-
-
-V2_NAME = "layers.0.blocks.0.attention.self.continuous_position_bias_mlp"
-
-
-def network(**changes: Floats) -> dict[str, Floats]:
-    weights = {
-        "0.weight": np.ones((5, 2)),
-        "0.bias": np.zeros(5),
-        "2.weight": np.ones((2, 5)),
-        **changes,
-    }
-    return {f"{V2_NAME}.{end}": weight for end, weight in weights.items() if weight.size}
-
-
-BAD: list[tuple[dict[str, Any], dict[str, Floats]]] = [
-    ({}, {NAME: table(10)}),
-    ({}, {NAME: np.zeros(9)}),
-    ({}, {NAME: np.zeros((9, 0))}),
-    ({}, {NAME: np.zeros((0, 2))}),
-    ({"window_size": 2}, {NAME: table(16)}),
-    ({}, {"attention_biases": np.zeros((2, 5))}),
-    ({}, {"attention_biases": np.zeros(4)}),
-    ({}, {"attention_biases": np.zeros((2, 0))}),
-    ({}, network()),
-    ({"window_size": "x"}, network()),
-    ({"window_size": 10**9}, network()),
-    ({"window_size": 4, "pretrained_window_sizes": ["x"]}, network()),
-    ({"window_size": 4}, network(**{"0.bias": np.zeros(0)})),
-    ({"window_size": 4}, network(**{"0.bias": np.zeros(4)})),
-    ({"window_size": 4}, network(**{"2.weight": np.zeros((2, 4))})),
-    ({"window_size": 4}, network(**{"0.weight": np.zeros((5, 3))})),
-]
-
-
-@pytest.mark.parametrize(("config", "arrays"), BAD)
-def test_a_mismatch_of_tensors_and_config_is_a_row_error(
-    config: dict[str, Any], arrays: dict[str, Floats]
-) -> None:
-    with pytest.raises(RowError, match=r"test: .*expected"):
-        find(DictFiles(config, arrays))
-
-
-def test_tensors_of_other_names_are_ignored() -> None:
-    arrays = {
-        "layers.0.relative_position_index": np.zeros((4, 4)),
-        "layers.0.attention.bias": np.zeros(4),
-    }
-    assert find(DictFiles({"model_type": "swin"}, arrays)) == []
