@@ -18,12 +18,8 @@ FLOAT32 = 2e-4  # relative: the state and its decay are computed in single preci
 WIDTH, STEPS = 32, 6  # Steps fill the convolutions before the recurrence with zeros.
 HEADS = {"num_heads": 4, "head_dim": 8, "state_size": 8, "n_groups": 1, "expand": 1}
 MAMBA_2 = {"mamba_n_heads": 4, "mamba_d_head": 16, "mamba_d_state": 8, "mamba_n_groups": 1}
-DELTA = {
-    "linear_num_value_heads": 4,
-    "linear_num_key_heads": 2,
-    "linear_key_head_dim": 8,
-    "linear_value_head_dim": 8,
-}
+DELTA = {"linear_num_value_heads": 4, "linear_num_key_heads": 2, "linear_key_head_dim": 8,
+         "linear_value_head_dim": 8}  # fmt: skip
 KIMI = {"linear_num_heads": 4, "linear_head_dim": 8}
 LINEAR = {"layer_types": ["linear_attention"]}
 # Small models whose first layer is recurrent.
@@ -57,17 +53,11 @@ def small(model_type: str, **options: Any) -> Any:
     from transformers import CONFIG_MAPPING, AutoModel
 
     torch.manual_seed(0)
-    sizes = {
-        "hidden_size": WIDTH,
-        "num_hidden_layers": 1,
-        "num_attention_heads": 4,
-        "vocab_size": 16,
-        "intermediate_size": WIDTH,
-    }
     layers = options.get("layer_types") or options.get("layers_block_type") or [""]
     settings = {
-        **sizes,
-        "num_key_value_heads": 4,
+        **dict.fromkeys(("hidden_size", "intermediate_size"), WIDTH),
+        **dict.fromkeys(("num_attention_heads", "num_key_value_heads"), 4),
+        "vocab_size": 16,
         **options,
         "num_hidden_layers": len(layers),
         "pad_token_id": 0,
@@ -153,13 +143,8 @@ def test_the_gate_of_glm_5_next_gives_the_log_of_what_is_left(bound: float | Non
     from transformers.models.glm5_next.modeling_glm5_next import Glm5NextTextForgetGate
 
     torch.manual_seed(0)
-    config = Glm5NextTextConfig(
-        hidden_size=WIDTH,
-        linear_num_heads=4,
-        linear_head_dim=8,
-        linear_lower_bound=bound,
-        num_hidden_layers=2,
-    )
+    sizes = {"hidden_size": WIDTH, **KIMI, "num_hidden_layers": 2}
+    config = Glm5NextTextConfig(**sizes, linear_lower_bound=bound)
     gate = Glm5NextTextForgetGate(config)
     torch.nn.init.normal_(gate.A_log)
     torch.nn.init.normal_(gate.dt_bias)
@@ -178,15 +163,9 @@ def test_the_settings_of_a_published_glm_5_next_are_those_of_its_config_class() 
         {"gate_lower_bound": None},
         {"gate_lower_bound": None, "safe_gate": False},
     ):
-        theirs = Glm5NextTextConfig(
-            linear_attn_config=inner, num_hidden_layers=2
-        ).linear_lower_bound
-        assert (
-            lower_bound(
-                ModelConfig({"model_type": "glm5_next_text", "linear_attn_config": inner}, "test")
-            )
-            == theirs
-        )
+        theirs = Glm5NextTextConfig(linear_attn_config=inner, num_hidden_layers=2)
+        ours = {"model_type": "glm5_next_text", "linear_attn_config": inner}
+        assert lower_bound(ModelConfig(ours, "test")) == theirs.linear_lower_bound
 
 
 def test_the_channels_of_rwkv_decay_at_the_rates_that_are_read() -> None:
@@ -236,29 +215,17 @@ def test_the_heads_of_xlstm_decay_at_the_rates_that_are_read(weight_mode: str) -
     from transformers.models.xlstm.modeling_xlstm import xLSTMBlock
 
     torch.manual_seed(0)
-    config = xLSTMConfig(
-        hidden_size=WIDTH,
-        num_heads=4,
-        num_hidden_layers=1,
-        num_blocks=1,
-        weight_mode=weight_mode,
-        mode="inference",
-    )
+    sizes = {"hidden_size": WIDTH, "num_heads": 4, "num_hidden_layers": 1, "num_blocks": 1}
+    config = xLSTMConfig(**sizes, weight_mode=weight_mode, mode="inference")
     layer = xLSTMBlock(config).mlstm_layer.eval()
     bias = (layer.fgate_preact if weight_mode == "single" else layer.ifgate_preact).bias
     torch.nn.init.normal_(bias, std=5.0)
     with torch.no_grad():
         _, before = layer(torch.randn(1, 1, WIDTH))
         _, after = layer(torch.zeros(1, 1, WIDTH), before)
-        left = (
-            (
-                after[0]
-                * torch.exp(after[2])[..., None]
-                / (before[0] * torch.exp(before[2])[..., None])
-            )
-            .double()
-            .numpy()[0]
-        )
+        (ours, _, scale), (theirs, _, former) = after, before
+    left = (ours * torch.exp(scale)[..., None]) / (theirs * torch.exp(former)[..., None])
+    left = left.double().numpy()[0]
     rates = rates_of(config, arrays_of(layer, "backbone.blocks.0.mlstm_layer."))
     np.testing.assert_allclose(
         -np.log(left), np.broadcast_to(rates[:, None, None], left.shape), rtol=1e-3, atol=1e-5
@@ -297,18 +264,12 @@ def test_every_family_of_transformers_with_such_weights_is_known() -> None:
 
     models = Path(transformers.__file__).parent / "models"
     stored = re.compile(r"self\.(A_log|time_decay|recurrent_param|fgate_preact) =")
-    found = {
-        path.parent.name
+    codes = {
+        path.parent.name: path.read_text(encoding="utf-8")
         for path in models.glob("*/modeling_*.py")
-        if stored.search(path.read_text(encoding="utf-8"))
     }
-    assert found <= FROM_WEIGHTS
-    ruled = {
-        path.parent.name
-        for path in models.glob("*/modeling_*.py")
-        if "def get_slope_rate" in path.read_text(encoding="utf-8")
-    }
-    assert ruled <= LIGHTNING
+    assert {family for family, code in codes.items() if stored.search(code)} <= FROM_WEIGHTS
+    assert {family for family, code in codes.items() if "def get_slope_rate" in code} <= LIGHTNING
 
 
 def test_the_retention_of_a_step_equals_the_published_one() -> None:

@@ -14,12 +14,8 @@ from generator.schemes.rotary_2d.families import ROWS_AND_COLUMNS
 from tests.support import DictFiles, form_of
 
 SINGLE = 1e-6  # Relative; models have frequencies in single precision.
-SIZES: dict[str, Any] = {
-    "hidden_size": 64,
-    "num_attention_heads": 2,
-    "num_hidden_layers": 1,
-    "intermediate_size": 16,
-}
+SIZES: dict[str, Any] = {"hidden_size": 64, "num_attention_heads": 2, "num_hidden_layers": 1,
+                         "intermediate_size": 16}  # fmt: skip
 ENDS = ("_vision_encoder", "_vision_model", "_vision")
 
 
@@ -58,20 +54,12 @@ def test_the_frequencies_equal_the_buffer_of_the_nested_image_model(model_type: 
     import torch
     from transformers import AutoModel
 
-    vision = {
-        "depth": 1,
-        "embed_dim": 64,
-        "hidden_size": 64,
-        "num_heads": 2,
-        "out_hidden_size": 64,
-        "intermediate_size": 16,
-    }
+    vision = {"depth": 1, "embed_dim": 64, "hidden_size": 64, "num_heads": 2,
+              "out_hidden_size": 64, "intermediate_size": 16}  # fmt: skip
+    text = {**SIZES, "num_key_value_heads": 2}
     with torch.device("meta"):
-        shapes = AutoModel.from_config(
-            config_of(
-                model_type, text_config={**SIZES, "num_key_value_heads": 2}, vision_config=vision
-            )
-        )
+        config = config_of(model_type, text_config=text, vision_config=vision)
+        shapes = AutoModel.from_config(config)
     theirs = (
         type(shapes.visual.rotary_pos_emb)(shapes.config.vision_config).inv_freq.double().numpy()
     )
@@ -134,18 +122,6 @@ def test_the_angles_of_dinov3_equal_those_between_neighbouring_patches_in_its_fo
     )
 
 
-def test_the_frequencies_of_dinov3_equal_its_buffer_but_for_the_step() -> None:
-    from transformers import DINOv3ViTModel
-
-    model = DINOv3ViTModel(config_of("dinov3_vit", **SIZES, image_size=32, patch_size=8))
-    (form,) = rotations(model.config.to_dict()).values()
-    np.testing.assert_allclose(
-        form.frequencies / form.step, model.rope_embeddings.inv_freq.double().numpy(), rtol=SINGLE
-    )
-    assert (form.base, form.n_positions) == (100.0, 4)
-    assert form.step == pytest.approx(np.pi)
-
-
 @pytest.mark.parametrize("model_type", ["sam2_video", "edgetam_video", "sam3_tracker_video"])
 def test_the_frequencies_of_a_video_memory_equal_those_of_the_family(model_type: str) -> None:
     config = config_of(model_type)
@@ -157,13 +133,8 @@ def test_the_frequencies_of_a_video_memory_equal_those_of_the_family(model_type:
 
 
 def test_the_base_of_a_memory_is_read_from_older_configs() -> None:
-    (form,) = rotations(
-        {
-            "model_type": "sam2_video",
-            "memory_attention_hidden_size": 64,
-            "memory_attention_rope_theta": 50.0,
-        }
-    ).values()
+    sizes = {"memory_attention_hidden_size": 64, "memory_attention_rope_theta": 50.0}
+    (form,) = rotations({"model_type": "sam2_video", **sizes}).values()
     assert (form.base, form.head_dim) == (50.0, 64)
 
 
@@ -254,13 +225,9 @@ def test_efficient_loftr_rotates_its_whole_width() -> None:
 
 
 def test_a_nested_config_without_family_has_the_outer_one() -> None:
-    config = {
-        "model_type": "qwen2_vl",
-        "hidden_size": 8192,
-        "vocab_size": 9,
-        "vision_config": {"embed_dim": 1280, "num_heads": 16, "patch_size": 14},
-    }
-    form = rotations(config)["vision"]
+    vision = {"embed_dim": 1280, "num_heads": 16, "patch_size": 14}
+    outer = {"model_type": "qwen2_vl", "hidden_size": 8192, "vocab_size": 9}
+    form = rotations({**outer, "vision_config": vision})["vision"]
     assert (form.base, form.head_dim, form.rotary_dim) == (10_000.0, 80, 40)
 
 

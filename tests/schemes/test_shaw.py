@@ -10,6 +10,7 @@ from generator.schemes.shaw import find
 from tests.listening import SPEECH, as_numbers, made, read
 from tests.support import DictFiles, form_of
 
+PE_K = "encoder.wrapped_encoder.embed_positions.pe_k.weight"
 N = 24  # Farther than the limits below.
 
 
@@ -28,18 +29,10 @@ def test_the_products_of_queries_with_vectors_of_wav2vec2_bert_equal_those_in_it
 ) -> None:
     import torch
 
-    limits = {
-        "left_max_position_embeddings": 6,
-        "right_max_position_embeddings": 2,
-        "position_embeddings_type": "relative_key",
-    }
-    model = made(
-        "Wav2Vec2BertModel",
-        **SPEECH,
-        **limits,
-        feature_projection_input_dim=4,
-        attn_implementation="eager",
-    )
+    limits = {"left_max_position_embeddings": 6, "right_max_position_embeddings": 2}
+    options = {"feature_projection_input_dim": 4, "attn_implementation": "eager"}
+    kind = {"position_embeddings_type": "relative_key"}
+    model = made("Wav2Vec2BertModel", **SPEECH, **limits, **options, **kind)
     attention, zero = model.encoder.layers[1].self_attn, torch.nn.init.zeros_
     zero(attention.linear_k.weight), zero(attention.linear_k.bias)
     hidden = torch.randn(1, N, 16)
@@ -58,15 +51,8 @@ def test_the_vectors_of_speecht5_equal_those_of_its_module() -> None:
     from transformers.models.speecht5.modeling_speecht5 import SpeechT5RelativePositionalEncoding
 
     module = SpeechT5RelativePositionalEncoding(4, 10)
-    (encoding,) = find(
-        DictFiles(
-            arrays={
-                "encoder.wrapped_encoder.embed_positions.pe_k.weight": (
-                    module.pe_k.weight.detach().numpy()
-                )
-            }
-        )
-    )
+    weight = module.pe_k.weight.detach().numpy()
+    (encoding,) = find(DictFiles(arrays={PE_K: weight}))
     np.testing.assert_allclose(
         by_pair(encoding), as_numbers(module(torch.zeros(1, N, 4))), rtol=0, atol=1e-6
     )
@@ -82,14 +68,8 @@ def test_the_vectors_of_speecht5_equal_those_of_its_module() -> None:
 def test_the_encoder_of_speecht5_is_of_sound_where_it_has_a_convolution_for_it(
     other: str, modality: str
 ) -> None:
-    (encoding,) = find(
-        DictFiles(
-            arrays={
-                "encoder.wrapped_encoder.embed_positions.pe_k.weight": np.ones((20, 4)),
-                other: np.ones((4, 1, 3)),
-            }
-        )
-    )
+    arrays = {PE_K: np.ones((20, 4)), other: np.ones((4, 1, 3))}
+    (encoding,) = find(DictFiles(arrays=arrays))
     assert encoding.modality == modality
 
 
@@ -125,16 +105,8 @@ def test_the_vectors_of_granite_speech_equal_those_of_its_encoder() -> None:
         GraniteSpeechEncoderConfig,
     )
 
-    sizes = {
-        "hidden_dim": 16,
-        "num_layers": 1,
-        "num_heads": 2,
-        "dim_head": 8,
-        "input_dim": 4,
-        "output_dim": 4,
-        "context_size": 10,
-        "max_pos_emb": 16,
-    }
+    sizes = {"hidden_dim": 16, "num_layers": 1, "num_heads": 2, "dim_head": 8, "input_dim": 4,
+             "output_dim": 4, "context_size": 10, "max_pos_emb": 16}  # fmt: skip
     encoder = GraniteSpeechCTCEncoder(GraniteSpeechEncoderConfig(**sizes))
     table = encoder.layers[0].attn.rel_pos_emb
     name = "encoder.layers.0.attn.rel_pos_emb.weight"

@@ -3,8 +3,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from generator.encodings import PositionTable, SinusoidLayout, sinusoid
-from generator.numerics.arrays import Floats
+from generator.contracts import Encoding
+from generator.encodings import Form, PositionTable, SinusoidLayout, sinusoid
+from generator.numerics.arrays import Array, Floats
 from generator.schemes import learned
 from generator.schemes.sinusoidal import SCHEME
 from tests import tiny
@@ -31,9 +32,15 @@ ASKING: list[dict[str, object]] = [
 ]
 
 
-def vectors_of(files: DictFiles) -> Floats:
-    encoding, *_ = found_by(SCHEME, files)
+def found(config: dict[str, Any], **arrays: Array) -> list[Encoding[Form]]:
+    return found_by(SCHEME, DictFiles(config, arrays))
+
+
+def vectors_of(encoding: Encoding[Form]) -> Floats:
     return form_of(encoding, PositionTable).vectors
+
+
+WORDS = {"interleaved": "interleaved", "halves": "first half", "tensor2tensor": "exponent"}
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
@@ -42,49 +49,32 @@ def test_a_stored_sinusoid_is_recognised_in_every_layout(
     layout: SinusoidLayout, dtype: type[np.floating[Any]]
 ) -> None:
     stored = sinusoid(24, 16, layout).astype(dtype)
-    np.testing.assert_array_equal(
-        vectors_of(DictFiles(arrays={"embed_positions.weight": stored})), stored
-    )
-
-
-@pytest.mark.parametrize(
-    ("layout", "words"),
-    [("interleaved", "interleaved"), ("halves", "first half"), ("tensor2tensor", "exponent")],
-)
-def test_a_note_describes_the_layout_of_a_stored_sinusoid(
-    layout: SinusoidLayout, words: str
-) -> None:
-    (encoding,) = found_by(
-        SCHEME, DictFiles(arrays={"embed_positions.weight": sinusoid(24, 16, layout)})
-    )
-    assert words in encoding.notes[-1]
+    (encoding,) = found({}, **{"embed_positions.weight": stored})
+    np.testing.assert_array_equal(vectors_of(encoding), stored)
+    assert WORDS[layout] in encoding.notes[-1]
+    assert learned.find(DictFiles({}, {"embed_positions.weight": stored})) == []
 
 
 def test_a_table_that_differs_from_the_sinusoid_in_one_value_is_learned() -> None:
     table = np.array(sinusoid(24, 16))
     table[20, 3] += 2e-4
-    assert found_by(SCHEME, DictFiles(arrays={"wpe.weight": table})) == []
+    assert found({}, **{"wpe.weight": table}) == []
 
 
 def test_a_stored_sinusoid_after_the_padding_row_is_recognised() -> None:
     """As in fairseq: the padding row is zero, and position 0 has the angles of the next row."""
     table = np.array(sinusoid(24, 16, "tensor2tensor"))
     table[1] = 0.0
-    files = DictFiles(
-        {"model_type": "fsmt", "pad_token_id": 1}, {"encoder.embed_positions.weight": table}
-    )
-    np.testing.assert_array_equal(vectors_of(files), table[2:])
+    config = {"model_type": "fsmt", "pad_token_id": 1}
+    (encoding, *_) = found(config, **{"encoder.embed_positions.weight": table})
+    np.testing.assert_array_equal(vectors_of(encoding), table[2:])
 
 
 def test_the_encoder_of_whisper_is_a_sinusoid_and_its_decoder_is_learned() -> None:
-    model = tiny.build(
-        "whisper",
-        pad_token_id=1,
-        bos_token_id=1,
-        eos_token_id=1,
-        decoder_start_token_id=1,
-        num_mel_bins=4,
+    tokens = dict.fromkeys(
+        ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id"), 1
     )
+    model = tiny.build("whisper", **tokens, num_mel_bins=4)
     files = DictFiles(model.config.to_dict(), tiny.arrays(model))
     assert [encoding.part for encoding in found_by(SCHEME, files)] == ["encoder"]
     assert [encoding.part for encoding in learned.find(files)] == ["decoder"]
@@ -95,10 +85,7 @@ def test_a_sinusoid_computed_at_run_time_equals_what_the_model_adds(
     family: str, options: dict[str, Any]
 ) -> None:
     model = tiny.build(family, **options)
-    tables = {
-        encoding.part: form_of(encoding, PositionTable).vectors
-        for encoding in found_by(SCHEME, DictFiles(model.config.to_dict()))
-    }
+    tables = {encoding.part: vectors_of(encoding) for encoding in found(model.config.to_dict())}
     outputs = tiny.heard(model, "embed_positions")
     assert len(outputs) == len(tables)
     for name, expected in outputs.items():
@@ -108,46 +95,26 @@ def test_a_sinusoid_computed_at_run_time_equals_what_the_model_adds(
 
 def test_the_table_of_ctrl_equals_the_models_buffer() -> None:
     model = tiny.build("ctrl")
+    (encoding,) = found(model.config.to_dict())
     theirs = model.pos_encoding.double().numpy()
-    np.testing.assert_allclose(
-        vectors_of(DictFiles(model.config.to_dict())), theirs, rtol=0, atol=FLOAT32
-    )
-
-
-def test_speech_to_text_has_as_many_positions_as_its_source() -> None:
-    config = {"model_type": "speech_to_text", "max_source_positions": 40, "d_model": 8}
-    assert vectors_of(DictFiles(config)).shape == (40, 8)
+    np.testing.assert_allclose(vectors_of(encoding), theirs, rtol=0, atol=FLOAT32)
+    assert encoding.part == "decoder"
 
 
 @pytest.mark.parametrize("config", ASKING)
 def test_a_setting_for_a_sinusoid_gives_the_interleaved_one(config: dict[str, object]) -> None:
-    np.testing.assert_array_equal(vectors_of(DictFiles({**SIZE, **config})), sinusoid(24, 8))
+    (encoding,) = found({**SIZE, **config})
+    np.testing.assert_array_equal(vectors_of(encoding), sinusoid(24, 8))
 
 
-def test_a_stored_learned_table_overrides_the_sinusoid_of_the_family() -> None:
+def test_a_stored_learned_table_overrides_the_sinusoid_of_its_part_alone() -> None:
     table = np.random.default_rng(0).normal(size=(24, 8))
-    assert (
-        found_by(
-            SCHEME,
-            DictFiles(
-                {"model_type": "pegasus", **SIZE}, {"model.encoder.embed_positions.weight": table}
-            ),
-        )
-        == []
-    )
-
-
-@pytest.mark.parametrize(
-    ("family", "part"), [("ctrl", "decoder"), ("xglm", "decoder"), ("m2m_100", "encoder, decoder")]
-)
-def test_the_parts_are_those_of_the_family(family: str, part: str) -> None:
-    assert (
-        ", ".join(
-            encoding.part
-            for encoding in found_by(SCHEME, DictFiles({"model_type": family, **SIZE}))
-        )
-        == part
-    )
+    name = "model.encoder.embed_positions.weight"
+    assert found({"model_type": "pegasus", **SIZE}, **{name: table}) == []
+    text = {"model_type": "kosmos_2_text_model", "embed_dim": 8, "max_position_embeddings": 24}
+    of_images = {"vision_model.embeddings.position_embedding.weight": table}
+    (encoding,) = found({"model_type": "kosmos-2", "text_config": text}, **of_images)
+    assert encoding.part == "decoder"
 
 
 # A family's sinusoidal module, what it is built with, and how the atlas hears of the same: a
@@ -204,7 +171,7 @@ def test_a_nested_part_has_the_sinusoid_of_its_module(
     )(*sizes)
     made = getattr(module, "weights", getattr(module, "positional_embedding", None))
     theirs = (module.create_weight() if made is None else made).double().numpy()
-    encoding, *_ = found_by(SCHEME, DictFiles(config))
+    encoding, *_ = found(config)
     form, first = form_of(encoding, PositionTable), getattr(module, "padding_idx", None)
     np.testing.assert_allclose(
         form.vectors[: 24 - form.first_row], theirs[form.first_row : 24], rtol=0, atol=FLOAT32
@@ -212,59 +179,15 @@ def test_a_nested_part_has_the_sinusoid_of_its_module(
     assert form.first_row == (0 if len(sizes) < 3 or first is None else first + 1)
 
 
-def test_the_first_position_of_a_speech_model_follows_its_padding() -> None:
-    model = tiny.build(
-        "speech_to_text",
-        num_conv_layers=1,
-        conv_kernel_sizes=[3],
-        conv_channels=8,
-        input_feat_per_channel=4,
-        pad_token_id=1,
-    )
-    tables = {
-        encoding.part: form_of(encoding, PositionTable)
-        for encoding in found_by(SCHEME, DictFiles(model.config.to_dict()))
-    }
-    assert sorted(tables) == ["decoder", "encoder"]
-    import torch
-
-    expected = (
-        model.decoder.embed_positions(torch.tensor([tiny.IDS]))
-        .double()
-        .numpy()
-        .reshape(-1, tiny.WIDTH)
-    )
-    np.testing.assert_allclose(
-        tables["decoder"].vectors[: len(tiny.IDS)], expected, rtol=0, atol=FLOAT32
-    )
-
-
 def test_the_sinusoid_of_canary_equals_the_scaled_one_of_its_module() -> None:
     import torch
     from transformers.models.canary.modeling_canary import CanaryPositionalEmbedding
 
     theirs = CanaryPositionalEmbedding(24, 8)(torch.arange(24)).double().numpy()
-    (encoding,) = found_by(
-        SCHEME,
-        DictFiles(
-            {
-                "model_type": "canary",
-                "decoder_config": {"model_type": "canary_decoder", **NESTED_PARTS},
-            }
-        ),
-    )
-    np.testing.assert_allclose(
-        form_of(encoding, PositionTable).vectors, theirs, rtol=0, atol=FLOAT32
-    )
+    decoder = {"model_type": "canary_decoder", **NESTED_PARTS}
+    (encoding,) = found({"model_type": "canary", "decoder_config": decoder})
+    np.testing.assert_allclose(vectors_of(encoding), theirs, rtol=0, atol=FLOAT32)
     assert (encoding.part, "divided by the square root" in encoding.notes[0]) == ("decoder", True)
-
-
-FUN_ASR = {
-    "model_type": "fun_asr_nano_encoder",
-    "num_mel_bins": 4,
-    "num_stacked_frames": 3,
-    "max_position_embeddings": 24,
-}
 
 
 def test_the_sinusoid_of_fun_asr_starts_at_one_and_is_as_wide_as_its_stacked_frames() -> None:
@@ -272,30 +195,20 @@ def test_the_sinusoid_of_fun_asr_starts_at_one_and_is_as_wide_as_its_stacked_fra
     from transformers.models.fun_asr_nano.modeling_fun_asr_nano import FunAsrNanoPositionEmbedding
 
     theirs = FunAsrNanoPositionEmbedding(24, 12)(torch.zeros(1, 23, 12)).double().numpy()
-    (encoding,) = found_by(
-        SCHEME, DictFiles({"model_type": "fun_asr_nano", "audio_config": FUN_ASR})
-    )
-    np.testing.assert_allclose(
-        form_of(encoding, PositionTable).vectors, theirs, rtol=0, atol=FLOAT32
-    )
+    sizes = {"num_mel_bins": 4, "num_stacked_frames": 3, "max_position_embeddings": 24}
+    audio = {"model_type": "fun_asr_nano_encoder", **sizes}
+    (encoding,) = found({"model_type": "fun_asr_nano", "audio_config": audio})
+    np.testing.assert_allclose(vectors_of(encoding), theirs, rtol=0, atol=FLOAT32)
     assert (encoding.part, encoding.modality) == ("audio encoder", "audio")
 
 
+OMNI = {"model_type": "qwen2_5_omni_audio_encoder", "max_source_positions": 24, "d_model": 8}
+
+
 def test_a_config_with_audio_stack_and_talker_has_the_sinusoid_of_the_former() -> None:
-    audio = {"model_type": "qwen2_5_omni_audio_encoder", "max_source_positions": 24, "d_model": 8}
-    (encoding,) = found_by(
-        SCHEME,
-        DictFiles(
-            {
-                "thinker_config": {"audio_config": audio},
-                "talker_config": {"model_type": "qwen2_5_omni_talker"},
-            }
-        ),
-    )
-    assert (encoding.part, form_of(encoding, PositionTable).vectors.shape) == (
-        "audio encoder",
-        (24, 8),
-    )
+    talker = {"model_type": "qwen2_5_omni_talker"}
+    (encoding,) = found({"thinker_config": {"audio_config": OMNI}, "talker_config": talker})
+    assert (encoding.part, vectors_of(encoding).shape) == ("audio encoder", (24, 8))
 
 
 @pytest.mark.parametrize("half", [100, 30])
@@ -306,28 +219,8 @@ def test_positions_of_sound_are_counted_anew_in_every_chunk_that_the_model_convo
     from transformers.models.qwen2_5_omni.modeling_qwen2_5_omni import chunk_and_pad_features
 
     _, lengths = chunk_and_pad_features(torch.zeros(4, 500), torch.tensor([500]), half)
-    (encoding,) = found_by(
-        SCHEME,
-        DictFiles(
-            {
-                "model_type": "qwen2_5_omni_audio_encoder",
-                "max_source_positions": 24,
-                "d_model": 8,
-                "n_window": half,
-            }
-        ),
-    )
+    (encoding,) = found({**OMNI, "n_window": half})
     assert f"restart every {int(lengths[0])} frames" in encoding.notes[0]
-
-
-def test_a_stored_table_of_another_part_does_not_override_a_sinusoid() -> None:
-    text = {"model_type": "kosmos_2_text_model", "embed_dim": 8, "max_position_embeddings": 24}
-    table = np.random.default_rng(0).normal(size=(10, 8))
-    files = DictFiles(
-        {"model_type": "kosmos-2", "text_config": text},
-        {"vision_model.embeddings.position_embedding.weight": table},
-    )
-    assert [encoding.part for encoding in found_by(SCHEME, files)] == ["decoder"]
 
 
 def speaking() -> Any:
@@ -359,31 +252,21 @@ def test_the_sinusoids_of_speecht5_equal_the_scaled_ones_of_its_modules() -> Non
 
     model = speaking()
     tables = {
-        encoding.part: form_of(encoding, PositionTable)
-        for encoding in found_by(SCHEME, DictFiles(model.config.to_dict(), tiny.arrays(model)))
+        encoding.part: vectors_of(encoding)
+        for encoding in found(model.config.to_dict(), **tiny.arrays(model))
     }
-    assert {part: len(form.vectors) for part, form in tables.items()} == {
-        "text encoder": 24,
-        "speech decoder": 20,
-    }
-    for part, side in (
-        ("text encoder", model.speecht5.encoder),
-        ("speech decoder", model.speecht5.decoder),
-    ):
+    sides = {"text encoder": model.speecht5.encoder, "speech decoder": model.speecht5.decoder}
+    assert {part: len(table) for part, table in tables.items()} == dict(
+        zip(sides, (24, 20), strict=True)
+    )
+    for part, side in sides.items():
         theirs = side.prenet.encode_positions(torch.zeros(1, 12, 8)).detach().double().numpy()[0]
-        np.testing.assert_allclose(tables[part].vectors[:12], theirs, rtol=0, atol=FLOAT32)
+        np.testing.assert_allclose(tables[part][:12], theirs, rtol=0, atol=FLOAT32)
 
 
 def test_a_side_of_speecht5_without_a_factor_has_the_plain_sinusoid() -> None:
-    files = DictFiles(
-        {
-            "model_type": "speecht5",
-            "hidden_size": 8,
-            "max_speech_positions": 20,
-            "max_text_positions": 24,
-        },
-        {"speecht5.decoder.prenet.encode_positions.alpha": np.array(2.0)},
-    )
-    encodings = found_by(SCHEME, files)
+    sizes = {"hidden_size": 8, "max_speech_positions": 20, "max_text_positions": 24}
+    factor = {"speecht5.decoder.prenet.encode_positions.alpha": np.array(2.0)}
+    encodings = found({"model_type": "speecht5", **sizes}, **factor)
     assert [encoding.part for encoding in encodings] == ["speech encoder", "speech decoder"]
     assert [encoding.record.is_of_words for encoding in encodings] == [False, False]

@@ -4,13 +4,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from generator.checkpoints.files.reader import FolderFiles
 from generator.encodings import OffsetBias
 from generator.encodings.buckets import buckets
 from generator.numerics.arrays import Array, Floats
 from generator.schemes.t5_bias import find
 from tests.listening import WAVES, as_numbers, ids, made, read, returned, same
-from tests.support import DictFiles, form_of, save_model
+from tests.support import DictFiles, form_of
 
 OFFSETS = np.arange(-300, 301)
 SIZES = [(32, 128), (32, 20), (64, 128), (16, 64), (8, 1000), (4, 5), (320, 800)]
@@ -41,92 +40,32 @@ def test_buckets_equal_those_of_transformers(
     )
 
 
-def test_a_note_mentions_the_unused_bucket_16_of_an_encoder() -> None:
-    notes = find(DictFiles(arrays={NAME: TABLE}))[0].notes
-    assert any("Bucket 16 " in note for note in notes)
-
-
 @pytest.mark.parametrize(("name", "first"), [(NAME, 91), (DECODER_NAME, 113)])
-def test_a_note_gives_the_first_distance_of_the_last_bucket(name: str, first: int) -> None:
-    assert (
-        f"offsets of {first} positions or more" in find(DictFiles(arrays={name: TABLE}))[0].notes[0]
-    )
+def test_notes_give_the_first_distance_of_the_last_bucket_and_the_bucket_that_is_never_used(
+    name: str, first: int
+) -> None:
+    notes = find(DictFiles(arrays={name: TABLE}))[0].notes
+    assert f"offsets of {first} positions or more" in notes[0]
+    assert any("Bucket 16 " in note for note in notes) == (name == NAME)
 
 
 def test_the_part_and_the_direction_follow_from_the_name() -> None:
-    encodings = find(DictFiles(arrays={NAME: TABLE, DECODER_NAME: TABLE}))
+    arrays = dict.fromkeys((NAME, DECODER_NAME, CROSS_NAME), TABLE)  # The latter is unused.
+    encodings = find(DictFiles(arrays=arrays))
     directions = [(encoding.part, form_of(encoding, OffsetBias).causal) for encoding in encodings]
     assert directions == [("encoder", False), ("decoder", True)]
-
-
-def test_the_unused_table_of_cross_attention_is_ignored() -> None:
-    encodings = find(DictFiles(arrays={DECODER_NAME: TABLE, CROSS_NAME: TABLE}))
-    assert [encoding.provenance.tensor for encoding in encodings] == [DECODER_NAME]
-
-
-def test_tables_in_every_layer_have_distinct_keys() -> None:
-    names = [
-        f"encoder.block.{layer}.layer.0.SelfAttention.relative_attention_bias.weight"
-        for layer in range(3)
-    ]
-    keys = [encoding.record.key for encoding in find(DictFiles(arrays=dict.fromkeys(names, TABLE)))]
-    assert len(set(keys)) == 3
-
-
-@pytest.fixture(scope="module")
-def t5(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, FolderFiles]:
-    import torch
-    from transformers import T5Config, T5Model
-
-    torch.manual_seed(0)
-    config = T5Config(
-        vocab_size=12, d_model=16, d_kv=8, d_ff=16, num_layers=2, num_decoder_layers=2, num_heads=2
-    )
-    model = T5Model(config).eval()
-    return model, FolderFiles(save_model(model, tmp_path_factory.mktemp("t5")), "t5")
-
-
-@pytest.mark.parametrize("part", ["encoder", "decoder"])
-def test_the_bias_read_from_a_folder_equals_what_the_model_adds(
-    t5: tuple[Any, FolderFiles], part: str
-) -> None:
-    model, files = t5
-    form = next(form_of(encoding, OffsetBias) for encoding in find(files) if encoding.part == part)
-    bias = (
-        getattr(model, part)
-        .block[0]
-        .layer[0]
-        .SelfAttention.compute_bias(120, 120)[0]
-        .detach()
-        .double()
-        .numpy()
-    )
-    visible = (
-        np.tril(np.ones((120, 120), dtype=bool)) if form.causal else np.ones((120, 120), dtype=bool)
-    )
-    np.testing.assert_allclose(form.kernel(120)[:, visible], bias[:, visible], rtol=0, atol=1e-6)
 
 
 N = 40
 BOTH = ids(N, "input_ids", "decoder_input_ids")
 SIZE: dict[str, Any] = {
-    "vocab_size": 40,
-    "d_model": 16,
-    "d_ff": 16,
-    "d_kv": 8,
-    "num_layers": 2,
-    "num_decoder_layers": 2,
-    "num_heads": 2,
-}
+    **dict.fromkeys(("d_model", "d_ff"), 16), "vocab_size": 40, "d_kv": 8,
+    **dict.fromkeys(("num_layers", "num_decoder_layers", "num_heads"), 2),
+}  # fmt: skip
 FEW = {"relative_attention_num_buckets": 8, "relative_attention_max_distance": 20}
 LONG = {**SIZE, **FEW, "local_radius": 6, "global_block_size": 4}
-ENCODER: dict[str, Any] = {
-    "hidden_size": 16,
-    "num_hidden_layers": 1,
-    "num_attention_heads": 2,
-    "intermediate_size": 16,
-    "vocab_size": 40,
-}
+ENCODER: dict[str, Any] = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,
+                           "intermediate_size": 16, "vocab_size": 40}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["T5Model", "MT5Model", "SwitchTransformersModel"])
@@ -196,24 +135,11 @@ def test_the_global_bias_of_longt5_equals_what_it_adds(tmp_path: Path) -> None:
 
 
 def test_the_bias_of_pix2struct_equals_what_its_decoder_adds(tmp_path: Path) -> None:
-    text = {
-        "vocab_size": 40,
-        "hidden_size": 16,
-        "d_kv": 8,
-        "d_ff": 16,
-        "num_layers": 1,
-        "num_heads": 2,
-        "initializer_range": 0.1,
-        **FEW,
-    }
-    vision = {
-        "hidden_size": 16,
-        "patch_embed_hidden_size": 16,
-        "d_ff": 16,
-        "d_kv": 8,
-        "num_hidden_layers": 1,
-        "num_attention_heads": 2,
-    }
+    sizes = {"d_kv": 8, "d_ff": 16, "hidden_size": 16}
+    text = {**sizes, **FEW, "vocab_size": 40, "num_layers": 1, "num_heads": 2,
+            "initializer_range": 0.1}  # fmt: skip
+    vision = {**sizes, "patch_embed_hidden_size": 16, "num_hidden_layers": 1,
+              "num_attention_heads": 2}  # fmt: skip
     model = made(
         "Pix2StructForConditionalGeneration",
         text_config=text,
@@ -235,14 +161,8 @@ def page(n_words: int, size: int) -> Any:
     return torch.stack([edge, edge, edge + 1, edge], dim=-1)[None] * (size // 100)
 
 
-LAYOUT = {
-    "rel_pos_bins": 8,
-    "max_rel_pos": 20,
-    "rel_2d_pos_bins": 16,
-    "max_rel_2d_pos": 30,
-    "coordinate_size": 3,
-    "shape_size": 2,
-}
+LAYOUT = {"rel_pos_bins": 8, "max_rel_pos": 20, "rel_2d_pos_bins": 16, "max_rel_2d_pos": 30,
+          "coordinate_size": 3, "shape_size": 2}  # fmt: skip
 
 
 def test_the_biases_of_layoutlmv3_equal_what_reaches_the_logit(tmp_path: Path) -> None:
@@ -266,33 +186,20 @@ def test_layoutlmv3_divides_the_bias_with_the_logit(tmp_path: Path) -> None:
     """The attention itself: without content, the logit is the bias alone."""
     import torch
 
-    model = made(
-        "LayoutLMv3Model",
-        **ENCODER,
-        **LAYOUT,
-        max_position_embeddings=64,
-        attn_implementation="eager",
-    )
+    sizes = {**ENCODER, **LAYOUT, "max_position_embeddings": 64}
+    model = made("LayoutLMv3Model", **sizes, attn_implementation="eager")
     attention = model.encoder.layer[0].attention.self
     for projection in (attention.query, attention.key):
         torch.nn.init.zeros_(projection.weight), torch.nn.init.zeros_(projection.bias)
     bias = model.encoder._cal_1d_pos_emb(torch.arange(9)[None])
-    weights = attention(
-        torch.zeros(1, 9, 16), rel_pos=bias, rel_2d_pos=0.0 * bias, output_attentions=True
-    )[1]
-    ours = torch.tensor(
-        form_of(read(find, model, tmp_path)["encoder"], OffsetBias).kernel(9)
-    ).softmax(dim=-1)
-    np.testing.assert_allclose(as_numbers(weights)[0], ours, rtol=0, atol=1e-6)
+    options = {"rel_pos": bias, "rel_2d_pos": 0.0 * bias, "output_attentions": True}
+    weights = as_numbers(attention(torch.zeros(1, 9, 16), **options)[1])[0]
+    ours = form_of(read(find, model, tmp_path)["encoder"], OffsetBias).kernel(9)
+    np.testing.assert_allclose(weights, torch.tensor(ours).softmax(dim=-1), rtol=0, atol=1e-6)
 
 
-UDOP = {
-    **SIZE,
-    "max_2d_position_embeddings": 64,
-    "image_size": 8,
-    "patch_size": 4,
-    "tie_word_embeddings": False,
-}
+UDOP = {**SIZE, "max_2d_position_embeddings": 64, "image_size": 8, "patch_size": 4,
+        "tie_word_embeddings": False}  # fmt: skip
 LISTED = [
     {"type": "1d", "max_distance": 20},
     {"type": "horizontal", "scaling_factor": 64},
@@ -305,12 +212,8 @@ def test_the_biases_of_the_encoder_of_udop_equal_those_of_its_modules(tmp_path: 
 
     model = made("UdopModel", **UDOP, relative_bias_args=LISTED)
     encodings = read(find, model, tmp_path)
-    assert sorted(encodings) == [
-        "decoder",
-        "encoder",
-        "encoder across the page",
-        "encoder down the page",
-    ]
+    sides = ("", " across the page", " down the page")
+    assert sorted(encodings) == ["decoder", *(f"encoder{side}" for side in sides)]
     along, across, down = model.encoder.relative_bias.biases
     same(encodings["encoder"], as_numbers(along(torch.ones(1, N)))[0])
     same(encodings["encoder across the page"], as_numbers(across(bbox=page(N, 100) / 64))[0])
@@ -335,21 +238,10 @@ def test_a_tied_bias_of_udop_is_read_from_block_0() -> None:
 def test_the_bias_of_cpmant_equals_what_it_adds_within_a_segment(tmp_path: Path) -> None:
     import torch
 
-    sizes = {
-        "dim_head": 8,
-        "dim_ff": 16,
-        "position_bias_num_buckets": 8,
-        "position_bias_max_distance": 20,
-        "segment_types": 3,
-    }
-    model = made(
-        "CpmAntModel",
-        vocab_size=40,
-        hidden_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        **sizes,
-    )
+    buckets_of = {"position_bias_num_buckets": 8, "position_bias_max_distance": 20}
+    sizes = {"dim_head": 8, "dim_ff": 16, "segment_types": 3, "vocab_size": 40}
+    widths = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    model = made("CpmAntModel", **sizes, **widths, **buckets_of)
     position, segment = torch.arange(N)[None], torch.ones(1, N, dtype=torch.long)
     (encoding,) = read(find, model, tmp_path).values()
     same(encoding, as_numbers(model.position_bias(position, position, segment, segment))[0])
@@ -366,12 +258,8 @@ def test_the_bias_of_phi_4_multimodal_has_one_row_for_each_offset() -> None:
         Phi4MultimodalAudioConfig(bias_max_distance=10, num_attention_heads=2)
     )
     name = "audio_embed.encoder.relative_attention_bias_layer.bias_values.weight"
-    (encoding,) = find(
-        DictFiles(
-            {"audio_config": {"bias_max_distance": 10}},
-            {name: module.bias_values.weight.detach().numpy()},
-        )
-    )
+    config = {"audio_config": {"bias_max_distance": 10}}
+    (encoding,) = find(DictFiles(config, {name: module.bias_values.weight.detach().numpy()}))
     assert encoding.part == "audio encoder"
     bias = as_numbers(module(torch.zeros(1, N, 1)))[0]
     np.testing.assert_allclose(
@@ -380,9 +268,5 @@ def test_the_bias_of_phi_4_multimodal_has_one_row_for_each_offset() -> None:
 
 
 def test_sizes_are_read_from_a_nested_config() -> None:
-    nested = {
-        "text_config": {"relative_attention_num_buckets": 8, "relative_attention_max_distance": 20}
-    }
-    assert form_of(
-        find(DictFiles(nested, {NAME: TABLE[:8]}))[0], OffsetBias
-    ).offsets.tolist() == list(range(-20, 21))
+    (encoding,) = find(DictFiles({"text_config": FEW}, {NAME: TABLE[:8]}))
+    assert form_of(encoding, OffsetBias).offsets.tolist() == list(range(-20, 21))

@@ -14,13 +14,8 @@ from generator.pipeline.find import all_schemes, find
 from tests import tiny
 from tests.support import DictFiles, form_of
 
-NARROW = {
-    "num_labels": 2,
-    "intermediate_size": 24,
-    "hidden_dim": 24,
-    "n_inner": 24,
-    "dim_feedforward": 24,
-}
+NARROW = {"num_labels": 2, "intermediate_size": 24, "hidden_dim": 24, "n_inner": 24,
+          "dim_feedforward": 24}  # fmt: skip
 IMAGES = {**NARROW, "image_size": 24, "patch_size": 4, "num_channels": 3}
 # The family, its options, the part, and the module that holds the table; row 0 of that belongs to
 # position −first_row.
@@ -31,14 +26,8 @@ FAMILIES: list[tuple[str, dict[str, Any], str, str, int]] = [
     ("opt", {**NARROW, "ffn_dim": 24}, "decoder", "decoder.embed_positions.weight", 2),
     ("vit", IMAGES, "vision", "embeddings.position_embeddings", 1),
 ]
-UNKNOWN = {
-    "model_type": "mine",
-    "hidden_size": 16,
-    "num_attention_heads": 2,
-    "max_position_embeddings": 32,
-    "vocab_size": 40,
-    "num_hidden_layers": 2,
-}
+UNKNOWN = {"model_type": "mine", "hidden_size": 16, "num_attention_heads": 2,
+           "max_position_embeddings": 32, "vocab_size": 40, "num_hidden_layers": 2}  # fmt: skip
 
 
 def renamed(model: Any, *, transposed: bool = False) -> dict[str, Array]:
@@ -66,13 +55,8 @@ def asked(config: Json, arrays: dict[str, Array]) -> str:
 def of_unknown(**more: Array) -> dict[str, Array]:
     """Tensors of a family of two layers that nobody knows."""
     draws = np.random.default_rng(0)
-    return {
-        "a": draws.normal(size=(40, 16)),
-        "b": draws.normal(size=(32, 16)),
-        "c": np.eye(16),
-        "d": np.eye(16),
-        **more,
-    }
+    words, positions = draws.normal(size=(40, 16)), draws.normal(size=(32, 16))
+    return {"a": words, "b": positions, "c": np.eye(16), "d": np.eye(16), **more}
 
 
 @pytest.mark.parametrize(("family", "options", "part", "module", "first_row"), FAMILIES)
@@ -90,29 +74,31 @@ def test_a_table_is_found_by_the_shape_that_the_code_of_the_family_gives_it(
 @pytest.mark.parametrize(("family", "options"), [family[:2] for family in FAMILIES])
 def test_matrices_may_be_stored_transposed(family: str, options: dict[str, Any]) -> None:
     model = tiny.build(family, **options)
-    (plain,), (transposed,) = (
-        found(model.config.to_dict(), renamed(model, transposed=flag)) for flag in (False, True)
+    plain, transposed = (
+        form_of(encoding, PositionTable).vectors
+        for flag in (False, True)
+        for encoding in found(model.config.to_dict(), renamed(model, transposed=flag))
     )
-    np.testing.assert_array_equal(
-        form_of(plain, PositionTable).vectors, form_of(transposed, PositionTable).vectors
-    )
+    np.testing.assert_array_equal(plain, transposed)
 
 
-@pytest.mark.parametrize("name", ["{name}", "model.{name}", "t{index}"])
 @pytest.mark.parametrize(
     ("family", "options", "module"),
     [(family, options, module) for family, options, _, module, _ in FAMILIES],
 )
 def test_nothing_takes_the_place_of_a_table_that_is_not_stored(
-    family: str, options: dict[str, Any], module: str, name: str
+    family: str, options: dict[str, Any], module: str
 ) -> None:
     model = tiny.build(family, **options)
+    config = model.config.to_dict()
     others = [(other, array) for other, array in tiny.arrays(model).items() if other != module]
-    arrays = {
-        name.format(name=other, index=index): array for index, (other, array) in enumerate(others)
-    }
-    assert found(model.config.to_dict(), arrays) == []
-    assert f"({module}). No tensor has that name or shape." in asked(model.config.to_dict(), arrays)
+    for name in ("{name}", "model.{name}", "t{index}"):
+        arrays = {
+            name.format(name=other, index=index): array
+            for index, (other, array) in enumerate(others)
+        }
+        assert found(config, arrays) == []
+        assert f"({module}). No tensor has that name or shape." in asked(config, arrays)
 
 
 def test_the_note_says_how_sure_that_is() -> None:
@@ -145,31 +131,24 @@ def test_a_family_without_a_table_has_none_whatever_shapes_there_are() -> None:
     assert asked(model.config.to_dict(), arrays) == ""
 
 
-def test_of_two_tensors_of_the_shape_none_is_shown() -> None:
-    model = tiny.build("bert", **NARROW)
-    arrays = {**renamed(model), "another": np.ones((16, 32))}
+@pytest.mark.parametrize(
+    ("family", "options", "more", "words"),
+    [
+        ("bert", NARROW, {"another": np.ones((16, 32))},
+         "has one of 32 × 16; 2 tensors have that shape, so none is shown."),
+        # The table, query, key, value and output of one layer, and the pooler.
+        ("bert", {**NARROW, "max_position_embeddings": 16}, {},
+         "6 tensors have that shape, and 6 parameters of the model do"),
+        ("bart", {}, None, "1 tensor has that shape, and 2 parameters of the model do"),
+    ],
+)  # fmt: skip
+def test_of_several_tensors_or_parameters_of_the_shape_none_is_shown(
+    family: str, options: dict[str, Any], more: dict[str, Array] | None, words: str
+) -> None:
+    model = tiny.build(family, **options)
+    arrays = {"t0": np.ones((34, 16))} if more is None else {**renamed(model), **more}
     assert found(model.config.to_dict(), arrays) == []
-    assert "has one of 32 × 16; 2 tensors have that shape, so none is shown." in asked(
-        model.config.to_dict(), arrays
-    )
-
-
-def test_a_table_as_wide_as_long_is_not_told_from_the_matrices_of_a_layer() -> None:
-    model = tiny.build("bert", **NARROW, max_position_embeddings=16)
-    # The table, query, key, value and output of one layer, and the pooler.
-    assert found(model.config.to_dict(), renamed(model)) == []
-    assert "6 tensors have that shape, and 6 parameters of the model do" in asked(
-        model.config.to_dict(), renamed(model)
-    )
-
-
-def test_one_tensor_for_two_parameters_of_its_shape_is_not_shown() -> None:
-    model = tiny.build("bart")
-    arrays = {"t0": np.ones((34, 16))}
-    assert found(model.config.to_dict(), arrays) == []
-    assert "1 tensor has that shape, and 2 parameters of the model do, so none is shown" in asked(
-        model.config.to_dict(), arrays
-    )
+    assert words in asked(model.config.to_dict(), arrays)
 
 
 def test_no_model_is_made_where_a_tensor_is_named_as_a_table(
@@ -182,28 +161,18 @@ def test_no_model_is_made_where_a_tensor_is_named_as_a_table(
         found(model.config.to_dict(), renamed(model))
 
 
-@pytest.mark.parametrize("family", ["llama", "t5", "mamba", "bloom", "qwen3"])
 def test_no_model_is_made_of_a_family_whose_code_has_no_table(
-    family: str, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(tables_by_shape, "parameters_of", _refuse)
-    assert (
-        found(
-            {"model_type": family, "hidden_size": 16, "num_attention_heads": 2, "n_head": 2},
-            {"t0": np.ones((4, 4))},
-        )
-        == []
-    )
+    sizes = {"hidden_size": 16, "num_attention_heads": 2, "n_head": 2}
+    for family in ("llama", "t5", "mamba", "bloom", "qwen3"):
+        assert found({"model_type": family, **sizes}, {"t0": np.ones((4, 4))}) == []
 
 
-@pytest.mark.parametrize(
-    "config",
-    [
-        {"model_type": "bert", "hidden_size": 15, "num_attention_heads": 2},
-        {"model_type": "bert", "hidden_size": "x"},
-    ],
-)
-def test_a_config_of_which_no_model_can_be_made_finds_nothing(config: Json) -> None:
+@pytest.mark.parametrize("width", [15, "x"])  # Not a multiple of the number of heads, and none.
+def test_a_config_of_which_no_model_can_be_made_finds_nothing(width: object) -> None:
+    config = {"model_type": "bert", "hidden_size": width, "num_attention_heads": 2}
     assert found(config, {"t0": np.ones((512, 15))}) == []
 
 
@@ -214,26 +183,18 @@ def test_of_an_unknown_family_the_sizes_in_the_config_make_a_table_likely() -> N
     assert "likely, but not certainly, the position table" in encoding.notes[0]
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
+def test_of_an_unknown_family_any_doubt_is_enough_to_show_none() -> None:
+    settings: list[dict[str, Any]] = [
         {"rope_theta": 1e4}, {"use_alibi": False}, {"rotary_pct": 0.5},
-         {"relative_attention": True}, {"position_embedding_type": "xpos"},
+        {"relative_attention": True}, {"position_embedding_type": "xpos"},
         {"learned_pos_emb": False}, {"attention": {"rope": None}}, {"intermediate_size": 32},
-         {"n_positions": 33}, {"hidden_size": 17},
-    ],
-)  # fmt: skip
-def test_of_an_unknown_family_any_doubt_is_enough_to_show_none(settings: dict[str, Any]) -> None:
-    assert found({**UNKNOWN, **settings}, of_unknown()) == []
-
-
-@pytest.mark.parametrize(
-    "more", [{"e": np.ones((16, 32))}, {"e": np.ones((32, 16))}, {"rotary.inv_freq": np.ones(4)}]
-)
-def test_of_an_unknown_family_another_tensor_in_question_is_enough_too(
-    more: dict[str, Array],
-) -> None:
-    assert found(UNKNOWN, of_unknown(**more)) == []
+        {"n_positions": 33}, {"hidden_size": 17},
+    ]  # fmt: skip
+    assert [each for each in settings if found({**UNKNOWN, **each}, of_unknown())] == []
+    others: list[dict[str, Array]] = [
+        {"e": np.ones((16, 32))}, {"e": np.ones((32, 16))}, {"rotary.inv_freq": np.ones(4)}
+    ]  # fmt: skip
+    assert [each for each in others if found(UNKNOWN, of_unknown(**each))] == []
 
 
 def _refuse(_config: object) -> Any:

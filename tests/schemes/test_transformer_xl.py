@@ -58,29 +58,21 @@ def test_the_bias_of_xlnet_is_constant_beyond_its_clamped_offset(tmp_path: Path)
     assert "Offsets beyond 7 count as 7." in encoding.notes
 
 
+FUNNEL = {"vocab_size": 40, "d_model": 16, "n_head": 2, "d_head": 8, "d_inner": 16,
+          "num_decoder_layers": 1}  # fmt: skip
+
+
 @pytest.mark.parametrize("attention_type", ["relative_shift", "factorized"])
 def test_the_bias_of_funnel_equals_that_of_its_first_block(
     attention_type: str, tmp_path: Path
 ) -> None:
     import torch
 
-    sizes = {
-        "vocab_size": 40,
-        "d_model": 16,
-        "n_head": 2,
-        "d_head": 8,
-        "d_inner": 16,
-        "block_sizes": [2, 1],
-        "num_decoder_layers": 1,
-    }
+    sizes = {**FUNNEL, "block_sizes": [2, 1]}
     model = made("FunnelModel", **sizes, attention_type=attention_type)
     encodings = read(find, model, tmp_path)
-    assert list(encodings) == [
-        "encoder layer 0.0",
-        "encoder layer 0.1",
-        "encoder layer 1.0",
-        "decoder",
-    ]
+    layers = [f"encoder layer {layer}" for layer in ("0.0", "0.1", "1.0")]
+    assert list(encodings) == [*layers, "decoder"]
     embeds = model.encoder.attention_structure.get_position_embeds(
         N, torch.float32, torch.device("cpu")
     )
@@ -94,15 +86,7 @@ def test_the_offsets_of_funnels_second_block_are_counted_in_tokens(tmp_path: Pat
     """After pooling, neighbours are two tokens apart."""
     import torch
 
-    sizes = {
-        "vocab_size": 40,
-        "d_model": 16,
-        "n_head": 2,
-        "d_head": 8,
-        "d_inner": 16,
-        "block_sizes": [1, 2],
-        "num_decoder_layers": 1,
-    }
+    sizes = {**FUNNEL, "block_sizes": [1, 2]}
     model = made("FunnelModel", **sizes, separate_cls=False)
     embeds = model.encoder.attention_structure.get_position_embeds(
         N, torch.float32, torch.device("cpu")
@@ -207,14 +191,9 @@ def test_the_bias_of_fastspeech_2_equals_that_of_its_attention() -> None:
 def test_the_bias_of_parakeet_equals_that_of_its_attention(tmp_path: Path) -> None:
     import torch
 
-    sizes = {
-        "hidden_size": 16,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 2,
-        "intermediate_size": 16,
-        "num_mel_bins": 8,
-    }
-    model = made("ParakeetEncoder", **sizes, subsampling_conv_channels=4)
+    sizes = {"hidden_size": 16, "intermediate_size": 16, "num_mel_bins": 8}
+    counts = {"num_hidden_layers": 2, "num_attention_heads": 2, "subsampling_conv_channels": 4}
+    model = made("ParakeetEncoder", **sizes, **counts)
     embeds, encodings = model.encode_positions(torch.zeros(1, N, 16)), read(find, model, tmp_path)
     for index, layer in enumerate(model.layers):
         attention = layer.self_attn

@@ -12,21 +12,10 @@ from tests.schemes.test_tables_of_images import with_random_table
 from tests.support import DictFiles, form_of, save_model
 
 EXACT = 1e-6
-SWIN: dict[str, Any] = {
-    "image_size": 32,
-    "patch_size": 2,
-    "embed_dim": 8,
-    "depths": [2, 1],
-    "num_heads": [2, 4],
-    "window_size": 4,
-}
-BEIT: dict[str, Any] = {
-    "hidden_size": 16,
-    "intermediate_size": 16,
-    "num_attention_heads": 2,
-    "num_hidden_layers": 2,
-    "patch_size": 8,
-}
+SWIN: dict[str, Any] = {"image_size": 32, "patch_size": 2, "embed_dim": 8, "depths": [2, 1],
+                        "num_heads": [2, 4], "window_size": 4}  # fmt: skip
+BEIT: dict[str, Any] = {"hidden_size": 16, "intermediate_size": 16, "num_attention_heads": 2,
+                        "num_hidden_layers": 2, "patch_size": 8, "image_size": 32}  # fmt: skip
 
 
 def build(model_type: str, **options: Any) -> Any:
@@ -76,13 +65,9 @@ def softmax(logits: Floats) -> Floats:
 def image(model: Any, side: int = 32) -> Any:
     import torch
 
-    return torch.randn(
-        1,
-        getattr(model.config, "num_channels", 3),
-        side,
-        side,
-        generator=torch.Generator().manual_seed(0),
-    ).double()
+    channels = getattr(model.config, "num_channels", 3)
+    draws = torch.Generator().manual_seed(0)
+    return torch.randn(1, channels, side, side, generator=draws).double()
 
 
 def self_attention_of(block: Any) -> Any:
@@ -173,7 +158,7 @@ def test_the_bias_of_beit_between_patches_equals_that_of_its_module(
         "use_shared_relative_position_bias": shared,
         "use_relative_position_bias": not shared,
     }
-    model = build(family, **BEIT, image_size=32, **options)
+    model = build(family, **BEIT, **options)
     ours = kernels(model, tmp_path)
     assert list(ours) == (["vision"] if shared else ["vision layer 0", "vision layer 1"])
     holders = [
@@ -187,7 +172,7 @@ def test_the_bias_of_beit_between_patches_equals_that_of_its_module(
 
 
 def test_the_bias_of_beit_equals_what_the_forward_pass_adds_to_the_logits(tmp_path: Path) -> None:
-    model = build("beit", **BEIT, image_size=32, use_relative_position_bias=True)
+    model = build("beit", **BEIT, use_relative_position_bias=True)
     ours = kernels(model, tmp_path)["vision layer 0"]
     attention = next(
         module
@@ -220,15 +205,8 @@ def test_the_bias_of_levit_equals_that_of_its_module_also_with_fewer_queries(
 
 
 def test_the_patches_of_clap_are_of_audio() -> None:
-    (encoding,) = find(
-        DictFiles(
-            arrays={
-                "audio_encoder.layers.0.blocks.0.attention.self.relative_position_bias_table": (
-                    np.zeros((9, 2))
-                )
-            }
-        )
-    )
+    name = "audio_encoder.layers.0.blocks.0.attention.self.relative_position_bias_table"
+    (encoding,) = find(DictFiles(arrays={name: np.zeros((9, 2))}))
     assert encoding.part == "audio stage 0 block 0"
 
 
@@ -237,16 +215,6 @@ NAME = "layers.0.attention.relative_position_bias_table"
 
 def table(n_rows: int, n_heads: int = 1) -> Floats:
     return np.arange(float(n_rows * n_heads)).reshape(n_rows, n_heads)
-
-
-def test_a_stored_table_is_reversed_to_key_minus_query_by_hand() -> None:
-    """Of a 2 × 2 window, row 3 · (down + 1) + (across + 1) is for query minus key; a key one below
-    its query has offset −1 there, row 1.
-    """
-    form = form_of(find(DictFiles(arrays={NAME: table(9)}))[0], WindowBias)
-    below, here, above = form.values[0, 2, 1], form.values[0, 1, 1], form.values[0, 0, 1]
-    assert (below, here, above) == (1, 4, 7)
-    np.testing.assert_array_equal(form.kernel(4)[0, 0], [4, 3, 1, 0])
 
 
 def test_the_rows_for_cls_are_omitted_with_a_note() -> None:
@@ -265,15 +233,6 @@ def test_a_window_that_is_not_square_is_read_from_the_config(
     config: dict[str, Any], n_rows: int
 ) -> None:
     assert form_of(find(DictFiles(config, {NAME: table(n_rows)}))[0], WindowBias).grid == (2, 3)
-
-
-def test_one_number_for_all_signs_of_an_offset_is_repeated_by_hand() -> None:
-    encoding = find(
-        DictFiles(arrays={"stages.0.layers.0.module.attention_biases": np.array([[1.0, 2, 3, 4]])})
-    )[0]
-    np.testing.assert_array_equal(
-        form_of(encoding, WindowBias).values, [[[4, 3, 4], [2, 1, 2], [4, 3, 4]]]
-    )
 
 
 def test_layers_are_in_numerical_order_with_distinct_parts() -> None:
