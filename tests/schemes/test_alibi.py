@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from generator.encodings import OffsetBias
-from generator.numerics.arrays import Floats
 from generator.schemes.alibi import bfloat16, find, slopes
 from tests.support import DictFiles, form_of
 
@@ -16,39 +15,28 @@ ASKING = [
 ]
 
 
-def bloom_bias(n_heads: int, n_positions: int) -> Floats:
-    """The bias of transformers, shifted by row to 0 at the position of the query, which does not
-    change the softmax.
-    """
-    import torch
-    from transformers.models.bloom.modeling_bloom import build_alibi_tensor
-
-    by_key = (
-        build_alibi_tensor(torch.ones(1, n_positions), n_heads, torch.float64)[:, 0]
-        .double()
-        .numpy()
-    )
-    return np.asarray(by_key[:, None, :] - by_key[:, :, None])
+def bias_of(config: dict[str, object]) -> OffsetBias:
+    return form_of(find(DictFiles(config))[0], OffsetBias)
 
 
 @pytest.mark.parametrize("n_heads", HEADS)
 def test_the_bias_equals_that_of_transformers_bloom(n_heads: int) -> None:
-    form = find(DictFiles({"model_type": "bloom", "n_head": n_heads}))[0].form
-    visible = np.tril(np.ones((24, 24), dtype=bool))
-    np.testing.assert_allclose(
-        form.kernel(24)[:, visible], bloom_bias(n_heads, 24)[:, visible], rtol=FLOAT32, atol=1e-6
-    )
+    """Theirs shifted by row to 0 at the position of the query, which does not change softmax."""
+    import torch
+    from transformers.models.bloom.modeling_bloom import build_alibi_tensor
+
+    by_key = build_alibi_tensor(torch.ones(1, 24), n_heads, torch.float64)[:, 0].numpy()
+    theirs, visible = by_key[:, None, :] - by_key[:, :, None], np.tril(np.ones((24, 24), bool))
+    ours = bias_of({"model_type": "bloom", "n_head": n_heads}).kernel(24)
+    np.testing.assert_allclose(ours[:, visible], theirs[:, visible], rtol=FLOAT32, atol=1e-6)
 
 
 @pytest.mark.parametrize("config", ASKING)
 def test_configs_with_alibi_have_one_bias(config: dict[str, object]) -> None:
     (encoding,) = find(DictFiles(config))
     assert isinstance(encoding.form, OffsetBias)
-    assert (encoding.form.causal, encoding.form.beyond, len(encoding.form.values)) == (
-        True,
-        "linear",
-        8,
-    )
+    form = encoding.form
+    assert (form.causal, form.beyond, len(form.values)) == (True, "linear", 8)
 
 
 @pytest.mark.parametrize("n_heads", HEADS)
@@ -56,23 +44,22 @@ def test_configs_with_alibi_have_one_bias(config: dict[str, object]) -> None:
 def test_the_bias_of_mpt_follows_its_largest_exponent(n_heads: int, steepest: int) -> None:
     from transformers.models.mpt.modeling_mpt import build_mpt_alibi_tensor
 
-    config = {
-        "model_type": "mpt",
-        "n_heads": n_heads,
-        "attn_config": {"alibi": True, "alibi_bias_max": steepest},
-    }
-    ours = form_of(find(DictFiles(config))[0], OffsetBias).kernel(24)[:, -1]
+    attention = {"alibi": True, "alibi_bias_max": steepest}
+    (encoding,) = find(
+        DictFiles({"model_type": "mpt", "n_heads": n_heads, "attn_config": attention})
+    )
+    ours = form_of(encoding, OffsetBias).kernel(24)[:, -1]
     theirs = build_mpt_alibi_tensor(n_heads, 24, steepest)[:, 0].double().numpy()
     np.testing.assert_allclose(ours, theirs, rtol=FLOAT32, atol=1e-6)
+    assert any("ignores that setting" in note for note in encoding.notes) is (steepest != 8)
 
 
 def test_bfloat16_equals_that_of_torch() -> None:
     import torch
 
     values = np.random.default_rng(0).normal(size=1000)
-    np.testing.assert_array_equal(
-        bfloat16(values), torch.tensor(values).float().bfloat16().double().numpy()
-    )
+    theirs = torch.tensor(values).float().bfloat16().double().numpy()
+    np.testing.assert_array_equal(bfloat16(values), theirs)
 
 
 def test_the_bias_of_falcon_equals_what_reaches_its_softmax() -> None:
@@ -93,10 +80,8 @@ def test_the_bias_of_falcon_equals_what_reaches_its_softmax() -> None:
     with torch.no_grad():
         model(torch.arange(24)[None])
     added = masks[0][0].double().numpy()
-    ours, visible = (
-        form_of(find(DictFiles(model.config.to_dict()))[0], OffsetBias).kernel(24),
-        np.tril(np.ones((24, 24), dtype=bool)),
-    )
+    ours = bias_of(model.config.to_dict()).kernel(24)
+    visible = np.tril(np.ones((24, 24), dtype=bool))
     # The same for all keys of a query, so that softmax does not see it.
     theirs = added - np.diagonal(added, axis1=1, axis2=2)[:, :, None]
     np.testing.assert_allclose(ours[:, visible], theirs[:, visible], rtol=0, atol=1e-6)
@@ -108,30 +93,9 @@ def test_the_slopes_of_falcon_are_rounded_like_the_models(n_heads: int) -> None:
     from transformers.models.falcon.modeling_falcon import build_alibi_tensor
 
     one_on = build_alibi_tensor(torch.ones(1, 2), n_heads, torch.float32)[:, 0, 1].double().numpy()
-    config = {
-        "model_type": "falcon",
-        "alibi": True,
-        "num_attention_heads": n_heads,
-        "hidden_size": 64 * n_heads,
-    }
-    ours = form_of(find(DictFiles(config))[0], OffsetBias).kernel(2)[:, 1, 0]
+    sizes = {"num_attention_heads": n_heads, "hidden_size": 64 * n_heads}
+    ours = bias_of({"model_type": "falcon", "alibi": True, **sizes}).kernel(2)[:, 1, 0]
     np.testing.assert_allclose(-8.0 * ours, one_on, rtol=FLOAT32)
-
-
-@pytest.mark.parametrize(("steepest", "has_note"), [(8, False), (4, True)])
-def test_a_note_mentions_an_exponent_that_transformers_ignores(
-    steepest: int, has_note: bool
-) -> None:
-    (encoding,) = find(
-        DictFiles(
-            {
-                "model_type": "mpt",
-                "n_heads": 8,
-                "attn_config": {"alibi": True, "alibi_bias_max": steepest},
-            }
-        )
-    )
-    assert any("ignores that setting" in note for note in encoding.notes) is has_note
 
 
 @pytest.mark.parametrize(
@@ -141,17 +105,8 @@ def test_an_encoder_is_penalised_for_the_distance_to_both_sides(sign: dict[str, 
     """Jina v2 (arXiv 2310.19923, section 3.2) and MosaicBERT (arXiv 2312.17482): slope times
     distance, whichever side.
     """
-    (encoding,) = find(
-        DictFiles(
-            {
-                "model_type": "bert",
-                "hidden_size": 64,
-                "num_attention_heads": 8,
-                "vocab_size": 100,
-                **sign,
-            }
-        )
-    )
+    sizes = {"hidden_size": 64, "num_attention_heads": 8, "vocab_size": 100}
+    (encoding,) = find(DictFiles({"model_type": "bert", **sizes, **sign}))
     kernel = form_of(encoding, OffsetBias).kernel(9)
     np.testing.assert_allclose(kernel[:, 4], -slopes(8)[:, None] * np.abs(np.arange(9) - 4))
     assert (encoding.part, encoding.stack) == ("encoder", "encoder")

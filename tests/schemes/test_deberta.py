@@ -11,19 +11,10 @@ from tests.listening import WAVES, as_numbers, made, read
 from tests.support import form_of
 
 N = 40  # Farther than any of the spans below.
-WIDTHS = {
-    "vocab_size": 40,
-    "hidden_size": 16,
-    "num_hidden_layers": 1,
-    "num_attention_heads": 2,
-    "intermediate_size": 16,
-}
-ASKED = {
-    "relative_attention": True,
-    "pos_att_type": ["c2p", "p2c"],
-    "max_position_embeddings": 24,
-    "position_biased_input": False,
-}
+WIDTHS = {"vocab_size": 40, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,
+          "intermediate_size": 16}  # fmt: skip
+ASKED = {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "max_position_embeddings": 24,
+         "position_biased_input": False}  # fmt: skip
 SIZE: dict[str, Any] = {**WIDTHS, **ASKED}
 BUCKETED = {**SIZE, "position_buckets": 8, "norm_rel_ebd": "layer_norm", "share_att_key": True}
 MODELS: list[tuple[str, dict[str, Any]]] = [

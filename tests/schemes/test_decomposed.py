@@ -12,51 +12,26 @@ from tests.schemes.test_tables_of_images import with_random_table
 from tests.support import DictFiles, form_of, save_model
 
 EXACT = 1e-6
-SIZES: dict[str, Any] = {
-    "hidden_size": 16,
-    "num_attention_heads": 2,
-    "num_hidden_layers": 2,
-    "patch_size": 8,
-}
+SIZES: dict[str, Any] = {"hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 2,
+                         "patch_size": 8}  # fmt: skip
+MODELS: dict[str, dict[str, Any]] = {
+    "sam_vision_model": {"image_size": 32, "window_size": 2, "global_attn_indexes": [1],
+                         "output_channels": 8, "mlp_dim": 16},
+    "seggpt": {"image_size": [48, 24], "pretrain_image_size": 16, "mlp_dim": 16,
+               "intermediate_hidden_state_indices": [1], "merge_index": 0},
+    "vitdet": {"image_size": 32, "pretrain_image_size": 32,
+               "use_relative_position_embeddings": True},
+}  # fmt: skip
 
 
-def build(family: str, **options: Any) -> Any:
+def build(family: str) -> Any:
     """The bare model with random tables, which its family initialises with zeros."""
     import torch
     from transformers import CONFIG_MAPPING, AutoModel
 
     torch.manual_seed(0)
-    return with_random_table(
-        AutoModel.from_config(CONFIG_MAPPING[family](**SIZES, **options))
-    ).eval()
-
-
-def sam() -> Any:
-    return build(
-        "sam_vision_model",
-        image_size=32,
-        window_size=2,
-        global_attn_indexes=[1],
-        output_channels=8,
-        mlp_dim=16,
-    )
-
-
-def seggpt() -> Any:
-    return build(
-        "seggpt",
-        image_size=[48, 24],
-        pretrain_image_size=16,
-        mlp_dim=16,
-        intermediate_hidden_state_indices=[1],
-        merge_index=0,
-    )
-
-
-def vitdet() -> Any:
-    return build(
-        "vitdet", image_size=32, pretrain_image_size=32, use_relative_position_embeddings=True
-    )
+    config = CONFIG_MAPPING[family](**SIZES, **MODELS[family])
+    return with_random_table(AutoModel.from_config(config)).eval()
 
 
 def between(form: RelativeTable, count: int) -> Floats:
@@ -73,13 +48,13 @@ def attentions(model: Any) -> list[tuple[str, Any]]:
     ]
 
 
-@pytest.mark.parametrize("made", [sam, seggpt, vitdet])
+@pytest.mark.parametrize("family", MODELS)
 def test_the_vectors_between_patches_equal_those_that_the_model_picks(
-    made: Any, tmp_path: Path
+    family: str, tmp_path: Path
 ) -> None:
     from transformers.models.vitdet.modeling_vitdet import get_rel_pos
 
-    model = made()
+    model = build(family)
     forms = {
         str(encoding.provenance.tensor): form_of(encoding, RelativeTable)
         for encoding in find(FolderFiles(save_model(model, tmp_path), "test"))
@@ -89,12 +64,8 @@ def test_the_vectors_between_patches_equal_those_that_the_model_picks(
         for end in ("rel_pos_h", "rel_pos_w"):
             stored = getattr(module, end)
             count = (len(stored) + 1) // 2
-            theirs = (
-                getattr(module, "get_rel_pos", get_rel_pos)(count, count, stored)
-                .detach()
-                .double()
-                .numpy()
-            )
+            pick = getattr(module, "get_rel_pos", get_rel_pos)
+            theirs = pick(count, count, stored).detach().double().numpy()
             np.testing.assert_allclose(
                 between(forms[f"{name}.{end}"], count), theirs, rtol=0, atol=EXACT
             )
@@ -103,7 +74,7 @@ def test_the_vectors_between_patches_equal_those_that_the_model_picks(
 def test_the_logits_of_sam_differ_by_the_query_times_both_vectors(tmp_path: Path) -> None:
     import torch
 
-    model = sam().double()
+    model = build("sam_vision_model").double()
     down, across = (
         form_of(encoding, RelativeTable)
         for encoding in find(FolderFiles(save_model(model, tmp_path), "test"))[2:]
@@ -131,11 +102,8 @@ def test_layers_are_in_numerical_order_with_rows_before_columns() -> None:
 
 
 def test_two_stacks_have_distinct_parts() -> None:
-    encodings = find(
-        DictFiles(
-            arrays=dict.fromkeys(("a.layers.0.rel_pos_h", "b.layers.0.rel_pos_h"), np.ones((3, 2)))
-        )
-    )
+    names = ("a.layers.0.rel_pos_h", "b.layers.0.rel_pos_h")
+    encodings = find(DictFiles(arrays=dict.fromkeys(names, np.ones((3, 2)))))
     assert len({encoding.record.key for encoding in encodings}) == 2
 
 
@@ -146,7 +114,5 @@ def test_a_third_table_is_for_frames() -> None:
     table = np.arange(5.0)[:, None] * np.ones(4)
     (encoding,) = find(DictFiles({}, {"blocks.0.attn.rel_pos_t": table}))
     form = form_of(encoding, RelativeTable)
-    assert (encoding.part, form.vectors[:, 0].tolist()) == (
-        "vision layer 0 frames",
-        [4.0, 3.0, 2.0, 1.0, 0.0],
-    )
+    assert encoding.part == "vision layer 0 frames"
+    assert form.vectors[:, 0].tolist() == [4.0, 3.0, 2.0, 1.0, 0.0]

@@ -2,7 +2,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from generator.encodings import PositionTable
 from generator.numerics.arrays import Floats
@@ -10,13 +9,8 @@ from generator.schemes.layout import find
 from tests.listening import as_numbers, made, read
 from tests.support import DictFiles, form_of
 
-SIZE: dict[str, Any] = {
-    "vocab_size": 40,
-    "hidden_size": 24,
-    "num_hidden_layers": 1,
-    "num_attention_heads": 2,
-    "intermediate_size": 16,
-}
+SIZE: dict[str, Any] = {"vocab_size": 40, "hidden_size": 24, "num_hidden_layers": 1,
+                        "num_attention_heads": 2, "intermediate_size": 16}  # fmt: skip
 PAGE = {"max_position_embeddings": 32, "max_2d_position_embeddings": 64}
 BOX = (3, 5, 20, 9)  # left, top, right, bottom
 
@@ -30,15 +24,10 @@ def boxes() -> Any:
 def looked_up(encodings: dict[str, Any]) -> list[Floats]:
     """The six vectors of BOX in the order of the paper's formula."""
     left, top, right, bottom = BOX
-    rows = [
-        ("x", left),
-        ("y", top),
-        ("x", right),
-        ("y", bottom),
-        ("height", bottom - top),
-        ("width", right - left),
-    ]
-    return [form_of(encodings[part], PositionTable).vectors[row] for part, row in rows]
+    rows = {"x": left, "y": top}, {"x": right, "y": bottom}
+    sizes = {"height": bottom - top, "width": right - left}
+    places = [pair for part in (*rows, sizes) for pair in part.items()]
+    return [form_of(encodings[part], PositionTable).vectors[row] for part, row in places]
 
 
 def test_layoutlm_adds_up_the_vectors_of_a_box(tmp_path: Path) -> None:
@@ -112,13 +101,8 @@ def test_udop_adds_up_the_vectors_of_the_edges() -> None:
     np.testing.assert_allclose(ours, as_numbers(module(boxes() / 64))[0, 0], rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("table", "expected"), [("x", "page"), ("h", "page"), ("row", "image"), ("box", "text")]
-)
-def test_the_modality_is_page_for_boxes_image_for_patches_and_text_for_their_order(
-    table: str, expected: str
-) -> None:
-    (encoding,) = find(
-        DictFiles({}, {f"embeddings.{table}_position_embeddings.weight": np.zeros((8, 4))})
-    )
-    assert encoding.modality == expected
+def test_the_modality_is_page_for_boxes_image_for_patches_and_text_for_their_order() -> None:
+    for table, expected in (("x", "page"), ("h", "page"), ("row", "image"), ("box", "text")):
+        name = f"embeddings.{table}_position_embeddings.weight"
+        (encoding,) = find(DictFiles({}, {name: np.zeros((8, 4))}))
+        assert encoding.modality == expected

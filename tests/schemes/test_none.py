@@ -12,10 +12,13 @@ from tests.support import DictFiles, form_of
 FAMILIES = sorted(RECURRENT | MIXED | set(UNLESS))
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_a_family_without_encoding_has_an_empty_one(family: str) -> None:
-    (encoding,) = find(DictFiles({"model_type": family}))
-    assert form_of(encoding, NoEncoding).why in encoding.notes[0]
+def test_a_family_without_encoding_has_an_empty_one_and_nothing_with_weights() -> None:
+    for family in FAMILIES:
+        config = {"model_type": family}
+        (encoding,) = find(DictFiles(config))
+        assert form_of(encoding, NoEncoding).why in encoding.notes[0]
+        assert "They were not read: this row has none" in encoding.notes[1]
+        assert find(DictFiles(config, {"layers.0.A_log": np.zeros(2)})) == []
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -20,12 +20,10 @@ from generator.schemes import (
     layout,
     learned,
     none,
-    rotary,
     rotary_2d,
     shaw,
     sink,
     sinusoidal,
-    t5_bias,
     temperature,
     transformer_xl,
     window_bias,
@@ -66,18 +64,6 @@ def test_a_picture_has_an_alternative_text(scheme: Scheme) -> None:
     assert not re.search(r"\b(nan|inf|None)\b", texts[2])
 
 
-@pytest.mark.parametrize(("name", "causal"), [("encoder", False), ("decoder", True)])
-def test_buckets_equal_those_of_transformers(name: str, causal: bool) -> None:
-    import torch
-    from transformers.models.t5.modeling_t5 import T5Attention
-
-    offsets = torch.tensor(of(t5_bias)[f"{name}_offsets"])
-    theirs = T5Attention._relative_position_bucket(
-        offsets, bidirectional=not causal, num_buckets=32, max_distance=128
-    )
-    np.testing.assert_array_equal(of(t5_bias)[name], theirs.numpy())
-
-
 def test_rows_of_the_first_version_of_deberta_equal_those_of_transformers() -> None:
     import torch
     from transformers.models.deberta.modeling_deberta import build_relative_position
@@ -114,19 +100,6 @@ def test_indices_of_pairs_in_a_window_equal_those_of_swin() -> None:
 def test_the_cosines_of_the_sinusoid_equal_the_published_ones() -> None:
     np.testing.assert_allclose(
         of(sinusoidal)["cosines"][[1, 10]], [0.97336, 0.680], rtol=0, atol=5e-4
-    )
-
-
-def test_angles_of_a_rotation_equal_those_of_llama() -> None:
-    import torch
-    from transformers import LlamaConfig
-    from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
-
-    cosines, _ = LlamaRotaryEmbedding(LlamaConfig(hidden_size=64, num_attention_heads=1))(
-        torch.zeros(1), torch.arange(12)[None]
-    )
-    np.testing.assert_allclose(
-        of(rotary)["cosines"].T[:12], cosines[0, :, :32].numpy(), rtol=0, atol=1e-6
     )
 
 

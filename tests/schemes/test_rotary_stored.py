@@ -12,12 +12,8 @@ from generator.numerics.arrays import Array
 from generator.schemes.rotary import find
 from tests.support import DictFiles, form_of
 
-LLAMA = {
-    "model_type": "llama",
-    "hidden_size": 128,
-    "num_attention_heads": 4,
-    "max_position_embeddings": 256,
-}
+LLAMA = {"model_type": "llama", "hidden_size": 128, "num_attention_heads": 4,
+         "max_position_embeddings": 256}  # fmt: skip
 NAME = "model.layers.0.self_attn.rotary_emb.inv_freq"
 
 
@@ -57,19 +53,15 @@ def test_a_note_says_that_stored_frequencies_are_others_and_not_shown() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
+def test_frequencies_of_something_else_are_not_compared() -> None:
+    for name in (
         "visual.rotary_pos_emb.inv_freq",
         "pos_emb.inv_freq",
         "inv_freq_of_words",
         "audio_tower.rotary_emb.inv_freq",
-    ],
-)
-def test_frequencies_of_something_else_are_not_compared(name: str) -> None:
-    assert first_note({**LLAMA, "rope_theta": 5e5}, frequencies(), name).startswith(
-        "No tensor is stored; all 32 components"
-    )
+    ):
+        note = first_note({**LLAMA, "rope_theta": 5e5}, frequencies(), name)
+        assert note.startswith("No tensor is stored; all 32 components")
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float16])
@@ -90,13 +82,8 @@ def test_two_frequencies_are_enough_for_a_base() -> None:
     assert form_of(encoding, Rotation).base == 1e4
 
 
-SCALED = {
-    "rope_type": "llama3",
-    "factor": 8.0,
-    "low_freq_factor": 1.0,
-    "high_freq_factor": 4.0,
-    "original_max_position_embeddings": 64,
-}
+SCALED = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+          "original_max_position_embeddings": 64}  # fmt: skip
 NO_POWERS: dict[str, Array] = {
     "rescaled": frequencies(rope_parameters={**SCALED, "rope_theta": 5e5}),
     "one number": np.ones(1),
@@ -122,23 +109,16 @@ def cached(n_positions: int, **settings: Any) -> dict[str, Array]:
     return {"rotary_emb.cos_cached": cosines.numpy(), "rotary_emb.sin_cached": sines.numpy()}
 
 
-def test_cached_cosines_of_transformers_are_those_of_the_config_or_not() -> None:
-    tensors = cached(2048, rope_theta=1e4)
+def test_cached_cosines_of_transformers_say_the_base_and_the_number_of_positions() -> None:
+    tensors = cached(2048, rope_theta=5e5)
     for base, beginning in (
-        (1e4, "The file stores the same frequencies in"),
+        (5e5, "The file stores the same frequencies in"),
         (2e4, "The frequencies shown follow from config.json"),
     ):
         [encoding] = find(DictFiles({**LLAMA, "rope_theta": base}, tensors))
         assert encoding.notes[0].startswith(beginning)
-
-
-def test_without_a_config_cached_cosines_say_the_base_and_the_number_of_positions() -> None:
-    [encoding] = find(DictFiles({}, cached(2048, rope_theta=5e5)))
+    [encoding] = find(DictFiles({}, tensors))
     form = form_of(encoding, Rotation)
     assert (form.base, form.n_positions) == (5e5, 2048)
-
-
-def test_cosines_without_their_sines_are_no_rotation() -> None:
-    tensors = cached(64)
     del tensors["rotary_emb.sin_cached"]
     assert find(DictFiles({}, tensors)) == []

@@ -40,20 +40,13 @@ def test_the_share_equals_what_attention_in_transformers_loses_to_the_sink(
     attention = import_module(
         f"transformers.models.{module_name}.modeling_{module_name}"
     ).eager_attention_forward
-    sinks, keys = (
-        torch.tensor([-3.0, 0.0, 2.0, 5.0], dtype=torch.float64),
-        torch.ones(1, 4, 7, 2, dtype=torch.float64),
-    )
+    sinks = torch.tensor([-3.0, 0.0, 2.0, 5.0], dtype=torch.float64)
+    keys, queries = (torch.full((1, 4, n, 2), float(n > 1), dtype=torch.float64) for n in (7, 1))
     module = SimpleNamespace(num_key_value_groups=1, sinks=sinks, training=False)
-    output, _ = attention(
-        module, torch.zeros(1, 4, 1, 2, dtype=torch.float64), keys, keys, None, 1.0
-    )
-    np.testing.assert_allclose(
-        sink_share(sinks.numpy(), np.array(7.0)),
-        1.0 - output[0, 0, :, 0].numpy(),
-        rtol=0,
-        atol=1e-6,
-    )
+    output, _ = attention(module, queries, keys, keys, None, 1.0)
+    left = output[0, 0, :, 0].numpy()
+    ours = sink_share(sinks.numpy(), np.array(7.0))
+    np.testing.assert_allclose(ours, 1.0 - left, rtol=0, atol=1e-6)
 
 
 def test_every_family_of_transformers_with_learned_sinks_is_known() -> None:

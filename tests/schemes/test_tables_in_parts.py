@@ -14,12 +14,8 @@ from tests import tiny
 from tests.support import DictFiles, form_of, found_by
 
 FLOAT32 = 1e-6
-SIZES = {
-    "hidden_size": 16,
-    "num_attention_heads": 2,
-    "num_hidden_layers": 1,
-    "intermediate_size": 16,
-}
+SIZES = {"hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1,
+         "intermediate_size": 16}  # fmt: skip
 
 
 def noise(*shape: int) -> Floats:
@@ -69,6 +65,7 @@ def test_kosmos_2_5_has_tables_of_rows_and_columns() -> None:
         tables["vision columns"], model.embeddings.column_embedder.weight.detach().numpy()
     )
     assert sorted(tables) == ["vision columns", "vision rows"]
+    assert {encoding.modality for encoding in learned.find(files_of(model))} == {"image"}
 
 
 def test_gemma_4_adds_the_vectors_of_x_and_y_to_a_patch() -> None:
@@ -86,24 +83,11 @@ def test_gemma_4_adds_the_vectors_of_x_and_y_to_a_patch() -> None:
         .double()
         .numpy()[0, 0]
     )
-    tables = by_part(
-        DictFiles(
-            {}, {f"patch_embedder.{name}": array for name, array in tiny.arrays(model).items()}
-        )
-    )
+    arrays = {f"patch_embedder.{name}": array for name, array in tiny.arrays(model).items()}
+    tables = by_part(DictFiles({}, arrays))
     np.testing.assert_allclose(
         tables["vision columns"][2] + tables["vision rows"][5], theirs, rtol=0, atol=FLOAT32
     )
-
-
-def test_tables_of_rows_and_columns_are_of_an_image() -> None:
-    encodings = learned.find(
-        DictFiles(
-            {}, {"a.row_embedder.weight": noise(6, 8), "a.column_embedder.weight": noise(6, 8)}
-        )
-    )
-    assert [encoding.modality for encoding in encodings] == ["image", "image"]
-    assert "sum of two vectors" in encodings[0].notes[0]
 
 
 def test_mllama_adds_its_gated_table_to_every_tile() -> None:
@@ -127,13 +111,8 @@ def test_mllama_adds_its_gated_table_to_every_tile() -> None:
 
 
 def test_reformer_without_axes_has_a_plain_table() -> None:
-    model = tiny.build(
-        "reformer",
-        axial_pos_embds=False,
-        attn_layers=["local"],
-        attention_head_size=8,
-        feed_forward_size=16,
-    )
+    sizes = {"attn_layers": ["local"], "attention_head_size": 8, "feed_forward_size": 16}
+    model = tiny.build("reformer", axial_pos_embds=False, **sizes)
     theirs = model.embeddings.position_embeddings.embedding.weight.detach().numpy()
     np.testing.assert_array_equal(by_part(files_of(model))["encoder"], theirs)
 
@@ -142,16 +121,8 @@ def series(**options: Any) -> Any:
     from transformers import PatchTSTConfig, PatchTSTModel
 
     sizes = {"d_model": 16, "num_attention_heads": 2, "num_hidden_layers": 1, "ffn_dim": 16}
-    return PatchTSTModel(
-        PatchTSTConfig(
-            **sizes,
-            num_input_channels=1,
-            context_length=24,
-            patch_length=2,
-            patch_stride=2,
-            **options,
-        )
-    )
+    lengths = {"context_length": 24, "patch_length": 2, "patch_stride": 2}
+    return PatchTSTModel(PatchTSTConfig(**sizes, **lengths, num_input_channels=1, **options))
 
 
 @pytest.mark.parametrize("first", [0, 1])

@@ -8,12 +8,8 @@ from generator.numerics.arrays import Floats
 from generator.schemes.temperature import find
 from tests.support import DictFiles, form_of
 
-LLAMA = {
-    "model_type": "llama4_text",
-    "num_hidden_layers": 4,
-    "no_rope_layers": [1, 1, 1, 0],
-    "max_position_embeddings": 4096,
-}
+LLAMA = {"model_type": "llama4_text", "num_hidden_layers": 4, "no_rope_layers": [1, 1, 1, 0],
+         "max_position_embeddings": 4096}  # fmt: skip
 BETA = {"llama_4_scaling_beta": 0.25, "original_max_position_embeddings": 8}
 INKLING = {"model_type": "inkling_text", "num_hidden_layers": 12, "log_scaling_n_floor": 16}
 
@@ -31,13 +27,8 @@ def scaled_queries(n_positions: int, **options: Any) -> Floats:
     from transformers import Llama4TextConfig
     from transformers.models.llama4 import modeling_llama4 as llama4
 
-    sizes = {
-        "hidden_size": 16,
-        "num_attention_heads": 2,
-        "num_key_value_heads": 2,
-        "head_dim": 8,
-        "num_hidden_layers": 4,
-    }
+    sizes = {"hidden_size": 16, "num_attention_heads": 2, "num_key_value_heads": 2, "head_dim": 8,
+             "num_hidden_layers": 4}  # fmt: skip
     queries = []
 
     def attention(_module: Any, query: Any, key: Any, *_: Any, **__: Any) -> Any:
