@@ -12,19 +12,15 @@ from generator.contracts import Numbers, Scheme, discovery
 from generator.figures.svg import encode
 from generator.numerics.arrays import Array
 from generator.schemes import (
-    axial,
     convolution,
     deberta,
     decay,
-    decomposed,
-    layout,
     learned,
     none,
     rotary_2d,
     shaw,
     sink,
     sinusoidal,
-    temperature,
     transformer_xl,
     window_bias,
 )
@@ -129,15 +125,6 @@ def test_the_inputs_of_a_frame_equal_a_convolution_of_ones() -> None:
     np.testing.assert_array_equal(of(convolution)["heard"], theirs.numpy())
 
 
-def test_the_state_of_retnet_falls_by_its_published_factors() -> None:
-    """Sun et al. 2023, section 2.2: γ = 1 − 2^(−5 − h)."""
-    np.testing.assert_allclose(
-        of(decay)["retention"][:, 1], [31 / 32, 63 / 64, 127 / 128, 255 / 256], rtol=1e-12
-    )
-    half = [int(np.argmax(line < 0.5)) for line in of(decay)["retention"]]
-    assert half == [22, 45, 89, 178]
-
-
 def test_the_weights_of_alibi_follow_from_every_second_of_eight_slopes() -> None:
     """Press et al. 2022, section 3: 1/2, 1/4 … 1/256."""
     np.testing.assert_allclose(
@@ -173,14 +160,6 @@ def test_a_sink_takes_what_a_softmax_gives_to_one_more_logit() -> None:
         np.testing.assert_allclose(shares[[0, 20]], weights, rtol=1e-12)
 
 
-def test_the_factor_of_llama_4_takes_its_first_step_at_position_8191() -> None:
-    """log1p(floor((p + 1) / 8192)) · 0.1 + 1, in the code of transformers."""
-    numbers = of(temperature)
-    before = numbers["positions"] < 8191
-    np.testing.assert_array_equal(numbers["factor"][before], 1.0)
-    assert numbers["factor"][~before][0] == pytest.approx(1.0 + 0.1 * np.log(2.0))
-
-
 def test_the_terms_of_transformer_xl_depend_on_query_key_or_offset() -> None:
     numbers = of(transformer_xl)
     assert np.ptp(numbers["content_bias"], axis=0).max() == 0.0
@@ -196,24 +175,3 @@ def test_a_word_at_two_positions_has_one_vector_and_two_sums() -> None:
         numbers["sum"] - numbers["positions"] - numbers["words"] < 1e-15, True
     )
     assert np.abs(numbers["sum"][0] - numbers["sum"][3]).min() > 0.0
-
-
-def test_a_box_has_rows_for_its_edges_and_its_size() -> None:
-    numbers = of(layout)
-    assert numbers["rows"].tolist() == [120, 210, 420, 330, 330 - 210, 420 - 120]
-    np.testing.assert_allclose(
-        numbers["looked_up"][-1], numbers["looked_up"][:-1].sum(axis=0), rtol=0, atol=1e-12
-    )
-
-
-def test_a_position_has_the_vectors_of_its_row_and_its_column() -> None:
-    numbers = of(axial)
-    np.testing.assert_array_equal(
-        numbers["joined"][19], [*numbers["rows"][2], *numbers["columns"][3]]
-    )
-
-
-def test_the_logits_of_a_query_are_a_sum_over_rows_and_columns() -> None:
-    numbers = of(decomposed)
-    assert np.ptp(numbers["down"], axis=1).max() == np.ptp(numbers["across"], axis=0).max() == 0.0
-    np.testing.assert_array_equal(numbers["both"], numbers["down"] + numbers["across"])
