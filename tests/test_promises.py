@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from generator.checkpoints.files.formats import numpy_archive, torch_pickle
+from generator.checkpoints.files.formats import torch_pickle
 from generator.checkpoints.hub import retries, revisions
 from tests import inline, tiny
 from tests.built import ROOT
@@ -202,7 +202,6 @@ PROMISES = {
     ),
     "What a file of weights says of its own bytes": (
         "test_a_checksum_of_a_format_is_compared",
-        "test_a_large_array_of_an_archive_is_checked_where_all_of_it_is_read",
         "test_a_torch_file_beyond_the_limit_is_not_read_whole",
         "test_a_file_that_is_downloaded_whole_has_the_digest_that_the_hub_states",
     ),
@@ -260,7 +259,6 @@ def test_bounds_in_security_are_those_of_the_program() -> None:
         f"late by more than {retries.BEFORE_A_RUN:g} seconds",
         f"revisions of a training run after {revisions.LISTING_SECONDS:g}",
         f"at most {revisions.MOST_NAMES:,} names",
-        f"above {numpy_archive.MOST_CHECKED_BYTES / 2**20:g} MiB",
         f"above {torch_pickle.MOST_CHECKED_BYTES / 2**30:g} GiB",
     ):
         assert bound in text

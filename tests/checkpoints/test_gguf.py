@@ -249,23 +249,13 @@ def test_a_model_in_several_files_is_read_whole(opened_through: int, tmp_path: P
     assert set(FORMAT.files(weights(paths[opened_through]))) == {path.name for path in paths}
 
 
-def test_a_missing_part_is_named(tmp_path: Path) -> None:
+def test_a_missing_part_or_one_of_another_model_is_refused(tmp_path: Path) -> None:
     paths = parts(tmp_path, 3)
     paths[1].unlink()
-    with pytest.raises(
-        RowError, match=r"here: no file 'model-00002-of-00003.gguf'; expected all 3 parts"
-    ):
+    with pytest.raises(RowError, match=r"here/model-00002-of-00003.gguf: no such file"):
         _ = files(paths[0]).tensors
-
-
-def test_a_part_that_says_another_number_of_parts_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(
-        RowError, match=r"model-00001-of-00002.gguf: a part of 5; expected one of 2"
-    ):
+    with pytest.raises(RowError, match=r"a part of 5; expected one of 2"):
         _ = files(parts(tmp_path, 2, count=5)[0]).tensors
-
-
-def test_a_tensor_in_two_parts_is_refused(tmp_path: Path) -> None:
     first, second = parts(tmp_path, 2)
     write(second, "llama", {"split.count": 2}, {"tensor 0": np.zeros((2, 2), dtype=np.float32)})
     with pytest.raises(RowError, match=rf"'tensor 0' is also in {first.name}"):

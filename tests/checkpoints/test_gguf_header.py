@@ -4,16 +4,12 @@ ones.
 
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import gguf
 import numpy as np
 import pytest
-from gguf.constants import GGMLQuantizationType as Kind
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.files.formats.gguf import FORMAT, header
@@ -114,67 +110,6 @@ def test_a_tensor_of_a_file_made_by_hand_has_its_rows_first(tmp_path: Path) -> N
     )
 
 
-FOUR = bytes(16)
-HUGE = number_of(2**62)
-DAMAGED = {
-    "no bytes": (b"", "cut short"),
-    "another magic": (file_of([], [], magic=b"GGML"), "begins with b'GGML'; expected a GGUF file"),
-    "version 1": (file_of([], [], version=1), "GGUF version 1; expected 2 or 3"),
-    "big-endian": (file_of([], [], version=3 << 24), "big-endian byte order"),
-    "half a header": (file_of([setting("a", 8, text_of("b" * 99))], [])[:60],
-    "cut short: its header needs at least"),
-    "too many tensors": (b"GGUF" + number_of(3, "I") + HUGE + number_of(0),
-    "tensors: 4,611,686,018,427,387,904; expected at most"),
-    "too many settings": (b"GGUF" + number_of(3, "I") + number_of(0) + HUGE,
-    "settings: .* expected at most"),
-    "a setting of an unknown type": (file_of([setting("a", 13, b"")], []), "'a' is of type 13"),
-    "a setting twice": (file_of([setting("a", 7, b"\1")] * 2, []), "the setting 'a' appears twice"),
-    "a long text": (file_of([setting("a", 8, HUGE)], []), "bytes of 'a': .* expected at most"),
-    "a text beyond the end": (file_of([setting("a", 8, number_of(2**20))], []), "cut short"),
-    "a long key": (file_of([HUGE], []), "bytes of the name of a setting: .* expected at most"),
-    "a long list": (file_of([setting("a", 9, number_of(8, "I") + HUGE)], []),
-    "items of 'a': .* expected at most"),
-    "a list beyond the end": (file_of([setting("a", 9, number_of(8, "I") + number_of(10**6))], []),
-    "cut short"),
-    "numbers beyond the end": (file_of([setting("a", 9, number_of(10, "I") + number_of(10**6))],
-    []), "cut short"),
-    "lists in lists": (file_of([setting("a", 9, (number_of(9, "I") + number_of(1)) * 20)], []),
-    "lists nested more than 4 deep"),
-    "an alignment of 0": (file_of([setting("general.alignment", 4, number_of(0, "I"))],
-    [tensor_of("x")], FOUR), "general.alignment is 0"),
-    "an alignment of 12": (file_of([setting("general.alignment", 4, number_of(12, "I"))],
-    [tensor_of("x")], FOUR), "expected a power of two"),
-    "an alignment in words": (file_of([setting("general.alignment", 8, text_of("8"))],
-    [tensor_of("x")], FOUR), "general.alignment is '8'"),
-    "a tensor twice": (file_of([], [tensor_of("x")] * 2, FOUR), "the tensor 'x' appears twice"),
-    "too many dimensions": (file_of([], [tensor_of("x", (1,) * 5)], FOUR),
-    "'x' has 5 dimensions; expected at most 4"),
-    "a large dimension": (file_of([], [tensor_of("x", (2**62,))], FOUR),
-    "size of 'x': .* expected at most"),
-    "an unknown type": (file_of([], [tensor_of("x", kind=31)], FOUR),
-    "'x' is of type 31; expected one that the library gguf knows"),
-    "half a block": (file_of([], [tensor_of("x", (16, 2), kind=int(Kind.Q8_0))], FOUR),
-    "expected rows of whole blocks of 32, as Q8_0 has them"),
-    "a range beyond the end": (file_of([], [tensor_of("x")], FOUR[:-1]),
-    "expected an offset that 32 divides, and an end within the file"),
-    "an offset beyond the end": (file_of([], [tensor_of("x", offset=2**60)], FOUR),
-    "an end within the file"),
-    "an odd offset": (file_of([], [tensor_of("x", offset=4)], FOUR * 9),
-    "expected an offset that 32 divides"),
-    "an overlap": (file_of([], [tensor_of("x", (4, 4)), tensor_of("y", offset=32)], FOUR * 9),
-    "'y' begins at byte 160, within 'x'; expected it after byte 192"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("content", "message"), DAMAGED.values(), ids=DAMAGED)
-def test_a_damaged_file_is_a_row_error_that_says_what_was_expected(
-    content: bytes, message: str, tmp_path: Path
-) -> None:
-    (tmp_path / "x.gguf").write_bytes(content)
-    with pytest.raises(RowError, match=f"here/x.gguf: .*{message}"):
-        header_of(tmp_path / "x.gguf")
-
-
 @dataclass(frozen=True, eq=False)
 class Memory:
     """A storage of one file in memory that counts what is read of it."""
@@ -211,47 +146,6 @@ def opened(storage: Memory) -> Mapping[str, StoredTensor]:
     return FORMAT.open(WeightsFile(storage, "x.gguf", "here"))
 
 
-@pytest.fixture(scope="module")
-def valid(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """A small file with settings of many types, and tensors."""
-    settings_given = {
-        "block_count": 2,
-        "embedding_length": 32,
-        "rope.freq_base": 5e5,
-        "tokenizer.ggml.tokens": ["a", "bc"] * 20,
-        "x": [1, 2],
-    }
-    tensors = {
-        "position_embd.weight": np.ones((4, 32), dtype=np.float32),
-        "rope_freqs.weight": np.ones(8, dtype=np.float32),
-    }
-    return write(
-        tmp_path_factory.mktemp("valid") / "x.gguf", "llama", settings_given, tensors, Kind.Q8_0
-    ).read_bytes()
-
-
-@settings(max_examples=300, deadline=2_000)
-@given(data=st.data())
-def test_a_file_with_changed_bytes_is_a_row_error_or_read_within_its_length(
-    valid: bytes, data: st.DataObject
-) -> None:
-    content = bytearray(valid)
-    for _ in range(data.draw(st.integers(1, 4))):
-        at = data.draw(st.integers(0, len(content) - 1))
-        new = data.draw(st.one_of(st.binary(min_size=1, max_size=8), st.just(b"\xff" * 8)))
-        content[at : at + len(new)] = new[: len(content) - at]
-    storage = Memory(
-        bytes(content[: data.draw(st.sampled_from([len(content), len(content) // 2]))])
-    )
-    file = WeightsFile(storage, "x.gguf", "here")
-    with suppress(RowError):
-        FORMAT.texts(file)
-        for stored in FORMAT.open(file).values():
-            stored.decode(stored.part(0, stored.n_bytes), stored.header.shape)
-            stored.notes()
-    assert all(0 <= start <= stop <= len(storage.content) for start, stop in storage.parts)
-
-
 def test_of_a_file_of_10_gigabytes_the_header_alone_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -283,18 +177,10 @@ def test_a_header_is_read_in_pieces_that_double() -> None:
 
 
 def test_a_header_longer_than_any_is_refused_before_all_of_it_is_read() -> None:
-    """Two texts of the greatest length, which the file has: together they are longer than a header
-    may be.
-    """
-    texts = (
-        setting("a", 8, number_of(header.LONGEST_TEXT))
-        + bytes(header.LONGEST_TEXT)
-        + setting("b", 8, number_of(header.LONGEST_TEXT))
-    )
+    """Two texts that are together longer than a header may be."""
+    texts = setting("a", 8, number_of(2**26)) + bytes(2**26) + setting("b", 8, number_of(2**26))
     start = b"GGUF" + number_of(3, "I") + number_of(0) + number_of(2)
     storage = Memory(start + texts, length=10**12)
-    with pytest.raises(
-        RowError, match=r"a header of .* bytes or more; expected at most 134,217,728"
-    ):
+    with pytest.raises(RowError, match="expected at most 134,217,728"):
         opened(storage)
     assert storage.n_read <= header.MOST_HEADER_BYTES

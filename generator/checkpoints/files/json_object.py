@@ -1,6 +1,7 @@
 """A JSON object in a file of a checkpoint."""
 
 import json
+from itertools import chain
 from typing import Any
 
 from generator.contracts import Json
@@ -24,12 +25,8 @@ def parse_config(text: bytes, where: str) -> Json:
         raise RowError(f"{where}: {type(config).__name__}; expected a JSON object")
     level: list[Any] = [config]
     for _ in range(DEEPEST):
-        inside = (
-            inner
-            for outer in level
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-        )
-        level = [inner for inner in inside if isinstance(inner, dict | list)]
+        inside = (outer.values() if isinstance(outer, dict) else outer for outer in level)
+        level = [inner for inner in chain.from_iterable(inside) if isinstance(inner, dict | list)]
     if level:
         raise RowError(
             f"{where}: nested more than {DEEPEST} deep; expected the settings of a model"

@@ -2,9 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from generator.cache.lazy import LazyMapping
 from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.files.json_object import parse_config
+from generator.checkpoints.files.library_errors import as_row_error
 from generator.checkpoints.files.mlx_quantised import with_floats
 from generator.checkpoints.files.other_configs import other_settings
 from generator.checkpoints.files.shards import Sharded
@@ -34,6 +35,7 @@ from generator.text import enumerated, short
 MODULES = "modules.json"  # Of sentence-transformers: the folder of each module, the model first.
 MOST_FOLDERS = 9  # That a message names.
 MOST_NAME = 500  # Characters of a tensor's name; longer ones would take minutes to look through.
+MOST_TENSORS = 50_000
 AT_ONCE = 8  # Concurrent requests, where the storage is remote.
 
 
@@ -126,7 +128,13 @@ class FolderFiles:
         )
 
     def _header(self, name: str) -> TensorInfo:
-        return self._stored[name].header
+        header = self._stored[name].header
+        if not all(type(size) is int and size >= 0 for size in header.shape):
+            raise RowError(
+                f"{self.where}: {name} has shape {header.shape!r:.80}; expected whole numbers from"
+                " 0"
+            )
+        return header
 
     def tensor(self, name: str) -> Floats:
         """A whole tensor in its stored shape, exactly, as float64.
@@ -134,16 +142,8 @@ class FolderFiles:
         errors: RowError for a dtype that is not read, or more bytes than there is memory
         """
         stored = self._stored[name]
-        try:
+        with self._reading(name):
             return stored.decode(self._hashed(name), stored.header.shape)
-        except MemoryError:
-            asked = (
-                f"{stored.header.dtype} of shape {stored.header.shape}, {stored.n_bytes:,} bytes"
-            )
-            raise RowError(
-                f"{self.where}: {name}: its header asks for {asked}; expected a tensor that fits"
-                " into the memory of a row"
-            ) from None
 
     def rows(self, name: str, indices: Sequence[int]) -> Floats:
         """The rows ``indices`` of a matrix, in that order: (len(indices), n_columns).
@@ -155,17 +155,14 @@ class FolderFiles:
         n_rows, n_columns = stored.header.shape
         width = stored.n_bytes // max(n_rows, 1)
         distinct = sorted(set(indices))
-        with ThreadPoolExecutor(AT_ONCE) as threads:
-            read = dict(
-                zip(
-                    distinct,
-                    threads.map(
-                        lambda index: stored.part(index * width, (index + 1) * width), distinct
-                    ),
-                    strict=True,
-                )
-            )
-        return stored.decode(b"".join(read[index] for index in indices), (len(indices), n_columns))
+
+        def row(index: int) -> bytes | memoryview:
+            return stored.part(index * width, (index + 1) * width)
+
+        with self._reading(name), ThreadPoolExecutor(AT_ONCE) as threads:
+            read = dict(zip(distinct, threads.map(row, distinct), strict=True))
+            content = b"".join(read[index] for index in indices)
+            return stored.decode(content, (len(indices), n_columns))
 
     def _check_rows(self, name: str, indices: Sequence[int]) -> None:
         """Check that a tensor is a matrix with the rows ``indices``.
@@ -190,16 +187,34 @@ class FolderFiles:
 
     def notes(self, name: str) -> tuple[str, ...]:
         """Sentences on how a tensor is stored."""
-        return self._stored[name].notes()
+        with self._reading(name):
+            return self._stored[name].notes()
 
     def _hashed(self, name: str) -> bytes | memoryview:
         """The bytes of a tensor; their digest is stored for ``sha256``, which then reads
         nothing.
         """
         stored = self._stored[name]
-        data = stored.part(0, stored.n_bytes)
+        with self._reading(name):
+            data = stored.part(0, stored.n_bytes)
         self._digests[name] = hashlib.sha256(data).hexdigest()
         return data
+
+    @contextmanager
+    def _reading(self, name: str) -> Iterator[None]:
+        """errors: RowError that names the tensor, for whatever its bytes or its decoder raise"""
+        stored, where = self._stored[name], f"{self.where}: {name}"
+        try:
+            with as_row_error(where, "the numbers that its header describes"):
+                yield
+        except MemoryError:
+            asked = (
+                f"{stored.header.dtype} of shape {stored.header.shape}, {stored.n_bytes:,} bytes"
+            )
+            raise RowError(
+                f"{where}: its header asks for {asked}; expected a tensor that fits into the"
+                " memory of a row"
+            ) from None
 
     def n_bytes(self, name: str) -> int:
         """The size of a tensor in its file."""
@@ -253,6 +268,12 @@ class FolderFiles:
         check_allowed(self.storage, self.where, self.choice)
         opened = {} if self._weights is None else self._weights.open()
         stored = with_floats(opened, self.config.settings, self.where)
+        with as_row_error(self.where, "names of tensors that can be written"):
+            "".join(stored).encode()
+        if len(stored) > MOST_TENSORS:
+            raise RowError(
+                f"{self.where}: {len(stored):,} tensors; expected at most {MOST_TENSORS:,}"
+            )
         longest = max(stored, key=len, default="")
         if len(longest) > MOST_NAME:
             raise RowError(

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from generator.checkpoints.files.json_object import parse_config
+from generator.checkpoints.files.library_errors import as_row_error
 from generator.contracts import StoredTensor, WeightsFile
+from generator.contracts.file_formats import file_label
 from generator.errors import RowError
 
 
@@ -49,7 +51,9 @@ class Sharded(Mapping[str, StoredTensor]):
     def open(self, shard: str) -> Mapping[str, StoredTensor]:
         """The tensors of a shard, which is opened once."""
         if shard not in self._shards:
-            self._shards[shard] = self._open(shard)
+            label = file_label(self._index.where, shard)
+            with as_row_error(label, "a complete file of weights"):
+                self._shards[shard] = self._open(shard)
         return self._shards[shard]
 
     def is_open(self, name: str) -> bool:
@@ -76,10 +80,6 @@ def files(file: WeightsFile) -> set[str]:
     """The file and, for an index, its shards; an invalid index, which ``weight_map`` reports, has
     none.
     """
-    named: Any = ()
-    if file.name.endswith(".json"):
-        with suppress(RowError, OSError, KeyError, AttributeError):
-            named = parse_config(file.storage.whole(file.name) or b"", file.where)[
-                "weight_map"
-            ].values()
-    return {file.name, *(name for name in named if isinstance(name, str))}
+    with suppress(RowError, OSError):
+        return {file.name, *(weight_map(file) if file.name.endswith(".json") else {}).values()}
+    return {file.name}

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 
 from generator.checkpoints.files import formats
 from generator.checkpoints.files.layouts import known_layout
+from generator.checkpoints.files.library_errors import as_row_error
 from generator.contracts import FileFormat, Storage, StoredTensor, WeightsFile, discovery
 from generator.contracts.file_formats import FIRST_BYTES, file_label
 from generator.errors import RowError
@@ -67,16 +68,18 @@ class Weights:
     def open(self) -> Mapping[str, StoredTensor]:
         """The tensors by name.
 
-        errors: those of the format
+        errors: RowError, and those of ``Storage``
         """
-        return self.format.open(self.file)
+        with as_row_error(self.file.label, "a complete file of weights"):
+            return self.format.open(self.file)
 
     def texts(self) -> Mapping[str, bytes]:
         """Small files within the weights, by name.
 
-        errors: those of the format
+        errors: RowError, and those of ``Storage``
         """
-        return self.format.texts(self.file)
+        with as_row_error(self.file.label, "a complete file of weights"):
+            return self.format.texts(self.file)
 
 
 def all_formats() -> tuple[FileFormat, ...]:

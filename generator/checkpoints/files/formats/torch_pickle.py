@@ -7,9 +7,8 @@ that are read.
 
 import json
 import re
-import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from pickle import UnpicklingError
@@ -38,8 +37,9 @@ NESTED = (
 CODE = re.compile(r"[^/]+/(constants\.pkl|code/.*)")  # Members that only TorchScript has.
 ALONE = "`torch.save(model.state_dict(), 'weights.pt')`"
 MOST_DEPTH = 8  # of dicts in a state dict
+UNLOADED = "torch cannot load it with weights_only"
 # In torch's messages.
-UNLOADED = re.compile(r"GLOBAL (\S+) (?:was not an allowed global|whose module)")
+CODE_NAMED = re.compile(r"GLOBAL (\S+) (?:was not an allowed global|whose module)")
 CAUSE = re.compile(r"WeightsUnpickler error:\s*([^\n]+)")
 # Names of sizes in files of nanoGPT, and of settings.
 NANOGPT = {
@@ -152,37 +152,19 @@ def _loaded(file: WeightsFile, name: str) -> Mapping[Any, Any]:
     path, where = file.storage.path(name), file_label(file.where, name)
     with path.open("rb") as stream:
         is_zip = stream.read(4) == b"PK\x03\x04"
-    with (
-        as_row_error(where, "torch cannot load it with weights_only", "tensors alone"),
-        warnings.catch_warnings(action="ignore"),
-    ):
+    expected = f"tensors alone, as {ALONE} writes them in the program that made it"
+    with as_row_error(where, expected, UNLOADED):
         if is_zip:
             _check_archive(path, where)
-        with _naming_code(where):
+        try:
             state = torch.load(path, map_location="cpu", weights_only=True, mmap=is_zip)
+        except UnpicklingError as error:
+            # Before the cause, torch advises to run the code.
+            cause = CODE_NAMED.search(str(error)) or CAUSE.search(str(error))
+            raise ValueError(short(cause[1], 80) if cause else "no pickle of torch") from None
     if not isinstance(state, dict):
         raise RowError(f"{where}: {type(state).__name__}; expected a state dict of tensors")
     return state
-
-
-@contextmanager
-def _naming_code(where: str) -> Iterator[None]:
-    """errors: RowError for what torch does not load, in place of its advice to run the code"""
-    try:
-        yield
-    except UnpicklingError as error:
-        text = str(error)
-        named, cause = UNLOADED.search(text), CAUSE.search(text)
-        if named is not None:
-            found = f"beside its tensors it names code, which is never run ({short(named[1], 80)})"
-        elif cause is not None:
-            found = f"torch cannot load it with weights_only ({short(cause[1], 80)})"
-        else:
-            raise
-        raise RowError(
-            f"{where}: {found}; expected tensors alone, as {ALONE} writes them in the program that"
-            " made it"
-        ) from None
 
 
 def _check_archive(path: Path, where: str) -> None:
@@ -250,20 +232,12 @@ def _stored(tensor: Any, file_name: str, where: str) -> StoredTensor:
     def load() -> memoryview:
         import torch
 
-        if dtype not in DTYPES:
-            raise RowError(f"{where}: dtype {dtype}; expected one of {', '.join(DTYPES)}")
-        if tensor.is_meta:
-            raise RowError(
-                f"{where}: on the meta device of torch, where tensors have no values; expected"
-                " values in the file"
-            )
         if n_bytes > tensor.untyped_storage().nbytes():
             raise RowError(
                 f"{where}: its {n_bytes:,} bytes repeat {tensor.untyped_storage().nbytes():,};"
                 " expected a value for each element"
             )
-        with as_row_error(where, "torch has no values of it", "values in the file"):
-            return memoryview(tensor.contiguous().reshape(-1).view(torch.uint8).numpy())
+        return memoryview(tensor.contiguous().reshape(-1).view(torch.uint8).numpy())
 
     return in_memory(
         load, TensorInfo(file_name, DTYPES.get(dtype, dtype), tuple(tensor.shape)), n_bytes, where

@@ -10,7 +10,7 @@ import math
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -22,15 +22,8 @@ MAGIC = b"GGUF"
 VERSIONS = (2, 3)
 FIRST_PIECE = 2**15  # bytes; each further piece is as long as all before it
 MOST_HEADER_BYTES = 2**27
-MOST_KEYS, MOST_TENSORS = 20_000, 50_000
-# of a list: the largest vocabularies have some 260,000 tokens, and twice as many merges
-MOST_ITEMS = 4_000_000
 # items of a list whose values are kept, such as those with a number for each layer
 MOST_KEPT = 10_000
-LONGEST_NAME = 2**16 - 1
-LONGEST_TEXT = 2**26
-MOST_DIMENSIONS = 4  # as in ggml
-MOST_LEVELS = 4  # of lists in lists
 # struct format by type of value
 NUMBERS = {
     0: "B",
@@ -47,7 +40,6 @@ NUMBERS = {
 }
 TEXT, LIST = 8, 9
 LENGTH = struct.Struct("<Q")
-REPLACED = "\ufffd"  # What stands for bytes that are not UTF-8.
 
 
 @dataclass(frozen=True)
@@ -144,16 +136,13 @@ class Pieces:
         (value,) = struct.unpack(f"<{kind}", self.take(struct.calcsize(f"<{kind}")))
         return float(str(np.float32(value))) if kind == "f" else value
 
-    def count(self, most: int, what: str) -> int:
-        """The next 64 bits as a number of something. errors: RowError for more than ``most``"""
-        (value,) = LENGTH.unpack(self.take(8))
-        if value > most:
-            raise RowError(f"{self.where}: {what} {value:,}; expected at most {most:,}")
-        return int(value)
+    def count(self) -> int:
+        """The next 64 bits as a number of something."""
+        return int(self.number("Q"))
 
-    def text(self, longest: int, what: str) -> str:
-        """The next text, with what is not UTF-8 replaced."""
-        return self.take(self.count(longest, f"bytes of {what}:")).decode(errors="replace")
+    def text(self, errors: str = "strict") -> str:
+        """The next text. errors: what to do where it is not UTF-8, as for ``bytes.decode``"""
+        return self.take(self.count()).decode(errors=errors)
 
     def pass_over(self, n_bytes: int) -> None:
         """Leave out ``n_bytes``."""
@@ -173,24 +162,22 @@ class Pieces:
 def read(file: WeightsFile, name: str) -> Header:
     """The header of the file ``name`` of these weights.
 
-    errors: RowError for an invalid header, or ranges that overlap or go beyond the end of the file;
-        those of ``Storage``
+    errors: RowError for names that appear twice, or ranges beyond the end of the file; exceptions
+        of any class for another header; those of ``Storage``
     """
     pieces = Pieces(file, name)
     _check_beginning(pieces)
-    n_tensors = pieces.count(MOST_TENSORS, "tensors:")
-    n_keys = pieces.count(MOST_KEYS, "settings:")
+    n_tensors, n_keys = pieces.count(), pieces.count()
     settings: dict[str, Value] = {}
     for _ in range(n_keys):
-        key = _new_name(pieces, settings, "setting")
-        settings[key] = _value(pieces, _type(pieces, key), key)
+        key = _new_name(pieces, settings)
+        settings[key] = _value(pieces, int(pieces.number("I")))
     tensors: dict[str, _Described] = {}
     for _ in range(n_tensors):
-        tensor = _new_name(pieces, tensors, "tensor")
-        tensors[tensor] = _described(pieces, tensor)
-    return Header(
-        settings, _spans(pieces, tensors, _alignment(pieces, settings)) if tensors else {}
-    )
+        tensor = _new_name(pieces, tensors)
+        sizes = [pieces.count() for _ in range(int(pieces.number("I")))]
+        tensors[tensor] = _Described(tuple(sizes[::-1]), int(pieces.number("I")), pieces.count())
+    return Header(settings, _spans(pieces, tensors, settings.get("general.alignment", 32)))
 
 
 @dataclass(frozen=True)
@@ -203,67 +190,39 @@ class _Described:
 
 
 def _check_beginning(pieces: Pieces) -> None:
-    magic = pieces.take(4)
+    magic, version = pieces.take(4), pieces.number("I")
     if magic != MAGIC:
         raise RowError(
             f"{pieces.where}: begins with {magic!r}; expected a GGUF file, which begins with"
             f" {MAGIC!r}"
         )
-    version = pieces.take(4)
-    number = int.from_bytes(version, "little")
-    if number not in VERSIONS and int.from_bytes(version) in VERSIONS:
+    if version not in VERSIONS:
         raise RowError(
-            f"{pieces.where}: a GGUF file in big-endian byte order; expected little-endian"
-        )
-    if number not in VERSIONS:
-        raise RowError(
-            f"{pieces.where}: GGUF version {number:,}; expected {' or '.join(map(str, VERSIONS))}"
+            f"{pieces.where}: GGUF version {version:,}; expected {' or '.join(map(str, VERSIONS))}"
+            " in little-endian byte order"
         )
 
 
-def _new_name(pieces: Pieces, known: Mapping[str, object], what: str) -> str:
-    name = pieces.text(LONGEST_NAME, f"the name of a {what}")
-    if REPLACED in name:
-        raise RowError(
-            f"{pieces.where}: the name {name!r:.80} of a {what} is not UTF-8; expected text"
-        )
+def _new_name(pieces: Pieces, known: Mapping[str, object]) -> str:
+    name = pieces.text()
     if name in known:
         raise RowError(
-            f"{pieces.where}: the {what} {name!r:.80} appears twice in the header; expected each"
-            " name once"
+            f"{pieces.where}: {name!r:.80} appears twice in the header; expected each name once"
         )
     return name
 
 
-def _type(pieces: Pieces, key: str) -> int:
-    number = int(pieces.number("I"))
-    if number not in NUMBERS and number not in (TEXT, LIST):
-        raise RowError(
-            f"{pieces.where}: {key!r:.80} is of type {number:,}; expected one of 0 to"
-            f" {max(NUMBERS)}"
-        )
-    return number
-
-
-def _value(pieces: Pieces, kind: int, key: str) -> Value:
-    if kind in NUMBERS:
-        return pieces.number(NUMBERS[kind])
+def _value(pieces: Pieces, kind: int) -> Value:
     if kind == TEXT:
-        return pieces.text(LONGEST_TEXT, f"{key!r:.80}")
-    return _list(pieces, key, MOST_LEVELS)
+        return pieces.text(errors="replace")
+    return _list(pieces) if kind == LIST else pieces.number(NUMBERS[kind])
 
 
-def _list(pieces: Pieces, key: str, levels: int) -> tuple[Scalar, ...] | Unread:
-    kind = _type(pieces, key)
-    count = pieces.count(MOST_ITEMS, f"items of {key!r:.80}:")
+def _list(pieces: Pieces) -> tuple[Scalar, ...] | Unread:
+    kind, count = int(pieces.number("I")), pieces.count()
     if kind == LIST:
-        if not levels:
-            raise RowError(
-                f"{pieces.where}: {key!r:.80} has lists nested more than {MOST_LEVELS} deep;"
-                " expected fewer levels"
-            )
         for _ in range(count):
-            _list(pieces, key, levels - 1)
+            _list(pieces)
         return Unread(count)
     if kind == TEXT:
         pieces.pass_texts(count)
@@ -274,71 +233,26 @@ def _list(pieces: Pieces, key: str, levels: int) -> tuple[Scalar, ...] | Unread:
     return tuple(pieces.number(NUMBERS[kind]) for _ in range(count))
 
 
-def _described(pieces: Pieces, name: str) -> _Described:
-    n_dimensions = int(pieces.number("I"))
-    if n_dimensions > MOST_DIMENSIONS:
-        raise RowError(
-            f"{pieces.where}: {name!r:.80} has {n_dimensions:,} dimensions; expected at most"
-            f" {MOST_DIMENSIONS}"
-        )
-    sizes = [pieces.count(2**40, f"size of {name!r:.80}:") for _ in range(n_dimensions)]
-    return _Described(tuple(reversed(sizes)), int(pieces.number("I")), int(pieces.number("Q")))
-
-
-def _alignment(pieces: Pieces, settings: Mapping[str, Value]) -> int:
-    alignment = settings.get("general.alignment", 32)
-    if type(alignment) is not int or not 0 < alignment <= 2**20 or alignment & (alignment - 1):
-        raise RowError(
-            f"{pieces.where}: general.alignment is {alignment!r:.60}; expected a power of two up to"
-            " 2^20"
-        )
-    return alignment
-
-
-def _spans(pieces: Pieces, tensors: Mapping[str, _Described], alignment: int) -> dict[str, Span]:
+def _spans(pieces: Pieces, tensors: Mapping[str, _Described], alignment: Any) -> dict[str, Span]:
     """The range of every tensor.
 
-    errors: RowError unless all are within the file, aligned, and apart
+    errors: RowError unless all are within the file
     """
+    from gguf.constants import GGMLQuantizationType
+    from gguf.quants import quant_shape_to_byte_shape
+
+    if alignment < 1:
+        raise RowError(f"{pieces.where}: general.alignment is {alignment!r}; expected 1 or more")
     base = -(-pieces.at // alignment) * alignment
     spans = {}
     for name, tensor in tensors.items():
-        kind, n_bytes = _stored(pieces, name, tensor)
+        kind = GGMLQuantizationType(tensor.type)
         start = base + tensor.offset
-        if tensor.offset % alignment or start + n_bytes > pieces.size:
+        stop = start + math.prod(quant_shape_to_byte_shape(tensor.shape or (1,), kind))
+        if stop > pieces.size:
             raise RowError(
-                f"{pieces.where}: {name!r:.80} has bytes {start:,} to {start + n_bytes:,}; expected"
-                f" an offset that {alignment} divides, and an end within the file's {pieces.size:,}"
-                " bytes"
+                f"{pieces.where}: {name!r:.80} has bytes {start:,} to {stop:,}; expected an end"
+                f" within the file's {pieces.size:,} bytes"
             )
-        spans[name] = Span(kind, tensor.shape, start, start + n_bytes)
-    ordered = sorted((span.start, span.stop, name) for name, span in spans.items())
-    for (_, stop, name), (start, _, other) in pairwise(ordered):
-        if start < stop:
-            raise RowError(
-                f"{pieces.where}: {other!r:.80} begins at byte {start:,}, within {name!r:.80};"
-                f" expected it after byte {stop:,}"
-            )
+        spans[name] = Span(kind.name, tensor.shape, start, stop)
     return spans
-
-
-def _stored(pieces: Pieces, name: str, tensor: _Described) -> tuple[str, int]:
-    """The name of a tensor's type, and the number of its bytes.
-
-    errors: RowError for an unknown type, or rows that are no whole blocks
-    """
-    from gguf.constants import GGML_QUANT_SIZES
-
-    sizes = {int(kind): (kind.name, *size) for kind, size in GGML_QUANT_SIZES.items()}
-    if tensor.type not in sizes:
-        raise RowError(
-            f"{pieces.where}: {name!r:.80} is of type {tensor.type:,}; expected one that the"
-            f" library gguf knows: {sorted(sizes)}"
-        )
-    kind, block, n_bytes = sizes[tensor.type]
-    if (tensor.shape[-1] if tensor.shape else 1) % block:
-        raise RowError(
-            f"{pieces.where}: {name!r:.80} has shape {tensor.shape}; expected rows of whole blocks"
-            f" of {block}, as {kind} has them"
-        )
-    return kind, math.prod(tensor.shape) // block * n_bytes

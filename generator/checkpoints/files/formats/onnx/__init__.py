@@ -10,11 +10,10 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from mmap import ACCESS_READ, mmap
 from pathlib import PurePosixPath
 from typing import Any
 
-from generator.checkpoints.files.formats.onnx.graph import Graph, graph_of
+from generator.checkpoints.files.formats.onnx.graph import Graph, constants_of, graph_of, graphs
 from generator.checkpoints.files.formats.onnx.modules import (
     as_saved,
     by_ending,
@@ -23,13 +22,9 @@ from generator.checkpoints.files.formats.onnx.modules import (
     weights_of,
 )
 from generator.checkpoints.files.formats.onnx.places import named_by_place
-from generator.checkpoints.files.formats.onnx.proto_tensors import (
-    EXTERNAL,
-    GraphFile,
-    external_name,
-)
+from generator.checkpoints.files.formats.onnx.proto_tensors import EXTERNAL, external_name
 from generator.checkpoints.files.formats.onnx.quantised import with_floats
-from generator.checkpoints.files.formats.onnx.skeleton import model
+from generator.checkpoints.files.library_errors import as_row_error
 from generator.contracts import FileFormat, Storage, StoredTensor, WeightsFile
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
@@ -98,10 +93,14 @@ def files(file: WeightsFile) -> set[str]:
     names = {file.name}
     for _, name in _graphs(file):
         names.add(name)
-        opened = GraphFile(file.storage, name, file.where)
+        opened = replace(file, name=name)
         with suppress(RowError, OSError):
-            proto = _model(opened)
-            names |= {external_name(name, tensor, file.where) for tensor in _external(proto.graph)}
+            for _, graph in graphs(_model(opened).graph):
+                names |= {
+                    external_name(opened, tensor)
+                    for tensor in (*graph.initializer, *(value for _, value in constants_of(graph)))
+                    if tensor.data_location == EXTERNAL
+                }
     return names
 
 
@@ -125,7 +124,7 @@ def _opened(
     """
     others: set[str] = set()
     for stack, name in _graphs(file):
-        opened = GraphFile(file.storage, name, file.where)
+        opened = replace(file, name=name)
         graph = graph_of(_model(opened), opened)
         named = {}
         for its_name, tensor in named_by_place(graph, with_floats(graph)).items():
@@ -170,30 +169,19 @@ def _notes(tensor: StoredTensor, name: str) -> tuple[str, ...]:
     return (f"The file calls this tensor “{visible(short(name))}”.", *tensor.notes())
 
 
-def _model(file: GraphFile) -> Any:
-    """The ModelProto of a file, without the bytes of tensors.
+def _model(file: WeightsFile) -> Any:
+    """The ModelProto of a file, without the data in files beside it.
 
     errors: RowError
     """
-    where = file.label
+    import onnx
+
     size = file.storage.size(file.name)
-    if not 0 < size <= MOST_FILE_BYTES:
-        raise RowError(
-            f"{where}: {size:,} bytes; expected an ONNX model of at most {MOST_FILE_BYTES:,}, with"
-            " larger tensors in files beside it"
-        )
-    with file.path.open("rb") as stream, mmap(stream.fileno(), 0, access=ACCESS_READ) as content:
-        return model(content, where)
-
-
-def _external(graph: Any) -> Iterator[Any]:
-    """The tensors of a graph that lie in other files."""
-    for tensor in graph.initializer:
-        if tensor.data_location == EXTERNAL:
-            yield tensor
-    for node in graph.node:
-        for attribute in node.attribute:
-            if attribute.HasField("t") and attribute.t.data_location == EXTERNAL:
-                yield attribute.t
-            for inner in [attribute.g] * attribute.HasField("g") + list(attribute.graphs):
-                yield from _external(inner)
+    if size > MOST_FILE_BYTES:
+        raise RowError(f"{file.label}: {size:,} bytes; expected at most {MOST_FILE_BYTES:,}")
+    with as_row_error(file.label, "an ONNX model"):
+        path = file.storage.path(file.name)
+        proto = onnx.load(path, format="protobuf", load_external_data=False)
+    if not proto.HasField("graph"):
+        raise RowError(f"{file.label}: no graph; expected an ONNX model")
+    return proto

@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from generator.checkpoints.files.formats.onnx.proto_tensors import STRING, GraphFile, stored
-from generator.contracts import StoredTensor
+from generator.checkpoints.files.formats.onnx.proto_tensors import STRING, stored
+from generator.contracts import StoredTensor, WeightsFile
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
 
-MOST_TENSORS = 50_000
 MOST_STEPS = 10_000  # of one search through the nodes
 FLOATS = frozenset({"F32", "F16", "BF16", "F64"})
 # Operators that move numbers, and change neither them nor which there are together in a row.
@@ -32,13 +31,6 @@ MOVES = frozenset(
 )
 INT = 2  # AttributeProto.AttributeType
 SUMS = frozenset({"Add", "Sum"})
-# Least number of inputs, where it is not 0.
-INPUTS = {
-    "Gather": 2,
-    "Conv": 2,
-    "Sub": 2,
-    **dict.fromkeys((*MOVES, "Transpose", "Resize", "Concat", "Tile", "Cos", "Sin", "Softmax"), 1),
-}
 
 
 @dataclass(frozen=True)
@@ -133,46 +125,26 @@ def integers(node: Any, name: str) -> tuple[int, ...]:
     )
 
 
-def graph_of(proto: Any, file: GraphFile) -> Graph:
+def graph_of(proto: Any, file: WeightsFile) -> Graph:
     """The graph of a ModelProto.
 
-    errors: RowError for invalid tensors, too many, or two of one name
+    errors: RowError for two tensors of one name, and those of ``stored``
     """
     nodes: list[Any] = []
     tensors: dict[str, StoredTensor] = {}
     constants: set[str] = set()
-    for prefix, inner in _graphs(proto.graph, ""):
-        # The library returns bytes for what is not UTF-8.
-        if any(isinstance(name, bytes) for name in _names(inner)):
-            raise RowError(f"{file.label}: a name that is not UTF-8; expected an ONNX model")
-        own: set[str] = set()
+    for prefix, inner in graphs(proto.graph):
+        own = [tensor.name for tensor in inner.initializer]
+        if len(set(own)) < len(own):
+            raise RowError(f"{file.label}: initialisers of one name; expected a name for each")
         for tensor in inner.initializer:
-            if tensor.name in own:
-                raise RowError(
-                    f"{file.label}: {tensor.name!r:.80} appears twice among the"
-                    " initialisers; expected each name once"
-                )
-            own.add(tensor.name)
-            _add(
-                tensors,
-                f"{prefix}{tensor.name}" if tensor.name in tensors else tensor.name,
-                tensor,
-                file,
-            )
-        for node in inner.node:
-            if len(node.input) < INPUTS.get(node.op_type, 0):
-                raise RowError(
-                    f"{file.label}: a node {node.op_type} with {len(node.input)}"
-                    " inputs; expected more"
-                )
-            if (
-                node.op_type == "Constant"
-                and node.output
-                and (value := _value(node)) is not None
-                and node.output[0] not in tensors
-            ):
-                _add(tensors, node.output[0], value, file)
-                constants.add(node.output[0])
+            if tensor.data_type != STRING:
+                name = f"{prefix}{tensor.name}" if tensor.name in tensors else tensor.name
+                tensors[name] = stored(file, tensor)
+        for output, value in constants_of(inner):
+            if output not in tensors and value.data_type != STRING:
+                tensors[output] = stored(file, value)
+                constants.add(output)
         nodes += [node for node in inner.node if node.output]
     made_by = {output: node for node in nodes for output in node.output if output}
     used_by: defaultdict[str, list[Any]] = defaultdict(list)
@@ -190,37 +162,19 @@ def graph_of(proto: Any, file: GraphFile) -> Graph:
     )
 
 
-def _graphs(graph: Any, prefix: str) -> Iterator[tuple[str, Any]]:
+def graphs(graph: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     """A graph and those within its nodes, with a prefix for names that occur in several."""
     yield prefix, graph
     for node in graph.node:
         for attribute in node.attribute:
             for inner in [attribute.g] * attribute.HasField("g") + list(attribute.graphs):
-                yield from _graphs(inner, f"{prefix}{node.name or node.op_type}.{attribute.name}.")
+                yield from graphs(inner, f"{prefix}{node.name or node.op_type}.{attribute.name}.")
 
 
-def _names(graph: Any) -> Iterator[str | bytes]:
-    yield from (entry.name for entries in (graph.initializer, graph.input) for entry in entries)
+def constants_of(graph: Any) -> Iterator[tuple[str, Any]]:
+    """The tensors of Constant nodes, each with the name of the node's output."""
     for node in graph.node:
-        yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
-        yield from (attribute.name for attribute in node.attribute)
-
-
-def _value(node: Any) -> Any:
-    """The tensor of a Constant node; None for other kinds of values."""
-    return next(
-        (
-            attribute.t
-            for attribute in node.attribute
-            if attribute.name == "value" and attribute.HasField("t")
-        ),
-        None,
-    )
-
-
-def _add(tensors: dict[str, StoredTensor], name: str, proto: Any, file: GraphFile) -> None:
-    if proto.data_type == STRING:
-        return
-    if len(tensors) >= MOST_TENSORS:
-        raise RowError(f"{file.label}: more than {MOST_TENSORS:,} tensors; expected fewer")
-    tensors[name] = stored(file, proto)
+        if node.op_type == "Constant" and node.output:
+            for attribute in node.attribute:
+                if attribute.name == "value" and attribute.HasField("t"):
+                    yield node.output[0], attribute.t

@@ -11,15 +11,15 @@ from functools import cache
 import numpy as np
 
 from generator.checkpoints.files.formats.onnx.graph import FLOATS, MOVES, Graph, integer
+from generator.checkpoints.files.formats.onnx.proto_tensors import whole_numbers
 from generator.contracts import StoredTensor
 from generator.errors import RowError
-from generator.numerics.arrays import Array, Floats
+from generator.numerics.arrays import Floats
 from generator.text import significant
 
 # Of the tool of ONNX Runtime, which adds X_quantized, X_scale and X_zero_point for X.
 SUFFIX = "_quantized"
-WHOLE = {"U8": "u1", "I8": "i1", "U16": "<u2", "I16": "<i2", "I32": "<i4", "U4": "u1", "I4": "u1"}
-PACKED = frozenset({"U4", "I4"})  # Two in a byte, the first in its lower half.
+WHOLE = frozenset({"U8", "I8", "U16", "I16", "I32", "U4", "I4"})
 # Where nodes of operators have a tensor, its scale and its zero point among their inputs.
 INPUTS: Mapping[str, tuple[tuple[int, int, int], ...]] = {
     "DequantizeLinear": ((0, 1, 2),),
@@ -147,7 +147,7 @@ def _dequantised(graph: Graph, name: str, tie: Tie) -> StoredTensor:
         return _whole_numbers(graph, tie.zero) if tie.zero else np.zeros(1)
 
     def decode(data: bytes | memoryview, shape: tuple[int, ...]) -> Floats:
-        whole = _unpacked(data, tensor.header.dtype, shape, where)
+        whole = whole_numbers(data, tensor.header.dtype, shape)
         zero, scale = (
             _spread(numbers, tie, tensor.header.shape, shape, where)
             for numbers in (zeros(), scales())
@@ -163,24 +163,8 @@ def _dequantised(graph: Graph, name: str, tie: Tie) -> StoredTensor:
 
 def _whole_numbers(graph: Graph, name: str) -> Floats:
     tensor = graph.tensors[name]
-    return _unpacked(
-        tensor.part(0, tensor.n_bytes), tensor.header.dtype, tensor.header.shape, name
-    ).astype(np.float64)
-
-
-def _unpacked(data: bytes | memoryview, dtype: str, shape: tuple[int, ...], where: str) -> Array:
-    """Whole numbers of ``shape``, from their bytes."""
-    numbers = np.frombuffer(data, dtype=WHOLE[dtype])
-    count = math.prod(shape)
-    if dtype in PACKED:
-        numbers = np.stack([numbers & 15, numbers >> 4], axis=-1).reshape(-1)[:count]
-        numbers = (numbers.astype(np.int8) ^ 8) - 8 if dtype == "I4" else numbers
-    if numbers.size != count:
-        raise RowError(
-            f"{where}: rows of {dtype} that do not begin with a byte; expected an even number of"
-            " columns"
-        )
-    return numbers.reshape(shape)
+    data = tensor.part(0, tensor.n_bytes)
+    return whole_numbers(data, tensor.header.dtype, tensor.header.shape).astype(np.float64)
 
 
 def _spread(
