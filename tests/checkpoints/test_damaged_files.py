@@ -281,20 +281,22 @@ def field(number: int, content: bytes) -> bytes:
 
 F32: dict[str, Any] = {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]}
 ENTRY = json.dumps(F32)
-IN_SAFETENSORS: list[bytes] = [
+ENTRIES: list[Any] = [
+    None, [], "F32", {}, {"dtype": "F32"}, {"dtype": "F32", "shape": [2, 2]},
+    *({**F32, "dtype": dtype} for dtype in ("F31", "f32", None, ["F32"], {"F32": 1})),
+    *({**F32, "shape": shape} for shape in (4, [2, -2], [-2, -2], [2, 2.0], [2, "2"], [2**40],
+                                            [2**39] * 1000, [2, 3], [2])),
+    *({**F32, "data_offsets": span} for span in ([0], [0, 16, 16], ["0", "16"], [-16, 0],
+                                                 [16, 0], [0, 12], [0, 2**80])),
+]  # fmt: skip
+IN_SAFETENSORS = [
     b"", b"\x01\x00\x00", (100).to_bytes(8, "little") + bytes(12), b"\xff" * 8 + bytes(12),
     *map(safe, (b"", b"{", b"not JSON", b"\xff\xfe\xfa", b'{"a": ' * 50_000, b"[" * 100_000,
                 b'{"a": ' + b"9" * 5_000 + b"}", [], None, 1, "F32",
                 json.dumps({"wpe": F32}).encode("utf-16"),
                 json.dumps({"wpe": F32}).encode("utf-8-sig"),
                 f'{{"\\ud800": {ENTRY}}}'.encode(), f'{{"a": {ENTRY}, "a": {ENTRY}}}'.encode())),
-    *(safe({"wpe": entry}) for entry in (
-        None, [], "F32", {}, {"dtype": "F32"}, {"dtype": "F32", "shape": [2, 2]},
-        *({**F32, "dtype": dtype} for dtype in ("F31", "f32", None, ["F32"], {"F32": 1})),
-        *({**F32, "shape": shape} for shape in (4, [2, -2], [-2, -2], [2, 2.0], [2, "2"], [2**40],
-                                                [2**39] * 1000, [2, 3], [2])),
-        *({**F32, "data_offsets": span} for span in ([0], [0, 16, 16], ["0", "16"], [-16, 0],
-                                                     [16, 0], [0, 12], [0, 2**80])))),
+    *(safe({"wpe": entry}) for entry in ENTRIES),
     *(safe({str(i): {**F32, "data_offsets": span} for i, span in enumerate(spans)}, n_bytes)
       for spans, n_bytes in (([(0, 16), (8, 24)], 24), ([(0, 16), (0, 16)], 16),
                              ([(0, 16), (20, 36)], 36), ([(4, 20)], 20), ([(0, 16)], 20),
