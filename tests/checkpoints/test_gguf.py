@@ -31,17 +31,6 @@ COMMIT = "a" * 40
 PLAIN = {Kind.F64: "<f8", Kind.I8: "<i1", Kind.I16: "<i2", Kind.I32: "<i4", Kind.I64: "<i8"}
 WITHOUT_NUMBERS = [Kind.Q8_1, Kind.Q8_K]
 QUANTISED = [kind for kind in GGML_QUANT_SIZES if kind in gguf.quants._type_traits]
-WRITTEN = [
-    Kind.BF16,
-    Kind.Q4_0,
-    Kind.Q4_1,
-    Kind.Q5_0,
-    Kind.Q5_1,
-    Kind.Q8_0,
-    Kind.TQ1_0,
-    Kind.TQ2_0,
-    Kind.MXFP4,
-]
 FAMILIES = ("bert", "gpt2", "t5")
 WIDE = dict.fromkeys(("hidden_size", "n_embd", "d_model", "d_kv", "intermediate_size", "d_ff"), 32)
 SIZES = {
@@ -101,34 +90,10 @@ def test_a_model_in_gguf_has_the_encodings_that_it_has_in_safetensors(
         ]
         np.testing.assert_allclose(own.form.numbers, other.form.numbers, rtol=0.0, atol=apart)
         assert own.form.parameters.keys() == other.form.parameters.keys()
-
-
-def test_the_provenance_has_the_name_that_the_tensor_has_in_the_file(
-    models: dict[str, dict[str, Array]], tmp_path: Path
-) -> None:
-    _, [encoding] = twins(tmp_path, "gpt2", models["gpt2"], Kind.Q8_0)
-    origin = encoding.provenance
-    assert (origin.file, origin.tensor, origin.dtype, origin.shape) == (
-        "model.gguf",
-        "position_embd.weight",
-        "Q8_0",
-        (tiny.POSITIONS, 32),
-    )
-    assert [
-        note for note in encoding.notes if note.startswith("Stored as Q8_0, in blocks of 32 values")
-    ]
-
-
-@pytest.mark.parametrize("kind", WRITTEN, ids=lambda kind: kind.name)
-def test_a_tensor_that_the_library_has_written_is_read_as_the_library_reads_it(
-    kind: Kind, tmp_path: Path
-) -> None:
-    array = np.random.default_rng(0).normal(size=(4, 512)).astype(np.float32)
-    path = write(tmp_path / "x.gguf", "any", {}, {"x": array}, kind)
-    expected = gguf.quants.dequantize(gguf.quants.quantize(array, kind), kind).astype(np.float64)
-    np.testing.assert_array_equal(files(path).tensor("x"), expected)
-    np.testing.assert_array_equal(files(path).rows("x", [3, 0, 3]), expected[[3, 0, 3]])
-    assert files(path).tensors["x"].dtype == kind.name
+        assert own.provenance.file == "model.gguf"
+    if (model_type, kind) == ("gpt2", Kind.Q8_0):
+        assert stored[0].provenance.tensor == "position_embd.weight"
+        assert any("Stored as Q8_0, in blocks of 32" in note for note in stored[0].notes)
 
 
 def raw(tmp_path: Path, kind: Kind, n_columns: int, data: bytes) -> Path:
@@ -140,34 +105,34 @@ def raw(tmp_path: Path, kind: Kind, n_columns: int, data: bytes) -> Path:
     return close(writer, tmp_path / "x.gguf")
 
 
-@pytest.mark.parametrize("kind", QUANTISED, ids=lambda kind: kind.name)
-def test_any_bytes_of_a_type_are_read_as_the_library_reads_them(kind: Kind, tmp_path: Path) -> None:
-    block, n_bytes = GGML_QUANT_SIZES[kind]
-    data = np.random.default_rng(0).integers(0, 256, (3, 512 // block * n_bytes), dtype=np.uint8)
-    path = raw(tmp_path, kind, 512, data.tobytes())
-    with np.errstate(all="ignore"):
-        expected = gguf.quants.dequantize(data, kind).astype(np.float64)
-    np.testing.assert_array_equal(files(path).tensor("x"), expected)
-    np.testing.assert_array_equal(files(path).rows("x", [2, 1]), expected[[2, 1]])
+def test_any_bytes_of_a_type_are_read_as_the_library_reads_them(tmp_path: Path) -> None:
+    for kind in QUANTISED:
+        block, n_bytes = GGML_QUANT_SIZES[kind]
+        shape = (3, 512 // block * n_bytes)
+        data = np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8)
+        stored = files(raw(tmp_path, kind, 512, data.tobytes()))
+        with np.errstate(all="ignore"):
+            expected = gguf.quants.dequantize(data, kind).astype(np.float64)
+        np.testing.assert_array_equal(stored.tensor("x"), expected)
+        np.testing.assert_array_equal(stored.rows("x", [2, 1, 2]), expected[[2, 1, 2]])
+        assert stored.tensors["x"].dtype == kind.name
 
 
-@pytest.mark.parametrize("kind", PLAIN, ids=lambda kind: kind.name)
-def test_plain_numbers_are_read_exactly(kind: Kind, tmp_path: Path) -> None:
-    array = np.arange(-6, 6).reshape(3, 4).astype(PLAIN[kind])
-    writer = gguf.GGUFWriter(tmp_path / "x.gguf", "any")
-    writer.add_tensor("x", array)
-    stored = files(close(writer, tmp_path / "x.gguf"))
-    np.testing.assert_array_equal(stored.tensor("x"), array.astype(np.float64))
-    assert (stored.tensors["x"].dtype, stored.notes("x")) == (kind.name, ())
+def test_plain_numbers_are_read_exactly(tmp_path: Path) -> None:
+    for kind, dtype in PLAIN.items():
+        array = np.arange(-6, 6).reshape(3, 4).astype(dtype)
+        writer = gguf.GGUFWriter(tmp_path / "x.gguf", "any")
+        writer.add_tensor("x", array)
+        stored = files(close(writer, tmp_path / "x.gguf"))
+        np.testing.assert_array_equal(stored.tensor("x"), array.astype(np.float64))
+        assert (stored.tensors["x"].dtype, stored.notes("x")) == (kind.name, ())
 
 
-@pytest.mark.parametrize("kind", WITHOUT_NUMBERS, ids=lambda kind: kind.name)
-def test_the_row_error_for_a_type_without_numbers_names_it(kind: Kind, tmp_path: Path) -> None:
-    block, n_bytes = GGML_QUANT_SIZES[kind]
-    path = raw(tmp_path, kind, block, bytes(n_bytes))
-    assert files(path).tensors["x"].dtype == kind.name
-    with pytest.raises(RowError, match=f"here: x: type {kind.name}, which .* cannot decode"):
-        files(path).tensor("x")
+def test_the_row_error_for_a_type_without_numbers_names_it(tmp_path: Path) -> None:
+    for kind in WITHOUT_NUMBERS:
+        block, n_bytes = GGML_QUANT_SIZES[kind]
+        with pytest.raises(RowError, match=kind.name):
+            files(raw(tmp_path, kind, block, bytes(n_bytes))).tensor("x")
 
 
 def half(value: float) -> bytes:
@@ -200,7 +165,7 @@ def test_a_note_gives_the_step_of_a_type(kind: Kind, tmp_path: Path) -> None:
 
 def test_a_note_on_values_that_are_all_equal_gives_no_step(tmp_path: Path) -> None:
     [note] = files(raw(tmp_path, Kind.Q8_0, 32, half(0.5) + bytes(32))).notes("x")
-    assert note == "Stored as Q8_0, in blocks of 32 values that share a scale."
+    assert note.endswith("that share a scale.")
 
 
 def changed_together(kind: Kind) -> int:
@@ -218,11 +183,11 @@ def changed_together(kind: Kind) -> int:
     return min(int(np.ptp(place)) + 1 for place in places if len(place) > 8)
 
 
-@pytest.mark.parametrize(
-    "kind", [kind for kind in QUANTISED if kind is not Kind.BF16], ids=lambda kind: kind.name
-)
-def test_values_that_share_a_scale_are_those_that_change_together(kind: Kind) -> None:
-    assert scaled_block(kind.name) == changed_together(kind)
+def test_values_that_share_a_scale_are_those_that_change_together() -> None:
+    kinds = [kind for kind in QUANTISED if kind is not Kind.BF16]
+    assert {kind.name: scaled_block(kind.name) for kind in kinds} == {
+        kind.name: changed_together(kind) for kind in kinds
+    }
 
 
 def parts(tmp_path: Path, n_parts: int, count: int | None = None) -> list[Path]:
@@ -270,27 +235,14 @@ def test_a_model_is_read_before_the_encoder_of_images_beside_it(name: str, tmp_p
 
 
 def test_an_encoder_of_images_alone_is_read(tmp_path: Path) -> None:
-    vision = {
-        "image_size": 28,
-        "patch_size": 14,
-        "embedding_length": 32,
-        "block_count": 2,
-        "attention.head_count": 2,
-    }
+    sizes = {"image_size": 28, "patch_size": 14, "embedding_length": 32, "block_count": 2}
     table = np.random.default_rng(0).normal(size=(5, 32)).astype(np.float32)
-    given = {
-        "clip.has_vision_encoder": True,
-        **{f"clip.vision.{key}": value for key, value in vision.items()},
-    }
-    [encoding] = find(
-        files(write(tmp_path / "mmproj-x.gguf", "clip", given, {"v.position_embd.weight": table}))
-    )
-    assert (encoding.scheme, encoding.part, encoding.modality, encoding.form.grid) == (
-        "learned",
-        "vision",
-        "image",
-        (2, 2),
-    )
+    given = {f"clip.vision.{key}": value for key, value in sizes.items()}
+    given |= {"clip.has_vision_encoder": True, "clip.vision.attention.head_count": 2}
+    path = write(tmp_path / "mmproj-x.gguf", "clip", given, {"v.position_embd.weight": table})
+    [encoding] = find(files(path))
+    assert (encoding.scheme, encoding.part, encoding.modality) == ("learned", "vision", "image")
+    assert encoding.form.grid == (2, 2)
     # The first row is of the class token.
     np.testing.assert_array_equal(encoding.form.numbers, table[1:].astype(np.float64))
 
@@ -298,33 +250,15 @@ def test_an_encoder_of_images_alone_is_read(tmp_path: Path) -> None:
 def test_of_a_repository_the_hub_sends_the_header_and_the_tensors_that_are_asked_for(
     tmp_path: Path,
 ) -> None:
-    words, table = (
-        np.zeros((30_000, 32), dtype=np.float32),
-        np.random.default_rng(0).normal(size=(64, 32)).astype(np.float32),
-    )
-    tokens = [f"token number {index}" for index in range(20_000)]
-    given = {
-        "context_length": 64,
-        "embedding_length": 32,
-        "block_count": 1,
-        "attention.head_count": 2,
-        "tokenizer.ggml.tokens": tokens,
-    }
-    path = write(
-        tmp_path / "model.gguf",
-        "gpt2",
-        given,
-        {"token_embd.weight": words, "position_embd.weight": table},
-    )
+    words = np.zeros((30_000, 32), dtype=np.float32)
+    table = np.random.default_rng(0).normal(size=(64, 32)).astype(np.float32)
+    given = {**SIZES, "tokenizer.ggml.tokens": [f"token number {i}" for i in range(20_000)]}
+    tensors = {"token_embd.weight": words, "position_embd.weight": table}
+    path = write(tmp_path / "model.gguf", "gpt2", given, tensors)
     content = path.read_bytes()
     n_header = min(span.start for span in header_of(path).spans.values())
-    with serving(
-        {
-            "atlas/gguf": Repository(
-                {COMMIT: {"model.gguf": content, "README.md": b"x"}}, {"main": COMMIT}
-            )
-        }
-    ) as hub:
+    repository = Repository({COMMIT: {"model.gguf": content, "README.md": b"x"}}, {"main": COMMIT})
+    with serving({"atlas/gguf": repository}) as hub:
         done = inline.run(
             "inspect", "atlas/gguf", "--json", home=tmp_path / "home", endpoint=hub.endpoint
         )

@@ -121,57 +121,39 @@ def settings_of(
 
 def test_an_unknown_architecture_keeps_its_name_and_its_sizes(tmp_path: Path) -> None:
     config = settings_of(tmp_path, "unheard-of", {**ROTARY, "rope.dimension_count": 8})
-    assert (
-        config.family,
-        config.size("d_model"),
-        config.size("n_layers"),
-        config.size("n_positions"),
-    ) == ("unheard-of", 64, 6, 256)
+    sizes = [config.size("d_model"), config.size("n_layers"), config.size("n_positions")]
+    assert (config.family, sizes) == ("unheard-of", [64, 6, 256])
     [encoding] = find(FolderFiles(Folder(tmp_path, "here"), "here"))
-    assert isinstance(encoding.form, Rotation)
-    assert (encoding.form.base, encoding.form.rotary_dim, encoding.form.head_dim) == (
-        50_000.0,
-        8,
-        16,
-    )
+    form = encoding.form
+    assert isinstance(form, Rotation)
+    assert (form.base, form.rotary_dim, form.head_dim) == (50_000.0, 8, 16)
 
 
-def test_a_file_without_an_architecture_has_no_model_type(tmp_path: Path) -> None:
-    config = settings_of(tmp_path, "", {"tokenizer.ggml.tokens": ["a", "b"]})
-    assert (config.family, config.size("vocab_size")) == ("unknown", 2)
+WORDS = {"token_embd.weight": np.zeros((7, 4), dtype=np.float32)}
+ONES = {"rope_freqs.weight": np.ones(8, dtype=np.float32)}
+BY_LAYER = {"attention.head_count": [4, 8, 6], "attention.head_count_kv": [1, 2, 2]}
+# Architecture, settings and tensors of a file, and settings of config.json that they make.
+SAID: list[tuple[str, Settings, dict[str, Any], Settings]] = [
+    ("", {"tokenizer.ggml.tokens": ["a", "b"]}, {}, {"model_type": "", "vocab_size": 2}),
+    ("openelm", {**SMALL, **BY_LAYER}, {}, {"num_attention_heads": 8, "num_key_value_heads": 2}),
+    ("llama", {}, WORDS, {"vocab_size": 7}),
+    ("llama", {"tokenizer.ggml.tokens": ["a"] * 5}, WORDS, {"vocab_size": 5}),
+    ("llama", {**ROTARY, "rope.scale_linear": 4.0}, {},
+     {"rope_parameters": {"rope_theta": 50_000.0, "rope_type": "linear", "factor": 4.0}}),
+    ("llama", ROTARY, ONES, {"rope_parameters": {"rope_theta": 50_000.0, "rope_type": "default"}}),
+]  # fmt: skip
 
 
-def test_numbers_of_heads_by_layer_count_as_the_largest(tmp_path: Path) -> None:
-    config = settings_of(
-        tmp_path,
-        "openelm",
-        {**SMALL, "attention.head_count": [4, 8, 6], "attention.head_count_kv": [1, 2, 2]},
-    )
-    assert (config.size("n_heads"), config.value("num_key_value_heads")) == (8, 2)
-
-
-def test_the_vocabulary_is_that_of_the_tokens_or_else_of_the_word_table(tmp_path: Path) -> None:
-    words = {"token_embd.weight": np.zeros((7, 4), dtype=np.float32)}
-    assert settings_of(tmp_path, "llama", {}, words).size("vocab_size") == 7
-    assert (
-        settings_of(tmp_path, "llama", {"tokenizer.ggml.tokens": ["a"] * 5}, words).size(
-            "vocab_size"
-        )
-        == 5
-    )
-
-
-def test_the_former_name_of_linear_scaling_is_read(tmp_path: Path) -> None:
-    rope = settings_of(tmp_path, "llama", {**ROTARY, "rope.scale_linear": 4.0}).rope
-    assert (rope.value("rope_type"), rope.value("factor")) == ("linear", 4.0)
+def test_settings_are_those_that_a_file_says(tmp_path: Path) -> None:
+    for architecture, said, tensors, expected in SAID:
+        config = settings_of(tmp_path, architecture, said, tensors)
+        assert {name: config.settings.get(name) for name in expected} == expected
 
 
 def test_a_tokenizer_in_the_file_is_read(tmp_path: Path) -> None:
     write(tmp_path / "x.gguf", "llama", {"tokenizer.huggingface.json": '{"version": "1.0"}'})
-    assert (
-        FolderFiles(Folder(tmp_path, "here"), "here").read("tokenizer.json")
-        == b'{"version": "1.0"}'
-    )
+    files = FolderFiles(Folder(tmp_path, "here"), "here")
+    assert files.read("tokenizer.json") == b'{"version": "1.0"}'
 
 
 def test_a_t5_with_a_bias_in_every_layer_is_umt5(tmp_path: Path) -> None:
@@ -184,15 +166,7 @@ def test_a_t5_with_a_bias_in_every_layer_is_umt5(tmp_path: Path) -> None:
     assert settings_of(tmp_path, "t5", SMALL, tensors).family == "umt5"
     parts = [encoding.part for encoding in find(FolderFiles(Folder(tmp_path, "here"), "here"))]
     assert parts == ["encoder layer 0", "encoder layer 1", "decoder layer 0", "decoder layer 1"]
-
-
-def test_the_encoder_of_a_t5_alone_is_an_encoder(tmp_path: Path) -> None:
-    write(
-        tmp_path / "x.gguf",
-        "t5encoder",
-        SMALL,
-        {"enc.blk.0.attn_rel_b.weight": np.zeros((32, 4), dtype=np.float32)},
-    )
+    write(tmp_path / "x.gguf", "t5encoder", SMALL, {"enc.blk.0.attn_rel_b.weight": bias})
     [encoding] = find(FolderFiles(Folder(tmp_path, "here"), "here"))
     assert (encoding.part, encoding.stack, encoding.scheme) == ("encoder", "encoder", "t5_bias")
 
@@ -264,34 +238,31 @@ def test_factors_that_no_rule_explains_are_taken_as_they_are(tmp_path: Path) -> 
     )
 
 
-def test_factors_of_1_are_no_scaling(tmp_path: Path) -> None:
-    rope = settings_of(
-        tmp_path, "llama", ROTARY, {"rope_freqs.weight": np.ones(8, dtype=np.float32)}
-    ).rope
-    assert rope.value("rope_type") == "default"
-
-
 @pytest.mark.parametrize("shape", [(0,), (2, 2), (2**16 + 1,)])
 def test_factors_of_another_shape_are_refused(shape: tuple[int, ...], tmp_path: Path) -> None:
-    with pytest.raises(
-        RowError,
-        match=r"rope_freqs.weight has shape .*; expected a number for each pair of a rotation",
-    ):
-        settings_of(
-            tmp_path, "llama", ROTARY, {"rope_freqs.weight": np.ones(shape, dtype=np.float32)}
-        )
+    stored = {"rope_freqs.weight": np.ones(shape, dtype=np.float32)}
+    with pytest.raises(RowError, match="expected a number for each pair"):
+        settings_of(tmp_path, "llama", ROTARY, stored)
 
 
-def test_as_many_factors_as_pairs_are_demanded(tmp_path: Path) -> None:
-    stored = np.linspace(1.0, 3.0, 5, dtype=np.float32)
-    write(
-        tmp_path / "x.gguf",
-        "llama",
-        {**ROTARY, "rope.dimension_count": 16},
-        {"rope_freqs.weight": stored},
-    )
+# Settings and stored factors of a rotation that cannot be.
+NO_ROTATIONS: dict[str, tuple[Settings, int]] = {
+    "for each of 8 pairs": ({}, 5),
+    "'unheard of'": ({"rope.scaling.type": "unheard of", "rope.scaling.factor": 2.0}, 0),
+    "'linear and stored'": ({"rope.scaling.type": "linear", "rope.scaling.factor": 2.0}, 8),
+}
+
+
+@pytest.mark.parametrize(("message", "case"), NO_ROTATIONS.items())
+def test_a_scaling_that_is_not_known_or_does_not_fit_is_not_shown_as_another(
+    message: str, case: tuple[Settings, int], tmp_path: Path
+) -> None:
+    scaling, n_factors = case
+    stored = np.linspace(1.0, 9.0, n_factors, dtype=np.float32)
+    tensors = {"rope_freqs.weight": stored} if n_factors else {}
+    write(tmp_path / "x.gguf", "llama", {**ROTARY, "rope.dimension_count": 16, **scaling}, tensors)
     [encoding] = find(FolderFiles(Folder(tmp_path, "here"), "here"))
-    with pytest.raises(RowError, match="expected a positive number for each of 8 pairs"):
+    with pytest.raises(RowError, match=message):
         assert encoding.form.numbers.size
 
 
@@ -346,35 +317,6 @@ def test_settings_of_any_value_make_a_config(
     }
     made = config(Header(keys, spans), lambda _: np.array(numbers))
     assert isinstance(json.loads(json.dumps(made)), dict)
-
-
-def test_an_unknown_kind_of_scaling_is_no_rotation_without_one(tmp_path: Path) -> None:
-    write(
-        tmp_path / "x.gguf",
-        "llama",
-        {**ROTARY, "rope.scaling.type": "unheard of", "rope.scaling.factor": 2.0},
-    )
-    [encoding] = find(FolderFiles(Folder(tmp_path, "here"), "here"))
-    with pytest.raises(RowError, match="rotary scaling is of the kind 'unheard of'"):
-        assert encoding.form.numbers.size
-
-
-def test_two_scalings_at_once_are_refused(tmp_path: Path) -> None:
-    given = {
-        **ROTARY,
-        "rope.scaling.type": "linear",
-        "rope.scaling.factor": 2.0,
-        "rope.dimension_count": 16,
-    }
-    write(
-        tmp_path / "x.gguf",
-        "llama",
-        given,
-        {"rope_freqs.weight": np.linspace(1.0, 9.0, 8, dtype=np.float32)},
-    )
-    [encoding] = find(FolderFiles(Folder(tmp_path, "here"), "here"))
-    with pytest.raises(RowError, match="rotary scaling is of the kind 'linear and stored'"):
-        assert encoding.form.numbers.size
 
 
 def test_settings_within_a_file_of_weights_are_said_to_come_from_it(tmp_path: Path) -> None:
