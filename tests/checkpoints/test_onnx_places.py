@@ -100,10 +100,7 @@ def test_the_table_that_is_added_to_words_is_found(nodes: list[Any], tmp_path: P
     files = found(tmp_path, [ROWS, *nodes], onnx__T=TABLE)
     np.testing.assert_array_equal(table_of(files), TABLE)
     [note] = files.notes("embeddings.position_embeddings.weight")
-    assert (
-        note == "Identified by its place in the graph, as the tensor added to the rows of the word"
-        " table. The file calls it “onnx::T”."
-    )
+    assert "added to the rows of the word table. The file calls it “onnx::T”." in note
 
 
 # The same places with something else in them, or with two tensors that can be it.
@@ -504,38 +501,16 @@ def test_tables_without_numbers_are_found_nowhere(shape: tuple[int, ...], tmp_pa
         node("Add", ["query", "part"], ["sum"]),
     ]
     inputs = {"position_ids": TensorProto.INT64, "query": TensorProto.FLOAT, **IDS}
-    assert set(found(tmp_path, nodes, inputs, onnx__T=np.zeros(shape, np.float32)).tensors) == {
-        "words",
-        "zero",
-        "one",
-        "two",
-        "onnx::T",
-    }
+    files = found(tmp_path, nodes, inputs, onnx__T=np.zeros(shape, np.float32))
+    assert set(files.tensors) == {"words", *NUMBERS, "onnx::T"}
 
 
 def test_a_fused_operator_says_the_scale_of_its_table(tmp_path: Path) -> None:
-    inputs = [
-        "input_ids",
-        "segment_ids",
-        "words",
-        "onnx::T",
-        "types",
-        "gamma",
-        "beta",
-        "",
-        "ws",
-        "ps",
-        "ts",
-        "gs",
-        "bs",
-        "wz",
-        "pz",
-        "tz",
-        "gz",
-        "bz",
-    ]
+    inputs = (
+        "input_ids segment_ids words onnx::T types gamma beta - ws ps ts gs bs wz pz tz gz bz"
+    ).replace("-", "")
     whole = RANDOM.integers(0, 256, size=(8, 4)).astype(np.uint8)
     scale, zero = np.array([0.25], np.float32), np.array([100], np.uint8)
-    fused = node("QEmbedLayerNormalization", inputs, ["out"], domain="com.microsoft")
+    fused = node("QEmbedLayerNormalization", inputs.split(" "), ["out"], domain="com.microsoft")
     encoding = only(found(tmp_path, [fused], onnx__T=whole, ps=scale, pz=zero))
     np.testing.assert_array_equal(encoding.form.numbers, (whole.astype(np.float64) - 100.0) * 0.25)

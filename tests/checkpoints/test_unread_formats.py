@@ -6,13 +6,13 @@ import pytest
 from generator.checkpoints.files import weights
 from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.files.reader import FolderFiles
-from generator.checkpoints.files.weights import Choice
+from generator.checkpoints.files.weights import ANY, Choice
 from generator.contracts import Outcome
 from generator.errors import RowError
 from generator.pipeline.evaluate import evaluate
 from generator.pipeline.plan import Task
 from tests.support import checkpoint
-from tests.synthetic import NOTHING, PICKLED, ROTATION, TABLE, WORDLESS, write_folder
+from tests.synthetic import NOTHING, PICKLED, ROTATION, TABLE, WORDLESS, Contents, write_folder
 
 FOUND = {
     "adapter_config.json": "a PEFT adapter",
@@ -39,33 +39,29 @@ OF_EVERY_FORMAT = (
     "model.safetensors", "model.safetensors.index.json",
     "pytorch_model.bin", "pytorch_model.bin.index.json",
 )  # fmt: skip
-each = pytest.mark.parametrize(("name", "kind"), FOUND.items())
+LISTED = {"wpe.weight", "wte.weight"}
 
 
-@each
-def test_a_folder_with_such_a_file_alone_is_a_row_error_that_says_what_it_is(
-    tmp_path: Path, name: str, kind: str
+def of(folder: Path, contents: Contents, choice: Choice = ANY) -> FolderFiles:
+    return FolderFiles(write_folder(folder, contents), "here", choice)
+
+
+def test_such_a_file_alone_is_a_row_error_that_says_what_it_is_and_no_matter_beside_others(
+    tmp_path: Path,
 ) -> None:
-    folder = write_folder(tmp_path, {"config.json": CONFIG, name: b"any"})
-    with pytest.raises(
-        RowError, match=rf"here/{name}: {kind}.*, which is not read; expected model.safetensors"
-    ):
-        assert FolderFiles(folder, "here").tensors
-
-
-@each
-def test_it_is_no_matter_beside_weights_that_are_read(tmp_path: Path, name: str, kind: str) -> None:
-    assert set(FolderFiles(write_folder(tmp_path, {**WORDLESS, name: b"any"}), "here").tensors) == {
-        "wpe.weight",
-        "wte.weight",
-    }
+    for index, (name, kind) in enumerate(FOUND.items()):
+        with pytest.raises(RowError, match=rf"here/{name}: {kind}.*, which is not read; expected"):
+            assert of(tmp_path / f"{index}", {"config.json": CONFIG, name: b"any"}).tensors
+        beside = of(tmp_path / f"{index} beside", {**WORDLESS, name: b"any"})
+        assert set(beside.tensors) == LISTED
+        if name in ("model_index.json", "adapter_config.json"):
+            with pytest.raises(RowError, match=f"here/{name}: {kind}"):
+                of(tmp_path / f"{index} without config", {name: b"{}"})
 
 
 def test_beside_a_pickle_the_row_error_is_that_of_the_pickle(tmp_path: Path) -> None:
     with pytest.raises(RowError, match="only a pickle"):
-        assert FolderFiles(
-            write_folder(tmp_path, {**PICKLED, "saved_model.pb": b"any"}), "here"
-        ).tensors
+        assert of(tmp_path, {**PICKLED, "saved_model.pb": b"any"}).tensors
 
 
 @pytest.mark.parametrize(
@@ -73,95 +69,56 @@ def test_beside_a_pickle_the_row_error_is_that_of_the_pickle(tmp_path: Path) -> 
 )
 def test_a_row_that_names_such_a_file_is_told_what_it_is(tmp_path: Path, name: str) -> None:
     with pytest.raises(RowError, match="which is not read"):
-        assert FolderFiles(
-            write_folder(tmp_path, {**WORDLESS, name: b"any"}),
-            "here",
-            Choice(pickle=True, name=name),
-        ).tensors
+        assert of(tmp_path, {**WORDLESS, name: b"any"}, Choice(pickle=True, name=name)).tensors
 
 
 def test_a_pickle_of_anything_beside_a_config_is_not_taken_for_weights(tmp_path: Path) -> None:
-    assert (
-        FolderFiles(
-            write_folder(tmp_path, {"config.json": CONFIG, "vocab.pkl": b"any"}), "here"
-        ).tensors
-        == {}
-    )
+    assert of(tmp_path, {"config.json": CONFIG, "vocab.pkl": b"any"}).tensors == {}
 
 
 def test_a_folder_with_such_a_file_alone_is_not_complete(tmp_path: Path) -> None:
-    assert not weights.is_complete(
-        Folder(write_folder(tmp_path, {"config.json": CONFIG, "saved_model.pb": b"any"}), "here"),
-        "here",
-    )
+    folder = write_folder(tmp_path, {"config.json": CONFIG, "saved_model.pb": b"any"})
+    assert not weights.is_complete(Folder(folder, "here"), "here")
 
 
-@pytest.mark.parametrize("name", OF_EVERY_FORMAT)
-def test_a_git_lfs_pointer_is_named_in_every_format(tmp_path: Path, name: str) -> None:
-    folder = write_folder(tmp_path, {"config.json": CONFIG, name: POINTER})
-    with pytest.raises(
-        RowError,
-        match=(
-            rf"here/{name}: a Git LFS pointer; expected the file itself, which `git lfs pull`"
-            r" fetches"
-        ),
-    ):
-        assert FolderFiles(folder, "here", Choice(pickle=True)).tensors
-
-
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [("model_index.json", "a diffusers pipeline"), ("adapter_config.json", "a PEFT adapter")],
-)
-def test_a_folder_of_several_models_or_of_an_adapter_says_so_though_it_has_no_config(
-    tmp_path: Path, name: str, kind: str
-) -> None:
-    with pytest.raises(RowError, match=f"here/{name}: {kind}"):
-        FolderFiles(write_folder(tmp_path, {name: b"{}"}), "here")
-
-
-def test_a_pointer_in_place_of_a_shard_is_named_too(tmp_path: Path) -> None:
+def test_a_git_lfs_pointer_is_named_in_every_format(tmp_path: Path) -> None:
     index = b'{"weight_map": {"wpe.weight": "one.safetensors"}}'
-    folder = write_folder(
-        tmp_path,
-        {"config.json": CONFIG, "model.safetensors.index.json": index, "one.safetensors": POINTER},
-    )
-    with pytest.raises(RowError, match=r"here/one.safetensors: a Git LFS pointer"):
-        assert FolderFiles(folder, "here").tensors
+    cases = [{name: POINTER} for name in OF_EVERY_FORMAT]
+    cases.append({"one.safetensors": POINTER, "model.safetensors.index.json": index})
+    for number, contents in enumerate(cases):
+        with pytest.raises(RowError, match=f"here/{next(iter(contents))}: a Git LFS pointer"):
+            assert of(
+                tmp_path / str(number), {"config.json": CONFIG, **contents}, Choice(pickle=True)
+            ).tensors
 
 
-@pytest.mark.parametrize("name", ["model.fp16.safetensors", "model.non_ema.safetensors"])
-def test_a_variant_of_the_weights_is_read_where_it_is_the_only_one(
-    tmp_path: Path, name: str
+SHARD = "model.fp16-00001-of-00001.safetensors"
+VARIANTS: dict[str, Contents] = {
+    "one": {"model.fp16.safetensors": TABLE["model.safetensors"]},
+    "of another name": {"model.non_ema.safetensors": TABLE["model.safetensors"]},
+    "beside the usual": {
+        "model.safetensors": TABLE["model.safetensors"], "model.fp16.safetensors": b"not read"
+    },
+    **{
+        name: {
+            name: json.dumps({"weight_map": dict.fromkeys(sorted(LISTED), SHARD)}).encode(),
+            SHARD: TABLE["model.safetensors"],
+        }
+        for name in ("model.safetensors.index.fp16.json", "model.fp16.safetensors.index.json")
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("contents", VARIANTS.values(), ids=VARIANTS)
+def test_a_variant_of_the_weights_is_read_where_there_are_no_usual_ones(
+    tmp_path: Path, contents: Contents
 ) -> None:
-    variant = {
-        name if file == "model.safetensors" else file: content for file, content in WORDLESS.items()
-    }
-    assert set(FolderFiles(write_folder(tmp_path, variant), "here").tensors) == {
-        "wpe.weight",
-        "wte.weight",
-    }
+    assert set(of(tmp_path, {"config.json": CONFIG, **contents}).tensors) == LISTED
 
 
-@pytest.mark.parametrize(
-    "name", ["model.safetensors.index.fp16.json", "model.fp16.safetensors.index.json"]
-)
-def test_a_variant_in_shards_is_read_by_its_index(tmp_path: Path, name: str) -> None:
-    shard = "model.fp16-00001-of-00001.safetensors"
-    index = json.dumps({"weight_map": {"wpe.weight": shard, "wte.weight": shard}}).encode()
-    folder = write_folder(
-        tmp_path, {"config.json": CONFIG, name: index, shard: TABLE["model.safetensors"]}
-    )
-    assert set(FolderFiles(folder, "here").tensors) == {"wpe.weight", "wte.weight"}
-
-
-def test_the_usual_file_comes_before_a_variant(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path, {**WORDLESS, "model.fp16.safetensors": b"not read"})
-    assert set(FolderFiles(folder, "here").tensors) == {"wpe.weight", "wte.weight"}
-
-
-def outcome_of(folder: Path) -> Outcome:
-    return evaluate(Task(checkpoint(source="folder", id="here", place=str(folder)), offline=True))
+def outcome_of(folder: Path, contents: Contents) -> Outcome:
+    place = str(write_folder(folder / "model", contents))
+    return evaluate(Task(checkpoint(source="folder", id="here", place=place), offline=True))
 
 
 @pytest.mark.parametrize(
@@ -176,38 +133,27 @@ def outcome_of(folder: Path) -> Outcome:
 def test_weights_under_another_name_are_a_row_error_where_they_may_hold_the_encoding(
     tmp_path: Path, name: str, config: bytes
 ) -> None:
-    outcome = outcome_of(
-        write_folder(tmp_path / "model", {"config.json": config, name: TABLE["model.safetensors"]})
-    )
+    outcome = outcome_of(tmp_path, {"config.json": config, name: TABLE["model.safetensors"]})
     assert outcome.status == "failed"
-    assert outcome.reason is not None
-    assert (
-        f"weights only in '{name}', which no row reads unasked; expected weights beside config.json"
-        " under their usual name" in outcome.reason
-    )
+    assert f"weights only in '{name}', which no row reads unasked" in str(outcome.reason)
 
 
 @pytest.mark.parametrize(
-    "name", ["training_args.bin", "optimizer.pt", "checkpoint-5/rng_state.pth"]
+    "contents",
+    [
+        {"config.json": CONFIG, "training_args.bin": b"any"},
+        {"config.json": CONFIG, "optimizer.pt": b"any"},
+        {"config.json": CONFIG, "checkpoint-5/rng_state.pth": b"any"},
+        {**ROTATION, "sub/model.safetensors": b"any"},
+    ],
+    ids=lambda contents: list(contents)[-1],
 )
-def test_files_of_a_training_program_are_no_weights(tmp_path: Path, name: str) -> None:
-    assert (
-        outcome_of(write_folder(tmp_path / "model", {"config.json": CONFIG, name: b"any"})).status
-        == "ok"
-    )
-
-
-def test_weights_under_another_name_are_no_matter_where_the_config_says_it_all(
-    tmp_path: Path,
+def test_other_files_are_no_matter_where_they_are_of_training_or_the_config_says_it_all(
+    tmp_path: Path, contents: Contents
 ) -> None:
-    assert (
-        outcome_of(
-            write_folder(tmp_path / "model", {**ROTATION, "sub/model.safetensors": b"any"})
-        ).status
-        == "ok"
-    )
+    assert outcome_of(tmp_path, contents).status == "ok"
 
 
 def test_a_config_alone_is_ok_and_says_what_its_weights_would_hold(tmp_path: Path) -> None:
-    outcome = outcome_of(write_folder(tmp_path / "model", {"config.json": CONFIG}))
+    outcome = outcome_of(tmp_path, {"config.json": CONFIG})
     assert (outcome.status, [record.scheme for record in outcome.unmeasured]) == ("ok", ["learned"])
