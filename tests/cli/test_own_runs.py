@@ -37,8 +37,7 @@ checkpoints:
   #   title: nano
   #   pickle: true
   # Left out, and why:
-  # - runs/cut: model.safetensors: 3 bytes long; expected a safetensors file, which begins with 8\
- bytes of length
+  # - runs/cut: model.safetensors: ends at byte 3; expected 8
   # - runs/lora/checkpoint-* (5 checkpoints): adapter_config.json: a PEFT adapter, such as LoRA,\
  which changes a base model, which is not read; expected model.safetensors (merge_and_unload and\
  save_pretrained; the position is that of its base, a/base: name that, or write 'base: true' in the\
