@@ -1,5 +1,6 @@
 """The input of the first layer for a sentence, step by step."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +37,7 @@ STEPS = {
     "sum": "sum",
     "normed": "after LayerNorm",
 }
+NO_CODE = "transformers has no layer like BERT's or T5's that fits this checkpoint and sentence"
 LESSON = 16  # positions
 # Steps at which one token at two places is compared, before the input of the first layer.
 APART = ("words", "positions", "sum")
@@ -110,12 +112,12 @@ def compute(subject: Subject[Form]) -> Result:
     )
     return Result(
         metrics=(
-            Metric("tokens", "Tokens of the sentence", float(len(last))),
+            Metric("tokens", "Tokens of the sentence", len(last)),
             Metric(
                 "module_difference",
                 "Largest difference from transformers",
                 difference,
-                reason=_no_code(difference),
+                reason=NO_CODE,
             ),
         ),
         arrays={
@@ -157,11 +159,6 @@ def shown(result: Result) -> dict[str, Array]:
     """The steps of a result in order, arrays (n_tokens, d_model) by name."""
     rows = {**result.arrays, **result.derived}
     return {name: rows[name] for name in STEPS if len(rows.get(name, ()))}
-
-
-def _no_code(difference: float | None) -> str | None:
-    reason = "transformers has no layer like BERT's or T5's that fits this checkpoint and sentence"
-    return None if difference is not None else reason
 
 
 def _twice(layer: InputLayer, form: Form) -> dict[str, Array]:
@@ -223,20 +220,15 @@ def _again(layer: InputLayer, last: Floats, last_backward: Floats) -> dict[str, 
         for i, index in enumerate(first.ids)
         if index in second.ids and first.ids.index(index) == i
     ]
+    width = first.words.shape[1]
+    words = np.array([first.words[i] - second.words[j] for i, j in pairs]).reshape(-1, width)
+    inputs = np.array([last[i] - last_backward[j] for i, j in pairs]).reshape(-1, width)
     return {
         "again_tokens": np.array([first.tokens[i] for i, _ in pairs]),
         "again_reserved": np.array([first.reserved[i] for i, _ in pairs]),
         "again_positions": np.array(pairs).reshape(-1, 2),
-        "again_words": row_norms(
-            np.array([first.words[i] - second.words[j] for i, j in pairs]).reshape(
-                len(pairs), first.words.shape[1]
-            )
-        ),
-        "again_inputs": row_norms(
-            np.array([last[i] - last_backward[j] for i, j in pairs]).reshape(
-                len(pairs), first.words.shape[1]
-            )
-        ),
+        "again_words": row_norms(words),
+        "again_inputs": row_norms(inputs),
     }
 
 
@@ -272,64 +264,47 @@ def _lexicon(subject: Subject[Form], layer: InputLayer) -> dict[str, Array]:
 
 def _findings(
     forward: dict[str, Floats], layer: InputLayer, difference: float | None
-) -> tuple[Finding, ...]:
-    inside = (
-        ()
-        if "positions" in forward
-        else (Finding("This encoding leaves the input as it is; it acts inside attention."),)
-    )
-    return (
-        *inside,
-        _of_check(layer.own.name, difference),
-        *(Finding(note) for note in layer.notes),
-    )
-
-
-def _of_check(name: str, difference: float | None) -> Finding:
-    """A finding on whether the last step is what the code of transformers, its module called
-    ``name``, makes.
+) -> Iterator[Finding]:
+    """Whether the encoding enters here, whether the last step is what the code of transformers
+    makes, and what is to be noted.
     """
+    if "positions" not in forward:
+        yield Finding("This encoding leaves the input as it is; it acts inside attention.")
     if difference is None:
-        return Finding(
+        yield Finding(
             "The input shown here is not checked against the code of this family, which may do"
             " more."
         )
-    how = "differs" if difference > ROUNDING else "is the same"
-    text = (
-        f"Checked against transformers' {name}: the input {how} (largest difference"
-        f" {significant(difference, 2)})."
-    )
-    return Finding(text, ("module_difference",), 0.2)
+    else:
+        how = "differs" if difference > ROUNDING else "is the same"
+        text = (
+            f"Checked against transformers' {layer.own.name}: the input {how} (largest difference"
+            f" {significant(difference, 2)})."
+        )
+        yield Finding(text, ("module_difference",), 0.2)
+    yield from map(Finding, layer.notes)
 
 
-def _of_twice(twice: dict[str, Array], forward: dict[str, Floats]) -> tuple[Finding, ...]:
+def _of_twice(twice: dict[str, Array], forward: dict[str, Floats]) -> Iterator[Finding]:
     """How far apart the two inputs of the first token that occurs twice are."""
     if not len(twice["twice_tokens"]):
-        return ()
-    token, (first, second), inputs = (
-        str(twice["twice_tokens"][0]),
-        twice["twice_positions"][0],
-        list(forward.values())[-1],
-    )
+        return
+    token, (first, second) = str(twice["twice_tokens"][0]), twice["twice_positions"][0]
+    inputs = list(forward.values())[-1]
     sentence = "sentence" if second < len(inputs) else "repeated sentence"
     same = (
         f"In the {sentence}, “{visible(token)}” has the same word vector at positions {first} and"
         f" {second}"
     )
     if "positions" not in forward:
-        return (
-            Finding(
-                f"{same}. The input shown here is the same too, since no position vector is added."
-            ),
+        yield Finding(
+            f"{same}. The input shown here is the same too, since no position vector is added."
         )
-    apart, length = (
-        significant(twice["apart_inputs"][0], 3),
-        significant(row_norms(inputs)[first], 3),
-    )
-    return (
-        Finding(
-            f"{same}. The inputs there are {apart} apart, where the first has length {length}."
-        ),
+        return
+    apart = significant(twice["apart_inputs"][0], 3)
+    length = significant(row_norms(inputs)[first], 3)
+    yield Finding(
+        f"{same}. The inputs there are {apart} apart, where the first has length {length}."
     )
 
 
@@ -368,14 +343,10 @@ def alt(results: Results) -> str:
             for name in STEPS
             if f"norms_{name}" in result.arrays
         )
-        summaries.append(
-            f"{label.title}, {len(result.arrays['tokens'])} tokens, mean norms: {', '.join(means)}"
-        )
-    return (
-        "Input of a sentence, step by step, as heat maps of tokens by dimensions. "
-        + "; ".join(summaries)
-        + "."
-    )
+        n_tokens = len(result.arrays["tokens"])
+        summaries.append(f"{label.title}, {n_tokens} tokens, mean norms: {', '.join(means)}")
+    opening = "Input of a sentence, step by step, as heat maps of tokens by dimensions."
+    return f"{opening} {'; '.join(summaries)}."
 
 
 ANALYSIS = Analysis(

@@ -19,15 +19,15 @@ from generator.contracts import (
 )
 from generator.encodings import OffsetBias, WindowBias
 from generator.errors import NotApplicableError
-from generator.figures.lines import DOTTED, dots, legend_below, with_line_styles
-from generator.figures.panels import Panel, image_panels, panels
+from generator.figures.charts import Alt, Curves, Images
+from generator.figures.lines import DOTTED
 from generator.figures.style import MUTED, SEQUENTIAL
 from generator.numerics.arrays import FLAT, Array, Floats, finite
 from generator.numerics.attention import attention, locality, perplexity, symmetry
 from generator.text import counted, rounded
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 POSITIONS = 128
 PATCHES = 576  # Swin v2's largest window has 24 by 24.
@@ -62,16 +62,15 @@ def compute(subject: Subject[OffsetBias | WindowBias]) -> Result:
         localities.append(locality(weights, columns))
         perplexities.append(perplexity(weights))
         symmetries.append(symmetry(bias, columns))
+    local, defined = np.array(localities), np.array([s for s in symmetries if s is not None])
     return Result(
-        metrics=_metrics(
-            n_positions, np.array(localities), chance, perplexities, _defined(symmetries)
-        ),
+        metrics=tuple(_metrics(n_positions, local, chance, perplexities, defined)),
         arrays={
             "attention": np.where(np.isnan(first), np.nan, total / len(localities)),
-            "locality": np.array(localities),
+            "locality": local,
             "symmetry": np.array([np.nan if value is None else value for value in symmetries]),
         },
-        findings=_findings(np.array(localities), chance, _defined(symmetries)),
+        findings=tuple(_findings(local, chance, defined)),
     )
 
 
@@ -91,61 +90,29 @@ def columns_of(form: OffsetBias | WindowBias) -> int:
     return form.grid[1] if isinstance(form, WindowBias) else POSITIONS
 
 
-def _defined(symmetries: list[float | None]) -> Floats | None:
-    """Symmetries of the heads for which it is defined: (n_defined,); None without any."""
-    defined = [value for value in symmetries if value is not None]
-    return np.array(defined) if defined else None
-
-
 def _metrics(
     n_positions: int,
     localities: Floats,
     chance: float,
     perplexities: list[float],
-    symmetries: Floats | None,
-) -> tuple[Metric, ...]:
-    reason = None if symmetries is not None else "no query has keys on both sides"
-    return (
-        Metric(
-            "locality",
-            "Attention near the query (locality, mean over heads)",
-            100.0 * float(localities.mean()),
-            "%",
-        ),
-        Metric(
-            "most_local", "Locality of the most local head", 100.0 * float(localities.max()), "%"
-        ),
-        Metric(
-            "least_local", "Locality of the least local head", 100.0 * float(localities.min()), "%"
-        ),
-        Metric("chance", "Locality of uniform attention", 100.0 * chance, "%"),
-        Metric(
-            "above",
-            "Heads more local than uniform attention",
-            100.0 * float(_above(localities, chance).mean()),
-            "%",
-        ),
-        Metric(
-            "keys",
-            "Keys that share the attention (effective number, mean over heads)",
-            float(np.mean(perplexities)),
-        ),
-        Metric(
-            "symmetry",
-            "Symmetry (mean over heads)",
-            None if symmetries is None else 100.0 * float(symmetries.mean()),
-            "%",
-            reason,
-        ),
-        Metric(
-            "one_sided",
-            "Heads with a symmetry below 50 %",
-            None if symmetries is None else 100.0 * float(np.mean(symmetries < UNLIKE)),
-            "%",
-            reason,
-        ),
-        Metric("positions", "Positions compared", float(n_positions)),
-    )
+    symmetries: Floats,
+) -> Iterator[Metric]:
+    reason, some = "no query has keys on both sides", bool(symmetries.size)
+    for key, title, share in (
+        ("locality", "Attention near the query (locality, mean over heads)", localities.mean()),
+        ("most_local", "Locality of the most local head", localities.max()),
+        ("least_local", "Locality of the least local head", localities.min()),
+        ("chance", "Locality of uniform attention", chance),
+        ("above", "Heads more local than uniform attention", _above(localities, chance).mean()),
+    ):
+        yield Metric(key, title, 100.0 * float(share), "%")
+    title = "Keys that share the attention (effective number, mean over heads)"
+    yield Metric("keys", title, float(np.mean(perplexities)))
+    mean = 100.0 * symmetries.mean() if some else None
+    yield Metric("symmetry", "Symmetry (mean over heads)", mean, "%", reason)
+    one_sided = 100.0 * float(np.mean(symmetries < UNLIKE)) if some else None
+    yield Metric("one_sided", "Heads with a symmetry below 50 %", one_sided, "%", reason)
+    yield Metric("positions", "Positions compared", n_positions)
 
 
 def _above(localities: Floats, chance: float) -> Array:
@@ -153,105 +120,51 @@ def _above(localities: Floats, chance: float) -> Array:
     return np.asarray(localities > chance * (1.0 + FLAT))
 
 
-def _findings(localities: Floats, chance: float, symmetries: Floats | None) -> tuple[Finding, ...]:
+def _findings(localities: Floats, chance: float, symmetries: Floats) -> Iterator[Finding]:
     n_local = int(np.count_nonzero(_above(localities, chance)))
-    compared = (
-        f"a locality of {rounded(100.0 * localities.mean(), 1)} % on average, where uniform"
-        f" attention has {rounded(100.0 * chance, 1)} %"
-    )
     preferring = counted(n_local, localities.size, "head", "prefer")
     is_most = 2 * n_local >= localities.size
     only = "" if is_most or not n_local else "only "
     text = (
-        f"By the bias alone, {only}{preferring[0].lower()}{preferring[1:]} near keys: {compared}."
+        f"By the bias alone, {only}{preferring[0].lower()}{preferring[1:]} near keys: a locality of"
+        f" {rounded(100.0 * localities.mean(), 1)} % on average, where uniform attention has"
+        f" {rounded(100.0 * chance, 1)} %."
     )
     last = float(np.sort(localities)[::-1][n_local - 1])
-    spots = (
-        (Spot("heads", 100.0 * (n_local - 0.5) / localities.size, 100.0 * last),) if n_local else ()
-    )
-    finding = Finding(text, ("above", "locality", "chance"), 0.4 if is_most else 0.6, spots=spots)
-    n_one_sided = 0 if symmetries is None else int(np.count_nonzero(symmetries < UNLIKE))
-    if symmetries is None or 2 * n_one_sided < symmetries.size:
-        return (finding,)
-    treating = counted(n_one_sided, symmetries.size, "head", "treat")
-    text = (
-        f"{treating} opposite sides differently. Of two keys equally far away, one gets over three"
-        " times the attention, on average (symmetry below 50 %)."
-    )
-    return finding, Finding(text, ("one_sided",), 0.5)
-
-
-def draw_heads(results: Results) -> "Figure":
-    """Locality of the heads, sorted, one line per checkpoint; dotted, that of uniform attention."""
-    figure, (axes,) = panels(1, height=4.0)
-    for level in sorted(
-        {chance for result in results.values() if (chance := result.value("chance")) is not None}
-    ):
-        axes.axhline(level, color=MUTED, linewidth=0.9, linestyle=DOTTED)
-    for label, result, dash in with_line_styles(results):
-        local = np.sort(result.arrays["locality"])[::-1]
-        ranks = 100.0 * (np.arange(local.size) + 0.5) / local.size
-        axes.plot(
-            ranks,
-            100.0 * local,
-            color=label.colour,
-            linestyle=dash,
-            marker=dots(local.size),
-            markersize=2.5,
-            label=label.title,
+    spot = Spot("heads", 100.0 * (n_local - 0.5) / localities.size, 100.0 * last)
+    spots, weight = (spot,) if n_local else (), 0.4 if is_most else 0.6
+    yield Finding(text, ("above", "locality", "chance"), weight, spots=spots)
+    n_one_sided = int(np.count_nonzero(symmetries < UNLIKE))
+    if symmetries.size and 2 * n_one_sided >= symmetries.size:
+        treating = counted(n_one_sided, symmetries.size, "head", "treat")
+        text = (
+            f"{treating} opposite sides differently. Of two keys equally far away, one gets over"
+            " three times the attention, on average (symmetry below 50 %)."
         )
-    axes.set(
-        xlabel="heads, most local first (%)",
-        ylabel="locality (%)",
-        xlim=(0.0, 100.0),
-        ylim=(0.0, 102.0),
-    )
-    axes.grid(axis="y")
-    legend_below(figure)
-    return figure
+        yield Finding(text, ("one_sided",), 0.5)
 
 
-def draw_matrices(results: Results) -> "Figure":
-    """Mean attention of the heads as images, query by key, on a logarithmic scale."""
-    images = [
-        Panel(label.title, np.log10(np.maximum(result.arrays["attention"], 10.0**FAINTEST)))
-        for label, result in results.items()
-    ]
-    return image_panels(
-        images,
-        (FAINTEST, 0.0),
-        SEQUENTIAL,
-        ("key position", "query position", "attention (power of ten)"),
-        square=True,
-    )
+def _sorted(result: Result) -> tuple[Array, Array]:
+    local = np.sort(result.arrays["locality"])[::-1]
+    return 100.0 * (np.arange(local.size) + 0.5) / local.size, 100.0 * local
 
 
-def alt_heads(results: Results) -> str:
-    """Alternative text: number of heads, highest and lowest locality, and that of uniform
-    attention.
-    """
-    summaries = (
-        f"{label.title}: {result.arrays['locality'].size} heads, from"
-        f" {rounded(result.value('most_local'), 1)} down to"
-        f" {rounded(result.value('least_local'), 1)} %, uniform attention"
-        f" {rounded(result.value('chance'), 1)} %"
-        for label, result in results.items()
-    )
-    return "Locality of each head, sorted, as falling lines. " + "; ".join(summaries) + "."
+def _of_uniform(axes: "Axes", results: Results) -> None:
+    """The locality of uniform attention, dotted."""
+    chances = {result.value("chance") for result in results.values()}
+    for level in sorted(chance for chance in chances if chance is not None):
+        axes.axhline(level, color=MUTED, linewidth=0.9, linestyle=DOTTED)
 
 
-def alt_matrices(results: Results) -> str:
-    """Alternative text: number of positions and mean attention to the query's own position."""
-    summaries = (
-        f"{label.title}: {rounded(result.value('positions'), 0)} positions,"
-        f" {rounded(100.0 * np.diagonal(result.arrays['attention']).mean(), 1)} % on the query's"
-        " own position on average"
-        for label, result in results.items()
-    )
+def _in_powers_of_ten(result: Result) -> Floats:
+    return np.asarray(np.log10(np.maximum(result.arrays["attention"], 10.0**FAINTEST)))
+
+
+def _summary(result: Result) -> str:
+    own = 100.0 * np.diagonal(result.arrays["attention"]).mean()
     return (
-        "Mean attention over heads as square images, query by key, on a logarithmic scale. "
-        + "; ".join(summaries)
-        + "."
+        f"{rounded(result.value('positions'), 0)} positions, {rounded(own, 1)} % on the query's own"
+        " position on average"
     )
 
 
@@ -285,11 +198,24 @@ ANALYSIS = Analysis(
                 " Compare each line with its own dotted level, which depends on causality and"
                 " window size."
             ),
-            alt=alt_heads,
+            alt=Alt(
+                "Locality of each head, sorted, as falling lines.",
+                "{arrays[locality].size} heads, from {most_local:.1} down to {least_local:.1} %,"
+                " uniform attention {chance:.1} %",
+            ),
             python=(
                 'plt.plot(np.sort(arrays["attention_from_the_bias_alone.locality"])[::-1], "o-")'
             ),
-            draw=draw_heads,
+            draw=Curves(
+                _sorted,
+                x="heads, most local first (%)",
+                y="locality (%)",
+                xlim=(0.0, 100.0),
+                ylim=(0.0, 102.0),
+                height=4.0,
+                dotted=True,
+                first=_of_uniform,
+            ),
             overlays=True,
         ),
         FigureSpec(
@@ -303,12 +229,20 @@ ANALYSIS = Analysis(
                 " distance hardly matters. Each step of the scale is a factor of ten, from 0 (all"
                 " attention) to −4 or less. Empty cells are keys that a causal model cannot see."
             ),
-            alt=alt_matrices,
+            alt=Alt(
+                "Mean attention over heads as square images, query by key, on a logarithmic scale.",
+                _summary,
+            ),
             python=(
                 "plt.imshow(np.log10(np.maximum("
                 'arrays["attention_from_the_bias_alone.attention"], 1e-6)))'
             ),
-            draw=draw_matrices,
+            draw=Images(
+                _in_powers_of_ten,
+                (FAINTEST, 0.0),
+                SEQUENTIAL,
+                ("key position", "query position", "attention (power of ten)"),
+            ),
         ),
     ),
     per_figure=12,

@@ -1,5 +1,6 @@
 """Bias by offset: what each head adds to the attention logit."""
 
+from collections.abc import Iterator, Mapping
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -18,13 +19,15 @@ from generator.contracts import (
     Subject,
 )
 from generator.encodings import OffsetBias
-from generator.figures.lines import Line, mark_beyond
+from generator.figures.charts import Alt
+from generator.figures.lines import Line, hidden, mark_beyond
 from generator.figures.panels import Panel, head_colours, image_panels, panels, wrapped
-from generator.figures.style import DIVERGING, MUTED
+from generator.figures.style import DIVERGING, MUTED, STYLE
 from generator.numerics.arrays import Floats, finite
-from generator.text import counted, in_words, rounded, significant
+from generator.text import counted, in_words, plural, rounded, significant
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 SHOWN = 32  # positions in the matrices: enough to show how buckets widen
@@ -54,17 +57,17 @@ def compute(subject: Subject[OffsetBias]) -> Result:
     spread = float(values.max() - values.min())
     n_heads = len(values)
     relative = values - np.median(values, axis=1, keepdims=True)  # (n_heads, n_offsets)
+    text = (
+        f"{counted(n_near, n_heads, 'head', 'favour')} the query's own position or a direct"
+        " neighbour."
+    )
     return Result(
         metrics=(
             Metric("spread", "Largest minus smallest bias", spread, "logit"),
-            Metric("largest", "Largest bias among the offsets drawn", float(values.max()), "logit"),
-            Metric(
-                "smallest", "Smallest bias among the offsets drawn", float(values.min()), "logit"
-            ),
-            Metric("above", "Largest excess over a head's median", float(relative.max()), "logit"),
-            Metric(
-                "below", "Largest deficit below a head's median", float(-relative.min()), "logit"
-            ),
+            Metric("largest", "Largest bias among the offsets drawn", values.max(), "logit"),
+            Metric("smallest", "Smallest bias among the offsets drawn", values.min(), "logit"),
+            Metric("above", "Largest excess over a head's median", relative.max(), "logit"),
+            Metric("below", "Largest deficit below a head's median", -relative.min(), "logit"),
             Metric(
                 "near_heads",
                 "Heads with their largest bias within one position",
@@ -79,7 +82,9 @@ def compute(subject: Subject[OffsetBias]) -> Result:
             "peaks": peaks,
         },
         findings=(
-            *_of_peaks(n_near, n_heads, spread_of_head=float(np.ptp(values, axis=1).max())),
+            Finding(text, ("near_heads",), 0.4)
+            if np.ptp(values, axis=1).any()
+            else Finding("Every head has the same bias at all offsets.", ("spread",), 0.9),
             *_extreme(form, relative, 1.0),
             *_extreme(form, relative, -1.0),
         )
@@ -88,29 +93,16 @@ def compute(subject: Subject[OffsetBias]) -> Result:
     )
 
 
-def _of_peaks(n_near: int, n_heads: int, spread_of_head: float) -> tuple[Finding, ...]:
-    if spread_of_head == 0.0:
-        return (Finding("Every head has the same bias at all offsets.", ("spread",), 0.9),)
-    text = (
-        f"{counted(n_near, n_heads, 'head', 'favour')} the query's own position or a direct"
-        " neighbour."
-    )
-    return (Finding(text, ("near_heads",), 0.4),)
-
-
-def _extreme(form: OffsetBias, relative: Floats, sign: float) -> tuple[Finding, ...]:
+def _extreme(form: OffsetBias, relative: Floats, sign: float) -> Iterator[Finding]:
     """A finding when a head lies more than ``LIMIT`` above (sign 1) or below (−1) its own median.
 
     relative: (n_heads, n_offsets), bias minus the median of its head
     """
     farthest = (sign * relative).max(axis=1)  # (n_heads,)
     if farthest.max() <= LIMIT:
-        return ()
-    head = int(farthest.argmax())
-    index, n_more = (
-        int((sign * relative[head]).argmax()),
-        int(np.count_nonzero(farthest > LIMIT)) - 1,
-    )
+        return
+    head, n_more = int(farthest.argmax()), int(np.count_nonzero(farthest > LIMIT)) - 1
+    index = int((sign * relative[head]).argmax())
     effect, side = ("favours", "above") if sign > 0 else ("avoids", "below")
     others = f"head {effect}" if n_more == 1 else f"heads {effect.removesuffix('s')}"
     more = f" {n_more} more {others} some offset by more than {LIMIT:g} logits." if n_more else ""
@@ -119,7 +111,7 @@ def _extreme(form: OffsetBias, relative: Floats, sign: float) -> tuple[Finding, 
         f" {rounded(farthest[head], 1)} logits {side} its median. Between keys that match equally"
         f" well, that is a factor of {in_words(np.exp(min(farthest[head], 100.0)))}.{more}"
     )
-    return (Finding(text, (side,), 0.7, spots=_spot(form, head, index)),)
+    yield Finding(text, (side,), 0.7, spots=_spot(form, head, index))
 
 
 def _spot(form: OffsetBias, head: int, index: int) -> tuple[Spot, ...]:
@@ -128,45 +120,32 @@ def _spot(form: OffsetBias, head: int, index: int) -> tuple[Spot, ...]:
     """
     alike = np.flatnonzero(form.values[head] == form.values[head, index])
     nearest = alike[np.argmin(np.abs(form.offsets[alike]))]
-    panel, left_out = divmod(head, _every(len(form.values), MOST_PANELS))
+    panel, left_out = divmod(head, _step(form.values))
     if left_out or abs(form.offsets[nearest]) > SPAN or not _is_curved(form.values):
         return ()
-    return (
-        Spot(
-            "curves",
-            float(form.offsets[nearest]),
-            float(np.clip(form.values[head, nearest], -LIMIT, LIMIT)),
-            panel,
-        ),
-    )
+    height = float(np.clip(form.values[head, nearest], -LIMIT, LIMIT))
+    return (Spot("curves", float(form.offsets[nearest]), height, panel),)
 
 
 def _where(form: OffsetBias, head: int, index: int) -> str:
     """The keys at the offsets around ``index`` with the same bias, as text."""
     different = np.flatnonzero(form.values[head] != form.values[head, index])
-    first, last = (
-        int(np.max(different[different < index], initial=-1)) + 1,
-        int(np.min(different[different > index], initial=form.offsets.size)) - 1,
-    )
+    first = int(np.max(different[different < index], initial=-1)) + 1
+    last = int(np.min(different[different > index], initial=form.offsets.size)) - 1
     low, high = (int(form.offsets[end]) for end in (first, last))
+    side = "back" if low < 0 else "ahead"
     if first == 0 and high < 0:
         return f"keys {-high} or more positions back"
     if last == form.offsets.size - 1 and low > 0:
         return f"keys {low} or more positions ahead"
+    if low == high == 0:
+        return "the query's own position"
     if low == high:
-        return (
-            f"the key {abs(low)} {'position' if abs(low) == 1 else 'positions'} {_side(low)}"
-            if low
-            else "the query's own position"
-        )
+        return f"the key {plural(abs(low), 'position')} {side}"
     if low > 0 or high < 0:
         near, far = sorted((abs(low), abs(high)))
-        return f"keys {near} to {far} positions {_side(low)}"
+        return f"keys {near} to {far} positions {side}"
     return f"keys at offsets {rounded(low, 0)} to {rounded(high, 0)}"
-
-
-def _side(offset: int) -> str:
-    return "back" if offset < 0 else "ahead"
 
 
 def draw_curves(results: Results) -> "Figure":
@@ -179,58 +158,57 @@ def draw_curves(results: Results) -> "Figure":
         return _draw_heads(*next(iter(results.items())), span, limits)
     figure, axes = panels(len(results), columns=1 if single else 2, height=3.6 if single else 2.7)
     for ax, (label, result) in zip(axes, results.items(), strict=True):
-        visible = np.abs(result.arrays["offsets"]) <= SPAN
-        offsets, values = result.arrays["offsets"][visible], result.arrays["values"][:, visible]
-        colours = head_colours(len(values)) if single else [label.colour] * len(values)
-        heads = range(0, len(values), _every(len(values) * len(results), MOST_CURVES))
-        lines = [Line(offsets, values[head], colours[head]) for head in heads]
-        for head in heads:
-            labelled = single and (len(values) <= MOST_NAMED or head in (0, len(values) - 1))
-            style = "steps-mid" if _stepped(values[head]) else "default"
-            ax.plot(
-                offsets,
-                values[head],
-                color=colours[head],
-                linewidth=1.2,
-                drawstyle=style,
-                label=f"{'' if labelled else '_'}head {head}",
-            )
-        ax.axvline(0, color=MUTED, linewidth=0.6)
-        ax.axhline(0, color=MUTED, linewidth=0.6)
+        n_heads = len(result.arrays["values"])
+        colours = head_colours(n_heads) if single else [label.colour] * n_heads
+        names = {
+            head: f"head {head}"
+            if single and (n_heads <= MOST_NAMED or head in (0, n_heads - 1))
+            else hidden(f"head {head}")
+            for head in range(0, n_heads, ceil(n_heads * len(results) / MOST_CURVES))
+        }
+        curves = {head: (colours[head], name) for head, name in names.items()}
+        _draw_curves(ax, result, curves, (span, limits), width=1.2)
         ax.set_title(wrapped(label.title))
-        ax.set(
-            xlabel="offset: key minus query (positions)",
-            ylabel="bias (logit)",
-            xlim=span,
-            ylim=limits,
-        )
-        mark_beyond(ax, lines, limits)
+        ax.set(xlabel="offset: key minus query (positions)", ylabel="bias (logit)")
     if single:
         axes[0].legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
+
+
+def _draw_curves(
+    axes: "Axes",
+    result: Result,
+    curves: Mapping[int, tuple[str, str]],
+    view: tuple[tuple[float, float], tuple[float, float]],
+    width: float,
+) -> None:
+    """Curves of some heads, with triangles where they leave the view.
+
+    curves: colour and name, by head; view: limits of both axes
+    """
+    visible = np.abs(result.arrays["offsets"]) <= SPAN
+    offsets, values = result.arrays["offsets"][visible], result.arrays["values"][:, visible]
+    for head, (colour, name) in curves.items():
+        steps = np.count_nonzero(np.diff(values[head])) < 0.8 * (offsets.size - 1)
+        style = "steps-mid" if steps else "default"
+        axes.plot(offsets, values[head], color=colour, linewidth=width, drawstyle=style, label=name)
+    axes.axvline(0, color=MUTED, linewidth=0.6)
+    axes.axhline(0, color=MUTED, linewidth=0.6)
+    axes.set(xlim=view[0], ylim=view[1])
+    lines = [Line(offsets, values[head], colour) for head, (colour, _) in curves.items()]
+    mark_beyond(axes, lines, view[1])
 
 
 def _draw_heads(
     label: Label, result: Result, span: tuple[float, float], limits: tuple[float, float]
 ) -> "Figure":
     """A small panel for each head, and the axes of all along the outer edges."""
-    visible = np.abs(result.arrays["offsets"]) <= SPAN
-    offsets, values = result.arrays["offsets"][visible], result.arrays["values"][:, visible]
-    heads = range(0, len(values), _every(len(values), MOST_PANELS))
+    heads = range(0, len(result.arrays["values"]), _step(result.arrays["values"]))
     figure, axes = panels(len(heads), columns=COLUMNS, height=1.75)
     for index, (ax, head) in enumerate(zip(axes, heads, strict=True)):
-        ax.plot(
-            offsets,
-            values[head],
-            color=label.colour,
-            drawstyle="steps-mid" if _stepped(values[head]) else "default",
-            label=f"_head {head}",
-        )
-        ax.axvline(0, color=MUTED, linewidth=0.6)
-        ax.axhline(0, color=MUTED, linewidth=0.6)
+        curves = {head: (label.colour, hidden(f"head {head}"))}
+        _draw_curves(ax, result, curves, (span, limits), width=STYLE["lines.linewidth"])
         ax.set_title(f"head {head}", fontsize=9)
-        ax.set(xlim=span, ylim=limits)
-        mark_beyond(ax, [Line(offsets, values[head], label.colour)], limits)
         if index % COLUMNS == 0:
             ax.set_ylabel("bias (logit)")
         if index + COLUMNS >= len(axes):
@@ -238,9 +216,9 @@ def _draw_heads(
     return figure
 
 
-def _every(count: int, most: int) -> int:
-    """The step with which at most ``most`` of ``count`` are taken."""
-    return ceil(count / most)
+def _step(values: Floats) -> int:
+    """Every how many heads have a panel of their own."""
+    return ceil(len(values) / MOST_PANELS)
 
 
 def _is_curved(values: Floats) -> bool:
@@ -256,8 +234,10 @@ def _view(results: Results) -> tuple[tuple[float, float], tuple[float, float]]:
     """Limits of offsets and of biases, common to all panels; a side without values gets only a
     margin.
     """
-    offsets = np.concatenate([result.arrays["offsets"] for result in results.values()])
-    values = np.concatenate([result.arrays["values"].ravel() for result in results.values()])
+    offsets, values = (
+        np.concatenate([result.arrays[name].ravel() for result in results.values()])
+        for name in ("offsets", "values")
+    )
     return _sides(offsets, float(SPAN)), _sides(values, LIMIT)
 
 
@@ -269,67 +249,30 @@ def _sides(values: np.ndarray, limit: float) -> tuple[float, float]:
     )
 
 
-def _stepped(line: np.ndarray) -> bool:
-    return bool(np.count_nonzero(np.diff(line)) < 0.8 * (line.size - 1))
-
-
-def _cut(result: Result) -> str:
-    cut = int(np.count_nonzero(np.abs(result.arrays["values"]).max(axis=1) > LIMIT))
-    return f", {cut} cut at ±{LIMIT:g}" if cut else ""
-
-
 def draw_matrices(results: Results) -> "Figure":
     """Bias as a matrix, query by key: the heads of a single checkpoint, or the mean over heads of
     several.
     """
-    images = [
-        Panel(name, matrix)
-        for label, result in results.items()
-        for name, matrix in _named(label, result.arrays["matrices"], single=len(results) == 1)
-    ]
-    return image_panels(
-        images,
-        (-LIMIT, LIMIT),
-        DIVERGING,
-        ("key position", "query position", "bias (logit)"),
-        square=True,
-    )
+    images = []
+    for label, result in results.items():
+        matrices = result.arrays["matrices"]  # (n_heads, n, n)
+        if len(results) > 1:
+            images.append(Panel(label.title, matrices.mean(axis=0)))
+        else:
+            heads = enumerate(matrices[:MOST_HEADS])
+            images += [Panel(f"head {head}", matrix) for head, matrix in heads]
+    labels = ("key position", "query position", "bias (logit)")
+    return image_panels(images, (-LIMIT, LIMIT), DIVERGING, labels, square=True)
 
 
-def _named(label: Label, matrices: np.ndarray, single: bool) -> list[tuple[str, np.ndarray]]:
-    """Matrices with their titles: of the heads of a single checkpoint, else their mean.
-
-    matrices: (n_heads, n, n)
-    """
-    if single:
-        return [(f"head {head}", matrix) for head, matrix in enumerate(matrices[:MOST_HEADS])]
-    return [(label.title, matrices.mean(axis=0))]
-
-
-def alt_curves(results: Results) -> str:
-    """Alternative text: number of heads, range of the bias and share of heads that favour near
-    keys.
-    """
-    summaries = (
-        f"{label.title}: {len(result.arrays['values'])} heads, from"
-        f" {significant(result.arrays['values'].min(), 3)} to"
-        f" {significant(result.arrays['values'].max(), 3)},"
-        f" {rounded(result.value('near_heads'), 0)} % of them largest within one"
-        f" position{_cut(result)}"
-        for label, result in results.items()
-    )
-    return "Bias of each head by offset, as curves. " + "; ".join(summaries) + "."
-
-
-def alt_matrices(results: Results) -> str:
-    """Alternative text: number of heads of each checkpoint."""
-    summaries = (
-        f"{label.title}: {len(result.arrays['matrices'])} heads"
-        for label, result in results.items()
-    )
+def _summary(result: Result) -> str:
+    values = result.arrays["values"]
+    n_cut = int(np.count_nonzero(np.abs(values).max(axis=1) > LIMIT))
+    cut = f", {n_cut} cut at ±{LIMIT:g}" if n_cut else ""
     return (
-        f"Bias as a matrix of {SHOWN} query by {SHOWN} key positions, constant along each"
-        " diagonal. " + "; ".join(summaries) + "."
+        f"{len(values)} heads, from {significant(values.min(), 3)} to"
+        f" {significant(values.max(), 3)}, {rounded(result.value('near_heads'), 0)} % of them"
+        f" largest within one position{cut}"
     )
 
 
@@ -361,7 +304,7 @@ ANALYSIS = Analysis(
                 " straight line is a fixed slope. Triangles mark values beyond ±10, a factor of"
                 " 22,000 in attention weight."
             ),
-            alt=alt_curves,
+            alt=Alt("Bias of each head by offset, as curves.", _summary),
             python=(
                 'plt.plot(arrays["bias_by_offset.offsets"], arrays["bias_by_offset.values"].T)'
             ),
@@ -378,7 +321,11 @@ ANALYSIS = Analysis(
                 " Each diagonal has one colour, because only the offset counts. Empty cells are"
                 " keys that a causal model cannot see."
             ),
-            alt=alt_matrices,
+            alt=Alt(
+                f"Bias as a matrix of {SHOWN} query by {SHOWN} key positions, constant along each"
+                " diagonal.",
+                "{arrays[matrices].shape[0]} heads",
+            ),
             python='plt.imshow(arrays["bias_by_offset.matrices"].mean(axis=0), cmap="RdBu_r")',
             draw=draw_matrices,
         ),

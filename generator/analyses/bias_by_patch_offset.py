@@ -17,10 +17,11 @@ from generator.contracts import (
     Subject,
 )
 from generator.encodings import WindowBias
+from generator.figures.charts import Alt
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
-from generator.numerics.arrays import FLAT, Array, Floats, finite
-from generator.text import counted, rounded, significant
+from generator.numerics.arrays import FLAT, Floats, finite
+from generator.text import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,26 +44,34 @@ def compute(subject: Subject[WindowBias]) -> Result:
     spreads = np.ptp(values, axis=(1, 2))
     highest = peaks(values)
     n_near = sum(max(abs(down), abs(across)) <= 1 for down, across in highest)
+    alike = "every head has the same bias at all offsets"
     varying = centred[spreads > FLAT * np.max(np.abs(values), axis=(1, 2))]
+    symmetries = [mirror_symmetry(varying, axis) if len(varying) else None for axis in (2, 1)]
+    finding = Finding(
+        f"{counted(n_near, n_heads, 'head', 'favour')} the query's own patch or one beside it.",
+        ("near_heads",),
+        0.4,
+    )
+    if not len(varying):
+        text = "Every head has the same bias at all offsets, so it tells no patch from another."
+        finding = Finding(text, ("spread",), 0.9)
     return Result(
         metrics=(
             Metric(
                 "spread",
                 "Largest minus smallest bias (mean over heads)",
-                float(spreads.mean()),
+                spreads.mean(),
                 "logit",
             ),
-            Metric(
-                "widest", "Largest minus smallest bias (widest head)", float(spreads.max()), "logit"
-            ),
+            Metric("widest", "Largest minus smallest bias (widest head)", spreads.max(), "logit"),
             Metric(
                 "near_heads",
                 "Heads with their largest bias within one patch",
                 n_near / n_heads * 100.0,
                 "%",
             ),
-            _mirrored("left_right", "Symmetry of left and right", varying, 2),
-            _mirrored("up_down", "Symmetry of above and below", varying, 1),
+            Metric("left_right", "Symmetry of left and right", symmetries[0], reason=alike),
+            Metric("up_down", "Symmetry of above and below", symmetries[1], reason=alike),
             Metric(
                 "beyond",
                 "Values beyond the colour limits",
@@ -71,7 +80,7 @@ def compute(subject: Subject[WindowBias]) -> Result:
             ),
         ),
         arrays={"values": values, "centred": centred, "peaks": np.array(highest)},
-        findings=_findings(n_near, n_heads, len(varying)),
+        findings=(finding,),
     )
 
 
@@ -96,30 +105,6 @@ def mirror_symmetry(values: Floats, axis: int) -> float:
     scaled = values / np.max(np.abs(values), axis=(1, 2), keepdims=True)
     difference = np.sqrt(np.sum((scaled - np.flip(scaled, axis)) ** 2, axis=(1, 2)))
     return float(np.mean(1.0 - difference / (2.0 * np.sqrt(np.sum(scaled**2, axis=(1, 2))))))
-
-
-def _mirrored(key: str, title: str, varying: Floats, axis: int) -> Metric:
-    if len(varying):
-        return Metric(key, title, mirror_symmetry(varying, axis))
-    return Metric(key, title, None, reason="every head has the same bias at all offsets")
-
-
-def _findings(n_near: int, n_heads: int, n_varying: int) -> tuple[Finding, ...]:
-    if not n_varying:
-        return (
-            Finding(
-                "Every head has the same bias at all offsets, so it tells no patch from another.",
-                ("spread",),
-                0.9,
-            ),
-        )
-    return (
-        Finding(
-            f"{counted(n_near, n_heads, 'head', 'favour')} the query's own patch or one beside it.",
-            ("near_heads",),
-            0.4,
-        ),
-    )
 
 
 def draw(results: Results) -> "Figure":
@@ -153,27 +138,6 @@ def _ticks(count: int) -> tuple[list[int], list[str]]:
     return indices, [f"{index - count // 2}".replace("-", "−") for index in indices]
 
 
-def alt(results: Results) -> str:
-    """Alternative text: number of heads and offsets, share of heads that favour near patches, mean
-    range.
-    """
-    summaries = (
-        f"{label.title}: {_size(result.arrays['values'])}, {rounded(result.value('near_heads'), 0)}"
-        " % of them largest within one patch, largest minus smallest bias"
-        f" {significant(result.value('spread'), 3)} on average"
-        for label, result in results.items()
-    )
-    return (
-        f"Bias by patch offset as images from −{LIMIT:g} to {LIMIT:g}. "
-        + "; ".join(summaries)
-        + "."
-    )
-
-
-def _size(values: Array) -> str:
-    return f"{values.shape[0]} heads, {values.shape[1]} by {values.shape[2]} offsets"
-
-
 ANALYSIS = Analysis(
     key="bias_by_patch_offset",
     title="Bias by patch offset",
@@ -202,7 +166,12 @@ ANALYSIS = Analysis(
                 " softmax ignores constants. The scale ends at ±5 logits, a factor of 148 in"
                 " attention weight."
             ),
-            alt=alt,
+            alt=Alt(
+                f"Bias by patch offset as images from −{LIMIT:g} to {LIMIT:g}.",
+                "{arrays[values].shape[0]} heads, {arrays[values].shape[1]} by"
+                " {arrays[values].shape[2]} offsets, {near_heads:.0} % of them largest within one"
+                " patch, largest minus smallest bias {spread:3} on average",
+            ),
             python=(
                 'plt.imshow(arrays["bias_by_patch_offset.centred"].mean(axis=0), cmap="RdBu_r")'
             ),

@@ -1,8 +1,8 @@
 """Kernel shape and decay with distance: one measure for all schemes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,9 +31,18 @@ from generator.encodings import (
 )
 from generator.encodings.kernels import Kernel, Profile, profile_of, windows_of
 from generator.errors import NotApplicableError
-from generator.figures.lines import DOTTED, Line, legend_below, mark_beyond, with_line_styles
-from generator.figures.panels import Panel, image_panels, logarithmic, panels
-from generator.figures.style import ASIDE, GRID, MUTED, SEQUENTIAL
+from generator.figures.charts import Alt, Images
+from generator.figures.lines import (
+    DOTTED,
+    Line,
+    hidden,
+    legend_below,
+    mark_beyond,
+    stand_back,
+    with_line_styles,
+)
+from generator.figures.panels import logarithmic, panels
+from generator.figures.style import ASIDE, BACKGROUND, GRID, MUTED, SEQUENTIAL
 from generator.numerics.arrays import (
     Array,
     Floats,
@@ -63,6 +72,7 @@ LOWEST, HIGHEST, MARGIN = -0.6, 1.05, 0.05  # limits of the vertical axis
 MOST_BANDS = 3  # encodings in one figure up to which the range of their windows is drawn
 # Ratios of the highest to the lowest value of several windows, up to which their mean is given.
 STABLE, STABLE_STEPS = 2.0, 1.25
+FLOORS = {"half": 1.0, "monotonicity": 0.0}
 MOST_HEADS = 8  # listed in a sentence
 BESIDE_HALF = 0.05  # How far from ½ the mean line may be at the half-distance that is marked on it.
 PLACES = {
@@ -118,7 +128,7 @@ def compute(subject: Subject[Shaped]) -> Result:
     windows, unit = [_window(kernel) for kernel in kernels], _unit(kernels[0], subject)
     profiles = np.array([_mean_profile(kernel) for kernel in kernels])  # (n_windows, n_distances)
     context = profile_of(form.inliers, SIDE, of_patches)
-    metrics = _metrics(form, kernels[0], windows, context, unit)
+    metrics = tuple(_metrics(form, kernels[0], windows, context, unit))
     arrays = {
         "profile": mean_of_rows(profiles),
         "profiles": profiles,
@@ -129,7 +139,7 @@ def compute(subject: Subject[Shaped]) -> Result:
         "unit": np.array(unit),
     }
     findings = _findings(metrics, windows, form, arrays["profile"], f"{kernels[0].longest} {unit}")
-    return Result(metrics, arrays, findings, derived={"matrix": mean})
+    return Result(metrics, arrays, tuple(findings), derived={"matrix": mean})
 
 
 def matrix(form: Shaped, arrays: Arrays) -> Floats:
@@ -145,32 +155,35 @@ def matrix(form: Shaped, arrays: Arrays) -> Floats:
 
 def _metrics(
     form: Shaped, first: Kernel, windows: list[Window], context: Profile, unit: str
-) -> tuple[Metric, ...]:
+) -> Iterator[Metric]:
     """first: kernel of the first window; context: profile over all positions; unit: of distances"""
-    invariances = [window.invariance for window in windows]
-    no_invariance = "all pairs of different positions are alike"
-    return (
-        Metric("positions", "Positions compared", float(first.heads.shape[1])),
-        *_halves(windows, unit),
-        *_steps(windows, unit),
-        _mean("invariance", f"{ALONE} (translation invariance)", invariances, no_invariance),
-        _symmetry(form, first.heads),
-        Metric(
-            "constant", "Constant heads left out", float(len(first.heads) - windows[0].n_varying)
-        ),
-        Metric(
-            "rising",
-            "Heads without a half-distance",
-            float(windows[0].n_varying - len(windows[0].halves)),
-        ),
-        Metric("farthest", "Farthest distance compared", float(first.longest - 1), "positions"),
-        *(
-            (Metric("left_out", "Outliers left out", float(_left_out(form).size)),)
-            if isinstance(form, PositionTable)
-            else ()
-        ),
-        *_of_context(context, first.longest),
+    yield Metric("positions", "Positions compared", first.heads.shape[1])
+    halves, no_fall = [window.half for window in windows], "it does not fall with distance"
+    title = "Distance at which half is left (half-distance)"
+    texts = ["none" if half is None else rounded(half, 1, 0.0) for half in halves]
+    measure = ("half", title, "positions", no_fall)
+    yield from _over_windows(measure, halves, STABLE, texts, unit)
+    falls = [None if window.falls is None else 100.0 * window.falls for window in windows]
+    texts = ["none" if value is None else f"{rounded(value, 0)} %" for value in falls]
+    measure = ("monotonicity", f"{STEADILY} (local monotonicity)", "%", "no step is defined")
+    yield from _over_windows(measure, falls, STABLE_STEPS, texts, unit)
+    yield Metric(
+        "invariance",
+        f"{ALONE} (translation invariance)",
+        _mean_or_none([value for window in windows if (value := window.invariance) is not None]),
+        reason="all pairs of different positions are alike",
     )
+    yield _symmetry(form, first.heads)
+    n_varying, n_falling = windows[0].n_varying, len(windows[0].halves)
+    yield Metric("constant", "Constant heads left out", len(first.heads) - n_varying)
+    yield Metric("rising", "Heads without a half-distance", n_varying - n_falling)
+    yield Metric("farthest", "Farthest distance compared", first.longest - 1, "positions")
+    if isinstance(form, PositionTable):
+        yield Metric("left_out", "Outliers left out", form.outliers.size)
+    if context.distances[-1] > first.longest:
+        half = _mean_or_none(context.halves[~np.isnan(context.halves)].tolist())
+        title = "Half-distance over all positions"
+        yield Metric("half_context", title, half, "positions", no_fall)
 
 
 def _left_out(form: Shaped) -> Array:
@@ -180,29 +193,16 @@ def _left_out(form: Shaped) -> Array:
 
 def _window(kernel: Kernel) -> Window:
     scaled = scaled_heads(kernel.heads, kernel.lines)
-    decays = [_decay(kernel, head) for head in scaled]
-    halves = [
-        half
-        for decay in decays
-        if decay is not None and (half := half_distance(np.arange(decay.size), decay)) is not None
-    ]
-    falls = [
-        share
-        for head in scaled
-        if (share := local_monotonicity(kernel.along(head), STEPS)) is not None
-    ]
-    invariances = [
-        share
-        for head in scaled
-        if (share := translation_invariance(head, kernel.offsets)) is not None
-    ]
-    return Window(
-        _mean_or_none(halves),
-        _mean_or_none(falls),
-        _mean_or_none(invariances),
-        tuple(halves),
-        len(scaled),
-    )
+    decays = [decay for head in scaled if (decay := _decay(kernel, head)) is not None]
+    halves = _defined(half_distance(np.arange(decay.size), decay) for decay in decays)
+    falls = _defined(local_monotonicity(kernel.along(head), STEPS) for head in scaled)
+    invariances = _defined(translation_invariance(head, kernel.offsets) for head in scaled)
+    half, fall, invariance = (_mean_or_none(values) for values in (halves, falls, invariances))
+    return Window(half, fall, invariance, tuple(halves), len(scaled))
+
+
+def _defined(values: Iterable[float | None]) -> list[float]:
+    return [value for value in values if value is not None]
 
 
 def _mean_or_none(values: list[float]) -> float | None:
@@ -238,98 +238,45 @@ def _scaled(profile: Profile) -> Floats:
     )
 
 
-def _halves(windows: list[Window], unit: str) -> tuple[Metric, ...]:
-    values, reason = [window.half for window in windows], "it does not fall with distance"
-    # Below 1, even neighbours are below half.
-    floored = [None if value is None else max(value, 1.0) for value in values]
-    texts = ["none" if value is None else rounded(value, 1, 0.0) for value in values]
-    return _over_windows(
-        Metric("half", "Distance at which half is left (half-distance)", None, "positions", reason),
-        values,
-        _unstable(floored, STABLE, texts, unit),
-    )
-
-
-def _steps(windows: list[Window], unit: str) -> tuple[Metric, ...]:
-    values = [None if window.falls is None else 100.0 * window.falls for window in windows]
-    texts = ["none" if value is None else f"{rounded(value, 0)} %" for value in values]
-    title = f"{STEADILY} (local monotonicity)"
-    metric = Metric("monotonicity", title, None, "%", "no step is defined")
-    return _over_windows(metric, values, _unstable(values, STABLE_STEPS, texts, unit))
-
-
-def _unstable(values: list[float | None], limit: float, texts: list[str], unit: str) -> str | None:
-    """Why the mean of ``values``, one per window, says nothing: they differ by a factor above
-    ``limit``. None where they do not.
-    """
-    defined = [value for value in values if value is not None]
-    if len(defined) == len(values) and max(defined) <= limit * min(defined):
-        return None
-    places = zip(texts, PLACES[unit.partition(" ")[0]], strict=False)
-    return "not stable: " + ", ".join(f"{text} {place}" for text, place in places)
-
-
 def _over_windows(
-    metric: Metric, values: list[float | None], unstable: str | None
-) -> tuple[Metric, ...]:
+    measure: tuple[str, str, str, str],
+    values: list[float | None],
+    limit: float,
+    texts: list[str],
+    unit: str,
+) -> Iterator[Metric]:
     """Mean of ``values``, one per window, only where they agree; of several windows also the lowest
     and the highest value.
 
-    metric: without a value, with the reason where no window has one
+    measure: key, title, unit, and the reason where no window has a value; limit: of their ratio;
+        texts: the values in words; unit: of distances
     """
+    key, title, of_value, none = measure
     defined = [value for value in values if value is not None]
-    value, reason = None, metric.reason
-    if defined and unstable:
-        reason = unstable
-    elif defined:
-        value, reason = float(np.mean(defined)), None
-    ends = (("low", "lowest", min), ("high", "highest", max)) if len(values) > 1 and defined else ()
-    return (
-        Metric(metric.key, metric.title, value, metric.unit, reason),
-        *(
-            Metric(
-                f"{metric.key}_{key}",
-                f"{metric.title}, {name} of all windows",
-                pick(defined),
-                metric.unit,
-            )
-            for key, name, pick in ends
-        ),
-    )
-
-
-def _of_context(context: Profile, longest: int) -> tuple[Metric, ...]:
-    """Half-distance over all positions, where these are more than the ``longest`` line of a
-    window.
-    """
-    if context.distances[-1] <= longest:
-        return ()
-    halves = context.halves[~np.isnan(context.halves)]
-    reason = None if halves.size else "it does not fall with distance"
-    return (
-        Metric(
-            "half_context",
-            "Half-distance over all positions",
-            _mean_or_none(halves.tolist()),
-            "positions",
-            reason,
-        ),
-    )
-
-
-def _mean(key: str, title: str, values: list[float | None], reason: str) -> Metric:
-    defined = [value for value in values if value is not None]
-    return Metric(key, title, _mean_or_none(defined), "", None if defined else reason)
+    if not defined:
+        yield Metric(key, title, None, of_value, none)
+        return
+    # Below a distance of 1, even neighbours are below half.
+    lowest, highest = (end(max(value, FLOORS[key]) for value in defined) for end in (min, max))
+    agree = len(defined) == len(values) and highest <= limit * lowest
+    places = zip(texts, PLACES[unit.partition(" ")[0]], strict=False)
+    unstable = "not stable: " + ", ".join(f"{text} {place}" for text, place in places)
+    yield Metric(key, title, _mean_or_none(defined if agree else []), of_value, unstable)
+    if len(values) > 1:
+        yield Metric(f"{key}_low", f"{title}, lowest of all windows", min(defined), of_value)
+        yield Metric(f"{key}_high", f"{title}, highest of all windows", max(defined), of_value)
 
 
 def _symmetry(form: Shaped, heads: Floats) -> Metric:
-    key, title = "symmetry", "Symmetry of before and after"
-    if form.is_symmetric:
-        return Metric(key, title, None, reason="it is symmetric by construction")
-    if np.isnan(heads).any():
-        return Metric(key, title, None, reason="only earlier keys are visible")
-    varying = [head / np.max(np.abs(head)) for head in heads if min_max_scaled(head) is not None]
-    return Metric(key, title, float(np.mean([symmetry(head) for head in varying])))
+    value, reason = None, "it is symmetric by construction"
+    if not form.is_symmetric:
+        reason = "only earlier keys are visible"
+        if not np.isnan(heads).any():
+            varying = [
+                head / np.max(np.abs(head)) for head in heads if min_max_scaled(head) is not None
+            ]
+            value = float(np.mean([symmetry(head) for head in varying]))
+    return Metric("symmetry", "Symmetry of before and after", value, reason=reason)
 
 
 def _unit(kernel: Kernel, subject: Subject[Shaped]) -> str:
@@ -343,56 +290,43 @@ def _unit(kernel: Kernel, subject: Subject[Shaped]) -> str:
 
 def _findings(
     metrics: tuple[Metric, ...], windows: list[Window], form: Shaped, profile: Floats, line: str
-) -> tuple[Finding, ...]:
-    by_key, quantity = (
-        {metric.key: metric for metric in metrics},
-        f"the {form.quantity.partition(',')[0]}",
-    )
-    out = _left_out(form)
-    noun = "an outlier: position" if out.size == 1 else "outliers: positions"
-    left_out = (Finding(f"Left out as {noun} {ranges(out)}.", ("left_out",)),) if out.size else ()
+) -> Iterator[Finding]:
+    by_key = {metric.key: metric for metric in metrics}
+    quantity, unit = f"the {form.quantity.partition(',')[0]}", line.split()[1]
+    half = by_key["half"]
     if all(window.half is None for window in windows):
-        return (
-            Finding(
-                f"Within {line}, {quantity} does not fall with distance.",
-                ("positions", "rising"),
-                0.8,
-            ),
-            *left_out,
-        )
-    half, falls = by_key["half"], by_key["monotonicity"]
-    if half.value is None:
+        text = f"Within {line}, {quantity} does not fall with distance."
+        yield Finding(text, ("positions", "rising"), 0.8)
+    elif half.value is None:
         places = (half.reason or "").removeprefix("not stable: ")
-        return (
-            Finding(
-                f"Decay differs along the table: half-distance {places} ({line.split()[1]}).",
-                ("half", "half_low", "half_high"),
-                0.7,
-            ),
-            *left_out,
-        )
-    fades = (
-        f"Over {line}, {quantity} completes half of its fall within"
-        f" {_within(half.value, windows[0], line.split()[1])}"
-    )
-    if len(windows) > 1:
-        fades = (
-            f"{fades}. Parts of the table give"
-            f" {between(by_key['half_low'].value, by_key['half_high'].value)}"
-        )
+        text = f"Decay differs along the table: half-distance {places} ({unit})."
+        yield Finding(text, ("half", "half_low", "half_high"), 0.7)
+    else:
+        within = _within(half.value, windows[0], unit)
+        text = f"Over {line}, {quantity} completes half of its fall within {within}"
+        yield _of_fall(text, by_key, half.value, profile)
+    if (out := _left_out(form)).size:
+        noun = "an outlier: position" if out.size == 1 else "outliers: positions"
+        yield Finding(f"Left out as {noun} {ranges(out)}.", ("left_out",))
+
+
+def _of_fall(text: str, by_key: Mapping[str, Metric], half: float, profile: Floats) -> Finding:
+    """How fast it falls; text: the beginning"""
     rests_on: tuple[str, ...] = ("positions", "half", "rising")
-    if falls.value is not None:
-        steps = (
-            "every step goes down"
-            if falls.value == 100.0
-            else f"{rounded(falls.value, 0, 100.0, 0.0)} % of steps go down"
-        )
-        fades = f"{fades}. Within distance {min(STEPS, profile.size - 1)}, {steps}"
+    if "half_low" in by_key:
+        ends = between(by_key["half_low"].value, by_key["half_high"].value)
+        text = f"{text}. Parts of the table give {ends}"
+    falls = by_key["monotonicity"].value
+    if falls is not None:
+        steps = f"{rounded(falls, 0, 100.0, 0.0)} % of steps go down"
+        if falls == 100.0:
+            steps = "every step goes down"
+        text = f"{text}. Within distance {min(STEPS, profile.size - 1)}, {steps}"
         rests_on = (*rests_on, "monotonicity")
     # A mean of half-distances need not be where the mean line crosses ½.
-    height = float(np.interp(half.value, np.arange(profile.size), profile))
-    spots = (Spot("profiles", half.value, height),) if abs(height - 0.5) <= BESIDE_HALF else ()
-    return (Finding(f"{fades}.", rests_on, 0.3, spots=spots), *left_out)
+    height = float(np.interp(half, np.arange(profile.size), profile))
+    spots = (Spot("profiles", half, height),) if abs(height - 0.5) <= BESIDE_HALF else ()
+    return Finding(f"{text}.", rests_on, 0.3, spots=spots)
 
 
 def _within(mean: float, window: Window, unit: str) -> str:
@@ -420,9 +354,11 @@ def draw_profiles(results: Results) -> "Figure":
         _draw_lines(window, results, in_unit, _within_window)
         _draw_bands(window, in_unit)
         _draw_lines(every, results, in_unit, decay_over_all)
-        for line in every.lines:  # The legend has them once.
-            if line.get_label() != ASIDE:
-                line.set_label(f"_{line.get_label()}")
+        for line in [*every.lines]:  # The legend has them once.
+            if line.get_gid() == BACKGROUND:
+                line.remove()
+            elif line.get_label() != ASIDE:
+                line.set_label(hidden(str(line.get_label())))
         logarithmic(every, "x")
         window.set(xlabel=f"distance ({unit})", ylabel="similarity (1 = highest, 0 = far)")
         every.set(xlabel="distance, all positions")
@@ -438,23 +374,21 @@ def _draw_lines(
     axes: "Axes", results: Results, some: Results, points: Callable[[Result], tuple[Array, Array]]
 ) -> None:
     """Plot the ``points`` of ``some`` results, in the styles that these have among all."""
-    lines = {label: Line(*points(result), label.colour) for label, result in some.items()}
-    low = max(
-        LOWEST,
-        min(0.0, *(float(line.y[np.isfinite(line.y)].min(initial=0.0)) for line in lines.values()))
-        - MARGIN,
-    )
+    lines = {
+        label: Line(*points(result), label.colour, label.is_quiet) for label, result in some.items()
+    }
+    lowest = (float(line.y[np.isfinite(line.y)].min(initial=0.0)) for line in lines.values())
+    low = max(LOWEST, min(0.0, *lowest) - MARGIN)
+    for level, colour, dash in ((0.0, GRID, "solid"), (0.5, MUTED, DOTTED), (1.0, GRID, "solid")):
+        axes.axhline(level, color=colour, linewidth=0.8, linestyle=dash)
     dashes = {label: dash for label, _, dash in with_line_styles(results)}
-    for level in (0.0, 0.5, 1.0):
-        axes.axhline(
-            level,
-            color=MUTED if level == 0.5 else GRID,
-            linewidth=0.8,
-            linestyle=DOTTED if level == 0.5 else "solid",
-        )
     for label, line in lines.items():
+        before = [*axes.get_children()]
         name = label.title if not np.isnan(line.y).all() else f"{label.title} (does not fall)"
-        axes.plot(line.x, line.y, color=label.colour, linestyle=dashes[label], label=name)
+        style: dict[str, Any] = {"linestyle": dashes[label], "label": name}
+        [curve] = axes.plot(line.x, line.y, color=label.colour, **style)
+        if label.is_quiet:
+            stand_back(axes, before, curve)
     ends = [end for line in lines.values() for end in (line.x[0], line.x[-1])]
     axes.set(xlim=(min(ends), max(ends)), ylim=(low, HIGHEST))
     mark_beyond(axes, list(lines.values()), (low, HIGHEST))
@@ -462,43 +396,30 @@ def _draw_lines(
 
 def _draw_bands(axes: "Axes", results: Results) -> None:
     """The range of the windows of each encoding, where there are few encodings."""
-    for label, result in results.items() if len(results) <= MOST_BANDS else ():
+    if len(results) > MOST_BANDS:
+        return
+    for label, result in results.items():
         profiles = result.arrays["profiles"]
-        if len(profiles) > 1 and not np.isnan(profiles).all(axis=0).any():
+        has_band = len(profiles) > 1 and not np.isnan(profiles).all(axis=0).any()
+        if has_band and not label.is_quiet:
             low, high = np.nanmin(profiles, axis=0), np.nanmax(profiles, axis=0)
-            axes.fill_between(
-                np.arange(low.size), low, high, color=label.colour, alpha=0.16, linewidth=0
-            )
+            style: dict[str, Any] = {"color": label.colour, "alpha": 0.16, "linewidth": 0}
+            axes.fill_between(np.arange(low.size), low, high, **style)
 
 
-def draw_matrices(results: Results) -> "Figure":
-    """Kernels as images, query by key, side by side."""
-    images = [Panel(label.title, result.derived["matrix"]) for label, result in results.items()]
-    labels = ("key position", "query position", "rescaled 0–1 per encoding")
-    return image_panels(images, (0.0, 1.0), SEQUENTIAL, labels, square=True)
+def _kernel(result: Result) -> Floats:
+    return result.derived["matrix"]
 
 
-def alt_profiles(results: Results) -> str:
-    """Alternative text: half-distance of each encoding, and its farthest distance."""
-    summaries = (
-        f"{label.title}: {_value_text(result.metric('half'))}, farthest"
-        f" {result.arrays['context_distances'][-1]:,}"
-        for label, result in results.items()
-    )
-    return (
-        "Lines by distance, from 1 at their highest to 0 at far distances. Half-distance,"
-        f" {'; '.join(summaries)}."
-    )
+def _reach(result: Result) -> str:
+    farthest = result.arrays["context_distances"][-1]
+    return f"{_value_text(result.metric('half'))}, farthest {farthest:,}"
 
 
-def alt_matrices(results: Results) -> str:
-    """Alternative text: number of positions and translation invariance of each encoding."""
-    summaries = (
-        f"{label.title}: {rounded(result.value('positions'), 0)} positions, translation invariance"
-        f" {_value_text(result.metric('invariance'))}"
-        for label, result in results.items()
-    )
-    return "Kernels as square images, each on its own scale. " + "; ".join(summaries) + "."
+def _size(result: Result) -> str:
+    invariance = _value_text(result.metric("invariance"))
+    n_positions = rounded(result.value("positions"), 0)
+    return f"{n_positions} positions, translation invariance {invariance}"
 
 
 def _value_text(metric: Metric) -> str:
@@ -562,7 +483,10 @@ ANALYSIS = Analysis(
                 " Each line is scaled to 1 at its highest and 0 over its far quarter, so compare"
                 " shapes only. Bands are the range of a table's windows."
             ),
-            alt=alt_profiles,
+            alt=Alt(
+                "Lines by distance, from 1 at their highest to 0 at far distances. Half-distance,",
+                _reach,
+            ),
             python='plt.plot(arrays["decay_with_distance.profile"])',
             draw=draw_profiles,
             overlays=True,
@@ -576,12 +500,17 @@ ANALYSIS = Analysis(
                 " patterns, not colours. Outliers and keys that a causal model cannot see are"
                 " empty."
             ),
-            alt=alt_matrices,
+            alt=Alt("Kernels as square images, each on its own scale.", _size),
             python=(
                 'profile = arrays["decay_with_distance.profile"]\n'
                 "plt.imshow(profile[abs(np.subtract.outer(*[range(len(profile))] * 2))])"
             ),
-            draw=draw_matrices,
+            draw=Images(
+                _kernel,
+                (0.0, 1.0),
+                SEQUENTIAL,
+                ("key position", "query position", "rescaled 0–1 per encoding"),
+            ),
         ),
     ),
     per_figure=12,

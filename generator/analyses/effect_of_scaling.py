@@ -1,8 +1,6 @@
 """Effect of a scaling on the wavelengths of a rotation."""
 
-from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,19 +16,14 @@ from generator.contracts import (
     Spot,
     Subject,
 )
-from generator.contracts.published import RESCALED, STRETCHED, array, llama_3_1, metrics, yarn_by_16
+from generator.contracts.published import RESCALED, STRETCHED, array, cases, llama_3_1, yarn_by_16
 from generator.encodings import Rotation
 from generator.encodings.rotations import OF_WHOLE_HEAD, frequencies_before
 from generator.errors import NotApplicableError
-from generator.figures.lines import DOTTED, dots, legend_below, with_line_styles
-from generator.figures.panels import logarithmic, panels
-from generator.figures.style import MUTED
+from generator.figures.charts import Alt, Curves, Rule
+from generator.figures.lines import DOTTED
 from generator.numerics.arrays import Array, Floats, finite
 from generator.text import significant
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 # Where scaling depends on the length of the input.
 UP_TO = {"dynamic": " up to the configured length"}
@@ -62,10 +55,10 @@ def compute(subject: Subject[Rotation]) -> Result:
     n_between = ratios.size - int(np.count_nonzero(unchanged | slowed))
     return Result(
         metrics=(
-            Metric("unchanged", "Pairs unchanged", float(np.count_nonzero(unchanged))),
-            Metric("full", "Pairs slowed fully", float(np.count_nonzero(slowed))),
-            Metric("between", "Pairs in between", float(n_between)),
-            Metric("largest", "Largest ratio of wavelengths (after ÷ before)", float(ratios.max())),
+            Metric("unchanged", "Pairs unchanged", unchanged.sum()),
+            Metric("full", "Pairs slowed fully", slowed.sum()),
+            Metric("between", "Pairs in between", n_between),
+            Metric("largest", "Largest ratio of wavelengths (after ÷ before)", ratios.max()),
             Metric(
                 "attention_factor", "Attention factor, on sine and cosine", form.attention_factor
             ),
@@ -76,7 +69,7 @@ def compute(subject: Subject[Rotation]) -> Result:
             "unchanged": unchanged,
             "full": slowed,
         },
-        findings=_findings(form, ratios, unchanged, slowed),
+        findings=(_finding(form, ratios, unchanged, slowed),),
     )
 
 
@@ -89,43 +82,29 @@ def _kinds(ratios: Floats) -> tuple[np.ndarray, np.ndarray]:
     return unchanged, ~unchanged & (ratios > 1.0) & (ratios >= ratios.max() * (1.0 - ROUNDING))
 
 
-def _findings(
-    form: Rotation, ratios: Floats, unchanged: np.ndarray, slowed: np.ndarray
-) -> tuple[Finding, ...]:
+def _finding(form: Rotation, ratios: Floats, unchanged: np.ndarray, slowed: np.ndarray) -> Finding:
     opening, size = f"Scaling “{form.rope_type}”", unchanged.size
     if unchanged.all():
-        return (
-            Finding(
-                f"{opening} leaves all {size} pairs unchanged{UP_TO.get(form.rope_type, '')}.",
-                ("unchanged",),
-                0.5,
-            ),
-        )
+        text = f"{opening} leaves all {size} pairs unchanged{UP_TO.get(form.rope_type, '')}."
+        return Finding(text, ("unchanged",), 0.5)
     by_factor = f"by a factor of {significant(float(ratios.max()), 3)}"
     if slowed.all():
-        return (
-            Finding(
-                f"{opening} stretches all {size} wavelengths {by_factor}.", ("full", "largest"), 0.4
-            ),
-        )
+        text = f"{opening} stretches all {size} wavelengths {by_factor}."
+        return Finding(text, ("full", "largest"), 0.4)
     n_between = size - int(np.count_nonzero(unchanged | slowed))
-    parts = (
-        [f"leaves {_count(unchanged, 'fastest')} of {size} pairs unchanged"]
-        if unchanged.any()
-        else []
-    )
+    parts = []
+    if unchanged.any():
+        parts.append(f"leaves {_count(unchanged, 'fastest')} of {size} pairs unchanged")
     if slowed.any():
-        parts.append(
-            f"stretches {_count(slowed[::-1], 'slowest')}{'' if parts else f' of {size} pairs'}"
-            f" {by_factor}"
-        )
+        of_all = "" if parts else f" of {size} pairs"
+        parts.append(f"stretches {_count(slowed[::-1], 'slowest')}{of_all} {by_factor}")
     if n_between:
         how = " by less" if slowed.any() and ratios.min() >= 1.0 - ROUNDING else ""
         parts.append(f"changes {'the other' if parts else 'all'} {n_between}{how}")
     text = f"{opening} {parts[0]}." + (f" It {' and '.join(parts[1:])}." if parts[1:] else "")
     ends = [np.flatnonzero(unchanged)[-1:], np.flatnonzero(slowed)[:1]]
     spots = tuple(Spot("pairs", float(pair), float(ratios[pair])) for pair in np.concatenate(ends))
-    return (Finding(text, ("unchanged", "full", "between", "largest"), 0.6, spots=spots),)
+    return Finding(text, ("unchanged", "full", "between", "largest"), 0.6, spots=spots)
 
 
 def _count(which: np.ndarray, end: str) -> str:
@@ -139,42 +118,26 @@ def _count(which: np.ndarray, end: str) -> str:
     return f"the {end}" if count == 1 else f"the {count} {end}"
 
 
-def _draw_ratios(results: Results, places: Callable[[Result], Array]) -> "tuple[Figure, Axes]":
-    """Ratio of wavelengths at ``places`` (n_pairs,) of each result, one line per checkpoint."""
-    figure, (axes,) = panels(1, height=3.2)
-    axes.axhline(1.0, color=MUTED, linewidth=0.8, linestyle=DOTTED)
-    for label, result, dash in with_line_styles(results):
-        ratios = result.arrays["ratios"]
-        axes.plot(
-            places(result),
-            ratios,
-            color=label.colour,
-            linestyle=dash,
-            marker=dots(ratios.size),
-            markersize=2.5,
-            label=label.title,
-        )
-    highest = max(float(result.arrays["ratios"].max()) for result in results.values())
-    axes.set(ylabel="wavelength, after ÷ before", ylim=(0.0, 1.08 * highest))
-    axes.grid(axis="y")
-    return figure, axes
+def _by_pair(result: Result) -> tuple[Array, Array]:
+    return np.arange(result.arrays["ratios"].size), result.arrays["ratios"]
 
 
-def draw_pairs(results: Results) -> "Figure":
-    """Ratio of wavelengths by pair, one line per checkpoint."""
-    figure, axes = _draw_ratios(results, lambda result: np.arange(result.arrays["ratios"].size))
-    axes.set(xlabel="frequency pair")
-    legend_below(figure)
-    return figure
+def _by_wavelength(result: Result) -> tuple[Array, Array]:
+    return result.arrays["before"], result.arrays["ratios"]
 
 
-def draw_wavelengths(results: Results) -> "Figure":
-    """Ratio of wavelengths by wavelength before scaling, one line per checkpoint."""
-    figure, axes = _draw_ratios(results, lambda result: result.arrays["before"])
-    logarithmic(axes, "x")
-    axes.set(xlabel="wavelength before scaling (positions)")
-    legend_below(figure)
-    return figure
+def _upto_highest(results: Results) -> tuple[float, float]:
+    return 0.0, 1.08 * max(float(result.arrays["ratios"].max()) for result in results.values())
+
+
+RATIOS = Curves(
+    _by_pair,
+    x="frequency pair",
+    y="wavelength, after ÷ before",
+    ylim=_upto_highest,
+    rules=(Rule("y", 1.0, 0.8, DOTTED),),
+    dotted=True,
+)
 
 
 def _varies(result: Result) -> bool:
@@ -182,15 +145,12 @@ def _varies(result: Result) -> bool:
     return not result.arrays["unchanged"].all() and not result.arrays["full"].all()
 
 
-def alt(results: Results, opening: str) -> str:
-    """Alternative text: pairs unchanged and pairs slowed fully."""
-    summaries = (
-        f"{label.title}: {np.count_nonzero(result.arrays['unchanged'])} of"
-        f" {result.arrays['ratios'].size} pairs at 1, {np.count_nonzero(result.arrays['full'])} at"
-        f" {significant(float(result.arrays['ratios'].max()), 3)}"
-        for label, result in results.items()
+def _summary(result: Result) -> str:
+    arrays = result.arrays
+    return (
+        f"{np.count_nonzero(arrays['unchanged'])} of {arrays['ratios'].size} pairs at 1,"
+        f" {np.count_nonzero(arrays['full'])} at {significant(float(arrays['ratios'].max()), 3)}"
     )
-    return f"{opening} " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(
@@ -223,9 +183,9 @@ ANALYSIS = Analysis(
                 " slowly. Many scalings leave the fast pairs on the left alone and stretch the slow"
                 " ones on the right."
             ),
-            alt=partial(alt, opening="Ratio of wavelengths by frequency pair."),
+            alt=Alt("Ratio of wavelengths by frequency pair.", _summary),
             python='plt.plot(arrays["effect_of_scaling.ratios"])',
-            draw=draw_pairs,
+            draw=RATIOS,
             overlays=True,
             varies=_varies,
         ),
@@ -237,23 +197,30 @@ ANALYSIS = Analysis(
                 " at the full factor. Checkpoints with different bases and head sizes can be"
                 " compared here."
             ),
-            alt=partial(alt, opening="Ratio of wavelengths by wavelength before scaling."),
+            alt=Alt("Ratio of wavelengths by wavelength before scaling.", _summary),
             python=(
                 'plt.semilogx(arrays["effect_of_scaling.before"], '
                 'arrays["effect_of_scaling.ratios"])'
             ),
-            draw=draw_wavelengths,
+            draw=replace(
+                RATIOS, points=_by_wavelength, x="wavelength before scaling (positions)", log="x"
+            ),
             overlays=True,
             varies=_varies,
         ),
     ),
     published=(
-        Published(
-            "Llama 3.1: pairs unchanged, slowed eightfold, between",
-            ("29", "29", "6"),
+        *cases(
+            compute,
             RESCALED,
-            metrics(compute, "unchanged", "full", "between"),
             llama_3_1,
+            {
+                "Llama 3.1: pairs unchanged, slowed eightfold, between": {
+                    "unchanged": "29",
+                    "full": "29",
+                    "between": "6",
+                }
+            },
         ),
         Published(
             "Llama 3.1: ratio of wavelengths of the six between",
@@ -262,12 +229,17 @@ ANALYSIS = Analysis(
             array(compute, "ratios", *range(29, 35)),
             llama_3_1,
         ),
-        Published(
-            "Llama 2 stretched sixteenfold by YaRN: pairs unchanged, slowed fully, between",
-            ("21", "18", "25"),
+        *cases(
+            compute,
             STRETCHED,
-            metrics(compute, "unchanged", "full", "between"),
             yarn_by_16,
+            {
+                "Llama 2 stretched sixteenfold by YaRN: pairs unchanged, slowed fully, between": {
+                    "unchanged": "21",
+                    "full": "18",
+                    "between": "25",
+                }
+            },
         ),
     ),
 )

@@ -1,7 +1,8 @@
 """Half-distances: how far back half of a state, or of a key's weight, is left."""
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +13,6 @@ from generator.contracts import (
     Headline,
     Label,
     Metric,
-    Overlay,
     Result,
     Results,
     Spot,
@@ -20,9 +20,10 @@ from generator.contracts import (
 )
 from generator.encodings import Decay, OffsetBias
 from generator.errors import NotApplicableError
-from generator.figures.lines import DOTTED, legend_below, with_line_styles
-from generator.figures.panels import logarithmic, panels, wrapped
-from generator.figures.style import MUTED, REFERENCE
+from generator.figures.charts import Alt, Curves, Rule
+from generator.figures.lines import DOTTED
+from generator.figures.panels import panels, wrapped
+from generator.figures.style import REFERENCE
 from generator.numerics.arrays import Array, Floats, finite, frozen
 from generator.text import rounded, significant
 
@@ -63,31 +64,16 @@ def compute(subject: Subject[Decay | OffsetBias]) -> Result:
     with np.errstate(over="ignore"):
         quarters = np.exp(-np.quantile(rates, (0.75, 0.25), method="nearest")[:, None] * distances)
     of_layers = decay is form
-    alike = None if of_layers else "the same in all layers"
     return Result(
         metrics=(
-            _metric(
-                "median",
-                "Half-distance of the rates, median",
-                float(np.median(halves)),
-                "positions",
-            ),
-            _metric(
-                "shortest", "Half-distance of the rates, shortest", float(halves.min()), "positions"
-            ),
-            _metric(
-                "longest", "Half-distance of the rates, longest", float(halves.max()), "positions"
-            ),
-            _metric(
-                "spread", "Half-distance of the rates, 90th ÷ 10th percentile", _spread(halves)
-            ),
+            *_of_halves(halves),
             Metric(
                 "layers",
                 "Layers that decay",
-                float(len(rates)) if of_layers else None,
-                reason=alike,
+                len(rates) if of_layers else None,
+                reason="the same in all layers",
             ),
-            Metric("units", "Rates per layer", float(decay.n_units)),
+            Metric("units", "Rates per layer", decay.n_units),
         ),
         arrays={
             "half_distances": halves,
@@ -96,8 +82,20 @@ def compute(subject: Subject[Decay | OffsetBias]) -> Result:
             "left": decay.left(frozen(distances)),
             "quarters": quarters,
         },
-        findings=_of_decay(decay, halves) if of_layers else _of_slopes(halves),
+        findings=tuple(_of_decay(decay, halves) if of_layers else _of_slopes(halves)),
     )
+
+
+def _of_halves(halves: Floats) -> Iterator[Metric]:
+    for key, name, value, unit in (
+        ("median", "median", np.median(halves), "positions"),
+        ("shortest", "shortest", halves.min(), "positions"),
+        ("longest", "longest", halves.max(), "positions"),
+        ("spread", "90th ÷ 10th percentile", _spread(halves), ""),
+    ):
+        finite_value = float(value) if math.isfinite(value) else None
+        title = f"Half-distance of the rates, {name}"
+        yield Metric(key, title, finite_value, unit, "some rates are 0")
 
 
 def _of_bias(form: OffsetBias) -> Decay:
@@ -124,14 +122,6 @@ def _spread(halves: Floats) -> float:
         return float(high / low) if low > 0.0 and math.isfinite(low) else math.inf
 
 
-def _metric(key: str, title: str, value: float, unit: str = "") -> Metric:
-    return (
-        Metric(key, title, value, unit)
-        if math.isfinite(value)
-        else Metric(key, title, None, unit, "some rates are 0")
-    )
-
-
 def _distance(value: float) -> str:
     """A half-distance as text."""
     if not math.isfinite(value):
@@ -140,7 +130,7 @@ def _distance(value: float) -> str:
     return f"{text} position" if text == "1" else f"{text} positions"
 
 
-def _of_decay(decay: Decay, halves: Floats) -> tuple[Finding, ...]:
+def _of_decay(decay: Decay, halves: Floats) -> Iterator[Finding]:
     of_state = (
         f"By decay alone{', at zero input' if decay.at_zero_input else ''}, the half-distance of"
         " the state is"
@@ -149,51 +139,45 @@ def _of_decay(decay: Decay, halves: Floats) -> tuple[Finding, ...]:
         _distance(float(value)) for value in (np.median(halves), halves.min(), halves.max())
     )
     if halves.size == 1:
-        return (Finding(f"{of_state} {median}.", ("median",), 0.6),)
+        yield Finding(f"{of_state} {median}.", ("median",), 0.6)
+        return
     text = (
         f"{of_state} {median} in the median {decay.unit}. It is {shortest} in the fastest and"
         f" {longest} in the slowest."
     )
-    return (Finding(text, ("median", "shortest", "longest"), 0.6), *_of_layers(decay, halves))
+    yield Finding(text, ("median", "shortest", "longest"), 0.6)
+    yield from _of_layers(decay, halves)
 
 
-def _of_layers(decay: Decay, halves: Floats) -> tuple[Finding, ...]:
+def _of_layers(decay: Decay, halves: Floats) -> Iterator[Finding]:
     """A finding when the medians of two layers differ by more than ``APART``."""
     medians = np.median(halves, axis=1)  # (n_layers,)
-    fastest, slowest = int(medians.argmin()), int(medians.argmax())
-    if (
-        len(medians) < 2
-        or not math.isfinite(medians[slowest])
-        or medians[slowest] < APART * medians[fastest]
-    ):
-        return ()
+    ends = int(medians.argmin()), int(medians.argmax())
+    shortest, longest = (float(medians[layer]) for layer in ends)
+    if not math.isfinite(longest) or longest < APART * shortest:
+        return
     text = (
-        f"Layer {decay.layers[fastest]} has the shortest median half-distance,"
-        f" {_distance(float(medians[fastest]))}; layer {decay.layers[slowest]} the longest,"
-        f" {_distance(float(medians[slowest]))}."
+        f"Layer {decay.layers[ends[0]]} has the shortest median half-distance,"
+        f" {_distance(shortest)}; layer {decay.layers[ends[1]]} the longest, {_distance(longest)}."
     )
+    shown = np.clip((shortest, longest), SHORTEST_SHOWN, LONGEST_SHOWN)
     spots = tuple(
-        Spot(
-            "layers",
-            float(decay.layers[layer]),
-            float(np.clip(medians[layer], SHORTEST_SHOWN, LONGEST_SHOWN)),
-        )
-        for layer in (fastest, slowest)
+        Spot("layers", float(decay.layers[layer]), float(half))
+        for layer, half in zip(ends, shown, strict=True)
     )
-    return (Finding(text, ("layers", "spread"), 0.5, spots=spots),)
+    yield Finding(text, ("layers", "spread"), 0.5, spots=spots)
 
 
-def _of_slopes(halves: Floats) -> tuple[Finding, ...]:
+def _of_slopes(halves: Floats) -> Iterator[Finding]:
     shortest, longest = _distance(float(halves.min())), _distance(float(halves.max()))
     half = f"Between equally matching keys, attention weight halves every {shortest}"
+    if halves.size > 1:
+        half += " in the steepest head"
     if halves.size == 1 or longest == "infinite":
-        return (
-            Finding(
-                f"{half}{' in the steepest head' if halves.size > 1 else ''}.", ("shortest",), 0.4
-            ),
-        )
-    text = f"{half} in the steepest head and every {longest} in the flattest."
-    return (Finding(text, ("shortest", "longest"), 0.4),)
+        yield Finding(f"{half}.", ("shortest",), 0.4)
+    else:
+        text = f"{half} and every {longest} in the flattest."
+        yield Finding(text, ("shortest", "longest"), 0.4)
 
 
 def draw_layers(results: Results) -> "Figure":
@@ -201,26 +185,22 @@ def draw_layers(results: Results) -> "Figure":
 
     Points, bands of quartiles where there are many, lines where all layers are alike.
     """
-    figure, axes = panels(
-        len(results),
-        columns=1 if len(results) == 1 else 2,
-        height=3.6 if len(results) == 1 else 2.9,
-    )
+    from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
+
+    single = len(results) == 1
+    figure, axes = panels(len(results), columns=1 if single else 2, height=3.6 if single else 2.9)
     limits = _limits(results)
     n_dots = sum(result.arrays["half_distances"].size for result in results.values())
     for ax, (label, result) in zip(axes, results.items(), strict=True):
         ax.set(yscale="log", ylim=limits, ylabel="half-distance (positions)", xlabel="layer")
-        _plain_ticks(ax)
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: significant(value, 3)))
+        ax.yaxis.set_minor_formatter(NullFormatter())
         ax.set_title(wrapped(label.title))
+        style: dict[str, Any] = {"color": REFERENCE, "linewidth": 0.7, "linestyle": DOTTED}
         for index, slope in enumerate(ALIBI if result.arrays["layers"][0] >= 0 else ()):
-            ax.axhline(
-                math.log(2.0) / slope,
-                color=REFERENCE,
-                linewidth=0.7,
-                linestyle=DOTTED,
-                zorder=0,
-                label=None if index else "ALiBi, 8 heads",
-            )
+            name = None if index else "ALiBi, 8 heads"
+            ax.axhline(math.log(2.0) / slope, zorder=0, label=name, **style)
         _draw_layers_of(ax, label, result, limits, dots=n_dots <= MOST_DOTS)
     entries = {
         name: handle
@@ -238,39 +218,24 @@ def _draw_layers_of(
     axes: "Axes", label: Label, result: Result, limits: tuple[float, float], dots: bool
 ) -> None:
     halves, layers = np.clip(result.arrays["half_distances"], *limits), result.arrays["layers"]
+    colour = label.colour
     if layers[0] < 0:
         for rate in np.argsort(halves[0])[:: -(-halves.shape[1] // MOST_LINES)]:
             ends = np.full(2, halves[0, rate])
-            axes.plot([0, 1], ends, color=label.colour, linewidth=1.0, label=f"_rate {rate}")
+            axes.plot([0, 1], ends, color=colour, linewidth=1.0, label=f"_rate {rate}")
         axes.set(xlabel="all layers alike", xlim=(0, 1), xticks=[])
     elif dots:
-        axes.plot(
-            np.repeat(layers, halves.shape[1]),
-            halves.ravel(),
-            "o",
-            color=label.colour,
-            markersize=2.6,
-            alpha=0.7,
-            label=f"_{label.title}",
-        )
+        places, name = np.repeat(layers, halves.shape[1]), f"_{label.title}"
+        axes.plot(places, halves.ravel(), "o", color=colour, markersize=2.6, alpha=0.7, label=name)
     else:
         edges = np.arange(layers.min(), layers.max() + 2) - 0.5
         low, lower, median, upper, high = _of_every_layer(
             np.quantile(halves, QUARTILES, axis=1, method="nearest"), layers
         )
-        axes.stairs(
-            high, edges, baseline=low, fill=True, color=label.colour, alpha=0.18, label="all"
-        )
-        axes.stairs(
-            upper,
-            edges,
-            baseline=lower,
-            fill=True,
-            color=label.colour,
-            alpha=0.4,
-            label="middle half",
-        )
-        axes.stairs(median, edges, baseline=None, color=label.colour, linewidth=1.3, label="median")
+        style: dict[str, Any] = {"fill": True, "color": colour}
+        axes.stairs(high, edges, baseline=low, alpha=0.18, label="all", **style)
+        axes.stairs(upper, edges, baseline=lower, alpha=0.4, label="middle half", **style)
+        axes.stairs(median, edges, baseline=None, color=colour, linewidth=1.3, label="median")
 
 
 def _of_every_layer(values: Floats, layers: Array) -> Floats:
@@ -293,96 +258,61 @@ def _limits(results: Results) -> tuple[float, float]:
     return float(shown.min()) / 2.0, float(shown.max()) * 2.0
 
 
-def _plain_ticks(axes: "Axes") -> None:
-    from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
-
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: significant(value, 3)))
-    axes.yaxis.set_minor_formatter(NullFormatter())
-
-
-def draw_left(results: Results) -> "Figure":
-    """What is left by distance, the mean over all rates, one line per encoding; of a single one,
-    also its middle half.
-    """
-    figure, (axes,) = panels(1, height=3.4)
-    axes.axhline(0.5, color=MUTED, linewidth=0.8, linestyle=DOTTED)
-    for label, result, dash in with_line_styles(results):
-        distances = result.arrays["distances"]
-        if len(results) == 1:
-            axes.fill_between(
-                distances,
-                *result.arrays["quarters"],
-                color=label.colour,
-                alpha=0.2,
-                linewidth=0,
-                label="middle half of the rates",
-            )
-        axes.plot(
-            distances, result.arrays["left"], color=label.colour, linestyle=dash, label=label.title
-        )
-    everywhere = np.logspace(0.0, FARTHEST, N_DISTANCES)
-    alibi = np.exp(-ALIBI[:, None] * everywhere).mean(axis=0)
-    axes.plot(
-        everywhere, alibi, color=REFERENCE, linestyle=DOTTED, zorder=0, label="ALiBi, 8 heads"
-    )
-    logarithmic(axes, "x")
-    axes.set(
-        xlabel="distance (positions)",
-        ylabel="share left",
-        ylim=(0.0, 1.02),
-        xlim=(1.0, 10.0**FARTHEST),
-    )
-    axes.grid(axis="y")
-    legend_below(figure)
-    return figure
-
-
-def alt_layers(results: Results) -> str:
-    """Alternative text: number of layers and rates, and the range of half-distances."""
-    summaries = (
-        f"{label.title}: {_count(result)} {significant(result.value('units'), 4)} rates,"
-        f" half-distances from {_text(result, 'shortest')} to {_text(result, 'longest')}, median"
-        f" {_text(result, 'median')}"
-        for label, result in results.items()
-    )
-    return (
-        "Half-distances by layer, on a logarithmic scale of positions. "
-        + "; ".join(summaries)
-        + "."
-    )
-
-
-def _count(result: Result) -> str:
-    layers = result.value("layers")
-    return "all layers alike," if layers is None else f"{significant(layers, 4)} layers of"
-
-
-def _text(result: Result, key: str) -> str:
-    value = result.value(key)
-    return "infinite" if value is None else significant(value, 3)
-
-
-def alt_left(results: Results) -> str:
-    """Alternative text: what is left, as a mean, at three distances."""
-    summaries = (
-        f"{label.title}: "
-        + ", ".join(
-            f"{rounded(float(np.interp(distance, *left_by_distance(result))), 3)} at {distance:,}"
-            for distance in (1, 100, 10_000)
-        )
-        for label, result in results.items()
-    )
-    return (
-        "Lines that fall from 1 with distance in positions, on a logarithmic scale. "
-        + "; ".join(summaries)
-        + "."
-    )
-
-
 def left_by_distance(result: Result) -> tuple[Array, Array]:
     """Distances, and what is left there, the mean over all rates."""
     return result.arrays["distances"], result.arrays["left"]
+
+
+def _middle_half(axes: "Axes", label: Label, result: Result, count: int) -> None:
+    if count == 1:
+        axes.fill_between(
+            result.arrays["distances"],
+            *result.arrays["quarters"],
+            color=label.colour,
+            alpha=0.2,
+            linewidth=0,
+            label="middle half of the rates",
+        )
+
+
+def _alibi(axes: "Axes", _: Results) -> None:
+    distances = np.logspace(0.0, FARTHEST, N_DISTANCES)
+    left = np.exp(-ALIBI[:, None] * distances).mean(axis=0)
+    axes.plot(distances, left, color=REFERENCE, linestyle=DOTTED, zorder=0, label="ALiBi, 8 heads")
+
+
+LEFT = Curves(
+    left_by_distance,
+    x="distance (positions)",
+    y="share left",
+    log="x",
+    xlim=(1.0, 10.0**FARTHEST),
+    ylim=(0.0, 1.02),
+    height=3.4,
+    rules=(Rule("y", 0.5, 0.8, DOTTED),),
+    below=_middle_half,
+    last=_alibi,
+)
+
+
+def _of_rates(result: Result) -> str:
+    layers = result.value("layers")
+    of_layers = "all layers alike," if layers is None else f"{significant(layers, 4)} layers of"
+    shortest, longest, median = (
+        "infinite" if (value := result.value(key)) is None else significant(value, 3)
+        for key in ("shortest", "longest", "median")
+    )
+    return (
+        f"{of_layers} {significant(result.value('units'), 4)} rates, half-distances from {shortest}"
+        f" to {longest}, median {median}"
+    )
+
+
+def _at_distances(result: Result) -> str:
+    return ", ".join(
+        f"{rounded(float(np.interp(distance, *left_by_distance(result))), 3)} at {distance:,}"
+        for distance in (1, 100, 10_000)
+    )
 
 
 ANALYSIS = Analysis(
@@ -417,7 +347,7 @@ ANALYSIS = Analysis(
                 " Level lines are rates that all layers share. Bands, for many rates, show all, the"
                 " middle half and the median; values beyond the scale lie at its edge."
             ),
-            alt=alt_layers,
+            alt=Alt("Half-distances by layer, on a logarithmic scale of positions.", _of_rates),
             python=(
                 'plt.semilogy(arrays["exponential_decay.layers"], '
                 'arrays["exponential_decay.half_distances"], "k.")'
@@ -435,23 +365,20 @@ ANALYSIS = Analysis(
                 " gives an exponential; their mean falls more slowly at the end, where only the"
                 " slowest rates remain."
             ),
-            alt=alt_left,
+            alt=Alt(
+                "Lines that fall from 1 with distance in positions, on a logarithmic scale.",
+                _at_distances,
+            ),
             python=(
                 'plt.semilogx(arrays["exponential_decay.distances"], '
                 'arrays["exponential_decay.left"])'
             ),
-            draw=draw_left,
+            draw=LEFT,
             overlays=True,
         ),
     ),
-    overlay=Overlay(
-        x="distance (positions)",
-        y="share left",
-        points=left_by_distance,
-        how_to_read=(
-            "What is left of the state, or of a key's weight, after a distance: the mean over all"
-            " rates. A long tail means that some rates are slow."
-        ),
-        logarithmic="x",
+    overlay=LEFT.overlay(
+        "What is left of the state, or of a key's weight, after a distance: the mean over all"
+        " rates. A long tail means that some rates are slow."
     ),
 )

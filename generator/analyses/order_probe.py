@@ -1,5 +1,6 @@
 """Linear probe for the order of two positions."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,17 +11,16 @@ from generator.contracts import (
     Finding,
     Headline,
     Metric,
-    Published,
     Recomputed,
     Result,
     Results,
     Spot,
     Subject,
 )
-from generator.contracts.published import GPT2, SAMPLES, metrics, paper_sinusoid
+from generator.contracts.published import GPT2, SAMPLES, cases, paper_sinusoid
 from generator.encodings import PositionTable
-from generator.figures.lines import legend_below, with_line_styles
-from generator.figures.panels import logarithmic, panels
+from generator.figures.charts import Alt, Curves, Rule
+from generator.figures.panels import panels
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Array, Floats
 from generator.numerics.linear_probes import (
@@ -68,26 +68,27 @@ def compute(subject: Subject[PositionTable]) -> Result:
     if n_all_pairs >= MANY:
         many, pairs, misordered = _errors(next(classifiers), MANY, MANY_DRAWS)
     edges, by_distance = _by_distance(pairs, misordered, len(rows))
-    error, spread = float(few.mean()), float(few.std(ddof=1))
-    error_many, spread_many = (
-        (float(many.mean()), float(many.std(ddof=1))) if many.size else (None, None)
-    )
+    error_many = float(many.mean()) if many.size else None
+    too_few = f"there are only {n_all_pairs:,} pairs of positions"
     return Result(
         metrics=(
-            Metric("error", f"Order errors ({FEW} pairs)", error, "%"),
-            Metric("spread", f"Standard deviation over {DRAWS} random samples", spread, "%"),
-            Metric("shuffled", "Order errors with positions shuffled", float(shuffled.mean()), "%"),
-            _of_many("error_many", f"Order errors ({MANY:,} pairs)", error_many, n_all_pairs),
-            _of_many(
+            Metric("error", f"Order errors ({FEW} pairs)", few.mean(), "%"),
+            Metric(
+                "spread", f"Standard deviation over {DRAWS} random samples", few.std(ddof=1), "%"
+            ),
+            Metric("shuffled", "Order errors with positions shuffled", shuffled.mean(), "%"),
+            Metric("error_many", f"Order errors ({MANY:,} pairs)", error_many, "%", too_few),
+            Metric(
                 "spread_many",
                 f"Standard deviation over {MANY_DRAWS} random samples",
-                spread_many,
-                n_all_pairs,
+                many.std(ddof=1) if many.size else None,
+                "%",
+                too_few,
             ),
-            Metric("probed", "Positions probed", float(len(rows)), "positions"),
+            Metric("probed", "Positions probed", len(rows), "positions"),
         ),
         arrays={"few": few, "many": many, "distances": edges, "by_distance": by_distance},
-        findings=_finding(few, shuffled, error_many),
+        findings=tuple(_finding(few, shuffled, error_many)),
     )
 
 
@@ -140,17 +141,7 @@ def _by_distance(pairs: Array, misordered: Array, n_positions: int) -> tuple[Arr
     )
 
 
-def _of_many(key: str, title: str, value: float | None, n_all_pairs: int) -> Metric:
-    return Metric(
-        key,
-        title,
-        value,
-        "%",
-        None if value is not None else f"there are only {n_all_pairs:,} pairs of positions",
-    )
-
-
-def _finding(few: Floats, shuffled: Floats, many: float | None) -> tuple[Finding, ...]:
+def _finding(few: Floats, shuffled: Floats, many: float | None) -> Iterator[Finding]:
     """A finding where the probe does better than with the same vectors in random orders.
 
     few (n_samples,), shuffled (n_orders,): errors, per cent; many: mean error with many pairs
@@ -159,25 +150,21 @@ def _finding(few: Floats, shuffled: Floats, many: float | None) -> tuple[Finding
     usual, around = float(shuffled.mean()), float(shuffled.std(ddof=1))
     scatter = max(spread, around) * np.sqrt(1.0 / few.size + 1.0 / shuffled.size)
     if error > usual - BEYOND * scatter:
-        return ()
+        return
     how = "usually tells"
     if not ORDERED < error < UNORDERED:
         how = "tells" if error <= ORDERED else "weakly tells"
-    more = "" if many is None else f", {rounded(many, 1, 0.0)} % with {MANY:,} pairs"
+    more, rests_on = "", ["error", "spread", "shuffled"]
+    if many is not None:
+        more = f", {rounded(many, 1, 0.0)} % with {MANY:,} pairs"
+        rests_on.append("error_many")
     text = (
         f"A linear probe {how} which of two positions comes first: {uncertain(error, spread, 1)} %"
         f" errors on held-out pairs{more}. With the same vectors in random order it makes"
         f" {uncertain(usual, around, 1)} %."
     )
-    rests_on = ("error", "spread", "shuffled")
-    return (
-        Finding(
-            text,
-            rests_on if many is None else (*rests_on, "error_many"),
-            0.45 if error <= ORDERED else 0.25,
-            spots=(Spot("draws", error, 0.0),),
-        ),
-    )
+    weight = 0.45 if error <= ORDERED else 0.25
+    yield Finding(text, tuple(rests_on), weight, spots=(Spot("draws", error, 0.0),))
 
 
 def draw(results: Results) -> "Figure":
@@ -212,60 +199,25 @@ def draw(results: Results) -> "Figure":
     return figure
 
 
-def draw_by_distance(results: Results) -> "Figure":
-    """Error by distance, one line per table."""
-    figure, (axes,) = panels(1, height=3.4)
-    axes.axhline(CHANCE, color=MUTED, linewidth=0.8)
-    for label, result, dash in with_line_styles(results):
-        starts = result.arrays["distances"]
-        axes.plot(
-            starts * np.sqrt(2.0),
-            result.arrays["by_distance"],
-            color=label.colour,
-            linestyle=dash,
-            label=label.title,
-            marker=".",
-        )
-    logarithmic(axes, "x")
-    axes.set(
-        xlabel="distance of the two positions (positions)",
-        ylabel="order errors (%)",
-        ylim=(-1.0, None),
+def _error_by_distance(result: Result) -> tuple[Array, Array]:
+    return result.arrays["distances"] * np.sqrt(2.0), result.arrays["by_distance"]
+
+
+def _samples(result: Result) -> str:
+    few, many = result.arrays["few"], result.arrays["many"]
+    lowest, highest, mean = (significant(error, 3) for error in (few.min(), few.max(), few.mean()))
+    more = f", with {MANY:,} pairs {significant(many.mean(), 3)} %" if many.size else ""
+    return f"from {lowest} to {highest} %, mean {mean} %{more}"
+
+
+def _ends(result: Result) -> str:
+    starts, error = result.arrays["distances"], result.arrays["by_distance"]
+    defined = np.flatnonzero(~np.isnan(error))
+    ends = (
+        f"{significant(error[index], 3)} % from distance {starts[index]}"
+        for index in (defined[0], defined[-1])
     )
-    axes.grid(axis="y")
-    legend_below(figure)
-    return figure
-
-
-def alt(results: Results) -> str:
-    """Alternative text: lowest, highest and mean error of each table."""
-    summaries = []
-    for label, result in results.items():
-        few, many = result.arrays["few"], result.arrays["many"]
-        more = f", with {MANY:,} pairs {significant(many.mean(), 3)} %" if many.size else ""
-        lowest, highest, mean = (
-            significant(error, 3) for error in (few.min(), few.max(), few.mean())
-        )
-        summaries.append(f"{label.title}: from {lowest} to {highest} %, mean {mean} %{more}")
-    return (
-        f"Order errors, a stroke for each of {DRAWS} random samples, with chance at 50 %. "
-        + "; ".join(summaries)
-        + "."
-    )
-
-
-def alt_by_distance(results: Results) -> str:
-    """Alternative text: error in the first and last bin of each table."""
-    summaries = []
-    for label, result in results.items():
-        starts, error = result.arrays["distances"], result.arrays["by_distance"]
-        defined = np.flatnonzero(~np.isnan(error))
-        ends = (
-            f"{significant(error[index], 3)} % from distance {starts[index]}"
-            for index in (defined[0], defined[-1])
-        )
-        summaries.append(f"{label.title}: {' and '.join(ends)} on")
-    return "Order errors by distance, as a line. " + "; ".join(summaries) + "."
+    return f"{' and '.join(ends)} on"
 
 
 ANALYSIS = Analysis(
@@ -301,7 +253,10 @@ ANALYSIS = Analysis(
                 " strokes is noise: tables whose strokes overlap cannot be told apart. Dots use"
                 " sixteen times as many pairs and are steadier."
             ),
-            alt=alt,
+            alt=Alt(
+                f"Order errors, a stroke for each of {DRAWS} random samples, with chance at 50 %.",
+                _samples,
+            ),
             python='plt.plot(arrays["order_probe.few"], "o")',
             draw=draw,
         ),
@@ -313,42 +268,48 @@ ANALYSIS = Analysis(
                 " ones. Near 50 % the order is guessed. Each point covers all distances up to the"
                 " next point."
             ),
-            alt=alt_by_distance,
+            alt=Alt("Order errors by distance, as a line.", _ends),
             python=(
                 'plt.semilogx(arrays["order_probe.distances"] * 2**0.5, '
                 'arrays["order_probe.by_distance"], ".-")'
             ),
-            draw=draw_by_distance,
+            draw=Curves(
+                _error_by_distance,
+                x="distance of the two positions (positions)",
+                y="order errors (%)",
+                log="x",
+                ylim=(-1.0, None),
+                height=3.4,
+                rules=(Rule("y", CHANCE, 0.8),),
+                style={"marker": "."},
+            ),
             overlays=True,
         ),
     ),
     published=(
-        Published(
-            "Error on the sinusoid, 512 × 768, with 512 pairs",
-            ("5.61",),
+        *cases(
+            compute,
             PROTOCOL,
-            metrics(compute, "error"),
             paper_sinusoid,
+            {"Error on the sinusoid, 512 × 768, with 512 pairs": {"error": "5.61"}},
             unit="%",
             margin=1.0,
             allowance=SAMPLES,
         ),
-        Published(
-            "Error on the sinusoid, 512 × 768, with 8,192 pairs",
-            ("1.37",),
+        *cases(
+            compute,
             PROTOCOL,
-            metrics(compute, "error_many"),
             paper_sinusoid,
+            {"Error on the sinusoid, 512 × 768, with 8,192 pairs": {"error_many": "1.37"}},
             unit="%",
             margin=0.3,
             allowance=SAMPLES,
         ),
-        Published(
-            "Error on the first 512 rows of GPT-2's table",
-            ("2.22",),
+        *cases(
+            compute,
             PROTOCOL,
-            metrics(compute, "error"),
-            sha256=GPT2,
+            GPT2,
+            {"Error on the first 512 rows of GPT-2's table": {"error": "2.22"}},
             unit="%",
             margin=0.5,
             allowance=SAMPLES,

@@ -1,5 +1,6 @@
 """Linear probe for the absolute position."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,15 +11,14 @@ from generator.contracts import (
     Finding,
     Headline,
     Metric,
-    Published,
     Recomputed,
     Result,
     Results,
     Subject,
 )
-from generator.contracts.published import GPT2, SPLITS, metrics, paper_sinusoid
+from generator.contracts.published import GPT2, SPLITS, cases, paper_sinusoid
 from generator.encodings import PositionTable
-from generator.figures.lines import legend_below, with_line_styles
+from generator.figures.charts import Alt, Curves
 from generator.figures.panels import panels, wrapped
 from generator.figures.style import ASIDE, MUTED, STATIC
 from generator.numerics.arrays import Array, Floats
@@ -78,20 +78,20 @@ def compute(subject: Subject[PositionTable]) -> Result:
             Metric(
                 "ridge",
                 "Mean error of the predicted position",
-                float(of_splits.mean()),
+                of_splits.mean(),
                 "positions",
             ),
             Metric("of_noise", "Mean error with random numbers", of_noise, "positions"),
             *metrics,
             Metric("middle", "Mean error of always guessing the middle", middle, "positions"),
-            Metric("probed", "Positions probed", float(len(rows)), "positions"),
+            Metric("probed", "Positions probed", len(rows), "positions"),
         ),
         arrays={
             "read": _placed(ridge[0], inliers, len(rows)),
             "wrong": _placed(deviations.mean(axis=0), inliers, len(rows)),
             "errors": errors,
         },
-        findings=_findings(of_splits, of_noise, middle),
+        findings=tuple(_findings(of_splits, of_noise, middle)),
     )
 
 
@@ -116,31 +116,27 @@ def _by_least_squares(rows: Floats) -> tuple[tuple[Metric, ...], Floats]:
     exact = 100.0 * float(np.mean(deviations == 0.0))
     errors = np.array([error for _, error in splits])
     return (
-        Metric("error", "Mean error by least squares", float(errors.mean()), "positions"),
+        Metric("error", "Mean error by least squares", errors.mean(), "positions"),
         Metric(
             "spread",
             f"Standard deviation over {DRAWS} splits",
-            float(errors.std(ddof=1)),
+            errors.std(ddof=1),
             "positions",
         ),
         Metric("exact", "Positions predicted exactly by least squares", exact, "%"),
         Metric(
             "worst",
             "Mean error by least squares at the worst position",
-            float(mean_errors[worst]),
+            mean_errors[worst],
             "positions",
         ),
-        _worst_position(mean_errors, worst),
+        Metric(
+            "worst_at",
+            "Worst position by least squares",
+            worst if mean_errors[worst] else None,
+            reason="all positions are predicted exactly",
+        ),
     ), errors
-
-
-def _worst_position(mean_errors: Floats, worst: int) -> Metric:
-    title = "Worst position by least squares"
-    return (
-        Metric("worst_at", title, float(worst))
-        if mean_errors[worst]
-        else Metric("worst_at", title, None, reason="all positions are predicted exactly")
-    )
 
 
 def _placed(values: Floats, at: Array, n_positions: int) -> Floats:
@@ -150,22 +146,21 @@ def _placed(values: Floats, at: Array, n_positions: int) -> Floats:
     return placed
 
 
-def _findings(of_splits: Floats, of_noise: float, middle: float) -> tuple[Finding, ...]:
+def _findings(of_splits: Floats, of_noise: float, middle: float) -> Iterator[Finding]:
     """A finding where the probe does better than with random numbers, and than a constant guess.
 
     of_splits: (n_splits,), mean absolute error of each split
     """
     error, spread = float(of_splits.mean()), float(of_splits.std(ddof=1))
     if error > UNREADABLE * min(of_noise, middle):
-        return ()
-    deviation = uncertain(error, spread, 2 if error < 10 else 0)
-    roughly = "" if error <= READABLE * middle else " roughly"
+        return
+    roughly, weight = ("", 0.6) if error <= READABLE * middle else (" roughly", 0.4)
     text = (
-        f"A linear probe predicts the position{roughly}: its mean held-out error is {deviation}"
-        f" positions. Random numbers of the same size give {rounded(of_noise, 0)}."
+        f"A linear probe predicts the position{roughly}: its mean held-out error is"
+        f" {uncertain(error, spread, 2 if error < 10 else 0)} positions. Random numbers of the same"
+        f" size give {rounded(of_noise, 0)}."
     )
-    weight = 0.4 if roughly else 0.6
-    return (Finding(text, ("ridge", "of_noise", "middle", "probed"), weight),)
+    yield Finding(text, ("ridge", "of_noise", "middle", "probed"), weight)
 
 
 def draw(results: Results) -> "Figure":
@@ -211,56 +206,27 @@ def _draw_dots(axes: "Axes", values: Floats, limits: tuple[float, float], colour
     )
 
 
-def draw_by_position(results: Results) -> "Figure":
-    """Mean absolute error by position, one line per table."""
-    figure, (axes,) = panels(1, height=3.4)
-    for label, result, dash in with_line_styles(results):
-        axes.plot(
-            result.arrays["wrong"],
-            color=label.colour,
-            linestyle=dash,
-            label=label.title,
-            linewidth=0.9,
-        )
+def _error_by_position(result: Result) -> tuple[Array, Array]:
+    return np.arange(result.arrays["wrong"].size), result.arrays["wrong"]
+
+
+def _logarithmic_above_1(axes: "Axes", results: Results) -> None:
     largest = max(np.nanmax(result.arrays["wrong"]) for result in results.values())
     axes.set_yscale("symlog", linthresh=1.0, linscale=0.6)
-    axes.set(
-        xlabel="position", ylabel="mean error (positions)", ylim=(-0.08, max(1.5 * largest, 1.0))
-    )
+    axes.set_ylim(-0.08, max(1.5 * largest, 1.0))
     axes.yaxis.set_major_formatter("{x:g}")
-    axes.grid(axis="y")
     axes.margins(x=0.01)
-    legend_below(figure)
-    return figure
 
 
-def alt(results: Results) -> str:
-    """Alternative text: mean error and number of positions of each table."""
-    summaries = (
-        f"{label.title}: mean error {significant(result.value('ridge'), 3)} of"
-        f" {result.arrays['read'].size} positions"
-        for label, result in results.items()
-    )
+def _ends(result: Result) -> str:
+    errors = result.arrays["wrong"]
+    known = np.flatnonzero(~np.isnan(errors))
+    first, last = (significant(errors[known[end]], 3) for end in (0, -1))
     return (
-        "Predicted against true position, as points along a diagonal. " + "; ".join(summaries) + "."
+        f"at position {known[0]} {first}, at {known[-1]} {last}, median"
+        f" {significant(np.nanmedian(errors), 3)}, largest {significant(np.nanmax(errors), 3)} at"
+        f" position {np.nanargmax(errors)}"
     )
-
-
-def alt_by_position(results: Results) -> str:
-    """Alternative text: first, last, median and largest error of each table."""
-    summaries = []
-    for label, result in results.items():
-        mean_errors = result.arrays["wrong"]
-        known = np.flatnonzero(~np.isnan(mean_errors))
-        ends = (
-            f"at position {known[0]} {significant(mean_errors[known[0]], 3)}, at {known[-1]}"
-            f" {significant(mean_errors[known[-1]], 3)}"
-        )
-        summaries.append(
-            f"{label.title}: {ends}, median {significant(np.nanmedian(mean_errors), 3)}, largest"
-            f" {significant(np.nanmax(mean_errors), 3)} at position {np.nanargmax(mean_errors)}"
-        )
-    return "Mean error by position, as a line. " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(
@@ -299,7 +265,10 @@ ANALYSIS = Analysis(
                 " does not find the position, though vectors may still differ. Points beyond the"
                 " frame are drawn at its edge."
             ),
-            alt=alt,
+            alt=Alt(
+                "Predicted against true position, as points along a diagonal.",
+                "mean error {ridge:3} of {arrays[read].size} positions",
+            ),
             python='plt.plot(arrays["position_probe.read"], ".")',
             draw=draw,
         ),
@@ -313,28 +282,33 @@ ANALYSIS = Analysis(
                 " since the probe has to extrapolate there. A rise that lasts means that a linear"
                 " probe finds less there."
             ),
-            alt=alt_by_position,
+            alt=Alt("Mean error by position, as a line.", _ends),
             python='plt.plot(arrays["position_probe.wrong"])',
-            draw=draw_by_position,
+            draw=Curves(
+                _error_by_position,
+                x="position",
+                y="mean error (positions)",
+                height=3.4,
+                style={"linewidth": 0.9},
+                last=_logarithmic_above_1,
+            ),
             overlays=True,
         ),
     ),
     per_figure=4,
     published=(
-        Published(
-            "Mean error on the sinusoid, 512 × 768",
-            ("0.0000",),
+        *cases(
+            compute,
             PROTOCOL,
-            metrics(compute, "error"),
             paper_sinusoid,
+            {"Mean error on the sinusoid, 512 × 768": {"error": "0.0000"}},
             unit="positions",
         ),
-        Published(
-            "Mean error on the first 512 rows of GPT-2's table",
-            ("1.01",),
+        *cases(
+            compute,
             PROTOCOL,
-            metrics(compute, "error"),
-            sha256=GPT2,
+            GPT2,
+            {"Mean error on the first 512 rows of GPT-2's table": {"error": "1.01"}},
             unit="positions",
             margin=0.06,
             allowance=SPLITS,

@@ -2,6 +2,7 @@
 two.
 """
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,22 +12,21 @@ from generator.contracts import (
     FigureSpec,
     Finding,
     Headline,
+    Label,
     Metric,
     Result,
-    Results,
     Spot,
     Subject,
 )
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.figures.lines import DOTTED, legend_below, with_line_styles
-from generator.figures.panels import panels
-from generator.figures.style import ASIDE, MUTED
-from generator.numerics.arrays import Floats, finite, largest
-from generator.text import rounded, significant
+from generator.figures.charts import Alt, Curves, diagonal
+from generator.figures.lines import DOTTED, Dash
+from generator.numerics.arrays import Array, Floats, finite, largest
+from generator.text import rounded
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 TENTH = 0.1
 MARKED = 2.0  # times chance; from here on, positions prefer these directions
@@ -86,11 +86,11 @@ def compute(subject: Subject[PositionTable]) -> Result:
                 float(np.degrees(np.arccos(cosines[0]))),
                 "°",
             ),
-            Metric("tenth", "Directions in a tenth", float(k)),
-            Metric("vocabulary", "Rows of the word matrix", float(len(words))),
+            Metric("tenth", "Directions in a tenth", k),
+            Metric("vocabulary", "Rows of the word matrix", len(words)),
         ),
         arrays={"energy": energy, "cosines": cosines, "chance": np.array(chance)},
-        findings=_findings(top, bottom, chance),
+        findings=tuple(_findings(top, bottom, chance)),
     )
 
 
@@ -151,88 +151,42 @@ def principal_cosines(first: Floats, second: Floats) -> Floats:
     return np.clip(np.linalg.svd(first @ second.T, compute_uv=False), 0.0, 1.0)
 
 
-def _findings(top: float, bottom: float, chance: float) -> tuple[Finding, ...]:
-    by_chance = f"({rounded(100.0 * chance, 0)} % by chance)"
-    most, least = (f"{rounded(100.0 * share, 0, 0.0, 100.0)} %" for share in (top, bottom))
-    tenth = "of the table's energy lies in the tenth of directions that words use"
-    findings = []
-    if top >= MARKED * chance:
-        opening, weight = (
-            ("Positions share the directions of words: ", 0.75) if top >= MAJORITY else ("", 0.45)
-        )
-        spot = Spot("energy", 100.0 * chance, 100.0 * top)
-        findings.append(
-            Finding(
-                f"{opening}{most} {tenth} most {by_chance}.",
-                ("top", "chance"),
-                weight,
-                spots=(spot,),
-            )
-        )
-    if bottom >= MARKED * chance:
-        opening, weight = (
-            ("Positions avoid the directions of words: ", 0.75)
-            if bottom >= MAJORITY
-            else ("", 0.45)
-        )
-        spot = Spot("energy", 100.0 * (1.0 - chance), 100.0 * (1.0 - bottom))
-        findings.append(
-            Finding(
-                f"{opening}{least} {tenth} least {by_chance}.",
-                ("bottom", "chance"),
-                weight,
-                spots=(spot,),
-            )
-        )
-    return tuple(findings)
-
-
-def draw(results: Results) -> "Figure":
-    """Cumulative energy of the positions by direction of the words, one line per table."""
-    figure, (axes,) = panels(1, height=3.6)
-    axes.plot([0, 100], [0, 100], color=MUTED, linewidth=0.8, label=ASIDE)
-    for label, result, dash in with_line_styles(results):
-        cumulative = 100.0 * np.concatenate([[0.0], np.cumsum(result.arrays["energy"])])
-        axes.plot(
-            np.linspace(0, 100, cumulative.size),
-            cumulative,
-            color=label.colour,
-            linestyle=dash,
-            label=label.title,
-        )
-    axes.set(
-        xlabel="directions, most used by words first (%)",
-        ylabel="cumulative energy of positions (%)",
-        xlim=(0, 100),
-        ylim=(0, 101),
+def _findings(top: float, bottom: float, chance: float) -> Iterator[Finding]:
+    ends = (
+        ("top", top, "share", "most", Spot("energy", 100.0 * chance, 100.0 * top)),
+        (
+            "bottom",
+            bottom,
+            "avoid",
+            "least",
+            Spot("energy", 100.0 * (1.0 - chance), 100.0 * (1.0 - bottom)),
+        ),
     )
-    axes.grid(axis="y")
-    legend_below(figure)
-    return figure
+    for key, share, verb, how, spot in ends:
+        if share >= MARKED * chance:
+            opening, weight = "", 0.45
+            if share >= MAJORITY:
+                opening, weight = f"Positions {verb} the directions of words: ", 0.75
+            text = (
+                f"{opening}{rounded(100.0 * share, 0, 0.0, 100.0)} % of the table's energy lies in"
+                f" the tenth of directions that words use {how}"
+                f" ({rounded(100.0 * chance, 0)} % by chance)."
+            )
+            yield Finding(text, (key, "chance"), weight, spots=(spot,))
 
 
-def draw_angles(results: Results) -> "Figure":
-    """Cosines of the principal angles, one line per table; dotted, the largest of random
-    subspaces.
-    """
-    figure, (axes,) = panels(1, height=3.2)
-    for label, result, dash in with_line_styles(results):
-        cosines = result.arrays["cosines"]
-        axes.plot(
-            np.arange(1, cosines.size + 1),
-            cosines,
-            color=label.colour,
-            linestyle=dash,
-            label=label.title,
-            marker=".",
-        )
-        axes.axhline(_largest(result), color=label.colour, linewidth=0.8, linestyle=DOTTED)
-    axes.set(
-        xlabel="principal angle, smallest first", ylabel="cosine of the angle", ylim=(0.0, 1.03)
-    )
-    axes.grid(axis="y")
-    legend_below(figure)
-    return figure
+def _cumulative(result: Result) -> tuple[Array, Array]:
+    cumulative = 100.0 * np.concatenate([[0.0], np.cumsum(result.arrays["energy"])])
+    return np.linspace(0, 100, cumulative.size), cumulative
+
+
+def _cosines(result: Result) -> tuple[Array, Array]:
+    cosines = result.arrays["cosines"]
+    return np.arange(1, cosines.size + 1), cosines
+
+
+def _of_random(axes: "Axes", label: Label, result: Result, _: Dash) -> None:
+    axes.axhline(_largest(result), color=label.colour, linewidth=0.8, linestyle=DOTTED)
 
 
 def largest_by_chance(first: float, second: float) -> float:
@@ -257,31 +211,11 @@ def _largest(result: Result) -> float:
     )
 
 
-def alt(results: Results) -> str:
-    """Alternative text: energy in the first and last tenth of the directions, and by chance."""
-    summaries = (
-        f"{label.title}: {significant(result.value('top'), 3)} % in the first tenth,"
-        f" {significant(result.value('bottom'), 3)} % in the last,"
-        f" {significant(result.value('chance'), 3)} % by chance"
-        for label, result in results.items()
-    )
+def _summary(result: Result) -> str:
+    cosines = result.arrays["cosines"]
     return (
-        "Cumulative energy of positions over the directions of words, with a straight line for"
-        " chance. " + "; ".join(summaries) + "."
-    )
-
-
-def alt_angles(results: Results) -> str:
-    """Alternative text: number of angles, and range of their cosines."""
-    summaries = (
-        f"{label.title}: {result.arrays['cosines'].size} angles, cosines from"
-        f" {rounded(result.arrays['cosines'][0], 2)} to {rounded(result.arrays['cosines'][-1], 2)},"
-        f" largest by chance {rounded(_largest(result), 2)}"
-        for label, result in results.items()
-    )
-    return (
-        "Cosines of the principal angles between main directions of positions and words, as falling"
-        " lines. " + "; ".join(summaries) + "."
+        f"{cosines.size} angles, cosines from {rounded(cosines[0], 2)} to"
+        f" {rounded(cosines[-1], 2)}, largest by chance {rounded(_largest(result), 2)}"
     )
 
 
@@ -315,9 +249,21 @@ ANALYSIS = Analysis(
                 "A steep rise on the left means that positions use the main directions of words; a"
                 " late rise, the others. The grey diagonal is what random directions would give."
             ),
-            alt=alt,
+            alt=Alt(
+                "Cumulative energy of positions over the directions of words, with a straight line"
+                " for chance.",
+                "{top:3} % in the first tenth, {bottom:3} % in the last, {chance:3} % by chance",
+            ),
             python='plt.plot(100 * np.cumsum(arrays["positions_and_words.energy"]))',
-            draw=draw,
+            draw=Curves(
+                _cumulative,
+                x="directions, most used by words first (%)",
+                y="cumulative energy of positions (%)",
+                xlim=(0, 100),
+                ylim=(0, 101),
+                height=3.6,
+                first=diagonal(0.8),
+            ),
             overlays=True,
         ),
         FigureSpec(
@@ -331,9 +277,20 @@ ANALYSIS = Analysis(
                 " other. Dotted: the largest cosine of two random spaces of that size; lines below"
                 " it share nothing beyond chance."
             ),
-            alt=alt_angles,
+            alt=Alt(
+                "Cosines of the principal angles between main directions of positions and words, as"
+                " falling lines.",
+                _summary,
+            ),
             python='plt.plot(arrays["positions_and_words.cosines"], ".-")',
-            draw=draw_angles,
+            draw=Curves(
+                _cosines,
+                x="principal angle, smallest first",
+                y="cosine of the angle",
+                ylim=(0.0, 1.03),
+                style={"marker": "."},
+                above=_of_random,
+            ),
             overlays=True,
         ),
     ),

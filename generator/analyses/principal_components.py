@@ -1,5 +1,6 @@
 """Principal components of the table."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -12,15 +13,15 @@ from generator.contracts import (
     Finding,
     Headline,
     Metric,
-    Published,
     Recomputed,
     Result,
     Results,
     Subject,
 )
-from generator.contracts.published import GPT2, metrics
+from generator.contracts.published import GPT2, cases
 from generator.encodings import LEADING, PositionTable
 from generator.errors import NotApplicableError
+from generator.figures.charts import Alt
 from generator.figures.panels import colour_bar, panels, wrapped
 from generator.figures.trails import seen, trail, trail_scale
 from generator.numerics.arrays import FLAT, Array, Floats, finite, largest
@@ -99,10 +100,8 @@ def compute(subject: Subject[PositionTable]) -> Result:
     shares = form.components.values**2 / np.sum(form.components.values**2)  # (k,)
     used = _positions_used(form)
     if used.size == form.extent:
-        placed, shares_within = (
-            form.components.left * np.sqrt(form.extent * shares[:LEADING]),
-            shares,
-        )
+        placed = form.components.left * np.sqrt(form.extent * shares[:LEADING])
+        shares_within = shares
     else:
         placed, shares_within = placed_by_components(form.vectors[used])
     placed = oriented(placed)
@@ -112,19 +111,17 @@ def compute(subject: Subject[PositionTable]) -> Result:
     coordinates[used] = placed
     metrics = (
         *(
-            Metric(
-                f"first_{count}", f"Variance in {name}", 100.0 * float(shares[:count].sum()), "%"
-            )
+            Metric(f"first_{count}", f"Variance in {name}", 100.0 * shares[:count].sum(), "%")
             for count, name in enumerate(NAMES, start=1)
         ),
         Metric(
             "within_3",
             f"Variance in {NAMES[2]}, without outliers",
-            100.0 * float(shares_within[:LEADING].sum()),
+            100.0 * shares_within[:LEADING].sum(),
             "%",
         ),
         *_of_path(path, onwards),
-        Metric("left_out", "Outliers left out", float(form.extent - used.size)),
+        Metric("left_out", "Outliers left out", form.extent - used.size),
     )
     left_out = np.setdiff1d(np.arange(form.extent), used)
     line = form.extent if form.grid is None else form.grid[1]
@@ -135,7 +132,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
         "left_out": left_out,
         "line": np.array(line),
     }
-    return Result(metrics, arrays, _findings(shares_within, path, onwards, used.size))
+    return Result(metrics, arrays, (_findings(shares_within, path, onwards, used.size),))
 
 
 def _positions_used(form: PositionTable) -> Array:
@@ -157,33 +154,19 @@ def placed_by_components(vectors: Floats) -> tuple[Floats, Floats]:
     return along / np.sqrt(squares.sum() / len(vectors)), squares / squares.sum()
 
 
-def _of_path(path: Path | None, onwards: float | None) -> tuple[Metric, ...]:
+def _of_path(path: Path | None, onwards: float | None) -> Iterator[Metric]:
     turns, steady, rate, unevenness = (
         (path.turns, 100.0 * path.steady, path.rate, path.unevenness) if path else (None,) * 4
     )
-    reason = None if path else NO_PATH
-    no_rate = "some eighths of the path do not turn that way" if path and rate is None else reason
-    return (
-        Metric("turns", "Turns in the plane of components 1 and 2", turns, "turns", reason),
-        Metric("steady", "Steps that turn the same way", steady, "%", reason),
-        Metric(
-            "rate", "Turning rate, fastest eighth of the positions ÷ slowest", rate, "", no_rate
-        ),
-        Metric(
-            "evenness",
-            "Unevenness of the circle (standard deviation of the radius ÷ mean)",
-            unevenness,
-            "",
-            reason,
-        ),
-        Metric(
-            "onwards",
-            "Component 3 follows position (absolute rank correlation)",
-            onwards,
-            "",
-            reason,
-        ),
-    )
+    no_rate = "some eighths of the path do not turn that way" if path else NO_PATH
+    yield Metric("turns", "Turns in the plane of components 1 and 2", turns, "turns", NO_PATH)
+    yield Metric("steady", "Steps that turn the same way", steady, "%", NO_PATH)
+    title = "Turning rate, fastest eighth of the positions ÷ slowest"
+    yield Metric("rate", title, rate, reason=no_rate)
+    title = "Unevenness of the circle (standard deviation of the radius ÷ mean)"
+    yield Metric("evenness", title, unevenness, reason=NO_PATH)
+    title = "Component 3 follows position (absolute rank correlation)"
+    yield Metric("onwards", title, onwards, reason=NO_PATH)
 
 
 def oriented(coordinates: Floats) -> Floats:
@@ -230,42 +213,35 @@ def rank_correlation(values: Floats) -> float:
 
 def _findings(
     shares: Floats, path: Path | None, onwards: float | None, n_positions: int
-) -> tuple[Finding, ...]:
+) -> Finding:
     """shares: (n_components,), of the variance without outliers"""
     two, three = (float(shares[:count].sum()) for count in (2, LEADING))
+    dominates, of_two = three >= MANY, f"{rounded(100.0 * two, 0, 100.0)} %"
     of_variance = (
         f"Three principal components hold {rounded(100.0 * three, 0, 100.0)} % of the variance"
     )
     if path is None or n_positions < FEWEST or not path.is_round:
-        return (Finding(f"{of_variance}.", ("within_3",), 0.8 if three >= MANY else 0.2),)
+        return Finding(f"{of_variance}.", ("within_3",), 0.8 if dominates else 0.2)
     rests_on = ("turns", "steady", "rate", "evenness")
     winds = f"{n_positions:,} positions wind {rounded(path.turns, 1)} times"
     if onwards is not None and onwards >= ONWARDS:
-        dominates = three >= MANY
-        weight = 1.0 if dominates else 0.6
+        text, context = f"{of_variance}; along them the {winds}. {_uneven(path)}", ""
         if path.is_even:
             shape = "The table is a helix" if dominates else "The strongest directions show a helix"
             text = f"{shape}: {winds} at an even rate. {of_variance}."
-            return (
-                Finding(
-                    text, (*rests_on, "within_3", "onwards"), weight, HELIX if dominates else ""
-                ),
-            )
-        text = f"{of_variance}; along them the {winds}. {_uneven(path)}"
-        return (Finding(text, (*rests_on, "within_3", "onwards"), weight),)
+            context = HELIX if dominates else ""
+        weight = 1.0 if dominates else 0.6
+        return Finding(text, (*rests_on, "within_3", "onwards"), weight, context)
     if two >= MANY:
         rate = " at an even rate." if path.is_even else f". {_uneven(path)}"
-        of_two = (
-            f"Two principal components hold {rounded(100.0 * two, 0, 100.0)} % of the variance."
-        )
-        return (Finding(f"Positions form a circle: {winds}{rate} {of_two}", rests_on, 0.8),)
-    where = f"in the plane of largest variance ({rounded(100.0 * two, 0, 100.0)} %)."
-    text = (
-        f"The table counts in circles: {winds.replace('wind', 'go round')} at an even rate, {where}"
-        if path.is_even
-        else f"{winds} around a circle {where} {_uneven(path)}"
-    )
-    return (Finding(text, rests_on, 0.5),)
+        of_two = f"Two principal components hold {of_two} of the variance."
+        return Finding(f"Positions form a circle: {winds}{rate} {of_two}", rests_on, 0.8)
+    where = f"in the plane of largest variance ({of_two})."
+    text = f"{winds} around a circle {where} {_uneven(path)}"
+    if path.is_even:
+        going = winds.replace("wind", "go round")
+        text = f"The table counts in circles: {going} at an even rate, {where}"
+    return Finding(text, rests_on, 0.5)
 
 
 def _uneven(path: Path) -> str:
@@ -324,34 +300,14 @@ def draw_curve(results: Results) -> "Figure":
     return figure
 
 
-def _shares(result: Result) -> str:
-    return ", ".join(
+def _summary(result: Result) -> str:
+    shares = ", ".join(
         f"{rounded(100.0 * share, 0, 100.0)} %"
         for share in np.cumsum(result.arrays["shares_within"][:LEADING])
     )
-
-
-def _turns(result: Result) -> str:
-    return "" if result.value("turns") is None else f", {rounded(result.value('turns'), 1)} turns"
-
-
-def _summaries(results: Results) -> list[str]:
-    return [
-        f"{label.title}: {_shares(result)} of the variance in the first one, two and"
-        f" three{_turns(result)}"
-        for label, result in results.items()
-    ]
-
-
-def alt(results: Results) -> str:
-    """Alternative text: cumulative variance of three components and number of turns of each
-    table.
-    """
-    return (
-        "Positions in the plane of each two of the first three principal components. "
-        + "; ".join(_summaries(results))
-        + "."
-    )
+    turns = result.value("turns")
+    wound = "" if turns is None else f", {rounded(turns, 1)} turns"
+    return f"{shares} of the variance in the first one, two and three{wound}"
 
 
 def appeal(result: Result) -> float:
@@ -367,17 +323,6 @@ def appeal(result: Result) -> float:
     ):
         return 0.0
     return (1.0 - unevenness) * (result.value("within_3") or 0.0) / 100.0
-
-
-def alt_curve(results: Results) -> str:
-    """Alternative text: cumulative variance of three components and number of turns of each
-    table.
-    """
-    return (
-        "Positions as curves in three dimensions, along the first three principal components. "
-        + "; ".join(_summaries(results))
-        + "."
-    )
 
 
 ANALYSIS = Analysis(
@@ -413,7 +358,11 @@ ANALYSIS = Analysis(
                 " neighbouring positions are similar. A coil is a helix. A tangle means that three"
                 " components do not hold what the table knows."
             ),
-            alt=alt_curve,
+            alt=Alt(
+                "Positions as curves in three dimensions, along the first three principal"
+                " components.",
+                _summary,
+            ),
             python=(
                 'rows = np.delete(vectors, arrays["principal_components.left_out"], '
                 "axis=0)\n"
@@ -436,7 +385,10 @@ ANALYSIS = Analysis(
                 " sides. Small shares of the variance, given at the axes, mean that this is only"
                 " part of the table's shape."
             ),
-            alt=alt,
+            alt=Alt(
+                "Positions in the plane of each two of the first three principal components.",
+                _summary,
+            ),
             python=(
                 'rows = np.delete(vectors, arrays["principal_components.left_out"], '
                 "axis=0)\n"
@@ -448,14 +400,18 @@ ANALYSIS = Analysis(
         ),
     ),
     per_figure=3,
-    published=(
-        Published(
-            "Variance of GPT-2's table in the first 1, 2, 3 and 4 components",
-            ("33.41", "65.76", "90.39", "93.87"),
-            Recomputed("scikit-learn", "sklearn.decomposition.PCA"),
-            metrics(compute, "first_1", "first_2", "first_3", "first_4"),
-            sha256=GPT2,
-            unit="%",
-        ),
+    published=cases(
+        compute,
+        Recomputed("scikit-learn", "sklearn.decomposition.PCA"),
+        GPT2,
+        {
+            "Variance of GPT-2's table in the first 1, 2, 3 and 4 components": {
+                "first_1": "33.41",
+                "first_2": "65.76",
+                "first_3": "90.39",
+                "first_4": "93.87",
+            }
+        },
+        unit="%",
     ),
 )

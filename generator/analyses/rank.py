@@ -1,5 +1,6 @@
 """Stable rank, effective rank and cumulative energy of the table."""
 
+from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
@@ -10,27 +11,25 @@ from generator.contracts import (
     FigureSpec,
     Finding,
     Headline,
+    Label,
     Metric,
-    Overlay,
     Published,
     Recomputed,
     Result,
-    Results,
     Spot,
     Subject,
 )
-from generator.contracts.published import GPT2, SINGULAR_VALUES, metrics, paper_sinusoid
+from generator.contracts.published import GPT2, SINGULAR_VALUES, cases, paper_sinusoid
 from generator.contracts.results import compute_alone
 from generator.encodings import LEADING, PositionTable
 from generator.errors import NotApplicableError
-from generator.figures.lines import DOTTED, legend_below, with_line_styles
-from generator.figures.panels import logarithmic, panels
-from generator.figures.style import MUTED
+from generator.figures.charts import Alt, Curves, Rule
+from generator.figures.lines import DOTTED, Dash
 from generator.numerics.arrays import Array, Floats, column_means, finite, frozen, largest
-from generator.text import rounded, significant, without
+from generator.text import rounded, without
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 SHARES = (90, 95, 99)  # per cent
 FEW, MANY = 0.05, 0.5  # of the largest possible rank: limits of a low and of a nearly full rank
@@ -87,16 +86,16 @@ def compute(subject: Subject[PositionTable]) -> Result:
     _, within, in_mean = _decomposed(form.without_outliers) if n_outliers else whole
     return Result(
         metrics=(
-            Metric(
+            _metric(
                 "within_for_90",
                 "Directions used (components for 90 %, mean-centred, without outliers)",
-                float(components_for(within, 0.9)) if within.size else None,
-                reason=None if within.size else FLAT_REASON,
+                partial(components_for, share=0.9),
+                within,
             ),
             *_measures("centred_", ", mean-centred", centred),
             Metric("in_mean", "Energy in the mean vector", 100.0 * in_mean, "%"),
             *_measures("", "", values),
-            Metric("most", "Highest possible rank", float(values.size)),
+            Metric("most", "Highest possible rank", values.size),
         ),
         arrays={
             "energy": cumulative(values),
@@ -121,34 +120,25 @@ def _decomposed(form: PositionTable) -> tuple[Floats, Floats, float]:
     return values, centred, float(len(form.vectors) * np.sum(mean**2) / np.sum(values**2))
 
 
-def _measures(prefix: str, suffix: str, values: Floats) -> tuple[Metric, ...]:
-    titles = {
-        "stable": "Stable rank",
-        "effective": "Effective rank",
-        **{f"for_{share}": f"Components that hold {share} % of the energy" for share in SHARES},
-    }
-    if not values.size:
-        return tuple(
-            Metric(prefix + key, title + suffix, None, reason=FLAT_REASON)
-            for key, title in titles.items()
-        )
-    measured = (
-        stable_rank(values),
-        effective_rank(values),
-        *(float(components_for(values, share / 100)) for share in SHARES),
-    )
-    return tuple(
-        Metric(prefix + key, title + suffix, value)
-        for (key, title), value in zip(titles.items(), measured, strict=True)
-    )
+def _measures(prefix: str, suffix: str, values: Floats) -> Iterator[Metric]:
+    yield _metric(prefix + "stable", "Stable rank" + suffix, stable_rank, values)
+    yield _metric(prefix + "effective", "Effective rank" + suffix, effective_rank, values)
+    for share in SHARES:
+        title = f"Components that hold {share} % of the energy{suffix}"
+        count = partial(components_for, share=share / 100)
+        yield _metric(f"{prefix}for_{share}", title, count, values)
 
 
-def _of_rank(centred: Floats, n_outliers: int) -> tuple[Finding, ...]:
+def _metric(key: str, title: str, measure: Callable[[Floats], float], values: Floats) -> Metric:
+    return Metric(key, title, measure(values) if values.size else None, reason=FLAT_REASON)
+
+
+def _of_rank(centred: Floats, n_outliers: int) -> Iterator[Finding]:
     if centred.size < NARROWEST:
-        return ()
+        return
     needed, n_possible = components_for(centred, 0.9), centred.size
     if needed == LEADING:  # The finding on the principal components says how much so many hold.
-        return ()
+        return
     hold = (
         f"{needed} of {n_possible} directions {'holds' if needed == 1 else 'hold'} 90 % of what"
         f" sets the vectors apart{without(n_outliers)}"
@@ -159,63 +149,40 @@ def _of_rank(centred: Floats, n_outliers: int) -> tuple[Finding, ...]:
         weight = 0.85
     at = Spot("energy", needed, 100.0 * float(cumulative(centred)[needed - 1]))
     spots = () if n_outliers else (at,)  # The figure shows the whole table.
-    return (Finding(f"{hold}{spread}.", ("within_for_90", "most"), weight, spots=spots),)
+    yield Finding(f"{hold}{spread}.", ("within_for_90", "most"), weight, spots=spots)
 
 
-def _of_mean(in_mean: float, n_outliers: int) -> tuple[Finding, ...]:
-    if in_mean <= 0.5:
-        return ()
-    return (
-        Finding(
-            f"{rounded(100.0 * in_mean, 0, 100.0)} % of the energy is a constant vector shared by"
-            f" all positions{without(n_outliers)}.",
-            ("in_mean",),
-            0.5,
-        ),
+def _of_mean(in_mean: float, n_outliers: int) -> Iterator[Finding]:
+    if in_mean > 0.5:
+        share = rounded(100.0 * in_mean, 0, 100.0)
+        text = f"{share} % of the energy is a constant vector shared by all positions"
+        yield Finding(f"{text}{without(n_outliers)}.", ("in_mean",), 0.5)
+
+
+def energy_by_components(result: Result, name: str = "energy_centred") -> tuple[Array, Array]:
+    """Numbers of components, and the share of the energy that they hold, in %."""
+    energy = result.arrays[name]
+    return np.arange(1, energy.size + 1), 100.0 * energy
+
+
+def _as_stored(axes: "Axes", label: Label, result: Result, _: Dash) -> None:
+    title = f"_{label.title}, not centred"
+    axes.plot(
+        *energy_by_components(result, "energy"), color=label.colour, linestyle=DOTTED, label=title
     )
 
 
-def draw(results: Results) -> "Figure":
-    """Cumulative energy, solid or dashed for the centred table, dotted for the table as stored."""
-    figure, (axes,) = panels(1, height=3.4)
-    for share in SHARES:
-        axes.axhline(share, color=MUTED, linewidth=0.6, linestyle=DOTTED)
-    for label, result, dash in with_line_styles(results):
-        for name, style in (("energy_centred", dash), ("energy", DOTTED)):
-            energy = result.arrays[name]
-            title = label.title if name == "energy_centred" else f"_{label.title}, not centred"
-            axes.plot(
-                np.arange(1, energy.size + 1),
-                100.0 * energy,
-                color=label.colour,
-                linestyle=style,
-                label=title,
-            )
-    logarithmic(axes, "x")
-    axes.set(
-        xlabel="components, strongest first", ylabel="cumulative energy (%)", ylim=(0.0, 101.0)
-    )
-    legend_below(figure)
-    return figure
-
-
-def alt(results: Results) -> str:
-    """Alternative text: stable ranks and number of components of each table."""
-    summaries = (
-        f"{label.title}: stable rank {_value_text(result, 'stable')}, mean-centred"
-        f" {_value_text(result, 'centred_stable')}, components for 90 %, 95 % and 99 %: "
-        + ", ".join(_value_text(result, f"for_{share}") for share in SHARES)
-        for label, result in results.items()
-    )
-    return (
-        "Share of the energy held by the first components, as rising lines. "
-        + "; ".join(summaries)
-        + "."
-    )
-
-
-def _value_text(result: Result, key: str) -> str:
-    return significant(result.value(key), 4)
+ENERGY = Curves(
+    energy_by_components,
+    x="components, strongest first",
+    y="cumulative energy (%)",
+    log="x",
+    ylim=(0.0, 101.0),
+    height=3.4,
+    rules=tuple(Rule("y", share, dash=DOTTED) for share in SHARES),
+    grid="",
+    above=_as_stored,
+)
 
 
 @lru_cache(maxsize=2)
@@ -226,18 +193,6 @@ def section(form: PositionTable, first: int, stop: int) -> PositionTable:
 
 def _centred_stable(form: PositionTable, first: int, stop: int) -> list[float]:
     return [compute_alone(compute, section(form, first, stop)).value("centred_stable") or np.nan]
-
-
-ENTROPY = Recomputed("scipy", "scipy.linalg.svdvals and scipy.stats.entropy")
-OF_90_95_99 = ("for_90", "for_95", "for_99")
-
-
-def energy_by_components(result: Result) -> tuple[Array, Array]:
-    """Numbers of components of the centred table, and the share of the energy that they hold, in
-    %.
-    """
-    energy = result.arrays["energy_centred"]
-    return np.arange(1, energy.size + 1), 100.0 * energy
 
 
 DIRECTIONS = Headline(
@@ -286,67 +241,61 @@ ANALYSIS = Analysis(
                 " all. A dotted line far above its partner means that positions share a large mean"
                 " vector."
             ),
-            alt=alt,
+            alt=Alt(
+                "Share of the energy held by the first components, as rising lines.",
+                "stable rank {stable:4}, mean-centred {centred_stable:4}, components for 90 %, 95 %"
+                " and 99 %: {for_90:4}, {for_95:4}, {for_99:4}",
+            ),
             python=(
                 "energy = np.linalg.svd(vectors - vectors.mean(axis=0), compute_uv=False) "
                 "** 2\n"
                 "plt.semilogx(np.arange(1, len(energy) + 1), 100 * np.cumsum(energy) / "
                 "energy.sum())"
             ),
-            draw=draw,
+            draw=ENERGY,
             overlays=True,
         ),
     ),
     published=(
-        Published(
-            "Stable rank of the sinusoid, 512 × 768",
-            ("2.366",),
+        *cases(
+            compute,
             SINGULAR_VALUES,
-            metrics(compute, "stable"),
             paper_sinusoid,
+            {"Stable rank of the sinusoid, 512 × 768": {"stable": "2.366"}},
         ),
-        Published(
-            "Effective rank of the sinusoid, 512 × 768",
-            ("108.98",),
-            ENTROPY,
-            metrics(compute, "effective"),
+        *cases(
+            compute,
+            Recomputed("scipy", "scipy.linalg.svdvals and scipy.stats.entropy"),
             paper_sinusoid,
+            {"Effective rank of the sinusoid, 512 × 768": {"effective": "108.98"}},
         ),
-        Published(
-            "Components of the sinusoid, 512 × 768, for 90, 95 and 99 % of the energy",
-            ("65", "96", "129"),
+        *cases(
+            compute,
             SINGULAR_VALUES,
-            metrics(compute, *OF_90_95_99),
             paper_sinusoid,
+            {
+                "Components of the sinusoid, 512 × 768, for 90, 95 and 99 % of the energy": {
+                    "for_90": "65",
+                    "for_95": "96",
+                    "for_99": "129",
+                },
+                "Stable rank of the sinusoid, 512 × 768, mean-centred": {"centred_stable": "6.805"},
+                "Components of the sinusoid, 512 × 768, mean-centred, for 90, 95 and 99 % of the"
+                " energy": {
+                    "centred_for_90": "90",
+                    "centred_for_95": "111",
+                    "centred_for_99": "133",
+                },
+            },
         ),
-        Published(
-            "Stable rank of the sinusoid, 512 × 768, mean-centred",
-            ("6.805",),
+        *cases(
+            compute,
             SINGULAR_VALUES,
-            metrics(compute, "centred_stable"),
-            paper_sinusoid,
-        ),
-        Published(
-            "Components of the sinusoid, 512 × 768, mean-centred, for 90, 95 and 99 % of the"
-            " energy",
-            ("90", "111", "133"),
-            SINGULAR_VALUES,
-            metrics(compute, *(f"centred_{key}" for key in OF_90_95_99)),
-            paper_sinusoid,
-        ),
-        Published(
-            "Stable rank of GPT-2's table",
-            ("3.085",),
-            SINGULAR_VALUES,
-            metrics(compute, "stable"),
-            sha256=GPT2,
-        ),
-        Published(
-            "Stable rank of GPT-2's table, mean-centred",
-            ("2.993",),
-            SINGULAR_VALUES,
-            metrics(compute, "centred_stable"),
-            sha256=GPT2,
+            GPT2,
+            {
+                "Stable rank of GPT-2's table": {"stable": "3.085"},
+                "Stable rank of GPT-2's table, mean-centred": {"centred_stable": "2.993"},
+            },
         ),
         Published(
             "Stable rank of positions 1 to 511 of GPT-2's table, mean-centred",
@@ -356,15 +305,10 @@ ANALYSIS = Analysis(
             sha256=GPT2,
         ),
     ),
-    overlay=Overlay(
-        x="components, strongest first",
-        y="variance explained (%)",
-        points=energy_by_components,
-        how_to_read=(
-            "The share of the variance of the mean-centred table that the first components hold. A"
-            " line that is high at the left belongs to a table that uses few directions."
-        ),
-        logarithmic="x",
-        title="Variance explained",
+    overlay=ENERGY.overlay(
+        "The share of the variance of the mean-centred table that the first components hold. A"
+        " line that is high at the left belongs to a table that uses few directions.",
+        "Variance explained",
+        "variance explained (%)",
     ),
 )

@@ -1,7 +1,5 @@
 """Strength of a convolution by offset."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from generator.contracts import (
@@ -11,20 +9,14 @@ from generator.contracts import (
     Headline,
     Metric,
     Result,
-    Results,
     Spot,
     Subject,
 )
 from generator.encodings import Convolution
 from generator.errors import NotApplicableError
-from generator.figures.lines import legend_below, with_line_styles
-from generator.figures.panels import panels
-from generator.figures.style import MUTED
-from generator.numerics.arrays import Floats, finite
+from generator.figures.charts import Alt, Curves, Rule
+from generator.numerics.arrays import Array, Floats, finite
 from generator.text import rounded
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 NEAR, FAR = 1, 8  # positions
 
@@ -48,12 +40,16 @@ def compute(subject: Subject[Convolution]) -> Result:
         Spot("strength", float(form.offsets[edge]), float(strength[edge] / strength.max()))
         for edge in edges
     )
+    text = (
+        f"The convolution spans {strength.size} positions; at least half of its energy lies"
+        f" {place}, {rounded(100.0 * far, 0, 100.0)} % within ±{FAR}."
+    )
     return Result(
         metrics=(
-            Metric("width", "Width", float(strength.size), "positions"),
+            Metric("width", "Width", strength.size, "positions"),
             Metric("near", f"Share of energy within ±{NEAR}", 100.0 * near, "%"),
             Metric("far", f"Share of energy within ±{FAR}", 100.0 * far, "%"),
-            Metric("half", "Half-width", float(half), "positions"),
+            Metric("half", "Half-width", half, "positions"),
             Metric(
                 "peak",
                 "Offset of the strongest weights",
@@ -62,15 +58,7 @@ def compute(subject: Subject[Convolution]) -> Result:
             ),
         ),
         arrays={"offsets": form.offsets, "strength": strength},
-        findings=(
-            Finding(
-                f"The convolution spans {strength.size} positions; at least half of its energy lies"
-                f" {place}, {rounded(100.0 * far, 0, 100.0)} % within ±{FAR}.",
-                ("width", "half", "far"),
-                0.4,
-                spots=spots,
-            ),
-        ),
+        findings=(Finding(text, ("width", "half", "far"), 0.4, spots=spots),),
     )
 
 
@@ -94,34 +82,9 @@ def half_width(strength: Floats, offsets: Floats) -> int:
     )
 
 
-def draw(results: Results) -> "Figure":
-    """Strength by offset relative to its maximum, one line per convolution."""
-    figure, (axes,) = panels(1, height=3.2)
-    axes.axvline(0, color=MUTED, linewidth=0.6)
-    for label, result, dash in with_line_styles(results):
-        strength = result.arrays["strength"] / result.arrays["strength"].max()
-        axes.plot(
-            result.arrays["offsets"],
-            strength,
-            color=label.colour,
-            linestyle=dash,
-            label=label.title,
-        )
-    axes.set(xlabel="offset (positions)", ylabel="norm of the weights ÷ largest", ylim=(0.0, 1.05))
-    axes.grid(axis="y")
-    legend_below(figure)
-    return figure
-
-
-def alt(results: Results) -> str:
-    """Alternative text: number of offsets, the strongest one, and the energy near the position."""
-    summaries = (
-        f"{label.title}: {result.arrays['strength'].size} offsets, strongest at"
-        f" {rounded(result.value('peak'), 0)}, {rounded(result.value('far'), 0)} % of the energy"
-        f" within ±{FAR}"
-        for label, result in results.items()
-    )
-    return "Strength of a convolution by offset, as a line. " + "; ".join(summaries) + "."
+def _strength(result: Result) -> tuple[Array, Array]:
+    strength = result.arrays["strength"]
+    return result.arrays["offsets"], strength / strength.max()
 
 
 ANALYSIS = Analysis(
@@ -155,12 +118,22 @@ ANALYSIS = Analysis(
                 " distant positions count too. Earlier positions are left of 0; the line ends where"
                 " the convolution does."
             ),
-            alt=alt,
+            alt=Alt(
+                "Strength of a convolution by offset, as a line.",
+                "{arrays[strength].size} offsets, strongest at {peak:.0}, {far:.0} % of the energy"
+                f" within ±{FAR}",
+            ),
             python=(
                 'plt.plot(arrays["reach_of_the_convolution.offsets"], '
                 'arrays["reach_of_the_convolution.strength"])'
             ),
-            draw=draw,
+            draw=Curves(
+                _strength,
+                x="offset (positions)",
+                y="norm of the weights ÷ largest",
+                ylim=(0.0, 1.05),
+                rules=(Rule("x", 0.0),),
+            ),
             overlays=True,
         ),
     ),

@@ -9,8 +9,8 @@ from generator.contracts import (
     FigureSpec,
     Finding,
     Headline,
+    Label,
     Metric,
-    Overlay,
     Published,
     Recomputed,
     Result,
@@ -23,6 +23,7 @@ from generator.contracts.published import (
     FLOAT32,
     RESCALED,
     STRETCHED,
+    cases,
     linear_by_4,
     llama_2,
     llama_3,
@@ -33,14 +34,14 @@ from generator.contracts.published import (
 )
 from generator.encodings import Rotation
 from generator.encodings.rotations import frequencies_before
-from generator.figures.lines import DOTTED, dots, legend_below, with_line_styles
-from generator.figures.panels import logarithmic, panels
+from generator.figures.charts import Alt, Curves
+from generator.figures.lines import DOTTED, Dash
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Array, Floats, finite
 from generator.text import counted, rounded
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 MOST_OFFSETS = 4096
 SLOWED = 1.001  # Ratio of wavelengths from which a pair counts as slowed; less is rounding.
@@ -68,31 +69,28 @@ def compute(subject: Subject[Rotation]) -> Result:
     lengths = wavelengths(finite(form.frequencies, "the rotation"))
     plain = wavelengths(frequencies_before(form))
     turns = int(np.count_nonzero(lengths <= form.reach))
-    window = None if form.window is None else float(form.window)
     changed = int(np.count_nonzero(lengths > plain * SLOWED))
     profile = form.by_offset(min(form.reach, MOST_OFFSETS))
     return Result(
         metrics=(
-            Metric("pairs", "Frequency pairs", float(lengths.size)),
-            Metric("longest", "Longest wavelength", float(lengths.max()), "positions"),
-            Metric(
-                "full_turns", "Pairs with a full turn within the context or window", float(turns)
-            ),
+            Metric("pairs", "Frequency pairs", lengths.size),
+            Metric("longest", "Longest wavelength", lengths.max(), "positions"),
+            Metric("full_turns", "Pairs with a full turn within the context or window", turns),
             Metric(
                 "context",
                 "Context length",
-                None if of_patches else float(form.n_positions),
+                None if of_patches else form.n_positions,
                 "positions",
-                reason="it turns patches along a side of an image" if of_patches else None,
+                "it turns patches along a side of an image",
             ),
             Metric(
                 "sliding",
                 "Attention window, with the query itself",
-                window,
+                form.window,
                 "positions",
-                reason=None if window else "the layers with this rotation share no window",
+                "the layers with this rotation share no window",
             ),
-            Metric("slowed", "Pairs slowed by scaling", float(changed)),
+            Metric("slowed", "Pairs slowed by scaling", changed),
             Metric(
                 "attention_factor", "Attention factor, on sine and cosine", form.attention_factor
             ),
@@ -110,7 +108,6 @@ def compute(subject: Subject[Rotation]) -> Result:
 
 def _findings(turns: int, lengths: Floats, form: Rotation, of_patches: bool) -> tuple[Finding, ...]:
     within, limit = (f"along a side of {form.reach:,} patches", ()) if of_patches else _within(form)
-    rests_on = ("full_turns", "pairs", *limit)
     complete = counted(turns, lengths.size, "frequency pair", "complete")
     in_order = turns > 0 and lengths[:turns].max() <= form.reach
     spots = (
@@ -118,14 +115,9 @@ def _findings(turns: int, lengths: Floats, form: Rotation, of_patches: bool) -> 
         if in_order and turns < lengths.size
         else ()
     )
-    return (
-        Finding(
-            f"{complete} a full turn {within}.{_of_others(lengths.size - turns, lengths.size)}",
-            rests_on,
-            0.4 if turns == lengths.size else 0.6,
-            spots=spots,
-        ),
-    )
+    text = f"{complete} a full turn {within}.{_of_others(lengths.size - turns, lengths.size)}"
+    weight = 0.4 if turns == lengths.size else 0.6
+    return (Finding(text, ("full_turns", "pairs", *limit), weight, spots=spots),)
 
 
 def _of_others(n_others: int, n_pairs: int) -> str:
@@ -149,87 +141,67 @@ def _within(form: Rotation) -> tuple[str, tuple[str, ...]]:
     return f"in texts of up to {form.reach:,} positions; longer ones have other frequencies", ()
 
 
-def draw_wavelengths(results: Results) -> "Figure":
-    """Wavelength of each pair, one line per checkpoint, with its context length, window or side of
-    the image; dotted, before scaling.
-    """
-    figure, (axes,) = panels(1, height=3.4)
-    scaled = False
-    for label, result, dash in with_line_styles(results):
-        lengths, plain = result.arrays["wavelengths"], result.arrays["unscaled"]
-        if not np.allclose(lengths, plain):
-            axes.plot(
-                plain, color=label.colour, linestyle=DOTTED, label=f"_{label.title}, before scaling"
-            )
-            scaled = True
-        axes.plot(
-            lengths,
-            color=label.colour,
-            linestyle=dash,
-            marker=dots(lengths.size),
-            markersize=2.5,
-            label=label.title,
-        )
-        axes.axhline(float(result.arrays["within"]), color=label.colour, linewidth=0.6)
-    if scaled:
-        axes.plot([], [], color=MUTED, linestyle=DOTTED, label="before scaling")
-    axes.plot([], [], color=MUTED, linewidth=0.6, label="in each colour: context, window or side")
-    logarithmic(axes, "y")
-    axes.set(xlabel="frequency pair", ylabel="wavelength (positions or patches)")
-    axes.grid(axis="y")
-    legend_below(figure)
-    return figure
-
-
-def draw_profile(results: Results) -> "Figure":
-    """Mean cosine of the angles by offset, one line per checkpoint."""
-    figure, (axes,) = panels(1, height=3.2)
-    for label, result, dash in with_line_styles(results):
-        profile = result.arrays["profile"]
-        axes.plot(
-            np.arange(1, profile.size),
-            profile[1:],
-            color=label.colour,
-            linestyle=dash,
-            label=label.title,
-            linewidth=1.0,
-        )
-    logarithmic(axes, "x")
-    axes.set(xlabel="offset (positions)", ylabel="mean cosine of the angles", ylim=(-0.3, 1.02))
-    axes.grid(axis="y")
-    legend_below(figure)
-    return figure
-
-
-def alt_wavelengths(results: Results) -> str:
-    """Alternative text: range of wavelengths, number of pairs and visible positions."""
-    summaries = (
-        f"{label.title}: from {rounded(result.arrays['wavelengths'].min(), 2)} to"
-        f" {rounded(result.arrays['wavelengths'].max(), 0)} positions over"
-        f" {result.arrays['wavelengths'].size} pairs, {int(result.arrays['within']):,} visible"
-        for label, result in results.items()
-    )
-    return "Wavelength of each frequency pair on a logarithmic scale. " + "; ".join(summaries) + "."
-
-
-def alt_profile(results: Results) -> str:
-    """Alternative text: mean cosine at offsets 1 and 100."""
-    summaries = (
-        f"{label.title}: {_at(result.arrays['profile'], 1)} at offset 1,"
-        f" {_at(result.arrays['profile'], 100)} at 100"
-        for label, result in results.items()
-    )
-    return "Mean cosine of all angles by offset, as a line. " + "; ".join(summaries) + "."
-
-
-def _at(profile: Floats, offset: int) -> str:
-    return rounded(profile[offset], 2) if offset < profile.size else "not reached"
-
-
 def wavelengths_of(result: Result) -> tuple[Array, Array]:
     """Indices of the frequency pairs, and their wavelengths."""
     lengths = result.arrays["wavelengths"]
     return np.arange(lengths.size), lengths
+
+
+def _before_scaling(axes: "Axes", label: Label, result: Result, _: int) -> None:
+    """Wavelengths before scaling, where it changes them."""
+    if _is_scaled(result):
+        title = f"_{label.title}, before scaling"
+        axes.plot(result.arrays["unscaled"], color=label.colour, linestyle=DOTTED, label=title)
+
+
+def _is_scaled(result: Result) -> bool:
+    return not np.allclose(result.arrays["wavelengths"], result.arrays["unscaled"])
+
+
+def _reach(axes: "Axes", label: Label, result: Result, _: Dash) -> None:
+    """Context length, window or side of the image."""
+    axes.axhline(float(result.arrays["within"]), color=label.colour, linewidth=0.6)
+
+
+def _explain(axes: "Axes", results: Results) -> None:
+    if any(_is_scaled(result) for result in results.values()):
+        axes.plot([], [], color=MUTED, linestyle=DOTTED, label="before scaling")
+    axes.plot([], [], color=MUTED, linewidth=0.6, label="in each colour: context, window or side")
+
+
+WAVELENGTHS = Curves(
+    wavelengths_of,
+    x="frequency pair",
+    y="wavelength (positions or patches)",
+    log="y",
+    height=3.4,
+    dotted=True,
+    below=_before_scaling,
+    above=_reach,
+    last=_explain,
+)
+
+
+def _profile(result: Result) -> tuple[Array, Array]:
+    profile = result.arrays["profile"]
+    return np.arange(1, profile.size), profile[1:]
+
+
+def _range(result: Result) -> str:
+    lengths, within = result.arrays["wavelengths"], int(result.arrays["within"])
+    return (
+        f"from {rounded(lengths.min(), 2)} to {rounded(lengths.max(), 0)} positions over"
+        f" {lengths.size} pairs, {within:,} visible"
+    )
+
+
+def _summary(result: Result) -> str:
+    profile = result.arrays["profile"]
+    return f"{_at(profile, 1)} at offset 1, {_at(profile, 100)} at 100"
+
+
+def _at(profile: Floats, offset: int) -> str:
+    return rounded(profile[offset], 2) if offset < profile.size else "not reached"
 
 
 ANALYSIS = Analysis(
@@ -273,9 +245,9 @@ ANALYSIS = Analysis(
                 " near. Pairs above the thin line complete no turn within the context, the window,"
                 " or the texts with these frequencies. Dotted: before scaling."
             ),
-            alt=alt_wavelengths,
+            alt=Alt("Wavelength of each frequency pair on a logarithmic scale.", _range),
             python='plt.semilogy(arrays["rotation_by_offset.wavelengths"], "o")',
-            draw=draw_wavelengths,
+            draw=WAVELENGTHS,
             overlays=True,
         ),
         FigureSpec(
@@ -285,90 +257,84 @@ ANALYSIS = Analysis(
                 "With equal content in every pair, the attention logit would follow this line. It"
                 " falls unevenly: wiggles are fast pairs coming round."
             ),
-            alt=alt_profile,
+            alt=Alt("Mean cosine of all angles by offset, as a line.", _summary),
             python='plt.semilogx(arrays["rotation_by_offset.profile"])',
-            draw=draw_profile,
+            draw=Curves(
+                _profile,
+                x="offset (positions)",
+                y="mean cosine of the angles",
+                log="x",
+                ylim=(-0.3, 1.02),
+                style={"linewidth": 1.0},
+            ),
             overlays=True,
         ),
     ),
     per_figure=6,
     published=(
-        Published(
-            "Phi-3-mini: longest wavelength, pairs with a full turn, all pairs",
-            ("51,862", "31", "48"),
-            ANGLES,
-            metrics(compute, "longest", "full_turns", "pairs"),
-            phi_3_mini,
+        *(
+            Published(
+                f"{name}: longest wavelength, pairs with a full turn, all pairs",
+                printed,
+                ANGLES,
+                metrics(compute, "longest", "full_turns", "pairs"),
+                given,
+            )
+            for name, given, printed in (
+                ("Phi-3-mini", phi_3_mini, ("51,862", "31", "48")),
+                ("Llama 2", llama_2, ("54,410", "46", "64")),
+                ("Llama 3", llama_3, ("2,559,196", "35", "64")),
+            )
         ),
-        Published(
-            "Llama 2: longest wavelength, pairs with a full turn, all pairs",
-            ("54,410", "46", "64"),
-            ANGLES,
-            metrics(compute, "longest", "full_turns", "pairs"),
-            llama_2,
-        ),
-        Published(
-            "Llama 3: longest wavelength, pairs with a full turn, all pairs",
-            ("2,559,196", "35", "64"),
-            ANGLES,
-            metrics(compute, "longest", "full_turns", "pairs"),
-            llama_3,
-        ),
-        Published(
-            "Llama 3.1: longest wavelength",
-            ("20,473,564",),
+        *cases(
+            compute,
             RESCALED,
-            metrics(compute, "longest"),
             llama_3_1,
+            {"Llama 3.1: longest wavelength": {"longest": "20,473,564"}},
             unit="positions",
             margin=2.0,
             allowance=FLOAT32,
         ),
-        Published(
-            "Llama 3.1: pairs with a full turn",
-            ("39",),
+        *cases(
+            compute,
             RESCALED,
-            metrics(compute, "full_turns"),
             llama_3_1,
+            {"Llama 3.1: pairs with a full turn": {"full_turns": "39"}},
         ),
-        Published(
-            "Llama 2 slowed evenly, fourfold: longest wavelength",
-            ("217,641",),
+        *cases(
+            compute,
             Recomputed(
                 "numpy",
                 "four times the wavelength of Llama 2, the rule of Chen et al. 2023 (arXiv"
                 " 2306.15595)",
             ),
-            metrics(compute, "longest"),
             linear_by_4,
+            {"Llama 2 slowed evenly, fourfold: longest wavelength": {"longest": "217,641"}},
             unit="positions",
         ),
-        Published(
-            "Llama 2 stretched sixteenfold by YaRN: longest wavelength",
-            ("870,562",),
+        *cases(
+            compute,
             STRETCHED,
-            metrics(compute, "longest"),
             yarn_by_16,
+            {"Llama 2 stretched sixteenfold by YaRN: longest wavelength": {"longest": "870,562"}},
             unit="positions",
         ),
-        Published(
-            "Llama 2 stretched sixteenfold by YaRN: attention factor",
-            ("1.277259",),
+        *cases(
+            compute,
             STRETCHED,
-            metrics(compute, "attention_factor"),
             yarn_by_16,
+            {
+                "Llama 2 stretched sixteenfold by YaRN: attention factor": {
+                    "attention_factor": "1.277259"
+                }
+            },
         ),
     ),
-    overlay=Overlay(
-        x="frequency pair",
-        y="wavelength (positions)",
-        points=wavelengths_of,
-        how_to_read=(
-            "After how many positions each pair of components has turned once. A straight line is"
-            " the plain rule. A step or a bend usually comes from scaling to a longer context."
-            " Short wavelengths tell neighbours apart, long ones far positions."
-        ),
-        logarithmic="y",
-        title="Wavelengths",
+    overlay=WAVELENGTHS.overlay(
+        "After how many positions each pair of components has turned once. A straight line is"
+        " the plain rule. A step or a bend usually comes from scaling to a longer context."
+        " Short wavelengths tell neighbours apart, long ones far positions.",
+        "Wavelengths",
+        "wavelength (positions)",
     ),
 )

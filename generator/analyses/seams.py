@@ -1,8 +1,8 @@
 """Seams: breaks of the table from one position to the next that change it, or divide it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from generator.contracts import (
     FigureSpec,
     Finding,
     Headline,
+    Label,
     Metric,
     Overlay,
     Published,
@@ -23,8 +24,8 @@ from generator.contracts.published import COSINES, DISTILBERT
 from generator.contracts.results import compute_alone
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.figures.lines import Point, label_points, legend_below, with_line_styles
-from generator.figures.panels import panels
+from generator.figures.charts import Alt, Curves
+from generator.figures.lines import Dash, Point, label_points
 from generator.figures.style import ASIDE, PAPER
 from generator.numerics.arrays import FLAT, Array, Floats, finite, largest, row_norms
 from generator.numerics.breaks import FAR, LEAST, Break, breaks
@@ -41,7 +42,7 @@ from generator.numerics.structure import dithered, two_sided
 from generator.text import cosine, rounded, significant
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 FIGURE = "neighbours"
 FEWEST = 2 * WINDOW + 3  # positions: two full windows around at least two pairs
@@ -97,33 +98,33 @@ def compute(subject: Subject[PositionTable]) -> Result:
     seam_breaks = [each for each in found if each.is_seam]
     dips = [each for each in found if not each.is_seam]
     single = spikes(form.outliers, cosines, of_inliers)
+    typical = float(np.median(cosines[~np.isnan(cosines)]))
     metrics = (
+        Metric("typical", "Median cosine of neighbours", typical),
+        Metric("seams", "Seams", len(seam_breaks)),
+        Metric("dips", "Single larger steps", len(dips)),
+        Metric("spikes", "Single outliers", single.size),
+        *_strongest(depth, found[0].deepest if found else int(np.nanargmax(depth))),
         Metric(
-            "typical", "Median cosine of neighbours", float(np.median(cosines[~np.isnan(cosines)]))
+            "level_step",
+            "Level change at the strongest seam (cosine)",
+            seam_breaks[0].after - seam_breaks[0].before if seam_breaks else None,
+            reason="there is no seam",
         ),
-        Metric("seams", "Seams", float(len(seam_breaks))),
-        Metric("dips", "Single larger steps", float(len(dips))),
-        Metric("spikes", "Single outliers", float(single.size)),
-        *_deepest(depth, found[0].deepest if found else int(np.nanargmax(depth))),
-        _level_step(seam_breaks),
-        _end("first", "Cosine of the first two positions", float(cosines[0])),
-        _end("last", "Cosine of the last two positions", float(cosines[-1])),
-        *_largest_step(steps, at),
+        *_of_the_ends(cosines),
+        *_of_the_norm(steps, at),
     )
     bounds = {"seams": _bounds(seam_breaks), "dips": _bounds(dips)}
     arrays = {"adjacent": cosines, **bounds, "spikes": single}
     family = subject.family if len(vectors) == N_POSITIONS else ""
-    of_breaks = (
-        *_of_seams(seam_breaks, found, family),
-        *_of_dips(dips),
-        *_of_spikes(single, cosines, of_inliers),
-    )
     return Result(
         metrics,
         arrays,
         (
-            *of_breaks,
-            *_of_ends(metrics, len(vectors)),
+            *_of_seams(seam_breaks, found, family),
+            *_of_dips(dips),
+            *_of_spikes(single, cosines, of_inliers),
+            *_of_ends(cosines, typical),
             *_of_even(cosines),
             *_of_norm(steps, at, [each.boundary for each in seam_breaks], is_sudden=is_sudden),
         ),
@@ -195,84 +196,58 @@ def _bounds(found: list[Break]) -> Array:
     return np.array([(each.first, each.last) for each in found], dtype=np.int64).reshape(-1, 2)
 
 
-def _deepest(depth: Floats, index: int) -> tuple[Metric, ...]:
+def _strongest(depth: Floats, index: int) -> Iterator[Metric]:
     """Position and depth of the strongest break; no position where the depth is rounding.
 
     depth: (n_pairs,); index: the deepest pair of the strongest break that is significant, or of all
         where none is
     """
-    reason = None if depth[index] > FLAT else "all steps are equal"
-    return (
-        Metric(
-            "at", "Strongest break after position", None if reason else float(index), "", reason
-        ),
-        Metric(
-            "depth", "Depth of the strongest break (cosine)", 0.0 if reason else float(depth[index])
-        ),
-        Metric(
-            "contrast",
-            "Contrast of the strongest break (depth ÷ typical variation)",
-            0.0 if reason else float(depth[index] / variation(depth)[index]),
-        ),
+    is_flat = depth[index] <= FLAT
+    contrast = depth[index] / variation(depth)[index]
+    yield Metric(
+        "at",
+        "Strongest break after position",
+        None if is_flat else index,
+        reason="all steps are equal",
     )
+    title = "Depth of the strongest break (cosine)"
+    yield Metric("depth", title, 0.0 if is_flat else depth[index])
+    title = "Contrast of the strongest break (depth ÷ typical variation)"
+    yield Metric("contrast", title, 0.0 if is_flat else contrast)
 
 
-def _level_step(found: list[Break]) -> Metric:
-    """found: seams, strongest first"""
-    title = "Level change at the strongest seam (cosine)"
-    return (
-        Metric("level_step", title, found[0].after - found[0].before)
-        if found
-        else Metric("level_step", title, None, reason="there is no seam")
-    )
+def _of_the_ends(cosines: Floats) -> Iterator[Metric]:
+    for key, value in (("first", cosines[0]), ("last", cosines[-1])):
+        title, reason = f"Cosine of the {key} two positions", "one of the two vectors is zero"
+        yield Metric(key, title, None if np.isnan(value) else value, reason=reason)
 
 
-def _largest_step(steps: Floats, at: int) -> tuple[Metric, ...]:
+def _of_the_norm(steps: Floats, at: int) -> Iterator[Metric]:
     """Position and ratio of the largest change of the norm.
 
     steps: (n_pairs,), log ratios; at: the position before it
     """
-    index = int(np.nanargmax(np.abs(steps)))
-    reason = None if abs(steps[index]) > FLAT else "the median norm never changes"
-    return (
-        Metric(
-            "norm_at",
-            "Largest norm step after position",
-            None if reason else float(at),
-            "",
-            reason,
-        ),
-        Metric(
-            "norm_step",
-            "Norm ratio at the largest step (after ÷ before)",
-            1.0 if reason else float(np.exp(steps[index])),
-        ),
+    step = steps[int(np.nanargmax(np.abs(steps)))]
+    is_flat = abs(step) <= FLAT
+    yield Metric(
+        "norm_at",
+        "Largest norm step after position",
+        None if is_flat else at,
+        reason="the median norm never changes",
     )
+    title = "Norm ratio at the largest step (after ÷ before)"
+    yield Metric("norm_step", title, 1.0 if is_flat else float(np.exp(step)))
 
 
-def _end(key: str, title: str, value: float) -> Metric:
-    return (
-        Metric(key, title, None, reason="one of the two vectors is zero")
-        if np.isnan(value)
-        else Metric(key, title, value)
-    )
-
-
-def _of_seams(found: list[Break], breaks: list[Break], family: str) -> tuple[Finding, ...]:
+def _of_seams(found: list[Break], breaks: list[Break], family: str) -> Iterator[Finding]:
     """One finding per seam; with an explanation where the family, the position and a lower level
     after it all fit it.
 
     found: seams, strongest first; breaks: all, strongest first
     family: of the model, or nothing where its table has not the size of BERT's
     """
-    findings = []
     for rank, seam in enumerate(found):
-        explained = (
-            family in LENGTH_128
-            and seam.boundary == LAST_SEEN
-            and seam.changes_level
-            and seam.after < seam.before
-        )
+        explained = seam.boundary == LAST_SEEN and seam.changes_level and seam.after < seam.before
         lengths = range(seam.first + 1, seam.last + 2)  # at which training sequences may have ended
         weight = 0.9 if rank == 0 else 0.6
         if any(length & (length - 1) == 0 for length in lengths):  # a power of two
@@ -282,13 +257,9 @@ def _of_seams(found: list[Break], breaks: list[Break], family: str) -> tuple[Fin
             *(() if rank else ("level_step",)),
             *(("at", "depth") if seam is breaks[0] else ()),
         )
-        context = LENGTH_128[family] if explained else ""
-        findings.append(
-            Finding(
-                f"{_text_of(seam)}{_of_ratio(seam)}.", rests_on, weight, context, (_spot(seam),)
-            )
-        )
-    return tuple(findings)
+        context = LENGTH_128.get(family, "") if explained else ""
+        text = f"{_text_of(seam)}{_of_ratio(seam)}."
+        yield Finding(text, rests_on, weight, context, (_spot(seam),))
 
 
 def _spot(found: Break) -> Spot:
@@ -313,22 +284,19 @@ def _text_of(seam: Break) -> str:
     return f"{where}: it divides the table. {lowest}; {far}"
 
 
-def _of_dips(found: list[Break]) -> tuple[Finding, ...]:
+def _of_dips(found: list[Break]) -> Iterator[Finding]:
     """A light finding on the strongest break that is no seam."""
     if not found:
-        return ()
-    dip = found[0]
-    pair = f"Positions {dip.deepest} and {dip.deepest + 1} have a cosine of {cosine(dip.lowest)}"
+        return
+    dip, n_more = found[0], len(found) - 1
     text = (
-        f"{pair}; the median of neighbours is {cosine(dip.before)} before them and"
-        f" {cosine(dip.after)} after{_of_ratio(dip)}"
+        f"Positions {dip.deepest} and {dip.deepest + 1} have a cosine of {cosine(dip.lowest)}; the"
+        f" median of neighbours is {cosine(dip.before)} before them and"
+        f" {cosine(dip.after)} after{_of_ratio(dip)}."
     )
-    more = (
-        f" {len(found) - 1} more {'pair stands' if len(found) == 2 else 'pairs stand'} out."
-        if len(found) > 1
-        else ""
-    )
-    return (Finding(f"{text}.{more}", ("dips",), WEIGHT_OF_DIP, spots=(_spot(dip),)),)
+    if n_more:
+        text += f" {n_more} more {'pair stands' if n_more == 1 else 'pairs stand'} out."
+    yield Finding(text, ("dips",), WEIGHT_OF_DIP, spots=(_spot(dip),))
 
 
 def _of_ratio(found: Break) -> str:
@@ -339,13 +307,12 @@ def _of_ratio(found: Break) -> str:
     )
 
 
-def _of_spikes(single: Array, cosines: Floats, of_inliers: Floats) -> tuple[Finding, ...]:
+def _of_spikes(single: Array, cosines: Floats, of_inliers: Floats) -> Iterator[Finding]:
     """A finding on each of the first ``MOST_SPIKES`` outliers between inliers.
 
     single: (n_spikes,), int, positions; cosines, of_inliers: (n_pairs,), of all neighbours, and NaN
         beside outliers
     """
-    findings = []
     for position in single[:MOST_SPIKES]:
         before, after = cosines[position - 1 : position + 1]
         usual = f"where neighbours usually have {cosine(float(np.nanmedian(of_inliers)))}"
@@ -353,51 +320,38 @@ def _of_spikes(single: Array, cosines: Floats, of_inliers: Floats) -> tuple[Find
             f"Position {position} is an outlier: its cosines with its neighbours are only"
             f" {cosine(before)} and {cosine(after)}, {usual}."
         )
-        spot = Spot(
-            FIGURE, float(position) + (0.5 if after < before else -0.5), float(min(before, after))
-        )
-        findings.append(Finding(text, ("spikes", "typical"), 0.8, spots=(spot,)))
-    return tuple(findings)
+        place = float(position) + (0.5 if after < before else -0.5)
+        spot = Spot(FIGURE, place, float(min(before, after)))
+        yield Finding(text, ("spikes", "typical"), 0.8, spots=(spot,))
 
 
-def _of_ends(metrics: tuple[Metric, ...], n_positions: int) -> tuple[Finding, ...]:
-    values = {metric.key: metric.value for metric in metrics}
-    typical, findings = values["typical"] or 0.0, []
-    for key, name, other in (
-        ("first", "The first position", "second"),
-        ("last", f"The last position, {n_positions - 1},", "one before"),
-    ):
-        value = values[key]
-        if value is not None and typical - value > APART:
+def _of_ends(cosines: Floats, typical: float) -> Iterator[Finding]:
+    ends = (
+        ("first", 0, "The first position", "second"),
+        ("last", cosines.size - 1, f"The last position, {cosines.size},", "one before"),
+    )
+    for key, pair, name, other in ends:
+        value = float(cosines[pair])
+        if typical - value > APART:
             text = (
                 f"{name} is unlike the {other}: their cosine is {cosine(value)}, where neighbours"
                 f" usually have {cosine(typical)}."
             )
-            spot = Spot(FIGURE, 0.5 if key == "first" else n_positions - 1.5, value)
-            findings.append(
-                Finding(
-                    text,
-                    (key, "typical"),
-                    0.7 if typical - value > 2.0 * APART else 0.4,
-                    spots=(spot,),
-                )
-            )
-    return tuple(findings)
+            weight = 0.7 if typical - value > 2.0 * APART else 0.4
+            yield Finding(text, (key, "typical"), weight, spots=(Spot(FIGURE, pair + 0.5, value),))
 
 
-def _of_even(cosines: Floats) -> tuple[Finding, ...]:
+def _of_even(cosines: Floats) -> Iterator[Finding]:
     """A light finding where the ``cosines`` (n_pairs,) of all neighbours are a level line."""
-    if np.nanmax(cosines) - np.nanmin(cosines) > EVEN:
-        return ()
-    text = (
-        f"The cosine of neighbours is {cosine(float(np.nanmedian(cosines)))} all along the table."
-    )
-    return (Finding(text, ("typical",), WEIGHT_OF_EVEN),)
+    if np.nanmax(cosines) - np.nanmin(cosines) <= EVEN:
+        median = cosine(float(np.nanmedian(cosines)))
+        text = f"The cosine of neighbours is {median} all along the table."
+        yield Finding(text, ("typical",), WEIGHT_OF_EVEN)
 
 
 def _of_norm(
     steps: Floats, at: int, boundaries: Sequence[int], *, is_sudden: bool
-) -> tuple[Finding, ...]:
+) -> Iterator[Finding]:
     """A finding on the largest change of the norm that is no seam's, where it is beyond what
     windows of unchanging norms show by chance in a hundredth of tables.
 
@@ -409,90 +363,67 @@ def _of_norm(
     ratio = float(np.exp(steps[index]))
     usual = NORMAL * float(np.median(sizes)) * two_sided(ALARM / sizes.size)
     if 1.0 / STEP < ratio < STEP or abs(steps[index]) < usual or not is_sudden:
-        return ()
+        return
     if any(abs(at - boundary) <= WINDOW for boundary in boundaries):
-        return ()
-    change = (
-        f"grow {significant(ratio, 2)}-fold"
-        if ratio > 1.0
-        else f"shrink to {rounded(100.0 * ratio, 0, 0.0, 100.0)} %"
-    )
+        return
+    change = f"shrink to {rounded(100.0 * ratio, 0, 0.0, 100.0)} %"
+    if ratio > 1.0:
+        change = f"grow {significant(ratio, 2)}-fold"
     text = (
         f"Norms {change} at position {at + 1} (medians of the {WINDOW} positions on either side)."
     )
-    return (Finding(text, ("norm_at", "norm_step"), 0.6),)
+    yield Finding(text, ("norm_at", "norm_step"), 0.6)
 
 
-def draw(results: Results) -> "Figure":
-    """Cosine of each position with the next, one line per table, with its seams, dips and spikes
-    marked.
-    """
-    figure, (axes,) = panels(1, height=3.4)
-    points: list[Point] = []
-    for label, result, dash in with_line_styles(results):
-        cosines, bounds = result.arrays["adjacent"], result.arrays["seams"]
-        axes.plot(
-            np.arange(cosines.size) + 0.5,
-            cosines,
-            color=label.colour,
-            linestyle=dash,
-            label=label.title,
-            linewidth=0.9,
-        )
-        ends = np.unique(bounds)
-        axes.plot(
-            ends + 0.5,
-            cosines[ends],
-            "o",
-            color=label.colour,
-            markersize=4.5,
-            markerfacecolor=PAPER,
-            label=ASIDE,
-        )
-        at_dips = np.unique(result.arrays["dips"])
-        axes.plot(
-            at_dips + 0.5,
-            cosines[at_dips],
-            "v",
-            color=label.colour,
-            markersize=4.5,
-            markerfacecolor=PAPER,
-            label=ASIDE,
-        )
-        of_spikes = np.concatenate([result.arrays["spikes"] - 1, result.arrays["spikes"]])
-        axes.plot(
-            of_spikes + 0.5,
-            cosines[of_spikes],
-            "x",
-            color=label.colour,
-            markersize=4.5,
-            label=ASIDE,
-        )
-        if len(results) <= MOST_NAMED:
-            points += [
-                Point(f"{pair}|{pair + 1}", pair + 0.5, cosines[pair]) for pair in bounds[:, 0]
-            ]
-    label_points(axes, points)
-    axes.set(xlabel="position", ylabel="cosine with the next position", ylim=VIEW)
-    axes.grid(axis="y")
-    legend_below(figure)
-    return figure
+def _between_neighbours(result: Result) -> tuple[Array, Array]:
+    cosines = result.arrays["adjacent"]
+    return np.arange(cosines.size) + 0.5, cosines
 
 
-def alt(results: Results) -> str:
-    """Alternative text: median cosine and seams of each table."""
-    summaries = (
-        f"{label.title}: median {cosine(float(np.nanmedian(result.arrays['adjacent'])))}, "
-        + (", ".join(f"seam at {_pairs(*pairs)}" for pairs in result.arrays["seams"]) or "no seam")
-        + "".join(f", a larger step at {_pairs(*pairs)}" for pairs in result.arrays["dips"])
-        + f", {result.arrays['spikes'].size} single outliers"
-        for label, result in results.items()
-    )
-    return (
-        "Cosine of each position with the next, as lines with seams marked. "
-        + "; ".join(summaries)
-        + "."
-    )
+def _mark_breaks(axes: "Axes", label: Label, result: Result, _: Dash) -> None:
+    """Mark the ends of seams and dips, and the pairs of spikes."""
+    arrays, cosines = result.arrays, result.arrays["adjacent"]
+    hollow = {"markerfacecolor": PAPER}
+    for pairs, marker, more in (
+        (np.unique(arrays["seams"]), "o", hollow),
+        (np.unique(arrays["dips"]), "v", hollow),
+        (np.concatenate([arrays["spikes"] - 1, arrays["spikes"]]), "x", {}),
+    ):
+        style: dict[str, Any] = {"color": label.colour, "markersize": 4.5, "label": ASIDE, **more}
+        axes.plot(pairs + 0.5, cosines[pairs], marker, **style)
+
+
+def _name_seams(axes: "Axes", results: Results) -> None:
+    points = [
+        Point(f"{pair}|{pair + 1}", pair + 0.5, result.arrays["adjacent"][pair])
+        for result in results.values()
+        for pair in result.arrays["seams"][:, 0]
+    ]
+    label_points(axes, points if len(results) <= MOST_NAMED else [])
+
+
+def _from_position_0(result: Result) -> tuple[Array, Array]:
+    return np.arange(result.arrays["adjacent"].size), result.arrays["adjacent"]
+
+
+CURVES = Curves(
+    _between_neighbours,
+    x="position",
+    y="cosine with the next position",
+    ylim=VIEW,
+    height=3.4,
+    style={"linewidth": 0.9},
+    above=_mark_breaks,
+    last=_name_seams,
+)
+
+
+def _summary(result: Result) -> str:
+    seams = ", ".join(f"seam at {_pairs(*pairs)}" for pairs in result.arrays["seams"])
+    dips = "".join(f", a larger step at {_pairs(*pairs)}" for pairs in result.arrays["dips"])
+    median = cosine(float(np.nanmedian(result.arrays["adjacent"])))
+    n_spikes = result.arrays["spikes"].size
+    return f"median {median}, {seams or 'no seam'}{dips}, {n_spikes} single outliers"
 
 
 def _pairs(first: int, last: int) -> str:
@@ -540,12 +471,12 @@ ANALYSIS = Analysis(
                 " dips that divide the table, are seams; other dips are larger steps or outliers."
                 " Dips at the very ends are common and do not count."
             ),
-            alt=alt,
+            alt=Alt("Cosine of each position with the next, as lines with seams marked.", _summary),
             python=(
                 "units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)\n"
                 "plt.plot(np.sum(units[:-1] * units[1:], axis=1))"
             ),
-            draw=draw,
+            draw=CURVES,
             overlays=True,
             varies=lambda result: float(np.ptp(result.arrays["adjacent"])) > EVEN,
         ),
@@ -565,7 +496,7 @@ ANALYSIS = Analysis(
     overlay=Overlay(
         "position",
         "cosine with the next position",
-        lambda result: (np.arange(result.arrays["adjacent"].size), result.arrays["adjacent"]),
+        _from_position_0,
         "A level line means equal steps all along the table. A lasting fall or rise is a seam. Dips"
         " at the very ends are common.",
     ),

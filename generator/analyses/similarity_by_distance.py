@@ -1,5 +1,6 @@
 """Cosine similarity of positions by their offset."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,20 +10,20 @@ from generator.contracts import (
     FigureSpec,
     Finding,
     Headline,
+    Label,
     Metric,
     Published,
     Result,
-    Results,
     Spot,
     Subject,
 )
 from generator.contracts.published import COSINES, array, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.figures.lines import legend_below, with_line_styles
-from generator.figures.panels import panels
+from generator.figures.charts import Alt, Curves
 from generator.numerics.arrays import (
     FLAT,
+    Array,
     Floats,
     cosine_matrix,
     finite,
@@ -36,7 +37,7 @@ from generator.numerics.shapes import half_distance
 from generator.text import rounded
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 MOST_POSITIONS = 2048  # The matrix of a longer table would take gigabytes.
 FEWEST = 3
@@ -59,39 +60,40 @@ def compute(subject: Subject[PositionTable]) -> Result:
     form = subject.encoding.form
     cosines = _cosines(form)
     profile, mean = mean_by_distance([cosines]), float(off_diagonal(cosines).mean())
-    half, rise, invariance = (
-        half_of_fall(profile, mean),
-        first_rise(profile),
-        translation_invariance(cosines, offsets_between(len(cosines))),
-    )
+    half, rise = half_of_fall(profile, mean), first_rise(profile)
+    invariance = translation_invariance(cosines, offsets_between(len(cosines)))
+    falls = local_monotonicity([cosines], STEPS)
     measured = (
         Metric("half_fall", "Distance halfway to the overall mean", half, "positions"),
-        _or_reason(
+        Metric(
             "half",
             "Distance at which the mean cosine falls below ½",
-            half_of(profile),
+            half_distance(np.arange(profile.size), profile),
             "positions",
             "it never falls below ½",
         ),
-        _or_reason(
+        Metric(
             "rise",
             "First offset at which the mean cosine rises",
             rise,
             "positions",
             "it never rises",
         ),
-        _or_reason(
+        Metric(
             "invariance",
             "Depends on distance alone (translation invariance)",
             invariance,
-            "",
-            "all pairs of different positions have the same cosine",
+            reason="all pairs of different positions have the same cosine",
         ),
-        _monotonicity(cosines),
-        Metric("positions", "Positions compared", float(len(cosines))),
         Metric(
-            "left_out", "Outliers left out", float(np.count_nonzero(form.outliers < MOST_POSITIONS))
+            "monotonicity",
+            f"Cosine falls steadily, first {STEPS} steps (local monotonicity)",
+            None if falls is None else 100.0 * falls,
+            "%",
+            "no two neighbours both have a nonzero vector",
         ),
+        Metric("positions", "Positions compared", len(cosines)),
+        Metric("left_out", "Outliers left out", (form.outliers < MOST_POSITIONS).sum()),
     )
     findings = (*of_fall(half, rise, profile, mean), *_of_invariance(invariance))
     return Result(measured, {"profile": profile, "spread": spread_by_offset(cosines)}, findings)
@@ -118,18 +120,6 @@ def _cosines(form: PositionTable) -> Floats:
     return cosines
 
 
-def _monotonicity(cosines: Floats) -> Metric:
-    share = local_monotonicity([cosines], STEPS)
-    percentage = None if share is None else 100.0 * share
-    return _or_reason(
-        "monotonicity",
-        f"Cosine falls steadily, first {STEPS} steps (local monotonicity)",
-        percentage,
-        "%",
-        "no two neighbours both have a nonzero vector",
-    )
-
-
 def spread_by_offset(matrix: Floats) -> Floats:
     """Standard deviation along each diagonal, from the main one outwards; NaN where no entry is
     defined.
@@ -144,13 +134,6 @@ def spread_by_offset(matrix: Floats) -> Floats:
         if defined.size:
             spreads[offset] = defined.std()
     return spreads
-
-
-def half_of(profile: Floats) -> float | None:
-    """Offset at which ``profile`` (n,) first falls below ½, interpolated linearly, in positions;
-    None if it never does.
-    """
-    return half_distance(np.arange(profile.size), profile)
 
 
 def half_of_fall(profile: Floats, mean: float) -> float | None:
@@ -170,13 +153,9 @@ def first_rise(profile: Floats) -> float | None:
     return float(rises[0]) + 1.0 if rises.size else None
 
 
-def _or_reason(key: str, title: str, value: float | None, unit: str, reason: str) -> Metric:
-    return Metric(key, title, value, unit, reason if value is None else None)
-
-
 def of_fall(
     half: float | None, rise: float | None, profile: Floats, mean: float
-) -> tuple[Finding, ...]:
+) -> Iterator[Finding]:
     """Finding on the decay of the cosine with distance; none when neighbours are hardly more
     similar than any two positions.
 
@@ -184,25 +163,18 @@ def of_fall(
         offset; mean: of any two positions
     """
     if half is None or not profile[1] - mean > ALIKE:
-        return ()
+        return
     spots = tuple(
         Spot("lines", place, float(np.interp(place, np.arange(profile.size), profile)))
         for place in (half, rise)
         if place is not None
     )
     text = f"Mean cosine falls halfway to its overall mean ({rounded(mean, 2)}) {_at_half(half)}"
-    if rise is None:
-        return (
-            Finding(f"{text}, and never rises again.", ("half_fall", "rise"), 0.4, spots=spots),
-        )
-    return (
-        Finding(
-            f"{text}; it first rises again at {rounded(rise, 0)}.",
-            ("half_fall", "rise"),
-            0.3,
-            spots=spots,
-        ),
-    )
+    again = ", and never rises again"
+    if rise is not None:
+        again = f"; it first rises again at {rounded(rise, 0)}"
+    weight = 0.4 if rise is None else 0.3
+    yield Finding(f"{text}{again}.", ("half_fall", "rise"), weight, spots=spots)
 
 
 def _at_half(distance: float) -> str:
@@ -211,49 +183,36 @@ def _at_half(distance: float) -> str:
     return "at the next position" if distance < BESIDE[1] else f"at distance {rounded(distance, 1)}"
 
 
-def _of_invariance(invariance: float | None) -> tuple[Finding, ...]:
+def _of_invariance(invariance: float | None) -> Iterator[Finding]:
     if invariance is not None and invariance >= INVARIANT:
         text = (
             "How alike two positions look depends on their distance alone. It explains"
             f" {rounded(100.0 * invariance, 1, 100.0)} % of the variance in cosine."
         )
-        return (Finding(text, ("invariance",), 0.6),)
+        yield Finding(text, ("invariance",), 0.6)
     if invariance is not None and invariance < VARYING:
         text = (
             "How alike two positions look depends on where they are too. Their distance explains"
             f" only {rounded(100.0 * invariance, 0, 0.0)} % of the variance in cosine."
         )
-        return (Finding(text, ("invariance",), 0.3),)
-    return ()
+        yield Finding(text, ("invariance",), 0.3)
 
 
-def draw(results: Results) -> "Figure":
-    """Mean cosine by offset, one line per table, with a band of one standard deviation."""
-    figure, (axes,) = panels(1, height=3.2)
-    for label, result, dash in with_line_styles(results):
-        profile, spread = result.arrays["profile"], result.arrays["spread"]
-        offsets = np.arange(profile.size)
-        axes.fill_between(
-            offsets, profile - spread, profile + spread, color=label.colour, alpha=0.16, linewidth=0
-        )
-        axes.plot(profile, color=label.colour, linestyle=dash, label=label.title)
-    axes.set(xlabel="distance (positions)", ylabel="mean cosine similarity", ylim=VIEW)
-    axes.grid(axis="y")
-    legend_below(figure)
-    return figure
+def _profile(result: Result) -> tuple[Array, Array]:
+    return np.arange(result.arrays["profile"].size), result.arrays["profile"]
 
 
-def alt(results: Results) -> str:
-    """Alternative text: mean cosine at offsets 1 and 10 of each table, and its spread."""
-    summaries = (
-        f"{label.title}: neighbours {_at(result.arrays['profile'], 1)}, ten apart"
-        f" {_at(result.arrays['profile'], 10)}, spread there {_at(result.arrays['spread'], 10)}"
-        for label, result in results.items()
-    )
+def _spread(axes: "Axes", label: Label, result: Result, _: int) -> None:
+    offsets, profile = _profile(result)
+    low, high = profile - result.arrays["spread"], profile + result.arrays["spread"]
+    axes.fill_between(offsets, low, high, color=label.colour, alpha=0.16, linewidth=0)
+
+
+def _summary(result: Result) -> str:
+    profile, spread = result.arrays["profile"], result.arrays["spread"]
     return (
-        "Mean cosine by distance, as lines with a band of one standard deviation. "
-        + "; ".join(summaries)
-        + "."
+        f"neighbours {_at(profile, 1)}, ten apart {_at(profile, 10)}, spread there"
+        f" {_at(spread, 10)}"
     )
 
 
@@ -293,7 +252,9 @@ ANALYSIS = Analysis(
                 " their distance alone. A wide one means that it depends on where they are too. The"
                 " far end rests on few pairs."
             ),
-            alt=alt,
+            alt=Alt(
+                "Mean cosine by distance, as lines with a band of one standard deviation.", _summary
+            ),
             python=(
                 "units = vectors[:2048] / np.linalg.norm(vectors[:2048], axis=1, "
                 "keepdims=True)\n"
@@ -304,7 +265,13 @@ ANALYSIS = Analysis(
                 "lines = [line[~np.isnan(line)] for line in lines]\n"
                 "plt.plot([line.mean() if line.size else np.nan for line in lines])"
             ),
-            draw=draw,
+            draw=Curves(
+                _profile,
+                x="distance (positions)",
+                y="mean cosine similarity",
+                ylim=VIEW,
+                below=_spread,
+            ),
             overlays=True,
         ),
     ),

@@ -19,6 +19,7 @@ from generator.contracts import (
 )
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
+from generator.figures.charts import Alt
 from generator.figures.panels import PickedPanel, image_panels
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Array, Floats, cosine_matrix, directions, finite
@@ -50,7 +51,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     if vectors.shape[1] < 2:
         raise NotApplicableError("there is only one dimension")
     arrays = {"every": np.array(ceil(vectors.shape[1] / MOST_DRAWN))}
-    cosines, total, n_strong, n_pairs = _matrix(form, arrays), 0.0, 0, 0
+    cosines, total, n_strong, n_pairs = matrix(form, arrays), 0.0, 0, 0
     for sizes in _pairs(vectors, cosines):
         total += float(np.nansum(sizes))
         n_strong += int(np.count_nonzero(sizes > STRONG))
@@ -59,13 +60,17 @@ def compute(subject: Subject[PositionTable]) -> Result:
         raise NotApplicableError("fewer than two dimensions are nonzero")
     strong = 100.0 * n_strong / n_pairs
     order = np.arange(len(cosines)) if form.formula is not None else by_likeness(cosines)
+    text = (
+        f"{rounded(strong, 1)} % of all pairs of dimensions are nearly parallel or opposite (cosine"
+        f" beyond ±{STRONG}){without(n_outliers)}."
+    )
     return Result(
         metrics=(
             Metric("size", "Mean absolute cosine of two dimensions", total / n_pairs),
             Metric("strong", f"Pairs of dimensions with a cosine beyond ±{STRONG}", strong, "%"),
         ),
         arrays={**arrays, "order": order},
-        findings=_findings(strong, n_outliers),
+        findings=(Finding(text, ("strong",), 0.4),) if strong >= 1.0 else (),
         derived={"cosines": cosines},
     )
 
@@ -74,11 +79,7 @@ def matrix(form: PositionTable, arrays: Arrays) -> Floats:
     """Cosine similarity of every ``arrays["every"]``-th column with every other, without outliers:
     (n_drawn, n_drawn).
     """
-    return _matrix(form.without_outliers, arrays)
-
-
-def _matrix(form: PositionTable, arrays: Arrays) -> Floats:
-    return cosine_matrix(form.vectors[:, :: int(arrays["every"])].T)
+    return cosine_matrix(form.without_outliers.vectors[:, :: int(arrays["every"])].T)
 
 
 def by_likeness(cosines: Floats) -> Array:
@@ -119,19 +120,6 @@ def _pairs(vectors: Floats, cosines: Floats) -> Iterator[Floats]:
             yield np.minimum(np.abs(units @ directions(vectors[:, other : other + BLOCK].T).T), 1.0)
 
 
-def _findings(strong: float, n_outliers: int) -> tuple[Finding, ...]:
-    if strong < 1.0:
-        return ()
-    return (
-        Finding(
-            f"{rounded(strong, 1)} % of all pairs of dimensions are nearly parallel or opposite"
-            f" (cosine beyond ±{STRONG}){without(n_outliers)}.",
-            ("strong",),
-            0.4,
-        ),
-    )
-
-
 def draw(results: Results) -> "Figure":
     """Cosine matrices of the dimensions side by side, in the order of ``compute``."""
     images = []
@@ -141,15 +129,6 @@ def draw(results: Results) -> "Figure":
         images.append(PickedPanel(label.title, ordered, order=order * every))
     labels = ("place of the dimension", "place of the dimension", "cosine similarity")
     return image_panels(images, (-1.0, 1.0), DIVERGING, labels, square=True)
-
-
-def alt(results: Results) -> str:
-    """Alternative text: mean absolute cosine of each table."""
-    summaries = (
-        f"{label.title}: mean absolute cosine {rounded(result.value('size'), 2)}"
-        for label, result in results.items()
-    )
-    return "Cosine matrices of the dimensions from −1 to 1. " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(
@@ -183,7 +162,9 @@ ANALYSIS = Analysis(
                 " own order: its slowest dimensions form the red corner. Of many dimensions, some"
                 " are picked."
             ),
-            alt=alt,
+            alt=Alt(
+                "Cosine matrices of the dimensions from −1 to 1.", "mean absolute cosine {size:.2}"
+            ),
             python=(
                 'columns = vectors.T[:: int(arrays["similarity_of_dimensions.every"])]\n'
                 'columns = columns[arrays["similarity_of_dimensions.order"]]\n'

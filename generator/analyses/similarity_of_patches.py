@@ -1,5 +1,6 @@
 """Cosine similarity between patches, laid out like the image."""
 
+from collections.abc import Iterator
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from generator.contracts import (
 )
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
+from generator.figures.charts import Alt
 from generator.figures.panels import colour_bar, image, panels, wrapped
 from generator.figures.style import DIVERGING, MOSAIC, PAPER, PIXELS, WIDTH
 from generator.numerics.arrays import (
@@ -73,21 +75,22 @@ def compute(subject: Subject[PositionTable]) -> Result:
     shown = {"rows": _tile_indices(rows), "columns": _tile_indices(columns)}
     arrays = {**shown, "across": across, "down": down, "grid": np.array(form.grid)}
     anisotropy = None if along_rows is None or along_columns is None else along_columns - along_rows
+    beside, above = mean_of_defined(across[1:2]), mean_of_defined(down[1:2])
+    reason = "no two such patches both have a nonzero vector"
     return Result(
-        metrics=(
-            _metric(
-                "across", "Mean cosine of neighbours side by side", mean_of_defined(across[1:2])
-            ),
-            _metric(
-                "down", "Mean cosine of neighbours above each other", mean_of_defined(down[1:2])
-            ),
-            _metric("mean", "Mean cosine of two different patches", mean),
-            _metric("along_rows", "Mean cosine at equal distances along rows", along_rows),
-            _metric("along_columns", "Mean cosine at equal distances along columns", along_columns),
-            _metric("anisotropy", "Anisotropy (columns − rows)", anisotropy),
+        metrics=tuple(
+            Metric(key, title, value, reason=reason)
+            for key, title, value in (
+                ("across", "Mean cosine of neighbours side by side", beside),
+                ("down", "Mean cosine of neighbours above each other", above),
+                ("mean", "Mean cosine of two different patches", mean),
+                ("along_rows", "Mean cosine at equal distances along rows", along_rows),
+                ("along_columns", "Mean cosine at equal distances along columns", along_columns),
+                ("anisotropy", "Anisotropy (columns − rows)", anisotropy),
+            )
         ),
         arrays=arrays,
-        findings=_findings(anisotropy),
+        findings=tuple(_findings(anisotropy)),
         derived={"tiles": tiles(form, arrays)},
     )
 
@@ -126,32 +129,19 @@ def _tile_indices(count: int) -> Array:
     return np.asarray(indices + (count - 1 - indices[-1]) // 2)
 
 
-def _metric(key: str, title: str, value: float | None) -> Metric:
-    return Metric(
-        key,
-        title,
-        value,
-        reason=None if value is not None else "no two such patches both have a nonzero vector",
-    )
-
-
-def _findings(anisotropy: float | None) -> tuple[Finding, ...]:
+def _findings(anisotropy: float | None) -> Iterator[Finding]:
     if anisotropy is None:
-        return ()
+        return
     if abs(anisotropy) < UNEVEN:
-        return (
-            Finding(
-                "At equal distances, patches are about as similar along rows as along columns.",
-                ("anisotropy",),
-                0.2,
-            ),
-        )
+        text = "At equal distances, patches are about as similar along rows as along columns."
+        yield Finding(text, ("anisotropy",), 0.2)
+        return
     more, less = ("columns", "rows") if anisotropy > 0 else ("rows", "columns")
     text = (
         f"Patches are more similar along {more} than along {less}: mean cosine higher by"
         f" {rounded(abs(anisotropy), 2, 0.0)} at equal distances."
     )
-    return (Finding(text, ("anisotropy",), 0.6),)
+    yield Finding(text, ("anisotropy",), 0.6)
 
 
 def draw(results: Results) -> "Figure":
@@ -212,24 +202,13 @@ def _edges(axes: "Axes", which: str, patches: Array, side: int) -> None:
     axes.spines[["left", "bottom"]].set_visible(False)
 
 
-def alt(results: Results) -> str:
-    """Alternative text: size of the grid and mean cosines of neighbours and of any two patches."""
-    summaries = []
-    for label, result in results.items():
-        rows, columns = result.arrays["grid"]
-        count = result.arrays["rows"].size * result.arrays["columns"].size
-        opening = (
-            f"{label.title}: {count} of {rows * columns} patches of a grid of {rows} by {columns};"
-            " mean cosine of neighbours side by side "
-        )
-        summaries.append(
-            f"{opening}{cosine(result.value('across'))}, above each other"
-            f" {cosine(result.value('down'))}, of any two {cosine(result.value('mean'))}"
-        )
+def _summary(result: Result) -> str:
+    rows, columns = result.arrays["grid"]
+    count = result.arrays["rows"].size * result.arrays["columns"].size
+    across, down, mean = (cosine(result.value(key)) for key in ("across", "down", "mean"))
     return (
-        "Cosine of patches with all patches, as a grid of small images from −1 to 1. "
-        + "; ".join(summaries)
-        + "."
+        f"{count} of {rows * columns} patches of a grid of {rows} by {columns}; mean cosine of"
+        f" neighbours side by side {across}, above each other {down}, of any two {mean}"
     )
 
 
@@ -262,7 +241,10 @@ ANALYSIS = Analysis(
                 " patches of a row or column are similar. Even colour means that place makes little"
                 " difference."
             ),
-            alt=alt,
+            alt=Alt(
+                "Cosine of patches with all patches, as a grid of small images from −1 to 1.",
+                _summary,
+            ),
             python=(
                 "units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)\n"
                 'grid, rows, across = (arrays[f"similarity_of_patches.{name}"] for name in '

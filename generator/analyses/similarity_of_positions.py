@@ -1,6 +1,6 @@
 """Cosine similarity between the vectors of positions."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from generator.contracts import (
     Analysis,
@@ -11,13 +11,12 @@ from generator.contracts import (
     Metric,
     Published,
     Result,
-    Results,
     Subject,
 )
 from generator.contracts.published import COSINES, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.figures.panels import Panel, image_panels
+from generator.figures.charts import Alt, Images
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import (
     Floats,
@@ -28,10 +27,6 @@ from generator.numerics.arrays import (
     off_diagonal,
 )
 from generator.text import cosine
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 APART = 0.1  # A difference of cosines from here on is worth a sentence.
 MOST_POSITIONS = 2048  # The matrix of a longer table would take gigabytes.
@@ -54,18 +49,19 @@ def compute(subject: Subject[PositionTable]) -> Result:
         raise NotApplicableError("fewer than two positions have a nonzero vector")
     columns = form.grid[1] if form.grid else len(vectors)
     adjacent = mean_of_defined(cosines[neighbours(len(cosines), columns)])
-    reason = None if adjacent is not None else "no two neighbours both have a nonzero vector"
     return Result(
         metrics=(
-            Metric("adjacent", "Mean cosine of neighbouring positions", adjacent, reason=reason),
-            Metric("mean", "Mean cosine of two different positions", float(pairs.mean())),
-            Metric("lowest", "Lowest cosine", float(pairs.min())),
+            Metric(
+                "adjacent",
+                "Mean cosine of neighbouring positions",
+                adjacent,
+                reason="no two neighbours both have a nonzero vector",
+            ),
+            Metric("mean", "Mean cosine of two different positions", pairs.mean()),
+            Metric("lowest", "Lowest cosine", pairs.min()),
         ),
         derived={"cosines": cosines},
-        findings=(
-            *_cut(len(vectors)),
-            *(() if adjacent is None else _findings(adjacent, float(pairs.mean()))),
-        ),
+        findings=tuple(_findings(adjacent, float(pairs.mean()), len(vectors))),
     )
 
 
@@ -74,47 +70,31 @@ def matrix(form: PositionTable, _: Arrays) -> Floats:
     return cosine_matrix(form.vectors[:MOST_POSITIONS])
 
 
-def _cut(n_positions: int) -> tuple[Finding, ...]:
-    if n_positions <= MOST_POSITIONS:
-        return ()
-    return (
-        Finding(
+def _findings(adjacent: float | None, mean: float, n_positions: int) -> Iterator[Finding]:
+    if n_positions > MOST_POSITIONS:
+        yield Finding(
             f"Only the first {MOST_POSITIONS:,} of {n_positions:,} positions are compared.",
             ("mean",),
-        ),
-    )
-
-
-def _findings(adjacent: float, mean: float) -> tuple[Finding, ...]:
-    neighbours, any_two = cosine(adjacent), cosine(mean)
-    how, weight = (
-        ("more" if adjacent > mean else "less", 0.4)
-        if abs(adjacent - mean) > APART
-        else ("hardly more", 0.5)
-    )
+        )
+    if adjacent is None:
+        return
+    how, weight = "hardly more", 0.5
+    if abs(adjacent - mean) > APART:
+        how, weight = "more" if adjacent > mean else "less", 0.4
     text = (
-        f"Neighbouring positions are {how} similar than average: mean cosine {neighbours} against"
-        f" {any_two}."
+        f"Neighbouring positions are {how} similar than average: mean cosine {cosine(adjacent)}"
+        f" against {cosine(mean)}."
     )
-    return (Finding(text, ("adjacent", "mean"), weight),)
+    yield Finding(text, ("adjacent", "mean"), weight)
 
 
-def draw(results: Results) -> "Figure":
-    """Cosine matrices side by side."""
-    images = [Panel(label.title, result.derived["cosines"]) for label, result in results.items()]
-    return image_panels(
-        images, (-1.0, 1.0), DIVERGING, ("position", "position", "cosine similarity"), square=True
-    )
+def _cosines(result: Result) -> Floats:
+    return result.derived["cosines"]
 
 
-def alt(results: Results) -> str:
-    """Alternative text: mean cosine of neighbours and of any two positions, and the lowest."""
-    summaries = (
-        f"{label.title}: neighbours {cosine(result.value('adjacent'))}, any two"
-        f" {cosine(result.value('mean'))}, lowest {cosine(result.value('lowest'))}"
-        for label, result in results.items()
-    )
-    return "Cosine matrices from −1 to 1. Mean cosines, " + "; ".join(summaries) + "."
+def _summary(result: Result) -> str:
+    neighbours, mean, lowest = (cosine(result.value(key)) for key in ("adjacent", "mean", "lowest"))
+    return f"neighbours {neighbours}, any two {mean}, lowest {lowest}"
 
 
 ANALYSIS = Analysis(
@@ -148,12 +128,17 @@ ANALYSIS = Analysis(
                 " offset matters. Blocks and crosses mark positions that the table treats"
                 " differently."
             ),
-            alt=alt,
+            alt=Alt("Cosine matrices from −1 to 1. Mean cosines,", _summary),
             python=(
                 "units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)\n"
                 'plt.imshow(units[:2048] @ units[:2048].T, vmin=-1, vmax=1, cmap="RdBu_r")'
             ),
-            draw=draw,
+            draw=Images(
+                _cosines,
+                (-1.0, 1.0),
+                DIVERGING,
+                ("position", "position", "cosine similarity"),
+            ),
         ),
     ),
     published=(

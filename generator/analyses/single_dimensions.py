@@ -1,5 +1,6 @@
 """Single dimensions as curves over position."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,7 @@ from generator.contracts import (
 )
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
+from generator.figures.charts import Alt
 from generator.figures.panels import panels, ridges, wrapped
 from generator.numerics.arrays import (
     Array,
@@ -86,28 +88,26 @@ def compute(subject: Subject[PositionTable]) -> Result:
             Metric(
                 "drawn",
                 f"Variance in the {dimensions.size} dimensions drawn",
-                100.0 * float(shares[dimensions].sum()),
+                100.0 * shares[dimensions].sum(),
                 "%",
             ),
-            Metric("left_out", "Outliers left out", float(form.outliers.size)),
+            Metric("left_out", "Outliers left out", form.outliers.size),
         ),
         arrays=arrays,
-        findings=_findings(ratio),
+        findings=tuple(_findings(ratio)),
         derived={"curves": curves(form, arrays)},
     )
 
 
-def _findings(ratio: float) -> tuple[Finding, ...]:
+def _findings(ratio: float) -> Iterator[Finding]:
     changes = (
         f"between neighbours, values change by {rounded(ratio, 2, 0.0)} of their typical size (RMS)"
     )
     if ratio < 0.3:
-        return (Finding(f"The table is smooth: {changes}.", ("roughness",), 0.3),)
-    return (
-        (Finding(f"The table is rough: {changes} (white noise: 1.41).", ("roughness",), 0.4),)
-        if ratio > 1.0
-        else ()
-    )
+        yield Finding(f"The table is smooth: {changes}.", ("roughness",), 0.3)
+    if ratio > 1.0:
+        text = f"The table is rough: {changes} (white noise: 1.41)."
+        yield Finding(text, ("roughness",), 0.4)
 
 
 def curves(form: PositionTable, arrays: Arrays) -> Floats:
@@ -185,16 +185,12 @@ def draw(results: Results) -> "Figure":
     return figure
 
 
-def alt(results: Results) -> str:
-    """Alternative text: dimensions drawn and roughness of each table."""
-    summaries = (
-        f"{label.title}: dimensions"
-        f" {', '.join(str(dimension) for dimension in result.arrays['dimensions'])}, with"
-        f" {rounded(result.value('drawn'), 0, 100.0)} % of the variance, step between neighbours"
-        f" {rounded(result.value('roughness'), 2)} of the RMS"
-        for label, result in results.items()
+def _summary(result: Result) -> str:
+    dimensions = ", ".join(str(dimension) for dimension in result.arrays["dimensions"])
+    return (
+        f"dimensions {dimensions}, with {rounded(result.value('drawn'), 0, 100.0)} % of the"
+        f" variance, step between neighbours {rounded(result.value('roughness'), 2)} of the RMS"
     )
-    return "Single dimensions as curves over position. " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(
@@ -231,7 +227,7 @@ ANALYSIS = Analysis(
                 " neighbours similar values; noise shows no order. Outliers do not set the scale,"
                 " and are cut."
             ),
-            alt=alt,
+            alt=Alt("Single dimensions as curves over position.", _summary),
             python='plt.plot(vectors[:, arrays["single_dimensions.dimensions"]])',
             draw=draw,
         ),

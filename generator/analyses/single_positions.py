@@ -1,6 +1,6 @@
 """Vectors of single positions, with a word vector for comparison."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,14 +16,14 @@ from generator.contracts import (
     Subject,
 )
 from generator.encodings import PositionTable
-from generator.figures.lines import legend_below
+from generator.figures.charts import Alt
+from generator.figures.lines import hidden, legend_below
 from generator.figures.panels import panels
 from generator.figures.style import INK
 from generator.numerics.arrays import Floats, finite, root_mean_square, row_norms
 from generator.text import significant
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 POSITIONS = (0, 1, 2, 10, 100, 200, 300, 400, 500)  # Those of the BERT and T5 notebooks.
@@ -57,15 +57,13 @@ def compute(subject: Subject[PositionTable]) -> Result:
     index = sentence.reserved.index(False) if False in sentence.reserved else 0
     words = sentence.words * subject.input.word_scale
     ratio = rms / root_mean_square(words)
-    finding = Finding(
-        f"A typical position vector is {_times(ratio)} a typical word vector of the sentence.",
-        ("word_ratio",),
-        0.3,
-    )
+    size = significant(ratio, 2)
+    times = "about as large as" if size == "1" else f"{size} times as large as"
+    text = f"A typical position vector is {times} a typical word vector of the sentence."
     return Result(
         metrics=(Metric("word_ratio", RATIO, ratio),),
         arrays={**arrays, "word": words[index], "token": np.array(sentence.tokens[index])},
-        findings=(finding,),
+        findings=(Finding(text, ("word_ratio",), 0.3),),
         derived=derived,
     )
 
@@ -73,14 +71,6 @@ def compute(subject: Subject[PositionTable]) -> Result:
 def shown(form: PositionTable, arrays: Arrays) -> Floats:
     """The rows ``arrays["positions"]`` (n_shown,) of the table: (n_shown, d_model)."""
     return np.asarray(form.vectors[arrays["positions"]])
-
-
-def _times(ratio: float) -> str:
-    return (
-        "about as large as"
-        if significant(ratio, 2) == "1"
-        else f"{significant(ratio, 2)} times as large as"
-    )
 
 
 def _reason_without_words(subject: Subject[PositionTable], d_model: int) -> str | None:
@@ -107,11 +97,15 @@ def draw(results: Results) -> "Figure":
     named: set[str] = set()
     for index, (ax, (label, result, place)) in enumerate(zip(axes, drawn, strict=True)):
         rms = float(result.arrays["rms"]) or 1.0
-        if "word" in result.arrays:
-            name = f"word “{result.arrays['token']:.{LONGEST_TOKEN}}”"
-            _line(ax, result.arrays["word"] / rms, INK, name, named)
         name = label.title if len(results) > 1 else "position vector"
-        _line(ax, result.derived["vectors"][place] / rms, label.colour, name, named)
+        lines = [(name, result.derived["vectors"][place], label.colour, 0.9, 2)]
+        if "word" in result.arrays:
+            word = f"word “{result.arrays['token']:.{LONGEST_TOKEN}}”"
+            lines.insert(0, (word, result.arrays["word"], INK, 0.7, 1))
+        for name, values, colour, width, order in lines:
+            shown = hidden(name) if name in named else name  # Once in the legend.
+            ax.plot(values / rms, color=colour, label=shown, linewidth=width, zorder=order)
+            named.add(name)
         ax.set_title(f"position {result.arrays['positions'][place]}", fontsize=TITLE)
         ax.margins(x=0.01)
         ax.set(
@@ -122,28 +116,13 @@ def draw(results: Results) -> "Figure":
     return figure
 
 
-def _line(axes: "Axes", values: Floats, colour: str, name: str, named: set[str]) -> None:
-    """A line with its name in the legend, once. named: names that are there, to which this is
-    added
-    """
-    style: dict[str, Any] = (
-        {"linewidth": 0.7, "zorder": 1} if colour == INK else {"linewidth": 0.9, "zorder": 2}
+def _summary(result: Result) -> str:
+    positions = ", ".join(str(position) for position in result.arrays["positions"])
+    norms = row_norms(result.derived["vectors"])
+    return (
+        f"positions {positions}, with norms from {significant(norms.min(), 3)} to"
+        f" {significant(norms.max(), 3)}"
     )
-    axes.plot(values, color=colour, label=f"_{name}" if name in named else name, **style)
-    named.add(name)
-
-
-def alt(results: Results) -> str:
-    """Alternative text: positions and range of norms of each table."""
-    summaries = []
-    for label, result in results.items():
-        positions = ", ".join(str(position) for position in result.arrays["positions"])
-        norms = row_norms(result.derived["vectors"])
-        summaries.append(
-            f"{label.title}: positions {positions}, with norms from {significant(norms.min(), 3)}"
-            f" to {significant(norms.max(), 3)}"
-        )
-    return "Position vectors as lines over the dimensions. " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(
@@ -179,7 +158,7 @@ ANALYSIS = Analysis(
                 " relative to positions. Values are in units of the table's RMS. Each panel has its"
                 " own scale, and nothing is cut."
             ),
-            alt=alt,
+            alt=Alt("Position vectors as lines over the dimensions.", _summary),
             python='plt.plot(vectors[arrays["single_positions.positions"]].T)',
             draw=draw,
         ),

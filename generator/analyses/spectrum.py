@@ -1,7 +1,7 @@
 """Spectrum of the dimensions over position."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,8 +10,8 @@ from generator.contracts import (
     FigureSpec,
     Finding,
     Headline,
+    Label,
     Metric,
-    Overlay,
     Result,
     Results,
     Spot,
@@ -19,14 +19,14 @@ from generator.contracts import (
 )
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.figures.lines import legend_below, with_line_styles
-from generator.figures.panels import logarithmic, panels
+from generator.figures.charts import Alt, Curves
+from generator.figures.lines import Dash
 from generator.figures.style import ASIDE, MUTED
 from generator.numerics.arrays import FLAT, Array, Floats, blocks, finite, largest
 from generator.text import enumerated, rounded, significant, without
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 FEWEST = 16
 SEED = 0
@@ -137,7 +137,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
             _share(shuffled, slow),
             "%",
         ),
-        Metric("peaks", "Spectral peaks", float(frequencies.size)),
+        Metric("peaks", "Spectral peaks", frequencies.size),
     )
     arrays = {
         "periods": periods,
@@ -206,74 +206,54 @@ def _findings(
     return tuple(findings)
 
 
-def draw(results: Results) -> "Figure":
-    """Mean amplitude by period, one line per table, with quartiles, control and peaks."""
-    figure, (axes,) = panels(1, height=3.6)
-    for label, result, dash in with_line_styles(results):
-        arrays = result.arrays
-        low, high = arrays["quartiles"]
-        axes.fill_between(arrays["periods"], low, high, color=label.colour, alpha=0.16, linewidth=0)
-        axes.plot(
-            arrays["periods"],
-            arrays["mean"],
-            color=label.colour,
-            linestyle=dash,
-            label=label.title,
-            linewidth=1.0,
-        )
-        axes.plot(
-            arrays["periods"],
-            arrays["control"],
-            color=label.colour,
-            linestyle=dash,
-            linewidth=0.5,
-            alpha=0.6,
-            label=f"_{label.title}, shuffled",
-        )
-        is_peak = np.isin(arrays["periods"], arrays["peaks"])
-        axes.plot(
-            arrays["periods"][is_peak],
-            arrays["mean"][is_peak],
-            "o",
-            color=label.colour,
-            markersize=3.5,
-            label=ASIDE,
-        )
-    highest = max(
-        float(max(result.arrays["mean"].max(), result.arrays["quartiles"].max()))
-        for result in results.values()
-    )
-    logarithmic(axes, "x")
-    axes.axvline(2.0, color=MUTED, linewidth=0.6)
-    axes.set(
-        xlabel="period (positions)",
-        ylabel="amplitude ÷ RMS of the table",
-        ylim=(0.0, max(LOW, 1.05 * highest)),
-    )
-    axes.grid(axis="y")
-    legend_below(figure)
-    return figure
-
-
-def alt(results: Results) -> str:
-    """Alternative text: strongest period, share of slow frequencies and number of peaks of each
-    table.
-    """
-    summaries = (
-        f"{label.title}: most energy at a period of {significant(result.value('strongest'), 3)}"
-        f" positions, {rounded(result.value('slow'), 0)} % in the slowest tenth of the frequencies,"
-        f" peaks: {rounded(result.value('peaks'), 0)}"
-        for label, result in results.items()
-    )
-    return (
-        "Mean amplitude of the dimensions by period, with quartiles and a control with shuffled"
-        " positions. " + "; ".join(summaries) + "."
-    )
-
-
 def spectrum_of(result: Result) -> tuple[Array, Array]:
-    """Periods, the shortest first, and mean amplitudes."""
-    return result.arrays["periods"][::-1], result.arrays["mean"][::-1]
+    """Periods, the longest first, and mean amplitudes."""
+    return result.arrays["periods"], result.arrays["mean"]
+
+
+def _quartiles(axes: "Axes", label: Label, result: Result, _: int) -> None:
+    periods, (low, high) = result.arrays["periods"], result.arrays["quartiles"]
+    axes.fill_between(periods, low, high, color=label.colour, alpha=0.16, linewidth=0)
+
+
+def _control_and_peaks(axes: "Axes", label: Label, result: Result, dash: Dash) -> None:
+    periods, mean = spectrum_of(result)
+    axes.plot(
+        periods,
+        result.arrays["control"],
+        color=label.colour,
+        linestyle=dash,
+        linewidth=0.5,
+        alpha=0.6,
+        label=f"_{label.title}, shuffled",
+    )
+    is_peak = np.isin(periods, result.arrays["peaks"])
+    style: dict[str, Any] = {"color": label.colour, "markersize": 3.5, "label": ASIDE}
+    axes.plot(periods[is_peak], mean[is_peak], "o", **style)
+
+
+def _fastest(axes: "Axes", _: Results) -> None:
+    axes.axvline(2.0, color=MUTED, linewidth=0.6)
+
+
+def _limits(results: Results) -> tuple[float, float]:
+    drawn = (result.arrays[name] for result in results.values() for name in ("mean", "quartiles"))
+    return 0.0, max(LOW, 1.05 * max(float(values.max()) for values in drawn))
+
+
+AMPLITUDES = Curves(
+    spectrum_of,
+    x="period (positions)",
+    y="amplitude ÷ RMS of the table",
+    log="x",
+    ylim=_limits,
+    height=3.6,
+    style={"linewidth": 1.0},
+    ascending=False,
+    below=_quartiles,
+    above=_control_and_peaks,
+    last=_fastest,
+)
 
 
 ANALYSIS = Analysis(
@@ -304,7 +284,12 @@ ANALYSIS = Analysis(
                 " the same height. A hill on the right means slow waves. Dots mark spectral peaks,"
                 " periods that stand out from those around them."
             ),
-            alt=alt,
+            alt=Alt(
+                "Mean amplitude of the dimensions by period, with quartiles and a control with"
+                " shuffled positions.",
+                "most energy at a period of {strongest:3} positions, {slow:.0} % in the slowest"
+                " tenth of the frequencies, peaks: {peaks:.0}",
+            ),
             python=(
                 'places, out = np.arange(len(vectors)), arrays["decay_with_distance.left_out"]\n'
                 "kept = np.delete(places, out)\n"
@@ -316,20 +301,14 @@ ANALYSIS = Analysis(
                 "waves[-1] /= 2 - len(rows) % 2\n"
                 "plt.loglog(len(rows) / np.arange(1, len(waves) + 1), waves)"
             ),
-            draw=draw,
+            draw=AMPLITUDES,
             overlays=True,
         ),
     ),
     per_figure=6,
-    overlay=Overlay(
-        x="period (positions)",
-        y="amplitude ÷ RMS of the table",
-        points=spectrum_of,
-        how_to_read=(
-            "Mean amplitude of the dimensions by period: slow waves on the right, fast ones on the"
-            " left. A line that rises to the right means that vectors change slowly. A peak is a"
-            " rhythm, such as the length of a row or a segment."
-        ),
-        logarithmic="x",
+    overlay=AMPLITUDES.overlay(
+        "Mean amplitude of the dimensions by period: slow waves on the right, fast ones on the"
+        " left. A line that rises to the right means that vectors change slowly. A peak is a"
+        " rhythm, such as the length of a row or a segment."
     ),
 )

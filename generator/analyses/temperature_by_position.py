@@ -16,13 +16,12 @@ from generator.contracts import (
     Subject,
 )
 from generator.encodings import Temperature
-from generator.figures.lines import legend_below, with_line_styles
-from generator.figures.panels import logarithmic, panels
-from generator.numerics.arrays import finite
+from generator.figures.charts import Alt, Curves
+from generator.numerics.arrays import Array, finite
 from generator.text import rounded
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 N_POINTS = 1201
 
@@ -45,36 +44,21 @@ def compute(subject: Subject[Temperature]) -> Result:
                 "first",
                 "First position with a factor above 1",
                 first,
-                "",
-                None if first is not None else "none within the context",
+                reason="none within the context",
             ),
-            _strength(form),
             Metric(
-                "layers",
-                "Layers with the factor",
-                float(len(form.layers)) if form.layers else None,
-                "",
-                None if form.layers else "all",
+                "strength",
+                "Growth per factor of e in position",
+                None if form.growth == "power" else form.strength,
+                reason=(
+                    f"it grows as a power of position, with exponent {rounded(form.strength, 3)}"
+                ),
             ),
-            Metric("context", "Context length", float(form.n_positions), "positions"),
+            Metric("layers", "Layers with the factor", len(form.layers) or None, reason="all"),
+            Metric("context", "Context length", form.n_positions, "positions"),
         ),
         arrays={"positions": positions, "factor": factor},
         findings=(_finding(form, first, last),),
-    )
-
-
-def _strength(form: Temperature) -> Metric:
-    power = form.growth == "power"
-    return Metric(
-        "strength",
-        "Growth per factor of e in position",
-        None if power else form.strength,
-        "",
-        (
-            f"it grows as a power of position, with exponent {rounded(form.strength, 3)}"
-            if power
-            else None
-        ),
     )
 
 
@@ -111,39 +95,29 @@ def _finding(form: Temperature, first: float | None, last: float) -> Finding:
     return Finding(text, rests_on, 0.5, spots=spots)
 
 
-def draw(results: Results) -> "Figure":
-    """The factor by position, one line per checkpoint."""
-    figure, (axes,) = panels(1, height=3.2)
-    for label, result, dash in with_line_styles(results):
-        axes.plot(
-            result.arrays["positions"] + 1.0,
-            result.arrays["factor"],
-            color=label.colour,
-            linestyle=dash,
-            drawstyle="steps-post",
-            label=label.title,
-        )
-    logarithmic(axes, "x")
-    axes.set(xlabel="position of the query, counted from 1", ylabel="factor on the logits")
+def _factors(result: Result) -> tuple[Array, Array]:
+    return result.arrays["positions"] + 1.0, result.arrays["factor"]
+
+
+def _limits(axes: "Axes", _: Results) -> None:
     axes.set_ylim(bottom=0.98, top=max(1.1, axes.get_ylim()[1]))
-    axes.grid(axis="y")
-    legend_below(figure)
-    return figure
 
 
-def alt(results: Results) -> str:
-    """Alternative text: where the factor begins to grow, and its last value."""
-    summaries = (
-        f"{label.title}: {_from(result)}, {rounded(result.value('last'), 3)} at the last of"
-        f" {rounded(result.value('context'), 0)} positions"
-        for label, result in results.items()
-    )
-    return "Factor on the logits by position, as a line. " + "; ".join(summaries) + "."
+FACTORS = Curves(
+    _factors,
+    x="position of the query, counted from 1",
+    y="factor on the logits",
+    log="x",
+    style={"drawstyle": "steps-post"},
+    last=_limits,
+)
 
 
-def _from(result: Result) -> str:
+def _of_factor(result: Result) -> str:
     first = result.value("first")
-    return "1 throughout" if first is None else f"1 up to position {rounded(first - 1, 0)}"
+    start = "1 throughout" if first is None else f"1 up to position {rounded(first - 1, 0)}"
+    last, context = rounded(result.value("last"), 3), rounded(result.value("context"), 0)
+    return f"{start}, {last} at the last of {context} positions"
 
 
 ANALYSIS = Analysis(
@@ -175,12 +149,12 @@ ANALYSIS = Analysis(
                 " their weight among more keys. The logarithmic axis ends with the configured"
                 " context."
             ),
-            alt=alt,
+            alt=Alt("Factor on the logits by position, as a line.", _of_factor),
             python=(
                 'plt.plot(arrays["temperature_by_position.positions"] + 1, '
                 'arrays["temperature_by_position.factor"])'
             ),
-            draw=draw,
+            draw=FACTORS,
             overlays=True,
             varies=lambda result: result.value("first") is not None,
         ),

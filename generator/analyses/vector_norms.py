@@ -1,7 +1,5 @@
 """Norms of position vectors and of dimensions, and their outliers."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from generator.contracts import (
@@ -10,26 +8,19 @@ from generator.contracts import (
     Finding,
     Headline,
     Metric,
-    Overlay,
     Published,
     Result,
-    Results,
     Spot,
     Subject,
 )
 from generator.contracts.published import GPT2, NORMS, array, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.figures.lines import Line, legend_below, mark_beyond, with_line_styles
-from generator.figures.panels import panels
-from generator.figures.style import ASIDE, MUTED
+from generator.figures.charts import Alt, Curves, Rule, diagonal
 from generator.numerics.arrays import FLAT, Array, Floats, finite, largest, row_norms
 from generator.numerics.outliers import NORMAL, outliers
 from generator.numerics.structure import two_sided
-from generator.text import ranges, rounded, significant, without
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from generator.text import ranges, significant, without
 
 TOP = 3.0  # median norms; the upper limit of the figure on every page
 # Share of random tables in which any norm may be called unusual; the median deviation of few norms
@@ -57,29 +48,58 @@ def compute(subject: Subject[PositionTable]) -> Result:
     _, share = _half(columns)
     within = row_norms(form.without_outliers.vectors.T, unit) if form.outliers.size else columns
     half, share_within = _half(within)
-    inliers = np.delete(norms, [] if rows_out is None else rows_out)
+    positions, dimensions = (
+        np.array([], dtype=np.int64) if out is None else out for out in (rows_out, columns_out)
+    )
+    many = "more than a tenth would be unusual"
     return Result(
         metrics=(
             Metric("median", "Median norm", float(np.median(norms))),
-            Metric("longest", "Largest norm", float(norms.max())),
-            Metric("shortest", "Smallest norm", float(norms.min())),
+            Metric("longest", "Largest norm", norms.max()),
+            Metric("shortest", "Smallest norm", norms.min()),
             Metric("spread", "Spread of the norms (standard deviation ÷ mean)", spread(norms)),
-            Metric("spread_within", "Same, without outliers", spread(inliers)),
-            _count("positions_out", "Positions with an unusual norm", rows_out),
-            _count("dimensions_out", "Dimensions with an unusual norm", columns_out),
-            Metric("top_share", "Energy in the strongest dimension", 100.0 * float(share[0]), "%"),
-            Metric("half", "Dimensions that hold half of the energy", float(half)),
+            Metric("spread_within", "Same, without outliers", spread(np.delete(norms, positions))),
+            Metric(
+                "positions_out",
+                "Positions with an unusual norm",
+                None if rows_out is None else rows_out.size,
+                reason=many,
+            ),
+            Metric(
+                "dimensions_out",
+                "Dimensions with an unusual norm",
+                None if columns_out is None else columns_out.size,
+                reason=many,
+            ),
+            Metric("top_share", "Energy in the strongest dimension", 100.0 * share[0], "%"),
+            Metric("half", "Dimensions that hold half of the energy", half),
         ),
         arrays={
             "norms": norms,
             "dimension_norms": columns * unit,
-            "positions_out": np.array([], dtype=np.int64) if rows_out is None else rows_out,
-            "dimensions_out": np.array([], dtype=np.int64) if columns_out is None else columns_out,
+            "positions_out": positions,
+            "dimensions_out": dimensions,
         },
         findings=(
             *_of_positions(norms, rows_out),
             *_of_dimensions(half, share_within, form.outliers.size),
         ),
+    )
+
+
+def relative_norms(result: Result) -> tuple[Array, Array]:
+    """Positions, and their norms ÷ median norm."""
+    norms = result.arrays["norms"]
+    return np.arange(norms.size), norms / (float(np.median(norms)) or float(norms.max()))
+
+
+def _cumulative_energy(result: Result) -> tuple[Array, Array]:
+    """Shares of the dimensions, strongest first, and of the energy that they hold, in %."""
+    norms = np.sort(result.arrays["dimension_norms"])[::-1]
+    energy = np.cumsum((norms / norms[0]) ** 2)
+    return (
+        100.0 * (np.arange(norms.size + 1) / norms.size),
+        100.0 * np.append(0.0, energy / energy[-1]),
     )
 
 
@@ -94,12 +114,6 @@ def spread(norms: Floats) -> float:
     """Standard deviation of ``norms`` (n,) relative to their mean; 0 when all are equal."""
     scaled = norms / (float(norms.max()) or 1.0)
     return float(scaled.std() / (scaled.mean() or 1.0)) if np.ptp(scaled) > FLAT else 0.0
-
-
-def _count(key: str, title: str, indices: Array | None) -> Metric:
-    if indices is not None:
-        return Metric(key, title, float(indices.size))
-    return Metric(key, title, None, reason="more than a tenth would be unusual")
 
 
 def _of_positions(norms: Floats, out: Array | None) -> tuple[Finding, ...]:
@@ -166,80 +180,24 @@ def _of_dimensions(half: int, share: Floats, n_outliers: int) -> tuple[Finding, 
     return (Finding(text, ("half",), 0.7, spots=spots),)
 
 
-def draw(results: Results) -> "Figure":
-    """Norm by position relative to the median, one line per table."""
-    (figure, (axes,)), lines = panels(1, height=3.2), []
-    axes.axhline(1.0, color=MUTED, linewidth=0.6)
-    for label, result, dash in with_line_styles(results):
-        places, relative = relative_norms(result)
-        axes.plot(relative, color=label.colour, linestyle=dash, label=label.title, linewidth=1.0)
-        lines.append(Line(places, relative, label.colour))
-    axes.set(xlabel="position", ylabel="norm ÷ median norm", ylim=(0.0, TOP))
-    mark_beyond(axes, lines, (0.0, TOP))
-    axes.grid(axis="y")
-    legend_below(figure)
-    return figure
-
-
-def draw_dimensions(results: Results) -> "Figure":
-    """Cumulative energy of the dimensions, strongest first, one line per table."""
-    figure, (axes,) = panels(1, height=3.2)
-    axes.plot([0.0, 100.0], [0.0, 100.0], color=MUTED, linewidth=0.6, label=ASIDE)
-    for label, result, dash in with_line_styles(results):
-        norms = np.sort(result.arrays["dimension_norms"])[::-1]
-        energy = np.cumsum((norms / norms[0]) ** 2)
-        share = np.arange(norms.size + 1) / norms.size
-        axes.plot(
-            100.0 * share,
-            100.0 * np.append(0.0, energy / energy[-1]),
-            color=label.colour,
-            linestyle=dash,
-            label=label.title,
-        )
-    axes.set(
-        xlabel="dimensions, strongest first (%)",
-        ylabel="cumulative energy (%)",
-        xlim=(0.0, 100.0),
-        ylim=(0.0, 101.0),
-    )
-    axes.grid()
-    legend_below(figure)
-    return figure
-
-
-def alt(results: Results) -> str:
-    """Alternative text: median, smallest and largest norm of each table, and number of outliers."""
-    summaries = (
-        f"{label.title}: median {significant(result.value('median'), 3)}, from"
-        f" {significant(result.value('shortest'), 3)} to {significant(result.value('longest'), 3)},"
-        f" {result.arrays['positions_out'].size} unusual"
-        for label, result in results.items()
-    )
-    return (
-        f"Norm of each position relative to the median, as lines cut at {TOP:g}. "
-        + "; ".join(summaries)
-        + "."
-    )
-
-
-def alt_dimensions(results: Results) -> str:
-    """Alternative text: number of dimensions that hold half of the energy of each table."""
-    summaries = (
-        f"{label.title}: {rounded(result.value('half'), 0)} of"
-        f" {result.arrays['dimension_norms'].size} hold half"
-        for label, result in results.items()
-    )
-    return (
-        "Cumulative energy of the strongest dimensions, as rising lines. "
-        + "; ".join(summaries)
-        + "."
-    )
-
-
-def relative_norms(result: Result) -> tuple[Array, Array]:
-    """Positions, and their norms ÷ median norm."""
-    norms = result.arrays["norms"]
-    return np.arange(norms.size), norms / (float(np.median(norms)) or float(norms.max()))
+NORMS_BY_POSITION = Curves(
+    relative_norms,
+    x="position",
+    y="norm ÷ median norm",
+    ylim=(0.0, TOP),
+    rules=(Rule("y", 1.0),),
+    style={"linewidth": 1.0},
+    beyond=True,
+)
+ENERGY_BY_DIMENSIONS = Curves(
+    _cumulative_energy,
+    x="dimensions, strongest first (%)",
+    y="cumulative energy (%)",
+    xlim=(0.0, 100.0),
+    ylim=(0.0, 101.0),
+    grid="both",
+    first=diagonal(0.6),
+)
 
 
 ANALYSIS = Analysis(
@@ -274,9 +232,13 @@ ANALYSIS = Analysis(
                 " near 0, a vector is almost zero compared with the others. Triangles mark values"
                 " above 3, where the axis ends on every page."
             ),
-            alt=alt,
+            alt=Alt(
+                f"Norm of each position relative to the median, as lines cut at {TOP:g}.",
+                "median {median:3}, from {shortest:3} to {longest:3},"
+                " {arrays[positions_out].size} unusual",
+            ),
             python=("norms = np.linalg.norm(vectors, axis=1)\nplt.plot(norms / np.median(norms))"),
-            draw=draw,
+            draw=NORMS_BY_POSITION,
             overlays=True,
             varies=lambda result: (result.value("spread") or 0.0) > ALIKE,
         ),
@@ -287,12 +249,15 @@ ANALYSIS = Analysis(
                 "A steep rise on the left means that few dimensions hold most of the energy. On the"
                 " straight line, all dimensions are equally strong."
             ),
-            alt=alt_dimensions,
+            alt=Alt(
+                "Cumulative energy of the strongest dimensions, as rising lines.",
+                "{half:.0} of {arrays[dimension_norms].size} hold half",
+            ),
             python=(
                 "energy = np.sort(np.sum(vectors**2, axis=0))[::-1]\n"
                 "plt.plot(100 * np.cumsum(energy) / energy.sum())"
             ),
-            draw=draw_dimensions,
+            draw=ENERGY_BY_DIMENSIONS,
             overlays=True,
         ),
     ),
@@ -312,13 +277,8 @@ ANALYSIS = Analysis(
             sha256=GPT2,
         ),
     ),
-    overlay=Overlay(
-        x="position",
-        y="norm ÷ median norm",
-        points=relative_norms,
-        how_to_read=(
-            "How large the vector of each position is, relative to the median of its table. A level"
-            " line at 1 means equal norms. A spike is a position with an unusual norm."
-        ),
+    overlay=NORMS_BY_POSITION.overlay(
+        "How large the vector of each position is, relative to the median of its table. A level"
+        " line at 1 means equal norms. A spike is a position with an unusual norm."
     ),
 )

@@ -1,5 +1,6 @@
 """Vectors of a relative table by offset: cosine similarity and norms."""
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,10 +18,11 @@ from generator.contracts import (
 )
 from generator.encodings import RelativeTable
 from generator.errors import NotApplicableError
-from generator.figures.lines import dots, legend_below, with_line_styles
-from generator.figures.panels import Panel, image_panels, panels
-from generator.figures.style import DIVERGING, MUTED
+from generator.figures.charts import Alt, Curves, Rule
+from generator.figures.panels import Panel, image_panels
+from generator.figures.style import DIVERGING
 from generator.numerics.arrays import (
+    Array,
     Floats,
     finite,
     mean_by_distance,
@@ -59,17 +61,17 @@ def compute(subject: Subject[RelativeTable]) -> Result:
                 "adjacent",
                 "Mean cosine of neighbouring offsets",
                 adjacent,
-                reason=_reason(adjacent, "no two neighbours both have a nonzero vector"),
+                reason="no two neighbours both have a nonzero vector",
             ),
-            Metric("mean", "Mean cosine of two different offsets", float(pairs.mean())),
+            Metric("mean", "Mean cosine of two different offsets", pairs.mean()),
             Metric(
                 "sides",
                 "Mean cosine of an offset and its opposite",
                 sides,
-                reason=_reason(sides, "no two opposite offsets both have a nonzero vector"),
+                reason="no two opposite offsets both have a nonzero vector",
             ),
-            Metric("shortest", "Smallest norm", float(norms.min())),
-            Metric("longest", "Largest norm", float(norms.max())),
+            Metric("shortest", "Smallest norm", norms.min()),
+            Metric("longest", "Largest norm", norms.max()),
         ),
         arrays={
             "cosines": form.similarity,
@@ -92,10 +94,6 @@ def opposite(similarity: Floats, offsets: Floats) -> Floats:
     return np.array(
         [similarity[zero + distance, zero - distance] for distance in range(1, reach + 1)]
     )
-
-
-def _reason(value: float | None, reason: str) -> str | None:
-    return reason if value is None else None
 
 
 def _findings(adjacent: float | None, sides: float | None, mean: float) -> tuple[Finding, ...]:
@@ -137,47 +135,32 @@ def draw_matrix(results: Results) -> "Figure":
     return figure
 
 
-def draw_lines(
-    results: Results, array: str, quantity: str, limits: tuple[float | None, float | None]
-) -> "Figure":
-    """An array of the result by offset, one line per table.
+def _by_offset(result: Result, name: str) -> tuple[Array, Array]:
+    return result.arrays["offsets"], result.arrays[name]
 
-    array: key of an array (n_offsets,); limits: of the vertical axis, an upper one of None for the
-        largest norm
-    """
-    figure, (axes,) = panels(1, height=3.2)
-    axes.axvline(0, color=MUTED, linewidth=0.6)
-    for label, result, dash in with_line_styles(results):
-        offsets = result.arrays["offsets"]
-        axes.plot(
-            offsets,
-            result.arrays[array],
-            color=label.colour,
-            linestyle=dash,
-            label=label.title,
-            marker=dots(offsets.size),
-            markersize=2.5,
-        )
+
+def _upto_longest(results: Results) -> tuple[float, float]:
     longest = max(float(result.arrays["norms"].max()) for result in results.values())
-    highest = limits[1] if limits[1] is not None else 1.08 * longest or 1.0
-    axes.set(
-        xlabel="offset: key minus query (positions)", ylabel=quantity, ylim=(limits[0], highest)
-    )
-    axes.grid(axis="y")
-    legend_below(figure)
-    return figure
+    return 0.0, 1.08 * longest or 1.0
 
 
-def alt(results: Results, opening: str) -> str:
-    """Alternative text: range of offsets, mean cosine and range of norms of each table."""
-    summaries = (
-        f"{label.title}: offsets {rounded(result.arrays['offsets'][0], 0)} to"
-        f" {rounded(result.arrays['offsets'][-1], 0)}, mean cosine of two"
-        f" {rounded(result.value('mean'), 2)}, norms {significant(result.arrays['norms'].min(), 3)}"
-        f" to {significant(result.arrays['norms'].max(), 3)}"
-        for label, result in results.items()
+BY_OFFSET = Curves(
+    partial(_by_offset, name="to_zero"),
+    x="offset: key minus query (positions)",
+    y="cosine with offset 0",
+    ylim=(-1.02, 1.02),
+    rules=(Rule("x", 0.0),),
+    dotted=True,
+)
+
+
+def _summary(result: Result) -> str:
+    offsets, norms = result.arrays["offsets"], result.arrays["norms"]
+    return (
+        f"offsets {rounded(offsets[0], 0)} to {rounded(offsets[-1], 0)}, mean cosine of two"
+        f" {rounded(result.value('mean'), 2)}, norms {significant(norms.min(), 3)} to"
+        f" {significant(norms.max(), 3)}"
     )
-    return f"{opening} " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(
@@ -207,7 +190,7 @@ ANALYSIS = Analysis(
                 " widens, they are told apart less finely. Red on the other diagonal means that"
                 " before and after look alike. White is unrelated, blue opposite."
             ),
-            alt=partial(alt, opening="Cosine matrices over offsets from −1 to 1."),
+            alt=Alt("Cosine matrices over offsets from −1 to 1.", _summary),
             python=(
                 'plt.imshow(arrays["vectors_by_offset.cosines"], vmin=-1, vmax=1, cmap="RdBu_r")'
             ),
@@ -224,13 +207,11 @@ ANALYSIS = Analysis(
                 " line, that all or none do. Different heights left (earlier keys) and right (later"
                 " keys) tell before from after."
             ),
-            alt=partial(alt, opening="Similarity to offset 0 by offset, as lines."),
+            alt=Alt("Similarity to offset 0 by offset, as lines.", _summary),
             python=(
                 'plt.plot(arrays["vectors_by_offset.offsets"], arrays["vectors_by_offset.to_zero"])'
             ),
-            draw=partial(
-                draw_lines, array="to_zero", quantity="cosine with offset 0", limits=(-1.02, 1.02)
-            ),
+            draw=BY_OFFSET,
             overlays=True,
         ),
         FigureSpec(
@@ -240,11 +221,16 @@ ANALYSIS = Analysis(
                 "A large vector can change attention more than a small one. Offsets that training"
                 " seldom saw may keep small initial vectors."
             ),
-            alt=partial(alt, opening="Norm of each vector by offset, as lines."),
+            alt=Alt("Norm of each vector by offset, as lines.", _summary),
             python=(
                 'plt.plot(arrays["vectors_by_offset.offsets"], arrays["vectors_by_offset.norms"])'
             ),
-            draw=partial(draw_lines, array="norms", quantity="Euclidean norm", limits=(0.0, None)),
+            draw=replace(
+                BY_OFFSET,
+                points=partial(_by_offset, name="norms"),
+                y="Euclidean norm",
+                ylim=_upto_longest,
+            ),
             overlays=True,
         ),
     ),

@@ -1,7 +1,7 @@
 """Attention sinks: their logits, and the weight that they take from the keys."""
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,22 +10,22 @@ from generator.contracts import (
     FigureSpec,
     Finding,
     Headline,
+    Label,
     Metric,
     Result,
-    Results,
     Spot,
     Subject,
 )
 from generator.encodings import Sinks
 from generator.encodings.attention import sink_share
-from generator.figures.lines import DOTTED, legend_below, with_line_styles
-from generator.figures.panels import Panel, image_panels, logarithmic, panels
-from generator.figures.style import DIVERGING, MUTED
+from generator.figures.charts import Alt, Curves, Images, Rule
+from generator.figures.lines import DOTTED
+from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Array, Floats, finite
 from generator.text import counted, rounded, significant
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 KEYS = 128  # as in gpt-oss, whose layers with a window see as many
 MOST_KEYS, N_POINTS = 6, 121  # A power of ten, and points of the curves.
@@ -68,10 +68,10 @@ def compute(subject: Subject[Sinks]) -> Result:
                 "%",
             ),
             Metric("median", "Median logit of the sinks", float(np.median(logits)), "logit"),
-            Metric("largest", "Largest logit of a sink", float(logits.max()), "logit"),
-            Metric("smallest", "Smallest logit of a sink", float(logits.min()), "logit"),
-            Metric("layers", "Layers with sinks", float(len(logits))),
-            Metric("heads", "Heads per layer", float(logits.shape[1])),
+            Metric("largest", "Largest logit of a sink", logits.max(), "logit"),
+            Metric("smallest", "Smallest logit of a sink", logits.min(), "logit"),
+            Metric("layers", "Layers with sinks", len(logits)),
+            Metric("heads", "Heads per layer", logits.shape[1]),
         ),
         arrays={
             "logits": logits,
@@ -91,14 +91,6 @@ def compute(subject: Subject[Sinks]) -> Result:
     )
 
 
-def draw_logits(results: Results) -> "Figure":
-    """Logits of the sinks, layer by head, one image per checkpoint."""
-    images = [Panel(label.title, _of_every_layer(result)) for label, result in results.items()]
-    return image_panels(
-        images, (-LIMIT, LIMIT), DIVERGING, ("head", "layer", "logit of the sink"), square=False
-    )
-
-
 def _of_every_layer(result: Result) -> Floats:
     """Logits (n_layers, n_heads) from layer 0 to the last with sinks, NaN for layers without."""
     layers: Array = result.arrays["layers"]
@@ -107,60 +99,24 @@ def _of_every_layer(result: Result) -> Floats:
     return every
 
 
-def draw_shares(results: Results) -> "Figure":
-    """Weight of the sink by the number of keys: the median over all heads, and of a single
-    checkpoint all heads as bands.
-    """
-    figure, (axes,) = panels(1, height=3.4)
-    axes.axhline(0.5, color=MUTED, linewidth=0.8, linestyle=DOTTED)
-    for label, result, dash in with_line_styles(results):
-        keys, (low, lower, median, upper, high) = result.arrays["keys"], result.arrays["shares"]
-        if len(results) == 1:
-            axes.fill_between(
-                keys, low, high, color=label.colour, alpha=0.15, linewidth=0, label="all heads"
-            )
-            axes.fill_between(
-                keys, lower, upper, color=label.colour, alpha=0.35, linewidth=0, label="middle half"
-            )
-        axes.plot(keys, median, color=label.colour, linestyle=dash, label=label.title)
-    logarithmic(axes, "x")
-    axes.set(
-        xlabel="keys", ylabel="weight of the sink", ylim=(0.0, 1.02), xlim=(1.0, 10.0**MOST_KEYS)
-    )
-    axes.grid(axis="y")
-    legend_below(figure)
-    return figure
+def median_by_keys(result: Result) -> tuple[Array, Array]:
+    """Numbers of keys, and the weight of the sink of the median head."""
+    return result.arrays["keys"], result.arrays["shares"][2]
 
 
-def alt_logits(results: Results) -> str:
-    """Alternative text: numbers of layers and heads, and the range of logits."""
-    summaries = (
-        f"{label.title}: {len(result.arrays['logits'])} layers of"
-        f" {result.arrays['logits'].shape[1]} heads, from"
-        f" {significant(result.value('smallest'), 3)} to {significant(result.value('largest'), 3)},"
-        f" median {significant(result.value('median'), 3)}"
-        for label, result in results.items()
-    )
-    return "Logits of the sinks as an image, a row per layer. " + "; ".join(summaries) + "."
+def _all_heads(axes: "Axes", label: Label, result: Result, count: int) -> None:
+    """Bands of the heads of a single checkpoint."""
+    keys, (low, lower, _, upper, high) = result.arrays["keys"], result.arrays["shares"]
+    style: dict[str, Any] = {"color": label.colour, "linewidth": 0}
+    if count == 1:
+        axes.fill_between(keys, low, high, alpha=0.15, label="all heads", **style)
+        axes.fill_between(keys, lower, upper, alpha=0.35, label="middle half", **style)
 
 
-def alt_shares(results: Results) -> str:
-    """Alternative text: the median weight beside three numbers of keys."""
-
-    def median(result: Result, n: int) -> str:
-        log_keys, medians = np.log(result.arrays["keys"]), result.arrays["shares"][2]
-        return rounded(float(np.interp(math.log(n), log_keys, medians)), 3)
-
-    summaries = (
-        f"{label.title}: "
-        + ", ".join(f"{median(result, n)} beside {n:,}" for n in (1, 100, 10_000))
-        for label, result in results.items()
-    )
-    return (
-        "Weight of the sink as a line that falls with the number of keys. Median over heads, "
-        + "; ".join(summaries)
-        + "."
-    )
+def _medians(result: Result) -> str:
+    keys, medians = median_by_keys(result)
+    at = {n: float(np.interp(math.log(n), np.log(keys), medians)) for n in (1, 100, 10_000)}
+    return ", ".join(f"{rounded(median, 3)} beside {n:,}" for n, median in at.items())
 
 
 ANALYSIS = Analysis(
@@ -190,11 +146,21 @@ ANALYSIS = Analysis(
                 " counts as much as e^s such keys: 128 at 4.85. The higher the logits of the keys,"
                 " the less is left for the sink."
             ),
-            alt=alt_logits,
+            alt=Alt(
+                "Logits of the sinks as an image, a row per layer.",
+                "{layers:.0} layers of {heads:.0} heads, from {smallest:3} to {largest:3}, median"
+                " {median:3}",
+            ),
             python=(
                 'plt.imshow(arrays["weight_of_the_sinks.logits"], aspect="auto", cmap="RdBu_r")'
             ),
-            draw=draw_logits,
+            draw=Images(
+                _of_every_layer,
+                (-LIMIT, LIMIT),
+                DIVERGING,
+                ("head", "layer", "logit of the sink"),
+                square=False,
+            ),
         ),
         FigureSpec(
             key="shares",
@@ -204,12 +170,26 @@ ANALYSIS = Analysis(
                 " lowers it. The line is the median head; bands show all heads and the middle half."
                 " A head may use its sink to attend to nothing."
             ),
-            alt=alt_shares,
+            alt=Alt(
+                "Weight of the sink as a line that falls with the number of keys. Median over"
+                " heads,",
+                _medians,
+            ),
             python=(
                 'plt.semilogx(arrays["weight_of_the_sinks.keys"], '
                 'arrays["weight_of_the_sinks.shares"][2])'
             ),
-            draw=draw_shares,
+            draw=Curves(
+                median_by_keys,
+                x="keys",
+                y="weight of the sink",
+                log="x",
+                xlim=(1.0, 10.0**MOST_KEYS),
+                ylim=(0.0, 1.02),
+                height=3.4,
+                rules=(Rule("y", 0.5, 0.8, DOTTED),),
+                below=_all_heads,
+            ),
             overlays=True,
         ),
     ),

@@ -16,10 +16,11 @@ from generator.contracts import (
     Subject,
 )
 from generator.encodings import PositionTable, SinusoidFormula
+from generator.figures.charts import Alt
 from generator.figures.panels import PickedPanel, image_panels
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Array, Floats, finite, root_mean_square
-from generator.numerics.structure import Structure, Tail
+from generator.numerics.structure import Structure
 from generator.text import ranges, rounded, significant
 
 if TYPE_CHECKING:
@@ -48,7 +49,12 @@ def compute(subject: Subject[PositionTable]) -> Result:
             Metric("rms", "RMS of all values", rms),
             Metric("largest", "Largest absolute value", size),
             Metric("beyond", "Values beyond the colour limits", 100.0 * n_beyond / table.size, "%"),
-            _of_tail(found.tail),
+            Metric(
+                "tail",
+                "First position of an empty tail",
+                found.tail.start if found.tail else None,
+                reason="there is none",
+            ),
         ),
         arrays={"rms": np.array(rms), **_given(subject.encoding.form)},
         findings=(
@@ -101,13 +107,6 @@ def _findings(rms: float, size: float, position: int, dimension: int) -> tuple[F
         f" {dimension}, {rounded(size / rms, 0)} times the typical size (RMS)."
     )
     return (Finding(text, ("largest", "rms"), 0.7),)
-
-
-def _of_tail(tail: Tail | None) -> Metric:
-    title = "First position of an empty tail"
-    if tail is None:
-        return Metric("tail", title, None, reason="there is none")
-    return Metric("tail", title, float(tail.start))
 
 
 def _of_structure(structure: Structure, n_positions: int) -> Iterator[Finding]:
@@ -176,16 +175,10 @@ def draw(results: Results) -> "Figure":
     return image_panels(images, (-LIMIT, LIMIT), DIVERGING, labels, square=False)
 
 
-def alt(results: Results) -> str:
-    """Alternative text: shape and root mean square of each table."""
-    summaries = []
-    for label, result in results.items():
-        rows, columns = result.derived["vectors"].shape
-        summaries.append(
-            f"{label.title}: {rows} positions by {columns} dimensions, RMS"
-            f" {significant(float(result.arrays['rms']), 3)}"
-        )
-    return "Heat maps of whole position tables. " + "; ".join(summaries) + "."
+def _summary(result: Result) -> str:
+    rows, columns = result.derived["vectors"].shape
+    rms = significant(float(result.arrays["rms"]), 3)
+    return f"{rows} positions by {columns} dimensions, RMS {rms}"
 
 
 ANALYSIS = Analysis(
@@ -214,7 +207,7 @@ ANALYSIS = Analysis(
                 " negative; colours end at ±3 times the table's RMS. Zoom in to see every value:"
                 " where positions are picked, very fast waves look ragged."
             ),
-            alt=alt,
+            alt=Alt("Heat maps of whole position tables.", _summary),
             python='plt.imshow(vectors, aspect="auto", cmap="RdBu_r")',
             draw=draw,
         ),

@@ -1,8 +1,9 @@
 """Published values, recomputed and compared."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -93,6 +94,28 @@ def metrics(
 ) -> Callable[[FormT], list[float]]:
     """A ``Published.measure``: metrics of an analysis, by key; NaN for a metric without a value."""
     return partial(_metrics, compute, keys)
+
+
+def cases(
+    compute: Callable[[Subject[FormT]], Result],
+    source: InPrint | Recomputed,
+    given: Callable[[], FormT] | str,
+    printed: Mapping[str, Mapping[str, str]],
+    **more: Any,
+) -> tuple[Published, ...]:
+    """Values that one source has of metrics.
+
+    given: returns the form, or is the digest of a stored table; printed: for each quantity its
+        numbers, by the key of the metric; more: as of ``Published``
+    """
+    if isinstance(given, str):
+        more |= {"sha256": given}
+    else:
+        more |= {"given": given}
+    return tuple(
+        Published(what, tuple(numbers.values()), source, metrics(compute, *numbers), **more)
+        for what, numbers in printed.items()
+    )
 
 
 def array(

@@ -24,13 +24,19 @@ Arrays = Mapping[str, Array]
 
 @dataclass(frozen=True)
 class Metric:
-    """A number with its unit. reason: why value is None"""
+    """A number with its unit. reason: why value is None, dropped where it is not"""
 
     key: str
     title: str
     value: float | None
     unit: str = ""
     reason: str | None = None
+
+    def __post_init__(self) -> None:
+        """Keep a value of any type of number as one of Python's."""
+        if self.value is not None:
+            object.__setattr__(self, "value", float(self.value))
+            object.__setattr__(self, "reason", None)
 
 
 @dataclass(frozen=True)
@@ -138,10 +144,14 @@ def _derived(make: Callable[[Any, Arrays], Array], form: Lazy[Form], arrays: Arr
 
 @dataclass(frozen=True)
 class Label:
-    """Name of an encoding, which is also its title in figures, and its colour, as #rrggbb."""
+    """Name of an encoding, which is also its title in figures, and its colour, as #rrggbb.
+
+    is_quiet: whether its line stands back behind those that a figure speaks of
+    """
 
     title: str
     colour: str
+    is_quiet: bool = False
 
 
 Results = Mapping[Label, Result]

@@ -3,19 +3,21 @@ values.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from generator.figures.style import ASIDE, INK, PAPER, WIDTH
+from generator.figures.style import ASIDE, BACKGROUND, INK, PAPER, WIDTH
 from generator.numerics.arrays import Array, Floats
 from generator.text import significant
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 Dash = str | tuple[int, tuple[float, ...]]
 DASHES: tuple[Dash, ...] = ("solid", (0, (5, 2)), (0, (6, 2, 1, 2)), (0, (9, 2, 1, 1.5, 1, 1.5)))
@@ -25,6 +27,8 @@ POINTS = 72  # per inch
 CHARACTER, HANDLE, ROW = 5.6, 52.0, 13.5
 MOST_COLUMNS = 3
 MOST_DOTS = 32  # With more, the dashes between them disappear.
+# Of a line that stands back; the last is below matplotlib's order of lines, 2.
+THIN: dict[str, Any] = {"linewidth": 0.8, "alpha": 0.6, "zorder": 1.9}
 ROOM = 0.09  # Width of a label, as a share of the axes.
 
 
@@ -48,6 +52,19 @@ def with_line_styles(results: Mapping[LabelT, ValueT]) -> Iterator[tuple[LabelT,
     for label, result in results.items():
         yield label, result, DASHES[uses[label.colour] % len(DASHES)]
         uses[label.colour] += 1
+
+
+def hidden(title: str) -> str:
+    """``title`` as the label of a line without a place in the legend."""
+    return f"_{title}"
+
+
+def stand_back(axes: "Axes", before: Collection["Artist"], curve: "Line2D") -> None:
+    """Put ``curve`` thin behind others, and remove what the axes have beside it and ``before``."""
+    for artist in [*axes.get_children()]:
+        if artist not in before and artist is not curve:
+            artist.remove()
+    curve.set(linestyle="solid", marker="", gid=BACKGROUND, **THIN)
 
 
 def dots(n_points: int) -> str | None:
@@ -83,12 +100,13 @@ def legend_below(figure: "Figure") -> None:
 class Line:
     """A plotted line.
 
-    x, y: (n_points,), in data coordinates, x ascending
+    x, y: (n_points,), in data coordinates, x ascending; is_quiet: whether it stands back
     """
 
     x: Array
     y: Floats
     colour: str
+    is_quiet: bool = False
 
 
 @dataclass(frozen=True)
@@ -109,16 +127,10 @@ def mark_beyond(axes: "Axes", lines: Sequence[Line], limits: tuple[float, float]
             (line, sign * (line.y - edge)) for line in lines if np.any(sign * (line.y - edge) > 0)
         ]
         for line, excess in leaving:
-            x = line.x[_turns(excess > 0)]
-            axes.plot(
-                x,
-                np.full(x.size, edge),
-                marker,
-                color=line.colour,
-                markersize=4.5,
-                clip_on=False,
-                label=ASIDE,
-            )
+            if not line.is_quiet:
+                x = line.x[_turns(excess > 0)]
+                style: dict[str, Any] = {"markersize": 4.5, "clip_on": False, "label": ASIDE}
+                axes.plot(x, np.full(x.size, edge), marker, color=line.colour, **style)
         if leaving:
             line, excess = max(leaving, key=lambda pair: float(np.nanmax(pair[1])))
             turns, farthest = _turns(excess > 0), int(np.nanargmax(excess))

@@ -15,7 +15,7 @@ from matplotlib.ticker import FixedLocator  # noqa: TID253
 
 from generator.encodings import SinusoidFormula
 from generator.figures.packing import pack, rounded
-from generator.figures.style import ASIDE, COLOUR_BAR, DARK, MOSAIC, QUIET, STATIC, STOPS
+from generator.figures.style import ASIDE, BACKGROUND, COLOUR_BAR, DARK, MOSAIC, STATIC, STOPS
 from generator.numerics.arrays import Array, Floats, shrunk_by, thinned
 
 if TYPE_CHECKING:
@@ -274,7 +274,7 @@ def _line(axes: "Axes", line: Line2D) -> Json:
     base = levels.get(named, 0.0)
     return {
         "kind": "line",
-        **({"quiet": True} if style["colour"] == QUIET else {}),
+        **({"quiet": True} if line.get_gid() == BACKGROUND else {}),
         "x": _places(x),
         "y": rounded(y - base, READ),
         **({"base": _short(base)} if named in levels else {}),

@@ -12,7 +12,7 @@ SERIES = (
     "#c05028", "#30a0c8", "#608050", "#a06070", "#189088",
 )  # fmt: skip
 REFERENCE = "#8a93a3"
-QUIET = "#808a9b"  # Lines that stand behind those that a figure speaks of, on either background.
+QUIET = "#808a9b"  # Of lines behind those that a figure speaks of, on either background.
 ACCENT = "#d9772b"
 # Colormaps of matplotlib, perceptually even and legible for colour-blind readers.
 DIVERGING, SEQUENTIAL = "RdBu_r", "viridis"
@@ -28,6 +28,7 @@ LEVELS = 96  # Colours of an image: finer than the eye resolves, and small as a 
 # Labels of artists that legends leave out: what live figures draw in another way, whole or not at
 # all, and what only marks values of a line.
 STATIC, ASIDE, COLOUR_BAR, MOSAIC = "_static", "_aside", "_colour_bar", "_mosaic"
+BACKGROUND = "background"  # Group of lines that stand back.
 WIDTH = 7.8  # inches; 72 SVG units each
 PIXELS = 60_000  # all images of one figure together
 PICKED = 40_000  # of them where each is a value of its own, which live figures have too

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import groupby
 from math import ceil
 
@@ -15,7 +14,7 @@ from generator.contracts import (
     Page,
     PageKind,
 )
-from generator.figures.quiet import hidden, standing_back
+from generator.figures.lines import hidden
 from generator.figures.style import QUIET, SERIES
 from generator.site.answers import Answer, answer_of
 from generator.site.found import of_analysis
@@ -146,7 +145,7 @@ def _with_others(
     analysis: Analysis, spec: FigureSpec, chosen: Sequence[Member], others: Sequence[Member]
 ) -> Figure:
     quiet = [
-        (outcome, replace(reading, label=Label(hidden(reading.label.title), QUIET)))
+        (outcome, replace(reading, label=Label(hidden(reading.label.title), QUIET, is_quiet=True)))
         for outcome, reading in others
     ]
     coloured = distinct(chosen)
@@ -158,14 +157,8 @@ def _with_others(
         f"data/analyses/{analysis.key}.json",
     )
     alt = spec.alt({reading.label: reading.results[analysis.key] for _, reading in coloured})
-    if not quiet:
-        return replace(figure, alt=alt)
-    draw = partial(standing_back, spec.draw, [reading.label.title for _, reading in quiet])
-    return replace(
-        figure,
-        alt=f"{alt} In grey, {plural(len(quiet), 'other')}.",
-        spec=replace(spec, draw=draw),
-    )
+    in_grey = f" In grey, {plural(len(quiet), 'other')}." if quiet else ""
+    return replace(figure, alt=alt + in_grey)
 
 
 def _comparison(analysis: Analysis, spec: FigureSpec, members: Sequence[Member]) -> list[Figure]:

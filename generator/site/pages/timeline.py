@@ -13,10 +13,9 @@ import numpy as np
 
 from generator.cache.fingerprint import of_parts
 from generator.contracts import Atlas, Figure, FigureSpec, Mixer, Page, PageKind, Results
-from generator.figures.lines import legend_below
+from generator.figures.lines import hidden, legend_below
 from generator.figures.panels import panels
-from generator.figures.quiet import hidden
-from generator.figures.style import QUIET, SERIES
+from generator.figures.style import BACKGROUND, QUIET, SERIES
 from generator.site.data.models import FEWEST_OF_A_YEAR, KINDS, DatedModel, dated_models
 from generator.text import rounded
 
@@ -259,7 +258,7 @@ def _draw_growth(bases: Quantity, contexts: Quantity, _: Results) -> "Drawing":
         for title, time, value in quantity.points:
             panel.plot(
                 [time], [value], color=QUIET, marker="o", markersize=3, linestyle="",
-                alpha=0.7, label=hidden(title),
+                alpha=0.7, label=hidden(title), gid=BACKGROUND,
             )  # fmt: skip
         years = [year + 0.5 for year in quantity.years]
         panel.plot(
