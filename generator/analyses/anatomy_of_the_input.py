@@ -362,22 +362,18 @@ ANALYSIS = Analysis(
     derived=DERIVED,
     figures=(
         FigureSpec(
-            key="steps",
-            caption=(
-                "Each step from words to the input of the first layer: a strip per step, a row per"
-                " token."
-            ),
-            how_to_read=(
-                "Read downwards: the strips add up to the sum, which LayerNorm rescales where the"
-                " model has one. Compare the RMS above each strip, its unit of colour, to see which"
-                " step is large. Word strips depend on the token, position strips on the place"
-                " alone."
-            ),
-            alt=alt,
+            "steps",
+            "Each step from words to the input of the first layer: a strip per step, a row per"
+            " token.",
+            "Read downwards: the strips add up to the sum, which LayerNorm rescales where the"
+            " model has one. Compare the RMS above each strip, its unit of colour, to see which"
+            " step is large. Word strips depend on the token, position strips on the place"
+            " alone.",
+            alt,
+            draw,
             python=(
                 'plt.imshow(arrays["anatomy_of_the_input.words"], aspect="auto", cmap="RdBu_r")'
             ),
-            draw=draw,
         ),
     ),
     per_figure=1,

@@ -190,23 +190,18 @@ ANALYSIS = Analysis(
     compute=compute,
     figures=(
         FigureSpec(
-            key="heads",
-            caption="Locality of each head, most local first. Dotted: uniform attention.",
-            how_to_read=(
-                "At 100 % a head attends only to the query's own position; below its dotted line,"
-                " less locally than uniform attention. A level line means equally local heads."
-                " Compare each line with its own dotted level, which depends on causality and"
-                " window size."
-            ),
-            alt=Alt(
+            "heads",
+            "Locality of each head, most local first. Dotted: uniform attention.",
+            "At 100 % a head attends only to the query's own position; below its dotted line,"
+            " less locally than uniform attention. A level line means equally local heads."
+            " Compare each line with its own dotted level, which depends on causality and"
+            " window size.",
+            Alt(
                 "Locality of each head, sorted, as falling lines.",
                 "{arrays[locality].size} heads, from {most_local:.1} down to {least_local:.1} %,"
                 " uniform attention {chance:.1} %",
             ),
-            python=(
-                'plt.plot(np.sort(arrays["attention_from_the_bias_alone.locality"])[::-1], "o-")'
-            ),
-            draw=Curves(
+            Curves(
                 _sorted,
                 x="heads, most local first (%)",
                 y="locality (%)",
@@ -216,32 +211,31 @@ ANALYSIS = Analysis(
                 dotted=True,
                 first=_of_uniform,
             ),
+            python=(
+                'plt.plot(np.sort(arrays["attention_from_the_bias_alone.locality"])[::-1], "o-")'
+            ),
             overlays=True,
         ),
         FigureSpec(
-            key="matrices",
-            caption=(
-                f"Attention from the bias alone, mean over heads: the first {POSITIONS} positions,"
-                " or the patches of a window."
-            ),
-            how_to_read=(
-                "A thin bright diagonal means that most attention stays near; an even colour, that"
-                " distance hardly matters. Each step of the scale is a factor of ten, from 0 (all"
-                " attention) to −4 or less. Empty cells are keys that a causal model cannot see."
-            ),
-            alt=Alt(
+            "matrices",
+            f"Attention from the bias alone, mean over heads: the first {POSITIONS} positions,"
+            " or the patches of a window.",
+            "A thin bright diagonal means that most attention stays near; an even colour, that"
+            " distance hardly matters. Each step of the scale is a factor of ten, from 0 (all"
+            " attention) to −4 or less. Empty cells are keys that a causal model cannot see.",
+            Alt(
                 "Mean attention over heads as square images, query by key, on a logarithmic scale.",
                 _summary,
             ),
-            python=(
-                "plt.imshow(np.log10(np.maximum("
-                'arrays["attention_from_the_bias_alone.attention"], 1e-6)))'
-            ),
-            draw=Images(
+            Images(
                 _in_powers_of_ten,
                 (FAINTEST, 0.0),
                 SEQUENTIAL,
                 ("key position", "query position", "attention (power of ten)"),
+            ),
+            python=(
+                "plt.imshow(np.log10(np.maximum("
+                'arrays["attention_from_the_bias_alone.attention"], 1e-6)))'
             ),
         ),
     ),

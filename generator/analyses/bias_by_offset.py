@@ -296,38 +296,32 @@ ANALYSIS = Analysis(
     compute=compute,
     figures=(
         FigureSpec(
-            key="curves",
-            caption=f"Bias of the heads by offset, cut at ±{LIMIT:g} logits.",
-            how_to_read=(
-                "High lines mark keys that a head favours before content counts: earlier keys left"
-                " of 0, later ones right. Flat steps are offsets that share one learned value; a"
-                " straight line is a fixed slope. Triangles mark values beyond ±10, a factor of"
-                " 22,000 in attention weight."
-            ),
-            alt=Alt("Bias of each head by offset, as curves.", _summary),
+            "curves",
+            f"Bias of the heads by offset, cut at ±{LIMIT:g} logits.",
+            "High lines mark keys that a head favours before content counts: earlier keys left"
+            " of 0, later ones right. Flat steps are offsets that share one learned value; a"
+            " straight line is a fixed slope. Triangles mark values beyond ±10, a factor of"
+            " 22,000 in attention weight.",
+            Alt("Bias of each head by offset, as curves.", _summary),
+            draw_curves,
             python=(
                 'plt.plot(arrays["bias_by_offset.offsets"], arrays["bias_by_offset.values"].T)'
             ),
-            draw=draw_curves,
         ),
         FigureSpec(
-            key="matrices",
-            caption=(
-                f"The same bias as matrices: the first {SHOWN} queries by {SHOWN} keys, at most"
-                f" {MOST_HEADS} heads."
-            ),
-            how_to_read=(
-                "Red keys are favoured, blue ones avoided; beyond ±10 the colour stays the same."
-                " Each diagonal has one colour, because only the offset counts. Empty cells are"
-                " keys that a causal model cannot see."
-            ),
-            alt=Alt(
+            "matrices",
+            f"The same bias as matrices: the first {SHOWN} queries by {SHOWN} keys, at most"
+            f" {MOST_HEADS} heads.",
+            "Red keys are favoured, blue ones avoided; beyond ±10 the colour stays the same."
+            " Each diagonal has one colour, because only the offset counts. Empty cells are"
+            " keys that a causal model cannot see.",
+            Alt(
                 f"Bias as a matrix of {SHOWN} query by {SHOWN} key positions, constant along each"
                 " diagonal.",
                 "{arrays[matrices].shape[0]} heads",
             ),
-            python='plt.imshow(arrays["bias_by_offset.matrices"].mean(axis=0), cmap="RdBu_r")',
-            draw=draw_matrices,
+            draw_matrices,
+            python=('plt.imshow(arrays["bias_by_offset.matrices"].mean(axis=0), cmap="RdBu_r")'),
         ),
     ),
     per_figure=6,

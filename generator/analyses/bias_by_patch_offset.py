@@ -155,27 +155,23 @@ ANALYSIS = Analysis(
     compute=compute,
     figures=(
         FigureSpec(
-            key="heads",
-            caption=(
-                f"Bias by patch offset: at most {MOST_HEADS} heads of one checkpoint, or the mean"
-                " over heads of several."
-            ),
-            how_to_read=(
-                "Red offsets are favoured, blue ones avoided; the middle is the query's own patch,"
-                " cells above it are patches above. The mean of each head is subtracted, because"
-                " softmax ignores constants. The scale ends at ±5 logits, a factor of 148 in"
-                " attention weight."
-            ),
-            alt=Alt(
+            "heads",
+            f"Bias by patch offset: at most {MOST_HEADS} heads of one checkpoint, or the mean"
+            " over heads of several.",
+            "Red offsets are favoured, blue ones avoided; the middle is the query's own patch,"
+            " cells above it are patches above. The mean of each head is subtracted, because"
+            " softmax ignores constants. The scale ends at ±5 logits, a factor of 148 in"
+            " attention weight.",
+            Alt(
                 f"Bias by patch offset as images from −{LIMIT:g} to {LIMIT:g}.",
                 "{arrays[values].shape[0]} heads, {arrays[values].shape[1]} by"
                 " {arrays[values].shape[2]} offsets, {near_heads:.0} % of them largest within one"
                 " patch, largest minus smallest bias {spread:3} on average",
             ),
+            draw,
             python=(
                 'plt.imshow(arrays["bias_by_patch_offset.centred"].mean(axis=0), cmap="RdBu_r")'
             ),
-            draw=draw,
         ),
     ),
 )

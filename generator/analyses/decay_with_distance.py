@@ -472,44 +472,38 @@ ANALYSIS = Analysis(
     derived={"matrix": matrix},
     figures=(
         FigureSpec(
-            key="profiles",
-            caption=(
-                f"Similarity by distance, within at most {POSITIONS} positions or {SIDE} patches,"
-                " and over all positions."
-            ),
-            how_to_read=(
-                "One head's line crosses the dotted level at its half-distance; of several heads or"
-                " windows, the number is the mean. Wiggles make some farther positions look nearer."
-                " Each line is scaled to 1 at its highest and 0 over its far quarter, so compare"
-                " shapes only. Bands are the range of a table's windows."
-            ),
-            alt=Alt(
+            "profiles",
+            f"Similarity by distance, within at most {POSITIONS} positions or {SIDE} patches,"
+            " and over all positions.",
+            "One head's line crosses the dotted level at its half-distance; of several heads or"
+            " windows, the number is the mean. Wiggles make some farther positions look nearer."
+            " Each line is scaled to 1 at its highest and 0 over its far quarter, so compare"
+            " shapes only. Bands are the range of a table's windows.",
+            Alt(
                 "Lines by distance, from 1 at their highest to 0 at far distances. Half-distance,",
                 _reach,
             ),
-            python='plt.plot(arrays["decay_with_distance.profile"])',
-            draw=draw_profiles,
+            draw_profiles,
+            python=('plt.plot(arrays["decay_with_distance.profile"])'),
             overlays=True,
         ),
         FigureSpec(
-            key="matrices",
-            caption="Kernel of each encoding: its similarity for every pair of positions.",
-            how_to_read=(
-                "Stripes along the diagonal mean that only the offset counts; blocks and crosses"
-                " mark special positions or image rows. Each kernel has its own scale, so compare"
-                " patterns, not colours. Outliers and keys that a causal model cannot see are"
-                " empty."
-            ),
-            alt=Alt("Kernels as square images, each on its own scale.", _size),
-            python=(
-                'profile = arrays["decay_with_distance.profile"]\n'
-                "plt.imshow(profile[abs(np.subtract.outer(*[range(len(profile))] * 2))])"
-            ),
-            draw=Images(
+            "matrices",
+            "Kernel of each encoding: its similarity for every pair of positions.",
+            "Stripes along the diagonal mean that only the offset counts; blocks and crosses"
+            " mark special positions or image rows. Each kernel has its own scale, so compare"
+            " patterns, not colours. Outliers and keys that a causal model cannot see are"
+            " empty.",
+            Alt("Kernels as square images, each on its own scale.", _size),
+            Images(
                 _kernel,
                 (0.0, 1.0),
                 SEQUENTIAL,
                 ("key position", "query position", "rescaled 0–1 per encoding"),
+            ),
+            python=(
+                'profile = arrays["decay_with_distance.profile"]\n'
+                "plt.imshow(profile[abs(np.subtract.outer(*[range(len(profile))] * 2))])"
             ),
         ),
     ),

@@ -176,34 +176,30 @@ ANALYSIS = Analysis(
     compute=compute,
     figures=(
         FigureSpec(
-            key="pairs",
-            caption="Wavelength of each frequency pair after scaling, relative to before.",
-            how_to_read=(
-                "A pair at 1, on the dotted line, turns as before; one at 8 turns eight times more"
-                " slowly. Many scalings leave the fast pairs on the left alone and stretch the slow"
-                " ones on the right."
-            ),
-            alt=Alt("Ratio of wavelengths by frequency pair.", _summary),
-            python='plt.plot(arrays["effect_of_scaling.ratios"])',
-            draw=RATIOS,
+            "pairs",
+            "Wavelength of each frequency pair after scaling, relative to before.",
+            "A pair at 1, on the dotted line, turns as before; one at 8 turns eight times more"
+            " slowly. Many scalings leave the fast pairs on the left alone and stretch the slow"
+            " ones on the right.",
+            Alt("Ratio of wavelengths by frequency pair.", _summary),
+            RATIOS,
+            python=('plt.plot(arrays["effect_of_scaling.ratios"])'),
             overlays=True,
             varies=_varies,
         ),
         FigureSpec(
-            key="wavelengths",
-            caption="The same ratio by wavelength before scaling.",
-            how_to_read=(
-                "The line leaves 1 at the longest wavelength that scaling keeps, and is level again"
-                " at the full factor. Checkpoints with different bases and head sizes can be"
-                " compared here."
+            "wavelengths",
+            "The same ratio by wavelength before scaling.",
+            "The line leaves 1 at the longest wavelength that scaling keeps, and is level again"
+            " at the full factor. Checkpoints with different bases and head sizes can be"
+            " compared here.",
+            Alt("Ratio of wavelengths by wavelength before scaling.", _summary),
+            replace(
+                RATIOS, points=_by_wavelength, x="wavelength before scaling (positions)", log="x"
             ),
-            alt=Alt("Ratio of wavelengths by wavelength before scaling.", _summary),
             python=(
                 'plt.semilogx(arrays["effect_of_scaling.before"], '
                 'arrays["effect_of_scaling.ratios"])'
-            ),
-            draw=replace(
-                RATIOS, points=_by_wavelength, x="wavelength before scaling (positions)", log="x"
             ),
             overlays=True,
             varies=_varies,

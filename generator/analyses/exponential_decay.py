@@ -337,43 +337,35 @@ ANALYSIS = Analysis(
     compute=compute,
     figures=(
         FigureSpec(
-            key="layers",
-            caption=(
-                "Half-distance of every head or channel by layer; dotted, beside recurrent layers:"
-                " the slopes of ALiBi with 8 heads."
-            ),
-            how_to_read=(
-                "Higher points remember longer: at 100, half is left after a hundred positions."
-                " Level lines are rates that all layers share. Bands, for many rates, show all, the"
-                " middle half and the median; values beyond the scale lie at its edge."
-            ),
-            alt=Alt("Half-distances by layer, on a logarithmic scale of positions.", _of_rates),
+            "layers",
+            "Half-distance of every head or channel by layer; dotted, beside recurrent layers:"
+            " the slopes of ALiBi with 8 heads.",
+            "Higher points remember longer: at 100, half is left after a hundred positions."
+            " Level lines are rates that all layers share. Bands, for many rates, show all, the"
+            " middle half and the median; values beyond the scale lie at its edge.",
+            Alt("Half-distances by layer, on a logarithmic scale of positions.", _of_rates),
+            draw_layers,
             python=(
                 'plt.semilogy(arrays["exponential_decay.layers"], '
                 'arrays["exponential_decay.half_distances"], "k.")'
             ),
-            draw=draw_layers,
         ),
         FigureSpec(
-            key="left",
-            caption=(
-                "Share left by distance, mean over all heads or channels of all layers; dotted:"
-                " ALiBi with 8 heads."
-            ),
-            how_to_read=(
-                "A line still high on the right keeps part of what was read long ago. Each rate"
-                " gives an exponential; their mean falls more slowly at the end, where only the"
-                " slowest rates remain."
-            ),
-            alt=Alt(
+            "left",
+            "Share left by distance, mean over all heads or channels of all layers; dotted:"
+            " ALiBi with 8 heads.",
+            "A line still high on the right keeps part of what was read long ago. Each rate"
+            " gives an exponential; their mean falls more slowly at the end, where only the"
+            " slowest rates remain.",
+            Alt(
                 "Lines that fall from 1 with distance in positions, on a logarithmic scale.",
                 _at_distances,
             ),
+            LEFT,
             python=(
                 'plt.semilogx(arrays["exponential_decay.distances"], '
                 'arrays["exponential_decay.left"])'
             ),
-            draw=LEFT,
             overlays=True,
         ),
     ),

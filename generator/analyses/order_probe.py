@@ -243,37 +243,27 @@ ANALYSIS = Analysis(
     compute=compute,
     figures=(
         FigureSpec(
-            key="draws",
-            caption=(
-                f"Order errors: a stroke per random sample of {FEW} pairs, a dot per sample of"
-                f" {MANY:,}."
-            ),
-            how_to_read=(
-                "Further left is better; at 50 % the order is guessed. The width of a group of"
-                " strokes is noise: tables whose strokes overlap cannot be told apart. Dots use"
-                " sixteen times as many pairs and are steadier."
-            ),
-            alt=Alt(
+            "draws",
+            f"Order errors: a stroke per random sample of {FEW} pairs, a dot per sample of"
+            f" {MANY:,}.",
+            "Further left is better; at 50 % the order is guessed. The width of a group of"
+            " strokes is noise: tables whose strokes overlap cannot be told apart. Dots use"
+            " sixteen times as many pairs and are steadier.",
+            Alt(
                 f"Order errors, a stroke for each of {DRAWS} random samples, with chance at 50 %.",
                 _samples,
             ),
-            python='plt.plot(arrays["order_probe.few"], "o")',
-            draw=draw,
+            draw,
+            python=('plt.plot(arrays["order_probe.few"], "o")'),
         ),
         FigureSpec(
-            key="by_distance",
-            caption="Order errors by the distance of the two positions.",
-            how_to_read=(
-                "An early drop means that even near positions are ordered; a late one, only far"
-                " ones. Near 50 % the order is guessed. Each point covers all distances up to the"
-                " next point."
-            ),
-            alt=Alt("Order errors by distance, as a line.", _ends),
-            python=(
-                'plt.semilogx(arrays["order_probe.distances"] * 2**0.5, '
-                'arrays["order_probe.by_distance"], ".-")'
-            ),
-            draw=Curves(
+            "by_distance",
+            "Order errors by the distance of the two positions.",
+            "An early drop means that even near positions are ordered; a late one, only far"
+            " ones. Near 50 % the order is guessed. Each point covers all distances up to the"
+            " next point.",
+            Alt("Order errors by distance, as a line.", _ends),
+            Curves(
                 _error_by_distance,
                 x="distance of the two positions (positions)",
                 y="order errors (%)",
@@ -282,6 +272,10 @@ ANALYSIS = Analysis(
                 height=3.4,
                 rules=(Rule("y", CHANCE, 0.8),),
                 style={"marker": "."},
+            ),
+            python=(
+                'plt.semilogx(arrays["order_probe.distances"] * 2**0.5, '
+                'arrays["order_probe.by_distance"], ".-")'
             ),
             overlays=True,
         ),

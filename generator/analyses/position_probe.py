@@ -255,36 +255,27 @@ ANALYSIS = Analysis(
     compute=compute,
     figures=(
         FigureSpec(
-            key="read",
-            caption=(
-                "Position that ridge regression predicts for each held-out vector, in one random"
-                f" split into {FOLDS} folds."
-            ),
-            how_to_read=(
-                "Points on the grey diagonal are right. A shapeless cloud means that a linear probe"
-                " does not find the position, though vectors may still differ. Points beyond the"
-                " frame are drawn at its edge."
-            ),
-            alt=Alt(
+            "read",
+            "Position that ridge regression predicts for each held-out vector, in one random"
+            f" split into {FOLDS} folds.",
+            "Points on the grey diagonal are right. A shapeless cloud means that a linear probe"
+            " does not find the position, though vectors may still differ. Points beyond the"
+            " frame are drawn at its edge.",
+            Alt(
                 "Predicted against true position, as points along a diagonal.",
                 "mean error {ridge:3} of {arrays[read].size} positions",
             ),
-            python='plt.plot(arrays["position_probe.read"], ".")',
-            draw=draw,
+            draw,
+            python=('plt.plot(arrays["position_probe.read"], ".")'),
         ),
         FigureSpec(
-            key="by_position",
-            caption=(
-                f"Mean error of ridge regression at each position over {RIDGE_DRAWS} random splits."
-            ),
-            how_to_read=(
-                "Higher is worse; the scale is logarithmic above 1. Peaks at the ends are common,"
-                " since the probe has to extrapolate there. A rise that lasts means that a linear"
-                " probe finds less there."
-            ),
-            alt=Alt("Mean error by position, as a line.", _ends),
-            python='plt.plot(arrays["position_probe.wrong"])',
-            draw=Curves(
+            "by_position",
+            f"Mean error of ridge regression at each position over {RIDGE_DRAWS} random splits.",
+            "Higher is worse; the scale is logarithmic above 1. Peaks at the ends are common,"
+            " since the probe has to extrapolate there. A rise that lasts means that a linear"
+            " probe finds less there.",
+            Alt("Mean error by position, as a line.", _ends),
+            Curves(
                 _error_by_position,
                 x="position",
                 y="mean error (positions)",
@@ -292,6 +283,7 @@ ANALYSIS = Analysis(
                 style={"linewidth": 0.9},
                 last=_logarithmic_above_1,
             ),
+            python=('plt.plot(arrays["position_probe.wrong"])'),
             overlays=True,
         ),
     ),

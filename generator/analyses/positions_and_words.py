@@ -240,22 +240,17 @@ ANALYSIS = Analysis(
     compute=compute,
     figures=(
         FigureSpec(
-            key="energy",
-            caption=(
-                "Cumulative share of the table's energy along the directions of words, the most"
-                " used first."
-            ),
-            how_to_read=(
-                "A steep rise on the left means that positions use the main directions of words; a"
-                " late rise, the others. The grey diagonal is what random directions would give."
-            ),
-            alt=Alt(
+            "energy",
+            "Cumulative share of the table's energy along the directions of words, the most"
+            " used first.",
+            "A steep rise on the left means that positions use the main directions of words; a"
+            " late rise, the others. The grey diagonal is what random directions would give.",
+            Alt(
                 "Cumulative energy of positions over the directions of words, with a straight line"
                 " for chance.",
                 "{top:3} % in the first tenth, {bottom:3} % in the last, {chance:3} % by chance",
             ),
-            python='plt.plot(100 * np.cumsum(arrays["positions_and_words.energy"]))',
-            draw=Curves(
+            Curves(
                 _cumulative,
                 x="directions, most used by words first (%)",
                 y="cumulative energy of positions (%)",
@@ -264,26 +259,22 @@ ANALYSIS = Analysis(
                 height=3.6,
                 first=diagonal(0.8),
             ),
+            python=('plt.plot(100 * np.cumsum(arrays["positions_and_words.energy"]))'),
             overlays=True,
         ),
         FigureSpec(
-            key="angles",
-            caption=(
-                "Cosines of the principal angles between the main tenths of directions of positions"
-                " and words."
-            ),
-            how_to_read=(
-                "At 1 both spaces share a direction; at 0 the rest of one is orthogonal to the"
-                " other. Dotted: the largest cosine of two random spaces of that size; lines below"
-                " it share nothing beyond chance."
-            ),
-            alt=Alt(
+            "angles",
+            "Cosines of the principal angles between the main tenths of directions of positions"
+            " and words.",
+            "At 1 both spaces share a direction; at 0 the rest of one is orthogonal to the"
+            " other. Dotted: the largest cosine of two random spaces of that size; lines below"
+            " it share nothing beyond chance.",
+            Alt(
                 "Cosines of the principal angles between main directions of positions and words, as"
                 " falling lines.",
                 _summary,
             ),
-            python='plt.plot(arrays["positions_and_words.cosines"], ".-")',
-            draw=Curves(
+            Curves(
                 _cosines,
                 x="principal angle, smallest first",
                 y="cosine of the angle",
@@ -291,6 +282,7 @@ ANALYSIS = Analysis(
                 style={"marker": "."},
                 above=_of_random,
             ),
+            python=('plt.plot(arrays["positions_and_words.cosines"], ".-")'),
             overlays=True,
         ),
     ),

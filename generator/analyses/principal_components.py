@@ -348,21 +348,18 @@ ANALYSIS = Analysis(
     follows=frozenset({"coordinates", "shares", "shares_within"}),
     figures=(
         FigureSpec(
-            key="curve",
-            caption=(
-                "Positions along the first three principal components, without outliers, coloured"
-                " from first to last."
-            ),
-            how_to_read=(
-                "Turn the curve by dragging it, or with the arrow keys. A smooth curve means that"
-                " neighbouring positions are similar. A coil is a helix. A tangle means that three"
-                " components do not hold what the table knows."
-            ),
-            alt=Alt(
+            "curve",
+            "Positions along the first three principal components, without outliers, coloured"
+            " from first to last.",
+            "Turn the curve by dragging it, or with the arrow keys. A smooth curve means that"
+            " neighbouring positions are similar. A coil is a helix. A tangle means that three"
+            " components do not hold what the table knows.",
+            Alt(
                 "Positions as curves in three dimensions, along the first three principal"
                 " components.",
                 _summary,
             ),
+            draw_curve,
             python=(
                 'rows = np.delete(vectors, arrays["principal_components.left_out"], '
                 "axis=0)\n"
@@ -370,25 +367,21 @@ ANALYSIS = Analysis(
                 "placed = rows @ np.linalg.svd(rows, full_matrices=False)[2][:3].T\n"
                 'plt.axes(projection="3d").plot(*placed.T)'
             ),
-            draw=draw_curve,
             appeal=appeal,
         ),
         FigureSpec(
-            key="planes",
-            caption=(
-                "Positions in the first three principal components, without outliers, coloured from"
-                " first to last."
-            ),
-            how_to_read=(
-                "A smooth line means that neighbours are similar, a tangle that they are not. A"
-                " circle on the left with slopes on the others is a helix, seen from its end and"
-                " sides. Small shares of the variance, given at the axes, mean that this is only"
-                " part of the table's shape."
-            ),
-            alt=Alt(
+            "planes",
+            "Positions in the first three principal components, without outliers, coloured from"
+            " first to last.",
+            "A smooth line means that neighbours are similar, a tangle that they are not. A"
+            " circle on the left with slopes on the others is a helix, seen from its end and"
+            " sides. Small shares of the variance, given at the axes, mean that this is only"
+            " part of the table's shape.",
+            Alt(
                 "Positions in the plane of each two of the first three principal components.",
                 _summary,
             ),
+            draw,
             python=(
                 'rows = np.delete(vectors, arrays["principal_components.left_out"], '
                 "axis=0)\n"
@@ -396,7 +389,6 @@ ANALYSIS = Analysis(
                 "placed = rows @ np.linalg.svd(rows, full_matrices=False)[2][:3].T\n"
                 "plt.scatter(*placed[:, :2].T, c=range(len(placed)))"
             ),
-            draw=draw,
         ),
     ),
     per_figure=3,

@@ -231,28 +231,24 @@ ANALYSIS = Analysis(
     follows=frozenset({"energy", "energy_centred"}),
     figures=(
         FigureSpec(
-            key="energy",
-            caption=(
-                "Share of the table's energy (sum of squares) in its strongest components,"
-                " mean-centred and, dotted, as stored."
-            ),
-            how_to_read=(
-                "A line that reaches 90 % at the far left means few directions; noise needs nearly"
-                " all. A dotted line far above its partner means that positions share a large mean"
-                " vector."
-            ),
-            alt=Alt(
+            "energy",
+            "Share of the table's energy (sum of squares) in its strongest components,"
+            " mean-centred and, dotted, as stored.",
+            "A line that reaches 90 % at the far left means few directions; noise needs nearly"
+            " all. A dotted line far above its partner means that positions share a large mean"
+            " vector.",
+            Alt(
                 "Share of the energy held by the first components, as rising lines.",
                 "stable rank {stable:4}, mean-centred {centred_stable:4}, components for 90 %, 95 %"
                 " and 99 %: {for_90:4}, {for_95:4}, {for_99:4}",
             ),
+            ENERGY,
             python=(
                 "energy = np.linalg.svd(vectors - vectors.mean(axis=0), compute_uv=False) "
                 "** 2\n"
                 "plt.semilogx(np.arange(1, len(energy) + 1), 100 * np.cumsum(energy) / "
                 "energy.sum())"
             ),
-            draw=ENERGY,
             overlays=True,
         ),
     ),

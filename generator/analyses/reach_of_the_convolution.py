@@ -109,30 +109,26 @@ ANALYSIS = Analysis(
     compute=compute,
     figures=(
         FigureSpec(
-            key="strength",
-            caption=(
-                "Norm of the weights at each offset over all channels, relative to the largest."
-            ),
-            how_to_read=(
-                "A narrow peak at 0 means that mostly direct neighbours count; a broad line, that"
-                " distant positions count too. Earlier positions are left of 0; the line ends where"
-                " the convolution does."
-            ),
-            alt=Alt(
+            "strength",
+            "Norm of the weights at each offset over all channels, relative to the largest.",
+            "A narrow peak at 0 means that mostly direct neighbours count; a broad line, that"
+            " distant positions count too. Earlier positions are left of 0; the line ends where"
+            " the convolution does.",
+            Alt(
                 "Strength of a convolution by offset, as a line.",
                 "{arrays[strength].size} offsets, strongest at {peak:.0}, {far:.0} % of the energy"
                 f" within ±{FAR}",
             ),
-            python=(
-                'plt.plot(arrays["reach_of_the_convolution.offsets"], '
-                'arrays["reach_of_the_convolution.strength"])'
-            ),
-            draw=Curves(
+            Curves(
                 _strength,
                 x="offset (positions)",
                 y="norm of the weights ÷ largest",
                 ylim=(0.0, 1.05),
                 rules=(Rule("x", 0.0),),
+            ),
+            python=(
+                'plt.plot(arrays["reach_of_the_convolution.offsets"], '
+                'arrays["reach_of_the_convolution.strength"])'
             ),
             overlays=True,
         ),

@@ -238,28 +238,23 @@ ANALYSIS = Analysis(
     compute=compute,
     figures=(
         FigureSpec(
-            key="wavelengths",
-            caption="Positions that each frequency pair needs for one full turn.",
-            how_to_read=(
-                "Fast pairs on the left tell neighbours apart; slow ones on the right tell far from"
-                " near. Pairs above the thin line complete no turn within the context, the window,"
-                " or the texts with these frequencies. Dotted: before scaling."
-            ),
-            alt=Alt("Wavelength of each frequency pair on a logarithmic scale.", _range),
-            python='plt.semilogy(arrays["rotation_by_offset.wavelengths"], "o")',
-            draw=WAVELENGTHS,
+            "wavelengths",
+            "Positions that each frequency pair needs for one full turn.",
+            "Fast pairs on the left tell neighbours apart; slow ones on the right tell far from"
+            " near. Pairs above the thin line complete no turn within the context, the window,"
+            " or the texts with these frequencies. Dotted: before scaling.",
+            Alt("Wavelength of each frequency pair on a logarithmic scale.", _range),
+            WAVELENGTHS,
+            python=('plt.semilogy(arrays["rotation_by_offset.wavelengths"], "o")'),
             overlays=True,
         ),
         FigureSpec(
-            key="profile",
-            caption="Mean cosine over all frequency pairs by offset.",
-            how_to_read=(
-                "With equal content in every pair, the attention logit would follow this line. It"
-                " falls unevenly: wiggles are fast pairs coming round."
-            ),
-            alt=Alt("Mean cosine of all angles by offset, as a line.", _summary),
-            python='plt.semilogx(arrays["rotation_by_offset.profile"])',
-            draw=Curves(
+            "profile",
+            "Mean cosine over all frequency pairs by offset.",
+            "With equal content in every pair, the attention logit would follow this line. It"
+            " falls unevenly: wiggles are fast pairs coming round.",
+            Alt("Mean cosine of all angles by offset, as a line.", _summary),
+            Curves(
                 _profile,
                 x="offset (positions)",
                 y="mean cosine of the angles",
@@ -267,6 +262,7 @@ ANALYSIS = Analysis(
                 ylim=(-0.3, 1.02),
                 style={"linewidth": 1.0},
             ),
+            python=('plt.semilogx(arrays["rotation_by_offset.profile"])'),
             overlays=True,
         ),
     ),

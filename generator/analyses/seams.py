@@ -461,22 +461,18 @@ ANALYSIS = Analysis(
     follows=frozenset({"adjacent"}),
     figures=(
         FigureSpec(
-            key=FIGURE,
-            caption=(
-                "Cosine of each position with the next; circles mark seams, triangles larger steps,"
-                " crosses single outliers."
-            ),
-            how_to_read=(
-                "A level line means equal steps all along the table. Lasting falls or rises, and"
-                " dips that divide the table, are seams; other dips are larger steps or outliers."
-                " Dips at the very ends are common and do not count."
-            ),
-            alt=Alt("Cosine of each position with the next, as lines with seams marked.", _summary),
+            FIGURE,
+            "Cosine of each position with the next; circles mark seams, triangles larger steps,"
+            " crosses single outliers.",
+            "A level line means equal steps all along the table. Lasting falls or rises, and"
+            " dips that divide the table, are seams; other dips are larger steps or outliers."
+            " Dips at the very ends are common and do not count.",
+            Alt("Cosine of each position with the next, as lines with seams marked.", _summary),
+            CURVES,
             python=(
                 "units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)\n"
                 "plt.plot(np.sum(units[:-1] * units[1:], axis=1))"
             ),
-            draw=CURVES,
             overlays=True,
             varies=lambda result: float(np.ptp(result.arrays["adjacent"])) > EVEN,
         ),

@@ -241,19 +241,22 @@ ANALYSIS = Analysis(
     follows=frozenset({"profile", "spread"}),
     figures=(
         FigureSpec(
-            key="lines",
-            caption=(
-                "Mean cosine similarity of two positions by distance, with a band of one standard"
-                " deviation."
-            ),
-            how_to_read=(
-                "A steady fall tells distance; a flat stretch tells none, and a rise makes far"
-                " positions look nearer. A narrow band means that how alike two look depends on"
-                " their distance alone. A wide one means that it depends on where they are too. The"
-                " far end rests on few pairs."
-            ),
-            alt=Alt(
+            "lines",
+            "Mean cosine similarity of two positions by distance, with a band of one standard"
+            " deviation.",
+            "A steady fall tells distance; a flat stretch tells none, and a rise makes far"
+            " positions look nearer. A narrow band means that how alike two look depends on"
+            " their distance alone. A wide one means that it depends on where they are too. The"
+            " far end rests on few pairs.",
+            Alt(
                 "Mean cosine by distance, as lines with a band of one standard deviation.", _summary
+            ),
+            Curves(
+                _profile,
+                x="distance (positions)",
+                y="mean cosine similarity",
+                ylim=VIEW,
+                below=_spread,
             ),
             python=(
                 "units = vectors[:2048] / np.linalg.norm(vectors[:2048], axis=1, "
@@ -264,13 +267,6 @@ ANALYSIS = Analysis(
                 "lines = [np.diagonal(cosines, k) for k in range(len(cosines))]\n"
                 "lines = [line[~np.isnan(line)] for line in lines]\n"
                 "plt.plot([line.mean() if line.size else np.nan for line in lines])"
-            ),
-            draw=Curves(
-                _profile,
-                x="distance (positions)",
-                y="mean cosine similarity",
-                ylim=VIEW,
-                below=_spread,
             ),
             overlays=True,
         ),

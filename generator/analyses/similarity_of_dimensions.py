@@ -151,27 +151,23 @@ ANALYSIS = Analysis(
     derived={"cosines": matrix},
     figures=(
         FigureSpec(
-            key="matrix",
-            caption=(
-                "Cosine similarity of every two dimensions, each a curve over position. Dimensions"
-                " of a learned table are ordered so that similar ones are neighbours."
-            ),
-            how_to_read=(
-                "Strong colour off the diagonal means that dimensions repeat each other: red for"
-                " parallel curves, blue for opposite ones. White is unrelated. A sinusoid keeps its"
-                " own order: its slowest dimensions form the red corner. Of many dimensions, some"
-                " are picked."
-            ),
-            alt=Alt(
+            "matrix",
+            "Cosine similarity of every two dimensions, each a curve over position. Dimensions"
+            " of a learned table are ordered so that similar ones are neighbours.",
+            "Strong colour off the diagonal means that dimensions repeat each other: red for"
+            " parallel curves, blue for opposite ones. White is unrelated. A sinusoid keeps its"
+            " own order: its slowest dimensions form the red corner. Of many dimensions, some"
+            " are picked.",
+            Alt(
                 "Cosine matrices of the dimensions from −1 to 1.", "mean absolute cosine {size:.2}"
             ),
+            draw,
             python=(
                 'columns = vectors.T[:: int(arrays["similarity_of_dimensions.every"])]\n'
                 'columns = columns[arrays["similarity_of_dimensions.order"]]\n'
                 "columns = columns / np.linalg.norm(columns, axis=1, keepdims=True)\n"
                 'plt.imshow(columns @ columns.T, vmin=-1, vmax=1, cmap="RdBu_r")'
             ),
-            draw=draw,
         ),
     ),
 )

@@ -230,21 +230,18 @@ ANALYSIS = Analysis(
     derived={"tiles": tiles},
     figures=(
         FigureSpec(
-            key="mosaic",
-            caption=(
-                f"Cosine similarity of up to {MOST_TILES} by {MOST_TILES} patches with all patches:"
-                " one small image per patch."
-            ),
-            how_to_read=(
-                "The reddest spot of a small image should lie where that image itself lies in the"
-                " grid. A round spot means that similarity falls with distance; a cross, that"
-                " patches of a row or column are similar. Even colour means that place makes little"
-                " difference."
-            ),
-            alt=Alt(
+            "mosaic",
+            f"Cosine similarity of up to {MOST_TILES} by {MOST_TILES} patches with all patches:"
+            " one small image per patch.",
+            "The reddest spot of a small image should lie where that image itself lies in the"
+            " grid. A round spot means that similarity falls with distance; a cross, that"
+            " patches of a row or column are similar. Even colour means that place makes little"
+            " difference.",
+            Alt(
                 "Cosine of patches with all patches, as a grid of small images from −1 to 1.",
                 _summary,
             ),
+            draw,
             python=(
                 "units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)\n"
                 'grid, rows, across = (arrays[f"similarity_of_patches.{name}"] for name in '
@@ -253,7 +250,6 @@ ANALYSIS = Analysis(
                 "plt.imshow(np.concatenate(np.concatenate(tiles, axis=1), axis=1), "
                 'vmin=-1, vmax=1, cmap="RdBu_r")'
             ),
-            draw=draw,
         ),
     ),
     per_figure=4,

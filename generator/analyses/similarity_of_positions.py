@@ -120,24 +120,22 @@ ANALYSIS = Analysis(
     derived={"cosines": matrix},
     figures=(
         FigureSpec(
-            key="matrix",
-            caption="Cosine similarity of every two positions.",
-            how_to_read=(
-                "A red band along the diagonal means that near positions are similar; white is"
-                " unrelated, blue opposite. Stripes parallel to the diagonal mean that only the"
-                " offset matters. Blocks and crosses mark positions that the table treats"
-                " differently."
-            ),
-            alt=Alt("Cosine matrices from −1 to 1. Mean cosines,", _summary),
-            python=(
-                "units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)\n"
-                'plt.imshow(units[:2048] @ units[:2048].T, vmin=-1, vmax=1, cmap="RdBu_r")'
-            ),
-            draw=Images(
+            "matrix",
+            "Cosine similarity of every two positions.",
+            "A red band along the diagonal means that near positions are similar; white is"
+            " unrelated, blue opposite. Stripes parallel to the diagonal mean that only the"
+            " offset matters. Blocks and crosses mark positions that the table treats"
+            " differently.",
+            Alt("Cosine matrices from −1 to 1. Mean cosines,", _summary),
+            Images(
                 _cosines,
                 (-1.0, 1.0),
                 DIVERGING,
                 ("position", "position", "cosine similarity"),
+            ),
+            python=(
+                "units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)\n"
+                'plt.imshow(units[:2048] @ units[:2048].T, vmin=-1, vmax=1, cmap="RdBu_r")'
             ),
         ),
     ),

@@ -217,19 +217,15 @@ ANALYSIS = Analysis(
     derived={"curves": curves},
     figures=(
         FigureSpec(
-            key="curves",
-            caption=(
-                "Twelve dimensions from the slowest, at the bottom, to the fastest, of the half"
-                " that varies most over positions. Each is mean-centred and on its own scale."
-            ),
-            how_to_read=(
-                "Compare shapes, not sizes: all curves have the same height. A smooth wave gives"
-                " neighbours similar values; noise shows no order. Outliers do not set the scale,"
-                " and are cut."
-            ),
-            alt=Alt("Single dimensions as curves over position.", _summary),
-            python='plt.plot(vectors[:, arrays["single_dimensions.dimensions"]])',
-            draw=draw,
+            "curves",
+            "Twelve dimensions from the slowest, at the bottom, to the fastest, of the half"
+            " that varies most over positions. Each is mean-centred and on its own scale.",
+            "Compare shapes, not sizes: all curves have the same height. A smooth wave gives"
+            " neighbours similar values; noise shows no order. Outliers do not set the scale,"
+            " and are cut.",
+            Alt("Single dimensions as curves over position.", _summary),
+            draw,
+            python=('plt.plot(vectors[:, arrays["single_dimensions.dimensions"]])'),
         ),
     ),
     per_figure=2,

@@ -147,20 +147,16 @@ ANALYSIS = Analysis(
     derived={"vectors": shown},
     figures=(
         FigureSpec(
-            key="lines",
-            caption=(
-                "Vectors of single positions over the dimensions, a panel each, with that of a word"
-                " where there are words."
-            ),
-            how_to_read=(
-                "If positions 0, 1 and 2 share a shape and far ones do not, near positions are"
-                " similar. The word vector is the same in all panels: it shows how large words are"
-                " relative to positions. Values are in units of the table's RMS. Each panel has its"
-                " own scale, and nothing is cut."
-            ),
-            alt=Alt("Position vectors as lines over the dimensions.", _summary),
-            python='plt.plot(vectors[arrays["single_positions.positions"]].T)',
-            draw=draw,
+            "lines",
+            "Vectors of single positions over the dimensions, a panel each, with that of a word"
+            " where there are words.",
+            "If positions 0, 1 and 2 share a shape and far ones do not, near positions are"
+            " similar. The word vector is the same in all panels: it shows how large words are"
+            " relative to positions. Values are in units of the table's RMS. Each panel has its"
+            " own scale, and nothing is cut.",
+            Alt("Position vectors as lines over the dimensions.", _summary),
+            draw,
+            python=('plt.plot(vectors[arrays["single_positions.positions"]].T)'),
         ),
     ),
     per_figure=2,

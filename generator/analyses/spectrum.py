@@ -274,22 +274,19 @@ ANALYSIS = Analysis(
     follows=frozenset({"periods", "mean", "quartiles", "control"}),
     figures=(
         FigureSpec(
-            key="periods",
-            caption=(
-                "Mean amplitude of the dimensions by period, with the middle half as a band; thin:"
-                " shuffled positions."
-            ),
-            how_to_read=(
-                "A line far above the thin one means order; without order, all periods have about"
-                " the same height. A hill on the right means slow waves. Dots mark spectral peaks,"
-                " periods that stand out from those around them."
-            ),
-            alt=Alt(
+            "periods",
+            "Mean amplitude of the dimensions by period, with the middle half as a band; thin:"
+            " shuffled positions.",
+            "A line far above the thin one means order; without order, all periods have about"
+            " the same height. A hill on the right means slow waves. Dots mark spectral peaks,"
+            " periods that stand out from those around them.",
+            Alt(
                 "Mean amplitude of the dimensions by period, with quartiles and a control with"
                 " shuffled positions.",
                 "most energy at a period of {strongest:3} positions, {slow:.0} % in the slowest"
                 " tenth of the frequencies, peaks: {peaks:.0}",
             ),
+            AMPLITUDES,
             python=(
                 'places, out = np.arange(len(vectors)), arrays["decay_with_distance.left_out"]\n'
                 "kept = np.delete(places, out)\n"
@@ -301,7 +298,6 @@ ANALYSIS = Analysis(
                 "waves[-1] /= 2 - len(rows) % 2\n"
                 "plt.loglog(len(rows) / np.arange(1, len(waves) + 1), waves)"
             ),
-            draw=AMPLITUDES,
             overlays=True,
         ),
     ),

@@ -142,19 +142,17 @@ ANALYSIS = Analysis(
     compute=compute,
     figures=(
         FigureSpec(
-            key="factor",
-            caption="Factor on the attention logits by position of the query.",
-            how_to_read=(
-                "At 1 nothing changes; above 1, logits differ more, so that the best keys keep"
-                " their weight among more keys. The logarithmic axis ends with the configured"
-                " context."
-            ),
-            alt=Alt("Factor on the logits by position, as a line.", _of_factor),
+            "factor",
+            "Factor on the attention logits by position of the query.",
+            "At 1 nothing changes; above 1, logits differ more, so that the best keys keep"
+            " their weight among more keys. The logarithmic axis ends with the configured"
+            " context.",
+            Alt("Factor on the logits by position, as a line.", _of_factor),
+            FACTORS,
             python=(
                 'plt.plot(arrays["temperature_by_position.positions"] + 1, '
                 'arrays["temperature_by_position.factor"])'
             ),
-            draw=FACTORS,
             overlays=True,
             varies=lambda result: result.value("first") is not None,
         ),

@@ -225,39 +225,35 @@ ANALYSIS = Analysis(
     follows=frozenset({"norms", "dimension_norms"}),
     figures=(
         FigureSpec(
-            key="lines",
-            caption="Euclidean norm of each position's vector, relative to the table's median.",
-            how_to_read=(
-                "A flat line at 1 means equal norms. Peaks stand out, often at the first positions;"
-                " near 0, a vector is almost zero compared with the others. Triangles mark values"
-                " above 3, where the axis ends on every page."
-            ),
-            alt=Alt(
+            "lines",
+            "Euclidean norm of each position's vector, relative to the table's median.",
+            "A flat line at 1 means equal norms. Peaks stand out, often at the first positions;"
+            " near 0, a vector is almost zero compared with the others. Triangles mark values"
+            " above 3, where the axis ends on every page.",
+            Alt(
                 f"Norm of each position relative to the median, as lines cut at {TOP:g}.",
                 "median {median:3}, from {shortest:3} to {longest:3},"
                 " {arrays[positions_out].size} unusual",
             ),
+            NORMS_BY_POSITION,
             python=("norms = np.linalg.norm(vectors, axis=1)\nplt.plot(norms / np.median(norms))"),
-            draw=NORMS_BY_POSITION,
             overlays=True,
             varies=lambda result: (result.value("spread") or 0.0) > ALIKE,
         ),
         FigureSpec(
-            key="energy",
-            caption="Share of the table's energy (sum of squares) in its strongest dimensions.",
-            how_to_read=(
-                "A steep rise on the left means that few dimensions hold most of the energy. On the"
-                " straight line, all dimensions are equally strong."
-            ),
-            alt=Alt(
+            "energy",
+            "Share of the table's energy (sum of squares) in its strongest dimensions.",
+            "A steep rise on the left means that few dimensions hold most of the energy. On the"
+            " straight line, all dimensions are equally strong.",
+            Alt(
                 "Cumulative energy of the strongest dimensions, as rising lines.",
                 "{half:.0} of {arrays[dimension_norms].size} hold half",
             ),
+            ENERGY_BY_DIMENSIONS,
             python=(
                 "energy = np.sort(np.sum(vectors**2, axis=0))[::-1]\n"
                 "plt.plot(100 * np.cumsum(energy) / energy.sum())"
             ),
-            draw=ENERGY_BY_DIMENSIONS,
             overlays=True,
         ),
     ),

@@ -183,53 +183,44 @@ ANALYSIS = Analysis(
     compute=compute,
     figures=(
         FigureSpec(
-            key="matrix",
-            caption="Cosine similarity of the vectors of every two offsets.",
-            how_to_read=(
-                "A red band along the diagonal means that near offsets are similar. Where it"
-                " widens, they are told apart less finely. Red on the other diagonal means that"
-                " before and after look alike. White is unrelated, blue opposite."
-            ),
-            alt=Alt("Cosine matrices over offsets from −1 to 1.", _summary),
+            "matrix",
+            "Cosine similarity of the vectors of every two offsets.",
+            "A red band along the diagonal means that near offsets are similar. Where it"
+            " widens, they are told apart less finely. Red on the other diagonal means that"
+            " before and after look alike. White is unrelated, blue opposite.",
+            Alt("Cosine matrices over offsets from −1 to 1.", _summary),
+            draw_matrix,
             python=(
                 'plt.imshow(arrays["vectors_by_offset.cosines"], vmin=-1, vmax=1, cmap="RdBu_r")'
             ),
-            draw=draw_matrix,
         ),
         FigureSpec(
-            key="similarity",
-            caption=(
-                "Cosine similarity of each offset's vector with that of offset 0, the position"
-                " itself."
-            ),
-            how_to_read=(
-                "A peak at 0 means that only near offsets resemble the position itself; a level"
-                " line, that all or none do. Different heights left (earlier keys) and right (later"
-                " keys) tell before from after."
-            ),
-            alt=Alt("Similarity to offset 0 by offset, as lines.", _summary),
+            "similarity",
+            "Cosine similarity of each offset's vector with that of offset 0, the position itself.",
+            "A peak at 0 means that only near offsets resemble the position itself; a level"
+            " line, that all or none do. Different heights left (earlier keys) and right (later"
+            " keys) tell before from after.",
+            Alt("Similarity to offset 0 by offset, as lines.", _summary),
+            BY_OFFSET,
             python=(
                 'plt.plot(arrays["vectors_by_offset.offsets"], arrays["vectors_by_offset.to_zero"])'
             ),
-            draw=BY_OFFSET,
             overlays=True,
         ),
         FigureSpec(
-            key="norms",
-            caption="Euclidean norm of each offset's vector.",
-            how_to_read=(
-                "A large vector can change attention more than a small one. Offsets that training"
-                " seldom saw may keep small initial vectors."
-            ),
-            alt=Alt("Norm of each vector by offset, as lines.", _summary),
-            python=(
-                'plt.plot(arrays["vectors_by_offset.offsets"], arrays["vectors_by_offset.norms"])'
-            ),
-            draw=replace(
+            "norms",
+            "Euclidean norm of each offset's vector.",
+            "A large vector can change attention more than a small one. Offsets that training"
+            " seldom saw may keep small initial vectors.",
+            Alt("Norm of each vector by offset, as lines.", _summary),
+            replace(
                 BY_OFFSET,
                 points=partial(_by_offset, name="norms"),
                 y="Euclidean norm",
                 ylim=_upto_longest,
+            ),
+            python=(
+                'plt.plot(arrays["vectors_by_offset.offsets"], arrays["vectors_by_offset.norms"])'
             ),
             overlays=True,
         ),

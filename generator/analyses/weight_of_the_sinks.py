@@ -136,50 +136,40 @@ ANALYSIS = Analysis(
     compute=compute,
     figures=(
         FigureSpec(
-            key="logits",
-            caption=(
-                f"Learned logit of every sink by layer and head, cut at ±{LIMIT:g}; layers without"
-                " sinks are empty."
-            ),
-            how_to_read=(
-                "Red sinks outweigh a key of logit 0, blue ones weigh less. A sink of logit s"
-                " counts as much as e^s such keys: 128 at 4.85. The higher the logits of the keys,"
-                " the less is left for the sink."
-            ),
-            alt=Alt(
+            "logits",
+            f"Learned logit of every sink by layer and head, cut at ±{LIMIT:g}; layers without"
+            " sinks are empty.",
+            "Red sinks outweigh a key of logit 0, blue ones weigh less. A sink of logit s"
+            " counts as much as e^s such keys: 128 at 4.85. The higher the logits of the keys,"
+            " the less is left for the sink.",
+            Alt(
                 "Logits of the sinks as an image, a row per layer.",
                 "{layers:.0} layers of {heads:.0} heads, from {smallest:3} to {largest:3}, median"
                 " {median:3}",
             ),
-            python=(
-                'plt.imshow(arrays["weight_of_the_sinks.logits"], aspect="auto", cmap="RdBu_r")'
-            ),
-            draw=Images(
+            Images(
                 _of_every_layer,
                 (-LIMIT, LIMIT),
                 DIVERGING,
                 ("head", "layer", "logit of the sink"),
                 square=False,
             ),
+            python=(
+                'plt.imshow(arrays["weight_of_the_sinks.logits"], aspect="auto", cmap="RdBu_r")'
+            ),
         ),
         FigureSpec(
-            key="shares",
-            caption="Weight of the sink by the number of keys, if all their logits are 0.",
-            how_to_read=(
-                "With few keys, on the left, a sink may take most of the weight; every further key"
-                " lowers it. The line is the median head; bands show all heads and the middle half."
-                " A head may use its sink to attend to nothing."
-            ),
-            alt=Alt(
+            "shares",
+            "Weight of the sink by the number of keys, if all their logits are 0.",
+            "With few keys, on the left, a sink may take most of the weight; every further key"
+            " lowers it. The line is the median head; bands show all heads and the middle half."
+            " A head may use its sink to attend to nothing.",
+            Alt(
                 "Weight of the sink as a line that falls with the number of keys. Median over"
                 " heads,",
                 _medians,
             ),
-            python=(
-                'plt.semilogx(arrays["weight_of_the_sinks.keys"], '
-                'arrays["weight_of_the_sinks.shares"][2])'
-            ),
-            draw=Curves(
+            Curves(
                 median_by_keys,
                 x="keys",
                 y="weight of the sink",
@@ -189,6 +179,10 @@ ANALYSIS = Analysis(
                 height=3.4,
                 rules=(Rule("y", 0.5, 0.8, DOTTED),),
                 below=_all_heads,
+            ),
+            python=(
+                'plt.semilogx(arrays["weight_of_the_sinks.keys"], '
+                'arrays["weight_of_the_sinks.shares"][2])'
             ),
             overlays=True,
         ),

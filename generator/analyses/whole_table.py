@@ -196,20 +196,16 @@ ANALYSIS = Analysis(
     compute=compute,
     figures=(
         FigureSpec(
-            key="heatmap",
-            caption=(
-                "The table as a heat map: a row per position, a column per dimension. Of a large"
-                " table, some positions and dimensions are picked, and nothing is averaged."
-            ),
-            how_to_read=(
-                "Vertical stripes are dimensions that hardly change with position, waves are"
-                " dimensions that oscillate, and noise shows no order. Red is positive, blue"
-                " negative; colours end at ±3 times the table's RMS. Zoom in to see every value:"
-                " where positions are picked, very fast waves look ragged."
-            ),
-            alt=Alt("Heat maps of whole position tables.", _summary),
-            python='plt.imshow(vectors, aspect="auto", cmap="RdBu_r")',
-            draw=draw,
+            "heatmap",
+            "The table as a heat map: a row per position, a column per dimension. Of a large"
+            " table, some positions and dimensions are picked, and nothing is averaged.",
+            "Vertical stripes are dimensions that hardly change with position, waves are"
+            " dimensions that oscillate, and noise shows no order. Red is positive, blue"
+            " negative; colours end at ±3 times the table's RMS. Zoom in to see every value:"
+            " where positions are picked, very fast waves look ragged.",
+            Alt("Heat maps of whole position tables.", _summary),
+            draw,
+            python=('plt.imshow(vectors, aspect="auto", cmap="RdBu_r")'),
         ),
     ),
     per_figure=9,

@@ -42,7 +42,9 @@ def test_sinks_that_are_no_numbers_are_not_applicable() -> None:
 
 def test_a_layer_without_sinks_is_an_empty_row() -> None:
     result = weight_of_the_sinks.compute(subject(SINKS))
-    axes, _bar = weight_of_the_sinks.draw_logits({Label("Model", "#3d7fd6"): result}).axes
+    axes, _bar = (
+        weight_of_the_sinks.ANALYSIS.figures[0].draw({Label("Model", "#3d7fd6"): result}).axes
+    )
     rows = np.ma.getmaskarray(np.ma.masked_invalid(np.ma.asarray(axes.images[0].get_array()))).all(
         axis=1
     )

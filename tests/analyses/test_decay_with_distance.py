@@ -16,6 +16,7 @@ from generator.encodings.kernels import profile_of
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import cosine_matrix, frozen, local_monotonicity, mean_by_distance
 from generator.numerics.shapes import decay_scaled, far_level, half_distance
+from tests.analyses.on import drifting
 from tests.support import LABELS, subject
 
 OFFSETS = frozen(np.arange(-128, 1))
@@ -35,6 +36,7 @@ BY_CONSTRUCTION: dict[str, Shaped] = {
     "vectors by offset": RelativeTable(
         frozen(np.random.default_rng(1).normal(size=(17, 8))), frozen(np.arange(-8, 9))
     ),
+    "window": WindowBias(frozen(np.random.default_rng(4).normal(size=(2, 7, 9)))),
     "convolution": Convolution(
         frozen(np.random.default_rng(2).normal(size=(4, 2, 9))), frozen(np.arange(-4, 5))
     ),
@@ -67,19 +69,15 @@ def bias(*heads: list[float], causal: bool = False) -> OffsetBias:
     return OffsetBias(values, frozen(offsets), causal, "constant")
 
 
-def test_the_sinusoid_is_translation_invariant() -> None:
-    """sin and cos of a sum: P[p] · P[q] = Σ cos(θ (p − q)), and every row has the same length."""
-    assert value(PositionTable(sinusoid(512, 768)), "invariance") == pytest.approx(1.0, abs=5e-6)
+def test_the_sinusoid_is_translation_invariant_and_falls_to_offset_43() -> None:
+    """sin and cos of a sum: P[p] · P[q] = Σ cos(θ (p − q)), and every row has the same length.
 
-
-def test_the_sinusoid_falls_strictly_to_offset_43_and_rises_first_at_44() -> None:
-    profile = result_of(PositionTable(sinusoid(512, 768))).arrays["profile"]
-    assert np.flatnonzero(np.diff(profile) >= 0.0)[0] == 43
-
-
-def test_every_step_outwards_of_the_sinusoid_goes_down() -> None:
-    """It falls strictly to offset 43, and steps beyond 20 do not count."""
-    assert value(PositionTable(sinusoid(512, 768)), "monotonicity") == 100.0
+    It falls strictly to offset 43, and steps beyond 20 do not count.
+    """
+    result = result_of(PositionTable(sinusoid(512, 768)))
+    assert result.value("invariance") == pytest.approx(1.0, abs=5e-6)
+    assert np.flatnonzero(np.diff(result.arrays["profile"]) >= 0.0)[0] == 43
+    assert result.value("monotonicity") == 100.0
 
 
 @pytest.mark.parametrize("name", BY_CONSTRUCTION)
@@ -99,15 +97,18 @@ def test_alibi_decays_linearly_with_any_slopes() -> None:
     assert value(ALIBI, "monotonicity") == 100.0
 
 
-def test_a_causal_bias_has_no_symmetry() -> None:
-    assert reason(ALIBI, "symmetry") == "only earlier keys are visible"
-
-
-@pytest.mark.parametrize("form", [PositionTable(sinusoid(16, 8)), Rotation(10_000.0, 8, 8, 64)])
-def test_a_form_that_is_symmetric_by_construction_has_a_reason_instead_of_symmetry(
-    form: Shaped,
+@pytest.mark.parametrize(
+    ("form", "why"),
+    [
+        (ALIBI, "only earlier keys are visible"),
+        (PositionTable(sinusoid(16, 8)), "it is symmetric by construction"),
+        (Rotation(10_000.0, 8, 8, 64), "it is symmetric by construction"),
+    ],
+)
+def test_where_before_and_after_are_not_told_apart_symmetry_has_a_reason(
+    form: Shaped, why: str
 ) -> None:
-    assert "by construction" in reason(form, "symmetry")
+    assert reason(form, "symmetry") == why
 
 
 def test_three_positions_by_hand() -> None:
@@ -128,9 +129,6 @@ def test_symmetry_of_three_positions_by_hand() -> None:
     assert value(bias([0.0, 2.0, 4.0, 1.0, 0.0]), "symmetry") == pytest.approx(
         1.0 - 1.0 / np.sqrt(58.0)
     )
-
-
-def test_an_antisymmetric_bias_has_symmetry_0() -> None:
     assert value(bias([-2.0, -1.0, 0.0, 1.0, 2.0]), "symmetry") == pytest.approx(0.0)
 
 
@@ -166,31 +164,27 @@ def test_heads_that_favour_the_farthest_have_no_half_distance_and_are_counted() 
     falling, rising = [0.0, 1.0, 2.0], [2.0, 1.0, 0.0]
     assert value(bias(falling, rising, causal=True), "rising") == 1
     assert value(bias(falling, rising, causal=True), "half") == pytest.approx(1.0)
-
-
-def test_without_a_falling_head_there_is_no_half_distance() -> None:
-    form = bias([2.0, 1.0, 0.0], causal=True)
+    form = bias(rising, causal=True)
     assert reason(form, "half") == "it does not fall with distance"
     assert "does not fall with distance" in result_of(form).findings[0].text
 
 
-@pytest.mark.parametrize("name", CONSTANT)
-def test_a_constant_kernel_is_not_applicable(name: str) -> None:
-    with pytest.raises(NotApplicableError, match="all pairs of positions are alike"):
-        result_of(CONSTANT[name])
+ENDING = np.random.default_rng(4).normal(size=(11, 8)) * (np.arange(11) % 10 > 0)[:, None]
+NOT_SHAPED: list[tuple[Shaped, str]] = [
+    *((form, "all pairs of positions are alike") for form in CONSTANT.values()),
+    (PositionTable(frozen([[1.0, 0.0], [0.0, 1.0]])), "it covers 2 positions"),
+    (PositionTable(frozen([[1.0, 0.0], [np.nan, 1.0], [1.0, 1.0]])), "NaN or infinite"),
+    (PositionTable(frozen([[1.0, 0.0], [np.inf, 1.0], [1.0, 1.0]])), "NaN or infinite"),
+    (WindowBias(frozen(np.random.default_rng(8).normal(size=(1, 3, 3)))), "it covers 2 positions"),
+    # As those of VITS, which has no vector for more than four positions.
+    (RelativeTable(frozen(ENDING), frozen(np.arange(-5, 6))), "far positions have no value"),
+]
 
 
-def test_two_positions_make_no_profile() -> None:
-    with pytest.raises(NotApplicableError, match="it covers 2 positions"):
-        result_of(PositionTable(frozen([[1.0, 0.0], [0.0, 1.0]])))
-
-
-@pytest.mark.parametrize("wrong", [np.nan, np.inf])
-def test_values_that_are_not_finite_make_no_profile(wrong: float) -> None:
-    table = np.ones((5, 3))
-    table[2, 1] = wrong
-    with pytest.raises(NotApplicableError, match="NaN or infinite"):
-        result_of(PositionTable(frozen(table)))
+@pytest.mark.parametrize(("form", "why"), NOT_SHAPED)
+def test_what_has_no_profile_is_not_applicable(form: Shaped, why: str) -> None:
+    with pytest.raises(NotApplicableError, match=why):
+        result_of(form)
 
 
 @pytest.mark.parametrize(("n_rows", "compared"), [(514, 128), (64, 64)])
@@ -207,11 +201,6 @@ def test_shapes_do_not_change_with_the_unit(factor: float) -> None:
     )
     np.testing.assert_allclose(once.derived["matrix"], scaled.derived["matrix"], rtol=0, atol=1e-9)
     assert [m.value for m in once.metrics] == pytest.approx([m.value for m in scaled.metrics])
-
-
-def test_a_window_is_translation_invariant() -> None:
-    form = WindowBias(frozen(np.random.default_rng(4).normal(size=(2, 7, 9))))
-    assert value(form, "invariance") == pytest.approx(1.0, abs=1e-12)
 
 
 def test_a_grid_that_adds_a_row_and_a_column_halves_as_either_alone() -> None:
@@ -267,11 +256,6 @@ def test_only_the_middle_of_a_large_window_is_compared() -> None:
     np.testing.assert_array_equal(full.derived["matrix"], middle.derived["matrix"])
 
 
-def test_two_by_two_patches_make_no_profile() -> None:
-    with pytest.raises(NotApplicableError, match="it covers 2 positions in a line"):
-        result_of(WindowBias(frozen(np.random.default_rng(8).normal(size=(1, 3, 3)))))
-
-
 def test_random_vectors_fall_at_half_of_the_steps() -> None:
     """By symmetry either of two neighbours is the higher one; the first step, from 1 down, always
     falls.
@@ -288,14 +272,6 @@ def result_of_image(form: Shaped) -> Result:
             no_input="no sentence was given",
         )
     )
-
-
-def test_vectors_by_offset_that_end_have_no_far_level_to_fall_to() -> None:
-    """As those of VITS, which has no vector for more than four positions."""
-    vectors = np.random.default_rng(4).normal(size=(11, 8))
-    vectors[[0, -1]] = 0.0
-    with pytest.raises(NotApplicableError, match="far positions have no value"):
-        result_of(RelativeTable(frozen(vectors), frozen(np.arange(-5, 6))))
 
 
 @pytest.mark.parametrize(
@@ -338,10 +314,6 @@ def test_words_and_patches_have_separate_panels() -> None:
     assert len(draw_profiles({LABELS[0]: result_of(line), LABELS[1]: result_of(line)}).axes) == 2
 
 
-def test_patches_without_a_grid_are_positions() -> None:
-    assert str(result_of_image(PositionTable(sinusoid(40, 8))).arrays["unit"]) == "positions"
-
-
 @pytest.mark.parametrize(
     ("n", "steps", "chance"), [(128, 20, 52.7), (512, 20, 52.5), (16, 15, 56.25)]
 )
@@ -363,22 +335,22 @@ def test_the_share_of_falling_steps_that_chance_gives_a_table(
     ) == pytest.approx(chance, abs=0.5)
 
 
-def test_heads_that_do_not_decay_are_excluded_from_the_finding() -> None:
-    values = np.stack([-np.abs(np.arange(-9, 10.0)), np.abs(np.arange(-9, 10.0))])
-    for heads, text in (
-        (values, "completes half of its fall within 3.8 positions in 1 of 2 heads."),
-        (values[:1], "positions, the bias completes half of its fall within 3.8 positions."),
-        (
-            values[[0, 0, 1]],
-            "completes half of its fall within 3.8 positions in 2 of 3 heads.",
-        ),
-        (
-            values[[0, 0]],
-            "completes half of its fall within 3.8 positions in 2 heads.",
-        ),
-    ):
-        form = OffsetBias(frozen(heads), frozen(np.arange(-9, 10)), causal=False, beyond="constant")
-        assert text in result_of(form).findings[0].text
+@pytest.mark.parametrize(
+    ("chosen", "heads"),
+    [
+        ([0, 1], " in 1 of 2 heads"),
+        ([0], ""),
+        ([0, 0, 1], " in 2 of 3 heads"),
+        ([0, 0], " in 2 heads"),
+    ],
+)
+def test_heads_that_do_not_decay_are_excluded_from_the_finding(
+    chosen: list[int], heads: str
+) -> None:
+    values = np.stack([-np.abs(np.arange(-9, 10.0)), np.abs(np.arange(-9, 10.0))])[chosen]
+    form = OffsetBias(frozen(values), frozen(np.arange(-9, 10)), causal=False, beyond="constant")
+    text = f"positions, the bias completes half of its fall within 3.8 positions{heads}."
+    assert text in result_of(form).findings[0].text
 
 
 def test_a_half_distance_is_marked_only_where_the_mean_line_crosses_one_half() -> None:
@@ -418,20 +390,9 @@ def test_an_odd_row_in_a_sinusoid_changes_no_measure(position: int, factor: floa
     ]
 
 
-def walk(n_positions: int, correlation: float, seed: int) -> np.ndarray:
-    """Rows of a stationary walk, whose cosines fall as ``correlation`` to the power of the
-    distance: (n_positions, 768).
-    """
-    steps = np.random.default_rng(seed).normal(size=(n_positions, 768))
-    rows = [steps[0]]
-    for step in steps[1:]:
-        rows.append(correlation * rows[-1] + np.sqrt(1.0 - correlation**2) * step)
-    return np.array(rows)
-
-
 def test_a_walk_halves_where_its_correlation_does_in_every_window() -> None:
     """0.9^k falls halfway from 1 to 0 at ln ½ / ln 0.9 = 6.58."""
-    result = result_of(PositionTable(frozen(walk(1000, 0.9, 1))))
+    result = result_of(PositionTable(frozen(drifting(1000, 0.9, 768, 1))))
     for key in ("half", "half_low", "half_high", "half_context"):
         assert result.value(key) == pytest.approx(np.log(0.5) / np.log(0.9), rel=0.1)
     assert "Parts of the table give 6.5 to 6.6." in result.findings[0].text
@@ -439,7 +400,9 @@ def test_a_walk_halves_where_its_correlation_does_in_every_window() -> None:
 
 def test_where_windows_disagree_there_is_no_half_distance_but_the_reason() -> None:
     """Smooth at the start, noise from the middle on."""
-    table = np.vstack([walk(200, 0.98, 1), np.random.default_rng(2).normal(size=(400, 768))])
+    table = np.vstack(
+        [drifting(200, 0.98, 768, 1), np.random.default_rng(2).normal(size=(400, 768))]
+    )
     result = result_of(PositionTable(frozen(table)))
     assert result.value("half") is None
     assert "not stable: 29.6 at the start, 0.5 in the middle" in (
@@ -460,7 +423,7 @@ def test_half_distances_have_a_mean_where_the_farthest_is_at_most_twice_the_near
     """A walk that halves near ln ½ / ln 0.9 = 6.6 in the middle and at the end, and farther at the
     start.
     """
-    table = np.vstack([walk(200, correlation, 2), walk(400, 0.9, 12)])
+    table = np.vstack([drifting(200, correlation, 768, 2), drifting(400, 0.9, 768, 12)])
     result = result_of(PositionTable(frozen(table)))
     assert (result.value("half_high") or 0.0) / (result.value("half_low") or 1.0) == pytest.approx(
         times, abs=0.05
@@ -485,7 +448,7 @@ def test_large_grids_have_windows_in_the_middle_and_in_two_corners(
 def test_the_profile_over_all_positions_equals_the_means_of_the_whole_cosine_matrix(
     grid: tuple[int, int] | None,
 ) -> None:
-    form = PositionTable(frozen(walk(600, 0.9, 3)), grid=grid)
+    form = PositionTable(frozen(drifting(600, 0.9, 768, 3)), grid=grid)
     rows, columns = grid or (1, 600)
     patches = np.arange(600).reshape(rows, columns)
     cosines = cosine_matrix(form.vectors)
@@ -516,17 +479,18 @@ def test_the_profile_of_a_rotation_goes_as_far_as_its_window() -> None:
         Rotation(10_000.0, 64, 64, 2048),
         Rotation(1e7, 32, 64, 2048),
         Rotation(1e6, 8, 8, 2048, step=0.002),
+        PositionTable(frozen(drifting(600, 0.98, 768, 3))),
     ],
 )
-def test_the_half_distance_of_a_rotation_over_all_positions_is_that_of_its_whole_matrix(
-    form: Rotation,
+def test_the_half_distance_over_all_positions_is_that_of_the_whole_matrix(
+    form: Rotation | PositionTable,
 ) -> None:
     """Whichever distances are drawn."""
     matrix = form.kernel(2048)[0]
-    decay = decay_scaled(form.by_offset(2048), far_level([matrix]))
+    decay = decay_scaled(mean_by_distance([matrix]), far_level([matrix]))
     assert decay is not None
     assert value(form, "half_context") == pytest.approx(
-        half_distance(np.arange(2048), decay), rel=1e-9
+        half_distance(np.arange(decay.size), decay), rel=1e-9
     )
 
 
@@ -549,24 +513,18 @@ def test_the_half_distance_of_a_ripple_is_the_first_of_its_falls() -> None:
     assert value(form, "half_context") == pytest.approx(expected, rel=1e-9)
 
 
+def test_the_profile_of_a_bias_by_hand() -> None:
+    """Bias 0, 2, 4, 1, 0 at offsets −2 … 2, both directions together."""
+    profile = profile_of(bias([0.0, 2.0, 4.0, 1.0, 0.0]), 16, of_patches=False)
+    np.testing.assert_allclose(profile.values, [[4.0, 1.5, 0.0]])
+
+
+def test_patches_without_a_grid_are_positions() -> None:
+    assert str(result_of_image(PositionTable(sinusoid(40, 8))).arrays["unit"]) == "positions"
+
+
 def test_a_rotation_without_a_turn_does_not_fall() -> None:
     form = Rotation(
         1.0, 2, 2, 4096, rescaled=(frozen([1e-13]), 1.0), scaling={"rope_type": "stored"}
     )
     assert np.isnan(profile_of(form, 16, of_patches=False).halves).all()
-
-
-def test_the_half_distance_of_a_table_is_found_among_all_distances() -> None:
-    form = PositionTable(frozen(walk(600, 0.98, 3)))
-    cosines = cosine_matrix(form.vectors)
-    decay = decay_scaled(mean_by_distance([cosines]), far_level([cosines]))
-    assert decay is not None
-    assert value(form, "half_context") == pytest.approx(
-        half_distance(np.arange(600), decay), rel=1e-9
-    )
-
-
-def test_the_profile_of_a_bias_by_hand() -> None:
-    """Bias 0, 2, 4, 1, 0 at offsets −2 … 2, both directions together."""
-    profile = profile_of(bias([0.0, 2.0, 4.0, 1.0, 0.0]), 16, of_patches=False)
-    np.testing.assert_allclose(profile.values, [[4.0, 1.5, 0.0]])

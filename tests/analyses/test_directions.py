@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 
 from generator.analyses import principal_components, rank
-from generator.contracts import Finding, Result
+from generator.contracts import Finding
 from generator.encodings import PositionTable, tables
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Floats, frozen
-from tests.support import LABELS, subject
+from tests.analyses.on import result_of, texts_of, values_of
+from tests.support import LABELS
 
 rng = np.random.default_rng(0)
 NOISE = rng.normal(size=(60, 20))
@@ -23,15 +24,6 @@ ANGLES = np.arange(200) * 2.0 * np.pi / 40.0  # five turns
 HELIX = np.stack(
     [np.cos(ANGLES), np.sin(ANGLES), np.linspace(-1.0, 1.0, 200), *np.zeros((5, 200))], axis=1
 )
-
-
-def result_of(module: Any, table: Any, grid: tuple[int, int] | None = None) -> Result:
-    result: Result = module.compute(subject(PositionTable(frozen(table), grid=grid)))
-    return result
-
-
-def values_of(result: Result) -> dict[str, float | None]:
-    return {metric.key: metric.value for metric in result.metrics}
 
 
 def findings_of(module: Any, table: Any, grid: tuple[int, int] | None = None) -> list[Finding]:
@@ -102,14 +94,11 @@ def test_three_dominant_components_are_reported_once() -> None:
 
 
 def test_a_finding_reports_a_dominant_mean() -> None:
-    assert any(
-        "is a constant vector shared by all positions" in finding.text
-        for finding in findings_of(rank, NOISE + 3.0)
-    )
-    assert not any(
-        "is a constant vector shared by all positions" in finding.text
-        for finding in findings_of(rank, NOISE)
-    )
+    text = "is a constant vector shared by all positions"
+    assert [text in " ".join(texts_of(result_of(rank, NOISE + mean))) for mean in (3.0, 0.0)] == [
+        True,
+        False,
+    ]
 
 
 def test_equal_rows_have_a_rank_but_no_centred_rank() -> None:
@@ -167,16 +156,13 @@ def test_components_are_those_of_scikit_learn() -> None:
     )
 
 
-def test_the_sign_of_a_component_does_not_depend_on_the_sign_of_the_table() -> None:
+def test_the_sign_of_a_component_follows_its_first_large_value_whatever_that_of_the_table() -> None:
+    column = np.array([[0.1], [-1.0], [0.0], [1.0], [-0.1]])
+    np.testing.assert_array_equal(principal_components.oriented(column), -column)
     once, mirrored = (
         result_of(principal_components, values).arrays["coordinates"] for values in (NOISE, -NOISE)
     )
     np.testing.assert_allclose(once, mirrored, rtol=0, atol=1e-9)
-
-
-def test_the_sign_of_a_symmetric_component_follows_its_first_large_value_by_hand() -> None:
-    column = np.array([[0.1], [-1.0], [0.0], [1.0], [-0.1]])
-    np.testing.assert_array_equal(principal_components.oriented(column), -column)
 
 
 def test_a_helix_is_reported_with_its_turns() -> None:
@@ -192,14 +178,24 @@ def test_a_helix_is_reported_with_its_turns() -> None:
     assert (finding.weight, "one turn and one shift" in finding.context) == (1.0, True)
 
 
-def test_a_circle_without_drift_is_no_helix() -> None:
-    finding = findings_of(
-        principal_components, np.hstack([HELIX[:, :2], 0.2 * rng.normal(size=(200, 4))])
-    )[0]
-    assert finding.text.startswith("Positions form a circle: ")
-    assert (
-        " positions wind 4.9 times at an even rate. Two principal components hold " in finding.text
-    )
+@pytest.mark.parametrize(
+    ("width", "noise", "opening", "end"),
+    [
+        (
+            4,
+            0.2,
+            "Positions form a circle: ",
+            "4.9 times at an even rate. Two principal components",
+        ),
+        (400, 0.12, "The table counts in circles: 200 positions go round 5.0 times", ""),
+    ],
+)
+def test_a_circle_without_drift_is_no_helix(
+    width: int, noise: float, opening: str, end: str
+) -> None:
+    beside = noise * np.random.default_rng(1).normal(size=(200, width))
+    text = findings_of(principal_components, np.hstack([HELIX[:, :2], beside]))[0].text
+    assert (text.startswith(opening), end in text) == (True, True)
 
 
 @pytest.mark.parametrize(
@@ -216,26 +212,18 @@ def test_a_table_is_a_helix_only_if_its_components_hold_most_of_the_variance(
     assert (finding.weight, bool(finding.context)) == (weight, weight == 1.0)
 
 
-def test_a_circle_in_few_components_is_reported_as_such() -> None:
-    (finding,) = findings_of(
-        principal_components, np.hstack([HELIX[:, :2], 0.12 * rng.normal(size=(200, 400))])
-    )
-    assert finding.text.startswith("The table counts in circles: 200 positions go round 5.0 times")
-
-
-@pytest.mark.parametrize("values", [HELIX[np.random.default_rng(2).permutation(200)], NOISE])
-def test_shuffled_positions_and_noise_make_no_circle(values: Floats) -> None:
-    assert not any(
-        "circle" in finding.text or "helix" in finding.text
-        for finding in findings_of(principal_components, values)
-    )
-
-
-def test_patches_in_reading_order_form_no_helix() -> None:
-    assert not any(
-        "helix" in finding.text
-        for finding in findings_of(principal_components, HELIX, grid=(10, 20))
-    )
+@pytest.mark.parametrize(
+    ("values", "grid"),
+    [
+        (HELIX[np.random.default_rng(2).permutation(200)], None),
+        (NOISE, None),
+        (HELIX, (10, 20)),
+    ],
+    ids=["shuffled", "noise", "patches in reading order"],
+)
+def test_without_a_path_there_is_no_circle(values: Floats, grid: tuple[int, int] | None) -> None:
+    text = " ".join(texts_of(result_of(principal_components, values, grid)))
+    assert ("circle" in text, "helix" in text) == (False, False)
 
 
 def test_fewer_than_four_positions_or_dimensions_have_no_three_components() -> None:
@@ -266,21 +254,18 @@ def test_a_helix_turns_at_an_even_rate(ratio: float, is_helix: bool) -> None:
     assert is_helix or "times as fast as the slowest" in finding.text
 
 
-def test_the_rate_of_a_path_by_hand() -> None:
-    """Sixteen steps of 10° and sixteen of 30°, so that the fastest eighth turns three times as
-    fast.
-    """
-    angles = np.radians(np.append(0.0, np.cumsum([10.0] * 16 + [30.0] * 16)))
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        ([10.0] * 16 + [30.0] * 16, (640.0 / 360.0, 1.0, 3.0)),
+        ([10.0] * 29 + [-10.0] * 19, (100.0 / 360.0, 29 / 48, None)),
+    ],
+)
+def test_the_rate_of_a_path_by_hand(steps: list[float], expected: tuple[float | None, ...]) -> None:
+    """Of the first, the fastest eighth turns three times as fast; the second turns back."""
+    angles = np.radians(np.append(0.0, np.cumsum(steps)))
     path = principal_components.around(np.cos(angles), np.sin(angles), np.arange(angles.size))
-    assert (path.turns, path.steady, path.rate) == pytest.approx((640.0 / 360.0, 1.0, 3.0))
-
-
-def test_a_path_that_turns_back_has_no_rate() -> None:
-    angles = np.radians(np.append(np.arange(0.0, 300.0, 10.0), np.arange(290.0, 100.0, -10.0)))
-    assert (
-        principal_components.around(np.cos(angles), np.sin(angles), np.arange(angles.size)).rate
-        is None
-    )
+    assert (path.turns, path.steady, path.rate) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("rows", [[0], [0, 1, 2, 199]])
@@ -327,7 +312,6 @@ def test_patches_on_a_grid_make_no_path() -> None:
         "end of each row" in (result.metric(key).reason or "")
         for key in ("turns", "steady", "rate", "evenness", "onwards")
     )
-    assert "circle" not in result.findings[0].text
     figure = principal_components.draw({LABELS[0]: result})
     drawn = [np.asarray(line.get_xydata()) for axes in figure.axes[:3] for line in axes.lines]
     assert all(np.isnan(points[2::3]).all() for points in drawn)  # Each dot is a stroke of its own.

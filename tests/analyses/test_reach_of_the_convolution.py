@@ -6,6 +6,7 @@ from generator.contracts import Result
 from generator.encodings import Convolution
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import frozen
+from tests.analyses.on import values_of
 from tests.support import subject
 
 OFFSETS = np.arange(-2.0, 3.0)
@@ -18,10 +19,6 @@ def result_of(weights: np.ndarray, first: int) -> Result:
     return compute(
         subject(Convolution(frozen(weights), frozen(np.arange(first, first + weights.shape[2]))))
     )
-
-
-def values_of(result: Result) -> dict[str, float | None]:
-    return {metric.key: metric.value for metric in result.metrics}
 
 
 def test_strength_by_hand() -> None:

@@ -7,11 +7,13 @@ import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
 from generator.analyses import seams
-from generator.contracts import Finding, Result
+from generator.contracts import Result
 from generator.encodings import PositionTable, sinusoid
 from generator.numerics import change_points
 from generator.numerics.arrays import Floats, frozen
 from generator.site.pages import front
+from tests.analyses.on import drifting, texts_of
+from tests.analyses.on import values_of as by_key
 from tests.support import subject
 
 rng = np.random.default_rng(0)
@@ -25,39 +27,16 @@ def result_of(table: Floats, family: str = "") -> Result:
 
 def values_of(table: Floats) -> dict[str, float | None]:
     """The metrics of a table (n_positions, d_model), by key."""
-    return {metric.key: metric.value for metric in result_of(table).metrics}
+    return by_key(result_of(table))
 
 
-def findings_of(table: Floats) -> list[Finding]:
-    """The findings on a table (n_positions, d_model)."""
-    return list(result_of(table).findings)
-
-
-def drifting(n_positions: int, cosine: float, width: int = 400, seed: int = 0) -> Floats:
-    """A random walk with about this cosine between neighbouring vectors: (n_positions, width)."""
-    steps = np.random.default_rng(seed).normal(size=(n_positions, width))
-    rows = [steps[0]]
-    for step in steps[1:]:
-        rows.append(cosine * rows[-1] + np.sqrt(1.0 - cosine**2) * step)
-    return np.array(rows)
-
-
-def test_cosines_of_neighbours_equal_those_of_scikit_learn() -> None:
-    np.testing.assert_allclose(
-        change_points.adjacent_cosines(NOISE),
-        np.diagonal(cosine_similarity(NOISE), 1),
-        rtol=0,
-        atol=1e-12,
-    )
-
-
-def test_cosines_at_a_distance_equal_those_of_scikit_learn() -> None:
-    np.testing.assert_allclose(
-        change_points.cosines_apart(NOISE, 4),
-        np.diagonal(cosine_similarity(NOISE), 4),
-        rtol=0,
-        atol=1e-12,
-    )
+@pytest.mark.parametrize("distance", [1, 4])
+def test_cosines_at_a_distance_equal_those_of_scikit_learn(distance: int) -> None:
+    ours = change_points.cosines_apart(NOISE, distance)
+    theirs = np.diagonal(cosine_similarity(NOISE), distance)
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
+    if distance == 1:
+        np.testing.assert_array_equal(change_points.adjacent_cosines(NOISE), ours)
 
 
 def test_windows_by_hand() -> None:
@@ -103,34 +82,32 @@ def test_two_concatenated_tables_have_a_seam_between_them(position: int, weight:
     assert (finding.weight, finding.context) == (weight, "")
 
 
-@pytest.mark.parametrize(("family", "position", "named"), [
-    ("bert", 127, "The published BERT was trained"), ("distilbert", 127,
-     "The published DistilBERT was made from BERT"),
-    ("mpnet", 127, ""), ("", 127, ""), ("bert", 130, "")
-])  # fmt: skip
-def test_a_seam_is_explained_only_in_berts_family_at_its_training_length(
-    family: str, position: int, named: str
-) -> None:
-    halves = drifting(position + 1, 0.9, seed=1), drifting(511 - position, 0.5, seed=2)
-    finding = result_of(np.vstack(halves), family=family).findings[0]
-    assert (
-        f"A seam lies between positions {position} and {position + 1}: beyond it,"
-        " neighbours are less alike" in finding.text
-    )
-    assert (named in finding.context, bool(finding.context)) == (True, bool(named))
-
-
-@pytest.mark.parametrize(("before", "after", "n_positions"), [(0.9, 0.5, 256), (0.5, 0.9, 512)])
-def test_a_seam_is_not_explained_in_a_table_of_another_size_nor_by_a_rise(
-    before: float, after: float, n_positions: int
+@pytest.mark.parametrize(
+    ("family", "position", "sides", "n_positions", "named"),
+    [
+        ("bert", 127, (0.9, 0.5), 512, "The published BERT was trained"),
+        ("distilbert", 127, (0.9, 0.5), 512, "The published DistilBERT was made from BERT"),
+        ("mpnet", 127, (0.9, 0.5), 512, ""),
+        ("", 127, (0.9, 0.5), 512, ""),
+        ("bert", 130, (0.9, 0.5), 512, ""),
+        ("bert", 127, (0.9, 0.5), 256, ""),
+        ("bert", 127, (0.5, 0.9), 512, ""),
+    ],
+)
+def test_a_seam_is_explained_only_in_berts_family_size_and_training_length(
+    family: str, position: int, sides: tuple[float, float], n_positions: int, named: str
 ) -> None:
     """BERT has 512 positions; seldom seen ones are expected to be less alike, not more."""
-    halves = drifting(128, before, seed=1), drifting(n_positions - 128, after, seed=2)
-    finding = result_of(np.vstack(halves), family="bert").findings[0]
-    assert ("A seam lies between positions 127 and 128" in finding.text, finding.context) == (
-        True,
-        "",
-    )
+    counts = (position + 1, n_positions - position - 1)
+    halves = [
+        drifting(count, side, seed=seed)
+        for seed, (count, side) in enumerate(zip(counts, sides, strict=True), start=1)
+    ]
+    finding = result_of(np.vstack(halves), family=family).findings[0]
+    how = "less" if sides[0] > sides[1] else "more"
+    where = f"A seam lies between positions {position} and {position + 1}: beyond it,"
+    assert f"{where} neighbours are {how} alike (median cosine 0." in finding.text
+    assert (named in finding.context, bool(finding.context)) == (True, bool(named))
 
 
 def on_a_circle(steps: Floats) -> Floats:
@@ -206,26 +183,13 @@ def test_a_seam_is_measured_at_its_deepest_pair() -> None:
     assert result.value("depth") == pytest.approx(np.cos(0.1) - np.cos(0.7))
 
 
-def test_a_change_of_the_similarity_of_neighbours_is_reported() -> None:
-    halves = drifting(128, 0.9, seed=1), drifting(128, 0.2, seed=2)
-    less, more = (findings_of(np.vstack(order))[0].text for order in (halves, halves[::-1]))
-    assert less.startswith(
-        "A seam lies between positions 127 and 128: beyond it, neighbours are less alike (median"
-        " cosine 0.9"
-    )
-    assert more.startswith(
-        "A seam lies between positions 127 and 128: beyond it, neighbours are more alike "
-    )
-
-
 @pytest.mark.parametrize(
     "values", [sinusoid(128, 64), rng.normal(size=(512, 64)), drifting(300, 0.9)]
 )
 def test_sinusoids_noise_and_steady_walks_have_no_seam(values: Floats) -> None:
     assert (values_of(values)["seams"], values_of(values)["spikes"]) == (0, 0)
-    assert [
-        finding.text for finding in findings_of(values) if "all along the table" not in finding.text
-    ] == []
+    texts = texts_of(result_of(values))
+    assert [text for text in texts if "all along the table" not in text] == []
 
 
 def test_equal_steps_have_no_strongest_break() -> None:
@@ -243,17 +207,16 @@ def test_equal_steps_have_no_strongest_break() -> None:
 def test_a_level_line_is_reported_with_its_cosine() -> None:
     """Neighbours in a sinusoid have the mean of cos 10000^(−2j/d)."""
     expected = np.mean(np.cos(10_000.0 ** (-2.0 * np.arange(32) / 64)))
-    assert [finding.text for finding in findings_of(sinusoid(128, 64))] == [
+    assert texts_of(result_of(sinusoid(128, 64))) == [
         f"The cosine of neighbours is {expected:.2f} all along the table."
     ]
-    assert findings_of(drifting(300, 0.9)) == []
+    assert texts_of(result_of(drifting(300, 0.9))) == []
 
 
 def test_dissimilar_ends_are_reported() -> None:
     table = drifting(100, 0.95)
     table[0], table[-1] = rng.normal(size=400), rng.normal(size=400)
-    texts = [finding.text for finding in findings_of(table)]
-    assert [text.split(" is unlike the ")[0] for text in texts] == [
+    assert [text.split(" is unlike the ")[0] for text in texts_of(result_of(table))] == [
         "The first position",
         "The last position, 99,",
     ]
@@ -264,4 +227,4 @@ def test_a_step_of_the_norm_is_detected_by_hand() -> None:
     metrics = values_of(table)
     assert metrics["norm_at"] == pytest.approx(29, abs=3)
     assert metrics["norm_step"] == pytest.approx(4.0, rel=0.2)
-    assert any("Norms grow" in finding.text for finding in findings_of(table))
+    assert any("Norms grow" in text for text in texts_of(result_of(table)))

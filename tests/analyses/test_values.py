@@ -16,21 +16,18 @@ from generator.analyses import (
     single_positions,
     whole_table,
 )
-from generator.contracts import Encoding, InputLayer, Provenance, Result, Sentence, Subject
+from generator.contracts import InputLayer, Sentence, Subject
 from generator.encodings import OffsetBias, PositionTable, Rotation, sinusoid, sinusoid_formula
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Floats, frozen
 from generator.schemes.alibi import slopes
+from tests.analyses.on import result_of
 from tests.support import LABELS, subject
 
 TABLE = np.random.default_rng(0).normal(0.0, 0.02, (50, 12))
 
 
-def value(result: Result, key: str) -> float | None:
-    return result.value(key)
-
-
-def of_table(values: Any) -> Subject[PositionTable]:
+def table_of(values: Any) -> Subject[PositionTable]:
     return subject(PositionTable(frozen(values)))
 
 
@@ -49,15 +46,11 @@ def with_words(
 
 
 def test_root_mean_square_and_largest_value_of_a_table() -> None:
-    result = whole_table.compute(of_table(TABLE))
-    assert value(result, "rms") == pytest.approx(np.sqrt(np.mean(TABLE**2)))
-    assert value(result, "largest") == np.abs(TABLE).max()
-
-
-def test_the_share_of_values_beyond_the_colour_limits_by_hand() -> None:
-    """One value of 100 is 10 times the root mean square; the others are zero."""
-    result = whole_table.compute(of_table(np.pad([[1.0]], (0, 9))))
-    assert value(result, "beyond") == pytest.approx(1.0)
+    result = result_of(whole_table, TABLE)
+    assert result.value("rms") == pytest.approx(np.sqrt(np.mean(TABLE**2)))
+    assert result.value("largest") == np.abs(TABLE).max()
+    # One value of 100 is 10 times the root mean square; the others are zero.
+    assert result_of(whole_table, np.pad([[1.0]], (0, 9))).value("beyond") == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(
@@ -67,45 +60,43 @@ def test_the_share_of_values_beyond_the_colour_limits_by_hand() -> None:
 def test_an_outlying_value_is_reported_with_its_indices_however_small(
     outlier: float, text: str
 ) -> None:
-    finding, *others = whole_table.compute(
-        of_table(np.pad([[outlier]], ((4, 15), (7, 12))))
-    ).findings
+    finding, *others = result_of(whole_table, np.pad([[outlier]], ((4, 15), (7, 12)))).findings
     assert [other.text for other in others] == ["The vectors of positions 0–3, 5–19 are zero."]
     assert f": {text} at position 4, dimension 7, 20 times" in finding.text
 
 
 def test_a_small_change_from_position_to_position_is_no_zero() -> None:
     """Of a line from 1,000 to 1,009, each step is 1 by a root mean square of about 1,004."""
-    (finding,) = single_dimensions.compute(of_table(np.arange(1000.0, 1010.0)[:, None])).findings
+    (finding,) = result_of(single_dimensions, np.arange(1000.0, 1010.0)[:, None]).findings
     assert "change by 0.001 of" in finding.text
 
 
 def test_cosines_equal_those_of_scikit_learn() -> None:
-    result = similarity_of_positions.compute(of_table(TABLE))
+    result = result_of(similarity_of_positions, TABLE)
     theirs = cosine_similarity(TABLE)
     np.testing.assert_allclose(result.derived["cosines"], theirs, rtol=0, atol=1e-12)
-    assert value(result, "adjacent") == pytest.approx(np.diagonal(theirs, 1).mean())
-    assert value(result, "mean") == pytest.approx(theirs[~np.eye(50, dtype=bool)].mean())
-    assert value(result, "lowest") == pytest.approx(theirs.min())
+    assert result.value("adjacent") == pytest.approx(np.diagonal(theirs, 1).mean())
+    assert result.value("mean") == pytest.approx(theirs[~np.eye(50, dtype=bool)].mean())
+    assert result.value("lowest") == pytest.approx(theirs.min())
 
 
 def test_without_neighbours_that_are_not_zero_there_is_no_adjacent_cosine() -> None:
-    result = similarity_of_positions.compute(of_table(np.eye(5) * (np.arange(5) % 2 == 0)[:, None]))
-    assert value(result, "adjacent") is None
-    assert value(result, "mean") == 0.0
+    result = result_of(similarity_of_positions, np.eye(5) * (np.arange(5) % 2 == 0)[:, None])
+    assert result.value("adjacent") is None
+    assert result.value("mean") == 0.0
 
 
 @pytest.mark.parametrize("values", [np.ones((1, 4)), np.zeros((5, 4)), np.eye(5, 4)[:, :1]])
 def test_fewer_than_two_vectors_that_are_not_zero_are_not_applicable(values: Floats) -> None:
     with pytest.raises(NotApplicableError):
-        similarity_of_positions.compute(of_table(values))
+        result_of(similarity_of_positions, values)
 
 
 def test_cosines_of_dimensions_equal_those_of_scikit_learn() -> None:
-    result = similarity_of_dimensions.compute(of_table(TABLE))
+    result = result_of(similarity_of_dimensions, TABLE)
     theirs = cosine_similarity(TABLE.T)
     np.testing.assert_allclose(result.derived["cosines"], theirs, rtol=0, atol=1e-12)
-    assert value(result, "size") == pytest.approx(np.abs(theirs[~np.eye(12, dtype=bool)]).mean())
+    assert result.value("size") == pytest.approx(np.abs(theirs[~np.eye(12, dtype=bool)]).mean())
 
 
 def test_cosines_of_many_dimensions_are_taken_in_blocks_and_drawn_in_part() -> None:
@@ -113,13 +104,13 @@ def test_cosines_of_many_dimensions_are_taken_in_blocks_and_drawn_in_part() -> N
     angles = np.linspace(0.0, np.pi, 4500)
     columns = np.vstack([np.cos(angles), np.sin(angles)])
     columns[:, [7, 2100]] = 0.0
-    result = similarity_of_dimensions.compute(of_table(columns))
+    result = result_of(similarity_of_dimensions, columns)
     between = np.abs(np.cos(angles[:, None] - angles))[
         np.ix_(keep := np.delete(np.arange(4500), [7, 2100]), keep)
     ]
     pairs = between[~np.eye(4498, dtype=bool)]
-    assert value(result, "size") == pytest.approx(pairs.mean(), rel=1e-12)
-    assert value(result, "strong") == pytest.approx(100.0 * np.mean(pairs > 0.9), rel=1e-12)
+    assert result.value("size") == pytest.approx(pairs.mean(), rel=1e-12)
+    assert result.value("strong") == pytest.approx(100.0 * np.mean(pairs > 0.9), rel=1e-12)
     assert (result.derived["cosines"].shape, int(result.arrays["every"])) == ((900, 900), 5)
     assert result.derived["cosines"][0, 1] == pytest.approx(np.cos(angles[5]))
     assert np.isnan(result.derived["cosines"][420]).all()
@@ -127,8 +118,8 @@ def test_cosines_of_many_dimensions_are_taken_in_blocks_and_drawn_in_part() -> N
 
 def test_the_share_of_strong_pairs_by_hand() -> None:
     """Of three dimensions two are opposite and one is at right angles to both."""
-    result = similarity_of_dimensions.compute(of_table([[1.0, -1.0, 1.0], [1.0, -1.0, -1.0]]))
-    assert value(result, "strong") == pytest.approx(100 / 3)
+    result = result_of(similarity_of_dimensions, [[1.0, -1.0, 1.0], [1.0, -1.0, -1.0]])
+    assert result.value("strong") == pytest.approx(100 / 3)
 
 
 def test_similar_dimensions_are_drawn_side_by_side_and_empty_ones_last() -> None:
@@ -140,7 +131,7 @@ def test_similar_dimensions_are_drawn_side_by_side_and_empty_ones_last() -> None
         [np.sign(kind) * waves[abs(kind) - 1] if kind else 0 * waves[0] for kind in kinds]
     )
     noise = 0.01 * rng.normal(size=columns.shape) * (kinds != 0)[:, None]
-    order = similarity_of_dimensions.compute(of_table((columns + noise).T)).arrays["order"]
+    order = result_of(similarity_of_dimensions, (columns + noise).T).arrays["order"]
     assert sorted(order) == list(range(20))
     ordered = kinds[order]
     assert np.count_nonzero(np.diff(ordered)) == 4
@@ -153,20 +144,20 @@ def test_dimensions_of_a_formula_keep_their_order() -> None:
     assert order.tolist() == list(range(12))
 
 
-def test_the_roughness_of_noise_is_the_square_root_of_two() -> None:
-    """The variance of a difference of independent values is twice theirs."""
-    noise = np.random.default_rng(0).normal(size=(2000, 50))
-    assert value(single_dimensions.compute(of_table(noise)), "roughness") == pytest.approx(
-        np.sqrt(2), rel=0.01
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        # The variance of a difference of independent values is twice theirs.
+        (np.random.default_rng(0).normal(size=(2000, 50)), np.sqrt(2.0)),
+        (np.ones((9, 3)), 0.0),
+        (np.ones((9, 3)) * (-1.0) ** np.arange(9)[:, None], 2.0),
+    ],
+    ids=["noise", "constant", "alternating"],
+)
+def test_the_roughness_of_a_table_in_closed_form(table: Floats, expected: float) -> None:
+    assert result_of(single_dimensions, table).value("roughness") == pytest.approx(
+        expected, rel=0.01
     )
-
-
-def test_the_roughness_of_a_constant_table_is_zero_and_of_an_alternating_one_two() -> None:
-    assert value(single_dimensions.compute(of_table(np.ones((9, 3)))), "roughness") == 0.0
-    assert value(
-        single_dimensions.compute(of_table(np.ones((9, 3)) * (-1.0) ** np.arange(9)[:, None])),
-        "roughness",
-    ) == pytest.approx(2.0)
 
 
 def test_the_dimensions_drawn_vary_most_in_their_group() -> None:
@@ -179,13 +170,13 @@ def test_the_dimensions_drawn_vary_most_in_their_group() -> None:
     odd = waves.copy()
     odd[0, 5] = 1e6
     for result in (
-        single_dimensions.compute(of_table(waves)),
-        single_dimensions.compute(of_table(odd)),
+        result_of(single_dimensions, waves),
+        result_of(single_dimensions, odd),
     ):
         drawn = [*range(2, 32, 4), *range(32, 40, 2)]
         assert result.arrays["dimensions"].tolist() == drawn
         of_all = np.sum(np.arange(0.0, 40.0, 2.0) ** 2)
-        assert value(result, "drawn") == pytest.approx(100.0 * np.sum(np.square(drawn)) / of_all)
+        assert result.value("drawn") == pytest.approx(100.0 * np.sum(np.square(drawn)) / of_all)
 
 
 def test_the_dimensions_drawn_of_waves_are_of_all_speeds() -> None:
@@ -194,7 +185,7 @@ def test_the_dimensions_drawn_of_waves_are_of_all_speeds() -> None:
     # With phases, so that no position stands out.
     waves = np.sin(2.0 * np.pi * turns * places[:, None] / 1200.0 + turns**2)
     table = np.concatenate([waves[:, ::-1], np.full((1200, 24), 0.3)], axis=1)
-    arrays = single_dimensions.compute(of_table(table)).arrays
+    arrays = result_of(single_dimensions, table).arrays
     frequencies = 2.0 * np.pi * turns[23 - arrays["dimensions"]] / 1200.0
     assert len(frequencies) == 12
     assert np.all(np.diff(frequencies) > 0.0)
@@ -204,7 +195,7 @@ def test_the_dimensions_drawn_of_waves_are_of_all_speeds() -> None:
 def test_each_dimension_is_drawn_on_its_own_scale_and_outliers_are_cut() -> None:
     table = np.sin(np.arange(60.0))[:, None] * np.array([1.0, 1e-4])
     table[7] = [50.0, -50.0]
-    figure = single_dimensions.draw({LABELS[0]: single_dimensions.compute(of_table(table))})
+    figure = single_dimensions.draw({LABELS[0]: result_of(single_dimensions, table)})
     every = [np.asarray(line.get_ydata()) for line in figure.axes[0].lines]
     lines = [line for line in every if line.size == 60]  # The others are baselines.
     heights = [
@@ -216,66 +207,48 @@ def test_each_dimension_is_drawn_on_its_own_scale_and_outliers_are_cut() -> None
 
 def test_an_outlier_does_not_change_the_roughness() -> None:
     table = sinusoid(200, 16).copy()
-    plain = value(single_dimensions.compute(of_table(table)), "roughness")
+    plain = result_of(single_dimensions, table).value("roughness")
     table[0] *= 100.0
-    assert value(single_dimensions.compute(of_table(table)), "roughness") == pytest.approx(
-        plain, rel=0.02
-    )
+    assert result_of(single_dimensions, table).value("roughness") == pytest.approx(plain, rel=0.02)
 
 
 ROWS = np.array([[1.0, 0.0], [0.8, 0.6], [-1.0, 0.0], [-0.8, 0.6]])
 
 
-def test_neighbours_on_a_grid_lie_side_by_side_or_above_each_other() -> None:
+@pytest.mark.parametrize(
+    ("grid", "expected"),
+    [((2, 2), (0.8 + 0.8 - 1.0 - 0.28) / 4), (None, (0.8 - 0.8 + 0.8) / 3)],
+)
+def test_neighbours_on_a_grid_lie_side_by_side_or_above_each_other(
+    grid: tuple[int, int] | None, expected: float
+) -> None:
     """Two rows of two: 0.8, 0.8 beside; −1 and −0.28 above.
 
     In reading order the middle pair, −0.8, would count.
     """
-    on_grid = Subject(
-        Encoding(
-            "vision",
-            "made for a test",
-            PositionTable(frozen(ROWS), grid=(2, 2)),
-            Provenance(""),
-            modality="image",
-        )
-    )
-    assert value(similarity_of_positions.compute(on_grid), "adjacent") == pytest.approx(
-        (0.8 + 0.8 - 1.0 - 0.28) / 4
-    )
-    assert value(similarity_of_positions.compute(of_table(ROWS)), "adjacent") == pytest.approx(
-        (0.8 - 0.8 + 0.8) / 3
-    )
+    result = result_of(similarity_of_positions, ROWS, grid)
+    assert result.value("adjacent") == pytest.approx(expected)
 
 
-def test_roughness_of_a_grid_takes_no_step_from_the_end_of_a_row_to_the_next() -> None:
+@pytest.mark.parametrize(
+    ("grid", "mean_square"), [((2, 2), (9.0 + 9.0 + 16.0 + 4.0) / 4), (None, (9.0 + 1.0 + 9.0) / 3)]
+)
+def test_roughness_of_a_grid_takes_no_step_from_the_end_of_a_row_to_the_next(
+    grid: tuple[int, int] | None, mean_square: float
+) -> None:
     """Two rows of two values 0, 3 / 4, 1: steps 3, 3 beside, 4, 2 above; in reading order 3, 1,
     3.
     """
-    values = frozen([[0.0], [3.0], [4.0], [1.0]])
-    on_grid = Subject(
-        Encoding(
-            "vision",
-            "made for a test",
-            PositionTable(values, grid=(2, 2)),
-            Provenance(""),
-            modality="image",
-        )
-    )
+    result = result_of(single_dimensions, [[0.0], [3.0], [4.0], [1.0]], grid)
     rms = np.sqrt((9.0 + 16.0 + 1.0) / 4)
-    assert value(single_dimensions.compute(on_grid), "roughness") == pytest.approx(
-        np.sqrt((9.0 + 9.0 + 16.0 + 4.0) / 4) / rms
-    )
-    assert value(single_dimensions.compute(of_table(values)), "roughness") == pytest.approx(
-        np.sqrt((9.0 + 1.0 + 9.0) / 3) / rms
-    )
+    assert result.value("roughness") == pytest.approx(np.sqrt(mean_square) / rms)
 
 
 def test_every_position_is_drawn_whole_over_the_word() -> None:
     table = np.random.default_rng(0).normal(size=(20, 6))
     table[1, 2] = 90.0
     words = np.arange(18.0).reshape(3, 6)
-    result = single_positions.compute(with_words(of_table(table), words))
+    result = single_positions.compute(with_words(table_of(table), words))
     figure = single_positions.draw({LABELS[0]: result})
     unit = float(result.arrays["rms"])
     for axes, position in zip(figure.axes, (0, 1, 2, 10), strict=True):
@@ -288,7 +261,7 @@ def test_every_position_is_drawn_whole_over_the_word() -> None:
 
 
 def test_vectors_are_those_of_the_positions_in_the_notebooks() -> None:
-    result = single_positions.compute(of_table(sinusoid(350, 8)))
+    result = result_of(single_positions, sinusoid(350, 8))
     assert result.arrays["positions"].tolist() == [0, 1, 2, 10, 100, 200, 300]
     np.testing.assert_array_equal(
         result.derived["vectors"], sinusoid(350, 8)[[0, 1, 2, 10, 100, 200, 300]]
@@ -297,15 +270,15 @@ def test_vectors_are_those_of_the_positions_in_the_notebooks() -> None:
 
 @pytest.mark.parametrize("word_scale", [1.0, 4.0])
 def test_the_ratio_of_positions_and_words_by_hand(word_scale: float) -> None:
-    with_sentence = with_words(of_table(np.full((9, 4), 6.0)), np.full((3, 4), 2.0), word_scale)
-    assert value(single_positions.compute(with_sentence), "word_ratio") == pytest.approx(
+    with_sentence = with_words(table_of(np.full((9, 4), 6.0)), np.full((3, 4), 2.0), word_scale)
+    assert single_positions.compute(with_sentence).value("word_ratio") == pytest.approx(
         3.0 / word_scale
     )
 
 
 def test_the_word_is_the_first_that_is_not_reserved() -> None:
     words = np.arange(12.0).reshape(3, 4)
-    arrays = single_positions.compute(with_words(of_table(TABLE[:, :4]), words)).arrays
+    arrays = single_positions.compute(with_words(table_of(TABLE[:, :4]), words)).arrays
     np.testing.assert_array_equal(arrays["word"], words[1])
     assert str(arrays["token"]) == "t1"
 
@@ -314,8 +287,8 @@ def test_the_word_is_the_first_that_is_not_reserved() -> None:
     "words", [np.ones((3, 5)), np.zeros((3, 4)), np.full((3, 4), np.nan), np.full((3, 4), np.inf)]
 )
 def test_without_comparable_words_the_ratio_has_a_reason(words: Floats) -> None:
-    result = single_positions.compute(with_words(of_table(TABLE[:, :4]), words))
-    assert value(result, "word_ratio") is None
+    result = single_positions.compute(with_words(table_of(TABLE[:, :4]), words))
+    assert result.value("word_ratio") is None
     assert "word" not in result.arrays
 
 
@@ -325,18 +298,15 @@ def test_the_bias_of_alibi_favours_the_position_itself_in_every_head() -> None:
         frozen(slopes(8)[:, None] * offsets), frozen(offsets), causal=True, beyond="linear"
     )
     result = bias_by_offset.compute(subject(form))
-    metrics = {key: value(result, key) for key in ("near_heads", "largest", "smallest", "spread")}
+    metrics = {key: result.value(key) for key in ("near_heads", "largest", "smallest", "spread")}
     assert metrics == {"near_heads": 100.0, "largest": 0.0, "smallest": -64.0, "spread": 64.0}
 
 
 def test_the_share_of_heads_that_favour_near_offsets_by_hand() -> None:
     values = [[9, 0, 0, 0, 0], [0, 9, 0, 0, 0], [0, 0, 9, 0, 0], [0, 0, 0, 0, 9]]
-    result = bias_by_offset.compute(
-        subject(
-            OffsetBias(frozen(values), frozen(np.arange(-2, 3)), causal=False, beyond="constant")
-        )
-    )
-    assert value(result, "near_heads") == 50.0
+    form = OffsetBias(frozen(values), frozen(np.arange(-2, 3)), causal=False, beyond="constant")
+    result = bias_by_offset.compute(subject(form))
+    assert result.value("near_heads") == 50.0
     assert result.arrays["peaks"].tolist() == [-2, -1, 0, 2]
 
 
@@ -369,9 +339,5 @@ def test_a_rotation_that_stops_pairs_is_compared_with_those_that_turn() -> None:
 
 def test_the_profile_of_a_rotation_is_its_mean_cosine() -> None:
     profile = rotation_by_offset.compute(subject(Rotation(100.0, 4, 4, 30))).arrays["profile"]
-    np.testing.assert_allclose(
-        profile,
-        [(np.cos(offset) + np.cos(offset / 10)) / 2 for offset in range(30)],
-        rtol=0,
-        atol=1e-12,
-    )
+    expected = [(np.cos(offset) + np.cos(offset / 10)) / 2 for offset in range(30)]
+    np.testing.assert_allclose(profile, expected, rtol=0, atol=1e-12)

@@ -1,30 +1,25 @@
 """Norms of positions and dimensions, against other code and small cases by hand."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from generator.analyses import vector_norms
-from generator.contracts import Finding, Result
-from generator.encodings import PositionTable
-from generator.numerics.arrays import Floats, frozen
-from tests.support import subject
+from generator.contracts import Finding
+from generator.numerics.arrays import Floats
+from tests.analyses.on import result_of, values_of
 
 rng = np.random.default_rng(0)
 NOISE = rng.normal(size=(60, 20))
 
 
-def result_of(table: Floats) -> Result:
-    """The result for a table (n_positions, d_model)."""
-    return vector_norms.compute(subject(PositionTable(frozen(table))))
-
-
-def values_of(result: Result) -> dict[str, float | None]:
-    return {metric.key: metric.value for metric in result.metrics}
-
-
 def findings_of(table: Floats) -> list[Finding]:
     """The findings on a table (n_positions, d_model)."""
-    return list(result_of(table).findings)
+    return list(norms_of(table).findings)
+
+
+norms_of = partial(result_of, vector_norms)
 
 
 def with_norms(*sizes: float, width: int = 4) -> Floats:
@@ -34,13 +29,13 @@ def with_norms(*sizes: float, width: int = 4) -> Floats:
 
 
 def test_norms_are_those_of_numpy() -> None:
-    result = result_of(NOISE)
+    result = norms_of(NOISE)
     np.testing.assert_allclose(result.arrays["norms"], np.linalg.norm(NOISE, axis=1))
     np.testing.assert_allclose(result.arrays["dimension_norms"], np.linalg.norm(NOISE, axis=0))
 
 
 def test_the_spread_within_excludes_outliers() -> None:
-    metrics = values_of(result_of(with_norms(*[1.0, 1.1] * 10, 9.0)))
+    metrics = values_of(norms_of(with_norms(*[1.0, 1.1] * 10, 9.0)))
     assert metrics["spread_within"] == pytest.approx(np.std([1.0, 1.1]) / 1.05)
     assert metrics["spread"] == pytest.approx(
         np.std([1.0, 1.1] * 10 + [9.0]) / np.mean([1.0, 1.1] * 10 + [9.0])
@@ -56,23 +51,23 @@ def test_outliers_are_listed_with_the_farthest() -> None:
     assert finding.weight > 0.5
 
 
-def test_a_single_outlier_is_reported_by_its_position() -> None:
-    assert "Position 0 stands apart: its vector has 3 times the median length." in [
-        finding.text for finding in findings_of(with_norms(3.0, *[1.0] * 40))
-    ]
-
-
-def test_without_outliers_there_is_no_finding() -> None:
-    assert findings_of(rng.normal(size=(200, 40))) == []
-
-
-def test_equal_norms_are_reported() -> None:
-    assert [finding.text for finding in findings_of(with_norms(*[2.0] * 9))] == [
-        "All vectors have the same norm, 2."
-    ]
+@pytest.mark.parametrize(
+    ("table", "texts"),
+    [
+        (
+            with_norms(3.0, *[1.0] * 40),
+            ["Position 0 stands apart: its vector has 3 times the median length."],
+        ),
+        (with_norms(*[2.0] * 9), ["All vectors have the same norm, 2."]),
+        (np.random.default_rng(2).normal(size=(200, 40)), []),
+    ],
+    ids=["one outlier", "equal", "noise"],
+)
+def test_norms_give_exactly_these_findings(table: Floats, texts: list[str]) -> None:
+    assert [finding.text for finding in findings_of(table)] == texts
 
 
 def test_only_few_strong_dimensions_are_reported() -> None:
     uneven = rng.normal(size=(200, 40)) * np.where(np.arange(40) < 2, 20.0, 1.0)
     assert any("2 of 40 dimensions hold half" in finding.text for finding in findings_of(uneven))
-    assert values_of(result_of(np.eye(8)))["half"] == 4
+    assert values_of(norms_of(np.eye(8)))["half"] == 4

@@ -12,6 +12,7 @@ from generator.contracts import Encoding, Provenance, Result
 from generator.encodings import OffsetBias, PositionTable
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Floats, frozen
+from tests.analyses.on import values_of
 from tests.support import LABELS, DictFiles, checkpoint, subject
 
 rng = np.random.default_rng(0)
@@ -24,10 +25,6 @@ def result_of(positions: Floats, words: Floats) -> Result:
     return positions_and_words.compute(
         replace(subject(PositionTable(frozen(positions))), words=frozen(words))
     )
-
-
-def values_of(result: Result) -> dict[str, float | None]:
-    return {metric.key: metric.value for metric in result.metrics}
 
 
 def test_energy_by_direction_by_hand() -> None:
@@ -114,7 +111,7 @@ def test_the_largest_cosine_by_chance_counts_the_directions_that_positions_have(
     assert result.arrays["cosines"].size == 8
     assert result.arrays["cosines"][0] == pytest.approx(by_chance, abs=0.05)
     assert by_chance < 0.5
-    assert f"largest by chance {by_chance:.2f}" in positions_and_words.alt_angles(
+    assert f"largest by chance {by_chance:.2f}" in positions_and_words.ANALYSIS.figures[1].alt(
         {LABELS[0]: result}
     )
     assert values_of(result)["overlap"] == pytest.approx(10.0, abs=1.5)
@@ -148,90 +145,60 @@ def test_incomparable_matrices_are_not_applicable(
         result_of(positions, words)
 
 
-@pytest.mark.parametrize(
-    ("direction", "openings"),
-    [
-        (
-            0,
-            [
-                "Positions share the directions of words: 100 % of the table's energy lies in the"
-                " tenth"
-            ],
-        ),
-        (
-            19,
-            [
-                "Positions avoid the directions of words: 100 % of the table's energy lies in the"
-                " tenth"
-            ],
-        ),
-        (9, []),
-    ],
-)
+@pytest.mark.parametrize(("direction", "verb"), [(0, "share"), (19, "avoid"), (9, None)])
 def test_the_finding_depends_on_the_direction_of_the_positions(
-    direction: int, openings: list[str]
+    direction: int, verb: str | None
 ) -> None:
     findings = result_of(np.eye(20)[[direction]], FALLING).findings
-    assert [
-        text
-        for finding, text in zip(findings, openings, strict=True)
-        if finding.text.startswith(text)
-    ] == openings
-    assert [finding.weight for finding in findings] == [0.75] * len(openings)
+    text = "the directions of words: 100 % of the table's energy lies in the tenth"
+    assert [(finding.text[: len(text) + 16], finding.weight) for finding in findings] == (
+        [(f"Positions {verb} {text}", 0.75)] if verb else []
+    )
 
 
 FILES = DictFiles(
     {"model_type": "gpt2"},
     {"wpe.weight": np.ones((6, 4)), "wte.weight": np.arange(12.0).reshape(3, 4)},
 )
-TABLE = Encoding(
-    "decoder", "made for a test", PositionTable(frozen(np.ones((6, 4)))), Provenance("")
+ENCODINGS = {
+    "table": Encoding("decoder", "made", PositionTable(frozen(np.ones((6, 4)))), Provenance("")),
+    "patches": Encoding(
+        "vision",
+        "made",
+        PositionTable(frozen(np.ones((6, 4))), grid=(2, 3)),
+        Provenance(""),
+        modality="image",
+    ),
+    "bias": Encoding(
+        "encoder",
+        "made",
+        OffsetBias(frozen([[0.0]]), frozen([0.0]), False, "constant"),
+        Provenance(""),
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("encoding", "words", "tensors", "why"),
+    [
+        ("table", True, ("wpe.weight", "wte.weight"), None),
+        ("table", False, ("wpe.weight", "wte.weight"), "large; to read it, set “words: true”"),
+        ("patches", True, ("wpe.weight", "wte.weight"), "its positions are not word positions"),
+        ("table", True, ("wpe.weight",), "there is no word table among the tensors"),
+        ("bias", True, ("wpe.weight", "wte.weight"), ""),
+    ],
 )
-PATCHES = Encoding(
-    "vision",
-    "made for a test",
-    PositionTable(frozen(np.ones((6, 4))), grid=(2, 3)),
-    Provenance(""),
-    modality="image",
-)
-BIAS = Encoding(
-    "encoder",
-    "made for a test",
-    OffsetBias(frozen([[0.0]]), frozen([0.0]), False, "constant"),
-    Provenance(""),
-)
+def test_the_word_matrix_is_read_for_a_table_of_words_if_the_row_requests_it(
+    encoding: str, words: bool, tensors: tuple[str, ...], why: str | None
+) -> None:
+    files = replace(FILES, arrays={name: FILES.arrays[name] for name in tensors})
+    (read,) = subjects(files, checkpoint(words=words), [ENCODINGS[encoding]])
+    if why is None:
+        np.testing.assert_array_equal(read.words, FILES.arrays["wte.weight"])
+    else:
+        assert (read.words, why in read.no_words) == (None, True)
 
 
-def test_the_word_matrix_is_read_if_the_row_requests_it() -> None:
-    (subject_read,) = subjects(FILES, checkpoint(words=True), [TABLE])
-    np.testing.assert_array_equal(subject_read.words, FILES.arrays["wte.weight"])
-
-
-def test_the_word_matrix_is_not_read_by_default() -> None:
-    (subject_read,) = subjects(FILES, checkpoint(), [TABLE])
-    assert subject_read.words is None
-    assert (
-        "which is large; to read it, set “words: true” in the checkpoint's row"
-        in subject_read.no_words
-    )
-
-
-def test_patches_have_no_words() -> None:
-    read = subjects(FILES, checkpoint(words=True), [PATCHES, TABLE])
+def test_patches_beside_a_table_have_no_words() -> None:
+    read = subjects(FILES, checkpoint(words=True), [ENCODINGS["patches"], ENCODINGS["table"]])
     assert [one.words is None for one in read] == [True, False]
-    assert read[0].no_words == "its positions are not word positions"
-
-
-def test_a_missing_word_matrix_has_a_reason() -> None:
-    (subject_read,) = subjects(
-        replace(FILES, arrays={"wpe.weight": np.ones((6, 4))}), checkpoint(words=True), [TABLE]
-    )
-    assert (subject_read.words, subject_read.no_words) == (
-        None,
-        "there is no word table among the tensors",
-    )
-
-
-def test_the_word_matrix_is_not_read_for_a_bias() -> None:
-    (subject_read,) = subjects(FILES, checkpoint(words=True), [BIAS])
-    assert subject_read.words is None
