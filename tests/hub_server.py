@@ -2,7 +2,6 @@
 process that uses it.
 """
 
-import gzip
 import hashlib
 import json
 import os
@@ -18,6 +17,8 @@ from threading import Lock, Thread
 from time import sleep
 from urllib.parse import unquote, urlsplit
 
+import pytest
+
 from tests import THREADS
 from tests.built import ROOT, begin
 
@@ -25,10 +26,8 @@ NOBODY = "http://127.0.0.1:9"  # The discard port: nothing listens there.
 ALWAYS = 1_000_000
 # of a commit, and of a repository
 USUAL_DATE, LAST_MODIFIED = "2021-03-04T05:06:07.000Z", "2025-06-07T08:09:10.000Z"
-TEXTS = (".json", ".txt")  # files that the Hub compresses
 INFO = re.compile(r"/api/models/(?P<id>.+?)(/revision/(?P<revision>.+))?")
 COMMITS = re.compile(r"/api/models/(?P<id>.+?)/commits/(?P<revision>.+)")
-TREE = re.compile(r"/api/models/(?P<id>.+?)/tree/(?P<revision>[^/]+)(?P<under>/.+)?")
 REFERENCES = re.compile(r"/api/models/(?P<id>.+?)/refs")
 FILE = re.compile(r"/(?P<id>.+?)/resolve/(?P<revision>[^/]+)/(?P<name>.+)")
 
@@ -180,12 +179,34 @@ def run(
     )
 
 
+@contextmanager
+def client_of(home: Path, endpoint: str = NOBODY) -> Iterator[pytest.MonkeyPatch]:
+    """The Hub's client in this process asks ``endpoint``, with its caches in ``home``."""
+    # Public by its documentation.
+    from huggingface_hub.utils import close_session  # type: ignore[attr-defined]
+
+    settings = {
+        "ENDPOINT": endpoint,
+        "HUGGINGFACE_CO_URL_TEMPLATE": f"{endpoint}/{{repo_id}}/resolve/{{revision}}/{{filename}}",
+        "HF_ASSETS_CACHE": str(home / "assets"),
+        "HF_HUB_CACHE": str(home / "hub"),
+        "HF_HUB_OFFLINE": False,
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in settings.items():
+            patch.setattr(f"huggingface_hub.constants.{name}", value)
+        for name in ("NO_PROXY", "no_proxy"):
+            patch.setenv(name, "127.0.0.1")
+        close_session()
+        yield patch
+        close_session()
+
+
 def _true_answer(repositories: Mapping[str, Repository], request: Request) -> Answer:
     if (asked := REFERENCES.fullmatch(request.path)) and asked["id"] in repositories:
         return _json(_references(repositories[asked["id"]]))
     match = (
         COMMITS.fullmatch(request.path)
-        or TREE.fullmatch(request.path)
         or FILE.fullmatch(request.path)
         or INFO.fullmatch(request.path)
     )
@@ -206,8 +227,6 @@ def _true_answer(repositories: Mapping[str, Repository], request: Request) -> An
         return refusal(404, "RevisionNotFound", f"Invalid rev id: {revision}")
     if match.re is FILE:
         return _file(repository.commits[commit].get(match["name"]), commit)
-    if match.re is TREE and match["under"]:
-        return refusal(404, "EntryNotFound", "No such folder", X_Repo_Commit=commit)
     return _json(_described(match, repository, commit))
 
 
@@ -224,11 +243,6 @@ def _described(match: re.Match[str], repository: Repository, commit: str) -> obj
                 "authors": [{"user": "atlas"}],
                 "date": date,
             }
-        ]
-    if match.re is TREE:
-        return [
-            {"type": "file", "oid": _oid(body), "size": len(body), "path": name}
-            for name, body in files.items()
         ]
     return {
         "id": match["id"],
@@ -276,17 +290,6 @@ def _of_range(answer: Answer, span: str | None) -> Answer:
     )
 
 
-def _compressed(answer: Answer) -> Answer:
-    """The response compressed with gzip."""
-    if answer.status != 200 or "Content-Encoding" in answer.headers:
-        return answer
-    return Answer(
-        200,
-        gzip.compress(answer.body, mtime=0),
-        {**answer.headers, "Content-Encoding": "gzip", "Vary": "Accept-Encoding"},
-    )
-
-
 def _json(document: object) -> Answer:
     return Answer(200, json.dumps(document).encode(), {"Content-Type": "application/json"})
 
@@ -309,8 +312,6 @@ class _Handler(BaseHTTPRequestHandler):
                 self.command, path, self.headers.get("Authorization"), self.headers.get("Range")
             )
         )
-        if path.endswith(TEXTS) and "gzip" in self.headers.get("Accept-Encoding", ""):
-            answer = _compressed(answer)
         self.close_connection = True
         if answer.status is None:
             return

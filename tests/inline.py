@@ -10,13 +10,12 @@ from pathlib import Path
 from subprocess import CompletedProcess
 from typing import TypeVar
 
-import pytest
 from typer.testing import CliRunner
 
 from generator.cli.commands import app
 from generator.pipeline import local_pool
 from tests.built import begin
-from tests.hub_server import NOBODY
+from tests.hub_server import NOBODY, client_of
 
 T = TypeVar("T")
 
@@ -57,30 +56,12 @@ def run(
 
     environment: variables by name; None takes one away
     """
-    # Public by its documentation.
-    from huggingface_hub.utils import close_session  # type: ignore[attr-defined]
-
     if "--output" in arguments:
         begin(Path(arguments[arguments.index("--output") + 1]))
-    settings = {
-        "ENDPOINT": endpoint,
-        "HUGGINGFACE_CO_URL_TEMPLATE": f"{endpoint}/{{repo_id}}/resolve/{{revision}}/{{filename}}",
-        "HF_ASSETS_CACHE": str(home / "assets"),
-        "HF_HUB_CACHE": str(home / "hub"),
-        "HF_HUB_OFFLINE": False,
-    }
-    fixed: dict[str, str | None] = {
-        "SOURCE_DATE_EPOCH": "1700000000",
-        "NO_PROXY": "127.0.0.1",
-        "no_proxy": "127.0.0.1",
-    }
-    with pytest.MonkeyPatch.context() as patch:
+    fixed: dict[str, str | None] = {"SOURCE_DATE_EPOCH": "1700000000"}
+    with client_of(home, endpoint) as patch:
         patch.setattr(local_pool, "processes", _processes)
-        for name, value in settings.items():
-            patch.setattr(f"huggingface_hub.constants.{name}", value)
         for name, value in {**fixed, **environment}.items():
             patch.delenv(name, raising=False) if value is None else patch.setenv(name, value)
-        close_session()
         done = CliRunner().invoke(app, arguments, catch_exceptions=False)
-        close_session()
     return CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)

@@ -2,6 +2,7 @@
 of revisions on the Hub.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,13 +10,13 @@ from typing import Any
 import pytest
 
 from generator.checkpoints import series
-from generator.checkpoints.hub import requests
+from generator.checkpoints.hub import client
 from generator.checkpoints.sources import folder as folders
 from generator.checkpoints.sources import hub
 from generator.contracts import Checkpoint
 from generator.errors import NotReachedError, RowError
 from generator.pipeline import plan
-from tests.hub_server import Answer, Repository, Trouble, refusal, serving
+from tests.hub_server import Answer, Repository, Trouble, client_of, refusal, serving
 from tests.support import checkpoint
 
 PYTHIA = [
@@ -233,43 +234,32 @@ def test_too_many_checkpoints_are_refused_with_a_way_out(tmp_path: Path) -> None
 
 
 @pytest.fixture
-def _no_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("huggingface_hub.constants.HF_ASSETS_CACHE", str(tmp_path / "assets"))
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-
-
-def on_hub(
-    monkeypatch: pytest.MonkeyPatch, *troubles: Trouble, offline: bool = False, **options: Any
-) -> list[Checkpoint]:
+def on_hub(tmp_path: Path) -> Callable[..., list[Checkpoint]]:
     """The checkpoints of a row of a repository with the branches of PYTHIA."""
-    # Public by its documentation.
-    from huggingface_hub.utils import close_session  # type: ignore[attr-defined]
 
-    with serving({"a/b": Repository({}, COMMITS)}, *troubles) as server:
-        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", server.endpoint)
-        close_session()
-        found = hub.members(
-            checkpoint(source="hub", id="a/b", place="a/b", slug="run", **options), offline
-        )
-        close_session()
-        return list(found)
+    def found(*troubles: Trouble, offline: bool = False, **options: Any) -> list[Checkpoint]:
+        row = checkpoint(source="hub", id="a/b", place="a/b", slug="run", **options)
+        with (
+            serving({"a/b": Repository({}, COMMITS)}, *troubles) as server,
+            client_of(tmp_path, server.endpoint),
+        ):
+            return list(hub.members(row, offline))
+
+    return found
 
 
-@pytest.mark.usefixtures("_no_cache")
-def test_a_range_of_revisions_is_pinned_to_their_commits(monkeypatch: pytest.MonkeyPatch) -> None:
-    members = on_hub(monkeypatch, revisions="step2 … step1000")
+OnHub = Callable[..., list[Checkpoint]]
+
+
+def test_revisions_are_pinned_to_their_commits(on_hub: OnHub) -> None:
+    members = on_hub(revisions="step2 … step1000")
     assert steps_of(members) == [2, 4, 8, 512, 1000]
     assert [member.revision for member in members] == [
         COMMITS[f"step{step}"] for step in (2, 4, 8, 512, 1000)
     ]
+    assert steps_of(on_hub(revisions=("step143000", "step8"))) == [8, 143000]
 
 
-@pytest.mark.usefixtures("_no_cache")
-def test_a_list_of_revisions_is_taken_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert steps_of(on_hub(monkeypatch, revisions=("step143000", "step8"))) == [8, 143000]
-
-
-@pytest.mark.usefixtures("_no_cache")
 @pytest.mark.parametrize(
     ("revisions", "message"),
     [
@@ -278,35 +268,29 @@ def test_a_list_of_revisions_is_taken_as_it_is(monkeypatch: pytest.MonkeyPatch) 
     ],
 )
 def test_revisions_that_the_repository_does_not_have_are_refused(
-    revisions: str | tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch
+    revisions: str | tuple[str, ...], message: str, on_hub: OnHub
 ) -> None:
     with pytest.raises(RowError) as caught:
-        on_hub(monkeypatch, revisions=revisions)
+        on_hub(revisions=revisions)
     assert str(caught.value).startswith(message)
 
 
-@pytest.mark.usefixtures("_no_cache")
-def test_without_an_answer_the_last_one_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(NotReachedError, match=requests.UNREACHED):
-        on_hub(monkeypatch, offline=True, revisions="step2 … step8")
-    before = on_hub(monkeypatch, revisions="step2 … step8")
-    assert on_hub(monkeypatch, offline=True, revisions="step2 … step8") == before
+def test_without_an_answer_the_last_one_is_used(on_hub: OnHub) -> None:
+    with pytest.raises(NotReachedError, match=client.UNREACHED):
+        on_hub(offline=True, revisions="step2 … step8")
+    before = on_hub(revisions="step2 … step8")
+    assert on_hub(offline=True, revisions="step2 … step8") == before
 
 
-@pytest.mark.usefixtures("_no_cache")
 @pytest.mark.parametrize(
-    "body",
-    [b"", b"[]", b'{"branches": [], "tags": []}', b'{"branches": [{"name": "step2"}], "tags": []}'],
+    "answer",
+    [
+        Answer(200, b"[]"),
+        Answer(200, b'{"branches": [], "converts": [], "tags": []}'),
+        refusal(404, "RepoNotFound", "Repository not found"),
+    ],
+    ids=["no list", "an empty list", "no repository"],
 )
-def test_an_answer_without_references_fails_the_row(
-    body: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(RowError, match="a/b: the Hub's answer names no branch or tag"):
-        on_hub(monkeypatch, Trouble(Answer(200, body), "/refs"), revisions="step2 … step8")
-
-
-@pytest.mark.usefixtures("_no_cache")
-def test_a_repository_that_does_not_exist_fails_the_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    missing = Trouble(refusal(404, "RepoNotFound", "Repository not found"), "/refs")
+def test_an_answer_without_revisions_fails_the_row(answer: Answer, on_hub: OnHub) -> None:
     with pytest.raises(RowError, match="a/b"):
-        on_hub(monkeypatch, missing, revisions="step2 … step8")
+        on_hub(Trouble(answer, "/refs"), revisions="step2 … step8")

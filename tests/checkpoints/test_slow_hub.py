@@ -1,24 +1,35 @@
-"""A Hub that is slow: no row waits for it beyond a stated time, and no other row waits for that
-row.
+"""A Hub that is slow or busy: no row waits for it beyond a stated time, and no other row waits for
+that row.
 """
 
 import socket
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from threading import Event, Lock, Thread
-from typing import Any
 
 import pytest
 
-from generator.checkpoints.hub import requests, responses, revisions
-from generator.checkpoints.hub.retries import RetryBudget
+from generator.checkpoints.hub import client, revisions
+from generator.checkpoints.hub.client import TransientError
+from generator.checkpoints.hub.repository import Repository as HubFiles
 from generator.checkpoints.sources import hub as source
 from generator.contracts import Checkpoint, Source
-from generator.errors import NotReachedError, RowError, SlowError
+from generator.errors import NotReachedError, SlowError
 from generator.pipeline import evaluate, inspect, plan
-from tests.hub_server import Answer, Repository, Request, Trouble, serving
+from tests.hub_server import (
+    NOBODY,
+    Answer,
+    Hub,
+    Repository,
+    Request,
+    Trouble,
+    client_of,
+    refusal,
+    serving,
+)
 from tests.support import checkpoint
 from tests.synthetic import TABLE
 
@@ -79,120 +90,65 @@ def dripping(drip: Drip) -> Iterator[str]:
 
 
 @pytest.fixture(autouse=True)
-def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Short bounds, no waits, an empty cache and no proxy."""
-    # Public by its documentation.
-    from huggingface_hub.utils import close_session  # type: ignore[attr-defined]
-
-    monkeypatch.setattr("huggingface_hub.constants.HF_ASSETS_CACHE", tmp_path / "assets")
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", tmp_path / "hub")
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-    monkeypatch.setenv("NO_PROXY", "*")
+def settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Short bounds and no waits."""
     monkeypatch.setattr(revisions, "LISTING_SECONDS", SHORT)
-    monkeypatch.setattr(source, "REACH_WAITS", (0.0, 0.0))
-    monkeypatch.setattr(requests, "WAITS", (0.0,))
-    close_session()
-    yield
-    close_session()
-
-
-def at(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make ``address`` that of the Hub."""
-    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", address)
-    monkeypatch.setattr(
-        "huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE",
-        f"{address}/{{repo_id}}/resolve/{{revision}}/{{filename}}",
-    )
-    monkeypatch.setenv("HF_ENDPOINT", address)
+    monkeypatch.setattr(client, "REACH_WAITS", (0.0, 0.0))
+    monkeypatch.setattr(client, "WAITS", (0.0,))
 
 
 @pytest.mark.parametrize("drip", DRIPS.values(), ids=DRIPS)
-def test_a_listing_that_comes_piece_by_piece_is_given_up_as_slow(
-    drip: Drip, monkeypatch: pytest.MonkeyPatch
+def test_a_listing_that_comes_byte_by_byte_is_given_up_as_slow(drip: Drip, tmp_path: Path) -> None:
+    with (
+        dripping(drip) as address,
+        client_of(tmp_path, address),
+        pytest.raises(SlowError, match=r"^row: the Hub is slow: no whole answer within 0.3 sec"),
+    ):
+        revisions.listing("atlas/one", "main", "row", False, time.monotonic() + 60.0)
+
+
+def test_a_file_that_comes_byte_by_byte_is_given_up_at_the_deadline_of_its_row(
+    tmp_path: Path,
 ) -> None:
-    with dripping(drip) as address:
-        at(address, monkeypatch)
-        with pytest.raises(
-            RowError, match=r"^row: the Hub is slow: no whole answer within 0.3 seconds; expected"
-        ):
-            revisions.listing("atlas/one", "main", "row", False, RetryBudget())
+    with dripping(by_bytes_of_the_body) as address, client_of(tmp_path, address):
+        listing = revisions.Listing(COMMIT, ("config.json",))
+        files = HubFiles("atlas/one", listing, "row", False, time.monotonic() + SHORT)
+        with pytest.raises(SlowError, match=r"^row: config.json: the Hub is slow"):
+            files.whole("config.json")
 
 
-def test_tries_share_the_time_of_a_question(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a clock that advances by 8 seconds in each try."""
-    now = [0.0]
-    given: list[float] = []
-    monkeypatch.setattr(requests, "WAITS", (0.0,) * 4)
-    monkeypatch.setattr(
-        requests, "time", type("Clock", (), {"monotonic": lambda: now[0], "sleep": lambda _: None})
-    )
-
-    def busy(seconds: float, ask: Callable[[], Any], row: str) -> Any:
-        given.append(seconds)
-        now[0] += 8.0
-        return (
-            responses.within(60.0, ask, row)
-            if seconds > 0
-            else responses.within(0.0, never_done, row)
-        )
-
-    monkeypatch.setattr(requests, "within", busy)
-    with serving(HUB, Trouble(Answer(503), "/revision/")) as hub:
-        at(hub.endpoint, monkeypatch)
-        question = requests.Question(
-            f"{hub.endpoint}/api/models/atlas/one/revision/main", "row", RetryBudget(), seconds=20.0
-        )
-        with pytest.raises(responses.SlowAnswerError):
-            requests.whole(question, 100)
-    assert given == [20.0, 12.0, 4.0, -4.0]
-
-
-def never_done() -> None:
-    Event().wait()
-
-
-def test_the_usual_bounds_are_those_of_the_guide() -> None:
-    question = requests.Question("http://a.test", "row", RetryBudget())
-    assert question.seconds == responses.LONGEST_SECONDS + requests.QUIET_SECONDS
-
-
-@pytest.mark.parametrize("drip", DRIPS.values(), ids=DRIPS)
+@pytest.mark.parametrize("drip", [by_header_lines, never])
 def test_a_hub_that_is_late_three_times_is_slow(
-    drip: Drip, monkeypatch: pytest.MonkeyPatch
+    drip: Drip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(source, "REACH_SECONDS", SHORT)
-    drip = never if drip is by_bytes_of_the_body else drip  # A HEAD has no body.
-    with dripping(drip) as address:
-        at(address, monkeypatch)
+    monkeypatch.setattr(client, "REACH_SECONDS", SHORT)
+    with dripping(drip) as address, client_of(tmp_path, address):
         with pytest.raises(SlowError, match=r"slow: 3 times no answer within 0\.3 seconds"):
-            source.reach()
+            client.reach()
         [task] = plan.plan([checkpoint(source="hub", id="atlas/one", place="atlas/one")], False)
-    expected = (
-        "atlas/one: the Hub is slow: 3 times no answer within 0.3 seconds, and the cache does not"
-        " have it"
-    )
-    outcome = evaluate.unreached(task)
-    assert outcome is not None
-    assert (outcome.status, outcome.reason) == ("not reached", expected)
-    with pytest.raises(SlowError) as found:
-        inspect.inspect(task)
-    assert str(found.value) == expected
+        expected = (
+            "atlas/one: the Hub is slow: 3 times no answer within 0.3 seconds, and the cache does"
+            " not have it"
+        )
+        outcome = evaluate.unreached(task)
+        assert outcome is not None
+        assert (outcome.status, outcome.reason) == ("not reached", expected)
+        with pytest.raises(SlowError) as found:
+            inspect.inspect(task)
+        assert str(found.value) == expected
 
 
-def test_a_hub_that_is_not_there_is_not_slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    at("http://127.0.0.1:9", monkeypatch)
-    with pytest.raises(
-        NotReachedError, match=r"^the Hub did not answer \(ConnectError\)$"
-    ) as found:
-        source.reach()
+def test_a_hub_that_is_not_there_is_not_slow(tmp_path: Path) -> None:
+    with client_of(tmp_path), pytest.raises(NotReachedError, match="ConnectError") as found:
+        client.reach()
     assert not isinstance(found.value, SlowError)
 
 
 @pytest.mark.parametrize("n_cuts", [1, 2])
-def test_a_hiccup_is_asked_again(n_cuts: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving(HUB, Trouble(Answer(None), method="HEAD", times=n_cuts)) as hub:
-        at(hub.endpoint, monkeypatch)
-        source.reach()
+def test_a_hiccup_is_asked_again(n_cuts: int, tmp_path: Path) -> None:
+    cuts = Trouble(Answer(None), method="HEAD", times=n_cuts)
+    with serving(HUB, cuts) as hub, client_of(tmp_path, hub.endpoint):
+        client.reach()
     assert sum(request.method == "HEAD" for request in hub.log) == n_cuts + 1
 
 
@@ -216,9 +172,11 @@ def test_rows_are_pinned_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> No
     assert {task.checkpoint.revision for task in plan.plan(rows, False)} == {COMMIT}
 
 
-def test_a_slow_row_leaves_the_others_to_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_row_leaves_the_others_to_begin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     over = Event()
-    with serving(HUB) as hub:
+    with serving(HUB) as hub, client_of(tmp_path, hub.endpoint):
         true = hub.answer
 
         def answer(asked: Request) -> Answer:
@@ -227,7 +185,6 @@ def test_a_slow_row_leaves_the_others_to_begin(monkeypatch: pytest.MonkeyPatch) 
             return true(asked)
 
         monkeypatch.setattr(hub, "answer", answer)
-        at(hub.endpoint, monkeypatch)
         monkeypatch.setattr(source, "BEFORE_A_RUN", SHORT)
         monkeypatch.setattr(revisions, "LISTING_SECONDS", 60.0)
         rows = [
@@ -242,23 +199,80 @@ def test_a_slow_row_leaves_the_others_to_begin(monkeypatch: pytest.MonkeyPatch) 
     assert late.revision == COMMIT
 
 
-def test_a_host_of_a_redirect_that_refuses_is_a_failure_of_its_row(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    addresses = iter(["93.184.216.34", "127.0.0.1"] * 2)
-    true: Callable[..., Any] = socket.getaddrinfo
+class Clock:
+    """A fake clock that advances in ``sleep``."""
 
-    def resolved(host: Any, *arguments: Any, **options: Any) -> Any:
-        name = host.decode() if isinstance(host, bytes) else host
-        return true(next(addresses) if name == "cdn.test" else host, *arguments, **options)
+    def __init__(self) -> None:
+        self.now, self.slept = 1000.0, list[float]()
 
-    monkeypatch.setattr(socket, "getaddrinfo", resolved)
-    there = Answer(302, headers={"Location": "http://cdn.test:9/x"})
-    with serving(HUB, Trouble(there, "/resolve/")) as hub:
-        at(hub.endpoint, monkeypatch)
-        question = requests.Question(f"{hub.endpoint}/atlas/one/resolve/x", "row", RetryBudget())
-        with pytest.raises(
-            responses.TransientError,
-            match=r"^row: the Hub redirects to cdn.test, which does not accept the connection;",
-        ):
-            requests.whole(question, 100)
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    fake = Clock()
+    monkeypatch.setattr(client, "time", fake)
+    monkeypatch.setattr(client, "WAITS", (0.5, 1.0))
+    return fake
+
+
+def read(hub: Hub, folder: Path, seconds: float) -> bytes | None:
+    """config.json, within ``seconds`` of the fake clock."""
+    listing = revisions.Listing(COMMIT, ("config.json",))
+    with client_of(folder, hub.endpoint):
+        return HubFiles("atlas/one", listing, "row", False, 1000.0 + seconds).whole("config.json")
+
+
+# What a first answer asks, and the waits before the second.
+ASKED = {
+    "seconds": ({"Retry_After": "290"}, 290.0),
+    "the Hub's own limit": ({"RateLimit": '"api";r=0;t=290'}, 290.0),
+    "a limit that is not reached": ({"RateLimit": '"api";r=7;t=290'}, 0.5),
+    "nothing": ({}, 0.5),
+    "less than usual": ({"Retry_After": "-5"}, 0.5),
+    "no number": ({"Retry_After": "soon"}, 0.5),
+}
+
+
+@pytest.mark.parametrize("case", ASKED)
+def test_a_row_waits_as_long_as_the_hub_asks(case: str, clock: Clock, tmp_path: Path) -> None:
+    headers, wait = ASKED[case]
+    with serving(HUB, Trouble(refusal(429, **headers), "/resolve/", times=1)) as hub:
+        assert read(hub, tmp_path, 450.0) == TABLE["config.json"]
+    assert clock.slept == [wait]
+
+
+# Troubles of a row with so many seconds left, its waits, and what its error names.
+GIVEN_UP = {
+    "a second wait beyond the deadline": (refusal(429, Retry_After="290"), 450.0, [290.0], "290"),
+    "a long wait": (refusal(429, Retry_After="3600"), 9000.0, [], "a pause of 3,600 seconds"),
+    "an endless wait": (refusal(503, Retry_After="9" * 400), 9000.0, [], "answered 503"),
+    "a fault": (refusal(503), 0.25, [], "answered 503"),
+    "a cut": (Answer(None), 0.25, [], "broke off"),
+    "faults": (refusal(503), 450.0, [0.5, 1.0], "answered 503"),
+}
+
+
+@pytest.mark.parametrize("case", GIVEN_UP)
+def test_no_row_waits_beyond_its_bounds(case: str, clock: Clock, tmp_path: Path) -> None:
+    answer, seconds, waits, words = GIVEN_UP[case]
+    with (
+        serving(HUB, Trouble(answer, "/resolve/")) as hub,
+        pytest.raises(TransientError, match=words),
+    ):
+        read(hub, tmp_path, seconds)
+    assert (clock.slept, len(hub.log)) == (waits, len(waits) + 1)
+
+
+def test_a_host_of_a_redirect_that_refuses_leaves_its_row_not_reached(tmp_path: Path) -> None:
+    there = Answer(302, headers={"Location": f"{NOBODY}/x"})
+    with (
+        serving(HUB, Trouble(there, "/resolve/")) as hub,
+        pytest.raises(NotReachedError, match=r"^row: config.json"),
+    ):
+        read(hub, tmp_path, time.monotonic() + 60.0)

@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,16 @@ from generator.checkpoints.hub.revisions import committed
 from generator.checkpoints.sources.hub import SOURCE
 from generator.pipeline.versions import LIBRARIES
 from tests.built import ROOT, contents
-from tests.hub_server import LAST_MODIFIED, NOBODY, Answer, Repository, Trouble, refusal, serving
+from tests.hub_server import (
+    LAST_MODIFIED,
+    NOBODY,
+    Answer,
+    Repository,
+    Trouble,
+    client_of,
+    refusal,
+    serving,
+)
 from tests.inline import run
 from tests.support import checkpoint
 from tests.synthetic import BROKEN, NOTHING, write_folder, write_list
@@ -174,22 +182,8 @@ def test_a_site_of_folders_has_the_date_of_the_program(tmp_path: Path) -> None:
     assert atlas(tmp_path)["date"] == committed_on
 
 
-@pytest.fixture
-def asking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
-    """A cache of the test's own, and a client that lets itself be sent to another Hub."""
-    # Public by its documentation.
-    from huggingface_hub.utils import close_session  # type: ignore[attr-defined]
-
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setattr("huggingface_hub.constants.HF_ASSETS_CACHE", str(tmp_path))
-    close_session()
-    yield monkeypatch
-    close_session()
-
-
-def test_a_commit_is_requested_once(asking: pytest.MonkeyPatch) -> None:
-    with serving(HUB) as hub:
-        asking.setattr("huggingface_hub.constants.ENDPOINT", hub.endpoint)
+def test_a_commit_is_requested_once(tmp_path: Path) -> None:
+    with serving(HUB) as hub, client_of(tmp_path, hub.endpoint):
         dates = [committed("atlas/moving", NEW, "row", offline=False) for _ in range(2)]
     assert dates == [int(datetime(2022, 5, 6, 7, 8, 9, tzinfo=UTC).timestamp())] * 2
     assert [request.path for request in hub.log if "atlas" in request.path] == [
@@ -197,42 +191,26 @@ def test_a_commit_is_requested_once(asking: pytest.MonkeyPatch) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "date",
-    [
-        None,
-        1700000000,
-        "",
-        "yesterday",
-        "2022-05-06",
-        "9999-12-31T23:59:59.000Z",
-        "1969-12-31T23:59:59.000Z",
-        [],
-    ],
-)
-def test_what_is_no_date_is_none(date: object, asking: pytest.MonkeyPatch) -> None:
-    with serving({"atlas/x": Repository({COMMIT: NOTHING}, {}, {COMMIT: date})}) as hub:
-        asking.setattr("huggingface_hub.constants.ENDPOINT", hub.endpoint)
-        assert committed("atlas/x", COMMIT, "row", offline=False) is None
+def test_what_is_no_date_is_none(tmp_path: Path) -> None:
+    outside = "9999-12-31T23:59:59.000Z", "1969-12-31T23:59:59.000Z"
+    dates: list[object] = [None, 1700000000, "", "yesterday", *outside, []]
+    for date in dates:
+        stored = Repository({COMMIT: NOTHING}, {}, {COMMIT: date})
+        with serving({"atlas/x": stored}) as hub, client_of(tmp_path, hub.endpoint):
+            assert committed("atlas/x", COMMIT, "row", offline=False) is None, date
 
 
 @pytest.mark.parametrize(
-    "answer",
-    [
-        Answer(None),
-        refusal(503, Retry_After="60"),
-        refusal(404),
-        Answer(body=b"<html>"),
-        Answer(body=b"{}"),
-    ],
-    ids=str,
+    "answer", [refusal(503, Retry_After="60"), Answer(body=b"<html>"), Answer(body=b"{}")], ids=str
 )
-def test_a_hub_without_a_date_costs_no_retries_and_is_tried_again_the_next_time(
-    answer: Answer, asking: pytest.MonkeyPatch
+def test_a_date_that_is_missing_is_requested_again_the_next_time(
+    answer: Answer, tmp_path: Path
 ) -> None:
     row = checkpoint(source="hub", place="atlas/moving", revision=NEW)
-    with serving(HUB, Trouble(answer, "/commits/", times=1)) as hub:
-        asking.setattr("huggingface_hub.constants.ENDPOINT", hub.endpoint)
+    with (
+        serving(HUB, Trouble(answer, "/commits/", times=1)) as hub,
+        client_of(tmp_path, hub.endpoint),
+    ):
         dates = [SOURCE.pin(row, False).committed for _ in range(2)]
     assert [date is None for date in dates] == [True, False]
 

@@ -12,7 +12,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from generator.checkpoints.sources.hub import REACH_WAITS
+from generator.checkpoints.hub.client import REACH_WAITS
 from generator.pipeline import jobs, last_build
 from tests import inline
 from tests.built import ROOT, begin, contents

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from generator.checkpoints.hub import requests, revisions
+from generator.checkpoints.hub import client, revisions
 from tests import inline
 from tests.built import contents
 from tests.hub_server import NOBODY, USUAL_DATE, Answer, Repository, Request, serving
@@ -94,7 +94,7 @@ def test_a_row_that_is_late_shows_what_an_earlier_build_read(
 ) -> None:
     before, over = rows(world), Event()
     monkeypatch.setattr(revisions, "LISTING_SECONDS", 0.3)
-    monkeypatch.setattr(requests, "WAITS", (0.0,))
+    monkeypatch.setattr(client, "WAITS", (0.0,))
     with serving(HUB) as hub:
         true = hub.answer
 

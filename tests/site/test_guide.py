@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 
 from generator.analyses import decay_with_distance
 from generator.checkpoints import list_file, list_row
-from generator.checkpoints.hub import repository, requests, retries, revisions
+from generator.checkpoints.hub import client, repository, revisions
 from generator.checkpoints.sources import hub
 from generator.cli import command_records, own_runs
 from generator.cli.commands import app
@@ -242,7 +242,7 @@ def test_the_library_for_requests_reads_proxies_and_certificates_from_the_enviro
         environment_variables()
     )
     assert all(
-        name in inspect.getsource(requests.session) for name in ("HTTP_PROXY", "SSL_CERT_FILE")
+        name in inspect.getsource(client.check_settings) for name in ("HTTP_PROXY", "SSL_CERT_FILE")
     )
 
 
@@ -287,12 +287,12 @@ OLDEST = PROJECT["requires-python"].removeprefix(">=")
 # Numbers in sentences of the guide, each made of the constant that holds it.
 NUMBERS = [
     ("faq.md", f"Each checkpoint may take {LIMITS}."),
-    ("faq.md", f"for {hub.REACH_SECONDS:g} seconds at most each"),
+    ("faq.md", f"for {client.REACH_SECONDS:g} seconds at most each"),
     (
         "faq.md",
         f"If the Hub takes over {revisions.LISTING_SECONDS:g} seconds to list a row's files",
     ),
-    ("faq.md", f"begin without it after {retries.BEFORE_A_RUN:g} seconds"),
+    ("faq.md", f"begin without it after {hub.BEFORE_A_RUN:g} seconds"),
     ("faq.md", f"may have up to {repository.MOST_FILE_BYTES / 2**30:g} GiB"),
     (
         "faq.md",

@@ -1,1 +1,1 @@
-"""The Hub: requests, responses, retries, revisions, and repositories as storage."""
+"""The Hub: its client, revisions, and repositories as storage."""

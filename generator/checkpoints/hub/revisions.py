@@ -2,28 +2,27 @@
 
 import json
 import re
+import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import quote
 
 from generator.cache.blobs import BlobCache
 from generator.checkpoints.files import weights
 from generator.checkpoints.files.folder import Folder
-from generator.checkpoints.hub import requests
-from generator.checkpoints.hub.responses import TransientError
-from generator.checkpoints.hub.retries import RetryBudget
+from generator.checkpoints.hub import client
+from generator.checkpoints.hub.client import TransientError
 from generator.contracts import TIMES
 from generator.errors import AtlasError, NotReachedError, RowError
-from generator.text import short
 
 COMMIT = re.compile("[0-9a-f]{40}")
-MOST_LISTING_BYTES = 2**24
 LISTING_SECONDS = 20.0  # That the answer with all names of files may take.
 DATE_SECONDS = 5.0  # The same of a date, which is optional.
-MOST_NAMES = 100_000
-LONGEST_NAME, LONGEST_PART = 1_024, 255  # Characters of a path, and bytes of a part of it.
-LISTING, COMMITS = "listing.json", "commits.json"
+LISTING, DATE, REFS = "listing", "date", "refs"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -31,14 +30,14 @@ class Listing:
     """The commit of a revision, and the names of its files."""
 
     commit: str
-    names: tuple[str, ...]
+    names: Sequence[str]
 
 
-def listing(place: str, revision: str, row: str, offline: bool, budget: RetryBudget) -> Listing:
+def listing(place: str, revision: str, row: str, offline: bool, deadline: float) -> Listing:
     """The commit and files of ``revision`` of the repository ``place``: from the Hub, or from the
     cache without an answer.
 
-    place: the id of the repository; row: its name in messages
+    place: the id of the repository; row: its name in messages; deadline: by ``time.monotonic``
     errors: RowError, NotReachedError
     """
     from huggingface_hub.errors import HFValidationError
@@ -49,142 +48,88 @@ def listing(place: str, revision: str, row: str, offline: bool, budget: RetryBud
     try:
         validate_repo_id(place)
     except HFValidationError:
-        raise RowError(f"{row}: not a Hub id; expected 'owner/name'") from None
-    cached = _parsed(blob_cache(place, revision).get(LISTING))
+        raise RowError(f"{row}: {client.REFUSALS['HFValidationError']}") from None
+    cached = _cached(place, revision)
     if cached is not None and (offline or COMMIT.fullmatch(revision)):
         return cached
-    try:
-        if offline:
-            raise NotReachedError(f"{row}: {requests.UNREACHED}")
-        return _fetched(place, revision, row, budget)
-    except (NotReachedError, TransientError):
-        cached = cached or _cached(place, revision)
-        if cached is None:
-            raise
-        return cached
+    return _current(
+        lambda: _requested(place, revision, row),
+        lambda: cached or _downloaded(place, revision),
+        row,
+        offline,
+        deadline,
+    )
+
+
+def commits_by_name(place: str, offline: bool) -> Mapping[str, str]:
+    """The commit of every branch and tag of the repository ``place``, by name: from the Hub, or
+    from the cache without an answer.
+
+    errors: RowError, NotReachedError
+    """
+    cache = blob_cache(place, "main")
+
+    def requested() -> Mapping[str, str]:
+        from huggingface_hub import HfApi
+
+        refs = HfApi().list_repo_refs(place)
+        found = {ref.name: ref.target_commit for ref in (*refs.tags, *refs.branches)}
+        cache.put(REFS, json.dumps(found).encode())
+        return found
+
+    def cached() -> Mapping[str, str] | None:
+        stored = cache.get(REFS)
+        return None if stored is None else dict(json.loads(stored))
+
+    return _current(requested, cached, place, offline, time.monotonic() + LISTING_SECONDS)
 
 
 def committed(place: str, commit: str, row: str, offline: bool) -> int | None:
     """The date of a commit in seconds since 1970, requested once and cached; None without an
     answer.
 
-    ``lastModified`` in a listing is not used: huggingface_hub documents it as the date of the last
-    commit to the repository.
+    The client documents ``last_modified`` of a listing as the date of the last commit to the
+    repository, and requests all commits for that of one.
     """
-    from huggingface_hub import constants
+    from huggingface_hub import constants, get_session
+    from huggingface_hub.utils import (  # type: ignore[attr-defined]
+        build_hf_headers,
+        parse_datetime,
+    )
 
     cache = blob_cache(place, commit)
-    date = _date_of(commit, cache.get(COMMITS))
-    if date is None and not offline:
-        with suppress(AtlasError):  # The date is optional; the next build requests it again.
-            url = f"{constants.ENDPOINT}/api/models/{place}/commits/{commit}?limit=1"
-            answer = requests.whole(
-                requests.Question(url, row, RetryBudget(longest=0.0), seconds=DATE_SECONDS),
-                MOST_LISTING_BYTES,
-            )
-            date = _date_of(commit, answer)
-            if date is not None:
-                cache.put(COMMITS, answer)
-    return date
+    if (stored := cache.get(DATE)) or offline:
+        return int(stored) if stored else None
+    url = f"{constants.ENDPOINT}/api/models/{place}/commits/{commit}?limit=1"
+    # The date is optional; the next build requests it again.
+    with suppress(AtlasError, KeyError, TypeError, ValueError, AttributeError):
+        entries = client.retried(
+            lambda: get_session().get(url, headers=build_hf_headers()).json(),
+            row,
+            time.monotonic() + DATE_SECONDS,
+        )
+        dates = {entry["id"]: entry["date"] for entry in entries}
+        seconds = int(parse_datetime(dates[commit]).timestamp())
+        if seconds in TIMES:
+            cache.put(DATE, str(seconds).encode())
+            return seconds
+    return None
 
 
-def only_cached(place: str, commit: str) -> tuple[str, ...]:
+def only_cached(place: str, commit: str) -> Sequence[str]:
     """The files of a commit in the cache of huggingface_hub, where there is no listing; otherwise
     empty.
     """
-    with suppress(ValueError):  # An invalid id, which is reported when the row is opened.
-        cached = None if _parsed(blob_cache(place, commit).get(LISTING)) else _cached(place, commit)
-        return cached.names if cached else ()
-    return ()
+    found = None if _cached(place, commit) else _downloaded(place, commit)
+    return found.names if found else ()
 
 
 def blob_cache(place: str, revision: str) -> BlobCache:
     """Our cache for a revision, in the assets folder of huggingface_hub."""
     from huggingface_hub import constants
 
-    return BlobCache(
-        Path(constants.HF_ASSETS_CACHE)
-        / "position-atlas"
-        / place.replace("/", "--")
-        / f"@{quote(revision, safe='')}"
-    )
-
-
-def _fetched(place: str, revision: str, row: str, budget: RetryBudget) -> Listing:
-    from huggingface_hub import constants
-
-    url = f"{constants.ENDPOINT}/api/models/{place}/revision/{quote(revision, safe='')}"
-    answer = requests.whole(
-        requests.Question(url, row, budget, seconds=LISTING_SECONDS), MOST_LISTING_BYTES
-    )
-    fetched = _parsed(answer)
-    if fetched is None:
-        raise RowError(
-            f"{row}: the Hub's answer names no commit; expected its description of a repository"
-        )
-    _check_names(fetched.names, row)
-    if COMMIT.fullmatch(revision) and fetched.commit != revision:
-        raise RowError(f"{row}: the Hub describes commit {fetched.commit}; expected {revision}")
-    for name in {revision, fetched.commit}:
-        blob_cache(place, name).put(LISTING, answer)
-    return fetched
-
-
-def _check_names(names: tuple[str, ...], row: str) -> None:
-    """Check that these may be names of files, and not too many.
-
-    errors: RowError
-    """
-    if len(names) > MOST_NAMES:
-        raise RowError(
-            f"{row}: the Hub lists {len(names):,} files; expected at most {MOST_NAMES:,}"
-        )
-    for name in names:
-        # Half of a letter, as JSON may have it, becomes three bytes that are no text.
-        content = name.encode(errors="surrogatepass")
-        if (
-            len(name) > LONGEST_NAME
-            or b"\0" in content
-            or content.decode(errors="replace") != name
-            or any(
-                len(part) > LONGEST_PART or part in (b"", b".", b"..")
-                for part in content.split(b"/")
-            )
-        ):
-            raise RowError(
-                f"{row}: the Hub lists a file {short(name)!r}; expected names of files within the"
-                f" repository, of at most {LONGEST_NAME:,} letters"
-            )
-
-
-def _parsed(answer: bytes | None) -> Listing | None:
-    try:
-        document = json.loads(answer or b"")
-        commit, names = document["sha"], tuple(entry["rfilename"] for entry in document["siblings"])
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return None
-    return (
-        Listing(commit, names)
-        if isinstance(commit, str)
-        and COMMIT.fullmatch(commit)
-        and all(isinstance(n, str) for n in names)
-        else None
-    )
-
-
-def _date_of(commit: str, answer: bytes | None) -> int | None:
-    """The date of a commit in a response with a list of commits; None if it is missing, invalid or
-    out of range.
-    """
-    # huggingface_hub parses all dates of the Hub with it.
-    from huggingface_hub.utils import parse_datetime  # type: ignore[attr-defined]
-
-    try:
-        dates = {entry["id"]: entry["date"] for entry in json.loads(answer or b"")}
-        seconds = int(parse_datetime(dates[commit]).timestamp())
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None
-    return seconds if seconds in TIMES else None
+    folder = Path(constants.HF_ASSETS_CACHE) / "position-atlas" / place.replace("/", "--")
+    return BlobCache(folder / f"@{quote(revision, safe='')}")
 
 
 def downloaded(place: str, revision: str, where: str) -> Folder:
@@ -196,12 +141,49 @@ def downloaded(place: str, revision: str, where: str) -> Folder:
     folder = cache / repo_folder_name(repo_id=place, repo_type="model")
     # Not a branch or tag in the cache, or one that is not text.
     with suppress(OSError, ValueError):
-        reference = (folder / "refs" / revision).read_text(encoding="utf-8")
-        revision = reference if COMMIT.fullmatch(reference) else revision
+        commit = (folder / "refs" / revision).read_text(encoding="utf-8")
+        revision = commit if COMMIT.fullmatch(commit) else revision
     return Folder(folder / "snapshots" / revision, where, cache)
 
 
+def _current(
+    ask: Callable[[], T], cached: Callable[[], T | None], row: str, offline: bool, deadline: float
+) -> T:
+    """What the Hub answers to ``ask``, or what is ``cached`` without an answer."""
+    try:
+        if offline:
+            raise NotReachedError(f"{row}: {client.UNREACHED}")
+        return client.retried(ask, row, deadline, LISTING_SECONDS)
+    except (NotReachedError, TransientError):
+        if (former := cached()) is None:
+            raise
+        return former
+
+
+def _requested(place: str, revision: str, row: str) -> Listing:
+    """What the Hub lists, which is cached; no name leads out of a folder."""
+    from huggingface_hub import HfApi
+
+    answer = HfApi().model_info(place, revision=revision)
+    names = (file.rfilename for file in answer.siblings or ())
+    found = Listing(
+        str(answer.sha), [name for name in names if not {"", ".", ".."} & {*name.split("/")}]
+    )
+    expected = revision if COMMIT.fullmatch(revision) else found.commit
+    if not COMMIT.fullmatch(found.commit) or found.commit != expected:
+        raise RowError(f"{row}: the Hub describes commit {found.commit:.80}; expected {revision}")
+    for name in {revision, found.commit}:
+        content = json.dumps([found.commit, found.names]).encode()
+        blob_cache(place, name).put(LISTING, content)
+    return found
+
+
 def _cached(place: str, revision: str) -> Listing | None:
+    stored = blob_cache(place, revision).get(LISTING)
+    return None if stored is None else Listing(*json.loads(stored))
+
+
+def _downloaded(place: str, revision: str) -> Listing | None:
     """The listing of a revision from the cache of huggingface_hub; None unless config.json and all
     weights are in it.
     """
@@ -210,5 +192,5 @@ def _cached(place: str, revision: str) -> Listing | None:
         return None
     return Listing(
         snapshot.folder.name,
-        tuple(sorted({*snapshot.matching("*"), *weights.files(snapshot, place)})),
+        sorted({*snapshot.matching("*"), *weights.files(snapshot, place)}),
     )

@@ -11,52 +11,25 @@ from urllib.parse import quote
 from generator.checkpoints import series
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice, check_allowed
-from generator.checkpoints.hub import requests, responses
+from generator.checkpoints.hub import client
 from generator.checkpoints.hub.published_configs import published_config
-from generator.checkpoints.hub.refs import commits_by_name
 from generator.checkpoints.hub.repository import Repository
-from generator.checkpoints.hub.retries import BEFORE_A_RUN, RetryBudget
-from generator.checkpoints.hub.revisions import COMMIT, committed, listing, only_cached
+from generator.checkpoints.hub.revisions import (
+    COMMIT,
+    commits_by_name,
+    committed,
+    listing,
+    only_cached,
+)
 from generator.contracts import Checkpoint, Digest, Files, Question, Source
-from generator.errors import AtlasError, NotReachedError, RowError, SlowError
+from generator.errors import AtlasError, RowError
 
-REACH_SECONDS = 3.0  # That the Hub has for an answer.
-REACH_WAITS = (0.5, 1.0)  # Seconds before the second and the third question.
 ADDRESS = "https://huggingface.co/"  # For readers, also where a build asks a mirror.
-
-
-def reach() -> None:
-    """Send a request, up to three times, to see whether the Hub answers.
-
-    errors: SlowError where it is late each time, NotReachedError, RefusedError
-    """
-    requests.check_settings()
-    from huggingface_hub import constants
-
-    # Of whichever HTTP library it uses.
-    from huggingface_hub.errors import HTTPError, OfflineModeIsEnabled  # type: ignore[attr-defined]
-
-    def ask() -> None:
-        requests.session().head(constants.ENDPOINT, timeout=REACH_SECONDS, follow_redirects=False)
-
-    for wait in (*REACH_WAITS, None):
-        try:
-            return responses.within(REACH_SECONDS, ask, "Hub")
-        except OfflineModeIsEnabled:
-            raise NotReachedError("HF_HUB_OFFLINE is set, so the Hub was not contacted") from None
-        except (HTTPError, OSError, UnicodeError, responses.SlowAnswerError) as error:
-            is_late = (
-                isinstance(error, responses.SlowAnswerError) or "Timeout" in type(error).__name__
-            )
-            if wait is None and is_late:
-                raise SlowError(
-                    f"the Hub is slow: {len(REACH_WAITS) + 1} times no answer within"
-                    f" {REACH_SECONDS:g} seconds"
-                ) from None
-            if wait is None:
-                raise NotReachedError(f"the Hub did not answer ({type(error).__name__})") from None
-        time.sleep(wait)
-    raise AssertionError("unreachable: the last try returns or raises")
+# seconds that all requests of a row may take: half of the time that it has
+ROW_SECONDS = 1800.0
+# seconds that a revision may wait to be pinned, which is done for all rows before the first starts;
+# a row that is late asks again in its evaluation, beside the others
+BEFORE_A_RUN = 5.0
 
 
 def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
@@ -77,9 +50,9 @@ def _row(checkpoint: Checkpoint) -> str:
 
 def _repository(checkpoint: Checkpoint, offline: bool) -> Repository:
     """errors: RowError, NotReachedError"""
-    row, budget = _row(checkpoint), RetryBudget()
-    revision = listing(checkpoint.place, checkpoint.revision or "main", row, offline, budget)
-    return Repository(checkpoint.place, revision, row, offline, budget)
+    row, end = _row(checkpoint), time.monotonic() + ROW_SECONDS
+    revision = listing(checkpoint.place, checkpoint.revision or "main", row, offline, end)
+    return Repository(checkpoint.place, revision, row, offline, end)
 
 
 def address(hub_id: str, revision: str | None) -> str:
@@ -94,11 +67,10 @@ def pin(checkpoint: Checkpoint, offline: bool) -> Checkpoint:
     The commit is the current one, or the cached one without an answer; the row is unchanged if
     there is neither.
     """
-    requests.check_settings()
-    revision = checkpoint.revision or "main"
-    budget = RetryBudget(BEFORE_A_RUN, BEFORE_A_RUN, BEFORE_A_RUN)
+    client.check_settings()
+    revision, end = checkpoint.revision or "main", time.monotonic() + BEFORE_A_RUN
     try:
-        commit = listing(checkpoint.place, revision, checkpoint.place, offline, budget).commit
+        commit = listing(checkpoint.place, revision, checkpoint.place, offline, end).commit
     except AtlasError:
         return checkpoint  # Reported when the row is opened, which requests it again.
     return replace(
@@ -159,7 +131,7 @@ def state(
 
 def received() -> int:
     """Bytes that this process has received from the Hub."""
-    return responses.METER.received
+    return client.received[0]
 
 
 def known(checkpoint: Checkpoint) -> tuple[Files, str] | None:
@@ -176,7 +148,7 @@ SOURCE = Source(
     is_path=False,
     open=open_files,
     state=state,
-    reach=reach,
+    reach=client.reach,
     pin=pin,
     received=received,
     address=address,
