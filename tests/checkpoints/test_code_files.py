@@ -384,7 +384,7 @@ def test_every_config_class_is_made_from_what_its_outline_is_given() -> None:
         config = ModelConfig({"model_type": family}, "test")
         if not resolved(config).refused:
             try:
-                CONFIG_MAPPING[family](**given(translated(config)))
+                CONFIG_MAPPING[family](**given(translated(config).settings))
             except Exception as error:  # noqa: BLE001 (classes validate in many ways)
                 refused[family] = repr(error)
     assert refused == {}

@@ -1,15 +1,11 @@
 """The tensors that the code of a model family makes for a config, without their values."""
 
-import logging
 import re
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model.family_formats import translated
 from generator.checkpoints.model.halves import side_alone
 from generator.checkpoints.model.resolved import (
@@ -17,16 +13,13 @@ from generator.checkpoints.model.resolved import (
     defaults,
     given,
     is_known,
-    offline,
+    quietly,
     resolved,
 )
 from generator.contracts import Json, ModelConfig, TensorInfo
-from generator.errors import RowError
 from generator.libraries import transformers
-from generator.numerics.arrays import Floats
 from generator.text import short
 
-MOST_VALUES = 2**27  # of one tensor; 1 GB in float64
 MOST_LAYERS = 128
 # Settings that change no tensor but by its size: of tokens, activations, rotations and windows, and
 # names.
@@ -40,54 +33,7 @@ class NoOutlineError(Exception):
     """Why the code of a family could not be looked through."""
 
 
-@dataclass(frozen=True, eq=False)
-class CodeFiles:
-    """``Files`` with the names and shapes of the trained tensors of a model, and zeros for their
-    values.
-
-    missing: why some parts of the model could not be looked through, "" where all were
-    """
-
-    config: ModelConfig
-    tensors: Mapping[str, TensorInfo]
-    revision: str | None = None
-    missing: str = ""
-
-    @property
-    def where(self) -> str:
-        """The name of the checkpoint in messages."""
-        return self.config.where
-
-    def tensor(self, name: str) -> Floats:
-        """Zeros in the shape of a tensor.
-
-        errors: RowError for a tensor of more than ``MOST_VALUES``
-        """
-        shape = self.tensors[name].shape
-        if np.prod(shape, dtype=np.float64) > MOST_VALUES:
-            raise RowError(
-                f"{self.where}: {name} has shape {shape}; expected at most {MOST_VALUES:,} values"
-            )
-        return np.zeros(shape)
-
-    def rows(self, name: str, indices: Sequence[int]) -> Floats:
-        """Zeros in the shape of these rows."""
-        return np.zeros((len(indices), *self.tensors[name].shape[1:]))
-
-    def sha256(self, name: str) -> str:  # noqa: ARG002 (there are no stored bytes)
-        """No digest."""
-        return ""
-
-    def notes(self, name: str) -> tuple[str, ...]:  # noqa: ARG002 (nothing is stored)
-        """No note."""
-        return ()
-
-    def read(self, name: str) -> bytes | None:  # noqa: ARG002 (there are no other files)
-        """No other file."""
-        return None
-
-
-def code_files(config: ModelConfig) -> CodeFiles | None:
+def code_files(config: ModelConfig) -> ConfigAlone | None:
     """The trained tensors of the family's model, of one side of it where ``config`` names a class
     with that side alone; None for a family without a model in transformers.
 
@@ -114,9 +60,11 @@ def code_files(config: ModelConfig) -> CodeFiles | None:
         for name, parameter in model.named_parameters()
         if parameter.requires_grad and other not in name.split(".")
     }
-    return CodeFiles(
-        config,
-        {name: TensorInfo("", "", tuple(parameter.shape)) for name, parameter in trained.items()},
+    shapes = {name: tuple(parameter.shape) for name, parameter in trained.items()}
+    return ConfigAlone(
+        config.settings,
+        config.where,
+        tensors={name: TensorInfo("", "", shape) for name, shape in shapes.items()},
         missing=missing,
     )
 
@@ -186,13 +134,10 @@ def outline(config: ModelConfig) -> Any:
     import torch
 
     models = transformers()
-    logger = logging.getLogger("transformers")
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
     try:
-        with warnings.catch_warnings(), torch.device("meta"), offline():
-            warnings.simplefilter("ignore")
-            settings = models.CONFIG_MAPPING[config.family](**given(translated(config)))
+        with quietly(), torch.device("meta"):
+            asked = given(translated(config).settings)
+            settings = models.CONFIG_MAPPING[config.family](**asked)
             if type(settings) not in models.MODEL_MAPPING:
                 return None
             return models.AutoModel.from_config(settings)
@@ -200,5 +145,3 @@ def outline(config: ModelConfig) -> Any:
     except Exception as error:  # noqa: BLE001
         why = short(" ".join(str(error).split()), MOST_SHOWN)
         raise NoOutlineError(f"{type(error).__name__}: {why}") from None
-    finally:
-        logger.setLevel(level)

@@ -45,23 +45,15 @@ def _by_stage(config: ModelConfig, name: Size) -> str | None:
     if name == "n_layers" and stages:
         return stages
     value = config.first(*SIZES[name])
-    if (
-        name == "d_model"
-        and stages
-        and value == config.value(OF_FIRST_STAGE)
-        and isinstance(value, int)
-    ):
+    is_of_first = isinstance(value, int) and value == config.value(OF_FIRST_STAGE)
+    if name == "d_model" and stages and is_of_first:
         return f"{config.size(name)} in the first stage"
     return _listed(value)
 
 
 def _listed(value: object) -> str | None:
     """A list of sizes as text."""
-    is_listed = isinstance(value, list) and all(
-        isinstance(size, int) and not isinstance(size, bool) and size > 0 for size in value
-    )
-    return (
-        ", ".join(f"{size}" for size in value)
-        if isinstance(value, list) and value and is_listed
-        else None
-    )
+    if not isinstance(value, list) or not value:
+        return None
+    is_of_sizes = all(type(size) is int and size > 0 for size in value)
+    return ", ".join(map(str, value)) if is_of_sizes else None

@@ -16,8 +16,10 @@ KINDS_OF_MIMO = {0: "full_attention", 1: "sliding_attention"}
 KINDS_OF_ZAMBA = {"m": "linear_attention", "g": "hybrid"}
 KINDS_OF_MINIMAX = {0: "linear_attention", 1: "full_attention"}
 KINDS_OF_EXAONE = {"L": "sliding_attention", "G": "full_attention"}
-# Families whose layers are built like those of another, under the same names.
-LIKE: Mapping[str, str] = MappingProxyType(
+# Families whose layers are built like those of another: that one, and what differs in names, theirs
+# by those of transformers.
+LAYERS = {"num_hidden_layers": "num_layers"}
+LIKE: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
     {
         **dict.fromkeys(
             (
@@ -30,13 +32,23 @@ LIKE: Mapping[str, str] = MappingProxyType(
                 "minicpm",
                 "orion",
                 "xverse",
+                "yi",
+                "Yi",
             ),
-            "llama",
+            ("llama", LAYERS),
         ),
-        **dict.fromkeys(("yi", "Yi"), "llama"),
-        "ernie_m": "bert",
-        "kimi_k2": "deepseek_v3",
-        "mimo": "qwen2",
+        "ernie_m": ("bert", LAYERS),
+        "hunyuan": ("hunyuan_v1_dense", {"head_dim": "attention_head_dim"}),
+        "kimi_k2": ("deepseek_v3", LAYERS),
+        "mimo": ("qwen2", LAYERS),
+        "neobert": ("neobert", {"max_position_embeddings": "max_length"}),
+        "phi3small": ("llama", {"rope_theta": "rope_embedding_base"}),
+        # Falcon before it was a part of transformers.
+        **dict.fromkeys(
+            ("RefinedWeb", "RefinedWebModel"),
+            ("falcon", {"num_hidden_layers": "n_layer", "num_attention_heads": "n_head"}),
+        ),
+        "stablelm_epoch": ("stablelm", {"partial_rotary_factor": "rope_pct"}),
     }
 )
 
@@ -67,19 +79,8 @@ def _type_of(config: ModelConfig) -> Json:
 
 
 def _like(config: ModelConfig) -> Json:
-    return {
-        "model_type": LIKE[config.family],
-        **_renamed(config, {"num_hidden_layers": "num_layers"}),
-    }
-
-
-def _refined_web(config: ModelConfig) -> Json:
-    """The names of Falcon before it was a part of transformers."""
-    return {
-        "model_type": "falcon",
-        "num_hidden_layers": config.value("n_layer"),
-        "num_attention_heads": config.value("n_head"),
-    }
+    family, names = LIKE[config.family]
+    return {"model_type": family, **_renamed(config, names)}
 
 
 def _chatglm(config: ModelConfig) -> Json:
@@ -141,23 +142,11 @@ def _glm(config: ModelConfig) -> Json:
     return {"model_type": None} if "block_position_encoding" in config else {}
 
 
-def _neobert(config: ModelConfig) -> Json:
-    return _renamed(config, {"max_position_embeddings": "max_length"})
-
-
 def _new(config: ModelConfig) -> Json:
     """GTE as first published; with a learned table in place of the rotation it is like no family of
     transformers.
     """
     return {} if config.text("position_embedding_type") == "absolute" else {"model_type": "gte"}
-
-
-def _phi_small(config: ModelConfig) -> Json:
-    return {"model_type": "llama", **_renamed(config, {"rope_theta": "rope_embedding_base"})}
-
-
-def _early_stablelm(config: ModelConfig) -> Json:
-    return {"model_type": "stablelm", **_renamed(config, {"partial_rotary_factor": "rope_pct"})}
 
 
 def _early_phi(config: ModelConfig) -> Json:
@@ -176,13 +165,6 @@ def _early_phi(config: ModelConfig) -> Json:
         **_renamed(config, {**names, "max_position_embeddings": "n_positions"}),
         **share,
         "rotary_dim": None,
-    }
-
-
-def _hunyuan(config: ModelConfig) -> Json:
-    return {
-        "model_type": "hunyuan_v1_dense",
-        **_renamed(config, {"head_dim": "attention_head_dim"}),
     }
 
 
@@ -243,15 +225,17 @@ def _exaone_4(config: ModelConfig) -> Json:
     }
 
 
+def _kinds(config: ModelConfig, name: str, kinds: Mapping[int, str]) -> list[str]:
+    """Kinds of layers that a config lists by number."""
+    numbers = [number for number in config.listed(name) if isinstance(number, int)]
+    return [kinds.get(number, "full_attention") for number in numbers]
+
+
 def _mimo(config: ModelConfig) -> Json:
     """The published format of MiMo V2 Flash: a pattern of 0 and 1 for full and sliding layers, and
     a base of its own for the latter.
     """
-    kinds = [
-        KINDS_OF_MIMO.get(kind, "full_attention")
-        for kind in config.listed("hybrid_layer_pattern")
-        if isinstance(kind, int)
-    ]
+    kinds = _kinds(config, "hybrid_layer_pattern", KINDS_OF_MIMO)
     settings: dict[str, object] = (
         {"layer_types": kinds} if kinds and config.value("layer_types") is None else {}
     )
@@ -284,11 +268,7 @@ def _minimax(config: ModelConfig) -> Json:
     """MiniMax-Text-01 and M1 (arXiv 2501.08313): lightning attention in most layers, and a number
     of rotated components.
     """
-    kinds = [
-        KINDS_OF_MINIMAX.get(kind, "full_attention")
-        for kind in config.listed("attn_type_list")
-        if isinstance(kind, int)
-    ]
+    kinds = _kinds(config, "attn_type_list", KINDS_OF_MINIMAX)
     return {"model_type": "minimax", "layer_types": kinds} if kinds else {}
 
 
@@ -317,11 +297,6 @@ def _state_spaces(config: ModelConfig) -> Json:
     }
 
 
-def _unchanged(config: ModelConfig) -> Json:  # noqa: ARG001 (named for its callers)
-    """A family that transformers had once, whose names are understood."""
-    return {}
-
-
 def _renamed(config: ModelConfig, names: Mapping[str, str]) -> Json:
     """Settings under their names in transformers, from their other names; absent ones are left
     out.
@@ -336,25 +311,21 @@ def _renamed(config: ModelConfig, names: Mapping[str, str]) -> Json:
 FORMATS: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
     {
         **dict.fromkeys(LIKE, _like),
-        **dict.fromkeys(("RefinedWeb", "RefinedWebModel"), _refined_web),
         "chatglm": _chatglm,
         "baichuan": _baichuan,
         "bert": _bert,
         "dbrx": _dbrx,
         "exaone4": _exaone_4,
         "glm": _glm,
-        "hunyuan": _hunyuan,
         "hymba": _hymba,
         **dict.fromkeys(("minimax_text_01", "minimax_m1", "MiniMaxM1"), _minimax),
         "mimo_v2_flash": _mimo,
         "nemotron-nas": _nemotron_nas,
-        "neobert": _neobert,
         "new": _new,
-        "stablelm_epoch": _early_stablelm,
         "phi-msft": _early_phi,
-        "phi3small": _phi_small,
         "qwen": _qwen,
-        "transfo-xl": _unchanged,
+        # transformers had it once, and its names are understood.
+        "transfo-xl": lambda _: {},
         "zamba2": _zamba_2,
     }
 )

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from generator.checkpoints.model.default_layers import is_read
 from generator.checkpoints.model.families import NOT_MAPPED
-from generator.checkpoints.model.layers import FULL, layers
+from generator.checkpoints.model.layers import FULL, is_read, layers
 from generator.checkpoints.model.stacks import Stack, has_code, stacks
 from generator.contracts import Encoding, Files, Layer, Modality, ModelConfig
 from generator.encodings import Form, NoEncoding

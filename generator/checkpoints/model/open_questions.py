@@ -2,21 +2,107 @@
 a scheme that was named and not found, tensors that may tell position.
 """
 
+import math
+import re
 from collections.abc import Iterator, Sequence
 
+from generator.checkpoints.model import table_names
 from generator.checkpoints.model.families import UNREAD
-from generator.checkpoints.model.position_tables import table_questions
+from generator.checkpoints.model.position_tables import table_questions, unread_tables
 from generator.checkpoints.model.stacks import stacks
-from generator.checkpoints.model.unread_tensors import further_tensors, unread_tensors
-from generator.contracts import Encoding, Files, Scheme
+from generator.contracts import Claimed, Encoding, Files, Scheme
 from generator.contracts.model_config import UNKNOWN
 from generator.encodings import Form
+from generator.text import plural, short, times
 
 COMPUTED = (
     "A rotation, ALiBi or a computed sinusoid may leave no tensor, so none of these is ruled out."
 )
 CONFIG = "config.json"
+MOST = 3  # sentences
+WORDS = frozenset(
+    {"pos", "position", "positions", "positional", "posemb", "posembed", "posenc", "pe", "wpe"}
+)
+# What has such a word in its name and tells no position.
+NO_ENCODING = re.compile(r"position_ids|gaussian_matrix|pos_weight|_index$|_mask$|(^|\.)bias$")
+WORD_TABLE = re.compile(r"(^|[._])(\w*emb\w*|wte)(\.emb)?\.weight$", re.IGNORECASE)
+NARROWEST = 8  # dimensions of a table
 TYPE = ("position_embedding_type", "position_embeddings_type")
+
+
+def _unread(files: Files, is_claimed: Claimed) -> Iterator[str]:
+    """A sentence for each tensor that has the name of a table, or for some that may tell position
+    by name or shape, and how many more there are. ``guessed_tables`` has to come first.
+    """
+    yield from (sentences := list(dict.fromkeys(unread_tables(files))))
+    known = [name for name in files.tensors if table_names.question(name)]
+    if sentences or known:
+        yield from _known(files, known)
+        return
+    likely = list(_likely(files, is_claimed))
+    for name, how in likely[:MOST]:
+        yield (
+            f"{_what(files, name)} may tell position, by its {how}. That is not certain, so it is"
+            " not shown."
+        )
+    yield from _more(likely)
+
+
+def _known(files: Files, names: Sequence[str]) -> Iterator[str]:
+    for name in names[:MOST]:
+        yield f"{_what(files, name)} {table_names.question(name)}."
+    yield from _more(names)
+
+
+def _more(names: Sequence[object]) -> Iterator[str]:
+    if more := len(names[MOST:]):
+        yield f"The same holds for {plural(more, 'further tensor')}."
+
+
+def _what(files: Files, name: str) -> str:
+    return f"“{short(name)}” ({times(files.tensors[name].shape)})"
+
+
+def _likely(files: Files, is_claimed: Claimed) -> Iterator[tuple[str, str]]:
+    """Tensors that may be a table or a bias, with what tells so, first those that it is their
+    name.
+    """
+    names = [name for name in files.tensors if not NO_ENCODING.search(name)]
+    by_name = [name for name in names if _is_named(files, name) or is_claimed(name)]
+    yield from ((name, "name") for name in by_name)
+    yield from (
+        (name, "shape") for name in names if _is_shaped(files, name) and name not in by_name
+    )
+
+
+def _is_named(files: Files, name: str) -> bool:
+    return _n_axes(files, name) > 1 and not WORDS.isdisjoint(re.split(r"[._]|\d+", name.lower()))
+
+
+def _is_shaped(files: Files, name: str) -> bool:
+    """Whether a tensor has the shape of the positions and dimensions in the config, that of a
+    parameter of one row of vectors for all inputs, or of a further table beside that of the words.
+    """
+    shape = files.tensors[name].shape
+    if _n_axes(files, name) != 2 or shape[-1] < NARROWEST or math.prod(shape) == 0:
+        return False
+    configured = files.config.size("n_positions"), files.config.size("d_model")
+    if configured == shape:
+        return True
+    if not name.endswith(".weight"):
+        return len(shape) == 3 and shape[0] == 1
+    larger = (
+        other
+        for other, info in files.tensors.items()
+        if WORD_TABLE.search(other) and len(info.shape) == 2
+        if info.shape[0] > shape[0] and info.shape[1:] == shape[1:]
+    )
+    return WORD_TABLE.search(name) is not None and shape[0] >= NARROWEST and any(larger)
+
+
+def _n_axes(files: Files, name: str) -> int:
+    """Number of axes of a tensor that are longer than 1."""
+    return sum(size > 1 for size in files.tensors[name].shape)
 
 
 def open_questions(
@@ -45,12 +131,13 @@ def open_questions(
         yield "No weights were read; a learned table or a learned bias would be stored there."
     yield from table_questions(files)
     if any(encoding.form.tells_position for encoding in encodings):
-        yield from () if files.config.settings else further_tensors(files)
+        further = [] if files.config.settings else filter(table_names.OTHER.search, files.tensors)
+        yield from _known(files, list(further))
     else:
         if not files.config.settings:
             yield COMPUTED
         claims = [scheme.claims for scheme in schemes if scheme.claims]
-        yield from unread_tensors(files, lambda name: any(claim.search(name) for claim in claims))
+        yield from _unread(files, lambda name: any(claim.search(name) for claim in claims))
     for name in TYPE:
         word = files.config.anywhere.text(name)
         named = next((scheme for scheme in schemes if word in scheme.words), None)

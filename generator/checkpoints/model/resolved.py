@@ -55,7 +55,8 @@ def resolved(config: ModelConfig) -> Resolved:
     another name.
     """
     readable = translated(config)
-    settings, refused = _resolved(json.dumps(given(readable), sort_keys=True, default=str))
+    asked = json.dumps(given(readable.settings), sort_keys=True, default=str)
+    settings, refused = _resolved(asked)
     if settings is None:
         return Resolved(readable, refused)
     misread = {
@@ -95,13 +96,6 @@ def _is_misread(config: ModelConfig, names: Sequence[str], resolved_size: object
     return resolved_size is not None and bool(given) and resolved_size not in given
 
 
-def given(readable: ModelConfig) -> dict[str, Any]:
-    """What the config class of a family is made from: without what it computes itself, which some
-    classes do not let others set.
-    """
-    return _relevant(readable.settings)
-
-
 def is_known(family: str) -> bool:
     """Whether transformers has a config class for ``family``."""
     if family == UNKNOWN:
@@ -109,9 +103,12 @@ def is_known(family: str) -> bool:
     return family in config_classes()
 
 
-def _relevant(settings: Json) -> dict[str, Any]:
+def given(settings: Json) -> dict[str, Any]:
+    """What the config class of a family is made from: without what it computes itself, which some
+    classes do not let others set.
+    """
     return {
-        name: _relevant(value) if isinstance(value, Mapping) else value
+        name: given(value) if isinstance(value, Mapping) else value
         for name, value in settings.items()
         if name not in IRRELEVANT
     }
@@ -126,41 +123,43 @@ def _resolved(text: str) -> tuple[Json | None, str]:
     family = settings.get("model_type")
     if not isinstance(family, str) or not is_known(family):
         return None, ""
-    if any(size > MOST_LAYERS for size in depths(settings)):
+    if any(size > MOST_LAYERS for size in _depths(settings)):
         return None, f"more than {MOST_LAYERS:,} layers"
-    logger = logging.getLogger("transformers")
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
     try:
-        with warnings.catch_warnings(), offline():
-            warnings.simplefilter("ignore")
+        with quietly():
             # Not by from_dict, which writes each config as text for a log, and for two families
             # needs timm.
             return _settings(config_classes()[family](**settings)), ""
     # Config classes validate in many ways, and raise exceptions of any class.
     except Exception as error:  # noqa: BLE001
         return None, f"{type(error).__name__}: {' '.join(str(error).split())[:MOST_SHOWN]}"
-    finally:
-        logger.setLevel(level)
 
 
 @contextmanager
-def offline() -> Iterator[None]:
-    """No config class asks the Hub, as those that name a backbone may do."""
+def quietly() -> Iterator[None]:
+    """In the block, transformers says nothing, and does not ask the Hub, as config classes that
+    name a backbone may do.
+    """
     from huggingface_hub import constants
 
-    before, constants.HF_HUB_OFFLINE = constants.HF_HUB_OFFLINE, True
+    logger = logging.getLogger("transformers")
+    before = logger.level, constants.HF_HUB_OFFLINE
+    logger.setLevel(logging.CRITICAL)
+    constants.HF_HUB_OFFLINE = True
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
     finally:
-        constants.HF_HUB_OFFLINE = before
+        logger.setLevel(before[0])
+        constants.HF_HUB_OFFLINE = before[1]
 
 
-def depths(settings: Json) -> Iterator[int]:
+def _depths(settings: Json) -> Iterator[int]:
     """Numbers of layers in ``settings`` and in nested ones."""
     for name, value in settings.items():
         if isinstance(value, Mapping):
-            yield from depths(value)
+            yield from _depths(value)
         elif (name in SIZES["n_layers"] or "layers" in name) and isinstance(value, int):
             yield value
 
@@ -229,7 +228,7 @@ def defaults(model_type: str) -> Json:
     if not is_known(model_type):
         return {}
     try:
-        with offline():
+        with quietly():
             return _settings(config_classes()[model_type]())
     # A few families have no default config, and raise exceptions of any class.
     except Exception:  # noqa: BLE001

@@ -1,10 +1,7 @@
 """A model of transformers with the weights of a row."""
 
-import logging
 import re
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,10 +10,9 @@ from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.model.family_formats import translated
 from generator.checkpoints.model.resolved import (
     MOST_SHOWN,
-    depths,
     given,
     is_known,
-    offline,
+    quietly,
     resolved,
 )
 from generator.contracts import ModelConfig
@@ -26,7 +22,6 @@ from generator.numerics.arrays import Floats
 from generator.text import enumerated, short
 
 MOST_NAMED = 3  # Tensors that a refusal names.
-FEWEST_BOUNDED = 100  # Layers that any weights may have; more need as many tensors.
 # Lists of transformers in which a class with a head is looked for, before that without one.
 WITH_HEADS = (
     "MODEL_FOR_CAUSAL_LM_MAPPING",
@@ -69,18 +64,14 @@ def load(files: FolderFiles, most_parameters: int) -> Any:
     errors: RowError where transformers makes none, or where a tensor that matters is missing or
         left over, which it names
     """
-    import torch
-
     settings = _settings(files.config)
-    _check_size(files, most_parameters)
-    _check_depth(files)
+    if not files.tensors:
+        raise RowError(f"{files.where}: there are no weights; expected those of a trained model")
+    _check_size(files, files.tensors, most_parameters)
     refusal = ""
     for model_class in _classes(files, settings):
-        with _quietly(), torch.device("meta"):
-            outline = _made(files.where, model_class, settings)
-        _check_outline(files.where, outline, most_parameters)
-        state = _renamed(files, outline)
-        _check_finite(state, files.where)
+        outline = _outline(files.where, model_class, settings, most_parameters)
+        state = _in_model(_stored(files, files.tensors), files, outline)
         settings.tie_word_embeddings = _ties_words(outline, state)
         model, problem = _filled(model_class, settings, state)
         if not problem:
@@ -98,33 +89,22 @@ def load_first_layer(
     words: name of the tensor of all words
     errors: RowError as ``load``
     """
-    import torch
-
     settings = _settings(files.config)
-    if type(settings) not in transformers().MODEL_MAPPING:
-        raise RowError(f"{files.where}: transformers has no model of this config")
+    model_class = transformers().MODEL_MAPPING[type(settings)]
     _shorten(settings)
     for section in _sections(settings):
         section.vocab_size = len(ids)
         if section.pad_token_id is not None and section.pad_token_id >= len(ids):
             section.pad_token_id = None  # It would lie beyond the words.
-    model_class = transformers().MODEL_MAPPING[type(settings)]
-    with _quietly(), torch.device("meta"):
-        outline = _made(files.where, model_class, settings)
-    _check_outline(files.where, outline, most_parameters)
+    outline = _outline(files.where, model_class, settings, most_parameters)
     chosen = [
         name
         for name in files.tensors
         if name != words and ((found := LAYER.search(name)) is None or found[1] == "0")
     ]
-    if (size := sum(int(np.prod(files.tensors[name].shape)) for name in chosen)) > most_parameters:
-        raise RowError(
-            f"{files.where}: {size:,} parameters of its first layer; expected at most"
-            f" {most_parameters:,} (`most_parameters` of `use`)"
-        )
-    stored = {name: _single(files, name) for name in chosen if not BUFFERS.search(name)}
+    _check_size(files, chosen, most_parameters)
+    stored = _stored(files, chosen)
     state = _in_model({**stored, words: files.rows(words, ids)}, files, outline)
-    _check_finite(state, files.where)
     model, problem = _filled(model_class, settings, state, is_whole=False)
     if problem:
         raise RowError(f"{files.where}: {problem}; expected those of {model_class.__name__}")
@@ -157,7 +137,7 @@ def untrained(model: Any, seed: int) -> Any:
     """A model of the same class and config with random weights, as training would begin with."""
     import torch
 
-    with _quietly():
+    with quietly():
         torch.manual_seed(seed)
         fresh = type(model)._from_config(model.config, attn_implementation="eager")
     return fresh.to(model.dtype).eval()
@@ -176,48 +156,46 @@ def _settings(config: ModelConfig) -> Any:
             f"{config.where}: transformers has no model of the type {config.family!r:.60}, and"
             " remote code is never run"
         )
-    with _quietly(), offline():
-        settings = transformers().CONFIG_MAPPING[config.family](**given(translated(config)))
+    with quietly():
+        asked = given(translated(config).settings)
+        settings = transformers().CONFIG_MAPPING[config.family](**asked)
     settings._attn_implementation = "eager"  # Other ways return no attention.
     return settings
 
 
-def _check_size(files: FolderFiles, most_parameters: int) -> None:
-    """errors: RowError, also where there are no weights"""
-    if not files.tensors:
-        raise RowError(f"{files.where}: there are no weights; expected those of a trained model")
-    n_parameters = sum(int(np.prod(info.shape)) for info in files.tensors.values())
-    if n_parameters > most_parameters:
+def _check_size(files: FolderFiles, names: Iterable[str], most_parameters: int) -> None:
+    """errors: RowError where tensors have more numbers than may be loaded"""
+    size = sum(int(np.prod(files.tensors[name].shape)) for name in names)
+    if size > most_parameters:
         raise RowError(
-            f"{files.where}: {n_parameters:,} parameters; expected at most {most_parameters:,}"
+            f"{files.where}: {size:,} parameters; expected at most {most_parameters:,}"
             " (`most_parameters` of `use`)"
         )
 
 
-def _check_depth(files: FolderFiles) -> None:
-    """Check that there may be tensors for all layers, each of which takes time to be made.
+def _outline(where: str, model_class: Any, settings: Any, most_parameters: int) -> Any:
+    """A model without numbers, as large as may be loaded, whatever its weights have.
 
     errors: RowError
     """
-    asked, stored = max(depths(files.config.settings), default=0), len(files.tensors)
-    if asked > max(FEWEST_BOUNDED, stored):
+    import torch
+
+    try:
+        with quietly(), torch.device("meta"):
+            outline = model_class(settings)
+    # Models check their configs in many ways, and raise exceptions of any class.
+    except Exception as error:  # noqa: BLE001
+        why = short(" ".join(str(error).split()), MOST_SHOWN)
         raise RowError(
-            f"{files.where}: its config asks for {asked:,} layers, and its weights are"
-            f" {stored:,} tensors; expected those of all layers"
-        )
-
-
-def _check_outline(where: str, outline: Any, most_parameters: int) -> None:
-    """Check that a model without numbers is as large as may be loaded, whatever its weights have.
-
-    errors: RowError
-    """
+            f"{where}: transformers makes no model of this config ({type(error).__name__}: {why})"
+        ) from None
     size = sum(tensor.numel() for tensor in (*outline.parameters(), *outline.buffers()))
     if size > most_parameters:
         raise RowError(
             f"{where}: its config asks for {size:,} parameters; expected at most"
             f" {most_parameters:,} (`most_parameters` of `use`)"
         )
+    return outline
 
 
 def _classes(files: FolderFiles, settings: Any) -> Iterator[Any]:
@@ -253,44 +231,31 @@ def _is_model(found: Any, of_config: type) -> bool:
     )
 
 
-def _made(where: str, model_class: Any, settings: Any) -> Any:
-    """errors: RowError"""
-    try:
-        with offline():
-            return model_class(settings)
-    # Models check their configs in many ways, and raise exceptions of any class.
-    except Exception as error:  # noqa: BLE001
-        why = short(" ".join(str(error).split()), MOST_SHOWN)
-        raise RowError(
-            f"{where}: transformers makes no model of this config ({type(error).__name__}: {why})"
-        ) from None
-
-
-def _renamed(files: FolderFiles, outline: Any) -> dict[str, Floats]:
-    """The tensors of ``files`` under the names of ``outline``, as far as it has them."""
-    stored = {name: _single(files, name) for name in files.tensors if not BUFFERS.search(name)}
-    return _in_model(stored, files, outline)
-
-
-def _single(files: FolderFiles, name: str) -> Floats:
-    """A tensor in single precision, as models run: double would take twice the memory."""
-    return np.asarray(files.tensor(name), dtype=np.float32)
+def _stored(files: FolderFiles, names: Iterable[str]) -> dict[str, Floats]:
+    """Tensors in single precision, as models run: double would take twice the memory."""
+    return {
+        name: np.asarray(files.tensor(name), dtype=np.float32)
+        for name in names
+        if not BUFFERS.search(name)
+    }
 
 
 def _in_model(stored: Mapping[str, Floats], files: FolderFiles, outline: Any) -> dict[str, Floats]:
+    """Tensors under the names of ``outline``, as far as it has them.
+
+    errors: RowError for values that are no numbers, of which a model makes more
+    """
     if any(OF_WHISPER.fullmatch(name) for name in stored):
-        return {of_whisper(name): values for name, values in stored.items()}
-    return dict(files.of_model(stored, outline))
-
-
-def _check_finite(state: Mapping[str, Floats], where: str) -> None:
-    """errors: RowError for values that are no numbers, of which a model makes more"""
+        state = {of_whisper(name): values for name, values in stored.items()}
+    else:
+        state = dict(files.of_model(stored, outline))
     with np.errstate(invalid="ignore"):
         odd = {name for name, values in state.items() if not np.isfinite(values.sum(dtype=float))}
     if odd:
         raise RowError(
-            f"{where}: NaN or infinity in {_listed(odd)}; expected weights of finite numbers"
+            f"{files.where}: NaN or infinity in {_listed(odd)}; expected weights of finite numbers"
         )
+    return state
 
 
 def of_whisper(name: str) -> str:
@@ -324,7 +289,8 @@ def _filled(
         name: torch.from_numpy(np.require(values, np.float32, ["C", "W"]))
         for name, values in state.items()
     }
-    with _quietly(), offline():
+    transformers().utils.logging.disable_progress_bar()
+    with quietly():
         model, info = model_class.from_pretrained(
             None,
             config=settings,
@@ -351,21 +317,3 @@ def _listed(tensors: set[str]) -> str:
     names = sorted(tensors)
     more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
     return enumerated([short(name) for name in names[:MOST_NAMED]]) + more
-
-
-@contextmanager
-def _quietly() -> Iterator[None]:
-    """Nothing is said to the user by libraries, and nothing is drawn."""
-    models = transformers()
-    logger = logging.getLogger("transformers")
-    level, was_enabled = logger.level, models.utils.logging.is_progress_bar_enabled()
-    logger.setLevel(logging.CRITICAL)
-    models.utils.logging.disable_progress_bar()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logger.setLevel(level)
-        if was_enabled:
-            models.utils.logging.enable_progress_bar()

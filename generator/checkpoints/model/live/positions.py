@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from generator.checkpoints.model.live.stack import LiveStack
+from generator.checkpoints.model.live.watch import hooked
 from generator.checkpoints.model.position_tables import NAME
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Floats
@@ -45,27 +46,22 @@ def places(stack: LiveStack) -> Places:
     errors: NotApplicableError where none of the ways is known
     """
     tables: list[tuple[Any, int]] = []
-    rotations, biases = [], []
+    looked_up, rotations, biases = [], [], []
 
     def note_table(module: Any, _: object, output: Any) -> None:
         rows = output.detach().reshape(-1, output.shape[-1])
         distances = (module.weight.detach() - rows[0]).abs().sum(dim=1)
         tables.append((module, int(distances.argmin())))
 
-    handles = []
     for name, module in stack.model.named_modules():
         if NAME.search(f"{name}.weight") and hasattr(module, "weight") and module.weight.ndim == 2:
-            handles.append(module.register_forward_hook(note_table))
+            looked_up.append(module)
         elif type(module).__name__.endswith(ROTATION):
             rotations.append(module)
         elif hasattr(module, BIAS) and getattr(module, "has_relative_attention_bias", True):
             biases.append(module)
-    try:
-        for _ in stack.run(stack.inputs(0, 1)):
-            pass
-    finally:
-        for handle in handles:
-            handle.remove()
+    with hooked(looked_up, note_table):
+        stack.read_once()
     if not tables and not rotations and not biases:
         raise NotApplicableError("its code has no place known here at which positions enter")
     return Places(tuple(tables), tuple(rotations), tuple(biases))
@@ -76,8 +72,7 @@ def moved(found: Places, to: Moved) -> Iterator[None]:
     """In the block, the model has other positions: those that ``to`` gives for a length."""
     with ExitStack() as stack:
         for module, first in found.tables:
-            handle = module.register_forward_hook(_table_hook(first, to))
-            stack.callback(handle.remove)
+            stack.enter_context(hooked([module], _table_hook(first, to)))
         for module in found.rotations:
             handle = module.register_forward_pre_hook(_rotation_hook(to), with_kwargs=True)
             stack.callback(handle.remove)

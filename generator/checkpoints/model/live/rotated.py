@@ -2,13 +2,14 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from generator.checkpoints.model.live.positions import places
 from generator.checkpoints.model.live.stack import LiveStack
+from generator.checkpoints.model.live.watch import hooked
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Array, Floats
 
@@ -41,18 +42,15 @@ def pairs(stack: LiveStack) -> Array:
 
 def _n_pairs(stack: LiveStack, rotation: Any) -> int:
     """How many pairs the first rotation turns."""
-    counts = []
-    handle = rotation.register_forward_hook(
-        lambda _module, _given, output: (
-            counts.append(output[0].shape[-1] // 2) if isinstance(output, tuple) else None
-        )
-    )
-    try:
-        for _ in stack.run(stack.inputs(0, 1)):
-            pass
-    finally:
-        handle.remove()
-    return int(counts[0]) if counts else 0
+    counts = [0]
+
+    def note(_module: Any, _given: object, output: object) -> None:
+        if isinstance(output, tuple):
+            counts.append(output[0].shape[-1] // 2)
+
+    with hooked([rotation], note):
+        stack.read_once()
+    return int(counts[-1])
 
 
 OnHeads = Callable[[int, Any, Any], None]
@@ -93,9 +91,7 @@ def without(stack: LiveStack, pairs_off: Array) -> Iterator[None]:
         cosine[..., columns], sine[..., columns] = 1.0, 0.0
         return cosine, sine
 
-    with ExitStack() as handles:
-        for rotation in places(stack).rotations:
-            handles.callback(rotation.register_forward_hook(still).remove)
+    with hooked(places(stack).rotations, still):
         yield
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from generator.checkpoints.model.live.loading import untrained
 from generator.checkpoints.model.live.vocabulary import Vocabulary
 from generator.checkpoints.model.live.watch import OnAttention, attention_modules, watched
-from generator.checkpoints.model.resolved import offline
+from generator.checkpoints.model.resolved import quietly
 from generator.contracts import StackKind
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Array, Floats
@@ -109,6 +109,11 @@ class LiveStack:
                 output = self._call(part, predicts=predicts)
             yield Read(output, part)
 
+    def read_once(self) -> None:
+        """Have it read one sequence, as for hooks on its modules."""
+        for _ in self.run(self.inputs(0, 1)):
+            pass
+
     def untrained(self, seed: int) -> "LiveStack":
         """The same with random weights."""
         return replace(self, model=untrained(self.model, seed).to(self.device))
@@ -137,7 +142,7 @@ class LiveStack:
             )
         return Attention(modules, (len(shapes), *shapes[0][1:3]), all(causal))
 
-    @offline()  # No code of transformers fetches kernels.
+    @quietly()  # No code of transformers fetches kernels.
     def _call(self, inputs: Any, *, predicts: bool = False) -> Any:
         model = self.model if predicts else self.model.base_model
         options = {"output_hidden_states": True, "return_dict": True}

@@ -1,7 +1,7 @@
 """The attention of a model while it reads: one layer at a time, nothing of which is kept."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 OnAttention = Callable[[int, Any], None]
@@ -13,24 +13,30 @@ def attention_modules(run: Callable[[], object], root: Any) -> tuple[Any, ...]:
     first caller of each alone, in the order of the calls.
     """
     found: list[Any] = []
-    seen: set[int] = set()
+    # By address; without them, another tensor may take the place of one in memory.
+    seen: dict[int, Any] = {}
 
     def note(module: Any, _: object, output: object) -> None:
         weights = attention_in(output)
         if weights is not None and weights.data_ptr() not in seen:
-            seen.add(weights.data_ptr())
-            kept.append(weights)  # Else another tensor may take its place in memory.
+            seen[weights.data_ptr()] = weights
             if module not in found:
                 found.append(module)
 
-    kept: list[Any] = []
-    handles = [module.register_forward_hook(note) for module in root.modules()]
-    try:
+    with hooked(root.modules(), note):
         run()
-    finally:
-        for handle in handles:
-            handle.remove()
     return tuple(found)
+
+
+@contextmanager
+def hooked(modules: Iterable[Any], hook: Callable[[Any, Any, Any], Any]) -> Iterator[None]:
+    """In the block, ``hook`` gets each of ``modules``, what it is given, and its output, in whose
+    place comes what the hook returns.
+    """
+    with ExitStack() as stack:
+        for module in modules:
+            stack.callback(module.register_forward_hook(hook).remove)
+        yield
 
 
 def attention_in(output: object) -> Any:
@@ -61,9 +67,5 @@ def watched(modules: Sequence[Any], on_attention: OnAttention) -> Iterator[None]
             on_attention(calls, weights)
             calls += 1
 
-    handles = [module.register_forward_hook(report) for module in modules]
-    try:
+    with hooked(modules, report):
         yield
-    finally:
-        for handle in handles:
-            handle.remove()
