@@ -32,11 +32,7 @@ from tests.support import DictFiles, checkpoint, save_model, subject
 
 SENTENCE = "the cat sat on the mat"
 VOCABULARY = [
-    "[PAD]",
-    "[UNK]",
-    "[CLS]",
-    "[SEP]",
-    "[MASK]",
+    *("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"),
     *(f"word{index}" for index in range(15)),
     *sorted(set(SENTENCE.split())),
 ]
@@ -57,21 +53,21 @@ WITH_MODULE: list[tuple[str, dict[str, Any]]] = [
     ("roformer", {}),
     ("deberta", {}),
 ]
-# Families without such a module, and the name of the first layer.
+# Families without such a module, and the name of the first layer, in the encoder where there is one.
 WITHOUT_MODULE: list[tuple[str, str, dict[str, Any]]] = [
     ("gpt2", "h.0", {}),
     ("openai-gpt", "h.0", {}),
     ("opt", "decoder.layers.0", {}),
-    ("bart", "encoder.layers.0", {}),
-    ("bart", "encoder.layers.0", {"scale_embedding": True}),
-    ("t5", "encoder.block.0", {"d_kv": 8}),
+    ("bart", "layers.0", {}),
+    ("bart", "layers.0", {"scale_embedding": True}),
+    ("t5", "block.0", {"d_kv": 8}),
     ("bloom", "h.0", {}),
     ("bloom", "h.0", {"layer_norm_epsilon": 0.01}),
     ("llama", "layers.0", {}),
     ("gemma", "layers.0", {"head_dim": 8, "num_key_value_heads": 2}),
 ]
 LIKE_T5 = ("t5", "mt5", "umt5", "longt5", "switch_transformers")
-BAD_EPSILONS = ["x", -1.0, 0, None, True, float("nan"), [1e-5]]
+BAD_EPSILONS = ["x", -1.0, None, float("nan")]
 
 
 def read(model: Any, folder: Path, sentence: str | tuple[int, ...] = tiny.IDS) -> Subject[Form]:
@@ -136,40 +132,33 @@ def test_the_sum_after_layernorm_equals_the_output_of_the_embeddings_of_the_mode
         theirs = model.double().embeddings(torch.tensor([tiny.IDS]))[0].numpy()
     result = anatomy_of_the_input.compute(read(model.float(), tmp_path))
     np.testing.assert_allclose(last_step(result), theirs, rtol=0, atol=1e-6)
-
-
-@pytest.mark.parametrize(("family", "options"), WITH_MODULE)
-def test_the_difference_from_the_module_of_the_model_is_zero(
-    family: str, options: dict[str, Any], tmp_path: Path
-) -> None:
-    result = anatomy_of_the_input.compute(read(tiny.build(family, **options), tmp_path))
     # DeBERTa norms in single precision.
     assert result.value("module_difference") == pytest.approx(0.0, abs=1e-6)
+
+
+def received(model: Any, first: str, ids: Sequence[int]) -> Floats:
+    """What the first layer of ``model``, a module of this name, receives for ``ids``: (n_tokens,
+    d_model).
+    """
+    inputs: list[Any] = []
+    layer = dict(model.named_modules())[first]
+    layer.register_forward_pre_hook(
+        lambda _, given, named: inputs.append([*given, *named.values()][0]), with_kwargs=True
+    )
+    with torch.no_grad():
+        model.double()(input_ids=torch.tensor([ids]))
+    return np.asarray(inputs[0][0].numpy())
 
 
 @pytest.mark.parametrize(("family", "first", "options"), WITHOUT_MODULE)
 def test_the_last_step_equals_what_the_first_layer_receives(
     family: str, first: str, options: dict[str, Any], tmp_path: Path
 ) -> None:
-    model, inputs = tiny.build(family, **options), []
-    layer = dict(model.named_modules())[first]
-    layer.register_forward_pre_hook(
-        lambda _, given, named: inputs.append([*given, *named.values()][0]), with_kwargs=True
-    )
+    model = tiny.build(family, **options)
     result = anatomy_of_the_input.compute(read(model, tmp_path))
-    tiny.run(model.double())
-    np.testing.assert_allclose(last_step(result), inputs[0][0].detach().numpy(), rtol=0, atol=1e-6)
-
-
-def test_the_sum_of_gpt_2_equals_its_first_hidden_state(tmp_path: Path) -> None:
-    model = tiny.build("gpt2")
-    theirs = tiny.run(model, output_hidden_states=True).hidden_states[0][0].double().numpy()
-    np.testing.assert_allclose(
-        anatomy_of_the_input.compute(read(model, tmp_path)).derived["sum"],
-        theirs,
-        rtol=0,
-        atol=1e-6,
-    )
+    stack = model.get_encoder() if model.config.is_encoder_decoder else model
+    theirs = received(stack, first, tiny.IDS)
+    np.testing.assert_allclose(last_step(result), theirs, rtol=0, atol=1e-6)
 
 
 def test_nothing_is_added_to_the_words_of_t5(tmp_path: Path) -> None:
@@ -187,14 +176,10 @@ def test_the_difference_from_the_stack_of_t5_is_zero(family: str, tmp_path: Path
     read_back = read(model, tmp_path)
     assert layer_of(read_back).own.name == type(model.get_encoder()).__name__
     assert anatomy_of_the_input.compute(read_back).value("module_difference") == 0.0
-
-
-def test_a_factor_that_t5_does_not_have_is_a_difference_from_its_stack(tmp_path: Path) -> None:
-    read_back = read(tiny.build("t5", d_kv=8), tmp_path)
+    # A factor that T5 does not have.
     scaled = replace(read_back, input=replace(layer_of(read_back), word_scale=4.0))
     difference = anatomy_of_the_input.compute(scaled).value("module_difference")
-    assert difference is not None
-    assert difference > anatomy_of_the_input.ROUNDING
+    assert (difference or 0.0) > anatomy_of_the_input.ROUNDING
 
 
 @pytest.mark.parametrize(
@@ -207,27 +192,10 @@ def test_a_factor_that_t5_does_not_have_is_a_difference_from_its_stack(tmp_path:
 )
 def test_a_config_that_is_not_that_of_t5_leaves_out_its_stack(config: dict[str, Any]) -> None:
     model = tiny.build("t5", d_kv=8)
-    settings = {
-        key: value
-        for key, value in {**model.config.to_dict(), **config}.items()
-        if value is not None
-    }
+    whole = {**model.config.to_dict(), **config}
+    settings = {key: value for key, value in whole.items() if value is not None}
     files = DictFiles(settings, {"shared.weight": tiny.arrays(model)["shared.weight"]})
     assert input_layer.read(files, checkpoint(sentence=tiny.IDS)).own.values is None
-
-
-def received(model: Any, first: str, ids: Sequence[int]) -> Floats:
-    """What the first layer of ``model``, a module of this name, receives for ``ids``: (n_tokens,
-    d_model).
-    """
-    inputs: list[Any] = []
-    layer = dict(model.named_modules())[first]
-    layer.register_forward_pre_hook(
-        lambda _, given, named: inputs.append([*given, *named.values()][0]), with_kwargs=True
-    )
-    with torch.no_grad():
-        model.double()(input_ids=torch.tensor([ids]))
-    return np.asarray(inputs[0][0].numpy())
 
 
 @pytest.mark.parametrize(("family", "first"), [("bert", "encoder.layer.0"), ("gpt2", "h.0")])
@@ -258,21 +226,8 @@ def test_the_real_minilm_has_the_at_two_places_as_far_apart_as_its_own_embedding
             .embeddings(torch.tensor([result.arrays["ids"].tolist()]))[0]
             .numpy()
         )
-    assert result.arrays["tokens"].tolist() == [
-        "[CLS]",
-        "the",
-        "cat",
-        "sat",
-        "on",
-        "the",
-        "mat",
-        "because",
-        "it",
-        "was",
-        "tired",
-        ".",
-        "[SEP]",
-    ]
+    tokens = "[CLS] the cat sat on the mat because it was tired . [SEP]"
+    assert result.arrays["tokens"].tolist() == tokens.split()
     assert (result.arrays["twice_tokens"].tolist(), result.arrays["twice_positions"].tolist()) == (
         ["the"],
         [[1, 5]],
@@ -281,12 +236,6 @@ def test_the_real_minilm_has_the_at_two_places_as_far_apart_as_its_own_embedding
     assert result.arrays["apart_inputs"] == pytest.approx(
         [np.linalg.norm(theirs[1] - theirs[5])], rel=1e-6
     )
-
-
-def test_the_sums_of_a_token_are_as_far_apart_as_its_positions(tmp_path: Path) -> None:
-    arrays = anatomy_of_the_input.compute(read(tiny.build("gpt2"), tmp_path, (5, 6, 5))).arrays
-    table = tiny.arrays(tiny.build("gpt2"))["wpe.weight"]
-    assert arrays["apart_sum"] == pytest.approx([np.linalg.norm(table[0] - table[2])], rel=1e-6)
 
 
 def test_a_token_of_t5_is_the_same_vector_at_every_place_and_in_either_order(
@@ -305,64 +254,36 @@ def test_a_sentence_without_a_repeated_token_is_put_after_itself(tmp_path: Path)
     arrays = anatomy_of_the_input.compute(read(tiny.build("bert"), tmp_path, "cat sat")).arrays
     assert arrays["twice_tokens"].tolist() == ["cat", "sat"]
     assert arrays["twice_positions"].tolist() == [[1, 5], [2, 6]]
-
-
-def test_a_table_too_short_for_the_sentence_twice_leaves_out_the_two_places(tmp_path: Path) -> None:
-    result = anatomy_of_the_input.compute(
-        read(tiny.build("bert", max_position_embeddings=5), tmp_path, "cat sat")
-    )
-    assert len(result.arrays["twice_tokens"]) == len(result.arrays["apart_inputs"]) == 0
+    short = tiny.build("bert", max_position_embeddings=5)
+    arrays = anatomy_of_the_input.compute(read(short, tmp_path / "short", "cat sat")).arrays
+    assert len(arrays["twice_tokens"]) == len(arrays["apart_inputs"]) == 0
 
 
 def test_reserved_tokens_alone_are_nowhere_twice(tmp_path: Path) -> None:
     read_back = read(tiny.build("bert"), tmp_path, "cat")
-    alone = replace(
-        layer_of(read_back), sentence=part(layer_of(read_back).sentence, 0, 1), own=OwnLayer()
-    )
-    assert anatomy_of_the_input.compute(Subject(read_back.encoding, alone)).arrays[
-        "twice_positions"
-    ].shape == (
-        0,
-        2,
-    )
+    layer = layer_of(read_back)
+    alone = replace(layer, sentence=part(layer.sentence, 0, 1), own=OwnLayer())
+    arrays = anatomy_of_the_input.compute(Subject(read_back.encoding, alone)).arrays
+    assert arrays["twice_positions"].shape == (0, 2)
 
 
-def test_a_token_has_the_same_word_vector_in_both_sentences(tmp_path: Path) -> None:
+def test_a_token_at_another_position_has_the_same_word_vector_and_another_input(
+    tmp_path: Path,
+) -> None:
     arrays = anatomy_of_the_input.compute(read(tiny.build("bert"), tmp_path, SENTENCE)).arrays
     assert {"[CLS]", "[SEP]"} <= set(arrays["again_tokens"])
     np.testing.assert_array_equal(arrays["again_words"], np.zeros(len(arrays["again_tokens"])))
-
-
-def test_a_token_at_another_position_has_another_input(tmp_path: Path) -> None:
-    arrays = anatomy_of_the_input.compute(read(tiny.build("bert"), tmp_path, SENTENCE)).arrays
     moved = arrays["again_positions"][:, 0] != arrays["again_positions"][:, 1]
     assert moved.any()
     assert np.all((arrays["again_inputs"] > 0) == moved)
 
 
-def test_reserved_tokens_surround_the_words_of_a_vocab_txt(tmp_path: Path) -> None:
-    sentence = layer_of(read(tiny.build("bert"), tmp_path, SENTENCE)).sentence
-    assert sentence.tokens == ("[CLS]", *SENTENCE.split(), "[SEP]")
-    assert sentence.reserved == (True, *[False] * 6, True)
-    assert [VOCABULARY[index] for index in sentence.ids] == list(sentence.tokens)
-
-
-def test_a_word_that_is_missing_in_vocab_txt_is_unknown(tmp_path: Path) -> None:
-    assert layer_of(read(tiny.build("bert"), tmp_path, "the dog")).sentence.tokens == (
-        "[CLS]",
-        "the",
-        "[UNK]",
-        "[SEP]",
-    )
-
-
-def test_an_unknown_word_is_not_reserved(tmp_path: Path) -> None:
-    assert layer_of(read(tiny.build("bert"), tmp_path, "the dog")).sentence.reserved == (
-        True,
-        False,
-        False,
-        True,
-    )
+def test_a_sentence_has_the_tokens_of_vocab_txt_between_reserved_ones(tmp_path: Path) -> None:
+    layer = layer_of(read(tiny.build("bert"), tmp_path, f"{SENTENCE} dog"))
+    assert layer.sentence.tokens == ("[CLS]", *SENTENCE.split(), "[UNK]", "[SEP]")
+    assert layer.sentence.reserved == (True, *[False] * 7, True)
+    assert [VOCABULARY[index] for index in layer.sentence.ids] == list(layer.sentence.tokens)
+    assert layer.reversed.tokens == ("[CLS]", "[UNK]", *SENTENCE.split()[::-1], "[SEP]")
 
 
 def test_only_line_ends_separate_tokens_of_a_vocab_txt() -> None:
@@ -378,15 +299,8 @@ def test_a_panic_of_the_tokenizer_is_a_row_error() -> None:
     """A panic in Rust is not an Exception."""
     wrong = json.loads(word_level())
     wrong["normalizer"] = {"type": "Precompiled", "precompiled_charsmap": "YWI="}
-    with pytest.raises(
-        RowError, match=r"/tokenizer.json: .*expected a file of the tokenizers library"
-    ):
+    with pytest.raises(RowError, match=r"/tokenizer.json: .*tokenizers library"):
         input_layer.read(bert_files({"tokenizer.json": json.dumps(wrong)}), ROW)
-
-
-def test_the_reversed_sentence_has_the_words_from_the_last_to_the_first(tmp_path: Path) -> None:
-    layer = layer_of(read(tiny.build("bert"), tmp_path, SENTENCE))
-    assert layer.reversed.tokens == ("[CLS]", "mat", "the", "on", "sat", "cat", "the", "[SEP]")
 
 
 @pytest.mark.parametrize("padded", [False, True])
@@ -401,9 +315,8 @@ def test_a_tokenizer_json_makes_tokens_without_padding_or_truncation(padded: boo
 def test_a_long_sentence_is_truncated_to_the_maximum_of_tokens() -> None:
     row = checkpoint(sentence="the cat " * 40)
     for texts in ({"tokenizer.json": word_level()}, {"vocab.txt": VOCAB_TXT}):
-        assert (
-            len(input_layer.read(bert_files(texts), row).sentence.tokens) == input_layer.MOST_TOKENS
-        )
+        tokens = input_layer.read(bert_files(texts), row).sentence.tokens
+        assert len(tokens) == input_layer.MOST_TOKENS
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"model": {"type": "unheard of"}}'])
@@ -425,27 +338,19 @@ def test_a_token_id_beyond_the_word_table_is_a_row_error(
         read(tiny.build("bert"), tmp_path, ids)
 
 
-def test_without_tokenizer_it_does_not_apply() -> None:
-    with pytest.raises(NotApplicableError, match=r"neither a tokenizer.json nor a vocab.txt"):
-        input_layer.read(bert_files({}), ROW)
-
-
-def test_without_weights_it_does_not_apply() -> None:
-    with pytest.raises(NotApplicableError, match="no weights"):
-        input_layer.read(DictFiles({"model_type": "bert"}, texts={"vocab.txt": VOCAB_TXT}), ROW)
-
-
-def test_without_word_table_it_does_not_apply() -> None:
-    with pytest.raises(NotApplicableError, match="no word table"):
-        input_layer.read(
-            DictFiles({}, {"wpe.weight": np.zeros((4, 4))}, {"vocab.txt": VOCAB_TXT}), ROW
-        )
-
-
-@pytest.mark.parametrize("text", ["", "\n", "a\nb\n"])
-def test_a_vocabulary_without_any_token_of_the_sentence_does_not_apply(text: str) -> None:
-    with pytest.raises(NotApplicableError, match="no tokens"):
-        input_layer.read(bert_files({"vocab.txt": text}), ROW)
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        (bert_files({}), r"neither a tokenizer.json nor a vocab.txt"),
+        (DictFiles({"model_type": "bert"}, texts={"vocab.txt": VOCAB_TXT}), "no weights"),
+        (DictFiles({}, {"wpe.weight": np.zeros((4, 4))}, {"vocab.txt": VOCAB_TXT}), "no word"),
+        (bert_files({"vocab.txt": ""}), "no tokens"),
+        (bert_files({"vocab.txt": "a\nb\n"}), "no tokens"),
+    ],
+)
+def test_without_words_it_does_not_apply(files: DictFiles, reason: str) -> None:
+    with pytest.raises(NotApplicableError, match=reason):
+        input_layer.read(files, ROW)
 
 
 @pytest.mark.parametrize("epsilon", BAD_EPSILONS)
@@ -454,29 +359,14 @@ def test_an_invalid_epsilon_of_layernorm_is_a_row_error(epsilon: object) -> None
         input_layer.read(bert_files({"vocab.txt": VOCAB_TXT}, layer_norm_eps=epsilon), ROW)
 
 
-WIDE = [
-    f"embeddings.{name}.weight"
-    for name in ("LayerNorm", "token_type_embeddings", "position_embeddings")
-]
-
-
-@pytest.mark.parametrize("name", WIDE)
-def test_tensors_of_different_widths_are_named_with_their_shapes(name: str) -> None:
-    whole = bert_files({"vocab.txt": VOCAB_TXT})
-    array = whole.arrays[name]
-    files = DictFiles(
-        whole.settings, {**whole.arrays, name: np.zeros((*array.shape[:-1], 6))}, whole.texts
-    )
+@pytest.mark.parametrize("name", ["LayerNorm", "token_type_embeddings", "position_embeddings"])
+def test_tensors_of_different_widths_are_named(name: str) -> None:
+    whole, tensor = bert_files({"vocab.txt": VOCAB_TXT}), f"embeddings.{name}.weight"
+    narrow = np.zeros((*whole.arrays[tensor].shape[:-1], 6))
+    files = DictFiles(whole.settings, {**whole.arrays, tensor: narrow}, whole.texts)
     (subject_of,) = input_layer.subjects(files, ROW, find(files))
-    rows = str((*array.shape[:-1], 6))
-    words = (
-        "embeddings.word_embeddings.weight of shape"
-        f" {whole.arrays['embeddings.word_embeddings.weight'].shape}"
-    )
-    assert (subject_of.input, subject_of.no_input) == (
-        None,
-        f"{name} of shape {rows} does not fit {words}; expected equal widths",
-    )
+    assert subject_of.input is None
+    assert subject_of.no_input.startswith(f"{tensor} of shape {narrow.shape} does not fit")
 
 
 def test_a_sentence_longer_than_the_table_does_not_apply(tmp_path: Path) -> None:
@@ -487,12 +377,7 @@ def test_a_sentence_longer_than_the_table_does_not_apply(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     "config",
-    [
-        {"max_position_embeddings": 20},
-        {"max_position_embeddings": 2**31},
-        {"hidden_size": 2**20},
-        {"type_vocab_size": 2**31},
-    ],
+    [{"max_position_embeddings": 20}, {"hidden_size": 2**20}, {"type_vocab_size": 2**31}],
 )
 def test_a_mismatch_of_config_and_tensors_leaves_out_the_reference(config: dict[str, int]) -> None:
     files = bert_files({"vocab.txt": VOCAB_TXT}, **config)
@@ -515,32 +400,13 @@ def test_a_missing_tensor_of_the_reference_module_is_no_error(missing: str) -> N
 
 def test_the_former_names_of_layernorm_tensors_are_accepted() -> None:
     whole = bert_files({"vocab.txt": VOCAB_TXT})
-    older = {
-        name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
-            "LayerNorm.bias", "LayerNorm.beta"
-        )
-        for name in whole.arrays
-    }
-    files = DictFiles(
-        whole.settings,
-        dict(zip(sorted(older), (whole.arrays[n] for n in sorted(whole.arrays)), strict=True)),
-        whole.texts,
-    )
-    assert input_layer.read(files, ROW).norm is not None
-
-
-def test_two_sentences_without_a_common_token_have_an_anatomy(tmp_path: Path) -> None:
-    read_back = read(tiny.build("bert"), tmp_path, " ".join(VOCABULARY[5:15]))
-    layer = layer_of(read_back)
-    apart = replace(
-        layer,
-        sentence=part(layer.sentence, 1, 4),
-        reversed=part(layer.reversed, 1, 4),
-        own=OwnLayer(),
-    )
-    assert anatomy_of_the_input.compute(Subject(read_back.encoding, apart)).arrays[
-        "again_inputs"
-    ].shape == (0,)
+    former = {"LayerNorm.weight": "LayerNorm.gamma", "LayerNorm.bias": "LayerNorm.beta"}
+    arrays = dict(whole.arrays)
+    for name in list(arrays):
+        for now, before in former.items():
+            if name.endswith(now):
+                arrays[name.replace(now, before)] = arrays.pop(name)
+    assert input_layer.read(DictFiles(whole.settings, arrays, whole.texts), ROW).norm is not None
 
 
 def test_layernorm_equals_that_of_torch() -> None:
@@ -549,24 +415,20 @@ def test_layernorm_equals_that_of_torch() -> None:
     theirs = torch.nn.functional.layer_norm(
         torch.tensor(rows), (8,), torch.tensor(weight), torch.tensor(bias), 0.1
     ).numpy()
-    np.testing.assert_allclose(
-        anatomy_of_the_input.layer_norm(rows, LayerNorm(weight, bias, 0.1)),
-        theirs,
-        rtol=0,
-        atol=1e-12,
-    )
+    ours = anatomy_of_the_input.layer_norm(rows, LayerNorm(weight, bias, 0.1))
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("size", [1e3, 1e150, 1e300])
-def test_layernorm_of_huge_values_does_not_overflow(size: float) -> None:
+def test_layernorm_of_huge_values_does_not_overflow() -> None:
     """Without ε, the size of a row does not matter."""
-    rows = np.random.default_rng(0).normal(size=(5, 8))
-    plain = LayerNorm(np.ones(8), np.zeros(8), 1e-320)
-    np.testing.assert_allclose(
-        anatomy_of_the_input.layer_norm(rows * size, plain),
-        anatomy_of_the_input.layer_norm(rows, plain),
-        rtol=1e-9,
+    rows, plain = (
+        np.random.default_rng(0).normal(size=(5, 8)),
+        LayerNorm(np.ones(8), np.zeros(8), 1e-320),
     )
+    expected = anatomy_of_the_input.layer_norm(rows, plain)
+    for size in (1e150, 1e300):
+        found = anatomy_of_the_input.layer_norm(rows * size, plain)
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 def test_anatomy_gives_the_reason_for_a_missing_input() -> None:

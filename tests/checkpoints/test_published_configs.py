@@ -38,33 +38,20 @@ A file ``<org>--<name>.json`` holds one model of the Hub:
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 CONFIGS = Path(__file__).parents[2] / "generator" / "models"
-KINDS = {
-    "full",
-    "sliding",
-    "chunked",
-    "sparse",
-    "compressed",
-    "recurrent",
-    "convolution",
-    "feed-forward",
-}
+KINDS = {"full", "sliding", "chunked", "sparse", "compressed"}
+WITHOUT_ATTENTION = {"recurrent", "convolution", "feed-forward"}
 SCALINGS = {"default", "linear", "dynamic", "yarn", "longrope", "llama3", "proportional", "ntk"}
 BIASES = {"alibi", "t5", "transformer-xl", "deberta", "shaw", "wavlm", "mpnet"}
-LAYERS = (
-    "num_decoder_layers",
-    "decoder_layers",
-    "num_hidden_layers",
-    "num_layers",
-    "n_layers",
-    "n_layer",
-    "num_blocks",
-)  # The decoder's own first.
+LAYERS = ("num_decoder_layers", "decoder_layers", "num_hidden_layers", "num_layers", "n_layers",
+          "n_layer", "num_blocks")  # The decoder's own first.  # fmt: skip
+OPTIONAL = {"maker", "published", "from_knowledge", "reference", "expected", "parameters"}
+FACTS = {"rotation", "before", "bias", "table"}
+OF_ROTATION = {"layers", "base", "rotary_dim", "scaling"}
 FILES = sorted(CONFIGS.glob("*.json"))
 
 
@@ -104,116 +91,80 @@ def test_the_corpus_has_not_shrunk() -> None:
     assert len(FILES) >= 160
 
 
-@pytest.mark.parametrize("name", RECORDS)
-def test_a_file_is_named_after_its_model(name: str) -> None:
-    assert RECORDS[name]["id"].replace("/", "--") == name
+def _problems(name: str, record: dict[str, Any]) -> Iterator[str]:
+    if record["id"].replace("/", "--") != name:
+        yield "its file has another name"
+    if not {"id", "source", "config"} <= set(record) <= {"id", "source", "config"} | OPTIONAL:
+        yield "keys"
+    if not record["source"].strip() or not record["config"]:
+        yield "no source or no settings"
+    # What is not from knowledge says where a copy is.
+    copied = r"repeated|\w/\w|model card|as published|model_type as in"
+    if not record.get("from_knowledge", re.search(copied, record["source"])):
+        yield "no copy"
+    if "published" in record and not _is_month(name, record["published"]):
+        yield "month"
+    if "parameters" in record:
+        given = record["parameters"]
+        total, active = (float(given[part].removesuffix("B")) for part in ("total", "active"))
+        if active >= total or not re.fullmatch(r"arXiv \d{4}\.\d{5}", given["by"]):
+            yield "parameters"
 
 
-@pytest.mark.parametrize("name", RECORDS)
-def test_a_record_has_a_source_and_settings(name: str) -> None:
-    record = RECORDS[name]
-    optional = {
-        *("maker", "published", "from_knowledge", "reference", "expected", "parameters"),
-    }
-    assert {"id", "source", "config"} <= set(record) <= {"id", "source", "config"} | optional
-    assert record["source"].strip()
-    assert record["config"]
+def _is_month(name: str, published: dict[str, str]) -> bool:
+    """Whether a month is that of its paper, its name, or a dated text."""
+    year, number = published["month"][:4], published["month"][5:]
+    if not re.fullmatch(r"20\d\d-(0[1-9]|1[0-2])", published["month"]):
+        return False
+    if published["by"] == "its name":
+        dates = {match[1] for match in re.finditer(r"-(?=(\d\d-20\d\d|\d{4})(?!\d))", name)}
+        return not dates.isdisjoint((year[2:] + number, f"{number}-{year}"))
+    paper = rf"arXiv {year[2:]}{number}\.\d{{4,5}}"
+    return re.fullmatch(f"{DATED_TEXT}|{paper}", published["by"]) is not None
 
 
-@pytest.mark.parametrize(
-    "name", [name for name, record in RECORDS.items() if "published" in record]
-)
-def test_a_month_is_that_of_its_paper_its_name_or_a_dated_text(name: str) -> None:
-    month, by = RECORDS[name]["published"]["month"], RECORDS[name]["published"]["by"]
-    year, number = re.fullmatch(r"(20[12]\d)-(0[1-9]|1[0-2])", month).groups()  # type: ignore[union-attr]
-    if by == "its name":
-        assert {year[2:] + number, f"{number}-{year}"} & {
-            match[1] for match in re.finditer(r"-(?=(\d\d-20\d\d|\d{4})(?!\d))", name)
-        }
-    elif not re.fullmatch(DATED_TEXT, by):
-        assert re.fullmatch(rf"arXiv {year[2:]}{number}\.\d{{4,5}}", by)
+def test_every_record_says_what_it_may() -> None:
+    found = {name: list(_problems(name, record)) for name, record in RECORDS.items()}
+    assert {name: problems for name, problems in found.items() if problems} == {}
 
 
-@pytest.mark.parametrize(
-    "name", [name for name, record in RECORDS.items() if "parameters" in record]
-)
-def test_parameters_are_from_a_paper_and_fewer_are_active(name: str) -> None:
-    given = RECORDS[name]["parameters"]
-    total, active = (re.fullmatch(r"([\d.]+)B", given[part]) for part in ("total", "active"))
-    assert total is not None
-    assert active is not None
-    assert float(active[1]) < float(total[1])
-    assert re.fullmatch(r"arXiv \d{4}\.\d{5}", given["by"])
+def _contradictions(name: str, expected: dict[str, Any]) -> Iterator[str]:
+    count, kinds = expected["layers"], expected["kinds"]
+    if not {"layers", "kinds"} <= set(expected) <= {"layers", "kinds"} | FACTS or count < 1:
+        yield "facts"
+    if expected.get("bias", "t5") not in BIASES:
+        yield "bias"
+    if set(expected.get("table", {"rows", "first"})) != {"rows", "first"}:
+        yield "table"
+    if not set(kinds) <= KINDS | WITHOUT_ATTENTION:
+        yield "kinds"
+    if not set(expected.get("before", {})) <= set(kinds) & {"sliding", "chunked"}:
+        yield "a limit of no kind that has one"
+    of_kind = {kind: chosen(layers, count) for kind, layers in kinds.items()}
+    recurrent = of_kind.pop("recurrent", [])
+    one_kind = sorted(layer for layers in of_kind.values() for layer in layers)
+    if len(set(one_kind)) < len(one_kind) or {*one_kind, *recurrent} != set(range(count)):
+        yield "not every layer has one kind"
+    attention = {layer for kind in KINDS & of_kind.keys() for layer in of_kind[kind]}
+    rotations = expected.get("rotation", [])
+    turned = [layer for rotation in rotations for layer in chosen(rotation["layers"], count)]
+    if len(turned) != len(set(turned)) or not set(turned) <= attention:
+        yield "layers without attention turn, or some in two ways"
+    if not all(_is_rotation(rotation) for rotation in rotations):
+        yield "rotation"
+    if stated(RECORDS[name]["config"]) not in (None, count):
+        yield "another number of layers than the config has"
 
 
-@pytest.mark.parametrize("name", RECORDS)
-def test_what_is_not_from_knowledge_says_where_a_copy_is(name: str) -> None:
-    record = RECORDS[name]
-    assert record.get("from_knowledge", True)
-    if "from_knowledge" not in record:
-        assert re.search(
-            r"repeated|\w/\w|model card|as published|model_type as in", record["source"]
-        )
-
-
-@pytest.mark.parametrize("name", EXPECTED)
-def test_only_named_facts_are_expected(name: str) -> None:
-    assert (
-        {"layers", "kinds"}
-        <= set(EXPECTED[name])
-        <= {"layers", "rotation", "kinds", "before", "bias", "table"}
+def _is_rotation(rotation: dict[str, Any]) -> bool:
+    return (
+        set(rotation) - {"factor", "effective_base"} == OF_ROTATION
+        and rotation["scaling"] in SCALINGS
+        and rotation["rotary_dim"] % 2 == 0
+        and rotation["base"] > 1
     )
-    assert EXPECTED[name]["layers"] > 0
-    assert EXPECTED[name].get("bias", "t5") in BIASES
-    assert set(EXPECTED[name].get("table", {"rows", "first"})) == {"rows", "first"}
 
 
-@pytest.mark.parametrize("name", EXPECTED)
-def test_every_layer_has_a_kind(name: str) -> None:
-    count, kinds = EXPECTED[name]["layers"], EXPECTED[name]["kinds"]
-    assert set(kinds) <= KINDS
-    assert set(EXPECTED[name].get("before", {})) <= set(kinds) & {"sliding", "chunked"}
-    other = [
-        layer
-        for kind, layers in kinds.items()
-        if kind != "recurrent"
-        for layer in chosen(layers, count)
-    ]
-    assert len(other) == len(set(other))
-    assert {*other, *chosen(kinds.get("recurrent", []), count)} == set(range(count))
-
-
-@pytest.mark.parametrize("name", EXPECTED)
-def test_only_layers_with_attention_turn_and_each_in_one_way(name: str) -> None:
-    count, kinds = EXPECTED[name]["layers"], EXPECTED[name]["kinds"]
-    attention = {
-        layer
-        for kind in kinds.keys() - {"recurrent", "convolution", "feed-forward"}
-        for layer in chosen(kinds[kind], count)
-    }
-    turned = [
-        layer
-        for rotation in EXPECTED[name].get("rotation", [])
-        for layer in chosen(rotation["layers"], count)
-    ]
-    assert len(turned) == len(set(turned))
-    assert set(turned) <= attention
-
-
-@pytest.mark.parametrize("name", EXPECTED)
-def test_a_rotation_turns_pairs(name: str) -> None:
-    for rotation in EXPECTED[name].get("rotation", []):
-        assert set(rotation) - {"factor", "effective_base"} == {
-            "layers",
-            "base",
-            "rotary_dim",
-            "scaling",
-        }
-        assert rotation["scaling"] in SCALINGS
-        assert rotation["rotary_dim"] % 2 == 0
-        assert rotation["base"] > 1
-
-
-@pytest.mark.parametrize("name", [name for name in EXPECTED if stated(RECORDS[name]["config"])])
-def test_as_many_layers_are_expected_as_the_config_says(name: str) -> None:
-    assert EXPECTED[name]["layers"] == stated(RECORDS[name]["config"])
+def test_what_is_expected_of_a_model_contradicts_neither_itself_nor_the_config() -> None:
+    found = {name: list(_contradictions(name, expected)) for name, expected in EXPECTED.items()}
+    assert {name: problems for name, problems in found.items() if problems} == {}
