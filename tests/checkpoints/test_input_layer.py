@@ -53,7 +53,7 @@ WITH_MODULE: list[tuple[str, dict[str, Any]]] = [
     ("roformer", {}),
     ("deberta", {}),
 ]
-# Families without such a module, and the name of the first layer, in the encoder where there is one.
+# Families without such a module, and the name of the first layer, of an encoder if there is one.
 WITHOUT_MODULE: list[tuple[str, str, dict[str, Any]]] = [
     ("gpt2", "h.0", {}),
     ("openai-gpt", "h.0", {}),

@@ -111,15 +111,16 @@ def _parts(
 def _of_words(
     model: Any, words: Vocabulary, common: tuple[str, int, int, str]
 ) -> Iterator[LiveStack]:
-    config = model.config
     if not has_two_sides(model):
         stack = LiveStack("encoder", "encoder", model, words, None, *common)
         yield replace(stack, part="decoder", kind="decoder") if stack.is_causal else stack
         return
     if model.main_input_name != SOUND:
         yield LiveStack("encoder", "encoder", model, words, None, *common)
-    size = model.get_input_embeddings().weight.shape[0]
-    yield LiveStack("decoder", "decoder", model, _of_decoder(words, config, size), None, *common)
+    # A decoder reads what stands behind the token with which it begins, and nothing at the end.
+    start = getattr(model.config, "decoder_start_token_id", None)
+    decoded = replace(words, before=words.before if start is None else (start,), after=())
+    yield LiveStack("decoder", "decoder", model, decoded, None, *common)
 
 
 def _length(model: Any, options: UseOptions) -> int:
@@ -132,18 +133,3 @@ def _grid(config: Any) -> tuple[int, int]:
     if not isinstance(size, int) or not isinstance(patch, int) or size % patch:
         raise NotApplicableError("its patches form no grid that its config gives")
     return size // patch, size // patch
-
-
-def _of_decoder(words: Vocabulary, config: Any, size: int) -> Vocabulary:
-    """What a decoder reads: behind the token with which it begins, and nothing at the end.
-
-    size: rows of its word matrix
-    errors: NotApplicableError for a token that is none of them
-    """
-    start = getattr(config, "decoder_start_token_id", None)
-    if start is not None and start not in range(size):
-        raise NotApplicableError(
-            f"its decoder begins with the token {start!r:.60}, and there are {size:,}"
-        )
-    before = words.before if start is None else (start,)
-    return replace(words, before=before, after=())

@@ -35,7 +35,6 @@ class Vocabulary:
         that begin and end every text
     mask: id of the token for a masked one, None without one; tokenizer: None without one
     of_model: the id in the whole model of each id, where only a few are loaded; None where all are
-    size: rows of the word matrix, beyond which a tokenizer may have tokens; None without one
     """
 
     words: Array
@@ -45,7 +44,6 @@ class Vocabulary:
     unknown: int | None = None
     tokenizer: Any = None
     of_model: Array | None = None
-    size: int | None = None
 
     @property
     def originals(self) -> Array:
@@ -104,10 +102,6 @@ class Vocabulary:
         if self.tokenizer is None:
             raise NotApplicableError("there is no tokenizer, so no text can be read")
         ids = _encoded(self.tokenizer, text)
-        if self.size is not None and ids.max(initial=0) >= self.size:
-            raise NotApplicableError(
-                f"its tokenizer has the token {ids.max():,}, and its weights have {self.size:,}"
-            )
         unknown = np.count_nonzero(ids == self.unknown) if self.unknown is not None else 0
         if unknown > MOST_UNKNOWN * len(ids) or len(ids) > MOST_PIECES * len(text.split()):
             raise NotApplicableError("the text is in another language than the model's")
@@ -146,10 +140,6 @@ def _of_tokenizer(tokenizer: Any, files: FolderFiles, size: int) -> Vocabulary:
     marked = sorted(index for token, index in ids.items() if MARKED.fullmatch(token))
     plain = sorted(index for token, index in ids.items() if PLAIN.fullmatch(token))
     before, after = _around(tokenizer)
-    if (most := max((*before, *after), default=0)) >= size:
-        raise NotApplicableError(
-            f"its tokenizer puts the token {most:,} around a text, and its weights have {size:,}"
-        )
     if not before and not after:
         first = resolved(files.config).config.integer("bos_token_id")
         before = (first,) if first is not None and 0 <= first < size else ()
@@ -160,17 +150,14 @@ def _of_tokenizer(tokenizer: Any, files: FolderFiles, size: int) -> Vocabulary:
         next((ids[name] for name in ("[MASK]", "<mask>") if name in ids), None),
         next((ids[name] for name in ("[UNK]", "<unk>") if name in ids), None),
         tokenizer,
-        size=size,
     )
 
 
 def _around(tokenizer: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """What a tokenizer puts before and after a text."""
     encoded = tokenizer.encode("a")
-    is_special = encoded.special_tokens_mask
-    first = next((place for place, special in enumerate(is_special) if not special), 0)
-    last = max((place for place, special in enumerate(is_special) if not special), default=0)
-    return tuple(encoded.ids[:first]), tuple(encoded.ids[last + 1 :])
+    own = [place for place, special in enumerate(encoded.special_tokens_mask) if not special] or [0]
+    return tuple(encoded.ids[: own[0]]), tuple(encoded.ids[own[-1] + 1 :])
 
 
 def _of_lines(tokens: Sequence[str], size: int) -> Vocabulary:
