@@ -18,10 +18,6 @@ def layers_of(config: dict[str, Any], **arrays: Any) -> tuple[Layer, ...]:
     return layer_map(files, find(files))
 
 
-def kinds_of(layers: tuple[Layer, ...]) -> list[tuple[str, int | None]]:
-    return [("+".join(layer.mixers), layer.before) for layer in layers]
-
-
 SIZES = {"hidden_size": 64, "num_attention_heads": 2, "vocab_size": 100, "head_dim": 32}
 
 
@@ -29,15 +25,10 @@ def test_gemma_3_sees_all_in_every_sixth_of_its_62_layers() -> None:
     """Gemma 3 (arXiv 2503.19786), section 2: 5 local layers with a span of 1,024 tokens for every
     global one.
     """
-    text = {
-        "model_type": "gemma3_text",
-        "hidden_size": 5376,
-        "num_hidden_layers": 62,
-        "num_attention_heads": 32,
-        "sliding_window": 1024,
-    }
+    sizes = {"hidden_size": 5376, "num_hidden_layers": 62, "num_attention_heads": 32}
+    text = {"model_type": "gemma3_text", **sizes, "sliding_window": 1024}
     layers = layers_of({"model_type": "gemma3", "text_config": text})
-    assert kinds_of(layers) == [
+    assert [(*layer.mixers, layer.before) for layer in layers] == [
         ("full", None) if number % 6 == 0 else ("sliding", 1023) for number in range(1, 63)
     ]
 
@@ -46,13 +37,8 @@ def test_llama_4_sees_chunks_with_rotation_and_all_without() -> None:
     """The model card of Llama 4 Scout: interleaved attention layers without positional
     embeddings.
     """
-    text = {
-        **SIZES,
-        "model_type": "llama4_text",
-        "num_hidden_layers": 48,
-        "attention_chunk_size": 8192,
-        "no_rope_layers": [],
-    }
+    chunks = {"num_hidden_layers": 48, "attention_chunk_size": 8192, "no_rope_layers": []}
+    text = {**SIZES, "model_type": "llama4_text", **chunks}
     layers = layers_of({"model_type": "llama4", "text_config": text})
     assert [(layer.mixers[0], bool(layer.encodings)) for layer in layers] == [
         *[("chunked", True)] * 3,
@@ -61,34 +47,22 @@ def test_llama_4_sees_chunks_with_rotation_and_all_without() -> None:
     assert layers[0].before == 8191
 
 
-@pytest.mark.parametrize("family", ["mamba", "mamba2", "falcon_mamba", "rwkv"])
-def test_a_recurrent_model_has_recurrent_layers_alone(family: str) -> None:
-    assert {
-        layer.mixers for layer in layers_of({**SIZES, "model_type": family, "num_hidden_layers": 3})
-    } == {("recurrent",)}
-
-
-def test_falcon_h1_has_attention_and_a_recurrent_state_in_every_layer() -> None:
-    """Falcon-H1 (arXiv 2507.22448), section 2: attention and SSM heads side by side within each
-    block.
-    """
-    assert {
-        layer.mixers
-        for layer in layers_of({**SIZES, "model_type": "falcon_h1", "num_hidden_layers": 3})
-    } == {("full", "recurrent")}
+@pytest.mark.parametrize(
+    ("family", "mixers"),
+    [
+        *((family, ("recurrent",)) for family in ("mamba", "mamba2", "falcon_mamba", "rwkv")),
+        # Falcon-H1 (arXiv 2507.22448), section 2: attention and SSM heads side by side.
+        ("falcon_h1", ("full", "recurrent")),
+    ],
+)
+def test_layers_with_a_state_are_recurrent(family: str, mixers: tuple[str, ...]) -> None:
+    layers = layers_of({**SIZES, "model_type": family, "num_hidden_layers": 3})
+    assert [layer.mixers for layer in layers] == [mixers] * 3
 
 
 def test_an_encoder_sees_both_sides_and_a_decoder_the_past() -> None:
-    layers = layers_of(
-        {
-            "model_type": "t5",
-            "num_layers": 2,
-            "num_decoder_layers": 3,
-            "d_model": 16,
-            "num_heads": 2,
-            "vocab_size": 100,
-        }
-    )
+    sizes = {"num_layers": 2, "num_decoder_layers": 3, "d_model": 16, "num_heads": 2}
+    layers = layers_of({"model_type": "t5", **sizes, "vocab_size": 100})
     assert [(layer.part, layer.before, layer.after) for layer in layers] == [
         *[("encoder", None, None)] * 2,
         *[("decoder", None, 0)] * 3,
@@ -100,16 +74,17 @@ def test_the_encodings_of_a_model_without_weights_are_unknown() -> None:
     assert [layer.encodings for layer in layers] == [None, None]
 
 
-def test_a_family_that_is_not_known_has_no_layer_map() -> None:
-    assert (
-        layers_of({**SIZES, "model_type": "unheard_of", "num_hidden_layers": 2, "rope_theta": 1e4})
-        == ()
-    )
-
-
-@pytest.mark.parametrize("n_layers", [-1, 0, "many", 10**9])
-def test_an_impossible_number_of_layers_gives_no_layer_map(n_layers: object) -> None:
-    assert layers_of({**SIZES, "model_type": "gpt2", "n_layer": n_layers}) == ()
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"model_type": "unheard_of", "num_hidden_layers": 2, "rope_theta": 1e4},
+        *({"model_type": "gpt2", "n_layer": n_layers} for n_layers in (-1, 0, "many", 10**9)),
+    ],
+)
+def test_an_unknown_family_and_an_impossible_number_of_layers_give_no_map(
+    config: dict[str, Any],
+) -> None:
+    assert layers_of({**SIZES, **config}) == ()
 
 
 def test_layers_have_windows_of_their_own() -> None:
@@ -136,20 +111,10 @@ def test_the_encoder_of_moonshine_streaming_sees_what_the_mask_of_its_code_shows
         (middle - mask.index(True), max(key for key in range(100) if mask[key]) - middle)
         for mask in masks
     ]
-    encoder = {
-        "model_type": "moonshine_streaming_encoder",
-        "num_hidden_layers": 3,
-        "sliding_windows": windows,
-        "vocab_size": 100,
-    }
-    layers = layers_of(
-        {
-            "model_type": "moonshine_streaming",
-            "num_hidden_layers": 2,
-            "vocab_size": 100,
-            "encoder_config": encoder,
-        }
-    )
+    sizes = {"num_hidden_layers": 3, "sliding_windows": windows, "vocab_size": 100}
+    encoder = {"model_type": "moonshine_streaming_encoder", **sizes}
+    whole = {"model_type": "moonshine_streaming", "num_hidden_layers": 2, "vocab_size": 100}
+    layers = layers_of({**whole, "encoder_config": encoder})
     assert [(layer.before, layer.after) for layer in layers if layer.part == "encoder"] == expected
     assert [bool(layer.encodings) for layer in layers] == [False] * 3 + [True] * 2
 
@@ -161,13 +126,9 @@ def test_the_audio_encoder_of_gemma_4_sees_what_its_code_passes_on() -> None:
     from transformers.models.gemma4.modeling_gemma4 import Gemma4AudioModel
 
     audio = Gemma4AudioConfig(
-        hidden_size=64,
-        num_attention_heads=4,
-        num_hidden_layers=1,
-        attention_context_left=9,
-        attention_context_right=3,
-        attn_implementation="eager",
-    )
+        hidden_size=64, num_attention_heads=4, num_hidden_layers=1, attention_context_left=9,
+        attention_context_right=3, attn_implementation="eager",
+    )  # fmt: skip
     torch.manual_seed(0)
     model, frame = Gemma4AudioModel(audio).eval(), 30
     given: dict[str, Any] = {}
@@ -208,22 +169,20 @@ def test_blocks_of_an_encoder_limit_both_sides() -> None:
 @pytest.mark.parametrize("family", ["parakeet_rnnt", "nemotron_asr_streaming"])
 def test_an_lstm_that_predicts_tokens_is_recurrent(family: str) -> None:
     encoder = {"model_type": "parakeet_encoder", "num_hidden_layers": 1}
-    layers = layers_of(
-        {
-            "model_type": family,
-            "num_decoder_layers": 2,
-            "vocab_size": 100,
-            "encoder_config": encoder,
-        }
-    )
+    whole = {"model_type": family, "num_decoder_layers": 2, "vocab_size": 100}
+    layers = layers_of({**whole, "encoder_config": encoder})
     assert [layer.mixers for layer in layers if layer.part == "decoder"] == [("recurrent",)] * 2
+
+
+OF_IMAGES = {
+    "hidden_size": 64, "num_attention_heads": 2, "num_hidden_layers": 2, "image_size": 32,
+    "patch_size": 16,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("family", ["beit", "data2vec-vision", "flava_image_model"])
 def test_an_image_model_with_a_vocabulary_is_no_model_of_text(family: str) -> None:
-    layers = layers_of(
-        {**SIZES, "model_type": family, "num_hidden_layers": 2, "image_size": 32, "patch_size": 16}
-    )
+    layers = layers_of({**SIZES, **OF_IMAGES, "model_type": family})
     assert [(layer.part, layer.before, layer.after) for layer in layers] == [
         ("vision", None, None)
     ] * 2
@@ -233,14 +192,7 @@ def test_an_image_model_with_a_vocabulary_is_no_model_of_text(family: str) -> No
     "setting", ["window_block_indices", "global_attn_indexes", "fullatt_block_indexes"]
 )
 def test_an_image_model_with_windows_has_no_layer_map(setting: str) -> None:
-    vit = {
-        "model_type": "vitdet",
-        "hidden_size": 64,
-        "num_attention_heads": 2,
-        "num_hidden_layers": 4,
-        "image_size": 32,
-        "patch_size": 16,
-    }
+    vit = {"model_type": "vitdet", **OF_IMAGES}
     assert layers_of(vit)
     assert layers_of({**vit, setting: [1]}) == ()
 
@@ -251,79 +203,42 @@ def test_an_encoding_acts_in_the_layers_of_its_own_stack_alone() -> None:
 
 
 def test_the_text_model_of_pix2struct_is_a_decoder_alone() -> None:
-    text = {
-        "model_type": "pix2struct_text_model",
-        "num_layers": 2,
-        "num_heads": 2,
-        "hidden_size": 16,
-        "vocab_size": 100,
-    }
-    layers = layers_of(
-        {
-            "model_type": "pix2struct",
-            "is_encoder_decoder": True,
-            "text_config": {**text, "is_decoder": True},
-        }
-    )
+    sizes = {"num_layers": 2, "num_heads": 2, "hidden_size": 16, "vocab_size": 100}
+    text = {"model_type": "pix2struct_text_model", **sizes, "is_decoder": True}
+    whole = {"model_type": "pix2struct", "is_encoder_decoder": True}
+    layers = layers_of({**whole, "text_config": text})
     assert [(layer.part, layer.after) for layer in layers] == [("decoder", 0)] * 2
 
 
 def test_the_biases_of_an_image_model_act_in_the_layer_that_their_names_say() -> None:
-    sizes = {
-        "hidden_size": 4,
-        "num_attention_heads": 2,
-        "num_hidden_layers": 2,
-        "image_size": 32,
-        "patch_size": 16,
-    }
     names = [
         f"model.encoder.layers.{layer}.attention.rel_pos_{axis}"
         for layer in range(2)
         for axis in "hw"
     ]
-    layers = layers_of({**sizes, "model_type": "seggpt"}, **dict.fromkeys(names, np.ones((3, 2))))
+    arrays = dict.fromkeys(names, np.ones((3, 2)))
+    layers = layers_of({**OF_IMAGES, "hidden_size": 4, "model_type": "seggpt"}, **arrays)
     assert [len(layer.encodings or ()) for layer in layers] == [2, 2]
     assert set(layers[0].encodings or ()).isdisjoint(layers[1].encodings or ())
 
 
-def test_a_model_of_images_within_another_has_no_layer_map() -> None:
-    encoder = {
-        "model_type": "vit",
-        "hidden_size": 4,
-        "num_attention_heads": 2,
-        "num_hidden_layers": 2,
-        "image_size": 32,
-        "patch_size": 16,
-    }
-    layers = layers_of(
-        {
-            "model_type": "vision-encoder-decoder",
-            "encoder": encoder,
-            "decoder": {**SIZES, "model_type": "gpt2", "n_layer": 1},
-        }
-    )
-    assert [layer.part for layer in layers] == ["decoder"]
+# Donut (arXiv 2111.15664), section 4.1: the decoder has the first four layers of mBART, whose
+# config keeps twelve for the encoder.
+MBART = {"decoder_layers": 4, "encoder_layers": 12, "d_model": 64, "vocab_size": 100}
 
 
-def test_a_decoder_alone_has_its_own_number_of_layers() -> None:
-    """Donut (arXiv 2111.15664), section 4.1: the decoder has the first four layers of mBART, whose
-    config keeps twelve for the encoder.
-    """
-    decoder = {
-        "model_type": "mbart",
-        "decoder_layers": 4,
-        "encoder_layers": 12,
-        "d_model": 64,
-        "vocab_size": 100,
-    }
-    layers = layers_of(
-        {
-            "model_type": "vision-encoder-decoder",
-            "encoder": {"model_type": "donut-swin"},
-            "decoder": decoder,
-        }
-    )
-    assert [(layer.part, layer.after) for layer in layers] == [("decoder", 0)] * 4
+@pytest.mark.parametrize(
+    ("encoder", "decoder", "n_layers"),
+    [
+        ({"model_type": "vit", **OF_IMAGES}, {**SIZES, "model_type": "gpt2", "n_layer": 1}, 1),
+        ({"model_type": "donut-swin"}, {"model_type": "mbart", **MBART}, 4),
+    ],
+)
+def test_of_a_model_of_images_and_words_the_decoder_has_its_own_layers(
+    encoder: dict[str, Any], decoder: dict[str, Any], n_layers: int
+) -> None:
+    whole = {"model_type": "vision-encoder-decoder", "encoder": encoder, "decoder": decoder}
+    assert [(layer.part, layer.after) for layer in layers_of(whole)] == [("decoder", 0)] * n_layers
 
 
 def test_neobert_turns_in_all_layers_and_sees_both_sides() -> None:

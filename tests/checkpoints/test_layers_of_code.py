@@ -19,18 +19,13 @@ from generator.pipeline.find import find
 from tests.support import DictFiles
 
 N = 40
-CODECS = (
-    "mimi_encoder",
-    "mimi_decoder",
-    "pocket_tts_audio_tokenizer_encoder",
-    "pocket_tts_audio_tokenizer_decoder",
-)
+CODECS = tuple(
+    f"{codec}_{side}" for codec in ("mimi", "pocket_tts_audio_tokenizer")
+    for side in ("encoder", "decoder")
+)  # fmt: skip
 SMALL = {
-    "hidden_size": 16,
-    "num_attention_heads": 2,
-    "intermediate_size": 8,
-    "num_hidden_layers": 2,
-}
+    "hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 8, "num_hidden_layers": 2,
+}  # fmt: skip
 
 
 def layers_of(config: dict[str, Any]) -> tuple[Layer, ...]:
@@ -68,20 +63,19 @@ def test_qwen_3_hears_in_chunks_of_so_many_frames(family: str, folder: str, fram
     chunks, length = torch.full((20,), 100), torch.tensor([2000])
     bounds = code(family, folder).get_audio_cu_seqlens(chunks, length, frames, 50).diff()
     layers = layers_of({"model_type": family, "encoder_layers": 2, "n_window_infer": frames})
-    assert {(layer.mixers, layer.before, layer.after) for layer in layers} == {
-        (("chunked",), int(bounds[0]) - 1, int(bounds[0]) - 1)
+    chunk = int(bounds[0]) - 1
+    assert {(*layer.mixers, layer.before, layer.after) for layer in layers} == {
+        ("chunked", chunk, chunk)
     }
 
 
 @pytest.mark.parametrize("half", [100, 30])
 def test_qwen_2_5_omni_hears_in_chunks_of_two_windows_of_frames(half: int) -> None:
     bounds = code("qwen2_5_omni").get_audio_cu_seqlens(torch.full((3,), 2 * half)).diff()
-    layers = layers_of(
-        {"model_type": "qwen2_5_omni_audio_encoder", "encoder_layers": 2, "n_window": half}
-    )
-    assert {(layer.before, layer.after) for layer in layers} == {
-        (int(bounds[0]) - 1, int(bounds[0]) - 1)
-    }
+    sizes = {"encoder_layers": 2, "n_window": half}
+    layers = layers_of({"model_type": "qwen2_5_omni_audio_encoder", **sizes})
+    chunk = int(bounds[0]) - 1
+    assert {(layer.before, layer.after) for layer in layers} == {(chunk, chunk)}
 
 
 @pytest.mark.parametrize(
@@ -204,21 +198,12 @@ def test_how_far_frames_of_a_streaming_encoder_see_depends_on_their_place_in_a_c
 
 @pytest.mark.parametrize(
     "family",
-    [
-        "gemma4_unified_assistant",
-        "nemotron3_diarization",
-        "nemotron3_5_transcribe_audio",
-        "pi0",
-        "blip",
-        "diffusion_gemma",
-    ],
-)
+    ["gemma4_unified_assistant", "nemotron3_diarization", "nemotron3_5_transcribe_audio", "pi0",
+     "blip", "diffusion_gemma"],
+)  # fmt: skip
 def test_the_stacks_within_a_family_that_is_not_mapped_are_not_mapped(family: str) -> None:
-    assert [
-        stack
-        for stack in stacks(ModelConfig({"model_type": family}, "x"))
-        if stack.config.count("num_hidden_layers")
-    ]
+    found = stacks(ModelConfig({"model_type": family}, "x"))
+    assert any(stack.config.count("num_hidden_layers") for stack in found)
     assert layers_of({"model_type": family}) == ()
 
 
@@ -284,48 +269,27 @@ def test_the_positions_of_decision_transformer_get_one_row_of_its_table() -> Non
     )
     model = code("decision_transformer").DecisionTransformerModel(config).eval()
     states, times = torch.ones(1, 3, 2), torch.arange(3)[None]
-    inputs = {
-        "states": states,
-        "actions": states,
-        "rewards": None,
-        "returns_to_go": states[..., :1],
-        "timesteps": times,
-    }
+    inputs = dict.fromkeys(("states", "actions"), states) | {
+        "rewards": None, "returns_to_go": states[..., :1], "timesteps": times,
+    }  # fmt: skip
     with torch.no_grad():
         before = model(**inputs).action_preds
         model.encoder.wpe.weight[1:] += 1.0
         assert torch.equal(model(**inputs).action_preds, before)
     arrays = {name: tensor.numpy() for name, tensor in model.state_dict().items()}
-    assert (
-        find(
-            DictFiles(
-                {"model_type": "decision_transformer", "n_layer": 1, "hidden_size": 16}, arrays
-            )
-        )
-        == []
-    )
+    config = {"model_type": "decision_transformer", "n_layer": 1, "hidden_size": 16}
+    assert find(DictFiles(config, arrays)) == []
 
 
 def test_kyutai_hears_a_stream_through_a_window() -> None:
     """A whole sequence at once is not limited in transformers; step by step, as in a stream, its
     cache holds the window.
     """
-    codes = {
-        "vocab_size": 9,
-        "num_codebooks": 1,
-        "codebook_vocab_size": 9,
-        "pad_token_id": 0,
-        "audio_bos_token_id": 1,
-        "audio_pad_token_id": 2,
-    }
     settings = {
-        "hidden_size": 16,
-        "num_attention_heads": 2,
-        "ffn_dim": 8,
-        "num_hidden_layers": 1,
-        "sliding_window": 3,
-        **codes,
-    }
+        "hidden_size": 16, "num_attention_heads": 2, "ffn_dim": 8, "num_hidden_layers": 1,
+        "sliding_window": 3, "vocab_size": 9, "num_codebooks": 1, "codebook_vocab_size": 9,
+        "pad_token_id": 0, "audio_bos_token_id": 1, "audio_pad_token_id": 2,
+    }  # fmt: skip
     config = CONFIG_MAPPING["kyutai_speech_to_text"](**settings)
     model = code("kyutai_speech_to_text").KyutaiSpeechToTextModel(config).eval()
 
