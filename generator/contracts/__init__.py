@@ -56,6 +56,7 @@ from generator.contracts.results import (
     Result,
     Results,
     Spot,
+    UseResult,
 )
 from generator.contracts.runs import (
     ENDINGS,
@@ -71,7 +72,6 @@ from generator.contracts.runs import (
     Status,
 )
 from generator.contracts.subjects import InputLayer, LayerNorm, OwnLayer, Sentence, Subject
-from generator.contracts.uses import Use, UseResult
 
 __all__ = [
     "ENDINGS",
@@ -143,7 +143,6 @@ __all__ = [
     "TensorInfo",
     "TensorRow",
     "Tree",
-    "Use",
     "UseOptions",
     "UseResult",
     "WeightsFile",

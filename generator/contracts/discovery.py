@@ -11,12 +11,21 @@ Record = TypeVar("Record")
 
 def load(package: ModuleType, record: type[Record]) -> tuple[Record, ...]:
     """The instance of ``record`` that each module of ``package`` defines, sorted by ``order`` where
-    the record has it. A package is listed once in a process.
+    the record has it. A package within it without one is listed in turn, each once in a process.
 
     errors: TypeError when a module defines none or several
     """
-    modules = _modules(package.__name__, tuple(package.__path__))
-    records = [_only(module, record) for module in modules]
+    records: list[Record] = []
+    for module in _modules(package.__name__, tuple(package.__path__)):
+        found = [value for value in vars(module).values() if isinstance(value, record)]
+        if not found and hasattr(module, "__path__"):
+            found = list(load(module, record))
+        elif len(found) != 1:
+            raise TypeError(
+                f"{module.__name__}: {len(found)} values of type {record.__name__}; expected"
+                " exactly one"
+            )
+        records += found
     return tuple(sorted(records, key=lambda item: getattr(item, "order", 0)))
 
 
@@ -24,13 +33,3 @@ def load(package: ModuleType, record: type[Record]) -> tuple[Record, ...]:
 def _modules(package: str, folders: tuple[str, ...]) -> tuple[ModuleType, ...]:
     names = sorted(module.name for module in iter_modules(folders))
     return tuple(import_module(f"{package}.{name}") for name in names)
-
-
-def _only(module: ModuleType, record: type[Record]) -> Record:
-    records = [value for value in vars(module).values() if isinstance(value, record)]
-    if len(records) != 1:
-        raise TypeError(
-            f"{module.__name__}: {len(records)} values of type {record.__name__}; expected"
-            " exactly one"
-        )
-    return records[0]

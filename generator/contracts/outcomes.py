@@ -14,9 +14,8 @@ from generator.contracts.checkpoints import (
     TensorRow,
 )
 from generator.contracts.layer_map import Layer
-from generator.contracts.results import Analysis, FigureSpec, Label, Result, Results
+from generator.contracts.results import Analysis, FigureSpec, Label, Result, Results, UseResult
 from generator.contracts.runs import Ending, Run, Status
-from generator.contracts.uses import Use, UseResult
 from generator.encodings import Form
 
 
@@ -215,7 +214,7 @@ class Atlas:
     archive: Mapping[str, Maker] = field(default_factory=dict)
     commands: tuple[Command, ...] = ()
     runs: tuple[Run, ...] = ()
-    uses: tuple[Use, ...] = ()
+    uses: tuple[Analysis, ...] = ()
 
     @property
     def encodings(self) -> "tuple[tuple[Outcome, Reading], ...]":

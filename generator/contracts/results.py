@@ -7,6 +7,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
 
 from generator.cache.lazy import Lazy, LazyMapping
+from generator.contracts.checkpoints import Scope
 from generator.contracts.published_record import Published
 from generator.contracts.subjects import FormT, Subject, subject_of
 from generator.encodings import Form
@@ -142,6 +143,32 @@ def _derived(make: Callable[[Any, Arrays], Array], form: Lazy[Form], arrays: Arr
     return make(form.load(), arrays)
 
 
+@dataclass(frozen=True, eq=False)
+class UseResult:
+    """Result of an analysis of one part of a model.
+
+    key: of the analysis; part: as in the layer map; second: values of its metrics in a run with
+        another seed, by key
+    drawings: files by key of the figure; alts: alternative texts by the same keys
+    """
+
+    key: str
+    part: str
+    result: Result
+    second: Mapping[str, float | None] = field(default_factory=dict)
+    drawings: Mapping[str, bytes] = field(default_factory=dict)
+    alts: Mapping[str, str] = field(default_factory=dict)
+
+    def is_of(self, part: str) -> bool:
+        """Whether an encoding of ``part`` is in this part of the model."""
+        return self.part in part.split()
+
+    @property
+    def path(self) -> str:
+        """Its name in paths and addresses, unlike that of any other of the checkpoint."""
+        return f"{self.part}-{self.key}"
+
+
 @dataclass(frozen=True)
 class Label:
     """Name of an encoding, which is also its title in figures, and its colour, as #rrggbb.
@@ -222,12 +249,14 @@ class Overlay:
 
 @dataclass(frozen=True)
 class Analysis:
-    """A question about encodings: how its answer is computed and drawn.
+    """A question about encodings, or about what a trained model does: how its answer is computed
+    and drawn.
 
-    stage, order: stage of a checkpoint's page that shows it, and its rank there; forms: types of
-        form that ``compute`` accepts
-    compute: raises NotApplicableError where the answer is not defined; per_figure: most encodings
-        that one figure compares
+    order: its rank on a page; stage: of a checkpoint's page that shows an encoding
+    compute: raises NotApplicableError where the answer is not defined. It gets a subject, or a
+        ``LiveStack`` of ``checkpoints.model.live``
+    subject: what that is; forms: types of form that an encoding may have
+    per_figure: most encodings that one figure compares
     beside_reference: whether the sinusoid of the same size beside a table teaches something
     published: values that it must reproduce; headlines: its metrics in the table of all encodings,
         which say most across schemes
@@ -244,17 +273,24 @@ class Analysis:
         which random numbers have not; structure itself, of which it always speaks
     feels_steps: whether rounding to steps, as by quantisation, takes part in its measures
     also: names of what it measures, which readers search for
+
+    Of a model alone:
+    units: of its main metrics, by key, which every part has, with a reason where it has no value
+    confirmed: findings that two results with other seeds support
+    across: the figure of all models, on the page that tells of them; None where it has none there
+    sentence: returns the sentence beside that figure, from the results in it, "" without one
     """
 
     key: str
     title: str
     question: str
     source: str
-    stage: Literal["see", "measure", "place"]
     order: int
-    forms: tuple[type, ...]
-    compute: Callable[[Subject[Any]], Result]
+    compute: Callable[[Any], Result]
     figures: tuple[FigureSpec, ...]
+    subject: Literal["encoding"] | Scope = "encoding"
+    stage: Literal["see", "measure", "place"] = "measure"
+    forms: tuple[type, ...] = ()
     per_figure: int = 8
     beside_reference: bool = True
     published: tuple[Published, ...] = ()
@@ -267,6 +303,10 @@ class Analysis:
     about: Literal["order", "values", "structure"] = "order"
     feels_steps: bool = False
     also: tuple[str, ...] = ()
+    units: Mapping[str, str] = field(default_factory=dict)
+    confirmed: Callable[[Result, Result], tuple[Finding, ...]] = lambda _, __: ()
+    across: FigureSpec | None = None
+    sentence: Callable[[Results], str] = lambda _: ""
 
     @property
     def answering(self) -> Headline | None:

@@ -4,18 +4,18 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from generator import uses
+from generator import analyses
 from generator.cache.blobs import BlobCache
 from generator.cache.fingerprint import of_parts
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.model.live.opening import first_layers, stacks, text_of
 from generator.checkpoints.model.live.stack import LiveStack
 from generator.contracts import (
+    Analysis,
     Checkpoint,
     Files,
     Label,
     Result,
-    Use,
     UseOptions,
     UseResult,
     discovery,
@@ -33,12 +33,12 @@ OPENED: Mapping[Scope, Callable[[FolderFiles, Checkpoint, UseOptions], list[Live
 }
 TIMES_FEWER = 4  # Sequences of the second run, where a measure does not need more.
 NO_MEMORY = re.compile("can't allocate memory|out of memory")
-NOT_OF_THIS_KIND = "its weights are in a form that is not run"
 
 
-def all_uses() -> tuple[Use, ...]:
-    """Every measure of what models do with position, by its order."""
-    return discovery.load(uses, Use)
+def all_uses() -> tuple[Analysis, ...]:
+    """Every analysis of what models do with position, by its order."""
+    found = discovery.load(analyses, Analysis)
+    return tuple(analysis for analysis in found if analysis.subject != "encoding")
 
 
 def measured(
@@ -53,8 +53,11 @@ def measured(
     if options is None:
         return (), ""
     if not isinstance(files, FolderFiles):
-        return (), NOT_OF_THIS_KIND
+        return (), "its weights are in a form that is not run"
     try:
+        # What needs one layer is not worth the bytes of all, by which a result is found again.
+        if cache is None or options.scope == FIRST_LAYER:
+            return tuple(_measured(files, checkpoint, options)), ""
         return _cached(files, checkpoint, options, cache), ""
     # The code of a model may raise anything, which must not take the rest of the row with it.
     except Exception as error:  # noqa: BLE001
@@ -74,13 +77,11 @@ def _why(error: Exception, checkpoint: Checkpoint) -> str:
 
 
 def _cached(
-    files: FolderFiles, checkpoint: Checkpoint, options: UseOptions, cache: BlobCache | None
+    files: FolderFiles, checkpoint: Checkpoint, options: UseOptions, cache: BlobCache
 ) -> tuple[UseResult, ...]:
-    # What needs one layer is not worth the bytes of all.
-    if cache is None or options.scope == FIRST_LAYER:
-        return tuple(_measured(files, checkpoint, options))
     digests = [(name, files.sha256(name)) for name in files.tensors]
-    read = (*_read(files, checkpoint), text_of(options))
+    texts = [files.read(name) for name in ("tokenizer.json", "vocab.txt")]
+    read = (files.config.settings, checkpoint.sentence, texts, text_of(options))
     name = f"{of_parts((digests, read, options, versions.use()))}.use"
     stored = cache.get(name)
     if stored is not None:
@@ -89,12 +90,6 @@ def _cached(
     found = tuple(_measured(files, checkpoint, options))
     cache.put(name, pack(found))
     return found
-
-
-def _read(files: FolderFiles, checkpoint: Checkpoint) -> tuple[object, ...]:
-    """What is read beside the weights."""
-    texts = [files.read(name) for name in ("tokenizer.json", "vocab.txt")]
-    return (files.config.settings, checkpoint.sentence, texts)
 
 
 def _measured(
@@ -106,22 +101,32 @@ def _measured(
     # More threads would change the last digits, and with them the bytes.
     torch.set_num_threads(1)
     for scope in OPENED if options.scope == "model" else (FIRST_LAYER,):
-        for stack in _opened(scope, files, checkpoint, options):
+        try:
+            opened = OPENED[scope](files, checkpoint, options)
+        except NotApplicableError:
+            if scope == options.scope:
+                raise
+            continue  # One that reads images has no first layer of words.
+        for stack in opened:
             for use in all_uses():
-                if use.scope == scope:
-                    yield _of_stack(use, stack, checkpoint, options.seed)
+                if use.subject == scope:
+                    yield _of_stack(use, stack, checkpoint)
 
 
-def _opened(
-    scope: Scope, files: FolderFiles, checkpoint: Checkpoint, options: UseOptions
-) -> list[LiveStack]:
-    """errors: RowError, NotApplicableError"""
+def _of_stack(use: Analysis, stack: LiveStack, checkpoint: Checkpoint) -> UseResult:
+    fewer = stack.n_sequences // TIMES_FEWER
     try:
-        return OPENED[scope](files, checkpoint, options)
-    except NotApplicableError:
-        if scope == options.scope:
-            raise
-        return []  # One that reads images has no first layer of words.
+        first = use.compute(stack)
+        second = use.compute(replace(stack, n_sequences=fewer, seed=stack.seed + 1))
+    # The code of a model may raise anything, which must not take other measures with it.
+    except Exception as error:  # noqa: BLE001
+        return UseResult(use.key, stack.part, Result(reason=_why(error, checkpoint)))
+    return UseResult(
+        use.key,
+        stack.part,
+        replace(first, findings=(*use.confirmed(first, second), *first.findings)),
+        {metric.key: metric.value for metric in second.metrics},
+    )
 
 
 def drawn(found: UseResult, label: Label) -> UseResult:
@@ -134,19 +139,4 @@ def drawn(found: UseResult, label: Label) -> UseResult:
         found,
         drawings={spec.key: output.encode(spec.draw, shown) for spec in use.figures},
         alts={spec.key: spec.alt(shown) for spec in use.figures},
-    )
-
-
-def _of_stack(use: Use, stack: LiveStack, checkpoint: Checkpoint, seed: int) -> UseResult:
-    again = replace(stack, n_sequences=stack.n_sequences // TIMES_FEWER)
-    try:
-        first, second = use.compute(stack, seed), use.compute(again, seed + 1)
-    # The code of a model may raise anything, which must not take other measures with it.
-    except Exception as error:  # noqa: BLE001
-        return UseResult(use.key, stack.part, Result(reason=_why(error, checkpoint)))
-    return UseResult(
-        use.key,
-        stack.part,
-        replace(first, findings=(*use.findings(first, second), *first.findings)),
-        {metric.key: metric.value for metric in second.metrics},
     )

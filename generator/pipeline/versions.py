@@ -25,7 +25,7 @@ HTML = ("mkdocs", "mkdocs-material")
 # not numbers.
 EVALUATED_BY = (
     "__init__.py", "analyses", "cache", "checkpoints", "contracts", "encodings", "errors.py",
-    "figures", "libraries.py", "numerics", "resources.py", "schemes", "text.py", "uses",
+    "figures", "libraries.py", "numerics", "resources.py", "schemes", "text.py",
     "pipeline/evaluate.py", "pipeline/executor.py", "pipeline/failures.py", "pipeline/find.py",
     "pipeline/jobs.py", "pipeline/keys.py", "pipeline/plan.py", "pipeline/references.py",
     "pipeline/result_store.py", "pipeline/stderr.py", "pipeline/precomputed/__init__.py",
@@ -34,8 +34,8 @@ EVALUATED_BY = (
 )  # fmt: skip
 # Of these, those on which measures of what a model does depend, which take minutes.
 USED_BY = (
-    "checkpoints/files", "checkpoints/model", "contracts", "errors.py", "libraries.py", "numerics",
-    "text.py", "uses", "pipeline/result_store.py", "pipeline/use.py",
+    "analyses/of_models", "checkpoints/files", "checkpoints/model", "contracts", "errors.py",
+    "libraries.py", "numerics", "text.py", "pipeline/result_store.py", "pipeline/use.py",
 )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from generator.contracts import (
+    Analysis,
     Atlas,
     Figure,
     Finding,
@@ -12,7 +13,6 @@ from generator.contracts import (
     Metric,
     Outcome,
     Result,
-    Use,
     UseResult,
 )
 
@@ -26,7 +26,7 @@ OTHER_COLOUR = "#3d7fd6"  # Of a model without an encoding.
 class Measured:
     """A measure of one part of a model, as a page shows it."""
 
-    use: Use
+    use: Analysis
     part: str
     result: Result
     found: UseResult
@@ -71,7 +71,7 @@ def leading(sections: Sequence[Measured]) -> tuple[Measured, Finding] | None:
     return max(pairs, key=lambda pair: pair[1].weight, default=None)
 
 
-def _figures(outcome: Outcome, use: Use, found: UseResult) -> Iterator[Figure]:
+def _figures(outcome: Outcome, use: Analysis, found: UseResult) -> Iterator[Figure]:
     folder = f"figures/{outcome.checkpoint.slug}/use"
     for spec in use.figures:
         if spec.key in found.drawings:
@@ -100,7 +100,7 @@ class Across:
     columns: a value of each number, for its title and unit
     """
 
-    use: Use
+    use: Analysis
     figure: Figure | None
     summary: str
     columns: tuple[Metric, ...]
@@ -113,7 +113,7 @@ def story(atlas: Atlas) -> list[Across]:
     return [_across(atlas, use, outcomes) for use in atlas.uses]
 
 
-def _across(atlas: Atlas, use: Use, outcomes: Sequence[Outcome]) -> Across:
+def _across(atlas: Atlas, use: Analysis, outcomes: Sequence[Outcome]) -> Across:
     rows = tuple(
         (_label(outcome, section), outcome, section)
         for outcome in outcomes

@@ -23,8 +23,8 @@ from generator.contracts.checkpoints import MOST_PARAMETERS, Scope
 from generator.errors import NotApplicableError
 from generator.pipeline import use
 from tests import tiny
+from tests.analyses.of_models.stacks import model, stack_of
 from tests.support import checkpoint
-from tests.uses.stacks import model, stack_of
 
 SIZES = {"n_positions": 128, "max_position_embeddings": 128, "vocab_size": 300}
 OWN: dict[str, dict[str, Any]] = {
@@ -264,7 +264,6 @@ def test_memory_that_is_not_there_is_named_as_such(
         replace(first, compute=fails),
         stack_of(model("gpt2", n_layer=1, n_head=2, n_embd=16)),
         checkpoint(),
-        0,
     )
     assert found.result.reason == expected
     monkeypatch.setattr(use, "_cached", fails)

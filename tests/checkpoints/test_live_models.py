@@ -27,9 +27,9 @@ from generator.errors import NotApplicableError, RowError
 from generator.pipeline.evaluate import open_files
 from generator.pipeline.plan import all_sources
 from tests import gguf_files, tiny
+from tests.analyses.of_models.stacks import attention, stack_of
 from tests.built import ROOT
 from tests.support import checkpoint
-from tests.uses.stacks import attention, stack_of
 
 MOST = 1_000_000
 # Families whose first layer is compared, and the ends of the names of their words.
@@ -88,7 +88,7 @@ def test_parts_with_their_first_layer_alone_read_words(model_type: str, tmp_path
     saved(model_type, tmp_path, vocab_size=60, **dict.fromkeys(LENGTHS, 80))
     row_ = checkpoint(sentence=(5, 6))
     for stack in first_layers(files(tmp_path), row_, UseOptions()):
-        inputs = stack.inputs(0, 2)
+        inputs = stack.inputs(2)
         assert {int(index) for index in stack.words.originals[inputs].ravel()} <= set(range(60))
         (layer,) = attention(stack, inputs)
         assert layer.shape == (2, 2, stack.length, stack.length)
@@ -269,7 +269,7 @@ def test_the_rotary_sample_predicts_text_as_its_rows_are_ordered() -> None:
     opened = open_files(listed, offline=True)
     assert isinstance(opened, FolderFiles)
     (stack,) = stacks(opened, listed, UseOptions())
-    assert float(losses(stack, task(stack, stack.pieces(0, 16), 0)).mean()) < 4.8
+    assert float(losses(stack, task(stack, stack.pieces(16))).mean()) < 4.8
 
 
 def test_a_text_in_another_language_or_too_short_is_not_read() -> None:

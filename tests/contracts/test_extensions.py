@@ -15,7 +15,8 @@ import pytest
 from jinja2 import nodes
 
 import generator
-from generator import analyses, schemes, uses
+from generator import analyses, schemes
+from generator.analyses import of_models
 from generator.checkpoints import sources
 from generator.checkpoints.files import formats
 from generator.contracts import (
@@ -24,7 +25,6 @@ from generator.contracts import (
     PageKind,
     Scheme,
     Source,
-    Use,
     discovery,
 )
 from generator.site import pages
@@ -36,14 +36,19 @@ KINDS: tuple[tuple[ModuleType, type[Any]], ...] = (
     (sources, Source),
     (formats, FileFormat),
     (pages, PageKind),
-    (uses, Use),
 )
-ALL = [(package, record) for package, kind in KINDS for record in discovery.load(package, kind)]
-# Keys of uses are ordinary words, as atlas.json has them.
+ALL = [
+    (package if getattr(record, "subject", "encoding") == "encoding" else of_models, record)
+    for package, kind in KINDS
+    for record in discovery.load(package, kind)
+]
+# Keys of those of models are ordinary words, as atlas.json has them.
 KEYS = {
-    record.key: f"{package.__name__}.{record.key}" for package, record in ALL if package is not uses
+    record.key: f"{package.__name__}.{record.key}"
+    for package, record in ALL
+    if package is not of_models
 }
-MACROS = {schemes: {"where", "explain"}, analyses: {"method"}, uses: {"method", "arrays"}}
+MACROS = {schemes: {"where", "explain"}, analyses: {"method"}, of_models: {"method", "arrays"}}
 WITH_PROSE = [(package, record) for package, record in ALL if package in MACROS]
 ROOT = Path(generator.__file__).parent
 TEMPLATES = ROOT.parent / "templates"
@@ -100,7 +105,7 @@ ORDINARY = {
     },
     ("generator.site.pictures.layer_strips", "convolution"): "a way of mixing positions",
     ("generator.site.pictures.layer_strips", "none"): "a layer that mixes no positions",
-    ("generator.uses.heads", "none"): "a key in atlas.json",
+    ("generator.analyses.of_models.heads", "none"): "a key in atlas.json",
     ("generator.site.pages.trained_models", "checkpoint"): "a name in its template",
     ("generator.pipeline.models", "temperature"): "a member of models.json",
     ("generator.site.data.models", "temperature"): "a member of models.json",
@@ -241,10 +246,13 @@ def test_model_families_are_named_in_modules_for_them_and_in_constants_of_scheme
     assert {(module, text) for module, text in named if text in CONFIG_MAPPING} == set(NO_FAMILIES)
 
 
+def _folder(package: ModuleType) -> str:
+    return package.__name__.split(".")[1]
+
+
 def macros_of(package: ModuleType, record: Any) -> set[str]:
     """Names of the macros with a body in the template of an extension."""
-    folder = package.__name__.rpartition(".")[2]
-    source = (TEMPLATES / folder / f"{record.key}.md.jinja").read_text(encoding="utf-8")
+    source = (TEMPLATES / _folder(package) / f"{record.key}.md.jinja").read_text(encoding="utf-8")
     return {
         macro.name
         for macro in environment_of(TEMPLATES).parse(source).find_all(nodes.Macro)
@@ -260,10 +268,11 @@ def test_an_extension_has_a_template_with_its_macros() -> None:
     ] == []
 
 
-@pytest.mark.parametrize("package", MACROS, ids=lambda package: package.__name__)
-def test_every_template_belongs_to_an_extension(package: ModuleType) -> None:
-    names = {path.name for path in (TEMPLATES / package.__name__.rpartition(".")[2]).iterdir()}
-    assert names == {f"{record.key}.md.jinja" for other, record in ALL if other is package}
+@pytest.mark.parametrize("folder", ["schemes", "analyses"])
+def test_every_template_belongs_to_an_extension(folder: str) -> None:
+    names = {path.name for path in (TEMPLATES / folder).iterdir()}
+    keys = [record.key for package, record in WITH_PROSE if _folder(package) == folder]
+    assert names == {f"{key}.md.jinja" for key in keys}
 
 
 def test_the_texts_of_an_extension_are_stripped_and_not_empty() -> None:
@@ -282,8 +291,10 @@ def test_the_drawing_functions_and_published_values_of_an_extension_can_be_pickl
     drawing += [
         spec for package, record in WITH_PROSE if package is not schemes for spec in record.figures
     ]
-    drawing += [use.across for use in discovery.load(uses, Use) if use.across]
-    published = [record.published for package, record in WITH_PROSE if package is not uses]
+    drawing += [
+        record.across for package, record in WITH_PROSE if package is of_models and record.across
+    ]
+    published = [record.published for package, record in WITH_PROSE]
     assert pickle.dumps([*(one.draw for one in drawing), *published])
     assert pickle.dumps(
         [record.picture.numbers for package, record in WITH_PROSE if package is schemes]
@@ -297,11 +308,7 @@ def test_the_order_of_extensions_has_no_ties(package: ModuleType) -> None:
 
 
 def test_the_figures_of_an_analysis_have_different_keys_and_captions() -> None:
-    drawn: list[Analysis | Use] = [
-        *discovery.load(analyses, Analysis),
-        *discovery.load(uses, Use),
-    ]
-    for analysis in drawn:
+    for analysis in discovery.load(analyses, Analysis):
         specs = analysis.figures
         assert specs, analysis.key
         assert (

@@ -12,10 +12,10 @@ from generator.errors import NotApplicableError
 from generator.pipeline import use
 from generator.site.data import files as data_files
 from tests import inline, tiny
+from tests.analyses.of_models.stacks import model, stack_of
 from tests.hub_server import Repository, serving
 from tests.support import checkpoint
 from tests.synthetic import write_list
-from tests.uses.stacks import model, stack_of
 
 WORDS = 300
 SIZES = {"n_layer": 2, "n_positions": 128, "max_position_embeddings": 128, "vocab_size": WORDS}
@@ -124,17 +124,17 @@ def test_a_build_without_changes_measures_nothing_again(
 def test_a_measure_that_fails_takes_no_other_with_it() -> None:
     first, *_ = use.all_uses()
 
-    def fails(_stack: Any, _seed: int) -> Result:
+    def fails(_stack: Any) -> Result:
         raise IndexError("index out of range")
 
     stack = stack_of(model("gpt2", n_layer=1, n_head=2, n_embd=16))
-    odd = use._of_stack(replace(first, compute=fails), stack, checkpoint(), 0)
+    odd = use._of_stack(replace(first, compute=fails), stack, checkpoint())
     assert odd.result.reason == "unexpected IndexError: index out of range"
 
-    def refuses(_stack: Any, _seed: int) -> Result:
+    def refuses(_stack: Any) -> Result:
         raise NotApplicableError("it reads images")
 
-    none = use._of_stack(replace(first, compute=refuses), stack, checkpoint(), 0)
+    none = use._of_stack(replace(first, compute=refuses), stack, checkpoint())
     assert none.result.reason == "it reads images"
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from generator.cache.lazy import Lazy
-from generator.contracts import Analysis, Atlas, Outcome, Overlay, Reading, Result, Use
+from generator.contracts import Analysis, Atlas, Outcome, Overlay, Reading, Result
 from generator.encodings import Form
 from generator.figures.packing import pack, rounded
 from generator.figures.style import DIVERGING, SEQUENTIAL, SERIES, STOPS
@@ -121,7 +121,7 @@ def _unranked(atlas: Atlas, reading: Reading) -> list[str]:
     ]
 
 
-def _overlay(analysis: Analysis | Use, overlay: Overlay, page: str) -> dict[str, Any]:
+def _overlay(analysis: Analysis, overlay: Overlay, page: str) -> dict[str, Any]:
     return {
         "key": analysis.key,
         "title": overlay.title or analysis.title,
@@ -153,7 +153,7 @@ def record(reading: Reading, analyses: Sequence[Analysis] = ()) -> dict[str, Any
 
 
 def _lines(
-    results: Mapping[str, Result], analyses: Sequence[Analysis | Use]
+    results: Mapping[str, Result], analyses: Sequence[Analysis]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """The line of each analysis that has one and applies, by key."""
     for analysis in analyses:

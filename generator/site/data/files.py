@@ -19,7 +19,6 @@ from generator.contracts import (
     Outcome,
     Reading,
     Scheme,
-    Use,
     UseResult,
     paper_address,
 )
@@ -106,7 +105,7 @@ def _use_arrays(outcome: Outcome) -> bytes:
     )
 
 
-def use_of(outcome: Outcome, uses: Sequence[Use]) -> dict[str, dict[str, Any]] | None:
+def use_of(outcome: Outcome, uses: Sequence[Analysis]) -> dict[str, dict[str, Any]] | None:
     """What the trained model does, by part and metric, as in atlas.json; None where nothing was
     measured.
     """
@@ -123,7 +122,7 @@ def use_of(outcome: Outcome, uses: Sequence[Use]) -> dict[str, dict[str, Any]] |
     } or None
 
 
-def _use_metrics(use: Use, found: UseResult) -> Iterator[tuple[str, dict[str, Any]]]:
+def _use_metrics(use: Analysis, found: UseResult) -> Iterator[tuple[str, dict[str, Any]]]:
     known = {metric.key: metric for metric in found.result.metrics}
     reason = found.result.reason or "of another kind of positions"
     for key in dict.fromkeys([*use.units, *known]):
@@ -139,7 +138,7 @@ def _use_metrics(use: Use, found: UseResult) -> Iterator[tuple[str, dict[str, An
         )
 
 
-def checkpoint(outcome: Outcome, uses: Sequence[Use] = ()) -> dict[str, Any]:
+def checkpoint(outcome: Outcome, uses: Sequence[Analysis] = ()) -> dict[str, Any]:
     """A checkpoint, as in atlas.json. uses: the measures of what trained models do"""
     row = outcome.checkpoint
     return {

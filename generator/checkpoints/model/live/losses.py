@@ -40,10 +40,10 @@ def check_predicts(stack: LiveStack) -> None:
         raise NotApplicableError("it has no token for a masked word")
 
 
-def task(stack: LiveStack, inputs: Array, seed: int, first: int = 1) -> PredictionTask:
+def task(stack: LiveStack, inputs: Array, first: int = 1) -> PredictionTask:
     """What there is to predict in ``inputs`` (n, length), from the place ``first`` on.
 
-    A causal model predicts each next word; any other, words that are masked, at places that the
+    A causal model predicts each next word; any other, words that are masked, at places that its
     seed draws.
     """
     length = inputs.shape[1]
@@ -53,7 +53,7 @@ def task(stack: LiveStack, inputs: Array, seed: int, first: int = 1) -> Predicti
         at = np.zeros(inputs.shape, bool)
         at[:, :-1] = words[:, 1:]
         return PredictionTask(inputs, np.roll(inputs, -1, axis=1), at)
-    at = words & (np.random.default_rng(seed).random(inputs.shape) < MASKED)
+    at = words & (np.random.default_rng(stack.seed).random(inputs.shape) < MASKED)
     return PredictionTask(np.where(at, np.int64(stack.words.mask or 0), inputs), inputs, at)
 
 

@@ -66,7 +66,7 @@ def first_layers(
         tuple(marks[len(words.before) : words.n_reserved]),
         of_model=np.array(all_ids, dtype=np.int64),
     )
-    return list(_of_words(model, few, ("", _length(model, options), options.sequences, "cpu")))
+    return list(_of_words(model, few, ("", *_sizes(model, options), "cpu")))
 
 
 def text_of(options: UseOptions) -> str:
@@ -100,7 +100,7 @@ def _parts(
     model: Any, files: FolderFiles, checkpoint: Checkpoint, options: UseOptions, device: str
 ) -> Iterator[LiveStack]:
     config = model.config
-    common = (text_of(options), _length(model, options), options.sequences, device)
+    common = (text_of(options), *_sizes(model, options), device)
     if model.main_input_name == IMAGES:
         yield LiveStack("vision", "encoder", model, None, _grid(config), *common)
         return
@@ -109,7 +109,7 @@ def _parts(
 
 
 def _of_words(
-    model: Any, words: Vocabulary, common: tuple[str, int, int, str]
+    model: Any, words: Vocabulary, common: tuple[str, int, int, int, str]
 ) -> Iterator[LiveStack]:
     if not has_two_sides(model):
         stack = LiveStack("encoder", "encoder", model, words, None, *common)
@@ -123,8 +123,10 @@ def _of_words(
     yield LiveStack("decoder", "decoder", model, decoded, None, *common)
 
 
-def _length(model: Any, options: UseOptions) -> int:
-    return min(options.length, most_positions(model) or options.length)
+def _sizes(model: Any, options: UseOptions) -> tuple[int, int, int]:
+    """Length and number of sequences, and the seed."""
+    length = min(options.length, most_positions(model) or options.length)
+    return length, options.sequences, options.seed
 
 
 def _grid(config: Any) -> tuple[int, int]:

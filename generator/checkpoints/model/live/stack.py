@@ -1,6 +1,7 @@
 """One part of a trained model, ready to read: encoder, decoder, or what looks at images."""
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -37,7 +38,7 @@ class LiveStack:
 
     part: as in the layer map; model: of transformers, whole
     vocabulary: None for images; grid: rows and columns of patches, None for words
-    text: what there is to read; length, n_sequences: of each measure
+    text: what there is to read; length, n_sequences: of each measure; seed: of what it draws
     """
 
     part: str
@@ -48,6 +49,7 @@ class LiveStack:
     text: str = ""
     length: int = 64
     n_sequences: int = 64
+    seed: int = 0
     device: str = "cpu"
 
     @property
@@ -75,17 +77,16 @@ class LiveStack:
             raise NotApplicableError("it reads images, not words")
         return self.vocabulary
 
-    def inputs(self, seed: int, n: int | None = None, length: int | None = None) -> Array:
+    def inputs(self, n: int | None = None) -> Array:
         """Random words (n, length), int, or images (n, channels, height, width)."""
-        count, long = n or self.n_sequences, length or self.length
         if self.vocabulary is not None:
-            return self.vocabulary.random(count, long, seed)
-        return self._images(seed, count)
+            return self.vocabulary.random(n or self.n_sequences, self.length, self.seed)
+        return self._images(n or self.n_sequences)
 
-    def pieces(self, seed: int, n: int | None = None, length: int | None = None) -> Array:
+    def pieces(self, n: int | None = None, length: int | None = None) -> Array:
         """Pieces of the text: (n, length), int. errors: NotApplicableError"""
         count, long = n or self.n_sequences, length or self.length
-        return self.words.pieces(self.text, count, long, seed)
+        return self.words.pieces(self.text, count, long, self.seed)
 
     def run(
         self,
@@ -109,9 +110,24 @@ class LiveStack:
                 output = self._call(part, predicts=predicts)
             yield Read(output, part)
 
+    def attended(
+        self, inputs: Array, reduce: Callable[[Any], Floats], batch: int = BATCH
+    ) -> Floats:
+        """Of each layer, the mean over ``inputs`` of what ``reduce`` makes of its weights (batch,
+        heads, n, n), a sum over the batch: (n_layers, …).
+        """
+        sums: defaultdict[int, Any] = defaultdict(float)
+
+        def note(layer: int, weights: Any) -> None:
+            sums[layer] += reduce(weights)
+
+        for _ in self.run(inputs, note, batch=batch):
+            pass
+        return np.stack([sums[layer] for layer in sorted(sums)]) / len(inputs)
+
     def read_once(self) -> None:
         """Have it read one sequence, as for hooks on its modules."""
-        for _ in self.run(self.inputs(0, 1)):
+        for _ in self.run(self.inputs(1)):
             pass
 
     def untrained(self, seed: int) -> "LiveStack":
@@ -123,7 +139,7 @@ class LiveStack:
         """Where it attends, found by having it read once. errors: NotApplicableError"""
         import torch
 
-        once = torch.from_numpy(self.inputs(0, 1)).to(self.device)
+        once = torch.from_numpy(self.inputs(1)).to(self.device)
         if self.kind == "decoder" and has_two_sides(self.model):
             _ = self._context  # Read before, since an encoder attends too.
         shapes, causal = [], []
@@ -176,12 +192,12 @@ class LiveStack:
             words = torch.from_numpy(self.words.random(1, CONTEXT, seed=0)).to(self.device)
             return encoder(input_ids=words, return_dict=True)
 
-    def _images(self, seed: int, n: int) -> Array:
+    def _images(self, n: int) -> Array:
         """Half of one colour each, half of noise, as a normalised image has them."""
         config = self.model.config
         size = config.image_size
         height, width = (size, size) if isinstance(size, int) else tuple(size)
-        draws = np.random.default_rng(seed)
+        draws = np.random.default_rng(self.seed)
         plain = draws.normal(size=(n - n // 2, config.num_channels, 1, 1))
         noise = draws.normal(size=(n // 2, config.num_channels, height, width))
         images = [np.broadcast_to(plain, (len(plain), config.num_channels, height, width)), noise]

@@ -6,7 +6,7 @@ import numpy as np
 
 from generator.checkpoints.model.live.losses import Rise, check_predicts, losses, rise, task
 from generator.checkpoints.model.live.stack import LiveStack
-from generator.contracts import FigureSpec, Finding, Metric, Result, Results, Use
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
 from generator.figures.lines import legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
 from generator.numerics.arrays import Array
@@ -20,7 +20,7 @@ ALL = 100.0  # %: what half of a text is worth
 FEWEST_BLOCKS = 3  # of the largest, in half of a text
 
 
-def compute(stack: LiveStack, seed: int) -> Result:
+def compute(stack: LiveStack) -> Result:
     """Loss on the second half of texts behind a first half whose words are shuffled in blocks.
 
     Of what a first half is worth, as against that of another text, this is what its order is worth.
@@ -30,14 +30,14 @@ def compute(stack: LiveStack, seed: int) -> Result:
     """
     check_predicts(stack)
     half = FEWEST_BLOCKS * BLOCKS[-1]
-    texts = stack.pieces(seed, length=2 * half + stack.words.n_reserved)
+    texts = stack.pieces(length=2 * half + stack.words.n_reserved)
     start = len(stack.words.before)
     middle = start + half
-    as_is = losses(stack, task(stack, texts, seed, middle))
-    draws = np.random.default_rng(seed)
+    as_is = losses(stack, task(stack, texts, middle))
+    draws = np.random.default_rng(stack.seed)
     changed = [*(_shuffled(texts, start, middle, size, draws) for size in BLOCKS)]
     changed.append(_foreign(texts, start, middle))
-    rises = [rise(losses(stack, task(stack, inputs, seed, middle)), as_is) for inputs in changed]
+    rises = [rise(losses(stack, task(stack, inputs, middle)), as_is) for inputs in changed]
     *by_block, foreign = rises
     return Result(
         metrics=(
@@ -88,7 +88,7 @@ def _share(size: int, found: Rise, foreign: Rise) -> Metric:
     return Metric(key, title, 100.0 * found.mean / foreign.mean, "%")
 
 
-def findings(first: Result, second: Result) -> tuple[Finding, ...]:
+def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     """What order is worth, where both runs say so."""
     shares = [result.value("share_1") for result in (first, second)]
     if any(share is None for share in shares):
@@ -151,7 +151,7 @@ def alt(results: Results) -> str:
     return "What shuffling loses, by the size of blocks. " + "; ".join(summaries) + "."
 
 
-USE = Use(
+ANALYSIS = Analysis(
     key="order",
     title="What order is worth",
     question="How much does the order of the words help the model to predict a text?",
@@ -160,10 +160,10 @@ USE = Use(
         " and Andreas 2021, arXiv 2106.08367"
     ),
     order=60,
-    scope="model",
+    subject="model",
     units={f"share_{size}": "%" for size in BLOCKS},
     compute=compute,
-    findings=findings,
+    confirmed=confirmed,
     across=FigureSpec(
         key="blocks",
         caption="What is lost where the first half of a text is shuffled in blocks.",

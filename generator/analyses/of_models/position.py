@@ -8,7 +8,7 @@ import numpy as np
 from generator.checkpoints.model.live.losses import Rise, check_predicts, losses, rise, task
 from generator.checkpoints.model.live.positions import Moved, Places, moved, places
 from generator.checkpoints.model.live.stack import LiveStack
-from generator.contracts import FigureSpec, Finding, Metric, Result, Results, Use
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
 from generator.errors import NotApplicableError
 from generator.figures.lines import legend_below
 from generator.figures.panels import panels
@@ -40,7 +40,7 @@ TITLES = {
 }
 
 
-def compute(stack: LiveStack, seed: int) -> Result:
+def compute(stack: LiveStack) -> Result:
     """Loss on text with other positions than those of the words.
 
     Off is the mean row of a table, no turn of a rotation, the mean of a bias. The farthest shift is
@@ -50,8 +50,8 @@ def compute(stack: LiveStack, seed: int) -> Result:
     errors: NotApplicableError
     """
     check_predicts(stack)
-    texts = stack.pieces(seed)
-    given = task(stack, texts, seed)
+    texts = stack.pieces()
+    given = task(stack, texts)
     found = places(stack)
     as_is = losses(stack, given)
     by_key: dict[str, Rise | str] = {}
@@ -105,7 +105,7 @@ def _number(found: Rise | str, name: str) -> float:
     return float("nan") if isinstance(found, str) else float(getattr(found, name))
 
 
-def findings(first: Result, second: Result) -> tuple[Finding, ...]:
+def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     """What the model loses, where both runs say so."""
     found = []
     off = _certain(first, second, "off")
@@ -192,7 +192,7 @@ def alt(results: Results) -> str:
     return "Loss in nats a word for each change of the positions. " + "; ".join(summaries) + "."
 
 
-USE = Use(
+ANALYSIS = Analysis(
     key="position",
     title="Position off, shifted and stretched",
     question="What does the model lose without its positions, or with others?",
@@ -200,10 +200,10 @@ USE = Use(
         "Positions that are taken away or moved at run time: Sinha et al. 2022, arXiv 2210.12574"
     ),
     order=50,
-    scope="model",
+    subject="model",
     units=dict.fromkeys(("as_is", *TITLES), UNIT),
     compute=compute,
-    findings=findings,
+    confirmed=confirmed,
     across=FigureSpec(
         key="moved",
         caption="What each change of the positions costs a model on text.",

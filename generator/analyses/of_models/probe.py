@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.checkpoints.model.live.stack import LiveStack
-from generator.contracts import FigureSpec, Finding, Metric, Overlay, Result, Results, Use
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Overlay, Result, Results
 from generator.errors import NotApplicableError
 from generator.figures.lines import DOTTED, legend_below, with_line_styles
 from generator.figures.panels import panels
@@ -27,7 +27,7 @@ HELD, NOTHING, CHANGED = 0.8, 0.05, 0.1
 RANDOM_SEED = 0  # of the weights of the reference
 
 
-def compute(stack: LiveStack, seed: int) -> Result:
+def compute(stack: LiveStack) -> Result:
     """A linear probe of the position on the states of each layer, on text, or on random words where
     a model has no text here; and the same of the model with random weights.
 
@@ -48,9 +48,9 @@ def compute(stack: LiveStack, seed: int) -> Result:
     n_sequences = max(needed, stack.n_sequences)
     remarks: tuple[Finding, ...] = ()
     try:
-        inputs = stack.pieces(seed, n_sequences)
+        inputs = stack.pieces(n_sequences)
     except NotApplicableError as error:
-        inputs = stack.inputs(seed, n_sequences)
+        inputs = stack.inputs(n_sequences)
         remarks = (Finding(f"Read on random words: {error}."),)
     found, shares = _by_layer(stack, inputs, positions)
     random, _ = _by_layer(stack.untrained(RANDOM_SEED), inputs, positions)
@@ -105,7 +105,7 @@ def _metrics(
     )
 
 
-def findings(first: Result, second: Result) -> tuple[Finding, ...]:
+def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     """Where position fades or is built up, as both runs show it."""
     both = (first, second)
     known, highest, last, layer = _of(first)
@@ -220,7 +220,7 @@ def alt(results: Results) -> str:
     return "Share of the position's variance by layer, as a line. " + "; ".join(summaries) + "."
 
 
-USE = Use(
+ANALYSIS = Analysis(
     key="probe",
     title="Position in hidden states",
     question="In which layers can a linear probe tell the position?",
@@ -229,10 +229,10 @@ USE = Use(
         " share of variance is ε² of Kelley 1935"
     ),
     order=30,
-    scope="model",
+    subject="model",
     units=dict.fromkeys(("r2_input", "r2_highest", "r2_last", "layer_highest", "r2_random"), ""),
     compute=compute,
-    findings=findings,
+    confirmed=confirmed,
     across=FigureSpec(
         key="depth",
         caption="How much of the position a linear probe finds, by relative depth.",

@@ -1,19 +1,20 @@
 """Measures of what a model does, on models whose answer follows from a formula."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
+from generator.analyses.of_models import heads, induction, kernel, position, probe
+from generator.analyses.of_models import pairs as pairs_in_use
 from generator.checkpoints.model.live.losses import losses, task
 from generator.checkpoints.model.live.positions import moved, places
 from generator.checkpoints.model.live.rotated import heads_watched, pairs
 from generator.numerics.attention_profiles import at, chance, grid_profile, profile
 from generator.numerics.hidden_states import Sums, position_in, share_of_position
-from generator.uses import heads, induction, kernel, position, probe
-from generator.uses import pairs as pairs_in_use
-from tests.uses.stacks import attention, model, softmax, stack_of
+from tests.analyses.of_models.stacks import attention, model, softmax, stack_of
 
 GPT2: dict[str, Any] = {"n_layer": 3, "n_head": 4, "n_embd": 64, "n_positions": 64}
 LLAMA: dict[str, Any] = {
@@ -51,7 +52,7 @@ def test_without_positions_shuffled_words_change_nothing_in_an_encoder() -> None
     }
     found = model("bert", **sizes, intermediate_size=64, max_position_embeddings=64)
     stack = stack_of(found, "encoder")
-    words = stack.inputs(0, 1)
+    words = stack.inputs(1)
     with moved(places(stack), lambda _: None):
         before, after = (
             next(iter(stack.run(inputs))).states[-1].mean(axis=1)
@@ -73,9 +74,9 @@ def test_a_bias_alone_is_its_softmax() -> None:
     offsets = np.arange(64)[None, :] - np.arange(64)[:, None]
     slopes = 2.0 ** -np.arange(1, 9)
     logits = np.where(offsets <= 0, slopes[:, None, None] * offsets, -np.inf)
-    for layer in attention(stack, stack.inputs(0, 2)):
+    for layer in attention(stack, stack.inputs(2)):
         np.testing.assert_allclose(layer, np.broadcast_to(softmax(logits), layer.shape), atol=1e-6)
-    by_offset = heads.compute(stack, 0).arrays["by_offset"]
+    by_offset = heads.compute(stack).arrays["by_offset"]
     row = profile(softmax(logits), is_causal=True)
     np.testing.assert_allclose(by_offset, np.stack([row.by_offset] * 2), atol=1e-6)
 
@@ -95,21 +96,21 @@ def test_attention_of_t5_without_queries_is_the_softmax_of_its_bias_in_every_lay
     stack = stack_of(t5(), "encoder")
     module = stack.model.block[0].layer[0].SelfAttention
     bias = module.compute_bias(64, 64).detach().double().numpy()[0]
-    for layer in attention(stack, stack.inputs(3, 2)):
+    for layer in attention(stack, replace(stack, seed=3).inputs(2)):
         np.testing.assert_allclose(layer, np.broadcast_to(softmax(bias), layer.shape), atol=1e-6)
 
 
 def test_a_bias_switched_off_tells_no_offsets_apart() -> None:
     stack = stack_of(t5(), "encoder")
     with moved(places(stack), lambda _: None):
-        for layer in attention(stack, stack.inputs(3, 1)):
+        for layer in attention(stack, replace(stack, seed=3).inputs(1)):
             np.testing.assert_allclose(layer, 1.0 / 64.0, atol=1e-6)
 
 
 @pytest.mark.parametrize("by", [1.0, 640.0])
 def test_a_shift_of_all_positions_is_nothing_to_a_bias(by: float) -> None:
     stack = stack_of(t5(), "encoder")
-    inputs = stack.inputs(3, 1)
+    inputs = replace(stack, seed=3).inputs(1)
     before = attention(stack, inputs)
     with moved(places(stack), lambda n: np.arange(n, dtype=np.float64) + by):
         for now, then in zip(attention(stack, inputs), before, strict=True):
@@ -175,7 +176,7 @@ def hand_set() -> Any:
 
 
 def test_heads_that_were_set_by_hand_are_of_their_kinds() -> None:
-    result = heads.compute(stack_of(hand_set()), 0)
+    result = heads.compute(stack_of(hand_set()))
     known = {metric.key: metric.value for metric in result.metrics}
     assert (known["previous"], known["first"], known["own"], known["none"]) == (25, 25, 25, 25)
     assert min(known[f"{kind}_highest"] or 0.0 for kind in ("previous", "first", "own")) > 99.0
@@ -204,7 +205,7 @@ def test_pictures_of_uniform_attention_are_even() -> None:
 
 def test_chance_of_induction_is_that_of_a_model_without_positions_and_content() -> None:
     """.0213156 for 32 words: the mean of 1/(i + 1) over queries 33 to 62."""
-    result = induction.compute(stack_of(without_positions()), 0)
+    result = induction.compute(stack_of(without_positions()))
     assert result.value("chance") == pytest.approx(0.021315589, abs=1e-8)
 
 
@@ -278,9 +279,9 @@ def test_pairs_that_were_made_long_are_found() -> None:
     stack = stack_of(found)
     lengths: list[Any] = []
     with heads_watched(stack, lambda _layer, query, _key: lengths.append(query)):
-        for _ in stack.run(stack.inputs(0, 1)):
+        for _ in stack.run(stack.inputs(1)):
             pass
-    shares = pairs_in_use._shares(stack, stack.inputs(0, 2), pairs(stack))
+    shares = pairs_in_use._shares(stack, stack.inputs(2), pairs(stack))
     assert lengths[0].shape == (1, 4, 64, 16)
     np.testing.assert_allclose(shares.sum(axis=2), 1.0)
     assert (shares.argmax(axis=2) == 3).all()
@@ -291,7 +292,7 @@ def test_a_table_whose_rows_are_equal_loses_nothing_when_it_is_off() -> None:
     with torch.no_grad():
         found.transformer.wpe.weight.copy_(found.transformer.wpe.weight[:1].expand(64, 64).clone())
     stack = stack_of(found, length=32)
-    given = task(stack, stack.inputs(0), 0)
+    given = task(stack, stack.inputs())
     before = losses(stack, given)
     for to in (lambda _: None, lambda n: np.arange(n)[::-1].astype(float)):
         with moved(places(stack), to):
@@ -301,7 +302,7 @@ def test_a_table_whose_rows_are_equal_loses_nothing_when_it_is_off() -> None:
 def test_a_table_that_is_moved_gives_the_rows_of_other_positions() -> None:
     found = model("gpt2", **GPT2)
     stack = stack_of(found, length=16)
-    inputs = stack.inputs(0, 1)
+    inputs = stack.inputs(1)
     with moved(places(stack), lambda n: np.arange(n, dtype=np.float64) + 5.0):
         (now,) = stack.run(inputs)
     with torch.no_grad():
@@ -314,8 +315,8 @@ def test_a_table_that_is_moved_gives_the_rows_of_other_positions() -> None:
 def test_losses_are_those_of_transformers() -> None:
     found = model("gpt2", head=True, **GPT2)
     stack = stack_of(found)
-    inputs = stack.inputs(0, 20)
-    ours = losses(stack, task(stack, inputs, 0))
+    inputs = stack.inputs(20)
+    ours = losses(stack, task(stack, inputs))
     with torch.no_grad():
         theirs = found(torch.from_numpy(inputs), labels=torch.from_numpy(inputs)).loss
     assert float(ours.mean()) == pytest.approx(float(theirs), abs=1e-5)
@@ -327,7 +328,7 @@ def test_the_first_layer_of_a_model_without_queries_favours_no_offset() -> None:
         for block in found.h:
             block.attn.c_attn.weight[:, :64] = 0.0
             block.attn.c_attn.bias[:64] = 0.0
-    result = kernel.compute(stack_of(found.double()), 0)
+    result = kernel.compute(stack_of(found.double()))
     np.testing.assert_allclose(result.arrays["logits"], 0.0, atol=1e-9)
     assert result.value("by_offset") == pytest.approx(0.0, abs=1e-6)
 
@@ -341,8 +342,9 @@ def test_random_weights_get_no_sentence(
 ) -> None:
     """Neither do those whose rule alone has heads look nearby, as ALiBi's."""
     stack = stack_of(model(model_type, **settings), kind)
+    again = replace(stack, seed=1)
     for use in (kernel, heads, probe, induction):
-        assert use.findings(use.compute(stack, 0), use.compute(stack, 1)) == ()
+        assert use.confirmed(use.compute(stack), use.compute(again)) == ()
 
 
 def test_every_change_of_positions_has_its_name() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from generator.checkpoints.model.live.losses import check_predicts, losses, rise, task
 from generator.checkpoints.model.live.rotated import heads_watched, pairs, wavelengths, without
 from generator.checkpoints.model.live.stack import LiveStack
-from generator.contracts import FigureSpec, Finding, Metric, Result, Results, Use
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
 from generator.errors import NotApplicableError
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import SEQUENTIAL
@@ -26,7 +26,7 @@ MOST_READ = 8192  # tokens of all texts together
 STANDS_OUT = 6.0  # times the share of a pair among equal ones
 
 
-def compute(stack: LiveStack, seed: int) -> Result:
+def compute(stack: LiveStack) -> Result:
     """Mean |q||k| of each pair in each head on text, as shares; loss with a quarter of the pairs
     still, on texts in which the slowest of that quarter turns once.
 
@@ -35,7 +35,7 @@ def compute(stack: LiveStack, seed: int) -> Result:
     errors: NotApplicableError
     """
     paired, turns = pairs(stack), wavelengths(stack)
-    texts = stack.pieces(seed, SEQUENCES, min(LENGTH, stack.longest))
+    texts = stack.pieces(SEQUENCES, min(LENGTH, stack.longest))
     shares = _shares(stack, texts, paired)
     quarters = np.array_split(np.arange(len(paired)), 4)
     fastest, slowest = (
@@ -50,7 +50,7 @@ def compute(stack: LiveStack, seed: int) -> Result:
                 "highest_pair", "The pair that has most", float(shares.max(axis=(0, 1)).argmax())
             ),
             *(
-                _without(stack, seed, key, paired[quarters[number]], turns[quarters[number]])
+                _without(stack, key, paired[quarters[number]], turns[quarters[number]])
                 for key, number in QUARTERS.items()
             ),
         ),
@@ -78,7 +78,7 @@ def _shares(stack: LiveStack, texts: Array, paired: Array) -> Floats:
     return np.asarray(by_layer / by_layer.sum(axis=2, keepdims=True))
 
 
-def _without(stack: LiveStack, seed: int, name: str, quarter: Array, turns: Floats) -> Metric:
+def _without(stack: LiveStack, name: str, quarter: Array, turns: Floats) -> Metric:
     key = f"without_{name}_quarter"
     title = f"More with the {name} quarter still"
     needed = int(np.ceil(turns.max()))
@@ -88,10 +88,10 @@ def _without(stack: LiveStack, seed: int, name: str, quarter: Array, turns: Floa
         return Metric(key, title, None, "nats", reason)
     try:
         check_predicts(stack)
-        texts = stack.pieces(seed, min(stack.n_sequences, max(MOST_READ // length, 8)), length)
+        texts = stack.pieces(min(stack.n_sequences, max(MOST_READ // length, 8)), length)
     except NotApplicableError as error:
         return Metric(key, title, None, "nats", str(error))
-    given = task(stack, texts, seed)
+    given = task(stack, texts)
     as_is = losses(stack, given)
     with without(stack, quarter):
         found = rise(losses(stack, given), as_is)
@@ -100,7 +100,7 @@ def _without(stack: LiveStack, seed: int, name: str, quarter: Array, turns: Floa
     return Metric(key, title, found.mean, "nats")
 
 
-def findings(first: Result, second: Result) -> tuple[Finding, ...]:
+def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     """Which pairs are used, where both runs say so."""
     shares = [result.value("highest_share") or 0.0 for result in (first, second)]
     n_pairs = first.arrays["wavelengths"].size
@@ -142,16 +142,16 @@ def alt(results: Results) -> str:
     )
 
 
-USE = Use(
+ANALYSIS = Analysis(
     key="pairs",
     title="Rotary pairs in use",
     question="Which pairs of the rotation do queries and keys use?",
     source="Barbero et al. 2025, arXiv 2410.06205, for norms by pair",
     order=70,
-    scope="model",
+    subject="model",
     units=dict.fromkeys(("share_fastest_quarter", "share_slowest_quarter", "highest_share"), "%"),
     compute=compute,
-    findings=findings,
+    confirmed=confirmed,
     figures=(
         FigureSpec(
             key="pairs",

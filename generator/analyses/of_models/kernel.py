@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.checkpoints.model.live.stack import LiveStack
-from generator.contracts import FigureSpec, Finding, Metric, Result, Results, Use
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
 from generator.errors import NotApplicableError
 from generator.figures.panels import head_colours, panels, wrapped
 from generator.figures.style import GRID
@@ -22,7 +22,7 @@ LEAST = 10.0  # % of the variance, beyond that of random weights
 FEW, RANDOM_SEED = 8, 0  # Sequences that these read, and their seed.
 
 
-def compute(stack: LiveStack, seed: int) -> Result:
+def compute(stack: LiveStack) -> Result:
     """Logits of the first layer by offset, as differences within a row, which softmax keeps.
 
     Everything that acts is within them: words, positions, normalisation, W_q and W_k with their
@@ -32,7 +32,7 @@ def compute(stack: LiveStack, seed: int) -> Result:
         of words; by_offset_random (), in %, with random weights
     errors: NotApplicableError
     """
-    offsets, mean, spread = _by_offset(stack, seed)
+    offsets, mean, spread = _by_offset(stack)
     random = replace(stack.untrained(RANDOM_SEED), n_sequences=FEW)
     peaks = np.abs(offsets[mean.argmax(axis=1)])
     near = 100.0 * float((peaks <= NEAR).mean())
@@ -44,16 +44,16 @@ def compute(stack: LiveStack, seed: int) -> Result:
             Metric("near", "Heads highest within one position", near, "%"),
         ),
         arrays={
-            "ids": stack.words.originals[stack.inputs(seed)],
+            "ids": stack.words.originals[stack.inputs()],
             "offsets": offsets,
             "logits": mean,
             "spread": spread,
-            "by_offset_random": np.array(_share(*_by_offset(random, seed)[1:])),
+            "by_offset_random": np.array(_share(*_by_offset(random)[1:])),
         },
     )
 
 
-def _by_offset(stack: LiveStack, seed: int) -> tuple[Array, Floats, Floats]:
+def _by_offset(stack: LiveStack) -> tuple[Array, Floats, Floats]:
     """Offsets (n_offsets,), and mean and standard deviation of the logits of each head there:
     (n_heads, n_offsets).
     """
@@ -64,7 +64,7 @@ def _by_offset(stack: LiveStack, seed: int) -> tuple[Array, Floats, Floats]:
         if layer == 0:
             rows.append(_logits(weights, *places))
 
-    for _ in stack.run(stack.inputs(seed), note):
+    for _ in stack.run(stack.inputs(), note):
         pass
     logits = np.concatenate(rows)  # (n_rows, n_heads, n_offsets)
     return offsets, logits.mean(axis=0), logits.std(axis=0, ddof=1)
@@ -102,7 +102,7 @@ def _logits(weights: object, of_query: Array, of_key: Array) -> Floats:
     return np.asarray(np.moveaxis(logits, 1, 2).reshape(-1, values.shape[1], values.shape[3]))
 
 
-def findings(first: Result, second: Result) -> tuple[Finding, ...]:
+def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     """How much of the first layer is position."""
     shares = [result.value("by_offset") or 0.0 for result in (first, second)]
     # What the rule of an encoding does with any weights is no finding.
@@ -145,16 +145,16 @@ def alt(results: Results) -> str:
     )
 
 
-USE = Use(
+ANALYSIS = Analysis(
     key="kernel",
     title="First-layer kernel",
     question="What do the weights of the first layer make of each offset?",
     source="Logits of one layer by definition (Vaswani et al. 2017, section 3.2.1)",
     order=10,
-    scope="first_layer",
+    subject="first_layer",
     units={"by_offset": "%"},
     compute=compute,
-    findings=findings,
+    confirmed=confirmed,
     figures=(
         FigureSpec(
             key="heads",

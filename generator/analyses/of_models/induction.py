@@ -1,13 +1,13 @@
 """Heads that find what came after the same word before (Olsson et al. 2022)."""
 
-from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from generator.checkpoints.model.live.stack import LiveStack
-from generator.contracts import FigureSpec, Finding, Metric, Result, Results, Use
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
 from generator.figures.heads import cells
+from generator.numerics.arrays import Floats
 from generator.text import rounded
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ SENTENCES = (
 )
 
 
-def compute(stack: LiveStack, seed: int) -> Result:
+def compute(stack: LiveStack) -> Result:
     """Attention in the second copy of a sequence of random words: to the word before, and to the
     word that followed in the first copy.
 
@@ -32,22 +32,17 @@ def compute(stack: LiveStack, seed: int) -> Result:
     """
     words = stack.words
     n = min(LENGTH, (stack.longest - words.n_reserved) // 2)
-    once = np.random.default_rng(seed).choice(words.words, (SEQUENCES, n))
+    once = np.random.default_rng(stack.seed).choice(words.words, (SEQUENCES, n))
     inputs = words.framed(np.hstack([once, once]))
     # Where the word that followed has been read, and another one follows.
     queries = len(words.before) + np.arange(n + 1, 2 * n - 1)
-    sums: defaultdict[int, Any] = defaultdict(float)
 
-    def note(layer: int, weights: Any) -> None:
-        rows = weights[:, :, queries, :]
+    def taken(weights: Any) -> Floats:
         keys = np.stack([queries - 1, queries - n + 1])
-        taken = rows[:, :, np.arange(len(queries))[None, :], keys]
-        sums[layer] += taken.double().mean(dim=-1).sum(dim=0).cpu().numpy()
+        means = weights[:, :, queries[None, :], keys].double().mean(dim=-1)
+        return np.asarray(means.sum(dim=0).cpu().numpy())
 
-    for _ in stack.run(inputs, note):
-        pass
-    by_layer = np.stack([sums[layer] for layer in sorted(sums)]) / len(inputs)
-    previous, induction = by_layer[:, :, 0], by_layer[:, :, 1]
+    previous, induction = np.moveaxis(stack.attended(inputs, taken), 2, 0)
     n_keys = inputs.shape[1]
     uniform = float(np.mean(1.0 / (queries + 1.0))) if stack.is_causal else 1.0 / n_keys
     return Result(
@@ -66,7 +61,7 @@ def compute(stack: LiveStack, seed: int) -> Result:
     )
 
 
-def findings(first: Result, second: Result) -> tuple[Finding, ...]:
+def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     """How many such heads there are, as many as both runs show."""
     found = []
     for key, highest, what, weight in SENTENCES:
@@ -102,16 +97,16 @@ def alt(results: Results) -> str:
     )
 
 
-USE = Use(
+ANALYSIS = Analysis(
     key="induction",
     title="Previous-token and induction heads",
     question="Which heads look one word back, and which find what followed the same word before?",
     source="Olsson et al. 2022, arXiv 2209.11895",
     order=40,
-    scope="model",
+    subject="model",
     units=dict.fromkeys(("highest", "count", "previous_highest"), ""),
     compute=compute,
-    findings=findings,
+    confirmed=confirmed,
     figures=(
         FigureSpec(
             key="heads",

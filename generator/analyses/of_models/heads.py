@@ -1,13 +1,12 @@
 """Which heads attend by position: mean attention by offset while a model reads random words."""
 
-from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from generator.checkpoints.model.live.stack import LiveStack
-from generator.contracts import FigureSpec, Finding, Metric, Overlay, Result, Results, Use
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Overlay, Result, Results
 from generator.figures.heads import pictures, strips
 from generator.figures.lines import legend_below
 from generator.figures.panels import panels
@@ -35,7 +34,7 @@ SENTENCES = {
 }
 
 
-def compute(stack: LiveStack, seed: int) -> Result:
+def compute(stack: LiveStack) -> Result:
     """Attention by offset of each layer and head.
 
     Words are random, so that content says nothing; words that are all the same would leave every
@@ -47,8 +46,8 @@ def compute(stack: LiveStack, seed: int) -> Result:
     errors: NotApplicableError
     """
     measure = _of_images if stack.grid else _of_words
-    found = measure(stack, seed)
-    random = measure(replace(stack.untrained(RANDOM_SEED), n_sequences=FEW), seed)
+    found = measure(stack)
+    random = measure(replace(stack.untrained(RANDOM_SEED), n_sequences=FEW))
     by_random = {
         f"{metric.key}_random": np.array(metric.value)
         for metric in random.metrics
@@ -57,9 +56,9 @@ def compute(stack: LiveStack, seed: int) -> Result:
     return replace(found, arrays={**found.arrays, **by_random})
 
 
-def _of_words(stack: LiveStack, seed: int) -> Result:
-    inputs = stack.inputs(seed)
-    means = _means(stack, inputs)
+def _of_words(stack: LiveStack) -> Result:
+    inputs = stack.inputs()
+    means = stack.attended(inputs, lambda weights: weights.double().sum(dim=0).cpu().numpy())
     profiles = [profile(mean, stack.is_causal) for mean in means]
     first = np.stack([found.first for found in profiles])
     shares = {
@@ -78,23 +77,18 @@ def _of_words(stack: LiveStack, seed: int) -> Result:
     )
 
 
-def _of_images(stack: LiveStack, seed: int) -> Result:
-    grid = stack.grid or (0, 0)
-    n_images = min(IMAGES, stack.n_sequences)
-    by_place: defaultdict[int, Any] = defaultdict(float)
-    first: defaultdict[int, Any] = defaultdict(float)
+def _of_images(stack: LiveStack) -> Result:
+    size: list[int] = []
 
-    def note(layer: int, weights: Any) -> None:
-        mean = weights.mean(dim=0).double().cpu().numpy()
-        picture, of_first = grid_profile(mean, grid, stack.n_first)
-        by_place[layer] += picture * len(weights) / n_images
-        first[layer] += of_first * len(weights) / n_images
+    def pictured(weights: Any) -> Floats:
+        mean = weights[0].double().cpu().numpy()
+        picture, first = grid_profile(mean, stack.grid or (0, 0), stack.n_first)
+        size[:] = picture.shape[1:]
+        return np.column_stack([first, picture.reshape(len(picture), -1)])
 
-    for _ in stack.run(stack.inputs(seed, n_images), note, batch=1):
-        pass
-    by_layer = np.stack([by_place[layer] for layer in sorted(by_place)])
-    of_first = np.stack([first[layer] for layer in sorted(first)])
-    row, column = (size // 2 for size in by_layer.shape[2:])
+    found = stack.attended(stack.inputs(min(IMAGES, stack.n_sequences)), pictured, batch=1)
+    of_first, by_layer = found[:, :, 0], found[:, :, 1:].reshape(*found.shape[:2], *size)
+    row, column = (length // 2 for length in size)
     middle = by_layer[:, :, row - 1 : row + 2, column - 1 : column + 2]
     shares = {
         "own": middle[:, :, 1, 1],
@@ -105,18 +99,6 @@ def _of_images(stack: LiveStack, seed: int) -> Result:
         metrics=_metrics(shares, middle.sum(axis=(2, 3)), 1.0 / stack.attention.shape[2]),
         arrays={"pictures": by_layer, "first": of_first},
     )
-
-
-def _means(stack: LiveStack, inputs: Array) -> list[Floats]:
-    """Attention of each layer, on average over ``inputs``: (n_heads, n, n) each."""
-    sums: defaultdict[int, Any] = defaultdict(float)
-
-    def note(layer: int, weights: Any) -> None:
-        sums[layer] += weights.double().sum(dim=0).cpu().numpy()
-
-    for _ in stack.run(inputs, note):
-        pass
-    return [sums[layer] / len(inputs) for layer in sorted(sums)]
 
 
 TITLES = {
@@ -154,7 +136,7 @@ def _metrics(shares: dict[str, Floats], within: Floats, uniform: float) -> tuple
     )
 
 
-def findings(first: Result, second: Result) -> tuple[Finding, ...]:
+def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     """Which kinds of heads there are, as many as both runs show."""
     n_heads = first.arrays["first"].size
     found = []
@@ -259,7 +241,7 @@ def alt(results: Results) -> str:
     return f"Attention of every head by offset, layers downwards and heads across. {listed}."
 
 
-USE = Use(
+ANALYSIS = Analysis(
     key="heads",
     title="Attention by offset",
     question="Which heads attend by position, whatever the words?",
@@ -268,10 +250,10 @@ USE = Use(
         " token; Xiao et al. 2024, arXiv 2309.17453, for the first"
     ),
     order=20,
-    scope="model",
+    subject="model",
     units={"previous": "%", "next": "%", "first": "%", "none": "%"},
     compute=compute,
-    findings=findings,
+    confirmed=confirmed,
     across=FigureSpec(
         key="kinds",
         caption="Heads that attend by position, by kind.",

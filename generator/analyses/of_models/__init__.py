@@ -1,0 +1,1 @@
+"""What a trained model does with position while it reads, one measure a module."""

@@ -1,3 +1,0 @@
-"""Measures of what a trained model does with position, one module each, which are discovered by
-listing this package.
-"""
