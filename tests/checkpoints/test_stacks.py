@@ -21,13 +21,8 @@ def of(config: Json) -> list[Stack]:
 
 
 def test_stacks_are_those_of_the_config_and_of_nested_ones() -> None:
-    config = {
-        "thinker_config": {
-            "text_config": {"a": 1},
-            "audio_config": {"a": 2},
-            "vision_config": {"a": 3},
-        }
-    }
+    inner = {"text_config": {"a": 1}, "audio_config": {"a": 2}, "vision_config": {"a": 3}}
+    config = {"thinker_config": inner}
     assert [(stack.part, stack.config.value("a")) for stack in of(config)] == [
         ("decoder", None), ("decoder", None), ("decoder", 1), ("audio encoder", 2),
     ]  # fmt: skip
@@ -56,31 +51,24 @@ def test_layers_are_in_numerical_order_and_the_decoder_last() -> None:
     ]
 
 
-def test_the_layer_is_named_only_if_several_tensors_have_one_title() -> None:
-    named = parts(
-        {
-            "encoder.layers.2.bias": "encoder",
-            "encoder.layers.10.bias": "encoder",
-            "decoder.layers.0.bias": "decoder",
-        }
-    )
-    assert list(named.values()) == ["encoder layer 2", "encoder layer 10", "decoder"]
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        # The layer is named only if several tensors have one title, and the tensor if that is so
+        # within a layer.
+        (LAYERS, ["decoder", "encoder layer 10", "encoder layer 2"]),
+        (
+            ["a.layers.2.bias", "b.layers.2.bias", "a.layers.3.bias"],
+            ["encoder a.layers.2.bias", "encoder b.layers.2.bias", "encoder layer 3"],
+        ),
+    ],
+)
+def test_parts_are_told_apart(names: list[str], expected: list[str]) -> None:
+    assert list(parts({name: stack(name) for name in names}).values()) == expected
 
 
-def test_tensors_of_one_title_in_one_layer_are_told_apart_by_their_names() -> None:
-    named = parts(
-        {"a.layers.2.bias": "encoder", "b.layers.2.bias": "encoder", "a.layers.3.bias": "encoder"}
-    )
-    assert list(named.values()) == [
-        "encoder a.layers.2.bias",
-        "encoder b.layers.2.bias",
-        "encoder layer 3",
-    ]
-
-
-@pytest.mark.parametrize(("name", "part"), STACKS.items())
-def test_a_stack_is_identified_by_a_word_of_the_name(name: str, part: str) -> None:
-    assert stack(name) == part
+def test_a_stack_is_identified_by_a_word_of_the_name() -> None:
+    assert {name: stack(name) for name in STACKS} == STACKS
 
 
 @pytest.mark.parametrize(
@@ -96,16 +84,9 @@ def test_a_stack_of_speech_has_the_modality_audio(config: Json, modalities: list
     assert [stack.modality for stack in of(config)] == modalities
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("speech_encoder.a", "audio"),
-        ("audio_tower.decoder.a", "audio"),
-        ("speecht5.decoder.a", "text"),
-    ],
-)
-def test_the_modality_of_a_tensor_is_a_whole_word_of_its_name(name: str, expected: str) -> None:
-    assert modality(name) == expected
+def test_the_modality_of_a_tensor_is_a_whole_word_of_its_name() -> None:
+    names = {"speech_encoder.a": "audio", "audio_tower.decoder.a": "audio", "speecht5.a": "text"}
+    assert {name: modality(name) for name in names} == names
 
 
 def test_a_config_class_cannot_ask_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 import json
 import math
+import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -18,13 +20,9 @@ from generator.pipeline.find import look
 from generator.pipeline.plan import plan
 from tests.support import checkpoint
 
-LLAMA: Json = {
-    "model_type": "llama",
-    "hidden_size": 64,
-    "num_attention_heads": 4,
-    "num_hidden_layers": 2,
-    "vocab_size": 50,
-}
+SIZES: Json = {
+    "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2, "vocab_size": 50,
+}  # fmt: skip
 
 
 def measured(settings: Json) -> list[Encoding[Form]]:
@@ -39,15 +37,8 @@ def test_the_first_qwen_sharpens_attention_by_the_logarithm_of_the_position() ->
     """Its code has 1 up to seq_length, then log(position, seq_length), counted from 1 (the authors'
     modeling_qwen.py).
     """
-    settings: Json = {
-        "model_type": "qwen",
-        "hidden_size": 64,
-        "num_attention_heads": 4,
-        "num_hidden_layers": 2,
-        "kv_channels": 16,
-        "seq_length": 2048,
-        "use_logn_attn": True,
-    }
+    sizes = {"kv_channels": 16, "seq_length": 2048}
+    settings: Json = {"model_type": "qwen", **SIZES, **sizes, "use_logn_attn": True}
     (form,) = (
         encoding.form for encoding in measured(settings) if isinstance(encoding.form, Temperature)
     )
@@ -72,13 +63,9 @@ def test_the_first_qwen_sharpens_attention_by_the_logarithm_of_the_position() ->
 def test_sections_of_a_multimodal_rotation_are_those_of_the_code(
     family: str, module: str, interleaved: bool
 ) -> None:
-    import re
-    from importlib.util import find_spec
-
     spec = find_spec(f"transformers.models.{module}")
     assert spec is not None
-    assert spec.submodule_search_locations
-    code = Path(spec.submodule_search_locations[0], f"modeling_{module}.py").read_text()
+    code = Path(str(spec.origin)).with_name(f"modeling_{module}.py").read_text()
     found = re.search(r'"mrope_section", \[(\d+), (\d+), (\d+)\]', code)
     assert found is not None
     time, height, width = found.groups()
@@ -99,17 +86,11 @@ def test_sections_of_a_multimodal_rotation_are_those_of_the_code(
 
 
 @pytest.mark.parametrize("name", ["partial_rotary_factor", "rotary_pct", "rotary_emb_fraction"])
-def test_a_share_of_nothing_is_no_rotation(name: str) -> None:
-    assert measured({"model_type": "nobody", "rope_theta": 1e4, **LLAMA_SIZES, name: 0}) == []
-
-
-@pytest.mark.parametrize("name", ["partial_rotary_factor", "rotary_pct", "rotary_emb_fraction"])
-def test_an_impossible_share_is_named_as_in_the_file(name: str) -> None:
+def test_a_share_of_nothing_is_no_rotation_and_an_impossible_one_is_named(name: str) -> None:
+    settings = {"model_type": "nobody", "rope_theta": 1e4, **SIZES}
+    assert measured({**settings, name: 0}) == []
     with pytest.raises(RowError, match=f"{name} is -1"):
-        measured({"model_type": "nobody", "rope_theta": 1e4, **LLAMA_SIZES, name: -1})
-
-
-LLAMA_SIZES = {name: LLAMA[name] for name in LLAMA if name != "model_type"}
+        measured({**settings, name: -1})
 
 
 def test_settings_of_an_unknown_family_say_so_and_lead_no_page(tmp_path: Path) -> None:
@@ -120,7 +101,7 @@ def test_settings_of_an_unknown_family_say_so_and_lead_no_page(tmp_path: Path) -
         "sliding_window": 64,
         "sliding_window_layers": [1],
         "max_position_embeddings": 4096,
-        **LLAMA_SIZES,
+        **SIZES,
     }
     (tmp_path / "config.json").write_text(json.dumps(settings))
     [task] = plan([checkpoint(place=str(tmp_path))], offline=True)
@@ -145,8 +126,7 @@ def test_components_of_deepseek_v4_are_a_slice_whose_key_is_the_value() -> None:
         ({"_class_name": "FluxTransformer2DModel"}, {16: "axis 1", 56: "axes 2 and 3"}, 1e4),
         (
             {
-                "_class_name": "BriaTransformer2DModel",
-                "axes_dims_rope": [0, 48, 48],
+                "_class_name": "BriaTransformer2DModel", "axes_dims_rope": [0, 48, 48],
                 "rope_theta": 5e3,
             },
             {48: "axes 2 and 3"},
@@ -163,7 +143,7 @@ def test_components_of_deepseek_v4_are_a_slice_whose_key_is_the_value() -> None:
             256.0,
         ),
     ],
-)
+)  # fmt: skip
 def test_transformers_of_diffusers_rotate_along_axes(
     settings: Json, axes: dict[int, str], base: float
 ) -> None:
@@ -185,13 +165,9 @@ def test_the_table_of_stable_diffusion_3_is_cropped_to_its_middle() -> None:
     grid size, sines before cosines.
     """
     settings: Json = {
-        "_class_name": "SD3Transformer2DModel",
-        "pos_embed_max_size": 12,
-        "sample_size": 8,
-        "patch_size": 2,
-        "num_attention_heads": 2,
-        "attention_head_dim": 8,
-    }
+        "_class_name": "SD3Transformer2DModel", "pos_embed_max_size": 12, "sample_size": 8,
+        "patch_size": 2, "num_attention_heads": 2, "attention_head_dim": 8,
+    }  # fmt: skip
     (encoding,) = measured(settings)
     assert isinstance(encoding.form, PositionTable)
     places = (np.arange(12) * 4 / 12)[4:8]

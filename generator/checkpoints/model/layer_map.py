@@ -3,12 +3,11 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
 
 from generator.checkpoints.model.families import NOT_MAPPED
 from generator.checkpoints.model.layers import FULL, is_read, layers
 from generator.checkpoints.model.stacks import Stack, has_code, stacks
-from generator.contracts import Encoding, Files, Layer, Modality, ModelConfig
+from generator.contracts import Encoding, Files, Layer, Modality
 from generator.encodings import Form, NoEncoding
 
 OF_ONE_LAYER = re.compile(r" layer (\d+)\b")  # In a part with tensors in several layers.
@@ -25,27 +24,26 @@ def layer_map(
     is_complete: whether ``encodings`` are all that the code of the family has, so that what acts in
         no layer is not unknown there
     """
-    by_part: dict[str, tuple[Layer, ...]] = {}
-    modalities: dict[str, Modality | None] = dict.fromkeys(
-        stack.part for stack in stacks(files.config)
-    )
-    for stack in mapped_stacks(files.config):  # Nested configs override the outer one.
-        of_stack = {
-            part: tuple(group)
-            for part, group in groupby(layers(stack), key=lambda layer: layer.part)
-        }
-        by_part, modalities = (
-            by_part | of_stack,
-            modalities | dict.fromkeys(of_stack, stack.modality),
-        )
+    every_stack = stacks(files.config)
+    by_part: dict[str, list[Layer]] = {}
+    modalities: dict[str, Modality | None] = dict.fromkeys(stack.part for stack in every_stack)
+    for stack in filter(_is_mapped, every_stack):  # Nested configs override the outer one.
+        of_stack = layers(stack)
+        for part in dict.fromkeys(layer.part for layer in of_stack):
+            by_part[part] = [layer for layer in of_stack if layer.part == part]
+            modalities[part] = stack.modality
     every_layer = [
         replace(
             layer,
-            encodings=acting(encodings, layer, modalities),
-            at_input=entering(encodings, layer, modalities),
+            encodings=tuple(one.key for one in encodings if _acts(one, layer, modalities)),
+            at_input=tuple(
+                one.key
+                for one in encodings
+                if one.form.acts_in == "input" and _is_of(one, layer, modalities)
+            ),
         )
-        for part in by_part
-        for layer in by_part[part]
+        for of_part in by_part.values()
+        for layer in of_part
     ]
     if files.tensors or (encodings and is_complete):
         return tuple(every_layer)
@@ -57,36 +55,7 @@ def layer_map(
     )
 
 
-def mapped_stacks(config: ModelConfig) -> list[Stack]:
-    """The stacks that have a layer map, outer ones first."""
-    return [stack for stack in stacks(config) if _is_mapped(stack)]
-
-
-def acting(
-    encodings: Sequence[Encoding[Form]], layer: Layer, parts: Mapping[str, Modality | None]
-) -> tuple[str, ...]:
-    """Keys of the encodings that act in ``layer``.
-
-    parts: of all stacks of the model, with the modality of their positions, None without a layer
-        map
-    """
-    return tuple(encoding.key for encoding in encodings if _acts(encoding, layer, parts))
-
-
-def entering(
-    encodings: Sequence[Encoding[Form]], layer: Layer, parts: Mapping[str, Modality | None]
-) -> tuple[str, ...]:
-    """Keys of the encodings that enter at the input of the stack of ``layer``; parts as in
-    ``acting``.
-    """
-    return tuple(
-        encoding.key
-        for encoding in encodings
-        if encoding.form.acts_in == "input" and _is_of(encoding, layer, parts)
-    )
-
-
-def named_stack(part: str, stack_parts: Iterable[str]) -> str | None:
+def _named_stack(part: str, stack_parts: Iterable[str]) -> str | None:
     """The longest of ``stack_parts`` with which the part of an encoding begins, or else ends
     (“text encoder”); None where it names none of them.
     """
@@ -116,6 +85,9 @@ def _is_mapped(stack: Stack) -> bool:
 def _acts(encoding: Encoding[Form], layer: Layer, parts: Mapping[str, Modality | None]) -> bool:
     """Whether ``encoding`` acts in ``layer``: one of its own layers, or else any with the mechanism
     that its form takes part in.
+
+    parts: of all stacks of the model, with the modality of their positions, None without a layer
+        map
     """
     of_images = parts[layer.part] == "image"
     if (
@@ -138,7 +110,7 @@ def _is_of(encoding: Encoding[Form], layer: Layer, parts: Mapping[str, Modality 
     """
     if encoding.part.startswith(BOTH):
         return True
-    named = named_stack(encoding.part, parts)
+    named = _named_stack(encoding.part, parts)
     if named is not None:
         return layer.part == named
     n_mapped = sum(modality is not None for modality in parts.values())
