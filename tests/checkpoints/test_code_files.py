@@ -2,7 +2,6 @@
 other families.
 """
 
-
 import numpy as np
 import pytest
 

@@ -148,15 +148,10 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
         if share <= max(float(run.arrays[f"{kind}_random"]) for run in (first, second)):
             continue
         if count := round(share * n_heads / 100.0):
-            give, their = ("give", "their") if count > 1 else ("gives", "its")
-            found.append(
-                Finding(
-                    f"{count} of {n_heads} heads {give} more than 30 % of {their} attention to"
-                    f" {what}, whatever the words.",
-                    (kind, f"{kind}_highest"),
-                    0.3 + 0.5 * share / 100.0,
-                )
-            )
+            give = "give more than 30 % of their" if count > 1 else "gives more than 30 % of its"
+            text = f"{count} of {n_heads} heads {give} attention to {what}, whatever the words."
+            weight = 0.3 + 0.5 * share / 100.0
+            found.append(Finding(text, (kind, f"{kind}_highest"), weight))
     return tuple(found)
 
 
@@ -172,10 +167,7 @@ def mean_profile(result: Result) -> tuple[Array, Array]:
 def sentence(results: Results) -> str:
     """The parts with the fewest and the most heads of a kind; "" where one is both."""
     shares = {label.title: 100.0 - (r.value("none") or 0.0) for label, r in results.items()}
-    most, least = (
-        max(shares, key=lambda name: shares[name]),
-        min(shares, key=lambda name: shares[name]),
-    )
+    most, least = max(shares, key=shares.__getitem__), min(shares, key=shares.__getitem__)
     if most == least:
         return ""
     return (
@@ -216,8 +208,7 @@ def alt_across(results: Results) -> str:
 
 
 def _share(result: Result, kind: str) -> float:
-    known = {metric.key: metric.value for metric in result.metrics}
-    return known.get(kind) or 0.0
+    return next((metric.value or 0.0 for metric in result.metrics if metric.key == kind), 0.0)
 
 
 def draw(results: Results) -> "Figure":

@@ -68,14 +68,11 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
         count = round(min(first.value(key) or 0.0, second.value(key) or 0.0))
         if count:
             verb = "heads find" if count > 1 else "head finds"
-            best = min(first.value(highest) or 0.0, second.value(highest) or 0.0)
-            found.append(
-                Finding(
-                    f"{count} {verb} {what}: up to {rounded(100.0 * best, 0)} % of the attention.",
-                    (key, highest),
-                    weight,
-                )
+            best = rounded(
+                100.0 * min(first.value(highest) or 0.0, second.value(highest) or 0.0), 0
             )
+            text = f"{count} {verb} {what}: up to {best} % of the attention."
+            found.append(Finding(text, (key, highest), weight))
     return tuple(found)
 
 

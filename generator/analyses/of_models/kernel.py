@@ -108,14 +108,11 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     # What the rule of an encoding does with any weights is no finding.
     if min(shares) < LEAST + float(first.arrays["by_offset_random"]):
         return ()
-    return (
-        Finding(
-            f"In the first layer, the offset explains {rounded(shares[0], 0)} % of the variance of"
-            " the logits over words and offsets.",
-            ("by_offset",),
-            0.3,
-        ),
+    text = (
+        f"In the first layer, the offset explains {rounded(shares[0], 0)} % of the variance of the"
+        " logits over words and offsets."
     )
+    return (Finding(text, ("by_offset",), 0.3),)
 
 
 def draw(results: Results) -> "Figure":

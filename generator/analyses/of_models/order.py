@@ -1,5 +1,6 @@
 """What the order of words is worth to a model that predicts them."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,8 +36,10 @@ def compute(stack: LiveStack) -> Result:
     middle = start + half
     as_is = losses(stack, task(stack, texts, middle))
     draws = np.random.default_rng(stack.seed)
-    changed = [*(_shuffled(texts, start, middle, size, draws) for size in BLOCKS)]
-    changed.append(_foreign(texts, start, middle))
+    foreign_halves = texts.copy()
+    foreign_halves[:, start:middle] = np.roll(texts[:, start:middle], 1, axis=0)
+    changed = [_shuffled(texts, start, middle, size, draws) for size in BLOCKS]
+    changed.append(foreign_halves)
     rises = [rise(losses(stack, task(stack, inputs, middle)), as_is) for inputs in changed]
     *by_block, foreign = rises
     return Result(
@@ -70,13 +73,6 @@ def _shuffled(
     return changed
 
 
-def _foreign(texts: Array, start: int, middle: int) -> Array:
-    """``texts``, each behind the first half of another."""
-    changed = texts.copy()
-    changed[:, start:middle] = np.roll(texts[:, start:middle], 1, axis=0)
-    return changed
-
-
 def _share(size: int, found: Rise, foreign: Rise) -> Metric:
     title = (
         f"Lost where blocks of {size} are shuffled" if size > 1 else "Lost where all are shuffled"
@@ -97,15 +93,12 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
         text = (
             "If its words are shuffled, half of a text helps the model no more than another text."
         )
-        return (Finding(text, ("share_1", "worth"), 0.5),)
-    return (
-        Finding(
+    else:
+        text = (
             f"If its words are shuffled, the first half of a text loses {rounded(shares[0], 0)} %"
-            " of its worth to the model.",
-            ("share_1", "worth"),
-            0.5,
-        ),
-    )
+            " of its worth to the model."
+        )
+    return (Finding(text, ("share_1", "worth"), 0.5),)
 
 
 def sentence(results: Results) -> str:
@@ -151,6 +144,17 @@ def alt(results: Results) -> str:
     return "What shuffling loses, by the size of blocks. " + "; ".join(summaries) + "."
 
 
+FIGURE = FigureSpec(
+    key="blocks",
+    caption="What is lost where the first half of a text is shuffled in blocks.",
+    how_to_read=(
+        "At 100 % a shuffled half is worth no more than a half of another text; at 0 % order does"
+        " not matter. If a line falls fast, most of the worth of order lies within a few words."
+    ),
+    alt=alt,
+    draw=draw,
+    python='plt.semilogx(arrays["order.blocks"], arrays["order.shares"], "o-")',
+)
 ANALYSIS = Analysis(
     key="order",
     title="What order is worth",
@@ -164,29 +168,13 @@ ANALYSIS = Analysis(
     units={f"share_{size}": "%" for size in BLOCKS},
     compute=compute,
     confirmed=confirmed,
-    across=FigureSpec(
-        key="blocks",
-        caption="What is lost where the first half of a text is shuffled in blocks.",
+    across=replace(
+        FIGURE,
         how_to_read=(
             "At 100 % a shuffled half is worth no more than a half of another text. At 0 %, order"
             " does not matter."
         ),
-        alt=alt,
-        draw=draw,
     ),
     sentence=sentence,
-    figures=(
-        FigureSpec(
-            key="blocks",
-            caption="What is lost where the first half of a text is shuffled in blocks.",
-            how_to_read=(
-                "At 100 % a shuffled half is worth no more than a half of another text; at 0 %"
-                " order does not matter. If a line falls fast, most of the worth of order lies"
-                " within a few words."
-            ),
-            alt=alt,
-            draw=draw,
-            python='plt.semilogx(arrays["order.blocks"], arrays["order.shares"], "o-")',
-        ),
-    ),
+    figures=(FIGURE,),
 )

@@ -1,6 +1,7 @@
 """What a model loses when its positions are switched off, shifted, stretched or reversed."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -54,22 +55,28 @@ def compute(stack: LiveStack) -> Result:
     given = task(stack, texts)
     found = places(stack)
     as_is = losses(stack, given)
-    by_key: dict[str, Rise | str] = {}
+    by_key: dict[str, Rise] = {}
+    reasons: dict[str, str] = {}
     for key, to in _variants(stack, found).items():
         try:
             with moved(found, to):
                 by_key[key] = rise(losses(stack, given), as_is)
         except NotApplicableError as error:
-            by_key[key] = str(error)
+            by_key[key], reasons[key] = Rise(np.nan, np.nan), str(error)
     return Result(
         metrics=(
             Metric("as_is", "Loss as it is", float(np.nanmean(as_is)), UNIT),
-            *(_metric(key, by_key[key]) for key in TITLES),
+            *(
+                Metric(key, title, None, UNIT, reasons[key])
+                if key in reasons
+                else Metric(key, title, by_key[key].mean, UNIT)
+                for key, title in TITLES.items()
+            ),
         ),
         arrays={
             "ids": texts,
-            "rises": np.array([_number(by_key[key], "mean") for key in TITLES]),
-            "errors": np.array([_number(by_key[key], "error") for key in TITLES]),
+            "rises": np.array([by_key[key].mean for key in TITLES]),
+            "errors": np.array([by_key[key].error for key in TITLES]),
         },
     )
 
@@ -95,45 +102,20 @@ def _range(n: int) -> Floats:
     return np.arange(n, dtype=np.float64)
 
 
-def _metric(key: str, found: Rise | str) -> Metric:
-    if isinstance(found, str):
-        return Metric(key, TITLES[key], None, UNIT, found)
-    return Metric(key, TITLES[key], found.mean, UNIT)
-
-
-def _number(found: Rise | str, name: str) -> float:
-    return float("nan") if isinstance(found, str) else float(getattr(found, name))
-
-
 def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     """What the model loses, where both runs say so."""
     found = []
-    off = _certain(first, second, "off")
-    if off is not None:
-        found.append(
-            Finding(
-                f"If all positions are equal, the loss rises by {rounded(off, 2)} nats a word.",
-                ("off", "as_is"),
-                0.6,
-            )
-        )
+    if (off := _certain(first, second, "off")) is not None:
+        text = f"If all positions are equal, the loss rises by {rounded(off, 2)} nats a word."
+        found.append(Finding(text, ("off", "as_is"), 0.6))
     shifts = [result.value("shift_most") for result in (first, second)]
+    text = ""
     if all(shift is not None and abs(shift) < NOTHING for shift in shifts):
-        found.append(
-            Finding(
-                "If all positions are shifted by the same amount, nothing changes.",
-                ("shift_64", "shift_most"),
-                0.4,
-            )
-        )
+        text = "If all positions are shifted by the same amount, nothing changes."
     elif (far := _certain(first, second, "shift_most")) is not None:
-        found.append(
-            Finding(
-                f"With the farthest shift, the loss rises by {rounded(far, 2)} nats a word.",
-                ("shift_64", "shift_most"),
-                0.4,
-            )
-        )
+        text = f"With the farthest shift, the loss rises by {rounded(far, 2)} nats a word."
+    if text:
+        found.append(Finding(text, ("shift_64", "shift_most"), 0.4))
     return tuple(found)
 
 
@@ -192,6 +174,22 @@ def alt(results: Results) -> str:
     return "Loss in nats a word for each change of the positions. " + "; ".join(summaries) + "."
 
 
+FIGURE = FigureSpec(
+    key="moved",
+    caption="What each change of the positions costs the model on text.",
+    how_to_read=(
+        "Dots farther right are worse. A shift changes nothing for a rotation or a bias by offset,"
+        " but it does for a table. At half speed words seem nearer to each other, at double speed"
+        " farther apart. Whiskers are one standard error."
+    ),
+    alt=alt,
+    draw=draw,
+    python=(
+        f"places = {list(NAMES.values())}\n"
+        'rises, errors = arrays["position.rises"], arrays["position.errors"]\n'
+        'plt.errorbar(rises, places, xerr=errors, fmt="o")'
+    ),
+)
 ANALYSIS = Analysis(
     key="position",
     title="Position off, shifted and stretched",
@@ -204,30 +202,11 @@ ANALYSIS = Analysis(
     units=dict.fromkeys(("as_is", *TITLES), UNIT),
     compute=compute,
     confirmed=confirmed,
-    across=FigureSpec(
-        key="moved",
+    across=replace(
+        FIGURE,
         caption="What each change of the positions costs a model on text.",
         how_to_read="Dots farther right are worse. Whiskers are one standard error.",
-        alt=alt,
-        draw=draw,
     ),
     sentence=sentence,
-    figures=(
-        FigureSpec(
-            key="moved",
-            caption="What each change of the positions costs the model on text.",
-            how_to_read=(
-                "Dots farther right are worse. A shift changes nothing for a rotation or a bias by"
-                " offset, but it does for a table. At half speed words seem nearer to each other,"
-                " at double speed farther apart. Whiskers are one standard error."
-            ),
-            alt=alt,
-            draw=draw,
-            python=(
-                f"places = {list(NAMES.values())}\n"
-                'rises, errors = arrays["position.rises"], arrays["position.errors"]\n'
-                'plt.errorbar(rises, places, xerr=errors, fmt="o")'
-            ),
-        ),
-    ),
+    figures=(FIGURE,),
 )

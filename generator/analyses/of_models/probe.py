@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -110,24 +110,18 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     both = (first, second)
     known, highest, last, layer = _of(first)
     if all(_fades(result) for result in both):
-        return (
-            Finding(
-                f"Position fades: a linear probe explains {rounded(known, 2)} of its variance at"
-                f" the input, {rounded(last, 2)} after the last layer.",
-                ("r2_input", "r2_last"),
-                0.6,
-            ),
+        text = (
+            f"Position fades: a linear probe explains {rounded(known, 2)} of its variance at the"
+            f" input, {rounded(last, 2)} after the last layer."
         )
+        return (Finding(text, ("r2_input", "r2_last"), 0.6),)
     if all(_is_built_up(result) for result in both):
         place = f"{int(layer)} layers on" if layer == _of(second)[3] else "within the layers"
-        return (
-            Finding(
-                f"A linear probe finds no position in the input, yet {place} it explains"
-                f" {rounded(highest, 2)} of the position's variance.",
-                ("r2_input", "r2_highest", "layer_highest", "r2_random"),
-                0.65,
-            ),
+        text = (
+            f"A linear probe finds no position in the input, yet {place} it explains"
+            f" {rounded(highest, 2)} of the position's variance."
         )
+        return (Finding(text, ("r2_input", "r2_highest", "layer_highest", "r2_random"), 0.65),)
     return ()
 
 
@@ -180,11 +174,7 @@ def draw_across(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.8)
     for label, result, dash in with_line_styles(results):
         axes.plot(*by_depth(result), color=label.colour, linestyle=dash, label=label.title)
-    axes.set(xlabel="relative depth", ylabel="held-out R² of the position")
-    axes.set_ylim(min(-0.05, axes.get_ylim()[0]), 1.05)
-    axes.grid(axis="y")
-    legend_below(figure)
-    return figure
+    return _finished(figure, axes, "relative depth")
 
 
 def draw(results: Results) -> "Figure":
@@ -201,7 +191,11 @@ def draw(results: Results) -> "Figure":
             np.arange(random.size), random, color=REFERENCE, linestyle=DOTTED,
             label="The same with random weights",
         )  # fmt: skip
-    axes.set(xlabel="layers before", ylabel="held-out R² of the position")
+    return _finished(figure, axes, "layers before")
+
+
+def _finished(figure: "Figure", axes: Any, xlabel: str) -> "Figure":
+    axes.set(xlabel=xlabel, ylabel="held-out R² of the position")
     axes.set_ylim(min(-0.05, axes.get_ylim()[0]), 1.05)
     axes.grid(axis="y")
     legend_below(figure)

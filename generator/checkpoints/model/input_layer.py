@@ -108,7 +108,7 @@ def _words(files: Files, checkpoint: Checkpoint) -> tuple[Floats | None, str]:
     """The whole word matrix (vocab_size, d_model), or the reason why there is none."""
     if not checkpoint.words:
         return None, NO_WORDS
-    name = _ending(files, WORD_TENSORS)
+    name = word_tensor(files)
     if name is None:
         return None, _no_word_table(files)
     return files.tensor(name), ""
@@ -144,7 +144,7 @@ def read(files: Files, checkpoint: Checkpoint) -> InputLayer:
     errors: NotApplicableError without weights, word table or tokenizer; RowError for an invalid
         tokenizer.json
     """
-    name = _ending(files, WORD_TENSORS)
+    name = word_tensor(files)
     if name is None:
         raise NotApplicableError(_no_word_table(files))
     forward, backward, notes = _sentences(files, checkpoint)
@@ -157,13 +157,15 @@ def read(files: Files, checkpoint: Checkpoint) -> InputLayer:
                 " ends before it."
             ),
         )
+    types, family = _ending(files, TYPE_TENSORS), files.config.family
+    is_scaled = files.config.flag("scale_embedding") is True or family.startswith(WORDS_SCALED)
     return InputLayer(
         sentence=sentence,
         reversed=_rows(files, name, backward),
         word_tensor=name,
-        token_type=_token_type(files),
+        token_type=None if types is None else frozen(files.rows(types, [0])[0]),
         norm=_norm(files),
-        word_scale=_word_scale(files, name),
+        word_scale=math.sqrt(files.tensors[name].shape[1]) if is_scaled else 1.0,
         own=own_layer(files, name, forward.ids),
         notes=notes,
         lexicon=(
@@ -298,18 +300,6 @@ def _check_width(files: Files, name: str, width: tuple[int, ...], words: str) ->
             f"{name} of shape {files.tensors[name].shape} does not fit {words} of shape {shape};"
             " expected equal widths"
         )
-
-
-def _token_type(files: Files) -> Floats | None:
-    name = _ending(files, TYPE_TENSORS)
-    return None if name is None else frozen(files.rows(name, [0])[0])
-
-
-def _word_scale(files: Files, name: str) -> float:
-    scaled = files.config.flag("scale_embedding") is True or files.config.family.startswith(
-        WORDS_SCALED
-    )
-    return math.sqrt(files.tensors[name].shape[1]) if scaled else 1.0
 
 
 def _norm(files: Files) -> LayerNorm | None:

@@ -108,7 +108,7 @@ def layers(stack: Stack) -> tuple[Layer, ...]:
     """Every layer of a stack, the encoder's before the decoder's; empty where their number is not
     known, or their kinds since the config class refuses the settings.
     """
-    if stack.refused and _has_kinds(stack.config.family):
+    if stack.refused and len(set(defaults(stack.config.family).get("layer_types") or ())) > 1:
         return ()
     if stack.config.is_encoder_decoder:
         return (
@@ -134,13 +134,8 @@ def is_read(config: ModelConfig, layer: Layer) -> bool:
     )
 
 
-def _has_kinds(family: str) -> bool:
-    """Whether a model of this family has layers of several kinds by default."""
-    return len(set(defaults(family).get("layer_types") or ())) > 1
-
-
 def _layers(part: str, kind: StackKind, config: ModelConfig) -> tuple[Layer, ...]:
-    types = layer_types(config, kind)
+    types, rates = layer_types(config, kind), config.section("compress_rates")
     reaches = (
         _reach(config, kind, mixers_of(config, layer_type), index)
         for index, layer_type in enumerate(types)
@@ -155,7 +150,7 @@ def _layers(part: str, kind: StackKind, config: ModelConfig) -> tuple[Layer, ...
             before,
             after,
             chosen=_chosen(config, layer_type),
-            positions_per_key=_positions_per_key(config, layer_type),
+            positions_per_key=rates.count(layer_type.replace(" ", "_")) if rates else None,
         )
         for index, (layer_type, (before, after)) in enumerate(zip(types, reaches, strict=True))
     )
@@ -166,18 +161,13 @@ def _chosen(config: ModelConfig, layer_type: str) -> int | None:
     if layer_type in (INDEXED, COMPRESSED_SPARSE):
         return config.count("index_topk")
     if layer_type == MINIMAX_SPARSE:
-        blocks, size = config.count("index_topk_blocks"), config.count("index_block_size")
-        return None if blocks is None or size is None else blocks * size
-    if layer_type == SPARSE and config.family in IN_BLOCKS:
+        blocks, size, more = config.count("index_topk_blocks"), config.count("index_block_size"), 0
+    elif layer_type == SPARSE and config.family in IN_BLOCKS:
         blocks, size = config.count("num_random_blocks"), config.count("block_size")
-        return None if blocks is None or size is None else (blocks + NOT_RANDOM) * size
-    return None
-
-
-def _positions_per_key(config: ModelConfig, layer_type: str) -> int | None:
-    """Positions for which one compressed key stands."""
-    rates = config.section("compress_rates")
-    return None if rates is None else rates.count(layer_type.replace(" ", "_"))
+        more = NOT_RANDOM
+    else:
+        return None
+    return None if blocks is None or size is None else (blocks + more) * size
 
 
 def n_layers(config: ModelConfig, kind: StackKind) -> int | None:

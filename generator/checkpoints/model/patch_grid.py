@@ -48,11 +48,13 @@ def lattice_of(name: str, n_rows: int, config: ModelConfig) -> Lattice:
     fits = (Lattice(before, after, grid, "as config.json says") for grid in grids for before,
         after in special
             if before + after + grid[0] * grid[1] == n_rows)  # fmt: skip
-    return next(fits, None) or (
-        _clips(n_rows, grids)
-        if any("tubelet_size" in section for section in config.nested())
-        else _square(n_rows, set(grids))
-    )
+    if (fit := next(fits, None)) is not None:
+        return fit
+    if any("tubelet_size" in section for section in config.nested()):
+        # Patches of several frames, which have no grid of two dimensions.
+        has_class = any((n_rows - 1) % (rows * columns) == 0 for rows, columns in grids)
+        return Lattice(1 if has_class else 0)
+    return _square(n_rows, set(grids))
 
 
 def _square(n_rows: int, configured: Set[Grid]) -> Lattice:
@@ -69,11 +71,6 @@ def _square(n_rows: int, configured: Set[Grid]) -> Lattice:
             named = other[0] if len(other) == 1 else ""
             return Lattice(before, 0, (side, side), f"assumed square{named}")
     return Lattice()
-
-
-def _clips(n_rows: int, grids: list[Grid]) -> Lattice:
-    """A table of the patches of several frames, which have no grid of two dimensions."""
-    return Lattice(1 if any((n_rows - 1) % (rows * columns) == 0 for rows, columns in grids) else 0)
 
 
 def _special(config: ModelConfig) -> Iterator[tuple[int, int]]:

@@ -17,7 +17,7 @@ from generator.checkpoints.model.families import (
 from generator.checkpoints.model.family_formats import FORMATS
 from generator.checkpoints.model.halves import side_alone
 from generator.checkpoints.model.resolved import Resolved, is_known, resolved
-from generator.contracts import Json, Modality, ModelConfig, StackKind
+from generator.contracts import Modality, ModelConfig, StackKind
 from generator.contracts.model_config import DEEPEST, UNKNOWN
 from generator.libraries import light_transformers
 
@@ -108,11 +108,11 @@ def _nested(outer: Stack) -> list[Stack]:
         )
         if section is not None:
             whole = Resolved(section) if is_resolved else resolved(section)
-            config = (
-                whole.config.updated(_of_decoder(outer.config))
-                if name in DECODERS
-                else whole.config
-            )
+            config = whole.config
+            if name in DECODERS:  # Settings that its config leaves out.
+                window = outer.config.count(LOCAL_WINDOW)
+                left_out = {"is_decoder": True, "sliding_window": window}
+                config = config.updated({k: v for k, v in left_out.items() if v is not None})
             is_inner = part == "decoder" and name not in DECODERS and outer.part not in WHOLE
             titles = (outer.part, outer.modality) if is_inner else (part, modality)
             nested.append(
@@ -122,14 +122,6 @@ def _nested(outer: Stack) -> list[Stack]:
                 )
             )
     return nested
-
-
-def _of_decoder(outer: ModelConfig) -> Json:
-    """Settings of a nested decoder that its config leaves out."""
-    window = outer.count(LOCAL_WINDOW)
-    return (
-        {"is_decoder": True} if window is None else {"is_decoder": True, "sliding_window": window}
-    )
 
 
 def _stack(config: ModelConfig, part: str, modality: Modality, refused: str = "") -> Stack:

@@ -2,7 +2,6 @@
 of vectors.
 """
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -86,9 +85,10 @@ def _of_embeddings(files: Files, word_tensor: str, ids: Sequence[int]) -> OwnLay
     padding = files.config.integer("pad_token_id") or 0
     first = (padding if 0 <= padding < MOST_PADDING else 0) + 1
     layer = _layer(model_type, files, prefix, first + len(distinct))
+    table = getattr(layer, "position_embeddings", None)
     if (
         layer is None
-        or len(ids) + first > _n_rows(layer)
+        or (table is not None and len(ids) + first > table.num_embeddings)
         or layer.word_embeddings.embedding_dim != files.tensors[word_tensor].shape[1]
     ):
         return OwnLayer()
@@ -143,9 +143,3 @@ def _layer(model_type: str, files: Files, prefix: str, vocabulary: int) -> Any:
     }
     stored = {name: files.tensors[name].shape for name in shapes if name in files.tensors}
     return type(outline)(config).double().eval() if stored == shapes else None
-
-
-def _n_rows(layer: Any) -> float:
-    """Number of rows of the position table; infinite without a table."""
-    table = getattr(layer, "position_embeddings", None)
-    return math.inf if table is None else float(table.num_embeddings)

@@ -106,7 +106,7 @@ class LiveStack:
         modules = self.attention.modules if on_attention else ()
         for start in range(0, len(inputs), batch):
             part = torch.from_numpy(inputs[start : start + batch]).to(self.device)
-            with torch.inference_mode(), watched(modules, on_attention or _nothing):
+            with torch.inference_mode(), watched(modules, on_attention or (lambda _, __: None)):
                 output = self._call(part, predicts=predicts)
             yield Read(output, part)
 
@@ -168,8 +168,10 @@ class LiveStack:
             return model(input_ids=inputs, **options)
         if self.kind == "encoder":
             return model.get_encoder()(input_ids=inputs, **options)
+        context = self._context.last_hidden_state  # Of one text.
+        repeated = context.expand(len(inputs), *context.shape[1:])
         return model(
-            encoder_outputs=_repeated(self._context, len(inputs)),
+            encoder_outputs=type(self._context)(last_hidden_state=repeated),
             decoder_input_ids=inputs,
             use_cache=False,
             **options,
@@ -243,14 +245,3 @@ def most_positions(model: Any) -> int | None:
 def has_two_sides(model: Any) -> bool:
     """Whether a model of transformers has an encoder and a decoder."""
     return hasattr(model.base_model, "encoder") and hasattr(model.base_model, "decoder")
-
-
-def _repeated(output: Any, n: int) -> Any:
-    """The output of an encoder for one text, ``n`` times."""
-    return type(output)(
-        last_hidden_state=output.last_hidden_state.expand(n, *output.last_hidden_state.shape[1:])
-    )
-
-
-def _nothing(_layer: int, _weights: Any) -> None:
-    return None
