@@ -208,7 +208,8 @@ def test_attention_to_chosen_or_compressed_keys_has_its_number(
 
 
 def test_odd_kinds_in_a_part_that_no_class_reads_are_no_window() -> None:
-    for kinds in (5, "sliding_attention", {}, None):
+    odd: tuple[object, ...] = (5, "sliding_attention", {}, None)
+    for kinds in odd:
         part = {"sliding_window": 8, "layer_types": kinds}
         config = ConfigAlone({"model_type": "qwen3", "unheard_of": part}, "test").config
         assert resolved(config).config.value("unheard_of") == part
