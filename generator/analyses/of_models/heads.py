@@ -7,6 +7,7 @@ import numpy as np
 
 from generator.checkpoints.model.live.stack import LiveStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Overlay, Result, Results
+from generator.figures.charts import Alt
 from generator.figures.heads import pictures, strips
 from generator.figures.lines import legend_below
 from generator.figures.panels import panels
@@ -193,18 +194,11 @@ def draw_across(results: Results) -> "Figure":
     return figure
 
 
-def alt_across(results: Results) -> str:
-    """Alternative text: the share of heads of each kind."""
-    summaries = (
-        f"{label.title}: "
-        + ", ".join(
-            f"{TITLES[kind].lower()} {rounded(_share(result, kind), 0)} %"
-            for kind in TITLES
-            if _share(result, kind) > 0.0
-        )
-        for label, result in results.items()
+def _kinds(result: Result) -> str:
+    shares = {kind: _share(result, kind) for kind in TITLES}
+    return ", ".join(
+        f"{TITLES[kind].lower()} {rounded(share, 0)} %" for kind, share in shares.items() if share
     )
-    return "Share of heads of each kind, as dots. " + "; ".join(summaries) + "."
 
 
 def _share(result: Result, kind: str) -> float:
@@ -252,7 +246,7 @@ ANALYSIS = Analysis(
             "A row is a part of a model. Heads of a kind give more than 30 % of their"
             " attention to one place, whatever the words. A head may be of two kinds."
         ),
-        alt=alt_across,
+        alt=Alt("Share of heads of each kind, as dots.", _kinds),
         draw=draw_across,
     ),
     overlay=Overlay(

@@ -8,6 +8,7 @@ import numpy as np
 from generator.checkpoints.model.live.stack import LiveStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
 from generator.errors import NotApplicableError
+from generator.figures.charts import Alt
 from generator.figures.panels import head_colours, panels, wrapped
 from generator.figures.style import GRID
 from generator.numerics.arrays import Array, Floats
@@ -130,18 +131,6 @@ def draw(results: Results) -> "Figure":
     return figure
 
 
-def alt(results: Results) -> str:
-    """Alternative text: the range over offsets, and how much of the variance is the offset."""
-    summaries = (
-        f"{label.title}: up to {rounded(result.value('range'), 1)} from the lowest to the highest"
-        f" offset, {rounded(result.value('by_offset'), 0)} % of the variance"
-        for label, result in results.items()
-    )
-    return (
-        "Logits of each head of the first layer by offset, as lines. " + "; ".join(summaries) + "."
-    )
-
-
 ANALYSIS = Analysis(
     key="kernel",
     title="First-layer kernel",
@@ -161,7 +150,11 @@ ANALYSIS = Analysis(
                 " differences along a line matter, since softmax ignores what is added to all"
                 " keys. Lines are means over random words."
             ),
-            alt=alt,
+            alt=Alt(
+                "Logits of each head of the first layer by offset, as lines.",
+                "up to {range:.1} from the lowest to the highest offset, {by_offset:.0} % of the"
+                " variance",
+            ),
             draw=draw,
             python='plt.plot(arrays["kernel.offsets"], arrays["kernel.logits"].T)',
         ),

@@ -8,6 +8,7 @@ import numpy as np
 from generator.checkpoints.model.live.losses import Rise, check_predicts, losses, rise, task
 from generator.checkpoints.model.live.stack import LiveStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
+from generator.figures.charts import Alt
 from generator.figures.lines import legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
 from generator.numerics.arrays import Array
@@ -131,17 +132,9 @@ def draw(results: Results) -> "Figure":
     return figure
 
 
-def alt(results: Results) -> str:
-    """Alternative text: what is lost by single words and by blocks."""
-    summaries = (
-        f"{label.title}: "
-        + ", ".join(
-            f"{rounded(share, 0)} % in blocks of {size}"
-            for size, share in zip(BLOCKS, result.arrays["shares"], strict=True)
-        )
-        for label, result in results.items()
-    )
-    return "What shuffling loses, by the size of blocks. " + "; ".join(summaries) + "."
+def _lost(result: Result) -> str:
+    shares = zip(BLOCKS, result.arrays["shares"], strict=True)
+    return ", ".join(f"{rounded(share, 0)} % in blocks of {size}" for size, share in shares)
 
 
 FIGURE = FigureSpec(
@@ -151,7 +144,7 @@ FIGURE = FigureSpec(
         "At 100 % a shuffled half is worth no more than a half of another text; at 0 % order does"
         " not matter. If a line falls fast, most of the worth of order lies within a few words."
     ),
-    alt=alt,
+    alt=Alt("What shuffling loses, by the size of blocks.", _lost),
     draw=draw,
     python='plt.semilogx(arrays["order.blocks"], arrays["order.shares"], "o-")',
 )

@@ -11,6 +11,7 @@ from generator.checkpoints.model.live.positions import Moved, Places, moved, pla
 from generator.checkpoints.model.live.stack import LiveStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
 from generator.errors import NotApplicableError
+from generator.figures.charts import Alt
 from generator.figures.lines import legend_below
 from generator.figures.panels import panels
 from generator.figures.style import ASIDE
@@ -160,18 +161,9 @@ def draw(results: Results) -> "Figure":
     return figure
 
 
-def alt(results: Results) -> str:
-    """Alternative text: the loss of each change."""
-    summaries = (
-        f"{label.title}: "
-        + ", ".join(
-            f"{name} {rounded(rise, 2)}"
-            for name, rise in zip(NAMES.values(), result.arrays["rises"], strict=True)
-            if not np.isnan(rise)
-        )
-        for label, result in results.items()
-    )
-    return "Loss in nats a word for each change of the positions. " + "; ".join(summaries) + "."
+def _costs(result: Result) -> str:
+    rises = zip(NAMES.values(), result.arrays["rises"], strict=True)
+    return ", ".join(f"{name} {rounded(rise, 2)}" for name, rise in rises if not np.isnan(rise))
 
 
 FIGURE = FigureSpec(
@@ -182,7 +174,7 @@ FIGURE = FigureSpec(
         " but it does for a table. At half speed words seem nearer to each other, at double speed"
         " farther apart. Whiskers are one standard error."
     ),
-    alt=alt,
+    alt=Alt("Loss in nats a word for each change of the positions.", _costs),
     draw=draw,
     python=(
         f"places = {list(NAMES.values())}\n"

@@ -9,6 +9,7 @@ import numpy as np
 from generator.checkpoints.model.live.stack import LiveStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Overlay, Result, Results
 from generator.errors import NotApplicableError
+from generator.figures.charts import Alt
 from generator.figures.lines import DOTTED, legend_below, with_line_styles
 from generator.figures.panels import panels
 from generator.figures.style import REFERENCE
@@ -202,18 +203,11 @@ def _finished(figure: "Figure", axes: Any, xlabel: str) -> "Figure":
     return figure
 
 
-def alt(results: Results) -> str:
-    """Alternative text: the share at the input, the highest and the last."""
-    summaries = []
-    for label, result in results.items():
-        first, highest, last, layer = _of(result)
-        summaries.append(
-            f"{label.title}: {rounded(first, 2)} at the input, at most {rounded(highest, 2)} after"
-            f" {rounded(layer, 0)} layers, {rounded(last, 2)} at the end"
-        )
-    return "Share of the position's variance by layer, as a line. " + "; ".join(summaries) + "."
-
-
+ALT = Alt(
+    "Share of the position's variance by layer, as a line.",
+    "{r2_input:.2} at the input, at most {r2_highest:.2} after {layer_highest:.0} layers,"
+    " {r2_last:.2} at the end",
+)
 ANALYSIS = Analysis(
     key="probe",
     title="Position in hidden states",
@@ -234,7 +228,7 @@ ANALYSIS = Analysis(
             "At 1 the position is predicted exactly, at 0 not at all. Depth 0 is the input of"
             " the first layer, depth 1 the output of the last."
         ),
-        alt=alt,
+        alt=ALT,
         draw=draw_across,
     ),
     overlay=Overlay(
@@ -258,7 +252,7 @@ ANALYSIS = Analysis(
                 " model with random weights, where a causal mask or a table alone already"
                 " reveals much."
             ),
-            alt=alt,
+            alt=ALT,
             draw=draw,
             python=(
                 'plt.plot(arrays["probe.r2"], "o-")\n'
