@@ -81,12 +81,9 @@ def tensor_found(place: str, home: Path, endpoint: str = NOBODY) -> tuple[str, s
 def test_a_folder_is_read_in_a_format_that_the_package_has_gained(
     contents: Contents, tmp_path: Path
 ) -> None:
-    assert tensor_found(str(write_folder(tmp_path / "folder", contents)), tmp_path) == FOUND
-
-
-@each
-def test_its_tensors_and_their_rows_are_read_exactly(contents: Contents, tmp_path: Path) -> None:
-    files = FolderFiles(write_folder(tmp_path, contents), "here")
+    folder = write_folder(tmp_path / "folder", contents)
+    assert tensor_found(str(folder), tmp_path) == FOUND
+    files = FolderFiles(folder, "here")
     np.testing.assert_array_equal(files.tensor("wpe.weight"), MATRIX)
     np.testing.assert_array_equal(files.rows("wpe.weight", [4, 1, 4]), MATRIX[[4, 1, 4]])
 
@@ -96,9 +93,8 @@ def test_the_hub_is_read_in_it_and_asked_for_no_other_file(
     contents: Contents, tmp_path: Path
 ) -> None:
     others = {"README.md": b"not asked for", "rust_model.ot": b"not asked for"}
-    with serving(
-        {"atlas/other": Repository({COMMIT: {**contents, **others}}, {"main": COMMIT})}
-    ) as hub:
+    repository = Repository({COMMIT: {**contents, **others}}, {"main": COMMIT})
+    with serving({"atlas/other": repository}) as hub:
         assert tensor_found("atlas/other", tmp_path, hub.endpoint) == FOUND
     assert set(hub.downloads()) == set(contents)
 
@@ -120,18 +116,12 @@ def test_what_the_clients_own_cache_holds_of_it_is_enough_where_nobody_answers(
 
 
 @each
-def test_a_format_that_comes_first_is_read_where_there_are_both(
+def test_a_format_that_comes_first_is_read_where_there_are_both_and_no_pickle_before_it(
     contents: Contents, tmp_path: Path
 ) -> None:
-    files = FolderFiles(write_folder(tmp_path, {**contents, **TABLE}), "here")
+    files = FolderFiles(write_folder(tmp_path / "both", {**contents, **TABLE}), "here")
     assert {tensor.file for tensor in files.tensors.values()} == {"model.safetensors"}
-
-
-@each
-def test_it_is_read_beside_one_that_the_row_does_not_allow(
-    contents: Contents, tmp_path: Path
-) -> None:
-    files = FolderFiles(write_folder(tmp_path, {**PICKLED, **contents}), "here")
+    files = FolderFiles(write_folder(tmp_path / "pickle", {**PICKLED, **contents}), "here")
     assert set(files.tensors) == set(TENSORS)
 
 

@@ -153,14 +153,14 @@ def test_of_a_file_of_10_gigabytes_the_header_alone_is_read(
     done = inline.run("inspect", str(path), "--json", home=tmp_path)
     assert done.returncode == 0, done.stderr
     assert path.stat().st_size > 9.9e9
-    assert sum(n_read) <= 4 * header.FIRST_PIECE
+    assert sum(n_read) <= 4 * header.FIRST_CHUNK
 
 
-def test_a_header_is_read_in_pieces_that_double() -> None:
+def test_a_header_is_read_in_chunks_that_double() -> None:
     key = setting("a", 8, number_of(300_000))
     storage = Memory(file_of([key], [])[: 24 + len(key)], length=10**9)
     opened(storage)
-    assert [stop - start for start, stop in storage.parts][:1] == [header.FIRST_PIECE]
+    assert [stop - start for start, stop in storage.parts][:1] == [header.FIRST_CHUNK]
     assert 300_000 < storage.n_read < 700_000
 
 

@@ -138,28 +138,13 @@ def test_of_bytes_and_numbers_in_one_tensor_those_are_read_that_the_library_read
 
 
 def test_numbers_of_a_type_that_is_not_read_are_listed(tmp_path: Path) -> None:
-    files = opened(
-        tmp_path,
-        model(
-            initialisers=[
-                helper.make_tensor("a", TensorProto.FLOAT8E4M3FN, (2,), [1.0, 2.0]),
-                *tensors_of({"b": MATRIX}),
-            ]
-        ),
-    )
-    assert {name: header.dtype for name, header in files.tensors.items()} == {
-        "a": "F8_E4M3",
-        "b": "F32",
-    }
+    small = helper.make_tensor("a", TensorProto.FLOAT8E4M3FN, (2,), [1.0, 2.0])
+    text = helper.make_tensor("words", TensorProto.STRING, (1,), [b"text"])  # Not among them.
+    files = opened(tmp_path, model(initialisers=[small, text, *tensors_of({"b": MATRIX})]))
+    found = {name: header.dtype for name, header in files.tensors.items()}
+    assert found == {"a": "F8_E4M3", "b": "F32"}
     with pytest.raises(RowError, match="dtype F8_E4M3; expected one of"):
         files.tensor("a")
-
-
-def test_strings_are_no_tensors(tmp_path: Path) -> None:
-    text = helper.make_tensor("words", TensorProto.STRING, (1,), [b"text"])
-    assert set(
-        opened(tmp_path, model(initialisers=[text, *tensors_of({"b": MATRIX})])).tensors
-    ) == {"b"}
 
 
 def test_matrices_in_constants_are_read_and_single_numbers_left_out(tmp_path: Path) -> None:
@@ -272,13 +257,11 @@ def test_scales_by_axis_and_by_block_are_those_of_the_node(
 
 def test_a_size_of_blocks_beyond_the_tensor_takes_no_memory(tmp_path: Path) -> None:
     node = helper.make_node("DequantizeLinear", ["a", "s"], ["out"], axis=0, block_size=2**60)
-    files = opened(
-        tmp_path,
-        model(
-            [node], tensors_of({"a": MATRIX.astype(np.int8), "s": np.full((1, 4), 0.5, np.float32)})
-        ),
-    )
-    np.testing.assert_array_equal(files.tensor("a"), MATRIX.astype(np.int8) * 0.5)
+    arrays: dict[str, Array] = {
+        "a": MATRIX.astype(np.int8), "s": np.full((1, 4), 0.5, np.float32)
+    }  # fmt: skip
+    files = opened(tmp_path, model([node], tensors_of(arrays)))
+    np.testing.assert_array_equal(files.tensor("a"), arrays["a"] * 0.5)
 
 
 UNFIT = (
@@ -343,27 +326,23 @@ def test_four_bits_are_unpacked_as_the_library_does(kind: int, tmp_path: Path) -
         files.rows("a", [0, 2])
 
 
-def test_a_scale_after_the_rows_were_taken_belongs_to_the_table(tmp_path: Path) -> None:
-    nodes = [
+SCALED: dict[str, list[Any]] = {  # Nodes that give q the scale s and the zero point z.
+    "after the rows were taken": [
         helper.make_node("Gather", ["q", "input_ids"], ["rows"]),
         helper.make_node("DequantizeLinear", ["rows", "s", "z"], ["out"]),
-    ]
+    ],
+    "in a product": [
+        helper.make_node("QLinearMatMul", ["x", "xs", "xz", "q", "s", "z", "ys", "yz"], ["out"])
+    ],
+}
+
+
+@pytest.mark.parametrize("nodes", SCALED.values(), ids=SCALED)
+def test_a_scale_is_that_of_the_node_which_uses_the_table(nodes: list[Any], tmp_path: Path) -> None:
     whole, scale, zero = quantised(MATRIX)
     files = opened(tmp_path, model(nodes, tensors_of({"q": whole, "s": scale, "z": zero})))
-    np.testing.assert_array_equal(
-        files.tensor("q"), (whole.astype(np.float64) - int(zero)) * float(scale)
-    )
-
-
-def test_weights_of_quantised_products_have_the_scale_that_the_node_gives(tmp_path: Path) -> None:
-    whole, scale, zero = quantised(MATRIX)
-    node = helper.make_node(
-        "QLinearMatMul", ["x", "xs", "xz", "w", "ws", "wz", "ys", "yz"], ["out"]
-    )
-    files = opened(tmp_path, model([node], tensors_of({"w": whole, "ws": scale, "wz": zero})))
-    np.testing.assert_array_equal(
-        files.tensor("w"), (whole.astype(np.float64) - int(zero)) * float(scale)
-    )
+    expected = (whole.astype(np.float64) - int(zero)) * float(scale)
+    np.testing.assert_array_equal(files.tensor("q"), expected)
 
 
 def external(

@@ -46,7 +46,6 @@ ODD_CONFIGS = [  # Valid JSON objects with odd settings.
     b'\xef\xbb\xbf{"model_type": "bert"}',
 ]
 NAMES = ["config.json", "model.safetensors", "model.safetensors.index.json", "tokenizer.json"]
-WRONG_ROWS = [[6], [-1], [0, 100], [2**62]]
 
 
 def folder_of(tmp_path: Path, array: Array = TABLE) -> FolderFiles:
@@ -82,32 +81,16 @@ def test_rows_of_every_readable_dtype_are_exact(tmp_path: Path, kind: torch.dtyp
     )
 
 
-@pytest.mark.parametrize("kind", [torch.int8, torch.float8_e4m3fn, torch.bool])
-def test_reading_a_listed_tensor_of_another_dtype_is_a_row_error(
-    tmp_path: Path, kind: torch.dtype
-) -> None:
-    save_torch_file(
-        {"table": torch.zeros(6, 4).to(kind)}, save_folder(tmp_path, CONFIG) / "model.safetensors"
-    )
-    files = FolderFiles(tmp_path, "here")
-    with pytest.raises(
-        RowError, match=f"here: table: dtype {files.tensors['table'].dtype}; expected one of"
-    ):
-        files.tensor("table")
-
-
-@pytest.mark.parametrize("indices", WRONG_ROWS)
+@pytest.mark.parametrize("indices", [[6], [-1], [0, 100], [2**62]])
 def test_a_missing_row_is_a_row_error(tmp_path: Path, indices: list[int]) -> None:
     with pytest.raises(RowError, match="has no row"):
         folder_of(tmp_path).rows("table", indices)
 
 
-@pytest.mark.parametrize("shape", [(), (6,), (2, 3, 4)])
-def test_rows_of_a_tensor_of_another_shape_are_a_row_error(
-    tmp_path: Path, shape: tuple[int, ...]
-) -> None:
-    with pytest.raises(RowError, match="expected a matrix"):
-        folder_of(tmp_path, np.zeros(shape, dtype=np.float32)).rows("table", [0])
+def test_rows_of_a_tensor_of_another_shape_are_a_row_error(tmp_path: Path) -> None:
+    for shape in ((), (6,), (2, 3, 4)):
+        with pytest.raises(RowError, match="expected a matrix"):
+            folder_of(tmp_path, np.zeros(shape, dtype=np.float32)).rows("table", [0])
 
 
 def test_only_the_requested_rows_of_a_table_of_16_gb_are_read(tmp_path: Path) -> None:
@@ -128,12 +111,9 @@ def test_the_digest_is_of_the_bytes_of_the_tensor(tmp_path: Path) -> None:
 
 
 def test_the_digest_does_not_depend_on_other_tensors(tmp_path: Path) -> None:
-    alone = folder_of(tmp_path / "alone")
-    among = FolderFiles(
-        save_folder(tmp_path / "among", CONFIG, {"a": TABLE * 2, "table": TABLE, "z": TABLE * 3}),
-        "here",
-    )
-    assert alone.sha256("table") == among.sha256("table")
+    among = {"a": TABLE * 2, "table": TABLE, "z": TABLE * 3}
+    files = FolderFiles(save_folder(tmp_path / "among", CONFIG, among), "here")
+    assert files.sha256("table") == folder_of(tmp_path / "alone").sha256("table")
 
 
 def test_a_folder_without_weights_has_no_tensors(tmp_path: Path) -> None:
@@ -331,11 +311,11 @@ def test_a_name_of_very_many_words_is_a_row_error(tmp_path: Path) -> None:
         assert files.tensors
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32"])
-def test_a_config_in_another_encoding_than_utf_8_is_refused(encoding: str) -> None:
+def test_a_config_in_another_encoding_than_utf_8_is_refused() -> None:
     """As the Hub's libraries refuse it, which read UTF-8 alone."""
-    with pytest.raises(RowError, match=r"^row: not JSON .*expected a JSON object$"):
-        parse_config('{"model_type": "gpt2"}'.encode(encoding), "row")
+    for encoding in ("utf-16", "utf-16-le", "utf-32"):
+        with pytest.raises(RowError, match=r"^row: not JSON .*expected a JSON object$"):
+            parse_config('{"model_type": "gpt2"}'.encode(encoding), "row")
 
 
 def test_a_mark_before_utf_8_is_no_part_of_a_config() -> None:

@@ -20,7 +20,7 @@ from generator.errors import NotApplicableError
 from generator.numerics.arrays import Array
 from generator.pipeline.evaluate import all_analyses
 from generator.pipeline.find import find
-from tests import gguf_files, tiny
+from tests import gguf_files
 from tests.built import ROOT
 from tests.checkpoints import onnx_files
 from tests.support import save_folder
@@ -44,28 +44,6 @@ FORMATS: dict[str, Callable[[Path, Arrays], None]] = {
     "torch": _torch,
     "npz": _npz,
 }
-MODELS = ("bert", "bart", "t5")
-
-
-@pytest.mark.parametrize("model_type", MODELS)
-@pytest.mark.parametrize("save", FORMATS.values(), ids=FORMATS)
-def test_encodings_and_numbers_are_those_of_safetensors(
-    tmp_path: Path, model_type: str, save: Callable[[Path, Arrays], None]
-) -> None:
-    model = tiny.build(model_type)
-    arrays = {
-        name: array for name, array in tiny.arrays(model).items() if array.dtype == np.float32
-    }
-    config = model.config.to_dict()
-    theirs = find(FolderFiles(save_folder(tmp_path / "safe", config, arrays), "here"))
-    save(save_folder(tmp_path / "other", config), arrays)
-    ours = find(FolderFiles(tmp_path / "other", "here", Choice(pickle=True)))
-    assert theirs
-    assert [(one.part, one.scheme, one.provenance.sha256) for one in ours] == [
-        (one.part, one.scheme, one.provenance.sha256) for one in theirs
-    ]
-    for one, other in zip(ours, theirs, strict=True):
-        np.testing.assert_array_equal(one.form.numbers, other.form.numbers)
 
 
 def _safetensors(folder: Path, arrays: Arrays) -> None:

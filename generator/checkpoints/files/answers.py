@@ -84,26 +84,17 @@ def in_short(answers: Mapping[Question, str]) -> str:
 
 def _answer(folder: Folder, question: Question, digest: Digest) -> str:
     try:
-        return _present(folder, question, digest)
+        match question:
+            case ("part", str(name), int(start), int(stop)):
+                return digest(folder.path(name), start, stop)
+            case ("whole", str(name)) if not folder.has(name):
+                return _of_bytes(None)
+            case ("whole" | "path", str(name)):
+                return digest(folder.path(name))
+            case ("matching" | "has" | "size" as method, str(argument)):
+                return repr(getattr(folder, method)(argument))
     except RowError as error:
         return str(error)
-
-
-def _present(folder: Folder, question: Question, digest: Digest) -> str:
-    """errors: RowError, OSError, ValueError for a question that is none"""
-    match question:
-        case ("matching", str(pattern)):
-            return repr(folder.matching(pattern))
-        case ("has", str(name)):
-            return repr(folder.has(name))
-        case ("size", str(name)):
-            return repr(folder.size(name))
-        case ("part", str(name), int(start), int(stop)):
-            return digest(folder.path(name), start, stop)
-        case ("whole", str(name)):
-            return digest(folder.path(name)) if folder.has(name) else _of_bytes(None)
-        case ("path", str(name)):
-            return digest(folder.path(name))
     raise ValueError(question)
 
 

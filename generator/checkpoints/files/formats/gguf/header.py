@@ -20,7 +20,7 @@ from generator.errors import RowError
 
 MAGIC = b"GGUF"
 VERSIONS = (2, 3)
-FIRST_PIECE = 2**15  # bytes; each further piece is as long as all before it
+FIRST_CHUNK = 2**15  # bytes; each further chunk is as long as all before it
 MOST_HEADER_BYTES = 2**27
 # items of a list whose values are kept, such as those with a number for each layer
 MOST_KEPT = 10_000
@@ -91,8 +91,8 @@ def positive(value: object) -> float | None:
     )
 
 
-class Pieces:
-    """The beginning of a file, read in pieces that double in length.
+class Beginning:
+    """The beginning of a file, read in chunks that double in length.
 
     at: the number of bytes that have been parsed
     errors: RowError where the header goes on beyond the end of the file, or beyond
@@ -108,25 +108,24 @@ class Pieces:
     def need(self, n_bytes: int) -> None:
         """Have at least ``n_bytes`` more than have been parsed."""
         stop = self.at + n_bytes
-        if stop > self.size:
+        if stop > min(self.size, MOST_HEADER_BYTES):
             raise RowError(
-                f"{self.where}: cut short: its header needs at least {stop:,} bytes, but the file"
-                f" has {self.size:,}; expected a complete file"
-            )
-        if stop > MOST_HEADER_BYTES:
-            raise RowError(
-                f"{self.where}: a header of {stop:,} bytes or more; expected at most"
-                f" {MOST_HEADER_BYTES:,}"
+                f"{self.where}: a header of {stop:,} bytes or more in a file of {self.size:,};"
+                f" expected at most {MOST_HEADER_BYTES:,} within the file"
             )
         n_read = len(self.data)
         if stop > n_read:
-            goal = min(max(stop, 2 * n_read, FIRST_PIECE), self.size, MOST_HEADER_BYTES)
+            goal = min(max(stop, 2 * n_read, FIRST_CHUNK), self.size, MOST_HEADER_BYTES)
             self.data += self.storage.part(self.name, n_read, goal)
+
+    def skip(self, n_bytes: int) -> None:
+        """Leave out ``n_bytes``."""
+        self.need(n_bytes)
+        self.at += n_bytes
 
     def take(self, n_bytes: int) -> bytes:
         """The next ``n_bytes``."""
-        self.need(n_bytes)
-        self.at += n_bytes
+        self.skip(n_bytes)
         return bytes(self.data[self.at - n_bytes : self.at])
 
     def number(self, kind: str) -> bool | int | float:
@@ -144,12 +143,7 @@ class Pieces:
         """The next text. errors: what to do where it is not UTF-8, as for ``bytes.decode``"""
         return self.take(self.count()).decode(errors=errors)
 
-    def pass_over(self, n_bytes: int) -> None:
-        """Leave out ``n_bytes``."""
-        self.need(n_bytes)
-        self.at += n_bytes
-
-    def pass_texts(self, count: int) -> None:
+    def skip_texts(self, count: int) -> None:
         """Leave out ``count`` texts."""
         for _ in range(count):
             if self.at + 8 > len(self.data):
@@ -165,19 +159,19 @@ def read(file: WeightsFile, name: str) -> Header:
     errors: RowError for names that appear twice, or ranges beyond the end of the file; exceptions
         of any class for another header; those of ``Storage``
     """
-    pieces = Pieces(file, name)
-    _check_beginning(pieces)
-    n_tensors, n_keys = pieces.count(), pieces.count()
+    head = Beginning(file, name)
+    _check_beginning(head)
+    n_tensors, n_keys = head.count(), head.count()
     settings: dict[str, Value] = {}
     for _ in range(n_keys):
-        key = _new_name(pieces, settings)
-        settings[key] = _value(pieces, int(pieces.number("I")))
+        key = _new_name(head, settings)
+        settings[key] = _value(head, int(head.number("I")))
     tensors: dict[str, _Described] = {}
     for _ in range(n_tensors):
-        tensor = _new_name(pieces, tensors)
-        sizes = [pieces.count() for _ in range(int(pieces.number("I")))]
-        tensors[tensor] = _Described(tuple(sizes[::-1]), int(pieces.number("I")), pieces.count())
-    return Header(settings, _spans(pieces, tensors, settings.get("general.alignment", 32)))
+        tensor = _new_name(head, tensors)
+        sizes = [head.count() for _ in range(int(head.number("I")))]
+        tensors[tensor] = _Described(tuple(sizes[::-1]), int(head.number("I")), head.count())
+    return Header(settings, _spans(head, tensors, settings.get("general.alignment", 32)))
 
 
 @dataclass(frozen=True)
@@ -189,51 +183,48 @@ class _Described:
     offset: int
 
 
-def _check_beginning(pieces: Pieces) -> None:
-    magic, version = pieces.take(4), pieces.number("I")
+def _check_beginning(head: Beginning) -> None:
+    magic, version = head.take(4), head.number("I")
     if magic != MAGIC:
-        raise RowError(
-            f"{pieces.where}: begins with {magic!r}; expected a GGUF file, which begins with"
-            f" {MAGIC!r}"
-        )
+        raise RowError(f"{head.where}: begins with {magic!r}; expected {MAGIC!r}")
     if version not in VERSIONS:
         raise RowError(
-            f"{pieces.where}: GGUF version {version:,}; expected {' or '.join(map(str, VERSIONS))}"
+            f"{head.where}: GGUF version {version:,}; expected {' or '.join(map(str, VERSIONS))}"
             " in little-endian byte order"
         )
 
 
-def _new_name(pieces: Pieces, known: Mapping[str, object]) -> str:
-    name = pieces.text()
+def _new_name(head: Beginning, known: Mapping[str, object]) -> str:
+    name = head.text()
     if name in known:
         raise RowError(
-            f"{pieces.where}: {name!r:.80} appears twice in the header; expected each name once"
+            f"{head.where}: {name!r:.80} appears twice in the header; expected each name once"
         )
     return name
 
 
-def _value(pieces: Pieces, kind: int) -> Value:
+def _value(head: Beginning, kind: int) -> Value:
     if kind == TEXT:
-        return pieces.text(errors="replace")
-    return _list(pieces) if kind == LIST else pieces.number(NUMBERS[kind])
+        return head.text(errors="replace")
+    return _list(head) if kind == LIST else head.number(NUMBERS[kind])
 
 
-def _list(pieces: Pieces) -> tuple[Scalar, ...] | Unread:
-    kind, count = int(pieces.number("I")), pieces.count()
+def _list(head: Beginning) -> tuple[Scalar, ...] | Unread:
+    kind, count = int(head.number("I")), head.count()
     if kind == LIST:
         for _ in range(count):
-            _list(pieces)
+            _list(head)
         return Unread(count)
     if kind == TEXT:
-        pieces.pass_texts(count)
+        head.skip_texts(count)
         return Unread(count)
     if count > MOST_KEPT:
-        pieces.pass_over(count * struct.calcsize(f"<{NUMBERS[kind]}"))
+        head.skip(count * struct.calcsize(f"<{NUMBERS[kind]}"))
         return Unread(count)
-    return tuple(pieces.number(NUMBERS[kind]) for _ in range(count))
+    return tuple(head.number(NUMBERS[kind]) for _ in range(count))
 
 
-def _spans(pieces: Pieces, tensors: Mapping[str, _Described], alignment: Any) -> dict[str, Span]:
+def _spans(head: Beginning, tensors: Mapping[str, _Described], alignment: Any) -> dict[str, Span]:
     """The range of every tensor.
 
     errors: RowError unless all are within the file
@@ -242,17 +233,17 @@ def _spans(pieces: Pieces, tensors: Mapping[str, _Described], alignment: Any) ->
     from gguf.quants import quant_shape_to_byte_shape
 
     if alignment < 1:
-        raise RowError(f"{pieces.where}: general.alignment is {alignment!r}; expected 1 or more")
-    base = -(-pieces.at // alignment) * alignment
+        raise RowError(f"{head.where}: general.alignment is {alignment!r}; expected 1 or more")
+    base = -(-head.at // alignment) * alignment
     spans = {}
     for name, tensor in tensors.items():
         kind = GGMLQuantizationType(tensor.type)
         start = base + tensor.offset
         stop = start + math.prod(quant_shape_to_byte_shape(tensor.shape or (1,), kind))
-        if stop > pieces.size:
+        if stop > head.size:
             raise RowError(
-                f"{pieces.where}: {name!r:.80} has bytes {start:,} to {stop:,}; expected an end"
-                f" within the file's {pieces.size:,} bytes"
+                f"{head.where}: {name!r:.80} has bytes {start:,} to {stop:,}; expected an end"
+                f" within the file's {head.size:,} bytes"
             )
         spans[name] = Span(kind.name, tensor.shape, start, stop)
     return spans
