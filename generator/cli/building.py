@@ -14,7 +14,7 @@ from generator.cli import command_records, progress
 from generator.cli.application import FAILED, OK, Config, Output, app, out, reporting_errors
 from generator.errors import RefusedError
 from generator.history import published, words
-from generator.history.changes import changes
+from generator.history.changes import changes, checkpoints
 from generator.pipeline import build as builds
 from generator.pipeline import dask_pool, history, jobs, local_pool, plan, versions
 from generator.pipeline.executor import Executor, Executors
@@ -144,7 +144,11 @@ def _chosen(tasks: Sequence[plan.Task], only: str | None, fresh: bool) -> frozen
 
 def _print_changes(former: Mapping[str, Any] | None, output: Path) -> None:
     """Print the first changes since the ``former`` atlas of the output folder."""
-    found = [] if former is None else changes(former, published.atlas(str(output)))
+    found = (
+        []
+        if former is None
+        else changes(checkpoints(former), checkpoints(published.atlas(str(output))))
+    )
     for change in found[:MOST_CHANGES]:
         out.print(f"{'changed':>11}  {words.line(change)}")
     if len(found) > MOST_CHANGES:

@@ -29,7 +29,7 @@ from generator.cli.building import build
 from generator.contracts import Checkpoint, EncodingRecord, Outcome, names
 from generator.errors import AtlasError, RefusedError
 from generator.history import published, words
-from generator.history.changes import changes
+from generator.history.changes import changes, checkpoints
 from generator.pipeline import (
     evaluate,
     find,
@@ -254,7 +254,7 @@ def diff(
     Exit codes: 0 nothing moved; 1 something did; 2 one of them could not be read.
     """
     with reporting_errors():
-        found = changes(published.atlas(before), published.atlas(after))
+        found = changes(*(checkpoints(published.atlas(place)) for place in (before, after)))
     if markdown:
         typer.echo(words.table(found) if found else "Nothing changed.")
     else:
@@ -371,8 +371,9 @@ def _document(outcome: Outcome, records: Sequence[EncodingRecord]) -> dict[str, 
     """
     titles = names.names([(outcome.checkpoint, record) for record in records], find.all_schemes())
     encodings = [
-        {"name": title, **data_files.encoding(record)}
+        {key: value for key, value in encoding.items() if key not in ("arrays", "metrics")}
         for title, record in zip(titles, records, strict=True)
+        for encoding in [data_files.encoding(record, title, None, {})]
     ]
     return {
         **data_files.checkpoint(outcome),

@@ -39,10 +39,15 @@ from generator.contracts.outcomes import (
     PageKind,
     Parameter,
     Reading,
-    Release,
     Tree,
 )
 from generator.contracts.published_record import InPrint, Published, Recomputed
+from generator.contracts.releases import (
+    Release,
+    ReleasedCheckpoint,
+    ReleasedEncoding,
+    ReleasedMetric,
+)
 from generator.contracts.results import (
     NOT_STORED,
     Analysis,
@@ -123,6 +128,9 @@ __all__ = [
     "Reading",
     "Recomputed",
     "Release",
+    "ReleasedCheckpoint",
+    "ReleasedEncoding",
+    "ReleasedMetric",
     "Result",
     "Results",
     "Run",

@@ -275,29 +275,27 @@ class Provenance:
         return cls(tensor.file, name, tensor.dtype, tensor.shape, files.sha256(name))
 
 
-@dataclass(frozen=True)
-class EncodingRecord:
-    """An encoding without its form.
+@dataclass(frozen=True, eq=False)
+class _Encoding:
+    """What an encoding has with and without its form.
 
-    form: class name of the form; notes: sentences on how the encoding was read
+    notes: sentences on how the encoding was read
     modality: of its positions: words of a text, patches of an image, frames or samples of audio,
         boxes on a page
     stack: whether the layers of its part read an input or generate an output
     layers: indices in the stack of the layers in which it acts; None for all layers with attention,
         and for what acts at the input
-    parameters: what defines it, as in atlas.json
     number: from 1, counts the encodings of a checkpoint whose ``key`` would otherwise be the same
     """
 
     part: str
     scheme: str
-    form: str
+    form: Any
     provenance: Provenance
     notes: tuple[str, ...] = ()
     modality: Modality = "text"
     stack: StackKind = "encoder"
     layers: tuple[int, ...] | None = None
-    parameters: Json = field(default_factory=dict)
     number: int = 1
 
     @property
@@ -323,53 +321,38 @@ class EncodingRecord:
         return self.part if self.number == 1 else f"{self.part} ({self.number})"
 
 
+@dataclass(frozen=True)
+class EncodingRecord(_Encoding):
+    """An encoding without its form.
+
+    form: class name of the form; parameters: what defines it, as in atlas.json
+    """
+
+    form: str
+    parameters: Json = field(default_factory=dict)
+
+
 @dataclass(frozen=True, eq=False)
-class Encoding(Generic[FormT_co]):
-    """A position encoding of one part of a model. notes, modality, stack, layers, number: as in
-    ``EncodingRecord``
+class Encoding(_Encoding, Generic[FormT_co]):
+    """A position encoding of one part of a model.
 
     rule: parameters that the form does not have
     is_guess: whether it follows from settings whose meaning no known code shows
     """
 
-    part: str
-    scheme: str
     form: FormT_co
-    provenance: Provenance
-    notes: tuple[str, ...] = ()
-    modality: Modality = "text"
-    stack: StackKind = "encoder"
-    layers: tuple[int, ...] | None = None
     rule: Json = field(default_factory=dict)
-    number: int = 1
     is_guess: bool = False
 
     @property
     def record(self) -> EncodingRecord:
         """This encoding without its form."""
-        form, parameters = type(self.form).__name__, {**self.form.parameters, **self.rule}
+        shared = {option.name: getattr(self, option.name) for option in fields(_Encoding)}
+        parameters = {**self.form.parameters, **self.rule}
         if self.layers is not None:
             parameters["layers"] = list(self.layers)
-        return replace(self._without_form, form=form, parameters=parameters)
-
-    @property
-    def key(self) -> str:
-        """As in ``EncodingRecord``."""
-        return self._without_form.key
-
-    @property
-    def _without_form(self) -> EncodingRecord:
-        return EncodingRecord(
-            self.part,
-            self.scheme,
-            "",
-            self.provenance,
-            self.notes,
-            self.modality,
-            self.stack,
-            self.layers,
-            number=self.number,
-        )
+        shared["form"] = type(self.form).__name__
+        return EncodingRecord(**shared, parameters=parameters)
 
 
 @dataclass(frozen=True)

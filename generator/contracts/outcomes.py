@@ -14,6 +14,7 @@ from generator.contracts.checkpoints import (
     TensorRow,
 )
 from generator.contracts.layer_map import Layer
+from generator.contracts.releases import Release
 from generator.contracts.results import Analysis, FigureSpec, Label, Result, Results, UseResult
 from generator.contracts.runs import Ending, Run, Status
 from generator.encodings import Form
@@ -166,24 +167,6 @@ class Command:
     summary: str
     endings: str
     parameters: tuple[Parameter, ...]
-
-
-@dataclass(frozen=True)
-class Release:
-    """What was published.
-
-    id: its date, with a number where that is not the first of the day; number: from 1; date: of the
-        data, as YYYY-MM-DD
-    version, libraries: with which it was made
-    checkpoints: by slug, those that differ from the release before; None for one that is gone
-    """
-
-    id: str
-    number: int
-    date: str | None
-    version: str | None
-    libraries: Mapping[str, str]
-    checkpoints: Mapping[str, Mapping[str, Any] | None]
 
 
 @dataclass(frozen=True, eq=False)

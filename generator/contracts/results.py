@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import count
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
 from generator.cache.lazy import Lazy, LazyMapping
@@ -38,6 +39,11 @@ class Metric:
         if self.value is not None:
             object.__setattr__(self, "value", float(self.value))
             object.__setattr__(self, "reason", None)
+
+    @property
+    def finite(self) -> float | None:
+        """The value; None where there is none, or where it is infinite or no number."""
+        return self.value if self.value is not None and isfinite(self.value) else None
 
 
 @dataclass(frozen=True)
@@ -125,11 +131,14 @@ class Result:
             if spot.figure == figure
         )
 
+    def find(self, key: str) -> Metric | None:
+        """The metric with this key; None where the analysis has none."""
+        return next((metric for metric in self.metrics if metric.key == key), None)
+
     def metric(self, key: str) -> Metric:
         """The metric with this key. errors: KeyError"""
-        for metric in self.metrics:
-            if metric.key == key:
-                return metric
+        if found := self.find(key):
+            return found
         raise KeyError(
             f"no metric {key!r}; expected one of {', '.join(metric.key for metric in self.metrics)}"
         )

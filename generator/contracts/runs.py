@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from generator.contracts.record import Record
+
 KERNEL_POSITIONS = 128  # over which the kernel of a run is averaged, at most
 Status = Literal["ok", "failed", "not reached"]
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -26,26 +28,31 @@ class Series:
 
 
 @dataclass(frozen=True)
-class RunMember:
-    """A checkpoint of a run. name: of its folder or revision; reason: why its status is not ok"""
+class RunMember(Record):
+    """A checkpoint of a training run."""
 
     step: int
+    """Step of training at which it was saved."""
     name: str
+    """Of its folder or revision."""
     status: Status
+    """Whether it was read."""
     reason: str | None = None
+    """Why it was not read; null for `ok`."""
 
 
 @dataclass(frozen=True)
-class RunMetric:
-    """A metric over the steps.
-
-    key: as "analysis.metric"; values: one for each member, None where it has none
-    """
+class RunMetric(Record):
+    """A metric over the steps."""
 
     key: str
+    """`analysis.metric`, or `measure.metric` of what the model does."""
     title: str
+    """As it is shown."""
     unit: str
+    """Its unit; empty for plain numbers."""
     values: tuple[float | None, ...]
+    """One for each member, null where it has none."""
 
     @property
     def last(self) -> float | None:
@@ -54,23 +61,27 @@ class RunMetric:
 
 
 @dataclass(frozen=True)
-class RunEncoding:
-    """An encoding over the steps.
-
-    name: different from that of every other encoding of the run; quantity: of the kernel, with its
-        unit
-    kernel: for each member the mean over heads and over all pairs of the first ``KERNEL_POSITIONS``
-        at each distance, from 0; empty where the member has none
-    """
+class RunEncoding(Record):
+    """An encoding over the steps."""
 
     key: str
+    """Its name within the checkpoint, as in `layers`."""
     name: str
+    """Different from that of every other encoding of the run."""
     part: str
+    """The part of the model that it serves."""
     scheme: str
+    """How position is encoded: the key of a scheme."""
     form: str
+    """What kind of thing it is."""
     quantity: str
+    """What the kernel is, with its unit."""
     metrics: tuple[RunMetric, ...]
+    """Those that any member has."""
     kernel: tuple[tuple[float | None, ...], ...]
+    """For each member, the mean of the kernel over heads and over all pairs of the first 128
+    positions at distances 0, 1, 2 …; empty where it does not have the encoding.
+    """
 
     @property
     def present(self) -> tuple[int, ...]:
@@ -83,34 +94,39 @@ class RunEncoding:
 
 
 @dataclass(frozen=True)
-class RunUse:
-    """What a part of the trained model does, over the steps. metrics: their keys as
-    "measure.metric"
-    """
+class RunUse(Record):
+    """What a part of the trained model does, over the steps."""
 
     part: str
+    """Encoder, decoder, or vision."""
     metrics: tuple[RunMetric, ...]
+    """Those that any member has."""
 
 
 @dataclass(frozen=True)
-class Run:
-    """The checkpoints of one training run, in order of their steps.
-
-    slug: its name in addresses; source, id: where it was read from, as in the list; paper, licence,
-        notes: as in the list
-    uses: what its parts do, where the list asks for it
-    """
+class Run(Record):
+    """The numbers of a training run."""
 
     slug: str
+    """Its name in addresses."""
     title: str
+    """As it is shown."""
     source: str
+    """The key of the list by which its checkpoints were read."""
     id: str
+    """As in the list."""
     members: tuple[RunMember, ...]
+    """Its checkpoints, in order of their steps."""
     encodings: tuple[RunEncoding, ...]
+    """What its checkpoints have."""
     notes: str = ""
+    """A note of the list."""
     paper: str = ""
+    """The paper that describes it, as in the list."""
     licence: str = ""
+    """Licence of its weights, as in the list."""
     uses: tuple[RunUse, ...] = ()
+    """What its parts do, where the list asks for it."""
 
     @property
     def steps(self) -> Sequence[int]:

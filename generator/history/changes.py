@@ -1,11 +1,14 @@
-"""Differences between two published atlases, as atlas.json has them."""
+"""Differences between two published atlases."""
 
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Document = Mapping[str, Any]
+from generator.contracts import ReleasedCheckpoint, ReleasedEncoding
+
+Document = Mapping[str, Any]  # atlas.json
+Checkpoints = Mapping[str, ReleasedCheckpoint]  # By slug.
 Kind = Literal[
     "new", "gone", "status", "revision", "new encoding", "encoding gone", "numbers", "metric"
 ]
@@ -35,11 +38,8 @@ class Change:
     unit: str = ""
 
 
-def changes(before: Document, after: Document) -> list[Change]:
-    """Every difference between two atlases, checkpoint by checkpoint, in the order of slugs, and of
-    training runs.
-    """
-    former, later = _by(rows(before), "slug"), _by(rows(after), "slug")
+def changes(former: Checkpoints, later: Checkpoints) -> list[Change]:
+    """Every difference, checkpoint by checkpoint, in the order of slugs."""
     return [
         change
         for slug in sorted(former.keys() | later.keys())
@@ -47,7 +47,7 @@ def changes(before: Document, after: Document) -> list[Change]:
     ]
 
 
-def rows(atlas: Document) -> list[Document]:
+def checkpoints(atlas: Document) -> dict[str, ReleasedCheckpoint]:
     """The checkpoints of an atlas, and its training runs as if each were one, with its numbers at
     the end of training.
     """
@@ -70,19 +70,19 @@ def rows(atlas: Document) -> list[Document]:
         }
         for run in atlas.get("runs", ())
     ]
-    return [*atlas["checkpoints"], *runs]
+    return {row["slug"]: row for row in [*atlas["checkpoints"], *runs]}
 
 
-def _by(records: list[Document], key: str) -> dict[str, Document]:
-    return {record[key]: record for record in records}
-
-
-def _of_checkpoint(before: Document | None, after: Document | None) -> Iterator[Change]:
-    if before is None or after is None:
-        present: Document = after or before or {}
-        kind: Kind = "gone" if after is None else "new"
-        status = "" if after is None or after["status"] == "ok" else after["status"]
-        yield Change(kind, present["slug"], present["title"], what=status)
+def _of_checkpoint(
+    before: ReleasedCheckpoint | None, after: ReleasedCheckpoint | None
+) -> Iterator[Change]:
+    if after is None:
+        if before is not None:
+            yield Change("gone", before["slug"], before["title"])
+        return
+    if before is None:
+        status = "" if after["status"] == "ok" else after["status"]
+        yield Change("new", after["slug"], after["title"], what=status)
         return
     here = (after["slug"], after["title"])
     if before["status"] != after["status"]:
@@ -97,12 +97,13 @@ def _of_checkpoint(before: Document | None, after: Document | None) -> Iterator[
         return  # One of them says nothing of what the checkpoint holds.
     if before["revision"] != after["revision"]:
         yield Change("revision", *here, before=before["revision"], after=after["revision"])
-    yield from _of_encodings(here, _by(before["encodings"], "key"), _by(after["encodings"], "key"))
+    yield from _of_encodings(here, before["encodings"], after["encodings"])
 
 
 def _of_encodings(
-    here: tuple[str, str], former: dict[str, Document], later: dict[str, Document]
+    here: tuple[str, str], before_all: list[ReleasedEncoding], after_all: list[ReleasedEncoding]
 ) -> Iterator[Change]:
+    former, later = ({each["key"]: each for each in every} for every in (before_all, after_all))
     for key in sorted(former.keys() | later.keys()):
         if key not in former or key not in later:
             yield Change(
@@ -116,24 +117,16 @@ def _of_encodings(
             yield Change(
                 "numbers", *here, after["name"], "SHA-256", before["sha256"], after["sha256"]
             )
-        yield from _of_metrics(here, after["name"], before["metrics"], after["metrics"])
+        tolerance = ROUNDED if here[0].startswith(RUNS) else TOLERANCE
+        for metric, later_entry in after["metrics"].items():
+            # One that is new or gone says something of the program, not of the checkpoint.
+            entry = before["metrics"].get(metric, later_entry)
+            values = entry["value"], later_entry["value"]
+            if not alike(*values, tolerance):
+                yield Change("metric", *here, after["name"], metric, *values, later_entry["unit"])
 
 
-def _of_metrics(
-    here: tuple[str, str], name: str, former: Document, later: Document
-) -> Iterator[Change]:
-    """Metrics of both whose values differ; one that is new or gone says something of the program,
-    not of the checkpoint.
-    """
-    known = {metric: entry["value"] for metric, entry in former.items()}
-    for metric in later:
-        if metric in known:
-            before, after = known[metric], later[metric]["value"]
-            if not alike(before, after, ROUNDED if here[0].startswith(RUNS) else TOLERANCE):
-                yield Change("metric", *here, name, metric, before, after, later[metric]["unit"])
-
-
-def alike(before: float | None, after: float | None, tolerance: float = TOLERANCE) -> bool:
+def alike(before: float | None, after: float | None, tolerance: float) -> bool:
     """Whether two values are equal up to a relative ``tolerance``; None is equal to None alone."""
     if before is None or after is None:
         return before is after

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
-from generator.errors import NotReachedError, RefusedError
+from generator.errors import RefusedError
 from generator.history.releases import DATA, PUBLISHED, RECORD, UNDATED
 
 ATLAS = "data/atlas.json"
@@ -16,6 +16,7 @@ PART = re.compile(r"atlas/\d+\.json")
 MOST_BYTES = 2**29
 SECONDS = 30.0
 MISSING = (404, 410)
+NO_ATLAS = "found no atlas; expected an atlas.json, or a site or an output folder that has one"
 NAME = re.compile(rf"(?:\d{{4}}-\d\d-\d\d|{UNDATED})(?:\.\d+)?")
 
 
@@ -23,17 +24,15 @@ def atlas(place: str) -> dict[str, Any]:
     """The atlas at ``place``: an atlas.json, a folder with one (of a site, or the output of a
     build), or the address of either.
 
-    errors: RefusedError when it holds no atlas, or does not answer
+    errors: RefusedError when it holds no atlas, or does not answer; OSError
     """
-    try:
-        if place.lower().startswith(("http://", "https://")):
-            return _fetched_atlas(place)
-        file = _file(Path(place))
-        return _whole(
-            _parsed(place, file.read_bytes()), lambda part: (file.parent / part).read_bytes()
-        )
-    except NotReachedError as error:
-        raise RefusedError(str(error)) from None
+    if place.lower().startswith(("http://", "https://")):
+        return _fetched_atlas(place, fetched(_address(place)))
+    candidates = (Path(place, name) for name in ("", ATLAS, f"site/{ATLAS}", f"docs/{ATLAS}"))
+    file = next((path for path in candidates if path.is_file()), None)
+    if file is None:
+        raise RefusedError(f"{place}: {NO_ATLAS}")
+    return _whole(place, file.read_bytes(), lambda part: (file.parent / part).read_bytes())
 
 
 def built(output: Path) -> dict[str, Any] | None:
@@ -50,28 +49,26 @@ def former(site: str) -> dict[str, Any] | None:
     errors: as ``atlas``
     """
     try:
-        return _fetched_atlas(site)
+        content = fetched(_address(site))
     except NotPublishedError:
         return None
-    except NotReachedError as error:
-        raise RefusedError(str(error)) from None
+    return _fetched_atlas(site, content)
 
 
-def _fetched_atlas(place: str) -> dict[str, Any]:
-    """errors: RefusedError, NotReachedError, NotPublishedError where there is no atlas.json"""
-    address = place if place.endswith(".json") else f"{place.rstrip('/')}/{ATLAS}"
-    document = _parsed(place, fetched(address))
-    try:
-        return _whole(document, lambda part: fetched(urljoin(address, part)))
-    except NotPublishedError as error:
-        raise RefusedError(str(error)) from None
+def _address(place: str) -> str:
+    return place if place.endswith(".json") else f"{place.rstrip('/')}/{ATLAS}"
 
 
-def _whole(document: dict[str, Any], read: Callable[[str], bytes]) -> dict[str, Any]:
-    """``document`` with the checkpoints of its parts.
+def _fetched_atlas(place: str, content: bytes) -> dict[str, Any]:
+    return _whole(place, content, lambda part: fetched(urljoin(_address(place), part)))
+
+
+def _whole(place: str, content: bytes, read: Callable[[str], bytes]) -> dict[str, Any]:
+    """The atlas of ``content``, with the checkpoints of its parts.
 
     read: returns a file beside atlas.json, by its path from there
     """
+    document = _parsed(place, content)
     names = [str(part).removeprefix("data/") for part in document.get("parts", ())]
     if foreign := [name for name in names if not PART.fullmatch(name)]:
         raise RefusedError(
@@ -92,10 +89,7 @@ def _parsed(place: str, content: bytes) -> dict[str, Any]:
         ):
             raise TypeError
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise RefusedError(
-            f"{place}: found no atlas; expected an atlas.json, or a site or an output folder that"
-            " has one"
-        ) from None
+        raise RefusedError(f"{place}: {NO_ATLAS}") from None
     return dict(document)
 
 
@@ -106,26 +100,20 @@ def bring_releases(site: str, folder: Path) -> None:
     errors: RefusedError when the site does not answer, or its index is none; OSError
     """
     base = f"{site.rstrip('/')}/{PUBLISHED}"
-    try:
-        names = _names(f"{base}/index.json")
-        for name in names:
-            if not (folder / name / RECORD).exists():
-                (folder / name).mkdir(parents=True, exist_ok=True)
-                # The record last: without it, the folder is no release.
-                for file in (*(f"{data}.gz" for data in DATA), RECORD):
-                    (folder / name / file).write_bytes(fetched(f"{base}/{name}/{file}"))
-    except NotReachedError as error:
-        raise RefusedError(str(error)) from None
+    names = _names(f"{base}/index.json")
+    for name in names:
+        if not (folder / name / RECORD).exists():
+            (folder / name).mkdir(parents=True, exist_ok=True)
+            # The record last: without it, the folder is no release.
+            for file in (*(f"{data}.gz" for data in DATA), RECORD):
+                (folder / name / file).write_bytes(fetched(f"{base}/{name}/{file}"))
     for record in folder.glob(f"*/{RECORD}") if names else ():
         if record.parent.name not in names:
             shutil.rmtree(record.parent)
 
 
 def _names(address: str) -> list[str]:
-    """Folders of the releases that an index lists.
-
-    errors: as ``bring_releases``; NotReachedError
-    """
+    """Folders of the releases that an index lists. errors: RefusedError"""
     try:
         names = [str(release["id"]) for release in json.loads(fetched(address))]
     except NotPublishedError:
@@ -141,12 +129,12 @@ def _names(address: str) -> list[str]:
     return names
 
 
-class NotPublishedError(NotReachedError):
+class NotPublishedError(RefusedError):
     """A site answered that it has no such file."""
 
 
 def fetched(address: str) -> bytes:
-    """The bytes at an address. errors: NotReachedError"""
+    """The bytes at an address. errors: RefusedError"""
     import httpx2
 
     try:
@@ -158,21 +146,9 @@ def fetched(address: str) -> bytes:
             for chunk in answer.iter_bytes():
                 content += chunk
                 if len(content) > MOST_BYTES:
-                    raise NotReachedError(
+                    raise RefusedError(
                         f"{address}: more than {MOST_BYTES >> 20} MiB; expected an atlas.json"
                     )
             return content
     except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
-        raise NotReachedError(f"{address}: {error}") from None
-
-
-def _file(place: Path) -> Path:
-    """errors: RefusedError"""
-    candidates = (place, place / ATLAS, place / "site" / ATLAS, place / "docs" / ATLAS)
-    found = next((path for path in candidates if path.is_file()), None)
-    if found is None:
-        raise RefusedError(
-            f"{place}: found no atlas; expected an atlas.json, or a site or an output folder that"
-            " has one"
-        )
-    return found
+        raise RefusedError(f"{address}: {error}") from None

@@ -1,5 +1,5 @@
 """Releases: what was published, and when. A folder holds them, one folder each, with the data as
-    they were.
+they were.
 
 A release keeps the checkpoints that differ from the release before alone, so that it is small.
 """
@@ -7,19 +7,17 @@ A release keeps the checkpoints that differ from the release before alone, so th
 import gzip
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
-from generator.contracts import Release
+from generator.contracts import Release, ReleasedCheckpoint, ReleasedEncoding
 from generator.errors import RefusedError
-from generator.history.changes import Change, Document, changes, rows
+from generator.history.changes import Change, Checkpoints, Document, changes, checkpoints
 
 RECORD = "release.json"
 PUBLISHED = "data/releases"  # Their folder on the site.
 DATA = ("atlas.json", "metrics.csv")  # Beside the record, compressed.
 UNDATED = "undated"
-OF_CHECKPOINT = ("slug", "title", "status", "reason", "revision")
-OF_ENCODING = ("key", "name", "sha256")
 
 
 @dataclass(frozen=True)
@@ -52,8 +50,8 @@ def following(releases: Sequence[Release], atlas: Document) -> Release | None:
     atlas: as atlas.json
     """
     before = state(releases)
-    after = {row["slug"]: _record(row, before.get(row["slug"])) for row in rows(atlas)}
-    moved = {change.slug for change in changes(_document(before), _document(after))}
+    after = {slug: _record(row, before.get(slug)) for slug, row in checkpoints(atlas).items()}
+    moved = {change.slug for change in changes(before, after)}
     if not moved:
         return None
     day = atlas["date"] or UNDATED
@@ -68,12 +66,12 @@ def following(releases: Sequence[Release], atlas: Document) -> Release | None:
     )
 
 
-def state(releases: Sequence[Release]) -> dict[str, Document]:
+def state(releases: Sequence[Release]) -> Checkpoints:
     """Every checkpoint by slug, as the last release had it."""
-    merged: dict[str, Document | None] = {}
+    merged: dict[str, ReleasedCheckpoint | None] = {}
     for release in releases:
         merged |= release.checkpoints
-    return _present(merged)
+    return {slug: record for slug, record in merged.items() if record is not None}
 
 
 def readable(releases: Sequence[Release]) -> list[str]:
@@ -81,7 +79,7 @@ def readable(releases: Sequence[Release]) -> list[str]:
     return [slug for slug, record in state(releases).items() if record["status"] == "ok"]
 
 
-def last_read(releases: Sequence[Release], slug: str) -> tuple[Release, Document] | None:
+def last_read(releases: Sequence[Release], slug: str) -> tuple[Release, ReleasedCheckpoint] | None:
     """The last release for which a checkpoint was read, with what it has of it; None without
     one.
     """
@@ -95,11 +93,11 @@ def last_read(releases: Sequence[Release], slug: str) -> tuple[Release, Document
 
 def steps(releases: Sequence[Release]) -> list[Step]:
     """What changed with each release, the last first; the first release is all new."""
-    found, before = [], state(())
-    for release in releases:
-        after = _present({**before, **release.checkpoints})
-        found.append(Step(release, changes(_document(before), _document(after))))
-        before = after
+    states = [state(releases[:count]) for count in range(len(releases) + 1)]
+    found = [
+        Step(release, changes(before, after))
+        for release, before, after in zip(releases, states[:-1], states[1:], strict=True)
+    ]
     return found[::-1]
 
 
@@ -114,7 +112,7 @@ def write(folder: Path, release: Release, data: Mapping[str, bytes]) -> None:
 
 def encoded(release: Release) -> bytes:
     """The record of a release."""
-    return (json.dumps(asdict(release), separators=(",", ":"), allow_nan=False) + "\n").encode()
+    return (json.dumps(vars(release), separators=(",", ":"), allow_nan=False) + "\n").encode()
 
 
 def compressed(content: bytes) -> bytes:
@@ -122,31 +120,29 @@ def compressed(content: bytes) -> bytes:
     return gzip.compress(content, mtime=0)
 
 
-def _present(records: Mapping[str, Document | None]) -> dict[str, Document]:
-    """``records`` by slug, without checkpoints that are gone."""
-    return {slug: record for slug, record in records.items() if record is not None}
-
-
-def _document(records: Mapping[str, Document]) -> Document:
-    return {"checkpoints": list(records.values())}
-
-
-def _record(row: Document, former: Document | None) -> Document:
+def _record(row: ReleasedCheckpoint, former: ReleasedCheckpoint | None) -> ReleasedCheckpoint:
     """What a release keeps of a checkpoint in atlas.json.
 
     One that could not be read keeps its ``former`` revision and numbers.
     """
-    about = {name: row[name] for name in OF_CHECKPOINT}
-    if former is not None and row["status"] != "ok":
-        return {**about, "revision": former["revision"], "encodings": former["encodings"]}
-    encodings = [
-        {
-            **{name: encoding[name] for name in OF_ENCODING},
-            "metrics": {
-                key: {"value": metric["value"], "unit": metric["unit"]}
-                for key, metric in encoding["metrics"].items()
-            },
-        }
-        for encoding in row["encodings"]
-    ]
-    return {**about, "encodings": encodings}
+    last = row if former is None or row["status"] == "ok" else former
+    return {
+        "slug": row["slug"],
+        "title": row["title"],
+        "status": row["status"],
+        "reason": row["reason"],
+        "revision": last["revision"],
+        "encodings": [_encoding(encoding) for encoding in last["encodings"]],
+    }
+
+
+def _encoding(encoding: ReleasedEncoding) -> ReleasedEncoding:
+    return {
+        "key": encoding["key"],
+        "name": encoding["name"],
+        "sha256": encoding["sha256"],
+        "metrics": {
+            key: {"value": metric["value"], "unit": metric["unit"]}
+            for key, metric in encoding["metrics"].items()
+        },
+    }

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from generator.history.changes import Change, Document, changes
+from generator.history.changes import Change, Document, changes, checkpoints
 from generator.text import significant
 
 DIGITS = 12  # of a digest or a commit, hexadecimal
@@ -51,7 +51,7 @@ def since(former: Document | None, atlas: Document) -> str:
     """What changed since the ``former`` atlas, in Markdown."""
     if former is None:
         return "Nothing is published yet."
-    found = changes(former, atlas)
+    found = changes(checkpoints(former), checkpoints(atlas))
     return table(found) if found else "Nothing changed since the published site."
 
 

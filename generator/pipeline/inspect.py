@@ -11,7 +11,7 @@ from generator.contracts import Atlas, EncodingRecord, Label, Outcome, Subject
 from generator.pipeline.evaluate import all_analyses, opened, reading_of
 from generator.pipeline.find import all_schemes, look, scheme_of, unresolved
 from generator.pipeline.plan import Task
-from generator.site.standings import peers_of
+from generator.site.rankings.peers import peers_of
 
 LEADING = 3  # findings, as at the top of a page
 NO_INPUT = "no sentence is read"

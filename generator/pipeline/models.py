@@ -18,7 +18,7 @@ from generator.encodings import Form, NoEncoding, Rotation, Sinks, Temperature
 from generator.errors import RowError
 from generator.pipeline import observed
 from generator.pipeline.find import look
-from generator.site.at_position import AtPosition, panel
+from generator.site.at_position import PositionOfModel, panel
 from generator.site.pictures.reach_bars import width_of
 
 SCHEMA = 1
@@ -81,7 +81,7 @@ def row(model: PublishedConfig) -> dict[str, Any]:
     return {
         **about,
         **position,
-        "at_position": shown.data if shown else None,
+        "at_position": shown,
         **origin,
         "check": observed.check(model.id, model.settings, position),
         "reason": reason,
@@ -235,7 +235,7 @@ def _limits(layers: Sequence[Layer]) -> list[dict[str, Any]]:
 
 def _panel(
     config: ModelConfig, encodings: Sequence[Encoding[Form]], layers: Sequence[Layer]
-) -> AtPosition | None:
+) -> PositionOfModel | None:
     """What its rotations do at one position."""
     pairs = [
         (encoding.record, encoding.form)

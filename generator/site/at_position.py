@@ -1,213 +1,73 @@
-"""What a model with rotations has at one position: pairs that have turned, angles, and layers that
-still see the first position.
-
-The page computes the same in the browser, for any position (``position.js``).
+"""What a model with rotations has at one position: the numbers from which the page says, for any
+position, which pairs have turned, by which angles, and which layers still see the first position.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from math import inf, tau
+from math import inf
 
 import numpy as np
+from typing_extensions import TypedDict
 
-from generator.contracts import EncodingRecord, Json, Layer, Outcome
+from generator.contracts import EncodingRecord, Layer, Outcome
 from generator.encodings import Rotation
 from generator.encodings.rotations import OF_WHOLE_HEAD, frequencies_before
-from generator.numerics.arrays import Floats
 from generator.site.pictures.reach_bars import context_of
-from generator.text import number, pattern
+from generator.text import pattern
 
 MOST_ROTATIONS = 4
 DIGITS = 7  # of a ratio in the page; frequencies are known in single precision
 
 
-@dataclass(frozen=True)
-class Turning:
-    """A rotation at a position.
-
-    label: its part; frequencies, plain: with and without scaling, (n_pairs,), radians per position
-    components: by which the exponents of its frequencies are divided
+class TurningOfModel(TypedDict):
+    """A rotation of text, in models.json. Pair j turns by step · base^(−2j ÷ components) ÷ slower
+    radians from one position to the next.
     """
 
     label: str
-    position: int
+    """Where it acts."""
     step: float
+    """Angle of the first pair, before scaling, in radians."""
     base: float
+    """Its base."""
     components: int
-    frequencies: Floats
-    plain: Floats
-
-    @property
-    def turns(self) -> Floats:
-        """Turns of each pair from position 0 to this one: (n_pairs,)."""
-        return np.asarray(self.position * self.frequencies / tau)
-
-    @property
-    def is_scaled(self) -> bool:
-        """Whether a scaling changes a frequency by more than single precision."""
-        return not np.allclose(self.frequencies, self.plain, rtol=1e-6, atol=0.0)
-
-    @property
-    def n_turned(self) -> int:
-        """Number of pairs that have turned at least once."""
-        return int(np.count_nonzero(self.turns >= 1.0))
-
-    @property
-    def n_plain(self) -> int:
-        """Number of pairs that would have turned at least once without scaling."""
-        return int(np.count_nonzero(self.position * self.plain / tau >= 1.0))
-
-    @property
-    def bars(self) -> str:
-        """Data of an SVG path: a step for each pair, as high as its share of the first turn."""
-        depths = (f"{1.0 - turns:.2g}" for turns in np.minimum(self.turns, 1.0))
-        steps = (f"V{depth}h{len(list(alike))}" for depth, alike in groupby(depths))
-        return f"M0 1{''.join(steps)}V1z"
-
-    @property
-    def rows(self) -> tuple[tuple[str, str, str, str], ...]:
-        """The fastest and the slowest pair: name, angle between neighbouring positions, angle at
-        this position, and that without scaling.
-        """
-        return tuple(
-            (
-                name,
-                angle(self.frequencies[pair] / tau),
-                angle(self.turns[pair]),
-                angle(self.position * self.plain[pair] / tau),
-            )
-            for name, pair in (
-                ("fastest", int(self.frequencies.argmax())),
-                ("slowest", int(self.frequencies.argmin())),
-            )
-        )
-
-    @property
-    def data(self) -> dict[str, object]:
-        """What the page computes from. slower: wavelengths after ÷ before scaling, one for all
-        pairs where they are alike
-        """
-        ratios = (self.plain / self.frequencies).tolist() if self.is_scaled else [1.0]
-        slower = [float(f"{ratio:.{DIGITS}g}") for ratio in ratios]
-        return {
-            "label": self.label,
-            "step": self.step,
-            "base": self.base,
-            "components": self.components,
-            "pairs": self.frequencies.size,
-            "slower": slower if len(set(slower)) > 1 else slower[:1],
-        }
+    """By what the exponents are divided."""
+    pairs: int
+    """Number of pairs."""
+    slower: list[float]
+    """Wavelength after ÷ before scaling, of each pair, or one number for all."""
 
 
-@dataclass(frozen=True)
-class Seeing:
-    """Layers that see position 0 from ``limit`` and all positions before it, None for any.
-
-    count: of them; which: their numbers, as text; "" where all layers do
-    """
+class LayersSeeing(TypedDict):
+    """Layers that see the first position, in models.json."""
 
     limit: int | None
+    """The last position from which all of them do; null where any is."""
     count: int
+    """Number of them, with those that see farther."""
     which: str
-
-    @property
-    def data(self) -> dict[str, object]:
-        """What the page computes from."""
-        return {"limit": self.limit, "count": self.count, "which": self.which}
+    """Their numbers from 0 in words; empty for all layers."""
 
 
-@dataclass(frozen=True)
-class Sight:
-    """Layers of the stacks with rotations.
-
-    n_layers: all of them; seeing: those of each limit and of all farther ones, the farthest first
-    beside: further layers, as the end of a sentence
-    """
-
-    n_layers: int
-    seeing: tuple[Seeing, ...]
-    beside: str
-
-    def from_position(self, position: int) -> Seeing:
-        """Layers that see position 0 from ``position``."""
-        far = [each for each in self.seeing if each.limit is None or position <= each.limit]
-        return far[-1] if far else Seeing(position, 0, "")
-
-
-@dataclass(frozen=True)
-class AtPosition:
-    """What a panel shows before a reader chooses: the last position of the context.
-
-    longer: length of the longest texts with these frequencies, where longer ones have others; None
-        without such a limit
-    """
+class PositionOfModel(TypedDict):
+    """What the page on one position computes from, in models.json."""
 
     last: int
-    turnings: tuple[Turning, ...]
-    sight: Sight
+    """The last position of the context."""
     longer: int | None
-
-    @property
-    def is_scaled(self) -> bool:
-        """Whether any of its rotations is scaled."""
-        return any(turning.is_scaled for turning in self.turnings)
-
-    @property
-    def data(self) -> dict[str, object]:
-        """What the page computes from."""
-        return {
-            "last": self.last,
-            "longer": self.longer,
-            "rotations": [turning.data for turning in self.turnings],
-            "layers": self.sight.n_layers,
-            "seeing": [each.data for each in self.sight.seeing],
-            "beside": self.sight.beside,
-        }
-
-    @property
-    def sentence(self) -> str:
-        """The answer at the last position, in one sentence or, of several rotations, in some."""
-        several = len(self.turnings) > 1
-        turned = [
-            f"{f'{_capital(turning.label)}: ' * several}{_counted(turning)}"
-            for turning in self.turnings
-        ]
-        seen = self._seen()
-        first = [*([] if several else turned), *([seen] if seen else [])]
-        opening = f"At position {self.last:,}: {'; '.join(first)}." if first else ""
-        return " ".join((opening, *(f"{text}." for text in turned if several))).strip()
-
-    def _seen(self) -> str:
-        if not self.sight.n_layers:
-            return ""
-        seeing = self.sight.from_position(self.last)
-        sees = "sees" if seeing.count == 1 else "see"
-        which = f": {seeing.which}" if seeing.which else ""
-        layers = f"{seeing.count} of {self.sight.n_layers} layers"
-        return f"{layers} still {sees} position 0{which}{self.sight.beside}"
+    """The longest texts with these frequencies, where longer ones have others."""
+    rotations: list[TurningOfModel]
+    """Its rotations of text."""
+    layers: int
+    """Number of layers of the stacks with these rotations."""
+    seeing: list[LayersSeeing]
+    """Which of them see the first position from where, the farthest first."""
+    beside: str
+    """Further layers, as the end of a sentence."""
 
 
-def _counted(turning: Turning) -> str:
-    n_turned, n_plain = turning.n_turned, turning.n_plain
-    have = "has" if n_turned == 1 else "have"
-    without = f" ({n_plain} without scaling)" if n_plain != n_turned else ""
-    return f"{n_turned} of {turning.plain.size} pairs {have} turned at least once{without}"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def angle(turns: float) -> str:
-    """An angle in words: in degrees below a turn, else in turns."""
-    if turns < 1.0:
-        return f"{number(360.0 * turns)}°"
-    return "1 turn" if turns == 1.0 else f"{number(turns)} turns"
-
-
-def at_position(outcome: Outcome) -> AtPosition | None:
-    """The panel of a checkpoint, as by ``panel``."""
+def at_position(outcome: Outcome) -> PositionOfModel | None:
+    """What the page of a checkpoint computes from, as by ``panel``."""
     loaded = (
         (reading.encoding, reading.form.load())
         for reading in outcome.readings
@@ -221,8 +81,8 @@ def panel(
     context: int | None,
     pairs: Iterable[tuple[EncodingRecord, Rotation]],
     layers: Sequence[Layer],
-) -> AtPosition | None:
-    """The panel of a model with these rotations; None without a rotation of text or a configured
+) -> PositionOfModel | None:
+    """The numbers of a model with these rotations; None without a rotation of text or a configured
     context, or with more than MOST_ROTATIONS rotations, which no reader takes in side by side.
     """
     turning = [
@@ -237,52 +97,37 @@ def panel(
     last = (longer or context) - 1
     if last < 2:
         return None
-    turnings = tuple(_turning(record, form, last) for record, form in turning)
-    return AtPosition(last, turnings, _sight(layers, {record.key for record, _ in turning}), longer)
-
-
-def panel_of(data: Json) -> AtPosition:
-    """The panel whose ``data`` these are, with frequencies to their digits there."""
-    last, turnings = data["last"], []
-    for given in data["rotations"]:
-        exponents = -2.0 * np.arange(given["pairs"]) / given["components"]
-        plain = given["step"] * given["base"] ** exponents
-        turnings.append(
-            Turning(
-                given["label"],
-                last,
-                given["step"],
-                given["base"],
-                given["components"],
-                plain / np.asarray(given["slower"]),
-                plain,
-            )
-        )
-    seeing = tuple(Seeing(**each) for each in data["seeing"])
-    return AtPosition(
-        last, tuple(turnings), Sight(data["layers"], seeing, data["beside"]), data["longer"]
-    )
-
-
-def _turning(record: EncodingRecord, form: Rotation, position: int) -> Turning:
-    of_head = form.rope_type == OF_WHOLE_HEAD
-    return Turning(
-        record.numbered_part,
-        position,
-        form.step,
-        form.base,
-        form.head_dim if of_head else form.rotary_dim,
-        form.frequencies,
-        frequencies_before(form),
-    )
-
-
-def _sight(layers: Sequence[Layer], keys: set[str]) -> Sight:
-    """Of the stacks in which one of the encodings ``keys`` acts."""
+    # The stacks in which one of the encodings acts.
+    keys = {record.key for record, _ in turning}
     parts = {layer.part for layer in layers if keys.intersection(layer.encodings or ())}
     stacks = [layer for layer in layers if layer.part in parts]
-    seen = [layer for layer in stacks if _kind(layer) == "seeing"]
-    limits = sorted({inf if layer.before is None else layer.before for layer in seen}, reverse=True)
+    return {
+        "last": last,
+        "longer": longer,
+        "rotations": [_turning(record, form) for record, form in turning],
+        "layers": len(stacks),
+        "seeing": list(_seeing(stacks)),
+        "beside": _beside(stacks),
+    }
+
+
+def _turning(record: EncodingRecord, form: Rotation) -> TurningOfModel:
+    frequencies, plain = form.frequencies, frequencies_before(form)
+    # A scaling that changes no frequency by more than single precision is none.
+    is_scaled = not np.allclose(frequencies, plain, rtol=1e-6, atol=0.0)
+    ratios = (plain / frequencies).tolist() if is_scaled else [1.0]
+    slower = [float(f"{ratio:.{DIGITS}g}") for ratio in ratios]
+    return {
+        "label": record.numbered_part,
+        "step": form.step,
+        "base": form.base,
+        "components": form.head_dim if form.rope_type == OF_WHOLE_HEAD else form.rotary_dim,
+        "pairs": frequencies.size,
+        "slower": slower if len(set(slower)) > 1 else slower[:1],
+    }
+
+
+def _beside(stacks: Sequence[Layer]) -> str:
     words = {
         "choosing": "{} may choose it",
         "compressed": "in {} it is in a compressed key",
@@ -293,12 +138,19 @@ def _sight(layers: Sequence[Layer], keys: set[str]) -> Sight:
         if alike := [layer for layer in stacks if _kind(layer) == kind]:
             which = _which(alike, stacks)
             beside += f"; {text.format(len(alike))}{f': {which}' if which else ''}"
-    return Sight(len(stacks), tuple(_seeing(limit, seen, stacks) for limit in limits), beside)
+    return beside
 
 
-def _seeing(limit: float, seen: Sequence[Layer], stacks: Sequence[Layer]) -> Seeing:
-    far = [layer for layer in seen if layer.before is None or layer.before >= limit]
-    return Seeing(None if limit == inf else int(limit), len(far), _which(far, stacks))
+def _seeing(stacks: Sequence[Layer]) -> Iterator[LayersSeeing]:
+    reach = [
+        (inf if layer.before is None else layer.before, layer)
+        for layer in stacks
+        if _kind(layer) == "seeing"
+    ]
+    for limit in sorted({reached for reached, _ in reach}, reverse=True):
+        far = [layer for reached, layer in reach if reached >= limit]
+        last = None if limit == inf else int(limit)
+        yield {"limit": last, "count": len(far), "which": _which(far, stacks)}
 
 
 def _which(layers: Sequence[Layer], stacks: Sequence[Layer]) -> str:

@@ -18,7 +18,7 @@ from generator.contracts import (
 )
 from generator.history import releases
 from generator.history.changes import Document
-from generator.site.headlines import DIGITS, columns_of
+from generator.site.rankings.columns import DIGITS, columns_of
 from generator.text import significant
 
 Kinship = tuple[bool, bool, bool, float]

@@ -1,29 +1,19 @@
-// The panel of what a rotary model has at one position: a slider on a logarithmic scale, and a number that stays in the address.
+// The panel of what a rotary model has at one position: a slider on a logarithmic scale, and a number that stays in the address; where the page has several models, so does the one that is chosen.
 (() => {
   "use strict";
   const place = document.querySelector(".pa-position");
   if (!place) return;
   const [field, slider] = ["position", "place"].map((name) => place.querySelector(`[name=${name}]`));
   const said = place.querySelector(".pa-position-said");
-  let data, rotations, figures, rows;
+  const table = place.querySelector("table");
+  const models = window.atlasPositions;
+  const form = document.getElementById("pa-position-model");
+  const choice = form?.elements.model;
+  let data, rotations;
   const TURN = 2 * Math.PI;
-  const IN_ADDRESS = /^#(?:model=[^&]*&)?position=(\d{1,15})$/;
+  const made = (name, text, attributes = {}) => Object.assign(document.createElement(name), { textContent: text, ...attributes });
   const whole = (value) => value.toLocaleString("en-US", { maximumFractionDigits: 0 });
-
   const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
-
-  // Frequencies without scaling, from the base, and with it: radians per position.
-  const turning = ({ label, step, base, components, pairs, slower }) => {
-    const plain = Array.from({ length: pairs }, (_, pair) => step * base ** ((-2 * pair) / components));
-    return { label, plain, frequencies: plain.map((frequency, pair) => frequency / (slower[pair] ?? slower[0])) };
-  };
-  const take = (given) => {
-    data = given;
-    rotations = data.rotations.map(turning);
-    figures = [...place.querySelectorAll(".pa-turning")];
-    rows = place.querySelector("tbody").rows;
-    field.max = data.last;
-  };
 
   // Four significant digits, or all before the decimal point; powers of ten below 0.0001.
   const number = (value) => {
@@ -36,6 +26,40 @@
     return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
   };
   const angle = (turns) => (turns < 1 ? `${number(360 * turns)}°` : turns === 1 ? "1 turn" : `${number(turns)} turns`);
+
+  // What a model has at any position: a figure and two rows of the table for each rotation. Its numbers are frequencies
+  // without scaling, from the base, and with it: radians per position.
+  const lay = (model) => {
+    data = model;
+    const several = data.rotations.length > 1;
+    const isScaled = data.rotations.some(({ slower }) => slower.some((ratio) => ratio !== 1));
+    for (const figure of place.querySelectorAll(".pa-turning")) figure.remove();
+    rotations = data.rotations.map(({ label, step, base, components, pairs, slower }) => {
+      const plain = Array.from({ length: pairs }, (_, pair) => step * base ** ((-2 * pair) / components));
+      const frequencies = plain.map((frequency, pair) => frequency / (slower[pair] ?? slower[0]));
+      const figure = place.querySelector("template").content.firstElementChild.cloneNode(true);
+      figure.querySelector("figcaption").textContent = `Share of the first turn of each pair${several ? `: ${label}` : ""}`;
+      figure.querySelector("svg").setAttribute("viewBox", `0 0 ${pairs} 1`);
+      figure.querySelector(".pa-ends").lastElementChild.textContent = `pair ${pairs - 1}`;
+      table.before(figure);
+      const rows = [["fastest", Math.max], ["slowest", Math.min]].map(([name, end]) => {
+        const row = document.createElement("tr");
+        row.append(made("th", `${name}${several ? `, ${label}` : ""}`, { scope: "row" }));
+        row.append(...Array.from({ length: isScaled ? 3 : 2 }, () => made("td", "")));
+        return [frequencies.indexOf(end(...frequencies)), row];
+      });
+      return { label, plain, frequencies, path: figure.querySelector("path"), rows };
+    });
+    const head = table.tHead.rows[0];
+    head.cells[3]?.remove();
+    if (isScaled) head.append(made("th", "Without scaling", { scope: "col" }));
+    table.tBodies[0].replaceChildren(...rotations.flatMap(({ rows }) => rows.map(([, row]) => row)));
+    said.style.setProperty("--n", rotations.length);
+    const longer = place.querySelector(".pa-longer");
+    longer.hidden = !data.longer;
+    longer.textContent = `Texts of more than ${whole(data.longer ?? 0)} positions have other frequencies, which are not shown here.`;
+    field.max = data.last;
+  };
 
   const counted = ({ plain, frequencies }, position) => {
     const turned = (list) => list.filter((frequency) => (position * frequency) / TURN >= 1).length;
@@ -53,20 +77,18 @@
     const opening = first.length ? [`At position ${whole(position)}: ${first.join("; ")}.`] : [];
     return [...opening, ...(several ? turned.map((text) => `${text}.`) : [])].join(" ");
   };
-
   const draw = (position) => {
     const text = sentence(position);
     if (said.textContent !== text) said.textContent = text;
-    rotations.forEach(({ plain, frequencies }, index) => {
+    for (const { plain, frequencies, path, rows } of rotations) {
       const steps = frequencies.map((frequency) => `V${Math.max(1 - (position * frequency) / TURN, 0)}h1`);
-      figures[index].querySelector("path").setAttribute("d", `M0 1${steps.join("")}V1z`);
-      [Math.max, Math.min].forEach((end, second) => {
-        const [pair, row] = [frequencies.indexOf(end(...frequencies)), rows[2 * index + second]];
+      path.setAttribute("d", `M0 1${steps.join("")}V1z`);
+      for (const [pair, row] of rows) {
         row.cells[1].textContent = angle(frequencies[pair] / TURN);
         row.cells[2].textContent = angle((position * frequencies[pair]) / TURN);
         if (row.cells[3]) row.cells[3].textContent = angle((position * plain[pair]) / TURN);
-      });
-    });
+      }
+    }
     slider.setAttribute("aria-valuetext", whole(position));
   };
 
@@ -74,7 +96,7 @@
   const most = Number(slider.max);
   const show = (position) => {
     draw(position);
-    history.replaceState(null, "", `#${place.dataset.model ? `model=${place.dataset.model}&` : ""}position=${position}`);
+    history.replaceState(null, "", `#${choice ? `model=${encodeURIComponent(choice.value)}&` : ""}position=${position}`);
   };
   const slide = (position) => (slider.value = Math.round((most * Math.log(position)) / Math.log(data.last)));
   slider.addEventListener("input", () => {
@@ -82,13 +104,12 @@
     field.value = position;
     show(position);
   });
-  const typed = () => {
+  field.addEventListener("input", () => {
     if (!field.value || !Number.isFinite(field.valueAsNumber)) return;
     const position = limited(field.valueAsNumber);
     slide(position);
     show(position);
-  };
-  field.addEventListener("input", typed);
+  });
   field.addEventListener("change", () => (field.value = limited(field.valueAsNumber || data.last)));
 
   const go = (position) => {
@@ -96,21 +117,35 @@
     slide(position);
     draw(position);
   };
+  const take = (name) => {
+    choice.value = name;
+    document.getElementById("at-position").firstChild.textContent = name;
+    lay(models[name]);
+  };
   const follow = () => {
-    const found = IN_ADDRESS.exec(location.hash);
-    if (!found) return;
-    go(limited(Number(found[1])));
+    const [name, position] = ["model", "position"].map((key) => new URLSearchParams(location.hash.slice(1)).get(key));
+    if (choice && Object.hasOwn(models, name) && name !== choice.value) {
+      take(name);
+      go(data.last);
+    }
+    if (!/^\d{1,15}$/.test(position)) return;
+    go(limited(Number(position)));
     place.scrollIntoView();
   };
   window.addEventListener("hashchange", follow);
-  // Where a page has several models, it lays out the panel of another one before.
-  place.addEventListener("pa-given", ({ detail }) => {
-    take(detail);
-    go(limited(Number(IN_ADDRESS.exec(location.hash)?.[1] ?? data.last)));
-  });
-  take(JSON.parse(place.querySelector("script").textContent));
-  place.classList.add("pa-alive-position");
-  // Whoever typed before this script had come is answered now.
-  if (field.value !== field.defaultValue) typed();
+  if (choice) {
+    form.addEventListener("submit", (event) => event.preventDefault());
+    choice.addEventListener("input", () => {
+      const position = field.valueAsNumber;
+      take(choice.value);
+      go(limited(position || data.last));
+      show(field.valueAsNumber);
+    });
+    choice.value = document.getElementById("at-position").firstChild.textContent; // A browser may have restored another choice.
+    form.hidden = false;
+  }
+  lay(JSON.parse(place.querySelector("script").textContent));
+  place.hidden = false;
+  go(data.last);
   follow();
 })();

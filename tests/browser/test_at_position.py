@@ -10,8 +10,12 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from generator.site.materials import OURS
+from generator.site.render import environment_of
+
 pytestmark = pytest.mark.samples
 
+SCRIPT = Path("site_src/assets/position.js")
 MODELS = ("llama-3-1-8b", "gemma-3-4b", "llama-4-scout-text", "gpt-oss-20b", "minimax-text-01")
 SAID, FIELD, SLIDER = ".pa-position-said", "[name=position]", ".pa-position [name=place]"
 
@@ -64,18 +68,97 @@ def test_any_position_has_the_numbers_of_the_published_frequencies(
         assert [part for part in expected(row, position) if part not in said] == []
 
 
-@pytest.mark.parametrize("slug", MODELS)
-def test_scripts_say_of_the_last_position_what_the_page_said_before(
-    slug: str, page: Page, without_scripts: Page, address: str
-) -> None:
-    plain = f"{address}/checkpoints/{slug}.html"
-    without_scripts.goto(plain)
-    page.goto("about:blank")
-    page.goto(plain)
-    page.locator(FIELD).fill(page.locator(FIELD).get_attribute("max") or "")
-    for part in (SAID, ".pa-position table"):
-        assert page.locator(part).inner_text() == without_scripts.locator(part).inner_text()
-    assert not without_scripts.locator(FIELD).is_visible()
+def test_the_last_position_comes_first(page: Page, address: str) -> None:
+    page.goto(f"{address}/checkpoints/llama-3-1-8b.html")
+    expect(page.locator(FIELD)).to_have_value("131071")
+    expect(page.locator(SAID)).to_contain_text("At position 131,071:")
+
+
+# Frequencies 1, 1/8, 1/64 and 1/512: at position 127, 20.2, 2.5, 0.3 and 0.04 turns.
+ROTATION = {"label": "decoder", "step": 1, "base": 4096, "components": 8, "pairs": 4, "slower": [1]}
+SLOW = {**ROTATION, "label": "decoder 2", "base": 1e9}
+FULL = [{"limit": None, "count": 1, "which": ""}]
+WHOLE: dict[str, Any] = {
+    "last": 1000,
+    "longer": None,
+    "rotations": [ROTATION],
+    "layers": 1,
+    "seeing": FULL,
+}
+WHOLE |= {"beside": ""}
+WINDOWS = [{"limit": 127, "count": 1, "which": "layer 0"}, {"limit": 99, "count": 3, "which": ""}]
+SENTENCES: list[tuple[dict[str, Any], int, str]] = [
+    (
+        {"seeing": WINDOWS, "layers": 3},
+        127,
+        "At position 127: 2 of 4 pairs have turned at least once; 1 of 3 layers still sees position"
+        " 0: layer 0.",
+    ),
+    (
+        {"seeing": WINDOWS, "layers": 3},
+        99,
+        "At position 99: 2 of 4 pairs have turned at least once; 3 of 3 layers still see position"
+        " 0.",
+    ),
+    (
+        {"seeing": WINDOWS, "layers": 3, "beside": "; 1 may choose it: layer 3"},
+        128,
+        "At position 128: 2 of 4 pairs have turned at least once; 0 of 3 layers still see position"
+        " 0; 1 may choose it: layer 3.",
+    ),
+    (
+        {"rotations": [{**ROTATION, "slower": [8]}], "layers": 0, "seeing": []},
+        127,
+        "At position 127: 1 of 4 pairs has turned at least once (2 without scaling).",
+    ),
+    (
+        {"rotations": [ROTATION, SLOW]},
+        127,
+        "At position 127: 1 of 1 layers still sees position 0. Decoder: 2 of 4 pairs have turned at"
+        " least once. Decoder 2: 1 of 4 pairs has turned at least once.",
+    ),
+]
+
+
+def shown(page: Page, model: dict[str, Any], position: int) -> None:
+    """Have a page show the panel of ``model`` alone."""
+    whole = WHOLE | model
+    macros = environment_of(*OURS.templates).get_template("pages/at_position.jinja").module
+    page.set_content(str(macros.at_position(whole, str)))  # type: ignore[attr-defined]
+    page.add_script_tag(path=SCRIPT)
+    page.locator(FIELD).fill(str(position))
+
+
+def test_the_sentence_counts_pairs_and_layers(page: Page) -> None:
+    for model, position, sentence in SENTENCES:
+        shown(page, model, position)
+        assert page.locator(SAID).inner_text() == sentence
+
+
+def test_angles_below_a_turn_are_in_degrees(page: Page) -> None:
+    """Of a step of ¼, 1 and 2½ turns, and of the slowest pair of base 1e12."""
+    cells = []
+    for turns in (0.25, 1.0, 2.5):
+        step = {**ROTATION, "step": 2 * pi * turns, "base": 1e12, "components": 8}
+        shown(page, {"rotations": [step]}, 1)
+        cells.append(page.locator("tbody td").all_inner_texts()[::2])
+    assert [first for first, _ in cells] == ["90°", "1 turn", "2.500 turns"]
+    assert [last for _, last in cells] == ["9.000 × 10⁻⁸°", "3.600 × 10⁻⁷°", "9.000 × 10⁻⁷°"]
+
+
+def test_a_bar_is_as_high_as_the_share_of_the_first_turn(page: Page) -> None:
+    shown(page, {}, 127)
+    path = page.locator(".pa-turning path").get_attribute("d") or ""
+    heights = [float(step) for step in re.findall(r"V([\d.]+)h1", path)]
+    np.testing.assert_allclose(heights, [0, 0, 1 - 127 / 64 / (2 * pi), 1 - 127 / 512 / (2 * pi)])
+
+
+def test_frequencies_of_longer_texts_are_said_not_to_be_shown(page: Page) -> None:
+    for longer, text in ((4096, "Texts of more than 4,096 positions have other"), (None, "")):
+        shown(page, {"longer": longer}, 5)
+        note = page.locator(".pa-longer")
+        assert note.is_visible() is bool(text)
+        assert text in note.inner_text()
 
 
 def test_a_position_is_in_the_address_and_read_from_it(page: Page, address: str) -> None:

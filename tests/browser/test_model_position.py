@@ -115,9 +115,10 @@ def test_every_model_fits(width: int, browser: Browser, address: str) -> None:
     page.close()
 
 
-def test_without_scripts_there_is_one_model_and_no_choice(
+def test_without_scripts_a_sentence_takes_the_place_of_the_panel(
     without_scripts: Page, address: str
 ) -> None:
     without_scripts.goto(f"{address}/{KIND}")
     assert without_scripts.locator("#pa-position-model").is_hidden()
-    assert "At position " in without_scripts.locator(SAID).inner_text()
+    assert without_scripts.locator(".pa-position").is_hidden()
+    assert without_scripts.get_by_text("With JavaScript, this panel").is_visible()

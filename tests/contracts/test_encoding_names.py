@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from generator.contracts import Encoding, Label, Outcome, Provenance, Reading, names
 from generator.encodings import NoEncoding
 from generator.pipeline.find import all_schemes
-from generator.text import LONGEST_NAME, short
+from generator.text import LONGEST_NAME
 from tests.support import checkpoint
 
 SCHEMES = all_schemes()
@@ -108,25 +108,6 @@ LEARNED, BIAS = "learned", "t5_bias"
 )
 def test_a_name_is_as_short_as_is_unambiguous(outcomes: list[Outcome], expected: list[str]) -> None:
     assert names_of(*outcomes) == expected
-
-
-def test_titles_that_are_equal_once_shortened_are_told_apart() -> None:
-    first, second = (
-        f"organisation/a-language-model-{size}-many-parameters-uncased"
-        for size in ("small", "large")
-    )
-    assert short(first) == short(second)
-    assert (
-        len(
-            set(
-                names_of(
-                    outcome("a", first, ("encoder", LEARNED)),
-                    outcome("b", second, ("encoder", LEARNED)),
-                )
-            )
-        )
-        == 2
-    )
 
 
 def test_a_second_encoding_of_the_same_part_and_scheme_has_a_key_of_its_own() -> None:

@@ -19,15 +19,9 @@ LENIENT: list[tuple[object, str, object]] = [
 ]  # fmt: skip
 # What is refused, by how it is read.
 BROKEN = [
-    ("whole", 0),
-    ("whole", 2.5),
-    ("whole", True),
-    ("whole", "8"),
-    ("whole", None),
-    ("positive", 0),
-    ("positive", "x"),
-    ("positive", None),
-]
+    ("whole", 0), ("whole", 2.5), ("whole", True), ("whole", "8"), ("whole", None),
+    ("positive", 0), ("positive", "x"), ("positive", None),
+]  # fmt: skip
 HEADS: list[tuple[Json, int]] = [
     ({"hidden_size": 64, "num_attention_heads": 4}, 16),
     ({"hidden_size": 64, "num_attention_heads": 4, "head_dim": 32}, 32),
@@ -48,9 +42,7 @@ def test_a_setting_of_another_type_reads_as_absent(
 
 @pytest.mark.parametrize(("method", "value"), BROKEN)
 def test_a_broken_number_is_a_row_error_that_names_the_setting(method: str, value: object) -> None:
-    with pytest.raises(
-        RowError, match=r"^x: name is .*; expected a (whole number from 1 to|positive number)"
-    ):
+    with pytest.raises(RowError, match=r"^x: name is .*; expected a (whole|positive)"):
         getattr(of(name=value), method)("name", 1)
 
 
@@ -68,7 +60,7 @@ def test_null_is_a_value_for_one_setting_and_none_among_several() -> None:
 
 
 def test_a_size_that_is_needed_and_absent_is_a_row_error_with_all_its_names() -> None:
-    with pytest.raises(RowError, match=r"x: config\.json has none of vocab_size; expected one"):
+    with pytest.raises(RowError, match="none of vocab_size"):
         of().needed("vocab_size")
 
 
@@ -90,9 +82,9 @@ def test_the_text_models_config_is_found_however_deep_it_stands() -> None:
     }
 
 
-@pytest.mark.parametrize("key", ["text_config", "audio_config", "whatever"])
-def test_a_setting_may_stand_in_any_nested_config(key: str) -> None:
-    assert of(**{key: {"num_buckets": 5}, "other": 3}).anywhere.value("num_buckets") == 5
+def test_a_setting_may_stand_in_any_nested_config() -> None:
+    for key in ("text_config", "audio_config", "whatever"):
+        assert of(**{key: {"num_buckets": 5}, "other": 3}).anywhere.value("num_buckets") == 5
 
 
 def test_of_a_setting_in_several_places_the_outermost_counts_and_then_the_text_models() -> None:

@@ -10,8 +10,8 @@ from generator.contracts import Analysis, Fact, Layer, Outcome, Provenance, Resu
 from generator.encodings import Form, Rotation
 from generator.errors import NotApplicableError
 from generator.pipeline.evaluate import all_analyses
-from generator.site.headlines import common
 from generator.site.pages import catalogue
+from generator.site.rankings.columns import common
 from tests.forms import FORMS
 from tests.site.test_comparing import (
     NOTHING,

@@ -24,7 +24,7 @@ from generator.pipeline.evaluate import all_analyses
 from generator.pipeline.find import all_schemes
 from generator.site.pages import analysis as page_kind
 from generator.site.pictures.dot_plot import MOST, dot_plot
-from generator.site.rankings import Ranking, ranking_of
+from generator.site.rankings.order import Ranking, ranking_of
 from tests.site.test_comparing import rendered
 from tests.support import checkpoint, flowing
 from tests.test_sentences import MOST_WORDS, words_of

@@ -23,7 +23,7 @@ from generator.contracts import (
 from generator.encodings import PositionTable, sinusoid
 from generator.pipeline.evaluate import all_analyses
 from generator.pipeline.find import all_schemes
-from generator.site.standings import FIRST, ORDINARY, Ranked, Statement, openings_of, peers_of
+from generator.site.rankings.peers import FIRST, ORDINARY, Spread, Statement, openings_of, peers_of
 from tests.support import checkpoint
 
 LEARNED = next(scheme for scheme in all_schemes() if not scheme.by_formula)
@@ -190,7 +190,7 @@ def test_no_two_pages_of_a_scheme_open_in_the_same_words(built: Path) -> None:
 
 
 def test_a_number_without_a_logarithm_has_no_place_among_positive_ones() -> None:
-    positive = Ranked([1.0, 2.0, 8.0])
+    positive = Spread([1.0, 2.0, 8.0])
     assert positive.times(2.0) == 0.0
     assert positive.times(-2.0) is None
-    assert Ranked([-1.0, 2.0, 8.0]).times(-1.0) == pytest.approx(-1.0)
+    assert Spread([-1.0, 2.0, 8.0]).times(-1.0) == pytest.approx(-1.0)

@@ -11,12 +11,15 @@ from generator.contracts import (
     Outcome,
     Provenance,
     Release,
+    ReleasedCheckpoint,
+    ReleasedMetric,
     Run,
     RunEncoding,
+    Status,
 )
 from generator.site import relatives
-from generator.site.headlines import columns_of
 from generator.site.html.escape import literal
+from generator.site.rankings.columns import columns_of
 from tests.site.test_comparing import ANALYSES, KINDS, SCHEMES, outcome, rendered, table
 from tests.support import checkpoint
 
@@ -109,14 +112,20 @@ def test_a_training_run_of_the_same_scheme_and_part_is_linked() -> None:
     assert "runs/other.html" not in text
 
 
-def release(number: int, status: str, value: float | None) -> Release:
+def release(number: int, status: Status, value: float | None) -> Release:
     shown = columns_of(atlas(ROWS["family"]))[0]
-    metrics = {
+    metrics: dict[str, ReleasedMetric] = {
         f"{shown.analysis.key}.{shown.headline.metric}": {"value": value, "unit": ""},
         "of an analysis.that is gone": {"value": value, "unit": ""},
     }
-    encodings = [{"key": "k", "name": "BERT", "sha256": None, "metrics": metrics}]
-    record = {"slug": "bert", "status": status, "revision": "a" * 40, "encodings": encodings}
+    record: ReleasedCheckpoint = {
+        "slug": "bert",
+        "title": "BERT",
+        "status": status,
+        "reason": None,
+        "revision": "a" * 40,
+        "encodings": [{"key": "k", "name": "BERT", "sha256": None, "metrics": metrics}],
+    }
     return Release(f"2020-01-0{number}", number, f"2020-01-0{number}", "0.1", {}, {"bert": record})
 
 

@@ -22,9 +22,9 @@ from generator.figures.packing import pack, rounded
 from generator.figures.style import DIVERGING, SEQUENTIAL, SERIES, STOPS
 from generator.numerics.arrays import Floats, thinned
 from generator.site.compare.kernels import POSITIONS, WINDOWS, kernels, windows
-from generator.site.headlines import Column, columns_of
 from generator.site.outline import addresses_of
-from generator.site.standings import may_be_ranked
+from generator.site.rankings.columns import Column, columns_of
+from generator.site.rankings.peers import may_be_ranked
 
 FOLDER = "data/compare"
 COORDINATES = "coordinates"  # Array (n_positions, 3) of any analysis, drawn as a curve.

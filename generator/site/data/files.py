@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -30,10 +29,6 @@ from generator.site.runs import data as run_data
 from generator.text import visible
 
 SCHEMA = 3
-# Parameters that the layer map repeats.
-ROTATION = ("base", "rotary_dim", "scaling", "attention_factor")
-# What is known of an encoding without its numbers.
-UNMEASURED = ("key", "part", "scheme", "shape", "tensor")
 LICENCE = "MIT; weights, and arrays that repeat them, stay under the licence of their authors"
 # Tensor names may contain lone surrogates, for which JSON has the same escape.
 ENCODE_ERRORS = "backslashreplace"
@@ -105,41 +100,33 @@ def _use_arrays(outcome: Outcome) -> bytes:
     )
 
 
-def use_of(outcome: Outcome, uses: Sequence[Analysis]) -> dict[str, dict[str, Any]] | None:
-    """What the trained model does, by part and metric, as in atlas.json; None where nothing was
-    measured.
-    """
-    parts = dict.fromkeys(found.part for found in outcome.uses)
-    by_place = {(found.part, found.key): found for found in outcome.uses}
+def use_of(
+    outcome: Outcome, uses: Sequence[Analysis]
+) -> dict[str, dict[str, data_schema.UseMetric]] | None:
+    """What the trained model does, by part and metric; None where nothing was measured."""
+    found = {(result.part, result.key): result for result in outcome.uses}
     return {
         part: {
             name: values
             for use in uses
-            if (found := by_place.get((part, use.key))) is not None
-            for name, values in _use_metrics(use, found)
+            if (part, use.key) in found
+            for name, values in _use_metrics(use, found[part, use.key])
         }
-        for part in parts
+        for part in dict.fromkeys(part for part, _ in found)
     } or None
 
 
-def _use_metrics(use: Analysis, found: UseResult) -> Iterator[tuple[str, dict[str, Any]]]:
+def _use_metrics(use: Analysis, found: UseResult) -> Iterator[tuple[str, data_schema.UseMetric]]:
     known = {metric.key: metric for metric in found.result.metrics}
     reason = found.result.reason or "of another kind of positions"
     for key in dict.fromkeys([*use.units, *known]):
         metric = known.get(key) or Metric(key, key, None, use.units.get(key, ""), reason)
-        yield (
-            f"{use.key}.{key}",
-            {
-                "value": _finite(metric),
-                "unit": metric.unit,
-                "reason": metric.reason,
-                "second": _finite(replace(metric, value=found.second.get(key))),
-            },
-        )
+        second = replace(metric, value=found.second.get(key)).finite
+        yield f"{use.key}.{key}", {**_metric(metric), "second": second}
 
 
-def checkpoint(outcome: Outcome, uses: Sequence[Analysis] = ()) -> dict[str, Any]:
-    """A checkpoint, as in atlas.json. uses: the measures of what trained models do"""
+def checkpoint(outcome: Outcome, uses: Sequence[Analysis] = ()) -> data_schema.Checkpoint:
+    """A checkpoint. uses: the measures of what trained models do"""
     row = outcome.checkpoint
     return {
         "slug": row.slug,
@@ -155,27 +142,41 @@ def checkpoint(outcome: Outcome, uses: Sequence[Analysis] = ()) -> dict[str, Any
         "described_by": outcome.described_by or None,
         "layers": layers(outcome.layers, [reading.encoding for reading in outcome.readings]),
         "unmeasured": [
-            {name: encoding(record)[name] for name in UNMEASURED} for record in outcome.unmeasured
+            {
+                "key": record.key,
+                "part": record.part,
+                "scheme": record.scheme,
+                "shape": list(record.provenance.shape),
+                "tensor": record.provenance.tensor or "",
+            }
+            for record in outcome.unmeasured
         ],
         "unresolved": list(outcome.unresolved),
         "use": use_of(outcome, uses),
         "no_use": outcome.no_use or None,
         "encodings": [
-            {
-                "name": reading.label.title,
-                **encoding(reading.encoding),
-                "arrays": outcome.arrays_of(reading),
-                "metrics": _metrics(reading),
-            }
+            encoding(
+                reading.encoding,
+                reading.label.title,
+                outcome.arrays_of(reading),
+                {
+                    f"{analysis}.{metric.key}": _metric(metric)
+                    for analysis, result in reading.results.items()
+                    for metric in result.metrics
+                },
+            )
             for reading in outcome.readings
         ],
     }
 
 
-def encoding(record: EncodingRecord) -> dict[str, Any]:
-    """An encoding, as in atlas.json, without arrays and metrics."""
+def encoding(
+    record: EncodingRecord, name: str, arrays: str | None, metrics: dict[str, data_schema.Metric]
+) -> data_schema.Encoding:
+    """An encoding. arrays: path of its file; metrics: by `analysis.metric`"""
     provenance = record.provenance
     return {
+        "name": name,
         "key": record.key,
         "part": record.part,
         "scheme": record.scheme,
@@ -185,15 +186,22 @@ def encoding(record: EncodingRecord) -> dict[str, Any]:
         "dtype": provenance.dtype,
         "sha256": provenance.sha256,
         "parameters": dict(record.parameters),
+        "arrays": arrays,
+        "metrics": metrics,
     }
 
 
-def layers(layer_map: Sequence[Layer], encodings: Sequence[EncodingRecord]) -> list[dict[str, Any]]:
-    """The layer map, as in atlas.json, with the parameters of the rotation that acts in each
-    layer.
-    """
-    rotations = {
-        record.key: {name: record.parameters[name] for name in ROTATION}
+def layers(
+    layer_map: Sequence[Layer], encodings: Sequence[EncodingRecord]
+) -> list[data_schema.Layer]:
+    """The layer map, with the parameters of the rotation that acts in each layer."""
+    rotations: dict[str, data_schema.RotationOfLayer] = {
+        record.key: {
+            "base": record.parameters["base"],
+            "rotary_dim": record.parameters["rotary_dim"],
+            "scaling": record.parameters["scaling"],
+            "attention_factor": record.parameters["attention_factor"],
+        }
         for record in encodings
         if "base" in record.parameters
     }
@@ -238,23 +246,11 @@ def npz(reading: Reading, analyses: Sequence[Analysis] = ()) -> bytes:
     return archive(arrays, following, exact)
 
 
-def _metrics(reading: Reading) -> dict[str, dict[str, object]]:
-    return {
-        f"{analysis}.{metric.key}": {
-            "value": _finite(metric),
-            "unit": metric.unit,
-            "reason": metric.reason,
-        }
-        for analysis, result in reading.results.items()
-        for metric in result.metrics
-    }
+def _metric(metric: Metric) -> data_schema.Metric:
+    return {"value": metric.finite, "unit": metric.unit, "reason": metric.reason}
 
 
-def _finite(metric: Metric) -> float | None:
-    return metric.value if metric.value is not None and math.isfinite(metric.value) else None
-
-
-def document(atlas: Atlas) -> dict[str, Any]:
+def document(atlas: Atlas) -> data_schema.Atlas:
     """What atlas.json holds, with every checkpoint."""
     return {
         "schema": SCHEMA,
@@ -282,7 +278,7 @@ def _atlas_files(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
     if len(groups) < 2:
         return {"data/atlas.json": partial(atlas_json, atlas)}
     parts = {f"data/atlas/{number:04}.json": group for number, group in enumerate(groups, 1)}
-    index = {**document(replace(atlas, outcomes=())), "parts": list(parts)}
+    index = document(replace(atlas, outcomes=())) | {"parts": list(parts)}
     files = {
         path: partial(atlas_json, replace(atlas, outcomes=group, runs=()))
         for path, group in parts.items()
@@ -312,12 +308,11 @@ def _compact(document: object) -> bytes:
 
 
 def _releases_json(atlas: Atlas) -> bytes:
-    return _json(
-        [
-            {"id": release.id, "date": release.date, "version": release.version}
-            for release in atlas.releases
-        ]
-    )
+    entries: list[data_schema.ReleaseEntry] = [
+        {"id": release.id, "date": release.date, "version": release.version}
+        for release in atlas.releases
+    ]
+    return _json(entries)
 
 
 def _json(document: object) -> bytes:
@@ -350,7 +345,7 @@ def _metric_rows(
                         *source,
                         *kind,
                         f"{analysis}.{metric.key}",
-                        _finite(metric),
+                        metric.finite,
                         metric.unit,
                         metric.reason,
                         reading.label.title,

@@ -2,20 +2,17 @@
 
 import json
 
-from generator.contracts import Atlas
-from generator.site.at_position import AtPosition, panel_of
+from generator.contracts import Atlas, Json
 from generator.site.data.models import records
 
 
-def panels(atlas: Atlas) -> dict[str, AtPosition]:
-    """The panels of models, by their ids in order."""
+def positions(atlas: Atlas) -> dict[str, Json]:
+    """``PositionOfModel`` as in models.json, by the ids of models in order."""
     models = sorted(records(atlas), key=lambda model: model["id"].lower())
-    return {model["id"]: panel_of(model["at_position"]) for model in models if model["at_position"]}
+    return {model["id"]: model["at_position"] for model in models if model["at_position"]}
 
 
 def script(atlas: Atlas) -> bytes:
     """data/positions.js."""
-    models = {model["id"]: model["at_position"] for model in records(atlas)}
-    found = {hub_id: models[hub_id] for hub_id in panels(atlas)}
-    text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(positions(atlas), ensure_ascii=False, separators=(",", ":"))
     return f"window.atlasPositions = {text};\n".encode()

@@ -10,19 +10,19 @@ from generator.contracts import (
     Atlas,
     Figure,
     FigureSpec,
+    Headline,
     Label,
     Page,
     PageKind,
 )
 from generator.figures.lines import hidden
 from generator.figures.style import QUIET, SERIES
-from generator.site.answers import Answer, answer_of
 from generator.site.found import of_analysis
 from generator.site.outline import STAGES, addresses_of
 from generator.site.pictures import cards
 from generator.site.pictures.colours import Member, distinct
 from generator.site.pictures.dot_plot import dot_plot
-from generator.site.rankings import Ranking, ranking_of
+from generator.site.rankings.order import Ranking, ranking, ranking_of
 from generator.text import plural
 
 DIGITS = 3
@@ -41,7 +41,7 @@ class AnalysisEntry:
     analysis: Analysis
     figure: Figure | None
     sentences: tuple[str, ...]
-    range: Answer | None
+    range: Ranking | None
 
 
 def pages(atlas: Atlas) -> list[Page]:
@@ -70,19 +70,18 @@ def pages(atlas: Atlas) -> list[Page]:
 
 
 def _entry(atlas: Atlas, analysis: Analysis, page: Page) -> AnalysisEntry:
-    every = (reading for outcome in atlas.outcomes for reading in outcome.readings)
-    readings = [reading for reading in every if reading.results[analysis.key].reason is None]
-    ranking = ranking_of(atlas, analysis)
-    headlines = (ranking.headline,) if ranking else analysis.headlines
-    chosen = [headline.metric for headline in headlines]
-    metrics = (metric for reading in readings for metric in reading.results[analysis.key].metrics)
-    keys = chosen or list(dict.fromkeys(metric.key for metric in metrics))
-    answers = [answer for key in keys if (answer := answer_of(analysis, key, readings))]
+    every = [(outcome, reading) for outcome in atlas.outcomes for reading in outcome.readings]
+    by_answer = ranking_of(atlas, analysis)
+    metrics = (metric for _, reading in every for metric in reading.results[analysis.key].metrics)
+    headlines = analysis.headlines or [
+        Headline(key, "") for key in dict.fromkeys(metric.key for metric in metrics)
+    ]
+    ranges = [one for head in headlines if (one := ranking(atlas, analysis, head, every))]
     return AnalysisEntry(
         analysis,
         next(iter(page.figures), None),
-        ranking.sentences if ranking else (),
-        next((answer for answer in answers if answer.high), next(iter(answers), None)),
+        by_answer.sentences if by_answer else (),
+        by_answer or next((one for one in ranges if one.high), next(iter(ranges), None)),
     )
 
 
@@ -98,14 +97,14 @@ def _page(atlas: Atlas, analysis: Analysis, addresses: Mapping[str, str]) -> Pag
         for _, reading in applicable
         for metric in reading.results[analysis.key].metrics
     }
-    ranking = ranking_of(atlas, analysis)
-    comparisons = _comparisons(analysis, applicable, ranking)
+    by_answer = ranking_of(atlas, analysis)
+    comparisons = _comparisons(analysis, applicable, by_answer)
     context = {
         "analysis": analysis,
         "found": of_analysis(analysis),
-        "sentences": ranking.sentences if ranking else (),
-        "plot": dot_plot(ranking) if ranking else None,
-        "chosen": ranking.chosen if ranking else (),
+        "sentences": by_answer.sentences if by_answer else (),
+        "plot": dot_plot(by_answer) if by_answer else None,
+        "chosen": by_answer.chosen if by_answer else (),
         "members": applicable,
         "metrics": list(metrics.values()),
         "comparisons": comparisons,

@@ -10,11 +10,11 @@ from itertools import groupby
 
 from generator.checkpoints.model.facts import TITLES
 from generator.contracts import Atlas, Outcome, Page, PageKind, Reading, Scheme
-from generator.site.headlines import DIGITS, NOTHING, Column, columns_of, place
 from generator.site.outline import addresses_of
 from generator.site.pictures.layer_strips import LayerStrip, layer_strips
 from generator.site.pictures.reach_bars import context_of
 from generator.site.pictures.value_strips import Values, values_of
+from generator.site.rankings.columns import DIGITS, NOTHING, Column, columns_of, place
 
 MOST_ROWS = 4  # of one checkpoint
 SHADES = 7

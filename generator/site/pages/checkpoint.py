@@ -32,17 +32,17 @@ from generator.contracts import (
 )
 from generator.site import in_use as use
 from generator.site import relatives
-from generator.site.at_position import AtPosition, at_position
+from generator.site.at_position import PositionOfModel, at_position
 from generator.site.data.arrays import MOST_OF_ARRAY
 from generator.site.found import Found, of_checkpoint
-from generator.site.headlines import NOTHING, Column, columns_of, common, place
 from generator.site.outline import STAGES, Outline, anchor, figures_of
 from generator.site.pictures import cards, scheme_pictures
 from generator.site.pictures.layer_strips import LayerStrip, layer_strips
 from generator.site.pictures.opening import OpeningPicture, opening_picture
 from generator.site.pictures.reach_bars import ReachBar, reach_bars, ticks
 from generator.site.pictures.value_strips import Standing, standing, values_of
-from generator.site.standings import Statement, openings_of, peers_of
+from generator.site.rankings.columns import NOTHING, Column, columns_of, common, place
+from generator.site.rankings.peers import Statement, openings_of, peers_of
 
 MOST_MODULES = 16  # rows of the table of tensors, all of which are in a file beside it
 MOST_UNMEASURED = 6  # encodings of one scheme whose numbers were not read
@@ -253,7 +253,7 @@ class CheckpointPage:
     others: int
     strips: tuple[LayerStrip, ...]
     bars: tuple[ReachBar, ...]
-    panel: AtPosition | None
+    panel: PositionOfModel | None
     unmeasured: Sequence[tuple[Scheme, list[EncodingRecord]]]
     used: tuple[use.Measured, ...]
     in_use: tuple[use.Measured, Finding] | None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from generator.contracts import Atlas, Figure, Finding, Outcome, Page, PageKind, Reading, Scheme
 from generator.encodings import NoEncoding
 from generator.site.outline import Outline, figures_of
-from generator.site.standings import peers_of
+from generator.site.rankings.peers import peers_of
 from generator.site.ways import Way, uses, way
 
 MOST_REMARKS = 4

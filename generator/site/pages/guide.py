@@ -96,8 +96,8 @@ def data_schema_context() -> dict[str, Any]:
     }
 
 
-def _record_of(model: type[data_schema.Record], title: str = "") -> RecordOfData:
-    schema = model.model_json_schema()
+def _record_of(model: type, title: str = "") -> RecordOfData:
+    schema = data_schema.schemas(model)[model.__name__]
     fields = [
         (name, _linked(schema_words.kind(value)), schema_words.described(value))
         for name, value in schema["properties"].items()

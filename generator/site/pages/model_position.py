@@ -1,17 +1,15 @@
 """The page on one position of any published model with rotations, which the browser computes."""
 
-from generator.contracts import Atlas, Page, PageKind
+from generator.contracts import Atlas, Json, Page, PageKind
 from generator.site.data.models import records
-from generator.site.data.positions import panels
+from generator.site.data.positions import positions
 
 
 def pages(atlas: Atlas) -> list[Page]:
-    """The page. Without scripts it has the newest model with a scaling, if any, at its last
-    position.
-    """
-    found = panels(atlas)
+    """The page. It begins with the newest model with a scaling, if any."""
+    found = positions(atlas)
     months = {model["id"]: model["month"] or "" for model in records(atlas)}
-    first = max(found, key=lambda name: (found[name].is_scaled, months[name], name), default="")
+    first = max(found, key=lambda name: (_is_scaled(found[name]), months[name], name), default="")
     context = {
         "panel": found.get(first),
         "name": first,
@@ -19,6 +17,10 @@ def pages(atlas: Atlas) -> list[Page]:
         "total": len(months),
     }
     return [Page("models/position.md", "model_position.md.jinja", context)]
+
+
+def _is_scaled(position: Json) -> bool:
+    return any(rotation["slower"] != [1.0] for rotation in position["rotations"])
 
 
 PAGE = PageKind("model_position", pages)

@@ -1,14 +1,14 @@
 """A page for each scheme: how it works, with a picture, and the checkpoints that use it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from generator.contracts import Atlas, Page, PageKind, Reading, Scheme
+from generator.contracts import Atlas, Outcome, Page, PageKind, Reading, Scheme
 from generator.site import found
-from generator.site.answers import Answer, answer_of
-from generator.site.headlines import Column, columns_of
 from generator.site.outline import addresses_of
 from generator.site.pictures import cards, scheme_pictures
-from generator.site.standings import alike, peers_of
+from generator.site.rankings.columns import Column, columns_of
+from generator.site.rankings.order import Ranking, ranking
+from generator.site.rankings.peers import alike, peers_of
 from generator.site.ways import PLACES, is_unread, readings_of, way
 
 MOST_CARDS = 48  # other checkpoints are in the list
@@ -47,7 +47,7 @@ def _page(atlas: Atlas, scheme: Scheme, addresses: Mapping[str, str]) -> Page:
         "unmeasured": unmeasured[:MOST_CARDS],
         "picture": picture,
         "addresses": addresses,
-        "ranges": _ranges(atlas, [reading for _, reading in users]),
+        "ranges": _ranges(atlas, users),
         "shared": [
             (analysis, finding)
             for key, finding in peers_of(atlas).shared(scheme.key)
@@ -59,18 +59,18 @@ def _page(atlas: Atlas, scheme: Scheme, addresses: Mapping[str, str]) -> Page:
     return Page(f"schemes/{scheme.key}.md", "scheme.md.jinja", context, (picture,), card)
 
 
-def _ranges(atlas: Atlas, readings: list[Reading]) -> list[tuple[Column, Answer]]:
-    """The lowest and highest values of each headline metric in which the encodings differ by more
-    than what is as good as equal.
+def _ranges(atlas: Atlas, users: Sequence[tuple[Outcome, Reading]]) -> list[tuple[Column, Ranking]]:
+    """The order by each headline metric in which the encodings differ by more than what is as good
+    as equal.
     """
     found = (
-        (column, answer_of(column.analysis, column.headline.metric, readings))
+        (column, ranking(atlas, column.analysis, column.headline, users))
         for column in columns_of(atlas)
     )
     return [
-        (column, answer)
-        for column, answer in found
-        if answer and answer.high and not alike([column.value(reading) for reading in readings])
+        (column, order)
+        for column, order in found
+        if order and order.high and not alike([entry.value for entry in order.entries])
     ]
 
 

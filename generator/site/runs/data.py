@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from generator.checkpoints import run_file
 from generator.contracts import Atlas, Run, paper_address
+from generator.site.data.schema import TrainingRun
 
 
 def path_of(run: Run) -> str:
@@ -18,7 +18,7 @@ def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
     return {path_of(run): partial(run_file.encoded, run) for run in atlas.runs}
 
 
-def record(run: Run) -> dict[str, Any]:
+def record(run: Run) -> TrainingRun:
     """A run, as in atlas.json: what it is, and where its numbers are."""
     return {
         "slug": run.slug,

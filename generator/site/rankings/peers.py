@@ -7,11 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from math import isfinite, log
+from math import log
 from statistics import fmean, median
 
 from generator.contracts import Analysis, Atlas, Finding, Metric, Reading
-from generator.site.headlines import Column, columns_of
+from generator.site.rankings.columns import DIGITS, Column, columns_of
 from generator.text import significant
 
 LEAST_PEERS = 3  # with the encoding itself; a median of fewer says nothing
@@ -24,7 +24,6 @@ LEAST_MEASURES = 3  # that show an encoding to be ordinary
 OUTERMOST = 3  # values from either end that a sentence names
 MOST_EQUAL = 1  # others with the same value that such a sentence allows
 ORDINALS = ("", "second ", "third ")
-DIGITS = 3
 NUMBER = re.compile(r"[\d.,]+")
 Key = tuple[str, str, str, str]
 
@@ -49,7 +48,7 @@ class Statement:
 
 
 @dataclass(frozen=True, eq=False)
-class Ranked:
+class Spread:
     """Values of one metric of the peers, one at least. ascending: in this order"""
 
     ascending: Sequence[float]
@@ -89,7 +88,7 @@ class Peers:
     """Values of all metrics, by scheme and modality of the encodings that have them."""
 
     atlas: Atlas
-    values: Mapping[Key, Ranked]
+    values: Mapping[Key, Spread]
 
     def statements(self, reading: Reading) -> list[Statement]:
         """All findings on an encoding, and its places among its peers, the most unusual first."""
@@ -223,9 +222,9 @@ class Peers:
         positive numbers by their logarithms; None without a value, or with fewer than LEAST_PEERS.
         """
         values = self.values.get(_key(reading, analysis, metric))
-        if metric.value is None or not isfinite(metric.value) or values is None:
+        if metric.finite is None or values is None:
             return None
-        return values.times(metric.value) if len(values.ascending) >= LEAST_PEERS else None
+        return values.times(metric.finite) if len(values.ascending) >= LEAST_PEERS else None
 
     def _plural(self, reading: Reading) -> str:
         key = reading.encoding.scheme
@@ -240,9 +239,9 @@ def peers_of(atlas: Atlas) -> Peers:
         for analysis in atlas.analyses:
             if may_be_ranked(atlas, analysis, reading):
                 for metric in reading.results[analysis.key].metrics:
-                    if metric.value is not None and isfinite(metric.value):
-                        values[_key(reading, analysis.key, metric)].append(metric.value)
-    return Peers(atlas, {key: Ranked(sorted(of_key)) for key, of_key in values.items()})
+                    if metric.finite is not None:
+                        values[_key(reading, analysis.key, metric)].append(metric.finite)
+    return Peers(atlas, {key: Spread(sorted(of_key)) for key, of_key in values.items()})
 
 
 @lru_cache(maxsize=1)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import isfinite
 
 from generator.contracts import Analysis, Atlas, Headline, Metric, Reading
 from generator.site.ways import PLACES
@@ -27,10 +26,8 @@ class Column:
 
     def value(self, reading: Reading) -> float | None:
         """The value of an encoding; None where it has no finite one."""
-        metric = _metric(reading, self.analysis, self.headline)
-        return (
-            metric.value if metric and metric.value is not None and isfinite(metric.value) else None
-        )
+        found = reading.results[self.analysis.key].find(self.headline.metric)
+        return found.finite if found else None
 
     def metric(self, reading: Reading) -> Metric:
         """The metric of an encoding that has one. errors: KeyError"""
@@ -69,27 +66,13 @@ def common(columns: Sequence[Column], readings: Sequence[Reading]) -> Column | N
 
 
 def _column(analysis: Analysis, headline: Headline, readings: Sequence[Reading]) -> Column | None:
-    metrics = [
-        metric
-        for reading in readings
-        if (metric := _metric(reading, analysis, headline)) is not None
-    ]
+    found = (reading.results[analysis.key].find(headline.metric) for reading in readings)
+    metrics = [metric for metric in found if metric]
     n_values = sum(metric.value is not None for metric in metrics)
     return (
         Column(analysis, headline, metrics[0].unit, metrics[0].title, n_values)
         if n_values
         else None
-    )
-
-
-def _metric(reading: Reading, analysis: Analysis, headline: Headline) -> Metric | None:
-    return next(
-        (
-            metric
-            for metric in reading.results[analysis.key].metrics
-            if metric.key == headline.metric
-        ),
-        None,
     )
 
 

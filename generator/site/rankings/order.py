@@ -1,17 +1,16 @@
-"""What all encodings answer to the question of an analysis: their order by the metric that answers
-it, and sentences on its ends.
+"""Encodings in the order of a metric, and sentences on the ends: what all of them answer to the
+question of an analysis.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
 
 from generator.contracts import Analysis, Atlas, Headline, Metric, Modality, Outcome, Reading
-from generator.site.standings import alike, may_be_ranked
+from generator.site.rankings.columns import DIGITS
+from generator.site.rankings.peers import alike, may_be_ranked
 from generator.text import plural, significant
 
-DIGITS = 3
 # Positions of each are of another kind, so that sentences compare within one.
 MODALITIES: Mapping[Modality, str] = {
     "text": "text",
@@ -37,12 +36,35 @@ class Ranked:
 
 
 @dataclass(frozen=True)
+class Extreme:
+    """The lowest or highest value of a metric, as text.
+
+    name: of the first encoding that has it; more: how many others have it too
+    """
+
+    value: str
+    name: str
+    more: int
+
+
+@dataclass(frozen=True)
 class Ranking:
-    """Encodings by a metric, the lowest first, one at least. metric: of the first of them"""
+    """Encodings by a metric, the lowest first, one at least. metric: of one of them"""
 
     headline: Headline
     metric: Metric
     entries: tuple[Ranked, ...]
+
+    @property
+    def low(self) -> Extreme:
+        """The lowest value, as it is shown."""
+        return _extreme(self.entries[0], self.entries)
+
+    @property
+    def high(self) -> Extreme | None:
+        """The highest value, as it is shown; None where all values are equal."""
+        first, last = self.entries[0], self.entries[-1]
+        return _extreme(last, self.entries) if last.shown != first.shown else None
 
     @property
     def compared(self) -> tuple[Ranked, ...]:
@@ -101,26 +123,29 @@ class Ranking:
 
 
 def ranking_of(atlas: Atlas, analysis: Analysis) -> Ranking | None:
-    """The order of all encodings that have a value; None where no metric answers the question, or
-    none has one.
+    """The order of all encodings by the metric that answers the question; None where no metric
+    does, or none has a value.
     """
     headline = analysis.answering
-    if headline is None:
-        return None
+    members = [(outcome, reading) for outcome in atlas.outcomes for reading in outcome.readings]
+    return ranking(atlas, analysis, headline, members) if headline else None
+
+
+def ranking(
+    atlas: Atlas,
+    analysis: Analysis,
+    headline: Headline,
+    members: Iterable[tuple[Outcome, Reading]],
+) -> Ranking | None:
+    """The order of those of ``members`` that have a finite value; None without any."""
     found = [
-        (outcome, reading, metric)
-        for outcome in atlas.outcomes
-        for reading in outcome.readings
-        for metric in reading.results[analysis.key].metrics
-        if metric.key == headline.metric
+        (Ranked(outcome, reading, metric.finite, may_be_ranked(atlas, analysis, reading)), metric)
+        for outcome, reading in members
+        if (metric := reading.results[analysis.key].find(headline.metric))
+        and metric.finite is not None
     ]
-    entries = [
-        Ranked(outcome, reading, metric.value, may_be_ranked(atlas, analysis, reading))
-        for outcome, reading, metric in found
-        if metric.value is not None and isfinite(metric.value)
-    ]
-    entries.sort(key=lambda entry: entry.value)
-    return Ranking(headline, found[0][2], tuple(entries)) if entries else None
+    entries = sorted((entry for entry, _ in found), key=lambda entry: entry.value)
+    return Ranking(headline, found[0][1], tuple(entries)) if found else None
 
 
 def _highest(compared: Sequence[Ranked]) -> int:
@@ -128,8 +153,13 @@ def _highest(compared: Sequence[Ranked]) -> int:
     return [entry.shown for entry in compared].index(compared[-1].shown)
 
 
+def _extreme(entry: Ranked, among: Sequence[Ranked]) -> Extreme:
+    equal = [other for other in among if other.shown == entry.shown]
+    return Extreme(entry.shown, equal[0].reading.label.title, len(equal) - 1)
+
+
 def _named(entry: Ranked, compared: Sequence[Ranked]) -> str:
     """Its name, with how many others have the same value as shown."""
-    others = sum(other.shown == entry.shown for other in compared) - 1
+    others = _extreme(entry, compared).more
     like = f", like {plural(others, 'other')}," if others else ""
     return f"{entry.reading.label.title}{like}"

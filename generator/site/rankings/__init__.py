@@ -1,0 +1,1 @@
+"""Order among encodings by a metric: columns, sentences on the ends, and what is unusual."""
