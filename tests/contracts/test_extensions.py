@@ -61,10 +61,8 @@ ORDINARY = {
     ("generator.checkpoints.model.family_formats", "alibi"),  # a key of config.json
     ("generator.checkpoints.model.layers", "convolution"),  # a way of mixing positions
     ("generator.checkpoints.model.layers", "none"),  # a layer that mixes no positions
-    ("generator.checkpoints.model.position_tables", "alibi"),  # a key of config.json
     ("generator.contracts.layer_map", "none"),  # a layer that mixes no positions
-    ("generator.schemes.learned", "alibi"),  # a key of config.json
-    ("generator.schemes.rotary", "alibi"),  # a key of config.json
+    ("generator.history.words", "status"),  # a kind of change
     ("generator.schemes.rotary", "axial"),  # a value in config.json
     ("generator.schemes.rotary", "sinusoidal"),  # a value in config.json
     ("generator.site.pictures.layer_strips", "none"),  # a layer that mixes no positions
