@@ -4,7 +4,7 @@ column.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,11 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.composer import Composer
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.error import YAMLError
 from ruamel.yaml.events import AliasEvent, CollectionStartEvent
 from ruamel.yaml.nodes import ScalarNode
 
-from generator.checkpoints.files.folder import Folder
+from generator.checkpoints.files.folder import MOST_TEXT_BYTES, Folder
 from generator.checkpoints.files.json_object import parse_config
 from generator.checkpoints.list_row import (
     RESERVED,
@@ -45,29 +45,9 @@ LONGEST_TITLE = 120  # Longer ones are cut there, on every page.
 class _UnsupportedYamlError(Exception):
     """YAML that makes a small file large or slow to parse; ``mark``: its line and column."""
 
-    def __init__(self, message: str, mark: Any) -> None:
-        super().__init__(message)
-        self.mark = mark
-
-
-class _UnreadFileError(Exception):
-    """Why a file that a row names cannot be read; ``key``: of the row."""
-
-    def __init__(self, key: str, message: str) -> None:
-        super().__init__(message)
-        self.key = key
-
-
-@contextmanager
-def _named_by(key: str) -> Iterator[None]:
-    """errors: _UnreadFileError for a file that ``key`` names"""
-    try:
-        yield
-    except OSError as error:
-        problem = f"{error.strerror}; expected a file that can be read"
-        raise _UnreadFileError(key, problem) from None
-    except RowError as error:
-        raise _UnreadFileError(key, str(error)) from None
+    def __init__(self, found: str, expected: str, mark: Any) -> None:
+        super().__init__(f"{found}; expected {expected}")
+        self.problem_mark = mark
 
 
 class _PlainComposer(Composer):  # type: ignore[misc]  # The library's types are not read.
@@ -81,20 +61,19 @@ class _PlainComposer(Composer):  # type: ignore[misc]  # The library's types are
         errors: _UnsupportedYamlError
         """
         event = self.parser.peek_event()
-        if isinstance(event, AliasEvent):
-            raise _UnsupportedYamlError(
-                f"an alias (*{event.anchor}); expected values written out", event.start_mark
-            )
-        if getattr(event, "tag", None) is not None:
-            raise _UnsupportedYamlError(
-                f"a tag ({event.tag}); expected values written out", event.start_mark
-            )
+        found = (
+            f"an alias (*{event.anchor})"
+            if isinstance(event, AliasEvent)
+            else f"a tag ({event.tag})"
+            if getattr(event, "tag", None) is not None
+            else ""
+        )
+        if found:
+            raise _UnsupportedYamlError(found, "values written out", event.start_mark)
         deeper = isinstance(event, CollectionStartEvent)
         if self.nesting + deeper > MOST_DEPTH:
-            raise _UnsupportedYamlError(
-                f"nested more than {MOST_DEPTH} deep; expected a list of checkpoints",
-                event.start_mark,
-            )
+            found = f"nested more than {MOST_DEPTH} deep"
+            raise _UnsupportedYamlError(found, "a list of checkpoints", event.start_mark)
         self.nesting += deeper
         node = super().compose_node(parent, index)
         # A pair of surrogates, as JSON escapes an emoji, is one character.
@@ -125,10 +104,8 @@ def load(path: Path, sources: Sequence[Source]) -> tuple[Checkpoint, ...]:
         if not row_problems:
             try:
                 entries.append((place, _checkpoint(mapping, path, sources)))
-            except _UnreadFileError as error:
-                row_problems.append(
-                    f"{place_of_key(mapping, error.key, place)}: {where}.{error.key}: {error}"
-                )
+            except (RowError, OSError) as error:  # Of a file that it names.
+                row_problems.append(f"{place}: {where}: {error}")
         messages += row_problems
     entries = _distinct_slugs(entries)
     messages += _duplicate_slugs(entries)
@@ -182,23 +159,14 @@ def read_rows(path: Path) -> CommentedSeq:
         yaml = YAML(typ="rt")
         yaml.Composer = _PlainComposer
         document = yaml.load(text)
-    except _UnsupportedYamlError as error:
-        raise RefusedError(
-            f"{FilePlace(str(path), error.mark.line + 1, error.mark.column + 1)}: {error}"
-        ) from None
-    except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
+    except (_UnsupportedYamlError, YAMLError, RecursionError, ValueError, OverflowError) as error:
+        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         place = FilePlace(str(path), mark.line + 1, mark.column + 1) if mark else top
-        raise RefusedError(
-            f"{place}: not YAML: {' '.join(str(error.problem).split())}; expected a list under"
-            " 'checkpoints'"
-        ) from None
-    except (YAMLError, RecursionError, ValueError, OverflowError) as error:
-        place = _place_of(path, text, getattr(error, "position", 0))
-        raise RefusedError(
-            f"{place}: not YAML: {' '.join(str(error).split())[:200]}; expected a list under"
-            " 'checkpoints'"
-        ) from None
+        reason = str(error)
+        if not isinstance(error, _UnsupportedYamlError):
+            problem = " ".join(str(getattr(error, "problem", error)).split())[:200]
+            reason = f"not YAML: {problem}; expected a list under 'checkpoints'"
+        raise RefusedError(f"{place}: {reason}") from None
     if not isinstance(document, CommentedMap):
         raise RefusedError(f"{top}: found {document!r:.60}; expected one key, 'checkpoints'")
     if list(document) != ["checkpoints"]:
@@ -217,8 +185,6 @@ def read_rows(path: Path) -> CommentedSeq:
 
 def read_text(path: Path) -> str:
     """The text of the list at ``path``. errors: RefusedError"""
-    if path.exists() and not path.is_file():
-        raise RefusedError(f"{path}: not a regular file; expected the list of checkpoints")
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -230,16 +196,11 @@ def read_text(path: Path) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        place = _place_of(path, data.decode("latin-1"), error.start)
-        raise RefusedError(
-            f"{place}: byte 0x{data[error.start]:02x} is not UTF-8; expected UTF-8 text"
-        ) from None
+        raise RefusedError(f"{path}:1:1: {_not_utf8(error)}") from None
 
 
-def _place_of(path: Path, text: str, position: int) -> FilePlace:
-    return FilePlace(
-        str(path), text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
-    )
+def _not_utf8(error: UnicodeDecodeError) -> str:
+    return f"byte {error.start + 1:,}, 0x{error.object[error.start]:02x}, is not UTF-8"
 
 
 def expanded(path: str) -> Path:
@@ -279,7 +240,7 @@ def _plain(value: Any) -> Any:
 def _checkpoint(row: CommentedMap, path: Path, sources: Sequence[Source]) -> Checkpoint:
     """The checkpoint of a row.
 
-    errors: _UnreadFileError for a file that it names
+    errors: RowError, OSError for a file that it names
     """
     source = next(source for source in sources if row.get(source.key) is not None)
     value = str(row[source.key])
@@ -292,11 +253,9 @@ def _checkpoint(row: CommentedMap, path: Path, sources: Sequence[Source]) -> Che
         if key != "title" and row.get(key) is not None
     }
     if CONFIG in options:
-        with _named_by(CONFIG):
-            options[CONFIG] = config_text(path.parent / expanded(options[CONFIG]), options[CONFIG])
+        options[CONFIG] = config_text(path.parent / expanded(options[CONFIG]), options[CONFIG])
     if USE in options:
-        with _named_by(USE):
-            options[USE] = _use(row[USE], path)
+        options[USE] = _use(row[USE], path)
     title = str(row.get("title") or name)
     slug = slug_of(title, name)
     short = title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + "…"
@@ -319,30 +278,8 @@ def _use(value: Any, path: Path) -> UseOptions | None:
         return UseOptions(scope) if value else None
     options = {str(key): _plain(item) for key, item in value.items()}
     if named := options.get(TEXT):
-        options[TEXT] = _text(path.parent / expanded(named), named)
+        options[TEXT] = _text(path.parent / expanded(named), named, LONGEST_TEXT)
     return UseOptions(**options)
-
-
-def _text(path: Path, where: str) -> str:
-    """errors: RowError unless it is text in UTF-8 of at most ``LONGEST_TEXT`` bytes"""
-    content = Folder(path.parent, where, named=path.name).whole(path.name)
-    if content is None:
-        raise RowError(f"found {where!r:.80}, and no such file; expected a text")
-    if len(content) > LONGEST_TEXT:
-        raise RowError(
-            f"found {where!r:.80} of {len(content):,} bytes; expected at most {LONGEST_TEXT:,}"
-        )
-    return _decoded(content, where)
-
-
-def _decoded(content: bytes, where: str) -> str:
-    """errors: RowError unless it is UTF-8"""
-    try:
-        return content.decode()
-    except UnicodeDecodeError as error:
-        raise RowError(
-            f"{where}: byte 0x{content[error.start]:02x} is not UTF-8; expected UTF-8 text"
-        ) from None
 
 
 def config_text(path: Path, where: str) -> str:
@@ -350,12 +287,22 @@ def config_text(path: Path, where: str) -> str:
 
     errors: RowError unless it is a JSON object in UTF-8
     """
-    text = Folder(path.parent, where, named=path.name).whole(path.name)
-    if text is None:
-        raise RowError(f"found {where!r:.80}, and no such file; expected a config.json")
-    decoded = _decoded(text, where)
-    parse_config(text, where)
-    return decoded
+    text = _text(path, where, MOST_TEXT_BYTES)
+    parse_config(text.encode(), where)
+    return text
+
+
+def _text(path: Path, where: str, most: int) -> str:
+    """errors: RowError unless it is text in UTF-8 of at most ``most`` bytes"""
+    content = Folder(path.parent, where, named=path.name).whole(path.name)
+    if content is None:
+        raise RowError(f"found {where!r:.80}, and no such file; expected one")
+    if len(content) > most:
+        raise RowError(f"found {where!r:.80} of {len(content):,} bytes; expected at most {most:,}")
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise RowError(f"{where}: {_not_utf8(error)}; expected UTF-8 text") from None
 
 
 def _distinct_slugs(rows: list[tuple[FilePlace, Checkpoint]]) -> list[tuple[FilePlace, Checkpoint]]:

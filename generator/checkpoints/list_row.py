@@ -14,7 +14,6 @@ from generator.checkpoints.series import ANY, EXPECTED_RANGE, range_of
 from generator.contracts import SENTENCE, Source, paper_address
 from generator.contracts.checkpoints import FIRST_LAYER, MOST_PARAMETERS
 
-MOST_PROBLEMS = 100  # Of one row that are told one by one.
 FORBIDDEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -24,7 +23,7 @@ RESERVED = re.compile(r"^(con|prn|aux|nul|com\d|lpt\d)$", re.IGNORECASE)
 BOOLEANS = re.compile(r"^(yes|no|on|off)$", re.IGNORECASE)  # Booleans of YAML 1.1.
 SHOULD = re.compile(r"^\w+ should (be|have) ")  # The beginning of messages of pydantic.
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
-USE, USE_EXPECTED = "use", f"true, {FIRST_LAYER}, or a mapping of its options"
+USE = "use"
 BESIDE = "x-beside"  # In the schema: keys that an example of this one needs beside it.
 
 
@@ -218,12 +217,7 @@ def problems(
         yield f"{place}: {where}: found {row!r:.60}; expected a Hub id or a mapping"
         return
     invalid = _invalid(row, model)
-    yield from (_message(problem, row, model, place, where) for problem in invalid[:MOST_PROBLEMS])
-    if len(invalid) > MOST_PROBLEMS:
-        yield (
-            f"{place}: {where}: found {len(invalid) - MOST_PROBLEMS:,} more problems; expected the"
-            f" keys {', '.join(model.model_fields)}"
-        )
+    yield from (_message(problem, row, model, place, where) for problem in invalid)
     keys = [source.key for source in sources if row.get(source.key) is not None]
     if len(keys) != 1 and not invalid:
         names = ", ".join(f"'{source.key}'" for source in sources)
@@ -284,22 +278,18 @@ def _message(
 ) -> str:
     # A key that is no string has no location.
     key = str(problem["loc"][0] if problem["loc"] else problem["input"])
-    if key == USE and problem["loc"]:
-        inner = ".".join(map(str, problem["loc"][2:]))
-        if problem["type"] == "extra_forbidden":
-            return f"{place_of_key(row, key, place)}: {where}.{key}: {_unknown(inner, UseRow)}"
-        expected = SHOULD.sub("", problem["msg"]) if inner else USE_EXPECTED
-        return (
-            f"{place_of_key(row, key, place)}: {where}.{key}{'.' * bool(inner)}{inner}: found"
-            f" {problem['input']!r:.60}; expected {expected}"
-        )
-    at = place_of_key(row, key, place)
+    is_inner = key == USE and bool(problem["loc"])
+    inner = ".".join(map(str, problem["loc"][2:])) if is_inner else ""
+    at = f"{place_of_key(row, key, place)}: {where}"
     if not problem["loc"] or problem["type"] in ("extra_forbidden", "invalid_key"):
-        return f"{at}: {where}: {_unknown(key, model)}"
-    return (
-        f"{at}: {where}.{key}: found {problem['input']!r:.60}; expected"
-        f" {SHOULD.sub('', problem['msg'])}"
-    )
+        if is_inner:
+            return f"{at}.{key}: {_unknown(inner, UseRow)}"
+        return f"{at}: {_unknown(key, model)}"
+    expected = SHOULD.sub("", problem["msg"])
+    if is_inner and not inner:
+        expected = f"true, {FIRST_LAYER}, or a mapping of its options"
+    name = ".".join(filter(None, (key, inner)))
+    return f"{at}.{name}: found {problem['input']!r:.60}; expected {expected}"
 
 
 def _unknown(key: str, model: type[BaseModel]) -> str:
@@ -312,36 +302,19 @@ def _unknown(key: str, model: type[BaseModel]) -> str:
 
 def _of_series(row: CommentedMap, sources: Sequence[Source]) -> Iterator[tuple[str, str]]:
     """Problems of the keys that name the checkpoints of a training run, each with its key."""
-    revisions, paths = (
-        row.get("revisions"),
-        [str(row[source.key]) for source in sources if source.is_path and row.get(source.key)],
-    )
-    if revisions is not None:
-        if paths:
-            yield (
-                "revisions",
-                (
-                    f"found it beside the path {paths[0]!r:.60}; expected it beside a repository of"
-                    " the Hub"
-                ),
-            )
-        if row.get("revision") is not None:
-            yield "revision", "found it beside 'revisions'; expected one of the two"
-        if isinstance(revisions, str) and range_of(revisions) is None:
-            yield "revisions", f"found {revisions!r:.80}; expected a list, or {EXPECTED_RANGE}"
-        elif not isinstance(revisions, str) and not _are_names(revisions):
-            yield (
-                "revisions",
-                (
-                    f"found {list(revisions)!r:.80}; expected different names of branches or tags,"
-                    " not paths"
-                ),
-            )
-    if (
-        row.get("every") is not None
-        and revisions is None
-        and not any(ANY in path for path in paths)
-    ):
+    revisions = row.get("revisions")
+    paths = [str(row[source.key]) for source in sources if source.is_path and row.get(source.key)]
+    if revisions is not None and paths:
+        expected = "expected it beside a repository of the Hub"
+        yield "revisions", f"found it beside the path {paths[0]!r:.60}; {expected}"
+    if revisions is not None and row.get("revision") is not None:
+        yield "revision", "found it beside 'revisions'; expected one of the two"
+    if isinstance(revisions, str) and range_of(revisions) is None:
+        yield "revisions", f"found {revisions!r:.80}; expected a list, or {EXPECTED_RANGE}"
+    if isinstance(revisions, list) and not _are_names(revisions):
+        expected = "expected different names of branches or tags, not paths"
+        yield "revisions", f"found {list(revisions)!r:.80}; {expected}"
+    if row.get("every") is not None and revisions is None and ANY not in "".join(paths):
         yield (
             "every",
             "found it in a row of one checkpoint; expected 'revisions', or a folder with *",
