@@ -4,6 +4,7 @@ of checkpoints.
 
 import json
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from math import isfinite
 from pathlib import Path
@@ -85,27 +86,28 @@ def _check(run: Run, where: str) -> None:
             f"{where}: found encodings with the keys {keys!r:.80}; expected different ones of"
             " letters, digits, - and _"
         )
-    if any(len(metric.values) != count for use in run.uses for metric in use.metrics):
-        raise RowError(
-            f"{where}: what the model does has series of other lengths; expected {count} values,"
-            " one for each member"
+    series: list[tuple[str, Sequence[Any]]] = [
+        (key, metric.values)
+        for key, metrics in (
+            *((encoding.key, encoding.metrics) for encoding in run.encodings),
+            *(("use", use.metrics) for use in run.uses),
         )
-    for encoding in run.encodings:
-        lengths = {len(metric.values) for metric in encoding.metrics} | {len(encoding.kernel)}
-        values: list[Any] = [
-            value
-            for series in (*(m.values for m in encoding.metrics), *encoding.kernel)
-            for value in series
-        ]
-        if lengths != {count} or len({len(row) for row in encoding.kernel if row}) > 1:
+        for metric in metrics
+    ]
+    kernels = [(encoding.key, encoding.kernel) for encoding in run.encodings]
+    for key, values in (*series, *kernels):
+        if len(values) != count:
             raise RowError(
-                f"{where}: {encoding.key!r:.60} has series of other lengths; expected {count}"
-                " values, one for each member"
+                f"{where}: {key!r:.60} has series of other lengths; expected {count} values, one"
+                " for each member"
             )
+    rows = [(key, row) for key, kernel in kernels for row in kernel if row]
+    if len({(key, len(row)) for key, row in rows}) > len({key for key, _ in rows}):
+        raise RowError(f"{where}: kernels of other lengths; expected one for all members")
+    for key, values in (*series, *rows):
         if not all(value is None or isfinite(value) for value in values):
             raise RowError(
-                f"{where}: {encoding.key!r:.60} has values that are not finite; expected numbers,"
-                " or null"
+                f"{where}: {key!r:.60} has values that are not finite; expected numbers, or null"
             )
 
 

@@ -154,16 +154,6 @@ def test_a_cached_commit_is_not_requested_again_and_builds_offline(
         assert [request.method for request in hub.log] == methods
 
 
-def test_a_damaged_blob_is_downloaded_again(tmp_path: Path) -> None:
-    with serving(HUB) as hub:
-        first = inspect(tmp_path, hub, "--json")
-        [blob] = tmp_path.rglob("model.safetensors.opening")
-        blob.write_bytes(blob.read_bytes()[:-1] + b"\0")
-        hub.log.clear()
-        assert inspect(tmp_path, hub, "--json").stdout == first.stdout
-    assert spans(hub) == [(0, 2**15)]
-
-
 def test_a_branch_is_evaluated_again_only_after_a_new_commit(tmp_path: Path) -> None:
     later, outputs = "b" * 40, []
     for commit in (COMMIT, COMMIT, later):

@@ -42,11 +42,6 @@ def test_what_is_written_is_read_again() -> None:
     assert run_file.parsed(run_file.encoded(RUN, {"seed": 0}), "row") == RUN
 
 
-def test_metrics_of_schema_2_have_their_present_keys() -> None:
-    written = run_file.encoded(RUN).replace(b"decay_with_distance.half", b"kernel.half")
-    assert run_file.parsed(written, "row") == RUN
-
-
 def test_the_run_of_this_repository_is_small_and_says_how_it_was_made() -> None:
     path = ROOT / "references" / "tiny-gpt.json"
     assert path.stat().st_size <= 300_000
@@ -97,7 +92,7 @@ INVALID = {
     ),
     "distances that differ": (
         document(encodings=encoding(kernel=[[1.0], [1.0, 2.0]])),
-        "row: 'encoder-learned' has series of other lengths",
+        "row: kernels of other lengths; expected one for all members",
     ),
     "an infinite value": (
         document(encodings=encoding(kernel=[[], [1.0, 1e400, 0.0]])).replace(b"Infinity", b"1e400"),

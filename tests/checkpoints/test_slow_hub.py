@@ -217,7 +217,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     fake = Clock()
     monkeypatch.setattr(client, "time", fake)
-    monkeypatch.setattr(client, "WAITS", (0.5, 1.0))
+    monkeypatch.setattr(client, "WAITS", (50.0, 100.0))
     return fake
 
 
@@ -228,21 +228,22 @@ def read(hub: Hub, folder: Path, seconds: float) -> bytes | None:
         return HubFiles("atlas/one", listing, "row", False, 1000.0 + seconds).whole("config.json")
 
 
-# What a first answer asks, and the waits before the second.
-ASKED = {
-    "seconds": ({"Retry_After": "290"}, 290.0),
-    "the Hub's own limit": ({"RateLimit": '"api";r=0;t=290'}, 290.0),
-    "a limit that is not reached": ({"RateLimit": '"api";r=7;t=290'}, 0.5),
-    "nothing": ({}, 0.5),
-    "less than usual": ({"Retry_After": "-5"}, 0.5),
-    "no number": ({"Retry_After": "soon"}, 0.5),
+# A first answer, and the wait before the second.
+WAITS = {
+    "seconds": (refusal(429, Retry_After="290"), 290.0),
+    "the Hub's own limit": (refusal(429, RateLimit='"api";r=0;t=290'), 290.0),
+    "a limit that is not reached": (refusal(429, RateLimit='"api";r=7;t=290'), 50.0),
+    "a fault": (refusal(503), 50.0),
+    "less than usual": (refusal(503, Retry_After="-5"), 50.0),
+    "a date": (refusal(503, Retry_After="Thu, 01 Jan 2026 00:00:00 GMT"), 50.0),
+    "a cut": (Answer(None), 50.0),
 }
 
 
-@pytest.mark.parametrize("case", ASKED)
+@pytest.mark.parametrize("case", WAITS)
 def test_a_row_waits_as_long_as_the_hub_asks(case: str, clock: Clock, tmp_path: Path) -> None:
-    headers, wait = ASKED[case]
-    with serving(HUB, Trouble(refusal(429, **headers), "/resolve/", times=1)) as hub:
+    answer, wait = WAITS[case]
+    with serving(HUB, Trouble(answer, "/resolve/", times=1)) as hub:
         assert read(hub, tmp_path, 450.0) == TABLE["config.json"]
     assert clock.slept == [wait]
 
@@ -252,9 +253,9 @@ GIVEN_UP = {
     "a second wait beyond the deadline": (refusal(429, Retry_After="290"), 450.0, [290.0], "290"),
     "a long wait": (refusal(429, Retry_After="3600"), 9000.0, [], "a pause of 3,600 seconds"),
     "an endless wait": (refusal(503, Retry_After="9" * 400), 9000.0, [], "answered 503"),
-    "a fault": (refusal(503), 0.25, [], "answered 503"),
-    "a cut": (Answer(None), 0.25, [], "broke off"),
-    "faults": (refusal(503), 450.0, [0.5, 1.0], "answered 503"),
+    "a fault": (refusal(503), 25.0, [], "answered 503"),
+    "a cut": (Answer(None), 25.0, [], "broke off"),
+    "faults": (refusal(503), 450.0, [50.0, 100.0], "answered 503"),
 }
 
 

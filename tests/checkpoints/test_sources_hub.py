@@ -264,38 +264,6 @@ def test_a_failing_hub_gets_a_bounded_number_of_requests(tmp_path: Path) -> None
     assert sum("/revision/" in request.path for request in hub.log) == 2 * (1 + len(client.WAITS))
 
 
-PASSING = {
-    "an error": Trouble(refusal(503), "/revision/", times=2),
-    "a cut connection": Trouble(Answer(None), "model.safetensors", "GET", times=1),
-}
-
-
-@pytest.mark.parametrize("trouble", PASSING.values(), ids=PASSING)
-def test_a_transient_failure_is_retried(trouble: Trouble, tmp_path: Path) -> None:
-    with serving(READABLE, trouble) as hub:
-        done = inline.run("inspect", "atlas/table", "--json", home=tmp_path, endpoint=hub.endpoint)
-    assert json.loads(done.stdout)["revision"] == NEW
-
-
-# Troubles of a branch with a cached listing, and whether the build uses its cached results.
-AT_PIN = {
-    "a passing error": Trouble(refusal(503), "/revision/", times=1),
-    "a limit": Trouble(refusal(429, Retry_After="999"), "/revision/"),
-}
-
-
-@pytest.mark.parametrize("trouble", AT_PIN.values(), ids=AT_PIN)
-def test_a_transient_failure_discards_no_results_of_a_branch(
-    trouble: Trouble, tmp_path: Path
-) -> None:
-    with serving(READABLE) as hub:
-        build(tmp_path, [{"hub": "atlas/plain"}], endpoint=hub.endpoint)
-    with serving(READABLE, trouble) as hub:
-        built = build(tmp_path, [{"hub": "atlas/plain"}], endpoint=hub.endpoint)
-    assert (built.done.returncode, built.rows["atlas-plain"]["status"]) == (0, "ok")
-    assert "nothing has changed since the last build" in built.done.stdout
-
-
 def test_an_unreachable_hub_leaves_rows_not_reached_after_three_requests_for_all(
     unreached: tuple[Built, int],
 ) -> None:

@@ -129,11 +129,6 @@ def state(
     )
 
 
-def received() -> int:
-    """Bytes that this process has received from the Hub."""
-    return client.received[0]
-
-
 def known(checkpoint: Checkpoint) -> tuple[Files, str] | None:
     """The published config of well-known repositories, for a row that is not reached."""
     published = published_config(checkpoint.place)
@@ -150,7 +145,7 @@ SOURCE = Source(
     state=state,
     reach=client.reach,
     pin=pin,
-    received=received,
+    received=lambda: client.received[0],
     address=address,
     members=members,
     text=text,
