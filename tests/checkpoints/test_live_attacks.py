@@ -242,43 +242,34 @@ def test_a_library_that_reads_the_text_is_named_where_it_ends_the_process(
     assert notes == ["tokenizer.json"]
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        MemoryError(),
-        RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"),
-        torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 9.00 GiB"),
-    ],
-    ids=["numpy", "torch", "a GPU"],
-)
-def test_memory_that_is_not_there_is_named_as_such(
-    error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first, *_ = use.all_uses()
+NO_MEMORY = "it needs more memory than a row may take"
 
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (MemoryError(), NO_MEMORY),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried …"), NO_MEMORY),
+        (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 9.00 GiB"), NO_MEMORY),
+        (NotApplicableError("it reads images"), "it reads images"),
+        (IndexError("index out of range"), "unexpected IndexError: index out of range"),
+        # No path of this machine.
+        (ImportError("no 'x' in '/home/me/x.py'"), "unexpected ImportError: no 'x' in 'x.py'"),
+    ],
+    ids=repr,
+)
+def test_an_error_costs_its_measure_or_what_is_measured_and_is_its_reason(
+    error: Exception, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fails(*_: object) -> Any:
         raise error
 
-    expected = "it needs more memory than a row may take"
-    found = use._of_stack(
-        replace(first, compute=fails),
-        stack_of(model("gpt2", n_layer=1, n_head=2, n_embd=16)),
-        checkpoint(),
-    )
-    assert found.result.reason == expected
-    monkeypatch.setattr(use, "_cached", fails)
-    assert outcome("gpt2", tmp_path / "row")[1] == expected
-
-
-def test_an_error_names_no_path_of_this_machine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fails(*_: object) -> Any:
-        raise ImportError(f"cannot import name 'x' from '{tmp_path}/x.py'")
-
-    monkeypatch.setattr(use, "_cached", fails)
-    _, why = outcome("gpt2", tmp_path / "row")
-    assert why == "unexpected ImportError: cannot import name 'x' from 'x.py'"
+    first, *_ = use.all_uses()
+    stack = stack_of(model("gpt2", n_layer=1, n_head=2, n_embd=16))
+    found = use._of_stack(replace(first, compute=fails), stack, checkpoint())
+    assert found.result.reason == reason
+    monkeypatch.setattr(use, "_measured", fails)
+    assert outcome("gpt2", tmp_path / "row")[1] == reason
 
 
 def test_a_model_without_a_number_of_layers_has_no_first_one(tmp_path: Path) -> None:

@@ -1,20 +1,16 @@
 """What trained models do, from the list to atlas.json and its pages."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from generator.contracts import Result, UseResult
-from generator.errors import NotApplicableError
 from generator.pipeline import use
 from generator.site.data import files as data_files
 from tests import inline, tiny
-from tests.analyses.of_models.stacks import model, stack_of
 from tests.hub_server import Repository, serving
-from tests.support import checkpoint
 from tests.synthetic import write_list
 
 WORDS = 300
@@ -119,23 +115,6 @@ def test_a_build_without_changes_measures_nothing_again(
     changed.write_text(rows.replace('"whole"', '"whole", "words": true'), encoding="utf-8")
     run(built, changed)
     assert atlas(built)["whole"]["use"]["decoder"]["heads.none"]["value"] == 100.0
-
-
-def test_a_measure_that_fails_takes_no_other_with_it() -> None:
-    first, *_ = use.all_uses()
-
-    def fails(_stack: Any) -> Result:
-        raise IndexError("index out of range")
-
-    stack = stack_of(model("gpt2", n_layer=1, n_head=2, n_embd=16))
-    odd = use._of_stack(replace(first, compute=fails), stack, checkpoint())
-    assert odd.result.reason == "unexpected IndexError: index out of range"
-
-    def refuses(_stack: Any) -> Result:
-        raise NotApplicableError("it reads images")
-
-    none = use._of_stack(replace(first, compute=refuses), stack, checkpoint())
-    assert none.result.reason == "it reads images"
 
 
 def test_measures_that_do_not_apply_have_their_main_numbers_with_the_reason() -> None:
