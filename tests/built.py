@@ -89,8 +89,8 @@ def begin(output: Path) -> None:
     """
     if not os.path.lexists(output):
         drawn = once("drawn", _nothing_listed) / "build/store"
-        shutil.copytree(drawn / "drawings", output / "store/drawings")
-        shutil.copy(drawn / "position-atlas", output / "store")
+        of_its_rows = shutil.ignore_patterns("*.outcome", "*.row", "digests")
+        shutil.copytree(drawn, output / "store", ignore=of_its_rows)
 
 
 def _nothing_listed(folder: Path) -> None:

@@ -10,7 +10,7 @@ from time import monotonic
 FUZZED = (
     "tests/cache",
     "tests/checkpoints",
-    "tests/pipeline/test_result_store.py",
+    "tests/pipeline/test_store.py",
     "tests/site/test_escape.py",
     "tests/site/test_minify.py",
 )

@@ -65,3 +65,21 @@ def run(
             patch.delenv(name, raising=False) if value is None else patch.setenv(name, value)
         done = CliRunner().invoke(app, arguments, catch_exceptions=False)
     return CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
+
+
+def build(
+    folder: Path,
+    *options: str,
+    output: str = "out",
+    home: str = "hub",
+    endpoint: str = NOBODY,
+    **environment: str | None,
+) -> CompletedProcess[str]:
+    """A build of the list in ``folder``, with its output and the home of the Hub's client there."""
+    command = ("build", "--config", str(folder / "checkpoints.yml"))
+    return run(
+        *(*command, "--output", str(folder / output), *options),
+        home=folder / home,
+        endpoint=endpoint,
+        **environment,
+    )

@@ -1,5 +1,5 @@
-"""A cache of bytes on disk, each with a digest of its name and bytes: a truncated, altered, renamed
-or foreign file is a miss.
+"""Bytes on disk by name, each entry with a digest of its name and bytes: a truncated, altered,
+renamed or foreign file is a miss.
 """
 
 import errno
@@ -12,8 +12,11 @@ from io import BufferedReader
 from pathlib import Path
 from threading import get_ident
 
+Chunk = bytes | memoryview
+DIGEST = 32  # bytes, with which an entry begins
 
-def write(path: Path, chunks: Iterable[bytes | memoryview]) -> None:
+
+def write(path: Path, chunks: Iterable[Chunk]) -> None:
     """Write a file, which appears under its name only when it is complete; its folder is made.
 
     errors: OSError
@@ -41,25 +44,43 @@ def open_regular(path: Path) -> BufferedReader:
 class BlobCache:
     """Bytes by name in a folder, which is made with the first entry.
 
-    A disk that cannot be written to is no error but to ``put_file``: every entry is a miss.
+    A disk that cannot be written to is no error but to ``write`` and ``put_file``: every entry is a
+    miss.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
+    def open(self, name: str) -> BufferedReader:
+        """The entry ``name`` at the beginning of its bytes, once its digest has been found right.
+
+        errors: OSError, ValueError
+        """
+        file = open_regular(self.folder / name)
+        digest = file.read(DIGEST)
+        if hashlib.file_digest(file, lambda: _named(name)).digest() != digest:
+            file.close()
+            raise ValueError(f"{name}: truncated, altered or of another name")
+        file.seek(DIGEST)
+        return file
+
     def get(self, name: str) -> bytes | None:
         """The bytes under ``name``, or None."""
-        try:
-            with open_regular(self.folder / name) as file:
-                data = file.read()
-        except OSError:
-            return None
-        return data[32:] if _digest(name, data[32:]) == data[:32] else None
+        with suppress(OSError, ValueError), self.open(name) as file:
+            return file.read()
+        return None
+
+    def write(self, name: str, chunks: Iterable[Chunk]) -> None:
+        """Write an entry. errors: OSError"""
+        digest, data = _named(name), list(chunks)
+        for chunk in data:
+            digest.update(chunk)
+        write(self.folder / name, [digest.digest(), *data])
 
     def put(self, name: str, data: bytes) -> bool:
-        """Write ``data`` under ``name``; whether that succeeded."""
+        """``write`` the entry ``name``; whether that succeeded."""
         with suppress(OSError):
-            write(self.folder / name, (_digest(name, data), data))
+            self.write(name, (data,))
             return True
         return False
 
@@ -90,7 +111,5 @@ class BlobCache:
         return self.folder / name
 
 
-def _digest(name: str, data: bytes) -> bytes:
-    digest = hashlib.sha256(f"{name}\0".encode())
-    digest.update(data)
-    return digest.digest()
+def _named(name: str) -> "hashlib._Hash":
+    return hashlib.sha256(f"{name}\0".encode())

@@ -11,6 +11,7 @@ from typing import Any
 from generator.cache.blobs import BlobCache
 
 AT_ONCE = 2**20  # bytes that are read at a time
+NAME = "digests"
 
 
 def of_contents(paths: Iterable[Path]) -> str:
@@ -28,16 +29,16 @@ def of_contents(paths: Iterable[Path]) -> str:
 
 
 class Digests:
-    """Digests of files and of parts of them, cached as long as size, times and inode of the file
-    stay the same.
+    """Digests of files and of parts of them, which are computed again where size, times or inode of
+    a file have changed.
 
-    file: the cache; one that cannot be read or written is no error
+    blobs: where they are stored between builds
     """
 
-    def __init__(self, file: Path) -> None:
-        self.blobs, self.name = BlobCache(file.parent), file.name
+    def __init__(self, blobs: BlobCache) -> None:
+        self.blobs = blobs
         self.used: dict[str, list[Any]] = {}
-        self.cached: dict[str, list[Any]] = json.loads(self.blobs.get(self.name) or b"{}")
+        self.stored: dict[str, list[Any]] = json.loads(blobs.get(NAME) or b"{}")
 
     def of(self, path: Path, start: int = 0, stop: int | None = None) -> str:
         """As ``of_file``; reads the file only if it has changed.
@@ -49,16 +50,16 @@ class Digests:
             # To read one might never end.
             raise OSError(errno.EINVAL, "not a regular file", str(path))
         identity = [state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino]
-        entry = self.cached.get(name, [])
+        entry = self.stored.get(name, [])
         if entry[:-1] != identity:
             entry = [*identity, of_file(path, start, stop)]
         self.used[name] = entry
         return str(entry[-1])
 
     def save(self) -> None:
-        """Write the cache, with the digests that were used and no others."""
-        if self.used != self.cached:
-            self.blobs.put(self.name, json.dumps(self.used).encode())
+        """Store the digests that were used, and no others."""
+        if self.used != self.stored:
+            self.blobs.put(NAME, json.dumps(self.used).encode())
 
 
 def of_parts(parts: Iterable[object]) -> str:

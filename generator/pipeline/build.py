@@ -2,8 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,19 +23,17 @@ from generator.pipeline import (
     use,
     versions,
 )
-from generator.pipeline.artifact_cache import ArtifactCache
+from generator.pipeline.artifacts import Artifacts
 from generator.pipeline.executor import Executor, Executors
 from generator.pipeline.find import all_schemes
 from generator.pipeline.history import FOLDER as RELEASES
 from generator.pipeline.history import History
-from generator.pipeline.keys import Keys, notes_of
 from generator.pipeline.plan import Task
-from generator.pipeline.result_store import ResultStore
+from generator.pipeline.store import Store
 from generator.site import pages, render, write
 from generator.site.html import mkdocs_build
 from generator.site.materials import OURS, Materials
 
-THEME = "theme"  # A folder of templates: those of mkdocs, from which HTML is made.
 OnEvent = Callable[[jobs.Event | jobs.JobStage | jobs.Altered], None]
 
 
@@ -66,196 +64,129 @@ def build(spec: BuildSpec, executors: Executors, on_event: OnEvent) -> Mapping[s
 
     errors: RefusedError, also where the site would lack many checkpoints of the former one
     """
-    tasks, folder = spec.tasks, spec.folder
-    store = ResultStore(folder / "store")
-    reusable = None if spec.fresh else store
-    keys, by_key = _keys(tasks, store)
-    unreached = _stale_if_unreached(
-        jobs.unreached(by_key, reusable) | jobs.left_out(by_key, spec.only, keys, store),
-        keys,
-        reusable,
-    )
-    inputs = _inputs(spec, by_key, unreached)
-    previous = last_build.LastBuild() if spec.fresh else _previous(folder, on_event)
-    if inputs is not None and inputs == previous.inputs:
+    this = _Build(spec, on_event)
+    previous = this.previous()
+    if previous.inputs and previous.inputs == this.inputs():
+        this.digests.save()
         return previous.counts
 
-    outcomes = jobs.ended(unreached, on_event) | (
-        jobs.stored(by_key, reusable, on_event) if reusable else {}
-    )
-    new = {task: key for task, key in by_key.items() if task not in outcomes}
-
+    outcomes = this.finished()
+    new = [task for task in spec.tasks if task not in outcomes]
     # With a cluster, processes of this machine only draw.
-    here = () if executors.cluster else tuple(new)
+    here = () if executors.cluster else new
     with executors.local(len(here), any(map(plan.may_need_models, here))) as local:
-        outcomes |= _stale_if_unreached(
-            _evaluate(new, store, local, executors, on_event), keys, reusable
-        )
-        by_key |= {task: outcomes[task].key or None for task in new}
-        atlas_outcomes = tuple(outcomes[task] for task in tasks)
-        date = _date(atlas_outcomes, spec.listed)
-        artifacts = ArtifactCache(store.drawings, versions.code(), spec.fresh, local)
-        history, docs_changed = _write_docs(spec, atlas_outcomes, date, artifacts, on_event)
-    site = _write_site(
-        spec,
-        date,
-        None if docs_changed else previous.site,
-        on_event,
-    )
+        outcomes |= this.evaluated(new, executors.cluster or (lambda: nullcontext(local)))
+        in_order = tuple(outcomes[task] for task in spec.tasks)
+        date = _date(in_order, spec.listed)
+        artifacts = Artifacts(this.store.blobs, versions.code(), spec.fresh, local)
+        history = History.of(spec.folder, _atlas(in_order, date, artifacts, spec))
+        if not spec.shrinks:
+            history.check_complete()
+        this.write_docs(history.atlas, artifacts)
+    this.write_site(date)
 
     history.save()  # After the site, which may fail; before the inputs, which have the releases.
-    counts = _counts(atlas_outcomes)
-    keys.note({task: one.key for task, one in outcomes.items() if one.ending == "ok"})
-    last_build.record(
-        folder,
-        # The keys of new tasks are known only now.
-        _inputs(spec, by_key, unreached) if _are_settled(outcomes, unreached) else None,
-        site,
-        counts,
-    )
-    store.limit(
-        {outcome.key for outcome in outcomes.values() if outcome.key},
-        artifacts.used | notes_of(tasks),
-    )
+    counts = _counts(in_order)
+    this.remember(outcomes, artifacts.used, counts)
     return counts
 
 
-def _previous(folder: Path, on_event: OnEvent) -> last_build.LastBuild:
-    """The last build; what others have changed of it is reported."""
-    previous, altered = last_build.read(folder)
-    if altered:
-        on_event(jobs.Altered(altered))
-    return previous
+class _Build:
+    """A build under way.
 
-
-def _stale_if_unreached(
-    outcomes: Mapping[Task, Outcome], keys: Keys, reusable: ResultStore | None
-) -> dict[Task, Outcome]:
-    """``outcomes``, with what earlier builds put into the store in place of those that were not
-    reached.
+    keys: of the stored outcomes, None for a task that has none; unevaluated: outcomes of others
+        that need no evaluation
     """
-    return {
-        task: jobs.stale_if_unreached(task, outcome, keys, reusable) if reusable else outcome
-        for task, outcome in outcomes.items()
-    }
 
+    def __init__(self, spec: BuildSpec, on_event: OnEvent) -> None:
+        self.spec, self.on_event = spec, on_event
+        self.store = store = Store(spec.folder / "store", versions.evaluation())
+        self.digests = fingerprint.Digests(store.blobs)
+        self.keys = {
+            task: None if spec.fresh else store.current(task, self.digests.of)
+            for task in spec.tasks
+        }
+        self.unevaluated = jobs.without_evaluation(self.keys, spec.only, store, spec.fresh)
 
-def _are_settled(outcomes: Mapping[Task, Outcome], unreached: Mapping[Task, Outcome]) -> bool:
-    """Whether no other evaluation of the same would end otherwise."""
-    return all(outcome.ending == "ok" or task in unreached for task, outcome in outcomes.items())
+    def previous(self) -> last_build.LastBuild:
+        """The last build, unless all is to be fresh; what others have changed of it is reported."""
+        if self.spec.fresh:
+            return last_build.LastBuild()
+        previous, altered = last_build.read(self.spec.folder, self.digests)
+        if altered:
+            self.on_event(jobs.Altered(altered))
+        return previous
 
-
-def _keys(tasks: Sequence[Task], store: ResultStore) -> tuple[Keys, dict[Task, str | None]]:
-    """The store's key of each task, None where only its evaluation shows it; and what knows
-    them.
-    """
-    digests = fingerprint.Digests(store.folder / "digests")
-    keys = Keys(store.drawings, digests.of, versions.evaluation())
-    by_key = {task: keys.of(task) for task in tasks}
-    digests.save()
-    return keys, by_key
-
-
-def _inputs(
-    spec: BuildSpec,
-    by_key: Mapping[Task, str | None],
-    unreached: Mapping[Task, Outcome],
-) -> str | None:
-    """Digest of all that a build depends on; None where that cannot be known before it."""
-    if any(key is None and task not in unreached for task, key in by_key.items()):
-        return None
-    reasons = [(outcome.reason, outcome.stale, outcome.key) for outcome in unreached.values()]
-    rows, releases = [task.checkpoint for task in by_key], spec.folder / RELEASES
-    contents = fingerprint.of_contents(
-        (*spec.materials.templates, *((releases,) if releases.is_dir() else ()))
-    )
-    return fingerprint.of_parts(
-        (
-            rows,
-            list(by_key.values()),
-            reasons,
-            contents,
-            _site_key(_date((), spec.listed), spec.materials),
-        )
-    )
-
-
-def _site_key(date: int | None, materials: Materials) -> str:
-    """Digest of all that HTML depends on beside the docs."""
-    themes = [folder / THEME for folder in materials.templates if (folder / THEME).is_dir()]
-    sources = fingerprint.of_contents((*themes, *materials.written, *materials.settings))
-    return fingerprint.of_parts(
-        (
-            sources,
-            versions.code(),
-            versions.rendering(),
-            date,
-            mkdocs_build.address(materials.settings),
-            versions.of_renderer("mkdocs"),
-        )
-    )
-
-
-def _evaluate(
-    new: Mapping[Task, str | None],
-    store: ResultStore,
-    local: Executor,
-    executors: Executors,
-    on_event: OnEvent,
-) -> dict[Task, Outcome]:
-    """The outcomes of new tasks, from the cluster where there is one."""
-    if not new:
-        return {}
-    with executors.cluster() if executors.cluster else nullcontext(local) as executor:
-        return jobs.run(new, versions.evaluation(), store, executor, on_event)
-
-
-def _write_docs(
-    spec: BuildSpec,
-    outcomes: tuple[Outcome, ...],
-    date: int | None,
-    artifacts: ArtifactCache,
-    on_event: OnEvent,
-) -> tuple[History, bool]:
-    """Write the docs; what they tell of former builds, and whether they have changed.
-
-    errors: RefusedError
-    """
-    atlas = replace(_atlas(outcomes, date, artifacts, spec.materials), commands=spec.commands)
-    history = History.of(spec.folder, atlas)
-    if not spec.shrinks:
-        history.check_complete()
-    on_event(jobs.JobStage("comparisons"))
-    last_build.forget(spec.folder)
-    # More threads would change the last digits, and with them the bytes.
-    with threadpool_limits(1):
-        every_page = _pages(history.atlas, artifacts)
-        on_event(jobs.JobStage("pages"))
-        return history, write.write(
-            render.render(history.atlas, every_page, spec.materials, artifacts.draw),
-            spec.folder / "docs",
+    def inputs(self) -> str | None:
+        """Digest of all that a build depends on; None where that cannot be known before it."""
+        if any(key is None and task not in self.unevaluated for task, key in self.keys.items()):
+            return None
+        rows, materials = self.spec.tasks, self.spec.materials
+        releases = self.spec.folder / RELEASES
+        read = (*materials.templates, *materials.written, *materials.settings)
+        return fingerprint.of_parts(
+            (
+                [(task.checkpoint, self.keys[task]) for task in rows],
+                [(one.reason, one.stale, one.key) for one in self.unevaluated.values()],
+                fingerprint.of_contents((*read, *((releases,) if releases.is_dir() else ()))),
+                versions.code(),
+                _date((), self.spec.listed),
+                mkdocs_build.address(materials.settings),
+            )
         )
 
-
-def _write_site(
-    spec: BuildSpec,
-    date: int | None,
-    former: str | None,
-    on_event: OnEvent,
-) -> str:
-    """Make HTML of the docs, unless all it depends on beside them has the digest ``former``; that
-    digest as it is now.
-    """
-    site = _site_key(date, spec.materials)
-    if site != former:
-        on_event(jobs.JobStage("mkdocs"))
-        mkdocs_build.build(
-            spec.materials.settings, spec.folder / "docs", spec.folder / "site", date
+    def finished(self) -> dict[Task, Outcome]:
+        """The outcomes of tasks that need no evaluation, reported."""
+        return jobs.ended(self.unevaluated, self.on_event) | jobs.stored(
+            self.keys, self.store, self.on_event
         )
-    return site
+
+    def evaluated(
+        self, new: Sequence[Task], open_executor: Callable[[], AbstractContextManager[Executor]]
+    ) -> dict[Task, Outcome]:
+        """The outcomes of tasks that have none yet."""
+        if not new:
+            return {}
+        with open_executor() as executor:
+            outcomes = jobs.run(new, self.store, executor, self.on_event)
+        self.keys |= {task: outcome.key or None for task, outcome in outcomes.items()}
+        if self.spec.fresh:
+            return outcomes
+        return {
+            task: jobs.stale_if_unreached(task, outcome, self.store)
+            for task, outcome in outcomes.items()
+        }
+
+    def write_docs(self, atlas: Atlas, artifacts: Artifacts) -> None:
+        """Write the Markdown of all pages, and all other files."""
+        self.on_event(jobs.JobStage("comparisons"))
+        last_build.forget(self.spec.folder)
+        # More threads would change the last digits, and with them the bytes.
+        with threadpool_limits(1):
+            every_page = _pages(atlas, artifacts)
+            self.on_event(jobs.JobStage("pages"))
+            tree = render.render(atlas, every_page, self.spec.materials, artifacts.draw)
+            write.write(tree, self.spec.folder / "docs")
+
+    def write_site(self, date: int | None) -> None:
+        """Make HTML of the docs."""
+        self.on_event(jobs.JobStage("mkdocs"))
+        docs, site = (self.spec.folder / name for name in write.SWAPPED)
+        mkdocs_build.build(self.spec.materials.settings, docs, site, date)
+
+    def remember(
+        self, outcomes: Mapping[Task, Outcome], used: set[str], counts: Mapping[str, int]
+    ) -> None:
+        """Write down what the next build can rely on; nothing where another evaluation of the same
+        might end otherwise.
+        """
+        if all(one.ending == "ok" or task in self.unevaluated for task, one in outcomes.items()):
+            last_build.record(self.spec.folder, self.digests, self.inputs(), counts)
+        self.digests.save()
+        self.store.limit(self.spec.tasks, used)
 
 
-def _pages(atlas: Atlas, artifacts: ArtifactCache) -> list[Page]:
+def _pages(atlas: Atlas, artifacts: Artifacts) -> list[Page]:
     """Every page; their figures are drawn meanwhile."""
     every_page: list[Page] = []
     for kind in discovery.load(pages, PageKind):
@@ -266,24 +197,23 @@ def _pages(atlas: Atlas, artifacts: ArtifactCache) -> list[Page]:
 
 
 def _atlas(
-    outcomes: tuple[Outcome, ...], date: int | None, artifacts: ArtifactCache, materials: Materials
+    outcomes: tuple[Outcome, ...], date: int | None, artifacts: Artifacts, spec: BuildSpec
 ) -> Atlas:
     day = None if date is None else f"{datetime.fromtimestamp(date, UTC):%Y-%m-%d}"
-    address = mkdocs_build.address(materials.settings)
     schemes = all_schemes()
     published = artifacts.submit(precomputed.MODELS, models.make)
     alone, training = runs.split(outcomes, schemes)
     alone = known.described(alone, artifacts.submit)
-    named, libraries = names.named(alone, schemes), versions.all_versions()
     return Atlas(
-        named,
+        names.named(alone, schemes),
         evaluate.all_analyses(),
         schemes,
-        libraries,
+        versions.all_versions(),
         day,
-        address,
+        mkdocs_build.address(spec.materials.settings),
         artifacts.submit,
         published,
+        commands=spec.commands,
         runs=training,
         uses=use.all_uses(),
     )

@@ -41,7 +41,8 @@ from generator.figures.style import series_colour
 from generator.pipeline import failures, use
 from generator.pipeline.find import all_schemes, find, look, scheme_of, unresolved
 from generator.pipeline.plan import Task, source_of
-from generator.pipeline.references import Reference, References
+from generator.pipeline.references import Reference, reference_of
+from generator.pipeline.store import Store
 from generator.text import short, significant
 
 if TYPE_CHECKING:
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
 THUMBNAIL = 96  # positions
 MOST_TABLES = 12  # of vectors that are measured in one checkpoint; each takes seconds.
 MOST_NAMES = 100  # of tensors in one sentence
-NOTHING_CACHED = References()
 # A checkpoint that is one has a colour of its own.
 REFERENCE = Label("Sinusoid of the same size", REFERENCE_COLOUR)
 
@@ -61,17 +61,17 @@ def all_analyses() -> tuple[Analysis, ...]:
     return tuple(analysis for analysis in found if analysis.subject == "encoding")
 
 
-def evaluate(task: Task, references: References = NOTHING_CACHED) -> Outcome:
+def evaluate(task: Task, store: Store | None = None) -> Outcome:
     """Every encoding of one checkpoint with its results and drawings, and what its model does where
     the row asks; failures are part of the outcome. A row of a training run's file has the run.
 
-    references: beside which figures show the encodings; their cache holds what models do, too
+    store: of the forms beside which figures show the encodings
     errors: MemoryError
     """
     try:
         # More threads would change the last digits, and with them the bytes.
         with threadpool_limits(1):
-            return _evaluate(task, references)
+            return _evaluate(task, store)
     except NotReachedError as error:  # Before the other, since a slow answer is both.
         return failures.not_reached(task.checkpoint, error)
     except RowError as error:
@@ -140,7 +140,7 @@ def needed(task: Task) -> Mapping[str, int]:
     return planned.needed
 
 
-def _evaluate(task: Task, references: References) -> Outcome:
+def _evaluate(task: Task, store: Store | None) -> Outcome:
     checkpoint = task.checkpoint
     if task.problem is not None:
         raise task.problem
@@ -153,12 +153,12 @@ def _evaluate(task: Task, references: References) -> Outcome:
     subjects = input_layer.subjects(files, checkpoint, encodings)
     colour = series_colour(checkpoint.slug)
     titles = names.names([(checkpoint, encoding.record) for encoding in encodings], all_schemes())
-    uses, no_use = use.measured(files, checkpoint, references.cache)
+    uses, no_use = use.measured(files, checkpoint)
     if checkpoint.series is None:
         label = Label(checkpoint.title, colour)
         uses = tuple(use.drawn(found, label) for found in uses)
     # Pages show a whole run in figures of its own.
-    read = partial(_drawn_reading, references) if checkpoint.series is None else reading_of
+    read = partial(_drawn_reading, store) if checkpoint.series is None else reading_of
     outcome = Outcome(
         checkpoint,
         "ok",
@@ -245,12 +245,12 @@ def _of_single_rows(result: Result) -> tuple[Finding, ...]:
     return tuple(finding for finding in result.findings if finding.of_single_rows)
 
 
-def _drawn_reading(references: References, subject: Subject[Form], label: Label) -> Reading:
+def _drawn_reading(store: Store | None, subject: Subject[Form], label: Label) -> Reading:
     reading = reading_of(subject, label)
     drawings, alts = {}, {}
     # A table by formula is its own reference, or nearly so.
     is_by_formula = scheme_of(subject.encoding).by_formula
-    reference = None if is_by_formula else references.of(subject.encoding.form)
+    reference = None if is_by_formula else reference_of(subject.encoding.form, store)
     for analysis in all_analyses():
         result = reading.results[analysis.key]
         shown = _beside(analysis, reference, label, result)

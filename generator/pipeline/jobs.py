@@ -2,18 +2,18 @@
 disk.
 """
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from generator.contracts import Ending, Outcome
+from generator.contracts import Checkpoint, Ending, Outcome
 from generator.errors import NotReachedError, RefusedError
 from generator.pipeline import evaluate, failures, worker
 from generator.pipeline.executor import Executor
-from generator.pipeline.keys import Keys
+from generator.pipeline.packing import unpack
 from generator.pipeline.plan import Task, runs_model
-from generator.pipeline.result_store import ResultStore, unpack
+from generator.pipeline.store import Record, Store
 from generator.pipeline.worker import Done
 
 # How often the time and the memory of a row one takes that runs its model.
@@ -56,41 +56,50 @@ class JobStage:
     name: Literal["comparisons", "pages", "mkdocs"]
 
 
-def unreached(tasks: Mapping[Task, str | None], store: ResultStore | None) -> dict[Task, Outcome]:
-    """The outcomes of tasks whose source does not answer, and that neither ``store`` nor a cache
-    has.
-    """
-    kept = {task for task, key in tasks.items() if store and key and store.has(key)}
-    return {
-        task: outcome
-        for task in tasks
-        if task not in kept and (outcome := evaluate.unreached(task))
-    }
-
-
-def left_out(
-    tasks: Mapping[Task, str | None], only: Set[str], keys: Keys, store: ResultStore
+def without_evaluation(
+    keys: Mapping[Task, str | None], only: Set[str], store: Store, fresh: bool
 ) -> dict[Task, Outcome]:
-    """What earlier builds read, marked as stale, of tasks that nobody asked for and whose present
-    outcome ``store`` has not; none where ``only`` is empty.
+    """The outcomes of tasks that have no stored one and need no evaluation: those whose source does
+    not answer and has nothing cached, and those that nobody asked for. They show what earlier
+    builds read, unless all is to be ``fresh``.
 
-    only: slugs of the rows, or of the training runs, that are asked for
+    keys: of stored outcomes, None without one
+    only: slugs of the rows, or of the training runs, that are asked for; none for all
     """
-    reason = "left out of a build of " + ", ".join(sorted(only))
-    return {
-        task: _formerly(task, keys, store, reason)
-        for task, key in tasks.items()
-        if only and only.isdisjoint(slugs_of(task)) and not (key and store.has(key))
-    }
+    outcomes = {}
+    for task in (task for task, key in keys.items() if key is None):
+        if only and only.isdisjoint(slugs_of(task)):
+            reason = "left out of a build of " + ", ".join(sorted(only))
+            record = store.record(task)
+            outcomes[task] = _stale(task, record, reason, store) or failures.not_reached(
+                task.checkpoint, NotReachedError(reason)
+            )
+        elif outcome := evaluate.unreached(task):
+            outcomes[task] = outcome if fresh else stale_if_unreached(task, outcome, store)
+    return outcomes
 
 
-def _formerly(task: Task, keys: Keys, store: ResultStore, reason: str) -> Outcome:
-    """The last outcome of a task, whatever has changed since; "not reached" without one."""
-    key = keys.last(task)
-    found = store.get(key) if key else None
-    if found is None:
-        return failures.not_reached(task.checkpoint, NotReachedError(reason))
-    return replace(_listed(found, task, key), stale=reason)
+def stale_if_unreached(task: Task, outcome: Outcome, store: Store) -> Outcome:
+    """What an earlier build read of a branch or a tag, marked as stale, where ``outcome`` says that
+    the row was not reached; otherwise ``outcome``.
+    """
+    record = store.record(task) if outcome.status == "not reached" else None
+    is_former = (
+        record is not None
+        and (record.listed, record.code) == (task.listed, store.code)
+        and record.revision != task.listed
+    )
+    found = _stale(task, record, outcome.reason or "", store) if is_former else None
+    return found or outcome
+
+
+def _stale(task: Task, record: Record | None, reason: str, store: Store) -> Outcome | None:
+    """The outcome of ``record``; None where the store has it no longer."""
+    found = store.get(record.key) if record else None
+    if record is None or found is None:
+        return None
+    row = replace(task.checkpoint, revision=record.revision, committed=record.committed)
+    return replace(_as_listed(found, row), stale=reason)
 
 
 def slugs_of(task: Task) -> set[str]:
@@ -99,66 +108,41 @@ def slugs_of(task: Task) -> set[str]:
     return {task.checkpoint.slug, *((series.slug,) if series else ())}
 
 
-def stale_if_unreached(task: Task, outcome: Outcome, keys: Keys, store: ResultStore) -> Outcome:
-    """What an earlier build read of a row, marked as stale, where ``outcome`` says that it was not
-    reached; otherwise ``outcome``.
-    """
-    former = keys.former(task) if outcome.status == "not reached" else None
-    key = keys.of(former) if former else None
-    found = store.get(key) if key else None
-    if former is None or found is None:
-        return outcome
-    return replace(_listed(found, former, key), stale=outcome.reason)
-
-
 def ended(
     outcomes: Mapping[Task, Outcome], on_event: Callable[[Event], None]
 ) -> dict[Task, Outcome]:
     """The ``outcomes`` of tasks that need no evaluation, reported."""
     for outcome in outcomes.values():
-        on_event(_finished(outcome, Done(None, 0.0, 0), stored=False))
+        on_event(_finished(outcome, Done()))
     return dict(outcomes)
 
 
 def stored(
-    tasks: Mapping[Task, str | None], store: ResultStore, on_event: Callable[[Event], None]
+    keys: Mapping[Task, str | None], store: Store, on_event: Callable[[Event], None]
 ) -> dict[Task, Outcome]:
     """The outcomes that are in ``store`` under the keys of their tasks."""
     outcomes = {
-        task: _listed(outcome, task, key)
-        for task, key in tasks.items()
+        task: _as_listed(outcome, task.checkpoint)
+        for task, key in keys.items()
         if key and (outcome := store.get(key)) is not None
     }
     for outcome in outcomes.values():
-        on_event(_finished(outcome, Done(None, 0.0, 0), stored=True))
+        on_event(_finished(outcome, Done(), stored=True))
     return outcomes
 
 
 def run(
-    tasks: Mapping[Task, str | None],
-    code: str,
-    store: ResultStore,
-    executor: Executor,
-    on_event: Callable[[Event], None],
+    tasks: Sequence[Task], store: Store, executor: Executor, on_event: Callable[[Event], None]
 ) -> dict[Task, Outcome]:
-    """The outcomes of ``tasks``, each evaluated by ``executor`` and put into ``store`` under its
-    key.
+    """The outcomes of ``tasks``, each evaluated by ``executor`` and put into ``store``.
 
-    code: digest of the program, for the keys
     errors: RefusedError where ``store`` does not keep what is written, or no worker is left;
         OSError
     """
     shared = store if executor.shares_disk else None
     longest_first = sorted(tasks, key=lambda task: not runs_model(task))
     futures = {
-        executor.submit(
-            worker.run_task,
-            task,
-            shared,
-            tasks[task],
-            code,
-            times=_times(task),
-        ): task
+        executor.submit(worker.run_task, task, shared, times=_times(task)): task
         for task in longest_first
     }
     outcomes: dict[Task, Outcome] = {}
@@ -175,9 +159,8 @@ def run(
         for future in sorted(finished, key=lambda future: futures[future].checkpoint.slug):
             task = futures.pop(future)
             done = _done(task, future, executor)
-            failed = _store_unless_failed(task, done, store)
-            outcomes[task] = failed or _read_back(task, done, store)
-            on_event(_finished(outcomes[task], done, stored=False))
+            outcomes[task] = _outcome(task, done, store)
+            on_event(_finished(outcomes[task], done))
     return outcomes
 
 
@@ -192,57 +175,48 @@ def _done(task: Task, future: "Future[Done]", executor: Executor) -> Done:
         return future.result()
     # However a worker ends, it is the end of one row alone.
     except Exception as error:  # noqa: BLE001
-        return Done(None, 0.0, 0, failure=executor.explain(error, _times(task)))
+        return Done(failure=executor.explain(error, _times(task)))
 
 
-def _store_unless_failed(task: Task, done: Done, store: ResultStore) -> Outcome | None:
-    """The outcome of a task that failed, which no store has; None for any other, which is put into
-    ``store`` unless its worker has done so.
+def _outcome(task: Task, done: Done, store: Store) -> Outcome:
+    """The outcome of a task as ``store`` has it, so that its arrays take no memory; a failure as it
+    is.
 
-    errors: OSError
+    errors: RefusedError, OSError
     """
     if done.failure is not None:
         return failures.failed(task.checkpoint, done.failure)
-    if done.packed is None:
-        return None
-    outcome: Outcome = unpack(done.packed)
-    if outcome.status != "ok":
-        return outcome
-    worker.keep(outcome, store, done.key, [done.packed])
-    return None
-
-
-def _read_back(task: Task, done: Done, store: ResultStore) -> Outcome:
-    """The outcome of a task as ``store`` has it, so that its arrays take no memory.
-
-    errors: RefusedError
-    """
-    written = store.get(worker.name_of(task.checkpoint, done.key))
+    key = done.key
+    if done.packed is not None:
+        outcome: Outcome = unpack(done.packed)
+        if outcome.status != "ok":
+            return outcome
+        key = store.put(task, outcome)
+    written = store.get(key or "")
     if written is None:
         raise RefusedError(
             f"{store.folder}: a result cannot be read back after writing; expected a disk that"
             " keeps it"
         )
-    return _listed(written, task, done.key)
+    return _as_listed(written, task.checkpoint)
 
 
-def _listed(outcome: Outcome, task: Task, key: str | None) -> Outcome:
+def _as_listed(outcome: Outcome, row: Checkpoint) -> Outcome:
     """The outcome with the row as the list has it now. A date that the store knows stays."""
     analyses = evaluate.all_analyses()
     readings = tuple(reading.deriving(analyses) for reading in outcome.readings)
-    row, committed = task.checkpoint, outcome.checkpoint.committed
-    row = row if row.committed is not None else replace(row, committed=committed)
-    return replace(outcome, checkpoint=row, readings=readings, key=key or "")
+    if row.committed is None:
+        row = replace(row, committed=outcome.checkpoint.committed)
+    return replace(outcome, checkpoint=row, readings=readings)
 
 
-def _finished(outcome: Outcome, done: Done, stored: bool) -> Event:
-    slug, encodings = outcome.checkpoint.slug, len(outcome.readings)
+def _finished(outcome: Outcome, done: Done, stored: bool = False) -> Event:
     return Event(
         "finished",
-        slug,
+        outcome.checkpoint.slug,
         outcome.ending,
         outcome.reason or outcome.stale,
-        encodings,
+        len(outcome.readings),
         stored,
         done.seconds,
         done.received,

@@ -11,8 +11,8 @@ from generator.checkpoints.model.facts import facts
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Checkpoint, Files, Maker, Outcome
 from generator.pipeline.find import look
+from generator.pipeline.packing import pack, unpack
 from generator.pipeline.plan import source_of
-from generator.pipeline.result_store import pack, unpack
 
 Submit = Callable[[str, Maker], Maker]  # As ``Atlas.submit``.
 

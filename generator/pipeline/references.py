@@ -1,53 +1,31 @@
 """Results of the forms beside which figures show others: each analysis of one runs once for a
-shape, and its result is cached.
+shape, and its result is stored.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from generator.cache.blobs import BlobCache
 from generator.cache.fingerprint import of_parts
 from generator.cache.lazy import Lazy
 from generator.contracts import Analysis, Result
 from generator.contracts.subjects import subject_of
 from generator.encodings import Form
 from generator.errors import NotApplicableError
-from generator.pipeline.result_store import pack, unpack
+from generator.pipeline.packing import pack, unpack
+from generator.pipeline.store import Store
 
 
 @dataclass(frozen=True)
-class References:
-    """Where results of references are cached.
-
-    cache: None where they are not; code: digest of the program that computes them
-    """
-
-    cache: BlobCache | None = None
-    code: str = ""
-
-    def of(self, form: Form) -> "Reference | None":
-        """The reference of ``form``; None where it has none."""
-        make = form.make_reference
-        return (
-            None
-            if make is None
-            else Reference(
-                make, (type(form).__name__, form.numbers.shape, form.grid, self.code), self.cache
-            )
-        )
-
-
 class Reference:
     """A form for comparison, which is made when it is needed first.
 
-    key: what it is made from, and the program
+    key: what it is made from, and the program; store: of results, None without one
     """
 
-    def __init__(
-        self, make: Callable[[], Form], key: tuple[object, ...], cache: BlobCache | None
-    ) -> None:
-        self.make, self.key, self.cache = make, key, cache
+    make: Callable[[], Form]
+    key: tuple[object, ...]
+    store: Store | None = None
 
     @cached_property
     def form(self) -> Form:
@@ -60,10 +38,10 @@ class Reference:
         errors: MemoryError
         """
         name = f"{of_parts((analysis.key, *self.key))}.reference"
-        cached = self.cache.get(name) if self.cache else None
-        result: Result = self._computed(analysis) if cached is None else unpack(cached)
-        if self.cache and cached is None:
-            self.cache.put(name, pack(result))
+        stored = self.store.blobs.get(name) if self.store else None
+        result: Result = self._computed(analysis) if stored is None else unpack(stored)
+        if self.store and stored is None:
+            self.store.blobs.put(name, pack(result))
         return result.deriving(analysis, Lazy(lambda: self.form))
 
     def _computed(self, analysis: Analysis) -> Result:
@@ -71,3 +49,12 @@ class Reference:
             return replace(analysis.compute(subject_of(self.form)), derived={})
         except NotApplicableError as error:
             return Result(reason=str(error))
+
+
+def reference_of(form: Form, store: Store | None = None) -> Reference | None:
+    """The reference of ``form``; None where it has none."""
+    if form.make_reference is None:
+        return None
+    code = store.code if store else ""
+    key = (type(form).__name__, form.numbers.shape, form.grid, code)
+    return Reference(form.make_reference, key, store)

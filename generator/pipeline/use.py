@@ -5,10 +5,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from generator import analyses
-from generator.cache.blobs import BlobCache
-from generator.cache.fingerprint import of_parts
 from generator.checkpoints.files.reader import FolderFiles
-from generator.checkpoints.model.live.opening import first_layers, stacks, text_of
+from generator.checkpoints.model.live.opening import first_layers, stacks
 from generator.checkpoints.model.live.stack import LiveStack
 from generator.contracts import (
     Analysis,
@@ -23,8 +21,7 @@ from generator.contracts import (
 from generator.contracts.checkpoints import FIRST_LAYER, Scope
 from generator.errors import NotApplicableError, RowError
 from generator.figures import output
-from generator.pipeline import failures, versions
-from generator.pipeline.result_store import pack, unpack
+from generator.pipeline import failures
 
 # What opens as much of a model as a measure needs.
 OPENED: Mapping[Scope, Callable[[FolderFiles, Checkpoint, UseOptions], list[LiveStack]]] = {
@@ -41,13 +38,9 @@ def all_uses() -> tuple[Analysis, ...]:
     return tuple(analysis for analysis in found if analysis.subject != "encoding")
 
 
-def measured(
-    files: Files, checkpoint: Checkpoint, cache: BlobCache | None
-) -> tuple[tuple[UseResult, ...], str]:
+def measured(files: Files, checkpoint: Checkpoint) -> tuple[tuple[UseResult, ...], str]:
     """The results of a row that asks for them, and why there are none, "" where there are or the
     row does not ask.
-
-    cache: of results of whole models, by weights, options, code and libraries; None without one
     """
     options = checkpoint.use
     if options is None:
@@ -55,10 +48,7 @@ def measured(
     if not isinstance(files, FolderFiles):
         return (), "its weights are in a form that is not run"
     try:
-        # What needs one layer is not worth the bytes of all, by which a result is found again.
-        if cache is None or options.scope == FIRST_LAYER:
-            return tuple(_measured(files, checkpoint, options)), ""
-        return _cached(files, checkpoint, options, cache), ""
+        return tuple(_measured(files, checkpoint, options)), ""
     # The code of a model may raise anything, which must not take the rest of the row with it.
     except Exception as error:  # noqa: BLE001
         return (), _why(error, checkpoint)
@@ -74,22 +64,6 @@ def _why(error: Exception, checkpoint: Checkpoint) -> str:
     if not isinstance(error, NotApplicableError | RowError):
         text = f"unexpected {type(error).__name__}: {text[:200]}"
     return failures.worded(text, checkpoint)
-
-
-def _cached(
-    files: FolderFiles, checkpoint: Checkpoint, options: UseOptions, cache: BlobCache
-) -> tuple[UseResult, ...]:
-    digests = [(name, files.sha256(name)) for name in files.tensors]
-    texts = [files.read(name) for name in ("tokenizer.json", "vocab.txt")]
-    read = (files.config.settings, checkpoint.sentence, texts, text_of(options))
-    name = f"{of_parts((digests, read, options, versions.use()))}.use"
-    stored = cache.get(name)
-    if stored is not None:
-        found: tuple[UseResult, ...] = unpack(stored)
-        return found
-    found = tuple(_measured(files, checkpoint, options))
-    cache.put(name, pack(found))
-    return found
 
 
 def _measured(

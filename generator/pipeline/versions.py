@@ -21,22 +21,8 @@ from generator.resources import PACKAGE, ROOT
 
 LIBRARIES = ("torch", "transformers", "numpy", "scikit-learn", "matplotlib", "mkdocs-material")
 HTML = ("mkdocs", "mkdocs-material")
-# Rooms and files on which the outcome of one checkpoint depends; a change elsewhere changes pages,
-# not numbers.
-EVALUATED_BY = (
-    "__init__.py", "analyses", "cache", "checkpoints", "contracts", "encodings", "errors.py",
-    "figures", "libraries.py", "numerics", "resources.py", "schemes", "text.py",
-    "pipeline/evaluate.py", "pipeline/executor.py", "pipeline/failures.py", "pipeline/find.py",
-    "pipeline/jobs.py", "pipeline/keys.py", "pipeline/plan.py", "pipeline/references.py",
-    "pipeline/result_store.py", "pipeline/stderr.py", "pipeline/precomputed/__init__.py",
-    "pipeline/precomputed/untrained.json", "pipeline/precomputed/versions.json", "pipeline/use.py",
-    "pipeline/versions.py", "pipeline/worker.py",
-)  # fmt: skip
-# Of these, those on which measures of what a model does depend, which take minutes.
-USED_BY = (
-    "analyses/of_models", "checkpoints/files", "checkpoints/model", "contracts", "errors.py",
-    "libraries.py", "numerics", "text.py", "pipeline/result_store.py", "pipeline/use.py",
-)  # fmt: skip
+# Rooms on which no outcome depends: none that evaluates imports them.
+NOT_EVALUATING = ("cli", "history", "site")
 
 
 def all_versions() -> dict[str, str]:
@@ -54,37 +40,20 @@ def code() -> str:
 
 @cache
 def evaluation() -> str:
-    """As ``code``, of EVALUATED_BY alone."""
-    return of_parts((of_contents(PACKAGE / name for name in EVALUATED_BY), _required()))
-
-
-@cache
-def use() -> str:
-    """As ``code``, of USED_BY alone."""
-    return of_parts((of_contents(PACKAGE / name for name in USED_BY), _required()))
-
-
-@cache
-def rendering() -> str:
-    """Digest of the versions of what mkdocs and its theme require, such as Markdown, on which the
-    HTML of a page depends.
-    """
-    return of_parts(
-        sorted(
-            set(_installed(requirement for name in HTML for requirement in requires(name) or ()))
-        )
-    )
-
-
-def of_renderer(name: str) -> tuple[str, str]:
-    """Name and version of what makes HTML."""
-    return name, version(name)
+    """As ``code``, without the rooms NOT_EVALUATING."""
+    evaluating = (path for path in PACKAGE.iterdir() if path.name not in NOT_EVALUATING)
+    return of_parts((of_contents(evaluating), _required()))
 
 
 @cache
 def _required() -> list[tuple[str, str]]:
+    """Name and version of Python, of what the program requires, and of what its HTML depends on,
+    such as Markdown.
+    """
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return [("python", platform.python_version()), *_installed(project["dependencies"])]
+    of_html = (requirement for name in HTML for requirement in requires(name) or ())
+    required = sorted({*_installed(project["dependencies"]), *_installed(of_html)})
+    return [("python", platform.python_version()), *required]
 
 
 def _installed(requirements: Iterable[str]) -> Iterator[tuple[str, str]]:

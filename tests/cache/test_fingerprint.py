@@ -6,13 +6,11 @@ from pathlib import Path
 
 import grimp
 import pytest
-from mkdocs.utils.yaml import yaml_load
 
 from generator.cache import fingerprint
+from generator.cache.blobs import BlobCache
 from generator.errors import RefusedError
-from generator.pipeline import build, versions
-from generator.resources import PACKAGE, ROOT
-from generator.site.materials import OURS
+from generator.pipeline import versions
 
 
 def written(folder: Path, **files: str) -> Path:
@@ -40,43 +38,35 @@ def test_byte_code_is_no_change(tmp_path: Path) -> None:
 def test_the_same_bytes_have_the_same_digest_whenever_they_were_written(tmp_path: Path) -> None:
     one, other = (written(tmp_path / name, file="text") / "file" for name in "ab")
     os.utime(other, (0, 0))
-    digests = fingerprint.Digests(tmp_path / "digests")
+    digests = fingerprint.Digests(BlobCache(tmp_path))
     assert digests.of(one) == digests.of(other)
 
 
 def test_other_bytes_have_another_digest_though_size_and_time_are_the_same(tmp_path: Path) -> None:
     file = written(tmp_path / "a", file="text") / "file"
-    first = fingerprint.Digests(tmp_path / "digests")
+    first = fingerprint.Digests(BlobCache(tmp_path))
     before, time = first.of(file), file.stat().st_mtime_ns
     first.save()
     file.write_text("TEXT", encoding="utf-8")
     os.utime(file, ns=(time, time))
-    assert fingerprint.Digests(tmp_path / "digests").of(file) != before
+    assert fingerprint.Digests(BlobCache(tmp_path)).of(file) != before
 
 
 def test_a_file_that_did_not_change_is_not_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = written(tmp_path / "a", file="text") / "file"
-    first = fingerprint.Digests(tmp_path / "digests")
+    first = fingerprint.Digests(BlobCache(tmp_path))
     before = first.of(file)
     first.save()
     monkeypatch.setattr(fingerprint, "of_file", pytest.fail)
-    assert fingerprint.Digests(tmp_path / "digests").of(file) == before
+    assert fingerprint.Digests(BlobCache(tmp_path)).of(file) == before
 
 
 def test_a_pipe_has_no_digest_and_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match="not a regular file"):
-        fingerprint.Digests(tmp_path / "digests").of(tmp_path / "pipe")
-
-
-@pytest.mark.parametrize("content", ["", "[]", '{"a": 1}', "{", '{"a": []}'])
-def test_a_memory_that_is_broken_is_none(content: str, tmp_path: Path) -> None:
-    file = written(tmp_path / "a", file="text") / "file"
-    before = fingerprint.Digests(tmp_path / "digests").of(file)
-    written(tmp_path, digests=content.replace('"a"', f'"{file.resolve()}:0:None"'))
-    assert fingerprint.Digests(tmp_path / "digests").of(file) == before
+        fingerprint.Digests(BlobCache(tmp_path)).of(tmp_path / "pipe")
 
 
 @pytest.mark.parametrize(
@@ -90,38 +80,17 @@ def test_the_digest_of_a_part_is_that_of_its_bytes(
     assert fingerprint.of_file(file, start, stop) == sha256(b"text"[start:stop]).hexdigest()
 
 
-def test_a_change_is_one_of_the_evaluation_where_that_imports_it_and_nowhere_else() -> None:
+def test_what_evaluates_imports_no_room_whose_change_evaluates_nothing() -> None:
     graph = grimp.build_graph("generator")
     extensions = (
         graph.find_children(f"generator.{room}")
-        for room in ("analyses", "schemes", "checkpoints.sources")
+        for room in ("analyses", "schemes", "uses", "checkpoints.sources")
     )
-    evaluating = {f"generator.pipeline.{name}" for name in ("evaluate", "jobs", "versions")}.union(
-        *extensions
-    )
+    evaluating = {"generator.pipeline.worker"}.union(*extensions)
     needed = evaluating.union(*map(graph.find_upstream_modules, evaluating))
-    modules = {place for place in versions.EVALUATED_BY if not place.endswith(".json")}
-    assert {place_of(name) for name in needed} == modules
-    shipped = {path.name for path in (PACKAGE / "pipeline/precomputed").glob("*.json")}
-    named = {path.rpartition("/")[2] for path in versions.EVALUATED_BY if path.endswith(".json")}
-    assert shipped - named == {
-        *("models.json", "observed.json", "published.json"),  # Of pages
-    }
-
-
-def place_of(module: str) -> str | None:
-    """The one of EVALUATED_BY that ``module`` is or lies in."""
-    within = PACKAGE
-    path = PACKAGE.parent / module.replace(".", "/")
-    file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-    return next(
-        (place for place in versions.EVALUATED_BY if file.is_relative_to(within / place)), None
-    )
-
-
-def test_the_theme_lies_where_a_build_looks_for_changes() -> None:
-    theme = yaml_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["theme"]
-    assert theme["custom_dir"] == f"{OURS.templates[0].name}/{build.THEME}"
+    rooms = {name.split(".")[1] for name in needed if "." in name}
+    assert "checkpoints" in rooms
+    assert not rooms & {*versions.NOT_EVALUATING}
 
 
 @pytest.mark.parametrize("given", ["", "abc", "-1", "1e9", "²", "4294967296", "1" * 5000])

@@ -84,7 +84,7 @@ def inspect(
 
 def forget_outcomes(output: Path) -> None:
     """Delete the results of earlier builds."""
-    (output / ".built.json").unlink()
+    (output / ".last-build").unlink()
     for outcome in (output / "store").glob("*.outcome"):
         outcome.unlink()
 

@@ -49,7 +49,7 @@ def outcome(
     (folder / "config.json").write_text(json.dumps({**settings, **(config or {})}))
     if tokenizer is not None:
         (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
-    return use.measured(FolderFiles(folder, "row"), checkpoint(use=options or UseOptions()), None)
+    return use.measured(FolderFiles(folder, "row"), checkpoint(use=options or UseOptions()))
 
 
 def reasons(found: Result) -> dict[str, str | None]:

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from rich.table import Table
 
+from generator.cache.blobs import BlobCache
+from generator.cache.fingerprint import Digests
 from generator.cli.terminal import Terminal
 from generator.pipeline import last_build, local_pool
 from generator.site.write import MARKER
@@ -72,7 +74,7 @@ def test_a_store_beside_foreign_files_is_left_alone(world: Path) -> None:
 @pytest.mark.parametrize("lost", ["site/index.html", "site/data", "docs/index.md"])
 def test_what_a_site_has_lost_is_noticed(lost: str, world: Path, tmp_path: Path) -> None:
     (world / "out" / lost).rename(tmp_path / "lost")
-    last, altered = last_build.read(world / "out")
+    last, altered = last_build.read(world / "out", Digests(BlobCache(tmp_path)))
     (tmp_path / "lost").rename(world / "out" / lost)
     assert (last, all(name.startswith(lost) for name in altered), len(altered) > 0) == (
         last_build.LastBuild(),
@@ -125,7 +127,7 @@ def test_what_inspect_prints_as_json_is_not_touched(tmp_path: Path) -> None:
 
 
 def test_a_build_whose_output_is_no_longer_read_goes_on(world: Path) -> None:
-    (world / "out/.built.json").unlink()
+    (world / "out/.last-build").unlink()
     command = [
         sys.executable,
         "-m",
@@ -151,7 +153,7 @@ def test_a_build_whose_output_is_no_longer_read_goes_on(world: Path) -> None:
         going.stdout.close()
         stderr = going.stderr.read()
     assert (going.returncode, stderr) == (0, b"")
-    assert (world / "out/.built.json").exists()
+    assert (world / "out/.last-build").exists()
 
 
 def test_a_build_without_input_stands_in_any_folder_and_a_user_without_a_home_sees_no_warning(

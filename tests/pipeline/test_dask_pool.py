@@ -16,7 +16,8 @@ import pytest
 from generator.errors import RefusedError
 from generator.pipeline import dask_pool, jobs, local_pool, plan, versions
 from generator.pipeline.executor import Executor
-from generator.pipeline.result_store import ResultStore, pack
+from generator.pipeline.packing import pack
+from generator.pipeline.store import Store
 from tests import inline
 from tests.built import ROOT
 from tests.hub_server import run
@@ -147,9 +148,9 @@ def packed(
         checkpoint(slug=name, id=name, place=str(write_folder(folder / name, files)))
         for name, files in FOLDERS.items()
     ]
-    tasks = dict.fromkeys(plan.plan(rows, offline=True))
+    tasks = plan.plan(rows, offline=True)
     with pool() as executor:
-        outcomes = jobs.run(tasks, "code", ResultStore(folder / "store"), executor, report)
+        outcomes = jobs.run(tasks, Store(folder / "store", "code"), executor, report)
     return [pack(outcomes[task]) for task in tasks]
 
 
@@ -194,7 +195,7 @@ def test_a_worker_with_other_code_does_no_work(lasting: Cluster, tmp_path: Path)
     events: list[jobs.Event] = []
     with lasting.pool("other")() as executor:
         [outcome] = jobs.run(
-            {task: None}, "code", ResultStore(tmp_path / "store"), executor, events.append
+            [task], Store(tmp_path / "store", "code"), executor, events.append
         ).values()
     assert (
         outcome.reason
@@ -208,9 +209,7 @@ def evaluated(
 ) -> list[str | None]:
     """The reason of each task that failed, else None."""
     with pool() as executor:
-        outcomes = jobs.run(
-            dict.fromkeys(tasks), "code", ResultStore(folder / "store"), executor, lambda _: None
-        )
+        outcomes = jobs.run(tasks, Store(folder / "store", "code"), executor, lambda _: None)
     return [outcomes[task].reason for task in tasks]
 
 
@@ -245,7 +244,7 @@ def test_an_interrupted_run_does_not_wait_for_pending_rows(
         raise KeyboardInterrupt(event.name)
 
     with pytest.raises(KeyboardInterrupt, match="started"), scheduler.pool()() as executor:
-        jobs.run({ENDLESS: None}, "code", ResultStore(tmp_path / "store"), executor, interrupt)
+        jobs.run([ENDLESS], Store(tmp_path / "store", "code"), executor, interrupt)
 
 
 def test_a_row_that_never_ends_fails_and_its_worker_is_free_again(tmp_path: Path) -> None:

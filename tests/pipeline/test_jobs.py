@@ -4,7 +4,6 @@ import gc
 import json
 import multiprocessing
 import os
-import re
 import signal
 import sys
 import warnings
@@ -21,8 +20,8 @@ import numpy as np
 import pytest
 from pebble import ProcessExpired
 
-from generator.cache import fingerprint
 from generator.cache.blobs import BlobCache
+from generator.cache.fingerprint import of_file
 from generator.checkpoints.hub import repository
 from generator.checkpoints.sources import hub
 from generator.contracts import Checkpoint, Outcome
@@ -30,11 +29,10 @@ from generator.errors import RefusedError
 from generator.figures import style
 from generator.pipeline import evaluate, local_pool, plan, worker
 from generator.pipeline import jobs as pipeline_jobs
-from generator.pipeline.artifact_cache import ArtifactCache
+from generator.pipeline.artifacts import Artifacts
 from generator.pipeline.find import find
-from generator.pipeline.keys import Keys, key_of
-from generator.pipeline.result_store import ResultStore, pack
-from tests.built import ROOT
+from generator.pipeline.packing import pack
+from generator.pipeline.store import Store
 from tests.inline import Inline
 from tests.support import Deadly, checkpoint
 from tests.synthetic import BROKEN, NOTHING, ROTATION, TABLE, WORDLESS, Contents, write_folder
@@ -80,10 +78,8 @@ def rows(folder: Path, contents: Mapping[str, Contents]) -> list[Checkpoint]:
     ]
 
 
-def keys_of(tasks: Sequence[plan.Task], folder: Path, code: str = "code") -> list[str | None]:
-    """The keys as the store in ``folder`` lets them be known."""
-    known = Keys(ResultStore(folder / "store").drawings, fingerprint.of_file, code)
-    return [known.of(task) for task in tasks]
+def store_of(folder: Path) -> Store:
+    return Store(folder / "store", "code")
 
 
 def run(
@@ -91,20 +87,21 @@ def run(
     folder: Path,
     jobs: int = 2,
     limits: local_pool.Limits | None = None,
-    fresh: bool = False,
 ) -> tuple[tuple[Outcome, ...], list[pipeline_jobs.Event]]:
     """The outcomes and the events; the store is in ``folder``."""
     events: list[pipeline_jobs.Event] = []
-    tasks = plan.plan(checkpoints, offline=False)
-    store, keys = (
-        ResultStore(folder / "store"),
-        dict(zip(tasks, keys_of(tasks, folder), strict=True)),
-    )
-    outcomes = {} if fresh else pipeline_jobs.stored(keys, store, events.append)
+    tasks, store = plan.plan(checkpoints, offline=False), store_of(folder)
+    keys = {task: store.current(task, of_file) for task in tasks}
+    outcomes = pipeline_jobs.stored(keys, store, events.append)
     with local_pool.processes(len(tasks), jobs=jobs, limits=limits) as executor:
-        new = {task: key for task, key in keys.items() if task not in outcomes}
-        outcomes |= pipeline_jobs.run(new, "code", store, executor, events.append)
+        new = [task for task in tasks if task not in outcomes]
+        outcomes |= pipeline_jobs.run(new, store, executor, events.append)
     return tuple(outcomes[task] for task in tasks), events
+
+
+def stored(events: Sequence[pipeline_jobs.Event]) -> dict[str, bool]:
+    """Of each row that has ended, whether its outcome was in the store."""
+    return {event.slug: event.stored for event in events if event.name == "finished"}
 
 
 THREE = {"broken": BROKEN, "nothing": NOTHING, "rotation": ROTATION}
@@ -156,7 +153,7 @@ def _large_libraries() -> bytes:
     return " ".join(name for name in ("torch", "transformers") if name in sys.modules).encode()
 
 
-def _stored_kernel(store: ResultStore, key: str) -> bytes:
+def _stored_kernel(store: Store, key: str) -> bytes:
     outcome = store.get(key)
     return outcome.readings[0].form.load().kernel(8).tobytes() if outcome is not None else b""
 
@@ -168,14 +165,9 @@ def test_a_scaled_rotation_from_the_store_does_not_need_transformers(
     monkeypatch.setattr(local_pool, "_context", lambda _: multiprocessing.get_context("spawn"))
     yarn = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}
     config = json.dumps({**json.loads(ROTATION["config.json"]), "rope_scaling": yarn}).encode()
-    [row], store = (
-        rows(tmp_path, {"yarn": {"config.json": config}}),
-        ResultStore(tmp_path / "store"),
-    )
+    [row], store = rows(tmp_path, {"yarn": {"config.json": config}}), store_of(tmp_path)
     with local_pool.processes(jobs=1) as pool:
-        done = pool.submit(
-            worker.run_task, plan.Task(row, offline=True), store, None, "code"
-        ).result()
+        done = pool.submit(worker.run_task, plan.Task(row, offline=True), store).result()
         assert pool.submit(_large_libraries).result() == b"torch transformers"
     with local_pool.processes(jobs=1) as pool:
         kernel = pool.submit(_stored_kernel, store, done.key).result()
@@ -238,23 +230,6 @@ def test_work_that_takes_too_much_memory_fails_naming_the_limit() -> None:
         assert pool.explain(caught.value) == "needed more than 1 GiB of memory"
 
 
-def test_the_limits_of_a_checkpoint_stand_in_one_place() -> None:
-    limits = local_pool.Limits()
-    either = f"({limits.seconds:g}|{limits.processor:g})"
-    limit = re.compile(
-        rf"\b{either}(\.0)?( s\b| seconds|,)|\b{limits.memory / 2**30:g} (GiB|\* 2\*\*30)"
-    )
-    written = [
-        *ROOT.glob("*.md"),
-        *ROOT.glob("site_src/**/*.md"),
-        *ROOT.glob("templates/**/*.jinja"),
-        *ROOT.glob("generator/**/*.py"),
-    ]
-    stated = {path.name for path in written if limit.search(path.read_text(encoding="utf-8"))}
-    # A test of the guide compares its sentence with the program.
-    assert stated == {"local_pool.py", "faq.md"}
-
-
 def test_a_download_leaves_a_checkpoint_time_and_memory_for_its_work() -> None:
     """A pickle is loaded whole."""
     limits = local_pool.Limits()
@@ -267,13 +242,8 @@ def test_a_row_whose_process_is_killed_fails_and_no_other_does(tmp_path: Path) -
     with local_pool.processes(
         jobs=1, limits=local_pool.Limits(seconds=300.0, memory=3 * 2**30)
     ) as pool:
-        deadly, store = (
-            plan.Task(checkpoint(place=Deadly()), False),
-            ResultStore(tmp_path / "store"),
-        )
-        lost, finished = (
-            pool.submit(worker.run_task, each, store, None, "code") for each in (deadly, task)
-        )
+        deadly, store = plan.Task(checkpoint(place=Deadly()), False), store_of(tmp_path)
+        lost, finished = (pool.submit(worker.run_task, each, store) for each in (deadly, task))
         with pytest.raises(ProcessExpired) as caught:
             lost.result()
         assert pool.explain(caught.value).startswith(
@@ -305,7 +275,7 @@ def test_a_tokenizer_that_ends_its_process_is_named(tmp_path: Path, normalizer: 
     text = json.dumps({"version": "1.0", "normalizer": normalizer, "model": model}).encode()
     [task] = plan.plan(rows(tmp_path, {"deadly": {**TABLE, "tokenizer.json": text}}), False)
     with local_pool.processes(jobs=1) as pool:
-        lost = pool.submit(worker.run_task, task, ResultStore(tmp_path / "store"), None, "code")
+        lost = pool.submit(worker.run_task, task, store_of(tmp_path))
         with pytest.raises(ProcessExpired) as caught:
             lost.result()
         assert pool.explain(caught.value) == (
@@ -321,10 +291,10 @@ def _noisy(task: plan.Task, _: object) -> Outcome:
     return Outcome(task.checkpoint, "ok")
 
 
-def _run_noisily(task: plan.Task, store: ResultStore) -> worker.Done:
+def _run_noisily(task: plan.Task, store: Store) -> worker.Done:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(worker, "evaluate", _noisy)
-        return worker.run_task(task, store, None, "code")
+        return worker.run_task(task, store)
 
 
 def test_what_libraries_write_to_stderr_is_in_the_log_and_not_on_the_terminal(
@@ -332,7 +302,7 @@ def test_what_libraries_write_to_stderr_is_in_the_log_and_not_on_the_terminal(
 ) -> None:
     task = plan.Task(checkpoint(), offline=False)
     with local_pool.processes(jobs=1) as pool:
-        done = pool.submit(_run_noisily, task, ResultStore(tmp_path / "store")).result()
+        done = pool.submit(_run_noisily, task, store_of(tmp_path)).result()
     assert "RuntimeWarning: invalid value encountered" in done.stderr
     assert "thread panicked" in done.stderr
     assert capfd.readouterr().err == ""
@@ -344,7 +314,7 @@ def _nothing_can_be_made() -> bytes:
 
 def test_an_artifact_that_cannot_be_made_is_named_with_the_reason(tmp_path: Path) -> None:
     with local_pool.processes(jobs=1) as pool:
-        artifacts = ArtifactCache(BlobCache(tmp_path), "code", False, pool)
+        artifacts = Artifacts(BlobCache(tmp_path), "code", False, pool)
         with pytest.raises(
             RefusedError,
             match=r"^a\.svg: unexpected ValueError: no such colour; expected it to be made$",
@@ -363,8 +333,7 @@ def test_an_artifact_whose_worker_is_lost_is_made_by_another(tmp_path: Path) -> 
     make = partial(_made_by_the_second, tmp_path / "trace")
     with local_pool.processes(jobs=1) as pool:
         assert (
-            ArtifactCache(BlobCache(tmp_path), "code", False, pool).submit("a.svg", make)()
-            == b"made"
+            Artifacts(BlobCache(tmp_path), "code", False, pool).submit("a.svg", make)() == b"made"
         )
 
 
@@ -388,7 +357,7 @@ class Idle:
 
 def test_a_cached_artifact_is_not_made_again_unless_all_is_to_be_fresh(tmp_path: Path) -> None:
     first, second, fresh = (
-        ArtifactCache(BlobCache(tmp_path), "code", is_fresh, executor)
+        Artifacts(BlobCache(tmp_path), "code", is_fresh, executor)
         for is_fresh, executor in ((False, Inline()), (False, Idle()), (True, Idle()))
     )
     assert first.get("a.svg", partial(bytes, 3)) == bytes(3)
@@ -399,7 +368,7 @@ def test_a_cached_artifact_is_not_made_again_unless_all_is_to_be_fresh(tmp_path:
 
 
 def test_a_fresh_artifact_is_made_once_in_one_build(tmp_path: Path) -> None:
-    artifacts = ArtifactCache(BlobCache(tmp_path), "code", True, Inline())
+    artifacts = Artifacts(BlobCache(tmp_path), "code", True, Inline())
     artifacts.get("a.svg", partial(bytes, 3))
     artifacts.executor = Idle()
     assert artifacts.submit("a.svg", _nothing_can_be_made)() == bytes(3)
@@ -414,18 +383,11 @@ def test_a_stored_outcome_is_not_evaluated_again(tmp_path: Path) -> None:
     assert [(event.name, event.stored) for event in events] == [("finished", True)]
 
 
-def test_a_stored_outcome_is_evaluated_again_in_a_fresh_build(tmp_path: Path) -> None:
-    checkpoints = rows(tmp_path, {"nothing": NOTHING})
-    run(checkpoints, tmp_path)
-    _, events = run(checkpoints, tmp_path, fresh=True)
-    assert [event.stored for event in events if event.name == "finished"] == [False]
-
-
 def test_finished_work_that_is_cut_is_done_again(tmp_path: Path) -> None:
     checkpoints = rows(tmp_path, {"nothing": NOTHING})
     first, _ = run(checkpoints, tmp_path)
-    [stored] = (tmp_path / "store").glob("*.outcome")
-    stored.write_bytes(stored.read_bytes()[:100])
+    [file] = (tmp_path / "store").glob("*.outcome")
+    file.write_bytes(file.read_bytes()[:100])
     assert pack(run(checkpoints, tmp_path)[0]) == pack(first)
 
 
@@ -433,16 +395,33 @@ def test_work_is_done_again_when_a_file_of_the_checkpoint_changes(tmp_path: Path
     checkpoints = rows(tmp_path, {"rotation": ROTATION})
     run(checkpoints, tmp_path)
     write_folder(tmp_path / "rotation", {"config.json": ROTATION["config.json"] + b" "})
-    assert [
-        event.stored for event in run(checkpoints, tmp_path)[1] if event.name == "finished"
-    ] == [False]
+    assert stored(run(checkpoints, tmp_path)[1]) == {"rotation": False}
 
 
-def test_stored_outcomes_are_used_however_the_path_of_the_folder_is_spelt(tmp_path: Path) -> None:
+def test_what_a_row_says_and_the_program_are_in_its_key_and_the_spelling_of_its_path_is_not(
+    tmp_path: Path,
+) -> None:
     [row] = rows(tmp_path, {"nothing": NOTHING})
     run([row], tmp_path)
-    [outcome], [event] = run([replace(row, place=f"{row.place}/.")], tmp_path)
-    assert (event.stored, outcome.checkpoint.place) == (True, f"{row.place}/.")
+
+    def is_current(code: str = "code", **options: Any) -> bool:
+        task = plan.Task(replace(row, **options), offline=True)
+        return Store(tmp_path / "store", code).current(task, of_file) is not None
+
+    assert is_current()
+    assert is_current(place=f"{row.place}/.")
+    assert is_current(notes="new", paper="1706.03762", licence="MIT", group="other", arrays=False)
+    assert not is_current(code="other")
+    changes: list[dict[str, Any]] = [{"title": "x"}, {"sentence": "x"}, {"pickle": True}]
+    assert [change for change in changes if is_current(**change)] == []
+
+
+def test_options_that_only_pages_show_are_those_of_the_list_now(tmp_path: Path) -> None:
+    [row] = rows(tmp_path, {"nothing": NOTHING})
+    run([row], tmp_path)
+    [outcome], events = run([replace(row, notes="new", arrays=False)], tmp_path)
+    assert stored(events) == {"nothing": True}
+    assert (outcome.checkpoint.notes, outcome.checkpoint.arrays) == ("new", False)
 
 
 def test_a_file_that_cannot_be_read_is_the_trouble_of_its_own_row(tmp_path: Path) -> None:
@@ -453,59 +432,17 @@ def test_a_file_that_cannot_be_read_is_the_trouble_of_its_own_row(tmp_path: Path
         raise PermissionError(13, f"Permission denied: {start} to {stop}", str(path))
 
     [task] = plan.plan(checkpoints, offline=True)
-    assert Keys(ResultStore(tmp_path / "store").drawings, refused, "code").of(task) is None
-
-
-@pytest.mark.parametrize("what", ["title", "revision", "sentence", "pickle"])
-def test_the_key_covers_whatever_a_row_says(what: str) -> None:
-    assert key_of(checkpoint(**{what: "other"}), "state", "code") != key_of(
-        checkpoint(), "state", "code"
-    )
+    assert store_of(tmp_path).current(task, refused) is None
 
 
 def test_a_new_row_costs_no_other_one_its_finished_work(tmp_path: Path) -> None:
     checkpoints = rows(tmp_path, {"nothing": NOTHING, "table": WORDLESS})
     run(checkpoints, tmp_path)
     outcomes, events = run([*rows(tmp_path, {"first": NOTHING}), *checkpoints], tmp_path)
-    assert {event.slug: event.stored for event in events if event.name == "finished"} == {
-        "first": False,
-        "nothing": True,
-        "table": True,
-    }
-    assert [reading.label.colour for reading in outcomes[2].readings] == [
-        style.series_colour("table")
-    ]
-
-
-def test_a_drawing_has_the_colour_of_its_slug(tmp_path: Path) -> None:
-    [task] = plan.plan(rows(tmp_path, {"table": WORDLESS}), offline=True)
-    outcome = evaluate.evaluate(task)
-    assert style.series_colour("table").encode() in b"".join(outcome.readings[0].drawings.values())
-
-
-def test_options_that_only_pages_show_need_no_new_evaluation(tmp_path: Path) -> None:
-    [row] = rows(tmp_path, {"nothing": NOTHING})
-    run([row], tmp_path)
-    [outcome], [event] = run(
-        [replace(row, notes="new", paper="1706.03762", licence="MIT", group="other", arrays=False)],
-        tmp_path,
-    )
-    shown = outcome.checkpoint
-    assert (event.stored, shown.notes, shown.paper, shown.licence) == (
-        True,
-        "new",
-        "1706.03762",
-        "MIT",
-    )
-    assert (shown.group, shown.arrays) == ("other", False)
-
-
-def test_the_key_covers_the_code(tmp_path: Path) -> None:
-    checkpoints = rows(tmp_path, {"nothing": NOTHING})
-    run(checkpoints, tmp_path)
-    tasks = plan.plan(checkpoints, offline=True)
-    assert keys_of(tasks, tmp_path) != keys_of(tasks, tmp_path, "other code")
-    assert None not in keys_of(tasks, tmp_path)
+    assert stored(events) == {"first": False, "nothing": True, "table": True}
+    [reading] = outcomes[2].readings
+    assert reading.label.colour == style.series_colour("table")
+    assert reading.label.colour.encode() in b"".join(reading.drawings.values())
 
 
 def test_a_failed_row_is_not_stored(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save
 
+from tests import inline
 from tests.hub_server import Answer, Hub, Repository, Trouble, serving
 from tests.pipeline import test_stale as stale
 from tests.pipeline.unrendered import without_html
@@ -56,7 +57,7 @@ def hub_of(commit: str) -> dict[str, Repository]:
 
 def build(folder: Path, hub: Hub) -> tuple[int, str, dict[str, Any]]:
     """Exit code, output, and the checkpoints of atlas.json."""
-    done = stale.build(folder, endpoint=hub.endpoint)
+    done = inline.build(folder, endpoint=hub.endpoint)
     return done.returncode, done.stdout + done.stderr, stale.rows(folder)
 
 

@@ -12,6 +12,8 @@ from subprocess import CompletedProcess
 
 import pytest
 
+from generator.cache.blobs import BlobCache
+from generator.cache.fingerprint import Digests
 from generator.checkpoints.hub.client import REACH_WAITS
 from generator.pipeline import jobs, last_build
 from tests import inline
@@ -43,29 +45,15 @@ SETTINGS = {
 HEAVY = {"torch", "transformers", "sklearn", "scipy", "matplotlib", "pandas", "tokenizers", "PIL"}
 
 
-def build(folder: Path, *options: str, endpoint: str = NOBODY) -> CompletedProcess[str]:
-    command = [
-        "build",
-        "--config",
-        str(folder / "checkpoints.yml"),
-        "--output",
-        str(folder / "out"),
-        *options,
-    ]
-    return run(*command, home=folder / "hub", endpoint=endpoint, PYTHONPROFILEIMPORTTIME="1")
+def build(folder: Path) -> CompletedProcess[str]:
+    listed, output = str(folder / "checkpoints.yml"), str(folder / "out")
+    command = ("build", "--config", listed, "--output", output)
+    return run(*command, home=folder / "hub", PYTHONPROFILEIMPORTTIME="1")
 
 
 def here(folder: Path, *options: str, endpoint: str = NOBODY) -> str:
     """What the same prints where no other process starts."""
-    command = [
-        "build",
-        "--config",
-        str(folder / "checkpoints.yml"),
-        "--output",
-        str(folder / "out"),
-        *options,
-    ]
-    return inline.run(*command, home=folder / "hub", endpoint=endpoint).stdout
+    return inline.build(folder, *options, endpoint=endpoint).stdout
 
 
 def imported(done: CompletedProcess[str]) -> set[str]:
@@ -131,19 +119,6 @@ def short_builds() -> Iterator[None]:
         yield
 
 
-def _lose_the_note(folder: Path) -> None:
-    (folder / "out/.built.json").unlink()
-
-
-def _forget_the_whole(folder: Path) -> None:
-    note = folder / "out/.built.json"
-    note.write_text(json.dumps({**json.loads(note.read_text()), "inputs": "another template"}))
-
-
-def _break_the_note(folder: Path) -> None:
-    (folder / "out/.built.json").write_text("{")
-
-
 def test_no_process_of_a_build_imports_a_javascript_engine(first: CompletedProcess[str]) -> None:
     assert {"generator", "math_core", "matplotlib", "mkdocs"} <= imported(first)
     assert not imported(first) & JAVASCRIPT
@@ -169,35 +144,21 @@ def test_a_build_with_nothing_new_imports_no_heavy_library_and_no_mkdocs(world: 
     assert not imported(done) & {*HEAVY, "mkdocs", "pebble"}
 
 
-def _forget_the_counts(folder: Path) -> None:
-    note = folder / "out/.built.json"
-    note.write_text(
-        json.dumps(
-            {**json.loads(note.read_text()), "counts": ["ok", "stale", "failed", "not reached"]}
-        )
-    )
-
-
-@pytest.mark.parametrize("change", [_lose_the_note, _break_the_note, _forget_the_counts])
-def test_a_note_that_does_not_tell_all_of_the_last_build_tells_nothing(
-    change: Callable[[Path], None], world: Path
-) -> None:
-    note = world / "out/.built.json"
-    before = note.read_bytes()
-    assert last_build.read(world / "out")[0].inputs
-    change(world)
-    assert last_build.read(world / "out") == (last_build.LastBuild(), ())
-    note.write_bytes(before)
-
-
 def test_pages_made_of_finished_work_need_no_heavy_library(world: Path) -> None:
     before = contents(world / "out/site")
-    _lose_the_note(world)
+    (world / "out/.last-build").unlink()
     done = build(world)
     assert "3 from the store" in done.stdout
     assert "mkdocs" in imported(done)
     assert not imported(done) & {*HEAVY, "pebble"}
     assert contents(world / "out/site") == before
+
+
+def altered(folder: Path) -> tuple[str, ...]:
+    """What others have changed of the last build, which then is none."""
+    last, names = last_build.read(folder / "out", Digests(BlobCache(folder / "out/store")))
+    assert (last.inputs is None) == bool(names)
+    return names
 
 
 def _edit(page: Path) -> None:
@@ -217,11 +178,11 @@ def test_what_others_changed_ends_what_is_known_of_the_last_build(
 ) -> None:
     page = world / "out/site/index.html"
     before, state = page.read_bytes(), page.stat()
-    assert last_build.read(world / "out")[1] == ()
+    assert altered(world) == ()
     change(page)
     if page.exists():
         os.utime(page, ns=(state.st_atime_ns, state.st_mtime_ns))
-    assert last_build.read(world / "out") == (last_build.LastBuild(), (name,))
+    assert altered(world) == (name,)
     page.write_bytes(before)
     (world / "out" / "site/own.html").unlink(missing_ok=True)
 
@@ -245,23 +206,17 @@ def test_a_copy_of_the_output_is_as_good_as_the_output(world: Path, tmp_path: Pa
     assert "nothing has changed since the last build" in here(world)
 
 
-def test_docs_that_are_the_same_are_not_given_to_mkdocs_again(world: Path) -> None:
-    _forget_the_whole(world)
-    done = build(world)
-    assert "3 from the store" in done.stdout
-    assert "mkdocs" not in imported(done)
-
-
-def test_a_drawing_of_several_that_was_changed_on_disk_is_drawn_again(world: Path) -> None:
+def test_a_note_that_is_cut_tells_nothing_and_a_changed_drawing_is_drawn_again(
+    world: Path,
+) -> None:
     before = contents(world / "out/docs")
     drawings = [
         path
-        for path in sorted((world / "out/store/drawings").iterdir())
-        if b"<svg" in path.read_bytes()
+        for path in sorted((world / "out/store").iterdir())
+        if not path.suffix and b"<svg" in path.read_bytes()
     ]
-    for drawing in drawings[:3]:
-        drawing.write_bytes(drawing.read_bytes()[:-1])
-    _forget_the_whole(world)
+    for file in (world / "out/.last-build", *drawings[:3]):
+        file.write_bytes(file.read_bytes()[:-1])
     assert "matplotlib" in imported(build(world))
     assert contents(world / "out/docs") == before
 

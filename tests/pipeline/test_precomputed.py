@@ -1,29 +1,16 @@
-"""Artifacts that are shipped, and those that a machine makes once."""
+"""Artifacts that are shipped."""
 
 import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
 
-from generator import PROGRAM
 from generator.libraries import config_classes
-from generator.pipeline import find, models, precomputed, versions
+from generator.pipeline import find, models, precomputed
 
 SOME = 40  # Every so many types are looked through where not all are.
-
-
-@pytest.fixture
-def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The cache folder of a machine."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    return tmp_path / PROGRAM
-
-
-def never() -> NoReturn:
-    raise AssertionError("made again")
 
 
 @pytest.mark.parametrize("name", precomputed.LIBRARIES)
@@ -55,29 +42,6 @@ def test_the_local_part_of_a_version_says_nothing_of_what_it_makes(
         precomputed, "version", lambda library: f"{precomputed._made_with()[library]}+local"
     )
     assert precomputed.shipped(precomputed.PUBLISHED) is not None
-
-
-def test_an_artifact_is_made_once_a_machine(machine: Path) -> None:
-    assert precomputed.once("name", lambda: b"made") == b"made"
-    assert precomputed.once("name", never) == b"made"
-    assert [path.name for path in machine.iterdir()] == ["name"]
-
-
-def test_an_artifact_is_made_again_when_the_program_changes(
-    machine: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    precomputed.once("name", lambda: b"made")
-    monkeypatch.setattr(versions, "code", lambda: "another digest")
-    assert precomputed.once("name", lambda: b"anew") == b"anew"
-    assert precomputed.once("name", never) == b"anew"
-
-
-def test_a_cache_that_cannot_be_written_is_no_error(machine: Path) -> None:
-    machine.write_bytes(b"")  # Where a folder is expected.
-    assert (precomputed.once("name", lambda: b"a"), precomputed.once("name", lambda: b"b")) == (
-        b"a",
-        b"b",
-    )
 
 
 def test_what_is_written_is_shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

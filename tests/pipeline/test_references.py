@@ -7,20 +7,20 @@ from typing import NoReturn
 import numpy as np
 import pytest
 
-from generator.cache.blobs import BlobCache
 from generator.contracts import Analysis, Result
 from generator.contracts.subjects import subject_of
 from generator.encodings import PositionTable, Rotation, sinusoid_table
 from generator.errors import NotApplicableError
 from generator.pipeline.evaluate import all_analyses
-from generator.pipeline.references import Reference, References
+from generator.pipeline.references import Reference, reference_of
+from generator.pipeline.store import Store
 
 TABLE = PositionTable(np.ones((40, 8)))
 BY_KEY = {analysis.key: analysis for analysis in all_analyses() if PositionTable in analysis.forms}
 
 
 def reference(folder: Path, code: str = "a", form: PositionTable = TABLE) -> Reference:
-    found = References(BlobCache(folder), code).of(form)
+    found = reference_of(form, Store(folder, code))
     assert found is not None
     return found
 
@@ -87,10 +87,10 @@ def test_the_sinusoid_itself_is_not_on_disk(tmp_path: Path) -> None:
 
 
 def test_a_rotation_has_none() -> None:
-    assert References().of(Rotation(1e4, 8, 8, 64)) is None
+    assert reference_of(Rotation(1e4, 8, 8, 64)) is None
 
 
-def test_without_a_cache_everything_is_computed() -> None:
-    found = References().of(TABLE)
+def test_without_a_store_everything_is_computed() -> None:
+    found = reference_of(TABLE)
     assert found is not None
     assert found.result(BY_KEY["similarity_of_positions"]).value("adjacent") is not None

@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
-from subprocess import CompletedProcess
 from threading import Event
 from typing import Any
 
@@ -16,7 +15,7 @@ import pytest
 from generator.checkpoints.hub import client, revisions
 from tests import inline
 from tests.built import contents
-from tests.hub_server import NOBODY, USUAL_DATE, Answer, Repository, Request, serving
+from tests.hub_server import USUAL_DATE, Answer, Repository, Request, serving
 from tests.pipeline.unrendered import without_html
 from tests.support import flowing
 from tests.synthetic import NOTHING, ROTATION, WORDLESS, write_list
@@ -28,20 +27,6 @@ HUB = {
 }
 ROWS = [{"hub": name} for name in HUB]
 REASON = "the Hub could not be reached, and the cache does not have it"
-
-
-def build(
-    folder: Path, *options: str, home: str = "hub", endpoint: str = NOBODY
-) -> CompletedProcess[str]:
-    command = [
-        "build",
-        "--config",
-        str(folder / "checkpoints.yml"),
-        "--output",
-        str(folder / "out"),
-        *options,
-    ]
-    return inline.run(*command, home=folder / home, endpoint=endpoint)
 
 
 def rows(folder: Path) -> dict[str, dict[str, Any]]:
@@ -63,7 +48,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_list(folder, ROWS)
     with serving(HUB) as hub:
         assert (
-            build(folder, endpoint=hub.endpoint)
+            inline.build(folder, endpoint=hub.endpoint)
             .stdout.splitlines()[-1]
             .startswith("3 built, 0 failed, 0 not reached")
         )
@@ -78,7 +63,7 @@ def world(built: Path, tmp_path: Path) -> Path:
 
 def test_finished_work_is_shown_and_counted_apart(world: Path) -> None:
     before = rows(world)
-    done = build(world)
+    done = inline.build(world)
     assert (done.returncode, done.stderr) == (0, "")
     assert "0 built, 3 stale, 0 failed, 0 not reached" in done.stdout
     after = rows(world)
@@ -104,7 +89,7 @@ def test_a_row_that_is_late_shows_what_an_earlier_build_read(
             return true(asked)
 
         monkeypatch.setattr(hub, "answer", answer)
-        done = build(world, endpoint=hub.endpoint)
+        done = inline.build(world, endpoint=hub.endpoint)
         over.set()
     assert "2 built, 1 stale, 0 failed, 0 not reached" in done.stdout
     late = rows(world)["atlas-a"]
@@ -115,7 +100,7 @@ def test_a_row_that_is_late_shows_what_an_earlier_build_read(
 
 
 def test_pages_say_that_it_is_of_an_earlier_build_and_why(world: Path) -> None:
-    build(world)
+    inline.build(world)
     page = unescape((world / "out/docs/checkpoints/atlas-a.md").read_text(encoding="utf-8"))
     assert "As an earlier build read it" in page
     assert REASON in page
@@ -124,16 +109,18 @@ def test_pages_say_that_it_is_of_an_earlier_build_and_why(world: Path) -> None:
 
 
 def test_strict_takes_what_is_stale_for_a_failure(world: Path) -> None:
-    assert build(world, "--strict").returncode == 1
+    assert inline.build(world, "--strict").returncode == 1
 
 
 def test_the_same_again_does_nothing_and_a_hub_that_answers_ends_it(world: Path) -> None:
     first = contents(world / "out/site")
-    build(world)
-    assert "0 built, 3 stale, 0 failed, 0 not reached" in (again := build(world).stdout)
+    inline.build(world)
+    assert "0 built, 3 stale, 0 failed, 0 not reached" in (again := inline.build(world).stdout)
     assert "nothing has changed since the last build" in again
     with serving(HUB) as hub:
-        assert "3 built, 0 failed, 0 not reached" in build(world, endpoint=hub.endpoint).stdout
+        assert (
+            "3 built, 0 failed, 0 not reached" in inline.build(world, endpoint=hub.endpoint).stdout
+        )
     assert contents(world / "out/site") == first
 
 
@@ -144,23 +131,25 @@ def test_a_site_that_would_lose_all_is_kept_unless_that_is_allowed(
     if not options:
         shutil.rmtree(world / "out/store")
     before = contents(world / "out/site")
-    done = build(world, *options)
+    done = inline.build(world, *options)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert done.stderr.startswith(
         "3 of 3 checkpoints of the former site were not reached, such as atlas/a@main: "
     )
     assert contents(world / "out/site") == before
-    assert "0 built, 0 failed, 3 not reached" in build(world, "--allow-shrink", *options).stdout
+    assert (
+        "0 built, 0 failed, 3 not reached" in inline.build(world, "--allow-shrink", *options).stdout
+    )
     assert {row["status"] for row in rows(world).values()} == {"not reached"}
 
 
 def test_rows_that_the_list_has_no_longer_are_not_lost(world: Path) -> None:
     write_list(world, ROWS[:1])
-    assert "0 built, 1 stale, 0 failed, 0 not reached" in build(world).stdout
+    assert "0 built, 1 stale, 0 failed, 0 not reached" in inline.build(world).stdout
 
 
 def test_a_commit_that_the_list_names_is_never_stale(tmp_path: Path) -> None:
     write_list(tmp_path, [{"hub": "atlas/a", "revision": COMMIT}])
     with serving(HUB) as hub:
-        build(tmp_path, endpoint=hub.endpoint)
-    assert "1 built, 0 failed, 0 not reached" in build(tmp_path, home="empty").stdout
+        inline.build(tmp_path, endpoint=hub.endpoint)
+    assert "1 built, 0 failed, 0 not reached" in inline.build(tmp_path, home="empty").stdout

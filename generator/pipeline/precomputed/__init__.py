@@ -1,5 +1,5 @@
 """Artifacts that follow from libraries and the program alone, whatever the list: shipped for one
-version of each library, made once on a machine for others.
+version of each library, made by a build for others.
 
 ``python -m generator precompute`` writes what is shipped anew, after a change of the program that
 changes it or of a version in constraints.txt.
@@ -10,12 +10,6 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import version
 
-from platformdirs import user_cache_path
-
-from generator import PROGRAM
-from generator.cache.blobs import BlobCache
-from generator.contracts import Maker
-from generator.pipeline import versions
 from generator.resources import PACKAGE
 
 FOLDER = PACKAGE / "pipeline/precomputed"
@@ -37,18 +31,6 @@ def shipped(name: str) -> bytes | None:
         _version(library) == _made_with()[library] for library in LIBRARIES[name]
     )
     return (FOLDER / f"{name}.json").read_bytes() if is_current else None
-
-
-def once(name: str, maker: Maker) -> bytes:
-    """The result of ``maker``, or what this machine has of it, made by the same program and
-    libraries.
-    """
-    machine, code = BlobCache(user_cache_path(PROGRAM)), versions.code().encode()
-    if (cached := machine.get(name)) is not None and cached.startswith(code):
-        return cached.removeprefix(code)
-    made = maker()
-    machine.put(name, code + made)
-    return made
 
 
 def _version(library: str) -> str:

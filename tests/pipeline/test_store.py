@@ -1,10 +1,10 @@
 """Finished work on disk: what comes back is what was put in, or nothing."""
 
-import hashlib
 import json
 import os
 import pickle
 import tracemalloc
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -16,15 +16,16 @@ from safetensors.numpy import save
 from threadpoolctl import threadpool_limits
 
 from generator.contracts import Encoding, Label, Outcome, Provenance, Reading, Result
-from generator.encodings import PositionTable, Rotation
+from generator.encodings import PositionTable
 from generator.figures.output import encode
 from generator.numerics.arrays import Array
 from generator.pipeline import evaluate, plan
-from generator.pipeline.result_store import RECORDS, ResultStore, pack, packed, unpack
+from generator.pipeline.packing import RECORDS, pack, unpack
+from generator.pipeline.store import Store
 from tests.support import checkpoint
 from tests.synthetic import BUCKETS, NOTHING, ROTATION, TABLE, WORDLESS, Contents, write_folder
 
-KEY = "0" * 64
+TASK = plan.Task(checkpoint(), offline=True)
 WORDS = st.sampled_from(
     ["kind", "items", "fields", "start", "stop", "dtype", "shape", "stored", "value", "ok"]
 ) | st.text(max_size=5)
@@ -67,20 +68,25 @@ def reading(form: PositionTable, results: dict[str, Result]) -> Reading:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> ResultStore:
-    return ResultStore(tmp_path / "store")
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "store", "code")
+
+
+def again(store: Store, outcome: Outcome) -> Outcome:
+    """``outcome`` as it comes back from the store."""
+    stored = store.get(store.put(TASK, outcome))
+    assert stored is not None
+    return stored
 
 
 @pytest.mark.parametrize("name", FOLDERS)
 def test_the_outcome_of_any_form_comes_back_as_it_was(
-    name: str, tmp_path: Path, store: ResultStore
+    name: str, tmp_path: Path, store: Store
 ) -> None:
     row = checkpoint(place=str(write_folder(tmp_path / "files", FOLDERS[name])))
     outcome = evaluate.evaluate(plan.Task(row, offline=True))
-    store.put(KEY, packed(outcome))
-    stored = store.get(KEY)
-    assert stored is not None
-    assert pack(stored) == pack(outcome)
+    stored = again(store, outcome)
+    assert pack(stored) == pack(replace(outcome, key=stored.key))
     assert stored.checkpoint == row
 
 
@@ -101,42 +107,16 @@ def test_an_array_comes_back_as_it_was_and_cannot_be_changed(array: np.ndarray) 
     assert not stored.flags.writeable
 
 
-def test_settings_of_a_config_come_back_unchanged() -> None:
-    scaling = {
-        "rope_type": "longrope",
-        "long_factor": [1.0, 2.0],
-        "mscale": None,
-        "nested": {"a": [True]},
-    }
-    stored = unpack(
-        pack(
-            Encoding(
-                "decoder", "rotary", Rotation(1e4, 4, 4, 16, scaling), Provenance("config.json")
-            )
-        )
-    )
-    assert isinstance(stored, Encoding)
-    assert stored.form.scaling == scaling
-
-
 def test_what_is_loaded_later_goes_to_another_process_as_its_address_on_disk(
-    store: ResultStore,
+    store: Store,
 ) -> None:
     form = PositionTable(np.random.default_rng(0).standard_normal((400, 64)))
     result = Result(arrays={"squares": np.square(form.vectors)})
-    store.put(
-        KEY, packed(Outcome(checkpoint(), "ok", readings=(reading(form, {"question": result}),)))
-    )
-    stored = store.get(KEY)
-    assert stored is not None
+    stored = again(store, Outcome(checkpoint(), "ok", readings=(reading(form, {"a": result}),)))
     sent = pickle.dumps((stored.readings[0].form, stored.readings[0].results))
     assert len(sent) < form.vectors.nbytes / 50
     lazy_form, results = pickle.loads(sent)  # noqa: S301 (it was made here)
-    assert pack((lazy_form.load(), results)) == pack((form, {"question": result}))
-
-
-def test_an_unknown_key_is_a_miss(store: ResultStore) -> None:
-    assert store.get(KEY) is None
+    assert pack((lazy_form.load(), results)) == pack((form, {"a": result}))
 
 
 OUTCOME = Outcome(
@@ -147,37 +127,21 @@ OUTCOME = Outcome(
 )
 
 
-def content_of(outcome: Outcome, folder: Path) -> bytes:
-    """The file that the store makes of ``outcome``."""
-    store = ResultStore(folder)
-    store.put(KEY, packed(outcome))
-    [file] = store.folder.iterdir()
-    return file.read_bytes()
-
-
 @given(data=st.data())
 def test_a_file_with_changed_bytes_is_a_miss(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    store = ResultStore(tmp_path_factory.mktemp("store"))
-    whole = content_of(OUTCOME, store.folder)
-    start = data.draw(st.integers(0, len(whole)) | st.integers(0, 200))
-    stop = data.draw(st.integers(start, len(whole)) | st.integers(start, start + 9))
-    content = whole[:start] + data.draw(st.binary(max_size=9)) + whole[stop:]
-    (store.folder / f"{KEY}.outcome").write_bytes(content)
-    stored = store.get(KEY)
-    assert stored is None if content != whole else pack(stored) == pack(OUTCOME)
-
-
-def with_digests(rest: bytes) -> bytes:
-    """``rest`` as a file of the store whose digests are right."""
-    return hashlib.sha256(KEY.encode()).digest() + hashlib.sha256(rest).digest() + rest
-
-
-def as_stored(value: object) -> bytes:
-    """``value`` as JSON behind its length, as in a file of the store."""
-    document = json.dumps(value).encode()
-    return len(document).to_bytes(8) + document
+    store = Store(tmp_path_factory.mktemp("store"), "code")
+    key = store.put(TASK, OUTCOME)
+    for file in store.folder.iterdir():
+        whole = file.read_bytes()
+        start = data.draw(st.integers(0, len(whole)) | st.integers(0, 200))
+        stop = data.draw(st.integers(start, len(whole)) | st.integers(start, start + 9))
+        changed = whole[:start] + data.draw(st.binary(min_size=1, max_size=9)) + whole[stop:]
+        file.write_bytes(changed)
+        found = store.get(key) if file.suffix == ".outcome" else store.record(TASK)
+        assert (found is None) == (changed != whole)
+        file.write_bytes(whole)
 
 
 KINDS = st.sampled_from([*RECORDS, "tuple", "list", "mapping", "lazy", "bytes", "ndarray"])
@@ -197,87 +161,64 @@ PLAIN = st.recursive(
     | st.builds(
         lambda length, rest: length.to_bytes(8) + rest, st.integers(0, 2**64 - 1), st.binary()
     )
-    | PLAIN.map(as_stored)
+    | PLAIN.map(lambda value: pack_json(json.dumps(value).encode()))
 )
 def test_a_foreign_file_is_a_miss_even_with_its_digests(
     rest: bytes, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    store = ResultStore(tmp_path_factory.mktemp("store"))
-    (store.folder / f"{KEY}.outcome").write_bytes(with_digests(rest))
+    store = Store(tmp_path_factory.mktemp("store"), "code")
+    key = store.put(TASK, OUTCOME)
+    for file in store.folder.iterdir():
+        store.blobs.put(file.name, rest)
     tracemalloc.start()
-    assert store.get(KEY) is None
+    assert (store.get(key), store.record(TASK)) == (None, None)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 2**22
 
 
-def test_entries_with_their_names_swapped_are_misses(store: ResultStore) -> None:
-    one, other = (store.folder / f"{key}.outcome" for key in "ab")
-    for key in "ab":
-        store.put(key, packed(Outcome(checkpoint(title=key), "ok")))
-    one.rename(store.folder / "between")
-    other.rename(one)
-    (store.folder / "between").rename(other)
-    assert (store.get("a"), store.get("b")) == (None, None)
-
-
-@pytest.mark.parametrize("kind", ["a link", "a pipe", "a device", "a folder"])
-def test_what_is_no_regular_file_is_a_miss(kind: str, store: ResultStore) -> None:
-    store.put(KEY, packed(OUTCOME))
-    file = store.folder / f"{KEY}.outcome"
-    file.rename(store.folder / "elsewhere")
-    if kind == "a pipe":
-        os.mkfifo(file)
-    elif kind == "a folder":
-        file.mkdir()
-    else:
-        file.symlink_to(store.folder / "elsewhere" if kind == "a link" else "/dev/zero")
-    assert store.get(KEY) is None
+def pack_json(document: bytes) -> bytes:
+    """A document behind its length, as records are packed."""
+    return len(document).to_bytes(8) + document
 
 
 @pytest.mark.parametrize("record", [checkpoint(), ["ok"]], ids=["another record", "no record"])
-def test_what_is_no_outcome_is_a_miss(record: object, store: ResultStore) -> None:
-    store.put(KEY, packed(record))
-    assert store.get(KEY) is None
+def test_what_is_no_outcome_is_a_miss(record: object, store: Store) -> None:
+    key = store.put(TASK, OUTCOME)
+    store.blobs.put(f"{key}.outcome", pack(record))
+    assert store.get(key) is None
 
 
-def age(path: Path, seconds: int) -> None:
-    os.utime(path, (seconds, seconds))
+def test_beyond_its_limit_the_store_removes_the_least_recently_used(store: Store) -> None:
+    tasks = [plan.Task(checkpoint(slug=name), offline=True) for name in "abcd"]
+    keys = [store.put(task, OUTCOME) for task in tasks]
+    for second, key in enumerate(keys):
+        os.utime(store.folder / f"{key}.outcome", (second, second))
+    store.get(keys[0])
+    sizes = [path.stat().st_size for path in store.folder.iterdir()]
+    store.limit([], set(), most=sum(sizes) - 2 * max(sizes))
+    assert [store.get(key) is not None for key in keys] == [True, False, False, True]
 
 
-def test_beyond_its_limit_the_store_removes_the_least_recently_used(store: ResultStore) -> None:
-    whole = pack(Outcome(checkpoint(), "ok"))
-    for second, key in enumerate("abcd"):
-        store.put(key, [whole])
-        age(store.folder / f"{key}.outcome", second)
-    store.get("a")
-    store.limit(set(), set(), most=2 * (store.folder / "a.outcome").stat().st_size)
-    assert {file.stem for file in store.folder.iterdir()} == {"a", "d"}
-
-
-def test_outcomes_of_the_present_list_stay_beyond_the_limit(store: ResultStore) -> None:
-    store.put("old", packed(Outcome(checkpoint(), "ok")))
-    store.put("new", packed(Outcome(checkpoint(), "ok")))
-    store.drawings.put("used", b"<svg/>")
-    store.drawings.put("former", b"<svg/>")
-    store.limit({"old"}, {"used"}, most=0)
-    assert {path.name for path in store.folder.rglob("*") if path.is_file()} == {
-        "old.outcome",
+def test_what_the_present_list_needs_stays_beyond_the_limit(store: Store) -> None:
+    key = store.put(TASK, OUTCOME)
+    store.put(replace(TASK, checkpoint=checkpoint(slug="former")), OUTCOME)
+    store.blobs.put("used", b"<svg/>")
+    store.blobs.put("former", b"<svg/>")
+    (store.folder / "x.unfinished").write_bytes(b"half")
+    store.limit([TASK], {"used"})
+    assert len(list(store.folder.iterdir())) == 6  # All but what is unfinished.
+    store.limit([TASK], {"used"}, most=0)
+    [record] = store.folder.glob("*.row")
+    assert {path.name for path in store.folder.iterdir()} == {
+        f"{key}.outcome",
+        record.name,
         "used",
     }
 
 
-def test_within_its_limit_the_store_keeps_everything_but_what_is_unfinished(
-    store: ResultStore,
-) -> None:
-    store.put(KEY, packed(Outcome(checkpoint(), "ok")))
-    (store.folder / "x.unfinished").write_bytes(b"half")
-    store.limit(set(), set())
-    assert [file.name for file in store.folder.iterdir()] == [f"{KEY}.outcome"]
-
-
 def test_arrays_are_read_on_access_and_not_held(
-    tmp_path: Path, store: ResultStore, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row = checkpoint(place=str(write_folder(tmp_path / "files", WORDLESS)))
     monkeypatch.setattr(
@@ -285,9 +226,7 @@ def test_arrays_are_read_on_access_and_not_held(
         "all_analyses",
         partial(filter, lambda analysis: analysis.key == "whole_table", evaluate.all_analyses()),
     )
-    store.put(KEY, packed(evaluate.evaluate(plan.Task(row, offline=True))))
-    stored = store.get(KEY)
-    assert stored is not None
+    stored = again(store, evaluate.evaluate(plan.Task(row, offline=True)))
     lazy_form, arrays = stored.readings[0].form, stored.readings[0].results["whole_table"].arrays
     form = lazy_form.load()
     assert isinstance(form, PositionTable)
@@ -344,18 +283,16 @@ def derived(folder: Path) -> tuple[Reading, Reading]:
     """A reading as it was computed, and as it comes from the store."""
     outcome, store = (
         evaluate.evaluate(random_table(folder / "files")),
-        ResultStore(folder / "store"),
+        Store(folder / "store", "code"),
     )
-    store.put(KEY, packed(outcome))
-    stored = store.get(KEY)
-    assert stored is not None
-    return outcome.readings[0], stored.readings[0].deriving(evaluate.all_analyses())
+    [stored] = again(store, outcome).readings
+    return outcome.readings[0], stored.deriving(evaluate.all_analyses())
 
 
 def test_the_store_has_no_array_that_follows_from_the_form(
     derived: tuple[Reading, Reading], folder: Path
 ) -> None:
-    [file] = (folder / "store").iterdir()
+    [file] = (folder / "store").glob("*.outcome")
     content, shown = file.read_bytes(), 0
     for result in derived[0].results.values():
         for array in (array for name, array in result.derived.items() if name not in result.arrays):
@@ -368,7 +305,7 @@ def test_the_store_has_no_array_that_follows_from_the_form(
     assert shown == 5
 
 
-def test_the_store_has_no_table_that_a_formula_gives(tmp_path: Path, store: ResultStore) -> None:
+def test_the_store_has_no_table_that_a_formula_gives(tmp_path: Path, store: Store) -> None:
     config = {
         "model_type": "xglm",
         "d_model": 32,
@@ -377,9 +314,7 @@ def test_the_store_has_no_table_that_a_formula_gives(tmp_path: Path, store: Resu
     }
     write_folder(tmp_path / "files", {"config.json": json.dumps(config).encode()})
     outcome = evaluate.evaluate(plan.Task(checkpoint(place=str(tmp_path / "files")), offline=True))
-    store.put(KEY, packed(outcome))
-    stored, [file] = store.get(KEY), store.folder.iterdir()
-    assert stored is not None
+    stored, [file] = again(store, outcome), store.folder.glob("*.outcome")
     form, computed = (readings[0].form.load() for readings in (stored.readings, outcome.readings))
     np.testing.assert_array_equal(form.numbers, computed.numbers)
     content = file.read_bytes()

@@ -16,7 +16,7 @@ from generator.pipeline.executor import Executor
 from generator.site import render
 
 
-class ArtifactCache:
+class Artifacts:
     """Bytes by name, from an earlier run of the same code or from ``executor``.
 
     A name is a word for messages, and after a space whatever else identifies the bytes.
@@ -48,8 +48,6 @@ class ArtifactCache:
         """``get`` for later; a worker begins now, unless the artifact is shipped or cached."""
         if (shipped := precomputed.shipped(name)) is not None:
             return lambda: shipped
-        if name in precomputed.LIBRARIES:
-            maker = partial(precomputed.once, name, maker)
         self._start(name, maker)
         return partial(self.get, name, maker)
 
