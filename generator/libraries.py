@@ -1,46 +1,16 @@
 """Imports of transformers, whose config classes need no torch, without which they load in a quarter
-of the time; and notes of what is read by libraries that may end the process.
+of the time.
 """
 
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 # Without torch, transformers says that it has no models.
 SILENT = "TRANSFORMERS_NO_ADVISORY_WARNINGS"
-# Where processes note what they read, one file each; none where nobody would look for it.
-_notes: list[Path] = []
-
-
-def note_in(folder: Path) -> None:
-    """Have this process note in ``folder`` what it reads within ``reading``."""
-    _notes[:] = [folder]
-
-
-@contextmanager
-def reading(name: str) -> Iterator[None]:
-    """Note, until the block ends, the name of what a library reads that may end this process."""
-    note = _notes[0] / str(os.getpid()) if _notes else None
-    with suppress(OSError):  # Then nobody learns the name.
-        if note is not None:
-            note.write_text(name, encoding="utf-8", errors="backslashreplace")
-    try:
-        yield
-    finally:
-        with suppress(OSError):
-            if note is not None:
-                note.unlink()
-
-
-def was_reading(folder: Path, process: int | None) -> str:
-    """The name that a process noted before it ended; "" for none."""
-    with suppress(OSError):
-        return (folder / str(process)).read_text(encoding="utf-8")
-    return ""
 
 
 def config_classes() -> Mapping[str, Any]:

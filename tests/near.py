@@ -2,13 +2,13 @@
 first, for about a minute; HEAD unless given.
 
 A test file is as near as its shortest chain of imports to a module that changed. A template belongs
-to the module of its name; any other file affects the test files that name it. How many files a
-minute leaves out is printed at the end; ``make test`` runs all.
+to the module of its name; any other file affects the test files that name it. ``make test`` runs
+all.
 """
 
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from time import monotonic
 
@@ -34,23 +34,6 @@ OF_TEMPLATES = {
     "schemes": "generator.schemes",
     "pages": "generator.site.pages",
 }
-
-
-class Budget:
-    """A plugin of pytest that begins no further test once ``seconds`` are over."""
-
-    def __init__(self, seconds: float) -> None:
-        self.until, self.files, self.failed = monotonic() + seconds, set[str](), 0
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        self.files.add(item.nodeid.partition("::")[0])
-        yield
-        if monotonic() > self.until:
-            item.session.shouldstop = "the time is over"
-
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        self.failed = session.testsfailed
 
 
 def changed(commit: str) -> list[str]:
@@ -144,25 +127,31 @@ def _naming(path: str) -> list[str]:
     return []
 
 
+class _Budget:
+    """A plugin of pytest that begins no further test once SECONDS are over."""
+
+    def __init__(self) -> None:
+        self.until, self.failed = monotonic() + SECONDS, 0
+
+    def pytest_runtest_teardown(self, item: pytest.Item) -> None:
+        if monotonic() > self.until:
+            item.session.shouldstop = "the minute is over; `make test` runs all"
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        self.failed = session.testsfailed
+
+
 def main(commit: str = "HEAD") -> int:
     """The exit code of pytest; 0 where the time is over before a test fails."""
     paths = changed(commit)
     files = [file for file in near(paths) if (ROOT / file).is_file()]
-    _print(f"{len(paths)} files differ from {commit}; {len(files)} test files can be affected")
-    budget = Budget(SECONDS)
-    code = pytest.main(["-q", *files], plugins=[budget]) if files else pytest.ExitCode.OK
-    if code != pytest.ExitCode.INTERRUPTED:
-        return int(code)
-    _print(
-        f"The minute is over; not reached: the {len(files) - len(budget.files)} farthest test"
-        " files. `make test` runs all."
+    sys.stdout.write(
+        f"{len(paths)} files differ from {commit}; {len(files)} test files can be affected\n"
     )
-    return int(budget.failed > 0)
-
-
-def _print(line: str) -> None:
-    sys.stdout.write(line + "\n")
     sys.stdout.flush()
+    budget = _Budget()
+    code = pytest.main(["-q", *files], plugins=[budget]) if files else pytest.ExitCode.OK
+    return int(budget.failed > 0 if code == pytest.ExitCode.INTERRUPTED else code)
 
 
 if __name__ == "__main__":

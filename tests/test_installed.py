@@ -55,28 +55,11 @@ def install(
     user, and perhaps build their sites.
     """
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check")
-    run(
-        *pip,
-        "wheel",
-        "--quiet",
-        "--no-deps",
-        "--no-build-isolation",
-        "--wheel-dir",
-        folder,
-        ROOT,
-        folder=folder,
-    )
+    built = ("wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, ROOT)
+    run(*pip, *built, folder=folder)
     venv.create(folder / "env", with_pip=False, symlinks=True)
-    run(
-        *pip,
-        "--python",
-        folder / "env",
-        "install",
-        "--quiet",
-        "--no-deps",
-        *folder.glob("*.whl"),
-        folder=folder,
-    )
+    given = ("install", "--quiet", "--no-deps", *folder.glob("*.whl"))
+    run(*pip, "--python", folder / "env", *given, folder=folder)
     (packages,) = (folder / "env").glob("lib/*/site-packages")
     # As they are here, not fetched again.
     (packages / "dependencies.pth").write_text("\n".join(site.getsitepackages()), encoding="utf-8")
@@ -143,18 +126,10 @@ def test_what_a_user_has_beside_the_list_wins(tmp_path: Path) -> None:
             **{name: text.encode() for name, text in MINE.items()},
         },
     )
-    rows = str(write_list(tmp_path, [{"folder": "nothing"}]))
-    done = inline.run(
-        "build",
-        "--offline",
-        "--config",
-        rows,
-        "--output",
-        str(tmp_path / "build"),
-        home=tmp_path / "hub",
-    )
+    write_list(tmp_path, [{"folder": "nothing"}])
+    done = inline.build(tmp_path, "--offline")
     assert done.returncode == 0, done.stderr
-    assert_mine(tmp_path / "build/site")
+    assert_mine(tmp_path / "out/site")
 
 
 def assert_mine(built: Path) -> None:
@@ -163,17 +138,3 @@ def assert_mine(built: Path) -> None:
     assert "What became of every row" in page(built, "status")
     assert "Atlas of a test" in page(built, "index")
     assert "Learned table" in page(built, "schemes/learned")
-
-
-def test_a_folder_with_files_is_left_alone(installed: Path) -> None:
-    before = {path: path.read_bytes() for path in (installed / "plain").iterdir() if path.is_file()}
-    command = [str(installed / "env/bin/position-atlas"), "init", "plain"]
-    done = subprocess.run(command, cwd=installed, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr.strip()) == (
-        2,
-        "plain/checkpoints.yml: found a list; expected none ('position-atlas add FOLDER' appends"
-        " what is in a folder to the list of this one)",
-    )
-    assert {
-        path: path.read_bytes() for path in (installed / "plain").iterdir() if path.is_file()
-    } == before

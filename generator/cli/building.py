@@ -64,7 +64,7 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
     ] = False,
     log: Annotated[
         Path | None,
-        typer.Option("--log", help="Write every event to this file, one JSON object a line."),
+        typer.Option("--log", help="Append every event to this file, one JSON object a line."),
     ] = None,
     published_at: Annotated[
         str | None,
@@ -157,4 +157,4 @@ def _print_changes(former: Mapping[str, Any] | None, output: Path) -> None:
 
 def _cluster_workers(address: str) -> Callable[[], AbstractContextManager[Executor]]:
     """A factory of workers on the dask.distributed scheduler at ``address``."""
-    return partial(dask_pool.cluster, address=address, code=versions.code(), seconds=LIMITS.seconds)
+    return partial(dask_pool.cluster, address=address, code=versions.code())

@@ -13,7 +13,7 @@ import typer
 from generator import PROGRAM
 from generator.checkpoints import list_edit, list_file, list_row
 from generator.checkpoints.hub import revisions
-from generator.cli import inspection, named, own_runs, serving, starter, within
+from generator.cli import inspection, named, own_runs, serving, starter
 from generator.cli.application import (
     EXIT_CODES,
     FAILED,
@@ -87,7 +87,7 @@ def inspect(
         asked = named.checkpoint_at(source, pickle, file, config)
         *_, task = plan.plan([asked], offline=False)  # Of a pattern with *, the last one.
         with named.hub_errors(task.checkpoint), local_pool.processes(jobs=1) as executor:
-            inspected = within.limits(executor, inspect_task, task)
+            inspected = named.asked(executor, inspect_task, task)
         if as_json:
             typer.echo(json.dumps(_document(inspected.outcome, inspected.records), indent=1))
             return
@@ -352,7 +352,7 @@ def _print_sizes(checkpoints: Sequence[Checkpoint]) -> None:
     with local_pool.processes(jobs=1) as executor:
         for task in plan.plan(checkpoints, offline=False):
             try:
-                needed = within.limits(executor, evaluate.needed, task)
+                needed = named.asked(executor, evaluate.needed, task)
             except AtlasError as error:
                 problems.append(str(error))
                 continue

@@ -9,7 +9,7 @@ from string import ascii_letters
 from rich.text import Text
 
 from generator.checkpoints.files.weights import row_text
-from generator.cli import within
+from generator.cli import named
 from generator.cli.terminal import Terminal
 from generator.contracts import Checkpoint, EncodingRecord, Scheme
 from generator.errors import AtlasError
@@ -65,7 +65,7 @@ def show_findings(terminal: Terminal, task: Task) -> None:
     within_seconds = local_pool.Limits(processor=SECONDS, seconds=SECONDS)
     try:
         with local_pool.processes(jobs=1, limits=within_seconds) as executor:
-            said = within.limits(executor, findings, task)
+            said = named.asked(executor, findings, task)
     except AtlasError as error:
         said = (f"Not measured here: {error}",)
     if said:

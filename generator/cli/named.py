@@ -1,16 +1,22 @@
-"""A checkpoint that a command names: a path, or an id of the Hub."""
+"""A checkpoint that a command names, a path or an id of the Hub, and what is asked of one in a
+process of its own.
+"""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from generator.checkpoints import list_file
 from generator.checkpoints.files import weights
 from generator.checkpoints.hub import revisions
 from generator.contracts import Checkpoint
 from generator.errors import AtlasError, RefusedError
-from generator.pipeline import evaluate, plan
+from generator.pipeline import evaluate, plan, worker
+from generator.pipeline.executor import Executor, result_of
 from generator.text import slugify
+
+T = TypeVar("T")
 
 
 def is_path(source: str) -> bool:
@@ -75,3 +81,13 @@ def commit_of(checkpoint: Checkpoint) -> str:
     except AtlasError as error:
         raise RefusedError(str(error)) from None
     raise RefusedError(f"{checkpoint.id}: found no commit; expected a repository of the Hub")
+
+
+def asked(executor: Executor, function: Callable[[plan.Task], T], task: plan.Task) -> T:
+    """The result of ``function``, within the limits of a row of a build.
+
+    errors: as of ``result_of``, with the name of the checkpoint
+    """
+    where = f"{task.checkpoint.id}: "
+    result: T = result_of(executor, worker.quietly, function, task, where=where)
+    return result

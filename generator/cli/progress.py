@@ -15,12 +15,10 @@ from rich.filesize import decimal
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from generator.cli.terminal import Terminal
-from generator.errors import RefusedError
 from generator.pipeline.jobs import Altered, Event, JobStage
 from generator.pipeline.worker import received
 from generator.text import plural
 
-FIRST_KEY = "second"  # of every line of a log
 MOST_NAMED = 3  # checkpoints in progress that the bar lists
 STAGES = {
     "comparisons": "comparing checkpoints",
@@ -35,13 +33,8 @@ class Reporter:
     def __init__(
         self, out: Terminal, n_rows: int, bar: Progress | None, log: TextIO | None
     ) -> None:
-        self.out, self.bar, self.log, self.started, self.received_before = (
-            out,
-            bar,
-            log,
-            monotonic(),
-            received(),
-        )
+        self.out, self.bar, self.log = out, bar, log
+        self.started, self.received_before = monotonic(), received()
         self.counts: Counter[str] = Counter()
         self.in_progress: list[str] = []
         self.task = None if bar is None else bar.add_task("", total=n_rows)
@@ -82,30 +75,24 @@ class Reporter:
         """Log the summary: checkpoints by ending, seconds, bytes over the network; the same as one
         line that ends the build.
         """
-        seconds, n_bytes = (
-            round(monotonic() - self.started, 3),
-            self.counts["received"] + received() - self.received_before,
-        )
-        unchanged = not self.counts["finished"]
+        seconds = round(monotonic() - self.started, 3)
+        n_bytes = self.counts["received"] + received() - self.received_before
+        n_stored, unchanged = self.counts["stored"], not self.counts["finished"]
         by_status = {
             ("built" if status == "ok" else status): count for status, count in counts.items()
         }
-        logged = {status.replace(" ", "_"): count for status, count in by_status.items()}
         self._log(
             "summary",
             {
-                **logged,
-                "stored": self.counts["stored"],
+                **{status.replace(" ", "_"): count for status, count in by_status.items()},
+                "stored": n_stored,
                 "unchanged": unchanged,
                 "seconds": seconds,
                 "received": n_bytes,
             },
         )
-        stored = (
-            "nothing has changed since the last build"
-            if unchanged
-            else f"{self.counts['stored']} from the store"
-        )
+        nothing_new = "nothing has changed since the last build"
+        stored = nothing_new if unchanged else f"{n_stored} from the store"
         statuses = ", ".join(
             f"{count} {status}" for status, count in by_status.items() if count or status != "stale"
         )
@@ -116,12 +103,8 @@ class Reporter:
 
     def _log(self, event: str, fields: Mapping[str, Any]) -> None:
         if self.log is not None:
-            self.log.write(
-                json.dumps(
-                    {FIRST_KEY: round(monotonic() - self.started, 3), "event": event, **fields}
-                )
-                + "\n"
-            )
+            second = round(monotonic() - self.started, 3)
+            self.log.write(json.dumps({"second": second, "event": event, **fields}) + "\n")
             self.log.flush()
 
     def _stage(self, stage: JobStage) -> None:
@@ -146,17 +129,12 @@ class Reporter:
 
 @contextmanager
 def reporting(out: Terminal, n_rows: int, log: Path | None) -> Iterator[Reporter]:
-    """A reporter of events, open until the block ends.
+    """A reporter of events, open until the block ends; it appends to ``log``.
 
-    errors: RefusedError when the log cannot be written, or would take the place of another file
+    errors: OSError when the log cannot be written
     """
     with ExitStack() as stack:
-        try:
-            file = None if log is None else stack.enter_context(_opened(log))
-        except OSError as error:
-            raise RefusedError(
-                f"{log}: {error.strerror}; expected a file that can be written"
-            ) from None
+        file = None if log is None else stack.enter_context(log.open("a", encoding="utf-8"))
         columns = (
             BarColumn(),
             MofNCompleteColumn(),
@@ -169,19 +147,3 @@ def reporting(out: Terminal, n_rows: int, log: Path | None) -> Iterator[Reporter
             else None
         )
         yield Reporter(out, n_rows, bar, file)
-
-
-def _opened(log: Path) -> TextIO:
-    """The file of a log: a new or an empty one, that of an earlier log, a pipe or a device.
-
-    errors: RefusedError for any other file; OSError
-    """
-    begins = f'{{"{FIRST_KEY}":'.encode()
-    if log.is_file() and log.stat().st_size:
-        with log.open("rb") as file:
-            if file.read(len(begins)) != begins:
-                raise RefusedError(
-                    f"--log {log}: a file that is no log; expected a new file, or the log of an"
-                    " earlier build"
-                )
-    return log.open("w", encoding="utf-8")

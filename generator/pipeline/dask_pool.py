@@ -1,28 +1,31 @@
-"""Evaluation on other machines: the workers of a dask.distributed scheduler as an executor, with
-time limits on all waiting.
+"""Evaluation on other machines: the workers of a dask.distributed scheduler as an executor. Each
+has processes of its own, with the limits of those on this machine.
 """
 
 import asyncio
+import atexit
 import logging
+import multiprocessing
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from concurrent.futures import TimeoutError as TooLongError
-from contextlib import contextmanager, suppress
-from threading import Event, RLock, Thread
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
+from threading import Event, Lock, RLock, Thread
 from time import monotonic
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from generator.errors import RefusedError, RowError
-from generator.pipeline.executor import Executor
+from generator.pipeline import local_pool
+from generator.pipeline.executor import Executor, result_of
 
 REACH_SECONDS = 10.0
 # Workers may come after their scheduler, and others for those that are lost.
 WORKERS_SECONDS = 30.0
 WATCH_SECONDS = 0.5
-STARTED = "position-atlas-started"
 
 T = TypeVar("T")
+_opening = Lock()
 
 
 class _ClusterLostError(Exception):
@@ -30,21 +33,17 @@ class _ClusterLostError(Exception):
 
 
 class _ClusterExecutor:
-    """Futures under way by the scheduler's keys, and when and where each started. Callbacks of
-    several threads come in, one at a time.
+    """Futures under way by the scheduler's keys. Callbacks of several threads come in, one at a
+    time.
 
-    address: of the scheduler; code: digest of the program, which workers must have too; seconds:
-        limit of one call once it has started
+    address: of the scheduler; code: digest of the program, which workers must have too
     """
 
     shares_disk = False
 
-    def __init__(self, client: Any, address: str, code: str, seconds: float) -> None:
-        self.client, self.address, self.code, self.seconds = client, address, code, seconds
+    def __init__(self, client: Any, address: str, code: str) -> None:
+        self.client, self.address, self.code = client, address, code
         self.pending: dict[str, tuple[Any, Future[Any]]] = {}
-        self.times: dict[str, int] = {}
-        self.running: dict[str, tuple[float, str]] = {}
-        self.last_event = monotonic()  # when a call last started or ended
         self.lock = RLock()
 
     def submit(
@@ -53,64 +52,33 @@ class _ClusterExecutor:
         future: Future[T] = Future()
         with self.lock:
             # Not pure: dask would answer an equal call with what the first one returned.
-            remote = self.client.submit(run_on_worker, function, arguments, self.code, pure=False)
+            remote = self.client.submit(
+                run_on_worker, function, arguments, times, self.code, pure=False
+            )
             self.pending[remote.key] = remote, future
-            self.times[remote.key] = times
         remote.add_done_callback(self._ended)
         return future
 
-    def explain(self, error: BaseException, times: int = 1) -> str:
+    def explain(self, error: BaseException, times: int = 1) -> str:  # noqa: ARG002
         if isinstance(error, _ClusterLostError):
             raise RefusedError(
                 f"--cluster {self.address}: {error}; finished work is kept, and the previous site"
                 " remains"
             )
-        if isinstance(error, TooLongError):
-            return f"took longer than {self.seconds * times:g} seconds"
-        if isinstance(error, MemoryError):
-            return "needed more memory than its worker has"
         if isinstance(error, RowError):
             return str(error)
         return f"its worker was lost ({type(error).__name__}: {' '.join(str(error).split())[:160]})"
 
-    def started(self, event: tuple[float, tuple[str, str]]) -> None:
-        """Note that a worker has started a call; a second time if the first worker was lost."""
-        key, worker = event[1]
-        with self.lock:
-            if key not in self.pending:
-                return  # Another build's, or no longer waited for.
-            self.last_event = monotonic()
-            self.running[key] = self.last_event, worker
-            _, future = self.pending[key]
-            if not future.running():
-                future.set_running_or_notify_cancel()
-
     def watch(self, over: Event) -> None:
-        """Until ``over``, end calls that take too long, and all of them when no worker is left, or
-        none has begun or ended a call for as long as one may take.
-        """
+        """Until ``over``, end all calls when no worker is left."""
         last_worker = monotonic()
         while not over.wait(WATCH_SECONDS):
-            now = monotonic()
-            with self.lock:
-                late = {
-                    key: worker
-                    for key, (began, worker) in self.running.items()
-                    if now - began > self.seconds * self.times[key]
-                }
-            for key, worker in late.items():
-                self._settle(key, TooLongError())
-                # In a thread, since a restart may take longer than the next call has.
-                Thread(target=self._restart, args=(worker,), daemon=True).start()
-            last_worker = now if self._has_workers() else last_worker
-            if now - last_worker > WORKERS_SECONDS:
+            if self._has_workers():
+                last_worker = monotonic()
+            elif monotonic() - last_worker > WORKERS_SECONDS:
                 self.give_up(
                     f"no worker for {WORKERS_SECONDS:g} seconds; expected one, as from `dask worker"
                     f" {self.address}`"
-                )
-            elif now - self.last_event > self.seconds * max(self.times.values(), default=1):
-                self.give_up(
-                    f"no worker accepted a row within {self.seconds:g} seconds; expected a free one"
                 )
 
     def give_up(self, reason: str) -> None:
@@ -133,9 +101,6 @@ class _ClusterExecutor:
         with self.lock:
             if key not in self.pending:
                 return
-            self.last_event = monotonic()
-            self.running.pop(key, None)
-            self.times.pop(key, None)
             remote, future = self.pending.pop(key)
         remote.release()  # The scheduler forgets it.
         if isinstance(result, BaseException):
@@ -150,44 +115,31 @@ class _ClusterExecutor:
             )
         return False
 
-    def _restart(self, worker: str) -> None:
-        """Free a worker from a call that never ends; without a nanny it goes on, and its thread is
-        lost.
-        """
-        with suppress(Exception):
-            self.client.restart_workers([worker], timeout=REACH_SECONDS)
-
 
 def scheduler(address: str) -> str:
     """``address`` itself.
 
     errors: RefusedError when it is not the address of one
     """
-    try:
+    with suppress(ValueError):
         parts = urlsplit(address)
-        well_formed = (
-            parts.scheme in ("tcp", "tls") and parts.hostname and parts.port and not parts.path
-        )
-    except ValueError:
-        well_formed = False
-    if not well_formed:
-        raise RefusedError(
-            f"--cluster {address!r}: not the address of a scheduler; expected one as"
-            " tcp://host:port"
-        )
-    return address
+        if parts.scheme in ("tcp", "tls") and parts.hostname and parts.port and not parts.path:
+            return address
+    raise RefusedError(
+        f"--cluster {address!r}: not the address of a scheduler; expected one as tcp://host:port"
+    )
 
 
 @contextmanager
-def cluster(*, address: str, code: str, seconds: float) -> Iterator[Executor]:
+def cluster(*, address: str, code: str) -> Iterator[Executor]:
     """The workers of a dask.distributed scheduler; a call of one that is lost goes to another.
 
-    code: digest of the program; seconds: limit of one call once it has started
+    code: digest of the program
     errors: RefusedError when the extra is not installed, no scheduler answers, or dask's settings
         have no certificate for one over TLS
     """
     try:
-        from distributed import Client, Security
+        from distributed import Client
     except ImportError:
         raise RefusedError(
             "--cluster: dask.distributed is not installed; expected `pip install .[cluster]`"
@@ -195,24 +147,15 @@ def cluster(*, address: str, code: str, seconds: float) -> Iterator[Executor]:
     for name in ("distributed", "distributed.client"):
         # Its tracebacks become one sentence each here.
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    if (
-        address.startswith("tls:")
-        and Security().get_connection_args("client").get("ssl_context") is None
-    ):
-        raise RefusedError(
-            f"--cluster {address}: no certificate in dask's settings; expected one under"
-            " distributed.comm.tls"
-        )
     try:
         client = Client(address, timeout=REACH_SECONDS, set_as_default=False)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, TypeError) as error:
         raise RefusedError(
             f"--cluster {address}: no scheduler ({type(error).__name__}); expected one, as"
             " tcp://host:port"
         ) from None
     with client:
-        executor, over = _ClusterExecutor(client, address, code, seconds), Event()
-        client.subscribe_topic(STARTED, executor.started)
+        executor, over = _ClusterExecutor(client, address, code), Event()
         watching = Thread(target=executor.watch, args=(over,), daemon=True)
         watching.start()
         try:
@@ -223,20 +166,32 @@ def cluster(*, address: str, code: str, seconds: float) -> Iterator[Executor]:
             watching.join(REACH_SECONDS)
 
 
-def run_on_worker(function: Callable[..., T], arguments: tuple[object, ...], code: str) -> T:
-    """The result of ``function`` on a worker.
+def run_on_worker(
+    function: Callable[..., T], arguments: tuple[object, ...], times: int, code: str
+) -> T:
+    """The result of ``function`` in a process of a worker.
 
-    errors: RowError unless the worker has the same code and the same libraries
+    errors: as of ``result_of``; RowError unless the worker has the same code and the same libraries
     """
     from distributed import get_worker
 
     from generator.pipeline import versions
 
-    worker = get_worker()
-    worker.log_event(STARTED, (worker.get_current_task(), worker.address))
     if versions.code() != code:
         raise RowError(
             "its worker has different code or libraries; expected the same checkout and versions"
             " everywhere"
         )
-    return function(*arguments)
+    with _opening:
+        own = _own_processes(get_worker().state.nthreads)
+    return result_of(own, function, *arguments, times=times)
+
+
+@cache
+def _own_processes(n_threads: int) -> Executor:
+    """Processes of this worker, as many as it has threads, which end with it."""
+    # The worker of a nanny is a daemon, which multiprocessing lets have no processes.
+    multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]
+    stack = ExitStack()
+    atexit.register(stack.close)
+    return stack.enter_context(local_pool.processes(n_threads, True, jobs=n_threads))

@@ -8,6 +8,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from generator.errors import AtlasError, RowError
+
 T = TypeVar("T")
 
 
@@ -46,3 +48,25 @@ class Executors:
 
     local: Callable[[int, bool], AbstractContextManager[Executor]]
     cluster: Callable[[], AbstractContextManager[Executor]] | None = None
+
+
+def result_of(
+    executor: Executor,
+    function: Callable[..., T],
+    *arguments: object,
+    times: int = 1,
+    where: str = "",
+) -> T:
+    """The result of ``function``, which runs in a process of ``executor``.
+
+    errors: those of ``function`` that a user can act on; RowError where it exceeds a limit,
+        crashes, or fails unexpectedly, which begins with ``where``
+    """
+    try:
+        return executor.submit(function, *arguments, times=times).result()
+    except AtlasError:
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.filename:
+            raise
+        raise RowError(where + executor.explain(error, times)) from None

@@ -13,12 +13,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from multiprocessing import resource_tracker
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import current_thread, main_thread
 from typing import Any, TypeVar
 
-from generator import libraries
 from generator.pipeline.executor import Executor
 
 PRELOAD, PRELOAD_CONFIGS, PRELOAD_EVALUATION = (
@@ -62,8 +59,8 @@ class _PoolExecutor:
 
     shares_disk = True
 
-    def __init__(self, open_pool: Callable[[], Any], limits: Limits, notes: Path) -> None:
-        self.pool, self.limits, self.notes = cache(open_pool), limits, notes
+    def __init__(self, open_pool: Callable[[], Any], limits: Limits) -> None:
+        self.pool, self.limits = cache(open_pool), limits
 
     def submit(
         self, function: Callable[..., T], /, *arguments: object, times: int = 1
@@ -87,8 +84,6 @@ class _PoolExecutor:
         if error.exitcode in TOO_BUSY:
             return f"took more than {limits.processor:g} seconds of processor time"
         code = error.exitcode or type(error).__name__
-        if name := libraries.was_reading(self.notes, getattr(error, "pid", None)):
-            return f"{name}: what reads it ended with code {code}; expected a file that it can read"
         return f"its process ended with code {code}; it had {limits}"
 
 
@@ -109,11 +104,9 @@ def processes(
         shared = PRELOAD_CONFIGS
     else:
         shared = PRELOAD
-    with TemporaryDirectory(prefix="position-atlas-") as notes, ExitStack() as stack:
-        begin = partial(_begin, within.memory, Path(notes))
-        yield _PoolExecutor(
-            lambda: stack.enter_context(_pool(n_workers, shared, begin)), within, Path(notes)
-        )
+    with ExitStack() as stack:
+        begin = partial(_begin, within.memory)
+        yield _PoolExecutor(lambda: stack.enter_context(_pool(n_workers, shared, begin)), within)
 
 
 @contextmanager
@@ -184,8 +177,7 @@ def _limited(limits: Limits, function: Callable[..., T], *arguments: object) -> 
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def _begin(most: int, notes: Path) -> None:
-    libraries.note_in(notes)
+def _begin(most: int) -> None:
     # It takes a tenth of the time; cycles are those of figures, after each of which ``svg.encode``
     # collects what is new.
     gc.disable()

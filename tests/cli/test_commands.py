@@ -1,7 +1,6 @@
 """The commands: their output, their files and their exit codes."""
 
 import json
-import os
 import pickle
 import re
 import shutil
@@ -79,30 +78,11 @@ class World:
         return {row["slug"]: row for row in document["checkpoints"]}
 
 
-def build(folder: Path, log: Path | None = None, **options: Any) -> CompletedProcess[str]:
-    command = [
-        "build",
-        "--config",
-        str(folder / "checkpoints.yml"),
-        "--output",
-        str(folder / "out"),
-        "--jobs",
-        "2",
-    ]
-    return run(*command, *(["--log", str(log)] if log else []), home=folder / "hub", **options)
-
-
-def build_inline(folder: Path, *options: str) -> CompletedProcess[str]:
-    """``build`` in this process, which is faster."""
-    return inline.run(
-        "build",
-        "--config",
-        str(folder / "checkpoints.yml"),
-        "--output",
-        str(folder / "out"),
-        *options,
-        home=folder / "hub",
-    )
+def build(folder: Path, *options: str, **settings: Any) -> CompletedProcess[str]:
+    """A build in processes of its own."""
+    command = ("build", "--config", str(folder / "checkpoints.yml"), "--jobs", "2")
+    output = ("--output", str(folder / "out"))
+    return run(*command, *output, *options, home=folder / "hub", **settings)
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +91,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     for name, files in FOLDERS.items():
         write_folder(folder / name, files)
     write_list(folder, [*({"folder": name} for name in FOLDERS), {"hub": "atlas/none"}])
-    return World(folder, build_inline(folder))
+    return World(folder, inline.build(folder))
 
 
 @pytest.fixture
@@ -130,18 +110,12 @@ def invoke(*arguments: str) -> Result:
         return CliRunner().invoke(app, arguments, catch_exceptions=False)
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS))
-def test_every_command_has_help(name: str) -> None:
-    done = invoke(name, "--help")
-    assert done.exit_code == 0
-    assert COMMANDS[name].help.split(".")[0][:40] in done.output
-
-
-@pytest.mark.parametrize("name", sorted(COMMANDS))
-def test_every_option_has_help(name: str) -> None:
-    assert [
-        option.name for option in COMMANDS[name].params if option.name != "help" and not option.help
-    ] == []
+def test_every_command_and_every_option_has_help() -> None:
+    for name, command in COMMANDS.items():
+        done = invoke(name, "--help")
+        assert done.exit_code == 0
+        assert command.help.split(".")[0][:40] in done.output
+        assert [one.name for one in command.params if one.name != "help" and not one.help] == []
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +125,7 @@ def logged(
     """The same build again, after its pages were deleted, with its log."""
     log = tmp_path_factory.mktemp("log") / "events.jsonl"
     shutil.rmtree(world.folder / "out/docs")
-    done = build_inline(world.folder, "--log", str(log))
+    done = inline.build(world.folder, "--log", str(log))
     return done, [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
 
 
@@ -167,35 +141,6 @@ def test_a_log_has_one_json_object_for_each_event(
         "rotation",
         "table",
     }
-
-
-@pytest.mark.parametrize("content", ["- hub: openai-community/gpt2\n", "{}", '{"other": 1}\n'])
-def test_a_file_that_is_no_log_is_not_overwritten(content: str, tmp_path: Path) -> None:
-    write_list(tmp_path, [{"folder": "nothing"}])
-    (tmp_path / "kept").write_text(content)
-    done = invoke(
-        "build",
-        "--config",
-        str(tmp_path / "checkpoints.yml"),
-        "--output",
-        str(tmp_path / "out"),
-        "--log",
-        str(tmp_path / "kept"),
-    )
-    assert (done.exit_code, (tmp_path / "kept").read_text()) == (2, content)
-    assert (
-        "kept: a file that is no log; expected a new file, or the log of an earlier build"
-        in done.stderr
-    )
-
-
-def test_a_log_takes_the_place_of_an_earlier_one(world: World, tmp_path: Path) -> None:
-    log = tmp_path / "events.jsonl"
-    firsts = []
-    for _ in range(2):
-        assert build_inline(world.folder, "--log", str(log)).returncode == 1
-        firsts.append(log.read_text(encoding="utf-8").count('"summary"'))
-    assert firsts == [1, 1]
 
 
 def test_a_log_ends_with_the_stages_and_the_summary(
@@ -222,7 +167,7 @@ def test_a_log_ends_with_the_stages_and_the_summary(
 def test_a_summary_counts_the_bytes_of_resolving_a_branch_too(tmp_path: Path) -> None:
     write_list(tmp_path, [{"hub": "atlas/plain"}])
     with serving({"atlas/plain": Repository({"a" * 40: NOTHING}, {"main": "a" * 40})}) as hub:
-        done = build(tmp_path, log=tmp_path / "log", endpoint=hub.endpoint)
+        done = build(tmp_path, "--log", str(tmp_path / "log"), endpoint=hub.endpoint)
     assert (
         json.loads((tmp_path / "log").read_text(encoding="utf-8").splitlines()[-1])["received"]
         == hub.sent
@@ -232,10 +177,8 @@ def test_a_summary_counts_the_bytes_of_resolving_a_branch_too(tmp_path: Path) ->
 
 def test_a_log_that_cannot_be_written_ends_with_2(here: Path) -> None:
     done = invoke("build", "--offline", "--output", "out", "--log", "none/events.jsonl")
-    assert (done.exit_code, done.stderr) == (
-        2,
-        "none/events.jsonl: No such file or directory; expected a file that can be written\n",
-    )
+    assert done.exit_code == 2
+    assert done.stderr.startswith("none/events.jsonl: No such file or directory")
 
 
 def test_a_terminal_shows_a_bar_and_the_lines(tmp_path: Path) -> None:
@@ -269,27 +212,13 @@ def test_the_readme_names_no_command_that_does_not_exist() -> None:
     assert set(commands) <= set(COMMANDS)
 
 
-def test_the_help_of_build_names_the_limits_of_a_checkpoint() -> None:
-    [jobs] = [option.help for option in COMMANDS["build"].params if option.name == "jobs"]
-    assert f"each within {local_pool.Limits()}" in jobs
-
-
-def test_without_a_command_help_is_printed() -> None:
-    done = invoke()
-    assert all(name in done.output for name in PUBLIC)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [["bild"], ["build", "--outptu", "x"], ["build", "--jobs", "0"], ["inspect"]],
-    ids=" ".join,
-)
-def test_a_mistyped_command_ends_with_2(arguments: list[str]) -> None:
-    assert invoke(*arguments).exit_code == 2
+def test_a_mistyped_command_ends_with_2() -> None:
+    mistyped = (["bild"], ["build", "--outptu", "x"], ["build", "--jobs", "0"], ["inspect"])
+    assert [invoke(*arguments).exit_code for arguments in mistyped] == [2] * 4
 
 
 def test_a_row_that_fails_ends_with_1_and_the_others_are_built(world: World) -> None:
-    assert world.done.returncode == 1
+    assert (world.done.returncode, world.done.stderr) == (1, "")
     assert {slug: row["status"] for slug, row in world.rows.items()} == {
         "atlas-none": "not reached",
         "broken": "failed",
@@ -297,9 +226,6 @@ def test_a_row_that_fails_ends_with_1_and_the_others_are_built(world: World) -> 
         "rotation": "ok",
         "table": "ok",
     }
-
-
-def test_every_row_has_a_page_whatever_its_status(world: World) -> None:
     pages = {path.stem for path in (world.folder / "out/site/checkpoints").glob("*.html")}
     assert pages == {*world.rows, "index"}
 
@@ -310,10 +236,6 @@ def test_every_row_and_stage_gets_one_line_and_the_last_line_counts_them(world: 
     assert len(lines) == len(world.rows) + len(STAGES) + 1
     assert lines[-1].startswith("3 built, 1 failed, 1 not reached: ")
     assert "failed  broken: broken/config.json: not JSON" in world.done.stdout
-
-
-def test_a_build_writes_nothing_to_stderr(world: World) -> None:
-    assert world.done.stderr == ""
 
 
 @pytest.mark.parametrize("name", ["table", "rotation", "nothing"])
@@ -345,38 +267,15 @@ def test_inspect_of_an_unknown_model_lists_what_it_looked_for(here: Path) -> Non
     assert all(scheme.looked_for in output for scheme in all_schemes())
 
 
-def _pipe(folder: Path) -> None:
-    os.mkfifo(folder / "config.json")
-
-
-def _folder(folder: Path) -> None:
-    (folder / "config.json").mkdir()
-
-
 def _link(folder: Path) -> None:
     (folder / "config.json").symlink_to(ROOT / "README.md")
 
 
 # How an empty folder is filled, and the error for it.
 BAD_FOLDERS: Mapping[str, tuple[Callable[[Path], object], str]] = {
-    "nothing in it": (str, "bad: no config.json; expected one beside the weights"),
-    "a pipe": (_pipe, "bad/config.json: not a regular file; expected one"),
-    "a folder": (_folder, "bad/config.json: not a regular file; expected one"),
-    "a link that leads out": (
-        _link,
-        "bad/config.json: a link that leads out of the folder; expected a file within it",
-    ),
-    "a list": (
-        partial(write_folder, contents={"config.json": b"[]"}),
-        "bad/config.json: list; expected a JSON object",
-    ),
-    "only a pickle": (
-        partial(write_folder, contents=PICKLED),
-        (
-            "bad: only a pickle (pytorch_model.bin or another torch file), which is not opened;"
-            " expected"
-        ),
-    ),
+    "nothing in it": (str, "bad: no config.json"),
+    "a link that leads out": (_link, "bad/config.json: a link that leads out of the folder"),
+    "only a pickle": (partial(write_folder, contents=PICKLED), "bad: only a pickle"),
 }
 
 
@@ -392,15 +291,13 @@ def test_inspect_reports_a_bad_folder_in_one_line(
     assert done.stderr.startswith(message)
 
 
-@pytest.mark.parametrize(
-    ("source", "message"),
-    [("./none", "no such folder"), ("/dev/null", "not a folder"), ("./" + "x" * 300, "too long")],
-)
-def test_inspect_reports_a_missing_folder_in_one_line(source: str, message: str) -> None:
-    done = invoke("inspect", source)
-    assert done.exit_code != 0
-    assert message in done.stderr
-    assert done.stderr.count("\n") == 1
+def test_inspect_reports_a_missing_folder_in_one_line() -> None:
+    missing = {"./none": "no such folder", "/dev/null": "not a folder", "./" + "x" * 300: "long"}
+    for source, message in missing.items():
+        done = invoke("inspect", source)
+        assert done.exit_code != 0
+        assert message in done.stderr
+        assert done.stderr.count("\n") == 1
 
 
 def test_a_malicious_pickle_is_not_executed(tmp_path: Path) -> None:
@@ -455,7 +352,7 @@ def test_a_build_into_an_unsuitable_folder_ends_with_2_and_changes_nothing(
 def test_a_full_disk_gets_one_line_and_leaves_the_previous_site(tmp_path: Path) -> None:
     write_folder(tmp_path / "nothing", NOTHING)
     write_list(tmp_path, [{"folder": "nothing"}])
-    assert build_inline(tmp_path).returncode == 0
+    assert inline.build(tmp_path).returncode == 0
     before = contents(tmp_path / "out/site")
     write_list(tmp_path, [{"folder": "nothing", "title": "Renamed"}])
     done = build(tmp_path, before=FULL_DISK)
@@ -498,10 +395,10 @@ def test_one_row_alone_is_built_into_a_site_that_stands(tmp_path: Path) -> None:
     for name in ("table", "rotation", "nothing"):
         write_folder(tmp_path / name, FOLDERS[name])
     write_list(tmp_path, [{"folder": "table"}, {"folder": "rotation"}])
-    assert build_inline(tmp_path).returncode == 0
+    assert inline.build(tmp_path).returncode == 0
     write_folder(tmp_path / "rotation", NOTHING)  # As if somebody were at work there.
     write_list(tmp_path, [{"folder": "table"}, {"folder": "rotation"}, {"folder": "nothing"}])
-    done = build_inline(tmp_path, "--only", "nothing")
+    done = inline.build(tmp_path, "--only", "nothing")
     assert done.returncode == 0, done.stderr
     assert "changed  nothing: new\n" in done.stdout
     rows = World(tmp_path, done).rows

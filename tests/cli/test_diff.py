@@ -37,12 +37,6 @@ def test_nothing_moved_ends_with_0(folders: tuple[Path, Path]) -> None:
     assert (done.exit_code, done.stdout) == (0, "Nothing changed.\n")
 
 
-def test_a_published_site_is_read_over_the_network(folders: tuple[Path, Path]) -> None:
-    with served(folders[1]) as address:
-        done = runner.invoke(app, ["diff", str(folders[0]), address])
-    assert done.exit_code == 1
-
-
 @pytest.fixture
 def in_parts(folders: tuple[Path, Path]) -> tuple[Path, Path]:
     """The same two atlases, the published one in parts."""
@@ -74,20 +68,9 @@ def test_an_atlas_in_parts_is_read_as_a_whole(in_parts: tuple[Path, Path]) -> No
             )
 
 
-def test_a_summary_compares_with_a_published_atlas_in_parts(in_parts: tuple[Path, Path]) -> None:
-    with served(in_parts[1]) as address:
-        done = runner.invoke(app, ["summary", str(in_parts[0]), "--since", address])
-    assert "rank.stable" in done.stdout
-
-
 @pytest.mark.parametrize(
     "part",
-    [
-        "data/atlas/../../secret.json",
-        "http://127.0.0.1:9/atlas/1.json",
-        "/etc/passwd",
-        "atlas.json",
-    ],
+    ["data/atlas/../../secret.json", "http://127.0.0.1:9/atlas/1.json", "/etc/passwd"],
 )
 def test_a_part_elsewhere_is_refused(part: str, in_parts: tuple[Path, Path]) -> None:
     file = in_parts[1] / "data/atlas.json"
@@ -111,13 +94,7 @@ def test_a_missing_part_is_refused(in_parts: tuple[Path, Path]) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [
-        "no JSON",
-        "[]",
-        '{"checkpoints": 1, "schema": 2}',
-        '{"checkpoints": [], "schema": 2, "parts": 1}',
-        "[" * 100_000,
-    ],
+    ["no JSON", '{"checkpoints": 1, "schema": 2}', "[" * 100_000],
 )
 def test_what_is_no_atlas_is_refused(content: str, tmp_path: Path) -> None:
     (tmp_path / "atlas.json").write_text(content, encoding="utf-8")
@@ -127,18 +104,13 @@ def test_what_is_no_atlas_is_refused(content: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["http://[::1", "http://x\n/", f"http://{'a' * 300}.com", "http://"]
+    "address", ["http://[::1", f"http://{'a' * 300}.com", "http://127.0.0.1:9/"]
 )
 def test_an_address_that_is_none_is_refused(address: str, folders: tuple[Path, Path]) -> None:
     place = str(folders[0])
     for command in (["diff", address, place], ["summary", place, "--since", address]):
         done = runner.invoke(app, command)
         assert (done.exit_code, done.stderr.count("\n")) == (2, 1), done.stderr
-
-
-def test_an_address_that_nobody_answers_at_is_refused() -> None:
-    done = runner.invoke(app, ["diff", "http://127.0.0.1:9/", "http://127.0.0.1:9/"])
-    assert done.exit_code == 2
 
 
 def test_a_summary_counts_and_says_what_changed(folders: tuple[Path, Path]) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import inline
 from tests.built import ROOT, contents
 from tests.hub_server import NOBODY
 from tests.synthetic import NOTHING, TABLE, write_folder, write_list
@@ -68,15 +69,8 @@ def interrupted(world: Path, output: str, moment: str) -> tuple[int, list[str]]:
     """The exit code of a build to whose processes Ctrl+C is sent when ``moment`` has been imported,
     and what these wrote to stderr.
     """
-    command = [
-        sys.executable,
-        "-m",
-        "generator",
-        "build",
-        "--offline",
-        "--config",
-        str(world / "checkpoints.yml"),
-    ]
+    command = [sys.executable, "-m", "generator", "build", "--offline"]
+    command += ["--config", str(world / "checkpoints.yml"), "--output", str(world / output)]
     variables = {
         **os.environ,
         "PYTHONPROFILEIMPORTTIME": "1",
@@ -84,9 +78,8 @@ def interrupted(world: Path, output: str, moment: str) -> tuple[int, list[str]]:
         "HF_HOME": str(world / "hub"),
         "PYTHONUNBUFFERED": "1",
     }
-    started = [*command, "--output", str(world / output)]
     with subprocess.Popen(
-        started,
+        command,
         cwd=ROOT,
         env=variables,
         text=True,
@@ -115,24 +108,14 @@ def test_an_interrupt_ends_a_build_with_2_and_one_line(moment: str, world: Path)
 
 
 def test_the_previous_site_remains_and_the_next_build_is_whole(tmp_path: Path) -> None:
-    from tests import inline
-
     world = tmp_path
     for name in ("nothing", "other"):
         write_folder(world / name, NOTHING)
     write_list(world, [{"folder": "nothing"}])
-    command = (
-        "build",
-        "--offline",
-        "--config",
-        str(world / "checkpoints.yml"),
-        "--output",
-        str(world / "out"),
-    )
-    assert inline.run(*command, home=world / "hub").returncode == 0
+    assert inline.build(world, "--offline").returncode == 0
     before = contents(world / "out/site")
     write_list(world, [{"folder": name} for name in ("nothing", "other")])
     assert interrupted(world, "out", "mkdocs") == (2, ["interrupted; the previous site remains"])
     assert contents(world / "out/site") == before
-    assert inline.run(*command, home=world / "hub").returncode == 0
+    assert inline.build(world, "--offline").returncode == 0
     assert "other.html" in {path.name for path in (world / "out/site/checkpoints").iterdir()}

@@ -7,15 +7,12 @@ import shutil
 import struct
 import subprocess
 import sys
-from io import StringIO
 from pathlib import Path
 
 import pytest
-from rich.table import Table
 
 from generator.cache.blobs import BlobCache
 from generator.cache.fingerprint import Digests
-from generator.cli.terminal import Terminal
 from generator.pipeline import last_build, local_pool
 from generator.site.write import MARKER
 from tests import inline
@@ -28,15 +25,7 @@ SPELT = r"\u001b]0;owned\u0007\u000a         ok  fake: 3 encodings\u202e[/b][red
 
 
 def build(world: Path, output: str = "out") -> subprocess.CompletedProcess[str]:
-    command = (
-        "build",
-        "--offline",
-        "--config",
-        str(world / "checkpoints.yml"),
-        "--output",
-        str(world / output),
-    )
-    return inline.run(*command, home=world / "hub")
+    return inline.build(world, "--offline", output=output)
 
 
 @pytest.fixture(scope="module")
@@ -111,15 +100,6 @@ def test_a_name_made_to_mislead_is_shown_as_it_is(tmp_path: Path) -> None:
     assert SPELT in done.stderr
 
 
-def test_a_table_on_a_terminal_shows_every_cell_as_it_is() -> None:
-    terminal = Terminal(file=StringIO(), width=200)
-    table = Table("name", title=ODD)
-    table.add_row(ODD)
-    terminal.print(table)
-    # It is a StringIO.
-    assert terminal.file.getvalue().count(SPELT) == 2  # type: ignore[attr-defined]
-
-
 def test_what_inspect_prints_as_json_is_not_touched(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "run:100:a", ROTATION)
     done = inline.run("inspect", str(folder), "--json", home=tmp_path)
@@ -128,17 +108,7 @@ def test_what_inspect_prints_as_json_is_not_touched(tmp_path: Path) -> None:
 
 def test_a_build_whose_output_is_no_longer_read_goes_on(world: Path) -> None:
     (world / "out/.last-build").unlink()
-    command = [
-        sys.executable,
-        "-m",
-        "generator",
-        "build",
-        "--offline",
-        "--config",
-        "checkpoints.yml",
-        "--output",
-        "out",
-    ]
+    command = [sys.executable, "-m", "generator", "build", "--offline", "--output", "out"]
     environment = {
         **os.environ,
         "PYTHONPATH": str(ROOT),
@@ -162,12 +132,8 @@ def test_a_build_without_input_stands_in_any_folder_and_a_user_without_a_home_se
     rows = [{"folder": str(world / "rotation")}]
     done = run(
         *(
-            "build",
-            "--offline",
-            "--config",
-            str(write_list(world / "one", rows)),
-            "--output",
-            str(world / "homeless"),
+            *("build", "--offline", "--config", str(write_list(world / "one", rows))),
+            *("--output", str(world / "homeless")),
         ),
         home=world / "hub",
         before=("/bin/sh", "-c", 'cd / && exec "$@" <&-', "sh"),

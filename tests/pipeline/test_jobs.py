@@ -223,6 +223,15 @@ def test_a_row_with_a_tensor_beyond_its_memory_fails_naming_the_tensor_and_no_ot
     ]
 
 
+def test_workers_end_by_themselves_or_because_the_pool_says_so() -> None:
+    with local_pool.processes(jobs=2) as pool:
+        assert pool.submit(bytes).result() == b""
+        workers = multiprocessing.active_children()
+    assert len(workers) == 2
+    # Pebble sends SIGTERM, which a worker answers with that number, unless it has not begun yet.
+    assert {worker.exitcode for worker in workers} <= {0, signal.SIGTERM, -signal.SIGTERM}
+
+
 def test_work_that_takes_too_much_memory_fails_naming_the_limit() -> None:
     with local_pool.processes(jobs=1, limits=local_pool.Limits(memory=HUNGRY_GIB * 2**30)) as pool:
         with pytest.raises(MemoryError) as caught:
@@ -255,33 +264,6 @@ def test_a_row_whose_process_is_killed_fails_and_no_other_does(tmp_path: Path) -
     assert done.packed is None
     assert outcome is not None
     assert outcome.status == "ok"
-
-
-# Normalizers of a tokenizer.json at which the library ends the process, and not with a panic that
-# Python sees.
-DEADLY_NORMALIZERS: dict[str, Any] = {
-    "a charsmap cut short": {"type": "Precompiled", "precompiled_charsmap": "AAAA////"},
-    "text that grows without limit": {
-        "type": "Sequence",
-        "normalizers": [{"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 1_000}]
-        * 6,
-    },
-}
-
-
-@pytest.mark.parametrize("normalizer", DEADLY_NORMALIZERS.values(), ids=DEADLY_NORMALIZERS)
-def test_a_tokenizer_that_ends_its_process_is_named(tmp_path: Path, normalizer: Any) -> None:
-    model = {"type": "WordLevel", "vocab": {"[UNK]": 0}, "unk_token": "[UNK]"}
-    text = json.dumps({"version": "1.0", "normalizer": normalizer, "model": model}).encode()
-    [task] = plan.plan(rows(tmp_path, {"deadly": {**TABLE, "tokenizer.json": text}}), False)
-    with local_pool.processes(jobs=1) as pool:
-        lost = pool.submit(worker.run_task, task, store_of(tmp_path))
-        with pytest.raises(ProcessExpired) as caught:
-            lost.result()
-        assert pool.explain(caught.value) == (
-            f"tokenizer.json: what reads it ended with code -{signal.SIGABRT.value}; expected a"
-            " file that it can read"
-        )
 
 
 def _noisy(task: plan.Task, _: object) -> Outcome:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from io import StringIO
 from typing import Any
 
-from generator import libraries
 from generator.checkpoints.model.families import WORDS_SCALED
 from generator.checkpoints.model.transformers_layer import own_layer
 from generator.contracts import (
@@ -227,11 +226,10 @@ def tokenizer_of(tokenizer_json: bytes, where: str) -> Iterator[Any]:
     from tokenizers import Tokenizer
 
     try:
-        with libraries.reading("tokenizer.json"):
-            tokenizer = Tokenizer.from_buffer(tokenizer_json)
-            tokenizer.no_padding()
-            tokenizer.no_truncation()
-            yield tokenizer
+        tokenizer = Tokenizer.from_buffer(tokenizer_json)
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        yield tokenizer
     except (KeyboardInterrupt, SystemExit, MemoryError, NotApplicableError):
         raise
     except BaseException as error:  # noqa: BLE001  # A panic in Rust is not an Exception.

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from generator import libraries
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.model.input_layer import tokenizer_of
 from generator.checkpoints.model.resolved import resolved
@@ -111,8 +110,7 @@ class Vocabulary:
 def _encoded(tokenizer: Any, text: str) -> Array:
     """errors: NotApplicableError where the library gives up"""
     try:
-        with libraries.reading("tokenizer.json"):
-            found = tokenizer.encode(text, add_special_tokens=False).ids
+        found = tokenizer.encode(text, add_special_tokens=False).ids
     except (KeyboardInterrupt, SystemExit, MemoryError):
         raise
     except BaseException as error:  # noqa: BLE001  # A panic in Rust is not an Exception.
