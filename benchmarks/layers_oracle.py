@@ -3,22 +3,13 @@
 A model of a config, made small (`benchmarks/shrink.py`), runs on the CPU with random weights, and
 each layer is observed: which rotation it applies, how far its attention reaches, whether the logits
 hold a bias or a temperature, and what mixes tokens in it. No name of a setting is read.
-
-`python -m benchmarks.layers_oracle TYPE…` prints what was observed in the default model of a type,
-or in that of a config.json.
 """
 
-import argparse
 import json
-import logging
-import os
-import sys
-import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 from benchmarks import models
@@ -185,22 +176,6 @@ def _observed(model: Any, settings: Mapping[str, Any], section: tuple[str, ...])
     return Observation(dict(settings), section, mixing, tables, tuple(run.notes), shapes)
 
 
-def lines(observation: Observation) -> list[str]:
-    """An observation as text, equal neighbouring layers in one line."""
-    found = [
-        f"  {rows.path or 'a table'} from row {'?' if rows.first is None else rows.first}"
-        for rows in observation.tables or ()
-    ]
-    for path, layers in observation.stacks.items():
-        found.append(f"  {'.'.join([*observation.section, path])}: {len(layers)} layers")
-        places = {
-            layer: [index for index, other in enumerate(layers) if other == layer]
-            for layer in dict.fromkeys(layers)
-        }
-        found += [f"    {spans(indices)}: {_described(layer)}" for layer, indices in places.items()]
-    return [*found, *(f"  note: {note}" for note in observation.notes)]
-
-
 def spans(indices: Sequence[int]) -> str:
     """Ascending indices, consecutive ones as a span."""
     spans = [
@@ -210,58 +185,9 @@ def spans(indices: Sequence[int]) -> str:
     return ", ".join(str(span[0]) if len(span) == 1 else f"{span[0]}–{span[-1]}" for span in spans)
 
 
-def _described(layer: ObservedLayer) -> str:
-    turned = layer.frequencies
-    parts = [
-        "+".join(layer.mixers) or "no mixing", f"before {layer.before}", f"after {layer.after}",
-        layer.chunk and f"chunk {layer.chunk}",
-        f"{len(turned)} pairs {turned[0]:.6g}…{turned[-1]:.6g}" if turned else "not turned",
-        abs(layer.attention_factor - 1.0) > 1e-6 and f"factor {layer.attention_factor:.6g}",
-        (layer.slopes and f"slopes {', '.join(f'{slope:.4g}' for slope in layer.slopes)}")
-        or (layer.bias and "bias"),
-        layer.sink and "sink", layer.temperature and "temperature",
-    ]  # fmt: skip
-    return ", ".join(part for part in parts if part)
-
-
 def default_settings(type_: str) -> dict[str, Any]:
     """The default config of a model type, as config.json would hold it."""
     from transformers import CONFIG_MAPPING
 
     config = CONFIG_MAPPING[type_](**models.NEEDED.get(type_, {})).to_dict()
     return dict(json.loads(json.dumps({**config, "model_type": type_}, default=str)))
-
-
-def main() -> int:
-    """Print what was observed in each type, or in all."""
-    import torch
-
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "types", nargs="*", help="model types, or files of a config.json; all types without any"
-    )
-    os.environ["HF_HUB_OFFLINE"] = "1"
-    logging.disable(logging.ERROR)
-    torch.set_num_threads(1)
-    for name in parser.parse_args().types or models.types():
-        start = time.perf_counter()
-        try:
-            with models.limit(SECONDS):
-                path = Path(name)
-                observation = observe(
-                    json.loads(path.read_text())
-                    if path.suffix == ".json"
-                    else default_settings(name)
-                )
-            took = f"{time.perf_counter() - start:.1f} s"
-            sys.stdout.write("\n".join([f"{name} ({took})", *lines(observation)]) + "\n")
-        except Exception as error:  # noqa: BLE001  # A failure is a row.
-            sys.stdout.write(
-                f"{name}: {type(error).__name__}: {' '.join(str(error).split())[:150]}\n"
-            )
-        sys.stdout.flush()
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

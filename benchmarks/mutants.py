@@ -24,13 +24,12 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Lock
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
@@ -38,27 +37,12 @@ COUNT, SEED = 300, 20
 # Per fault: seconds of tests, by their time without it, and number of tests.
 LIMIT, MOST_TESTS = 12.0, 100
 HANGS = 3.0  # A run that takes this many times as long, plus a minute, is ended as a hang.
+# Imports of most runs, except modules that read test settings when imported.
 PRELOADED = [
-    *(
-        "pytest",
-        "torch",
-        "transformers",
-        "matplotlib.figure",
-        "sklearn.model_selection",
-        "scipy.optimize",
-        "playwright.sync_api",
-    ),
-    *(
-        "pydantic",
-        "typer",
-        "rich.table",
-        "ruamel.yaml",
-        "jinja2",
-        "PIL.Image",
-        "bs4",
-        "safetensors.numpy",
-    ),
-]  # Imports of most runs, except modules that read test settings when imported.
+    *("pytest", "torch", "transformers", "matplotlib.figure", "sklearn.model_selection"),
+    *("scipy.optimize", "bs4", "PIL.Image", "playwright.sync_api", "pydantic", "typer"),
+    *("rich.table", "ruamel.yaml", "jinja2", "safetensors.numpy"),
+]
 WORKERS = len(os.sched_getaffinity(0))
 OTHER: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
@@ -261,26 +245,9 @@ def _child(tree: Path, tests: list[str], log: Path) -> None:
     os.dup2(output, 2)
     import pytest
 
-    class Selection:
-        """Selects these tests, in their order."""
-
-        @staticmethod
-        def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-            by_id = {item.nodeid: item for item in items}
-            items[:] = [by_id[test] for test in tests if test in by_id]
-
-    files = sorted({test.partition("::")[0] for test in tests})
-    options = [
-        "-x",
-        "-q",
-        "--no-header",
-        "--tb=line",
-        "-p",
-        "no:cacheprovider",
-        "-W",
-        "ignore::pytest.PytestAssertRewriteWarning",
-    ]
-    os._exit(int(pytest.main([*options, *files], plugins=[Selection()])))
+    options = ["-x", "-q", "--no-header", "--tb=line", "-p", "no:cacheprovider"]
+    ignored = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
+    os._exit(int(pytest.main([*options, *ignored, *tests])))
 
 
 def run(mutant: Mutant, tests: list[str], seconds: float, tree: Path) -> str:
@@ -314,90 +281,52 @@ def run(mutant: Mutant, tests: list[str], seconds: float, tree: Path) -> str:
 def trees(out: Path) -> "SimpleQueue[Path]":
     """A copy of the checkout per worker."""
     queue: SimpleQueue[Path] = SimpleQueue()
+    left_out = shutil.ignore_patterns(
+        ".git", ".venv*", "build", "samples", "*.egg-info", ".*_cache"
+    )
     for index in range(WORKERS):
         tree = out / f"tree-{index}"
         shutil.rmtree(tree, ignore_errors=True)
-        shutil.copytree(
-            ROOT,
-            tree,
-            ignore=shutil.ignore_patterns(
-                ".git", ".venv*", "build", "samples", "*.egg-info", ".*_cache"
-            ),
-        )
+        shutil.copytree(ROOT, tree, ignore=left_out)
         (tree / "samples").symlink_to((ROOT / "samples").resolve())
         queue.put(tree)
     return queue
 
 
-@dataclass(frozen=True)
-class Results:
-    """The verdicts by number of the fault, in a file that several threads write."""
-
-    file: Path
-    lock: Lock = field(default_factory=Lock)
-
-    def read(self) -> dict[str, Any]:
-        return json.loads(self.file.read_text(encoding="utf-8")) if self.file.exists() else {}
-
-    def add(self, number: int, result: dict[str, Any]) -> None:
-        with self.lock:
-            self.file.write_text(
-                json.dumps({**self.read(), str(number): result}, indent=1), encoding="utf-8"
-            )
-
-
-def test(
-    number: int, mutant: Mutant, suite: Suite, free: "SimpleQueue[Path]", results: Results
-) -> None:
-    """Run the tests near one fault in a free tree, and add its verdict to the results."""
+def test(mutant: Mutant, suite: Suite, free: "SimpleQueue[Path]") -> dict[str, Any]:
+    """The verdict of the tests near one fault, run in a free tree."""
     tests = suite.near(mutant)
     tree, started = free.get(), time.monotonic()
     try:
         verdict = run(mutant, tests, sum(suite.seconds.get(test, 0.0) for test in tests), tree)
     finally:
         free.put(tree)
-    results.add(
-        number,
-        {
-            **asdict(mutant),
-            "verdict": verdict,
-            "tests": len(tests),
-            "seconds": round(time.monotonic() - started, 1),
-        },
-    )
+    seconds = round(time.monotonic() - started, 1)
+    return {**asdict(mutant), "verdict": verdict, "tests": len(tests), "seconds": seconds}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--out",
-        type=Path,
-        required=True,
-        help="Folder for the coverage of the tests, and the results.",
-    )
+    parser.add_argument("--out", type=Path, required=True, help="Folder for coverage and results.")
     parser.add_argument("--count", type=int, default=COUNT, help="Number of faults.")
-    parser.add_argument(
-        "places",
-        nargs="*",
-        type=Path,
-        default=[ROOT / "generator"],
-        help="Files and folders that have them.",
-    )
+    parser.add_argument("places", nargs="*", type=Path, default=[ROOT / "generator"])
     options = parser.parse_args()
     out: Path = options.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
     get_context("forkserver").set_forkserver_preload(PRELOADED)
-    suite, free, results = measured(out), trees(out), Results(out / "results.json")
-    results_before, faults = results.read(), sample(options.places, options.count)
+    suite, free, file = measured(out), trees(out), out / "results.json"
+    results = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    faults = enumerate(sample(options.places, options.count))
     with ThreadPoolExecutor(WORKERS) as pool:
-        futures = [
-            pool.submit(test, n, mutant, suite, free, results)
-            for n, mutant in enumerate(faults)
-            if str(n) not in results_before
-        ]
-        for future in futures:
-            future.result()
-    counts = Counter(entry["verdict"].split(" by ")[0] for entry in results.read().values())
+        futures = {
+            pool.submit(test, mutant, suite, free): str(number)
+            for number, mutant in faults
+            if str(number) not in results
+        }
+        for future in as_completed(futures):
+            results[futures[future]] = future.result()
+            file.write_text(json.dumps(results, indent=1), encoding="utf-8")
+    counts = Counter(entry["verdict"].split(" by ")[0] for entry in results.values())
     killed = counts["killed"] + counts["hangs"]
     sys.stdout.write(
         f"{killed} of {counts.total()} killed: {100 * killed / counts.total():.1f} %"
