@@ -9,7 +9,7 @@ from functools import partial
 from generator.cache.fingerprint import of_parts
 from generator.checkpoints.model.facts import facts
 from generator.checkpoints.model.layer_map import layer_map
-from generator.contracts import Checkpoint, Files, Maker, Outcome
+from generator.contracts import Maker, Outcome
 from generator.pipeline.find import look
 from generator.pipeline.packing import pack, unpack
 from generator.pipeline.plan import source_of
@@ -20,43 +20,25 @@ Submit = Callable[[str, Maker], Maker]  # As ``Atlas.submit``.
 def described(outcomes: Sequence[Outcome], submit: Submit) -> tuple[Outcome, ...]:
     """``outcomes``, with what is known of those that were not reached."""
     makers = {
-        outcome: submit(_name(outcome.checkpoint), partial(_packed, outcome.checkpoint))
+        outcome: submit(_name(outcome), partial(_packed, outcome))
         for outcome in outcomes
-        if outcome.ending == "not reached" and _config(outcome.checkpoint) is not None
+        if outcome.ending == "not reached"
+        and source_of(outcome.checkpoint).known(outcome.checkpoint) is not None
     }
     return tuple(
-        _described(outcome, unpack(makers[outcome]())) if outcome in makers else outcome
-        for outcome in outcomes
+        unpack(makers[outcome]()) if outcome in makers else outcome for outcome in outcomes
     )
 
 
-def _config(checkpoint: Checkpoint) -> tuple[Files, str] | None:
-    return source_of(checkpoint).known(checkpoint)
+def _name(outcome: Outcome) -> str:
+    return f"{outcome.checkpoint.slug} {of_parts(('known', outcome.checkpoint, outcome.reason))}"
 
 
-def _name(checkpoint: Checkpoint) -> str:
-    return f"{checkpoint.slug} {of_parts(('known', checkpoint.source, checkpoint.place))}"
-
-
-def _described(outcome: Outcome, known: Outcome) -> Outcome:
-    if not known.described_by:
-        return outcome
-    return replace(
-        outcome,
-        facts=known.facts,
-        layers=known.layers,
-        unmeasured=known.unmeasured,
-        described_by=known.described_by,
-    )
-
-
-def _packed(checkpoint: Checkpoint) -> bytes:
-    """``described`` for one checkpoint, in a worker: it needs torch. As it is where settings give
-    numbers, which a row that was not reached does not show.
+def _packed(outcome: Outcome) -> bytes:
+    """An outcome with what is known of it, in a worker: it needs torch. As it is where settings
+    give numbers, which a row that was not reached does not show.
     """
-    known = _config(checkpoint)
-    outcome = Outcome(checkpoint, "not reached")
-    if known is None:
+    if (known := source_of(outcome.checkpoint).known(outcome.checkpoint)) is None:
         return pack(outcome)
     files, source = known
     found = look(files)
