@@ -8,8 +8,8 @@ import pytest
 
 from generator.errors import RowError
 from generator.pipeline.plan import plan
+from tests import inline
 from tests.hub_server import NOBODY, Repository, serving
-from tests.inline import run
 from tests.support import checkpoint
 from tests.synthetic import WORDLESS, write_folder, write_list
 
@@ -22,8 +22,8 @@ def adapter(**settings: object) -> dict[str, bytes]:
 
 def built(folder: Path, row: dict[str, Any], endpoint: str = NOBODY) -> Any:
     """The row of atlas.json after a build of this one."""
-    command = ["build", "--config", str(write_list(folder, [row])), "--output", str(folder / "out")]
-    run(*command, home=folder / "hub", endpoint=endpoint)
+    write_list(folder, [row])
+    inline.build(folder, endpoint=endpoint)
     text = (folder / "out/site/data/atlas.json").read_text(encoding="utf-8")
     return json.loads(text)["checkpoints"][0]
 
@@ -52,19 +52,16 @@ def test_the_base_on_the_hub_is_read_at_the_revision_that_the_adapter_names(tmp_
 @pytest.mark.parametrize(
     ("files", "reason"),
     [
-        ({}, "adapter_config.json: no such file; expected that of an adapter, as 'base:' says"),
-        (adapter(), "adapter_config.json: found no base_model_name_or_path; expected that of the"
-         " model which it adapts"),
-        (adapter(base_model_name_or_path="/no/such"), "adapter_config.json: found"
-         " base_model_name_or_path '/no/such'; expected a folder that is there, or a Hub id"),
-        (adapter(base_model_name_or_path="atlas/base", revision="../../../etc"),
-         "adapter_config.json: found revision '../../../etc'; expected a name, not a path"),
-        (adapter(base_model_name_or_path="a/.."), "adapter_config.json: found"
-         " base_model_name_or_path 'a/..'; expected a folder that is there, or a Hub id"),
-        (adapter(base_model_name_or_path=["x"]), "adapter_config.json: found no"
-         " base_model_name_or_path; expected that of the model which it adapts"),
+        ({}, "no such file"),
+        (adapter(), "found no base_model_name_or_path"),
+        (adapter(base_model_name_or_path="/no/such"), "'/no/such'"),
+        (
+            adapter(base_model_name_or_path="atlas/base", revision="../../../etc"),
+            "a name, not a path",
+        ),
+        (adapter(base_model_name_or_path="a/.."), "'a/..'"),
     ],
-)  # fmt: skip
+)
 def test_an_adapter_without_a_base_fails_its_row(
     files: dict[str, bytes], reason: str, tmp_path: Path
 ) -> None:
@@ -72,4 +69,4 @@ def test_an_adapter_without_a_base_fails_its_row(
     row = checkpoint(source="folder", id="lora", place=str(tmp_path / "lora"), base=True)
     [task] = plan([row], offline=True)
     assert isinstance(task.problem, RowError)
-    assert str(task.problem) == f"lora: {reason}"
+    assert reason in str(task.problem)

@@ -15,6 +15,7 @@ from generator import __version__
 from generator.checkpoints.hub.revisions import committed
 from generator.checkpoints.sources.hub import SOURCE
 from generator.pipeline.versions import LIBRARIES
+from tests import inline
 from tests.built import ROOT, contents
 from tests.hub_server import (
     LAST_MODIFIED,
@@ -26,7 +27,6 @@ from tests.hub_server import (
     refusal,
     serving,
 )
-from tests.inline import run
 from tests.support import checkpoint
 from tests.synthetic import BROKEN, NOTHING, write_folder, write_list
 
@@ -51,26 +51,18 @@ PINNED = [
 
 
 def build(
-    folder: Path, rows: list[dict[str, str]], *options: str, endpoint: str = NOBODY, **settings: str
+    folder: Path, rows: list[dict[str, str]], *options: str, endpoint: str = NOBODY, **settings: Any
 ) -> str:
     """What is printed by a build whose ``settings`` beside the address are those of the
-    environment, or the name of its output folder.
+    environment, or names of its folders.
     """
-    output, home = settings.pop("output", "out"), folder / settings.pop("home", "hub")
-    command = [
-        "build",
-        "--config",
-        str(write_list(folder, rows)),
-        "--output",
-        str(folder / output),
-        *options,
-    ]
-    environment: dict[str, str | None] = {
+    environment: dict[str, Any] = {
         "SOURCE_DATE_EPOCH": None,
         "SITE_URL": "https://where.it/stands",
         **settings,
     }
-    return run(*command, home=home, endpoint=endpoint, **environment).stdout
+    write_list(folder, rows)
+    return inline.build(folder, *options, endpoint=endpoint, **environment).stdout
 
 
 def atlas(folder: Path) -> Any:

@@ -188,14 +188,6 @@ def test_a_reason_names_a_folder_as_its_row_does(tmp_path: Path) -> None:
     )
 
 
-def test_a_reason_without_a_folder_to_rename_stays_as_it_is() -> None:
-    task = plan.Task(checkpoint(id="/", place="/"), offline=True)
-    assert (
-        failures.failed(task.checkpoint, "no config.json; expected one").reason
-        == "no config.json; expected one"
-    )
-
-
 def test_an_error_of_the_system_without_a_file_names_the_row() -> None:
     """As that of /proc/self, whose folder of tasks changes while it is read."""
     error = OSError(22, "Invalid argument")

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from generator.site.materials import SETTINGS
-from tests.inline import run as inline_run
+from tests import inline
 from tests.serving import served
 from tests.synthetic import NOTHING, ROTATION, write_folder, write_list
 
@@ -34,19 +34,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(
     folder: Path, rows: list[str], *options: str, day: int = 0, output: str = "build"
 ) -> tuple[int, str]:
-    place = str(write_list(folder, [{"folder": name} for name in rows]))
+    write_list(folder, [{"folder": name} for name in rows])
     (folder / SETTINGS).write_text("site_url: https://example.org/atlas\n", encoding="utf-8")
     environment = {"SOURCE_DATE_EPOCH": str(1_700_000_000 + day * 86_400), "SITE_URL": ""}
-    done = inline_run(
-        "build",
-        "--config",
-        place,
-        "--output",
-        str(folder / output),
-        *options,
-        home=folder / "hub",
-        **environment,
-    )
+    done = inline.build(folder, *options, output=output, **environment)
     return done.returncode, done.stderr
 
 

@@ -26,15 +26,8 @@ from tests.synthetic import NOTHING, ROTATION, write_folder, write_list
 FOLDERS = {"nothing": NOTHING, "rotation": ROTATION, "other": NOTHING}
 COMMIT = "a" * 40
 JAVASCRIPT = {
-    "STPyV8",
-    "dukpy",
-    "execjs",
-    "js2py",
-    "mini_racer",
-    "py_mini_racer",
-    "pythonmonkey",
-    "quickjs",
-    "v8",
+    *("STPyV8", "dukpy", "execjs", "js2py", "mini_racer", "py_mini_racer", "pythonmonkey"),
+    *("quickjs", "v8"),
 }
 SETTINGS = {
     "HF_ENDPOINT": NOBODY,
@@ -80,15 +73,8 @@ def first(world: Path) -> CompletedProcess[str]:
     """
     begin(world / "out")
     log = world / "log.jsonl"
-    command = [
-        "build",
-        "--config",
-        str(world / "checkpoints.yml"),
-        "--output",
-        str(world / "out"),
-        "--log",
-        str(log),
-    ]
+    command = ["build", "--config", str(world / "checkpoints.yml")]
+    command += ["--output", str(world / "out"), "--log", str(log)]
     code = (
         f"import sys; from generator.cli.commands import app; app({command},"
         " standalone_mode=False); print(*sys.modules)"
