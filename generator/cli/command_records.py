@@ -40,44 +40,32 @@ def _command(function: Any) -> Command:
 
 
 def _parameter(name: str, hint: Any, default: Any) -> Parameter:
-    kind, info = _parts(hint)
+    annotated, info, *_ = get_args(hint)
     # In an annotation, typer takes the first name for a default.
     given = (info.default, *(info.param_decls or ()))
     names = [text for text in given if isinstance(text, str) and text.startswith("-")]
-    typed = (
-        name.upper()
-        if isinstance(info, ArgumentInfo)
-        else " ".join(names) or f"--{name.replace('_', '-')}"
-    )
+    option = " ".join(names) or f"--{name.replace('_', '-')}"
     is_required = default is inspect.Parameter.empty
+    if isinstance(info.show_default, str):
+        shown = info.show_default
+    else:
+        shown = "" if is_required or default in (None, False, "") else str(default)
     return Parameter(
-        typed,
-        _kind(kind, info),
-        "" if is_required else _default(default, info),
+        name.upper() if isinstance(info, ArgumentInfo) else option,
+        _kind(annotated, info),
+        shown,
         is_required,
         info.help or "",
     )
 
 
-def _parts(hint: Any) -> tuple[type, ParameterInfo]:
-    """The plain type of an annotated parameter, without None, and what typer knows of it."""
-    annotated, info, *_ = get_args(hint)
-    return (
-        next(kind for kind in get_args(annotated) or (annotated,) if kind is not type(None)),
-        info,
-    )
-
-
-def _kind(kind: type, info: ParameterInfo) -> str:
+def _kind(annotated: Any, info: ParameterInfo) -> str:
+    """What a parameter takes, without None, and its limits."""
+    kinds = get_args(annotated) or (annotated,)
+    kind = next(kind for kind in kinds if kind is not type(None))
     limits = "".join(
         f" {word} {limit}"
         for word, limit in (("from", info.min), ("to", info.max))
         if limit is not None
     )
-    return KINDS.get(kind, kind.__name__) + limits
-
-
-def _default(default: Any, info: ParameterInfo) -> str:
-    if isinstance(info.show_default, str):
-        return info.show_default
-    return "" if default in (None, False, "") else str(default)
+    return str(KINDS.get(kind, kind.__name__)) + limits

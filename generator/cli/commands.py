@@ -206,16 +206,8 @@ def serve(
     """
     from mkdocs.livereload import LiveReloadServer
 
-    command = [
-        sys.executable,
-        "-m",
-        "generator",
-        "build",
-        "--config",
-        str(config_file),
-        "--output",
-        str(output),
-    ]
+    command = [sys.executable, "-m", "generator", "build"]
+    command += ["--config", str(config_file), "--output", str(output)]
 
     def rebuild() -> None:
         subprocess.run(command, check=False)
@@ -230,7 +222,6 @@ def serve(
         for watched in (config_file, PACKAGE, *materials.beside(config_file.parent).paths):
             server.watch(str(watched))
         server.error_handler = partial(serving.not_found, output / "site")
-        server.set_app(serving.without_nul(server.get_app()))
         out.print(f"http://127.0.0.1:{port}/ shows the site; Ctrl+C ends it")
         try:
             server.serve()

@@ -2,25 +2,10 @@
 
 import os
 import socket
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from generator.errors import RefusedError
 from generator.site.html import mkdocs_build
-
-
-def without_nul(application: Callable[..., Any]) -> Callable[..., Any]:
-    """A WSGI application that looks for a path with NUL as for any other that no file has; the
-    system refuses to open one.
-    """
-
-    def answer(environ: Mapping[str, Any], start_response: Callable[..., Any]) -> Any:
-        return application(
-            {**environ, "PATH_INFO": environ["PATH_INFO"].replace("\0", "%00")}, start_response
-        )
-
-    return answer
 
 
 def not_found(site: Path, _: int) -> bytes | None:
