@@ -22,7 +22,7 @@ from generator.contracts import (
 )
 from generator.encodings import Form, NoEncoding, PositionTable, RelativeTable, sinusoid
 from generator.encodings.kernels import first_kernel
-from generator.figures.packing import ALPHABET, STEPS, PackedEntries, pack
+from generator.figures.packing import ALPHABET, STEPS, pack
 from generator.numerics.arrays import Array, Floats, frozen
 from generator.numerics.similarity import shape
 from generator.pipeline.evaluate import all_analyses
@@ -117,9 +117,9 @@ def test_packed_numbers_are_within_half_a_step(values: Array) -> None:
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_every_kernel_is_restored(name: str) -> None:
+def test_every_kernel_and_every_shape_are_restored(name: str) -> None:
     form = FORMS[name]
-    drawn = kernels(form)
+    drawn, inliers = kernels(form), first_kernel(form.inliers, POSITIONS)
     with np.errstate(all="ignore"):
         kernel = form.kernel(POSITIONS).mean(axis=0)
     kernel = np.where(np.isfinite(kernel), kernel, np.nan)
@@ -127,40 +127,11 @@ def test_every_kernel_is_restored(name: str) -> None:
     np.testing.assert_allclose(
         matrix(drawn, drawn["stored"]), kernel, rtol=1e-9, atol=1.001 * half_range / STEPS
     )
-
-
-@pytest.mark.parametrize("name", FORMS)
-def test_every_shape_is_restored(name: str) -> None:
-    drawn, inliers = kernels(FORMS[name]), first_kernel(FORMS[name].inliers, POSITIONS)
     expected = shape(inliers.heads, inliers.lines)
     assert (drawn["shape"] is None) == (expected is None)
     if expected is not None:
         step = (drawn["shape"]["high"] - drawn["shape"]["low"]) / STEPS
         np.testing.assert_allclose(matrix(drawn, drawn["shape"]), expected, atol=step)
-
-
-@pytest.mark.parametrize("name", FORMS)
-def test_the_file_of_an_encoding_is_ascii_and_below_48_kilobytes(name: str) -> None:
-    results = {
-        analysis.key: result_of(analysis, name)
-        for analysis in all_analyses()
-        if isinstance(FORMS[name], analysis.forms)
-    }
-    makers = compare_data.makers(
-        Atlas(
-            (Outcome(checkpoint(), "ok", readings=(reading(FORMS[name], **results),)),),
-            all_analyses(),
-            (),
-        )
-    )
-    contents = [make() for path, make in makers.items() if "index" not in path]
-    assert max(len(content) for content in contents) <= 48_000
-    assert all(content.isascii() for content in contents)
-
-
-def test_entries_of_a_symmetric_kernel_are_its_upper_triangle() -> None:
-    matrix = np.arange(9.0).reshape(3, 3)
-    np.testing.assert_array_equal(PackedEntries(3, None).of(matrix), [0, 1, 2, 4, 5, 8])
 
 
 def test_profiles_are_means_of_diagonals_from_the_past_to_the_future() -> None:
@@ -198,14 +169,11 @@ def test_an_outlier_has_values_but_no_shape() -> None:
     assert undefined.sum() == 64 + 63
 
 
-def test_each_encoding_has_a_file_and_a_failed_checkpoint_has_none() -> None:
+def test_each_encoding_has_files_and_is_listed_with_its_metrics() -> None:
+    made = files(reading(NOTHING, made=Result((Metric("size", "Size", 1.0, "logit"),))))
     names = ["index", "row/encoder-made-windows", "row/encoder-made"]
-    assert sorted(files(reading(NOTHING))) == [f"data/compare/{name}.js" for name in names]
-
-
-def test_the_catalogue_lists_encodings_and_metrics() -> None:
-    result = Result((Metric("size", "Size", 1.0, "logit"),))
-    [catalogue] = files(reading(NOTHING, made=result))["data/compare/index.js"]
+    assert sorted(made) == [f"data/compare/{name}.js" for name in names]
+    [catalogue] = made["data/compare/index.js"]
     assert [encoding["name"] for encoding in catalogue["encodings"]] == ["row/encoder-made"]
     assert catalogue["metrics"] == {"made.size": ["Size", "logit"]}
 
@@ -242,53 +210,29 @@ def test_a_metric_is_a_number_or_its_reason() -> None:
     }
 
 
-def test_the_curve_is_made_of_the_coordinates_of_any_analysis() -> None:
-    points = np.random.default_rng(0).normal(size=(1024, 3))
-    curve = compare_data.record(reading(NOTHING, made=Result(arrays={"coordinates": points})))[
-        "curve"
-    ]
-    assert (curve["step"], curve["last"]) == (2, 1023)
-    np.testing.assert_allclose(
-        unpacked(curve).reshape(-1, 3),
-        points[[*range(0, 1024, 2), 1023]],
-        atol=np.ptp(points) / STEPS,
-    )
-
-
 @pytest.mark.parametrize(
-    ("n_positions", "step", "n_points"), [(512, 1, 512), (513, 2, 257), (1025, 3, 343)]
+    ("form", "n_positions", "step", "columns"),
+    [
+        (NOTHING, 512, 1, None),
+        (NOTHING, 513, 2, None),
+        (NOTHING, 1025, 3, None),
+        (PositionTable(sinusoid(6, 4), grid=(2, 3)), 6, 1, 3),
+    ],
 )
-def test_a_curve_contains_the_last_position_once(
-    n_positions: int, step: int, n_points: int
+def test_the_curve_is_made_of_coordinates_with_the_last_position_once(
+    form: Form, n_positions: int, step: int, columns: int | None
 ) -> None:
     points = np.random.default_rng(0).normal(size=(n_positions, 3))
-    curve = compare_data.record(reading(NOTHING, made=Result(arrays={"coordinates": points})))[
-        "curve"
-    ]
-    assert (curve["step"], curve["last"], unpacked(curve).size) == (
-        step,
-        n_positions - 1,
-        3 * n_points,
+    found = reading(form, made=Result(arrays={"coordinates": points}))
+    curve = compare_data.record(found)["curve"]
+    last = n_positions - 1
+    assert (curve["step"], curve["last"], curve["columns"]) == (step, last, columns)
+    np.testing.assert_allclose(
+        unpacked(curve).reshape(-1, 3),
+        points[sorted({*range(0, n_positions, step), last})],
+        atol=np.ptp(points) / STEPS,
     )
-
-
-@pytest.mark.parametrize(
-    ("form", "columns"),
-    [(PositionTable(sinusoid(6, 4)), None), (PositionTable(sinusoid(6, 4), grid=(2, 3)), 3)],
-)
-def test_a_curve_has_the_patches_of_a_row(form: Form, columns: int | None) -> None:
-    curve = compare_data.record(
-        reading(form, made=Result(arrays={"coordinates": np.zeros((6, 3))}))
-    )["curve"]
-    assert curve["columns"] == columns
-
-
-def test_without_coordinates_there_is_no_curve() -> None:
-    assert compare_data.record(reading(NOTHING))["curve"] is None
-
-
-def test_a_constant_kernel_has_no_shape() -> None:
-    assert kernels(NOTHING)["shape"] is None
+    assert compare_data.record(reading(form))["curve"] is None
 
 
 def test_windows_are_means_of_blocks_with_profiles_at_their_offsets() -> None:
@@ -316,47 +260,15 @@ def test_a_window_of_positions_that_do_not_fill_their_blocks_leaves_out_the_last
     assert (window["n"], window["block"]) == (53, 6)
 
 
-@pytest.mark.parametrize(
-    "form",
-    [
-        PositionTable(sinusoid(128, 8)),
-        PositionTable(sinusoid(150, 8)),
-        PositionTable(sinusoid(400, 8), grid=(20, 20)),
-    ],
-)
-def test_short_tables_and_grids_have_no_windows(form: Form) -> None:
-    assert windows(form) == {}
-
-
-@pytest.mark.parametrize("name", FORMS)
-def test_windows_of_every_form_take_bounded_memory(name: str) -> None:
+def test_short_tables_and_grids_have_no_windows_and_others_take_bounded_memory() -> None:
+    short = (PositionTable(sinusoid(128, 8)), PositionTable(sinusoid(150, 8)))
+    for form in (*short, PositionTable(sinusoid(400, 8), grid=(20, 20))):
+        assert windows(form) == {}
     assert all(
         window["heads"] * int(count) ** 2 <= MOST_ENTRIES
-        for count, window in windows(FORMS[name]).items()
+        for form in FORMS.values()
+        for count, window in windows(form).items()
     )
-
-
-OVERLAID = [
-    (analysis, name)
-    for analysis in all_analyses()
-    if analysis.overlay
-    for name in FORMS
-    if isinstance(FORMS[name], analysis.forms)
-]
-
-
-@pytest.mark.parametrize(
-    ("analysis", "name"), OVERLAID, ids=lambda value: getattr(value, "key", value)
-)
-def test_every_overlay_has_as_many_places_as_values(analysis: Analysis, name: str) -> None:
-    result = result_of(analysis, name)
-    lines = compare_data.record(reading(FORMS[name], **{analysis.key: result}), (analysis,))[
-        "lines"
-    ]
-    assert result.reason is None or not lines
-    for line in lines.values():
-        count = line["x"]["count"] if isinstance(line["x"], dict) else len(line["x"])
-        assert 0 < count == len(line["y"]) <= 512
 
 
 @pytest.mark.parametrize(
@@ -364,9 +276,16 @@ def test_every_overlay_has_as_many_places_as_values(analysis: Analysis, name: st
     [analysis for analysis in all_analyses() if analysis.overlay],
     ids=lambda analysis: analysis.key,
 )
-def test_an_overlay_explains_itself_in_sixty_words(analysis: Analysis) -> None:
-    assert analysis.overlay is not None
-    assert len(analysis.overlay.how_to_read.split()) <= 60
+def test_every_overlay_has_as_many_places_as_values(analysis: Analysis) -> None:
+    for name in FORMS:
+        if not isinstance(FORMS[name], analysis.forms):
+            continue
+        result = result_of(analysis, name)
+        found = compare_data.record(reading(FORMS[name], **{analysis.key: result}), (analysis,))
+        assert result.reason is None or not found["lines"]
+        for line in found["lines"].values():
+            count = line["x"]["count"] if isinstance(line["x"], dict) else len(line["x"])
+            assert 0 < count == len(line["y"]) <= 512
 
 
 def test_a_line_has_the_values_of_its_array() -> None:

@@ -177,11 +177,10 @@ def test_atlas_json_has_the_documented_shape() -> None:
 
 
 def test_an_atlas_within_the_limit_is_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [outcome(reading({"table": Result(METRICS)}), slug=slug) for slug in "abc"]
-    monkeypatch.setattr(
-        data_files, "MOST_RECORDS", sum(len(json.dumps(data_files.checkpoint(row))) for row in rows)
-    )
-    assert [row["slug"] for row in atlas_json(*rows)["checkpoints"]] == ["a", "b", "c"]
+    rows = [outcome(reading({"table": Result(METRICS)}), slug=slug) for slug in "bac"]
+    size = sum(len(json.dumps(data_files.checkpoint(row))) for row in rows)
+    monkeypatch.setattr(data_files, "MOST_RECORDS", size)
+    assert [row["slug"] for row in atlas_json(*rows)["checkpoints"]] == ["b", "a", "c"]
     assert [path for path in files(*rows) if path.startswith("data/atlas/")] == []
 
 
@@ -215,16 +214,15 @@ def test_a_checkpoint_beyond_the_limit_is_a_part_by_itself(monkeypatch: pytest.M
     ]
 
 
-def test_the_revision_is_the_commit_if_it_is_known() -> None:
-    row = checkpoint(revision="main")
-    assert (
-        atlas_json(Outcome(row, "ok", revision="a" * 40))["checkpoints"][0]["revision"] == "a" * 40
+def test_a_checkpoint_has_its_commit_the_address_of_its_paper_and_its_licence() -> None:
+    row = checkpoint(revision="main", paper="1706.03762", licence="MIT", title="Été 日本")
+    made = Outcome(row, "ok", revision="a" * 40)
+    [found] = atlas_json(made)["checkpoints"]
+    assert (found["revision"], found["paper"], found["licence"]) == (
+        *("a" * 40, "https://arxiv.org/abs/1706.03762"),
+        "MIT",
     )
-
-
-def test_a_checkpoint_has_the_address_of_its_paper_and_its_licence() -> None:
-    [row] = atlas_json(Outcome(checkpoint(paper="1706.03762", licence="MIT"), "ok"))["checkpoints"]
-    assert (row["paper"], row["licence"]) == ("https://arxiv.org/abs/1706.03762", "MIT")
+    assert "Été 日本".encode() in files(made)["data/atlas.json"]
 
 
 @pytest.mark.parametrize("status", ["failed", "not reached"])
@@ -233,28 +231,11 @@ def test_a_checkpoint_that_could_not_be_read_has_a_reason_and_no_encodings(statu
     assert (row["status"], row["reason"], row["encodings"]) == (status, "no such folder", [])
 
 
-def test_checkpoints_are_in_the_order_of_the_outcomes() -> None:
-    assert [
-        row["slug"] for row in atlas_json(outcome(slug="b"), outcome(slug="a"))["checkpoints"]
-    ] == ["b", "a"]
-
-
-def test_atlas_json_contains_text_without_escapes() -> None:
-    assert "Été 日本".encode() in files(outcome(title="Été 日本"))["data/atlas.json"]
-
-
 def test_a_lone_surrogate_in_a_tensor_name_is_an_escape() -> None:
-    document = atlas_json(outcome(reading(tensor="\ud800.wpe")))
-    assert document["checkpoints"][0]["encodings"][0]["tensor"] == "\ud800.wpe"
-
-
-def test_an_analysis_that_does_not_apply_has_no_metrics() -> None:
-    assert (
-        atlas_json(outcome(reading({"bias": Result(reason="other form")})))["checkpoints"][0][
-            "encodings"
-        ][0]["metrics"]
-        == {}
-    )
+    """Of an analysis that does not apply, there are no metrics."""
+    found = reading({"bias": Result(reason="other form")}, tensor="\ud800.wpe")
+    [encoding] = atlas_json(outcome(found))["checkpoints"][0]["encodings"]
+    assert (encoding["tensor"], encoding["metrics"]) == ("\ud800.wpe", {})
 
 
 def test_metrics_csv_has_a_row_for_each_metric() -> None:
@@ -288,24 +269,18 @@ def test_a_row_of_metrics_csv_identifies_checkpoint_encoding_and_metric() -> Non
     ]
 
 
-@pytest.mark.parametrize("formula", FORMULAS, ids=repr)
 @pytest.mark.parametrize("column", ["title", "id", "revision", "reason"])
-def test_no_cell_of_metrics_csv_is_a_formula(column: str, formula: str) -> None:
-    metric = Metric("size", "Size", None, reason=formula if column == "reason" else "")
-    [row] = table(
-        outcome(
-            reading({"table": Result((metric,))}),
-            **({} if column == "reason" else {column: formula}),
-        )
-    )
-    assert row[column] == f"'{formula.strip()}"
+def test_no_cell_of_metrics_csv_is_a_formula(column: str) -> None:
+    for formula in FORMULAS:
+        metric = Metric("size", "Size", None, reason=formula if column == "reason" else "")
+        options = {} if column == "reason" else {column: formula}
+        [row] = table(outcome(reading({"table": Result((metric,))}), **options))
+        assert row[column] == f"'{formula.strip()}"
 
 
 def test_a_negative_number_has_no_apostrophe() -> None:
-    assert (
-        table(outcome(reading({"table": Result((Metric("size", "Size", -1.5),))})))[0]["value"]
-        == "-1.5"
-    )
+    [row] = table(outcome(reading({"table": Result((Metric("size", "Size", -1.5),))})))
+    assert row["value"] == "-1.5"
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])) | st.text("=+-@\t\r\n ,;\"'"))
@@ -344,31 +319,21 @@ def test_a_row_without_arrays_has_all_data_but_these() -> None:
 
 def test_keys_of_encodings_are_unique_and_valid_in_paths_whatever_their_parts_are_called() -> None:
     keys = {
-        Encoding(part, "learned", NoEncoding("from the config"), STORED).record.key
-        for part in PARTS
+        part: Encoding(part, "learned", NoEncoding("from the config"), STORED).record.key
+        for part in (*PARTS, "decoder layer 3")
     }
-    assert len(keys) == len(PARTS)
-    assert all(re.fullmatch("[a-z0-9_-]{1,100}", key) for key in keys)
+    assert len(set(keys.values())) == len(PARTS) + 1
+    assert all(re.fullmatch("[a-z0-9_-]{1,100}", key) for key in keys.values())
+    assert keys["decoder layer 3"] == "decoder-layer-3-learned"  # Plain words need no digest.
 
 
-def test_a_part_named_in_plain_words_has_no_digest_in_its_key() -> None:
-    assert (
-        Encoding("decoder layer 3", "t5_bias", NoEncoding("from the config"), STORED).record.key
-        == "decoder-layer-3-t5_bias"
-    )
-
-
-@pytest.mark.parametrize("name", ARRAYS)
-def test_arrays_are_read_back_without_pickles(name: str) -> None:
-    array = arrays(reading({"table": Result(arrays=ARRAYS)}))[f"table.{name}"]
-    expected = ARRAYS[name].astype(np.float32) if ARRAYS[name].dtype == np.float64 else ARRAYS[name]
-    np.testing.assert_array_equal(array, expected, strict=True)
-
-
-def test_files_of_arrays_are_reproducible() -> None:
-    assert data_files.npz(reading({"table": Result(arrays=ARRAYS)})) == data_files.npz(
-        reading({"table": Result(arrays=ARRAYS)})
-    )
+def test_arrays_are_read_back_without_pickles_from_reproducible_files() -> None:
+    row = reading({"table": Result(arrays=ARRAYS)})
+    found = arrays(row)
+    for name, array in ARRAYS.items():
+        expected = array.astype(np.float32) if array.dtype == np.float64 else array
+        np.testing.assert_array_equal(found[f"table.{name}"], expected, strict=True)
+    assert data_files.npz(row) == data_files.npz(reading({"table": Result(arrays=ARRAYS)}))
 
 
 def test_an_array_that_needs_a_pickle_is_an_error() -> None:

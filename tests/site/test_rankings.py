@@ -23,7 +23,7 @@ from generator.encodings import PositionTable, sinusoid
 from generator.pipeline.evaluate import all_analyses
 from generator.pipeline.find import all_schemes
 from generator.site.pages import analysis as page_kind
-from generator.site.pictures.dot_plot import MOST, dot_plot
+from generator.site.pictures.dot_plot import MOST, DotPlot, dot_plot
 from generator.site.rankings.order import Ranking, ranking_of
 from tests.site.test_comparing import rendered
 from tests.support import checkpoint, flowing
@@ -63,34 +63,34 @@ def sentences(*outcomes: Outcome) -> str:
     return " ".join(found.sentences) if found else ""
 
 
-def test_the_sentences_name_the_lowest_and_the_highest_in_the_words_of_the_measure() -> None:
-    assert sentences(outcome("A", 3.0), outcome("B", 153.0), outcome("C", 10.0)) == (
-        "A packs into only 3 metres, the least of 3. B spreads over 153 metres, the most."
-    )
-
-
-def test_those_that_share_an_end_as_it_is_shown_are_counted() -> None:
-    assert sentences(
-        outcome("A", 3.0), outcome("B", 3.0001), outcome("C", 3.0), outcome("D", 9.0)
-    ).startswith("A, like 2 others, packs into only 3 metres, the least of 4.")
-
-
-def test_a_value_of_1_has_its_unit_in_the_singular_and_0_is_not_only_0() -> None:
-    assert sentences(outcome("A", 0.0), outcome("B", 1.0)) == (
-        "A packs into 0 metres, the least of 2. B spreads over 1 metre, the most."
-    )
-
-
-@pytest.mark.parametrize(("second", "shown"), [(5.0, "5"), (5.05, "5 to 5.05")])
-def test_values_that_hardly_differ_have_no_ends(second: float, shown: str) -> None:
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (
+            [3, 153, 10],
+            "A packs into only 3 metres, the least of 3. B spreads over 153 metres, the most.",
+        ),
+        (
+            [3, 3.0001, 3, 9],
+            "A, like 2 others, packs into only 3 metres, the least of 4."
+            " D spreads over 9 metres, the most.",
+        ),
+        ([0, 1], "A packs into 0 metres, the least of 2. B spreads over 1 metre, the most."),
+        ([5, 5], "Each of the 2 spreads over 5 metres."),
+        ([5, 5.05], "Each of the 2 spreads over 5 to 5.05 metres."),
+        ([5], "Only A is measured here: it spreads over 5 metres."),
+    ],
+)
+def test_the_sentences_name_the_lowest_and_the_highest_in_the_words_of_the_measure(
+    values: list[float], expected: str
+) -> None:
     assert (
-        sentences(outcome("A", 5.0), outcome("B", second))
-        == f"Each of the 2 spreads over {shown} metres."
+        sentences(*(outcome(name, value) for name, value in zip("ABCD", values, strict=False)))
+        == expected
     )
 
 
-def test_one_encoding_is_said_to_be_alone() -> None:
-    assert sentences(outcome("A", 5.0)) == "Only A is measured here: it spreads over 5 metres."
+def test_only_what_is_measured_alone_is_said_to_be_alone() -> None:
     assert "Only" not in sentences(outcome("A", 5.0), outcome("B", 9.0, modality="image"))
 
 
@@ -156,45 +156,42 @@ def test_all_analyses_but_the_two_that_only_show_have_a_metric_that_answers() ->
     ]
 
 
-class TestDotPlot:
-    def plot(self, *values: float) -> list[tuple[str, float]]:
-        found = ranking(*(outcome(f"M{place}", value) for place, value in enumerate(values)))
-        assert found is not None
-        shown = dot_plot(found)
-        assert shown is not None
-        return [(dot.entry.reading.label.title, dot.x) for dot in shown.first]
+def plotted(*values: float) -> DotPlot | None:
+    found = ranking(*(outcome(f"M{place}", value) for place, value in enumerate(values)))
+    assert found is not None
+    return dot_plot(found)
 
-    def test_dots_stand_by_value_from_0(self) -> None:
-        assert self.plot(4.0, 1.0, 2.0) == [("M1", 25.0), ("M2", 50.0), ("M0", 100.0)]
 
-    def test_negative_values_stand_left_of_0(self) -> None:
-        assert self.plot(-1.0, 1.0, 3.0) == [("M0", 0.0), ("M1", 50.0), ("M2", 100.0)]
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([4.0, 1.0, 2.0], [("M1", 25.0), ("M2", 50.0), ("M0", 100.0)]),
+        ([-1.0, 1.0, 3.0], [("M0", 0.0), ("M1", 50.0), ("M2", 100.0)]),
+        ([1.0, 100.0, 10.0], [("M0", 0.0), ("M2", 50.0), ("M1", 100.0)]),
+        ([0.0, 0.0], [("M0", 0.0), ("M1", 0.0)]),
+    ],
+    ids=["from 0", "left of 0", "logarithmic", "equal"],
+)
+def test_dots_stand_by_their_values(values: list[float], expected: list[tuple[str, float]]) -> None:
+    shown = plotted(*values)
+    assert shown is not None
+    assert [(dot.entry.reading.label.title, dot.x) for dot in shown.first] == expected
+    assert plotted(1.0) is None
 
-    def test_a_wide_range_has_a_logarithmic_axis(self) -> None:
-        assert self.plot(1.0, 100.0, 10.0) == [("M0", 0.0), ("M2", 50.0), ("M1", 100.0)]
 
-    def test_equal_values_stand_above_each_other(self) -> None:
-        assert {x for _, x in self.plot(0.0, 0.0)} == {0.0}
+def test_a_long_plot_shows_both_ends_and_folds_the_rest() -> None:
+    shown = plotted(*map(float, range(1, 31)))
+    assert shown is not None
+    assert [len(rows) for rows in (shown.first, shown.folded, shown.last)] == [12, 6, 12]
+    assert len(shown.first) + len(shown.last) == MOST
+    assert shown.last[-1].entry.value == 30.0
 
-    def test_one_encoding_has_no_plot(self) -> None:
-        found = ranking(outcome("A", 1.0))
-        assert found is not None
-        assert dot_plot(found) is None
 
-    def test_a_long_plot_shows_both_ends_and_folds_the_rest(self) -> None:
-        found = ranking(*(outcome(f"M{size}", float(size)) for size in range(1, 31)))
-        assert found is not None
-        shown = dot_plot(found)
-        assert shown is not None
-        assert [len(rows) for rows in (shown.first, shown.folded, shown.last)] == [12, 6, 12]
-        assert len(shown.first) + len(shown.last) == MOST
-        assert shown.last[-1].entry.value == 30.0
-
-    def test_of_very_many_a_page_only_says_how_many_are_hidden(self) -> None:
-        html = page(*(outcome(f"M{size}", float(size)) for size in range(1, 51)))
-        assert len(html.select(".pa-dots > li")) == MOST
-        assert "26 more, from 13 to 38" in flowing(html.get_text())
-        assert not html.select("details.pa-fold > .pa-dots")
+def test_of_very_many_a_page_only_says_how_many_are_hidden() -> None:
+    html = page(*(outcome(f"M{size}", float(size)) for size in range(1, 51)))
+    assert len(html.select(".pa-dots > li")) == MOST
+    assert "26 more, from 13 to 38" in flowing(html.get_text())
+    assert not html.select("details.pa-fold > .pa-dots")
 
 
 def page(*outcomes: Outcome) -> BeautifulSoup:
