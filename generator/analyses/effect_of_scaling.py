@@ -10,13 +10,13 @@ from generator.contracts import (
     Finding,
     Headline,
     Metric,
-    Published,
+    Oracle,
     Result,
     Results,
     Spot,
     Subject,
 )
-from generator.contracts.published import RESCALED, STRETCHED, array, cases, llama_3_1, yarn_by_16
+from generator.contracts.oracles import RESCALED, STRETCHED, array, cases, llama_3_1, yarn_by_16
 from generator.encodings import Rotation
 from generator.encodings.rotations import OF_WHOLE_HEAD, frequencies_before
 from generator.errors import NotApplicableError
@@ -205,7 +205,7 @@ ANALYSIS = Analysis(
             varies=_varies,
         ),
     ),
-    published=(
+    oracles=(
         *cases(
             compute,
             RESCALED,
@@ -218,7 +218,7 @@ ANALYSIS = Analysis(
                 }
             },
         ),
-        Published(
+        Oracle(
             "Llama 3.1: ratio of wavelengths of the six between",
             ("1.2075", "1.5534", "2.0263", "2.6945", "3.6843", "5.2573"),
             RESCALED,

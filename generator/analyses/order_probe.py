@@ -17,7 +17,7 @@ from generator.contracts import (
     Spot,
     Subject,
 )
-from generator.contracts.published import GPT2, SAMPLES, cases, paper_sinusoid
+from generator.contracts.oracles import GPT2, SAMPLES, cases, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.figures.charts import Alt, Curves, Rule
 from generator.figures.panels import panels
@@ -280,7 +280,7 @@ ANALYSIS = Analysis(
             overlays=True,
         ),
     ),
-    published=(
+    oracles=(
         *cases(
             compute,
             PROTOCOL,

@@ -16,7 +16,7 @@ from generator.contracts import (
     Results,
     Subject,
 )
-from generator.contracts.published import GPT2, SPLITS, cases, paper_sinusoid
+from generator.contracts.oracles import GPT2, SPLITS, cases, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.figures.charts import Alt, Curves
 from generator.figures.panels import panels, wrapped
@@ -288,7 +288,7 @@ ANALYSIS = Analysis(
         ),
     ),
     per_figure=4,
-    published=(
+    oracles=(
         *cases(
             compute,
             PROTOCOL,

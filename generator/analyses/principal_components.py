@@ -18,7 +18,7 @@ from generator.contracts import (
     Results,
     Subject,
 )
-from generator.contracts.published import GPT2, cases
+from generator.contracts.oracles import GPT2, cases
 from generator.encodings import LEADING, PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.charts import Alt
@@ -392,7 +392,7 @@ ANALYSIS = Analysis(
         ),
     ),
     per_figure=3,
-    published=cases(
+    oracles=cases(
         compute,
         Recomputed("scikit-learn", "sklearn.decomposition.PCA"),
         GPT2,

@@ -13,13 +13,13 @@ from generator.contracts import (
     Headline,
     Label,
     Metric,
-    Published,
+    Oracle,
     Recomputed,
     Result,
     Spot,
     Subject,
 )
-from generator.contracts.published import GPT2, SINGULAR_VALUES, cases, paper_sinusoid
+from generator.contracts.oracles import GPT2, SINGULAR_VALUES, cases, paper_sinusoid
 from generator.contracts.results import compute_alone
 from generator.encodings import LEADING, PositionTable
 from generator.errors import NotApplicableError
@@ -252,7 +252,7 @@ ANALYSIS = Analysis(
             overlays=True,
         ),
     ),
-    published=(
+    oracles=(
         *cases(
             compute,
             SINGULAR_VALUES,
@@ -293,7 +293,7 @@ ANALYSIS = Analysis(
                 "Stable rank of GPT-2's table, mean-centred": {"centred_stable": "2.993"},
             },
         ),
-        Published(
+        Oracle(
             "Stable rank of positions 1 to 511 of GPT-2's table, mean-centred",
             ("2.054",),
             SINGULAR_VALUES,

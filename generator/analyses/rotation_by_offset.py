@@ -11,14 +11,14 @@ from generator.contracts import (
     Headline,
     Label,
     Metric,
-    Published,
+    Oracle,
     Recomputed,
     Result,
     Results,
     Spot,
     Subject,
 )
-from generator.contracts.published import (
+from generator.contracts.oracles import (
     ANGLES,
     FLOAT32,
     RESCALED,
@@ -267,9 +267,9 @@ ANALYSIS = Analysis(
         ),
     ),
     per_figure=6,
-    published=(
+    oracles=(
         *(
-            Published(
+            Oracle(
                 f"{name}: longest wavelength, pairs with a full turn, all pairs",
                 printed,
                 ANGLES,

@@ -13,14 +13,14 @@ from generator.contracts import (
     Headline,
     Label,
     Metric,
+    Oracle,
     Overlay,
-    Published,
     Result,
     Results,
     Spot,
     Subject,
 )
-from generator.contracts.published import COSINES, DISTILBERT
+from generator.contracts.oracles import COSINES, DISTILBERT
 from generator.contracts.results import compute_alone
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
@@ -479,8 +479,8 @@ ANALYSIS = Analysis(
     ),
     per_figure=6,
     beside_reference=False,
-    published=(
-        Published(
+    oracles=(
+        Oracle(
             "Mean cosine of neighbours of a DistilBERT's table from position 1 to 123, and from"
             " 130 on",
             ("0.7027", "0.4071"),

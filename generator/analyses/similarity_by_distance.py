@@ -12,12 +12,12 @@ from generator.contracts import (
     Headline,
     Label,
     Metric,
-    Published,
+    Oracle,
     Result,
     Spot,
     Subject,
 )
-from generator.contracts.published import COSINES, array, metrics, paper_sinusoid
+from generator.contracts.oracles import COSINES, array, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.charts import Alt, Curves
@@ -271,29 +271,29 @@ ANALYSIS = Analysis(
             overlays=True,
         ),
     ),
-    published=(
-        Published(
+    oracles=(
+        Oracle(
             "Cosine of neighbours of the sinusoid, 512 × 768",
             ("0.97336",),
             COSINES,
             array(compute, "profile", 1),
             paper_sinusoid,
         ),
-        Published(
+        Oracle(
             "Mean cosine of the sinusoid, 512 × 768, at offset 10",
             ("0.680",),
             COSINES,
             array(compute, "profile", 10),
             paper_sinusoid,
         ),
-        Published(
+        Oracle(
             "First offset at which the mean cosine of the sinusoid, 512 × 768, rises",
             ("44",),
             COSINES,
             metrics(compute, "rise"),
             paper_sinusoid,
         ),
-        Published(
+        Oracle(
             "Translation invariance of the sinusoid, 512 × 768",
             ("1.00000",),
             COSINES,

@@ -9,11 +9,11 @@ from generator.contracts import (
     Finding,
     Headline,
     Metric,
-    Published,
+    Oracle,
     Result,
     Subject,
 )
-from generator.contracts.published import COSINES, metrics, paper_sinusoid
+from generator.contracts.oracles import COSINES, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.charts import Alt, Images
@@ -139,8 +139,8 @@ ANALYSIS = Analysis(
             ),
         ),
     ),
-    published=(
-        Published(
+    oracles=(
+        Oracle(
             "Mean cosine of two different positions of the sinusoid, 512 × 768",
             ("0.4205",),
             COSINES,

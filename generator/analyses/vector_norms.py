@@ -8,12 +8,12 @@ from generator.contracts import (
     Finding,
     Headline,
     Metric,
-    Published,
+    Oracle,
     Result,
     Spot,
     Subject,
 )
-from generator.contracts.published import GPT2, NORMS, array, metrics, paper_sinusoid
+from generator.contracts.oracles import GPT2, NORMS, array, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.charts import Alt, Curves, Rule, diagonal
@@ -257,15 +257,15 @@ ANALYSIS = Analysis(
             overlays=True,
         ),
     ),
-    published=(
-        Published(
+    oracles=(
+        Oracle(
             "Smallest and largest norm of the sinusoid, 512 × 768",
             ("19.5959",) * 2,
             NORMS,
             metrics(compute, "shortest", "longest"),
             paper_sinusoid,
         ),
-        Published(
+        Oracle(
             "Norm of positions 0, 1, 2, 10, 63 and 1023 of GPT-2",
             ("9.876", "5.192", "4.585", "3.773", "3.354", "0.118"),
             NORMS,

@@ -6,8 +6,8 @@ from generator.contracts.checkpoints import *  # noqa: F403
 from generator.contracts.file_formats import *  # noqa: F403
 from generator.contracts.layer_map import *  # noqa: F403
 from generator.contracts.model_config import *  # noqa: F403
+from generator.contracts.oracle import *  # noqa: F403
 from generator.contracts.outcomes import *  # noqa: F403
-from generator.contracts.published_record import *  # noqa: F403
 from generator.contracts.releases import *  # noqa: F403
 from generator.contracts.results import *  # noqa: F403
 from generator.contracts.runs import *  # noqa: F403

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from generator.contracts.model_config import Json, ModelConfig
-from generator.contracts.published_record import Published
+from generator.contracts.oracle import Oracle
 from generator.contracts.runs import Run, Series
 from generator.encodings import ActsIn, Form
 from generator.numerics.arrays import Array, Floats
@@ -377,7 +377,7 @@ class Scheme:
 
     also: other names in papers and code, which readers search for; acts_in: what it changes, "" for
         nothing; looked_for: completes the sentence “none found; looked for …”
-    find: returns the encodings of this scheme in a checkpoint; published: values that it must
+    find: returns the encodings of this scheme in a checkpoint; oracles: values that it must
         reproduce
     claims: names of tensors and settings that are this scheme's, whether or not it can read them,
         so that no other scheme guesses what they are
@@ -402,7 +402,7 @@ class Scheme:
     picture: Picture
     claims: re.Pattern[str] | None = None
     find_last: Callable[[Files, Claimed], list[Encoding[Form]]] | None = None
-    published: tuple[Published, ...] = ()
+    oracles: tuple[Oracle, ...] = ()
     words: tuple[str, ...] = ()
     tells_position: bool = True
     by_formula: bool = False

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from generator.cache.lazy import Lazy, LazyMapping
 from generator.contracts.checkpoints import Scope
-from generator.contracts.published_record import Published
+from generator.contracts.oracle import Oracle
 from generator.contracts.subjects import FormT, Subject, subject_of
 from generator.encodings import Form
 from generator.numerics.arrays import Array
@@ -267,7 +267,7 @@ class Analysis:
     subject: what that is; forms: types of form that an encoding may have
     per_figure: most encodings that one figure compares
     beside_reference: whether the sinusoid of the same size beside a table teaches something
-    published: values that it must reproduce; headlines: its metrics in the table of all encodings,
+    oracles: values that it must reproduce; headlines: its metrics in the table of all encodings,
         which say most across schemes
     answer: the metric whose lowest and highest value answer ``question``, with words for both; None
         for the first of ``headlines``, if that has any
@@ -302,7 +302,7 @@ class Analysis:
     forms: tuple[type, ...] = ()
     per_figure: int = 8
     beside_reference: bool = True
-    published: tuple[Published, ...] = ()
+    oracles: tuple[Oracle, ...] = ()
     headlines: tuple[Headline, ...] = ()
     answer: Headline | None = None
     overlay: Overlay | None = None

@@ -17,9 +17,9 @@ from generator.contracts import (
     InPrint,
     ModelConfig,
     Numbers,
+    Oracle,
     Picture,
     Provenance,
-    Published,
     Recomputed,
     Scheme,
 )
@@ -200,22 +200,22 @@ SCHEME = Scheme(
     claims=re.compile(r"alibi", re.IGNORECASE),
     picture=PICTURE,
     words=("alibi",),
-    published=(
-        Published(
+    oracles=(
+        Oracle(
             "Slopes of 8 heads (printed as powers of 1/2)",
             ("0.5", "0.25", "0.125", "0.0625", "0.03125", "0.015625", "0.0078125", "0.00390625"),
             PAPER,
             list,
             partial(slopes, 8),
         ),
-        Published(
+        Oracle(
             "First three and last slopes of 16 heads (printed as powers of 1/2)",
             ("0.70710678", "0.5", "0.35355339", "0.00390625"),
             PAPER,
             itemgetter(0, 1, 2, -1),
             partial(slopes, 16),
         ),
-        Published(
+        Oracle(
             "Last slope of 12 heads",
             ("0.088388",),
             Recomputed("transformers", "build_alibi_tensor of BLOOM"),

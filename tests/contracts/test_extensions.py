@@ -245,7 +245,7 @@ def test_the_drawing_functions_and_published_values_of_an_extension_can_be_pickl
     drawing += [
         record.across for package, record in WITH_PROSE if package is of_models and record.across
     ]
-    published = [record.published for package, record in WITH_PROSE]
+    published = [record.oracles for package, record in WITH_PROSE]
     assert pickle.dumps([*(one.draw for one in drawing), *published])
     assert pickle.dumps(
         [record.picture.numbers for package, record in WITH_PROSE if package is schemes]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from generator.contracts.published import VERSIONS
+from generator.contracts.oracles import VERSIONS
 from generator.pipeline.find import all_schemes
 from generator.resources import ROOT
 from tests.support import flowing

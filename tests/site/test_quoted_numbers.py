@@ -19,7 +19,7 @@ QUOTED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 PRINTED = [
     (case.what, float(value.replace(",", "")))
     for analysis in all_analyses()
-    for case in analysis.published
+    for case in analysis.oracles
     for value in case.printed
 ]
 

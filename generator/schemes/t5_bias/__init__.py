@@ -25,9 +25,9 @@ from generator.contracts import (
     Modality,
     ModelConfig,
     Numbers,
+    Oracle,
     Picture,
     Provenance,
-    Published,
     Recomputed,
     Scheme,
 )
@@ -260,15 +260,15 @@ SCHEME = Scheme(
     find=find,
     claims=re.compile(r"relative|(^|[._])rel_|(^|[._])pos_bias", re.IGNORECASE),
     picture=PICTURE,
-    published=(
-        Published(
+    oracles=(
+        Oracle(
             "First distance of each bucket in an encoder, 32 buckets up to 128",
             (*map(str, range(9)), "12", "16", "23", "32", "46", "64", "91"),
             Recomputed("transformers", "T5Attention._relative_position_bucket"),
             first_distances,
             partial(buckets, -np.arange(MOST_SHOWN), 32, 128, causal=False),
         ),
-        Published(
+        Oracle(
             "First distance of each bucket in a decoder, 32 buckets up to 128",
             (
                 *map(str, range(17)),

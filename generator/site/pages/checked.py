@@ -8,8 +8,8 @@ from types import MappingProxyType
 
 from threadpoolctl import threadpool_limits
 
-from generator.contracts import Analysis, Atlas, Maker, Page, PageKind, Published, Reading, Scheme
-from generator.contracts.published import Check, check
+from generator.contracts import Analysis, Atlas, Maker, Oracle, Page, PageKind, Reading, Scheme
+from generator.contracts.oracles import Check, check
 from generator.encodings import Form, PositionTable
 
 # names of artifacts, by the origin of a case's form
@@ -51,7 +51,7 @@ def pages(atlas: Atlas) -> list[Page]:
         case
         for records in (atlas.analyses, atlas.schemes)
         for record in records
-        for case in record.published
+        for case in record.oracles
     ]
     stored, given = (
         [case for case in cases if case.given is None],
@@ -77,7 +77,7 @@ def pages(atlas: Atlas) -> list[Page]:
 
 
 def _results(
-    atlas: Atlas, makers: Iterable[tuple[Sequence[Published], Maker]]
+    atlas: Atlas, makers: Iterable[tuple[Sequence[Oracle], Maker]]
 ) -> tuple[list[Kind], dict[str, int]]:
     """Checks by kind and extension, those in print first, and the number of all checks, of those
     that agree, and of those whose table this build does not have.
@@ -103,20 +103,20 @@ def _results(
     return kinds, counts
 
 
-def values(cases: Sequence[Published], tables: Mapping[str, Form] = MappingProxyType({})) -> bytes:
+def values(cases: Sequence[Oracle], tables: Mapping[str, Form] = MappingProxyType({})) -> bytes:
     """Computed values of each case, as JSON. tables: stored tables by digest"""
     # As in the evaluation of checkpoints: more threads would change the last digits.
     with threadpool_limits(1):
         return json.dumps([check(case, tables.get).computed for case in cases]).encode()
 
 
-def given_cases(analyses: Sequence[Analysis], schemes: Sequence[Scheme]) -> list[Published]:
+def given_cases(analyses: Sequence[Analysis], schemes: Sequence[Scheme]) -> list[Oracle]:
     """The cases whose form is given by a rule, so that no table is needed."""
     return [
         case
         for records in (analyses, schemes)
         for record in records
-        for case in record.published
+        for case in record.oracles
         if case.given is not None
     ]
 
@@ -131,8 +131,8 @@ def _groups(
     folder: of the records' pages; computed: values by ``id`` of the case
     """
     for record in records:
-        if record.published:
-            pairs = [(case, computed[id(case)]) for case in record.published]
+        if record.oracles:
+            pairs = [(case, computed[id(case)]) for case in record.oracles]
             checks = (
                 Check(case, None if values is None else tuple(values)) for case, values in pairs
             )

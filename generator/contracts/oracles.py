@@ -1,4 +1,4 @@
-"""Published values, recomputed and compared."""
+"""Values that others give, recomputed and compared."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from generator.contracts import InPrint, Published, Recomputed, Result, Subject
+from generator.contracts import InPrint, Oracle, Recomputed, Result, Subject
 from generator.contracts.results import compute_alone
 from generator.contracts.subjects import FormT
 from generator.encodings import Form, PositionTable, Rotation, sinusoid_table
@@ -92,7 +92,7 @@ def yarn_by_16() -> Rotation:
 def metrics(
     compute: Callable[[Subject[FormT]], Result], *keys: str
 ) -> Callable[[FormT], list[float]]:
-    """A ``Published.measure``: metrics of an analysis, by key; NaN for a metric without a value."""
+    """An ``Oracle.measure``: metrics of an analysis, by key; NaN for a metric without a value."""
     return partial(_metrics, compute, keys)
 
 
@@ -102,18 +102,18 @@ def cases(
     given: Callable[[], FormT] | str,
     printed: Mapping[str, Mapping[str, str]],
     **more: Any,
-) -> tuple[Published, ...]:
+) -> tuple[Oracle, ...]:
     """Values that one source has of metrics.
 
     given: returns the form, or is the digest of a stored table; printed: for each quantity its
-        numbers, by the key of the metric; more: as of ``Published``
+        numbers, by the key of the metric; more: as of ``Oracle``
     """
     if isinstance(given, str):
         more |= {"sha256": given}
     else:
         more |= {"given": given}
     return tuple(
-        Published(what, tuple(numbers.values()), source, metrics(compute, *numbers), **more)
+        Oracle(what, tuple(numbers.values()), source, metrics(compute, *numbers), **more)
         for what, numbers in printed.items()
     )
 
@@ -121,7 +121,7 @@ def cases(
 def array(
     compute: Callable[[Subject[FormT]], Result], name: str, *indices: int
 ) -> Callable[[FormT], list[float]]:
-    """A ``Published.measure``: entries of a one-dimensional array of an analysis."""
+    """An ``Oracle.measure``: entries of a one-dimensional array of an analysis."""
     return partial(_entries, compute, name, indices)
 
 
@@ -146,7 +146,7 @@ class Check:
     computed: None where this build does not have its table
     """
 
-    case: Published
+    case: Oracle
     computed: tuple[float, ...] | None
 
     @property
@@ -214,7 +214,7 @@ class Check:
         return self.difference is not None and self.difference <= self.margin * (1.0 + 1e-9)
 
 
-def check(case: Published, tables: Callable[[str], Form | None]) -> Check:
+def check(case: Oracle, tables: Callable[[str], Form | None]) -> Check:
     """``case`` with computed values.
 
     tables: returns the stored table with a digest, None where this build does not have it

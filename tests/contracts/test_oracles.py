@@ -18,13 +18,13 @@ from generator.contracts import (
     Atlas,
     Encoding,
     InPrint,
+    Oracle,
     Outcome,
     Provenance,
-    Published,
     Reading,
     Recomputed,
 )
-from generator.contracts.published import VERSIONS, Check, check
+from generator.contracts.oracles import VERSIONS, Check, check
 from generator.encodings import Form, PositionTable
 from generator.numerics.arrays import frozen
 from generator.pipeline import precomputed
@@ -37,8 +37,8 @@ from tests.support import LABELS, checkpoint
 
 MADE = Recomputed("numpy", "made for a test")
 FOLDER = os.environ.get("POSITION_ATLAS_CHECKPOINTS", "")
-CASES = [(record.key, case) for record in all_analyses() for case in record.published]
-CASES += [(record.key, case) for record in all_schemes() for case in record.published]
+CASES = [(record.key, case) for record in all_analyses() for case in record.oracles]
+CASES += [(record.key, case) for record in all_schemes() for case in record.oracles]
 each_case = pytest.mark.parametrize(
     "case", [pytest.param(case, id=f"{key}: {case.what}") for key, case in CASES]
 )
@@ -55,14 +55,14 @@ def stored(sha256: str) -> Form | None:
 
 
 @cache
-def checked_case(case: Published) -> Check:
+def checked_case(case: Oracle) -> Check:
     """The case with what is computed here, which takes some seconds for some."""
     with threadpool_limits(1):  # As when they were shipped.
         return check(case, stored)
 
 
 @each_case
-def test_computed_values_agree_with_published_ones(case: Published) -> None:
+def test_computed_values_agree_with_published_ones(case: Oracle) -> None:
     result = checked_case(case)
     if result.computed is None:
         pytest.skip(
@@ -101,13 +101,11 @@ def test_a_case_is_distinct_and_has_its_source_its_form_and_the_reason_for_a_mar
 def test_the_page_gives_the_origin_of_values_and_the_reason_for_a_margin() -> None:
     first, second = InPrint("Author 2020", "table 1"), Recomputed("numpy", "numpy.sum")
     cases = [
-        Published(
-            "a", ("1",), first, lambda _: [1.0], lambda: 0, margin=2.0, allowance="it is rough"
-        ),
-        Published("b", ("1",), second, lambda _: [1.0], lambda: 0),
+        Oracle("a", ("1",), first, lambda _: [1.0], lambda: 0, margin=2.0, allowance="it is rough"),
+        Oracle("b", ("1",), second, lambda _: [1.0], lambda: 0),
     ]
     text = rendered(
-        checked.pages(Atlas((), (replace(all_analyses()[0], published=tuple(cases)),), ()))[0]
+        checked.pages(Atlas((), (replace(all_analyses()[0], oracles=tuple(cases)),), ()))[0]
     )
     in_print, by_code = text.split("## Computed again by other code")
     assert literal("Author 2020, table 1") in in_print
@@ -119,13 +117,13 @@ def atlas_with(shape: tuple[int, ...]) -> Atlas:
     """One checkpoint with a table of three positions from a tensor of this shape, and one analysis
     with a case about the table.
     """
-    case = Published("rows", ("3",), MADE, lambda form: [len(form.vectors)], sha256="0" * 64)
+    case = Oracle("rows", ("3",), MADE, lambda form: [len(form.vectors)], sha256="0" * 64)
     table = PositionTable(frozen([[1.0], [2.0], [3.0]]))
     encoding: Encoding[Form] = Encoding(
         "decoder", "made for a test", table, Provenance("file", "tensor", "F32", shape, "0" * 64)
     )
     outcome = Outcome(checkpoint(), "ok", readings=(Reading.of(encoding, LABELS[0], {}, {}, {}),))
-    return Atlas((outcome,), (replace(all_analyses()[0], published=(case,)),), ())
+    return Atlas((outcome,), (replace(all_analyses()[0], oracles=(case,)),), ())
 
 
 @pytest.mark.parametrize(("shape", "computed"), [((3, 1), (3.0,)), ((5, 1), None)])
@@ -157,7 +155,7 @@ def test_a_value_agrees_if_it_rounds_to_the_published_one_or_is_within_its_margi
     printed: str, computed: float, margin: float | None, agrees: bool, text: str | None
 ) -> None:
     """The text has two digits more than the published one."""
-    case = Published(
+    case = Oracle(
         "a case", (printed,), MADE, lambda value: [value], lambda: computed, margin=margin
     )
     found = check(case, lambda _: None)
@@ -166,7 +164,7 @@ def test_a_value_agrees_if_it_rounds_to_the_published_one_or_is_within_its_margi
 
 
 def test_a_case_of_a_stored_table_measures_that_table_where_there_is_one() -> None:
-    case = Published("a case", ("3",), MADE, lambda form: [len(form.vectors)], sha256="0" * 64)
+    case = Oracle("a case", ("3",), MADE, lambda form: [len(form.vectors)], sha256="0" * 64)
     assert check(case, lambda _: PositionTable(frozen([[1.0], [2.0], [3.0]]))).computed == (3.0,)
     missing = check(case, lambda _: None)
     assert (missing.computed, missing.difference, missing.agrees) == (None, None, False)

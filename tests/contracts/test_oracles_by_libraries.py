@@ -1,5 +1,5 @@
 """Values that other code computed: that code, run again. Those of stored tables need
-POSITION_ATLAS_CHECKPOINTS, as in test_published_values.
+POSITION_ATLAS_CHECKPOINTS, as in test_oracles.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,11 +16,11 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics.pairwise import cosine_similarity, paired_cosine_distances
 from sklearn.model_selection import KFold, cross_val_predict, cross_val_score
 
-from generator.contracts import InPrint, Published
-from generator.contracts.published import DISTILBERT, GPT2, VERSIONS, Check
+from generator.contracts import InPrint, Oracle
+from generator.contracts.oracles import DISTILBERT, GPT2, VERSIONS, Check
 from generator.encodings import PositionTable
 from generator.numerics.arrays import Array, Floats
-from tests.contracts.test_published_values import CASES, stored
+from tests.contracts.test_oracles import CASES, stored
 
 ANGLES = np.arange(512)[:, None] / 10000 ** (np.arange(0, 768, 2) / 768)
 SINUSOID = np.stack([np.sin(ANGLES), np.cos(ANGLES)], axis=2).reshape(512, 768)
@@ -277,7 +277,7 @@ SLOW = [case for key, case in CASES if key == "order_probe"]
         for case in RECOMPUTED
     ],
 )
-def test_other_code_gives_the_value_again(case: Published) -> None:
+def test_other_code_gives_the_value_again(case: Oracle) -> None:
     half_a_unit = 0.5 * 10.0 ** -Check(case, None).digits
     np.testing.assert_allclose(
         np.asarray(BY[case.what](), dtype=float),

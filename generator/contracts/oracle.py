@@ -1,4 +1,4 @@
-"""A published value, as an extension declares it."""
+"""A value that others give, as an extension declares it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Recomputed:
 
 
 @dataclass(frozen=True)
-class Published:
+class Oracle:
     """Numbers in print, or computed by other code, that an extension must reproduce.
 
     what: the quantity, as shown on the page; printed: the numbers as text, with the digits of the
