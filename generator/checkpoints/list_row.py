@@ -217,7 +217,7 @@ def problems(
         yield f"{place}: {where}: found {row!r:.60}; expected a Hub id or a mapping"
         return
     invalid = _invalid(row, model)
-    yield from (_message(problem, row, model, place, where) for problem in invalid)
+    yield from dict.fromkeys(_message(problem, row, model, place, where) for problem in invalid)
     keys = [source.key for source in sources if row.get(source.key) is not None]
     if len(keys) != 1 and not invalid:
         names = ", ".join(f"'{source.key}'" for source in sources)
@@ -249,24 +249,20 @@ def place_of_key(mapping: CommentedMap, key: str, otherwise: FilePlace) -> FileP
 
 
 def _invalid(row: CommentedMap, model: type[BaseModel]) -> Sequence[Mapping[str, Any]]:
+    """The problems of each key in the form of its value that fits best: those of inner keys, where
+    there are such.
+    """
     try:
         model.model_validate(dict(row))
     except ValidationError as error:
-        return [problem for problem in error.errors() if not _is_of_another_form(problem)]
+        found = sorted(error.errors(), key=lambda problem: len(problem["loc"]))
+        deepest = {problem["loc"][:1]: len(problem["loc"]) for problem in found}
+        return [
+            problem
+            for problem in error.errors()
+            if len(problem["loc"]) == deepest[problem["loc"][:1]]
+        ]
     return ()
-
-
-def _is_of_another_form(problem: Mapping[str, Any]) -> bool:
-    """Whether a problem is that of a form which the value of ``use`` has not: a mapping is held
-    against its keys, anything else against the words.
-    """
-    place = problem["loc"]
-    if not place or place[0] != USE:
-        return False
-    is_of_mapping, is_of_words = UseRow.__name__ in place, "literal" in str(place[1])
-    if isinstance(problem["input"], Mapping) or len(place) > 2:
-        return not is_of_mapping
-    return not is_of_words
 
 
 def _message(

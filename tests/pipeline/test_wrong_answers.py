@@ -1,4 +1,4 @@
-"""A Hub whose answers do not fit together, beside a site that was built before."""
+"""A Hub with wrong answers, beside a site that was built before."""
 
 import json
 import shutil
@@ -34,10 +34,9 @@ def described(commit: str, names: Mapping[str, object], hub_id: str = "atlas/tab
     )
 
 
-MISFITS = {
+WRONG = {
     "a page in place of a description": Trouble(PAGE, ABOUT),
     "a commit that nobody has": Trouble(described(MISSING, OTHER), ABOUT),
-    "a page in place of weights": Trouble(PAGE, f"{FILES}model.safetensors"),
     "files of another commit": Trouble(
         Answer(200, WORDLESS["config.json"], {"X-Repo-Commit": COMMIT}), f"{FILES}config.json"
     ),
@@ -85,11 +84,11 @@ def world(built: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(built, tmp_path / "world"))
 
 
-@pytest.mark.parametrize("case", MISFITS)
-def test_a_misfit_is_of_its_row_alone_and_leaves_nothing_behind(case: str, world: Path) -> None:
+@pytest.mark.parametrize("case", WRONG)
+def test_a_wrong_answer_is_of_its_row_alone_and_leaves_nothing_behind(case: str, world: Path) -> None:
     with serving(hub_of(COMMIT)) as hub:
         _, _, before = build(world, hub)
-    with serving(hub_of(LATER), MISFITS[case]) as hub:
+    with serving(hub_of(LATER), WRONG[case]) as hub:
         code, output, rows = build(world, hub)
     assert code in (0, 1), output
     assert "Traceback" not in output
