@@ -85,7 +85,9 @@ def world(built: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_a_wrong_answer_is_of_its_row_alone_and_leaves_nothing_behind(case: str, world: Path) -> None:
+def test_a_wrong_answer_is_of_its_row_alone_and_leaves_nothing_behind(
+    case: str, world: Path
+) -> None:
     with serving(hub_of(COMMIT)) as hub:
         _, _, before = build(world, hub)
     with serving(hub_of(LATER), WRONG[case]) as hub:
