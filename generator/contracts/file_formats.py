@@ -79,24 +79,6 @@ def file_label(where: str, name: str) -> str:
     return where if is_itself else f"{where}/{name}"
 
 
-def _only_itself(file: WeightsFile) -> Collection[str]:
-    return (file.name,)
-
-
-def _none(_: WeightsFile) -> Mapping[str, bytes]:
-    return {}
-
-
-def _as_they_are(
-    _: WeightsFile, tensors: Mapping[str, Floats], _model: Any
-) -> Mapping[str, Floats]:
-    return tensors
-
-
-def _no_tokenizer(_: WeightsFile) -> bytes | None:
-    return None
-
-
 @dataclass(frozen=True)
 class FileFormat:
     """A file format of weights.
@@ -131,11 +113,11 @@ class FileFormat:
     open: Callable[[WeightsFile], Mapping[str, StoredTensor]]
     begins: re.Pattern[bytes] | None = None
     refusal: str = ""
-    files: Callable[[WeightsFile], Collection[str]] = _only_itself
-    texts: Callable[[WeightsFile], Mapping[str, bytes]] = _none
+    files: Callable[[WeightsFile], Collection[str]] = lambda file: (file.name,)
+    texts: Callable[[WeightsFile], Mapping[str, bytes]] = lambda _: {}
     whole: bool = False
     of_model: Callable[[WeightsFile, Mapping[str, Floats], Any], Mapping[str, Floats]] = (
-        _as_they_are
+        lambda _, tensors, __: tensors
     )
-    tokenizer: Callable[[WeightsFile], bytes | None] = _no_tokenizer
+    tokenizer: Callable[[WeightsFile], bytes | None] = lambda _: None
     is_read: bool = True

@@ -291,7 +291,15 @@ any_settings = st.dictionaries(
     st.sampled_from(KEYS), st.one_of(scalars, lists, st.builds(Unread, st.integers(0, 9)))
 )
 ARCHITECTURES = sorted(
-    {*families.MODEL_TYPES, *families.OWN, *families.OWN_NAMES, *families.BY_KIND, "llama", "qwen2"}
+    {
+        *families.MODEL_TYPES,
+        *families.OWN,
+        *families.UNSAID,
+        *families.OWN_NAMES,
+        *families.BY_KIND,
+        "llama",
+        "qwen2",
+    }
 )
 
 

@@ -45,20 +45,12 @@ def known_layout(storage: Storage, where: str) -> tuple[str, str] | None:
         if names := storage.matching(pattern):
             folder = f"{where}/{names[0]}".rpartition("/")[0]
             return found, advice.format(folder=folder)
-    blobs = ((name, _blob(storage, name)) for name in storage.matching(MANIFESTS))
-    models = [f"{where}/blobs/{blob} is {short_of(name)}" for name, blob in blobs if blob]
+    models = []
+    for name in storage.matching(MANIFESTS):
+        with suppress(RowError):
+            if blob := model_of(storage.whole(name) or b""):
+                models.append(f"{where}/blobs/{blob} is {':'.join(name.split('/')[-2:])}")
     return (OLLAMA, f"name the file of one: {', '.join(models[:MOST])}") if models else None
-
-
-def short_of(manifest: str) -> str:
-    """The name that Ollama shows of the model of a manifest, from the path of that."""
-    return ":".join(manifest.split("/")[-2:])
-
-
-def _blob(storage: Storage, manifest: str) -> str:
-    with suppress(RowError):
-        return model_of(storage.whole(manifest) or b"")
-    return ""
 
 
 def model_of(manifest: bytes) -> str:

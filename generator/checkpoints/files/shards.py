@@ -2,11 +2,13 @@
 tensor.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from generator.cache.lazy import LazyMapping
 from generator.checkpoints.files.json_object import parse_config
 from generator.checkpoints.files.library_errors import as_row_error
 from generator.contracts import StoredTensor, WeightsFile
@@ -29,7 +31,7 @@ def weight_map(index: WeightsFile) -> Mapping[str, str]:
     return dict(sorted(names.items()))
 
 
-class Sharded(Mapping[str, StoredTensor]):
+class Sharded(LazyMapping[StoredTensor]):
     """The tensors that an index names, in order of their names. A shard is opened when one of its
     tensors is asked for.
 
@@ -42,6 +44,7 @@ class Sharded(Mapping[str, StoredTensor]):
     ) -> None:
         self._index, self._names, self._open = index, weight_map(index), open_shard
         self._shards: dict[str, Mapping[str, StoredTensor]] = {}
+        super().__init__({name: partial(self._tensor, name) for name in self._names})
 
     @property
     def shards(self) -> list[str]:
@@ -60,20 +63,11 @@ class Sharded(Mapping[str, StoredTensor]):
         """Whether the shard of a tensor was opened."""
         return self._names[name] in self._shards
 
-    def __getitem__(self, name: str) -> StoredTensor:
+    def _tensor(self, name: str) -> StoredTensor:
         shard = self._names[name]
         if name not in self.open(shard):
             raise RowError(f"{self._index.label}: {name!r} is not in {shard!r}; expected it there")
         return self.open(shard)[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._names  # A mapping would open the shard to find out.
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
 
 
 def files(file: WeightsFile) -> set[str]:

@@ -95,6 +95,15 @@ BY_KIND = frozenset({"gemma3", "gemma3n", "gemma4", "gemma-embedding", "modern-b
 INTERLEAVED = frozenset({"qwen3vl", "qwen3vlmoe", "qwen35", "qwen35moe"})
 # YaRN's ramp ends between pairs; in transformers a setting, in GGUF none.
 UNTRUNCATED = frozenset({"gpt-oss"})
+# What no setting says: it is in the code of llama.cpp.
+UNSAID: Mapping[str, Settings] = MappingProxyType(
+    {
+        "jina-bert-v2": {"alibi": True},
+        "refact": {"alibi": True},
+        "gemma-embedding": {"use_bidirectional_attention": True},
+        "t5encoder": {"is_encoder_decoder": False},
+    }
+)
 MOST_LAYERS = 10_000
 # By which llama.cpp tells it, with ALiBi, from Baichuan with 7B parameters, which is rotary.
 LAYERS_OF_BAICHUAN_13B = 40
@@ -107,11 +116,6 @@ def _baichuan(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: AR
         if settings.get("num_hidden_layers") == LAYERS_OF_BAICHUAN_13B
         else {"model_type": "llama"}
     )
-
-
-def _with_alibi(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
-    """No setting says so: it is in the code of llama.cpp."""
-    return {"alibi": True}
 
 
 def _mamba_2(header: Header, settings: Settings) -> dict[str, Any]:
@@ -167,17 +171,9 @@ def _exaone_4(header: Header, settings: Settings) -> dict[str, Any]:
     return {"sliding_window": None, "layer_types": ["full_attention"] * min(n_layers, MOST_LAYERS)}
 
 
-def _both_sides(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
-    return {"use_bidirectional_attention": True}
-
-
 def _t5(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
     """UMT5 has a bias in every layer (arXiv 2304.09151, section 3)."""
     return {"model_type": "umt5"} if "enc.blk.1.attn_rel_b.weight" in header.spans else {}
-
-
-def _t5_encoder(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
-    return {"is_encoder_decoder": False}
 
 
 def _kinds(without: str, attention: str) -> Callable[[Header, Settings], dict[str, Any]]:
@@ -220,18 +216,15 @@ def _nemotron_h(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: 
 # settings found so far.
 OWN: Mapping[str, Callable[[Header, Settings], dict[str, Any]]] = MappingProxyType(
     {
-        **dict.fromkeys(("jina-bert-v2", "refact"), _with_alibi),
         **dict.fromkeys(("lfm2", "lfm2moe"), _kinds("conv", "full_attention")),
         **dict.fromkeys(("nemotron_h", "nemotron_h_moe"), _nemotron_h),
         "baichuan": _baichuan,
         "deci": _deci,
         "deepseek2": _deepseek,
         "exaone4": _exaone_4,
-        "gemma-embedding": _both_sides,
         "granitehybrid": _kinds("mamba", "attention"),
         "mamba2": _mamba_2,
         "mpt": _mpt,
         "t5": _t5,
-        "t5encoder": _t5_encoder,
     }
 )

@@ -51,6 +51,7 @@ def config(header: Header, tensor: Callable[[str], Floats]) -> dict[str, Any]:
     settings |= (
         _sizes(header, architecture) | _layers(header, architecture) | _latent(header, architecture)
     )
+    settings |= families.UNSAID.get(architecture, {})
     if architecture in families.OWN:
         settings |= families.OWN[architecture](header, settings)
     return settings | rope_settings(header, architecture, settings, tensor)
