@@ -127,7 +127,7 @@ class Row:
     has_code: bool = True
 
     @property
-    def outcome(self) -> shipped.Outcome:
+    def outcome(self) -> shipped.Verdict:
         """In a word."""
         if not self.has_code:
             return "no code"

@@ -15,14 +15,14 @@ from generator.pipeline.precomputed import FOLDER
 FILE = FOLDER / "observed.json"
 # Every layer did what the row says; some layer did not; transformers lacks the family; its small
 # model could not be run or compared.
-Outcome = Literal["agrees", "differs", "no code", "not run"]
+Verdict = Literal["agrees", "differs", "no code", "not run"]
 
 
 @dataclass(frozen=True)
 class Observed:
     """The outcome of one model. why: what differs, "" for any other outcome"""
 
-    outcome: Outcome
+    outcome: Verdict
     why: str = ""
 
 

@@ -333,7 +333,7 @@ COUNTED = PROSE | OTHER | {FOLDED}
 
 
 @dataclass(frozen=True)
-class Mark:
+class LinkedWord:
     """A use of a word in prose, in a chunk of a page, and the tag of its link."""
 
     chunk: int
@@ -341,7 +341,7 @@ class Mark:
     end: int
     link: str
 
-    def crosses(self, other: "Mark") -> bool:
+    def crosses(self, other: "LinkedWord") -> bool:
         """Whether both have a letter in common."""
         return self.chunk == other.chunk and self.start < other.end and other.start < self.end
 
@@ -370,7 +370,7 @@ def with_words(html: str, path: str) -> str:
     chunks = TAG.split(article[0])
     prose = _prose(chunks)
     page = relpath(PAGE, path.rpartition("/")[0] or ".")
-    marks: list[Mark] = []
+    marks: list[LinkedWord] = []
     for word in WORDS:
         link = f'<a class="pa-word" href="{page}#{word.key}" title="{escape(word.meaning)}">'
         if len(marks) < MOST_MARKED and (mark := _first(chunks, prose, word, link, marks)):
@@ -400,12 +400,12 @@ def _prose(chunks: list[str]) -> list[int]:
 
 
 def _first(
-    chunks: list[str], prose: list[int], word: Word, link: str, others: list[Mark]
-) -> Mark | None:
+    chunks: list[str], prose: list[int], word: Word, link: str, others: list[LinkedWord]
+) -> LinkedWord | None:
     """The first use of ``word`` that crosses none of the ``others``; None without any."""
     uses = re.compile(rf"(?<![\w&#-])(?:{word.uses})(?![\w-]|\.\w)", re.IGNORECASE)
     marks = (
-        Mark(number, use.start(), use.end(), link)
+        LinkedWord(number, use.start(), use.end(), link)
         for number in prose
         for use in uses.finditer(chunks[number])
     )

@@ -17,12 +17,12 @@ from generator.contracts import (
 )
 from generator.figures.lines import hidden
 from generator.figures.style import QUIET, SERIES
-from generator.site.found import of_analysis
 from generator.site.outline import STAGES, addresses_of
 from generator.site.pictures import cards
 from generator.site.pictures.colours import Member, distinct
 from generator.site.pictures.dot_plot import dot_plot
 from generator.site.rankings.order import Ranking, ranking, ranking_of
+from generator.site.search_names import of_analysis
 from generator.text import plural
 
 DIGITS = 3

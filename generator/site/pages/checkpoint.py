@@ -34,7 +34,6 @@ from generator.site import in_use as use
 from generator.site import relatives
 from generator.site.at_position import PositionOfModel, at_position
 from generator.site.data.arrays import MOST_OF_ARRAY
-from generator.site.found import Found, of_checkpoint
 from generator.site.outline import STAGES, Outline, anchor, figures_of
 from generator.site.pictures import cards, scheme_pictures
 from generator.site.pictures.layer_strips import LayerStrip, layer_strips
@@ -43,6 +42,7 @@ from generator.site.pictures.reach_bars import ReachBar, reach_bars, ticks
 from generator.site.pictures.value_strips import Standing, standing, values_of
 from generator.site.rankings.columns import NOTHING, Column, columns_of, common, place
 from generator.site.rankings.peers import Statement, openings_of, peers_of
+from generator.site.search_names import SearchNames, of_checkpoint
 
 MOST_MODULES = 16  # rows of the table of tensors, all of which are in a file beside it
 MOST_UNMEASURED = 6  # encodings of one scheme whose numbers were not read
@@ -245,7 +245,7 @@ class CheckpointPage:
     modules: tuple[Module, ...]
     home: str | None
     paper: str
-    found: Found
+    found: SearchNames
     chapters: tuple[Chapter, ...]
     linked: tuple[Chapter, ...]
     side_by_side: str

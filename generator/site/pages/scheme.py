@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from generator.contracts import Atlas, Outcome, Page, PageKind, Reading, Scheme
-from generator.site import found
+from generator.site import search_names
 from generator.site.outline import addresses_of
 from generator.site.pictures import cards, scheme_pictures
 from generator.site.rankings.columns import Column, columns_of
@@ -41,7 +41,7 @@ def _page(atlas: Atlas, scheme: Scheme, addresses: Mapping[str, str]) -> Page:
     unmeasured = [outcome for outcome in atlas.outcomes if is_unread(scheme, outcome)]
     context = {
         "scheme": scheme,
-        "found": found.of_scheme(scheme),
+        "found": search_names.of_scheme(scheme),
         "users": users[:MOST_CARDS],
         "total": len(users),
         "unmeasured": unmeasured[:MOST_CARDS],

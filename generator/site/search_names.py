@@ -17,7 +17,7 @@ KINDS_OF_TENSOR = (".weight", ".bias")
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchNames:
     """names: beside the words on a page; boost: by how much its score is multiplied"""
 
     names: tuple[str, ...] = ()
@@ -29,7 +29,9 @@ class Found:
         return Markup(json.dumps(self.names))  # noqa: S704 (NAME has no character of markup)
 
 
-def of_checkpoint(outcome: Outcome, schemes: Iterable[Scheme], *, is_published: bool) -> Found:
+def of_checkpoint(
+    outcome: Outcome, schemes: Iterable[Scheme], *, is_published: bool
+) -> SearchNames:
     """The family, the names of the modules that hold its encodings, and both parts of an id on the
     Hub.
 
@@ -40,18 +42,18 @@ def of_checkpoint(outcome: Outcome, schemes: Iterable[Scheme], *, is_published: 
     tensors = [record.provenance.tensor for record in records if record.scheme in telling]
     parts = outcome.checkpoint.id.split("/") if is_published else ()
     names = (outcome.family, *parts, *(_module(tensor) for tensor in tensors if tensor))
-    return Found(_distinct(names), FIRST if outcome.readings else 1)
+    return SearchNames(_distinct(names), FIRST if outcome.readings else 1)
 
 
-def of_scheme(scheme: Scheme) -> Found:
+def of_scheme(scheme: Scheme) -> SearchNames:
     """Its other names of one word, such as RoPE: words of longer ones stand for much else, too."""
     names = (scheme.key, *(IN_BRACKETS.sub("", name) for name in scheme.also))
-    return Found(_distinct(name for name in names if not re.search(r"[\s_'-]", name)), FIRST)
+    return SearchNames(_distinct(name for name in names if not re.search(r"[\s_'-]", name)), FIRST)
 
 
-def of_analysis(analysis: Analysis) -> Found:
+def of_analysis(analysis: Analysis) -> SearchNames:
     """Its other names."""
-    return Found(_distinct(analysis.also), FIRST)
+    return SearchNames(_distinct(analysis.also), FIRST)
 
 
 def _module(tensor: str) -> str:

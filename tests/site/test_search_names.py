@@ -6,7 +6,7 @@ import pytest
 
 from generator.contracts import EncodingRecord, Fact, Outcome, Provenance
 from generator.pipeline.find import all_schemes
-from generator.site.found import FIRST, Found, of_checkpoint, of_scheme
+from generator.site.search_names import FIRST, SearchNames, of_checkpoint, of_scheme
 from tests.site.test_comparing import every_page, rendered, table
 from tests.site.test_comparing import outcome as with_numbers
 from tests.support import checkpoint
@@ -67,4 +67,4 @@ def test_the_front_matter_of_a_page_has_the_names() -> None:
 
 
 def test_names_are_a_list_in_yaml() -> None:
-    assert Found(("wpe", "T5 small")).tags == '["wpe", "T5 small"]'
+    assert SearchNames(("wpe", "T5 small")).tags == '["wpe", "T5 small"]'
