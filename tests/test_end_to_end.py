@@ -218,10 +218,5 @@ def test_no_figure_is_larger_than_200_kilobytes(built: Path) -> None:
     } == {}
 
 
-def test_no_page_is_larger_than_60_kilobytes(built: Path) -> None:
-    sizes = {path.name: path.stat().st_size for path in built.rglob("site/**/*.html")}
-    assert {name: size for name, size in sizes.items() if size > 60_000} == {}
-
-
 def test_no_link_is_broken(built: Path) -> None:
     assert links.broken(built / "site") == []

@@ -69,7 +69,7 @@
     dialog.setAttribute("aria-label", title);
     dialog.addEventListener("close", () => dialog.remove());
     dialog.addEventListener("click", (event) => event.target === dialog && dialog.close()); // Beside it.
-    (document.querySelector(".pa-section") ?? document.body).append(dialog);
+    document.body.append(dialog);
     dialog.showModal();
   }
 

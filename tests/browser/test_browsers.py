@@ -5,10 +5,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from socket import create_server
-from time import monotonic
 
 import pytest
 
@@ -37,16 +34,6 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path / "own"))
     return tmp_path
-
-
-@pytest.fixture
-def silent_host(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Playwright's installer asks a host that accepts and never answers."""
-    with create_server(("127.0.0.1", 0)) as listening:
-        monkeypatch.setenv(
-            "PLAYWRIGHT_DOWNLOAD_HOST", f"http://127.0.0.1:{listening.getsockname()[1]}"
-        )
-        yield
 
 
 def command(folder: Path, name: str, code: int = 0) -> str:
@@ -100,32 +87,6 @@ def test_the_environment_goes_before_the_path(
     assert browsers.find() == named
 
 
-def test_the_environment_may_name_a_command(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CHROMIUM", "mine")
-    expected = command(nowhere, "mine")
-    assert browsers.find() == expected
-
-
-@pytest.mark.parametrize("at", range(len(browsers.COMMANDS)))
-def test_commands_go_in_order(at: int, nowhere: Path) -> None:
-    paths = [command(nowhere, name) for name in browsers.COMMANDS[at:]]
-    assert browsers.find() == paths[0]
-
-
-def test_a_command_that_does_not_start_is_no_browser(nowhere: Path) -> None:
-    command(nowhere, "chromium", code=1)
-    expected = command(nowhere, "google-chrome")
-    assert browsers.find() == expected
-
-
-def test_what_playwright_installed_comes_last(nowhere: Path) -> None:
-    own = Path(browsers._playwrights_own())
-    assert own.is_relative_to(nowhere / "own")
-    own.parent.mkdir(parents=True)
-    expected = command(own.parent, own.name)
-    assert browsers.find() == expected
-
-
 @pytest.mark.usefixtures("browser")
 def test_with_a_browser_what_needs_one_is_marked_by_its_fixtures_and_runs_in_it(tests: str) -> None:
     done = pytest_run(tests, "-m", "browser")
@@ -160,20 +121,3 @@ def test_continuous_integration_requires_a_browser(
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
     assert done.stderr.strip() == f"ERROR: CI is set, and {browsers.MISSING}"
     assert "passed" not in done.stdout
-
-
-def test_an_installer_that_fails_leaves_none(
-    nowhere: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CI", "true")
-    monkeypatch.setenv("PLAYWRIGHT_DOWNLOAD_HOST", "http://127.0.0.1:9")
-    done = python("tests.browsers")
-    first, last = done.stdout.splitlines()
-    assert "none found; Playwright's installer runs" in first
-    assert (done.returncode, last) == (1, f"Browser: {browsers.MISSING}")
-
-
-def test_an_installer_that_hangs_is_ended(nowhere: Path, silent_host: None) -> None:
-    began = monotonic()
-    browsers.install(seconds=1)
-    assert monotonic() - began < 10

@@ -10,7 +10,6 @@ from generator.contracts import Atlas
 from generator.resources import ROOT
 from generator.site import glossary, render
 from generator.site.pages.glossary import pages
-from tests.test_sentences import MOST_WORDS, words_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 PATH = "checkpoints/one.html"
@@ -27,11 +26,9 @@ def keys(body: str, path: str = PATH) -> list[str]:
     return [link["href"].partition("#")[2] for link in marked(body, path)]
 
 
-@pytest.mark.parametrize("word", glossary.WORDS, ids=lambda word: word.key)
-def test_a_word_has_one_short_sentence(word: glossary.Word) -> None:
-    assert 3 <= len(words_of(word.meaning)) <= MOST_WORDS
-    assert word.meaning.endswith((".", "?"))
-    assert ". " not in word.meaning
+def test_a_word_has_one_sentence() -> None:
+    meanings = [word.meaning for word in glossary.WORDS]
+    assert [text for text in meanings if ". " in text or not text.endswith((".", "?"))] == []
 
 
 def test_a_word_has_a_picture_of_its_own() -> None:

@@ -88,23 +88,18 @@ def slugs(site: Path) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("title", TITLES)
-def test_a_title_is_shown_literally_in_the_heading_and_the_window(
-    title: str, site: Path, pages: dict[str, BeautifulSoup]
+def test_a_title_is_shown_literally_in_headings_windows_and_lists(
+    site: Path, pages: dict[str, BeautifulSoup]
 ) -> None:
-    page = pages[f"checkpoints/{slugs(site)[title]}.html"]
-    assert page.h1 is not None
-    assert page.title is not None
-    assert page.h1.get_text().removesuffix("¶") == title
-    assert page.title.get_text() == f"{title} - Position Atlas"
-
-
-@pytest.mark.parametrize("title", TITLES)
-@pytest.mark.parametrize("page", ["index.html", "checkpoints/index.html"])
-def test_a_title_is_shown_literally_in_lists(
-    page: str, title: str, pages: dict[str, BeautifulSoup]
-) -> None:
-    assert title in pages[page].get_text()
+    named = slugs(site)
+    for title in TITLES:
+        page = pages[f"checkpoints/{named[title]}.html"]
+        assert page.h1 is not None
+        assert page.title is not None
+        assert page.h1.get_text().removesuffix("¶") == title
+        assert page.title.get_text() == f"{title} - Position Atlas"
+        assert title in pages["index.html"].get_text()
+        assert title in pages["checkpoints/index.html"].get_text()
 
 
 def test_pages_that_differ_only_in_their_titles_have_the_same_elements(

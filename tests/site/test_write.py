@@ -35,14 +35,12 @@ def fail_halfway(folder: Path) -> None:
         raise RuntimeError("halfway")
 
 
-def test_a_tree_is_written(output: Path) -> None:
-    assert contents(output / "site") == FIRST
-
-
 def test_a_new_tree_replaces_the_previous_one(output: Path) -> None:
+    assert contents(output / "site") == FIRST
     assert write(SECOND, output / "site")
     assert contents(output / "site") == SECOND
     assert folders(output) == ["site", "store"]
+    assert (output / "site").stat().st_mode & 0o777 == 0o755  # A web server may read it.
 
 
 def test_the_same_tree_is_no_change(output: Path) -> None:
@@ -58,11 +56,6 @@ def test_a_change_is_written_and_reported(change: dict[str, bytes], output: Path
     assert contents(output / "site") == {**FIRST, **change}
 
 
-def test_a_file_that_is_not_in_the_new_tree_is_deleted(output: Path) -> None:
-    write({"index.md": b"first"}, output / "site")
-    assert contents(output / "site") == {"index.md": b"first"}
-
-
 def test_an_exception_leaves_the_previous_site_unchanged(output: Path) -> None:
     with pytest.raises(RuntimeError, match="halfway"):
         fail_halfway(output / "site")
@@ -75,17 +68,6 @@ def test_a_failed_write_leaves_the_previous_site_unchanged(output: Path) -> None
         write({"a": b"", "a/b": b""}, output / "site")
     assert contents(output / "site") == FIRST
     assert folders(output) == ["site", "store"]
-
-
-def test_a_web_server_may_read_the_folder(output: Path) -> None:
-    assert (output / "site").stat().st_mode & 0o777 == 0o755
-
-
-def test_unfinished_folders_of_a_killed_build_are_deleted(output: Path) -> None:
-    write(SECOND, output / ".new-site-abc")
-    with owned(output):
-        assert folders(output) == ["site", "store"]
-    assert contents(output / "site") == FIRST
 
 
 # Ends its process where the new site would take the place of the former one.
@@ -257,13 +239,6 @@ def test_this_repository_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     monkeypatch.chdir(tmp_path)
     with pytest.raises(RefusedError, match="another project"), owned(Path(__file__).parents[2]):
         pass
-
-
-def test_an_output_folder_stays_suitable_with_other_files_in_it(output: Path) -> None:
-    (output / "notes.txt").write_text("mine", encoding="utf-8")
-    with owned(output):
-        pass
-    assert (output / "notes.txt").read_text(encoding="utf-8") == "mine"
 
 
 @pytest.mark.parametrize("leave", [Path.mkdir, os.mkfifo], ids=["a folder", "a pipe"])

@@ -9,8 +9,7 @@ from typing import Any
 MOST_BYTES = 5_000_000
 # The script is for pages that were opened from disk.
 FILE, SCRIPT = "search/search_index.json", "search/search_index.js"
-# File, script and key of the entries: by mkdocs, and by Zensical.
-FORMS = ((FILE, SCRIPT, "docs"), ("search.json", "search.js", "items"))
+ENTRIES = "docs"
 NAMES = "tags"  # Names of a page, as the front matter has them.
 BEFORE = "var __index = "  # As mkdocs-material's offline plugin writes it.
 
@@ -19,17 +18,14 @@ def finish(site: Path) -> None:
     """Write the index of ``site`` anew, shortened if it exceeds ``MOST_BYTES``; nothing for a site
     without search.
     """
-    for file, script, entries in FORMS:
-        if (site / file).is_file():
-            _finish(site / file, site / script, entries)
-
-
-def _finish(file: Path, script: Path, entries: str) -> None:
+    file, script = site / FILE, site / SCRIPT
+    if not file.is_file():
+        return
     index = json.loads(file.read_text(encoding="utf-8"))
-    index[entries] = [_without_names(entry) for entry in index[entries]]
+    index[ENTRIES] = [_without_names(entry) for entry in index[ENTRIES]]
     if len(text := _encoded(index)) > MOST_BYTES:
-        index[entries] = [
-            shortened for entry in index[entries] if (shortened := _shortened(entry)) is not None
+        index[ENTRIES] = [
+            shortened for entry in index[ENTRIES] if (shortened := _shortened(entry)) is not None
         ]
         text = _encoded(index)
     file.write_text(text, encoding="utf-8")
@@ -45,9 +41,7 @@ def _without_names(entry: dict[str, Any]) -> dict[str, Any]:
     """The entry of a section without the names of its page; that of a page as it is."""
     if "#" not in entry["location"]:
         return entry
-    # Zensical's script asks each entry for its names.
-    none: dict[str, Any] = {NAMES: []} if "level" in entry else {}
-    return {name: value for name, value in entry.items() if name != NAMES} | none
+    return {name: value for name, value in entry.items() if name != NAMES}
 
 
 def _shortened(entry: dict[str, Any]) -> dict[str, Any] | None:

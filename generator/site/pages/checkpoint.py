@@ -3,16 +3,16 @@ many of a scheme.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby
 from math import prod
+from typing import Any
 
 from generator.checkpoints import sources
-from generator.checkpoints.model.module_tree import Module, modules
+from generator.checkpoints.model.module_tree import modules
 from generator.contracts import (
     Analysis,
     Atlas,
-    Checkpoint,
     EncodingRecord,
     Figure,
     FigureSpec,
@@ -32,17 +32,17 @@ from generator.contracts import (
 )
 from generator.site import in_use as use
 from generator.site import relatives
-from generator.site.at_position import PositionOfModel, at_position
+from generator.site.at_position import at_position
 from generator.site.data.arrays import MOST_OF_ARRAY
 from generator.site.outline import STAGES, Outline, anchor, figures_of
 from generator.site.pictures import cards, scheme_pictures
-from generator.site.pictures.layer_strips import LayerStrip, layer_strips
+from generator.site.pictures.layer_strips import layer_strips
 from generator.site.pictures.opening import OpeningPicture, opening_picture
-from generator.site.pictures.reach_bars import ReachBar, reach_bars, ticks
+from generator.site.pictures.reach_bars import reach_bars, ticks
 from generator.site.pictures.value_strips import Standing, standing, values_of
 from generator.site.rankings.columns import NOTHING, Column, columns_of, common, place
 from generator.site.rankings.peers import Statement, openings_of, peers_of
-from generator.site.search_names import SearchNames, of_checkpoint
+from generator.site.search_names import of_checkpoint
 
 MOST_MODULES = 16  # rows of the table of tensors, all of which are in a file beside it
 MOST_UNMEASURED = 6  # encodings of one scheme whose numbers were not read
@@ -218,55 +218,6 @@ class WithoutNumbers:
     former: relatives.FormerNumbers | None
 
 
-@dataclass(frozen=True)
-class CheckpointPage:
-    """What a template shows of a checkpoint.
-
-    before, after: its neighbours among those of its first scheme
-    many: whether encodings need their names
-    home, paper: addresses; found: by search
-    chapters: the encodings on the page; linked: those on the page that has many side by side, whose
-        path without suffix is side_by_side
-    leading: the most unusual remarks; others: the number of further findings on the page
-    bars, ticks: how far it sees, and the axis of that; panel: of what its rotations do by position
-    unmeasured: the encodings whose numbers were not read, by scheme
-    used: measures of what the trained model does; in_use: their weightiest finding
-    picture: beside the leading remarks; of the encoding that the first speaks of, if it has one
-    unsummed: the number of encodings that ``summary`` leaves out
-    without_numbers: None where numbers were read that tell position
-    most_...: how many a list shows
-    """
-
-    outcome: Outcome
-    checkpoint: Checkpoint
-    before: Sequence[Outcome]
-    after: Sequence[Outcome]
-    many: bool
-    modules: tuple[Module, ...]
-    home: str | None
-    paper: str
-    found: SearchNames
-    chapters: tuple[Chapter, ...]
-    linked: tuple[Chapter, ...]
-    side_by_side: str
-    leading: tuple[Remark, ...]
-    others: int
-    strips: tuple[LayerStrip, ...]
-    bars: tuple[ReachBar, ...]
-    panel: PositionOfModel | None
-    unmeasured: Sequence[tuple[Scheme, list[EncodingRecord]]]
-    used: tuple[use.Measured, ...]
-    in_use: tuple[use.Measured, Finding] | None
-    picture: OpeningPicture | None
-    summary: Summary | None
-    unsummed: int
-    without_numbers: WithoutNumbers | None
-    ticks: Sequence[tuple[float, str]] = field(default_factory=ticks)
-    most_modules: int = MOST_MODULES
-    most_cards: int = MOST_CARDS
-    most_unmeasured: int = MOST_UNMEASURED
-
-
 def pages(atlas: Atlas) -> list[Page]:
     """The pages of each checkpoint."""
     ordered = sorted(
@@ -293,65 +244,66 @@ def _pages_of_group(atlas: Atlas, members: list[Outcome]) -> Iterator[Page]:
 def _pages_of(atlas: Atlas, outcome: Outcome, neighbours: Neighbours) -> Iterator[Page]:
     outline = Outline.of(outcome)
     parts = names.parts([reading.encoding for reading in outcome.readings], atlas.schemes)
-    chapters = tuple(
+    chapters = [
         _chapter(atlas, outcome, outline, *pair)
         for pair in zip(outcome.readings, parts, strict=True)
-    )
-    main = _main(atlas, outcome, neighbours, chapters)
-    card = cards.of_checkpoint(atlas, outcome, main.leading[0].finding.text if main.leading else "")
-    figures = (
-        [figure for _, figure in main.without_numbers.pictures] if main.without_numbers else []
-    )
+    ]
+    linked = [one for one in chapters if one.reading.encoding.key in outline.beside]
+    on_page = [one for one in chapters if one not in linked]
+    opening = openings_of(atlas).get(outcome.checkpoint.slug)
+    leading, n_others = _remarks(atlas, chapters, on_page, opening)
+    card = cards.of_checkpoint(atlas, outcome, leading[0].finding.text if leading else "")
+    without_numbers = _without_numbers(atlas, outcome)
+    context = {
+        **_of_model(atlas, outcome),
+        "before": neighbours[0],
+        "after": neighbours[1],
+        "many": len(chapters) > 1,  # So that encodings need their names.
+        "chapters": on_page,
+        "linked": linked,
+        "side_by_side": outline.page_beside,
+        "leading": leading,
+        "others": n_others,
+        "picture": _picture(atlas, outline, leading, chapters),
+        "summary": _summary(atlas, chapters),
+        "unsummed": max(len(chapters) - MOST_SUMMED, 0),
+        "without_numbers": without_numbers,
+        "most_cards": MOST_CARDS,
+    }
+    figures = tuple(figure for _, figure in without_numbers.pictures) if without_numbers else ()
     path = f"checkpoints/{outcome.checkpoint.slug}.md"
-    # Shallow: templates use the records themselves.
-    yield Page(path, "checkpoint.md.jinja", dict(vars(main)), tuple(figures), card)
-    if main.linked:
-        context = {
+    yield Page(path, "checkpoint.md.jinja", context, figures, card)
+    if linked:
+        beside = {
             "outcome": outcome,
             "checkpoint": outcome.checkpoint,
-            "linked": main.linked,
-            "groups": list(_side_by_side(atlas, main.linked)),
+            "linked": linked,
+            "groups": list(_side_by_side(atlas, linked)),
         }
-        yield Page(f"{outline.page_beside}.md", "layers.md.jinja", context, card=card)
+        yield Page(f"{outline.page_beside}.md", "layers.md.jinja", beside, card=card)
 
 
-def _main(
-    atlas: Atlas, outcome: Outcome, neighbours: Neighbours, every_chapter: tuple[Chapter, ...]
-) -> CheckpointPage:
-    """The page of the checkpoint itself."""
-    outline = Outline.of(outcome)
-    linked = tuple(one for one in every_chapter if one.reading.encoding.key in outline.beside)
-    chapters = tuple(one for one in every_chapter if one not in linked)
-    leading, others = _remarks(
-        atlas, every_chapter, chapters, openings_of(atlas).get(outcome.checkpoint.slug)
-    )
+def _of_model(atlas: Atlas, outcome: Outcome) -> dict[str, Any]:
+    """What the page says of the checkpoint as a whole."""
     used, home = use.measured(atlas, outcome), _home(outcome)
     records = [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured]
-    return CheckpointPage(
-        outcome,
-        outcome.checkpoint,
-        *neighbours,
-        many=len(every_chapter) > 1,
-        modules=modules(outcome.layout),
-        home=home,
-        paper=paper_address(outcome.checkpoint.paper),
-        found=of_checkpoint(outcome, atlas.schemes, is_published=home is not None),
-        chapters=chapters,
-        linked=linked,
-        side_by_side=outline.page_beside,
-        leading=leading,
-        others=others,
-        strips=layer_strips(outcome.layers, records, atlas.schemes),
-        bars=reach_bars(outcome),
-        panel=at_position(outcome),
-        unmeasured=_unmeasured(atlas, outcome),
-        used=tuple(one for one in used if one.result.reason is None),
-        in_use=use.leading(used),
-        picture=_picture(atlas, outline, leading, every_chapter),
-        summary=_summary(atlas, every_chapter),
-        unsummed=max(len(every_chapter) - MOST_SUMMED, 0),
-        without_numbers=_without_numbers(atlas, outcome),
-    )
+    return {
+        "outcome": outcome,
+        "checkpoint": outcome.checkpoint,
+        "modules": modules(outcome.layout),
+        "most_modules": MOST_MODULES,
+        "home": home,
+        "paper": paper_address(outcome.checkpoint.paper),
+        "found": of_checkpoint(outcome, atlas.schemes, is_published=home is not None),
+        "strips": layer_strips(outcome.layers, records, atlas.schemes),
+        "bars": reach_bars(outcome),  # How far it sees, on an axis with these ticks
+        "ticks": ticks(),
+        "panel": at_position(outcome),
+        "unmeasured": _unmeasured(atlas, outcome),
+        "most_unmeasured": MOST_UNMEASURED,
+        "used": [one for one in used if one.result.reason is None],
+        "in_use": use.leading(used),
+    }
 
 
 def _side_by_side(atlas: Atlas, linked: Sequence[Chapter]) -> Iterator[SideBySide]:

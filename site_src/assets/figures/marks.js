@@ -8,9 +8,9 @@
 
   atlas.font = (size) => `${size}px ${FONT}`;
 
-  /* Colours of the page that names of colours in the data stand for. In another site they are those of our part of it. */
+  /* Colours of the page that names of colours in the data stand for. */
   atlas.theme = () => {
-    const style = getComputedStyle(document.querySelector(".pa-section") ?? document.body);
+    const style = getComputedStyle(document.body);
     const of = (name) => style.getPropertyValue(name).trim();
     const dark = document.body.dataset.mdColorScheme === "slate";
     return { dark, ink: of("--pa-ink"), muted: of("--pa-muted"), grid: of("--pa-line"), paper: of("--md-default-bg-color"), warm: of("--pa-warm") };

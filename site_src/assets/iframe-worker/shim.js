@@ -51,7 +51,7 @@ function addScript(place, file) {
   window.Worker = class extends EventTarget {
     constructor(address) {
       super();
-      const waits = document.querySelector("[data-md-component=search] form:not([name])"); // Zensical has none, and loads it on its own.
+      const waits = document.querySelector("[data-md-component=search] form:not([name])");
       this.inner = (waits ? searched : Promise.resolve()).then(() => this.start(address, waits));
     }
 
