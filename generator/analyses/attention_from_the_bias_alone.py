@@ -182,7 +182,6 @@ ANALYSIS = Analysis(
         Headline(
             "locality",
             "Attention near the query",
-            low="puts only {} of its attention on near keys by its bias",
             high="puts {} of its attention on near keys by its bias",
         ),
     ),

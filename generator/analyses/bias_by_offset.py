@@ -289,7 +289,6 @@ ANALYSIS = Analysis(
     answer=Headline(
         "near_heads",
         "Heads that peak near",
-        low="peaks within one position in only {} of its heads",
         high="peaks within one position in {} of its heads",
     ),
     forms=(OffsetBias,),

@@ -148,7 +148,6 @@ ANALYSIS = Analysis(
     answer=Headline(
         "near_heads",
         "Heads that peak near",
-        low="peaks within one patch in only {} of its heads",
         high="peaks within one patch in {} of its heads",
     ),
     forms=(WindowBias,),

@@ -20,9 +20,9 @@ from generator.contracts.oracles import RESCALED, STRETCHED, array, cases, llama
 from generator.encodings import Rotation
 from generator.encodings.rotations import OF_WHOLE_HEAD, frequencies_before
 from generator.errors import NotApplicableError
-from generator.figures.charts import Alt, Curves, Rule
+from generator.figures.charts import Alt, Curves, Rule, of_arrays
 from generator.figures.lines import DOTTED
-from generator.numerics.arrays import Array, Floats, finite
+from generator.numerics.arrays import Floats, finite
 from generator.text import significant
 
 # Where scaling depends on the length of the input.
@@ -118,20 +118,12 @@ def _count(which: np.ndarray, end: str) -> str:
     return f"the {end}" if count == 1 else f"the {count} {end}"
 
 
-def _by_pair(result: Result) -> tuple[Array, Array]:
-    return np.arange(result.arrays["ratios"].size), result.arrays["ratios"]
-
-
-def _by_wavelength(result: Result) -> tuple[Array, Array]:
-    return result.arrays["before"], result.arrays["ratios"]
-
-
 def _upto_highest(results: Results) -> tuple[float, float]:
     return 0.0, 1.08 * max(float(result.arrays["ratios"].max()) for result in results.values())
 
 
 RATIOS = Curves(
-    _by_pair,
+    of_arrays("", "ratios"),
     x="frequency pair",
     y="wavelength, after ÷ before",
     ylim=_upto_highest,
@@ -195,7 +187,10 @@ ANALYSIS = Analysis(
             " compared here.",
             Alt("Ratio of wavelengths by wavelength before scaling.", _summary),
             replace(
-                RATIOS, points=_by_wavelength, x="wavelength before scaling (positions)", log="x"
+                RATIOS,
+                points=of_arrays("before", "ratios"),
+                x="wavelength before scaling (positions)",
+                log="x",
             ),
             python=(
                 'plt.semilogx(arrays["effect_of_scaling.before"], '

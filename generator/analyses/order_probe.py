@@ -233,7 +233,6 @@ ANALYSIS = Analysis(
         Headline(
             "error",
             f"Order errors ({FEW} pairs)",
-            low="lets a probe tell order with only {} errors",
             high="lets a probe tell order with {} errors",
             least="fewest",
             most="most",

@@ -18,7 +18,7 @@ from generator.contracts import (
 )
 from generator.contracts.oracles import GPT2, SPLITS, cases, paper_sinusoid
 from generator.encodings import PositionTable
-from generator.figures.charts import Alt, Curves
+from generator.figures.charts import Alt, Curves, of_arrays
 from generator.figures.panels import panels, wrapped
 from generator.figures.style import ASIDE, MUTED, STATIC
 from generator.numerics.arrays import Array, Floats
@@ -188,7 +188,7 @@ def _draw_dots(axes: "Axes", values: Floats, limits: tuple[float, float], colour
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
-    from generator.figures.live import Mark
+    from generator.figures.live import Dots
 
     known = np.flatnonzero(~np.isnan(values))
     ends = known[:, None] + np.array([0.0, 1e-3 * values.size])  # (n_known, 2)
@@ -198,16 +198,12 @@ def _draw_dots(axes: "Axes", values: Floats, limits: tuple[float, float], colour
         PathPatch(path, edgecolor=colour, fill=False, linewidth=2.4, capstyle="round", label=STATIC)
     )
     axes.add_artist(
-        Mark(
+        Dots(
             np.stack([np.arange(values.size, dtype=np.float64), values], axis=1),
             joined=False,
             colour=colour,
         )
     )
-
-
-def _error_by_position(result: Result) -> tuple[Array, Array]:
-    return np.arange(result.arrays["wrong"].size), result.arrays["wrong"]
 
 
 def _logarithmic_above_1(axes: "Axes", results: Results) -> None:
@@ -245,7 +241,6 @@ ANALYSIS = Analysis(
         Headline(
             "ridge",
             "Mean position error",
-            low="leaves a probe only {} off",
             high="leaves a probe {} off",
             least="closest",
             most="farthest",
@@ -276,7 +271,7 @@ ANALYSIS = Analysis(
             " probe finds less there.",
             Alt("Mean error by position, as a line.", _ends),
             Curves(
-                _error_by_position,
+                of_arrays("", "wrong"),
                 x="position",
                 y="mean error (positions)",
                 height=3.4,

@@ -233,7 +233,6 @@ ANALYSIS = Analysis(
     answer=Headline(
         "overlap",
         "Shared directions",
-        low="shares only {} of its main directions with words",
         high="shares {} of its main directions with words",
     ),
     forms=(PositionTable,),

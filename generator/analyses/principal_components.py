@@ -338,7 +338,6 @@ ANALYSIS = Analysis(
     answer=Headline(
         "turns",
         "Turns",
-        low="makes only {} in its first two components",
         high="makes {} in its first two components",
         least="fewest",
         most="most",

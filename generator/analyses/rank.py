@@ -220,7 +220,6 @@ ANALYSIS = Analysis(
         Headline(
             "in_mean",
             "Energy in the mean",
-            low="has only {} of its energy in its mean vector",
             high="has {} of its energy in its mean vector",
         ),
         DIRECTIONS,

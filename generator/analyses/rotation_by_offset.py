@@ -34,7 +34,7 @@ from generator.contracts.oracles import (
 )
 from generator.encodings import Rotation
 from generator.encodings.rotations import frequencies_before
-from generator.figures.charts import Alt, Curves
+from generator.figures.charts import Alt, Curves, of_arrays
 from generator.figures.lines import DOTTED, Dash
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Array, Floats, finite
@@ -102,22 +102,19 @@ def compute(subject: Subject[Rotation]) -> Result:
             "context": np.array(form.n_positions),
             "within": np.array(form.reach),
         },
-        findings=_findings(turns, lengths, form, of_patches),
+        findings=(_finding(turns, lengths, form, of_patches),),
     )
 
 
-def _findings(turns: int, lengths: Floats, form: Rotation, of_patches: bool) -> tuple[Finding, ...]:
+def _finding(turns: int, lengths: Floats, form: Rotation, of_patches: bool) -> Finding:
     within, limit = (f"along a side of {form.reach:,} patches", ()) if of_patches else _within(form)
     complete = counted(turns, lengths.size, "frequency pair", "complete")
     in_order = turns > 0 and lengths[:turns].max() <= form.reach
-    spots = (
-        (Spot("wavelengths", turns - 1, float(lengths[turns - 1])),)
-        if in_order and turns < lengths.size
-        else ()
-    )
+    is_marked = in_order and turns < lengths.size
+    spots = (Spot("wavelengths", turns - 1, float(lengths[turns - 1])),) if is_marked else ()
     text = f"{complete} a full turn {within}.{_of_others(lengths.size - turns, lengths.size)}"
     weight = 0.4 if turns == lengths.size else 0.6
-    return (Finding(text, ("full_turns", "pairs", *limit), weight, spots=spots),)
+    return Finding(text, ("full_turns", "pairs", *limit), weight, spots=spots)
 
 
 def _of_others(n_others: int, n_pairs: int) -> str:
@@ -139,12 +136,6 @@ def _within(form: Rotation) -> tuple[str, tuple[str, ...]]:
     if form.reach == form.window:
         return f"within the attention window of {form.reach:,} positions", ("sliding",)
     return f"in texts of up to {form.reach:,} positions; longer ones have other frequencies", ()
-
-
-def wavelengths_of(result: Result) -> tuple[Array, Array]:
-    """Indices of the frequency pairs, and their wavelengths."""
-    lengths = result.arrays["wavelengths"]
-    return np.arange(lengths.size), lengths
 
 
 def _before_scaling(axes: "Axes", label: Label, result: Result, _: int) -> None:
@@ -170,7 +161,7 @@ def _explain(axes: "Axes", results: Results) -> None:
 
 
 WAVELENGTHS = Curves(
-    wavelengths_of,
+    of_arrays("", "wavelengths"),
     x="frequency pair",
     y="wavelength (positions or patches)",
     log="y",
@@ -228,7 +219,6 @@ ANALYSIS = Analysis(
         Headline(
             "full_turns",
             "Pairs with a full turn",
-            low="makes a full turn in only {} of its pairs",
             high="makes a full turn in {} of its pairs",
             least="fewest",
             most="most",

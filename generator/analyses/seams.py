@@ -451,7 +451,6 @@ ANALYSIS = Analysis(
     answer=Headline(
         "depth",
         "Deepest break",
-        low="breaks by a cosine of only {} between neighbours",
         high="breaks by a cosine of {} between neighbours",
         least="smallest",
         most="largest",

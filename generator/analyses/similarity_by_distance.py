@@ -233,7 +233,6 @@ ANALYSIS = Analysis(
     answer=Headline(
         "invariance",
         "Translation invariance",
-        low="owes a share of only {} of its similarity to distance",
         high="owes a share of {} of its similarity to distance",
     ),
     forms=(PositionTable,),

@@ -143,7 +143,6 @@ ANALYSIS = Analysis(
     answer=Headline(
         "size",
         "Mean cosine of dimensions",
-        low="gives two dimensions a mean cosine of only {} by size",
         high="gives two dimensions a mean cosine of {} by size",
     ),
     forms=(PositionTable,),

@@ -222,7 +222,6 @@ ANALYSIS = Analysis(
     answer=Headline(
         "across",
         "Cosine side by side",
-        low="gives patches side by side a cosine of only {}",
         high="gives patches side by side a cosine of {}",
     ),
     forms=(PositionTable,),

@@ -88,10 +88,6 @@ def _findings(adjacent: float | None, mean: float, n_positions: int) -> Iterator
     yield Finding(text, ("adjacent", "mean"), weight)
 
 
-def _cosines(result: Result) -> Floats:
-    return result.derived["cosines"]
-
-
 def _summary(result: Result) -> str:
     neighbours, mean, lowest = (cosine(result.value(key)) for key in ("adjacent", "mean", "lowest"))
     return f"neighbours {neighbours}, any two {mean}, lowest {lowest}"
@@ -111,7 +107,6 @@ ANALYSIS = Analysis(
         Headline(
             "adjacent",
             "Cosine of neighbours",
-            low="gives neighbours a cosine of only {}",
             high="gives neighbours a cosine of {}",
         ),
     ),
@@ -128,7 +123,7 @@ ANALYSIS = Analysis(
             " differently.",
             Alt("Cosine matrices from −1 to 1. Mean cosines,", _summary),
             Images(
-                _cosines,
+                "cosines",
                 (-1.0, 1.0),
                 DIVERGING,
                 ("position", "position", "cosine similarity"),

@@ -207,7 +207,6 @@ ANALYSIS = Analysis(
     answer=Headline(
         "roughness",
         "Step between neighbours",
-        low="moves by only {} of its RMS per position",
         high="moves by {} of its RMS per position",
         least="smoothest",
         most="roughest",

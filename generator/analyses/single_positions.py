@@ -136,7 +136,6 @@ ANALYSIS = Analysis(
     answer=Headline(
         "word_ratio",
         "Size beside words",
-        low="has values only {} times the size of its words’",
         high="has values {} times the size of its words’",
         least="smallest",
         most="largest",

@@ -1,6 +1,6 @@
 """Spectrum of the dimensions over position."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -128,13 +128,14 @@ def compute(subject: Subject[PositionTable]) -> Result:
     slow, strongest = max(n_positions // (2 * SLOW), 1), int(energy.argmax()) + 1
     periods = n_positions / np.arange(1, n_positions // 2 + 1)
     frequencies = peaks(np.append(0.0, mean), float(control.max()))
+    shares = _share(energy, slow), _share(shuffled, slow)
     metrics = (
         Metric("strongest", "Period with the most energy", n_positions / strongest, "positions"),
-        Metric("slow", "Energy in the slowest tenth of the frequencies", _share(energy, slow), "%"),
+        Metric("slow", "Energy in the slowest tenth of the frequencies", shares[0], "%"),
         Metric(
             "slow_control",
             "Energy in the slowest tenth, positions shuffled",
-            _share(shuffled, slow),
+            shares[1],
             "%",
         ),
         Metric("peaks", "Spectral peaks", frequencies.size),
@@ -150,11 +151,8 @@ def compute(subject: Subject[PositionTable]) -> Result:
         Spot("periods", float(periods[peak - 1]), float(arrays["mean"][peak - 1]))
         for peak in frequencies[:MOST_NAMED]
     )
-    return Result(
-        metrics,
-        arrays,
-        _findings(arrays["peaks"], spots, metrics, n_positions / slow, form.outliers.size),
-    )
+    findings = _findings(arrays["peaks"], spots, shares, n_positions / slow, form.outliers.size)
+    return Result(metrics, arrays, tuple(findings))
 
 
 def _by_frequency(squares: Floats, n_positions: int) -> tuple[Floats, Floats, Floats]:
@@ -180,30 +178,30 @@ def _share(energy: Floats, slow: int) -> float:
 def _findings(
     peak_periods: Floats,
     spots: tuple[Spot, ...],
-    metrics: Sequence[Metric],
+    shares: tuple[float, float],
     period: float,
-    n_outliers: int,
-) -> tuple[Finding, ...]:
-    slow, control = metrics[1:3]
-    findings = []
+    n: int,
+) -> Iterator[Finding]:
+    """shares: of slow waves, and with shuffled positions, in %; period: of the fastest of them; n:
+    outliers
+    """
     if peak_periods.size:
         listed = [significant(peak, 3) for peak in peak_periods[:MOST_NAMED]]
         n_more, noun = peak_periods.size - len(listed), "periods" if len(listed) > 1 else "a period"
         unit = " (in positions)" if n_more else " positions"
         peaks_at = enumerated([*listed, *([f"{n_more} more"] if n_more else [])])
-        text = f"The spectrum peaks at {noun} of {peaks_at}{unit}{without(n_outliers)}."
-        findings.append(Finding(text, ("peaks",), 0.6, spots=spots))
-    shares = (
-        f"{rounded(slow.value, 0)} % of their energy has periods of {significant(period, 3)}"
-        f" positions or more ({rounded(control.value, 0)} % with shuffled positions)"
-        f"{without(n_outliers)}"
+        text = f"The spectrum peaks at {noun} of {peaks_at}{unit}{without(n)}."
+        yield Finding(text, ("peaks",), 0.6, spots=spots)
+    slow, control = shares
+    of_energy = (
+        f"{rounded(slow, 0)} % of their energy has periods of {significant(period, 3)} positions or"
+        f" more ({rounded(control, 0)} % with shuffled positions){without(n)}."
     )
-    rests_on = (slow.key, control.key)
-    if slow.value is not None and slow.value >= MOSTLY:
-        findings.append(Finding(f"Dimensions change slowly: {shares}.", rests_on, 0.4))
-    elif slow.value is not None and slow.value <= HARDLY:
-        findings.append(Finding(f"Dimensions hardly change slowly: only {shares}.", rests_on, 0.5))
-    return tuple(findings)
+    rests_on = ("slow", "slow_control")
+    if slow >= MOSTLY:
+        yield Finding(f"Dimensions change slowly: {of_energy}", rests_on, 0.4)
+    elif slow <= HARDLY:
+        yield Finding(f"Dimensions hardly change slowly: only {of_energy}", rests_on, 0.5)
 
 
 def spectrum_of(result: Result) -> tuple[Array, Array]:
@@ -266,7 +264,6 @@ ANALYSIS = Analysis(
     answer=Headline(
         "slow",
         "Energy in slow waves",
-        low="has only {} of its energy in slow waves",
         high="has {} of its energy in slow waves",
     ),
     forms=(PositionTable,),

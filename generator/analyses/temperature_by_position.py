@@ -133,7 +133,6 @@ ANALYSIS = Analysis(
     answer=Headline(
         "last",
         "Factor at the end",
-        low="scales logits at its last position by only {}",
         high="scales logits at its last position by {}",
         least="smallest",
         most="largest",

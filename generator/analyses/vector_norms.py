@@ -1,5 +1,7 @@
 """Norms of position vectors and of dimensions, and their outliers."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from generator.contracts import (
@@ -52,6 +54,10 @@ def compute(subject: Subject[PositionTable]) -> Result:
         np.array([], dtype=np.int64) if out is None else out for out in (rows_out, columns_out)
     )
     many = "more than a tenth would be unusual"
+    counts = {
+        "positions": None if rows_out is None else rows_out.size,
+        "dimensions": None if columns_out is None else columns_out.size,
+    }
     return Result(
         metrics=(
             Metric("median", "Median norm", float(np.median(norms))),
@@ -59,17 +65,9 @@ def compute(subject: Subject[PositionTable]) -> Result:
             Metric("shortest", "Smallest norm", norms.min()),
             Metric("spread", "Spread of the norms (standard deviation ÷ mean)", spread(norms)),
             Metric("spread_within", "Same, without outliers", spread(np.delete(norms, positions))),
-            Metric(
-                "positions_out",
-                "Positions with an unusual norm",
-                None if rows_out is None else rows_out.size,
-                reason=many,
-            ),
-            Metric(
-                "dimensions_out",
-                "Dimensions with an unusual norm",
-                None if columns_out is None else columns_out.size,
-                reason=many,
+            *(
+                Metric(f"{what}_out", f"{what.capitalize()} with an unusual norm", count, "", many)
+                for what, count in counts.items()
             ),
             Metric("top_share", "Energy in the strongest dimension", 100.0 * share[0], "%"),
             Metric("half", "Dimensions that hold half of the energy", half),
@@ -116,29 +114,23 @@ def spread(norms: Floats) -> float:
     return float(scaled.std() / (scaled.mean() or 1.0)) if np.ptp(scaled) > FLAT else 0.0
 
 
-def _of_positions(norms: Floats, out: Array | None) -> tuple[Finding, ...]:
+def _of_positions(norms: Floats, out: Array | None) -> Iterator[Finding]:
     median = float(np.median(norms))
     if norms.size > 1 and spread(norms) <= ALIKE:
-        return (
-            Finding(
-                f"All vectors have the same norm, {significant(median, 3)}.",
-                ("median", "longest", "shortest"),
-                0.3,
-            ),
-        )
+        text = f"All vectors have the same norm, {significant(median, 3)}."
+        yield Finding(text, ("median", "longest", "shortest"), 0.3)
+        return
     if out is None or not median:
-        return ()
+        return
     cutoff = two_sided(ALARM / norms.size) * (1.0 + SCATTER / norms.size)
     out = out[deviations_of(norms)[out] > cutoff]
     if not out.size:
-        return ()
+        return
     farthest = int(out[np.argmax(np.abs(np.log((norms[out] + 1e-9 * median) / median)))])
     times = norms[farthest] / median
-    of_median = (
-        f"{significant(times, 2)} times"
-        if times >= 1.0
-        else f"only {significant(100.0 * times, 2)} % of"
-    )
+    of_median = f"only {significant(100.0 * times, 2)} % of"
+    if times >= 1.0:
+        of_median = f"{significant(times, 2)} times"
     text = f"Position {farthest} stands apart: its vector has {of_median} the median length."
     if out.size > 1:
         text = (
@@ -146,15 +138,8 @@ def _of_positions(norms: Floats, out: Array | None) -> tuple[Finding, ...]:
             f" has {of_median} the median norm."
         )
     weight = 0.8 if max(times, 1.0 / max(times, 1e-9)) >= 2.0 else 0.4
-    return (
-        Finding(
-            text,
-            ("positions_out", "median"),
-            weight,
-            spots=(Spot("lines", farthest, min(float(times), TOP)),),
-            of_single_rows=True,
-        ),
-    )
+    spots = (Spot("lines", farthest, min(float(times), TOP)),)
+    yield Finding(text, ("positions_out", "median"), weight, spots=spots, of_single_rows=True)
 
 
 def _half(columns: Floats) -> tuple[int, Floats]:
@@ -168,16 +153,16 @@ def _half(columns: Floats) -> tuple[int, Floats]:
     return int(np.searchsorted(np.cumsum(share), 0.5)) + 1, share
 
 
-def _of_dimensions(half: int, share: Floats, n_outliers: int) -> tuple[Finding, ...]:
+def _of_dimensions(half: int, share: Floats, n_outliers: int) -> Iterator[Finding]:
     if share.size < 16 or half > FEW * share.size:
-        return ()
+        return
     text = (
         f"{half} of {share.size} dimensions {'holds' if half == 1 else 'hold'} half of the table's"
         f" energy{without(n_outliers)}."
     )
     at = Spot("energy", 100.0 * half / share.size, 100.0 * float(share[:half].sum()))
-    spots = () if n_outliers else (at,)  # The figure shows the whole table.
-    return (Finding(text, ("half",), 0.7, spots=spots),)
+    # The figure shows the whole table.
+    yield Finding(text, ("half",), 0.7, spots=() if n_outliers else (at,))
 
 
 NORMS_BY_POSITION = Curves(
@@ -215,7 +200,6 @@ ANALYSIS = Analysis(
         Headline(
             "spread",
             "Spread of norms",
-            low="has norms that spread by only {} of their mean",
             high="has norms that spread by {} of their mean",
         ),
     ),

@@ -1,7 +1,7 @@
 """Vectors of a relative table by offset: cosine similarity and norms."""
 
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,11 +18,10 @@ from generator.contracts import (
 )
 from generator.encodings import RelativeTable
 from generator.errors import NotApplicableError
-from generator.figures.charts import Alt, Curves, Rule
+from generator.figures.charts import Alt, Curves, Rule, of_arrays
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import (
-    Array,
     Floats,
     finite,
     mean_by_distance,
@@ -79,7 +78,7 @@ def compute(subject: Subject[RelativeTable]) -> Result:
             "norms": norms,
             "to_zero": form.similarity[middle],
         },
-        findings=_findings(adjacent, sides, float(pairs.mean())),
+        findings=tuple(_findings(adjacent, sides, float(pairs.mean()))),
     )
 
 
@@ -96,30 +95,20 @@ def opposite(similarity: Floats, offsets: Floats) -> Floats:
     )
 
 
-def _findings(adjacent: float | None, sides: float | None, mean: float) -> tuple[Finding, ...]:
-    findings = []
+def _findings(adjacent: float | None, sides: float | None, mean: float) -> Iterator[Finding]:
     if adjacent is not None:
         how = "more" if adjacent > mean else "less"
         if abs(adjacent - mean) <= ALIKE:
             how = "hardly more"
-        findings.append(
-            Finding(
-                f"Neighbouring offsets are {how} similar than average: mean cosine"
-                f" {rounded(adjacent, 2, 1.0)} against {rounded(mean, 2, 1.0)}.",
-                ("adjacent", "mean"),
-                0.4,
-            )
+        text = (
+            f"Neighbouring offsets are {how} similar than average: mean cosine"
+            f" {rounded(adjacent, 2, 1.0)} against {rounded(mean, 2, 1.0)}."
         )
+        yield Finding(text, ("adjacent", "mean"), 0.4)
     if sides is not None:
         how = "hardly tells before from after" if sides > 1.0 - ALIKE else "tells before from after"
-        findings.append(
-            Finding(
-                f"The table {how}: opposite offsets have a mean cosine of {cosine(sides)}.",
-                ("sides",),
-                0.5,
-            )
-        )
-    return tuple(findings)
+        text = f"The table {how}: opposite offsets have a mean cosine of {cosine(sides)}."
+        yield Finding(text, ("sides",), 0.5)
 
 
 def draw_matrix(results: Results) -> "Figure":
@@ -135,17 +124,13 @@ def draw_matrix(results: Results) -> "Figure":
     return figure
 
 
-def _by_offset(result: Result, name: str) -> tuple[Array, Array]:
-    return result.arrays["offsets"], result.arrays[name]
-
-
 def _upto_longest(results: Results) -> tuple[float, float]:
     longest = max(float(result.arrays["norms"].max()) for result in results.values())
     return 0.0, 1.08 * longest or 1.0
 
 
 BY_OFFSET = Curves(
-    partial(_by_offset, name="to_zero"),
+    of_arrays("offsets", "to_zero"),
     x="offset: key minus query (positions)",
     y="cosine with offset 0",
     ylim=(-1.02, 1.02),
@@ -176,7 +161,6 @@ ANALYSIS = Analysis(
     answer=Headline(
         "sides",
         "Cosine of opposite offsets",
-        low="gives an offset and its opposite a cosine of only {}",
         high="gives an offset and its opposite a cosine of {}",
     ),
     forms=(RelativeTable,),
@@ -215,7 +199,7 @@ ANALYSIS = Analysis(
             Alt("Norm of each vector by offset, as lines.", _summary),
             replace(
                 BY_OFFSET,
-                points=partial(_by_offset, name="norms"),
+                points=of_arrays("offsets", "norms"),
                 y="Euclidean norm",
                 ylim=_upto_longest,
             ),

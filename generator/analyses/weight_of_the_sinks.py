@@ -129,7 +129,6 @@ ANALYSIS = Analysis(
     answer=Headline(
         "share",
         "Weight of a sink",
-        low="gives its sinks a median weight of only {}",
         high="gives its sinks a median weight of {}",
     ),
     forms=(Sinks,),

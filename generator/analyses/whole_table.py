@@ -58,7 +58,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
         ),
         arrays={"rms": np.array(rms), **_given(subject.encoding.form)},
         findings=(
-            *_findings(rms, size, position, dimension),
+            *_of_value(rms, size, position, dimension),
             *(_of_structure(found, len(table)) if rms else ()),
         ),
         derived={"vectors": table},
@@ -93,68 +93,63 @@ def _formula(arrays: Arrays) -> SinusoidFormula | None:
     )
 
 
-def _findings(rms: float, size: float, position: int, dimension: int) -> tuple[Finding, ...]:
+def _of_value(rms: float, size: float, position: int, dimension: int) -> Iterator[Finding]:
     if rms == 0.0:
-        return (
-            Finding(
-                "Every value is zero: the table tells no position from another.", ("rms",), 1.0
-            ),
+        text = "Every value is zero: the table tells no position from another."
+        yield Finding(text, ("rms",), 1.0)
+    elif size >= 10.0 * rms:
+        text = (
+            f"One value stands out: {significant(size, 3)} at position {position}, dimension"
+            f" {dimension}, {rounded(size / rms, 0)} times the typical size (RMS)."
         )
-    if size < 10.0 * rms:
-        return ()
-    text = (
-        f"One value stands out: {significant(size, 3)} at position {position}, dimension"
-        f" {dimension}, {rounded(size / rms, 0)} times the typical size (RMS)."
-    )
-    return (Finding(text, ("largest", "rms"), 0.7),)
+        yield Finding(text, ("largest", "rms"), 0.7)
 
 
 def _of_structure(structure: Structure, n_positions: int) -> Iterator[Finding]:
     """What the table lacks, the most telling first."""
     if structure.kind == "constant":
-        yield Finding(
-            f"All {n_positions:,} vectors are the same: the table tells no position from another.",
-            ("rms",),
-            1.0,
-        )
+        same = f"All {n_positions:,} vectors are the same"
+        yield Finding(f"{same}: the table tells no position from another.", ("rms",), 1.0)
         return
-    end = structure.tail
-    place = f"{end.start:,}–{n_positions - 1:,}" if end else ""
-    if end and end.kind == "random":
-        yield Finding(
-            f"Nothing tells positions {place} from random numbers: they look untrained.",
-            ("tail",),
-            1.0,
-        )
-    elif end:
-        what = "all zero" if end.kind == "zero" else "exact copies of one vector"
-        yield Finding(f"Positions {place} are {what}.", ("tail",), 1.0)
+    end, lacks, what = structure.tail, "Nothing tells {} from random numbers: {} untrained.", ""
+    if end:
+        place = f"{end.start:,}–{n_positions - 1:,}"
+        text = f"Positions {place} are exact copies of one vector."
+        if end.kind == "zero":
+            text = f"Positions {place} are all zero."
+        if end.kind == "random":
+            text = lacks.format(f"positions {place}", "they look")
+        yield Finding(text, ("tail",), 1.0)
     if structure.kind == "random":
-        look = "they look" if end else "it looks"
-        whole = f"positions 0–{end.start - 1:,}" if end else "this table"
-        yield Finding(
-            f"Nothing tells {whole} from random numbers: {look} untrained.", ("rms",), 1.0
-        )
+        what = lacks.format("this table", "it looks")
+        if end:
+            what = lacks.format(f"positions 0–{end.start - 1:,}", "they look")
     elif structure.kind == "unordered":
-        yield Finding(
+        what = (
             "Its rows show no order: neighbours are no more alike than the same vectors in random"
-            " orders.",
-            ("rms",),
-            1.0,
+            " orders."
         )
+    if what:
+        yield Finding(what, ("rms",), 1.0)
+    yield from _of_rows(structure, n_positions)
+
+
+def _of_rows(structure: Structure, n_positions: int) -> Iterator[Finding]:
+    """Zeros and copies."""
     if structure.zeros:
-        verb = "is" if len(structure.zeros) == 1 else "are"
-        noun = "vector of position" if len(structure.zeros) == 1 else "vectors of positions"
-        yield Finding(f"The {noun} {ranges(np.array(structure.zeros))} {verb} zero.", ("rms",), 0.9)
+        noun, verb = "vectors of positions", "are"
+        if len(structure.zeros) == 1:
+            noun, verb = "vector of position", "is"
+        where = ranges(np.array(structure.zeros))
+        yield Finding(f"The {noun} {where} {verb} zero.", ("rms",), 0.9)
     if structure.copy is not None:
         copy, first = structure.copy
-        yield Finding(
-            f"{structure.n_copies:,} of {n_positions:,} vectors exactly"
-            f" {'equals' if structure.n_copies == 1 else 'equal'} an earlier one: that of position"
-            f" {copy:,} that of position {first:,}{', for example' * (structure.n_copies > 1)}.",
-            ("rms",),
-            0.9,
+        verb, end = ("equals", "") if structure.n_copies == 1 else ("equal", ", for example")
+        text = (
+            f"{structure.n_copies:,} of {n_positions:,} vectors exactly {verb} an earlier one: that"
+            f" of position {copy:,} that of position {first:,}{end}."
         )
+        yield Finding(text, ("rms",), 0.9)
 
 
 def draw(results: Results) -> "Figure":

@@ -225,7 +225,8 @@ class Headline:
 
     metric: its key; title: a few words, which the unit stands beside
     low, high: what an encoding with a low or a high value does, as a predicate with {} for the
-        value, in sentences that compare encodings; "" where an order of values means nothing
+        value, in sentences that compare encodings; high is "" where an order of values means
+        nothing, and low, where it is not given, what high says of "only" the value
     least, most: superlatives of the value in these sentences
     """
 
@@ -235,6 +236,11 @@ class Headline:
     high: str = ""
     least: str = "lowest"
     most: str = "highest"
+
+    def __post_init__(self) -> None:
+        """Fill ``low``."""
+        if not self.low:
+            object.__setattr__(self, "low", self.high.replace("{}", "only {}"))
 
 
 @dataclass(frozen=True)

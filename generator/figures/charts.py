@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from generator.contracts.results import Label, Overlay, Result, Results
 from generator.figures.lines import (
     Dash,
@@ -28,6 +30,16 @@ if TYPE_CHECKING:
 
 Limits = tuple[float | None, float | None]
 Points = Callable[[Result], tuple[Array, Array]]
+
+
+def of_arrays(places: str, values: str) -> Points:
+    """Arrays of the result, by name; places from 0 on where these have none."""
+    return partial(_of_arrays, places, values)
+
+
+def _of_arrays(places: str, values: str, result: Result) -> tuple[Array, Array]:
+    y = result.arrays[values]
+    return (result.arrays[places] if places else np.arange(y.size)), y
 
 
 @dataclass(frozen=True)
@@ -136,9 +148,13 @@ def _reversed(points: Points, result: Result) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Images:
-    """A matrix of each result as an image. labels: of columns, rows and values"""
+    """A matrix of each result as an image.
 
-    matrix: Callable[[Result], Floats]
+    matrix: name of an array that the result derives, or what returns it; labels: of columns, rows
+        and values
+    """
+
+    matrix: str | Callable[[Result], Floats]
     limits: tuple[float, float]
     colours: str
     labels: tuple[str, str, str]
@@ -146,7 +162,15 @@ class Images:
 
     def __call__(self, results: Results) -> "Figure":
         """The figure."""
-        images = [Panel(label.title, self.matrix(result)) for label, result in results.items()]
+        images = [
+            Panel(
+                label.title,
+                result.derived[self.matrix]
+                if isinstance(self.matrix, str)
+                else self.matrix(result),
+            )
+            for label, result in results.items()
+        ]
         return image_panels(images, self.limits, self.colours, self.labels, self.square)
 
 

@@ -2,7 +2,7 @@
 every label several times to measure it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -63,62 +63,38 @@ class PanelLayout(LayoutEngine):
             return
         rows, columns = (max(place[axis] for place in panels) + 1 for axis in (0, 1))
         room = {place: _margins(axes) for place, axes in panels.items()}
-        bars = np.array(
-            [
-                sum(
-                    BESIDE + BAR + _across(bar.yaxis)
-                    for bar, beside in self.bars.items()
-                    if beside == column
-                )
-                for column in range(columns)
-            ]
-        )
+        bars = np.zeros(columns)
+        for bar, column in self.bars.items():
+            bars[column] += BESIDE + BAR + _across(bar.yaxis)
         width, height = fig.get_size_inches() * POINTS
         below = sum(
             legend.get_window_extent().height * POINTS / fig.dpi + EDGE for legend in fig.legends
         )
-        left, right = (
-            [
-                max(room[place][side] for place in panels if place[1] == column)
-                for column in range(columns)
-            ]
-            for side in (0, 1)
-        )
-        bottom, top = (
-            [max(room[place][side] for place in panels if place[0] == row) for row in range(rows)]
-            for side in (2, 3)
-        )
-        wide = (
-            width - 2 * EDGE - GAP * (columns - 1) - sum(left) - sum(right) - bars.sum()
-        ) / columns
+        left, right = (_most(room, 1, side) for side in (0, 1))
+        bottom, top = (_most(room, 0, side) for side in (2, 3))
+        wide = width - 2 * EDGE - GAP * (columns - 1) - sum(left) - sum(right) - bars.sum()
+        wide /= columns
         high = (height - 2 * EDGE - GAP * (rows - 1) - sum(bottom) - sum(top) - below) / rows
-        xs = (
-            EDGE
-            + np.cumsum(left)
-            + np.arange(columns) * (wide + GAP)
-            + np.cumsum([0.0, *(np.array(right) + bars)[:-1]])
-        )
-        ys = (
-            height
-            - EDGE
-            - np.cumsum(top)
-            - np.arange(rows) * (high + GAP)
-            - np.cumsum([0.0, *bottom[:-1]])
-            - high
-        )
+        beside = np.cumsum([0.0, *(np.array(right) + bars)[:-1]])
+        xs = EDGE + np.cumsum(left) + np.arange(columns) * (wide + GAP) + beside
+        above = np.cumsum([0.0, *bottom[:-1]])
+        ys = height - EDGE - np.cumsum(top) - np.arange(rows) * (high + GAP) - above - high
         for (row, column), axes in panels.items():
             axes.set_position((xs[column] / width, ys[row] / height, wide / width, high / height))
         low, full = ys[-1], ys[0] + high - ys[-1]
         for bar, column in self.bars.items():
             x = xs[column] + wide + right[column] + BESIDE
-            bar.set_position(
-                (
-                    x / width,
-                    (low + full * (1 - SHARE) / 2) / height,
-                    BAR / width,
-                    full * SHARE / height,
-                )
-            )
+            y = low + full * (1 - SHARE) / 2
+            bar.set_position((x / width, y / height, BAR / width, full * SHARE / height))
+
+
+def _most(room: Mapping[tuple[int, int], Margins], axis: int, side: int) -> list[float]:
+    """The most room at a side of the panels of each row, axis 0, or column, axis 1."""
+    count = max(place[axis] for place in room) + 1
+    return [
+        max(margins[side] for place, margins in room.items() if place[axis] == index)
+        for index in range(count)
+    ]
 
 
 def _place(axes: "Axes") -> tuple[int, int]:
@@ -131,38 +107,35 @@ def _margins(axes: "Axes") -> Margins:
     if not axes.axison:
         return Margins()
     title = axes.get_title(loc="left") or axes.get_title()
-    below_title = (
-        (axes.title.get_transform().transform((0, 1)) - axes.transAxes.transform((0, 1)))[1]
-        * POINTS
-        / _dpi(axes)
-    )
-    top = (_lines(title) * LINE * STYLE["axes.titlesize"] + below_title + TITLE) if title else 0.0
+    start = (0, 1)
+    lift = axes.title.get_transform().transform(start) - axes.transAxes.transform(start)
+    above = n_lines(title) * LINE * STYLE["axes.titlesize"] + lift[1] * POINTS / _dpi(axes) + TITLE
     names = _names(axes.xaxis)
     size = _tick_size(axes.xaxis)
-    below = (LINE * size * max(map(_lines, names)) + TICK) if names else 0.0
+    below = (LINE * size * max(map(n_lines, names)) + TICK) if names else 0.0
     return Margins(
         _across(axes.yaxis),
         max(len(names[-1]) * LETTER * size / 2 if names else 0.0, _legend(axes)),
         below + _label(axes.xaxis) + _offset(axes.xaxis),
-        max(top, _offset(axes.yaxis)),
+        max(above if title else 0.0, _offset(axes.yaxis)),
     )
+
+
+def n_lines(text: str) -> int:
+    """Lines of a text."""
+    return text.count("\n") + 1
 
 
 def _across(axis: "Axis") -> float:
     """Room that the labels of a vertical axis take at its side."""
-    names = _names(axis)
-    ticks = (
-        max(len(line) for name in names for line in name.split("\n")) * LETTER * _tick_size(axis)
-        + TICK
-        if names
-        else 0.0
-    )
+    lines = [line for name in _names(axis) for line in name.split("\n")]
+    ticks = max(map(len, lines)) * LETTER * _tick_size(axis) + TICK if lines else 0.0
     return ticks + _label(axis)
 
 
 def _label(axis: "Axis") -> float:
     text = axis.get_label_text()
-    return _lines(text) * LINE * STYLE["axes.labelsize"] + LABEL if text else 0.0
+    return n_lines(text) * LINE * STYLE["axes.labelsize"] + LABEL if text else 0.0
 
 
 def _names(axis: "Axis") -> list[str]:
@@ -202,7 +175,3 @@ def _dpi(axes: "Axes") -> float:
 def _tick_size(axis: "Axis") -> float:
     size = axis.get_tick_params().get("labelsize")
     return float(size) if size is not None else STYLE["ytick.labelsize"]
-
-
-def _lines(text: str) -> int:
-    return text.count("\n") + 1

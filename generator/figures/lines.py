@@ -156,19 +156,12 @@ def _label_value(axes: "Axes", point: Point, sign: float) -> None:
     style: dict[str, Any] = {
         "ha": "right" if right else "left",
         "va": "top" if sign > 0 else "bottom",
-        "textcoords": "offset points",
+        "fontsize": 8,
+        "color": INK,
+        "bbox": {"facecolor": PAPER, "linewidth": 0, "alpha": 0.8, "pad": 0.6},
     }
-    box = {"facecolor": PAPER, "linewidth": 0, "alpha": 0.8, "pad": 0.6}
-    text = f"{'↑' if sign > 0 else '↓'} {point.name}"
-    axes.annotate(
-        text,
-        (point.x, point.y),
-        (-6 if right else 6, -5 * sign),
-        fontsize=8,
-        color=INK,
-        bbox=box,
-        **style,
-    )
+    text, shift = f"{'↑' if sign > 0 else '↓'} {point.name}", (-6 if right else 6, -5 * sign)
+    axes.annotate(text, (point.x, point.y), shift, textcoords="offset points", **style)
 
 
 def label_points(axes: "Axes", points: Sequence[Point]) -> None:
@@ -182,15 +175,6 @@ def label_points(axes: "Axes", points: Sequence[Point]) -> None:
         before, after = point.x - xs[index - 1] < 2.0 * room, xs[index + 1] - point.x < 2.0 * room
         left = after or (not before and point.x > high - room)
         if not (before and after):
-            style: dict[str, Any] = {
-                "ha": "right" if left else "left",
-                "textcoords": "offset points",
-            }
-            axes.annotate(
-                point.name,
-                (point.x, point.y),
-                (-5 if left else 5, -9),
-                fontsize=8,
-                color=INK,
-                **style,
-            )
+            style: dict[str, Any] = {"ha": "right" if left else "left", "fontsize": 8, "color": INK}
+            place, shift = (point.x, point.y), (-5 if left else 5, -9)
+            axes.annotate(point.name, place, shift, textcoords="offset points", **style)

@@ -37,9 +37,19 @@ EXACT = 10  # Significant digits of a frequency, which counts thousands of times
 Json = dict[str, Any]
 
 
-class Mark(Artist):
-    """An artist that draws nothing and stands for others, labelled STATIC, which draw its points
-    one by one.
+class Note(Artist):
+    """An artist that draws nothing, and holds what others that draw do not."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.set_in_layout(False)
+
+    def draw(self, renderer: object) -> None:
+        """Nothing."""
+
+
+class Dots(Note):
+    """Points that others, labelled STATIC, draw one by one.
 
     points: (n_points, 2), or (n_points, 3) for a curve that readers can turn; NaN where there is
         none
@@ -49,26 +59,18 @@ class Mark(Artist):
 
     def __init__(self, points: Floats, *, joined: bool, colour: str | None = None) -> None:
         super().__init__()
-        self.set_in_layout(False)
         self.points, self.joined, self.colour = points, joined, colour
 
-    def draw(self, renderer: object) -> None:
-        """Nothing."""
 
-
-class Picks(Artist):
-    """An artist that draws nothing and notes which rows and columns the image in its axes shows.
+class Picks(Note):
+    """Which rows and columns the image in its axes shows.
 
     rows, columns: (n_shown,), int, their numbers as readers count them
     """
 
     def __init__(self, rows: Array, columns: Array, panel: "PickedPanel") -> None:
         super().__init__()
-        self.set_in_layout(False)
         self.rows, self.columns, self.panel = rows, columns, panel
-
-    def draw(self, renderer: object) -> None:
-        """Nothing."""
 
 
 def described(figure: "Figure") -> Json:
@@ -126,35 +128,26 @@ def _axis(axis: "Axis", limits: tuple[float, float]) -> Json:
 
 
 def _series(panels: "Sequence[Axes]") -> list[Json]:
-    """Entries of the legend, each once."""
+    """Entries of the legend, each once; of a filled area with its opacity."""
     entries: dict[str, Json] = {}
+    handle: Any
     for axes in panels:
         for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
-            entries.setdefault(name, {"name": name, **_style(handle), **_area(handle)})
+            is_filled = not isinstance(handle, Line2D) and handle.get_fill()
+            area = {"area": round(_alpha(handle), 3)} if is_filled else {}
+            entries.setdefault(name, {"name": name, **_style(handle), **area})
     return list(entries.values())
 
 
 def _style(artist: Any) -> Json:
     """Colour and dashes; the colour of an area is that of its face."""
     if isinstance(artist, Line2D):
-        return {"colour": _colour(artist.get_color()), "dash": _dash(artist)}
-    return {
-        "colour": _colour(
-            np.ravel(artist.get_facecolor())[:3] if artist.get_fill() else artist.get_edgecolor()
-        ),
-        "dash": None,
-    }
-
-
-def _area(artist: Any) -> Json:
-    """The opacity of a filled area; nothing of a line."""
-    is_filled = not isinstance(artist, Line2D) and artist.get_fill()
-    return {"area": round(_alpha(artist), 3)} if is_filled else {}
-
-
-def _dash(line: Line2D) -> list[float] | None:
-    _, pattern = vars(line)["_unscaled_dash_pattern"]  # matplotlib has no public way to read it.
-    return None if pattern is None else [float(length) for length in pattern]
+        # matplotlib has no public way to read the pattern.
+        _, pattern = vars(artist)["_unscaled_dash_pattern"]
+        dash = None if pattern is None else [float(length) for length in pattern]
+        return {"colour": _colour(artist.get_color()), "dash": dash}
+    face = np.ravel(artist.get_facecolor())[:3]
+    return {"colour": _colour(face if artist.get_fill() else artist.get_edgecolor()), "dash": None}
 
 
 def _marks(axes: "Axes", series: Sequence[Json], n_images: int) -> Iterator[Json]:
@@ -177,7 +170,7 @@ def _marks(axes: "Axes", series: Sequence[Json], n_images: int) -> Iterator[Json
             yield {**_band(axes, artist, _line_of(artist, named)), **named[artist]}
         elif isinstance(artist, StepPatch):
             yield {**_steps(artist), **named[artist]}
-        elif isinstance(artist, Mark):
+        elif isinstance(artist, Dots):
             yield _points(artist)
     lines = {line: of for line, of in named.items() if isinstance(line, Line2D)}
     yield from (
@@ -356,16 +349,14 @@ def _steps(patch: StepPatch) -> Json:
     return {**line, **style, "marker": None, "size": 0.0, "hollow": False}
 
 
-def _points(mark: Mark) -> Json:
-    kind = "curve" if mark.points.shape[1] == 3 else "points"
-    kept = _spread(len(mark.points))
-    columns = [rounded(column, READ) for column in mark.points[kept].T]
+def _points(dots: Dots) -> Json:
+    kept = _spread(len(dots.points))
     return {
-        "kind": kind,
+        "kind": "curve" if dots.points.shape[1] == 3 else "points",
         "at": _places(kept.astype(np.float64)),
-        "columns": columns,
-        "joined": mark.joined,
-        "colour": mark.colour,
+        "columns": [rounded(column, READ) for column in dots.points[kept].T],
+        "joined": dots.joined,
+        "colour": dots.colour,
     }
 
 
@@ -443,6 +434,7 @@ def _text(text: "Text") -> Json:
     shift = (x, y) if hasattr(text, "xy") else (0.0, 0.0)
     system = getattr(text, "xycoords", "data")
     within = list(system) if isinstance(system, tuple) else [system, system]
+    box = text.get_bbox_patch()
     return {
         "kind": "text",
         "at": [_short(value) for value in place],
@@ -453,13 +445,8 @@ def _text(text: "Text") -> Json:
         "justify": text.get_horizontalalignment(),
         "baseline": text.get_verticalalignment(),
         "size": float(text.get_fontsize()),
-        "ringed": _is_ringed(text),
+        "ringed": box is not None and isinstance(box.get_boxstyle(), BoxStyle.Circle),
     }
-
-
-def _is_ringed(text: "Text") -> bool:
-    box = text.get_bbox_patch()
-    return box is not None and isinstance(box.get_boxstyle(), BoxStyle.Circle)
 
 
 def _scale(axes: "Axes", panels: "Sequence[Axes]") -> Json:

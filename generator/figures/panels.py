@@ -82,34 +82,31 @@ class PickedPanel(Panel):
 
 
 def image(
-    axes: "Axes", matrix: Floats, limits: tuple[float, float], colours: str, n_images: int = 1
+    axes: "Axes",
+    shown: Floats | Panel,
+    limits: tuple[float, float],
+    colours: str,
+    n_images: int = 1,
 ) -> "AxesImage":
-    """``matrix`` as an image with fixed colour limits; NaN is transparent.
+    """A matrix (n_rows, n_columns) as an image with fixed colour limits; NaN is transparent.
 
-    Averaged over blocks if it exceeds its share of the pixels of a figure.
-    matrix: (n_rows, n_columns); n_images: number of images in the figure, which share its pixels
+    Averaged over blocks if it exceeds its share of the pixels of a figure, or picked where its
+    panel says so. n_images: number of images in the figure, which share its pixels
     """
-    return _image(axes, Panel("", matrix), limits, colours, n_images)
-
-
-def _image(
-    axes: "Axes", panel: Panel, limits: tuple[float, float], colours: str, n_images: int
-) -> "AxesImage":
     import matplotlib as mpl
 
+    panel = shown if isinstance(shown, Panel) else Panel("", shown)
     rows, columns = panel.matrix.shape
     if isinstance(panel, PickedPanel):
         small, (down, across) = _of_picks(axes, panel, PICKED // n_images), (1.0, 1.0)
     else:
         small, (down, across) = shrunk_by(panel.matrix, PIXELS // n_images)
-    colormap = mpl.colormaps[colours].resampled(LEVELS).with_extremes(bad=(0, 0, 0, 0))
-    extent = (-0.5, columns * across - 0.5, rows * down - 0.5, -0.5)
     picture = axes.imshow(
         small / panel.unit,
-        cmap=colormap,
+        cmap=mpl.colormaps[colours].resampled(LEVELS).with_extremes(bad=(0, 0, 0, 0)),
         vmin=limits[0],
         vmax=limits[1],
-        extent=extent,
+        extent=(-0.5, columns * across - 0.5, rows * down - 0.5, -0.5),
         aspect="auto",
     )
     axes.set(xlim=(-0.5, columns - 0.5), ylim=(rows - 0.5, -0.5))
@@ -150,7 +147,7 @@ def image_panels(
     if single:
         axes.pop().set_axis_off()  # A single panel takes the left half.
     for index, (ax, panel, title) in enumerate(zip(axes, images, titles, strict=True)):
-        picture = _image(ax, panel, limits, colours, len(images))
+        picture = image(ax, panel, limits, colours, len(images))
         ax.set_title(title, fontsize=8.5 if compact else None)
         lowest, first = index + columns >= len(images), index % columns == 0
         ax.set(xlabel=labels[0] if lowest else None, ylabel=labels[1] if first else None)
@@ -184,10 +181,8 @@ def cell_numbers(axes: "Axes", matrix: Floats, limits: tuple[float, float], colo
     shares = (matrix - limits[0]) / (limits[1] - limits[0])
     light = mpl.colormaps[colours](shares)[:, :, :3] @ (0.299, 0.587, 0.114) > 0.5
     for row, column in np.ndindex(matrix.shape):
-        text, colour = (
-            rounded(float(matrix[row, column]), 0),
-            ("#000000" if light[row, column] else "#ffffff"),
-        )
+        text = rounded(float(matrix[row, column]), 0)
+        colour = "#000000" if light[row, column] else "#ffffff"
         axes.text(column, row, text, ha="center", va="center", fontsize=7, color=colour)
 
 

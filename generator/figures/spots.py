@@ -30,6 +30,28 @@ class DrawnPlace:
 def mark(figure: "Figure", places: Sequence[DrawnPlace]) -> None:
     """Add a ring at every place, and its number beside it."""
     taken: list[tuple[int, float, float]] = []
+    ring: dict[str, Any] = {
+        "markerfacecolor": PAPER,
+        "markeredgecolor": INK,
+        "color": INK,
+        "markersize": 5.5,
+        "clip_on": False,
+        "zorder": 4,
+        "label": ASIDE,
+        "scalex": False,
+        "scaley": False,
+    }
+    box = {"boxstyle": "circle,pad=0.25", "facecolor": PAPER, "edgecolor": INK, "linewidth": 0.9}
+    style: dict[str, Any] = {
+        "ha": "center",
+        "va": "center",
+        "fontsize": 8,
+        "color": INK,
+        "bbox": box,
+        "zorder": 5,
+        "textcoords": "offset points",
+        "annotation_clip": False,
+    }
     for place in places:
         axes = figure.axes[place.panel]
         across, down = _shares(axes, place)
@@ -38,38 +60,14 @@ def mark(figure: "Figure", places: Sequence[DrawnPlace]) -> None:
             for panel, x, y in taken
         )
         taken.append((place.panel, across, down))
-        ring: dict[str, Any] = {
-            "markerfacecolor": PAPER,
-            "markeredgecolor": INK,
-            "color": INK,
-            "markersize": 5.5,
-            "clip_on": False,
-        }
-        axes.plot(
-            [place.x], [place.y], "o", zorder=4, label=ASIDE, scalex=False, scaley=False, **ring
-        )
+        axes.plot([place.x], [place.y], "o", **ring)
         at_edge = 2.0 if down > 1.0 - EDGE or down < EDGE else 1.0
         shift = (
             -AWAY if across > NEAR else AWAY,
             at_edge * (-AWAY if down > NEAR else AWAY) - 1.6 * AWAY * crowd,
         )
-        box = {
-            "boxstyle": "circle,pad=0.25",
-            "facecolor": PAPER,
-            "edgecolor": INK,
-            "linewidth": 0.9,
-        }
-        style: dict[str, Any] = {
-            "ha": "center",
-            "va": "center",
-            "fontsize": 8,
-            "color": INK,
-            "textcoords": "offset points",
-            "bbox": box,
-        }
-        axes.annotate(
-            f"{place.number}", (place.x, place.y), shift, annotation_clip=False, zorder=5, **style
-        ).set_in_layout(False)
+        number = axes.annotate(f"{place.number}", (place.x, place.y), shift, **style)
+        number.set_in_layout(False)
 
 
 def _shares(axes: "Axes", place: DrawnPlace) -> tuple[float, float]:

@@ -51,6 +51,11 @@ def encode(draw: "Callable[..., Figure]", *inputs: object) -> bytes:
     return text.replace("</svg>", f"<metadata>{packed}</metadata>\n</svg>").encode()
 
 
+def file_of(path: str) -> str:
+    """Path of the file of a figure, from ``path`` without extension."""
+    return path + EXTENSION
+
+
 def parts(drawing: bytes) -> tuple[bytes, bytes]:
     """The picture of a drawing, and its data as JSON in ASCII, which is valid within a script."""
     data = METADATA.search(drawing)

@@ -32,7 +32,7 @@ def trail(
     """
     from matplotlib import colormaps
 
-    from generator.figures.live import Mark
+    from generator.figures.live import Dots
 
     colours, shown = colormaps[SEQUENTIAL], np.flatnonzero(~np.isnan(plane).any(axis=1))
     every = ceil(len(plane) / most)
@@ -52,7 +52,7 @@ def trail(
             solid_capstyle="round",
             label=STATIC,
         )
-    axes.add_artist(Mark(plane if points is None else points, joined=joined))
+    axes.add_artist(Dots(plane if points is None else points, joined=joined))
 
 
 def seen(points: Floats, turn: float, tilt: float) -> Floats:

@@ -33,7 +33,7 @@ from generator.contracts import (
 )
 from generator.encodings import Form, PositionTable
 from generator.errors import NotApplicableError, NotReachedError, RowError, SlowError
-from generator.figures import output
+from generator.figures import svg
 from generator.figures.panels import thumbnail
 from generator.figures.spots import DrawnPlace, mark
 from generator.figures.style import REFERENCE as REFERENCE_COLOUR
@@ -260,10 +260,10 @@ def _drawn_reading(store: Store | None, subject: Subject[Form], label: Label) ->
             if not spec.varies(result):
                 continue
             name = f"{analysis.key}-{spec.key}"
-            drawings[name] = output.encode(_drawn, spec, shown, result)
+            drawings[name] = svg.encode(_drawn, spec, shown, result)
             alts[name] = spec.alt(shown)
     form = subject.encoding.form
-    drawings["thumbnail"] = output.encode(thumbnail, form.kernel(THUMBNAIL).mean(axis=0))
+    drawings["thumbnail"] = svg.encode(thumbnail, form.kernel(THUMBNAIL).mean(axis=0))
     return replace(reading, drawings=drawings, alts=alts)
 
 

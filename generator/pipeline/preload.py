@@ -8,11 +8,11 @@ import logging
 from collections.abc import Iterable
 from importlib import import_module
 
-from generator.figures import output
+from generator.figures import svg
 from generator.pipeline import evaluate, plan
 from generator.pipeline.find import all_schemes
 
-DRAWING = ("matplotlib.figure", output.BACKEND)
+DRAWING = ("matplotlib.figure", svg.BACKEND)
 
 
 def share(modules: Iterable[str]) -> None:

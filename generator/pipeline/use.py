@@ -20,7 +20,7 @@ from generator.contracts import (
 )
 from generator.contracts.checkpoints import FIRST_LAYER, Scope
 from generator.errors import NotApplicableError, RowError
-from generator.figures import output
+from generator.figures import svg
 from generator.pipeline import failures
 
 # What opens as much of a model as a measure needs.
@@ -111,6 +111,6 @@ def drawn(found: UseResult, label: Label) -> UseResult:
     shown = {label: found.result}
     return replace(
         found,
-        drawings={spec.key: output.encode(spec.draw, shown) for spec in use.figures},
+        drawings={spec.key: svg.encode(spec.draw, shown) for spec in use.figures},
         alts={spec.key: spec.alt(shown) for spec in use.figures},
     )

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from generator import PROGRAM
 from generator.cache.lazy import LazyMapping
 from generator.contracts import Atlas, Figure, Maker, Outcome, Page
-from generator.figures import output
+from generator.figures import svg
 from generator.site import glossary, moved
 from generator.site.compare import data as compare_data
 from generator.site.data import dataset, feed, figure_scripts, sources
@@ -40,7 +40,7 @@ def drawing(figure: Figure) -> bytes:
 
 def maker(figure: Figure) -> Maker:
     """Function that draws a figure, in this process or another."""
-    return partial(output.encode, figure.spec.draw, figure.results)
+    return partial(svg.encode, figure.spec.draw, figure.results)
 
 
 def render(
@@ -86,7 +86,7 @@ def render(
         glossary.PICTURES: glossary.pictures,
     }
     pictures: dict[str, Maker] = {
-        output.file_of(path): partial(_picture, drawings, path) for path in drawings
+        svg.file_of(path): partial(_picture, drawings, path) for path in drawings
     }
     assets[FIGURES] = partial(_joined, materials.written[-1] / SCRIPTS)
     scripted = {
@@ -109,7 +109,7 @@ def render(
 
 
 def _picture(drawings: Mapping[str, bytes], path: str) -> bytes:
-    return output.parts(drawings[path])[0]
+    return svg.parts(drawings[path])[0]
 
 
 def _joined(folder: Path) -> bytes:
@@ -150,7 +150,7 @@ def environment_of(*templates: Path) -> Environment:
     environment.filters["number"] = number
     environment.filters["formula"] = formula
     environment.filters["tex"] = escape.tex
-    environment.filters["figure_file"] = output.file_of
+    environment.filters["figure_file"] = svg.file_of
     return environment
 
 
@@ -175,7 +175,7 @@ def _markdown(
         """Width and height of a drawing, with which browsers reserve its space before they load
         it.
         """
-        return output.size(drawings[path])
+        return svg.size(drawings[path])
 
     template = environment.get_template(f"pages/{page.template}")
     here = (

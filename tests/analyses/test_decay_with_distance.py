@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from generator.analyses.decay_with_distance import STEPS, Shaped, compute, draw_profiles
+from generator.analyses.decay_with_distance import Shaped, compute, draw_profiles
 from generator.contracts import Encoding, Provenance, Result, Subject
 from generator.encodings import (
     Convolution,
@@ -256,15 +256,6 @@ def test_only_the_middle_of_a_large_window_is_compared() -> None:
     np.testing.assert_array_equal(full.derived["matrix"], middle.derived["matrix"])
 
 
-def test_random_vectors_fall_at_half_of_the_steps() -> None:
-    """By symmetry either of two neighbours is the higher one; the first step, from 1 down, always
-    falls.
-    """
-    form = PositionTable(frozen(np.random.default_rng(5).normal(size=(128, 768))))
-    expected = 100.0 * (1 + (STEPS - 1) / 2) / STEPS
-    assert value(form, "monotonicity") == pytest.approx(expected, abs=3.0)
-
-
 def result_of_image(form: Shaped) -> Result:
     return compute(
         Subject(
@@ -305,13 +296,11 @@ def test_words_and_patches_have_separate_panels() -> None:
     """
     line, grid = PositionTable(sinusoid(128, 8)), PositionTable(sinusoid(16, 8), grid=(4, 4))
     figure = draw_profiles({LABELS[0]: result_of(line), LABELS[1]: result_of(grid)})
-    assert [axes.get_xlim() for axes in figure.axes] == [
-        (0.0, 127.0),
-        (1.0, 127.0),
-        (0.0, 3.0),
-        (1.0, 3.0),
-    ]
+    limits = [axes.get_xlim() for axes in figure.axes]
+    assert limits == [(0.0, 127.0), (1.0, 127.0), (0.0, 3.0), (1.0, 3.0)]
     assert len(draw_profiles({LABELS[0]: result_of(line), LABELS[1]: result_of(line)}).axes) == 2
+    of_image = result_of_image(PositionTable(sinusoid(40, 8)))
+    assert str(of_image.arrays["unit"]) == "positions"  # Without a grid.
 
 
 @pytest.mark.parametrize(
@@ -431,17 +420,16 @@ def test_half_distances_have_a_mean_where_the_farthest_is_at_most_twice_the_near
     assert result.value("half") == half
 
 
-def test_a_short_table_has_one_window() -> None:
-    keys = {metric.key for metric in result_of(PositionTable(sinusoid(100, 16))).metrics}
-    assert ("half" in keys, "half_low" in keys) == (True, False)
-
-
-@pytest.mark.parametrize(("grid", "windows"), [((16, 16), 1), ((12, 5), 1), ((20, 18), 3)])
+@pytest.mark.parametrize(
+    ("n_positions", "grid", "windows"),
+    [(100, None, 1), (256, (16, 16), 1), (60, (12, 5), 1), (360, (20, 18), 3)],
+)
 def test_large_grids_have_windows_in_the_middle_and_in_two_corners(
-    grid: tuple[int, int], windows: int
+    n_positions: int, grid: tuple[int, int] | None, windows: int
 ) -> None:
-    form = PositionTable(sinusoid(grid[0] * grid[1], 16), grid=grid)
-    assert len(result_of(form).arrays["halves"]) == windows
+    result = result_of(PositionTable(sinusoid(n_positions, 16), grid=grid))
+    assert len(result.arrays["halves"]) == windows
+    assert ("half_low" in {metric.key for metric in result.metrics}) == (windows > 1)
 
 
 @pytest.mark.parametrize("grid", [None, (20, 30), (600, 1)])
@@ -517,10 +505,6 @@ def test_the_profile_of_a_bias_by_hand() -> None:
     """Bias 0, 2, 4, 1, 0 at offsets −2 … 2, both directions together."""
     profile = profile_of(bias([0.0, 2.0, 4.0, 1.0, 0.0]), 16, of_patches=False)
     np.testing.assert_allclose(profile.values, [[4.0, 1.5, 0.0]])
-
-
-def test_patches_without_a_grid_are_positions() -> None:
-    assert str(result_of_image(PositionTable(sinusoid(40, 8))).arrays["unit"]) == "positions"
 
 
 def test_a_rotation_without_a_turn_does_not_fall() -> None:

@@ -10,6 +10,7 @@ from generator.encodings import Form, OffsetBias
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import frozen
 from generator.schemes.alibi import slopes
+from tests.analyses.on import texts_of
 from tests.forms.decays import decay
 from tests.forms.usual import bias
 from tests.support import subject
@@ -40,30 +41,23 @@ def test_half_distances_by_hand() -> None:
     np.testing.assert_allclose(
         result_of(form).arrays["half_distances"], [[1, 2, 3], [10, 20, 30]], rtol=1e-12
     )
-
-
-def test_the_spread_is_the_ratio_of_the_90th_to_the_10th_percentile() -> None:
+    # The 90th ÷ the 10th percentile.
     assert values(decay(LN2 / np.arange(1.0, 12.0)[None]), "spread") == pytest.approx([10.0 / 2.0])
 
 
 def test_the_half_distances_of_alibi_follow_from_its_slopes() -> None:
     """Press et al. 2022, section 3: slopes 1/2 … 1/256, so that half a weight is lost every ln 2 ·
-    2 … ln 2 · 256 positions.
+    2 = 1.386 … ln 2 · 256 = 177.4 positions.
     """
     result = result_of(alibi(8))
     np.testing.assert_allclose(
         result.arrays["half_distances"][0], LN2 * 2.0 ** np.arange(1, 9), rtol=1e-12
     )
     assert result.metric("layers").reason == "the same in all layers"
-
-
-def test_the_finding_on_slopes_gives_their_half_distances() -> None:
-    """Of slopes 1/2 … 1/256: ln 2 · 2 = 1.386 and ln 2 · 256 = 177.4 positions."""
-    in_heads = "1.39 positions in the steepest head and every 177 positions in the flattest."
-    assert (
-        result_of(alibi(8)).findings[0].text
-        == f"Between equally matching keys, attention weight halves every {in_heads}"
-    )
+    assert texts_of(result) == [
+        "Between equally matching keys, attention weight halves every 1.39 positions in the"
+        " steepest head and every 177 positions in the flattest."
+    ]
 
 
 def test_the_share_of_alibi_equals_the_weights_of_a_softmax() -> None:
@@ -107,35 +101,22 @@ def test_what_does_not_decay_is_not_applicable(form: Form, reason: str) -> None:
         result_of(form)
 
 
-def test_a_finding_names_the_layers_that_forget_fastest_and_slowest() -> None:
-    texts = [
-        finding.text for finding in result_of(decay(LN2 / np.array([[5.0], [2.0], [9.0]]))).findings
-    ]
-    assert (
-        texts[1]
-        == "Layer 2 has the shortest median half-distance, 2 positions; layer 4 the longest, 9"
+def test_a_finding_names_the_layers_that_forget_fastest_and_slowest_where_they_differ() -> None:
+    _, text = texts_of(result_of(decay(LN2 / np.array([[5.0], [2.0], [9.0]]))))
+    assert text == (
+        "Layer 2 has the shortest median half-distance, 2 positions; layer 4 the longest, 9"
         " positions."
     )
+    assert len(texts_of(result_of(decay(LN2 / np.array([[5.0], [9.0]]))))) == 1
 
 
-def test_layers_that_are_alike_are_not_told_apart() -> None:
-    assert len(result_of(decay(LN2 / np.array([[5.0], [9.0]]))).findings) == 1
-
-
-@pytest.mark.parametrize(
-    ("at_zero_input", "opening"),
-    [
-        (True, "By decay alone, at zero input, the half-distance"),
-        (False, "By decay alone, the half-distance"),
-    ],
-)
-def test_a_finding_says_whether_the_rates_depend_on_the_content(
-    at_zero_input: bool, opening: str
-) -> None:
-    text = result_of(decay(LN2 / np.array([[1.0, 2.0, 4.0]]), at_zero_input)).findings[0].text
-    assert (
-        text == f"{opening} of the state is 2 positions in the median head. It is 1 position in the"
-        " fastest and 4 positions in the slowest."
+@pytest.mark.parametrize("at_zero_input", [True, False])
+def test_a_finding_says_whether_the_rates_depend_on_the_content(at_zero_input: bool) -> None:
+    form = decay(LN2 / np.array([[1.0, 2.0, 4.0]]), at_zero_input)
+    assert texts_of(result_of(form))[0] == (
+        f"By decay alone{', at zero input' if at_zero_input else ''}, the half-distance of the"
+        " state is 2 positions in the median head. It is 1 position in the fastest and 4 positions"
+        " in the slowest."
     )
 
 

@@ -1,5 +1,7 @@
 """The two linear probes, against scikit-learn, theory and values by other code."""
 
+from types import ModuleType
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -7,9 +9,9 @@ from sklearn.model_selection import cross_val_predict, cross_val_score
 
 from generator.analyses import order_probe, position_probe
 from generator.contracts import Result
-from generator.encodings import PositionTable, sinusoid
+from generator.encodings import sinusoid
 from generator.errors import NotApplicableError
-from generator.numerics.arrays import Floats, frozen
+from generator.numerics.arrays import Floats
 from generator.numerics.linear_probes import (
     PairClassifier,
     PositionProbe,
@@ -20,7 +22,7 @@ from generator.numerics.linear_probes import (
     ridge_predictions,
     sample_pairs,
 )
-from tests.support import subject
+from tests.analyses.on import result_of, texts_of
 
 rng = np.random.default_rng(0)
 SMOOTH = np.cumsum(rng.normal(size=(60, 40)), axis=0)
@@ -36,19 +38,14 @@ ROWS = {
 each_table = pytest.mark.parametrize("name", ROWS)
 
 
-def table(values: Floats, grid: tuple[int, int] | None = None) -> PositionTable:
-    """A table (n_positions, d_model) as a form."""
-    return PositionTable(frozen(values), grid=grid)
-
-
 def value(result: Result, key: str) -> float:
     number = result.value(key)
     assert number is not None
     return number
 
 
-def noise(seed: int) -> PositionTable:
-    return table(np.random.default_rng(seed).normal(0.0, 0.02, (512, 768)))
+def noise(seed: int) -> Floats:
+    return np.random.default_rng(seed).normal(0.0, 0.02, (512, 768))
 
 
 @each_table
@@ -122,7 +119,7 @@ def test_pairs_are_sampled_without_repetition() -> None:
 
 def test_the_sinusoid_is_predicted_without_error() -> None:
     """0.0000 for 512 × 768, computed by other code."""
-    result = position_probe.compute(subject(table(sinusoid(512, 768))))
+    result = result_of(position_probe, sinusoid(512, 768))
     assert (value(result, "error"), value(result, "exact")) == (0.0, 100.0)
 
 
@@ -140,19 +137,19 @@ def test_the_error_on_noise_agrees_with_theory() -> None:
             + np.random.default_rng(0).normal(0, prediction, (513, 4000))
         )
     )
-    errors = [value(position_probe.compute(subject(noise(seed))), "error") for seed in range(4)]
+    errors = [value(result_of(position_probe, noise(seed)), "error") for seed in range(4)]
     assert np.mean(errors) == pytest.approx(expected, rel=0.03)
 
 
 def test_a_constant_guess_errs_by_a_quarter() -> None:
-    result = position_probe.compute(subject(table(np.ones((512, 4)))))
+    result = result_of(position_probe, np.ones((512, 4)))
     assert value(result, "middle") == 128.0
     assert value(result, "error") == pytest.approx(128.0, abs=1.5)
 
 
 def test_the_order_error_on_noise() -> None:
     """34 to 43 %, computed by other code."""
-    assert 34.0 < value(order_probe.compute(subject(noise(0))), "error") < 43.0
+    assert 34.0 < value(result_of(order_probe, noise(0)), "error") < 43.0
 
 
 def test_errors_by_distance_by_hand() -> None:
@@ -165,49 +162,53 @@ def test_errors_by_distance_by_hand() -> None:
 def test_only_the_first_512_positions_are_probed() -> None:
     first = np.cumsum(np.random.default_rng(1).normal(size=(600, 8)), axis=0)
     other = np.vstack([first[:512], -first[512:]])
-    results = [position_probe.compute(subject(table(rows))) for rows in (first, other, first[:512])]
+    results = [result_of(position_probe, rows) for rows in (first, other, first[:512])]
     assert len({result.metrics for result in results}) == 1
     assert value(results[0], "probed") == 512.0
 
 
 def test_few_positions_make_too_few_pairs_for_the_larger_sample() -> None:
-    result = order_probe.compute(subject(table(SMOOTH)))
+    result = result_of(order_probe, SMOOTH)
     assert result.metric("error_many").reason == "there are only 3,600 pairs of positions"
 
 
 @pytest.mark.parametrize(
-    "form",
-    [table(np.ones((9, 4))), table(np.ones((12, 4)), grid=(3, 4)), table(np.full((20, 4), np.nan))],
+    ("rows", "grid"),
+    [(np.ones((9, 4)), None), (np.ones((12, 4)), (3, 4)), (np.full((20, 4), np.nan), None)],
 )
-def test_grids_few_positions_and_nan_are_not_applicable(form: PositionTable) -> None:
+def test_grids_few_positions_and_nan_are_not_applicable(
+    rows: Floats, grid: tuple[int, int] | None
+) -> None:
     with pytest.raises(NotApplicableError):
-        probed_rows(form.vectors, form.grid)
-
-
-def test_a_grid_of_one_row_is_a_line() -> None:
-    assert len(probed_rows(np.ones((12, 4)), grid=(1, 12))) == 12
+        probed_rows(rows, grid)
+    assert len(probed_rows(np.ones((12, 4)), grid=(1, 12))) == 12  # One row is a line.
 
 
 @pytest.mark.parametrize(
-    ("rows", "openings"),
+    ("module", "rows", "opening"),
     [
-        (sinusoid(64, 64), ["A linear probe predicts the position:"]),
-        (np.ones((40, 4)), []),
-        (np.random.default_rng(0).normal(size=(64, 16)), []),
+        (position_probe, sinusoid(64, 64), "A linear probe predicts the position:"),
+        (position_probe, np.ones((40, 4)), None),
+        (position_probe, np.random.default_rng(0).normal(size=(64, 16)), None),
         (
+            position_probe,
             np.where(np.arange(80) < 48, 0, np.arange(80))[:, None],
-            ["A linear probe predicts the position roughly:"],
+            "A linear probe predicts the position roughly:",
+        ),
+        (order_probe, np.arange(64.0)[:, None], "A linear probe tells which"),
+        (order_probe, np.ones((40, 4)), None),
+        (
+            order_probe,
+            np.maximum(np.arange(80.0) - 40.0, 0.0)[:, None],
+            "A linear probe usually tells which",
         ),
     ],
-    ids=["sinusoid", "constant", "noise", "a part"],
 )
-def test_the_finding_depends_on_the_error_of_the_position(
-    rows: Floats, openings: list[str]
+def test_the_finding_depends_on_the_error(
+    module: ModuleType, rows: Floats, opening: str | None
 ) -> None:
-    findings = position_probe.compute(subject(table(rows))).findings
-    assert [
-        finding.text[: len(opening)] for finding, opening in zip(findings, openings, strict=True)
-    ] == openings
+    texts = texts_of(result_of(module, rows))
+    assert [text[: len(opening or "")] for text in texts] == ([opening] if opening else [])
 
 
 @pytest.mark.parametrize("shape", [(60, 90), (60, 20)])
@@ -245,37 +246,17 @@ def test_the_ridge_equals_that_of_scikit_learn(shape: tuple[int, int]) -> None:
 @pytest.mark.parametrize("width", [32, 128, 384, 410, 768])
 def test_noise_of_any_width_is_predicted_as_by_guessing_the_middle(width: int) -> None:
     """Where least squares explode: 1,756 positions at width 410."""
-    result = position_probe.compute(
-        subject(table(np.random.default_rng(1).normal(size=(512, width))))
-    )
-    assert 120.0 < float(result.value("ridge") or 0.0) < 145.0
+    result = result_of(position_probe, np.random.default_rng(1).normal(size=(512, width)))
+    assert 120.0 < value(result, "ridge") < 145.0
     assert result.findings == ()
 
 
 def test_an_outlier_does_not_bend_the_probe() -> None:
     rows = sinusoid(64, 64).copy()
     rows[9] *= 1000.0
-    result = position_probe.compute(subject(table(rows)))
-    ridge = result.value("ridge")
-    assert ridge is not None
-    assert ridge < 0.5
+    result = result_of(position_probe, rows)
+    assert value(result, "ridge") < 0.5
     assert np.flatnonzero(np.isnan(result.arrays["read"])).tolist() == [9]
-
-
-@pytest.mark.parametrize(
-    ("rows", "openings"),
-    [
-        (np.arange(64.0)[:, None], ["A linear probe tells which"]),
-        (np.ones((40, 4)), []),
-        (np.maximum(np.arange(80.0) - 40.0, 0.0)[:, None], ["A linear probe usually tells which"]),
-    ],
-    ids=["counting", "constant", "a part"],
-)
-def test_the_finding_depends_on_the_error_of_the_order(rows: Floats, openings: list[str]) -> None:
-    findings = order_probe.compute(subject(table(rows))).findings
-    assert [
-        finding.text[: len(opening)] for finding, opening in zip(findings, openings, strict=True)
-    ] == openings
 
 
 @pytest.mark.parametrize("shape", [(20, 256), (64, 32), (512, 64)])
@@ -283,4 +264,4 @@ def test_no_order_is_claimed_of_noise(shape: tuple[int, int]) -> None:
     """A probe remembers rows of a small table: 14 % errors on noise of 20 × 256."""
     for seed in range(3):
         rows = np.random.default_rng(seed).normal(0.0, 0.02, shape)
-        assert order_probe.compute(subject(table(rows))).findings == ()
+        assert result_of(order_probe, rows).findings == ()

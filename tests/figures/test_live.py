@@ -8,9 +8,9 @@ import pytest
 from matplotlib.figure import Figure
 
 from generator.encodings import sinusoid_formula
-from generator.figures import output, spots
+from generator.figures import spots, svg
 from generator.figures.lines import DASHES, legend_below
-from generator.figures.live import MOST_CELLS, MOST_POINTS, Mark, described
+from generator.figures.live import MOST_CELLS, MOST_POINTS, Dots, described
 from generator.figures.packing import ALPHABET, STEPS
 from generator.figures.panels import (
     PickedPanel,
@@ -199,8 +199,8 @@ def test_a_drawing_is_taken_apart_into_a_picture_and_its_data() -> None:
         legend_below(figure)
         return figure
 
-    drawing = output.encode(draw)
-    picture, data = output.parts(drawing)
+    drawing = svg.encode(draw)
+    picture, data = svg.parts(drawing)
     assert b"<metadata>" not in picture
     assert picture.rstrip().endswith(b"</svg>")
     assert b"<" not in data
@@ -209,7 +209,7 @@ def test_a_drawing_is_taken_apart_into_a_picture_and_its_data() -> None:
 
 def test_a_mark_draws_nothing() -> None:
     figure, (axes,) = panels(1)
-    axes.add_artist(Mark(np.zeros((2, 2)), joined=False))
+    axes.add_artist(Dots(np.zeros((2, 2)), joined=False))
     figure.draw_without_rendering()
     assert [mark["kind"] for mark in marks(figure)] == ["points"]
 

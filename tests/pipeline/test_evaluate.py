@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from generator.contracts import Analysis, Checkpoint, Reading
-from generator.figures import output
+from generator.figures import svg
 from generator.pipeline import evaluate, failures, plan
 from generator.pipeline.find import all_schemes, find
 from tests.support import DictFiles, checkpoint, save_folder
@@ -175,8 +175,8 @@ def test_a_figure_without_enough_memory_costs_itself_alone(
         if b"more memory than one checkpoint may take" in drawing
     }
     assert lacking == {"rank-energy"}
-    picture, data = output.parts(reading.drawings["rank-energy"])
-    assert output.size(picture)[0] == output.size(reading.drawings["whole_table-heatmap"])[0]
+    picture, data = svg.parts(reading.drawings["rank-energy"])
+    assert svg.size(picture)[0] == svg.size(reading.drawings["whole_table-heatmap"])[0]
     assert json.loads(data)["panels"] == []  # So that the page keeps the picture.
 
 

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from generator.contracts import Encoding, Label, Outcome, Provenance, Reading, Result
 from generator.encodings import PositionTable
-from generator.figures.output import encode
+from generator.figures.svg import encode
 from generator.numerics.arrays import Array
 from generator.pipeline import evaluate, plan
 from generator.pipeline.packing import RECORDS, pack, unpack

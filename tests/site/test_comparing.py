@@ -26,7 +26,7 @@ from generator.contracts import (
 )
 from generator.encodings import Form, NoEncoding, PositionTable, Rotation, all_forms, sinusoid
 from generator.errors import NotApplicableError
-from generator.figures.output import encode
+from generator.figures.svg import encode
 from generator.numerics.arrays import frozen
 from generator.pipeline import evaluate, plan
 from generator.pipeline.find import all_schemes

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from generator.contracts import Atlas, Outcome, Reading
-from generator.figures import output
+from generator.figures import svg
 from generator.numerics.arrays import Floats
 from generator.pipeline import evaluate, plan
 from generator.pipeline.find import all_schemes
@@ -46,7 +46,7 @@ def atlas_of(folder: Path, **tables: Floats) -> Atlas:
         for name, place in rows
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(output, "encode", lambda *_: b"drawn")
+        patch.setattr(svg, "encode", lambda *_: b"drawn")
         outcomes = tuple(evaluate.evaluate(task) for task in tasks)
     return Atlas(outcomes, evaluate.all_analyses(), all_schemes(), {"position-atlas": "1.0"})
 

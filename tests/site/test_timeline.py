@@ -6,7 +6,7 @@ from statistics import median
 import pytest
 
 from generator.contracts import Atlas
-from generator.figures import output
+from generator.figures import svg
 from generator.pipeline.find import all_schemes
 from generator.site.data.models import FEWEST_OF_A_YEAR
 from generator.site.pages import timeline
@@ -94,4 +94,4 @@ def test_figures_can_be_drawn_in_another_process(index: int) -> None:
     [page] = timeline.pages(atlas(MODELS))
     figure = page.figures[index]
     assert pickle.dumps(figure.spec.draw)
-    assert output.encode(figure.spec.draw, {})
+    assert svg.encode(figure.spec.draw, {})

@@ -12,7 +12,7 @@ from typing import Any
 
 from generator import PROGRAM
 from generator.contracts import Atlas, Page, Result
-from generator.figures import output
+from generator.figures import svg
 from generator.site.data import sources
 from generator.site.outline import Outline, figures_of
 
@@ -112,6 +112,6 @@ def _finding(result: Result, figure: str) -> str:
 
 def _script(drawings: Mapping[str, bytes], path: str, about: Mapping[str, Any]) -> bytes:
     """JavaScript that hands the figure to the page. JSON in ASCII is valid JavaScript."""
-    _, data = output.parts(drawings[path])
+    _, data = svg.parts(drawings[path])
     head = json.dumps(about, separators=(",", ":")).removesuffix("}")
     return b"atlas.figure(" + head.encode() + b"," + data.removeprefix(b"{") + b");\n"

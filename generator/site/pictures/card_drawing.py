@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from generator.figures import output
+from generator.figures import svg
 from generator.figures.style import STYLE
 from generator.text import visible
 
@@ -164,7 +164,7 @@ def _raster(drawing: bytes) -> Any:
 
     return (
         Image.open(io.BytesIO(found)).convert("RGBA")
-        if (found := output.raster(drawing))
+        if (found := svg.raster(drawing))
         else Image.new("RGB", (1, 1), NAME)
     )
 
