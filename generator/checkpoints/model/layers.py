@@ -135,9 +135,9 @@ def is_read(config: ModelConfig, layer: Layer) -> bool:
 
 
 def _layers(part: str, kind: StackKind, config: ModelConfig) -> tuple[Layer, ...]:
-    types, rates = layer_types(config, kind), config.section("compress_rates")
+    types, rates = _layer_types(config, kind), config.section("compress_rates")
     reaches = (
-        _reach(config, kind, mixers_of(config, layer_type), index)
+        _reach(config, kind, _mixers_of(config, layer_type), index)
         for index, layer_type in enumerate(types)
     )
     return tuple(
@@ -146,7 +146,7 @@ def _layers(part: str, kind: StackKind, config: ModelConfig) -> tuple[Layer, ...
             kind,
             index,
             layer_type,
-            mixers_of(config, layer_type),
+            _mixers_of(config, layer_type),
             before,
             after,
             chosen=_chosen(config, layer_type),
@@ -170,7 +170,7 @@ def _chosen(config: ModelConfig, layer_type: str) -> int | None:
     return None if blocks is None or size is None else (blocks + more) * size
 
 
-def n_layers(config: ModelConfig, kind: StackKind) -> int | None:
+def _n_layers(config: ModelConfig, kind: StackKind) -> int | None:
     """Number of layers of a stack; None where config.json does not give it, or gives more than
     MOST_LAYERS.
     """
@@ -181,12 +181,12 @@ def n_layers(config: ModelConfig, kind: StackKind) -> int | None:
     return size if size is not None and size <= MOST_LAYERS else None
 
 
-def layer_types(config: ModelConfig, kind: StackKind) -> Sequence[str]:
+def _layer_types(config: ModelConfig, kind: StackKind) -> Sequence[str]:
     """Kind of every layer, with spaces for underscores; empty where neither kinds nor the number of
     layers are known, and where a family that lists kinds gives none.
     """
     listed = [layer_type.replace("_", " ") for layer_type in config.layer_types]
-    count = n_layers(config, kind)
+    count = _n_layers(config, kind)
     if listed and len(listed) >= (count or 0):
         return listed[:count]
     # LFM2-MoE has no default for them.
@@ -214,7 +214,7 @@ def _is_windowed(config: ModelConfig, kind: StackKind) -> bool:
     """
     if config.listed(BEFORE_AND_AFTER) or config.family in CONTEXT:
         return True
-    window = window_setting(config, 0)
+    window = _window(config, 0)
     if (
         config.family in WITHOUT_WINDOW
         or config.flag("use_sliding_window") is False
@@ -236,7 +236,7 @@ def _sees_all(config: ModelConfig, kind: StackKind) -> bool:
     return config.text("encoder_attention_type") == "transient-global"
 
 
-def mixers_of(config: ModelConfig, layer_type: str) -> tuple[Mixer, ...]:
+def _mixers_of(config: ModelConfig, layer_type: str) -> tuple[Mixer, ...]:
     """How layers of a type mix positions, which the code of some families decides."""
     mixers = MIXERS.get((config.family, layer_type)) or TYPES.get(layer_type, ("full",))
     return (*mixers, *BESIDE.get(config.family, ()))
@@ -247,15 +247,15 @@ def _reach(
 ) -> tuple[int | None, int | None]:
     """Largest distance of a visible position before and after the query; None without a limit."""
     after = None if kind == "encoder" else 0
-    if "chunked" in mixers and (chunk := chunk_setting(config)) is not None:
-        return chunk[1] - 1, chunk[1] - 1 if kind == "encoder" else after
+    if "chunked" in mixers and (chunk := _chunk(config)) is not None:
+        return chunk - 1, chunk - 1 if kind == "encoder" else after
     if config.family in CONTEXT:
         left, right = (config.count(name) or 0 for name in CONTEXT[config.family])
         return max(left - 2, 0), max(right - 1, 0)
     match config.listed(BEFORE_AND_AFTER)[index : index + 1]:
         case [[int(left), int(right)]]:
             return max(left - 1, 0), max(right - 1, 0)
-    if "sliding" in mixers and (window := window_setting(config, index)) is not None:
+    if "sliding" in mixers and (window := _window(config, index)) is not None:
         return _sides(config, kind, window)
     if "convolution" in mixers and len(mixers) == 1 and (width := config.count("conv_L_cache")):
         return width - 1, after
@@ -273,17 +273,17 @@ def _sides(config: ModelConfig, kind: StackKind, window: tuple[str, int]) -> tup
     return size, 0 if kind == "decoder" else size
 
 
-def chunk_setting(config: ModelConfig) -> tuple[str, int] | None:
-    """Name of the setting of the size of chunks, and that size in positions; None without one."""
+def _chunk(config: ModelConfig) -> int | None:
+    """The size of chunks in positions; None without one."""
     name = CHUNKED.get(config.family, CHUNK)
     size, half = config.count(name), config.count("n_window")
     # Of Qwen3-Omni (arXiv 2509.17765), in frames.
     if size is not None and half is not None and name == "n_window_infer":
         size = size // (2 * half) * POSITIONS_OF_FRAMES
-    return None if size is None else (name, size)
+    return size
 
 
-def window_setting(config: ModelConfig, index: int) -> tuple[str, int] | None:
+def _window(config: ModelConfig, index: int) -> tuple[str, int] | None:
     """Name and value of the setting of the window of layer ``index``; None where it has none."""
     config = config.of_layer(index)
     for name in (*WITH_QUERY, *ONE_SIDE, *BOTH_SIDES):
