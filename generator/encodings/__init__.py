@@ -5,6 +5,7 @@ obtains its form, is data elsewhere.
 """
 
 from importlib import import_module
+from inspect import isabstract
 from pkgutil import iter_modules
 
 from generator.encodings.attention import Sinks, Temperature
@@ -60,6 +61,6 @@ def all_forms() -> tuple[type[Form], ...]:
         value
         for module in modules
         for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, Form)
+        if isinstance(value, type) and issubclass(value, Form) and not isabstract(value)
     }
-    return tuple(sorted(values - {Form}, key=lambda form: form.__name__))
+    return tuple(sorted(values, key=lambda form: form.__name__))

@@ -42,14 +42,10 @@ class Decay(Form):
     def of(cls, rates: Floats, layers: tuple[int, ...], unit: str, at_zero_input: bool) -> "Decay":
         """The decay for all rates (n_layers, n_units) of a model."""
         n_units = rates.shape[1]
-        ranks = np.round(np.linspace(0, n_units - 1, MOST)).astype(np.int64)
-        return cls(
-            frozen(np.sort(rates, axis=1)[:, ranks] if n_units > MOST else rates),
-            layers,
-            unit,
-            n_units,
-            at_zero_input,
-        )
+        if n_units > MOST:
+            ranks = np.round(np.linspace(0, n_units - 1, MOST)).astype(np.int64)
+            rates = np.sort(rates, axis=1)[:, ranks]
+        return cls(frozen(rates), layers, unit, n_units, at_zero_input)
 
     @property
     def numbers(self) -> Floats:
@@ -70,12 +66,11 @@ class Decay(Form):
         distances: (n_distances,), in positions
         """
         with np.errstate(over="ignore"):  # Of a rate of 1e308, nothing is left.
-            return np.array(
-                [
-                    1.0 if distance == 0 else float(np.mean(np.exp(-self.rates * distance)))
-                    for distance in distances
-                ]
-            )
+            shares = [
+                1.0 if distance == 0 else np.mean(np.exp(-self.rates * distance))
+                for distance in distances
+            ]
+        return np.array(shares, dtype=np.float64)
 
     def kernel(self, n_positions: int) -> Floats:
         """``left`` as a matrix, query by key: (1, n_positions, n_positions); NaN for keys after the

@@ -123,11 +123,8 @@ def _of_grid(heads: Floats, columns: int) -> Kernel:
     patches = np.arange(heads.shape[1])
     down, across = np.divmod(patches, columns)
     offsets = (down[None, :] - down[:, None]) * 2 * columns + across[None, :] - across[:, None]
-    return Kernel(
-        heads,
-        offsets,
-        tuple(patches[side == index] for side in (down, across) for index in range(side.max() + 1)),
-    )
+    lines = [patches[side == index] for side in (down, across) for index in range(side.max() + 1)]
+    return Kernel(heads, offsets, tuple(lines))
 
 
 def profile_of(form: Form, side: int, of_patches: bool) -> Profile:
@@ -139,10 +136,9 @@ def profile_of(form: Form, side: int, of_patches: bool) -> Profile:
     if isinstance(form, Rotation) and not of_patches:
         return _of_rotation(form)
     kernel = kernel_of(form, MOST_OFFSETS, side, of_patches)
-    values = np.array([mean_by_distance(kernel.along(head)) for head in kernel.heads])
-    return _of_every_distance(
-        values, np.array([far_level(kernel.along(head)) for head in kernel.heads])
-    )
+    lines = [kernel.along(head) for head in kernel.heads]
+    values = np.array([mean_by_distance(each) for each in lines])
+    return _of_every_distance(values, np.array([far_level(each) for each in lines]))
 
 
 def log_spaced(last: int, per_octave: int) -> Array:
@@ -159,12 +155,8 @@ def _of_rotation(form: Rotation) -> Profile:
     last = max(form.reach - 1, 2)  # A line needs two distances from 1 on.
     distances, far = log_spaced(last, FINEST), far_cosine(form.frequencies, last + 1)
     values = _mean_cosines(form.frequencies, distances)
-    return Profile(
-        distances,
-        values[None],
-        np.array([far]),
-        np.array([_half_of_rotation(form.frequencies, far, last)]),
-    )
+    half = _half_of_rotation(form.frequencies, far, last)
+    return Profile(distances, values[None], np.array([far]), np.array([half]))
 
 
 def _mean_cosines(frequencies: Floats, distances: Array) -> Floats:
@@ -197,9 +189,8 @@ def _of_table(form: PositionTable) -> Profile:
     counts, start = np.rint(_sums(defined)), far_from(sums.size)
     means = sums / np.where(counts == 0.0, np.nan, counts)
     n_far = counts[start:].sum()
-    every = _of_every_distance(
-        means[None], np.array([sums[start:].sum() / n_far if n_far else np.nan])
-    )
+    far = sums[start:].sum() / n_far if n_far else np.nan
+    every = _of_every_distance(means[None], np.array([far]))
     distances = log_spaced(sums.size - 1, PER_OCTAVE)
     return replace(every, distances=distances, values=every.values[:, distances])
 
@@ -209,9 +200,7 @@ def _of_every_distance(values: Floats, far: Floats) -> Profile:
     distances = np.arange(values.shape[1])
     decays = [decay_scaled(head, level) for head, level in zip(values, far, strict=True)]
     halves = [None if decay is None else half_distance(distances, decay) for decay in decays]
-    return Profile(
-        distances, values, far, np.array([np.nan if half is None else half for half in halves])
-    )
+    return Profile(distances, values, far, np.array(halves, dtype=np.float64))
 
 
 def _sums(values: Floats) -> Floats:
@@ -226,7 +215,6 @@ def _sums(values: Floats) -> Floats:
         n = lines.shape[1]
         # Twice as long, so that no pair goes around the end.
         spectrum = np.fft.rfft(lines, 2 * n, axis=1)
-        sums[:n] += np.fft.irfft(np.sum(spectrum.real**2 + spectrum.imag**2, axis=(0, 2)), 2 * n)[
-            :n
-        ]
+        power = np.sum(spectrum.real**2 + spectrum.imag**2, axis=(0, 2))
+        sums[:n] += np.fft.irfft(power, 2 * n)[:n]
     return sums

@@ -22,12 +22,22 @@ def by_offset(values: Floats, offsets: Floats, n_positions: int) -> Floats:
     return np.asarray(values[:, column])
 
 
-def _farthest(offsets: Floats) -> int:
-    return int(np.max(np.abs(offsets)))
+class _ByOffset(Form):
+    """What has a value for each of consecutive ``offsets``."""
+
+    offsets: Floats
+    grid = make_reference = None
+    is_symmetric = False
+    depends_on_offset = True
+
+    @property
+    def extent(self) -> int:
+        """One more than the largest distance."""
+        return int(np.max(np.abs(self.offsets))) + 1
 
 
 @dataclass(frozen=True, eq=False)
-class OffsetBias(Form):
+class OffsetBias(_ByOffset):
     """A bias per head and signed offset (key minus query), added to the attention logit.
 
     values: (n_heads, n_offsets), logits; offsets: (n_offsets,) consecutive integers, in positions
@@ -41,9 +51,6 @@ class OffsetBias(Form):
     beyond: Literal["constant", "linear"]
     noun = "a bias"
     quantity = "bias, in logits"
-    grid = make_reference = None
-    is_symmetric = False
-    depends_on_offset = True
 
     @property
     def numbers(self) -> Floats:
@@ -55,19 +62,10 @@ class OffsetBias(Form):
         """Number of heads, whether later keys are hidden, and for a linear bias the slope of every
         head, in logits per position.
         """
-        slopes = (
-            (self.values[:, 1] - self.values[:, 0]).tolist()
-            if self.beyond == "linear" and len(self.offsets) > 1
-            else None
-        )
-        return {"heads": len(self.values), "causal": self.causal} | (
-            {} if slopes is None else {"slopes": slopes}
-        )
-
-    @property
-    def extent(self) -> int:
-        """One more than the largest distance."""
-        return _farthest(self.offsets) + 1
+        given: dict[str, object] = {"heads": len(self.values), "causal": self.causal}
+        if self.beyond == "linear" and len(self.offsets) > 1:
+            given["slopes"] = (self.values[:, 1] - self.values[:, 0]).tolist()
+        return given
 
     def kernel(self, n_positions: int) -> Floats:
         """The bias as a matrix, query by key, in logits; NaN for keys that a causal mask hides.
@@ -81,7 +79,7 @@ class OffsetBias(Form):
 
 
 @dataclass(frozen=True, eq=False)
-class RelativeTable(Form):
+class RelativeTable(_ByOffset):
     """A learned vector per signed offset (key minus query), multiplied with queries or keys inside
     attention.
 
@@ -93,19 +91,11 @@ class RelativeTable(Form):
     offsets: Floats
     noun = "a vector for each offset"
     quantity = "cosine with the vector of offset 0"
-    grid = make_reference = None
-    is_symmetric = False
-    depends_on_offset = True
 
     @property
     def numbers(self) -> Floats:
         """The vectors: (n_offsets, width)."""
         return self.vectors
-
-    @property
-    def extent(self) -> int:
-        """One more than the largest distance."""
-        return _farthest(self.offsets) + 1
 
     @property
     def similarity(self) -> Floats:

@@ -5,6 +5,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -162,42 +163,45 @@ class Rotation(Form):
         """
         if self.rescaled is not None:
             return self.rescaled
+        try:
+            frequencies, attention_factor = self._by_rule()
+            if not frequencies.size or not np.all(np.isfinite(frequencies) & (frequencies > 0.0)):
+                raise ValueError("no positive frequencies")
+        # Validators and arithmetic of transformers raise errors of any kind.
+        except Exception as error:
+            problem = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+            raise RowError(
+                f"rotary scaling {dict(self.scaling)!r:.120} gives {problem}; expected a kind that"
+                " transformers knows, complete"
+            ) from error
+        return frozen(frequencies), attention_factor
+
+    def _by_rule(self) -> tuple[Floats, float]:
+        """As ``_rescaled``. errors: of any kind, for settings that the rule does not have"""
         if self.has_fixed_alpha:
             return self._by_alpha(), 1.0
         if self.rope_type == FIXED_NTK:
             return self._by_factor(), 1.0
-        if self.rope_type == STORED:
-            return self._by_list(), 1.0
+        if self.rope_type == STORED:  # Divided by the factor of each pair.
+            factors: Any = self.scaling["factors"]
+            pairs = zip(self.unscaled_frequencies, factors, strict=True)
+            return np.array([frequency / factor for frequency, factor in pairs]), 1.0
         kinds = rotary_initialisers().ROPE_INIT_FUNCTIONS
         if self.rope_type not in kinds:
-            raise RowError(
-                f"rotary scaling is of the kind {self.rope_type!r:.60}; expected one of"
-                f" {', '.join(sorted({*kinds, FIXED_NTK, STORED}))}"
-            )
-        try:
-            return self._by_transformers()
-        # Its validators and its arithmetic raise errors of any kind.
-        except Exception as error:  # noqa: BLE001
-            problem = f"{type(error).__name__}: {' '.join(str(error).split())[:120]}"
-        raise RowError(
-            f"rotary scaling {dict(self.scaling)!r:.120} gives {problem}; expected a kind that"
-            " transformers knows, complete"
-        )
+            names = ", ".join(sorted({*kinds, FIXED_NTK, STORED}))
+            raise ValueError(f"the kinds are {names}")
+        return self._by_transformers()
 
     def _by_alpha(self) -> Floats:
         """Frequencies with the base multiplied by alpha^(d / (d − 2)), as in HunYuan: (n_pairs,),
         radians per position.
-
-        errors: RowError unless alpha is positive, and there are more than two components
         """
-        alpha, n_components = self.scaling.get("alpha"), self.rotary_dim
-        if not isinstance(alpha, int | float) or not 0.0 < alpha < math.inf or n_components <= 2:
-            raise RowError(
-                f"rotary scaling with alpha {alpha!r:.60} of {n_components} components; expected a"
-                " positive alpha, and more than 2"
-            )
-        base = self.base * alpha ** (n_components / (n_components - 2))
-        return frozen(self.step * base ** (-2.0 * np.arange(n_components // 2) / n_components))
+        alpha: Any = self.scaling["alpha"]
+        if alpha < 0.0:
+            raise ValueError("alpha is negative")
+        base = self.base * alpha ** (self.rotary_dim / (self.rotary_dim - 2))
+        exponents = -2.0 * np.arange(self.rotary_dim // 2) / self.rotary_dim
+        return np.asarray(self.step * base**exponents)
 
     def _by_factor(self) -> Floats:
         """Frequencies with the base multiplied by the factor, and all divided by its power 2 / d,
@@ -205,45 +209,12 @@ class Rotation(Form):
 
         Formula: Su Jianlin 2023 (https://kexue.fm/archives/9706), equation 6; the last pair is
             slowed by the whole factor.
-        errors: RowError unless the factor is positive, and the same for all pairs
         """
-        factor = self.scaling.get("factor")
-        if (
-            not isinstance(factor, int | float)
-            or not 0.0 < factor < math.inf
-            or self.scaling.get("mixed_b") is not None
-        ):
-            raise RowError(
-                f"rotary scaling {dict(self.scaling)!r:.120}; expected a positive factor, and no"
-                " mixed_b"
-            )
-        return frozen(
-            self.unscaled_frequencies
-            * float(factor) ** (-2.0 * np.arange(1, self.rotary_dim // 2 + 1) / self.rotary_dim)
-        )
-
-    def _by_list(self) -> Floats:
-        """Frequencies divided by the factor of each pair: (n_pairs,), radians per position.
-
-        errors: RowError unless there are as many factors as pairs, all of them positive
-        """
-        factors = self.scaling.get("factors")
-        n_pairs = self.rotary_dim // 2
-        numbers = (
-            [
-                factor
-                for factor in factors
-                if isinstance(factor, int | float) and 0.0 < factor < math.inf
-            ]
-            if isinstance(factors, list)
-            else []
-        )
-        if not isinstance(factors, list) or not len(numbers) == len(factors) == n_pairs:
-            raise RowError(
-                f"rotary scaling with the factors {factors!r:.80}; expected a positive number for"
-                f" each of {n_pairs} pairs"
-            )
-        return frozen(self.unscaled_frequencies / np.array(numbers))
+        if self.scaling.get("mixed_b") is not None:
+            raise ValueError("mixed_b is not known")
+        factor: Any = self.scaling["factor"]
+        exponents = -2.0 * np.arange(1, self.rotary_dim // 2 + 1) / self.rotary_dim
+        return np.asarray(self.unscaled_frequencies * np.float64(factor) ** exponents)
 
     def _by_transformers(self) -> tuple[Floats, float]:
         """Frequencies (n_pairs,) and attention factor by transformers' rotary initialiser."""
@@ -265,10 +236,8 @@ class Rotation(Form):
             config, "cpu"
         )
         rotated = frequencies.double().numpy()
-        rotated = rotated[rotated != 0.0]  # A pair of frequency 0 is not rotated.
-        if not rotated.size or not np.all(np.isfinite(rotated) & (rotated > 0.0)):
-            raise ValueError("no positive frequencies")
-        return frozen(self.step * rotated), float(attention_factor)
+        # A pair of frequency 0 is not rotated.
+        return self.step * rotated[rotated != 0.0], float(attention_factor)
 
     def by_offset(self, n_offsets: int) -> Floats:
         """mean_j cos(offset · frequency_j) at offsets 0 … n_offsets − 1: (n_offsets,), within [−1,

@@ -67,17 +67,12 @@ def sinusoid_formula(
         instead.
     """
     half = d_model // 2
-    n_sines = half if layout == "tensor2tensor" else d_model - half
-    exponents = (
-        np.arange(n_sines) / max(half - 1, 1)
-        if layout == "tensor2tensor"
-        else 2 * np.arange(n_sines) / d_model
-    )
-    sines, cosines = (
-        (np.s_[0::2], np.s_[1::2])
-        if layout == "interleaved"
-        else (np.s_[:n_sines], np.s_[n_sines : n_sines + half])
-    )
+    n_sines, exponents = d_model - half, 2 * np.arange(d_model - half) / d_model
+    if layout == "tensor2tensor":
+        n_sines, exponents = half, np.arange(half) / max(half - 1, 1)
+    sines, cosines = slice(n_sines), slice(n_sines, n_sines + half)
+    if layout == "interleaved":
+        sines, cosines = slice(0, None, 2), slice(1, None, 2)
     frequencies, is_cosine = np.zeros((1, d_model)), np.zeros(d_model, dtype=bool)
     frequencies[0, sines], frequencies[0, cosines] = base**-exponents, base ** -exponents[:half]
     is_cosine[cosines] = True
@@ -138,12 +133,9 @@ def _of_grid(
     places: (2, rows, columns), along the rows and along the columns
     """
     half = d_model // 2
+    parts = np.s_[:half], np.s_[half : 2 * half]
     frequencies, is_cosine = np.zeros((2, d_model)), np.zeros(d_model, dtype=bool)
-    for axis, part in enumerate(
-        (np.s_[half : 2 * half], np.s_[:half])
-        if columns_first
-        else (np.s_[:half], np.s_[half : 2 * half])
-    ):
+    for axis, part in enumerate(parts[::-1] if columns_first else parts):
         frequencies[axis, part], is_cosine[part] = of_axis.frequencies[0], of_axis.is_cosine
     return SinusoidFormula(places.reshape(2, -1).T, frequencies, is_cosine)
 
@@ -160,7 +152,13 @@ def layout(
         # Few rows tell most tables apart.
         if all(_is_sinusoid(part, first_row, candidate, tolerance) for part in (rows[:FEW], rows)):
             return candidate
-    return None if grid is None else _grid_layout(grid, rows, tolerance)
+    orders: tuple[tuple[TableLayout, bool], ...] = (("columns first", True), ("rows first", False))
+    for name, columns_first in orders:
+        if grid is not None:
+            expected = grid_sinusoid(grid, rows.shape[1], columns_first)
+            if np.allclose(rows, expected, rtol=0.0, atol=tolerance):
+                return name
+    return None
 
 
 def _is_sinusoid(rows: Floats, first_row: int, candidate: SinusoidLayout, tolerance: float) -> bool:
@@ -178,20 +176,10 @@ def shifted_layout(rows: Floats, first_row: int, tolerance: float) -> TableLayou
     rows: (n_positions, d_model); tolerance: largest absolute difference at mean 0 and variance 1
     """
     expected = sinusoid(first_row + rows.shape[0], rows.shape[1])[first_row:]
-    return (
-        "shifted"
-        if np.allclose(_standard(rows), _standard(expected), rtol=0.0, atol=tolerance)
-        else None
-    )
+    is_equal = np.allclose(_standard(rows), _standard(expected), rtol=0.0, atol=tolerance)
+    return "shifted" if is_equal else None
 
 
 def _standard(values: Floats) -> Floats:
     """``values`` (…,) at mean 0 and variance 1, of the same shape."""
     return np.asarray((values - values.mean()) / (values.std() or 1.0), dtype=np.float64)
-
-
-def _grid_layout(grid: tuple[int, int], rows: Floats, tolerance: float) -> TableLayout | None:
-    if np.allclose(rows, grid_sinusoid(grid, rows.shape[1]), rtol=0.0, atol=tolerance):
-        return "columns first"
-    by_rows = grid_sinusoid(grid, rows.shape[1], columns_first=False)
-    return "rows first" if np.allclose(rows, by_rows, rtol=0.0, atol=tolerance) else None

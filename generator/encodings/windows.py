@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from generator.encodings.form import Form
-from generator.numerics.arrays import Array, Floats, centred_slice
+from generator.numerics.arrays import Floats, centred_slice
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,12 +45,10 @@ class WindowBias(Form):
         returns: (n_heads, n, n), n limited to the patches of the window
         """
         rows, columns = self.grid
-        patch = np.arange(min(n_positions, self.extent))
-        down, across = (
-            _offsets(patch // columns) + rows - 1,
-            _offsets(patch % columns) + columns - 1,
-        )
-        return np.asarray(self.values[:, down, across])
+        down, across = np.divmod(np.arange(min(n_positions, self.extent)), columns)
+        below = down[None, :] - down[:, None] + rows - 1
+        beside = across[None, :] - across[:, None] + columns - 1
+        return np.asarray(self.values[:, below, beside])
 
     def middle(self, rows: int, columns: int) -> "WindowBias":
         """The bias of a smaller window: the offsets between ``rows`` × ``columns`` patches."""
@@ -59,8 +57,3 @@ class WindowBias(Form):
             for count, shown in zip(self.values.shape[1:], (rows, columns), strict=True)
         )
         return WindowBias(self.values[:, down, across])
-
-
-def _offsets(index: Array) -> Array:
-    """Key index minus query index: (n, n), from index (n,)."""
-    return np.asarray(index[None, :] - index[:, None])

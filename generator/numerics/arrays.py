@@ -194,6 +194,17 @@ def mean_of_rows(rows: Floats) -> Floats:
     return np.asarray(np.nansum(rows, axis=0) / np.where(counts == 0, np.nan, counts))
 
 
+def row_medians(rows: Floats, least: int = 1) -> Floats:
+    """Median of each row of ``rows`` (n, m), without NaN, which sorting puts last: (n,); NaN for a
+    row with fewer than ``least`` values.
+    """
+    ascending, counts = np.sort(rows, axis=1), np.count_nonzero(~np.isnan(rows), axis=1)
+    index = np.arange(len(rows))
+    low = ascending[index, np.maximum(counts - 1, 0) // 2]
+    high = ascending[index, np.minimum(counts // 2, rows.shape[1] - 1)]
+    return np.where(counts >= least, (low + high) / 2.0, np.nan)
+
+
 def off_diagonal(matrix: Floats) -> Floats:
     """Entries of ``matrix`` (n, n) off the main diagonal, without NaN, in row order:
     (n_defined,).
@@ -215,14 +226,9 @@ def shrink(image: Floats, n_rows: int, n_columns: int) -> Floats:
         if step > 1:
             starts = np.arange(0, image.shape[axis], step)
             defined = ~np.isnan(image)
-            if defined.all():
-                counts = np.expand_dims(np.diff(starts, append=image.shape[axis]), 1 - axis)
-            else:
-                counts = np.add.reduceat(defined, starts, axis=axis, dtype=np.int64)
-                image = np.where(defined, image, 0.0)
-            image = np.add.reduceat(image, starts, axis=axis) / np.where(
-                counts == 0, np.nan, counts
-            )
+            counts = np.add.reduceat(defined, starts, axis=axis, dtype=np.int64)
+            sums = np.add.reduceat(np.where(defined, image, 0.0), starts, axis=axis)
+            image = sums / np.where(counts == 0, np.nan, counts)
     return image
 
 
@@ -300,10 +306,9 @@ def mean_by_distance(lines: Sequence[Floats]) -> Floats:
             if distance < len(line)
             for offset in (distance, -distance)
         ]
-        both = np.concatenate(sides)
-        defined = both[~np.isnan(both)]
-        if defined.size:
-            means[distance] = defined.mean()
+        mean = mean_of_defined(np.concatenate(sides))
+        if mean is not None:
+            means[distance] = mean
     return means
 
 
@@ -331,10 +336,8 @@ def local_monotonicity(lines: Sequence[Floats], width: int) -> float | None:
     n_falls, n_defined = 0, 0
     for side in (side for line in lines for side in (line, line[::-1, ::-1])):
         for distance in range(min(width, len(side) - 1)):
-            inner, outer = (
-                np.diagonal(side, distance)[: len(side) - distance - 1],
-                np.diagonal(side, distance + 1),
-            )
+            outer = np.diagonal(side, distance + 1)
+            inner = np.diagonal(side, distance)[: outer.size]
             n_falls += int(np.count_nonzero(inner > outer))
             n_defined += int(np.count_nonzero(~np.isnan(inner) & ~np.isnan(outer)))
     return n_falls / n_defined if n_defined else None

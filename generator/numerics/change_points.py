@@ -4,7 +4,7 @@ changes.
 
 import numpy as np
 
-from generator.numerics.arrays import Array, Floats, cosines_of_pairs
+from generator.numerics.arrays import Array, Floats, cosines_of_pairs, row_medians
 
 WINDOW = 8  # pairs of neighbours on either side of a pair
 RUN = 4  # consecutive pairs that are also tested by their mean
@@ -41,13 +41,7 @@ def window_medians(values: Floats) -> tuple[Floats, Floats]:
     returns: (n,) and (n,), in the unit of ``values``
     """
     windows = np.lib.stride_tricks.sliding_window_view(values, WINDOW)  # (n − 7, 8)
-    counts = np.count_nonzero(~np.isnan(windows), axis=1)
-    ascending, index = np.sort(windows, axis=1), np.arange(len(windows))  # NaN comes last.
-    medians = (
-        ascending[index, np.maximum(counts - 1, 0) // 2]
-        + ascending[index, np.minimum(counts // 2, WINDOW - 1)]
-    ) / 2.0
-    medians = np.where(counts >= WINDOW // 2, medians, np.nan)
+    medians = row_medians(windows, least=WINDOW // 2)
     before, after = np.full(values.size, np.nan), np.full(values.size, np.nan)
     before[WINDOW:], after[:-WINDOW] = medians[:-1], medians[1:]
     return before, after

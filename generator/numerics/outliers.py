@@ -4,7 +4,14 @@ neighbours.
 
 import numpy as np
 
-from generator.numerics.arrays import Array, Floats, cosines_of_pairs, neighbours, row_norms
+from generator.numerics.arrays import (
+    Array,
+    Floats,
+    cosines_of_pairs,
+    neighbours,
+    row_medians,
+    row_norms,
+)
 
 CUTOFF = 3.5  # Iglewicz and Hoaglin 1993: a modified z-score beyond this is a potential outlier.
 NORMAL = 0.6745  # The median absolute deviation of a normal distribution, in standard deviations.
@@ -40,8 +47,8 @@ def unlike_neighbours(vectors: Floats, columns: int) -> Array | None:
     nearest = nearest_cosines(vectors, columns)  # (n_positions,)
     padded = np.pad(nearest, AROUND, constant_values=np.nan)
     around = np.lib.stride_tricks.sliding_window_view(padded, 2 * AROUND + 1)  # (n_positions, 65)
-    median = _median(around)
-    deviation = _median(np.abs(around - median[:, None]))
+    median = row_medians(around)
+    deviation = row_medians(np.abs(around - median[:, None]))
     return _few(
         np.nan_to_num(median - nearest)
         > np.maximum(CUTOFF * np.nan_to_num(deviation) / NORMAL, LEAST)
@@ -71,27 +78,11 @@ def outlier_rows(vectors: Floats, columns: int) -> Array:
     """
     if not vectors.size or not np.all(np.isfinite(vectors)):
         return np.zeros(0, dtype=np.int64)
-    found = [
-        rows
-        for rows in (outliers(row_norms(vectors)), unlike_neighbours(vectors, columns))
-        if rows is not None
-    ]
-    return np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *found]))
+    found = (outliers(row_norms(vectors)), unlike_neighbours(vectors, columns))
+    indices = [np.zeros(0, dtype=np.int64), *(rows for rows in found if rows is not None)]
+    return np.unique(np.concatenate(indices))
 
 
 def _few(is_outlier: Array) -> Array | None:
     indices = np.flatnonzero(is_outlier)
     return indices if indices.size <= MOST * is_outlier.size else None
-
-
-def _median(rows: Floats) -> Floats:
-    """Median of each row of ``rows`` (n, m), without NaN, which sorting puts last: (n,); NaN for a
-    row without values.
-    """
-    ascending, counts = np.sort(rows, axis=1), np.count_nonzero(~np.isnan(rows), axis=1)
-    index = np.arange(len(rows))
-    low, high = (
-        ascending[index, np.maximum(counts - 1, 0) // 2],
-        ascending[index, np.minimum(counts // 2, rows.shape[1] - 1)],
-    )
-    return np.where(counts > 0, (low + high) / 2.0, np.nan)

@@ -40,41 +40,6 @@ class Tail:
     kind: Literal["zero", "copies", "random"]
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Some rows of a table, which are copied only where they are looked at.
-
-    table: (n, d_model); indices: (n_rows,), int, ascending
-    """
-
-    table: Floats
-    indices: Array
-
-    @classmethod
-    def of(cls, table: Floats) -> "Rows":
-        """All rows of a table."""
-        return cls(table, np.arange(len(table)))
-
-    def __len__(self) -> int:
-        return int(self.indices.size)
-
-    def __getitem__(self, part: slice) -> "Rows":
-        return Rows(self.table, self.indices[part])
-
-    @property
-    def width(self) -> int:
-        """Values of a row."""
-        return int(self.table.shape[1])
-
-    @property
-    def values(self) -> Floats:
-        """The rows: (n_rows, d_model)."""
-        first, last = (int(self.indices[end]) for end in (0, -1)) if self.indices.size else (0, -1)
-        if last - first + 1 == self.indices.size:
-            return self.table[first : last + 1]
-        return np.asarray(self.table[self.indices])
-
-
 Kind = Literal["", "small", "constant", "random", "unordered"]
 
 
@@ -104,18 +69,18 @@ def structure(rows: Floats, outliers: Array) -> Structure:
     """
     if len(rows) < FEWEST_ALIKE or rows.shape[1] < 2:
         return Structure("small")
-    if _first_of_equal(Rows.of(rows)) == 0:
+    if _first_of_equal(rows) == 0:
         return Structure("constant")
-    inliers = Rows(rows, np.delete(np.arange(len(rows)), outliers))
+    inliers = np.delete(rows, outliers, axis=0) if outliers.size else rows
     end, before = tail(inliers), inliers
     if end is not None:
         before = inliers[: end.start]
-        end = Tail(int(inliers.indices[end.start]), end.kind)
+        end = Tail(int(np.delete(np.arange(len(rows)), outliers)[end.start]), end.kind)
     n_before = len(rows) if end is None else end.start
     kind: Kind = ""
     if looks_random(before):
         kind = "random"
-    elif not is_ordered(before[:MOST_COMPARED].values):
+    elif not is_ordered(before):
         kind = "unordered"
     n_copies, copy = _copies(rows[:n_before])
     zeros = np.flatnonzero(~np.any(rows[:n_before], axis=1))
@@ -136,22 +101,21 @@ def _copies(rows: Floats) -> tuple[int, tuple[int, int] | None]:
     return len(copies), copies[0] if copies else None
 
 
-def looks_random(rows: Rows) -> bool:
-    """Whether nothing tells rows from independent random numbers of one distribution; not so where
-    they are too few to tell, or all zero.
+def looks_random(rows: Floats) -> bool:
+    """Whether nothing tells ``rows`` (n_rows, d_model) from independent random numbers of one
+    distribution; not so where they are too few to tell, or all zero.
 
     Three tests, each of which takes at most ``ALARM`` of random tables for structure: the largest
     singular value (Johnstone 2001, Annals of Statistics 29), the norms of rows and of columns
     (Wilson and Hilferty 1931), and the cosines of rows at short and long distances.
     """
-    if min(len(rows), rows.width) < 2 or max(len(rows), rows.width) < FEWEST:
+    if min(rows.shape) < 2 or max(rows.shape) < FEWEST:
         return False
-    most = max(MOST_VALUES // rows.width, FEWEST_ROWS)
+    most = max(MOST_VALUES // rows.shape[1], FEWEST_ROWS)
     if len(rows) > most:
         starts = (0, (len(rows) - most) // 2, len(rows) - most)
         return all(looks_random(rows[start : start + most]) for start in starts)
-    values = rows.values
-    scaled = values / (largest(values) or 1.0)
+    scaled = rows / (largest(rows) or 1.0)
     variance = float(np.mean(scaled**2))
     if variance == 0.0:
         return False
@@ -247,8 +211,8 @@ def is_ordered(rows: Floats) -> bool:
     return bool(farthest[0] > farthest[1:].max())
 
 
-def tail(rows: Rows) -> Tail | None:
-    """The longest tail that holds nothing, by the index among ``rows``.
+def tail(rows: Floats) -> Tail | None:
+    """The longest tail of ``rows`` (n_rows, d_model) that holds nothing.
 
     None without one of at least ``LEAST_TAIL`` rows, or of ``FEWEST_ALIKE`` equal ones, or where it
     is all of them.
@@ -256,7 +220,7 @@ def tail(rows: Rows) -> Tail | None:
     n_rows = len(rows)
     same = _first_of_equal(rows)
     if 0 < same <= n_rows - FEWEST_ALIKE:
-        return Tail(same, "copies" if np.any(rows[-1:].values) else "zero")
+        return Tail(same, "copies" if np.any(rows[-1]) else "zero")
     most = n_rows - LEAST_TAIL
     if most < 1 or not looks_random(rows[most:]) or looks_random(rows):
         return None
@@ -270,12 +234,11 @@ def tail(rows: Rows) -> Tail | None:
     return Tail(_after_last_alike(rows, high), "random")
 
 
-def _first_of_equal(rows: Rows) -> int:
+def _first_of_equal(rows: Floats) -> int:
     """The first of the last rows that are all equal."""
-    last = rows[-1:].values
     for stop in range(len(rows), 0, -FEWEST_ROWS):
         start = max(stop - FEWEST_ROWS, 0)
-        if after := _last_change(np.any(rows[start:stop].values != last, axis=1)):
+        if after := _last_change(np.any(rows[start:stop] != rows[-1:], axis=1)):
             return start + after
     return 0
 
@@ -286,15 +249,14 @@ def _last_change(differs: Array) -> int:
     return int(found[-1]) + 1 if found.size else 0
 
 
-def _after_last_alike(rows: Rows, start: int) -> int:
+def _after_last_alike(rows: Floats, start: int) -> int:
     """The first row from which on no row of the next ``LEAST_TAIL`` is like the one before it; rows
     shortly before ``start`` are looked at, since a few of another kind do not show in a long tail.
     """
     first, last = max(start - 2 * LEAST_TAIL, 0), min(start + LEAST_TAIL, len(rows) - 1)
-    values = rows[first : last + 1].values
-    unit = _directions(values)
+    unit = _directions(rows[first : last + 1])
     cosines = np.einsum("ij,ij->i", unit[1:], unit[:-1])
-    alike = np.abs(cosines) > two_sided(ALARM / len(cosines)) / math.sqrt(rows.width)
+    alike = np.abs(cosines) > two_sided(ALARM / len(cosines)) / math.sqrt(rows.shape[1])
     return first + _last_change(alike) + 1 if alike.any() else start
 
 

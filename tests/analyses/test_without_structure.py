@@ -10,7 +10,7 @@ import pytest
 from generator.contracts import Encoding, Label, Provenance, Subject
 from generator.encodings import PositionTable, sinusoid
 from generator.numerics.arrays import Floats
-from generator.numerics.structure import Rows, is_ordered, looks_random, steps
+from generator.numerics.structure import is_ordered, looks_random, steps
 from generator.pipeline.evaluate import reading_of
 
 UNTRAINED = "Nothing tells this table from random numbers: it looks untrained."
@@ -40,13 +40,13 @@ def test_random_numbers_get_one_sentence(shape: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("shape", [(512, 64), (1024, 16), (64, 32), (20, 256)])
 def test_at_most_one_in_a_hundred_random_tables_is_taken_for_more(shape: tuple[int, int]) -> None:
-    taken = sum(not looks_random(Rows.of(rows)) for rows in draws(shape))
+    taken = sum(not looks_random(rows) for rows in draws(shape))
     assert taken <= 2
 
 
 def test_uniform_numbers_are_random_too() -> None:
     rows = [np.random.default_rng(seed).uniform(-1.0, 1.0, (256, 64)) for seed in range(100)]
-    assert sum(not looks_random(Rows.of(each)) for each in rows) <= 1
+    assert sum(not looks_random(each) for each in rows) <= 1
 
 
 def test_the_order_of_shuffled_rows_shows_in_one_of_a_hundred() -> None:
@@ -56,7 +56,7 @@ def test_the_order_of_shuffled_rows_shows_in_one_of_a_hundred() -> None:
 
 
 def test_a_table_of_a_hundred_thousand_random_rows_is_random() -> None:
-    assert looks_random(Rows.of(noise((100_000, 16))))
+    assert looks_random(noise((100_000, 16)))
 
 
 def test_an_odd_row_among_random_ones_is_named_alone() -> None:

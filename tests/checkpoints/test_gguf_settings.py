@@ -247,7 +247,7 @@ def test_factors_of_another_shape_are_refused(shape: tuple[int, ...], tmp_path: 
 
 # Settings and stored factors of a rotation that cannot be.
 NO_ROTATIONS: dict[str, tuple[Settings, int]] = {
-    "for each of 8 pairs": ({}, 5),
+    "'stored'": ({}, 5),
     "'unheard of'": ({"rope.scaling.type": "unheard of", "rope.scaling.factor": 2.0}, 0),
     "'linear and stored'": ({"rope.scaling.type": "linear", "rope.scaling.factor": 2.0}, 8),
 }

@@ -124,7 +124,7 @@ def test_fixed_ntk_slows_the_last_of_four_pairs_by_its_factor_and_the_others_by_
     "broken", [{"factor": 0.0}, {"factor": "two"}, {}, {"factor": 2.0, "mixed_b": 0.6}]
 )
 def test_a_fixed_ntk_that_is_not_known_is_refused(broken: dict[str, object]) -> None:
-    with pytest.raises(RowError, match="mixed_b"):
+    with pytest.raises(RowError, match="rotary scaling"):
         _ = Rotation(1e4, 8, 8, 64, {"rope_type": "ntk", **broken}).frequencies
 
 
