@@ -97,24 +97,21 @@ def _sizes(files: Files, name: str) -> tuple[int, int | None]:
 def _vectors(files: Files, name: str) -> tuple[Floats, tuple[str, ...]]:
     """The vectors (n_rows, d_model) after LayerNorm, if the config has it, and a note on that."""
     rows = files.tensor(name)
-    norms = files.config.anywhere.text("norm_rel_ebd")
-    if (
-        files.config.family in EXACT
-        or norms is None
-        or LAYER_NORM not in [word.strip() for word in norms.lower().split("|")]
-    ):
+    norms = files.config.anywhere.text("norm_rel_ebd") or ""
+    is_normed = LAYER_NORM in [word.strip() for word in norms.lower().split("|")]
+    if files.config.family in EXACT or not is_normed:
         return rows, ()
     stem = NAME.sub(r"\1LayerNorm.", name)
     parameters = [
-        next((f"{stem}{word}" for word in words if f"{stem}{word}" in files.tensors), None)
+        next((each for word in words if (each := f"{stem}{word}") in files.tensors), "")
         for words in (("weight", "gamma"), ("bias", "beta"))
     ]
-    if None in parameters:
+    if not all(parameters):
         raise RowError(
             f"{files.where}: norm_rel_ebd is {norms!r:.60}, and no tensor is named {stem}weight and"
             " bias; expected both"
         )
-    weight, bias = (files.tensor(str(parameter)) for parameter in parameters)
+    weight, bias = map(files.tensor, parameters)
     epsilon = files.config.positive("layer_norm_eps", 1e-7)
     spread = np.sqrt(rows.var(axis=1, keepdims=True) + epsilon)
     note = "The vectors are shown after LayerNorm, which the model applies before it uses them."

@@ -75,11 +75,9 @@ def _rule(stack: Stack) -> tuple[Temperature, str] | None:
         form = Temperature(1 / math.log(start), start, 1, "smooth", (), LONGEST_OF_QWEN)
         return form, "use_logn_attn and seq_length"
     if config.family in BY_POWER:
-        unrotated = tuple(
-            layer.index
-            for layer in layers(stack)
-            if config.rope.value(layer.type.replace(" ", "_"), {}) is None
-        )
+        rope = config.rope.settings
+        of_type = [(layer.index, layer.type.replace(" ", "_")) for layer in layers(stack)]
+        unrotated = tuple(index for index, name in of_type if rope.get(name, {}) is None)
         form = Temperature(*BY_POWER[config.family], 1, "power", unrotated, n_positions)
         return (form, "rope_parameters") if unrotated else None
     return None

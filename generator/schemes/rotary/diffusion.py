@@ -14,13 +14,12 @@ MOST_COMPONENTS = 2**16
 
 
 def along_axes(config: ModelConfig, scheme: str) -> Iterator[Encoding[Form]]:
-    """One rotation for the axes with the same number of components, under ``scheme``.
+    """One rotation for the axes with the same number of components, under ``scheme``, of a class in
+    ``ROTATED``.
 
     errors: RowError for an invalid size or base
     """
-    axes = ROTATED.get(config.family)
-    if axes is None:
-        return
+    axes = ROTATED[config.family]
     sizes = axes.sizes(config)
     head_dim = sum(sizes)
     if not 2 <= head_dim <= MOST_COMPONENTS or any(size % 2 for size in sizes):

@@ -8,17 +8,9 @@ from generator.contracts import ModelConfig
 ALWAYS = frozenset({"neobert", "open-llama", "roformer"})
 # Layers with full attention have no rotation if there are others with a window.
 WINDOW_ONLY = frozenset(
-    {
-        "cohere2",
-        "cohere2_moe",
-        "exaone4",
-        "exaone4_5_text",
-        "exaone_moe",
-        "afmoe",
-        "flint",
-        "kolibri1",
-    }
-)
+    {"cohere2", "cohere2_moe", "exaone4", "exaone4_5_text", "exaone_moe", "afmoe", "flint",
+     "kolibri1"}
+)  # fmt: skip
 UNROTATED_ENCODERS = frozenset({"moonshine_streaming"})  # The decoder alone has a rotation.
 # Section of the rotation's settings by type of layer, where it has another name.
 SECTIONS: Mapping[str, Mapping[str, str]] = {
@@ -58,32 +50,18 @@ CODE_NOTES = {
 # Pairs that rotate by time, by height and by width where config.json has no mrope_section
 # (transformers' code of each family), and whether they take turns.
 SECTIONS_OF_CODE: Mapping[str, tuple[tuple[int, int, int], bool]] = {
-    **dict.fromkeys(
-        (
-            "qwen2_vl_text",
-            "qwen2_5_vl_text",
-            "qwen2_5_omni_text",
-            "qwen2_5_omni_talker",
-            "paddleocr_vl_text",
-        ),
-        ((16, 24, 24), False),
-    ),
-    **dict.fromkeys(
-        ("glm4v_text", "glm4v_moe_text", "glm_image_text", "glm_ocr_text"), ((8, 12, 12), False)
-    ),
-    **dict.fromkeys(
-        (
-            "qwen3_vl_text",
-            "qwen3_vl_moe_text",
-            "qwen3_omni_moe_text",
-            "qwen3_omni_moe_talker_text",
-            "cosmos3_edge_text",
-            "cohere_compass_text",
-        ),
-        ((24, 20, 20), True),
-    ),
-    **dict.fromkeys(("qwen3_5_text", "qwen3_5_moe_text", "qwen4_exp_text"), ((11, 11, 10), True)),
-}
+    family: (sections, takes_turns)
+    for sections, takes_turns, families in (
+        ((16, 24, 24), False, {"qwen2_vl_text", "qwen2_5_vl_text", "qwen2_5_omni_text",
+                               "qwen2_5_omni_talker", "paddleocr_vl_text"}),
+        ((8, 12, 12), False, {"glm4v_text", "glm4v_moe_text", "glm_image_text", "glm_ocr_text"}),
+        ((24, 20, 20), True, {"qwen3_vl_text", "qwen3_vl_moe_text", "qwen3_omni_moe_text",
+                              "qwen3_omni_moe_talker_text", "cosmos3_edge_text",
+                              "cohere_compass_text"}),
+        ((11, 11, 10), True, {"qwen3_5_text", "qwen3_5_moe_text", "qwen4_exp_text"}),
+    )
+    for family in families
+}  # fmt: skip
 LEAST_OF_CLVP = 32  # Components of a head.
 
 

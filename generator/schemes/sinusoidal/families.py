@@ -115,15 +115,8 @@ FAMILIES = {
     ),
     "canary_decoder": RuntimeSinusoid("halves", (DECODER,), scaled=True),
     "whisper": WHISPER,
-    **dict.fromkeys(
-        (
-            "audioflamingo3_encoder",
-            "moss_transcribe_diarize_audio",
-            "qwen2_audio_encoder",
-            "voxtral_encoder",
-        ),
-        AUDIO_ENCODER,
-    ),
+    **dict.fromkeys(("audioflamingo3_encoder", "moss_transcribe_diarize_audio"), AUDIO_ENCODER),
+    **dict.fromkeys(("qwen2_audio_encoder", "voxtral_encoder"), AUDIO_ENCODER),
     "videoprism_text_model": RuntimeSinusoid("halves", (TablePart("text"),), stored=FILLED),
     "tipsv2_text_model": RuntimeSinusoid("tensor2tensor", (ENCODER,)),
 }
@@ -147,21 +140,11 @@ class Head:
 
 
 HYBRID = Head(("encoder_hidden_dim",), "feat_strides", turns=False)
-MASKS = Head(("hidden_dim", "hidden_size"), "feature_strides", turns=True)
+
 HEADS = {
-    **dict.fromkeys(
-        (
-            "rt_detr",
-            "rt_detr_v2",
-            "d_fine",
-            "deimv2",
-            "pp_doclayout_v2",
-            "pp_doclayout_v3",
-            "pp_doclayout_v4",
-        ),
-        HYBRID,
-    ),
-    "mask2former": MASKS,
+    **dict.fromkeys(("rt_detr", "rt_detr_v2", "d_fine", "deimv2"), HYBRID),
+    **dict.fromkeys(("pp_doclayout_v2", "pp_doclayout_v3", "pp_doclayout_v4"), HYBRID),
+    "mask2former": Head(("hidden_dim", "hidden_size"), "feature_strides", turns=True),
     "oneformer": Head(("hidden_dim", "hidden_size"), "strides", turns=True),
     "maskformer": Head(("d_model", "hidden_size"), "", turns=True),
 }
@@ -171,6 +154,5 @@ def runtime_sinusoid(config: ModelConfig) -> RuntimeSinusoid | None:
     """The sinusoid that the family of ``config`` computes when the model runs; None for other
     families.
     """
-    return (
-        NOT_LEARNED if config.flag("use_learned_position_embeddings") is False else FAMILIES
-    ).get(config.family)
+    is_learned = config.flag("use_learned_position_embeddings") is not False
+    return (FAMILIES if is_learned else NOT_LEARNED).get(config.family)

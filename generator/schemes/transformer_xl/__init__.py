@@ -4,7 +4,6 @@ with a learned global bias.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,19 +33,6 @@ MAPS = {
     "bias_v": ("relative_k_proj.weight",),
 }
 HALVES = "r_r_bias"  # XLNet and Funnel: sines, then cosines; conformers: interleaved.
-
-
-@dataclass(frozen=True)
-class Term:
-    """Bias and map of one layer.
-
-    bias: (n_heads, head_dim); map: (n_heads, head_dim, width)
-    halves: whether the sinusoid has sines, then cosines; otherwise it is interleaved
-    """
-
-    bias: Floats
-    map: Floats
-    halves: bool
 
 
 def sinusoid_of(offsets: Array, width: int, halves: bool) -> Floats:
@@ -86,30 +72,27 @@ def _map_of(files: Files, name: str) -> str | None:
 
 
 def _encoding(files: Files, name: str, map_name: str, part: str) -> Encoding[Form]:
-    term = _term(files, name, map_name)
-    _, head_dim, width = term.map.shape
+    halves = name.endswith(HALVES)
+    bias, through = _term(files, name, map_name, halves)
+    _, head_dim, width = through.shape
     reach, clamped = _reach(files)
     offsets = np.arange(-reach, reach + 1)
-    towards = np.einsum("nd,ndw->nw", term.bias, term.map)  # (n_heads, width)
-    values = towards @ sinusoid_of(offsets, width, term.halves).T / np.sqrt(head_dim)
+    towards = np.einsum("nd,ndw->nw", bias, through)  # (n_heads, width)
+    values = towards @ sinusoid_of(offsets, width, halves).T / np.sqrt(head_dim)
     form = OffsetBias(frozen(values), frozen(offsets), causal=False, beyond="constant")
     notes = (*_notes(name, map_name, head_dim), clamped)
     # Conformers hear sound, except for encoders of phonemes.
     of_phonemes = files.config.family in TEXT_ENCODERS and stack(name) == "encoder"
-    place = (
-        modality(name) if name.endswith(HALVES) or of_phonemes else "audio",
-        stack_kind(name),
-    )
+    place = (modality(name) if halves or of_phonemes else "audio", stack_kind(name))
     return Encoding(part, SCHEME.key, form, Provenance.of(files, name), notes, *place)
 
 
-def _term(files: Files, name: str, map_name: str) -> Term:
-    """Bias and map of a layer.
+def _term(files: Files, name: str, map_name: str, halves: bool) -> tuple[Floats, Floats]:
+    """Bias (n_heads, head_dim) and map (n_heads, head_dim, width) of a layer.
 
     errors: RowError when they do not have the same heads, or the width is odd
     """
     shape, bias = files.tensors[map_name].shape, files.tensors[name].shape
-    halves = name.endswith(HALVES)
     fits = (
         len(bias) == 2
         and len(shape) == (3 if halves else 2)
@@ -125,7 +108,7 @@ def _term(files: Files, name: str, map_name: str) -> Term:
         )
     table = files.tensor(map_name)
     through = np.moveaxis(table, 0, 2) if halves else table.reshape(*bias, width)
-    return Term(files.tensor(name), through, halves)
+    return files.tensor(name), through
 
 
 def _reach(files: Files) -> tuple[int, str]:
