@@ -28,14 +28,11 @@ def files() -> DictFiles:
 
 
 def in_tensor(name: str) -> Callable[[Files], list[Encoding[Form]]]:
-    return lambda files: [
-        Encoding(
-            "encoder",
-            "bank",
-            PositionTable(files.tensor(name), 0, None),
-            Provenance.of(files, name),
-        )
-    ]
+    def find_there(files: Files) -> list[Encoding[Form]]:
+        form, origin = PositionTable(files.tensor(name)), Provenance.of(files, name)
+        return [Encoding("encoder", "bank", form, origin)]
+
+    return find_there
 
 
 @pytest.fixture
@@ -55,29 +52,24 @@ def schemes_of(files: Files) -> list[str]:
     return [encoding.scheme for encoding in find(files)]
 
 
-def test_a_tensor_that_nobody_claims_may_be_guessed() -> None:
-    assert schemes_of(files()) == ["learned"]
-
-
-def test_a_tensor_in_which_a_scheme_has_an_encoding_is_not_guessed_too(
-    with_bank: Callable[..., None],
+@pytest.mark.parametrize(
+    ("members", "found"),
+    [
+        ({}, ["learned"]),
+        ({"find": in_tensor(BANK)}, ["bank"]),
+        ({"claims": re.compile(r"pos_bank")}, []),
+    ],
+)
+def test_a_tensor_is_guessed_unless_a_scheme_has_or_claims_it(
+    members: dict[str, Any], found: list[str], with_bank: Callable[..., None]
 ) -> None:
-    with_bank(find=in_tensor(BANK))
-    assert schemes_of(files()) == ["bank"]
-
-
-def test_a_name_that_a_scheme_claims_and_cannot_read_is_not_guessed(
-    with_bank: Callable[..., None],
-) -> None:
-    with_bank(claims=re.compile(r"pos_bank"))
-    assert schemes_of(files()) == []
+    with_bank(**members)
+    assert schemes_of(files()) == found
 
 
 def test_two_schemes_in_one_tensor_are_an_error_that_names_both(
     with_bank: Callable[..., None],
 ) -> None:
     with_bank(find=in_tensor("wpe.weight"))
-    with pytest.raises(
-        RowError, match=r"test: wpe\.weight is taken by the schemes learned and bank; expected one"
-    ):
+    with pytest.raises(RowError, match=r"wpe\.weight .* learned and bank"):
         schemes_of(DictFiles(UNKNOWN, {"wpe.weight": np.ones((32, 16))}))

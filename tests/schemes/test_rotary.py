@@ -415,19 +415,14 @@ def test_the_layers_without_rotation_equal_those_of_the_model(family: str, modul
     import transformers
 
     sizes = {
-        "hidden_size": 16,
+        **dict.fromkeys(("hidden_size", "intermediate_size", "intermediate_size_mlp"), 16),
+        **dict.fromkeys(("num_attention_heads", "num_key_value_heads"), 2),
         "num_hidden_layers": 8,
-        "num_attention_heads": 2,
-        "num_key_value_heads": 2,
-        "intermediate_size": 16,
         "head_dim": 8,
     }
     model_class = getattr(transformers, module)
-    model = model_class(
-        model_class.config_class(
-            vocab_size=40, pad_token_id=0, intermediate_size_mlp=16, num_local_experts=1, **sizes
-        )
-    )
+    tokens = {"vocab_size": 40, "pad_token_id": 0, "num_local_experts": 1}
+    model = model_class(model_class.config_class(**tokens, **sizes))
     attentions = [layer.self_attn for layer in model.layers]
     turns = [
         attention.sliding_window is not None if family == "cohere2" else bool(attention.use_rope)
@@ -449,16 +444,10 @@ def test_a_note_lists_the_layers_of_every_kind() -> None:
 def test_layers_with_different_bases_have_the_rotations_of_the_model() -> None:
     from transformers import GraniteSWAConfig, GraniteSWAModel
 
-    sizes = {
-        "vocab_size": 40,
-        "hidden_size": 16,
-        "intermediate_size": 16,
-        "num_attention_heads": 2,
-        "num_key_value_heads": 2,
-    }
-    model = GraniteSWAModel(
-        GraniteSWAConfig(**sizes, num_hidden_layers=4, layer_rope_theta=[1e4, 5e5, 0, 1e4])
-    )
+    sizes = {"vocab_size": 40, **dict.fromkeys(("hidden_size", "intermediate_size"), 16)}
+    heads = {"num_attention_heads": 2, "num_key_value_heads": 2, "num_hidden_layers": 4}
+    config = GraniteSWAConfig(**sizes, **heads, layer_rope_theta=[1e4, 5e5, 0, 1e4])
+    model = GraniteSWAModel(config)
     encodings = {encoding.part: encoding for encoding in find(DictFiles(model.config.to_dict()))}
     assert list(encodings) == ["decoder base 10000", "decoder base 500000"]
     for encoding, module in zip(encodings.values(), model.rotary_embs, strict=True):
@@ -487,13 +476,8 @@ def test_the_rotation_of_zamba_2_is_as_wide_as_its_heads_of_both_inputs() -> Non
     from transformers import Zamba2Config
     from transformers.models.zamba2.modeling_zamba2 import Zamba2RotaryEmbedding
 
-    settings = {
-        "model_type": "zamba2",
-        "hidden_size": 64,
-        "num_attention_heads": 4,
-        "use_mem_rope": True,
-        "rope_theta": 1e4,
-    }
+    settings = {"model_type": "zamba2", "hidden_size": 64, "num_attention_heads": 4,
+                "use_mem_rope": True, "rope_theta": 1e4}  # fmt: skip
     types = {"num_hidden_layers": 2, "layers_block_type": ["mamba", "hybrid"]}
     theirs = Zamba2RotaryEmbedding(Zamba2Config(**{**settings, **types}))
     (encoding,) = find(DictFiles({**settings, **types}))
