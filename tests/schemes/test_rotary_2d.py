@@ -49,25 +49,6 @@ def test_the_frequencies_equal_those_of_the_initialiser_of_the_family(kind: str)
     )
 
 
-@pytest.mark.parametrize("model_type", ["qwen2_vl", "qwen2_5_vl"])
-def test_the_frequencies_equal_the_buffer_of_the_nested_image_model(model_type: str) -> None:
-    import torch
-    from transformers import AutoModel
-
-    vision = {"depth": 1, "embed_dim": 64, "hidden_size": 64, "num_heads": 2,
-              "out_hidden_size": 64, "intermediate_size": 16}  # fmt: skip
-    text = {**SIZES, "num_key_value_heads": 2}
-    with torch.device("meta"):
-        config = config_of(model_type, text_config=text, vision_config=vision)
-        shapes = AutoModel.from_config(config)
-    theirs = (
-        type(shapes.visual.rotary_pos_emb)(shapes.config.vision_config).inv_freq.double().numpy()
-    )
-    np.testing.assert_allclose(
-        rotations(shapes.config.to_dict())["vision"].frequencies, theirs, rtol=SINGLE
-    )
-
-
 def test_rows_and_columns_of_pixtral_alternate_in_one_series() -> None:
     from transformers import PixtralVisionModel
 
