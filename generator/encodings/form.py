@@ -89,14 +89,8 @@ class Form(ABC):
         """
 
     def middle(self, rows: int, columns: int) -> "Form":
-        """The form of ``rows`` × ``columns`` patches in the middle of its grid.
-
-        errors: NotImplementedError in a form without a grid
-        """
-        raise NotImplementedError(
-            f"{type(self).__name__}: positions on a grid {self.grid}; expected a form that has a"
-            " middle"
-        )
+        """The form of ``rows`` × ``columns`` patches in the middle of the grid, where it has one."""
+        raise NotImplementedError
 
     @property
     def settled(self) -> "Form":

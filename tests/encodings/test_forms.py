@@ -32,11 +32,6 @@ def test_a_form_that_leaves_out_what_is_asked_of_it_cannot_be_made(name: str) ->
         made_without({name})()
 
 
-def test_a_form_on_a_grid_that_does_not_tell_its_middle_is_an_error_where_that_is_shown() -> None:
-    with pytest.raises(NotImplementedError, match="expected a form that has a middle"):
-        made_without(set())().middle(2, 2)
-
-
 @pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
 def test_a_kernel_is_square_and_no_larger_than_asked_for() -> None:
     shapes = {name: form.kernel(N).shape for name, form in FORMS.items()}
