@@ -89,7 +89,7 @@ class Form(ABC):
         """
 
     def middle(self, rows: int, columns: int) -> "Form":
-        """The form of ``rows`` × ``columns`` patches in the middle of the grid, where it has one."""
+        """The form of ``rows`` × ``columns`` patches in the middle; of one on a grid."""
         raise NotImplementedError
 
     @property
