@@ -20,13 +20,10 @@ def named(schemes: str) -> list[Named]:
 GROUPED = between(np.array([0.0, 0.01, 0.02, 0.03, 0.5, 0.51, 0.52, 0.53]))
 
 
-def test_schemes_that_stand_together_form_groups() -> None:
+def test_schemes_that_stand_together_form_groups_and_those_by_turns_none() -> None:
     places = np.array([0.0, 0.01, 0.02, 0.03, 0.5, 0.51, 0.52, 0.53, 0.9, 0.91, 0.92, 0.93])
     first = conclusions(named("AAAABBBBCCCC"), between(places))[0]
     assert first.startswith("Schemes form groups: 12 of 12 encodings are nearest to one of their")
-
-
-def test_schemes_by_turns_form_none() -> None:
     assert conclusions(named("ABABABAB"), GROUPED)[0].startswith("Schemes hardly form groups")
 
 
@@ -57,9 +54,6 @@ def test_a_difference_that_is_not_defined_is_neither_near_nor_far() -> None:
     assert "M3" not in " ".join(conclusions(named("AAAABBBB"), undefined))
 
 
-def test_of_three_nothing_is_concluded() -> None:
+def test_of_three_nothing_is_concluded_and_of_one_scheme_nothing_across_schemes() -> None:
     assert conclusions(named("ABC"), between(np.array([0.0, 0.1, 0.5]))) == ()
-
-
-def test_of_one_scheme_nothing_is_concluded_across_schemes() -> None:
     assert not any("Closest" in one for one in conclusions(named("AAAA"), GROUPED[:4, :4]))

@@ -82,25 +82,18 @@ def test_two_schemes_with_equal_kernels_are_a_pair() -> None:
     assert [member[0].checkpoint.slug for member in (preset.first, preset.second)] == ["a", "b"]
 
 
-def test_the_most_different_of_one_scheme_are_a_pair() -> None:
-    assert titles(
-        *(outcome(slug, encoding(table(width))) for slug, width in (("a", 64), ("b", 62), ("c", 4)))
-    )["same scheme"] == {"a", "c"}
-
-
-def test_encodings_of_one_model_are_a_pair() -> None:
+def test_the_most_different_of_one_scheme_and_those_of_one_model_are_pairs() -> None:
+    of_scheme = (outcome(str(width), encoding(table(width))) for width in (64, 62, 4))
+    assert titles(*of_scheme)["same scheme"] == {"64", "4"}
     two = outcome("a", encoding(table(64)), encoding(table(4), part="decoder"))
     assert titles(two) == {"two encodings of one model": {"a"}}
 
 
-def test_no_pair_mixes_words_and_patches() -> None:
-    assert (
-        titles(
-            outcome("a", encoding(table(64))),
-            outcome("b", encoding(table(64), FORMULA, COMPUTED, modality="image")),
-        )
-        == {}
-    )
+def test_no_pair_mixes_words_and_patches_or_has_an_encoding_without_a_shape() -> None:
+    patches = encoding(table(64), FORMULA, COMPUTED, modality="image")
+    assert titles(outcome("a", encoding(table(64))), outcome("b", patches)) == {}
+    nothing = outcome("a", encoding(NoEncoding("from the config")))
+    assert titles(nothing, outcome("b", encoding(table(4)))) == {}
 
 
 def test_what_no_tensor_holds_is_not_called_learned() -> None:
@@ -109,15 +102,6 @@ def test_what_no_tensor_holds_is_not_called_learned() -> None:
         outcome("b", encoding(table(64), FORMULA, COMPUTED)),
     )
     assert "one learned" not in titles(*pair)
-
-
-def test_an_encoding_without_a_shape_is_in_no_pair() -> None:
-    assert (
-        titles(
-            outcome("a", encoding(NoEncoding("from the config"))), outcome("b", encoding(table(4)))
-        )
-        == {}
-    )
 
 
 def test_a_checkpoint_is_in_one_pair_while_there_are_others() -> None:

@@ -79,20 +79,13 @@ SIZES: dict[str, Sequence[float | None]] = {
 
 
 def test_an_extreme_value_opens_with_its_place_and_the_median() -> None:
-    first = statements(atlas(SIZES), "a")[0]
+    """What is alike in all weighs nothing."""
+    first, *others = statements(atlas(SIZES), "a")
     assert first.is_standing
     assert first.finding.text == (
         f"It has only 1 m, the least of 5 {LEARNED.plural} here. Their median is 10."
     )
-
-
-def test_what_is_alike_in_all_weighs_nothing() -> None:
-    weights = {
-        statement.weight
-        for statement in statements(atlas(SIZES), "a")
-        if statement.analysis != "measure0"
-    }
-    assert weights == {0.0}
+    assert {one.weight for one in others if one.analysis != "measure0"} == {0.0}
 
 
 def test_values_near_the_median_have_no_place_but_a_closest_peer() -> None:
@@ -125,13 +118,11 @@ def test_numbers_that_hardly_differ_are_alike() -> None:
     assert max(one.weight for one in statements(atlas(close), "d") if not one.is_standing) < 1e-6
 
 
-@pytest.mark.parametrize("equal", [1, 2])
-def test_a_value_that_one_other_shares_says_so_and_one_that_many_share_has_no_place(
-    equal: int,
-) -> None:
-    values = {**SIZES, **{f"same{number}": SIZES["a"] for number in range(equal)}}
-    texts = [one.finding.text for one in statements(atlas(values), "a") if one.is_standing]
-    assert any("(another has the same)" in text for text in texts) == (equal == 1)
+def test_a_value_that_one_other_shares_says_so_and_one_that_many_share_has_no_place() -> None:
+    for equal in (1, 2):
+        values = {**SIZES, **{f"same{number}": SIZES["a"] for number in range(equal)}}
+        texts = [one.finding.text for one in statements(atlas(values), "a") if one.is_standing]
+        assert any("(another has the same)" in text for text in texts) == (equal == 1)
 
 
 def test_no_two_pages_open_alike_unless_their_numbers_are() -> None:

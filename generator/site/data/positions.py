@@ -2,12 +2,13 @@
 
 import json
 
-from generator.contracts import Atlas, Json
+from generator.contracts import Atlas
+from generator.site.at_position import PositionOfModel
 from generator.site.data.models import records
 
 
-def positions(atlas: Atlas) -> dict[str, Json]:
-    """``PositionOfModel`` as in models.json, by the ids of models in order."""
+def positions(atlas: Atlas) -> dict[str, PositionOfModel]:
+    """What models.json has of them, by their ids in order."""
     models = sorted(records(atlas), key=lambda model: model["id"].lower())
     return {model["id"]: model["at_position"] for model in models if model["at_position"]}
 

@@ -78,28 +78,22 @@ class Section:
         return f"{self.address.partition('#')[0]}#{self.value_anchor(metric)}"
 
 
-@dataclass(frozen=True)
-class Remark:
+@dataclass(frozen=True, kw_only=True)
+class Remark(Statement):
     """A statement with the metrics that it rests on.
 
     section: of the analysis that it rests on; part: ``Chapter.part`` of its encoding
     """
 
-    statement: Statement
     metrics: tuple[Metric, ...]
     section: Section
     part: str
 
     @property
-    def finding(self) -> Finding:
-        """What it says."""
-        return self.statement.finding
-
-    @property
     def subject(self) -> tuple[str, str, str]:
         """What it speaks of: its encoding, and its first metric or its text."""
         about = self.finding.rests_on[0] if self.finding.rests_on else self.finding.text
-        return self.part, self.section.analysis.key, about
+        return self.part, self.analysis, about
 
 
 @dataclass(frozen=True)
@@ -431,7 +425,7 @@ def _remarks(
     """
     pairs = [(chapter, remark) for chapter in candidates for remark in _remarks_of(atlas, chapter)]
     # Not reversed, so that remarks of one weight stay in the order of the page.
-    pairs.sort(key=lambda pair: (pair[1].finding.text != opening, -pair[1].statement.weight))
+    pairs.sort(key=lambda pair: (pair[1].finding.text != opening, -pair[1].weight))
     by_text: dict[str, tuple[Chapter, Remark]] = {}
     for chapter, remark in pairs:
         by_text.setdefault(remark.finding.text, (chapter, remark))  # Layers may share a finding.
@@ -440,7 +434,7 @@ def _remarks(
         if len(leading) < LEADING:
             leading.setdefault(remark.subject, remark)
     others = sum(
-        chapter in shown and not remark.statement.is_standing and remark not in leading.values()
+        chapter in shown and not remark.is_standing and remark not in leading.values()
         for chapter, remark in by_text.values()
     )
     return tuple(leading.values()), others
@@ -453,7 +447,7 @@ def _remarks_of(atlas: Atlas, chapter: Chapter) -> Iterator[Remark]:
         metrics = tuple(
             metric for metric in section.result.metrics if metric.key in statement.finding.rests_on
         )
-        yield Remark(statement, metrics, section, chapter.part)
+        yield Remark(**vars(statement), metrics=metrics, section=section, part=chapter.part)
 
 
 def _schemes(atlas: Atlas) -> dict[str, Scheme]:

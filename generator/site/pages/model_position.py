@@ -1,6 +1,7 @@
 """The page on one position of any published model with rotations, which the browser computes."""
 
-from generator.contracts import Atlas, Json, Page, PageKind
+from generator.contracts import Atlas, Page, PageKind
+from generator.site.at_position import PositionOfModel
 from generator.site.data.models import records
 from generator.site.data.positions import positions
 
@@ -19,7 +20,7 @@ def pages(atlas: Atlas) -> list[Page]:
     return [Page("models/position.md", "model_position.md.jinja", context)]
 
 
-def _is_scaled(position: Json) -> bool:
+def _is_scaled(position: PositionOfModel) -> bool:
     return any(rotation["slower"] != [1.0] for rotation in position["rotations"])
 
 
