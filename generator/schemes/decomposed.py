@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NAME = re.compile(r"(^|\.)rel_pos_([hwt])$")
 NUMBER = re.compile(r"(?:^|\.)(\d+)(?=\.)")
 ALONG = {"h": "rows", "w": "columns", "t": "frames"}  # Frames of clips (MViT).
-TURNED = "The tensor is ordered by query minus key; it is shown by key minus query."
+
 STRETCHED = (
     "For another number of patches, the model resizes the table by linear interpolation between its"
     " rows."
@@ -55,7 +55,7 @@ def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
     form = RelativeTable(frozen(files.tensor(name)[::-1]), frozen(np.arange(-reach, reach + 1)))
     note = (
         f"Its {shape[0]} vectors cover every offset in {ALONG[name[-1]]} among {reach + 1}"
-        f" patches. {TURNED}"
+        " patches. The tensor is ordered by query minus key; it is shown by key minus query."
     )
     return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (note, STRETCHED), "image")
 

@@ -23,7 +23,8 @@ JOINED = frozenset({"layoutlmv2", "layoutxlm", "layoutlmv3", "lilt"})
 
 NAME = re.compile(r"(^|\.)(x|y|h|w|row|col|box)_position_embeddings\.weight$")
 PARTS = {"x": "x", "y": "y", "h": "height", "w": "width", "row": "y", "col": "x", "box": "order"}
-MODALITIES: dict[str, Modality] = {"row": "image", "col": "image", "box": "text"}  # Else "page".
+# "page" for the others; "box" is the table of the order of boxes (LiLT).
+MODALITIES: dict[str, Modality] = {"row": "image", "col": "image", "box": "text"}
 EDGES = {
     "x": "Indexed by the left and right edges of a word's box.",
     "y": "Indexed by the upper and lower edges of a word's box.",
@@ -53,7 +54,7 @@ def _encoding(files: Files, name: str, kind: str) -> Encoding[Form]:
         f"{used} Rows count steps of the page, not words.",
         f"The vectors of all coordinates are {put}.",
     )
-    if kind == ORDER:
+    if modality == "text":
         # The row of position 0 is the one after that of the padding token.
         padding = files.config.integer("pad_token_id")
         after = 2 if padding is None else padding + 1
@@ -64,7 +65,6 @@ def _encoding(files: Files, name: str, kind: str) -> Encoding[Form]:
     return Encoding(PARTS[kind], SCHEME.key, form, origin, notes, modality)
 
 
-ORDER = "box"  # The table of the order of boxes (LiLT).
 # Of one word, in thousandths of the page.
 BOX = {"left": 120, "top": 210, "right": 420, "bottom": 330}
 

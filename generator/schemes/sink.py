@@ -1,12 +1,11 @@
 """Attention sinks: a learned logit per head that takes weight from all keys alike."""
 
 import re
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.stacks import Stack, stacks
+from generator.checkpoints.model.stacks import stacks
 from generator.checkpoints.model.tensor_names import in_order, misshapen
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, Sinks
@@ -57,23 +56,17 @@ def find(files: Files) -> list[Encoding[Form]]:
                 expected = f"a number for each head, and a layer below {MOST_LAYERS:,}"
                 raise misshapen(files, name, expected)
             kinds.setdefault((match["stack"], shape[0]), {})[layer] = name
-    return [
-        _encoding(files, stack, kind, names, alone=len(kinds) == 1) for kind, names in kinds.items()
-    ]
-
-
-def _encoding(
-    files: Files, stack: Stack, kind: tuple[str, int], names: Mapping[int, str], *, alone: bool
-) -> Encoding[Form]:
-    """The sinks of layers with the same number of heads.
-
-    kind: start of the names, and number of heads; names: by layer
-    """
-    form = Sinks(frozen(np.stack([files.tensor(name) for name in names.values()])), tuple(names))
-    part = "layers of attention" if stack.part == "decoder" else f"{stack.part} layers of attention"
-    part = part if alone else f"{part} {kind[0]} {kind[1]} heads"
-    origin, notes = Provenance.of(files, next(iter(names.values()))), (OUTSIDE, OF_ALL)
-    return Encoding(part, SCHEME.key, form, origin, notes, stack.modality, stack.kind)
+    title = "layers of attention"
+    title = title if stack.part == "decoder" else f"{stack.part} {title}"
+    place, notes = (stack.modality, stack.kind), (OUTSIDE, OF_ALL)
+    encodings: list[Encoding[Form]] = []
+    for (start, n_heads), names in kinds.items():
+        logits = np.stack([files.tensor(name) for name in names.values()])
+        form = Sinks(frozen(logits), tuple(names))
+        origin = Provenance.of(files, next(iter(names.values())))
+        part = title if len(kinds) == 1 else f"{title} {start} {n_heads} heads"
+        encodings.append(Encoding(part, SCHEME.key, form, origin, notes, *place))
+    return encodings
 
 
 LOGITS_SHOWN, MOST_KEYS = (-2.0, 0.0, 2.0, 4.0, 6.0), 4  # Made up for the picture; a power of ten.
