@@ -135,14 +135,6 @@ class Outcome:
 Maker = Callable[[], bytes]
 
 
-def _uncached(_: str, make: Maker) -> Maker:
-    return make
-
-
-def _no_models() -> bytes:
-    return b'{"schema":1,"models":[]}'
-
-
 @dataclass(frozen=True)
 class Parameter:
     """An argument or an option.
@@ -191,8 +183,8 @@ class Atlas:
     versions: Mapping[str, str] = field(default_factory=dict)
     date: str | None = None
     address: str | None = None
-    submit: Callable[[str, Maker], Maker] = _uncached
-    models: Maker = _no_models
+    submit: Callable[[str, Maker], Maker] = lambda _name, make: make
+    models: Maker = lambda: b'{"schema":1,"models":[]}'
     releases: tuple[Release, ...] = ()
     archive: Mapping[str, Maker] = field(default_factory=dict)
     commands: tuple[Command, ...] = ()

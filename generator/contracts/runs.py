@@ -8,7 +8,6 @@ from generator.contracts.record import Record
 
 KERNEL_POSITIONS = 128  # over which the kernel of a run is averaged, at most
 Status = Literal["ok", "failed", "not reached"]
-STATUSES: tuple[Status, ...] = get_args(Status)
 Ending = Literal["ok", "stale", "failed", "not reached"]
 ENDINGS: tuple[Ending, ...] = get_args(Ending)
 

@@ -37,7 +37,9 @@ IMAGE = "imshow"  # In lines of Python that plot no line.
 
 def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
     """Functions that return the content of each file, by path below the docs folder."""
-    scripts: dict[str, Callable[[], bytes]] = {f"{FOLDER}/index.js": partial(_catalogue, atlas)}
+    scripts: dict[str, Callable[[], bytes]] = {
+        f"{FOLDER}/index.js": lambda: _call("list", catalogue(atlas))
+    }
     for outcome in atlas.outcomes:
         for reading in outcome.readings:
             name = outcome.path_of(reading)
@@ -45,10 +47,6 @@ def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
             path, longer = f"{FOLDER}/{name}-windows.js", partial(_windows, name, reading.form)
             scripts[path] = atlas.submit(f"{path} {outcome.key}", longer) if outcome.key else longer
     return scripts
-
-
-def _catalogue(atlas: Atlas) -> bytes:
-    return _call("list", catalogue(atlas))
 
 
 def _script(name: str, reading: Reading, atlas: Atlas, outcome: Outcome) -> bytes:

@@ -22,17 +22,10 @@ class Preset:
     difference: float
     why: str = ""
 
-    def is_same(self, other: "Preset") -> bool:
-        """Whether both are of the same encodings."""
-        return self.first[1] is other.first[1] and self.second[1] is other.second[1]
-
-    def shares_checkpoint(self, other: "Preset") -> bool:
-        """Whether a checkpoint is in both."""
-        return any(
-            one[0] is another[0]
-            for one in (self.first, self.second)
-            for another in (other.first, other.second)
-        )
+    @property
+    def checkpoints(self) -> set[str]:
+        """Slugs of the one or two checkpoints of both."""
+        return {outcome.checkpoint.slug for outcome, _ in (self.first, self.second)}
 
 
 @dataclass(frozen=True)
@@ -51,29 +44,18 @@ def presets(atlas: Atlas) -> list[Preset]:
     checkpoints that no rule before took, if any.
     """
     by_formula = {scheme.key for scheme in atlas.schemes if scheme.by_formula}
-    pairs = _pairs(atlas.encodings[:: -(-len(atlas.encodings) // MOST) or 1])
+    half_learned = Rule("one learned, one by formula", False, partial(_is_half_learned, by_formula))
+    left = _pairs(atlas.encodings[:: -(-len(atlas.encodings) // MOST) or 1])
     chosen: list[Preset] = []
-    for rule in (
-        *RULES,
-        Rule("one learned, one by formula", False, partial(_is_half_learned, by_formula)),
-    ):
-        meant = [
-            pair
-            for pair in pairs
-            if rule.meant(pair.first, pair.second)
-            and not any(pair.is_same(preset) for preset in chosen)
-        ]
-        new = [
-            pair for pair in meant if not any(pair.shares_checkpoint(preset) for preset in chosen)
-        ]
+    for rule in (*RULES, half_learned):
+        meant = [pair for pair in left if rule.meant(pair.first, pair.second)]
+        taken = {slug for preset in chosen for slug in preset.checkpoints}
+        new = [pair for pair in meant if taken.isdisjoint(pair.checkpoints)]
         if meant:
             best = (max if rule.most else min)(new or meant, key=lambda pair: pair.difference)
-            chosen.append(
-                replace(
-                    best,
-                    why=f"{rule.why}, similarity {round(100 * (1.0 - best.difference))} of 100",
-                )
-            )
+            left.remove(best)
+            similarity = round(100 * (1.0 - best.difference))
+            chosen.append(replace(best, why=f"{rule.why}, similarity {similarity} of 100"))
     return chosen
 
 
@@ -108,26 +90,24 @@ def _is_half_learned(by_formula: Container[str], first: Member, second: Member) 
     )
 
 
-def _is_of_one_model(first: Member, second: Member) -> bool:
-    return first[0] is second[0]
-
-
-def _is_of_one_family(first: Member, second: Member) -> bool:
-    return first[0] is not second[0] and first[0].family == second[0].family != ""
-
-
-def _is_of_one_scheme(first: Member, second: Member) -> bool:
-    return first[0] is not second[0] and first[1].encoding.scheme == second[1].encoding.scheme
-
-
-def _is_of_two_schemes(first: Member, second: Member) -> bool:
+def _are_of_two_schemes(first: Member, second: Member) -> bool:
     return first[0] is not second[0] and first[1].encoding.scheme != second[1].encoding.scheme
 
 
 RULES = (
-    Rule("different schemes", False, _is_of_two_schemes),
-    Rule("same scheme", True, _is_of_one_scheme),
-    Rule("two encodings of one model", True, _is_of_one_model),
-    Rule("one model family", True, _is_of_one_family),
-    Rule("different schemes", True, _is_of_two_schemes),
+    Rule("different schemes", False, _are_of_two_schemes),
+    Rule(
+        "same scheme",
+        True,
+        lambda one, other: (
+            one[0] is not other[0] and one[1].encoding.scheme == other[1].encoding.scheme
+        ),
+    ),
+    Rule("two encodings of one model", True, lambda one, other: one[0] is other[0]),
+    Rule(
+        "one model family",
+        True,
+        lambda one, other: one[0] is not other[0] and one[0].family == other[0].family != "",
+    ),
+    Rule("different schemes", True, _are_of_two_schemes),
 )

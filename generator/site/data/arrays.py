@@ -72,15 +72,10 @@ def _shortened(array: Array) -> Array:
     exact = narrowest(array)
     if exact.dtype == np.float16 and exact.size < MANY:
         return exact.astype(np.float32)
-    return (
-        exact if exact.dtype != np.float64 or _exceeds_float32(exact) else exact.astype(np.float32)
-    )
-
-
-def _exceeds_float32(array: Array) -> bool:
-    """Whether ``array`` has a finite number beyond the range of float32."""
-    sizes = np.abs(array[np.isfinite(array)])
-    return bool(sizes.size) and float(sizes.max()) > float(np.finfo(np.float32).max)
+    if exact.dtype != np.float64:
+        return exact
+    largest = np.max(np.abs(exact), initial=0.0, where=np.isfinite(exact))
+    return exact if largest > np.finfo(np.float32).max else exact.astype(np.float32)
 
 
 def _limited(arrays: Numbers) -> Numbers:
