@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from generator.contracts import Json, ModelConfig
+from generator.contracts import ModelConfig
 from generator.contracts.model_config import DEEPEST
 from generator.errors import RowError
 
@@ -22,11 +22,6 @@ BROKEN = [
     ("whole", 0), ("whole", 2.5), ("whole", True), ("whole", "8"), ("whole", None),
     ("positive", 0), ("positive", "x"), ("positive", None),
 ]  # fmt: skip
-HEADS: list[tuple[Json, int]] = [
-    ({"hidden_size": 64, "num_attention_heads": 4}, 16),
-    ({"hidden_size": 64, "num_attention_heads": 4, "head_dim": 32}, 32),
-    ({"hidden_size": 64, "num_attention_heads": 4, "head_dim": None, "kv_channels": 8}, 8),
-]
 
 
 def of(**settings: Any) -> ModelConfig:
@@ -69,11 +64,14 @@ def test_a_size_that_the_top_lacks_is_taken_from_the_text_model() -> None:
     assert (config.size("d_model"), config.size("n_layers"), config.size("n_heads")) == (8, 2, None)
 
 
-@pytest.mark.parametrize(("settings", "head_dim"), HEADS)
-def test_a_head_is_as_wide_as_its_config_says_or_shares_the_width(
-    settings: Json, head_dim: int
-) -> None:
-    assert ModelConfig(settings, "x").head_dim == head_dim
+def test_a_head_is_as_wide_as_its_config_says_or_shares_the_width() -> None:
+    shared = {"hidden_size": 64, "num_attention_heads": 4}
+    for own, head_dim in (
+        ({}, 16),
+        ({"head_dim": 32}, 32),
+        ({"head_dim": None, "kv_channels": 8}, 8),
+    ):
+        assert of(**shared, **own).head_dim == head_dim
 
 
 def test_the_text_models_config_is_found_however_deep_it_stands() -> None:
