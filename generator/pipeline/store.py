@@ -107,11 +107,8 @@ class Store:
         for task in tasks:
             record = self.record(task)
             wanted |= {_name(task.checkpoint), self._path(record.key).name} if record else set()
-        files = (
-            [(path.stat(), path) for path in self.folder.iterdir() if path.is_file()]
-            if self.folder.is_dir()
-            else []
-        )
+        # Also of folders, which an earlier version of the program made.
+        files = [(path.stat(), path) for path in self.folder.rglob("*") if path.is_file()]
         left = sum(state.st_size for state, _ in files)
         for state, path in sorted(files, key=lambda file: (file[0].st_mtime_ns, file[1])):
             if path.suffix == ".unfinished" or (left > most and path.name not in wanted):
