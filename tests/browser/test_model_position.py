@@ -121,4 +121,4 @@ def test_without_scripts_a_sentence_takes_the_place_of_the_panel(
     without_scripts.goto(f"{address}/{KIND}")
     assert without_scripts.locator("#pa-position-model").is_hidden()
     assert without_scripts.locator(".pa-position").is_hidden()
-    assert without_scripts.get_by_text("With JavaScript, this panel").is_visible()
+    assert without_scripts.locator("noscript p").is_visible()
