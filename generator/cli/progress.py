@@ -97,7 +97,7 @@ class Reporter:
             f"{count} {status}" for status, count in by_status.items() if count or status != "stale"
         )
         return (
-            f"{statuses}: {index} ({stored}, {decimal(n_bytes)} read over the network,"
+            f"{statuses}: {index} ({stored}, {decimal(n_bytes)} of files read over the network,"
             f" {seconds:.1f} s)"
         )
 

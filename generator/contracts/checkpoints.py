@@ -226,7 +226,7 @@ class Source:
     reach(): checks, once per build, that the source responds. errors: NotReachedError
     pin(checkpoint, offline): the checkpoint with a fixed revision and its commit date, so that a
         whole build reads the same files
-    received(): number of bytes that this process has downloaded
+    received(): number of bytes of files that this process has downloaded
     address(id, revision): URL where readers find a checkpoint, None where there is none
     example: a value of its key, for the guide
     order: the first source of paths, and the first of others, read what no key says
