@@ -156,6 +156,12 @@ def test_of_a_file_of_10_gigabytes_the_header_alone_is_read(
     assert sum(n_read) <= 4 * header.FIRST_CHUNK
 
 
+def test_a_file_that_ends_before_its_tensors_is_a_row_error_though_none_is_read() -> None:
+    content = file_of([], [tensor_of("x")], bytes(15))
+    with pytest.raises(RowError, match="expected an end within the file"):
+        opened(Memory(content))
+
+
 def test_a_header_is_read_in_chunks_that_double() -> None:
     key = setting("a", 8, number_of(300_000))
     storage = Memory(file_of([key], [])[: 24 + len(key)], length=10**9)

@@ -69,6 +69,12 @@ def test_a_float8_tensor_is_listed_but_not_readable(tmp_path: Path) -> None:
     }
 
 
+def test_a_shape_that_is_no_whole_numbers_is_not_listed(tmp_path: Path) -> None:
+    for shape in ([2, 2.0], [-2, -2], [4, True]):
+        with pytest.raises(RowError, match="expected whole numbers"):
+            dict(opened(tmp_path, safe({"wpe": {**F32, "shape": shape}})).tensors)
+
+
 @pytest.mark.parametrize(
     ("header", "found"),
     [

@@ -4,7 +4,6 @@ both); headers are read first.
 A member with arrays of objects is a pickle, and is never loaded.
 """
 
-import math
 import re
 import zipfile
 from collections.abc import Mapping
@@ -37,8 +36,7 @@ class ArrayHeader:
 def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
     """The arrays by name, without texts; data are read and decompressed only when they are needed.
 
-    errors: RowError for a name that appears twice, or an array of another size than its header
-        says; exceptions of any class for another file
+    errors: RowError for a name that appears twice; exceptions of any class for another file
     """
     path = file.storage.path(file.name)
     tensors: dict[str, StoredTensor] = {}
@@ -49,12 +47,6 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
                 raise RowError(f"{file.label}: {name!r:.80} appears twice; expected each name once")
             with archive.open(member) as stream:
                 header = _header(stream)
-            n_bytes = math.prod(header.shape) * header.dtype.itemsize
-            if not header.dtype.hasobject and header.size + n_bytes != member.file_size:
-                raise RowError(
-                    f"{file.label}: {name!r:.80} has {member.file_size - header.size:,} bytes;"
-                    f" expected {n_bytes:,} for {header.dtype} {header.shape!r:.80}"
-                )
             if header.dtype.kind in NUMBERS:
                 tensors[name] = _stored(file, path, member, header)
     return tensors
