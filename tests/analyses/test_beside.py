@@ -41,14 +41,11 @@ def test_sinks_that_are_no_numbers_are_not_applicable() -> None:
 
 
 def test_a_layer_without_sinks_is_an_empty_row() -> None:
+    figure = weight_of_the_sinks.ANALYSIS.figures[0]
     result = weight_of_the_sinks.compute(subject(SINKS))
-    axes, _bar = (
-        weight_of_the_sinks.ANALYSIS.figures[0].draw({Label("Model", "#3d7fd6"): result}).axes
-    )
-    rows = np.ma.getmaskarray(np.ma.masked_invalid(np.ma.asarray(axes.images[0].get_array()))).all(
-        axis=1
-    )
-    assert rows.tolist() == [True, False, True, True, False]
+    axes, _ = figure.draw({Label("Model", "#3d7fd6"): result}).axes
+    cells = np.ma.filled(np.ma.asarray(axes.images[0].get_array(), dtype=np.float64), np.nan)
+    assert np.isnan(cells).all(axis=1).tolist() == [True, False, True, True, False]
 
 
 @pytest.mark.parametrize(("form", "first"), [(Temperature(0.1, 8192, 1, "steps", (), 10**6),
@@ -64,19 +61,15 @@ def test_the_first_position_that_is_scaled(form: Temperature, first: float) -> N
 
 
 def test_the_last_factor_by_hand() -> None:
-    """Llama 4 at position 8192 · 128 − 1: 1 + 0.1 · ln 129."""
-    result = temperature_by_position.compute(
-        subject(Temperature(0.1, 8192, 1, "steps", (3,), 8192 * 128))
+    """Llama 4 at position 8192 · 128 − 1: 1 + 0.1 · ln 129; within 4,096 it never grows."""
+    far, near = (
+        temperature_by_position.compute(subject(Temperature(0.1, 8192, floor, "steps", (), length)))
+        for floor, length in ((1, 8192 * 128), (0, 4096))
     )
-    assert result.value("last") == pytest.approx(1.0 + 0.1 * LN(129.0), rel=1e-12)
-
-
-def test_a_factor_that_never_grows_is_said_to_stay() -> None:
-    result = temperature_by_position.compute(subject(Temperature(0.1, 8192, 0, "steps", (), 4096)))
-    assert result.metric("first").reason == "none within the context"
-    assert (
-        result.findings[0].text == "The factor stays 1 over the whole context of 4,096 positions."
-    )
+    assert far.value("last") == pytest.approx(1.0 + 0.1 * LN(129.0), rel=1e-12)
+    assert near.metric("first").reason == "none within the context"
+    text = "The factor stays 1 over the whole context of 4,096 positions."
+    assert near.findings[0].text == text
 
 
 @pytest.mark.parametrize("form", [SINKS, Temperature(0.1, 2048.0, 1, "power", (5,), 8192)])

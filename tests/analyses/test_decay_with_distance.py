@@ -111,62 +111,57 @@ def test_where_before_and_after_are_not_told_apart_symmetry_has_a_reason(
     assert reason(form, "symmetry") == why
 
 
-def test_three_positions_by_hand() -> None:
-    """Bias 0, 2, 4, 1, 0 at offsets −2 … 2: means by distance 4, 1½, 0; steps 4 > 2, 2 > 0 and 4 >
-    1, 1 > 0 all fall.
-    """
-    form = bias([0.0, 2.0, 4.0, 1.0, 0.0])
-    np.testing.assert_allclose(
-        result_of(form).derived["matrix"], [[1, 0.25, 0], [0.5, 1, 0.25], [0, 0.5, 1]]
-    )
-    np.testing.assert_allclose(result_of(form).arrays["profile"], [1.0, 0.375, 0.0])
-    assert value(form, "half") == pytest.approx(0.8)
-    assert value(form, "monotonicity") == 100.0
+def test_the_arrays_of_three_positions_by_hand() -> None:
+    result = result_of(bias([0.0, 2.0, 4.0, 1.0, 0.0]))
+    expected = [[1, 0.25, 0], [0.5, 1, 0.25], [0, 0.5, 1]]
+    np.testing.assert_allclose(result.derived["matrix"], expected)
+    np.testing.assert_allclose(result.arrays["profile"], [1.0, 0.375, 0.0])
 
 
-def test_symmetry_of_three_positions_by_hand() -> None:
-    """A − Aᵀ has ±1 four times, norm 2; A has 4 three times, 2 and 1 twice each, norm √58."""
-    assert value(bias([0.0, 2.0, 4.0, 1.0, 0.0]), "symmetry") == pytest.approx(
-        1.0 - 1.0 / np.sqrt(58.0)
-    )
-    assert value(bias([-2.0, -1.0, 0.0, 1.0, 2.0]), "symmetry") == pytest.approx(0.0)
+LINE, FLAT, RISING = [0.0, 1.0, 2.0, 3.0, 4.0], [7.0] * 5, [4.0, 3.0, 2.0, 1.0, 0.0]
+HALF_OF_LINE = 5 / 3  # Far are two pairs of 1 and one of 0: half of the fall from 4 to 2/3.
+BY_HAND: dict[str, tuple[Shaped, dict[str, float]]] = {
+    # Means by distance 4, 1½, 0; steps 4 > 2, 2 > 0 and 4 > 1, 1 > 0 all fall. A − Aᵀ has ±1 four
+    # times, norm 2; A has 4 three times, 2 and 1 twice each, norm √58.
+    "three positions": (
+        bias([0.0, 2.0, 4.0, 1.0, 0.0]),
+        {"half": 0.8, "monotonicity": 100.0, "symmetry": 1.0 - 1.0 / np.sqrt(58.0)},
+    ),
+    "antisymmetric": (bias([-2.0, -1.0, 0.0, 1.0, 2.0]), {"symmetry": 0.0}),
+    # Cosines 0, 0 at distance 1 would be invariant; here they are 1 and 0, and 0 at distance 2:
+    # 1 − 1 / (4/3).
+    "a table of three": (
+        PositionTable(frozen([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])),
+        {"invariance": 0.25},
+    ),
+    # From distance 0 on: −9, 4, 2, 1, 0; far are two pairs of 1 and one of 0, so that half of the
+    # fall from 4 is done at 7/3.
+    "a maximum beside the query": (
+        bias([0.0, 1.0, 2.0, 4.0, -9.0], causal=True),
+        {"half": 1.0 + (4.0 - 7.0 / 3.0) / 2.0},
+    ),
+    "a flat step": (bias([0.0, 0.0, 1.0], causal=True), {"monotonicity": 200.0 / 3.0}),
+    "a falling head": (bias(LINE, causal=True), {"half": HALF_OF_LINE, "constant": 0}),
+    "constant heads beside it": (
+        bias(LINE, FLAT, FLAT, causal=True),
+        {"half": HALF_OF_LINE, "constant": 2, "rising": 0},
+    ),
+    "a head beside it that favours the farthest": (
+        bias(LINE, RISING, causal=True),
+        {"half": HALF_OF_LINE, "constant": 0, "rising": 1},
+    ),
+}
 
 
-def test_invariance_of_a_table_of_three_by_hand() -> None:
-    """Cosines 0, 0 at distance 1 would be invariant; here they are 1 and 0, and 0 at distance 2: 1
-    − 1 / (4/3) = ¼.
-    """
-    form = PositionTable(frozen([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
-    assert value(form, "invariance") == pytest.approx(0.25)
+@pytest.mark.parametrize(("form", "expected"), BY_HAND.values(), ids=BY_HAND)
+def test_the_measures_by_hand(form: Shaped, expected: dict[str, float]) -> None:
+    assert {key: value(form, key) for key in expected} == pytest.approx(expected)
 
 
-def test_the_half_distance_is_measured_from_the_maximum() -> None:
-    """From distance 0 on: −9, 4, 2, 1, 0; far are two pairs of 1 and one of 0, so that half of the
-    fall from 4 is done at 7/3.
-    """
-    form = bias([0.0, 1.0, 2.0, 4.0, -9.0], causal=True)
-    assert value(form, "half") == pytest.approx(1.0 + (4.0 - 7.0 / 3.0) / 2.0)
-
-
-def test_a_flat_step_does_not_fall() -> None:
-    assert value(bias([0.0, 0.0, 1.0], causal=True), "monotonicity") == pytest.approx(200.0 / 3.0)
-
-
-def test_constant_heads_are_excluded_and_counted() -> None:
-    line, flat = [0.0, 1.0, 2.0, 3.0, 4.0], [7.0] * 5
-    assert value(bias(line, flat, flat, causal=True), "constant") == 2
-    assert value(bias(line, flat, flat, causal=True), "half") == value(
-        bias(line, causal=True), "half"
-    )
-
-
-def test_heads_that_favour_the_farthest_have_no_half_distance_and_are_counted() -> None:
-    falling, rising = [0.0, 1.0, 2.0], [2.0, 1.0, 0.0]
-    assert value(bias(falling, rising, causal=True), "rising") == 1
-    assert value(bias(falling, rising, causal=True), "half") == pytest.approx(1.0)
-    form = bias(rising, causal=True)
-    assert reason(form, "half") == "it does not fall with distance"
-    assert "does not fall with distance" in result_of(form).findings[0].text
+def test_without_a_falling_head_there_is_no_half_distance() -> None:
+    assert reason(bias(RISING, causal=True), "half") == "it does not fall with distance"
+    text = result_of(bias(RISING, causal=True)).findings[0].text
+    assert "does not fall with distance" in text
 
 
 ENDING = np.random.default_rng(4).normal(size=(11, 8)) * (np.arange(11) % 10 > 0)[:, None]

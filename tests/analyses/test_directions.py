@@ -30,23 +30,22 @@ def findings_of(module: Any, table: Any, grid: tuple[int, int] | None = None) ->
     return list(result_of(module, table, grid).findings)
 
 
-def test_ranks_of_equal_singular_values_are_their_number() -> None:
-    """σ = (1, 1, 1): stable rank Σσ²/σ₁² = 3, effective rank e^(ln 3) = 3 (Roy and Vetterli 2007,
-    property 1).
-    """
-    values = values_of(result_of(rank, np.eye(3)))
-    assert [values["stable"], values["effective"]] == pytest.approx([3.0, 3.0])
-
-
-def test_ranks_by_hand() -> None:
-    """σ = (2, 1): stable rank 5/4; p = (2/3, 1/3), H = ln 3 − (2/3) ln 2; the first component holds
-    4/5.
-    """
-    values = values_of(result_of(rank, np.diag([2.0, 1.0])))
-    assert [values["stable"], values["effective"]] == pytest.approx(
-        [1.25, 3.0 / 2.0 ** (2.0 / 3.0)]
-    )
-    assert [values["for_90"], values["most"]] == [2, 2]
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        # σ = (1, 1, 1): Σσ²/σ₁² = 3, e^(ln 3) = 3 (Roy and Vetterli 2007, property 1).
+        (np.eye(3), {"stable": 3.0, "effective": 3.0}),
+        # σ = (2, 1): 5/4; p = (2/3, 1/3), H = ln 3 − (2/3) ln 2; the first holds 4/5.
+        (
+            np.diag([2.0, 1.0]),
+            {"stable": 1.25, "effective": 3.0 / 2.0 ** (2.0 / 3.0), "for_90": 2, "most": 2},
+        ),
+        (np.ones((20, 8)), {"stable": 1.0, "centred_stable": None}),
+    ],
+)
+def test_ranks_by_hand(table: Floats, expected: dict[str, float | None]) -> None:
+    values = values_of(result_of(rank, table))
+    assert {key: values[key] for key in expected} == pytest.approx(expected)
 
 
 @given(st.integers(1, 6), st.integers(0, 9))
@@ -101,12 +100,6 @@ def test_a_finding_reports_a_dominant_mean() -> None:
     ]
 
 
-def test_equal_rows_have_a_rank_but_no_centred_rank() -> None:
-    values = values_of(result_of(rank, np.ones((20, 8))))
-    assert values["stable"] == pytest.approx(1.0)
-    assert values["centred_stable"] is None
-
-
 @pytest.mark.parametrize("module", [rank, principal_components])
 def test_a_table_beyond_the_limit_is_not_decomposed(
     module: Any, monkeypatch: pytest.MonkeyPatch
@@ -133,8 +126,7 @@ def test_a_large_table_has_the_numbers_of_numpy_from_its_gram_matrix(
 def test_a_large_table_of_low_rank_has_its_rank(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "MOST_VALUES", 0)
     values = values_of(result_of(rank, np.outer(np.arange(20.0), np.ones(8))))
-    assert values["stable"] == pytest.approx(1.0)
-    assert values["for_99"] == 1.0
+    assert (values["stable"], values["for_99"]) == (pytest.approx(1.0), 1.0)
 
 
 def test_components_are_those_of_scikit_learn() -> None:
@@ -156,6 +148,18 @@ def test_components_are_those_of_scikit_learn() -> None:
     )
 
 
+@pytest.mark.parametrize("shape", [(60, 20), (20, 60), (20, 20)])
+def test_components_without_outliers_are_those_of_scikit_learn(shape: tuple[int, int]) -> None:
+    table = np.random.default_rng(4).normal(size=shape) * 0.7 ** np.arange(shape[1])
+    theirs = PCA(svd_solver="full").fit(table)
+    placed, shares = principal_components.placed_by_components(1e200 * table)
+    np.testing.assert_allclose(shares, theirs.explained_variance_ratio_, rtol=0, atol=1e-12)
+    scale = np.sqrt(np.mean(np.sum((table - table.mean(axis=0)) ** 2, axis=1)))
+    np.testing.assert_allclose(
+        np.abs(placed), np.abs(theirs.transform(table)[:, :3]) / scale, rtol=0, atol=1e-9
+    )
+
+
 def test_the_sign_of_a_component_follows_its_first_large_value_whatever_that_of_the_table() -> None:
     column = np.array([[0.1], [-1.0], [0.0], [1.0], [-0.1]])
     np.testing.assert_array_equal(principal_components.oriented(column), -column)
@@ -167,14 +171,13 @@ def test_the_sign_of_a_component_follows_its_first_large_value_whatever_that_of_
 
 def test_a_helix_is_reported_with_its_turns() -> None:
     (finding,) = findings_of(principal_components, HELIX)
-    assert (
-        finding.text
-        == "The table is a helix: 200 positions wind 4.9 times at an even rate. Three principal"
+    assert finding.text == (
+        "The table is a helix: 200 positions wind 4.9 times at an even rate. Three principal"
         " components hold 100 % of the variance."
     )
-    assert values_of(result_of(principal_components, HELIX))["turns"] == pytest.approx(
-        5.0, abs=0.15
-    )  # Its axis is a little askew: five whole turns lean on it.
+    # Its axis is a little askew: five whole turns lean on it.
+    turns = result_of(principal_components, HELIX).value("turns")
+    assert turns == pytest.approx(5.0, abs=0.15)
     assert (finding.weight, "one turn and one shift" in finding.context) == (1.0, True)
 
 
@@ -294,24 +297,10 @@ def test_outliers_do_not_change_the_path(rows: list[int]) -> None:
     assert (expected.value("first_1") or 0.0) < 60.0 < (result.value("first_1") or 0.0)
 
 
-@pytest.mark.parametrize("shape", [(60, 20), (20, 60), (20, 20)])
-def test_components_without_outliers_are_those_of_scikit_learn(shape: tuple[int, int]) -> None:
-    table = np.random.default_rng(4).normal(size=shape) * 0.7 ** np.arange(shape[1])
-    theirs = PCA(svd_solver="full").fit(table)
-    placed, shares = principal_components.placed_by_components(1e200 * table)
-    np.testing.assert_allclose(shares, theirs.explained_variance_ratio_, rtol=0, atol=1e-12)
-    scale = np.sqrt(np.mean(np.sum((table - table.mean(axis=0)) ** 2, axis=1)))
-    np.testing.assert_allclose(
-        np.abs(placed), np.abs(theirs.transform(table)[:, :3]) / scale, rtol=0, atol=1e-9
-    )
-
-
 def test_patches_on_a_grid_make_no_path() -> None:
     result = result_of(principal_components, HELIX, grid=(10, 20))
-    assert all(
-        "end of each row" in (result.metric(key).reason or "")
-        for key in ("turns", "steady", "rate", "evenness", "onwards")
-    )
+    for key in ("turns", "steady", "rate", "evenness", "onwards"):
+        assert "end of each row" in (result.metric(key).reason or "")
     figure = principal_components.draw({LABELS[0]: result})
     drawn = [np.asarray(line.get_xydata()) for axes in figure.axes[:3] for line in axes.lines]
     assert all(np.isnan(points[2::3]).all() for points in drawn)  # Each dot is a stroke of its own.

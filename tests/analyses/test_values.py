@@ -82,8 +82,7 @@ def test_cosines_equal_those_of_scikit_learn() -> None:
 
 def test_without_neighbours_that_are_not_zero_there_is_no_adjacent_cosine() -> None:
     result = result_of(similarity_of_positions, np.eye(5) * (np.arange(5) % 2 == 0)[:, None])
-    assert result.value("adjacent") is None
-    assert result.value("mean") == 0.0
+    assert (result.value("adjacent"), result.value("mean")) == (None, 0.0)
 
 
 @pytest.mark.parametrize("values", [np.ones((1, 4)), np.zeros((5, 4)), np.eye(5, 4)[:, :1]])
@@ -261,11 +260,9 @@ def test_every_position_is_drawn_whole_over_the_word() -> None:
 
 
 def test_vectors_are_those_of_the_positions_in_the_notebooks() -> None:
-    result = result_of(single_positions, sinusoid(350, 8))
-    assert result.arrays["positions"].tolist() == [0, 1, 2, 10, 100, 200, 300]
-    np.testing.assert_array_equal(
-        result.derived["vectors"], sinusoid(350, 8)[[0, 1, 2, 10, 100, 200, 300]]
-    )
+    places, result = [0, 1, 2, 10, 100, 200, 300], result_of(single_positions, sinusoid(350, 8))
+    assert result.arrays["positions"].tolist() == places
+    np.testing.assert_array_equal(result.derived["vectors"], sinusoid(350, 8)[places])
 
 
 @pytest.mark.parametrize("word_scale", [1.0, 4.0])
@@ -318,12 +315,8 @@ def test_the_profile_of_a_rotation_ends_at_the_farthest_offset_in_sight(
     n_positions: int, window: int | None, size: int
 ) -> None:
     """Of 30 positions the first and the last are 29 apart."""
-    assert (
-        rotation_by_offset.compute(subject(Rotation(100.0, 4, 4, n_positions, window=window)))
-        .arrays["profile"]
-        .size
-        == size
-    )
+    form = Rotation(100.0, 4, 4, n_positions, window=window)
+    assert rotation_by_offset.compute(subject(form)).arrays["profile"].size == size
 
 
 def test_a_rotation_that_stops_pairs_is_compared_with_those_that_turn() -> None:
