@@ -99,3 +99,23 @@ def test_the_notes_mention_the_factors_and_layernorm(tmp_path: Path) -> None:
     assert "after LayerNorm" in notes
     assert "queries (content to position) and keys (position to content)" in notes
     assert "The 4 nearest offsets in each direction have their own vector" in notes
+
+
+def test_the_attention_of_version_1_adds_products_with_these_vectors(tmp_path: Path) -> None:
+    import torch
+
+    model = made("DebertaModel", **SIZE)
+    (encoding,) = read(find, model, tmp_path).values()
+    attention, encoder = model.double().encoder.layer[0].attention.self, model.encoder
+    query, key = torch.randn(2, 1, 2, N, 8, dtype=torch.float64)
+    theirs = attention.disentangled_att_bias(
+        query, key, encoder.get_rel_pos(torch.zeros(1, N, 16)), encoder.get_rel_embedding(), 3
+    )[0]
+    vectors = torch.tensor(by_pair(encoding))
+    towards = attention.pos_proj(vectors).view(N, N, 2, 8)
+    away = attention.pos_q_proj(vectors).view(N, N, 2, 8) / (3 * 8) ** 0.5
+    ours = torch.einsum("hqd,qkhd->hqk", query[0], towards) + torch.einsum(
+        "hkd,qkhd->hqk", key[0], away
+    )
+    # It takes √ in single precision.
+    np.testing.assert_allclose(as_numbers(ours), as_numbers(theirs), rtol=0, atol=1e-6)

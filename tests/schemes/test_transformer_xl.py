@@ -235,3 +235,32 @@ def test_the_products_of_queries_with_vectors_of_gemma_3n_equal_those_of_its_mod
         np.testing.assert_allclose(
             theirs[:, query, query + 4 + form.offsets.astype(int)], ours, rtol=0, atol=1e-6
         )
+
+
+def test_the_bias_of_the_speech_encoder_of_seamless_equals_that_of_its_attention() -> None:
+    import torch
+    from transformers import SeamlessM4TConfig
+    from transformers.models.seamless_m4t import modeling_seamless_m4t as seamless
+
+    torch.manual_seed(0)
+    config = SeamlessM4TConfig(
+        hidden_size=16, speech_encoder_attention_heads=2, max_source_positions=64
+    )
+    attention = seamless.SeamlessM4TConformerSelfAttention(config).eval()
+    torch.nn.init.normal_(attention.pos_bias_v)
+    stem = "speech_encoder.encoder.layers.0.self_attn"
+    arrays = {
+        f"{stem}.{name}": value.detach().numpy() for name, value in attention.state_dict().items()
+    }
+    (encoding,) = find(DictFiles({"model_type": "seamless_m4t"}, arrays))
+    embeds, zeros = (
+        seamless.SeamlessM4TConformerRelPositionalEmbedding(config)(torch.zeros(1, N, 16)),
+        torch.zeros(1, 2, N, 8),
+    )
+    assert encoding.part == "speech encoder"
+    same(
+        encoding,
+        as_numbers(seamless._apply_relative_position_encoding(attention, zeros, zeros, embeds)[1])[
+            0
+        ],
+    )
