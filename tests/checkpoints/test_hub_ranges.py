@@ -467,15 +467,6 @@ def test_a_refusal_of_the_hub_behind_a_redirect_is_final(tmp_path: Path) -> None
     assert sum("moved" in request.path for request in hub.log) == 1
 
 
-def test_a_git_lfs_pointer_from_a_mirror_is_named(tmp_path: Path) -> None:
-    pointer = (
-        b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 12345\n"
-    )
-    files = {"config.json": FILES["config.json"], "model.safetensors": pointer}
-    with serving({"atlas/large": Repository({COMMIT: files}, {"main": COMMIT})}) as hub:
-        assert "model.safetensors: a Git LFS pointer" in inspect(tmp_path, hub).stderr
-
-
 def test_pickles_in_shards_are_read_where_the_row_allows_it(tmp_path: Path) -> None:
     torch.save({"wpe.weight": torch.ones(16, 4)}, written := io.BytesIO())
     shards = {"pytorch_model-00001-of-00001.bin": written.getvalue()}

@@ -29,6 +29,7 @@ BOTH_AXES = re.compile(r"(^|\.)position_embedding_table$")  # Gemma 4
 SIDES = ("columns", "rows")  # In the order of the tensor (Gemma 4).
 WINDOW = re.compile(r"(^|\.)pos_embed_window$")  # SAM 2
 GATED = re.compile(r"(^|\.)gated_positional_embedding\.embedding$")  # Mllama
+KINDS = (AXIS, HALF, BOTH_AXES, WINDOW, GATED)
 
 # Part, table and notes.
 PatchTable = tuple[str, PositionTable, tuple[str, ...]]
@@ -39,7 +40,8 @@ def patch_tables(files: Files, scheme: str) -> Iterator[Encoding[Form]]:
 
     errors: RowError when the gate of a table is missing
     """
-    for name in files.tensors:
+    # The shape of another tensor may be in a file that need not be opened.
+    for name in (name for name in files.tensors if any(kind.search(name) for kind in KINDS)):
         for part, form, notes in _tables(files, name):
             yield Encoding(part, scheme, form, Provenance.of(files, name), notes, "image")
 
