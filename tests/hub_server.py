@@ -157,17 +157,13 @@ def run(
         if name not in THREADS and not name.startswith(("HF_", "HUGGING", "TRANSFORMERS_"))
     }
     hub = {
-        "HF_ENDPOINT": endpoint,
-        "HF_HOME": str(home),
-        "HF_HUB_DISABLE_TELEMETRY": "1",
+        "HF_ENDPOINT": endpoint, "HF_HOME": str(home), "HF_HUB_DISABLE_TELEMETRY": "1",
         "HF_HUB_DISABLE_XET": "1",
-    }
+    }  # fmt: skip
     fixed = {
-        "SOURCE_DATE_EPOCH": "1700000000",
-        "NO_PROXY": "127.0.0.1",
-        "no_proxy": "127.0.0.1",
+        "SOURCE_DATE_EPOCH": "1700000000", "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1",
         "PYTHONPATH": str(ROOT),
-    }
+    }  # fmt: skip
     command = [*before, sys.executable, "-m", "generator", *arguments]
     return subprocess.run(
         command,
@@ -277,10 +273,8 @@ def _of_range(answer: Answer, span: str | None) -> Answer:
     if requested is None or answer.status != 200:
         return answer
     start, stop, total = (
-        int(requested[1]),
-        min(int(requested[2]) + 1, len(answer.body)),
-        len(answer.body),
-    )
+        int(requested[1]), min(int(requested[2]) + 1, len(answer.body)), len(answer.body),
+    )  # fmt: skip
     if start >= total:
         return Answer(416, headers={"Content-Range": f"bytes */{total}"})
     return Answer(

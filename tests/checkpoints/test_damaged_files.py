@@ -113,9 +113,7 @@ FORMATS = {
     ),
     "torch": Format("pytorch_model.bin", _write_torch, _read_torch),
     "torch, no zip": Format(
-        FORMER,
-        lambda path: _write_torch(path, _use_new_zipfile_serialization=False),
-        _read_torch,
+        FORMER, lambda path: _write_torch(path, _use_new_zipfile_serialization=False), _read_torch
     ),
     "onnx": Format(
         "model.onnx",

@@ -34,11 +34,9 @@ QUANTISED = [kind for kind in GGML_QUANT_SIZES if kind in gguf.quants._type_trai
 FAMILIES = ("bert", "gpt2", "t5")
 WIDE = dict.fromkeys(("hidden_size", "n_embd", "d_model", "d_kv", "intermediate_size", "d_ff"), 32)
 SIZES = {
-    "block_count": 1,
-    "context_length": tiny.POSITIONS,
-    "embedding_length": 32,
+    "block_count": 1, "context_length": tiny.POSITIONS, "embedding_length": 32,
     "attention.head_count": 2,
-}
+}  # fmt: skip
 OWN: dict[str, dict[str, Any]] = {
     "bert": {"attention.causal": False, "attention.layer_norm_epsilon": 1e-12},
     "gpt2": {"attention.layer_norm_epsilon": 1e-5},
@@ -303,24 +301,18 @@ def test_the_decay_of_recurrent_layers_is_that_of_the_model(
     arrays = {f"backbone.layers.{layer}.mixer.A_log": logarithms[layer] for layer in range(2)}
     arrays |= {f"backbone.layers.{layer}.mixer.{ending}": biases[layer] for layer in range(2)}
     config = {
-        "model_type": model_type,
-        "hidden_size": 16,
-        "num_hidden_layers": 2,
-        "vocab_size": 40,
+        "model_type": model_type, "hidden_size": 16, "num_hidden_layers": 2, "vocab_size": 40,
         "state_size": 16,
-    }
+    }  # fmt: skip
     config |= {"num_heads": 4, "head_dim": 8, "n_groups": 1} if model_type == "mamba2" else {}
     negated = -np.exp(logarithms) if model_type == "mamba" else -np.exp(logarithms)[:, :, None]
     stored = {f"blk.{layer}.ssm_a": negated[layer] for layer in range(2)} | {
         f"blk.{layer}.ssm_dt.bias": biases[layer] for layer in range(2)
     }
     given = {
-        "block_count": 2,
-        "embedding_length": 16,
-        "vocab_size": 40,
-        "attention.head_count": 0,
+        "block_count": 2, "embedding_length": 16, "vocab_size": 40, "attention.head_count": 0,
         "ssm.state_size": 16,
-    }
+    }  # fmt: skip
     given |= (
         {"ssm.time_step_rank": 4, "ssm.group_count": 1, "ssm.inner_size": 32}
         if model_type == "mamba2"
@@ -340,21 +332,14 @@ def test_the_decay_of_recurrent_layers_is_that_of_the_model(
 def test_the_sinks_of_attention_are_those_of_the_model(tmp_path: Path) -> None:
     sinks = np.random.default_rng(0).normal(size=(2, 4)).astype(np.float32)
     config = {
-        "model_type": "gpt_oss",
-        "hidden_size": 64,
-        "num_attention_heads": 4,
-        "num_hidden_layers": 2,
-        "head_dim": 16,
-        "sliding_window": 8,
-    }
+        "model_type": "gpt_oss", "hidden_size": 64, "num_attention_heads": 4,
+        "num_hidden_layers": 2, "head_dim": 16, "sliding_window": 8,
+    }  # fmt: skip
     arrays = {f"model.layers.{layer}.self_attn.sinks": sinks[layer] for layer in range(2)}
     given = {
-        "block_count": 2,
-        "embedding_length": 64,
-        "attention.head_count": 4,
-        "attention.key_length": 16,
-        "attention.sliding_window": 8,
-    }
+        "block_count": 2, "embedding_length": 64, "attention.head_count": 4,
+        "attention.key_length": 16, "attention.sliding_window": 8,
+    }  # fmt: skip
     stored = {f"blk.{layer}.attn_sinks.weight": sinks[layer] for layer in range(2)}
     plain, own = beside_each_other(
         tmp_path, arrays, config, write(tmp_path / "x.gguf", "gpt-oss", given, stored)

@@ -33,15 +33,9 @@ from tests.gguf_files import (
 def test_settings_of_every_type_are_read(tmp_path: Path) -> None:
     writer = gguf.GGUFWriter(tmp_path / "x.gguf", "any")
     numbers = {
-        "uint8": 200,
-        "int8": -100,
-        "uint16": 60_000,
-        "int16": -30_000,
-        "uint32": 2**31,
-        "int32": -(2**30),
-        "uint64": 2**63,
-        "int64": -(2**62),
-    }
+        "uint8": 200, "int8": -100, "uint16": 60_000, "int16": -30_000, "uint32": 2**31,
+        "int32": -(2**30), "uint64": 2**63, "int64": -(2**62),
+    }  # fmt: skip
     for kind, value in {
         **numbers,
         "float32": 0.1,

@@ -362,23 +362,16 @@ def own_files(name: str, tmp_path: Path) -> Files:
 
 def told(encoding: Encoding[Form]) -> Any:
     return (
-        encoding.part,
-        encoding.scheme,
-        type(encoding.form).__name__,
-        encoding.stack,
-        encoding.layers,
-        encoding.modality,
-    )
+        encoding.part, encoding.scheme, type(encoding.form).__name__, encoding.stack,
+        encoding.layers, encoding.modality,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_converted_config_has_the_encodings_of_the_published_one(
     name: str, tmp_path: Path
 ) -> None:
-    of_gguf, of_json = (
-        find(converted(name, tmp_path)),
-        find(own_files(name, tmp_path)),
-    )
+    of_gguf, of_json = (find(converted(name, tmp_path)), find(own_files(name, tmp_path)))
     assert list(map(told, of_gguf)) == list(map(told, of_json))
     for own, other in zip(of_gguf, of_json, strict=True):
         assert own.form.extent == other.form.extent

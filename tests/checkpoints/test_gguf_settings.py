@@ -29,19 +29,13 @@ from tests.gguf_files import write
 Settings = dict[str, Any]
 # Architectures of which transformers reads the settings, and what a file of each says.
 SMALL = {
-    "block_count": 6,
-    "context_length": 256,
-    "embedding_length": 64,
-    "attention.head_count": 4,
+    "block_count": 6, "context_length": 256, "embedding_length": 64, "attention.head_count": 4,
     "attention.head_count_kv": 2,
-}
+}  # fmt: skip
 ROTARY = {
-    **SMALL,
-    "rope.freq_base": 50_000.0,
-    "feed_forward_length": 96,
-    "attention.layer_norm_rms_epsilon": 1e-6,
-    "vocab_size": 100,
-}
+    **SMALL, "rope.freq_base": 50_000.0, "feed_forward_length": 96,
+    "attention.layer_norm_rms_epsilon": 1e-6, "vocab_size": 100,
+}  # fmt: skip
 WIDE_HEADS = {**ROTARY, "attention.key_length": 32}
 READ_BY_TRANSFORMERS: dict[str, Settings] = {
     "llama": {**ROTARY, "rope.dimension_count": 16},
@@ -70,13 +64,9 @@ READ_BY_TRANSFORMERS: dict[str, Settings] = {
     "minimax-m2": {**WIDE_HEADS, "rope.dimension_count": 16},
 }
 COMPARED = (
-    "num_hidden_layers",
-    "hidden_size",
-    "num_attention_heads",
-    "max_position_embeddings",
-    "vocab_size",
-    "head_dim",
-)
+    "num_hidden_layers", "hidden_size", "num_attention_heads", "max_position_embeddings",
+    "vocab_size", "head_dim",
+)  # fmt: skip
 # transformers 5 has it as n_ctx, which its config class ignores.
 NOT_COMPARED = {"gpt2": {"max_position_embeddings"}}
 
@@ -188,11 +178,8 @@ def test_stored_factors_of_llama_3_are_recognised(
     factor: float, low: float, high: float, trained: int, n_pairs: int
 ) -> None:
     parameters = {
-        "rope_type": "llama3",
-        "factor": factor,
-        "low_freq_factor": low,
-        "high_freq_factor": high,
-    }
+        "rope_type": "llama3", "factor": factor, "low_freq_factor": low, "high_freq_factor": high,
+    }  # fmt: skip
     given = Rotation(
         500_000.0,
         2 * n_pairs,

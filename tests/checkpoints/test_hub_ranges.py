@@ -142,9 +142,7 @@ def test_a_rotation_whose_weights_are_in_many_files_needs_their_index_alone(tmp_
     )
 
 
-def test_a_cached_commit_is_not_requested_again_and_builds_offline(
-    built: tuple[Path, Hub],
-) -> None:
+def test_a_cached_commit_is_not_requested_again_and_builds_offline(built: tuple[Path, Hub]) -> None:
     folder, _ = built
     for options, methods in (([], ["HEAD"]), (["--offline"], [])):
         forget_outcomes(folder / "out")

@@ -376,8 +376,7 @@ def test_a_sentence_longer_than_the_table_does_not_apply(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "config",
-    [{"max_position_embeddings": 20}, {"hidden_size": 2**20}, {"type_vocab_size": 2**31}],
+    "config", [{"max_position_embeddings": 20}, {"hidden_size": 2**20}, {"type_vocab_size": 2**31}]
 )
 def test_a_mismatch_of_config_and_tensors_leaves_out_the_reference(config: dict[str, int]) -> None:
     files = bert_files({"vocab.txt": VOCAB_TXT}, **config)

@@ -146,11 +146,8 @@ def test_jina_v3_is_an_encoder() -> None:
 
 def test_a_llama_without_a_model_type_is_known_by_its_architecture() -> None:
     config = {
-        "architectures": ["LlamaForCausalLM"],
-        "hidden_size": 64,
-        "num_attention_heads": 2,
-        "num_hidden_layers": 3,
-        "vocab_size": 100,
-    }
+        "architectures": ["LlamaForCausalLM"], "hidden_size": 64, "num_attention_heads": 2,
+        "num_hidden_layers": 3, "vocab_size": 100,
+    }  # fmt: skip
     layers, records = of_config(config)
     assert [rotation_of(layer, records) for layer in layers] == [(10_000.0, 32, "default")] * 3

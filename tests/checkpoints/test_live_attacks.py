@@ -93,18 +93,13 @@ def test_architectures_name_models_of_this_config_and_nothing_else(
 
 KERNEL = "planted/kernel"
 OF_THE_HUB: dict[str, Any] = {
-    "attn_implementation": KERNEL,
-    "_attn_implementation": KERNEL,
-    "_attn_implementation_internal": KERNEL,
-    "experts_implementation": KERNEL,
-    "_experts_implementation": KERNEL,
-    "_experts_implementation_internal": KERNEL,
-    "use_kernels": True,
-    "kernel_config": {"RMSNorm": f"{KERNEL}:RMSNorm"},
-    "fusion_config": {"planted": True},
-    "distributed_config": {"tp_size": 2},
+    "attn_implementation": KERNEL, "_attn_implementation": KERNEL,
+    "_attn_implementation_internal": KERNEL, "experts_implementation": KERNEL,
+    "_experts_implementation": KERNEL, "_experts_implementation_internal": KERNEL,
+    "use_kernels": True, "kernel_config": {"RMSNorm": f"{KERNEL}:RMSNorm"},
+    "fusion_config": {"planted": True}, "distributed_config": {"tp_size": 2},
     "quantization_config": {"quant_method": "gptq", "bits": 4},
-}
+}  # fmt: skip
 
 
 def test_a_config_chooses_no_code_that_computes(tmp_path: Path) -> None:

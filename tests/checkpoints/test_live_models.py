@@ -34,14 +34,10 @@ from tests.support import checkpoint
 MOST = 1_000_000
 # Families whose first layer is compared, and the ends of the names of their words.
 FAMILIES = {
-    "bert": "word_embeddings.weight",
-    "gpt2": "wte.weight",
-    "llama": "embed_tokens.weight",
-    "albert": "word_embeddings.weight",
-    "bloom": "word_embeddings.weight",
-    "qwen3": "embed_tokens.weight",
-    "roberta": "word_embeddings.weight",
-}
+    "bert": "word_embeddings.weight", "gpt2": "wte.weight", "llama": "embed_tokens.weight",
+    "albert": "word_embeddings.weight", "bloom": "word_embeddings.weight",
+    "qwen3": "embed_tokens.weight", "roberta": "word_embeddings.weight",
+}  # fmt: skip
 OWN: dict[str, dict[str, Any]] = {
     "llama": {"num_key_value_heads": 1},
     "qwen3": {"head_dim": 8, "num_key_value_heads": 1},

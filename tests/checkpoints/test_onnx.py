@@ -27,22 +27,15 @@ from tests.support import checkpoint
 from tests.synthetic import WORDLESS, binary, write_folder
 
 SMALL = {
-    "hidden_size": 16,
-    "num_hidden_layers": 1,
-    "num_attention_heads": 2,
-    "intermediate_size": 8,
+    "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8,
     "vocab_size": 12,
-}
+}  # fmt: skip
 RANDOM = np.random.default_rng(0)
 MATRIX = RANDOM.normal(size=(6, 4)).astype(np.float32)
 PLAIN = [
-    TensorProto.FLOAT,
-    TensorProto.FLOAT16,
-    TensorProto.BFLOAT16,
-    TensorProto.DOUBLE,
-    TensorProto.INT32,
-    TensorProto.INT64,
-]
+    TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE,
+    TensorProto.INT32, TensorProto.INT64,
+]  # fmt: skip
 BIAS = "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"
 TEN_GIB = 10 * 2**30
 
@@ -276,10 +269,7 @@ def test_scales_or_attributes_that_do_not_fit_leave_the_tensor_as_it_is_stored(
     cases = [(settings, (3, 4)) for settings in UNFIT] + [({"axis": 1}, (5,))]
     for settings, shape in cases:
         node = helper.make_node("DequantizeLinear", ["a", "s"], ["out"], **settings)
-        arrays: dict[str, Array] = {
-            "a": MATRIX.astype(np.int8),
-            "s": np.ones(shape, np.float32),
-        }
+        arrays: dict[str, Array] = {"a": MATRIX.astype(np.int8), "s": np.ones(shape, np.float32)}
         files = opened(tmp_path, model([node], tensors_of(arrays)))
         assert (files.tensors["a"].dtype, files.notes("a")) == ("I8", ())
         with pytest.raises(RowError, match="dtype I8; expected"):

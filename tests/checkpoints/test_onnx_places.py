@@ -306,12 +306,9 @@ def llama() -> Any:
     from transformers import LlamaConfig, LlamaModel
 
     sizes = {
-        "hidden_size": 32,
-        "num_hidden_layers": 1,
-        "num_attention_heads": 2,
-        "intermediate_size": 8,
+        "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8,
         "vocab_size": 12,
-    }
+    }  # fmt: skip
     return LlamaModel(LlamaConfig(**sizes, rope_theta=5e5, use_cache=False))
 
 

@@ -265,9 +265,7 @@ READ = {
     ),
     "nn.TransformerEncoder": pickled("weights.pth", Coder().state_dict(), "pos_encoder.pe"),
     "timm": pickled(
-        "last.pth.tar",
-        {"arch": "vit", "state_dict": {"pos_embed": TABLE[None, :17]}},
-        "pos_embed",
+        "last.pth.tar", {"arch": "vit", "state_dict": {"pos_embed": TABLE[None, :17]}}, "pos_embed"
     ),
     "open_clip": pickled(
         "epoch_1.pt",

@@ -29,16 +29,9 @@ from tests.support import DictFiles, Planted, save_folder
 TABLE = np.random.default_rng(0).normal(size=(6, 4)).astype(np.float32)
 CONFIG = {"model_type": "bert"}
 BAD_CONFIGS = [
-    b"",
-    b"{",
-    b"[]",
-    b"null",
-    b'"bert"',
-    b"\xff\xfe\xfa",
-    b"[" * 100_000,
-    b'{"a": ' * 50_000,
+    b"", b"{", b"[]", b"null", b'"bert"', b"\xff\xfe\xfa", b"[" * 100_000, b'{"a": ' * 50_000,
     b'{"a": ' + b"9" * 5_000 + b"}",
-]
+]  # fmt: skip
 ODD_CONFIGS = [  # Valid JSON objects with odd settings.
     b'{"auto_map": {"AutoModel": "evil.Model"}}',
     b'{"_attn_implementation_internal": "evil/kernel"}',

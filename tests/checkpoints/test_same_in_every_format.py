@@ -40,10 +40,7 @@ def _npz(folder: Path, arrays: Arrays) -> None:
     np.savez_compressed(folder / "model.npz", **arrays)  # type: ignore[arg-type]
 
 
-FORMATS: dict[str, Callable[[Path, Arrays], None]] = {
-    "torch": _torch,
-    "npz": _npz,
-}
+FORMATS: dict[str, Callable[[Path, Arrays], None]] = {"torch": _torch, "npz": _npz}
 
 
 def _safetensors(folder: Path, arrays: Arrays) -> None:
@@ -70,19 +67,14 @@ def _gguf(kind: Kind) -> Callable[[Path, Arrays], None]:
 
 
 BERT = {
-    "model_type": "bert",
-    "hidden_size": 384,
-    "num_hidden_layers": 1,
-    "num_attention_heads": 12,
+    "model_type": "bert", "hidden_size": 384, "num_hidden_layers": 1, "num_attention_heads": 12,
     "vocab_size": 4,
-}
+}  # fmt: skip
 TABLE = "embeddings.position_embeddings.weight"
 LLAMA_CPP = {TABLE: "position_embd.weight"}
 EXACT: dict[str, Callable[[Path, Arrays], None]] = {
-    **FORMATS,
-    "onnx": _onnx,
-    "gguf F32": _gguf(Kind.F32),
-}
+    **FORMATS, "onnx": _onnx, "gguf F32": _gguf(Kind.F32),
+}  # fmt: skip
 ROUNDED = {"gguf F16": _gguf(Kind.F16), "gguf Q8_0": _gguf(Kind.Q8_0)}
 NUMBER = re.compile(r"[−+]?\d[\d.,–]*")
 

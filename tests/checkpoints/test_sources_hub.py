@@ -133,13 +133,9 @@ def build(
     **environment: str,
 ) -> Built:
     command = [
-        "build",
-        "--config",
-        str(write_list(folder, rows)),
-        "--output",
-        str(folder / "out"),
+        "build", "--config", str(write_list(folder, rows)), "--output", str(folder / "out"),
         *options,
-    ]
+    ]  # fmt: skip
     return Built(
         run(*command, home=folder / "hub", endpoint=endpoint, **environment), folder / "out"
     )

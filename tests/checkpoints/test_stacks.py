@@ -7,13 +7,11 @@ from generator.contracts import Json, ModelConfig
 
 LAYERS = ["decoder.layers.0.bias", "encoder.layers.10.bias", "encoder.layers.2.bias"]
 STACKS = {
-    "encoder.layers.0.bias": "encoder",
-    "wte.weight": "encoder",
+    "encoder.layers.0.bias": "encoder", "wte.weight": "encoder",
     "text_decoder.layers.0.bias": "decoder",
     "speech_encoder.encoder.layers.0.bias": "speech encoder",
-    "audio_embed.encoder.bias": "audio encoder",
-    "decoderless.bias": "encoder",
-}
+    "audio_embed.encoder.bias": "audio encoder", "decoderless.bias": "encoder",
+}  # fmt: skip
 
 
 def of(config: Json) -> list[Stack]:

@@ -77,11 +77,9 @@ def test_the_row_error_for_an_unreadable_tensor_names_its_dtype(tmp_path: Path) 
 
 def test_other_objects_than_plain_tensors_are_ignored(tmp_path: Path) -> None:
     state = {
-        "table": random_table(),
-        "version": 1,
-        7: random_table(),
+        "table": random_table(), "version": 1, 7: random_table(),
         "sparse": random_table().to_sparse(),
-    }
+    }  # fmt: skip
     assert list(pickled(tmp_path, state).tensors) == ["table"]
 
 

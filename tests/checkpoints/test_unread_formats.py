@@ -15,23 +15,16 @@ from tests.support import checkpoint
 from tests.synthetic import NOTHING, PICKLED, ROTATION, TABLE, WORDLESS, Contents, write_folder
 
 FOUND = {
-    "adapter_config.json": "a PEFT adapter",
-    "adapter_model.safetensors": "a PEFT adapter",
-    "model_index.json": "a diffusers pipeline",
-    "bert_model.ckpt.index": "a TensorFlow checkpoint",
+    "adapter_config.json": "a PEFT adapter", "adapter_model.safetensors": "a PEFT adapter",
+    "model_index.json": "a diffusers pipeline", "bert_model.ckpt.index": "a TensorFlow checkpoint",
     "model.ckpt-1000.index": "a TensorFlow checkpoint",
     "model.ckpt.data-00000-of-00001": "a TensorFlow checkpoint",
-    "saved_model.pb": "a TensorFlow SavedModel",
-    "model.tflite": "a TensorFlow Lite model",
-    "Model.mlpackage/Manifest.json": "a Core ML model",
-    "openvino_model.xml": "an OpenVINO model",
-    "tf_model.h5": "a TensorFlow checkpoint",
-    "flax_model.msgpack": "a Flax checkpoint",
-    "flax_model.msgpack.index.json": "a Flax checkpoint",
-    "model.keras": "a Keras 3 model",
-    "model.weights.h5": "a Keras 3 model",
-    "ggml-tiny.en.bin": "a GGML file from before GGUF",
-}
+    "saved_model.pb": "a TensorFlow SavedModel", "model.tflite": "a TensorFlow Lite model",
+    "Model.mlpackage/Manifest.json": "a Core ML model", "openvino_model.xml": "an OpenVINO model",
+    "tf_model.h5": "a TensorFlow checkpoint", "flax_model.msgpack": "a Flax checkpoint",
+    "flax_model.msgpack.index.json": "a Flax checkpoint", "model.keras": "a Keras 3 model",
+    "model.weights.h5": "a Keras 3 model", "ggml-tiny.en.bin": "a GGML file from before GGUF",
+}  # fmt: skip
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 12345\n"
 CONFIG = TABLE["config.json"]
 OF_EVERY_FORMAT = (

@@ -71,14 +71,10 @@ def test_sections_of_a_multimodal_rotation_are_those_of_the_code(
     time, height, width = found.groups()
     head_dim = 2 * (int(time) + int(height) + int(width))
     settings: Json = {
-        "model_type": family,
-        "head_dim": head_dim,
-        "hidden_size": 2 * head_dim,
-        "num_attention_heads": 2,
-        "num_key_value_heads": 2,
-        "num_hidden_layers": 4,
+        "model_type": family, "head_dim": head_dim, "hidden_size": 2 * head_dim,
+        "num_attention_heads": 2, "num_key_value_heads": 2, "num_hidden_layers": 4,
         "rope_parameters": {"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 1},
-    }
+    }  # fmt: skip
     text = notes(settings)
     assert f"{time} pairs rotate by time, {height} by height and {width} by width" in text
     assert ("interleaved" in text) == interleaved
@@ -96,13 +92,9 @@ def test_a_share_of_nothing_is_no_rotation_and_an_impossible_one_is_named(name: 
 def test_settings_of_an_unknown_family_say_so_and_lead_no_page(tmp_path: Path) -> None:
     """With windows in some layers, by a name of its own."""
     settings = {
-        "model_type": "baichuan_m9",
-        "rope_theta": 1e6,
-        "sliding_window": 64,
-        "sliding_window_layers": [1],
-        "max_position_embeddings": 4096,
-        **SIZES,
-    }
+        "model_type": "baichuan_m9", "rope_theta": 1e6, "sliding_window": 64,
+        "sliding_window_layers": [1], "max_position_embeddings": 4096, **SIZES,
+    }  # fmt: skip
     (tmp_path / "config.json").write_text(json.dumps(settings))
     [task] = plan([checkpoint(place=str(tmp_path))], offline=True)
     outcome = evaluate(task)
