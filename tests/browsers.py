@@ -110,8 +110,7 @@ def main() -> int:
     if path is None:
         most = f"{INSTALLER_SECONDS:.0f} seconds"
         print(  # noqa: T201 (a command)
-            f"Browser: none found; Playwright's installer runs for up to {most}",
-            flush=True,
+            f"Browser: none found; Playwright's installer runs for up to {most}", flush=True
         )
         install()
         path = find()

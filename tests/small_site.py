@@ -40,12 +40,7 @@ def small_atlas(folder: Path) -> Atlas:
     ]
     outcomes = [evaluate.evaluate(plan.Task(row, offline=True)) for row in rows]
     shown = tuple(_with_curves(outcome) for outcome in outcomes)
-    return Atlas(
-        shown,
-        evaluate.all_analyses(),
-        all_schemes(),
-        {"position-atlas": "1.0"},
-    )
+    return Atlas(shown, evaluate.all_analyses(), all_schemes(), {"position-atlas": "1.0"})
 
 
 def _with_curves(outcome: Outcome) -> Outcome:

@@ -69,8 +69,7 @@ def test_an_atlas_in_parts_is_read_as_a_whole(in_parts: tuple[Path, Path]) -> No
 
 
 @pytest.mark.parametrize(
-    "part",
-    ["data/atlas/../../secret.json", "http://127.0.0.1:9/atlas/1.json", "/etc/passwd"],
+    "part", ["data/atlas/../../secret.json", "http://127.0.0.1:9/atlas/1.json", "/etc/passwd"]
 )
 def test_a_part_elsewhere_is_refused(part: str, in_parts: tuple[Path, Path]) -> None:
     file = in_parts[1] / "data/atlas.json"
@@ -92,10 +91,7 @@ def test_a_missing_part_is_refused(in_parts: tuple[Path, Path]) -> None:
             assert "atlas/0001.json" in done.stderr
 
 
-@pytest.mark.parametrize(
-    "content",
-    ["no JSON", '{"checkpoints": 1, "schema": 2}', "[" * 100_000],
-)
+@pytest.mark.parametrize("content", ["no JSON", '{"checkpoints": 1, "schema": 2}', "[" * 100_000])
 def test_what_is_no_atlas_is_refused(content: str, tmp_path: Path) -> None:
     (tmp_path / "atlas.json").write_text(content, encoding="utf-8")
     done = runner.invoke(app, ["diff", str(tmp_path / "atlas.json"), str(tmp_path)])

@@ -221,9 +221,7 @@ def test_a_run_of_very_many_is_thinned(runs: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [
-        *("a: b # c", "new\nline", "~user", "[1]*?", "'quoted\"", "next\x85line", "null", "日本"),
-    ],
+    [*("a: b # c", "new\nline", "~user", "[1]*?", "'quoted\"", "next\x85line", "null", "日本")],
 )
 def test_an_odd_name_is_listed_as_it_is(runs: Path, name: str) -> None:
     write_folder(runs / name, TABLE)

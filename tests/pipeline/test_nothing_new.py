@@ -192,9 +192,7 @@ def test_a_copy_of_the_output_is_as_good_as_the_output(world: Path, tmp_path: Pa
     assert "nothing has changed since the last build" in here(world)
 
 
-def test_a_note_that_is_cut_tells_nothing_and_a_changed_drawing_is_drawn_again(
-    world: Path,
-) -> None:
+def test_a_note_that_is_cut_tells_nothing_and_a_changed_drawing_is_drawn_again(world: Path) -> None:
     before = contents(world / "out/docs")
     drawings = [
         path

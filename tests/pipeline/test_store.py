@@ -107,9 +107,7 @@ def test_an_array_comes_back_as_it_was_and_cannot_be_changed(array: np.ndarray) 
     assert not stored.flags.writeable
 
 
-def test_what_is_loaded_later_goes_to_another_process_as_its_address_on_disk(
-    store: Store,
-) -> None:
+def test_what_is_loaded_later_goes_to_another_process_as_its_address_on_disk(store: Store) -> None:
     form = PositionTable(np.random.default_rng(0).standard_normal((400, 64)))
     result = Result(arrays={"squares": np.square(form.vectors)})
     stored = again(store, Outcome(checkpoint(), "ok", readings=(reading(form, {"a": result}),)))
@@ -210,11 +208,7 @@ def test_what_the_present_list_needs_stays_beyond_the_limit(store: Store) -> Non
     assert len(list(store.folder.iterdir())) == 6  # All but what is unfinished.
     store.limit([TASK], {"used"}, most=0)
     [record] = store.folder.glob("*.row")
-    assert {path.name for path in store.folder.iterdir()} == {
-        f"{key}.outcome",
-        record.name,
-        "used",
-    }
+    assert {path.name for path in store.folder.iterdir()} == {f"{key}.outcome", record.name, "used"}
 
 
 def test_arrays_are_read_on_access_and_not_held(
