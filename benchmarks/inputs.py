@@ -11,14 +11,9 @@ SOUND, IMAGE = NAMES[1:4], NAMES[4]
 CODEBOOKS = ("num_codebooks", "num_channels", "audio_num_codebooks")
 MASKS = ("input_features_mask", "feature_attention_mask", "attention_mask")
 BANDS = (
-    "num_mel_bins",
-    "input_feat_per_channel",
-    "feature_projection_input_dim",
-    "num_mel_channels",
-    "input_dim",
-    "input_size",
-    "feature_size",
-)
+    "num_mel_bins", "input_feat_per_channel", "feature_projection_input_dim", "num_mel_channels",
+    "input_dim", "input_size", "feature_size",
+)  # fmt: skip
 
 
 def takes_input(kind: type) -> bool:

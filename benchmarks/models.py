@@ -18,18 +18,13 @@ LAYERS = (
 )  # fmt: skip
 FEW = 3  # In some models with alternating layers, the third is the first with attention.
 AUTO = (
-    "MODEL",
-    "MODEL_FOR_PRETRAINING",
-    "MODEL_FOR_CAUSAL_LM",
-    "MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM",
+    "MODEL", "MODEL_FOR_PRETRAINING", "MODEL_FOR_CAUSAL_LM", "MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM",
     "MODEL_FOR_IMAGE_TEXT_TO_TEXT",
-)
+)  # fmt: skip
 LLAMA_3 = {
-    "factor": 8.0,
-    "low_freq_factor": 1.0,
-    "high_freq_factor": 4.0,
+    "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
     "original_max_position_embeddings": 2048,
-}
+}  # fmt: skip
 LONGROPE = {
     "factor": 2.0,
     "original_max_position_embeddings": 1024,
@@ -98,11 +93,9 @@ VARIANTS = (
     Case("swin", {"use_absolute_embeddings": True}),
     Case("reformer", {"axial_pos_embds": False}),
     Case("gpt_neox", {"rotary_pct": 0.5}),
-    *(
-        Case("llama", {"rope_parameters": {"rope_type": kind, "rope_theta": 1e4, **more}})
-        for kind, more in SCALINGS.items()
-    ),
-)
+    *(Case("llama", {"rope_parameters": {"rope_type": kind, "rope_theta": 1e4, **more}})
+      for kind, more in SCALINGS.items()),
+)  # fmt: skip
 
 
 class TooLongError(Exception):

@@ -22,12 +22,9 @@ ROOT = Path(__file__).parent.parent
 FOLDER, NUMBERS = ROOT / "runs" / "tiny-gpt", ROOT / "references" / "tiny-gpt.json"
 TITLE = "Tiny GPT on this repository"
 TEXTS = (
-    "README.md",
-    "CONTRIBUTING.md",
-    "site_src/**/*.md",
-    "templates/**/*.jinja",
+    "README.md", "CONTRIBUTING.md", "site_src/**/*.md", "templates/**/*.jinja",
     "generator/**/*.py",
-)
+)  # fmt: skip
 SEED, STEPS, EVERY = 0, 2000, 100
 CONTEXT, WIDTH, LAYERS, HEADS = 128, 64, 2, 4
 # sequences a step, peak of the learning rate, steps of its linear rise

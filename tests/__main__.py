@@ -16,14 +16,8 @@ MINUTES = 45.0  # for all tests together, several times as long as they take on 
 # A file's tests share fixtures and so a process. One that dies ends the run, which names its test:
 # xdist would wait for its files for ever.
 PARALLEL = (
-    "-n",
-    "auto",
-    "--dist",
-    "loadfile",
-    "--no-loadscope-reorder",
-    "--max-worker-restart",
-    "0",
-)
+    "-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder", "--max-worker-restart", "0",
+)  # fmt: skip
 LAST_SECONDS = 20.0
 TOO_LONG = 124  # As timeout(1) ends.
 

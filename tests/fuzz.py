@@ -8,24 +8,13 @@ from random import SystemRandom
 from time import monotonic
 
 FUZZED = (
-    "tests/cache",
-    "tests/checkpoints",
-    "tests/pipeline/test_store.py",
-    "tests/site/test_escape.py",
-    "tests/site/test_minify.py",
-)
+    "tests/cache", "tests/checkpoints", "tests/pipeline/test_store.py",
+    "tests/site/test_escape.py", "tests/site/test_minify.py",
+)  # fmt: skip
 COMMAND = (
-    sys.executable,
-    "-m",
-    "pytest",
-    "-q",
-    "-x",
-    "-m",
-    "hypothesis",
-    "--hypothesis-profile",
-    "fuzz",
+    sys.executable, "-m", "pytest", "-q", "-x", "-m", "hypothesis", "--hypothesis-profile", "fuzz",
     *FUZZED,
-)
+)  # fmt: skip
 
 
 def fuzz(minutes: float) -> int:

@@ -16,12 +16,9 @@ from tests.support import form_of, save_model
 
 ATOL = 1e-6  # Theirs are computed in single precision, from values of about 1.
 SPEECH = {
-    "hidden_size": 16,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "intermediate_size": 16,
+    "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16,
     "layerdrop": 0.0,
-}
+}  # fmt: skip
 HEARING = {
     "conv_dim": (4, 4),
     "conv_kernel": (5, 3),
@@ -29,12 +26,9 @@ HEARING = {
     "num_feat_extract_layers": 2,
 }
 WAVES: dict[str, Any] = {
-    **SPEECH,
-    **HEARING,
-    "num_conv_pos_embeddings": 6,
-    "num_conv_pos_embedding_groups": 2,
+    **SPEECH, **HEARING, "num_conv_pos_embeddings": 6, "num_conv_pos_embedding_groups": 2,
     "conv_pos_kernel_size": 5,
-}
+}  # fmt: skip
 
 
 def made(name: str, **options: Any) -> Any:

@@ -20,10 +20,8 @@ from tests.synthetic import BROKEN, BUCKETS, TABLE, write_folder
 
 REFERENCES = {"sinusoid": "Sinusoid", "llama-2-7b": "Llama 2", "bloom-7b1": "BLOOM"}
 SINUSOID, LLAMA, BLOOM = (
-    "sinusoid/encoder-sinusoidal",
-    "llama-2-7b/decoder-rotary",
-    "bloom-7b1/decoder-alibi",
-)
+    "sinusoid/encoder-sinusoidal", "llama-2-7b/decoder-rotary", "bloom-7b1/decoder-alibi",
+)  # fmt: skip
 ENCODER, TINY = "buckets/encoder-t5_bias", "table/decoder-learned"
 
 

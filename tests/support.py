@@ -31,11 +31,9 @@ from generator.numerics.arrays import Array, Floats
 
 FormT = TypeVar("FormT", bound=Form)
 DTYPES = {
-    np.dtype(np.float64): "F64",
-    np.dtype(np.float32): "F32",
-    np.dtype(np.float16): "F16",
+    np.dtype(np.float64): "F64", np.dtype(np.float32): "F32", np.dtype(np.float16): "F16",
     np.dtype(np.int64): "I64",
-}
+}  # fmt: skip
 LABELS = (Label("First", "#3d7fd6"), Label("Second", "#d9772b"))
 
 

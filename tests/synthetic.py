@@ -55,33 +55,16 @@ TABLE: Contents = {
 WORDLESS: Contents = {name: content for name, content in TABLE.items() if name != "vocab.txt"}
 # A bias of 8 buckets by 2 heads in the encoder, and another in the decoder.
 BUCKETS: Contents = {
-    "config.json": _config(
-        model_type="t5",
-        d_model=4,
-        num_heads=2,
-        num_layers=1,
-        relative_attention_num_buckets=8,
-        relative_attention_max_distance=16,
-    ),
-    "model.safetensors": _weights(
-        **{
-            f"encoder__{BIAS}": _powers(8, 2),
-            f"decoder__{BIAS}": -_powers(8, 2),
-            "shared__weight": binary(8, 4),
-        }
-    ),
-}
+    "config.json": _config(model_type="t5", d_model=4, num_heads=2, num_layers=1,
+        relative_attention_num_buckets=8, relative_attention_max_distance=16),
+    "model.safetensors": _weights(**{f"encoder__{BIAS}": _powers(8, 2),
+        f"decoder__{BIAS}": -_powers(8, 2), "shared__weight": binary(8, 4)}),
+}  # fmt: skip
 # A rotation of 4 pairs, each 8 times slower than the one before.
 ROTATION: Contents = {
-    "config.json": _config(
-        model_type="llama",
-        hidden_size=16,
-        num_attention_heads=2,
-        num_hidden_layers=1,
-        max_position_embeddings=128,
-        rope_theta=4096.0,
-    )
-}
+    "config.json": _config(model_type="llama", hidden_size=16, num_attention_heads=2,
+        num_hidden_layers=1, max_position_embeddings=128, rope_theta=4096.0),
+}  # fmt: skip
 NOTHING: Contents = {"config.json": _config(model_type="convnet", hidden_size=4)}
 BROKEN: Contents = {"config.json": b"no JSON"}
 PICKLED: Contents = {

@@ -34,16 +34,9 @@ TYPES = (
     "beit", "convnext", "jamba", "mamba", "resnet",
 )  # fmt: skip
 OPTIONS = {
-    "falcon",
-    "llama",
-    "gpt_neox",
-    "beit",
-    "swin",
-    "deberta",
-    "deberta-v2",
-    "distilbert",
+    "falcon", "llama", "gpt_neox", "beit", "swin", "deberta", "deberta-v2", "distilbert",
     "wav2vec2-conformer",
-}
+}  # fmt: skip
 CASES = [*(Case(name) for name in TYPES), *(case for case in VARIANTS if case.type in OPTIONS)]
 
 

@@ -17,12 +17,9 @@ from benchmarks.layers_oracle import ObservedLayer, observe
 from benchmarks.shrink import shrink
 
 SIZES = {
-    "hidden_size": 64,
-    "intermediate_size": 64,
-    "num_attention_heads": 2,
-    "num_key_value_heads": 1,
+    "hidden_size": 64, "intermediate_size": 64, "num_attention_heads": 2, "num_key_value_heads": 1,
     "vocab_size": 512,
-}
+}  # fmt: skip
 TINY: Mapping[str, Mapping[str, Any]] = {
     "llama": {**SIZES, "num_hidden_layers": 2},
     "gemma3_text": {**SIZES, "num_hidden_layers": 6, "head_dim": 32, "sliding_window": 1024},
@@ -149,15 +146,12 @@ WINDOW = [[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [0, 1, 1, 0, 0], [0, 0, 1, 1, 0], [0
 CHUNKS = [[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 1, 1, 0], [0, 0, 0, 0, 1]]
 
 
-@pytest.mark.parametrize(
-    ("mask", "expected"),
-    [
-        (WINDOW, logits.Reach(1, 0)),
-        (CHUNKS, logits.Reach(1, 0, 2)),
-        (np.tri(3), logits.Reach(None, 0)),
-        (np.ones((3, 3)), logits.Reach(None, None)),
-    ],
-)
+@pytest.mark.parametrize(("mask", "expected"), [
+    (WINDOW, logits.Reach(1, 0)),
+    (CHUNKS, logits.Reach(1, 0, 2)),
+    (np.tri(3), logits.Reach(None, 0)),
+    (np.ones((3, 3)), logits.Reach(None, None)),
+])  # fmt: skip
 def test_reach_tells_windows_from_chunks(mask: Any, expected: logits.Reach) -> None:
     assert logits.reach(np.array(mask, dtype=bool)) == expected
 

@@ -47,17 +47,14 @@ def test_rounding_never_reaches_a_limit_that_the_value_does_not(
     assert rounded(value, digits, *limits) == text
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.25, "0.250"),
-        (-0.25, "−0.250"),
-        (2.0004, "2"),
-        (1024.0, "1,024"),
-        (0.0, "0"),
-        (0.1, "0.100"),
-    ],
-)
+@pytest.mark.parametrize(("value", "text"), [
+    (0.25, "0.250"),
+    (-0.25, "−0.250"),
+    (2.0004, "2"),
+    (1024.0, "1,024"),
+    (0.0, "0"),
+    (0.1, "0.100"),
+])  # fmt: skip
 def test_decimals_are_dropped_when_all_are_zero(value: float, text: str) -> None:
     assert fixed(value, 3) == text
 
@@ -82,17 +79,14 @@ def test_only_one_module_formats_numbers_for_readers(room: str) -> None:
     ] == []
 
 
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [
-        (22_026.0, "about 22 thousand"),
-        (2.2e8, "about 220 million"),
-        (9.99e8, "about 1 billion"),
-        (5.9e10, "about 59 billion"),
-        (2e13, "more than a trillion"),
-        (12.3, "about 12"),
-    ],
-)
+@pytest.mark.parametrize(("number", "text"), [
+    (22_026.0, "about 22 thousand"),
+    (2.2e8, "about 220 million"),
+    (9.99e8, "about 1 billion"),
+    (5.9e10, "about 59 billion"),
+    (2e13, "more than a trillion"),
+    (12.3, "about 12"),
+])  # fmt: skip
 def test_large_numbers_are_written_in_words(number: float, text: str) -> None:
     assert in_words(number) == text
 

@@ -65,28 +65,15 @@ def test_a_tag_is_published_to_the_index_by_a_token_of_that_run_alone() -> None:
     assert "secrets." not in RELEASE.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("came", "expected"),
-    [
-        (None, f"position-atlas=={__version__}"),
-        ({"url": "file:///here", "dir_info": {}}, f"position-atlas=={__version__}"),
-        ("no JSON", f"position-atlas=={__version__}"),
-        (
-            {
-                "url": "https://example.org/atlas.git",
-                "vcs_info": {"vcs": "git", "commit_id": "c" * 40},
-            },
-            f"position-atlas @ git+https://example.org/atlas.git@{'c' * 40}",
-        ),
-        (
-            {
-                "url": "https://example.org/position_atlas-0.1.0-py3-none-any.whl",
-                "archive_info": {},
-            },
-            "position-atlas @ https://example.org/position_atlas-0.1.0-py3-none-any.whl",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("came", "expected"), [
+    (None, f"position-atlas=={__version__}"),
+    ({"url": "file:///here", "dir_info": {}}, f"position-atlas=={__version__}"),
+    ("no JSON", f"position-atlas=={__version__}"),
+    ({"url": "https://example.org/atlas.git", "vcs_info": {"vcs": "git", "commit_id": "c" * 40}},
+        f"position-atlas @ git+https://example.org/atlas.git@{'c' * 40}"),
+    ({"url": "https://example.org/position_atlas-0.1.0-py3-none-any.whl", "archive_info": {}},
+        "position-atlas @ https://example.org/position_atlas-0.1.0-py3-none-any.whl"),
+])  # fmt: skip
 def test_the_starter_installs_the_program_from_where_it_came(
     came: object, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

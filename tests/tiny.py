@@ -11,53 +11,24 @@ from generator.numerics.arrays import Array, Floats
 WIDTH, POSITIONS, VOCABULARY = 16, 32, 40
 # The same sizes under every name that a family has for them.
 SIZES: dict[str, Any] = {
-    **dict.fromkeys(
-        (
-            "hidden_size",
-            "d_model",
-            "n_embd",
-            "embedding_size",
-            "dim",
-            "emb_dim",
-            "word_embed_proj_dim",
-        ),
-        WIDTH,
-    ),
-    **dict.fromkeys(
-        (
-            "true_hidden_size",
-            "intra_bottleneck_size",
-            "entity_emb_size",
-            "coordinate_size",
-            "shape_size",
-        ),
-        WIDTH,
-    ),
-    **dict.fromkeys(
-        (
-            "intermediate_size",
-            "hidden_dim",
-            "d_ff",
-            "dff",
-            "ffn_dim",
-            "encoder_ffn_dim",
-            "decoder_ffn_dim",
-        ),
-        WIDTH,
-    ),
-    **dict.fromkeys(("num_attention_heads", "n_heads", "n_head", "num_heads"), 2),
-    **dict.fromkeys(("encoder_attention_heads", "decoder_attention_heads"), 2),
-    **dict.fromkeys(("num_encoder_attention_heads", "num_decoder_attention_heads"), 2),
-    **dict.fromkeys(
-        ("encoder_layers", "decoder_layers", "num_encoder_layers", "num_decoder_layers"), 1
-    ),
-    **dict.fromkeys(
-        ("max_position_embeddings", "n_positions", "max_source_positions", "max_target_positions"),
-        POSITIONS,
-    ),
-    "vocab_size": VOCABULARY,
-    "position_embedding_type": "absolute",
-}
+    **dict.fromkeys((
+        "hidden_size", "d_model", "n_embd", "embedding_size", "dim", "emb_dim", "hidden_dim",
+        "word_embed_proj_dim", "true_hidden_size", "intra_bottleneck_size", "entity_emb_size",
+        "coordinate_size", "shape_size", "intermediate_size", "d_ff", "dff", "ffn_dim",
+        "encoder_ffn_dim", "decoder_ffn_dim",
+    ), WIDTH),
+    **dict.fromkeys((
+        "num_attention_heads", "n_heads", "n_head", "num_heads", "encoder_attention_heads",
+        "decoder_attention_heads", "num_encoder_attention_heads", "num_decoder_attention_heads",
+    ), 2),
+    **dict.fromkeys((
+        "encoder_layers", "decoder_layers", "num_encoder_layers", "num_decoder_layers",
+    ), 1),
+    **dict.fromkeys((
+        "max_position_embeddings", "n_positions", "max_source_positions", "max_target_positions",
+    ), POSITIONS),
+    "vocab_size": VOCABULARY, "position_embedding_type": "absolute",
+}  # fmt: skip
 LAYERS = dict.fromkeys(("num_hidden_layers", "n_layers", "n_layer", "num_layers"), 1)
 IDS = (5, 6, 7, 8, 9)  # Tokens without a meaning of their own in any of these families.
 

@@ -44,11 +44,8 @@ from tests.synthetic import (
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 PUBLIC = sorted(name for name, command in COMMANDS.items() if not command.hidden)
 FOLDERS: Mapping[str, Contents] = {
-    "table": WORDLESS,
-    "rotation": ROTATION,
-    "nothing": NOTHING,
-    "broken": BROKEN,
-}
+    "table": WORDLESS, "rotation": ROTATION, "nothing": NOTHING, "broken": BROKEN,
+}  # fmt: skip
 # A limit on the size of files, which fails like a full disk.
 FULL_DISK = ("/bin/sh", "-c", 'ulimit -f 100; exec "$@"', "sh")
 

@@ -202,13 +202,10 @@ def _hungry(task: Task) -> bytes:
     return bytes(2**62)
 
 
-@pytest.mark.parametrize(
-    ("ends", "reason"),
-    [
-        (_killed, "its process ended with code -9; it had 4 GiB of memory"),
-        (_hungry, "needed more than 4 GiB of memory"),
-    ],
-)
+@pytest.mark.parametrize(("ends", "reason"), [
+    (_killed, "its process ended with code -9; it had 4 GiB of memory"),
+    (_hungry, "needed more than 4 GiB of memory"),
+])  # fmt: skip
 def test_an_inspection_that_exceeds_a_limit_of_a_row_ends_the_command_with_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: Callable[[Task], object], reason: str
 ) -> None:

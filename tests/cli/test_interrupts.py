@@ -27,15 +27,9 @@ REPORT = "import time:"  # How Python begins a line about an import.
 # Modules in the order in which a first build imports them: of the program's start, of the process
 # from which workers are forked, of the site.
 MOMENTS = [
-    "generator.cli",
-    "typer",
-    "numpy",
-    "generator.contracts",
-    "pebble",
-    "generator.pipeline.preload",
-    "torch.nn",
-    "mkdocs",
-]
+    "generator.cli", "typer", "numpy", "generator.contracts", "pebble",
+    "generator.pipeline.preload", "torch.nn", "mkdocs",
+]  # fmt: skip
 # One in the build's own process, and one in another; a test below has a late one.
 ALWAYS = ["numpy", "generator.pipeline.preload"]
 CASES = [

@@ -17,12 +17,9 @@ from tests.support import DictFiles, checkpoint, save_folder
 from tests.synthetic import BROKEN, NOTHING, ROTATION, WORDLESS, binary, write_folder
 
 CONFIG = {
-    "model_type": "marian",
-    "d_model": 16,
-    "max_position_embeddings": 64,
-    "encoder_layers": 1,
+    "model_type": "marian", "d_model": 16, "max_position_embeddings": 64, "encoder_layers": 1,
     "decoder_layers": 1,
-}
+}  # fmt: skip
 SINUSOID = {"config.json": json.dumps(CONFIG).encode()}
 
 

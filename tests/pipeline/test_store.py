@@ -30,27 +30,14 @@ WORDS = st.sampled_from(
     ["kind", "items", "fields", "start", "stop", "dtype", "shape", "stored", "value", "ok"]
 ) | st.text(max_size=5)
 LONGROPE: Contents = {
-    "config.json": (
-        json.dumps(
-            {
-                **json.loads(ROTATION["config.json"]),
-                "rope_scaling": {
-                    "type": "longrope",
-                    "short_factor": [1.0, 1.0, 2.0, 4.0],
-                    "long_factor": [1.0, 2.0, 4.0, 8.0],
-                    "original_max_position_embeddings": 64,
-                },
-            }
-        ).encode()
-    )
-}
+    "config.json": json.dumps({**json.loads(ROTATION["config.json"]),
+        "rope_scaling": {"type": "longrope", "short_factor": [1.0, 1.0, 2.0, 4.0],
+        "long_factor": [1.0, 2.0, 4.0, 8.0], "original_max_position_embeddings": 64}}).encode(),
+}  # fmt: skip
 FOLDERS = {
-    "table": TABLE,
-    "buckets": BUCKETS,
-    "rotation": ROTATION,
-    "scaled rotation": LONGROPE,
+    "table": TABLE, "buckets": BUCKETS, "rotation": ROTATION, "scaled rotation": LONGROPE,
     "nothing": NOTHING,
-}
+}  # fmt: skip
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
     lambda inner: st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(st.text(), inner),

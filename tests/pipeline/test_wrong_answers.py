@@ -37,13 +37,11 @@ def described(commit: str, names: Mapping[str, object], hub_id: str = "atlas/tab
 WRONG = {
     "a page in place of a description": Trouble(PAGE, ABOUT),
     "a commit that nobody has": Trouble(described(MISSING, OTHER), ABOUT),
-    "files of another commit": Trouble(
-        Answer(200, WORDLESS["config.json"], {"X-Repo-Commit": COMMIT}), f"{FILES}config.json"
-    ),
-    "weights that end early": Trouble(
-        Answer(206, b"\0" * 99, {"Content-Range": "bytes 0-99/100"}), f"{FILES}model.safetensors"
-    ),
-}
+    "files of another commit": Trouble(Answer(200, WORDLESS["config.json"],
+        {"X-Repo-Commit": COMMIT}), f"{FILES}config.json"),
+    "weights that end early": Trouble(Answer(206, b"\0" * 99, {"Content-Range": "bytes 0-99/100"}),
+        f"{FILES}model.safetensors"),
+}  # fmt: skip
 
 
 def hub_of(commit: str) -> dict[str, Repository]:
