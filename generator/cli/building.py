@@ -64,7 +64,7 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
     ] = False,
     log: Annotated[
         Path | None,
-        typer.Option("--log", help="Append every event to this file, one JSON object a line."),
+        typer.Option("--log", help="Write every event to this file, one JSON object a line."),
     ] = None,
     published_at: Annotated[
         str | None,

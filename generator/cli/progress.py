@@ -15,6 +15,7 @@ from rich.filesize import decimal
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from generator.cli.terminal import Terminal
+from generator.errors import RefusedError
 from generator.pipeline.jobs import Altered, Event, JobStage
 from generator.pipeline.worker import received
 from generator.text import plural
@@ -129,12 +130,12 @@ class Reporter:
 
 @contextmanager
 def reporting(out: Terminal, n_rows: int, log: Path | None) -> Iterator[Reporter]:
-    """A reporter of events, open until the block ends; it appends to ``log``.
+    """A reporter of events, open until the block ends; it writes to ``log``.
 
-    errors: OSError when the log cannot be written
+    errors: RefusedError where ``log`` is a file of something else; OSError
     """
     with ExitStack() as stack:
-        file = None if log is None else stack.enter_context(log.open("a", encoding="utf-8"))
+        file = None if log is None else stack.enter_context(_opened(log))
         columns = (
             BarColumn(),
             MofNCompleteColumn(),
@@ -147,3 +148,15 @@ def reporting(out: Terminal, n_rows: int, log: Path | None) -> Iterator[Reporter
             else None
         )
         yield Reporter(out, n_rows, bar, file)
+
+
+def _opened(log: Path) -> TextIO:
+    """The file of a log: a new one, that of an earlier log, a pipe or a device.
+
+    errors: RefusedError for any other file; OSError
+    """
+    if log.is_file() and log.read_bytes()[:10] not in {b"", b'{"second":'}:
+        raise RefusedError(
+            f"--log {log}: a file that is no log; expected a new file, or an earlier log"
+        )
+    return log.open("w", encoding="utf-8")

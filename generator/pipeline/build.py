@@ -177,11 +177,14 @@ class _Build:
     def remember(
         self, outcomes: Mapping[Task, Outcome], used: set[str], counts: Mapping[str, int]
     ) -> None:
-        """Write down what the next build can rely on; nothing where another evaluation of the same
-        might end otherwise.
+        """Write down what the next build can rely on; no inputs where another evaluation of these
+        rows might end otherwise.
         """
-        if all(one.ending == "ok" or task in self.unevaluated for task, one in outcomes.items()):
-            last_build.record(self.spec.folder, self.digests, self.inputs(), counts)
+        settled = all(
+            one.ending == "ok" or task in self.unevaluated for task, one in outcomes.items()
+        )
+        inputs = self.inputs() if settled else None
+        last_build.record(self.spec.folder, self.digests, inputs, counts)
         self.digests.save()
         self.store.limit(self.spec.tasks, used)
 

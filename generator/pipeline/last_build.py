@@ -38,7 +38,7 @@ def read(folder: Path, digests: Digests) -> tuple[LastBuild, tuple[str, ...]]:
     previous = LastBuild()
     with suppress(TypeError):  # Another version of the program wrote it.
         previous = LastBuild(**json.loads(BlobCache(folder).get(NAME) or b"{}"))
-    if previous.inputs is None:
+    if not previous.files:
         return LastBuild(), ()
     try:
         now = _files(folder, digests)

@@ -64,8 +64,14 @@ class Store:
         if record is None or record.code != self.code or not self._path(record.key).is_file():
             return None
         source = source_of(task.checkpoint)
-        state = source.state(task.checkpoint, digest, record.questions)
-        return record.key if state == record.state else None
+        row = task.checkpoint
+        if source.state(row, digest, record.questions) != record.state:
+            return None
+        committed = row.committed or record.committed
+        now = replace(record, listed=task.listed, revision=row.revision, committed=committed)
+        if now != record:  # The list may name the same commit in another way.
+            self.blobs.put(_name(row), json.dumps(asdict(now)).encode())
+        return record.key
 
     def get(self, key: str) -> Outcome | None:
         """The outcome under ``key``, or None.
@@ -94,7 +100,8 @@ class Store:
         record = Record(
             key, code, task.listed, row.revision, row.committed, outcome.state, outcome.questions
         )
-        self.blobs.write(_name(row), [json.dumps(asdict(record)).encode()])
+        if outcome.state:  # One that cannot be found again does not replace one that can.
+            self.blobs.write(_name(row), [json.dumps(asdict(record)).encode()])
         return key
 
     def limit(self, tasks: Iterable[Task], used: set[str], most: int = MOST_BYTES) -> None:

@@ -16,6 +16,7 @@ from generator.site.outline import STAGES, Outline
 SECTIONS, ROWS, WEIGHT = 6, 18, 120
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Moved</title>
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'self'">
 <meta name="robots" content="noindex">
 <link rel="canonical" href="{target}"><script src="{script}"></script>
 <noscript><meta http-equiv="refresh" content="0; url={target}"></noscript></head>

@@ -171,6 +171,13 @@ def test_a_summary_counts_the_bytes_of_files(tmp_path: Path) -> None:
     assert f", {n_bytes} bytes of files read over the network, " in done.stdout
 
 
+def test_a_file_that_is_no_log_is_left_as_it_was(here: Path) -> None:
+    Path("notes").write_text("checkpoints:", encoding="utf-8")
+    done = invoke("build", "--offline", "--output", "out", "--log", "notes")
+    assert (done.exit_code, Path("notes").read_text(encoding="utf-8")) == (2, "checkpoints:")
+    assert "no log" in done.stderr
+
+
 def test_a_log_that_cannot_be_written_ends_with_2(here: Path) -> None:
     done = invoke("build", "--offline", "--output", "out", "--log", "none/events.jsonl")
     assert done.exit_code == 2

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import save
 from threadpoolctl import threadpool_limits
 
+from generator.cache.fingerprint import Digests
 from generator.contracts import Encoding, Label, Outcome, Provenance, Reading, Result
 from generator.encodings import PositionTable
 from generator.figures.svg import encode
@@ -172,6 +173,27 @@ def test_what_is_no_outcome_is_a_miss(record: object, store: Store) -> None:
     key = store.put(TASK, OUTCOME)
     store.blobs.put(f"{key}.outcome", pack(record))
     assert store.get(key) is None
+
+
+def test_an_outcome_that_cannot_be_found_again_does_not_replace_one_that_can(store: Store) -> None:
+    store.put(TASK, replace(OUTCOME, state="a state"))
+    before = store.record(TASK)
+    store.put(TASK, replace(OUTCOME, state=""))
+    assert (store.record(TASK), before is not None) == (before, True)
+
+
+def test_a_record_follows_a_list_that_names_the_same_in_another_way(
+    tmp_path: Path, store: Store
+) -> None:
+    row = checkpoint(place=str(write_folder(tmp_path / "files", TABLE)))
+    digests = Digests(store.blobs)
+    task = plan.Task(row, offline=True, listed="a commit")
+    outcome = evaluate.evaluate(task)
+    key, other = store.put(task, outcome), replace(task, listed="main")
+    assert store.current(other, digests.of) == key
+    record = store.record(other)
+    assert record is not None
+    assert record.listed == "main"
 
 
 def test_beyond_its_limit_the_store_removes_the_least_recently_used(store: Store) -> None:

@@ -424,4 +424,6 @@ def json_schema() -> bytes:
     parts = schemas(Atlas)
     schema = {"$schema": DIALECT, "$defs": parts, **parts.pop(Atlas.__name__)}
     schema["title"] = "Position Atlas: atlas.json"
+    for name in ("parts", "runs"):
+        schema["properties"][name]["default"] = []
     return (json.dumps(schema, indent=1, ensure_ascii=False) + "\n").encode()

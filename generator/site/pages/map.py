@@ -161,12 +161,17 @@ def _is_known(atlas: Atlas, reading: Reading) -> bool:
     """Whether it is neither a guess, which has no finding at all, nor a table without structure,
     which has none on order but of single rows.
     """
-    is_table = reading.encoding.form == PositionTable.__name__
-    return any(
-        not is_table or (analysis.about == "order" and not finding.of_single_rows)
+    found = [
+        (analysis.about == "order" and not finding.of_single_rows)
         for analysis in atlas.analyses
         for finding in reading.results[analysis.key].findings
-    )
+    ]
+    if reading.encoding.form != PositionTable.__name__ or any(found):
+        return bool(found)
+    # Order is told of no table with a tail; whether it has any is asked of these few alone.
+    tails = (result.find("tail") for result in reading.results.values())
+    form = reading.form.load() if any(tail and tail.value for tail in tails) else None
+    return bool(found) and isinstance(form, PositionTable) and not form.structure.kind
 
 
 def _cell_bytes(members: Sequence[Member]) -> int:
