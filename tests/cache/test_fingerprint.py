@@ -20,28 +20,6 @@ def written(folder: Path, **files: str) -> Path:
     return folder
 
 
-def test_a_file_that_moves_is_a_change(tmp_path: Path) -> None:
-    place = written(tmp_path / "place", file="text")
-    before = fingerprint.of_contents([place])
-    (place / "within").mkdir()
-    (place / "file").rename(place / "within/file")
-    assert fingerprint.of_contents([place]) != before
-
-
-def test_byte_code_is_no_change(tmp_path: Path) -> None:
-    place = written(tmp_path / "place", file="text")
-    before = fingerprint.of_contents([place])
-    written(place / "__pycache__", file="code")
-    assert fingerprint.of_contents([place]) == before
-
-
-def test_the_same_bytes_have_the_same_digest_whenever_they_were_written(tmp_path: Path) -> None:
-    one, other = (written(tmp_path / name, file="text") / "file" for name in "ab")
-    os.utime(other, (0, 0))
-    digests = fingerprint.Digests(BlobCache(tmp_path))
-    assert digests.of(one) == digests.of(other)
-
-
 def test_other_bytes_have_another_digest_though_size_and_time_are_the_same(tmp_path: Path) -> None:
     file = written(tmp_path / "a", file="text") / "file"
     first = fingerprint.Digests(BlobCache(tmp_path))
@@ -52,32 +30,10 @@ def test_other_bytes_have_another_digest_though_size_and_time_are_the_same(tmp_p
     assert fingerprint.Digests(BlobCache(tmp_path)).of(file) != before
 
 
-def test_a_file_that_did_not_change_is_not_read_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = written(tmp_path / "a", file="text") / "file"
-    first = fingerprint.Digests(BlobCache(tmp_path))
-    before = first.of(file)
-    first.save()
-    monkeypatch.setattr(fingerprint, "of_file", pytest.fail)
-    assert fingerprint.Digests(BlobCache(tmp_path)).of(file) == before
-
-
 def test_a_pipe_has_no_digest_and_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match="not a regular file"):
         fingerprint.Digests(BlobCache(tmp_path)).of(tmp_path / "pipe")
-
-
-@pytest.mark.parametrize(
-    ("start", "stop"), [(0, None), (0, 4), (1, 3), (2, 2), (3, 99), (99, None)]
-)
-def test_the_digest_of_a_part_is_that_of_its_bytes(
-    start: int, stop: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(fingerprint, "AT_ONCE", 1)
-    file = written(tmp_path, file="text") / "file"
-    assert fingerprint.of_file(file, start, stop) == sha256(b"text"[start:stop]).hexdigest()
 
 
 def test_what_evaluates_imports_no_room_whose_change_evaluates_nothing() -> None:
@@ -93,10 +49,40 @@ def test_what_evaluates_imports_no_room_whose_change_evaluates_nothing() -> None
     assert not rooms & {*versions.NOT_EVALUATING}
 
 
-@pytest.mark.parametrize("given", ["", "abc", "-1", "1e9", "²", "4294967296", "1" * 5000])
-def test_a_date_that_is_none_is_refused(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", given)
-    with pytest.raises(
-        RefusedError, match=r"^SOURCE_DATE_EPOCH: found '.*'; expected seconds since 1970$"
-    ):
-        versions.given_time()
+def test_a_file_that_moves_is_a_change_and_byte_code_is_none(tmp_path: Path) -> None:
+    place = written(tmp_path / "place", file="text")
+    before = fingerprint.of_contents([place])
+    written(place / "__pycache__", file="code")
+    assert fingerprint.of_contents([place]) == before
+    (place / "within").mkdir()
+    (place / "file").rename(place / "within/file")
+    assert fingerprint.of_contents([place]) != before
+
+
+def test_the_same_bytes_have_the_same_digest_and_are_not_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = (written(tmp_path / name, file="text") / "file" for name in "ab")
+    os.utime(other, (0, 0))
+    digests = fingerprint.Digests(BlobCache(tmp_path))
+    assert (before := digests.of(one)) == digests.of(other)
+    digests.save()
+    monkeypatch.setattr(fingerprint, "of_file", pytest.fail)
+    assert fingerprint.Digests(BlobCache(tmp_path)).of(one) == before
+
+
+def test_digests_of_parts_are_those_of_their_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fingerprint, "AT_ONCE", 1)
+    file = written(tmp_path, file="text") / "file"
+    for start, stop in ((0, None), (0, 4), (1, 3), (2, 2), (3, 99), (99, None)):
+        expected = sha256(b"text"[start:stop]).hexdigest()
+        assert fingerprint.of_file(file, start, stop) == expected
+
+
+def test_a_date_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    for given in ("", "abc", "-1", "1e9", "²", "4294967296", "1" * 5000):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", given)
+        with pytest.raises(RefusedError, match=r"^SOURCE_DATE_EPOCH: found '.*'; expected seconds"):
+            versions.given_time()
