@@ -105,19 +105,15 @@ def compare(case: models.Case) -> Row:
             encodings = find(files_of(model))
     except (RowError, MemoryError, models.TooLongError) as error:
         return Row(case.name, oracle=expected, problem=f"the atlas says: {_brief(error)}")
-    return Row(
-        case.name,
-        frozenset(KINDS.get(encoding.scheme, encoding.scheme) for encoding in encodings) - BESIDE,
-        expected,
-    )
+    found = frozenset(KINDS.get(encoding.scheme, encoding.scheme) for encoding in encodings)
+    return Row(case.name, found - BESIDE, expected)
 
 
 def files_of(model: Any) -> MetaFiles:
     """The files of ``model`` as saved, with random values."""
     config = json.loads(json.dumps(model.config.to_dict(), default=str))
-    return MetaFiles(
-        config, {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
-    )
+    shapes = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
+    return MetaFiles(config, shapes)
 
 
 def _brief(error: BaseException) -> str:
@@ -126,10 +122,8 @@ def _brief(error: BaseException) -> str:
 
 def line(row: Row) -> str:
     """A row of the table."""
-    return (
-        f"{row.case:40} {_listed(row.atlas):36} {_listed(row.oracle):36}"
-        f" {'yes' if row.agree else row.problem or 'NO'}\n"
-    )
+    atlas, found = (", ".join(sorted(kinds)) or "–" for kinds in (row.atlas, row.oracle))
+    return f"{row.case:40} {atlas:36} {found:36} {'yes' if row.agree else row.problem or 'NO'}\n"
 
 
 def total(rows: Sequence[Row]) -> str:
@@ -143,10 +137,6 @@ def total(rows: Sequence[Row]) -> str:
         f"{len(rows)} cases; {len(compared)} compared, of which {agree} agree ({share:.1f}"
         f" %){other_problems}\n"
     )
-
-
-def _listed(kinds: frozenset[str]) -> str:
-    return ", ".join(sorted(kinds)) or "–"
 
 
 def main() -> int:

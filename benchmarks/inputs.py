@@ -1,7 +1,8 @@
 """Inputs for a model: tokens, sound or an image, small, the same on every run."""
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Sequence
+from itertools import product
 from typing import Any
 
 LENGTH, ENCODER_LENGTH = 41, 37  # Primes, so that no other size is likely to equal one of them.
@@ -39,34 +40,35 @@ def inputs(model: Any) -> Iterator[dict[str, Any]]:
         if "attention_mask" in parameters:
             yield {"input_ids": ids, "attention_mask": ids * 0 + 1, **common}
         yield {"input_ids": ids, **common}
-        for count in (
-            value
-            for name in CODEBOOKS
-            if isinstance(value := getattr(model.config, name, None), int)
-        ):
+        for count in _numbers([model.config], CODEBOOKS):
             yield {"input_ids": ids.expand(count, -1), **common}
-            yield from (
-                {"input_ids": ids[..., None].expand(-1, -1, count + further), **common}
-                for further in (0, 1)
-            )
+            for further in (0, 1):
+                yield {"input_ids": ids[..., None].expand(-1, -1, count + further), **common}
         if "bbox" in parameters:
             yield {"input_ids": ids, "bbox": torch.zeros(*ids.shape, 8), **common}
     if IMAGE in parameters and "input_ids" not in parameters:
         yield {IMAGE: image(model.config), **common}
-    for name in SOUND:
-        for sound in (
-            sounds(model.config, name, ENCODER_LENGTH if two else LENGTH)
-            if name in parameters
-            else ()
-        ):
-            masks = [mask for mask in MASKS if mask in parameters]
-            lengths = sorted({*sound.shape[1:]}, reverse=True)
-            yield from (
-                {name: sound, mask: torch.ones(1, length, dtype=torch.long), **common}
-                for mask in masks
-                for length in lengths
-            )
-            yield {name: sound, **common}
+    for heard in _heard(model, parameters, ENCODER_LENGTH if two else LENGTH):
+        yield {**heard, **common}
+
+
+def _heard(model: Any, parameters: Container[str], length: int) -> Iterator[dict[str, Any]]:
+    """Sound under each name that a model has for it, with each mask that it takes, and without."""
+    import torch
+
+    masks = [mask for mask in MASKS if mask in parameters]
+    for name in [name for name in SOUND if name in parameters]:
+        for sound in sounds(model.config, name, length):
+            for mask, size in product(masks, sorted({*sound.shape[1:]}, reverse=True)):
+                yield {name: sound, mask: torch.ones(1, size, dtype=torch.long)}
+            yield {name: sound}
+
+
+def _numbers(sections: Sequence[Any], names: Sequence[str]) -> Iterator[int]:
+    """Settings under these names that are numbers, by name and section."""
+    for name, section in product(names, sections):
+        if isinstance(value := getattr(section, name, None), int):
+            yield value
 
 
 def tokens(model: Any, length: int) -> Any:
@@ -91,13 +93,8 @@ def image(config: Any) -> Any:
 
     size = getattr(config, "image_size", None) or 224
     height, width = size if isinstance(size, list | tuple) else (size, size)
-    return torch.randn(
-        1,
-        getattr(config, "num_channels", None) or 3,
-        height,
-        width,
-        generator=torch.Generator().manual_seed(0),
-    )
+    shape = (1, getattr(config, "num_channels", None) or 3, height, width)
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(0))
 
 
 def sounds(config: Any, name: str, length: int) -> Iterator[Any]:
@@ -110,27 +107,8 @@ def sounds(config: Any, name: str, length: int) -> Iterator[Any]:
     if name == "input_values":
         yield torch.randn(1, 320 * length + 80, generator=generator)
     sections = [config, *(value for value in vars(config).values() if hasattr(value, "to_dict"))]
-    bands = next(
-        (
-            value
-            for key in BANDS
-            for section in sections
-            if isinstance(value := getattr(section, key, None), int)
-        ),
-        80,
-    )
-    frames = 2 * next(
-        (
-            value
-            for section in sections
-            if isinstance(value := getattr(section, "max_source_positions", None), int)
-        ),
-        length,
-    )
-    for shape in (
-        (bands, frames),
-        (length, bands),
-        (8 * length, bands),
-        (getattr(config, "max_length", None) or frames, bands),
-    ):
+    bands = next(_numbers(sections, BANDS), 80)
+    frames = 2 * next(_numbers(sections, ["max_source_positions"]), length)
+    most = getattr(config, "max_length", None) or frames
+    for shape in ((bands, frames), (length, bands), (8 * length, bands), (most, bands)):
         yield torch.randn(1, *shape, generator=generator)

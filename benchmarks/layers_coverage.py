@@ -81,31 +81,24 @@ class Facts:
     def differences(self, other: "Facts", not_read: str = "") -> Iterator[str]:
         """What differs, with the values of both; not_read: what is left out."""
         if self.mixers != other.mixers:
-            yield (
-                f"mixers {'+'.join(sorted(self.mixers)) or 'none'} ≠"
-                f" {'+'.join(sorted(other.mixers)) or 'none'}"
-            )
+            mine, theirs = ("+".join(sorted(one.mixers)) or "none" for one in (self, other))
+            yield f"mixers {mine} ≠ {theirs}"
         elif self.mixers and (self.before, self.after) != (other.before, other.after):
             yield f"reach {self.before}, {self.after} ≠ {other.before}, {other.after}"
         if len(self.frequencies) != len(other.frequencies):
             yield f"{len(self.frequencies)} ≠ {len(other.frequencies)} pairs"
         elif not np.allclose(self.frequencies, other.frequencies, rtol=TOLERANCE, atol=0.0):
             pair = int(np.argmax(np.abs(np.log(self.frequencies) - np.log(other.frequencies))))
-            yield (
-                f"frequencies, pair {pair}: {self.frequencies[pair]:.6g} ≠"
-                f" {other.frequencies[pair]:.6g}"
-            )
+            found = f"{self.frequencies[pair]:.6g} ≠ {other.frequencies[pair]:.6g}"
+            yield f"frequencies, pair {pair}: {found}"
         elif self.frequencies and abs(self.factor - other.factor) > TOLERANCE * other.factor:
             yield f"factor {self.factor:.6g} ≠ {other.factor:.6g}"
         for name in ("bias", "sink", "temperature"):
             # Some models rescale the output of attention instead.
-            unseen = name == "sink" and not other.sink
-            if (
-                name != not_read
-                and not unseen
-                and getattr(other, name) not in (None, getattr(self, name))
-            ):
-                yield f"{name} {getattr(self, name)} ≠ {getattr(other, name)}"
+            left_out = name == not_read or (name == "sink" and not other.sink)
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if not left_out and theirs not in (None, mine):
+                yield f"{name} {mine} ≠ {theirs}"
         if other.bias is None:
             return
         if len(self.slopes) != len(other.slopes) or not np.allclose(
@@ -143,17 +136,9 @@ def observed_facts(layer: ObservedLayer) -> Facts:
     mixers = frozenset(
         attention if mixer == "attention" else mixer for mixer in layer.mixers if mixer != "shift"
     )
-    bias = (layer.bias, tuple(sorted(layer.slopes)))
-    return Facts(
-        mixers,
-        layer.before,
-        layer.after,
-        layer.frequencies,
-        layer.attention_factor,
-        *bias,
-        layer.sink,
-        layer.temperature,
-    )
+    turned, slopes = (layer.frequencies, layer.attention_factor), tuple(sorted(layer.slopes))
+    sink, heated = layer.sink, layer.temperature
+    return Facts(mixers, layer.before, layer.after, *turned, layer.bias, slopes, sink, heated)
 
 
 def atlas_facts(layer: Layer, encodings: Mapping[str, Encoding[Form]], n_positions: int) -> Facts:
@@ -175,30 +160,21 @@ def atlas_facts(layer: Layer, encodings: Mapping[str, Encoding[Form]], n_positio
     words = frozenset(names.get(mixer, str(mixer)) for mixer in seen)
     linear = [form for form in forms if isinstance(form, OffsetBias) and form.beyond == "linear"]
     part = "layers of attention" if layer.part == "decoder" else f"{layer.part} layers of attention"
-    beside = [
-        encoding.form
-        for encoding in encodings.values()
-        if encoding.part.startswith(part) and layer.attends
-    ]
+    others = [one.form for one in encodings.values() if one.part.startswith(part)]
+    beside = others if layer.attends else []
+    slopes = [float(slope) for form in linear for slope in form.values[:, 0] - form.values[:, 1]]
+    heated = [form for form in beside if isinstance(form, Temperature)]
+    frequencies = [float(value) for form in rotations for value in form.frequencies]
     return Facts(
         words,
         before,
         after,
-        tuple(
-            sorted((float(value) for form in rotations for value in form.frequencies), reverse=True)
-        ),
+        tuple(sorted(frequencies, reverse=True)),
         rotations[0].attention_factor if rotations else 1.0,
         any(form.acts_in == "logits" and form.tells_position for form in forms),
-        tuple(
-            sorted(
-                float(slope) for form in linear for slope in form.values[:, 0] - form.values[:, 1]
-            )
-        ),
+        tuple(sorted(slopes)),
         any(isinstance(form, Sinks) and layer.index in form.layers for form in beside),
-        any(
-            isinstance(form, Temperature) and (not form.layers or layer.index in form.layers)
-            for form in beside
-        ),
+        any(not form.layers or layer.index in form.layers for form in heated),
     )
 
 
@@ -223,14 +199,8 @@ def compare(name: str, settings: Mapping[str, Any], *reads: Callable[[Observatio
     from transformers import CONFIG_MAPPING
 
     if "auto_map" in settings:
-        return Row(
-            name,
-            problem=(
-                "not observed: it comes with code of its own, under the name of a family that"
-                " transformers has"
-            ),
-            has_code=False,
-        )
+        problem = "not observed: it has code of its own, under the name of a family of transformers"
+        return Row(name, problem=problem, has_code=False)
     try:
         with models.limit(SECONDS):
             observation = observe(settings)
@@ -249,22 +219,18 @@ def _against(name: str, observation: Observation, read: Callable[[Observation], 
     except (RowError, MemoryError, models.TooLongError) as error:
         return Row(name, problem=f"the atlas says: {_brief(error)}")
     if not observation.stacks:
-        return Row(
-            name, problem="not observed: no layer that takes hidden states position by position"
-        )
+        return Row(name, problem="not observed: no layer takes hidden states position by position")
     if not layers:
         return Row(name, problem="without a layer map: the atlas gives none for this family")
     parts: dict[str, list[Layer]] = defaultdict(list)
     for layer in layers:
         parts[layer.part].append(layer)
-    shown = tuple(
-        part for path in observation.stacks if (part := _part(path, observation, parts)) is not None
-    )
-    differences = [
-        *_of_layers(observation, parts, encodings),
-        *_of_tables(observation, encodings, shown),
-    ]
-    return Row(name, sum(map(len, observation.stacks.values())), tuple(differences))
+    named = [_part(path, observation, parts) for path in observation.stacks]
+    shown = tuple(part for part in named if part is not None)
+    differences = _of_layers(observation, parts, encodings)
+    of_tables = _of_tables(observation, encodings, shown)
+    n_layers = sum(map(len, observation.stacks.values()))
+    return Row(name, n_layers, (*differences, *of_tables))
 
 
 def _of_layers(
@@ -295,17 +261,14 @@ def _of_layers(
                 note.startswith(f"{path}.{index}: the angles") for note in observation.notes
             )
             # Patches in rows and columns are not one after the other.
-            if facts.frequencies and is_turned and _is_of_images(ours, by_key):
+            of_images = any(by_key[key].modality == "image" for key in ours.encodings or ())
+            if facts.frequencies and is_turned and of_images:
                 seen = replace(seen, frequencies=facts.frequencies, factor=facts.factor)
             for difference in facts.differences(seen, NOT_READ.get(_family(observation), "")):
                 found[difference].append(index)
         yield from (
             f"{path} {spans(indices)}: {difference}" for difference, indices in found.items()
         )
-
-
-def _is_of_images(layer: Layer, encodings: Mapping[str, Encoding[Form]]) -> bool:
-    return any(encodings[key].modality == "image" for key in layer.encodings or ())
 
 
 def _family(observation: Observation) -> str:
@@ -325,9 +288,8 @@ def _part(path: str, observation: Observation, parts: Mapping[str, Sequence[Laye
     length = len(observation.stacks[path])
     fitting = [part for part, layers in parts.items() if len(layers) == length]
     named = [part for name in ("decoder", "encoder") for part in [*fitting, *parts] if part == name]
-    return next(
-        iter([*(part for part in named if part in fitting), *fitting, *named, *parts]), None
-    )
+    best = [part for part in named if part in fitting]
+    return next(iter([*best, *fitting, *named, *parts]), None)
 
 
 def _of_tables(
@@ -336,15 +298,11 @@ def _of_tables(
     """Differences of what is added at the input; boxes on a page, images, and sound whose stack was
     not observed, were not part of it.
     """
+    added = [one for one in encodings if one.form.acts_in in ("input", "") and one.scheme != "none"]
     tables = [
-        encoding.form
-        for encoding in encodings
-        if encoding.form.acts_in in ("input", "")
-        and encoding.scheme != "none"
-        and (
-            encoding.modality == "text"
-            or (encoding.modality == "audio" and encoding.part.startswith(observed))
-        )
+        one.form
+        for one in added
+        if one.modality == "text" or (one.modality == "audio" and one.part.startswith(observed))
     ]
     ours = sorted({form.first_row for form in tables if isinstance(form, PositionTable)})
     if observation.tables is None:
@@ -397,11 +355,9 @@ def cases(names: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def write(rows: Sequence[Row]) -> None:
     """Ship the outcomes of published configs, for the installed version of transformers."""
+    reasons = {row.name: REASONS.get(row.name) or "; ".join(row.differences) for row in rows}
     outcomes = {
-        row.name: shipped.Observed(
-            row.outcome,
-            (REASONS.get(row.name) or "; ".join(row.differences)) if row.differences else "",
-        )
+        row.name: shipped.Observed(row.outcome, reasons[row.name] if row.differences else "")
         for row in rows
     }
     digests = {model.id: digest(model) for model in published_configs()}
@@ -413,12 +369,9 @@ def main() -> int:
     import torch
 
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "names", nargs="*", help='types, ids of published configs, "types" or "configs"'
-    )
-    parser.add_argument(
-        "--write", action="store_true", help="ship the outcomes of all published configs"
-    )
+    named = 'types, ids of published configs, "types" or "configs"'
+    parser.add_argument("names", nargs="*", help=named)
+    parser.add_argument("--write", action="store_true", help="ship what all published configs give")
     arguments = parser.parse_args()
     os.environ["HF_HUB_OFFLINE"] = "1"
     logging.disable(logging.ERROR)

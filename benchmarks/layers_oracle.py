@@ -9,7 +9,7 @@ import json
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 from benchmarks import models
@@ -126,31 +126,18 @@ def build(settings: Mapping[str, Any], path: Sequence[str]) -> Any:
             continue
         try:
             with torch.device("meta"):
-                size = sum(
-                    parameter.numel() for parameter in candidate._from_config(config).parameters()
-                )
+                parameters = [*candidate._from_config(config).parameters()]
+            size = sum(parameter.numel() for parameter in parameters)
             if size > MOST_PARAMETERS:
                 raise MemoryError(f"{size:,} parameters")
             torch.manual_seed(0)
-            model = candidate._from_config(
-                config,
-                attn_implementation="eager",
-                experts_implementation="eager",
-                dtype=torch.float32,
-            ).eval()
+            eager = dict.fromkeys(("attn_implementation", "experts_implementation"), "eager")
+            model = candidate._from_config(config, **eager, dtype=torch.float32).eval()
             for part in model.modules():
                 if hasattr(getattr(part, "config", None), "use_cache"):
                     part.config.use_cache = False
             return model
-        except (
-            TypeError,
-            ValueError,
-            AttributeError,
-            KeyError,
-            NotImplementedError,
-            RuntimeError,
-            AssertionError,
-        ) as error:
+        except (*models.PROBLEMS, AssertionError) as error:
             problem = error
     raise problem
 
@@ -161,14 +148,10 @@ def _observed(model: Any, settings: Mapping[str, Any], section: tuple[str, ...])
         path: tuple(ObservedLayer(**run.layer(path, index)) for index in range(length))
         for path, length in run.stacks().items()
     }
-    mixing = {
-        path: layers for path, layers in stacks.items() if any(layer.mixers for layer in layers)
-    }
-    mixing = {
-        path: layers
-        for path, layers in mixing.items()
-        if any(STATEFUL.intersection(layer.mixers) for layer in layers)
-    } or mixing
+    kinds = {path: {*chain(*(one.mixers for one in layers))} for path, layers in stacks.items()}
+    mixing = {path: layers for path, layers in stacks.items() if kinds[path]}
+    stateful = {path: layers for path, layers in mixing.items() if kinds[path] & STATEFUL}
+    mixing = stateful or mixing
     before = "model.language_model." if section else ""
     shapes = {f"{before}{name}": tuple(tensor.shape) for name, tensor in model.state_dict().items()}
     found = run.tables()

@@ -26,19 +26,13 @@ def reach(visible: np.ndarray) -> Reach:
     """The reach of a mask (queries, keys), true where a query sees a key."""
     length = len(visible)
     index = np.arange(length)
-    first = np.array(
-        [np.flatnonzero(row)[0] if row.any() else place for place, row in enumerate(visible)]
-    )
-    last = np.array(
-        [np.flatnonzero(row)[-1] if row.any() else place for place, row in enumerate(visible)]
-    )
+    some = visible.any(axis=1)
+    first = np.where(some, visible.argmax(axis=1), index)
+    last = np.where(some, length - 1 - visible[:, ::-1].argmax(axis=1), index)
     before, after = int((index - first).max()), int((last - index).max())
     size = before + 1
-    if (
-        before < length - 1
-        and np.array_equal(first, index // size * size)
-        and not np.array_equal(first, np.maximum(index - before, 0))
-    ):
+    in_window = np.array_equal(first, np.maximum(index - before, 0))
+    if before < length - 1 and np.array_equal(first, index // size * size) and not in_window:
         return Reach(before, _limit(after, length), size)
     return Reach(_limit(before, length), _limit(after, length))
 
@@ -56,9 +50,8 @@ def bias(logits: np.ndarray, visible: np.ndarray) -> bool:
     """
     if logits.shape[1] > 4 * ENDS:
         logits, visible = (values[:, ENDS:-ENDS, ENDS:-ENDS] for values in (logits, visible))
-    spread = np.where(visible, logits, -np.inf).max(axis=2) - np.where(visible, logits, np.inf).min(
-        axis=2
-    )
+    most = np.where(visible, logits, -np.inf).max(axis=2)
+    spread = most - np.where(visible, logits, np.inf).min(axis=2)
     return bool(spread.max() > max(SAME * np.abs(logits[visible]).max(), TINY))
 
 
@@ -72,11 +65,8 @@ def slopes(logits: np.ndarray, visible: np.ndarray) -> tuple[float, ...]:
     seen = np.where(visible, distance, 0.0)
     fitted = (relative * seen).sum(axis=(1, 2)) / (seen**2).sum(axis=(1, 2))
     error = np.abs(relative - fitted[:, None, None] * seen).max()
-    return (
-        tuple(float(slope) for slope in fitted)
-        if error <= SAME * max(np.abs(relative).max(), np.abs(logits[visible]).max())
-        else ()
-    )
+    largest = max(np.abs(relative).max(), np.abs(logits[visible]).max())
+    return tuple(float(slope) for slope in fitted) if error <= SAME * largest else ()
 
 
 def temperature(logits: np.ndarray, far: np.ndarray | None) -> bool:
@@ -86,12 +76,7 @@ def temperature(logits: np.ndarray, far: np.ndarray | None) -> bool:
     far: the same at positions far away
     """
     ends = ENDS if logits.shape[1] > 4 * ENDS else 0
-    own = np.concatenate(
-        [
-            np.diagonal(values, axis1=1, axis2=2)[:, ends:]
-            for values in (logits, far)
-            if values is not None
-        ],
-        axis=1,
-    )
+    both = [values for values in (logits, far) if values is not None]
+    diagonals = [np.diagonal(values, axis1=1, axis2=2)[:, ends:] for values in both]
+    own = np.concatenate(diagonals, axis=1)
     return bool(np.ptp(own, axis=1).max() > max(SAME * np.abs(own).max(), TINY))

@@ -23,11 +23,8 @@ class Mixing:
     def __init__(self, recorder: "Recorder", layer: Any, length: int) -> None:
         self._recorder, self._length = recorder, length
         found = self._found(layer)
-        reaches = {
-            module: self._reach(module)
-            for module in found
-            if recorder.calls[module].square != length
-        }
+        unseen = [module for module in found if recorder.calls[module].square != length]
+        reaches = {module: self._reach(module) for module in unseen}
         self.kinds = tuple(sorted({self._kind(module, reaches.get(module)) for module in found}))
         self.reach = next(iter(reaches.values()), Reach(None, None))
 
@@ -35,19 +32,13 @@ class Mixing:
         """The modules of a layer that mix tokens; the same ones as in a former layer of the same
         modules.
         """
-        below = {
-            path: module for path, module in layer.named_modules() if module in self._recorder.calls
-        }
-        alike = tuple(
-            (path, type(module), self._recorder.calls[module].square)
-            for path, module in below.items()
-        )
-        if alike not in self._recorder.mixers:
+        calls, known = self._recorder.calls, self._recorder.mixers
+        below = {path: module for path, module in layer.named_modules() if module in calls}
+        alike = tuple((path, type(one), calls[one].square) for path, one in below.items())
+        if alike not in known:
             found = set(self._within(layer)) or ({layer} if self._mixes(layer) else set())
-            self._recorder.mixers[alike] = [
-                path for path, module in below.items() if module in found
-            ]
-        return [below[path] for path in self._recorder.mixers[alike]]
+            known[alike] = [path for path, module in below.items() if module in found]
+        return [below[path] for path in known[alike]]
 
     def _within(self, module: Any) -> Iterator[Any]:
         """The modules that mix tokens, the outermost, below ``module``."""
@@ -58,12 +49,13 @@ class Mixing:
                 yield child
 
     def _kind(self, module: Any, found: Reach | None) -> str:
+        # By name where no softmax was seen, as in attention by hashing.
+        by_name = "Attention" in type(module).__name__
         if (
             found is None
             or self._recorder.calls[module].softmax
-            or (found.after is None and "Attention" in type(module).__name__)
+            or (found.after is None and by_name)
         ):
-            # The last, by name, where no softmax was seen, as in attention by hashing.
             return "attention"
         # By name where it is wider than the sequence.
         if found.before is not None or "Conv" in type(module).__name__:
@@ -97,11 +89,8 @@ class Mixing:
 
         from benchmarks.running import replaced
 
-        call, hidden, none = (
-            self._recorder.calls[module],
-            self._recorder.hidden(module),
-            np.zeros((1, self._length), dtype=bool),
-        )
+        call, hidden = self._recorder.calls[module], self._recorder.hidden(module)
+        none = np.zeros((1, self._length), dtype=bool)
         if hidden is None or self._length not in hidden.shape[:-1]:
             return none
         given = hidden.detach().clone().requires_grad_()
@@ -114,9 +103,8 @@ class Mixing:
         weights = torch.randn(rows.shape[1:], generator=torch.Generator().manual_seed(1))
         seen = []
         for place in places:
-            (gradient,) = torch.autograd.grad(
-                (rows[place] * weights).sum(), given, retain_graph=True
-            )
+            total = (rows[place] * weights).sum()
+            (gradient,) = torch.autograd.grad(total, given, retain_graph=True)
             axis = list(hidden.shape).index(self._length)
             seen.append(gradient.movedim(axis, 0).reshape(self._length, -1).any(dim=1).numpy())
         return np.stack(seen)

@@ -48,6 +48,10 @@ NEEDED: Mapping[str, Mapping[str, Any]] = {
 }  # fmt: skip
 
 
+# What a model's code raises at a config that it was not written for.
+PROBLEMS = (TypeError, ValueError, AttributeError, KeyError, NotImplementedError, RuntimeError)
+
+
 @dataclass(frozen=True)
 class Case:
     """A model type with its default configuration, or with ``options`` as in published
@@ -60,9 +64,8 @@ class Case:
     @property
     def name(self) -> str:
         """The name in the table of results."""
-        return " ".join(
-            [self.type, *(f"{key}={_brief(value)}" for key, value in self.options.items())]
-        )
+        options = (f"{key}={_brief(value)}" for key, value in self.options.items())
+        return " ".join([self.type, *options])
 
 
 def _brief(value: Any) -> Any:
@@ -141,14 +144,7 @@ def build(case: Case) -> Any:
         for candidate in classes(case.type, type(config)):
             try:
                 return candidate(config).eval()
-            except (
-                TypeError,
-                ValueError,
-                AttributeError,
-                KeyError,
-                NotImplementedError,
-                RuntimeError,
-            ) as error:
+            except PROBLEMS as error:
                 problem = error
         raise problem
 
@@ -157,24 +153,19 @@ def _config(case: Case) -> Any:
     from transformers import CONFIG_MAPPING
 
     config = CONFIG_MAPPING[case.type](**{**NEEDED.get(case.type, {}), **case.options})
-    for nested in (
-        config,
-        *(value for value in vars(config).values() if hasattr(value, "to_dict")),
-    ):
-        few = {
-            name: FEW
-            for name in LAYERS
-            if isinstance(getattr(nested, name, None), int) and getattr(nested, name) > FEW
-        }
+    sections = [value for value in vars(config).values() if hasattr(value, "to_dict")]
+    for nested in [config, *sections]:
         if "layer_types" not in vars(nested):  # Its length has to equal the number of layers.
-            _shorten(nested, few)
+            _shorten(nested)
     return config
 
 
-def _shorten(config: Any, few: Mapping[str, int]) -> None:
-    for name, value in few.items():
-        with suppress(NotImplementedError):  # Some attributes are read-only.
-            setattr(config, name, value)
+def _shorten(config: Any) -> None:
+    depths = {name: getattr(config, name, None) for name in LAYERS}
+    for name, value in depths.items():
+        if isinstance(value, int) and value > FEW:
+            with suppress(NotImplementedError):  # Some attributes are read-only.
+                setattr(config, name, FEW)
 
 
 def classes(type_: str, config: type) -> list[Any]:
@@ -203,22 +194,14 @@ def _unnamed(config: type) -> list[Any]:
         import_module(module)
     except ImportError:
         return []
-    values = [
-        value
-        for value in vars(sys.modules[module]).values()
-        if isinstance(value, type) and issubclass(value, PreTrainedModel)
-    ]
-    models = [
-        value
-        for value in values
-        if value.__module__ == module and "PreTrainedModel" not in value.__name__
-    ]
-    matching = [value for value in models if getattr(value, "config_class", None) is config]
-    return sorted(
-        matching,
-        key=lambda value: (
-            *(not value.__name__.endswith(end) for end in ("Model", "Backbone")),
-            value.__name__.endswith("Stack"),
-            len(value.__name__),
-        ),
-    )
+    values = [value for value in vars(sys.modules[module]).values() if isinstance(value, type)]
+    models = [value for value in values if issubclass(value, PreTrainedModel)]
+    own = [value for value in models if value.__module__ == module]
+    whole = [value for value in own if "PreTrainedModel" not in value.__name__]
+    matching = [value for value in whole if getattr(value, "config_class", None) is config]
+
+    def order(value: type) -> tuple[bool, bool, bool, int]:
+        model, backbone, stack = map(value.__name__.endswith, ("Model", "Backbone", "Stack"))
+        return not model, not backbone, stack, len(value.__name__)
+
+    return sorted(matching, key=order)

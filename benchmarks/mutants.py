@@ -90,15 +90,8 @@ def mutants(path: Path) -> Iterator[Mutant]:
             start = offset(node.lineno, node.col_offset)
             end = offset(node.end_lineno, node.end_col_offset)
             text = ast.unparse(other) if isinstance(other, ast.stmt) else f"({ast.unparse(other)})"
-            yield Mutant(
-                str(path.relative_to(ROOT)),
-                start,
-                end,
-                text,
-                source[start:end],
-                node.lineno,
-                function,
-            )
+            name, former = str(path.relative_to(ROOT)), source[start:end]
+            yield Mutant(name, start, end, text, former, node.lineno, function)
 
 
 def _nodes(
@@ -112,11 +105,8 @@ def _nodes(
     for name, value in ast.iter_fields(node):
         for child in value if isinstance(value, list) else [value]:
             is_text = isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant)
-            if (
-                isinstance(child, ast.AST)
-                and not is_text
-                and name not in {"annotation", "returns", "decorator_list"}
-            ):
+            is_code = name not in {"annotation", "returns", "decorator_list"} and not is_text
+            if isinstance(child, ast.AST) and is_code:
                 yield child, function
                 if not isinstance(child, ast.JoinedStr):
                     yield from _nodes(child, function)
@@ -155,7 +145,7 @@ def _with(node: ast.AST, **fields: Any) -> ast.AST:
 def sample(places: Sequence[Path], n_faults: int) -> list[Mutant]:
     """Random faults of these files and folders, the same for the same program."""
     files = sorted(
-        {path for place in places for path in ([place] if place.is_file() else place.rglob("*.py"))}
+        {path for one in places for path in ([one] if one.is_file() else one.rglob("*.py"))}
     )
     every = [mutant for path in files for mutant in mutants(path.resolve())]
     return random.Random(SEED).sample(every, n_faults)  # noqa: S311 (no secret)
@@ -177,15 +167,12 @@ class Suite:
         in_line = set(lines.get(mutant.line, ())) if mutant.function else set()
         in_function = {test for line in range(first, last + 1) for test in lines.get(line, ())}
         in_file = {test for tests in lines.values() for test in tests}
-        ranked = sorted(
-            in_file,
-            key=lambda test: (
-                test not in in_line,
-                test not in in_function,
-                self.seconds.get(test, 0.0),
-                test,
-            ),
-        )
+
+        def farness(test: str) -> tuple[bool, bool, float, str]:
+            seconds = self.seconds.get(test, 0.0)
+            return test not in in_line, test not in in_function, seconds, test
+
+        ranked = sorted(in_file, key=farness)
         selected, total = [], 0.0
         for test in ranked[:MOST_TESTS]:
             total += self.seconds.get(test, 0.0)
@@ -281,9 +268,8 @@ def run(mutant: Mutant, tests: list[str], seconds: float, tree: Path) -> str:
 def trees(out: Path) -> "SimpleQueue[Path]":
     """A copy of the checkout per worker."""
     queue: SimpleQueue[Path] = SimpleQueue()
-    left_out = shutil.ignore_patterns(
-        ".git", ".venv*", "build", "samples", "*.egg-info", ".*_cache"
-    )
+    own = (".git", ".venv*", "build", "samples", "*.egg-info", ".*_cache")
+    left_out = shutil.ignore_patterns(*own)
     for index in range(WORKERS):
         tree = out / f"tree-{index}"
         shutil.rmtree(tree, ignore_errors=True)
@@ -328,10 +314,8 @@ def main() -> None:
             file.write_text(json.dumps(results, indent=1), encoding="utf-8")
     counts = Counter(entry["verdict"].split(" by ")[0] for entry in results.values())
     killed = counts["killed"] + counts["hangs"]
-    sys.stdout.write(
-        f"{killed} of {counts.total()} killed: {100 * killed / counts.total():.1f} %"
-        f" ({dict(counts)})\n"
-    )
+    share = 100 * killed / counts.total()
+    sys.stdout.write(f"{killed} of {counts.total()} killed: {share:.1f} % ({dict(counts)})\n")
 
 
 if __name__ == "__main__":

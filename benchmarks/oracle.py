@@ -95,20 +95,17 @@ def _by_class(model: Any) -> Iterator[str]:
     for kind in {type(module) for module in model.modules()}:
         for encoding, pattern in CLASSES:
             if pattern.search(kind.__name__):
-                rotates = encoding == "table" and "def apply_rotary_position_embeddings" in _text(
-                    kind.__module__
-                )
                 # RoFormer's sinusoid is not added; it rotates queries and keys.
-                yield "rotation" if rotates else encoding
+                rotates = "def apply_rotary_position_embeddings" in _text(kind.__module__)
+                yield "rotation" if encoding == "table" and rotates else encoding
 
 
 def _by_parameter(model: Any) -> Iterator[str]:
     for path, module in model.named_modules():
         for name, parameter in module.named_parameters(prefix=path, recurse=False):
             # Those are identified by class.
-            if "Sinusoidal" not in type(module).__name__ and (
-                parameter.ndim > 1 or "bias_" in name
-            ):
+            is_one = parameter.ndim > 1 or "bias_" in name
+            if is_one and "Sinusoidal" not in type(module).__name__:
                 kind = next((kind for kind, pattern in PARAMETERS if pattern.search(name)), None)
                 if kind is not None and not (kind == "table" and NOT_POSITIONS.search(name)):
                     yield kind
@@ -124,18 +121,11 @@ def _by_code(model: Any) -> Iterator[str]:
             yield "slopes"
         if hasattr(module, "pos_conv_embed") and "self.pos_conv_embed(" in source:
             yield "convolution"  # Wav2Vec2-Conformer has one as well, and never calls it.
-        if (
-            hasattr(module, "embed_positions")
-            and TURNS.search(source)
-            and type(module).__name__.endswith("Attention")
-        ):
+        attends = type(module).__name__.endswith("Attention")
+        if attends and hasattr(module, "embed_positions") and TURNS.search(source):
             yield "rotation"
-        if any(
-            FADES.fullmatch(name)
-            for name in (
-                vars(module)["_parameters"] | vars(module)["_buffers"] | vars(module)["_modules"]
-            )
-        ):
+        own = module._parameters | module._buffers | module._modules
+        if any(map(FADES.fullmatch, own)):
             yield "decay"
         if ADDED.search(source) and not TURNS.search(source):
             yield "table"
@@ -147,9 +137,8 @@ def _source(kind: type) -> str:
     """
     if not kind.__module__.startswith("transformers.models."):
         return ""
-    match = re.search(
-        rf"^class {kind.__name__}\b.*?(?=^\S|\Z)", _text(kind.__module__), re.MULTILINE | re.DOTALL
-    )
+    pattern = rf"(?ms)^class {kind.__name__}\b.*?(?=^\S|\Z)"
+    match = re.search(pattern, _text(kind.__module__))
     return match[0] if match else ""
 
 

@@ -77,12 +77,8 @@ class Recorder:
         import torch
 
         self._even, self._events, self._entered = even, defaultdict(Events), defaultdict(int)
-        with (
-            torch.no_grad(),
-            self._hooks(),
-            intercepted(self.model, self._turn),
-            _mode(self._function),
-        ):
+        turned = intercepted(self.model, self._turn)
+        with torch.no_grad(), self._hooks(), turned, _mode(self._function):
             self.model(**arguments)
         return dict(self._events)
 
@@ -114,10 +110,8 @@ class Recorder:
         self._open.append(module)
         if module not in self.calls:
             given, named = replaced(args, kwargs, lambda hidden: hidden.clone())
-            self.calls[module] = Call(
-                tuple(map(_uncached, given)),
-                {name: _uncached(value) for name, value in named.items()},
-            )
+            kept = {name: _uncached(value) for name, value in named.items()}
+            self.calls[module] = Call(tuple(map(_uncached, given)), kept)
         return args, kwargs
 
     def _note_varying(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
@@ -141,9 +135,8 @@ class Recorder:
         hidden = None if self._place is None else self.hidden(self._open[0])
         if self._place is not None and hidden is not None:
             try:
-                turn = self._prober.turn(
-                    function, args, kwargs, hidden.shape[sequence_axis(hidden)]
-                )
+                length = hidden.shape[sequence_axis(hidden)]
+                turn = self._prober.turn(function, args, kwargs, length)
             except (LookupError, StopIteration, RuntimeError, ValueError) as error:
                 self.notes.append(f"{function.__name__}: {type(error).__name__}: {error}")
             else:
@@ -164,24 +157,11 @@ class Recorder:
 
         if self._place is None:
             if row := _row(function, args, kwargs):
-                self.rows.append(
-                    (
-                        self._names.get(
-                            (
-                                args[1].data_ptr()
-                                if function is functional.embedding
-                                else args[0].data_ptr()
-                            ),
-                            "",
-                        ),
-                        row[0],
-                    )
-                )
+                table = args[1 if function is functional.embedding else 0]
+                self.rows.append((self._names.get(table.data_ptr(), ""), row[0]))
             return
-        if (
-            function in (functional.softmax, torch.softmax, torch.Tensor.softmax)
-            and result.ndim > 2
-        ):
+        softmaxes = (functional.softmax, torch.softmax, torch.Tensor.softmax)
+        if function in softmaxes and result.ndim > 2:
             self._softmax(args[0] if args else kwargs["input"], result)
         elif function is functional.scaled_dot_product_attention:
             self._softmax(*_attention(args, kwargs))
@@ -212,9 +192,8 @@ def sequence_axis(hidden: Any) -> int:
     """The axis of positions: that of the known length, else of (batch, positions, width),
     (positions, batch, width) or (positions, width).
     """
-    known = [
-        axis for axis in range(hidden.ndim - 1) if hidden.shape[axis] in (LENGTH, ENCODER_LENGTH)
-    ]
+    lengths = (LENGTH, ENCODER_LENGTH)
+    known = [axis for axis in range(hidden.ndim - 1) if hidden.shape[axis] in lengths]
     return known[0] if known else 1 if hidden.ndim == 3 and hidden.shape[0] == 1 else 0
 
 
@@ -244,9 +223,8 @@ def replaced(
     factor.
     """
     found = hidden_states(args, kwargs)
-    alike = [
-        (key, value) for key, value in found[1:] if all_streams and _is_stream(value, found[0][1])
-    ]
+    others = found[1:] if all_streams else []
+    alike = [(key, value) for key, value in others if _is_stream(value, found[0][1])]
     changed = {key: change(value) for key, value in [*found[:1], *alike]}
     return tuple(changed.get(key, value) for key, value in enumerate(args)), {
         key: changed.get(key, value) for key, value in kwargs.items()
@@ -254,10 +232,8 @@ def replaced(
 
 
 def _is_stream(tensor: Any, hidden: Any) -> bool:
-    width = tensor.shape[-1]
-    return bool(
-        tensor.shape[:-1] == hidden.shape[:-1] and width > 1 and width not in hidden.shape[:-1]
-    )
+    *places, width = tensor.shape
+    return bool(places == [*hidden.shape[:-1]] and width > 1 and width not in places)
 
 
 def _uncached(value: Any) -> Any:
@@ -285,11 +261,7 @@ def _unturned(result: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> An
                 return given.pop(place)
         return tensor
 
-    return (
-        tuple(origin(tensor) for tensor in result)
-        if isinstance(result, tuple | list)
-        else origin(result)
-    )
+    return tuple(map(origin, result)) if isinstance(result, tuple | list) else origin(result)
 
 
 @contextmanager
@@ -322,22 +294,15 @@ def _row(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple
         index = args[2] if len(args) > 2 else kwargs["index"]
     elif function is torch.Tensor.__getitem__ and args[0].is_floating_point():
         index = args[1]
-        parts = [
-            part
-            for part in (index if isinstance(index, tuple) else (index,))
-            if isinstance(part, slice)
-        ]
-        for part in parts:
+        every = index if isinstance(index, tuple) else (index,)
+        for part in [part for part in every if isinstance(part, slice)]:
             if isinstance(part.stop, int) and part.stop - (part.start or 0) == LENGTH:
                 return (part.start or 0,)
     else:
         return None
-    if (
-        not isinstance(index, torch.Tensor)
-        or index.is_floating_point()
-        or index.dtype == torch.bool
-        or index.numel() < LENGTH - 4
-    ):
+    if not isinstance(index, torch.Tensor) or index.is_floating_point():
+        return None
+    if index.dtype == torch.bool or index.numel() < LENGTH - 4:
         return None
     flat = index.flatten()[: LENGTH - 4]  # Some models fill the rest up.
     return (int(flat[0]),) if bool((flat[1:] - flat[:-1] == 1).all()) else None
@@ -347,13 +312,8 @@ def _attention(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, Any
     """Logits and weights of a call of torch's fused attention."""
     import torch
 
-    given = dict(
-        zip(
-            ("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale"),
-            args,
-            strict=False,
-        )
-    ) | dict(kwargs)
+    names = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale")
+    given = {**dict(zip(names, args, strict=False)), **kwargs}
     query, key, mask = given["query"], given["key"], given.get("attn_mask")
     if key.shape[-3] != query.shape[-3]:
         key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
@@ -361,9 +321,8 @@ def _attention(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, Any
     if given.get("is_causal"):
         mask = torch.ones(logits.shape[-2:], dtype=torch.bool).tril()
     if mask is not None:
-        logits = (
-            logits.masked_fill(~mask, -torch.inf) if mask.dtype == torch.bool else logits + mask
-        )
+        is_bool = mask.dtype == torch.bool
+        logits = logits.masked_fill(~mask, -torch.inf) if is_bool else logits + mask
     return logits, logits.softmax(-1)
 
 
@@ -409,12 +368,9 @@ class Run:
     def _same_tokens(self) -> dict[str, Any]:
         import torch
 
+        ids = {name for name in self._arguments if name.endswith("input_ids")}
         return {
-            name: (
-                torch.full_like(value, value.flatten()[0].item())
-                if name.endswith("input_ids")
-                else value
-            )
+            name: torch.full_like(value, value.flatten()[0].item()) if name in ids else value
             for name, value in self._arguments.items()
         }
 
@@ -422,17 +378,12 @@ class Run:
         import torch
 
         ids = self._arguments.get("input_ids")
-        if (
-            self._varied
-            or ids is None
-            or "position_ids" not in inspect.signature(self.model.forward).parameters
-        ):
+        parameters = inspect.signature(self.model.forward).parameters
+        if self._varied or ids is None or "position_ids" not in parameters:
             return {}
+        places = torch.arange(FAR, FAR + ids.shape[1])[None]
         try:
-            return self.recorder.run(
-                {**self._arguments, "position_ids": torch.arange(FAR, FAR + ids.shape[1])[None]},
-                even=True,
-            )
+            return self.recorder.run({**self._arguments, "position_ids": places}, even=True)
         except Exception as error:  # noqa: BLE001  # Anything that a model's code raises.
             self.recorder.notes.append(f"positions from {FAR}: {type(error).__name__}: {error}")
             return {}
@@ -460,9 +411,8 @@ class Run:
     @cached_property
     def _entered(self) -> dict[Place, Any]:
         """Modules by place."""
-        return {
-            place: module for module, places in self.recorder.places.items() for place in places
-        }
+        pairs = self.recorder.places.items()
+        return {place: module for module, places in pairs for place in places}
 
     def layer(self, path: str, index: int) -> dict[str, Any]:
         """The observed facts of one layer, as arguments of `layers_oracle.ObservedLayer`."""
@@ -470,39 +420,24 @@ class Run:
 
         place = (path, index)
         module = self._entered.get(place)
-        if (
-            module is None
-            or module not in self.recorder.calls
-            or self.recorder.hidden(module) is None
-        ):
+        hidden = self.recorder.hidden(module) if module in self.recorder.calls else None
+        if hidden is None:
             return {}
-        hidden = self.recorder.hidden(module)
         length = hidden.shape[sequence_axis(hidden)]
         mixing = Mixing(self.recorder, module, length)
         events = self.plain.get(place, Events())
         turn = next(iter(events.turns), None)
         square = _square(events, length)
-        found = (
-            measures.reach(np.any([visible for _, visible, _ in square], axis=0).any(axis=0))
-            if square
-            else mixing.reach
-        )
-        facts = {
-            "mixers": mixing.kinds,
-            "before": found.before,
-            "after": found.after,
-            "chunk": found.chunk,
-            "n_positions": length,
-        }
+        seen = np.any([visible for _, visible, _ in square], axis=0) if square else None
+        found = mixing.reach if seen is None else measures.reach(seen.any(axis=0))
+        facts = {"mixers": mixing.kinds, "n_positions": length, **vars(found)}
         if turn is not None:
             facts |= {"frequencies": turn.frequencies, "attention_factor": turn.factor}
             if not turn.steady:
-                self.recorder.notes.append(
-                    f"{path}.{index}: the angles are not proportional to position"
-                )
-        return (
-            facts | {"sink": any(sink for _, _, sink in square)} | self._even_facts(place, length)
-        )
+                note = f"{path}.{index}: the angles are not proportional to position"
+                self.recorder.notes.append(note)
+        facts["sink"] = any(sink for _, _, sink in square)
+        return facts | self._even_facts(place, length)
 
     def _even_facts(self, place: Place, length: int) -> dict[str, Any]:
         even = _square(self.even.get(place, Events()), length)
@@ -510,14 +445,10 @@ class Run:
             return {"bias": None, "temperature": None}
         far = _square(self.far.get(place, Events()), length)
         logits, visible, _ = even[0]
-        biased = measures.bias(logits, visible)
-        return {
-            "bias": biased,
-            "slopes": measures.slopes(logits, visible) if biased else (),
-            "temperature": (
-                None if biased else measures.temperature(logits, far[0][0] if far else None)
-            ),
-        }
+        if measures.bias(logits, visible):
+            return {"bias": True, "slopes": measures.slopes(logits, visible), "temperature": None}
+        heated = measures.temperature(logits, far[0][0] if far else None)
+        return {"bias": False, "slopes": (), "temperature": heated}
 
 
 def _square(events: Events, length: int) -> list[tuple[np.ndarray, np.ndarray, bool]]:
@@ -528,9 +459,8 @@ def _square(events: Events, length: int) -> list[tuple[np.ndarray, np.ndarray, b
     for logits, weights in events.softmax:
         if logits.shape[-2] == length and logits.shape[-1] in (length, length + 1):
             values = logits.reshape(-1, *logits.shape[-2:])[..., :length].double().numpy()
-            visible = (weights.reshape(-1, *weights.shape[-2:])[..., :length].numpy() > 0) | (
-                values > MASKED
-            )
+            given = weights.reshape(-1, *weights.shape[-2:])[..., :length].numpy()
+            visible = (given > 0) | (values > MASKED)
             found.append((values, visible, logits.shape[-1] == length + 1))
     return found
 

@@ -89,9 +89,8 @@ def _shrink_section(section: dict[str, Any], config: Any, *, heads: int | None) 
     """Shrink one section in place, and the sections and plain dicts within it."""
     factor = 1 if heads is None else _factor(config, heads)
     context = _attribute(config, "max_position_embeddings")
-    aliases = {
-        target: name for name, target in (getattr(config, "attribute_map", None) or {}).items()
-    }
+    renamed = getattr(config, "attribute_map", None) or {}
+    aliases = {target: name for name, target in renamed.items()}
     for name, value in vars(config).items():
         if UNTOUCHED.search(name) or name.startswith("_"):
             continue
@@ -116,11 +115,11 @@ def _smaller(name: str, value: Any, factor: int) -> Any:
     if isinstance(value, list | tuple):
         return [_smaller(name, inner, factor) for inner in value] if _rule(name) else value
     rule = _rule(name)
-    return (
-        rule(value, factor)
-        if rule and isinstance(value, int) and not isinstance(value, bool)
-        else value
-    )
+    return rule(value, factor) if rule and _is_number(value) else value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _rule(name: str) -> Callable[[int, int], int] | None:
@@ -138,14 +137,13 @@ def _rule(name: str) -> Callable[[int, int], int] | None:
         (FEW_EXPERTS, lambda value, _factor: min(value, CHOSEN)),
         (GROUPS, lambda value, _factor: min(value, 1)),
         (HEADS, lambda value, factor: value // factor if value % factor == 0 else 1),
-        (
-            WIDTH,
-            lambda value, factor: (
-                value // factor if value % factor == 0 else max(16, value // factor // 16 * 16)
-            ),
-        ),
+        (WIDTH, _width),
     )
     return next((rule for pattern, rule in rules if pattern.search(name)), None)
+
+
+def _width(value: int, factor: int) -> int:
+    return value // factor if value % factor == 0 else max(16, value // factor // 16 * 16)
 
 
 def _attribute(config: Any, name: str) -> Any:
@@ -163,18 +161,11 @@ def _factor(config: Any, least: int) -> int:
     or one, or 64 dimensions without heads.
     """
     width, heads = (_attribute(config, name) for name in ("hidden_size", "num_attention_heads"))
-    if not isinstance(width, int) or isinstance(width, bool):
+    if not _is_number(width):
         return 1
-    counts = [
-        value
-        for name, value in vars(config).items()
-        if HEADS.search(name) and not KEY_HEADS.search(name)
-    ]
-    counts = [
-        value
-        for value in counts
-        if isinstance(value, int) and not isinstance(value, bool) and value > 1
-    ]
+    names = [name for name in vars(config) if HEADS.search(name) and not KEY_HEADS.search(name)]
+    values = [getattr(config, name) for name in names]
+    counts = [value for value in values if _is_number(value) and value > 1]
     if not counts:
         return width // 64 if width % 64 == 0 else 1
     heads = heads if isinstance(heads, int) else counts[0]

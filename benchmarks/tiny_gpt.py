@@ -42,20 +42,10 @@ def model() -> Any:
     """A GPT-2 of bytes with random weights."""
     from transformers import GPT2Config, GPT2LMHeadModel
 
-    config = GPT2Config(
-        vocab_size=256,
-        n_positions=CONTEXT,
-        n_embd=WIDTH,
-        n_layer=LAYERS,
-        n_head=HEADS,
-        resid_pdrop=0.0,
-        embd_pdrop=0.0,
-        attn_pdrop=0.0,
-        bos_token_id=0,
-        eos_token_id=0,
-        loss_type="ForCausalLM",
-    )
-    return GPT2LMHeadModel(config)
+    sizes = {"n_positions": CONTEXT, "n_embd": WIDTH, "n_layer": LAYERS, "n_head": HEADS}
+    none = dict.fromkeys(("resid_pdrop", "embd_pdrop", "attn_pdrop"), 0.0)
+    words = {"vocab_size": 256, "bos_token_id": 0, "eos_token_id": 0}
+    return GPT2LMHeadModel(GPT2Config(**sizes, **none, **words, loss_type="ForCausalLM"))
 
 
 def train(data: bytes, steps: int) -> Iterator[tuple[int, Any, float]]:
@@ -68,9 +58,8 @@ def train(data: bytes, steps: int) -> Iterator[tuple[int, Any, float]]:
     torch.set_num_threads(1)
     torch.manual_seed(SEED)
     trained = model()
-    optimiser = torch.optim.AdamW(
-        trained.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=DECAY
-    )
+    weights, betas = trained.parameters(), (0.9, 0.98)
+    optimiser = torch.optim.AdamW(weights, lr=RATE, betas=betas, weight_decay=DECAY)
     tokens = torch.from_numpy(np.frombuffer(data, dtype=np.uint8).astype(np.int64))
     yield 0, trained, float("nan")
     for step in range(1, steps + 1):
@@ -91,28 +80,15 @@ def about(data: bytes, steps: int) -> dict[str, object]:
     import torch
     import transformers
 
+    digest = hashlib.sha256(data).hexdigest()
+    sizes = {"context": CONTEXT, "width": WIDTH, "layers": LAYERS, "heads": HEADS}
+    rates = {"learning_rate": RATE, "warm_up": WARM_UP, "weight_decay": DECAY}
     return {
         "steps": steps,
         "seed": SEED,
-        "text": {
-            "files": list(TEXTS),
-            "bytes": len(data),
-            "sha256": hashlib.sha256(data).hexdigest(),
-        },
-        "model": {
-            "context": CONTEXT,
-            "width": WIDTH,
-            "layers": LAYERS,
-            "heads": HEADS,
-            "tokens": "bytes",
-        },
-        "training": {
-            "batch": BATCH,
-            "learning_rate": RATE,
-            "warm_up": WARM_UP,
-            "weight_decay": DECAY,
-            "clip": CLIP,
-        },
+        "text": {"files": list(TEXTS), "bytes": len(data), "sha256": digest},
+        "model": {**sizes, "tokens": "bytes"},
+        "training": {"batch": BATCH, **rates, "clip": CLIP},
         "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
     }
 

@@ -80,11 +80,8 @@ def _functions(model: Any) -> Iterator[tuple[Any, str, Any]]:
     owners = [*(sys.modules[name] for name in sorted({kind.__module__ for kind in kinds})), *kinds]
     for owner in owners:
         for name, value in list(vars(owner).items()):
-            if (
-                TURNS.search(name)
-                and (callable(value) or isinstance(value, staticmethod))
-                and not isinstance(value, type)
-            ):
+            is_function = callable(value) or isinstance(value, staticmethod)
+            if TURNS.search(name) and is_function and not isinstance(value, type):
                 yield owner, name, value
 
 
@@ -127,23 +124,9 @@ class Prober:
         results = all_tensors(function(*args, **kwargs))
         result, angles = results[0], tensors(args, kwargs)
         for made in results:  # What remains of the arguments are the angles.
-            if of := next(
-                (
-                    pair
-                    for pair in angles
-                    if pair[1].is_floating_point() and pair[1].shape == made.shape
-                ),
-                None,
-            ):
-                angles = [pair for pair in angles if pair[0] != of[0]]
-        place = next(
-            (
-                key
-                for key, value in tensors(args, kwargs)
-                if value.is_floating_point() and value.shape == result.shape
-            ),
-            None,
-        )
+            of = _shaped(angles, made)
+            angles = [pair for pair in angles if pair[0] != of]
+        place = _shaped(tensors(args, kwargs), result)
         if place is None or length not in result.shape[:-1]:
             raise LookupError(f"{function.__name__} returns the shape {tuple(result.shape)}")
         digest = hashlib.sha256(f"{function.__qualname__} {tuple(result.shape)}".encode())
@@ -155,21 +138,19 @@ class Prober:
                 unit = result.new_zeros(result.shape)
                 unit[..., component] = 1.0
                 inner_args = [unit if key == place else value for key, value in enumerate(args)]
-                inner = all_tensors(
-                    function(
-                        *inner_args,
-                        **{key: unit if key == place else value for key, value in kwargs.items()},
-                    )
-                )[0]
-                axis = list(result.shape).index(length)
-                columns.append(
-                    inner.movedim(axis, 0)
-                    .reshape(length, -1, result.shape[-1])[:, 0]
-                    .double()
-                    .numpy()
-                )
+                named = {key: unit if key == place else value for key, value in kwargs.items()}
+                inner = all_tensors(function(*inner_args, **named))[0]
+                turned = inner.movedim(list(result.shape).index(length), 0)
+                turned = turned.reshape(length, -1, result.shape[-1])[:, 0]
+                columns.append(turned.double().numpy())
             self._known[digest.hexdigest()] = _measured(np.stack(columns, axis=2))
         return self._known[digest.hexdigest()]
+
+
+def _shaped(given: Sequence[tuple[int | str, Any]], made: Any) -> int | str | None:
+    """Place or name of the first floating tensor shaped as ``made``."""
+    alike = [key for key, one in given if one.is_floating_point() and one.shape == made.shape]
+    return next(iter(alike), None)
 
 
 def _measured(matrices: np.ndarray) -> Turn | None:
@@ -190,25 +171,18 @@ def _measured(matrices: np.ndarray) -> Turn | None:
         return None
     pairs = np.array(turned)  # (n_pairs, length)
     angles = np.angle(pairs[:, 1] / pairs[:, 0])
-    heads = next(
-        count
-        for count in range(len(angles), 0, -1)
-        if count == 1 or (len(angles) % count == 0 and _repeats(angles, count))
-    )
+    counts = [count for count in range(len(angles), 1, -1) if len(angles) % count == 0]
+    heads = next((count for count in counts if _repeats(angles, count)), 1)
     pairs, angles = pairs[: len(angles) // heads], angles[: len(angles) // heads]
     steps = (pairs[:, 1:] / pairs[:, :-1])[:, :11]
     steady = bool(np.abs(steps - np.exp(1j * angles)[:, None]).max() < TOLERANCE)
-    return Turn(
-        tuple(sorted((float(angle) for angle in np.abs(angles) if angle), reverse=True)),
-        float(np.sqrt(np.abs(pairs).mean())),
-        steady,
-    )
+    frequencies = sorted((float(angle) for angle in np.abs(angles) if angle), reverse=True)
+    return Turn(tuple(frequencies), float(np.sqrt(np.abs(pairs).mean())), steady)
 
 
 def _repeats(angles: np.ndarray, count: int) -> bool:
     """Whether the angles (n_pairs,) are ``count`` times the same, as in functions that turn several
     heads beside each other.
     """
-    return len(angles) > count and np.array_equal(
-        angles, np.tile(angles[: len(angles) // count], count)
-    )
+    once = angles[: len(angles) // count]
+    return len(angles) > count and np.array_equal(angles, np.tile(once, count))

@@ -21,12 +21,9 @@ from generator.cli.commands import app
 from generator.resources import PACKAGE, ROOT
 from tests.test_installed import install
 
-OURS, STARTER, ACTION = (
-    ROOT / ".github/workflows/site.yml",
-    PACKAGE / "cli/starter/site.yml",
-    ROOT / "action.yml",
-)
-RELEASE = ROOT / ".github/workflows/release.yml"
+STARTED = ".github/workflows/site.yml"
+OURS, RELEASE = ROOT / STARTED, ROOT / ".github/workflows/release.yml"
+STARTER, ACTION = PACKAGE / "cli/starter/site.yml", ROOT / "action.yml"
 ALL = [OURS, STARTER, ACTION, RELEASE]
 PINNED = re.compile(r"uses: (?:\./|[\w./-]+@[0-9a-f]{40} # v[\d.]+)$")
 
@@ -85,9 +82,8 @@ def test_the_starter_installs_the_program_from_where_it_came(
     monkeypatch.setattr(starter, "distribution", lambda _: PathDistribution(about))
     done = CliRunner().invoke(app, ["init", str(tmp_path / "new")])
     assert done.exit_code == 0
-    workflow = read(tmp_path / "new/.github/workflows/site.yml")
-    given = [step["env"]["PROGRAM"] for job in workflow["jobs"].values() for step in job["steps"]
-             if "PROGRAM" in step.get("env", {})]  # fmt: skip
+    steps = [step for job in jobs(tmp_path / "new" / STARTED) for step in job["steps"]]
+    given = [step["env"]["PROGRAM"] for step in steps if "PROGRAM" in step.get("env", {})]
     assert given == [f"${{{{ vars.POSITION_ATLAS || '{expected}' }}}}"]
     assert ("Set the variable" in " ".join(done.stdout.split())) == ("file:" in str(came))
 
@@ -100,28 +96,22 @@ def test_what_others_may_have_written_reaches_no_shell() -> None:
 
 
 def commands_of_starter() -> list[str]:
-    return [
-        step["run"]
-        for step in next(jobs(STARTER))["steps"]
-        if step.get("run", "").startswith("position-atlas")
-    ]
+    commands = [step.get("run", "") for step in next(jobs(STARTER))["steps"]]
+    return [command for command in commands if command.startswith("position-atlas")]
 
 
 def test_the_steps_of_the_starter_are_commands_with_their_options() -> None:
     """A parser refuses what it does not know before it shows help."""
-    steps = [
-        re.sub(r"\$\{SITE_URL:\+(.*?)\}", r"\1", step).partition(">>")[0]
-        for step in commands_of_starter()
-    ]
-    invoked = [CliRunner().invoke(app, [*shlex.split(step)[1:], "--help"]) for step in steps]
-    assert [done.exit_code for done in invoked] == [0, 0]
+    for step in commands_of_starter():
+        given = re.sub(r"\$\{SITE_URL:\+(.*?)\}", r"\1", step).partition(">>")[0]
+        assert CliRunner().invoke(app, [*shlex.split(given)[1:], "--help"]).exit_code == 0, step
+    assert len(commands_of_starter()) == 2
     assert CliRunner().invoke(app, ["build", "--unheard", "x", "--help"]).exit_code == 2
 
 
 @pytest.mark.thorough
 def test_the_steps_of_the_starter_build_and_summarise(tmp_path: Path) -> None:
     install(tmp_path, {"plain": {}}, build=False)
-    commands = commands_of_starter()
     environment = {
         **os.environ,
         "PATH": f"{tmp_path / 'env/bin'}:{os.environ['PATH']}",
@@ -129,15 +119,11 @@ def test_the_steps_of_the_starter_build_and_summarise(tmp_path: Path) -> None:
         "HF_ENDPOINT": "http://127.0.0.1:9",
         "SITE_URL": "",
     }
-    for command in commands:
+    for command in commands_of_starter():
+        shell = [shutil.which("bash") or "bash", "-euo", "pipefail", "-c", command]
         subprocess.run(
-            [shutil.which("bash") or "bash", "-euo", "pipefail", "-c", command],
-            cwd=tmp_path / "plain",
-            env=environment,
-            check=True,
-            capture_output=True,
+            shell, cwd=tmp_path / "plain", env=environment, check=True, capture_output=True
         )
     assert (tmp_path / "plain/build/site/index.html").is_file()
-    assert (
-        (tmp_path / "summary.md").read_text(encoding="utf-8").startswith("**3 checkpoints**: 3 ok")
-    )
+    summary = (tmp_path / "summary.md").read_text(encoding="utf-8")
+    assert summary.startswith("**3 checkpoints**: 3 ok")
