@@ -20,14 +20,7 @@ from generator import analyses, schemes
 from generator.analyses import of_models
 from generator.checkpoints import sources
 from generator.checkpoints.files import formats
-from generator.contracts import (
-    Analysis,
-    FileFormat,
-    PageKind,
-    Scheme,
-    Source,
-    discovery,
-)
+from generator.contracts import Analysis, FileFormat, PageKind, Scheme, Source, discovery
 from generator.site import pages
 from generator.site.render import environment_of
 

@@ -106,8 +106,4 @@ def test_the_rotation_is_that_of_the_newer_setting() -> None:
     assert [
         config.rope.value("factor")
         for config in (both, of(rope_scaling={"factor": 2.0}), of(rope_parameters=None))
-    ] == [
-        4.0,
-        2.0,
-        None,
-    ]
+    ] == [4.0, 2.0, None]

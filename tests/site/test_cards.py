@@ -40,11 +40,7 @@ def atlas(tmp_path_factory: pytest.TempPathFactory) -> Atlas:
     """A table, two biases, and a checkpoint without an encoding."""
     folder, every = (
         tmp_path_factory.mktemp("cards"),
-        {
-            "table": TABLE,
-            "buckets": BUCKETS,
-            "nothing": NOTHING,
-        },
+        {"table": TABLE, "buckets": BUCKETS, "nothing": NOTHING},
     )
     rows = [
         checkpoint(slug=slug, place=str(write_folder(folder / slug, files)), title=slug)

@@ -13,13 +13,7 @@ from generator.pipeline.evaluate import all_analyses
 from generator.site.pages import catalogue
 from generator.site.rankings.columns import common
 from tests.forms import FORMS
-from tests.site.test_comparing import (
-    NOTHING,
-    outcome,
-    page,
-    rendered,
-    table,
-)
+from tests.site.test_comparing import NOTHING, outcome, page, rendered, table
 from tests.support import checkpoint, subject
 
 ROTATION = Rotation(10000.0, 8, 8, 64)

@@ -130,13 +130,7 @@ def test_every_model_is_on_the_page_and_every_key_has_a_meaning() -> None:
     shown = guide.data_schema_context()
     records = [
         record
-        for group in (
-            "of_atlas",
-            "parameters",
-            "of_runs",
-            "of_releases",
-            "of_models",
-        )
+        for group in ("of_atlas", "parameters", "of_runs", "of_releases", "of_models")
         for record in shown[group]
     ]
     assert len({record.title for record in records}) == len(records)

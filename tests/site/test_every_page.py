@@ -65,10 +65,7 @@ def test_a_checkpoint_with_several_encodings_opens_with_a_table_of_them(
     rows = pages["checkpoints/whisper-tiny-en.html"].select(".pa-summary tbody tr")
     assert [
         [cell.get_text(strip=True) for cell in row.find_all(["th", "td"])][:3] for row in rows
-    ] == [
-        ["encoder", "Sinusoid", "input"],
-        ["decoder", "Learned table", "input"],
-    ]
+    ] == [["encoder", "Sinusoid", "input"], ["decoder", "Learned table", "input"]]
     assert pages["checkpoints/all-minilm-l6-v2.html"].select(".pa-summary") == []
 
 

@@ -65,12 +65,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     ]
     outcomes = tuple(evaluate.evaluate(plan.Task(row, offline=True)) for row in (*rows, UNREACHED))
     atlas = Atlas(
-        outcomes,
-        evaluate.all_analyses(),
-        all_schemes(),
-        VERSIONS,
-        DATE,
-        "https://where.it/stands/",
+        outcomes, evaluate.all_analyses(), all_schemes(), VERSIONS, DATE, "https://where.it/stands/"
     )
     every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
     return render.render(atlas, every_page)

@@ -302,14 +302,8 @@ NUMBERS = [
             f" 10<sup>{f'{round(math.log10(changes.TOLERANCE))}'.replace('-', '−')}</sup>"
         ),
     ),
-    (
-        "quick-start.md",
-        f"Python {OLDEST} or later",
-    ),
-    (
-        "quick-start.md",
-        f"**Bounds**: {own_runs.BOUNDS}.",
-    ),
+    ("quick-start.md", f"Python {OLDEST} or later"),
+    ("quick-start.md", f"**Bounds**: {own_runs.BOUNDS}."),
 ]
 
 

@@ -90,7 +90,7 @@ def test_every_model_has_its_row_with_its_bars(atlas: Atlas, rows: dict[str, Sig
     llama = found[1]
     assert (llama["data-sees"], found[-1]["data-sees"]) == ("131072", "")
     assert [bar["style"] for bar in llama.select("td i")] == [
-        *(f"--x:{along(131_072)}%", f"--x:{along(8192)}%"),
+        *(f"--x:{along(131_072)}%", f"--x:{along(8192)}%")
     ]
 
 

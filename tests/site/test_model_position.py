@@ -35,9 +35,7 @@ def test_models_with_rotations_and_a_context_can_be_chosen(atlas: Atlas) -> None
     [page] = model_position.pages(atlas)
     soup = BeautifulSoup(rendered(page), "html.parser")
     names = [option.get_text() for option in soup.select("option")]
-    assert names == [
-        *("meta-llama/Llama-3.1-8B-Instruct", "openai/gpt-oss-20b", "Qwen/Qwen3-0.6B"),
-    ]
+    assert names == [*("meta-llama/Llama-3.1-8B-Instruct", "openai/gpt-oss-20b", "Qwen/Qwen3-0.6B")]
     assert "3 of 5 models rotate queries and keys" in soup.get_text()
 
 

@@ -109,7 +109,7 @@ def test_sizes_are_split_where_name_or_source_say_both(atlas: Atlas) -> None:
     table = json.dumps({"models": [split, part, named]}).encode()
     size = models.COLUMNS.index("Size")
     assert [row.cells[size].text for row in models.rows(replace(atlas, models=lambda: table))] == [
-        *("671B, 37B active", "2.7B active", "8x7B"),
+        *("671B, 37B active", "2.7B active", "8x7B")
     ]
 
 
@@ -173,5 +173,5 @@ def test_the_page_has_every_model_with_what_its_filter_asks(atlas: Atlas) -> Non
     llama = found[names.index("Llama-3.1-8B-Instruct")]
     asked = ("scheme", "kind", "input", "context", "year", "maker")
     assert [llama[f"data-{name}"] for name in asked] == [
-        *("Rotary", "full attention", "text", "131072", "2024", "Meta"),
+        *("Rotary", "full attention", "text", "131072", "2024", "Meta")
     ]

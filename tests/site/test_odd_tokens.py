@@ -57,15 +57,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     outcome = evaluate.evaluate(plan.Task(row, offline=True))
     assert outcome.status == "ok", outcome.reason
     analyses, schemes = evaluate.all_analyses(), all_schemes()
-    small_site.build(
-        Atlas(
-            (outcome,),
-            analyses,
-            schemes,
-            {"position-atlas": "1.0"},
-        ),
-        folder,
-    )
+    small_site.build(Atlas((outcome,), analyses, schemes, {"position-atlas": "1.0"}), folder)
     return folder
 
 

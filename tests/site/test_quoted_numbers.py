@@ -11,9 +11,7 @@ from generator.pipeline.evaluate import all_analyses
 from generator.resources import ROOT
 
 QUOTED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "learned": {
-        "GPT-2": ("90", "9.88", "3.35", "0.12"),
-    },
+    "learned": {"GPT-2": ("90", "9.88", "3.35", "0.12")},
     "rotary": {"Llama 2": ("46", "64", "54,410"), "Llama 3.1": ("29", "6")},
 }
 PRINTED = [

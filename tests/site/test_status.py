@@ -45,11 +45,7 @@ READ, LOST, UNASKED = (
 
 def atlas_of(*outcomes: Outcome) -> Atlas:
     return Atlas(
-        outcomes,
-        evaluate.all_analyses(),
-        all_schemes(),
-        {"position-atlas": "1.0"},
-        "2020-02-20",
+        outcomes, evaluate.all_analyses(), all_schemes(), {"position-atlas": "1.0"}, "2020-02-20"
     )
 
 

@@ -225,10 +225,7 @@ def test_a_reason_is_said_once_for_all_steps_that_have_it() -> None:
         for member, reason in zip(run.members, told, strict=False)
     )
     run = replace(run, members=(*failed, run.members[-1]))
-    assert run_findings.reasons(run) == [
-        ("steps 0, 10", "x.bin: broken"),
-        ("step 20", "gone"),
-    ]
+    assert run_findings.reasons(run) == [("steps 0, 10", "x.bin: broken"), ("step 20", "gone")]
     text = flowing(unescape(text_of(run)))
     assert "Figures have gaps there. Steps 0, 10: x.bin: broken. Step 20: gone." in text
 
@@ -253,8 +250,7 @@ def beside(*values: float, main: str = "kernel.m0") -> SideBySide:
     runs = []
     for number, value in enumerate(values):
         run, _ = run_with(
-            (0.0, 1.0, 2.0, value),
-            kernel=((1.0, 0.0), (1.0, 0.1), (1.0, 0.2), (1.0, value / 100)),
+            (0.0, 1.0, 2.0, value), kernel=((1.0, 0.0), (1.0, 0.1), (1.0, 0.2), (1.0, value / 100))
         )
         members = tuple(replace(one, step=one.step * 2**number) for one in run.members)
         runs.append(replace(run, slug=f"run-{number}", title=f"Run {number}", members=members))
