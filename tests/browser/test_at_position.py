@@ -79,12 +79,8 @@ ROTATION = {"label": "decoder", "step": 1, "base": 4096, "components": 8, "pairs
 SLOW = {**ROTATION, "label": "decoder 2", "base": 1e9}
 FULL = [{"limit": None, "count": 1, "which": ""}]
 WHOLE: dict[str, Any] = {
-    "last": 1000,
-    "longer": None,
-    "rotations": [ROTATION],
-    "layers": 1,
-    "seeing": FULL,
-}
+    "last": 1000, "longer": None, "rotations": [ROTATION], "layers": 1, "seeing": FULL,
+}  # fmt: skip
 WHOLE |= {"beside": ""}
 WINDOWS = [{"limit": 127, "count": 1, "which": "layer 0"}, {"limit": 99, "count": 3, "which": ""}]
 SENTENCES: list[tuple[dict[str, Any], int, str]] = [

@@ -407,15 +407,9 @@ class TestCompare:
     def test_numbers_have_no_more_digits_than_their_steps(self, page: Page, site: Path) -> None:
         show(page, site)
         cases = [
-            [0.123456, 0.0004],
-            [-0.0001, 0.0004],
-            [1234.6, 3],
-            [12.3, 50],
-            [-2.5e-15, 3e-18],
-            [0.85103],
-            [1024],
-            [-2.665e-15],
-        ]
+            [0.123456, 0.0004], [-0.0001, 0.0004], [1234.6, 3], [12.3, 50], [-2.5e-15, 3e-18],
+            [0.85103], [1024], [-2.665e-15],
+        ]  # fmt: skip
         texts = page.evaluate("cases => cases.map((numbers) => atlas.say(...numbers))", cases)
         assert texts == [
             "0.123",

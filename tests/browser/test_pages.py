@@ -12,44 +12,18 @@ from playwright.sync_api import Browser, Page
 pytestmark = pytest.mark.samples
 
 KINDS = (
-    "index.html",
-    "404.html",
-    "compare.html",
-    "map.html",
-    "map/tables.html",
-    "data/index.html",
-    "data/arrays.html",
-    "checkpoints/index.html",
-    "checkpoints/all-minilm-l6-v2.html",
-    "checkpoints/mobilesam/layers.html",
-    "checkpoints/flan-t5-small-titles.html",
-    "checkpoints/llama-3-1-8b.html",
-    "checkpoints/gpt-2-small.html",
-    "analyses/index.html",
-    "analyses/similarity_of_positions.html",
-    "schemes/index.html",
-    "schemes/t5_bias.html",
-    "learn/index.html",
-    "learn/tables.html",
-    "learn/rotations.html",
-    "learn/biases.html",
-    "learn/training.html",
-    "learn/how-to-read.html",
-    "learn/glossary.html",
-    "learn/method.html",
-    "learn/further-schemes.html",
-    "learn/checked-against.html",
-    "models.html",
-    "models/how-far.html",
-    "models/position.html",
-    "status.html",
-    "about.html",
-    "guide/index.html",
-    "guide/configuration.html",
-    "guide/data-schema.html",
-    "guide/extending.html",
+    "index.html", "404.html", "compare.html", "map.html", "map/tables.html", "data/index.html",
+    "data/arrays.html", "checkpoints/index.html", "checkpoints/all-minilm-l6-v2.html",
+    "checkpoints/mobilesam/layers.html", "checkpoints/flan-t5-small-titles.html",
+    "checkpoints/llama-3-1-8b.html", "checkpoints/gpt-2-small.html", "analyses/index.html",
+    "analyses/similarity_of_positions.html", "schemes/index.html", "schemes/t5_bias.html",
+    "learn/index.html", "learn/tables.html", "learn/rotations.html", "learn/biases.html",
+    "learn/training.html", "learn/how-to-read.html", "learn/glossary.html", "learn/method.html",
+    "learn/further-schemes.html", "learn/checked-against.html", "models.html",
+    "models/how-far.html", "models/position.html", "status.html", "about.html", "guide/index.html",
+    "guide/configuration.html", "guide/data-schema.html", "guide/extending.html",
     "guide/publishing.html",
-)
+)  # fmt: skip
 
 WCAG: dict[str, object] = {
     "preload": False,
@@ -61,17 +35,10 @@ WCAG: dict[str, object] = {
 # One of each kind of page: they have all that colours and the width of a screen change. The others
 # differ by their words and numbers.
 IN_EVERY_SETTING = {
-    "index.html",
-    "compare.html",
-    "map.html",
-    "data/arrays.html",
-    "checkpoints/all-minilm-l6-v2.html",
-    "analyses/similarity_of_positions.html",
-    "schemes/t5_bias.html",
-    "learn/tables.html",
-    "guide/configuration.html",
-    "status.html",
-}
+    "index.html", "compare.html", "map.html", "data/arrays.html",
+    "checkpoints/all-minilm-l6-v2.html", "analyses/similarity_of_positions.html",
+    "schemes/t5_bias.html", "learn/tables.html", "guide/configuration.html", "status.html",
+}  # fmt: skip
 
 MOST_ALIKE = 3
 # A barrier in one of several rows with equal tags, attributes and styles is in the others, too.
@@ -107,11 +74,8 @@ COLOURS: dict[str, object] = {
 Scheme = Literal["light", "dark"]
 Setting = tuple[Scheme, int, dict[str, object]]
 SETTINGS: list[Setting] = [
-    ("light", 1280, WCAG),
-    ("dark", 1280, COLOURS),
-    ("dark", 375, COLOURS),
-    ("light", 375, WCAG),
-]
+    ("light", 1280, WCAG), ("dark", 1280, COLOURS), ("dark", 375, COLOURS), ("light", 375, WCAG),
+]  # fmt: skip
 BODY = {"light": "body[data-md-color-scheme=default]", "dark": "body[data-md-color-scheme=slate]"}
 BARRIERS = """options => axe.run(options).then(({ violations }) => violations
     .filter(rule => ["serious", "critical"].includes(rule.impact))
@@ -411,12 +375,9 @@ PLANTED = """<script>ran = 1</script><img src="nothing.png" onerror="ran = 1">
 
 
 GUARDED = (
-    "index.html",
-    "compare.html",
-    "checkpoints/all-minilm-l6-v2.html",
-    "learn/tables.html",
+    "index.html", "compare.html", "checkpoints/all-minilm-l6-v2.html", "learn/tables.html",
     "404.html",
-)
+)  # fmt: skip
 
 
 # What is planted is the same in every page, so that one shows that it would run.

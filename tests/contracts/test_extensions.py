@@ -25,12 +25,9 @@ from generator.site import pages
 from generator.site.render import environment_of
 
 KINDS: tuple[tuple[ModuleType, type[Any]], ...] = (
-    (schemes, Scheme),
-    (analyses, Analysis),
-    (sources, Source),
-    (formats, FileFormat),
+    (schemes, Scheme), (analyses, Analysis), (sources, Source), (formats, FileFormat),
     (pages, PageKind),
-)
+)  # fmt: skip
 ALL = [
     (package if getattr(record, "subject", "encoding") == "encoding" else of_models, record)
     for package, kind in KINDS

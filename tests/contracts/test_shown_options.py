@@ -7,13 +7,9 @@ from generator.contracts.checkpoints import ONLY_SHOWN
 from tests.support import checkpoint
 
 SHOWN: dict[str, Any] = {
-    "group": "Other",
-    "notes": "A note.",
-    "paper": "1706.03762",
-    "licence": "MIT",
-    "arrays": False,
+    "group": "Other", "notes": "A note.", "paper": "1706.03762", "licence": "MIT", "arrays": False,
     "committed": 1,
-}
+}  # fmt: skip
 
 
 def test_a_row_is_evaluated_alike_whatever_only_pages_show() -> None:

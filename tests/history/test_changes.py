@@ -21,13 +21,9 @@ def atlas() -> dict[str, Any]:
         },
     }
     row = {
-        "slug": "gpt",
-        "title": "GPT",
-        "status": "ok",
-        "reason": None,
-        "revision": "c" * 40,
+        "slug": "gpt", "title": "GPT", "status": "ok", "reason": None, "revision": "c" * 40,
         "encodings": [encoding],
-    }
+    }  # fmt: skip
     return {"schema": 2, "checkpoints": [row, {**deepcopy(row), "slug": "other", "title": "Other"}]}
 
 
@@ -90,10 +86,8 @@ def test_a_metric_moves_with_before_and_after(value: float | None, said: str | N
 def test_a_new_metric_is_a_change_of_the_program_alone() -> None:
     later = atlas()
     later["checkpoints"][0]["encodings"][0]["metrics"]["new.metric"] = {
-        "value": 1.0,
-        "unit": "",
-        "reason": None,
-    }
+        "value": 1.0, "unit": "", "reason": None,
+    }  # fmt: skip
     assert changes(atlas(), later) == []
 
 

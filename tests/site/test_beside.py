@@ -15,11 +15,9 @@ from generator.site.compare import data as compare_data
 from tests.support import checkpoint, flowing, save_folder
 
 SIZES: dict[str, Any] = {
-    "hidden_size": 16,
-    "num_attention_heads": 2,
-    "num_hidden_layers": 2,
+    "hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 2,
     "max_position_embeddings": 64,
-}
+}  # fmt: skip
 GPT_OSS = {"model_type": "gpt_oss", "rope_theta": 10_000.0, **SIZES}
 ARRAYS = {
     f"model.layers.{layer}.self_attn.sinks": np.ones(2, dtype=np.float32) for layer in range(2)

@@ -123,12 +123,8 @@ def has_clear_edges(card: Any) -> bool:
     """
     edge, left = MARGIN // 2, np.flatnonzero((card == (255, 0, 0)).all(axis=2).any(axis=0))[0]
     strips = (
-        card[:edge],
-        card[-edge:],
-        card[:, :edge],
-        card[:, -edge:],
-        card[:, left - 12 : left - 2],
-    )
+        card[:edge], card[-edge:], card[:, :edge], card[:, -edge:], card[:, left - 12 : left - 2],
+    )  # fmt: skip
     return all(
         (np.abs(strip.astype(int) - ImageColor.getrgb(GROUND)) <= 8).all() for strip in strips
     )

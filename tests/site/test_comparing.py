@@ -89,13 +89,9 @@ def rendered(page: Page) -> str:
 
     functions = {"link": Markup, "prose": prose, "size": lambda _: (562, 230)}
     shared = {
-        "version": "1.0",
-        "date": "2020-02-20",
-        "address": None,
-        "here": None,
-        "release": None,
+        "version": "1.0", "date": "2020-02-20", "address": None, "here": None, "release": None,
         "card": None,
-    }
+    }  # fmt: skip
     return environment.get_template(f"pages/{page.template}").render(
         {**shared, **page.context, **functions}
     )
@@ -113,10 +109,8 @@ def cells(text: str) -> dict[tuple[str, str], int]:
 
 def test_the_front_page_shows_each_checkpoint_once_with_its_schemes() -> None:
     outcomes = (
-        outcome("a", table(0)),
-        outcome("b", table(1), scheme="sinusoidal"),
-        outcome("c", table(2)),
-    )
+        outcome("a", table(0)), outcome("b", table(1), scheme="sinusoidal"), outcome("c", table(2)),
+    )  # fmt: skip
     gallery = page("front", *outcomes).context["gallery"]
     shown = {
         entry.outcome.checkpoint.slug: [scheme.key for scheme in entry.schemes] for entry in gallery
@@ -294,12 +288,9 @@ def test_a_comparison_shows_both_encodings_of_one_part(tmp_path: Path) -> None:
         "encoder.relative_attention_bias.weight": draws.normal(size=(32, 2)),
     }
     config = {
-        "model_type": "mpnet",
-        "hidden_size": 16,
-        "num_attention_heads": 2,
-        "num_hidden_layers": 1,
+        "model_type": "mpnet", "hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1,
         "max_position_embeddings": 34,
-    }
+    }  # fmt: skip
     row = checkpoint(place=str(save_folder(tmp_path, config, arrays)), title="MPNet")
     outcomes = names.named([evaluate.evaluate(plan.Task(row, offline=True))], SCHEMES)
     pairs = [

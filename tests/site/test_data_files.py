@@ -35,34 +35,18 @@ from tests.support import checkpoint
 
 STORED = Provenance("model.safetensors", "wpe.weight", "F32", (2, 2), "ab" * 32)
 METRICS = (
-    Metric("size", "Size", 1.5, "logit"),
-    Metric("undefined", "Undefined", math.nan),
-    Metric("endless", "Endless", math.inf),
-    Metric("none", "None", None, reason="there is no word"),
-)
+    Metric("size", "Size", 1.5, "logit"), Metric("undefined", "Undefined", math.nan),
+    Metric("endless", "Endless", math.inf), Metric("none", "None", None, reason="there is no word"),
+)  # fmt: skip
 FORMULAS = ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1")
 # Names of parts may contain names of tensors, which can be any text.
 PARTS = (
-    "x.a",
-    "x-a",
-    "x_a",
-    "X.A",
-    "x a",
-    "../a",
-    "/a",
-    "",
-    "日本",
-    "\ud800",
-    "y" * 400,
-    "y" * 401,
-)
+    "x.a", "x-a", "x_a", "X.A", "x a", "../a", "/a", "", "日本", "\ud800", "y" * 400, "y" * 401,
+)  # fmt: skip
 ARRAYS: dict[str, Array] = {
-    "vectors": np.array([[1.0, 1 / 3], [np.nan, -np.inf]]),
-    "positions": np.arange(3),
-    "tokens": np.array(["naïve", "=1+1", ""]),
-    "none": np.array([]),
-    "context": np.array(7),
-}
+    "vectors": np.array([[1.0, 1 / 3], [np.nan, -np.inf]]), "positions": np.arange(3),
+    "tokens": np.array(["naïve", "=1+1", ""]), "none": np.array([]), "context": np.array(7),
+}  # fmt: skip
 
 
 def reading(results: Mapping[str, Result] | None = None, tensor: str = "wpe.weight") -> Reading:
@@ -119,13 +103,9 @@ def test_atlas_json_has_the_documented_shape() -> None:
         "table.none": {"value": None, "unit": "", "reason": "there is no word"},
     }
     reach = {
-        "kinds": ["sliding"],
-        "before": 7,
-        "after": 0,
-        "chosen": None,
-        "positions_per_key": None,
+        "kinds": ["sliding"], "before": 7, "after": 0, "chosen": None, "positions_per_key": None,
         "at_input": [],
-    }
+    }  # fmt: skip
     place = {"part": "decoder", "index": 0, "type": "sliding attention"}
     layers = [{**place, **reach, "encodings": ["decoder-learned"], "rotation": None}]
     encoding = {
@@ -141,33 +121,19 @@ def test_atlas_json_has_the_documented_shape() -> None:
     }
     encoding |= {"sha256": "ab" * 32, "arrays": "data/row/decoder-learned.npz"}
     row = {
-        "slug": "row",
-        "title": "Row",
-        "source": "hub",
-        "id": "a/b",
-        "revision": "main",
-        "paper": None,
-        "licence": None,
-        "status": "ok",
-        "reason": None,
-        "stale": None,
+        "slug": "row", "title": "Row", "source": "hub", "id": "a/b", "revision": "main",
+        "paper": None, "licence": None, "status": "ok", "reason": None, "stale": None,
         "described_by": None,
-    }
+    }  # fmt: skip
     head = {
-        "schema": 3,
-        "date": "2020-02-20",
-        "version": "1.0",
-        "libraries": {"numpy": "2.0"},
+        "schema": 3, "date": "2020-02-20", "version": "1.0", "libraries": {"numpy": "2.0"},
         "licence": data_files.LICENCE,
-    }
+    }  # fmt: skip
     head["address"] = "https://example.org/atlas/"
     open_ends = {
-        "unmeasured": [],
-        "unresolved": ["the weights were not read"],
-        "layers": layers,
-        "use": None,
-        "no_use": None,
-    }
+        "unmeasured": [], "unresolved": ["the weights were not read"], "layers": layers,
+        "use": None, "no_use": None,
+    }  # fmt: skip
     assert document == {
         **head,
         "checkpoints": [{**row, **open_ends, "encodings": [{**encoding, "metrics": metrics}]}],

@@ -28,31 +28,14 @@ FONT = ROOT / "site_src/assets/vendor/latin-modern-math/atlas-math.woff2"
 # https://www.w3.org/TR/mathml-core/, section 3: number of children of an element; TOKENS and GROUPS
 # have any number of them.
 ARITIES = {
-    "mfrac": 2,
-    "mroot": 2,
-    "msub": 2,
-    "msup": 2,
-    "munder": 2,
-    "mover": 2,
-    "msubsup": 3,
-    "munderover": 3,
-    "mspace": 0,
-}
+    "mfrac": 2, "mroot": 2, "msub": 2, "msup": 2, "munder": 2, "mover": 2, "msubsup": 3,
+    "munderover": 3, "mspace": 0,
+}  # fmt: skip
 TOKENS = {"mi", "mn", "mo", "ms", "mtext"}
 GROUPS = {
-    "math",
-    "mpadded",
-    "mphantom",
-    "mrow",
-    "msqrt",
-    "mstyle",
-    "mtable",
-    "mtd",
-    "mtr",
-    "merror",
-    "mmultiscripts",
-    "mprescripts",
-}
+    "math", "mpadded", "mphantom", "mrow", "msqrt", "mstyle", "mtable", "mtd", "mtr", "merror",
+    "mmultiscripts", "mprescripts",
+}  # fmt: skip
 # MathML according to the specification or to the rules of TeX.
 EXPECTED = {
     r"\frac{a}{b}": "<mfrac><mi>a</mi><mi>b</mi></mfrac>",

@@ -13,14 +13,10 @@ from generator.site.pictures.reach_bars import along
 from tests.site.test_comparing import rendered
 
 IDS = (
-    "google/gemma-3-4b-it",
-    "deepseek-ai/deepseek-vl2-tiny",
-    "meta-llama/Llama-3.1-8B-Instruct",
-    "meta-llama/Llama-4-Scout-17B-16E-Instruct",
-    "mistralai/Mistral-7B-v0.1",
-    "google-t5/t5-small",
+    "google/gemma-3-4b-it", "deepseek-ai/deepseek-vl2-tiny", "meta-llama/Llama-3.1-8B-Instruct",
+    "meta-llama/Llama-4-Scout-17B-16E-Instruct", "mistralai/Mistral-7B-v0.1", "google-t5/t5-small",
     "state-spaces/mamba-130m",
-)
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -41,11 +41,9 @@ def test_four_parts_add_up_to_the_score_of_the_sums(
 ) -> None:
     arrays = result_of(scale=scale).arrays
     parts = (
-        arrays["lexicon_words"][i, j],
-        arrays["lexicon_positions"][i, n],
-        arrays["lexicon_positions"][j, m],
-        arrays["lexicon_order"][m, n],
-    )
+        arrays["lexicon_words"][i, j], arrays["lexicon_positions"][i, n],
+        arrays["lexicon_positions"][j, m], arrays["lexicon_order"][m, n],
+    )  # fmt: skip
     first, second = (
         scale * WORDS[LEXICON[word][1]] + POSITIONS[place] for word, place in ((i, m), (j, n))
     )

@@ -14,23 +14,13 @@ from tests.inline import run
 from tests.synthetic import BROKEN, NOTHING, write_folder, write_list
 
 TITLES = (
-    "<script>alert(1)</script>",
-    "</td></tr></table><img src=x onerror=alert(2)>",
-    "</title><b>bold</b>",
-    '" onmouseover="alert(3)',
-    "a | b | c",
-    "`code` ``more``",
-    "{{7*7}} {% raw %}",
-    "--8<-- 'mkdocs.yml'",
-    "{: onclick=alert(4) } {#id .class}",
-    "](javascript:alert(5)) [x](javascript:alert(5))",
-    "<javascript:alert(6)>",
-    "&lt;i&gt; &amp; &#60;u&#62;",
-    "# one ## two",
-    "H<sub>2</sub>O",
-    "$\\frac{1}{2}$",
+    "<script>alert(1)</script>", "</td></tr></table><img src=x onerror=alert(2)>",
+    "</title><b>bold</b>", '" onmouseover="alert(3)', "a | b | c", "`code` ``more``",
+    "{{7*7}} {% raw %}", "--8<-- 'mkdocs.yml'", "{: onclick=alert(4) } {#id .class}",
+    "](javascript:alert(5)) [x](javascript:alert(5))", "<javascript:alert(6)>",
+    "&lt;i&gt; &amp; &#60;u&#62;", "# one ## two", "H<sub>2</sub>O", "$\\frac{1}{2}$",
     "🤗 naïve 日本",
-)
+)  # fmt: skip
 TENSOR = "<script>alert(7)</script>\u202e|`x`.wpe"
 
 

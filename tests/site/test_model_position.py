@@ -16,12 +16,9 @@ from generator.site.pages import model_position
 from tests.site.test_comparing import rendered
 
 IDS = (
-    "google-bert/bert-base-uncased",
-    "meta-llama/Llama-3.1-8B-Instruct",
-    "google/gemma-3-4b-it",
-    "Qwen/Qwen3-0.6B",
-    "openai/gpt-oss-20b",
-)
+    "google-bert/bert-base-uncased", "meta-llama/Llama-3.1-8B-Instruct", "google/gemma-3-4b-it",
+    "Qwen/Qwen3-0.6B", "openai/gpt-oss-20b",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -19,14 +19,10 @@ from tests.site.test_comparing import rendered
 from tests.support import checkpoint
 
 IDS = (
-    "google/gemma-3-4b-it",
-    "deepseek-ai/deepseek-vl2-tiny",
-    "meta-llama/Llama-3.1-8B-Instruct",
-    "meta-llama/Llama-4-Scout-17B-16E-Instruct",
-    "google-bert/bert-base-uncased",
-    "EleutherAI/pythia-160m",
-    "openai/whisper-tiny",
-)
+    "google/gemma-3-4b-it", "deepseek-ai/deepseek-vl2-tiny", "meta-llama/Llama-3.1-8B-Instruct",
+    "meta-llama/Llama-4-Scout-17B-16E-Instruct", "google-bert/bert-base-uncased",
+    "EleutherAI/pythia-160m", "openai/whisper-tiny",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -99,11 +95,8 @@ def test_what_was_not_checked_is_not_called_so(
 def test_sizes_are_split_where_name_or_source_say_both(atlas: Atlas) -> None:
     first = models.records(atlas)[0]
     split = {
-        **first,
-        "size": None,
-        "parameters": 671_000_000_000,
-        "active_parameters": 37_000_000_000,
-    }
+        **first, "size": None, "parameters": 671_000_000_000, "active_parameters": 37_000_000_000,
+    }  # fmt: skip
     part = {**first, "size": None, "parameters": None, "active_parameters": 2_700_000_000}
     named = {**first, "size": "8x7B", "parameters": None, "active_parameters": None}
     table = json.dumps({"models": [split, part, named]}).encode()

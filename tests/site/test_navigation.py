@@ -137,10 +137,7 @@ def test_the_page_for_what_is_not_found_leads_to_every_entry_from_any_depth(
     monkeypatch.setenv(mkdocs_build.ADDRESS, address)
     page = _html(_build(tmp_path) / "404.html")
     first = (
-        "checkpoints/index.html",
-        "compare.html",
-        "schemes/index.html",
-        "learn/index.html",
+        "checkpoints/index.html", "compare.html", "schemes/index.html", "learn/index.html",
         "data/index.html",
-    )
+    )  # fmt: skip
     assert [link["href"] for link in page.select("article a")] == [root + path for path in first]

@@ -35,10 +35,8 @@ TOKENIZER = {
     "model": {"type": "WordLevel", "vocab": WORDS, "unk_token": "[UNK]"},
 }
 WEIGHTS = {
-    "wpe.weight": binary(16, 4),
-    "wte.weight": binary(5, 4),
-    f"{ODD}.weight": np.ones((2, 2)),
-}
+    "wpe.weight": binary(16, 4), "wte.weight": binary(5, 4), f"{ODD}.weight": np.ones((2, 2)),
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +45,8 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("odd")
     weights = save({name: array.astype(np.float32) for name, array in WEIGHTS.items()})
     contents = {
-        **TABLE,
-        "model.safetensors": weights,
-        "tokenizer.json": json.dumps(TOKENIZER).encode(),
-    }
+        **TABLE, "model.safetensors": weights, "tokenizer.json": json.dumps(TOKENIZER).encode(),
+    }  # fmt: skip
     row = checkpoint(
         place=str(write_folder(folder / "row", contents)), sentence="cat mat cat mat", words=True
     )

@@ -70,12 +70,9 @@ def statements(shown: Atlas, name: str) -> list[Statement]:
 
 
 SIZES: dict[str, Sequence[float | None]] = {
-    "a": (1.0, 5.0, 5.0),
-    "b": (9.0, 5.0, 5.0),
-    "c": (10.0, 5.0, 5.0),
-    "d": (11.0, 5.0, 5.0),
+    "a": (1.0, 5.0, 5.0), "b": (9.0, 5.0, 5.0), "c": (10.0, 5.0, 5.0), "d": (11.0, 5.0, 5.0),
     "e": (10.5, 5.0, 5.0),
-}
+}  # fmt: skip
 
 
 def test_an_extreme_value_opens_with_its_place_and_the_median() -> None:
