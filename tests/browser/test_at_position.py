@@ -55,7 +55,7 @@ def expected(row: dict[str, Any], position: int) -> list[str]:
 
 
 @pytest.mark.parametrize("slug", MODELS)
-def test_any_position_has_the_numbers_of_the_published_frequencies(
+def test_any_position_has_the_published_numbers(
     slug: str, page: Page, address: str, built: Path
 ) -> None:
     row = published(built, slug)
@@ -189,7 +189,7 @@ def test_a_position_beyond_the_context_is_its_last(page: Page, address: str) -> 
 
 @pytest.mark.parametrize("width", [375, 1280])
 @pytest.mark.parametrize("slug", ["llama-3-1-8b", "gemma-3-4b"])
-def test_controls_are_large_enough_and_nothing_moves_when_they_change(
+def test_controls_are_large_and_nothing_moves(
     slug: str, width: int, browser: Browser, address: str
 ) -> None:
     page = browser.new_context(viewport={"width": width, "height": 1200}).new_page()

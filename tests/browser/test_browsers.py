@@ -79,9 +79,7 @@ def pytest_run(tests: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_environment_goes_before_the_path(
-    nowhere: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_environment_precedes_the_path(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     command(nowhere, "chromium")
     monkeypatch.setenv("CHROMIUM", named := command(nowhere, "mine"))
     assert browsers.find() == named
@@ -113,7 +111,7 @@ def test_without_a_browser_one_line_at_the_end_counts_what_was_left_out(
     assert (done.returncode, "skipped" in done.stdout) == (0, False)
 
 
-def test_continuous_integration_requires_a_browser(
+def test_integration_needs_a_browser(
     tests: str, nowhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CI", "true")

@@ -105,7 +105,7 @@ def stored(site: Path, name: str) -> Any:
 
 @pytest.mark.usefixtures("no_errors")
 class TestCompare:
-    def test_it_opens_with_two_schemes_of_one_form_and_offers_no_failed_checkpoint(
+    def test_it_opens_with_two_schemes_and_offers_nothing_failed(
         self, page: Page, site: Path
     ) -> None:
         show(page, site)
@@ -115,9 +115,7 @@ class TestCompare:
             value for value in page.locator("#pac-a option").all_inner_texts() if "broken" in value
         ]
 
-    def test_an_encoding_alone_in_its_form_is_compared_with_another_as_the_address_says(
-        self, page: Page, site: Path
-    ) -> None:
+    def test_an_encoding_alone_in_its_form_meets_another(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={BLOOM}")
         assert titles(page)[0] == "BLOOM"
         assert titles(page)[1] != "BLOOM"
@@ -211,9 +209,7 @@ class TestCompare:
             pytest.approx(-10 * slope, abs=2e-2),
         ]
 
-    def test_different_quantities_have_no_difference_as_stored(
-        self, page: Page, site: Path
-    ) -> None:
+    def test_different_quantities_have_none_as_stored(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={SINUSOID}&b={BLOOM}&scale=stored")
         expect(page.locator("#pac-kernels .pac-note")).to_contain_text(
             "only their shapes can be compared"
@@ -243,9 +239,7 @@ class TestCompare:
         assert numbers(page)[2] == pytest.approx(numbers(page)[1] - numbers(page)[0], abs=2e-3)
         expect(page).to_have_url(re.compile("at=6,15"))
 
-    def test_the_values_of_the_cross_stay_when_the_focus_leaves(
-        self, page: Page, site: Path
-    ) -> None:
+    def test_the_values_stay_when_the_focus_leaves(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={SINUSOID}&b={LLAMA}&at=5,5")
         page.locator("#pac-kernels .pa-frame").first.focus()
         page.keyboard.press("ArrowDown")
@@ -311,9 +305,7 @@ class TestCompare:
         page.get_by_label("Query", exact=True).press("Enter")
         assert not set(before) & set(pictures(page))
 
-    def test_lines_that_two_encodings_share_lie_over_each_other(
-        self, page: Page, site: Path
-    ) -> None:
+    def test_lines_of_two_encodings_lie_over_each_other(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={SINUSOID}&b={TINY}&c={LLAMA}")
         place = page.locator("section", has=page.get_by_role("heading", name="Vector norms"))
         place.scroll_into_view_if_needed()
@@ -324,9 +316,7 @@ class TestCompare:
         expect(place.locator(".pa-said")).to_contain_text("position 0; ")
         expect(place.locator(".pa-said")).to_contain_text("Sinusoid: 1")
 
-    def test_longer_windows_are_loaded_when_chosen_and_are_means_of_blocks(
-        self, page: Page, site: Path
-    ) -> None:
+    def test_longer_windows_load_when_chosen_as_means(self, page: Page, site: Path) -> None:
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url))
         show(page, site, f"#a={SINUSOID}&b={LLAMA}&scale=stored&at=100,41")
@@ -340,9 +330,7 @@ class TestCompare:
             cosine_matrix(sinusoid(512, 512))[96:104, 40:48].mean(), abs=1e-3
         )
 
-    def test_the_summary_names_the_measure_with_the_widest_ranks(
-        self, page: Page, site: Path
-    ) -> None:
+    def test_the_summary_names_the_widest_measure(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={SINUSOID}&b={BLOOM}")
         catalogue, records = (
             stored(site, "index"),
@@ -379,9 +367,7 @@ class TestCompare:
             one for values in ranked for one in values
         ]
 
-    def test_the_summary_of_three_names_both_ends_with_their_superlatives(
-        self, page: Page, site: Path
-    ) -> None:
+    def test_the_summary_of_three_names_both_ends(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={SINUSOID}&b={LLAMA}&c={BLOOM}")
         catalogue, said = stored(site, "index"), page.locator("#pac-summary b").inner_text()
         assert any(
@@ -422,9 +408,7 @@ class TestCompare:
             "−2.665 × 10⁻¹⁵",
         ]
 
-    def test_metrics_are_shown_with_their_difference_and_no_line_that_one_encoding_alone_has(
-        self, page: Page, site: Path
-    ) -> None:
+    def test_metrics_have_a_difference_and_no_lone_line(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={SINUSOID}&b={LLAMA}")
         assert page.locator("#pac-overlays h2").all_inner_texts() == ["Decay with distance"]
         page.locator("#pac-metrics").scroll_into_view_if_needed()
@@ -438,9 +422,7 @@ class TestCompare:
     @pytest.mark.parametrize(
         "view", ["#a=no/such&b=<b>x</b>", "#a=%00&at=x,y&turn=1e9,2&scale=?", "#&&==", "#a=../../x"]
     )
-    def test_an_invalid_address_opens_the_page_without_errors(
-        self, view: str, page: Page, site: Path
-    ) -> None:
+    def test_an_invalid_address_is_no_error(self, view: str, page: Page, site: Path) -> None:
         show(page, site, view)
         assert len(titles(page)) == 3
         assert page.locator("#pac b", has_text=re.compile("^x$")).count() == 0
@@ -457,9 +439,7 @@ class TestCompare:
         expect(page.locator(TITLES)).to_have_count(3)
 
     @pytest.mark.parametrize("path", ["compare.html", f"compare.html{SIX}&window=512"])
-    def test_a_narrow_screen_does_not_scroll_sideways(
-        self, path: str, page: Page, site: Path
-    ) -> None:
+    def test_a_narrow_screen_scrolls_not_sideways(self, path: str, page: Page, site: Path) -> None:
         page.set_viewport_size({"width": 375, "height": 800})
         page.goto(f"{site.as_uri()}/{path}")
         page.wait_for_timeout(300)

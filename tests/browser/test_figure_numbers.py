@@ -138,9 +138,7 @@ def numbers_of(
     return numbers(near, column), lie[: len(near)]
 
 
-def test_each_value_of_a_cell_has_the_colour_of_the_picture_there(
-    figures: Any, built: Path
-) -> None:
+def test_each_value_of_a_cell_has_its_colour_in_the_picture(figures: Any, built: Path) -> None:
     """Where picture and table have the same cells; of others, both have means of blocks."""
     wrong, count = [], 0
     for name, rows, panel, drawn in checked(figures, built):

@@ -101,9 +101,7 @@ def test_without_javascript_the_picture_stays(browser: Browser, address: str) ->
         assert page.locator("#encoder-learned-vector_norms-lines img").is_visible()
 
 
-def test_keys_move_the_cursor_from_value_to_value(
-    page: Page, address: str, arrays: "np.lib.npyio.NpzFile[Any]"
-) -> None:
+def test_keys_move_the_cursor_from_value_to_value(page: Page, address: str, arrays: Any) -> None:
     figure = alive(page, address, "vector_norms-lines")
     figure.locator(".pa-frame").focus()
     for _ in range(4):
@@ -115,9 +113,7 @@ def test_keys_move_the_cursor_from_value_to_value(
     assert NAME in figure.locator(".pa-said").inner_text()
 
 
-def test_the_mouse_shows_values_where_it_points(
-    page: Page, address: str, arrays: "np.lib.npyio.NpzFile[Any]"
-) -> None:
+def test_the_mouse_shows_values_where_it_points(page: Page, address: str, arrays: Any) -> None:
     figure = alive(page, address, "vector_norms-lines")
     frame = figure.locator(".pa-frame")
     box = frame.bounding_box()
@@ -169,9 +165,7 @@ def test_keys_zoom_and_escape_resets(page: Page, address: str) -> None:
     assert figure.get_by_role("button", name="Reset zoom").is_hidden()
 
 
-def test_cells_show_the_mean_of_their_block(
-    page: Page, address: str, arrays: "np.lib.npyio.NpzFile[Any]"
-) -> None:
+def test_cells_show_the_mean_of_their_block(page: Page, address: str, arrays: Any) -> None:
     page.goto(f"{address}/checkpoints/all-minilm-l6-v2.html")
     figure = page.locator("#encoder-learned-similarity_of_positions-matrix")
     figure.scroll_into_view_if_needed()
@@ -234,9 +228,7 @@ def offered(figure: Locator, what: str) -> str:
     return text
 
 
-def test_the_numbers_of_a_figure_can_be_taken_away(
-    page: Page, address: str, arrays: "np.lib.npyio.NpzFile[Any]"
-) -> None:
+def test_the_numbers_of_a_figure_can_be_taken_away(page: Page, address: str, arrays: Any) -> None:
     file = taken(alive(page, address, "vector_norms-lines"), "CSV")
     rows = list(csv.DictReader(file.read_text("utf-8").splitlines()))
     norms = norms_of(arrays)
@@ -247,7 +239,7 @@ def test_the_numbers_of_a_figure_can_be_taken_away(
 
 
 def test_the_edges_of_a_band_stand_in_the_rows_of_its_line(
-    page: Page, address: str, arrays: "np.lib.npyio.NpzFile[Any]"
+    page: Page, address: str, arrays: Any
 ) -> None:
     """Mean cosine at distance 1, not the mean less the spread."""
     file = taken(alive(page, address, "similarity_by_distance-lines"), "CSV")
@@ -265,9 +257,7 @@ def test_the_edges_of_a_band_stand_in_the_rows_of_its_line(
         assert float(row["high"]) == pytest.approx(found.mean() + found.std(), abs=2e-4)
 
 
-def test_a_line_of_the_live_picture_has_its_colour_where_the_numbers_say(
-    page: Page, address: str
-) -> None:
+def test_a_live_line_has_its_colour_where_the_numbers_say(page: Page, address: str) -> None:
     figure = alive(page, address, "similarity_by_distance-lines")
     ink = figure.evaluate("""async figure => {
             const [, name] = figure.querySelector(".pa-scroll a").href.split("figures/");
@@ -293,9 +283,7 @@ def test_a_line_of_the_live_picture_has_its_colour_where_the_numbers_say(
     assert min(ink) > 100  # The band alone has 41 of 255.
 
 
-def test_pictures_of_a_figure_are_light_and_say_where_they_are_from(
-    own_page: Page, address: str
-) -> None:
+def test_pictures_are_light_and_say_where_they_are_from(own_page: Page, address: str) -> None:
     from PIL import Image
 
     own_page.emulate_media(color_scheme="dark")
@@ -355,7 +343,7 @@ def test_a_citation_has_revision_version_and_address(page: Page, address: str) -
         ),
     ],
 )
-def test_a_number_is_cited_beside_its_link(
+def test_a_number_is_cited_at_its_link(
     page: Page, address: str, path: str, value: str, name: str
 ) -> None:
     page.goto(f"{address}/{path}")
@@ -427,7 +415,7 @@ def test_what_a_menu_offers_works_from_a_disk_too(own_page: Page, built: Path) -
 @pytest.mark.parametrize(
     ("path", "kind"), [("schemes/alibi", ".npz"), ("runs/tiny-gpt-on-this-repository", ".json")]
 )
-def test_lines_of_python_read_the_file_of_a_figure_without_encodings(
+def test_lines_of_python_read_a_file_of_its_own(
     path: str, kind: str, own_page: Page, built: Path
 ) -> None:
     own_page.goto((built / f"site/{path}.html").as_uri())
@@ -540,9 +528,7 @@ def test_the_link_to_a_figure_leads_to_it(page: Page, address: str) -> None:
     )
 
 
-def test_on_a_phone_panels_stand_below_one_another_within_the_screen(
-    browser: Browser, address: str
-) -> None:
+def test_on_a_phone_panels_stand_below_one_another(browser: Browser, address: str) -> None:
     page = browser.new_page(viewport={"width": 375, "height": 800})
     page.goto(f"{address}/checkpoints/llama-3-1-8b.html")
     figure = page.locator(".pa-figure", has_text="Similarity").last
@@ -559,9 +545,7 @@ def test_on_a_phone_panels_stand_below_one_another_within_the_screen(
     assert max(rights) <= 375
 
 
-def test_a_figure_that_is_not_yet_drawn_anew_does_not_widen_a_narrowed_screen(
-    own_page: Page, address: str
-) -> None:
+def test_a_figure_not_yet_drawn_anew_does_not_widen_a_screen(own_page: Page, address: str) -> None:
     own_page.add_init_script(
         "window.ResizeObserver = class { observe() {} unobserve() {} disconnect() {} }"
     )  # No figure hears of the new width.

@@ -44,9 +44,7 @@ def moved_to(page: Page, figure: Locator, key: str) -> tuple[int, int, float]:
     return int(found[1]), int(found[2]), float(value)
 
 
-def test_cells_are_values_of_single_positions_and_dimensions(
-    page: Page, address: str, table: Floats
-) -> None:
+def test_cells_are_values_of_single_positions(page: Page, address: str, table: Floats) -> None:
     figure = heat_map(page, address)
     for key in ("ArrowDown", "ArrowRight", "Shift+ArrowRight", "Shift+ArrowDown"):
         position, dimension, value = moved_to(page, figure, key)
@@ -55,7 +53,7 @@ def test_cells_are_values_of_single_positions_and_dimensions(
         )  # Of the range, one of 4,094 levels.
 
 
-def test_zoomed_in_every_value_is_shown_and_reset_brings_the_picks_back(
+def test_zoomed_in_every_value_is_shown_until_reset(
     page: Page, address: str, table: Floats
 ) -> None:
     figure = heat_map(page, address)

@@ -19,9 +19,7 @@ def lengths(page: Page) -> list[int | None]:
     return [int(text) if text.isdigit() else None for text in texts]
 
 
-def test_a_number_leaves_the_models_that_see_as_far_and_stays_in_the_address(
-    page: Page, address: str
-) -> None:
+def test_a_number_leaves_models_that_see_as_far_by_address(page: Page, address: str) -> None:
     page.goto(f"{address}/{KIND}")
     everything = lengths(page)
     assert len(everything) == len(MODELS)

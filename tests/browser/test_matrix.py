@@ -23,9 +23,7 @@ def test_rows_are_filtered_by_name_scheme_and_family(page: Page, address: str) -
     assert page.locator(".pa-filter output").inner_text() == f"0 of {every} encodings"
 
 
-def test_a_pinned_row_is_first_stays_when_the_table_is_sorted_and_is_in_the_address(
-    page: Page, address: str
-) -> None:
+def test_a_pinned_row_stays_first_and_in_the_address(page: Page, address: str) -> None:
     page.goto(f"{address}/{KIND}")
     pin = page.get_by_role("button", name="Pin Llama 2, 7B to the top")
     pin.click()

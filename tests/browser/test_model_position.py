@@ -24,7 +24,7 @@ def model(built: Path, name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", [SCALED, PLAIN, SEVERAL, "openai/gpt-oss-20b"])
-def test_any_model_has_the_numbers_of_its_published_rotation(
+def test_any_model_has_its_published_numbers(
     name: str, page: Page, address: str, built: Path
 ) -> None:
     row = model(built, name)
@@ -115,9 +115,7 @@ def test_every_model_fits(width: int, browser: Browser, address: str) -> None:
     page.close()
 
 
-def test_without_scripts_a_sentence_takes_the_place_of_the_panel(
-    without_scripts: Page, address: str
-) -> None:
+def test_without_scripts_a_sentence_takes_its_place(without_scripts: Page, address: str) -> None:
     without_scripts.goto(f"{address}/{KIND}")
     assert without_scripts.locator("#pa-position-model").is_hidden()
     assert without_scripts.locator(".pa-position").is_hidden()

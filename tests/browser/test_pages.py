@@ -128,7 +128,7 @@ def prepare(page: Page, url: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_page_is_whole_and_open_to_all_and_fits_a_narrow_screen(
+def test_a_page_is_whole_open_and_narrow(
     kind: str, page: Page, address: str, problems: list[str]
 ) -> None:
     prepare(page, f"{address}/{kind}")
@@ -149,9 +149,7 @@ def test_a_page_is_whole_and_open_to_all_and_fits_a_narrow_screen(
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_row_of_a_page_is_open_to_all_in_both_schemes_and_on_a_narrow_screen(
-    kind: str, page: Page, address: str
-) -> None:
+def test_every_row_is_open_to_all_in_every_setting(kind: str, page: Page, address: str) -> None:
     prepare(page, f"{address}/{kind}")
     assert [barriers(page, *setting) for setting in SETTINGS] == [[]] * len(SETTINGS)
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
@@ -162,7 +160,7 @@ def test_every_row_of_a_page_is_open_to_all_in_both_schemes_and_on_a_narrow_scre
     [IN_EVERY_SETTING, pytest.param(KINDS, marks=pytest.mark.thorough)],
     ids=["one of each kind", "all"],
 )
-def test_a_narrow_screen_does_not_scroll_sideways_without_scripts(
+def test_without_scripts_a_narrow_screen_fits(
     kinds: Iterable[str], browser: Browser, address: str
 ) -> None:
     with browser.new_context(
@@ -185,7 +183,7 @@ def test_a_narrow_screen_does_not_scroll_sideways_without_scripts(
         ("analyses/rank.html", "dark"),
     ],
 )
-def test_paper_is_light_and_its_ink_dark_whichever_scheme_the_screen_has(
+def test_paper_is_light_and_its_ink_dark(
     kind: str, scheme: Scheme, page: Page, address: str
 ) -> None:
     page.emulate_media(color_scheme=scheme)
@@ -214,9 +212,7 @@ def test_keys_reach_a_table_where_it_scrolls_and_only_there(page: Page, address:
     )
 
 
-def test_a_figure_stands_beside_its_words_on_a_wide_screen_and_below_them_on_a_phone(
-    page: Page, address: str
-) -> None:
+def test_a_figure_stands_beside_its_words_and_below_on_a_phone(page: Page, address: str) -> None:
     places = {}
     for width in (1440, 375):
         page.set_viewport_size({"width": width, "height": 800})
@@ -259,7 +255,7 @@ TOP_AT_REST = """heading => new Promise(function wait(end, frames = 0, before = 
         ("mobilesam/vision-stage-3-block-1-window_bias.html", "vision-stage-3-block-1-window_bias"),
     ],
 )
-def test_a_former_address_leads_to_its_section_though_tables_above_are_not_laid_out_yet(
+def test_a_former_address_leads_to_its_section(
     former: str, now: str, page: Page, address: str
 ) -> None:
     page.goto(f"{address}/checkpoints/{former}")
@@ -267,9 +263,7 @@ def test_a_former_address_leads_to_its_section_though_tables_above_are_not_laid_
     assert 0 <= page.locator(f"[id='{now}']").evaluate(TOP_AT_REST) <= 200
 
 
-def test_the_table_of_contents_follows_the_reader_though_the_theme_starts_late(
-    page: Page, address: str
-) -> None:
+def test_contents_follow_the_reader_though_the_theme_is_late(page: Page, address: str) -> None:
     page.goto(f"{address}/learn/method.html")
     page.locator("html.js").wait_for()
     page.locator("h2").last.scroll_into_view_if_needed()
@@ -344,9 +338,7 @@ def test_the_gallery_is_filtered_by_scheme_name_and_family(page: Page, address: 
     assert page.locator(".pa-filter output").inner_text().startswith("0 of ")
 
 
-def test_without_javascript_the_whole_gallery_is_there_and_no_filter(
-    without_scripts: Page, address: str
-) -> None:
+def test_without_javascript_the_gallery_is_whole(without_scripts: Page, address: str) -> None:
     without_scripts.goto(f"{address}/index.html")
     assert without_scripts.locator(".pa-filter").is_hidden()
     assert (
@@ -356,9 +348,7 @@ def test_without_javascript_the_whole_gallery_is_there_and_no_filter(
     )
 
 
-def test_a_keyboard_alone_opens_a_checkpoint_and_shows_where_it_is(
-    page: Page, address: str
-) -> None:
+def test_a_keyboard_alone_opens_a_checkpoint_in_sight(page: Page, address: str) -> None:
     page.goto(f"{address}/index.html")
     for _ in range(120):
         page.keyboard.press("Tab")

@@ -69,7 +69,7 @@ def test_a_page_loads_nothing_of_the_search(start: str, own_page: Page, loaded: 
     assert of_search(loaded) == []
 
 
-def test_a_key_opens_the_search_which_then_loads_its_index_once(
+def test_a_key_opens_the_search_which_loads_once(
     start: str, own_page: Page, loaded: list[str]
 ) -> None:
     own_page.goto(start)

@@ -58,7 +58,7 @@ def test_keys_move_from_step_to_step(opened: Page, run: dict[str, Any]) -> None:
     expect(slider).to_be_focused()
 
 
-def test_the_figure_shows_the_kernel_of_the_chosen_step_beside_the_last(
+def test_the_figure_shows_the_chosen_step_beside_the_last(
     opened: Page, run: dict[str, Any]
 ) -> None:
     opened.get_by_role("slider", name="Step").focus()
@@ -69,9 +69,7 @@ def test_the_figure_shows_the_kernel_of_the_chosen_step_beside_the_last(
     assert found["step 2,000 (last)"] == pytest.approx(encoding["kernel"][-1][4], abs=1e-3)
 
 
-def test_without_javascript_the_pictures_stand_and_the_slider_does_not(
-    browser: Browser, address: str
-) -> None:
+def test_without_javascript_the_pictures_stand_alone(browser: Browser, address: str) -> None:
     with browser.new_context(java_script_enabled=False) as context:
         page = context.new_page()
         page.goto(f"{address}/runs/{NAME}.html")

@@ -46,9 +46,7 @@ def names_of(*outcomes: Outcome) -> list[str]:
 
 
 @given(ROWS)
-def test_no_two_encodings_have_the_same_name_or_path(
-    rows: list[tuple[str, list[tuple[str, str]]]],
-) -> None:
+def test_no_two_have_the_same_name_or_path(rows: list[tuple[str, list[tuple[str, str]]]]) -> None:
     outcomes = [
         outcome(f"s{number}", title, *encodings)
         for number, (title, encodings) in zip(count(1), rows)
@@ -65,9 +63,7 @@ def test_no_two_encodings_have_the_same_name_or_path(
 
 
 @given(st.lists(st.tuples(PARTS, KINDS), max_size=6))
-def test_no_two_encodings_of_a_checkpoint_have_the_same_name_on_its_pages(
-    encodings: list[tuple[str, str]],
-) -> None:
+def test_no_two_encodings_of_a_checkpoint_share_a_name(encodings: list[tuple[str, str]]) -> None:
     parts = names.parts(
         [reading.encoding for reading in outcome("row", "Row", *encodings).readings], SCHEMES
     )

@@ -29,9 +29,7 @@ def of(**settings: Any) -> ModelConfig:
 
 
 @pytest.mark.parametrize(("value", "method", "read"), LENIENT)
-def test_a_setting_of_another_type_reads_as_absent(
-    value: object, method: str, read: object
-) -> None:
+def test_a_setting_of_another_type_is_absent(value: object, method: str, read: object) -> None:
     assert getattr(of(name=value), method)("name") == read
 
 

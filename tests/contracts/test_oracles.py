@@ -127,7 +127,7 @@ def atlas_with(shape: tuple[int, ...]) -> Atlas:
 
 
 @pytest.mark.parametrize(("shape", "computed"), [((3, 1), (3.0,)), ((5, 1), None)])
-def test_the_page_measures_a_stored_table_if_every_row_is_a_position(
+def test_the_page_measures_a_table_of_positions_alone(
     shape: tuple[int, ...], computed: object
 ) -> None:
     (page,) = checked.pages(atlas_with(shape))

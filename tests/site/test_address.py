@@ -142,9 +142,7 @@ def test_the_environment_decides_before_settings(
         "a: \x07",
     ],
 )
-def test_settings_that_cannot_be_read_are_refused_with_their_place(
-    text: str, tmp_path: Path
-) -> None:
+def test_settings_that_cannot_be_read_are_refused_with_a_place(text: str, tmp_path: Path) -> None:
     with pytest.raises(RefusedError, match=rf"^{tmp_path / SETTINGS}: .*; expected "):
         built(tmp_path, text)
 

@@ -57,16 +57,14 @@ def test_a_large_table_has_every_kth_row_and_says_so() -> None:
 
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("shape", [(100, 30), (3, 1000), (1, 1200), (1200,), (8, 8, 20)])
-def test_several_large_arrays_stay_within_the_limit_of_a_file_together(
-    shape: tuple[int, ...],
-) -> None:
+def test_several_large_arrays_stay_within_the_limit_of_a_file(shape: tuple[int, ...]) -> None:
     archived = read(**{name: rng.standard_normal(shape) for name in "abcd"}, one=np.array(1.5))
     assert sum(archived[name].nbytes for name in "abcd") <= max(6000, 4 * archived["a"][:1].nbytes)
     assert archived["one"] == 1.5
 
 
 @pytest.mark.parametrize(("shape", "says_so"), [((16_384, 512), True), ((1024, 768), False)])
-def test_the_page_of_a_large_table_says_that_the_file_may_have_a_part_of_it(
+def test_the_page_of_a_large_table_says_it_may_be_in_part(
     shape: tuple[int, ...], says_so: bool
 ) -> None:
     small = outcome("a", table(1))
@@ -101,9 +99,7 @@ def test_a_table_that_changes_slowly_from_row_to_row_is_stored_by_columns() -> N
     np.testing.assert_array_equal(stored["slow"], slow.astype(np.float32))
 
 
-def test_what_follows_from_others_is_left_out_of_a_whole_table_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_follows_is_left_out_of_a_whole_table_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     arrays = {
         "table": np.zeros((64, 16), dtype=np.float32),
         "norms": np.zeros(64, dtype=np.float32),

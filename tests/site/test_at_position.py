@@ -59,7 +59,7 @@ def panel(*forms: Rotation, layers: tuple[Layer, ...] = (FULL,)) -> PositionOfMo
         (numbered(FULL, replace(OTHER, encodings=())), [(None, 1, "")]),
     ],
 )
-def test_layers_see_as_far_as_their_largest_distance(
+def test_layers_see_as_far_as_they_reach(
     layers: tuple[Layer, ...], seeing: list[tuple[int | None, int, str]]
 ) -> None:
     found = panel(ROTATION, layers=layers)["seeing"]

@@ -70,9 +70,7 @@ def pixels(card: bytes) -> Any:
     return np.array(Image.open(io.BytesIO(card)).convert("RGB"))
 
 
-def test_every_checkpoint_with_numbers_scheme_and_analysis_has_a_card_of_its_own(
-    atlas: Atlas, tree: Tree
-) -> None:
+def test_what_has_numbers_and_scheme_and_analysis_has_its_card(atlas: Atlas, tree: Tree) -> None:
     paths = [
         "checkpoints/table",
         "checkpoints/buckets",
@@ -94,9 +92,7 @@ def test_a_card_is_small_and_as_large_as_its_page_says(tree: Tree) -> None:
         assert found["card_alt"]
 
 
-def test_a_checkpoint_without_numbers_and_a_site_without_an_address_have_none(
-    atlas: Atlas, tree: Tree
-) -> None:
+def test_without_numbers_or_an_address_there_is_no_card(atlas: Atlas, tree: Tree) -> None:
     assert "card" not in meta(tree["checkpoints/nothing.md"])
     without = rendered(replace(atlas, address=None))
     assert [path for path in without if path.startswith("cards/")] == []
@@ -182,9 +178,7 @@ def test_values_are_shown_one_point_each_from_the_left_to_the_right() -> None:
     assert (heights[2] - heights[0]) / (heights[1] - heights[0]) == pytest.approx(9, rel=0.1)
 
 
-def test_of_many_values_the_first_and_the_last_are_shown(
-    atlas: Atlas, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_many_values_both_ends_are_shown(atlas: Atlas, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         cards,
         "values_of",

@@ -276,9 +276,7 @@ def test_an_encoding_without_a_kernel_is_in_no_pair() -> None:
 
 
 @pytest.mark.parametrize("outcomes", [(), (Outcome(checkpoint(), "failed", "no"),)])
-def test_the_compare_page_of_fewer_than_two_encodings_states_that(
-    outcomes: tuple[Outcome, ...],
-) -> None:
+def test_the_compare_page_of_fewer_than_two_says_so(outcomes: tuple[Outcome, ...]) -> None:
     assert "nothing to compare" in rendered(page("compare", *outcomes))
 
 

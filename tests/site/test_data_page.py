@@ -161,9 +161,7 @@ def test_the_examples_of_the_page_on_arrays_give_what_the_files_leave_out(tmp_pa
 
 
 @pytest.mark.parametrize("n_positions", [40, 150])
-def test_the_examples_for_a_line_are_those_of_a_table_in_a_line(
-    n_positions: int, tmp_path: Path
-) -> None:
+def test_the_examples_for_a_line_are_those_of_a_line(n_positions: int, tmp_path: Path) -> None:
     rows = sinusoid(n_positions, 16).copy()
     rows[[7, n_positions - 1]] *= 50.0
     found = derived(PositionTable(frozen(rows)), LINE, tmp_path / "line.npz")

@@ -87,9 +87,7 @@ def test_the_parameters_of_every_form_are_documented(name: str) -> None:
     assert (problems_of(parameters, model) if model else list(parameters)) == []
 
 
-def test_a_release_and_the_index_of_releases_have_the_documented_keys(
-    atlas: Atlas, document: Any
-) -> None:
+def test_a_release_and_their_index_have_the_documented_keys(atlas: Atlas, document: Any) -> None:
     release = releases.following((), document)
     assert release is not None
     assert problems_of(json.loads(releases.encoded(release)), Release) == []
@@ -158,9 +156,7 @@ def test_every_model_is_on_the_page_and_every_key_has_a_meaning() -> None:
     assert {word if word in titles else word.removesuffix("s") for word in capitals} <= titles
 
 
-def test_the_names_of_the_files_of_a_release_are_those_that_are_written(
-    tmp_path: Path, document: Any
-) -> None:
+def test_the_files_of_a_release_are_those_that_are_written(tmp_path: Path, document: Any) -> None:
     release = releases.following((), document)
     assert release is not None
     releases.write(tmp_path, release, dict.fromkeys(releases.DATA, b""))

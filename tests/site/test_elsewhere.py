@@ -24,9 +24,7 @@ def small() -> Path:
     return once("small", _small)
 
 
-def test_a_site_copied_into_a_folder_of_another_has_no_broken_link(
-    small: Path, tmp_path: Path
-) -> None:
+def test_a_site_copied_into_another_has_no_broken_link(small: Path, tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text('<a href="atlas/index.html">Atlas</a>', encoding="utf-8")
     shutil.copytree(small / "site", tmp_path / "atlas")
     assert links.broken(tmp_path, tmp_path / "atlas") == []

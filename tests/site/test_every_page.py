@@ -59,9 +59,7 @@ def test_a_link_out_of_the_site_is_encrypted(pages: dict[str, BeautifulSoup]) ->
     assert {address for address in addresses if not str(address).startswith("https://")} == set()
 
 
-def test_a_checkpoint_with_several_encodings_opens_with_a_table_of_them(
-    pages: dict[str, BeautifulSoup],
-) -> None:
+def test_several_encodings_open_with_a_table_of_them(pages: dict[str, BeautifulSoup]) -> None:
     rows = pages["checkpoints/whisper-tiny-en.html"].select(".pa-summary tbody tr")
     assert [
         [cell.get_text(strip=True) for cell in row.find_all(["th", "td"])][:3] for row in rows
@@ -81,9 +79,7 @@ def test_values_that_read_alike_have_one_shade(pages: dict[str, BeautifulSoup]) 
     assert sum(text == "1" for _, text in shades) > 0
 
 
-def test_the_quiz_shows_no_two_tables_of_a_kind_from_one_checkpoint(
-    pages: dict[str, BeautifulSoup],
-) -> None:
+def test_the_quiz_shows_no_kind_twice_from_one_checkpoint(pages: dict[str, BeautifulSoup]) -> None:
     answers = pages["learn/training.html"].select(".pa-quiz details p")
     shown = [
         (

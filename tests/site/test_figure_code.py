@@ -128,9 +128,7 @@ def test_lines_of_a_timeline_plot_the_numbers_of_its_figure(built: Path) -> None
         ("position_probe-by_position", 0), ("positions_and_words-angles", 0),
     ],
 )  # fmt: skip
-def test_they_plot_the_numbers_of_the_figure(
-    figures: Any, built: Path, figure: str, panel: int
-) -> None:
+def test_they_plot_the_figures_numbers(figures: Any, built: Path, figure: str, panel: int) -> None:
     """Of MiniLM's table, of which most arrays follow from its rows."""
     name = f"all-minilm-l6-v2/encoder-learned/{figure}.js"
     [(data, source)] = [(data, source) for other, data, source in figures if other == name]

@@ -169,7 +169,7 @@ def test_a_citation_names_version_date_release_revision_and_the_digest_of_the_te
     )
 
 
-def test_of_several_tensors_a_citation_has_short_digests(
+def test_of_several_tensors_it_has_short_digests(
     cited: Atlas, citations: dict[str, dict[str, str]]
 ) -> None:
     short = [str(reading.encoding.provenance.sha256)[:16] for reading in cited.outcomes[1].readings]

@@ -117,7 +117,7 @@ def weighted(outcome: Outcome, weight: float) -> Outcome:
 
 
 @pytest.mark.parametrize(("weight", "n_remarks"), [(0.45, 0), (0.5, 3)])
-def test_findings_that_one_would_expect_are_not_on_the_page(
+def test_what_one_would_expect_is_not_on_the_page(
     plain: Atlas, weight: float, n_remarks: int
 ) -> None:
     """A probe of order gives 0.45 to what it tells of most tables, that it succeeds, and 0.5 to the

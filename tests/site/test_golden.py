@@ -96,7 +96,7 @@ def test_every_encoding_has_arrays_and_a_thumbnail(tree: Tree) -> None:
     assert all(f"figures/{path[5:-4]}/thumbnail.svg" in tree for path in arrays)
 
 
-def test_no_file_contains_a_path_of_this_machine(
+def test_no_file_has_a_path_of_this_machine(
     tree: Tree, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folders = (f"{tmp_path_factory.getbasetemp()}/", f"{GOLDEN.parent.parent}/")

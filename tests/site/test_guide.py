@@ -124,9 +124,7 @@ def test_a_signature_becomes_a_record() -> None:
 @pytest.mark.parametrize(
     ("key", "example"), EXAMPLES, ids=[f"{key}-{index}" for index, (key, _) in enumerate(EXAMPLES)]
 )
-def test_every_example_of_a_key_is_a_list_that_loads(
-    key: str, example: str, tmp_path: Path
-) -> None:
+def test_each_example_of_a_key_is_a_list_that_loads(key: str, example: str, tmp_path: Path) -> None:
     (tmp_path / "references").symlink_to(ROOT / "references")
     (tmp_path / "checkpoints.yml").write_text(example, encoding="utf-8")
     [checkpoint] = list_file.load(tmp_path / "checkpoints.yml", plan.all_sources())

@@ -60,7 +60,7 @@ def page(outcomes: Sequence[Outcome]) -> BeautifulSoup:
     [((0.2, 0.9, 0.5), "m1"), ((None, 0.0, 0.0), "m1"), ((0.5, 0.5), "m0")],
     ids=["greatest appeal", "first that has it", "first of equals"],
 )
-def test_an_analysis_is_shown_by_the_figure_that_appeals_most(
+def test_the_figure_that_appeals_most_is_shown(
     appeals: tuple[float | None, ...], shown: str
 ) -> None:
     [image] = page(with_appeal(*appeals)).select("figure img")

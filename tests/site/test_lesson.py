@@ -36,9 +36,7 @@ def result_of(
 
 @pytest.mark.parametrize("scale", [1.0, 8.0])
 @pytest.mark.parametrize(("i", "m", "j", "n"), [(0, 0, 1, 1), (2, 15, 0, 3), (1, 4, 1, 9)])
-def test_four_parts_add_up_to_the_score_of_the_sums(
-    i: int, m: int, j: int, n: int, scale: float
-) -> None:
+def test_four_parts_add_up_to_the_score(i: int, m: int, j: int, n: int, scale: float) -> None:
     arrays = result_of(scale=scale).arrays
     parts = (
         arrays["lexicon_words"][i, j], arrays["lexicon_positions"][i, n],

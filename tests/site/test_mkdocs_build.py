@@ -78,9 +78,7 @@ def slugs(site: Path) -> dict[str, str]:
     }
 
 
-def test_a_title_is_shown_literally_in_headings_windows_and_lists(
-    site: Path, pages: dict[str, BeautifulSoup]
-) -> None:
+def test_a_title_is_shown_literally(site: Path, pages: dict[str, BeautifulSoup]) -> None:
     named = slugs(site)
     for title in TITLES:
         page = pages[f"checkpoints/{named[title]}.html"]
@@ -92,9 +90,7 @@ def test_a_title_is_shown_literally_in_headings_windows_and_lists(
         assert title in pages["checkpoints/index.html"].get_text()
 
 
-def test_pages_that_differ_only_in_their_titles_have_the_same_elements(
-    site: Path, pages: dict[str, BeautifulSoup]
-) -> None:
+def test_titles_change_no_element(site: Path, pages: dict[str, BeautifulSoup]) -> None:
     # The first and the last have one neighbour, not two.
     middle = sorted(slugs(site)[title] for title in TITLES)[1:-1]
     bodies = [
@@ -114,9 +110,7 @@ def test_pages_that_differ_only_in_their_titles_have_the_same_elements(
     )
 
 
-def test_no_page_has_a_script_or_an_event_handler_from_a_title(
-    pages: dict[str, BeautifulSoup],
-) -> None:
+def test_no_page_has_a_script_or_a_handler_from_a_title(pages: dict[str, BeautifulSoup]) -> None:
     tags = [tag for page in pages.values() for tag in page.find_all(True)]
     assert [tag for tag in tags if tag.name == "script" and "alert" in tag.get_text()] == []
     assert [tag for tag in tags if any(name.startswith("on") for name in tag.attrs)] == []
@@ -147,15 +141,11 @@ def test_the_search_index_has_no_element_from_a_title(site: Path) -> None:
     assert tags.isdisjoint({"script", "img", "b", "i", "u", "a"})
 
 
-def test_a_tensor_name_is_shown_literally_with_invisible_characters_escaped(
-    pages: dict[str, BeautifulSoup],
-) -> None:
+def test_a_tensor_name_is_shown_literally_and_escaped(pages: dict[str, BeautifulSoup]) -> None:
     assert TENSOR.replace("\u202e", "\\u202e") in pages["checkpoints/odd-tensor.html"].get_text()
 
 
-def test_a_broken_link_is_an_error_that_names_it_and_the_previous_site_is_unchanged(
-    tmp_path: Path,
-) -> None:
+def test_a_broken_link_is_an_error_and_the_previous_site_stays(tmp_path: Path) -> None:
     write_folder(tmp_path / "docs", {"index.md": b"# Here\n\n[there](there.md)\n"})
     write_folder(tmp_path / "site", {"index.html": b"former"})
     (tmp_path / "mkdocs.yml").write_text(

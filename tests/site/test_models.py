@@ -83,7 +83,7 @@ def test_a_row_says_whether_code_confirms_it(cells: dict[str, dict[str, str]]) -
         (None, "not checked"),
     ],
 )
-def test_what_was_not_checked_is_not_called_so(
+def test_what_was_not_checked_says_so(
     check: dict[str, str] | None, words: str, atlas: Atlas
 ) -> None:
     shown = {**models.records(atlas)[0], "check": check}

@@ -110,7 +110,7 @@ def test_every_page_has_five_tabs_and_a_drawer_with_all_entries(page: str, site:
         ("status.html", "Data and guide", "Status"),
     ],
 )
-def test_a_page_shows_the_entry_that_it_belongs_to(
+def test_a_page_shows_the_entry_it_belongs_to(
     page: str, entry: str, title: str, site: Path
 ) -> None:
     html = _html(site / page)

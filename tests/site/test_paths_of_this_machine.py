@@ -168,9 +168,7 @@ def reason(text: str, place: str = "/home/model") -> str | None:
         ("'/nowhere/layers.0/MatMul'", "'/nowhere/layers.0/MatMul'"),
     ],
 )
-def test_a_reason_keeps_the_last_part_of_a_path_and_whatever_is_none(
-    text: str, expected: str
-) -> None:
+def test_a_reason_keeps_the_last_part_of_a_path_and_the_rest(text: str, expected: str) -> None:
     assert reason(text) == expected
 
 

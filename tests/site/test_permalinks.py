@@ -55,9 +55,7 @@ def html(tree: Tree, path: str) -> BeautifulSoup:
     return BeautifulSoup(tree[path], "html.parser")
 
 
-def test_every_value_on_a_checkpoints_pages_has_the_address_that_the_data_page_describes(
-    atlas: Atlas, tree: Tree
-) -> None:
+def test_every_value_has_the_address_of_the_data_page(atlas: Atlas, tree: Tree) -> None:
     for outcome in atlas.outcomes:
         mine = [
             path

@@ -123,9 +123,7 @@ def test_a_checkpoint_is_in_one_pair_while_there_are_others() -> None:
     ("unit", "groups"),
     [("positions", {"text": [2.0, 3.0], "image": [1.0]}), ("%", {"": [1.0, 2.0, 3.0]})],
 )
-def test_numbers_of_positions_are_ranked_among_those_of_their_kind(
-    unit: str, groups: dict[str, list[float]]
-) -> None:
+def test_numbers_of_positions_are_ranked_by_kind(unit: str, groups: dict[str, list[float]]) -> None:
     kinds: tuple[tuple[Modality, float], ...] = (("text", 3.0), ("image", 1.0), ("text", 2.0))
     outcomes = tuple(
         outcome(

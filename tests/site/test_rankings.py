@@ -80,7 +80,7 @@ def sentences(*outcomes: Outcome) -> str:
         ([5], "Only A is measured here: it spreads over 5 metres."),
     ],
 )
-def test_the_sentences_name_the_lowest_and_the_highest_in_the_words_of_the_measure(
+def test_sentences_name_both_ends_in_the_words_of_the_measure(
     values: list[float], expected: str
 ) -> None:
     assert (

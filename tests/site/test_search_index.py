@@ -52,9 +52,7 @@ def test_a_larger_one_has_the_titles_of_checkpoints_and_all_of_the_other_pages(
     ]
 
 
-def test_the_script_for_pages_on_a_disk_has_the_same(
-    site: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_script_for_a_disk_has_the_same(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search_index, "MOST_BYTES", 100)
     search_index.finish(site)
     script = (site / search_index.SCRIPT).read_text(encoding="utf-8")

@@ -33,7 +33,7 @@ def pages(layered: Outcome) -> list[Page]:
     return every_page("checkpoint", layered)
 
 
-def test_all_but_the_first_are_on_a_second_page_with_every_value(
+def test_all_but_the_first_have_every_value_on_page_two(
     pages: list[Page], layered: Outcome
 ) -> None:
     assert [page.path for page in pages] == ["checkpoints/row.md", "checkpoints/row/layers.md"]

@@ -133,9 +133,7 @@ def test_the_kernel_is_told_at_two_distances() -> None:
         ((1.0, None, 0.5), (), (), (1.0, 0.2, 0.1)),
     ],
 )
-def test_without_two_kernels_there_is_no_sentence(
-    rows: tuple[tuple[float | None, ...], ...],
-) -> None:
+def test_without_two_kernels_is_no_sentence(rows: tuple[tuple[float | None, ...], ...]) -> None:
     assert sentences(kernel=rows) == []
 
 

@@ -139,9 +139,7 @@ def test_the_last_release_that_read_it_gives_its_numbers_with_its_name() -> None
 
 
 @pytest.mark.parametrize("releases", [(), (release(1, "not reached", 1.0),)])
-def test_without_such_a_release_the_page_has_no_earlier_numbers(
-    releases: tuple[Release, ...],
-) -> None:
+def test_without_such_a_release_there_are_no_numbers(releases: tuple[Release, ...]) -> None:
     assert "earlier release" not in page(atlas(ROWS["family"], releases=releases))
 
 

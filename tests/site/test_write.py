@@ -82,9 +82,7 @@ with write.owned(Path(sys.argv[1])) as folder:
 """
 
 
-def test_the_previous_site_is_restored_if_a_build_was_killed_before_it_replaced_it(
-    output: Path,
-) -> None:
+def test_a_site_is_restored_if_its_build_was_killed_before_the_swap(output: Path) -> None:
     done = subprocess.run([sys.executable, "-c", KILLED, str(output)], check=False, timeout=60)
     assert (done.returncode, (output / "site").exists()) == (9, False)
     with owned(output):
@@ -92,9 +90,7 @@ def test_the_previous_site_is_restored_if_a_build_was_killed_before_it_replaced_
     assert contents(output / "site") == FIRST
 
 
-def test_the_previous_site_is_deleted_if_a_build_was_killed_after_it_replaced_it(
-    output: Path,
-) -> None:
+def test_a_site_is_deleted_if_its_build_was_killed_after_the_swap(output: Path) -> None:
     write(SECOND, output / ".former-site")
     with owned(output):
         assert folders(output) == ["site", "store"]
@@ -205,9 +201,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(("path", "message"), UNSUITABLE.values(), ids=UNSUITABLE)
-def test_an_unsuitable_path_is_refused_and_does_not_change(
-    path: str, message: str, world: Path
-) -> None:
+def test_an_unsuitable_path_is_refused_unchanged(path: str, message: str, world: Path) -> None:
     before = contents(world)
     with (
         pytest.raises(RefusedError, match=f"^{path}: {message}; expected".replace("~", "/.*/home")),
@@ -217,9 +211,7 @@ def test_an_unsuitable_path_is_refused_and_does_not_change(
     assert contents(world) == before
 
 
-def test_home_is_refused_if_it_is_a_symbolic_link(
-    world: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_home_is_refused_if_it_is_a_link(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(world / "link"))
     monkeypatch.chdir("/")
     with pytest.raises(RefusedError, match="or home"), owned(world / "home"):
@@ -242,9 +234,7 @@ def test_this_repository_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 
 
 @pytest.mark.parametrize("leave", [Path.mkdir, os.mkfifo], ids=["a folder", "a pipe"])
-def test_folders_and_pipes_in_an_output_folder_do_not_matter(
-    leave: Callable[[Path], None], output: Path
-) -> None:
+def test_folders_and_pipes_there_do_not_matter(leave: Callable[[Path], None], output: Path) -> None:
     leave(output / "other")
     with owned(output) as folder:
         write(SECOND, folder / "site")
