@@ -398,15 +398,8 @@ class TestCompare:
         ]  # fmt: skip
         texts = page.evaluate("cases => cases.map((numbers) => atlas.say(...numbers))", cases)
         assert texts == [
-            "0.123",
-            "0.000",
-            "1,230",
-            "0",
-            "−2.500 × 10⁻¹⁵",
-            "0.8510",
-            "1,024",
-            "−2.665 × 10⁻¹⁵",
-        ]
+            "0.123", "0.000", "1,230", "0", "−2.500 × 10⁻¹⁵", "0.8510", "1,024", "−2.665 × 10⁻¹⁵",
+        ]  # fmt: skip
 
     def test_metrics_have_a_difference_and_no_lone_line(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={SINUSOID}&b={LLAMA}")

@@ -177,12 +177,10 @@ def test_without_scripts_a_narrow_screen_fits(
 @pytest.mark.parametrize(
     ("kind", "scheme"),
     [
-        ("index.html", "light"),
-        ("index.html", "dark"),
-        ("checkpoints/all-minilm-l6-v2.html", "dark"),
-        ("analyses/rank.html", "dark"),
+        ("index.html", "light"), ("index.html", "dark"),
+        ("checkpoints/all-minilm-l6-v2.html", "dark"), ("analyses/rank.html", "dark"),
     ],
-)
+)  # fmt: skip
 def test_paper_is_light_and_its_ink_dark(
     kind: str, scheme: Scheme, page: Page, address: str
 ) -> None:

@@ -30,11 +30,8 @@ def page(page: Page, tmp_path: Path) -> Page:
 def test_every_value_with_an_address_has_a_link_to_it(page: Page) -> None:
     links = page.locator(".pa-permalink")
     assert links.evaluate_all("links => links.map(link => link.hash)") == [
-        "#one",
-        "#one-mean",
-        "#one-spread",
-        "#two-mean",
-    ]
+        "#one", "#one-mean", "#one-spread", "#two-mean",
+    ]  # fmt: skip
     names = ["Link to One", "Link to One, Mean", "Link to One, Spread", "Link to Two, Mean"]
     assert links.evaluate_all("links => links.map(link => link.ariaLabel)") == names
 

@@ -111,7 +111,5 @@ def test_a_second_encoding_of_the_same_part_and_scheme_has_a_key_of_its_own() ->
         "row", "Row", ("encoder", LEARNED), ("encoder", LEARNED), ("decoder", LEARNED)
     ).readings
     assert [reading.encoding.key for reading in readings] == [
-        "encoder-learned",
-        "encoder-learned-2",
-        "decoder-learned",
-    ]
+        "encoder-learned", "encoder-learned-2", "decoder-learned",
+    ]  # fmt: skip

@@ -46,10 +46,8 @@ def test_a_number_that_is_not_read_fails_nothing() -> None:
 def test_null_is_a_value_for_one_setting_and_none_among_several() -> None:
     config = of(first=None, second=2)
     assert (
-        config.value("first", 1),
-        config.first("first", "second", default=3),
-        "first" in config,
-    ) == (None, 2, True)
+        config.value("first", 1), config.first("first", "second", default=3), "first" in config,
+    ) == (None, 2, True)  # fmt: skip
 
 
 def test_a_size_that_is_needed_and_absent_is_a_row_error_with_all_its_names() -> None:

@@ -72,11 +72,8 @@ def test_a_page_has_its_own_card_or_that_of_the_site(site: Path) -> None:
         for page in ("checkpoints/one.html", "index.html")
     )
     assert [own[f"og:image{part}"] for part in ("", ":width", ":height", ":alt")] == [
-        "https://example.org/atlas/cards/one.png",
-        "12",
-        "6",
-        'One "picture"',
-    ]
+        "https://example.org/atlas/cards/one.png", "12", "6", 'One "picture"',
+    ]  # fmt: skip
     with Image.open(
         OURS.written[0] / common["og:image"].removeprefix("https://example.org/atlas/")
     ) as picture:
@@ -110,16 +107,14 @@ ADDRESSES = {
     "nothing": ("", "site_name: Mine", None),
     "settings": ("", "site_url: https://example.org/atlas/", "https://example.org/atlas/"),
     "a variable in settings": (
-        "",
-        "site_url: !ENV [NOT_SET_HERE, 'http://example.org']",
-        "http://example.org/",
+        "", "site_url: !ENV [NOT_SET_HERE, 'http://example.org']", "http://example.org/",
     ),
     "the environment": (
         "https://where.it/stands",
         "site_url: https://example.org/atlas",
         "https://where.it/stands/",
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("variable", "text", "expected"), ADDRESSES.values(), ids=ADDRESSES)
@@ -133,15 +128,10 @@ def test_the_environment_decides_before_settings(
 @pytest.mark.parametrize(
     "text",
     [
-        "site_url: example.org",
-        "site_url: [1]",
-        "site_url: https://a b/",
-        "- a list",
-        "7",
-        "a: [",
-        "a: \x07",
+        "site_url: example.org", "site_url: [1]", "site_url: https://a b/", "- a list", "7",
+        "a: [", "a: \x07",
     ],
-)
+)  # fmt: skip
 def test_settings_that_cannot_be_read_are_refused_with_a_place(text: str, tmp_path: Path) -> None:
     with pytest.raises(RefusedError, match=rf"^{tmp_path / SETTINGS}: .*; expected "):
         built(tmp_path, text)

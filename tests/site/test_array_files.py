@@ -108,7 +108,5 @@ def test_what_follows_is_left_out_of_a_whole_table_alone(monkeypatch: pytest.Mon
     assert np.load(io.BytesIO(archive(arrays, following))).files == ["table"]
     monkeypatch.setattr(array_files, "MOST_OF_ARRAY", 1024)
     assert np.load(io.BytesIO(archive(arrays, following))).files == [
-        "table",
-        "table_every",
-        "norms",
-    ]
+        "table", "table_every", "norms",
+    ]  # fmt: skip

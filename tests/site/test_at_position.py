@@ -90,13 +90,9 @@ def test_frequencies_follow_from_the_base_and_the_scaling() -> None:
     )
     first, second = panel(scaled, ROTATION)["rotations"]
     assert first == {
-        "label": "decoder",
-        "step": 1.0,
-        "base": 4096.0,
-        "components": 8,
-        "pairs": 4,
+        "label": "decoder", "step": 1.0, "base": 4096.0, "components": 8, "pairs": 4,
         "slower": [8.0],
-    }
+    }  # fmt: skip
     assert second == {**first, "label": "decoder 2", "slower": [1.0]}
 
 

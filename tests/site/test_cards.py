@@ -189,8 +189,6 @@ def test_of_many_values_both_ends_are_shown(atlas: Atlas, monkeypatch: pytest.Mo
     make: Any = card and card.make
     [content] = make.args
     assert (content.values[0], content.values[-1], len(content.values)) == (
-        0.0,
-        999.0,
-        cards.MOST_VALUES,
-    )
+        0.0, 999.0, cards.MOST_VALUES,
+    )  # fmt: skip
     assert list(content.values) == sorted(set(content.values))

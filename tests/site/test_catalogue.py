@@ -63,10 +63,8 @@ def test_a_row_says_where_the_encoding_acts_and_where_its_numbers_come_from() ->
     learned = replace(learned, readings=(replace(reading, encoding=stored),))
     found = rows(html(learned, outcome("b", ROTATION, "rotary"), outcome("c", NOTHING, "none")))
     assert [row[-3:-1] for row in found] == [
-        ["input", "trained"],
-        ["attention", "by formula"],
-        ["–", "–"],
-    ]
+        ["input", "trained"], ["attention", "by formula"], ["–", "–"],
+    ]  # fmt: skip
 
 
 def test_columns_of_the_analyses_that_apply_to_most_come_first() -> None:

@@ -149,14 +149,8 @@ def test_profiles_of_a_grid_are_means_along_rows_and_columns() -> None:
     form = PositionTable(frozen([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0], [0.6, 0.8]]), grid=(2, 2))
     neighbours = (0.6 + 0.8 + 0.0 + 1.0) / 4
     assert kernels(form)["stored"]["profile"] == [
-        None,
-        None,
-        neighbours,
-        1.0,
-        neighbours,
-        None,
-        None,
-    ]
+        None, None, neighbours, 1.0, neighbours, None, None,
+    ]  # fmt: skip
 
 
 def test_an_outlier_has_values_but_no_shape() -> None:
@@ -213,12 +207,10 @@ def test_a_metric_is_a_number_or_its_reason() -> None:
 @pytest.mark.parametrize(
     ("form", "n_positions", "step", "columns"),
     [
-        (NOTHING, 512, 1, None),
-        (NOTHING, 513, 2, None),
-        (NOTHING, 1025, 3, None),
+        (NOTHING, 512, 1, None), (NOTHING, 513, 2, None), (NOTHING, 1025, 3, None),
         (PositionTable(sinusoid(6, 4), grid=(2, 3)), 6, 1, 3),
     ],
-)
+)  # fmt: skip
 def test_the_curve_is_made_of_coordinates_with_the_last_position_once(
     form: Form, n_positions: int, step: int, columns: int | None
 ) -> None:

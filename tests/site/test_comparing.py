@@ -134,10 +134,8 @@ def test_equal_encodings_are_neighbours_with_similarity_and_alignment_1() -> Non
     outcomes = [outcome("a", table(1)), outcome("b", table(2)), outcome("c", table(1))]
     context = page("map", *outcomes).context
     assert [member[0].checkpoint.slug for member, _ in context["kernels"].rows] in (
-        ["a", "c", "b"],
-        ["b", "a", "c"],
-        ["b", "c", "a"],
-    )
+        ["a", "c", "b"], ["b", "a", "c"], ["b", "c", "a"],
+    )  # fmt: skip
     assert (context["kernels"].nearest[0].value, context["tables"][0][1].nearest[0].value) == (
         1.0,
         pytest.approx(1.0),

@@ -160,10 +160,8 @@ def test_a_larger_atlas_is_in_parts_that_hold_the_same(monkeypatch: pytest.Monke
     index = json.loads(made["data/atlas.json"])
     parts = [json.loads(made[path]) for path in index["parts"]]
     assert [[row["slug"] for row in part["checkpoints"]] for part in parts] == [
-        ["a", "b"],
-        ["c", "d"],
-        ["e"],
-    ]
+        ["a", "b"], ["c", "d"], ["e"],
+    ]  # fmt: skip
     assert {
         **index,
         "checkpoints": [row for part in parts for row in part["checkpoints"]],
@@ -207,11 +205,9 @@ def test_a_lone_surrogate_in_a_tensor_name_is_an_escape() -> None:
 def test_metrics_csv_has_a_row_for_each_metric() -> None:
     rows = table(outcome(reading({"table": Result(METRICS)})))
     assert [(row["metric"], row["value"], row["reason"]) for row in rows] == [
-        ("table.size", "1.5", ""),
-        ("table.undefined", "", ""),
-        ("table.endless", "", ""),
+        ("table.size", "1.5", ""), ("table.undefined", "", ""), ("table.endless", "", ""),
         ("table.none", "", "there is no word"),
-    ]
+    ]  # fmt: skip
 
 
 def test_a_row_of_metrics_csv_identifies_checkpoint_encoding_and_metric() -> None:
@@ -219,20 +215,9 @@ def test_a_row_of_metrics_csv_identifies_checkpoint_encoding_and_metric() -> Non
         outcome(reading({"table": Result(METRICS[:1])}), source="hub", id="a/b", revision="main")
     )
     assert list(row.values()) == [
-        "row",
-        "Row",
-        "hub",
-        "a/b",
-        "main",
-        "decoder",
-        "learned",
-        "PositionTable",
-        "table.size",
-        "1.5",
-        "logit",
-        "",
-        "Row",
-    ]
+        "row", "Row", "hub", "a/b", "main", "decoder", "learned", "PositionTable", "table.size",
+        "1.5", "logit", "", "Row",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("column", ["title", "id", "revision", "reason"])
@@ -258,16 +243,10 @@ def test_any_title_is_one_cell_on_one_line(title: str) -> None:
 
 def test_each_encoding_has_a_file_of_arrays() -> None:
     assert sorted(files(outcome(reading(), slug="x"))) == [
-        "data/atlas.json",
-        "data/atlas.schema.json",
-        "data/metrics.csv",
-        "data/models.csv",
-        "data/models.json",
-        "data/positions.js",
-        "data/releases/index.json",
-        "data/x/decoder-learned.npz",
-        "data/x/metrics.csv",
-    ]
+        "data/atlas.json", "data/atlas.schema.json", "data/metrics.csv", "data/models.csv",
+        "data/models.json", "data/positions.js", "data/releases/index.json",
+        "data/x/decoder-learned.npz", "data/x/metrics.csv",
+    ]  # fmt: skip
 
 
 def test_a_row_without_arrays_has_all_data_but_these() -> None:

@@ -63,13 +63,11 @@ def test_the_schema_has_every_key_and_allows_those_of_a_later_program() -> None:
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        (["checkpoints", 0, "title"], None),
-        (["checkpoints", 0, "new"], 1),
-        (["date"], 5),
+        (["checkpoints", 0, "title"], None), (["checkpoints", 0, "new"], 1), (["date"], 5),
         (["checkpoints", 0, "status"], "fine"),
     ],
     ids=["null", "unknown", "number", "word"],
-)
+)  # fmt: skip
 def test_what_is_not_as_documented_is_a_problem(path: list[Any], value: Any, document: Any) -> None:
     changed = json.loads(json.dumps(document))
     inner = changed

@@ -52,13 +52,10 @@ def test_the_citation_names_this_version() -> None:
 # What TeX prints for its commands (Lamport 1994, appendix C.10; textcomp for braces), the longest
 # first.
 PRINTED = {
-    r"\textasciicircum{}": "^",
-    r"\textasciitilde{}": "~",
-    r"\textbraceright{}": "}",
-    r"\textbackslash{}": "\\",
-    r"\textbraceleft{}": "{",
+    r"\textasciicircum{}": "^", r"\textasciitilde{}": "~", r"\textbraceright{}": "}",
+    r"\textbackslash{}": "\\", r"\textbraceleft{}": "{",
     **{rf"\{character}": character for character in "&%#_$"},
-}
+}  # fmt: skip
 COMMAND = re.compile("|".join(map(re.escape, PRINTED)))
 # Characters that mean something to TeX (Knuth 1984, chapter 7).
 ACTIVE = re.compile(r"[&%#_$~^\\{}]")

@@ -20,13 +20,11 @@ POSITIONS = np.arange(64)
 ALONG = 4.0 * (POSITIONS / 63.0 - 0.5)
 HELIX = np.stack(
     [
-        8.0 * np.cos(np.pi * POSITIONS / 4),
-        8.0 * np.sin(np.pi * POSITIONS / 4),
-        ALONG,
+        8.0 * np.cos(np.pi * POSITIONS / 4), 8.0 * np.sin(np.pi * POSITIONS / 4), ALONG,
         0.01 * np.cos(POSITIONS),
     ],
     axis=1,
-)
+)  # fmt: skip
 LINE = np.stack([ALONG, ALONG**2, ALONG**3, np.ones(64)], axis=1)
 
 
@@ -78,10 +76,8 @@ def test_a_gallery_that_is_complete_can_be_filtered(plain: Atlas) -> None:
     )
     text = text_of(five)
     assert (
-        text.count('<li class="pa-card"'),
-        "pa-filter" in text,
-        "to filter and to sort" in text,
-    ) == (5, True, False)
+        text.count('<li class="pa-card"'), "pa-filter" in text, "to filter and to sort" in text,
+    ) == (5, True, False)  # fmt: skip
 
 
 def test_a_gallery_of_a_part_leads_to_the_list_of_all(plain: Atlas) -> None:
@@ -154,7 +150,5 @@ def test_schemes_act_where_their_encodings_do(plain: Atlas) -> None:
         for _, reading in plain.encodings
     }
     assert acting == {
-        ("input", "input"),
-        ("logits", "logits"),
-        ("queries and keys", "queries and keys"),
-    }
+        ("input", "input"), ("logits", "logits"), ("queries and keys", "queries and keys"),
+    }  # fmt: skip

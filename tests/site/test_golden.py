@@ -47,12 +47,10 @@ UNREACHED = checkpoint(
 )
 EXPECTED = sorted(
     [
-        "index.md",
-        "status.md",
-        "checkpoints/unreached.md",
+        "index.md", "status.md", "checkpoints/unreached.md",
         *(f"checkpoints/{slug}.md" for slug in FOLDERS),
     ]
-)
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -88,11 +86,9 @@ def test_every_encoding_has_arrays_and_a_thumbnail(tree: Tree) -> None:
         path for path in tree if path.endswith(".npz") and not path.startswith("data/schemes/")
     }
     assert arrays == {
-        "data/buckets/decoder-t5_bias.npz",
-        "data/buckets/encoder-t5_bias.npz",
-        "data/rotation/decoder-rotary.npz",
-        "data/table/decoder-learned.npz",
-    }
+        "data/buckets/decoder-t5_bias.npz", "data/buckets/encoder-t5_bias.npz",
+        "data/rotation/decoder-rotary.npz", "data/table/decoder-learned.npz",
+    }  # fmt: skip
     assert all(f"figures/{path[5:-4]}/thumbnail.svg" in tree for path in arrays)
 
 

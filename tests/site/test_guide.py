@@ -109,10 +109,8 @@ def test_a_signature_becomes_a_record() -> None:
     other.command(hidden=True)(test_the_page_has_every_command_that_help_lists)
     [command] = command_records.commands(other)
     assert (command.name, command.summary, command.endings) == (
-        "make",
-        "Make it.",
-        "0 made; 3 not.",
-    )
+        "make", "Make it.", "0 made; 3 not.",
+    )  # fmt: skip
     assert command.parameters == (
         Parameter("NAME", "text", "", True, "Who."),
         Parameter("--count", "whole number from 1 to 9", "3", False, "How many."),

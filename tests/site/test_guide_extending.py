@@ -62,21 +62,16 @@ def outcome(extended: Path) -> Outcome:
 
 def test_the_page_has_two_modules_their_templates_and_a_test() -> None:
     assert sorted(Path(path).parent.as_posix() for path in FILES) == [
-        "generator/analyses",
-        "generator/schemes",
-        "templates/analyses",
-        "templates/schemes",
+        "generator/analyses", "generator/schemes", "templates/analyses", "templates/schemes",
         "tests",
-    ]
+    ]  # fmt: skip
 
 
 def test_the_scheme_is_recognised_and_the_analysis_measures_it(outcome: Outcome) -> None:
     [reading] = outcome.readings
     assert (outcome.reason, reading.encoding.scheme, reading.encoding.form) == (
-        None,
-        "kerple",
-        "OffsetBias",
-    )
+        None, "kerple", "OffsetBias",
+    )  # fmt: skip
     result = reading.results["bias_range"]
     # r₁ ln(1 + r₂ d) of head 0 at a distance of 7.
     assert result.value("most") == pytest.approx(2.0 * np.log(8.0))

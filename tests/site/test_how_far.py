@@ -33,22 +33,16 @@ def rows(atlas: Atlas) -> dict[str, SightRow]:
 def test_the_farthest_comes_first_and_what_is_not_known_last(rows: dict[str, SightRow]) -> None:
     """Contexts of config.json; Mistral 7B (arXiv 2310.06825), table 1: a window of 4,096."""
     assert [(title, row.sees) for title, row in rows.items()] == [
-        ("Llama-4-Scout-17B-16E-Instruct", 10_485_760),
-        ("Llama-3.1-8B-Instruct", 131_072),
-        ("Mistral-7B-v0.1", 4096),
-        ("t5-small", 512),
-        ("deepseek-vl2-tiny", None),
-        ("gemma-3-4b-it", None),
-        ("mamba-130m", None),
-    ]
+        ("Llama-4-Scout-17B-16E-Instruct", 10_485_760), ("Llama-3.1-8B-Instruct", 131_072),
+        ("Mistral-7B-v0.1", 4096), ("t5-small", 512), ("deepseek-vl2-tiny", None),
+        ("gemma-3-4b-it", None), ("mamba-130m", None),
+    ]  # fmt: skip
 
 
 def test_bars_are_context_length_before_scaling_and_windows(rows: dict[str, SightRow]) -> None:
     assert [(bar.css, bar.positions) for bar in rows["Llama-4-Scout-17B-16E-Instruct"].bars] == [
-        ("pa-reach-context", 10_485_760),
-        ("pa-reach-trained", 8192),
-        ("pa-layer-chunk", 8192),
-    ]
+        ("pa-reach-context", 10_485_760), ("pa-reach-trained", 8192), ("pa-layer-chunk", 8192),
+    ]  # fmt: skip
     mistral = rows["Mistral-7B-v0.1"]
     assert [bar.text for bar in mistral.bars] == [
         "Context, as configured: 32,768",

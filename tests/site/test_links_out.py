@@ -41,13 +41,9 @@ def test_a_paper_and_a_licence_are_facts() -> None:
 @pytest.mark.parametrize(
     "paper",
     [
-        "javascript:alert(1)",
-        " https://a.b",
-        "https://a.b/\nx",
-        'https://a.b/"x',
-        "data:text/html,x",
-        "//a.b",
+        "javascript:alert(1)", " https://a.b", "https://a.b/\nx", 'https://a.b/"x',
+        "data:text/html,x", "//a.b",
     ],
-)
+)  # fmt: skip
 def test_what_is_no_address_of_a_paper_is_no_link(paper: str) -> None:
     assert links(paper=paper) == []

@@ -88,12 +88,8 @@ def test_a_generated_page_needs_no_entry_in_mkdocs_yml(site: Path) -> None:
 def test_every_page_has_five_tabs_and_a_drawer_with_all_entries(page: str, site: Path) -> None:
     html = _html(site / page)
     assert _texts(html, ".md-tabs__link") == [
-        "Explore",
-        "Compare",
-        "Schemes",
-        "Learn",
-        "Data and guide",
-    ]
+        "Explore", "Compare", "Schemes", "Learn", "Data and guide",
+    ]  # fmt: skip
     assert len(html.select(".pa-drawer .md-nav__list a[href]:not(.pa-drawer-toc a)")) == len(
         TABS
     ) - sum(len(pages) - 1 for pages in OF_SECTIONS)

@@ -27,13 +27,10 @@ TOKENIZER = {
     "added_tokens": [],
     "normalizer": {"type": "Replace", "pattern": {"String": "mat"}, "content": ODD},
     "pre_tokenizer": {
-        "type": "Split",
-        "pattern": {"String": " "},
-        "behavior": "Removed",
-        "invert": False,
+        "type": "Split", "pattern": {"String": " "}, "behavior": "Removed", "invert": False,
     },
     "model": {"type": "WordLevel", "vocab": WORDS, "unk_token": "[UNK]"},
-}
+}  # fmt: skip
 WEIGHTS = {
     "wpe.weight": binary(16, 4), "wte.weight": binary(5, 4), f"{ODD}.weight": np.ones((2, 2)),
 }  # fmt: skip
@@ -66,10 +63,8 @@ def texts(folder: Path) -> Iterator[tuple[Path, str]]:
 def test_the_tokens_and_names_are_published_with_their_characters_escaped(published: Path) -> None:
     escaped = "\\u001b[31m\\u202edoc"
     assert {path.suffix for path, text in texts(published) if escaped in text} == {
-        ".csv",
-        ".html",
-        ".svg",
-    }
+        ".csv", ".html", ".svg",
+    }  # fmt: skip
 
 
 def test_no_published_text_has_such_a_character(published: Path) -> None:

@@ -39,12 +39,10 @@ def test_a_script_within_the_page_is_allowed_by_its_digest(element: str) -> None
 @pytest.mark.parametrize(
     "element",
     [
-        '<script src="a.js"></script>',
-        '<script type="application/json">{"a": 1}</script>',
-        "<b onclick='a()'>b</b>",
-        "",
+        '<script src="a.js"></script>', '<script type="application/json">{"a": 1}</script>',
+        "<b onclick='a()'>b</b>", "",
     ],
-)
+)  # fmt: skip
 def test_a_script_in_a_file_data_and_a_handler_add_nothing(element: str) -> None:
     assert sources(element) == ["'self'"]
 

@@ -127,12 +127,10 @@ def test_the_kernel_is_told_at_two_distances() -> None:
 @pytest.mark.parametrize(
     "rows",
     [
-        ((),) * 4,
-        ((), (), (), (1.0, 0.5, 0.2)),
-        ((1.0, 0.5), (), (), (1.0, 0.5)),
+        ((),) * 4, ((), (), (), (1.0, 0.5, 0.2)), ((1.0, 0.5), (), (), (1.0, 0.5)),
         ((1.0, None, 0.5), (), (), (1.0, 0.2, 0.1)),
     ],
-)
+)  # fmt: skip
 def test_without_two_kernels_is_no_sentence(rows: tuple[tuple[float | None, ...], ...]) -> None:
     assert sentences(kernel=rows) == []
 

@@ -47,10 +47,8 @@ def test_what_stays_open_stands_above_the_encodings_that_were_found() -> None:
 def test_lists_call_it_not_settled(key: str) -> None:
     text = rendered(page(key, UNRESOLVED))
     assert (
-        "not settled</" in text,
-        "none found" in text,
-        "no position encoding found" in text,
-    ) == (True, False, False)
+        "not settled</" in text, "none found" in text, "no position encoding found" in text,
+    ) == (True, False, False)  # fmt: skip
 
 
 def test_an_encoding_whose_numbers_are_in_the_weights_is_named_with_its_tensor() -> None:
