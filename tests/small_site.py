@@ -4,16 +4,26 @@ one checkpoint that fails.
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from generator.contracts import Atlas, Outcome, PageKind, Reading, discovery
+from generator.contracts import (
+    Atlas,
+    Checkpoint,
+    Outcome,
+    Page,
+    PageKind,
+    Reading,
+    Tree,
+    discovery,
+)
 from generator.encodings import PositionTable
 from generator.pipeline import evaluate, plan
 from generator.pipeline.find import all_schemes
 from generator.site import pages, render, write
 from generator.site.html import mkdocs_build
-from generator.site.materials import OURS
+from generator.site.materials import OURS, Materials
 from tests.built import ROOT
 from tests.support import checkpoint
 from tests.synthetic import BROKEN, BUCKETS, TABLE, write_folder
@@ -23,6 +33,26 @@ SINUSOID, LLAMA, BLOOM = (
     "sinusoid/encoder-sinusoidal", "llama-2-7b/decoder-rotary", "bloom-7b1/decoder-alibi",
 )  # fmt: skip
 ENCODER, TINY = "buckets/encoder-t5_bias", "table/decoder-learned"
+
+
+def evaluated(*rows: Checkpoint) -> tuple[Outcome, ...]:
+    return tuple(evaluate.evaluate(plan.Task(row, offline=True)) for row in rows)
+
+
+def atlas_of(*outcomes: Outcome, **more: Any) -> Atlas:
+    """An atlas with all analyses and schemes, of version 1.0."""
+    versions = {"position-atlas": "1.0"}
+    return Atlas(outcomes, evaluate.all_analyses(), all_schemes(), versions, **more)
+
+
+def every_page(atlas: Atlas) -> list[Page]:
+    return [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
+
+
+def tree_of(atlas: Atlas, materials: Materials = OURS, *, drawn: bool = True) -> Tree:
+    """The docs folder, with figures that are empty unless they are to be drawn."""
+    draw = render.drawing if drawn else lambda _: b""
+    return render.render(atlas, every_page(atlas), materials, draw)
 
 
 def small_atlas(folder: Path) -> Atlas:
@@ -36,9 +66,7 @@ def small_atlas(folder: Path) -> Atlas:
         checkpoint(slug=slug, place=str(write_folder(folder / slug, contents)), title=slug)
         for slug, contents in synthetic.items()
     ]
-    outcomes = [evaluate.evaluate(plan.Task(row, offline=True)) for row in rows]
-    shown = tuple(_with_curves(outcome) for outcome in outcomes)
-    return Atlas(shown, evaluate.all_analyses(), all_schemes(), {"position-atlas": "1.0"})
+    return atlas_of(*(_with_curves(outcome) for outcome in evaluated(*rows)))
 
 
 def _with_curves(outcome: Outcome) -> Outcome:
@@ -68,9 +96,9 @@ def build(atlas: Atlas, folder: Path, *bare: str) -> Path:
 
     bare: how the paths of pages begin that nobody looks at, which have a heading alone
     """
-    every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
-    rendered = [page for page in every_page if not page.path.startswith(bare)]
-    headings = {page.path: b"# Heading\n" for page in every_page if page.path.startswith(bare)}
+    every = every_page(atlas)
+    rendered = [page for page in every if not page.path.startswith(bare)]
+    headings = {page.path: b"# Heading\n" for page in every if page.path.startswith(bare)}
     write.write({**render.render(atlas, rendered), **headings}, folder / "docs")
     mkdocs_build.build(OURS.settings, folder / "docs", folder / "site", None)
     return folder / "site"

@@ -1,17 +1,14 @@
 """Pages of checkpoints with something in attention beside their encoding of position."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from generator.contracts import Atlas, PageKind, Tree, discovery
-from generator.pipeline import evaluate, plan
-from generator.pipeline.find import all_schemes
-from generator.site import pages, render
+from generator.contracts import Atlas, Tree
 from generator.site.compare import data as compare_data
+from tests import small_site
 from tests.support import checkpoint, flowing, save_folder
 
 SIZES: dict[str, Any] = {
@@ -24,28 +21,17 @@ ARRAYS = {
 }
 
 
-def atlas_of(folder: Path, config: dict[str, Any]) -> Atlas:
-    place = save_folder(folder / "model", config, ARRAYS)
-    outcome = evaluate.evaluate(
-        plan.Task(checkpoint(slug="model", place=str(place), title="Model"), offline=True)
-    )
-    return Atlas((outcome,), evaluate.all_analyses(), all_schemes(), {"position-atlas": "1.0"})
-
-
 @pytest.fixture(scope="module")
 def atlas(tmp_path_factory: pytest.TempPathFactory) -> Atlas:
     """A rotation, and sinks beside it."""
-    return atlas_of(tmp_path_factory.mktemp("beside"), GPT_OSS)
-
-
-def rendered(atlas: Atlas) -> Tree:
-    every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
-    return render.render(atlas, every_page)
+    place = save_folder(tmp_path_factory.mktemp("beside") / "model", GPT_OSS, ARRAYS)
+    row = checkpoint(slug="model", place=str(place), title="Model")
+    return small_site.atlas_of(*small_site.evaluated(row))
 
 
 @pytest.fixture(scope="module")
 def tree(atlas: Atlas) -> Tree:
-    return rendered(atlas)
+    return small_site.tree_of(atlas)
 
 
 def test_encodings_of_an_atlas_leave_out_what_tells_no_position(atlas: Atlas) -> None:
@@ -69,18 +55,16 @@ def test_the_facts_of_a_page_name_sinks_in_a_row_of_their_own(tree: Tree) -> Non
 
 def test_sinks_alone_are_no_position_encoding(atlas: Atlas, tree: Tree) -> None:
     (outcome,) = atlas.outcomes
-    alone = rendered(replace(atlas, outcomes=(replace(outcome, readings=outcome.readings[1:]),)))
+    of_sinks = replace(atlas, outcomes=(replace(outcome, readings=outcome.readings[1:]),))
+    alone = small_site.tree_of(of_sinks)
     assert "No position encoding was found" not in tree["checkpoints/model.md"].decode()
     assert "No position encoding was found" in alone["checkpoints/model.md"].decode()
 
 
-def test_sinks_are_not_counted_as_an_encoding_and_not_shown_in_the_gallery(tree: Tree) -> None:
+def test_sinks_are_not_in_the_gallery_and_named_apart_in_the_list(tree: Tree) -> None:
     front = tree["index.md"].decode()
     assert "schemes/rotary" in front
     assert "schemes/sink" not in front
-
-
-def test_the_list_of_schemes_names_them_apart(tree: Tree) -> None:
     schemes = tree["schemes/index.md"].decode()
     assert (
         schemes.index("rotary.html")

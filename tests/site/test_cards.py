@@ -11,12 +11,10 @@ import pytest
 from mkdocs.utils.meta import get_data
 from PIL import Image, ImageColor
 
-from generator.contracts import Atlas, Metric, PageKind, Tree, discovery
-from generator.pipeline import evaluate, plan
-from generator.pipeline.find import all_schemes
-from generator.site import pages, render
+from generator.contracts import Atlas, Metric, Tree
 from generator.site.pictures import cards
 from generator.site.pictures.card_drawing import GROUND, MARGIN, SIZE, VALUES, Content, encode
+from tests import small_site
 from tests.site.test_escape import NASTY
 from tests.support import checkpoint
 from tests.synthetic import BUCKETS, NOTHING, TABLE, write_folder
@@ -27,38 +25,21 @@ CORNERS = ("#ff0000", "#00ff00", "#0000ff", "#ffffff")
 TITLES = (*(text[:1000] for text in NASTY), "W" * 200, "many words " * 40, "", " ")
 
 
-def rendered(atlas: Atlas) -> Tree:
-    return render.render(
-        atlas,
-        [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)],
-        draw=lambda _: b"",
-    )
-
-
 @pytest.fixture(scope="module")
 def atlas(tmp_path_factory: pytest.TempPathFactory) -> Atlas:
     """A table, two biases, and a checkpoint without an encoding."""
-    folder, every = (
-        tmp_path_factory.mktemp("cards"),
-        {"table": TABLE, "buckets": BUCKETS, "nothing": NOTHING},
-    )
+    folder = tmp_path_factory.mktemp("cards")
+    every = {"table": TABLE, "buckets": BUCKETS, "nothing": NOTHING}
     rows = [
         checkpoint(slug=slug, place=str(write_folder(folder / slug, files)), title=slug)
         for slug, files in every.items()
     ]
-    outcomes = tuple(evaluate.evaluate(plan.Task(row, offline=True)) for row in rows)
-    return Atlas(
-        outcomes,
-        evaluate.all_analyses(),
-        all_schemes(),
-        {"position-atlas": "1.0"},
-        address="https://example.org/",
-    )
+    return small_site.atlas_of(*small_site.evaluated(*rows), address="https://example.org/")
 
 
 @pytest.fixture(scope="module")
 def tree(atlas: Atlas) -> Tree:
-    return rendered(atlas)
+    return small_site.tree_of(atlas, drawn=False)
 
 
 def meta(page: bytes) -> dict[str, Any]:
@@ -94,11 +75,9 @@ def test_a_card_is_small_and_as_large_as_its_page_says(tree: Tree) -> None:
 
 def test_without_numbers_or_an_address_there_is_no_card(atlas: Atlas, tree: Tree) -> None:
     assert "card" not in meta(tree["checkpoints/nothing.md"])
-    without = rendered(replace(atlas, address=None))
+    without = small_site.tree_of(replace(atlas, address=None), drawn=False)
     assert [path for path in without if path.startswith("cards/")] == []
-    assert [
-        path for path in without if path.endswith(".md") and "card" in meta(without[path])
-    ] == []
+    assert [path for path in without if path[-3:] == ".md" and "card" in meta(without[path])] == []
 
 
 def test_the_same_content_gives_the_same_bytes_without_a_date() -> None:
@@ -140,32 +119,23 @@ def drawing(colours: list[str]) -> bytes:
     image, file = Image.new("RGB", (2, 2)), io.BytesIO()
     image.putdata([ImageColor.getrgb(colour)[:3] for colour in colours])
     image.save(file, format="PNG")
-    return (
-        b'<svg><image href="data:image/png;base64,'
-        + base64.b64encode(file.getvalue())
-        + b'"/></svg>'
+    return b'<svg><image href="data:image/png;base64,%s"/></svg>' % base64.b64encode(
+        file.getvalue()
     )
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
 def test_pictures_are_shown_upright_and_whole(count: int) -> None:
-    card = pixels(encode(Content("Title", (), (drawing(list(CORNERS)),) * count)))[
-        :, SIZE[0] // 2 :
+    card = pixels(encode(Content("Title", (), (drawing(list(CORNERS)),) * count)))
+    card = card[:, SIZE[0] // 2 :].astype(int)
+    of_corners = [
+        np.argwhere(np.abs(card - ImageColor.getrgb(colour)).max(axis=2) < 24) for colour in CORNERS
     ]
-    reds = (np.abs(card.astype(int) - (255, 0, 0)).max(axis=2) < 24).sum()
     # A quarter of each square.
-    assert reds == pytest.approx(
-        [392**2, 2 * 188**2, 3 * 188**2, 4 * 188**2][count - 1] / 4, rel=0.05
-    )
-    centres = [
-        np.argwhere(np.abs(card.astype(int) - ImageColor.getrgb(colour)).max(axis=2) < 24).mean(
-            axis=0
-        )
-        for colour in CORNERS
-    ]
-    (top, left), (_, right), (bottom, _), _ = centres
-    assert top < bottom
-    assert left < right
+    area = [392**2, 2 * 188**2, 3 * 188**2, 4 * 188**2][count - 1] / 4
+    assert len(of_corners[0]) == pytest.approx(area, rel=0.05)
+    (top, left), (_, right), (bottom, _), _ = (places.mean(axis=0) for places in of_corners)
+    assert (top < bottom, left < right) == (True, True)
 
 
 def test_values_are_shown_one_point_each_from_the_left_to_the_right() -> None:
@@ -179,11 +149,8 @@ def test_values_are_shown_one_point_each_from_the_left_to_the_right() -> None:
 
 
 def test_of_many_values_both_ends_are_shown(atlas: Atlas, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        cards,
-        "values_of",
-        lambda _: {("decay_with_distance", "half"): [float(number) for number in range(1000)]},
-    )
+    values = {("decay_with_distance", "half"): [float(number) for number in range(1000)]}
+    monkeypatch.setattr(cards, "values_of", lambda _: values)
     analysis = next(one for one in atlas.analyses if one.key == "decay_with_distance")
     card = cards.of_analysis(atlas, analysis, Metric("half", "Half-distance", 1.0))
     make: Any = card and card.make

@@ -11,14 +11,11 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from generator import __version__
-from generator.contracts import Atlas, PageKind, Release, discovery
-from generator.pipeline import evaluate, plan
-from generator.pipeline.find import all_schemes
+from generator.contracts import Atlas, Release
 from generator.resources import ROOT
-from generator.site import pages, render
 from generator.site.data import dataset
 from generator.site.html.escape import tex
-from tests.site.test_status import atlas_of
+from tests.small_site import atlas_of, evaluated, tree_of
 from tests.support import checkpoint
 from tests.synthetic import BUCKETS, TABLE, write_folder
 
@@ -112,36 +109,23 @@ def cited(tmp_path_factory: pytest.TempPathFactory) -> Atlas:
     biases without a revision.
     """
     folder = tmp_path_factory.mktemp("cited")
-    rows = [
-        checkpoint(
-            slug="table",
-            place=str(write_folder(folder / "table", TABLE)),
-            title=TITLE,
-            revision="a" * 40,
-            id="me/a_table",
-        ),
-        checkpoint(
-            slug="buckets", place=str(write_folder(folder / "buckets", BUCKETS)), title="Buckets"
-        ),
-    ]
-    outcomes = tuple(evaluate.evaluate(plan.Task(row, offline=True)) for row in rows)
-    versions = {"position-atlas": "1.0"}
-    atlas = Atlas(
-        outcomes,
-        evaluate.all_analyses(),
-        all_schemes(),
-        versions,
-        "2026-01-01",
-        "https://example.org/a_b/",
+    table, buckets = (
+        str(write_folder(folder / name, files))
+        for name, files in (("table", TABLE), ("buckets", BUCKETS))
     )
-    return replace(atlas, releases=(RELEASE,))
+    of_table = {"slug": "table", "title": TITLE, "revision": "a" * 40, "id": "me/a_table"}
+    outcomes = evaluated(
+        checkpoint(place=table, **of_table),
+        checkpoint(slug="buckets", place=buckets, title="Buckets"),
+    )
+    address = "https://example.org/a_b/"
+    return atlas_of(*outcomes, date="2026-01-01", address=address, releases=(RELEASE,))
 
 
 @pytest.fixture(scope="module")
 def citations(cited: Atlas) -> dict[str, dict[str, str]]:
     """The entry of every page that has one, by path."""
-    every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(cited)]
-    tree = render.render(cited, every_page, draw=lambda _: b"")
+    tree = tree_of(cited, drawn=False)
     codes = {
         path: re.findall(r"<pre><code>(@.*?)</code></pre>", tree[path].decode(), re.DOTALL)
         for path in tree

@@ -4,15 +4,14 @@
 """
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from generator.contracts import Atlas, PageKind, Tree, discovery
-from generator.pipeline import evaluate, plan
-from generator.pipeline.find import all_schemes
-from generator.site import pages, render
+from generator.contracts import Tree
+from tests.small_site import atlas_of, evaluated, tree_of
 from tests.support import checkpoint
 from tests.synthetic import BROKEN, BUCKETS, NOTHING, ROTATION, TABLE, Contents, write_folder
 
@@ -61,12 +60,8 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
         checkpoint(slug=slug, id=slug, place=str(write_folder(folder / slug, contents)), **options)
         for slug, (contents, options) in FOLDERS.items()
     ]
-    outcomes = tuple(evaluate.evaluate(plan.Task(row, offline=True)) for row in (*rows, UNREACHED))
-    atlas = Atlas(
-        outcomes, evaluate.all_analyses(), all_schemes(), VERSIONS, DATE, "https://where.it/stands/"
-    )
-    every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
-    return render.render(atlas, every_page)
+    atlas = atlas_of(*evaluated(*rows, UNREACHED), date=DATE, address="https://where.it/stands/")
+    return tree_of(replace(atlas, versions=VERSIONS))
 
 
 @pytest.mark.parametrize("path", EXPECTED)

@@ -12,12 +12,10 @@ import numpy as np
 import pytest
 
 from generator import analyses, schemes
-from generator.contracts import Atlas, Outcome, PageKind, discovery
-from generator.pipeline import evaluate, plan
-from generator.pipeline.find import all_schemes
+from generator.contracts import Outcome
 from generator.resources import ROOT
-from generator.site import pages, render
 from generator.site.materials import OURS, Materials
+from tests import small_site
 from tests.support import checkpoint, save_folder
 
 PAGE = (ROOT / "site_src/guide/extending.md").read_text(encoding="utf-8")
@@ -57,7 +55,7 @@ def extended(folder: Path) -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def outcome(extended: Path) -> Outcome:
     path = save_folder(extended / "checkpoint", CONFIG, {"kerple.r1": SIZE, "kerple.r2": STEEPNESS})
-    return evaluate.evaluate(plan.Task(checkpoint(place=str(path)), offline=True))
+    return small_site.evaluated(checkpoint(place=str(path)))[0]
 
 
 def test_the_page_has_two_modules_their_templates_and_a_test() -> None:
@@ -80,20 +78,16 @@ def test_the_scheme_is_recognised_and_the_analysis_measures_it(outcome: Outcome)
 
 
 def test_its_pages_show_scheme_and_analysis(extended: Path, outcome: Outcome) -> None:
-    atlas = Atlas((outcome,), evaluate.all_analyses(), all_schemes(), {"position-atlas": "1.0"})
-    every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
-    tree = render.render(
-        atlas,
-        every_page,
-        Materials((extended / "templates", *OURS.templates), OURS.written, OURS.settings),
-    )
-    assert "each head lowers the logits of distant keys" in tree["checkpoints/row.md"].decode()
-    assert "<math" in tree["schemes/kerple.md"].decode()
-    assert (
-        "The range of a head is the highest bias less the lowest"
-        in tree["analyses/bias_range.md"].decode()
-    )
-    assert "highest less lowest bias of each head" in tree["data/arrays.md"].decode()
+    templates = (extended / "templates", *OURS.templates)
+    materials = Materials(templates, OURS.written, OURS.settings)
+    tree = small_site.tree_of(small_site.atlas_of(outcome), materials)
+    for path, words in (
+        ("checkpoints/row.md", "each head lowers the logits of distant keys"),
+        ("schemes/kerple.md", "<math"),
+        ("analyses/bias_range.md", "The range of a head is the highest bias less the lowest"),
+        ("data/arrays.md", "highest less lowest bias of each head"),
+    ):
+        assert words in tree[path].decode(), path
 
 
 def test_the_tests_of_the_page_pass(extended: Path) -> None:

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import get_args
 
+import pytest
+
 from generator.contracts import EncodingRecord, Layer, Provenance
 from generator.contracts.layer_map import Mixer
 from generator.pipeline.find import all_schemes
@@ -64,54 +66,34 @@ def test_a_line_of_a_list_has_the_runs_of_each_kind() -> None:
     assert [line for _, line in strip.strokes] == ["M0 .5h2M3 .5h1", "M2 .5h1"]
 
 
-def test_a_rotation_is_described_by_its_base_and_components() -> None:
-    (strip,) = layer_strips(stack(SLIDING), [ROTARY], all_schemes())
-    assert strip.groups[0].encodings == ("Rotary: base 10,000, 32 of 64 components",)
-
-
-def test_encodings_of_a_layer_that_read_alike_are_counted() -> None:
+def test_a_rotation_is_described_by_base_and_components_and_those_that_read_alike_counted() -> None:
     """LayoutLMv3 has one for the text, one across the page and one down it."""
     both = replace(SLIDING, encodings=("decoder-rotary", "other-rotary"))
-    (strip,) = layer_strips(stack(both), [ROTARY, replace(ROTARY, part="other")], all_schemes())
-    assert strip.groups[0].encodings == ("2 × Rotary: base 10,000, 32 of 64 components",)
+    found = [ROTARY, replace(ROTARY, part="other")]
+    strips = (layer_strips(stack(layer), found, all_schemes())[0] for layer in (SLIDING, both))
+    said = "Rotary: base 10,000, 32 of 64 components"
+    assert [strip.groups[0].encodings for strip in strips] == [(said,), (f"2 × {said}",)]
 
 
-def test_windows_and_layers_without_encoding_are_a_finding() -> None:
-    (strip,) = layer_strips(stack(SLIDING, SLIDING, SLIDING, FULL), [ROTARY], all_schemes())
-    assert (
-        strip.finding
-        == "Of 4 layers, 3 see a window of 512 positions and 1 sees all positions; 1 has attention"
-        " without rotation or bias."
-    )
+TURNING = replace(FULL, encodings=("decoder-rotary",))
+BARE = "; 1 has attention without rotation or bias."
+# In a chunk of 200 positions, the first and the last are 199 apart, to one side or both.
+CHUNK = replace(SLIDING, mixers=("chunked", "convolution"), before=199)
+CHUNKS = "All 2 layers see chunks of 200 positions."
+FINDINGS = [
+    ((SLIDING, SLIDING, SLIDING, FULL),
+     f"Of 4 layers, 3 see a window of 512 positions and 1 sees all positions{BARE}"),
+    ((TURNING, FULL), f"All 2 layers see all positions{BARE}"),
+    ((CHUNK, CHUNK), CHUNKS), ((replace(CHUNK, after=199),) * 2, CHUNKS),
+    ((RECURRENT, RECURRENT), "All 2 layers keep a recurrent state."),
+    ((TURNING, TURNING), ""),
+]  # fmt: skip
 
 
-def test_layers_that_see_alike_and_differ_in_encodings_are_all_of_them() -> None:
-    (strip,) = layer_strips(
-        stack(replace(FULL, encodings=("decoder-rotary",)), FULL), [ROTARY], all_schemes()
-    )
-    assert (
-        strip.finding == "All 2 layers see all positions; 1 has attention without rotation or bias."
-    )
-
-
-def test_a_chunk_is_as_long_to_both_sides_as_to_one() -> None:
-    """In a chunk of 200 positions, the first and the last are 199 apart."""
-    layers = [
-        replace(SLIDING, mixers=("chunked", "convolution"), before=199, after=after)
-        for after in (199, 0)
-    ]
-    findings = [layer_strips(stack(layer, layer), [], [])[0].finding for layer in layers]
-    assert findings == ["All 2 layers see chunks of 200 positions."] * 2
-
-
-def test_recurrent_layers_are_not_called_attention() -> None:
-    (strip,) = layer_strips(stack(RECURRENT, RECURRENT), [], [])
-    assert strip.finding == "All 2 layers keep a recurrent state."
-
-
-def test_layers_that_all_see_everything_alike_are_no_finding() -> None:
-    (strip,) = layer_strips(stack(FULL, FULL), [], [])
-    assert strip.finding == ""
+@pytest.mark.parametrize(("layers", "finding"), FINDINGS)
+def test_the_finding_of_a_stack(layers: tuple[Layer, ...], finding: str) -> None:
+    (strip,) = layer_strips(stack(*layers), [ROTARY], all_schemes())
+    assert strip.finding == finding
 
 
 def test_every_stack_has_a_strip() -> None:
@@ -124,9 +106,7 @@ def test_every_stack_has_a_strip() -> None:
 
 
 def test_attention_to_chosen_positions_is_named() -> None:
-    layer = Layer(
-        "decoder", "decoder", 0, "indexed attention", ("sparse",), None, 0, (), chosen=2048
-    )
+    layer = replace(FULL, type="indexed attention", mixers=("sparse",), chosen=2048)
     (strip,) = layer_strips([layer], [], [])
     assert strip.groups[0].mixing == (
         "attention to chosen positions (indexed attention, up to 2,048 keys)"
@@ -135,9 +115,8 @@ def test_attention_to_chosen_positions_is_named() -> None:
 
 
 def test_a_window_without_a_width_is_unknown() -> None:
-    (strip,) = layer_strips(
-        stack(replace(SLIDING, before=None, after=None)), [ROTARY], all_schemes()
-    )
+    unknown = replace(SLIDING, before=None, after=None)
+    (strip,) = layer_strips(stack(unknown), [ROTARY], all_schemes())
     assert (strip.groups[0].before, strip.groups[0].after) == ("unknown", "unknown")
     assert "unknown" in strip.finding
 

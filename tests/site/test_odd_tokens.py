@@ -11,9 +11,6 @@ import numpy as np
 import pytest
 from safetensors.numpy import save
 
-from generator.contracts import Atlas
-from generator.pipeline import evaluate, plan
-from generator.pipeline.find import all_schemes
 from tests import small_site
 from tests.support import checkpoint
 from tests.synthetic import TABLE, binary, write_folder
@@ -47,10 +44,9 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     row = checkpoint(
         place=str(write_folder(folder / "row", contents)), sentence="cat mat cat mat", words=True
     )
-    outcome = evaluate.evaluate(plan.Task(row, offline=True))
+    [outcome] = small_site.evaluated(row)
     assert outcome.status == "ok", outcome.reason
-    analyses, schemes = evaluate.all_analyses(), all_schemes()
-    small_site.build(Atlas((outcome,), analyses, schemes, {"position-atlas": "1.0"}), folder)
+    small_site.build(small_site.atlas_of(outcome), folder)
     return folder
 
 

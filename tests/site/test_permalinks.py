@@ -7,9 +7,8 @@ from posixpath import dirname, normpath
 import pytest
 from bs4 import BeautifulSoup
 
-from generator.contracts import Atlas, Metric, Outcome, PageKind, Tree, discovery
-from generator.site import pages, render
-from tests.small_site import small_atlas
+from generator.contracts import Atlas, Metric, Outcome, Tree
+from tests.small_site import small_atlas, tree_of
 
 OWN = Metric("own", "Own", 50.0)
 
@@ -34,21 +33,14 @@ def with_own(outcome: Outcome) -> Outcome:
 @pytest.fixture(scope="module")
 def atlas(tmp_path_factory: pytest.TempPathFactory) -> Atlas:
     small = small_atlas(tmp_path_factory.mktemp("permalinks"))
-    return replace(
-        small,
-        outcomes=tuple(
-            with_own(one) if one.checkpoint.slug == "bloom-7b1" else one for one in small.outcomes
-        ),
-    )
+    every = small.outcomes
+    changed = (with_own(one) if one.checkpoint.slug == "bloom-7b1" else one for one in every)
+    return replace(small, outcomes=tuple(changed))
 
 
 @pytest.fixture(scope="module")
 def tree(atlas: Atlas) -> Tree:
-    return render.render(
-        atlas,
-        [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)],
-        draw=lambda _: b"",
-    )
+    return tree_of(atlas, drawn=False)
 
 
 def html(tree: Tree, path: str) -> BeautifulSoup:

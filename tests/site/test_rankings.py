@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
@@ -41,13 +42,8 @@ def outcome(
     findings: Sequence[Finding] = (Finding("It is ordered."),),
 ) -> Outcome:
     metric = Metric("size", "Size", value, "metres", None if value is not None else "none")
-    encoding = Encoding(
-        "decoder",
-        scheme,
-        PositionTable(sinusoid(16, 4)),
-        Provenance("model.safetensors", "wpe"),
-        modality=modality,
-    )
+    stored, form = Provenance("model.safetensors", "wpe"), PositionTable(sinusoid(16, 4))
+    encoding = Encoding("decoder", scheme, form, stored, modality=modality)
     result = Result((metric,), findings=tuple(findings))
     reading = Reading.of(encoding, Label(name, "#3d7fd6"), {MEASURE.key: result}, {}, {})
     return Outcome(checkpoint(slug=name.lower(), title=name), "ok", readings=(reading,))
@@ -62,31 +58,22 @@ def sentences(*outcomes: Outcome) -> str:
     return " ".join(found.sentences) if found else ""
 
 
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        (
-            [3, 153, 10],
-            "A packs into only 3 metres, the least of 3. B spreads over 153 metres, the most.",
-        ),
-        (
-            [3, 3.0001, 3, 9],
-            "A, like 2 others, packs into only 3 metres, the least of 4."
-            " D spreads over 9 metres, the most.",
-        ),
-        ([0, 1], "A packs into 0 metres, the least of 2. B spreads over 1 metre, the most."),
-        ([5, 5], "Each of the 2 spreads over 5 metres."),
-        ([5, 5.05], "Each of the 2 spreads over 5 to 5.05 metres."),
-        ([5], "Only A is measured here: it spreads over 5 metres."),
-    ],
-)
-def test_sentences_name_both_ends_in_the_words_of_the_measure(
-    values: list[float], expected: str
-) -> None:
-    assert (
-        sentences(*(outcome(name, value) for name, value in zip("ABCD", values, strict=False)))
-        == expected
-    )
+SAID: list[tuple[list[float], str]] = [
+    ([3, 153, 10], "A packs into only 3 metres, the least of 3. B spreads over 153 metres, the"
+     " most."),
+    ([3, 3.0001, 3, 9], "A, like 2 others, packs into only 3 metres, the least of 4. D spreads"
+     " over 9 metres, the most."),
+    ([0, 1], "A packs into 0 metres, the least of 2. B spreads over 1 metre, the most."),
+    ([5, 5], "Each of the 2 spreads over 5 metres."),
+    ([5, 5.05], "Each of the 2 spreads over 5 to 5.05 metres."),
+    ([5], "Only A is measured here: it spreads over 5 metres."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("values", "expected"), SAID)
+def test_sentences_name_both_ends_in_the_words_of_the_measure(values: Any, expected: str) -> None:
+    rows = (outcome(name, value) for name, value in zip("ABCD", values, strict=False))
+    assert sentences(*rows) == expected
 
 
 def test_only_what_is_measured_alone_is_said_to_be_alone() -> None:
@@ -122,15 +109,14 @@ def test_without_a_finite_value_there_is_no_answer(value: float | None) -> None:
 
 
 def test_the_lowest_the_median_and_the_highest_are_chosen_once_each() -> None:
-    found = ranking(*(outcome(f"M{size}", float(size)) for size in (5, 1, 4, 2, 3)))
-    assert found is not None
-    assert [entry.value for entry in found.chosen] == [1.0, 3.0, 5.0]
-    shared = ranking(*(outcome(name, 9.0 if name > "B" else 1.0) for name in "ABCDE"))
-    assert shared is not None
-    assert [entry.reading.label.title for entry in shared.chosen] == ["A", "C"]
-    alone = ranking(outcome("A", 5.0))
-    assert alone is not None
-    assert len(alone.chosen) == 1
+    for values, chosen in (
+        ({f"M{size}": size for size in (5, 1, 4, 2, 3)}, ["M1", "M3", "M5"]),
+        ({name: 9 if name > "B" else 1 for name in "ABCDE"}, ["A", "C"]),
+        ({"A": 5}, ["A"]),
+    ):
+        found = ranking(*(outcome(name, float(value)) for name, value in values.items()))
+        assert found is not None
+        assert [entry.reading.label.title for entry in found.chosen] == chosen
 
 
 def test_every_word_for_an_end_has_a_place_for_the_value_and_leaves_room_for_a_name() -> None:
@@ -214,9 +200,8 @@ def test_the_page_opens_with_the_answer_and_the_dots_link_their_encodings() -> N
 
 
 def test_the_list_of_analyses_has_the_same_answer() -> None:
-    shown, _ = page_kind.pages(
-        Atlas((outcome("A", 3.0), outcome("B", 9.0)), (MEASURE,), all_schemes())
-    )
+    rows = (outcome("A", 3.0), outcome("B", 9.0))
+    shown, _ = page_kind.pages(Atlas(rows, (MEASURE,), all_schemes()))
     [answer] = BeautifulSoup(rendered(shown), "html.parser").select(".pa-answer")
     assert flowing(answer.get_text()).startswith("A packs into only 3 metres")
 

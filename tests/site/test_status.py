@@ -14,10 +14,9 @@ from generator.contracts import (
     RunMember,
     Status,
 )
-from generator.pipeline import evaluate
-from generator.pipeline.find import all_schemes
 from generator.site import render
 from generator.site.pages import front, status
+from tests import small_site
 from tests.support import checkpoint, flowing
 
 LINE = "2 of 3 listed checkpoints could not be read in this build: [Status](status.md)."
@@ -28,25 +27,16 @@ NONE = (
 
 
 def outcome(slug: str, state: Status, reason: str | None = None) -> Outcome:
-    return Outcome(
-        checkpoint(slug=slug, id=slug, title=slug.title()),
-        state,
-        reason,
-        revision=None if state == "failed" else "b" * 40,
-    )
+    row = checkpoint(slug=slug, id=slug, title=slug.title())
+    return Outcome(row, state, reason, revision=None if state == "failed" else "b" * 40)
 
 
-READ, LOST, UNASKED = (
-    outcome("apple", "ok"),
-    outcome("birch", "failed", "birch: no config"),
-    outcome("cedar", "not reached", "no answer"),
-)
+READ, LOST = outcome("apple", "ok"), outcome("birch", "failed", "birch: no config")
+UNASKED = outcome("cedar", "not reached", "no answer")
 
 
 def atlas_of(*outcomes: Outcome) -> Atlas:
-    return Atlas(
-        outcomes, evaluate.all_analyses(), all_schemes(), {"position-atlas": "1.0"}, "2020-02-20"
-    )
+    return small_site.atlas_of(*outcomes, date="2020-02-20")
 
 
 def rendered(pages: list[Page], *outcomes: Outcome) -> str:
@@ -64,22 +54,16 @@ def text_of_front(*outcomes: Outcome) -> str:
 
 def test_every_row_has_its_place_those_that_failed_first() -> None:
     text = text_of_status(READ, LOST, UNASKED)
-    places = [
-        text.index(words)
-        for words in ("## Failed", ">Birch<", "## Not reached", ">Cedar<", "## Read", ">Apple<")
-    ]
-    assert places == sorted(places)
+    shown = ("## Failed", ">Birch<", "## Not reached", ">Cedar<", "## Read", ">Apple<")
+    assert [text.index(words) for words in shown] == sorted(map(text.index, shown))
 
 
-def test_a_row_has_its_revision_and_its_reason() -> None:
-    text = text_of_status(LOST, UNASKED)
-    assert "birch&#58; no config</td>" in text
-    assert f"{'b' * 40}</code></th><td>no answer</td>" in text
-
-
-def test_a_reason_does_not_repeat_the_revision_beside_it() -> None:
-    text = text_of_status(outcome("cedar", "not reached", f"cedar@{'b' * 40}: no answer"))
-    assert f"{'b' * 40}</code></th><td>no answer</td>" in text
+def test_a_row_has_its_revision_and_a_reason_that_does_not_repeat_it() -> None:
+    repeating = outcome("cedar", "not reached", f"cedar@{'b' * 40}: no answer")
+    for other in (UNASKED, repeating):
+        text = text_of_status(LOST, other)
+        assert "birch&#58; no config</td>" in text
+        assert f"{'b' * 40}</code></th><td>no answer</td>" in text
 
 
 def test_the_numbers_of_rows_are_given_for_each_state() -> None:
@@ -99,11 +83,7 @@ def test_training_runs_have_rows_with_what_was_read_of_them() -> None:
     assert "<td>0 of 2</td><td>Steps 1, 2: x</td>" in text
     assert "hub: <code>a&#47;b</code></th><td>1 of 1</td><td>–</td>" in text
     assert text.index(">Lost<") < text.index(">Other<")
-    assert "Training runs" not in text_of_status(READ)
-
-
-def test_a_status_without_rows_has_no_section() -> None:
-    assert text_of_status(READ).count(" ## ") == 1
+    assert text_of_status(READ).count(" ## ") == 1  # A status without rows has no section.
 
 
 def test_a_long_reason_keeps_its_beginning_and_its_end() -> None:
@@ -118,24 +98,17 @@ def test_the_front_page_has_one_line_on_rows_that_could_not_be_read() -> None:
     assert LINE in text
     assert text.count("status.md") == 1
     assert "!!!" not in text
-
-
-def test_the_front_page_has_no_such_line_where_all_were_read() -> None:
     assert "status.md" not in text_of_front(READ)
 
 
 @pytest.mark.parametrize("states", [["failed"], ["not reached"], ["failed", "not reached"]])
 def test_the_front_page_says_that_nothing_could_be_read(states: list[Status]) -> None:
-    text = text_of_front(
-        *(outcome(f"row-{index}", state, "x") for index, state in enumerate(states))
-    )
-    assert NONE in text
+    rows = (outcome(f"row-{index}", state, "x") for index, state in enumerate(states))
+    assert NONE in text_of_front(*rows)
 
 
 def test_rows_whose_numbers_are_all_in_weights_that_were_not_read_are_counted() -> None:
-    unread = replace(
-        outcome("elder", "ok"),
-        unmeasured=(EncodingRecord("encoder", "learned", "PositionTable", Provenance("")),),
-    )
+    record = EncodingRecord("encoder", "learned", "PositionTable", Provenance(""))
+    unread = replace(outcome("elder", "ok"), unmeasured=(record,))
     assert "The numbers of 1 of them are in weights" in text_of_status(READ, unread)
     assert "The numbers of" not in text_of_status(READ)
