@@ -39,14 +39,13 @@ def built(folder: Path, text: str) -> Path:
 def heads(page: Path) -> dict[str, str]:
     """Addresses in the head of a page, by the name of what they are."""
     html = BeautifulSoup(page.read_bytes(), "html.parser")
-    named = {
-        str(tag["property"]): str(tag["content"])
-        for tag in html.select("meta[property]")
-        if str(tag["content"]).startswith("http")
-    }
-    return named | {
-        str(tag["rel"][0]): str(tag["href"]) for tag in html.select("link[rel=canonical]")
-    }
+    named = {name: text for name, text in properties(html).items() if text.startswith("http")}
+    links = html.select("link[rel=canonical]")
+    return named | {str(tag["rel"][0]): str(tag["href"]) for tag in links}
+
+
+def properties(html: BeautifulSoup) -> dict[str, str]:
+    return {str(tag["property"]): str(tag["content"]) for tag in html.select("meta[property]")}
 
 
 @pytest.fixture(scope="module")
@@ -63,24 +62,16 @@ def test_every_page_names_its_own_address_below_that_of_the_site(page: str, site
 
 def test_a_page_has_its_own_card_or_that_of_the_site(site: Path) -> None:
     own, common = (
-        {
-            str(tag["property"]): str(tag["content"])
-            for tag in BeautifulSoup((site / page).read_bytes(), "html.parser").select(
-                "meta[property]"
-            )
-        }
+        properties(BeautifulSoup((site / page).read_bytes(), "html.parser"))
         for page in ("checkpoints/one.html", "index.html")
     )
     assert [own[f"og:image{part}"] for part in ("", ":width", ":height", ":alt")] == [
         "https://example.org/atlas/cards/one.png", "12", "6", 'One "picture"',
     ]  # fmt: skip
-    with Image.open(
-        OURS.written[0] / common["og:image"].removeprefix("https://example.org/atlas/")
-    ) as picture:
-        assert (str(picture.width), str(picture.height)) == (
-            common["og:image:width"],
-            common["og:image:height"],
-        )
+    path = common["og:image"].removeprefix("https://example.org/atlas/")
+    with Image.open(OURS.written[0] / path) as picture:
+        size = [int(common[f"og:image:{side}"]) for side in ("width", "height")]
+        assert [*picture.size] == size
 
 
 def test_a_site_without_an_address_names_none(tmp_path: Path) -> None:
@@ -93,13 +84,8 @@ def test_a_hook_of_a_user_runs_from_beside_the_settings(site: Path) -> None:
 
 
 def test_pages_are_minified(site: Path) -> None:
-    assert (
-        "\n\n"
-        not in (site / "index.html")
-        .read_text(encoding="utf-8")
-        .partition("</article>")[0]
-        .partition("<article")[2]
-    )
+    article = (site / "index.html").read_text(encoding="utf-8").partition("</article>")[0]
+    assert "\n\n" not in article.partition("<article")[2]
 
 
 # The environment, settings of a user, and the address of their site.
@@ -138,9 +124,7 @@ def test_settings_that_cannot_be_read_are_refused_with_a_place(text: str, tmp_pa
 
 
 def test_our_own_settings_may_name_it_too(tmp_path: Path) -> None:
-    (tmp_path / "mkdocs.yml").write_text(
-        "site_name: Mine\nsite_url: https://example.org/mine\n", encoding="utf-8"
-    )
+    (tmp_path / "mkdocs.yml").write_bytes(b"site_name: Mine\nsite_url: https://example.org/mine\n")
     assert mkdocs_build.address((tmp_path / "mkdocs.yml",)) == "https://example.org/mine/"
 
 

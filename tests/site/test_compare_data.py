@@ -1,6 +1,7 @@
 """Data of the compare page, decoded as its JavaScript does."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -45,12 +46,8 @@ NUMBERS = arrays(np.float64, st.integers(1, 40), elements=st.floats(-1e9, 1e9) |
 
 def unpacked(packed: Any) -> Floats:
     """Values of a packed array."""
-    levels = np.array(
-        [
-            64 * ALPHABET.index(first) + ALPHABET.index(last)
-            for first, last in zip(*[iter(packed["levels"])] * 2, strict=True)
-        ]
-    )
+    digits = np.array([ALPHABET.index(digit) for digit in packed["levels"]], dtype=int)
+    levels = 64 * digits[::2] + digits[1::2]
     low, high = packed["low"] or 0.0, packed["high"] or 0.0
     return np.where(levels > STEPS, np.nan, low * (1 - levels / STEPS) + high * (levels / STEPS))
 
@@ -68,35 +65,26 @@ def matrix(drawn: Any, packed: Any) -> Floats:
     """A kernel (n, n) of a record; a shape may be that of the stored levels, cut to [0, 1], without
     what is out.
     """
-    positions = range(drawn["n"])
-    indices = np.array(
-        [
-            [entry(query, key, drawn["n"], drawn["columns"]) for key in positions]
-            for query in positions
-        ]
-    )
+    n, columns = drawn["n"], drawn["columns"]
+    indices = np.array([[entry(query, key, n, columns) for key in range(n)] for query in range(n)])
     if packed["levels"] is not None:
         return np.asarray(unpacked(packed)[indices])
-    values = np.asarray(
-        np.clip(unpacked({**packed, "levels": drawn["stored"]["levels"]}), 0.0, 1.0)[indices]
-    )
+    levels = unpacked({**packed, "levels": drawn["stored"]["levels"]})
+    values = np.asarray(np.clip(levels, 0.0, 1.0)[indices])
     values[packed["out"]] = values[:, packed["out"]] = np.nan
     return values
 
 
 def reading(form: Form, **results: Result) -> Reading:
-    return Reading.of(
-        Encoding("encoder", "made", form, Provenance("")), Label("Row", "#3d7fd6"), results, {}, {}
-    )
+    encoding = Encoding("encoder", "made", form, Provenance(""))
+    return Reading.of(encoding, Label("Row", "#3d7fd6"), results, {}, {})
 
 
 def files(*readings: Reading) -> dict[str, Any]:
     """Arguments of the function call in each file, by path."""
-    outcomes = (
-        Outcome(checkpoint(), "ok", readings=readings),
-        Outcome(checkpoint(slug="x"), "failed", "no"),
-    )
-    makers = compare_data.makers(Atlas(outcomes, (), ()))
+    failed = Outcome(checkpoint(slug="x"), "failed", "no")
+    atlas = Atlas((Outcome(checkpoint(), "ok", readings=readings), failed), (), ())
+    makers = compare_data.makers(atlas)
     return {path: arguments(make()) for path, make in makers.items()}
 
 
@@ -108,12 +96,8 @@ def arguments(script: bytes) -> Any:
 def test_packed_numbers_are_within_half_a_step(values: Array) -> None:
     finite = values[~np.isnan(values)]
     half = np.ptp(finite) / STEPS / 2 if finite.size else 0.0
-    np.testing.assert_allclose(
-        unpacked(pack(values)),
-        values,
-        rtol=1e-12,
-        atol=half * (1 + 1e-6) + 1e-9 * np.max(np.abs(finite), initial=0.0),
-    )
+    most = half * (1 + 1e-6) + 1e-9 * np.max(np.abs(finite), initial=0.0)
+    np.testing.assert_allclose(unpacked(pack(values)), values, rtol=1e-12, atol=most)
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -137,9 +121,8 @@ def test_every_kernel_and_every_shape_are_restored(name: str) -> None:
 def test_profiles_are_means_of_diagonals_from_the_past_to_the_future() -> None:
     values = FORMS["bias of one head"].kernel(128)[0]
     means = [np.diagonal(values, offset).mean() for offset in range(1 - len(values), len(values))]
-    np.testing.assert_allclose(
-        kernels(FORMS["bias of one head"])["stored"]["profile"], means, rtol=1e-5
-    )
+    found = kernels(FORMS["bias of one head"])["stored"]["profile"]
+    np.testing.assert_allclose(found, means, rtol=1e-5)
 
 
 def test_profiles_of_a_grid_are_means_along_rows_and_columns() -> None:
@@ -176,16 +159,11 @@ def test_each_encoding_leads_to_its_section_on_either_page() -> None:
     """The fifth encoding of one scheme, and those before it but the first, are on a second page;
     another scheme's is on the first page.
     """
-    encodings = [
-        ("layer_0", "made"),
-        ("other", "another"),
-        *((f"layer_{layer}", "made") for layer in range(1, 5)),
-    ]
+    later = [(f"layer_{layer}", "made") for layer in range(1, 5)]
+    plain = reading(NOTHING)
     readings = [
-        Reading.of(
-            Encoding(part, scheme, NOTHING, Provenance("")), Label(part, "#3d7fd6"), {}, {}, {}
-        )
-        for part, scheme in encodings
+        replace(plain, encoding=replace(plain.encoding, part=part, scheme=scheme))
+        for part, scheme in (("layer_0", "made"), ("other", "another"), *later)
     ]
     [catalogue] = files(*readings)["data/compare/index.js"]
     pages = [encoding["page"] for encoding in catalogue["encodings"]]
@@ -219,11 +197,9 @@ def test_the_curve_is_made_of_coordinates_with_the_last_position_once(
     curve = compare_data.record(found)["curve"]
     last = n_positions - 1
     assert (curve["step"], curve["last"], curve["columns"]) == (step, last, columns)
-    np.testing.assert_allclose(
-        unpacked(curve).reshape(-1, 3),
-        points[sorted({*range(0, n_positions, step), last})],
-        atol=np.ptp(points) / STEPS,
-    )
+    expected = points[sorted({*range(0, n_positions, step), last})]
+    shown = unpacked(curve).reshape(-1, 3)
+    np.testing.assert_allclose(shown, expected, atol=np.ptp(points) / STEPS)
     assert compare_data.record(reading(form))["curve"] is None
 
 
@@ -240,11 +216,8 @@ def test_windows_are_means_of_blocks_with_profiles_at_their_offsets() -> None:
     ]
     np.testing.assert_allclose(matrix(window, window["stored"]), expected, atol=2.0 / STEPS)
     offsets = range(-(window["n"] - 1) * block, 300, block)
-    np.testing.assert_allclose(
-        window["stored"]["profile"],
-        [np.diagonal(cosines, offset).mean() for offset in offsets],
-        rtol=1e-5,
-    )
+    means = [np.diagonal(cosines, offset).mean() for offset in offsets]
+    np.testing.assert_allclose(window["stored"]["profile"], means, rtol=1e-5)
 
 
 def test_a_window_of_positions_that_do_not_fill_their_blocks_leaves_out_the_last() -> None:
@@ -263,11 +236,10 @@ def test_short_tables_and_grids_have_no_windows_and_others_take_bounded_memory()
     )
 
 
-@pytest.mark.parametrize(
-    "analysis",
-    [analysis for analysis in all_analyses() if analysis.overlay],
-    ids=lambda analysis: analysis.key,
-)
+OVERLAID = [analysis for analysis in all_analyses() if analysis.overlay]
+
+
+@pytest.mark.parametrize("analysis", OVERLAID, ids=lambda analysis: analysis.key)
 def test_every_overlay_has_as_many_places_as_values(analysis: Analysis) -> None:
     for name in FORMS:
         if not isinstance(FORMS[name], analysis.forms):
@@ -284,9 +256,8 @@ def test_a_line_has_the_values_of_its_array() -> None:
     """Norms of a 4 × 2 table by hand: 1, 2, 5 and 3; their median is 2.5."""
     analysis = next(analysis for analysis in all_analyses() if analysis.title == "Vector norms")
     norms = Result(arrays={"norms": np.array([1.0, 2.0, 5.0, 3.0])})
-    line = compare_data.record(reading(NOTHING, **{analysis.key: norms}), (analysis,))["lines"][
-        analysis.key
-    ]
+    record = compare_data.record(reading(NOTHING, **{analysis.key: norms}), (analysis,))
+    line = record["lines"][analysis.key]
     assert line == {"x": {"first": 0, "step": 1, "count": 4}, "y": [0.4, 0.8, 2, 1.2]}
 
 

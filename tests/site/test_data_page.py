@@ -80,9 +80,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         Reading.of(encoding, Label(f"Row · {encoding.part}", "#3d7fd6"), results, {}, {})
         for encoding in encodings
     )
-    for path, make in data_files.makers(
-        Atlas((Outcome(checkpoint(), "ok", readings=readings),), (), ())
-    ).items():
+    atlas = Atlas((Outcome(checkpoint(), "ok", readings=readings),), (), ())
+    for path, make in data_files.makers(atlas).items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_bytes(make())
     monkeypatch.chdir(tmp_path)
@@ -98,9 +97,8 @@ def run(example: str) -> dict[str, Any]:
 
 def documented(analysis: Analysis) -> set[str]:
     """Names of the arrays in the analysis's template."""
-    template: Any = (
-        environment_of(ROOT / "templates").get_template(f"analyses/{analysis.key}.md.jinja").module
-    )
+    environment = environment_of(ROOT / "templates")
+    template: Any = environment.get_template(f"analyses/{analysis.key}.md.jinja").module
     return set(re.findall(r"^- `(\w+)` ", str(template.arrays()), re.MULTILINE))
 
 
@@ -114,9 +112,8 @@ def test_the_examples_read_every_array_and_a_metric(folder: Path) -> None:
 
 @each_analysis
 def test_every_array_of_an_analysis_is_documented(analysis: Analysis) -> None:
-    assert {
-        name for result in applicable_results(analysis) for name in result.arrays
-    } <= documented(analysis)
+    names = {name for result in applicable_results(analysis) for name in result.arrays}
+    assert names <= documented(analysis)
 
 
 def derived(form: PositionTable, examples: str, path: Path) -> dict[str, tuple[Any, Any]]:
@@ -125,9 +122,8 @@ def derived(form: PositionTable, examples: str, path: Path) -> dict[str, tuple[A
     """
     understood = [analysis for analysis in all_analyses() if isinstance(form, analysis.forms)]
     results = {analysis.key: computed(analysis, form) for analysis in understood}
-    reading = Reading.of(
-        Encoding("vision", "made", form, Provenance("")), Label("Row", "#3d7fd6"), results, {}, {}
-    )
+    encoding = Encoding("vision", "made", form, Provenance(""))
+    reading = Reading.of(encoding, Label("Row", "#3d7fd6"), results, {}, {})
     following = {f"{analysis.key}.{name}" for analysis in understood for name in analysis.follows}
     path.write_bytes(data_files.npz(reading, understood))
     given = run(examples.replace("data/<checkpoint>/<encoding>.npz", str(path)))
@@ -138,14 +134,9 @@ def derived(form: PositionTable, examples: str, path: Path) -> dict[str, tuple[A
         for key, result in results.items()
         for name, array in {**result.arrays, **result.derived}.items()
     }
-    left_out = following | {
-        f"{key}.{name}" for key, result in results.items() for name in result.derived
-    }
-    return {
-        name: (array, given.get({**SHOWN, **ALONG}[name]))
-        for name, array in arrays.items()
-        if name in left_out
-    }
+    derived = {f"{key}.{name}" for key, result in results.items() for name in result.derived}
+    left_out = [name for name in arrays if name in following | derived]
+    return {name: (arrays[name], given.get({**SHOWN, **ALONG}[name])) for name in left_out}
 
 
 def test_the_examples_of_the_page_on_arrays_give_what_the_files_leave_out(tmp_path: Path) -> None:
@@ -154,9 +145,8 @@ def test_the_examples_of_the_page_on_arrays_give_what_the_files_leave_out(tmp_pa
     assert set(found) == set(SHOWN)
     for name, (array, given) in found.items():
         if name != "decay_with_distance.matrix":  # The next test has that.
-            rounding = (
-                1e-6 if name == "anatomy_of_the_input.sum" else 1e-12
-            )  # Words are in single precision.
+            # Words are in single precision.
+            rounding = 1e-6 if name == "anatomy_of_the_input.sum" else 1e-12
             np.testing.assert_allclose(given, array, rtol=0, atol=rounding)
 
 
@@ -172,14 +162,14 @@ def test_the_examples_for_a_line_are_those_of_a_line(n_positions: int, tmp_path:
         np.testing.assert_allclose(given, array, rtol=0, atol=1e-6, err_msg=name)
 
 
-@pytest.mark.parametrize(
-    ("formula", "grid", "examples"),
-    [
-        (sinusoid_formula(600, 18, "tensor2tensor", first=2), None, LINE),
-        (replace(sinusoid_formula(40, 8, "halves"), scale=0.3), None, LINE),
-        (whole_turn_formula((3, 4), 8), (3, 4), GRID),
-    ],
+OF_FORMULAS = (
+    (sinusoid_formula(600, 18, "tensor2tensor", first=2), None, LINE),
+    (replace(sinusoid_formula(40, 8, "halves"), scale=0.3), None, LINE),
+    (whole_turn_formula((3, 4), 8), (3, 4), GRID),
 )
+
+
+@pytest.mark.parametrize(("formula", "grid", "examples"), OF_FORMULAS)
 def test_the_examples_compute_tables_that_no_tensor_stores(
     formula: SinusoidFormula, grid: tuple[int, int] | None, examples: str, tmp_path: Path
 ) -> None:

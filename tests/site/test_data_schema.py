@@ -103,14 +103,11 @@ def test_a_training_run_has_the_documented_keys_in_its_file_and_in_atlas_json() 
     assert problems_of(json.loads(path.read_bytes()), data_schema.RunFile) == []
     run = run_file.read(path, "run")
     assert problems_of(json.loads(run_file.encoded(run)), data_schema.RunFile) == []
-    lost = replace(
-        run, members=(replace(run.members[0], status="failed", reason="Why."), *run.members[1:])
-    )
+    first, *others = run.members
+    lost = replace(run, members=(replace(first, status="failed", reason="Why."), *others))
     record = json.loads(json.dumps(run_data.record(lost)))
-    assert (problems_of(record, data_schema.TrainingRun), record["unread"][0]["reason"]) == (
-        [],
-        "Why.",
-    )
+    assert problems_of(record, data_schema.TrainingRun) == []
+    assert record["unread"][0]["reason"] == "Why."
 
 
 def test_models_json_has_the_documented_keys() -> None:
@@ -124,33 +121,18 @@ def test_models_json_has_the_documented_keys() -> None:
 
 def test_every_model_is_on_the_page_and_every_key_has_a_meaning() -> None:
     shown = guide.data_schema_context()
-    records = [
-        record
-        for group in ("of_atlas", "parameters", "of_runs", "of_releases", "of_models")
-        for record in shown[group]
-    ]
-    assert len({record.title for record in records}) == len(records)
-    assert [
-        (record.title, field.name)
-        for record in records
-        for field in record.fields
-        if not unescape(field.meaning).endswith((".", "…"))
-    ] == []
+    groups = ("of_atlas", "parameters", "of_runs", "of_releases", "of_models")
+    records = [record for group in groups for record in shown[group]]
     titles = {record.title for record in records}
-    linked = {
-        name
-        for record in records
-        for field in record.fields
-        for name in re.findall(r'<a href="#(\w+)">', field.kind)
-    }
+    assert len(titles) == len(records)
+    fields = [field for record in records for field in record.fields]
+    meanings = {field.name: unescape(field.meaning) for field in fields}
+    assert [name for name, text in meanings.items() if not text.endswith((".", "…"))] == []
+    kinds = " ".join(field.kind for field in fields)
+    linked = set(re.findall(r'<a href="#(\w+)">', kinds))
     assert linked <= {title.lower() for title in titles}
     assert {"layer", "metric", "rotationoflayer"} <= linked
-    capitals = {
-        word
-        for record in records
-        for field in record.fields
-        for word in re.findall(r">([A-Z]\w+)<", field.kind)
-    }
+    capitals = set(re.findall(r">([A-Z]\w+)<", kinds))
     assert {word if word in titles else word.removesuffix("s") for word in capitals} <= titles
 
 
@@ -158,6 +140,5 @@ def test_the_files_of_a_release_are_those_that_are_written(tmp_path: Path, docum
     release = releases.following((), document)
     assert release is not None
     releases.write(tmp_path, release, dict.fromkeys(releases.DATA, b""))
-    assert {path.name for path in (tmp_path / release.id).iterdir()} == set(
-        data_schema.FILES_OF_A_RELEASE
-    )
+    written = {path.name for path in (tmp_path / release.id).iterdir()}
+    assert written == set(data_schema.FILES_OF_A_RELEASE)

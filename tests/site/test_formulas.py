@@ -50,9 +50,8 @@ EXPECTED = {
 
 def tree(tex: str) -> ElementTree.Element:
     """The <math> element of a formula, parsed as XML, which has only five named characters."""
-    named = re.sub(
-        r"&(?!(?:lt|gt|amp|quot|apos);)\w+;", lambda name: html.unescape(name[0]), formula(tex)
-    )
+    other = r"&(?!(?:lt|gt|amp|quot|apos);)\w+;"
+    named = re.sub(other, lambda name: html.unescape(name[0]), formula(tex))
     # Our own.
     return ElementTree.fromstring(named[named.index("<math") : named.index("</div>")])  # noqa: S314
 
@@ -64,11 +63,8 @@ def characters(math: ElementTree.Element) -> Iterator[str]:
     for token in math.iter():
         if token.tag in TOKENS:
             text = token.text or ""
-            yield from (
-                ITALIC.get(text, text)
-                if token.tag == "mi" and token.get("mathvariant") != "normal"
-                else text
-            )
+            is_italic = token.tag == "mi" and token.get("mathvariant") != "normal"
+            yield from ITALIC.get(text, text) if is_italic else text
 
 
 ITALIC = {
@@ -138,18 +134,11 @@ def test_every_formula_is_in_the_site(built: Path) -> None:
 
 
 def test_the_search_index_excludes_formulas(built: Path) -> None:
-    entries = json.loads((built / "site/search/search_index.json").read_text(encoding="utf-8"))[
-        "docs"
-    ]
-    text = re.sub(r"\s", "", "".join(entry["text"] for entry in entries))
-    formulas = {
-        name: re.sub(r"\s", "", "".join(tree(tex).itertext())) for name, tex in FORMULAS.items()
-    }
-    assert [
-        name
-        for name, letters in formulas.items()
-        if len(letters) > 15 and html.escape(letters, quote=False) in text
-    ] == []
+    index = json.loads((built / "site/search/search_index.json").read_text(encoding="utf-8"))
+    text = re.sub(r"\s", "", "".join(entry["text"] for entry in index["docs"]))
+    formulas = (re.sub(r"\s", "", "".join(tree(tex).itertext())) for tex in FORMULAS.values())
+    long = [html.escape(letters, quote=False) for letters in formulas if len(letters) > 15]
+    assert [letters for letters in long if letters in text] == []
 
 
 @pytest.mark.browser
@@ -158,21 +147,12 @@ def test_a_wide_formula_has_the_font_and_scrolls_without_its_page(page: Page, ad
     page.goto(f"{address}/analyses/rotation_by_offset.html")
     wide = page.locator(".pa-formula").first
     wide.scroll_into_view_if_needed()
-    loaded = (
-        "[...document.fonts].some(font => font.family.includes('Atlas Math') && font.status ==="
-        " 'loaded')"
-    )
-    page.evaluate(
-        f"new Promise(done => {{ const look = () => {loaded} ? done() :"
-        " requestAnimationFrame(look); look(); })"
-    )
+    page.wait_for_function("""[...document.fonts].some(
+        font => font.family.includes("Atlas Math") && font.status === "loaded")""")
     assert wide.evaluate(
         "block => block.scrollWidth > block.clientWidth && block.scrollHeight <= block.clientHeight"
     )
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
     wide.focus()
     page.keyboard.press("ArrowRight")
-    page.evaluate(
-        "new Promise(done => document.activeElement.scrollLeft > 0 ? done() :"
-        " document.activeElement.addEventListener('scroll', done))"
-    )
+    page.wait_for_function("document.activeElement.scrollLeft > 0")

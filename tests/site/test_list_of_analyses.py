@@ -25,38 +25,24 @@ def with_values(*values: float | None) -> list[Outcome]:
 
 def _with(one: Outcome, metric: Metric) -> Outcome:
     [reading] = one.readings
-    return replace(
-        one, readings=(replace(reading, results={**reading.results, FIRST.key: Result((metric,))}),)
-    )
+    results = {**reading.results, FIRST.key: Result((metric,))}
+    return replace(one, readings=(replace(reading, results=results),))
 
 
 def answer(*values: float | None) -> str:
     """The text of the answer of FIRST, which draws nothing here."""
     drawn_nowhere = replace(FIRST, figures=())
-    html = BeautifulSoup(
-        rendered(
-            page_kind.pages(Atlas(tuple(with_values(*values)), (drawn_nowhere,), all_schemes()))[0]
-        ),
-        "html.parser",
-    )
+    atlas = Atlas(tuple(with_values(*values)), (drawn_nowhere,), all_schemes())
+    html = BeautifulSoup(rendered(page_kind.pages(atlas)[0]), "html.parser")
     return flowing(" ".join(found.get_text() for found in html.select(".pa-answer")))
 
 
-def test_the_answer_names_the_two_extremes() -> None:
+def test_the_answer_names_the_two_extremes_and_counts_those_that_share_one() -> None:
+    """As it is shown; equal values are no range, and without a value there is no answer."""
     assert answer(4.0, 512.0, 3.1) == "Share: from 3.1 % (Title m2) to 512 % (Title m1)"
-
-
-def test_the_answer_counts_those_that_share_an_extreme_as_it_is_shown() -> None:
     assert answer(1.0, 2.0, 2.0004) == "Share: from 1 % (Title m0) to 2 % (Title m1 and 1 more)"
-
-
-def test_values_that_are_all_equal_are_no_range() -> None:
     assert answer(5.0, 5.0) == "Share: 5 % (Title m0 and 1 more)"
-
-
-def test_what_has_no_value_has_no_answer() -> None:
-    assert answer(None) == ""
-    assert answer() == ""
+    assert answer(None) == answer() == ""
 
 
 def test_every_analysis_is_listed_once_with_its_question() -> None:

@@ -5,6 +5,7 @@ import io
 import json
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
@@ -52,10 +53,11 @@ def cells(atlas: Atlas) -> dict[str, dict[str, str]]:
 def test_a_row_says_what_its_config_says(cells: dict[str, dict[str, str]]) -> None:
     """Values of config.json: Llama 3.1 8B (model card), Gemma 3 (report, section 2)."""
     llama, gemma = cells["meta-llama/Llama-3.1-8B-Instruct"], cells["google/gemma-3-4b-it"]
-    assert (llama["Context"], llama["Before scaling"], llama["Base"], llama["Size"]) == (
-        *("131,072", "8,192 (llama3 × 8)", "500,000", "8B"),
-    )
-    assert (llama["Published"], llama["Maker"]) == ("2024-07", "Meta")
+    said = {
+        "Context": "131,072", "Before scaling": "8,192 (llama3 × 8)", "Base": "500,000",
+        "Size": "8B", "Published": "2024-07", "Maker": "Meta",
+    }  # fmt: skip
+    assert {column: llama[column] for column in said} == said
     assert gemma["Base"] == "10,000; 1,000,000" or gemma["Base"] == "1,000,000; 10,000"
     assert gemma["Layers"].startswith(
         "34 layers; 29 (85 %) windows of 1,024; 5 (15 %) full attention"
@@ -72,45 +74,35 @@ def test_a_row_says_whether_code_confirms_it(cells: dict[str, dict[str, str]]) -
     assert unread == "not known no code to check with"
 
 
-@pytest.mark.parametrize(
-    ("check", "words"),
-    [
-        ({"outcome": "differs", "why": "twice", "transformers": "5"}, "differs: twice"),
-        (
-            {"outcome": "not run", "why": None, "transformers": "5"},
-            "not checked: its code did not run",
-        ),
-        (None, "not checked"),
-    ],
-)
-def test_what_was_not_checked_says_so(
-    check: dict[str, str] | None, words: str, atlas: Atlas
-) -> None:
-    shown = {**models.records(atlas)[0], "check": check}
-    changed = replace(atlas, models=lambda: json.dumps({"models": [shown]}).encode())
-    [row] = models.rows(changed)
-    assert row.cells[models.COLUMNS.index("Layers")].hint == words
+def with_models(atlas: Atlas, column: str, *rows: dict[str, Any]) -> list[Any]:
+    """Cells of a column where the first model is changed into each of ``rows``."""
+    first = models.records(atlas)[0]
+    table = json.dumps({"models": [{**first, **row} for row in rows]}).encode()
+    shown = models.rows(replace(atlas, models=lambda: table))
+    return [row.cells[models.COLUMNS.index(column)] for row in shown]
+
+
+def test_what_was_not_checked_says_so(atlas: Atlas) -> None:
+    differs = {"outcome": "differs", "why": "twice", "transformers": "5"}
+    checks = (differs, {"outcome": "not run", "why": None, "transformers": "5"}, None)
+    cells = with_models(atlas, "Layers", *({"check": check} for check in checks))
+    assert [cell.hint for cell in cells] == [
+        *("differs: twice", "not checked: its code did not run", "not checked")
+    ]
 
 
 def test_sizes_are_split_where_name_or_source_say_both(atlas: Atlas) -> None:
-    first = models.records(atlas)[0]
-    split = {
-        **first, "size": None, "parameters": 671_000_000_000, "active_parameters": 37_000_000_000,
-    }  # fmt: skip
-    part = {**first, "size": None, "parameters": None, "active_parameters": 2_700_000_000}
-    named = {**first, "size": "8x7B", "parameters": None, "active_parameters": None}
-    table = json.dumps({"models": [split, part, named]}).encode()
-    size = models.COLUMNS.index("Size")
-    assert [row.cells[size].text for row in models.rows(replace(atlas, models=lambda: table))] == [
-        *("671B, 37B active", "2.7B active", "8x7B")
-    ]
+    sizes = (
+        (None, 671_000_000_000, 37_000_000_000), (None, None, 2_700_000_000), ("8x7B", None, None)
+    )  # fmt: skip
+    names = ("size", "parameters", "active_parameters")
+    cells = with_models(atlas, "Size", *(dict(zip(names, each, strict=True)) for each in sizes))
+    assert [cell.text for cell in cells] == ["671B, 37B active", "2.7B active", "8x7B"]
 
 
 def test_what_is_not_known_is_said_so(cells: dict[str, dict[str, str]]) -> None:
     unread = cells["deepseek-ai/deepseek-vl2-tiny"]
-    assert (unread["Position from"], unread["Layers"], unread["Base"]) == (
-        *("not known", "not known no code to check with", "–"),
-    )
+    assert (unread["Position from"], unread["Base"]) == ("not known", "–")
 
 
 def test_rows_lead_to_pages_of_checkpoints_by_id_and_by_reference(atlas: Atlas) -> None:

@@ -22,13 +22,8 @@ ENTRIES = [
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
     index = json.dumps({"config": {"lang": ["en"]}, "docs": ENTRIES})
-    return write_folder(
-        tmp_path,
-        {
-            search_index.FILE: index.encode(),
-            search_index.SCRIPT: (search_index.BEFORE + index).encode(),
-        },
-    )
+    script = (search_index.BEFORE + index).encode()
+    return write_folder(tmp_path, {search_index.FILE: index.encode(), search_index.SCRIPT: script})
 
 
 def entries(site: Path) -> Any:
@@ -40,21 +35,15 @@ def test_an_index_within_the_limit_stays_as_it_is(site: Path) -> None:
     assert entries(site) == ENTRIES
 
 
-def test_a_larger_one_has_the_titles_of_checkpoints_and_all_of_the_other_pages(
+def test_a_larger_one_has_titles_of_checkpoints(
     site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """And all of the other pages; the script for a disk has the same."""
     monkeypatch.setattr(search_index, "MOST_BYTES", 100)
     search_index.finish(site)
     assert entries(site)[:3] == ENTRIES[:3]
-    assert [(entry["title"], entry["text"]) for entry in entries(site)[3:]] == [
-        ("GPT-2", ""),
-        ("GPT-2 · decoder", ""),
-    ]
-
-
-def test_the_script_for_a_disk_has_the_same(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search_index, "MOST_BYTES", 100)
-    search_index.finish(site)
+    cut = [(entry["title"], entry["text"]) for entry in entries(site)[3:]]
+    assert cut == [("GPT-2", ""), ("GPT-2 · decoder", "")]
     script = (site / search_index.SCRIPT).read_text(encoding="utf-8")
     assert script == search_index.BEFORE + (site / search_index.FILE).read_text(encoding="utf-8")
 
