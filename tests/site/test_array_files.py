@@ -69,16 +69,10 @@ def test_the_page_of_a_large_table_says_it_may_be_in_part(
 ) -> None:
     small = outcome("a", table(1))
     [reading] = small.readings
-    large = replace(
-        reading,
-        encoding=replace(
-            reading.encoding, provenance=replace(reading.encoding.provenance, shape=shape)
-        ),
-    )
-    assert (
-        "every <em>k</em>-th row of large arrays"
-        in flowing(rendered(page("checkpoint", replace(small, readings=(large,)))))
-    ) == says_so
+    provenance = replace(reading.encoding.provenance, shape=shape)
+    large = replace(reading, encoding=replace(reading.encoding, provenance=provenance))
+    text = flowing(rendered(page("checkpoint", replace(small, readings=(large,)))))
+    assert ("every <em>k</em>-th row of large arrays" in text) == says_so
 
 
 def test_pages_of_a_row_without_arrays_link_to_its_measures_alone() -> None:
@@ -100,10 +94,7 @@ def test_a_table_that_changes_slowly_from_row_to_row_is_stored_by_columns() -> N
 
 
 def test_what_follows_is_left_out_of_a_whole_table_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    arrays = {
-        "table": np.zeros((64, 16), dtype=np.float32),
-        "norms": np.zeros(64, dtype=np.float32),
-    }
+    arrays = {"table": np.zeros((64, 16), np.float32), "norms": np.zeros(64, np.float32)}
     following = frozenset({"norms"})
     assert np.load(io.BytesIO(archive(arrays, following))).files == ["table"]
     monkeypatch.setattr(array_files, "MOST_OF_ARRAY", 1024)

@@ -6,15 +6,13 @@ from itertools import groupby
 import pytest
 from bs4 import BeautifulSoup, Tag
 
-from generator.contracts import Analysis, Fact, Layer, Outcome, Provenance, Result
-from generator.encodings import Form, Rotation
-from generator.errors import NotApplicableError
-from generator.pipeline.evaluate import all_analyses
+from generator.contracts import Analysis, Fact, Layer, Outcome, Provenance
+from generator.encodings import Rotation
 from generator.site.pages import catalogue
 from generator.site.rankings.columns import common
-from tests.forms import FORMS
+from tests.analyses.test_all import applicable_results, each_analysis
 from tests.site.test_comparing import NOTHING, outcome, page, rendered, table
-from tests.support import checkpoint, subject
+from tests.support import checkpoint
 
 ROTATION = Rotation(10000.0, 8, 8, 64)
 
@@ -103,24 +101,10 @@ def test_the_region_that_scrolls_can_be_reached_by_keyboard_and_has_a_name() -> 
     assert region["aria-label"]
 
 
-@pytest.mark.parametrize(
-    "analysis",
-    [analysis for analysis in all_analyses() if analysis.headlines],
-    ids=lambda analysis: analysis.key,
-)
+@each_analysis
 def test_headlines_are_metrics_of_their_analysis(analysis: Analysis) -> None:
-    results = [
-        _result(analysis, form) for form in FORMS.values() if isinstance(form, analysis.forms)
-    ]
-    keys = {metric.key for result in results for metric in result.metrics}
+    keys = {metric.key for result in applicable_results(analysis) for metric in result.metrics}
     assert {headline.metric for headline in analysis.headlines} <= keys
-
-
-def _result(analysis: Analysis, form: Form) -> Result:
-    try:
-        return analysis.compute(subject(form))
-    except NotApplicableError as error:
-        return Result(reason=str(error))
 
 
 def test_a_row_begins_with_context_window_and_base() -> None:

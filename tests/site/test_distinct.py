@@ -13,13 +13,9 @@ SLUGS = [f"row-{index}" for index in range(2 * len(SERIES))]
 
 def members(slugs: Sequence[str]) -> list[Member]:
     encoding = Encoding("encoder", "none", NoEncoding("from the config"), Provenance(""))
-    return [
-        (
-            Outcome(checkpoint(slug=slug), "ok"),
-            Reading.of(encoding, Label(slug, series_colour(slug)), {}, {}, {}),
-        )
-        for slug in slugs
-    ]
+    labels = [Label(slug, series_colour(slug)) for slug in slugs]
+    readings = [Reading.of(encoding, label, {}, {}, {}) for label in labels]
+    return [(Outcome(checkpoint(slug=one.label.title), "ok"), one) for one in readings]
 
 
 def colours(slugs: Sequence[str]) -> dict[str, str]:
@@ -32,20 +28,8 @@ def test_as_many_colours_as_there_are_differ_and_then_begin_anew() -> None:
 
 
 def test_a_slug_has_its_own_colour_unless_one_before_it_has_that() -> None:
-    different = [
-        slug
-        for place, slug in enumerate(SLUGS)
-        if series_colour(slug) not in map(series_colour, SLUGS[:place])
-    ]
-    assert colours(different) == {slug: series_colour(slug) for slug in different}
-
-
-def test_the_removal_of_a_member_recolours_at_most_those_whose_colours_meet() -> None:
-    different = [
-        slug
-        for place, slug in enumerate(SLUGS)
-        if series_colour(slug) not in map(series_colour, SLUGS[:place])
-    ]
-    assert colours(different[1:]) == {
-        slug: colour for slug, colour in colours(different).items() if slug != different[0]
-    }
+    """With or without the first."""
+    own = {series_colour(slug): slug for slug in reversed(SLUGS)}
+    different = [slug for slug in SLUGS if slug in own.values()]
+    for slugs in (different, different[1:]):
+        assert colours(slugs) == {slug: series_colour(slug) for slug in slugs}

@@ -6,13 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from generator.contracts import Atlas, Outcome, Reading
+from generator.contracts import Atlas, Outcome, Reading, Result
 from generator.figures import svg
 from generator.numerics.arrays import Floats
-from generator.pipeline import evaluate, plan
-from generator.pipeline.find import all_schemes
 from generator.site import render
 from generator.site.pages import front
+from tests import small_site
 from tests.support import checkpoint, save_folder
 from tests.synthetic import BUCKETS, ROTATION, write_folder
 
@@ -35,18 +34,12 @@ def atlas_of(folder: Path, **tables: Floats) -> Atlas:
         (name, save_folder(folder / name, config, {"wpe.weight": table.astype(np.float32)}))
         for name, table in tables.items()
     ]
-    rows += [
-        ("buckets", write_folder(folder / "buckets", BUCKETS)),
-        ("rotation", write_folder(folder / "rotation", ROTATION)),
-    ]
-    tasks = [
-        plan.Task(checkpoint(slug=name, title=name.title(), place=str(place)), offline=True)
-        for name, place in rows
-    ]
+    for name, contents in (("buckets", BUCKETS), ("rotation", ROTATION)):
+        rows.append((name, write_folder(folder / name, contents)))
+    listed = [checkpoint(slug=name, title=name.title(), place=str(place)) for name, place in rows]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(svg, "encode", lambda *_: b"drawn")
-        outcomes = tuple(evaluate.evaluate(task) for task in tasks)
-    return Atlas(outcomes, evaluate.all_analyses(), all_schemes(), {"position-atlas": "1.0"})
+        return small_site.atlas_of(*small_site.evaluated(*listed))
 
 
 @pytest.fixture(scope="module")
@@ -70,43 +63,34 @@ def test_the_page_opens_with_the_curve_that_winds(tmp_path: Path) -> None:
 
 def test_a_gallery_that_is_complete_can_be_filtered(plain: Atlas) -> None:
     """Five of a scheme, which is more than each would have of a gallery that is not."""
-    five = replace(
-        plain,
-        outcomes=tuple(replaced(plain.outcomes[-1], f"rotation-{number}") for number in range(5)),
-    )
-    text = text_of(five)
-    assert (
-        text.count('<li class="pa-card"'), "pa-filter" in text, "to filter and to sort" in text,
-    ) == (5, True, False)  # fmt: skip
+    text = text_of(repeated(plain, 5))
+    assert text.count('<li class="pa-card"') == 5
+    assert ("pa-filter" in text, "to filter and to sort" in text) == (True, False)
 
 
 def test_a_gallery_of_a_part_leads_to_the_list_of_all(plain: Atlas) -> None:
-    many = replace(
-        plain,
-        outcomes=tuple(
-            replaced(plain.outcomes[-1], f"rotation-{number}")
-            for number in range(front.MOST_CARDS + 1)
-        ),
-    )
-    text = text_of(many)
+    text = text_of(repeated(plain, front.MOST_CARDS + 1))
     assert ("pa-filter" in text, "to filter and to sort" in text) == (False, True)
     assert text.count('<li class="pa-card"') == front.MOST_CARDS // 2
 
 
-def replaced(outcome: Outcome, slug: str) -> Outcome:
-    return replace(outcome, checkpoint=replace(outcome.checkpoint, slug=slug))
+def repeated(atlas: Atlas, times: int) -> Atlas:
+    """With its last outcome alone, so many times."""
+    last = atlas.outcomes[-1]
+    rows = [replace(last.checkpoint, slug=f"rotation-{number}") for number in range(times)]
+    return replace(atlas, outcomes=tuple(replace(last, checkpoint=row) for row in rows))
 
 
 def weighted(outcome: Outcome, weight: float) -> Outcome:
     """With this weight of every finding."""
 
+    def of_result(result: Result) -> Result:
+        return replace(
+            result, findings=tuple(replace(one, weight=weight) for one in result.findings)
+        )
+
     def of_reading(reading: Reading) -> Reading:
-        results = {
-            key: replace(
-                result, findings=tuple(replace(one, weight=weight) for one in result.findings)
-            )
-            for key, result in reading.results.items()
-        }
+        results = {key: of_result(result) for key, result in reading.results.items()}
         return replace(reading, results=results)
 
     return replace(outcome, readings=tuple(of_reading(reading) for reading in outcome.readings))
@@ -136,11 +120,8 @@ def test_every_scheme_says_where_it_acts_and_whether_it_is_learned(plain: Atlas)
         "Rotary": "rotates queries and keys · by formula",
     }
     text = text_of(plain)
-    assert [
-        title
-        for title, way in ways.items()
-        if f'<strong>{title}</strong></a>\n<span class="pa-kind">{way}</span>' not in text
-    ] == []
+    for title, way in ways.items():
+        assert f'<strong>{title}</strong></a>\n<span class="pa-kind">{way}</span>' in text
 
 
 def test_schemes_act_where_their_encodings_do(plain: Atlas) -> None:

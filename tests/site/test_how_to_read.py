@@ -15,12 +15,8 @@ from generator.site.pages import how_to_read
 from tests.site.test_comparing import outcome, rendered, table
 
 ANALYSES = all_analyses()
-FIRST = replace(
-    ANALYSES[0],
-    figures=(
-        replace(ANALYSES[0].figures[0], appeal=lambda result: result.metrics[0].value or 0.0),
-    ),
-)
+FIGURE = replace(ANALYSES[0].figures[0], appeal=lambda result: result.metrics[0].value or 0.0)
+FIRST = replace(ANALYSES[0], figures=(FIGURE,))
 DRAWING = f"{FIRST.key}-{FIRST.figures[0].key}"
 
 
@@ -36,17 +32,9 @@ def _drawn(one: Outcome, appeal: float | None) -> Outcome:
     [reading] = one.readings
     names = () if appeal is None else (DRAWING,)
     results = {**reading.results, FIRST.key: Result((Metric("appeal", "Appeal", appeal),))}
-    return replace(
-        one,
-        readings=(
-            replace(
-                reading,
-                results=results,
-                drawings=dict.fromkeys(names, b""),
-                alts=dict.fromkeys(names, "seen"),
-            ),
-        ),
-    )
+    drawings, alts = dict.fromkeys(names, b""), dict.fromkeys(names, "seen")
+    drawn = replace(reading, results=results, drawings=drawings, alts=alts)
+    return replace(one, readings=(drawn,))
 
 
 def page(outcomes: Sequence[Outcome]) -> BeautifulSoup:
@@ -68,13 +56,10 @@ def test_the_figure_that_appeals_most_is_shown(
 
 
 def test_the_figure_stands_beside_words_that_link_its_analysis_and_its_encoding() -> None:
-    [pair] = [
-        found for found in page(with_appeal(0.1)).select(".pa-beside") if found.select("figure")
-    ]
+    [pair] = page(with_appeal(0.1)).select(".pa-beside:has(figure)")
     assert f"](analyses/{FIRST.key}.md)" in pair.get_text()
-    assert [link["href"] for link in pair.select("div > div a")][:1] == [
-        "checkpoints/m0.html#encoder-learned"
-    ]
+    first, *_ = pair.select("div > div a")
+    assert first["href"] == "checkpoints/m0.html#encoder-learned"
 
 
 def test_paragraphs_without_a_figure_are_there_all_the_same() -> None:

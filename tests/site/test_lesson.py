@@ -10,11 +10,11 @@ from generator.analyses import anatomy_of_the_input
 from generator.contracts import Encoding, InputLayer, Page, Provenance, Result, Sentence, Subject
 from generator.encodings import PositionTable
 from generator.numerics.arrays import Floats, frozen
-from generator.pipeline import evaluate, plan
 from generator.site import render
 from generator.site.data import lesson as lesson_data
 from generator.site.pages import lesson
 from tests.site.test_status import atlas_of
+from tests.small_site import evaluated
 from tests.support import checkpoint
 from tests.synthetic import BUCKETS, ROTATION, write_folder
 
@@ -38,10 +38,8 @@ def result_of(
 @pytest.mark.parametrize(("i", "m", "j", "n"), [(0, 0, 1, 1), (2, 15, 0, 3), (1, 4, 1, 9)])
 def test_four_parts_add_up_to_the_score(i: int, m: int, j: int, n: int, scale: float) -> None:
     arrays = result_of(scale=scale).arrays
-    parts = (
-        arrays["lexicon_words"][i, j], arrays["lexicon_positions"][i, n],
-        arrays["lexicon_positions"][j, m], arrays["lexicon_order"][m, n],
-    )  # fmt: skip
+    places = {"words": [(i, j)], "positions": [(i, n), (j, m)], "order": [(m, n)]}
+    parts = [arrays[f"lexicon_{name}"][at] for name, each in places.items() for at in each]
     first, second = (
         scale * WORDS[LEXICON[word][1]] + POSITIONS[place] for word, place in ((i, m), (j, n))
     )
@@ -53,26 +51,15 @@ def test_without_the_word_matrix_or_on_a_grid_there_is_no_lexicon() -> None:
     assert "lexicon_tokens" not in result_of(grid=(4, 5)).arrays
 
 
-def numbers(**folders: Any) -> dict[str, Any]:
-    return lesson_data.numbers(
-        lesson_data.of(atlas_of(*(evaluated(name, files) for name, files in folders.items())))
-    )
-
-
-def evaluated(name: str, place: str) -> Any:
-    [task] = plan.plan([checkpoint(slug=name, id=name, place=place)], offline=True)
-    return evaluate.evaluate(task)
-
-
 def test_rotations_and_biases_are_those_of_the_checkpoints(tmp_path: Any) -> None:
     """Pairs of the rotation are each 8 times slower than the one before; the bias of a bucket is a
     power of two.
     """
-    places = {
-        name: str(write_folder(tmp_path / name, files))
+    rows = [
+        checkpoint(slug=name, id=name, place=str(write_folder(tmp_path / name, files)))
         for name, files in (("rotation", ROTATION), ("buckets", BUCKETS))
-    }
-    found = numbers(**places)
+    ]
+    found: Any = lesson_data.numbers(lesson_data.of(atlas_of(*evaluated(*rows))))
     assert found["rotations"][0]["frequencies"] == [1.0, 0.125, 0.015625, 0.001953125]
     assert found["biases"][0]["values"][0][-found["biases"][0]["first"]] == 1.0
     assert found["vocabulary"] is None
@@ -84,9 +71,5 @@ def test_any_list_has_five_steps() -> None:
     texts = [tree[page.path].decode() for page in pages]
     assert len(texts) == 5
     assert all("so this step has no figure" in text for text in texts)
-    assert (
-        json.loads(tree[lesson_data.PATH].decode().partition(".lesson = ")[2].removesuffix(";\n"))[
-            "words"
-        ]
-        == []
-    )
+    data = tree[lesson_data.PATH].decode().partition(".lesson = ")[2].removesuffix(";\n")
+    assert json.loads(data)["words"] == []

@@ -13,23 +13,19 @@ from tests.support import checkpoint
 def facts(**options: Any) -> BeautifulSoup:
     """The facts table of a checkpoint that was not reached."""
     text = rendered(page("checkpoint", Outcome(checkpoint(**options), "not reached", "no answer")))
-    return BeautifulSoup(
-        text[text.index('<table class="pa-facts">') :].partition("</table>")[0], "html.parser"
-    )
+    table = text[text.index('<table class="pa-facts">') :].partition("</table>")[0]
+    return BeautifulSoup(table, "html.parser")
 
 
 def links(**options: Any) -> list[str]:
     return [str(link["href"]) for link in facts(**options).select("a[rel~=external]")]
 
 
-def test_a_checkpoint_of_the_hub_leads_to_its_repository_at_the_revision() -> None:
-    assert links(source="hub", id="owner/name") == ["https://huggingface.co/owner/name"]
-    assert links(source="hub", id="owner/name", revision="a" * 40) == [
-        f"https://huggingface.co/owner/name/tree/{'a' * 40}"
-    ]
-
-
-def test_a_folder_leads_nowhere() -> None:
+def test_a_checkpoint_of_the_hub_leads_to_its_repository_and_a_folder_nowhere() -> None:
+    there = "https://huggingface.co/owner/name"
+    assert links(source="hub", id="owner/name") == [there]
+    of_revision = links(source="hub", id="owner/name", revision="a" * 40)
+    assert of_revision == [f"{there}/tree/{'a' * 40}"]
     assert links(source="folder", id="references/sinusoid") == []
 
 

@@ -37,9 +37,8 @@ OF_SECTIONS = [
 
 
 def test_every_hand_written_page_has_a_place() -> None:
-    assert {
-        path.relative_to(ROOT / "site_src").as_posix() for path in (ROOT / "site_src").rglob("*.md")
-    } <= TABS
+    written = (ROOT / "site_src").rglob("*.md")
+    assert {path.relative_to(ROOT / "site_src").as_posix() for path in written} <= TABS
 
 
 def test_templates_of_the_theme_call_no_method_of_python_since_other_renderers_have_none() -> None:
@@ -61,10 +60,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _build(folder: Path) -> Path:
-    write.write(
-        dict.fromkeys((*TABS, "new/index.md", "checkpoints/one.md", "map/tables.md"), b"# Page"),
-        folder / "docs",
-    )
+    pages = (*TABS, "new/index.md", "checkpoints/one.md", "map/tables.md")
+    write.write(dict.fromkeys(pages, b"# Page"), folder / "docs")
     mkdocs_build.build(OURS.settings, folder / "docs", folder / "site", None)
     return folder / "site"
 

@@ -80,16 +80,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
         {"folder": str(folder / name), "pickle": name == "pickle"} for name in FOLDERS
     ]
     rows += [{"folder": "~/model", "title": "By the home"}]
-    path = write_list(folder / "lists", rows)
-    done = inline.run(
-        "build",
-        "--config",
-        str(path),
-        "--output",
-        str(folder / "out"),
-        home=folder / "hub",
-        HOME=str(folder),
-    )
+    path, out = write_list(folder / "lists", rows), folder / "out"
+    command = ("build", "--config", str(path), "--output", str(out))
+    done = inline.run(*command, home=folder / "hub", HOME=str(folder))
     assert done.returncode == 1, done.stdout + done.stderr
     return folder / "out"
 
@@ -132,19 +125,13 @@ def test_no_file_names_the_folders_of_this_machine(part: str, built: Path) -> No
     assert named == []
 
 
-def test_a_folder_is_known_by_its_name_alone(built: Path) -> None:
-    row = rows_of(built)["model"]
-    assert (row["slug"], row["title"]) == ("model", "model")
-    assert (
-        rows_of(built)["missing"]["reason"]
-        == "missing: no such folder; expected a folder with config.json"
-    )
-
-
-def test_a_file_that_cannot_be_opened_is_named_within_its_folder(built: Path) -> None:
-    assert rows_of(built)["long-shard"]["reason"].startswith(
-        f"long-shard/{LONG}.safetensors: File name too long; expected"
-    )
+def test_a_folder_is_known_by_its_name_alone_and_a_file_within_it(built: Path) -> None:
+    rows = rows_of(built)
+    assert (rows["model"]["slug"], rows["model"]["title"]) == ("model", "model")
+    told = "missing: no such folder; expected a folder with config.json"
+    assert rows["missing"]["reason"] == told
+    told = f"long-shard/{LONG}.safetensors: File name too long; expected"
+    assert rows["long-shard"]["reason"].startswith(told)
 
 
 def reason(text: str, place: str = "/home/model") -> str | None:

@@ -19,15 +19,10 @@ def with_own(outcome: Outcome) -> Outcome:
     """
     [reading] = outcome.readings
     kernel = reading.results["decay_with_distance"]
-    numbered = [
-        replace(metric, value=float(number), unit="")
-        for number, metric in enumerate(kernel.metrics)
-    ]
-    results = {
-        **reading.results,
-        "decay_with_distance": replace(kernel, metrics=(OWN, *numbered[::-1])),
-    }
-    return replace(outcome, readings=(replace(reading, results=results),))
+    every = enumerate(kernel.metrics)
+    numbered = [replace(metric, value=float(number), unit="") for number, metric in every]
+    changed = {"decay_with_distance": replace(kernel, metrics=(OWN, *numbered[::-1]))}
+    return replace(outcome, readings=(replace(reading, results={**reading.results, **changed}),))
 
 
 @pytest.fixture(scope="module")
@@ -49,12 +44,8 @@ def html(tree: Tree, path: str) -> BeautifulSoup:
 
 def test_every_value_has_the_address_of_the_data_page(atlas: Atlas, tree: Tree) -> None:
     for outcome in atlas.outcomes:
-        mine = [
-            path
-            for path in tree
-            if path.endswith(".md")
-            and path.removesuffix(".md").startswith(f"checkpoints/{outcome.checkpoint.slug}")
-        ]
+        start = f"checkpoints/{outcome.checkpoint.slug}"
+        mine = [path for path in tree if path.startswith(start) and path.endswith(".md")]
         found = Counter(
             str(row["id"]) for path in mine for row in html(tree, path).select(".pa-metrics tr[id]")
         )
@@ -76,23 +67,14 @@ def test_no_address_is_given_twice_on_a_page(tree: Tree) -> None:
 def test_a_value_stands_below_the_heading_of_its_metric(atlas: Atlas, tree: Tree) -> None:
     table = html(tree, "analyses/decay_with_distance.md").select_one("table[data-pa-sortable]")
     assert table is not None
-    head = [
-        cell.get_text().partition(" (positions)")[0].removesuffix(" (%)")
-        for cell in table.select("thead th")
-    ][1:]
+    _, *head = (cell.get_text() for cell in table.select("thead th"))
+    titles = [text.partition(" (positions)")[0].removesuffix(" (%)") for text in head]
     row = table.select_one("tr:has(#bloom-7b1-decoder-alibi-own)")
     assert row is not None
-    shown = {
-        title: cell.get_text()
-        for title, cell in zip(head, row.select("td"), strict=True)
-        if cell.get_text() != "–"
-    }
-    metrics = (
-        next(outcome for outcome in atlas.outcomes if outcome.checkpoint.slug == "bloom-7b1")
-        .readings[0]
-        .results["decay_with_distance"]
-        .metrics
-    )
+    every = zip(titles, (cell.get_text() for cell in row.select("td")), strict=True)
+    shown = {title: text for title, text in every if text != "–"}
+    bloom = next(one for one in atlas.outcomes if one.checkpoint.slug == "bloom-7b1")
+    metrics = bloom.readings[0].results["decay_with_distance"].metrics
     assert shown == {metric.title: f"{metric.value:.0f}" for metric in metrics}
     assert {cell["id"] for cell in row.select("td[id]")} == {
         f"bloom-7b1-decoder-alibi-{metric.key}" for metric in metrics

@@ -21,7 +21,7 @@ from generator.encodings import Form, NoEncoding, PositionTable, sinusoid
 from generator.pipeline.evaluate import all_analyses
 from generator.pipeline.find import all_schemes
 from generator.site.compare.data import sorted_values
-from generator.site.compare.presets import presets
+from generator.site.compare.presets import Preset, presets
 from tests.support import checkpoint
 
 LEARNED, FORMULA = (
@@ -52,13 +52,11 @@ def table(width: int) -> PositionTable:
 def titles(*outcomes: Outcome) -> dict[str, set[str]]:
     """Slugs of the pair by rule, without its number."""
     found = presets(Atlas(outcomes, (), all_schemes()))
-    return {
-        preset.why.partition(",")[0]: {
-            preset.first[0].checkpoint.slug,
-            preset.second[0].checkpoint.slug,
-        }
-        for preset in found
-    }
+    return {preset.why.partition(",")[0]: slugs_of(preset) for preset in found}
+
+
+def slugs_of(preset: Preset) -> set[str]:
+    return {member[0].checkpoint.slug for member in (preset.first, preset.second)}
 
 
 def encoding(
@@ -106,16 +104,8 @@ def test_what_no_tensor_holds_is_not_called_learned() -> None:
 
 def test_a_checkpoint_is_in_one_pair_while_there_are_others() -> None:
     learned = [outcome(f"learned{width}", encoding(table(width))) for width in (64, 16, 4)]
-    found = presets(
-        Atlas(
-            (*learned, outcome("formula", encoding(table(62), FORMULA, COMPUTED))),
-            (),
-            all_schemes(),
-        )
-    )
-    slugs = [
-        {preset.first[0].checkpoint.slug, preset.second[0].checkpoint.slug} for preset in found
-    ]
+    formula = outcome("formula", encoding(table(62), FORMULA, COMPUTED))
+    slugs = [slugs_of(one) for one in presets(Atlas((*learned, formula), (), all_schemes()))]
     assert slugs[:2] == [{"learned64", "formula"}, {"learned16", "learned4"}]
 
 

@@ -18,12 +18,10 @@ PARTS = [f"layer {number}, attention" for number in range(6)]
 def layered() -> Outcome:
     """Six tables of which each has one analysis."""
     one = outcome("row", table(1), title="Row")
+    plain = [outcome("row", table(seed)).readings[0] for seed in range(len(PARTS))]
     readings = [
-        replace(
-            reading := outcome("row", table(seed)).readings[0],
-            encoding=replace(reading.encoding, part=part),
-        )
-        for seed, part in enumerate(PARTS)
+        replace(reading, encoding=replace(reading.encoding, part=part))
+        for reading, part in zip(plain, PARTS, strict=True)
     ]
     return names.named([replace(one, readings=tuple(readings))], SCHEMES)[0]
 

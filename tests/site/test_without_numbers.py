@@ -87,19 +87,13 @@ def test_the_page_says_why_a_row_is_the_nearest() -> None:
     assert "of another family with the same scheme" in page(atlas(ROWS["width"]))
 
 
-def test_the_page_says_where_its_config_is_from_and_that_nothing_was_fetched() -> None:
+def test_the_page_says_where_its_config_is_from_and_has_the_picture_of_its_scheme() -> None:
     text = page(atlas())
-    assert literal("a paper, section 3") in text
-    assert "Nothing was fetched" in text
-    assert "its weights were not read" in text
-
-
-def test_the_page_has_the_picture_of_its_scheme() -> None:
+    said = ("Nothing was fetched", "its weights were not read", 'src="figures/schemes/learned')
+    assert [words for words in (literal("a paper, section 3"), *said) if words not in text] == []
     pages = {page.path: page for page in KINDS["checkpoint"].pages(atlas())}
-    assert [figure.path for figure in pages["checkpoints/bert.md"].figures] == [
-        "figures/schemes/learned"
-    ]
-    assert 'src="figures/schemes/learned' in page(atlas())
+    [figure] = pages["checkpoints/bert.md"].figures
+    assert figure.path == "figures/schemes/learned"
 
 
 def test_a_training_run_of_the_same_scheme_and_part_is_linked() -> None:
