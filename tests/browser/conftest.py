@@ -3,6 +3,8 @@ as much time as the page in it.
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize
@@ -32,6 +34,24 @@ def page(tab: Page) -> Iterator[Page]:
     tab.mouse.move(0, 0)
     tab.evaluate(FORGET)
     tab.goto("about:blank")
+
+
+@contextmanager
+def problems_of(page: Page, *own: str) -> Iterator[list[str]]:
+    """Errors in the console, and requests for addresses that begin otherwise than those of our
+    own.
+    """
+    found: list[str] = []
+    handlers: dict[Any, Any] = {
+        "console": lambda message: found.append(message.text) if message.type == "error" else None,
+        "pageerror": lambda error: found.append(str(error)),
+        "request": lambda sent: None if sent.url.startswith(own) else found.append(sent.url),
+    }
+    for event, handler in handlers.items():
+        page.on(event, handler)
+    yield found
+    for event, handler in handlers.items():
+        page.remove_listener(event, handler)
 
 
 @pytest.fixture(scope="module")

@@ -34,7 +34,10 @@ def norms_of(arrays: Any) -> Floats:
 def alive(page: Page, address: str, name: str) -> Locator:
     """A figure of MiniLM's measures that has come alive."""
     page.goto(f"{address}/{MEASURE}")
-    figure = page.locator(f"#encoder-learned-{name}")
+    return drawn(page.locator(f"#encoder-learned-{name}"))
+
+
+def drawn(figure: Locator) -> Locator:
     figure.scroll_into_view_if_needed()
     figure.locator(".pa-live canvas").first.wait_for()
     return figure
@@ -57,9 +60,7 @@ def test_the_picture_gives_way_to_the_live_figure(page: Page, address: str) -> N
 def test_a_band_with_gaps_is_filled_beside_them(page: Page, address: str) -> None:
     """MiniMax's recurrent layers, of which every eighth attends instead."""
     page.goto(f"{address}/checkpoints/minimax-text-01.html")
-    figure = page.locator("figure[id$=exponential_decay-layers]")
-    figure.scroll_into_view_if_needed()
-    figure.locator(".pa-live canvas").first.wait_for()
+    figure = drawn(page.locator("figure[id$=exponential_decay-layers]"))
     filled = figure.locator(".pa-live canvas").first.evaluate("""canvas => {
             const [width, height] = [canvas.width, canvas.height];
             const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
@@ -294,8 +295,8 @@ def test_pictures_are_light_and_say_where_they_are_from(own_page: Page, address:
         for image in (plain.convert("RGB"), wide.convert("RGB")):
             assert image.getpixel((2, 2)) == (255, 255, 255)
             assert len(image.getcolors(2**24) or []) > 50
-    drawn = ElementTree.parse(taken(figure, "SVG"))  # noqa: S314 (our own)
-    text = " ".join(element.text or "" for element in drawn.iter())
+    drawing = ElementTree.parse(taken(figure, "SVG"))  # noqa: S314 (our own)
+    text = " ".join(element.text or "" for element in drawing.iter())
     whole = "".join(text.split())  # Long addresses go over two lines.
     for part in (NAME, "folder samples/", "licence Apache-2.0", "Position Atlas", MEASURE):
         assert "".join(part.split()) in whole
@@ -323,29 +324,18 @@ def test_a_citation_has_revision_version_and_address(page: Page, address: str) -
     encoding = known["encodings"]["all-minilm-l6-v2/encoder-learned"]
     assert text.startswith("@misc{position-atlas-all-minilm-l6-v2-encoder-learned-vector_norms")
     assert f"url = {{{address}/{MEASURE}#encoder-learned-vector_norms-lines}}" in text
-    for part in (
-        encoding["id"].replace("_", "\\_"),
-        encoding["sha256"],
-        known["version"],
-        known["date"],
-    ):
-        assert part in text
+    parts = (encoding["id"].replace("_", "\\_"), encoding["sha256"])
+    assert [part for part in (*parts, known["version"], known["date"]) if part not in text] == []
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "name"),
+    ("path", "value"),
     [
-        (MEASURE, "encoder-learned-rank.within_for_90", "all-minilm-l6-v2/encoder-learned"),
-        (
-            "analyses/rank.html",
-            "all-minilm-l6-v2-encoder-learned-within_for_90",
-            "all-minilm-l6-v2/encoder-learned",
-        ),
+        (MEASURE, "encoder-learned-rank.within_for_90"),
+        ("analyses/rank.html", "all-minilm-l6-v2-encoder-learned-within_for_90"),
     ],
 )
-def test_a_number_is_cited_at_its_link(
-    page: Page, address: str, path: str, value: str, name: str
-) -> None:
+def test_a_number_is_cited_at_its_link(page: Page, address: str, path: str, value: str) -> None:
     page.goto(f"{address}/{path}")
     place = page.locator(f"[id='{value}']")
     place.scroll_into_view_if_needed()
@@ -353,7 +343,7 @@ def test_a_number_is_cited_at_its_link(
     page.keyboard.press("Enter")
     page.locator("dialog[open]").wait_for()
     sentence, bibtex = (area.input_value() for area in page.locator("dialog textarea").all())
-    known = page.evaluate("atlas.known")["encodings"][name]
+    known = page.evaluate("atlas.known")["encodings"]["all-minilm-l6-v2/encoder-learned"]
     digits = re.escape(place.locator("td").first.or_(place).last.inner_text().split()[0])
     assert re.search(rf"{re.escape(known['title'])}: Directions used .* = {digits}", sentence)
     assert f"url = {{{address}/{path}#{value}}}" in bibtex
@@ -396,20 +386,18 @@ def test_escape_and_a_choice_close_the_menu_and_the_focus_returns(page: Page, ad
 
 def test_what_a_menu_offers_works_from_a_disk_too(own_page: Page, built: Path) -> None:
     own_page.goto((built / "site" / MEASURE).as_uri())
-    figure = own_page.locator("#encoder-learned-vector_norms-lines")
-    figure.scroll_into_view_if_needed()
-    figure.locator(".pa-live canvas").first.wait_for()
+    figure = drawn(own_page.locator("#encoder-learned-vector_norms-lines"))
     for what, ending in (("PNG slide, 16:9", "-slide.png"), ("SVG", ".svg"), ("CSV", ".csv")):
         assert taken(figure, what).name.endswith(ending)
     code = offered(figure, "Copy Python")
     assert "file://" in code
     names: dict[str, Any] = {}
     exec(f"import matplotlib; matplotlib.use('agg')\n{code}", names)  # noqa: S102
-    drawn = names["plt"].gca().lines[0].get_ydata()
+    line = names["plt"].gca().lines[0].get_ydata()
     names["plt"].close("all")
     with np.load(built / ARRAYS) as stored:
         norms = norms_of(stored)
-    np.testing.assert_allclose(drawn, norms / np.median(norms))
+    np.testing.assert_allclose(line, norms / np.median(norms))
 
 
 @pytest.mark.parametrize(
@@ -419,9 +407,7 @@ def test_lines_of_python_read_a_file_of_its_own(
     path: str, kind: str, own_page: Page, built: Path
 ) -> None:
     own_page.goto((built / f"site/{path}.html").as_uri())
-    figure = own_page.locator("figure:has(.pa-live)").first
-    figure.scroll_into_view_if_needed()
-    figure.locator(".pa-live canvas").first.wait_for()
+    figure = drawn(own_page.locator("figure:has(.pa-live)").first)
     code = offered(figure, "Copy Python")
     assert f'{kind}"' in code
     names: dict[str, Any] = {}
@@ -519,13 +505,9 @@ def test_the_link_to_a_figure_leads_to_it(page: Page, address: str) -> None:
     figure = alive(page, address, "seams-neighbours")
     page.goto(offered(figure, "Link"))
     page.wait_for_timeout(800)
-    assert (
-        -50
-        < page.locator("#encoder-learned-seams-neighbours").evaluate(
-            "figure => figure.getBoundingClientRect().top"
-        )
-        < 400
-    )
+    box = page.locator("#encoder-learned-seams-neighbours").bounding_box()
+    assert box
+    assert -50 < box["y"] < 400
 
 
 def test_on_a_phone_panels_stand_below_one_another(browser: Browser, address: str) -> None:
@@ -534,15 +516,10 @@ def test_on_a_phone_panels_stand_below_one_another(browser: Browser, address: st
     figure = page.locator(".pa-figure", has_text="Similarity").last
     figure.scroll_into_view_if_needed()
     figure.locator(".pa-live canvas").first.wait_for()
-    lefts = figure.locator(".pa-frame").evaluate_all(
-        "frames => frames.map(frame => frame.getBoundingClientRect().left)"
-    )
-    rights = figure.locator(".pa-frame").evaluate_all(
-        "frames => frames.map(frame => frame.getBoundingClientRect().right)"
-    )
+    boxes = [frame.bounding_box() or {} for frame in figure.locator(".pa-frame").all()]
     page.close()
-    assert len(set(lefts)) == 1
-    assert max(rights) <= 375
+    assert len({box["x"] for box in boxes}) == 1
+    assert max(box["x"] + box["width"] for box in boxes) <= 375
 
 
 def test_a_figure_not_yet_drawn_anew_does_not_widen_a_screen(own_page: Page, address: str) -> None:

@@ -1,7 +1,7 @@
 """The table of all encodings: its filter, its pins, and what is left of both without JavaScript."""
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 pytestmark = pytest.mark.samples
 KIND = "checkpoints/index.html"
@@ -64,10 +64,8 @@ def test_numbers_are_sorted_as_numbers(page: Page, address: str) -> None:
     assert len(values) > 5
 
 
-def test_without_javascript_it_is_a_plain_table(browser: Browser, address: str) -> None:
-    page = browser.new_context(java_script_enabled=False).new_page()
-    page.goto(f"{address}/{KIND}")
-    assert page.locator(".pa-filter").is_hidden()
-    assert page.locator(".pa-matrix button").count() == 0
-    assert len(names(page)) > 20
-    page.close()
+def test_without_javascript_it_is_a_plain_table(without_scripts: Page, address: str) -> None:
+    without_scripts.goto(f"{address}/{KIND}")
+    assert without_scripts.locator(".pa-filter").is_hidden()
+    assert without_scripts.locator(".pa-matrix button").count() == 0
+    assert len(names(without_scripts)) > 20

@@ -3,11 +3,13 @@
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
+
+from tests.browser.conftest import problems_of
 
 pytestmark = pytest.mark.samples
 
@@ -96,21 +98,8 @@ def barriers(
 @pytest.fixture
 def problems(page: Page, address: str) -> Iterator[list[str]]:
     """Errors in the console, and requests for what is not of the site."""
-    found: list[str] = []
-    handlers: dict[Any, Any] = {
-        "console": lambda message: found.append(message.text) if message.type == "error" else None,
-        "pageerror": lambda error: found.append(str(error)),
-        "request": lambda request: (
-            None
-            if request.url.startswith((address, "data:", "blob:"))
-            else found.append(request.url)
-        ),
-    }
-    for event, handler in handlers.items():
-        page.on(event, handler)
-    yield found
-    for event, handler in handlers.items():
-        page.remove_listener(event, handler)
+    with problems_of(page, address, "data:", "blob:") as found:
+        yield found
 
 
 def prepare(page: Page, url: str) -> None:

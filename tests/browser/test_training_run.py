@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 pytestmark = pytest.mark.samples
 
@@ -69,12 +69,10 @@ def test_the_figure_shows_the_chosen_step_beside_the_last(
     assert found["step 2,000 (last)"] == pytest.approx(encoding["kernel"][-1][4], abs=1e-3)
 
 
-def test_without_javascript_the_pictures_stand_alone(browser: Browser, address: str) -> None:
-    with browser.new_context(java_script_enabled=False) as context:
-        page = context.new_page()
-        page.goto(f"{address}/runs/{NAME}.html")
-        assert page.locator(".pa-figure img").first.is_visible()
-        assert page.locator(".pa-run").first.is_hidden()
+def test_without_javascript_the_pictures_stand_alone(without_scripts: Page, address: str) -> None:
+    without_scripts.goto(f"{address}/runs/{NAME}.html")
+    assert without_scripts.locator(".pa-figure img").first.is_visible()
+    assert without_scripts.locator(".pa-run").first.is_hidden()
 
 
 def test_a_phone_needs_no_sideways_scroll(own_page: Page, address: str) -> None:
