@@ -4,7 +4,6 @@ called.
 
 from itertools import count
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,18 +30,14 @@ def outcome(slug: str, title: str, *encodings: tuple[str, str]) -> Outcome:
         Encoding(part, scheme, NoEncoding("made for a test"), Provenance(""))
         for part, scheme in encodings
     ]
-    readings = (
-        Reading.of(encoding, Label("", "#000000"), {}, {}, {}) for encoding in names.numbered(found)
-    )
+    numbered, label = names.numbered(found), Label("", "#000000")
+    readings = (Reading.of(encoding, label, {}, {}, {}) for encoding in numbered)
     return Outcome(checkpoint(slug=slug, title=title), "ok", readings=tuple(readings))
 
 
 def names_of(*outcomes: Outcome) -> list[str]:
-    return [
-        reading.label.title
-        for outcome in names.named(outcomes, SCHEMES)
-        for reading in outcome.readings
-    ]
+    named = names.named(outcomes, SCHEMES)
+    return [reading.label.title for outcome in named for reading in outcome.readings]
 
 
 @given(ROWS)
@@ -53,63 +48,38 @@ def test_no_two_have_the_same_name_or_path(rows: list[tuple[str, list[tuple[str,
     ]
     of_all = names_of(*outcomes)
     paths = {outcome.path_of(reading) for outcome in outcomes for reading in outcome.readings}
-    assert (
-        len({name.casefold() for name in paths})
-        == len(set(of_all))
-        == len(of_all)
-        == sum(len(encodings) for _, encodings in rows)
-    )
+    count_of_rows = sum(len(encodings) for _, encodings in rows)
+    assert len({name.casefold() for name in paths}) == count_of_rows
+    assert len(set(of_all)) == len(of_all) == count_of_rows
     assert all(len(name) <= LONGEST_NAME and " ".join(name.split()) == name for name in of_all)
 
 
 @given(st.lists(st.tuples(PARTS, KINDS), max_size=6))
 def test_no_two_encodings_of_a_checkpoint_share_a_name(encodings: list[tuple[str, str]]) -> None:
-    parts = names.parts(
-        [reading.encoding for reading in outcome("row", "Row", *encodings).readings], SCHEMES
-    )
+    readings = outcome("row", "Row", *encodings).readings
+    parts = names.parts([reading.encoding for reading in readings], SCHEMES)
     assert len(set(parts)) == len(encodings)
 
 
-LEARNED, BIAS = "learned", "t5_bias"
+TABLE, BIAS, DECODER = ("encoder", "learned"), ("encoder", "t5_bias"), ("decoder", "t5_bias")
+# Encodings of one checkpoint with this title, and their names.
+SHORTEST = [
+    ("BERT", [TABLE], ["BERT"]),
+    ("T5", [BIAS, DECODER], ["T5 · encoder", "T5 · decoder"]),
+    ("MPNet", [TABLE, BIAS], ["MPNet · Learned table", "MPNet · Learned relative bias"]),
+    ("m" * 50, [BIAS, DECODER], [f"{'m' * 14}…{'m' * 15} · {part}coder" for part in ("en", "de")]),
+    ("Odd", [TABLE, TABLE], ["Odd · encoder", "Odd · encoder (2)"]),
+]
 
 
-@pytest.mark.parametrize(
-    ("outcomes", "expected"),
-    [
-        ([outcome("a", "BERT", ("encoder", LEARNED))], ["BERT"]),
-        (
-            [outcome("a", "T5", ("encoder", BIAS), ("decoder", BIAS))],
-            ["T5 · encoder", "T5 · decoder"],
-        ),
-        (
-            [outcome("a", "MPNet", ("encoder", LEARNED), ("encoder", BIAS))],
-            ["MPNet · Learned table", "MPNet · Learned relative bias"],
-        ),
-        (
-            [outcome("a", "m" * 50, ("encoder", BIAS), ("decoder", BIAS))],
-            [f"{'m' * 14}…{'m' * 15} · {part}" for part in ("encoder", "decoder")],
-        ),
-        (
-            [outcome("a", "Odd", ("encoder", LEARNED), ("encoder", LEARNED))],
-            ["Odd · encoder", "Odd · encoder (2)"],
-        ),
-        (
-            [
-                outcome("a", "BERT", ("encoder", LEARNED)),
-                outcome("b", "BERT", ("encoder", LEARNED)),
-            ],
-            ["BERT (a)", "BERT (b)"],
-        ),
-    ],
-)
-def test_a_name_is_as_short_as_is_unambiguous(outcomes: list[Outcome], expected: list[str]) -> None:
-    assert names_of(*outcomes) == expected
+def test_a_name_is_as_short_as_is_unambiguous() -> None:
+    for title, encodings, expected in SHORTEST:
+        assert names_of(outcome("a", title, *encodings)) == expected
+    assert names_of(*(outcome(slug, "BERT", TABLE) for slug in "ab")) == ["BERT (a)", "BERT (b)"]
 
 
 def test_a_second_encoding_of_the_same_part_and_scheme_has_a_key_of_its_own() -> None:
-    readings = outcome(
-        "row", "Row", ("encoder", LEARNED), ("encoder", LEARNED), ("decoder", LEARNED)
-    ).readings
+    readings = outcome("row", "Row", TABLE, TABLE, ("decoder", "learned")).readings
     assert [reading.encoding.key for reading in readings] == [
         "encoder-learned", "encoder-learned-2", "decoder-learned",
     ]  # fmt: skip

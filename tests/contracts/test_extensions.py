@@ -61,14 +61,9 @@ ORDINARY = {
 # Words that are spelt like a model family and do not mean it.
 OF_FAMILIES = ("families", "family_formats")
 NO_FAMILIES = {
-    (
-        "generator.checkpoints.files.formats.torch_pickle",
-        "whisper",
-    ): "what OpenAI's own files are of",
-    **{
-        ("generator.analyses.seams", family): "a premise of an explanation"
-        for family in ("bert", "distilbert")
-    },
+    ("generator.checkpoints.files.formats.torch_pickle", "whisper"): "what OpenAI's files are of",
+    ("generator.analyses.seams", "bert"): "a premise of an explanation",
+    ("generator.analyses.seams", "distilbert"): "a premise of an explanation",
     ("generator.checkpoints.files.formats.gguf.settings", "clip"): "an architecture of llama.cpp",
     **{
         ("generator.checkpoints.files.other_configs", family): "what files of other programs are of"
@@ -81,17 +76,9 @@ NO_FAMILIES = {
 
 def docstrings(tree: ast.AST) -> set[int]:
     """Identities of the constants that are docstrings."""
-    holders = (
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
-    )
-    firsts = (holder.body[0] for holder in holders if holder.body)
-    return {
-        id(first.value)
-        for first in firsts
-        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-    }
+    kinds = ast.Module | ast.ClassDef | ast.FunctionDef
+    firsts = [node.body[0] for node in ast.walk(tree) if isinstance(node, kinds) and node.body]
+    return {id(first.value) for first in firsts if isinstance(first, ast.Expr)}
 
 
 @cache
@@ -99,19 +86,18 @@ def literals(module: Path) -> list[tuple[int, str]]:
     """String literals of ``module`` that are no docstrings, with their lines."""
     tree = ast.parse(module.read_text(encoding="utf-8"))
     ignored = docstrings(tree)
-    constants = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and id(node) not in ignored
+    constants = [node for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    return [
+        (node.lineno, node.value)
+        for node in constants
+        if isinstance(node.value, str) and id(node) not in ignored
     ]
-    return [(node.lineno, node.value) for node in constants if isinstance(node.value, str)]
 
 
 def name_of(module: Path) -> str:
     """Name under which ``module`` is imported."""
-    return ".".join(("generator", *module.relative_to(ROOT).with_suffix("").parts)).removesuffix(
-        ".__init__"
-    )
+    parts = ("generator", *module.relative_to(ROOT).with_suffix("").parts)
+    return ".".join(parts).removesuffix(".__init__")
 
 
 def compared(module: Path) -> Iterator[tuple[int, str]]:
@@ -134,9 +120,7 @@ def is_in_the_module_of_its_key(package: ModuleType, record: Any) -> bool:
 
 
 def test_the_key_of_an_extension_is_unique_and_the_name_of_its_module() -> None:
-    assert [
-        record.key for package, record in ALL if not is_in_the_module_of_its_key(package, record)
-    ] == []
+    assert [one.key for package, one in ALL if not is_in_the_module_of_its_key(package, one)] == []
     keys = [record.key for _, record in ALL]
     assert len(set(keys)) == len(keys)
 
@@ -154,17 +138,9 @@ def test_no_module_compares_a_value_with_the_key_of_another_extension() -> None:
 def test_only_file_formats_name_the_files_of_weights() -> None:
     patterns = [pattern for known in discovery.load(formats, FileFormat) for pattern in known.names]
     others = [module for module in MODULES if not name_of(module).startswith(formats.__name__)]
-    words = [
-        (name_of(module), word.strip(".,;:`'()"))
-        for module in others
-        for _, text in literals(module)
-        for word in text.split()
-    ]
-    assert [
-        (module, word)
-        for module, word in words
-        if any(fnmatch(word, pattern) for pattern in patterns)
-    ] == []
+    texts = [(module.name, text) for module in others for _, text in literals(module)]
+    words = [(name, word.strip(".,;:`'()")) for name, text in texts for word in text.split()]
+    assert [one for one in words if any(fnmatch(one[1], pattern) for pattern in patterns)] == []
 
 
 def constants(module: Path) -> set[int]:
@@ -194,19 +170,13 @@ def _folder(package: ModuleType) -> str:
 def macros_of(package: ModuleType, record: Any) -> set[str]:
     """Names of the macros with a body in the template of an extension."""
     source = (TEMPLATES / _folder(package) / f"{record.key}.md.jinja").read_text(encoding="utf-8")
-    return {
-        macro.name
-        for macro in environment_of(TEMPLATES).parse(source).find_all(nodes.Macro)
-        if macro.body
-    }
+    macros = environment_of(TEMPLATES).parse(source).find_all(nodes.Macro)
+    return {macro.name for macro in macros if macro.body}
 
 
 def test_an_extension_has_a_template_with_its_macros() -> None:
-    assert [
-        record.key
-        for package, record in WITH_PROSE
-        if not macros_of(package, record) >= MACROS[package]
-    ] == []
+    for package, record in WITH_PROSE:
+        assert macros_of(package, record) >= MACROS[package], record.key
 
 
 def test_every_template_belongs_to_an_extension() -> None:
@@ -218,28 +188,19 @@ def test_every_template_belongs_to_an_extension() -> None:
 
 def test_the_texts_of_an_extension_are_stripped_and_not_empty() -> None:
     fields = ("title", "summary", "question", "source", "looked_for")
-    texts = [
-        (record.key, text)
-        for _, record in WITH_PROSE
-        for name in fields
-        if (text := getattr(record, name, None)) is not None
-    ]
-    assert [(key, text) for key, text in texts if text.strip() != text or len(text) <= 3] == []
+    texts = [getattr(record, name, None) for _, record in WITH_PROSE for name in fields]
+    given = [text for text in texts if text is not None]
+    assert [text for text in given if text.strip() != text or len(text) <= 3] == []
 
 
 def test_the_drawing_functions_and_published_values_of_an_extension_can_be_pickled() -> None:
-    drawing = [record.picture for package, record in WITH_PROSE if package is schemes]
-    drawing += [
-        spec for package, record in WITH_PROSE if package is not schemes for spec in record.figures
-    ]
-    drawing += [
-        record.across for package, record in WITH_PROSE if package is of_models and record.across
-    ]
+    pictures = [record.picture for package, record in WITH_PROSE if package is schemes]
+    others = [record for package, record in WITH_PROSE if package is not schemes]
+    across = [record.across for package, record in WITH_PROSE if package is of_models]
+    specs = [*pictures, *(spec for record in others for spec in record.figures), *across]
     published = [record.oracles for package, record in WITH_PROSE]
-    assert pickle.dumps([*(one.draw for one in drawing), *published])
-    assert pickle.dumps(
-        [record.picture.numbers for package, record in WITH_PROSE if package is schemes]
-    )
+    assert pickle.dumps([*(one.draw for one in specs if one), *published])
+    assert pickle.dumps([picture.numbers for picture in pictures])
 
 
 def test_the_order_of_extensions_has_no_ties() -> None:
@@ -252,12 +213,11 @@ def test_the_figures_of_an_analysis_have_different_keys_and_captions() -> None:
     for analysis in discovery.load(analyses, Analysis):
         specs = analysis.figures
         assert specs, analysis.key
-        assert (
-            len({spec.key for spec in specs}) == len({spec.caption for spec in specs}) == len(specs)
-        ), analysis.key
-        assert all(
-            spec.caption.endswith(".") and spec.how_to_read.endswith(".") for spec in specs
-        ), analysis.key
+        for texts in ([spec.key for spec in specs], [spec.caption for spec in specs]):
+            assert len({*texts}) == len(texts), analysis.key
+        for spec in specs:
+            assert spec.caption.endswith("."), analysis.key
+            assert spec.how_to_read.endswith("."), analysis.key
 
 
 def test_a_module_without_a_record_is_an_error() -> None:
@@ -267,33 +227,23 @@ def test_a_module_without_a_record_is_an_error() -> None:
 
 def test_an_extension_may_be_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "numbers_of_a_kind/one").mkdir(parents=True)
-    for name, code in {
-        "__init__": "",
-        "one/part": "",
-        "one/__init__": "RECORD = 1j",
-        "two": "RECORD = 2j",
-    }.items():
+    records = {"one/__init__": "RECORD = 1j", "two": "RECORD = 2j"}
+    for name, code in {"__init__": "", "one/part": "", **records}.items():
         (tmp_path / f"numbers_of_a_kind/{name}.py").write_text(code, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     assert discovery.load(import_module("numbers_of_a_kind"), complex) == (1j, 2j)
 
 
 def paragraph_of(scheme: Scheme) -> str:
-    template: Any = (
-        environment_of(TEMPLATES)
-        .get_template(f"schemes/{scheme.key}.md.jinja")
-        .make_module({"link": str})
-    )
-    return str(template.where())
+    template = environment_of(TEMPLATES).get_template(f"schemes/{scheme.key}.md.jinja")
+    module: Any = template.make_module({"link": str})
+    return str(module.where())
 
 
 def test_the_paragraph_of_a_scheme_says_nothing_of_other_encodings_of_a_model() -> None:
     others = re.compile(r"nowhere else|nothing else|no other|here only|only here|the only")
-    assert [
-        scheme.key
-        for scheme in discovery.load(schemes, Scheme)
-        if others.search(paragraph_of(scheme))
-    ] == []
+    every = discovery.load(schemes, Scheme)
+    assert [scheme.key for scheme in every if others.search(paragraph_of(scheme))] == []
 
 
 def test_a_new_source_comes_after_those_that_read_what_no_key_says() -> None:

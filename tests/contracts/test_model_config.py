@@ -62,18 +62,14 @@ def test_a_size_that_the_top_lacks_is_taken_from_the_text_model() -> None:
 
 def test_a_head_is_as_wide_as_its_config_says_or_shares_the_width() -> None:
     shared = {"hidden_size": 64, "num_attention_heads": 4}
-    for own, head_dim in (
-        ({}, 16),
-        ({"head_dim": 32}, 32),
-        ({"head_dim": None, "kv_channels": 8}, 8),
-    ):
+    other: dict[str, Any] = {"head_dim": None, "kv_channels": 8}
+    for own, head_dim in (({}, 16), ({"head_dim": 32}, 32), (other, 8)):
         assert of(**shared, **own).head_dim == head_dim
 
 
 def test_the_text_models_config_is_found_however_deep_it_stands() -> None:
-    assert of(thinker_config={"text_config": {"hidden_size": 8}}).text_model.settings == {
-        "hidden_size": 8
-    }
+    deep = of(thinker_config={"text_config": {"hidden_size": 8}})
+    assert deep.text_model.settings == {"hidden_size": 8}
 
 
 def test_a_setting_may_stand_in_any_nested_config() -> None:
@@ -92,14 +88,11 @@ def test_nested_configs_come_after_what_holds_them_down_to_the_deepest_level() -
     settings: dict[str, Any] = {}
     for level in reversed(range(DEEPEST + 1)):
         settings = {"level": level, "inner": settings}
-    assert [config.value("level") for config in ModelConfig(settings, "x").nested()] == list(
-        range(DEEPEST)
-    )
+    levels = [config.value("level") for config in ModelConfig(settings, "x").nested()]
+    assert levels == list(range(DEEPEST))
 
 
 def test_the_rotation_is_that_of_the_newer_setting() -> None:
-    both = of(rope_scaling={"factor": 2.0}, rope_parameters={"factor": 4.0})
-    assert [
-        config.rope.value("factor")
-        for config in (both, of(rope_scaling={"factor": 2.0}), of(rope_parameters=None))
-    ] == [4.0, 2.0, None]
+    older, newer = {"rope_scaling": {"factor": 2.0}}, {"rope_parameters": {"factor": 4.0}}
+    configs = (of(**older, **newer), of(**older), of(rope_parameters=None))
+    assert [config.rope.value("factor") for config in configs] == [4.0, 2.0, None]

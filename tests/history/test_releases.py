@@ -68,24 +68,17 @@ def test_two_releases_of_one_day_have_two_names() -> None:
 def test_what_is_gone_comes_back() -> None:
     less = published("2026-02-02")
     del less["checkpoints"][1]
-    kinds = [
-        [change.kind for change in step.changes]
-        for step in releases.steps(history(published(), less, published("2026-03-03")))
-    ]
+    steps = releases.steps(history(published(), less, published("2026-03-03")))
+    kinds = [[change.kind for change in step.changes] for step in steps]
     assert kinds == [["new"], ["gone"], ["new", "new"]]
 
 
 def test_what_is_not_reached_for_a_while_is_compared_with_what_it_was() -> None:
     missing = published("2026-02-02")
-    missing["checkpoints"][0] |= {
-        "status": "not reached",
-        "reason": "no answer",
-        "revision": None,
-        "encodings": [],
-    }
-    found = history(
-        published(), missing, published("2026-03-03"), missing, published("2026-04-04", 3.0)
-    )
+    unread = {"status": "not reached", "reason": "no answer", "revision": None, "encodings": []}
+    missing["checkpoints"][0] |= unread
+    later = (published("2026-03-03"), missing, published("2026-04-04", 3.0))
+    found = history(published(), missing, *later)
     moved = [
         [(change.kind, change.before, change.after) for change in step.changes]
         for step in releases.steps(found)
