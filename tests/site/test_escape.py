@@ -71,13 +71,10 @@ NUMBERS = {
 def _converter() -> markdown.Markdown:
     """Markdown with the extensions of mkdocs.yml and those that mkdocs always adds."""
     named = yaml_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["markdown_extensions"]
-    configs: dict[str, Any] = {
-        name: config for entry in named if isinstance(entry, dict) for name, config in entry.items()
-    }
-    names = [entry for entry in named if isinstance(entry, str)]
-    return markdown.Markdown(
-        extensions=[*names, *configs, "fenced_code"], extension_configs=configs
-    )
+    configs: dict[str, Any] = {}
+    for entry in named:
+        configs |= entry if isinstance(entry, dict) else {entry: {}}
+    return markdown.Markdown(extensions=[*configs, "fenced_code"], extension_configs=configs)
 
 
 def rendered(source: str) -> BeautifulSoup:
@@ -91,10 +88,9 @@ def shown(text: str) -> str:
     no-break space in “5 %”.
     """
     line = re.sub(r"(?<=\d) (?=%)", NO_BREAK_SPACE, " ".join(text.split()))
-    return "".join(
-        mark if mark.isprintable() or mark == NO_BREAK_SPACE else f"\\u{ord(mark):04x}"
-        for mark in line
-    )
+    plain = [mark.isprintable() or mark == NO_BREAK_SPACE for mark in line]
+    marks = zip(line, plain, strict=True)
+    return "".join(mark if is_plain else f"\\u{ord(mark):04x}" for mark, is_plain in marks)
 
 
 def skeleton(soup: BeautifulSoup) -> list[tuple[str, list[str]]]:
@@ -104,11 +100,8 @@ def skeleton(soup: BeautifulSoup) -> list[tuple[str, list[str]]]:
 
 def texts(soup: BeautifulSoup) -> str:
     """Text without the links of headings to themselves."""
-    return "".join(
-        piece
-        for piece in soup.find_all(string=True)
-        if piece.find_parent(class_="headerlink") is None
-    )
+    pieces = soup.find_all(string=True)
+    return "".join(piece for piece in pieces if piece.find_parent(class_="headerlink") is None)
 
 
 # Text of any characters, and of those with a meaning in Markdown, HTML, Jinja or YAML.
@@ -191,31 +184,18 @@ def test_a_number_differs_from_its_text_by_half_a_thousandth_at_most(value: floa
 def constants(expression: nodes.Node) -> list[object]:
     """The constants that an expression may be, of all branches of a condition."""
     if isinstance(expression, nodes.CondExpr):
-        return [
-            value
-            for branch in (expression.expr1, expression.expr2)
-            if branch is not None
-            for value in constants(branch)
-        ]
+        branches = [branch for branch in (expression.expr1, expression.expr2) if branch]
+        return [value for branch in branches for value in constants(branch)]
     return [expression.value] if isinstance(expression, nodes.Const) else []
 
 
 def test_no_expression_of_a_template_is_text_that_loses_a_space_at_its_ends() -> None:
     environment = environment_of(ROOT / "templates")
-    sources = {
-        path: path.read_text(encoding="utf-8") for path in (ROOT / "templates").rglob("*.jinja")
-    }
-    outputs = [
-        (path.name, node)
-        for path, source in sources.items()
-        for output in environment.parse(source).find_all(nodes.Output)
-        for node in output.nodes
-    ]
-    texts = [
-        (name, value)
-        for name, node in outputs
-        for value in constants(node)
-        if isinstance(value, str)
-    ]
+    texts = []
+    for path in (ROOT / "templates").rglob("*.jinja"):
+        parsed = environment.parse(path.read_text(encoding="utf-8"))
+        of_outputs = [node for output in parsed.find_all(nodes.Output) for node in output.nodes]
+        values = [value for node in of_outputs for value in constants(node)]
+        texts += [(path.name, value) for value in values if isinstance(value, str)]
     assert len(texts) > 20
     assert [(name, value) for name, value in texts if value != value.strip()] == []

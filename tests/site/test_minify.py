@@ -14,18 +14,9 @@ CASES = {
     "white space with a line break": ("<p>one\n\n      two</p>", "<p>one\ntwo</p>"),
     "white space on one line": ("<p>one  two</p>", "<p>one  two</p>"),
     "a character of Markdown": ("<p>a&#95;b&#58; 1&#46;5 &#215; 2</p>", "<p>a_b: 1.5 × 2</p>"),
-    "a character of HTML": (
-        "<p>&#60;b&#62; &#38;lt; &#34;&#39;</p>",
-        "<p>&#60;b&#62; &#38;lt; &#34;&#39;</p>",
-    ),
-    "invisible characters": (
-        "<p>&#8238;&#8203;&#160;&#10;&#0;</p>",
-        "<p>&#8238;&#8203;&#160;&#10;&#0;</p>",
-    ),
-    "invalid code points": (
-        "<p>&#1114112; &#55296; &#99999999;</p>",
-        "<p>&#1114112; &#55296; &#99999999;</p>",
-    ),
+    "a character of HTML": ("<p>&#60;b&#62; &#38;lt; &#34;&#39;</p>",) * 2,
+    "invisible characters": ("<p>&#8238;&#8203;&#160;&#10;&#0;</p>",) * 2,
+    "invalid code points": ("<p>&#1114112; &#55296; &#99999999;</p>",) * 2,
     "preformatted text": ("\n\n<pre>a\n  b\n\n&#46;</pre>\n\n", "\n<pre>a\n  b\n\n&#46;</pre>\n"),
     "a script": (
         "\n\n<script>a = `\n\n&#46;`</script>\n\n",
@@ -47,18 +38,18 @@ def test_html_is_minified(html: str, expected: str) -> None:
     assert compact(html) == expected
 
 
+def is_preserved(text: str) -> bool:
+    page = f'<p title="{literal(text)}">{literal(text)}</p><td>{literal(text)}</td>'
+    return BeautifulSoup(compact(page), "html.parser") == BeautifulSoup(page, "html.parser")
+
+
 @given(TEXT)
 def test_minification_preserves_escaped_text(text: str) -> None:
-    page = f'<p title="{literal(text)}">{literal(text)}</p><td>{literal(text)}</td>'
-    assert BeautifulSoup(compact(page), "html.parser") == BeautifulSoup(page, "html.parser")
+    assert is_preserved(text)
 
 
-@pytest.mark.parametrize(
-    "text", NASTY, ids=lambda text: text[:24].encode("unicode_escape").decode()
-)
-def test_minification_preserves_malicious_text(text: str) -> None:
-    page = f'<p title="{literal(text)}">{literal(text)}</p>'
-    assert BeautifulSoup(compact(page), "html.parser") == BeautifulSoup(page, "html.parser")
+def test_minification_preserves_malicious_text() -> None:
+    assert [text for text in NASTY if not is_preserved(text)] == []
 
 
 @given(st.text("<>&#;46 \npre/script", max_size=40))

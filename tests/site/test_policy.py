@@ -27,13 +27,11 @@ def digest(code: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()}'"
 
 
-@pytest.mark.parametrize(
-    "element",
-    ["<script>{}</script>", '<script id="a">{}</script>', "<script type=module>{}</script >"],
-)
-def test_a_script_within_the_page_is_allowed_by_its_digest(element: str) -> None:
+def test_a_script_within_the_page_is_allowed_by_its_digest() -> None:
     code = "\n  let a = '<b>ä</b>';\n"
-    assert sources(element.format(code)) == [digest(code), "'self'"]
+    for start in ("<script>", '<script id="a">', "<script type=module>"):
+        for end in ("</script>", "</script >"):
+            assert sources(f"{start}{code}{end}") == [digest(code), "'self'"]
 
 
 @pytest.mark.parametrize(
@@ -55,11 +53,9 @@ def test_the_policy_comes_before_all_that_loads_and_after_the_character_set() ->
     assert page.head.meta.get("charset") == "utf-8"
 
 
-@pytest.mark.parametrize(
-    ("html", "policy"), [(HEAD.format("a"), ""), ("<p>a part of a page</p>", POLICY)]
-)
-def test_no_policy_and_no_head_leave_a_page_as_it_is(html: str, policy: str) -> None:
-    assert with_policy(html, policy) == html
+def test_no_policy_and_no_head_leave_a_page_as_it_is() -> None:
+    for html, policy in ((HEAD.format("a"), ""), ("<p>a part of a page</p>", POLICY)):
+        assert with_policy(html, policy) == html
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,8 @@ from tests.support import checkpoint
 
 WINDOW = Layer("decoder", "decoder", 0, "sliding attention", ("sliding",), 127, 0, ("decoder-x",))
 FULL = replace(WINDOW, mixers=("full",), before=None)
-SCALED = EncodingRecord(
-    "decoder",
-    "rotary",
-    "Rotation",
-    Provenance(""),
-    parameters={"scaling": {"rope_type": "yarn", "original_max_position_embeddings": 4096}},
-)
+YARN = {"scaling": {"rope_type": "yarn", "original_max_position_embeddings": 4096}}
+SCALED = EncodingRecord("decoder", "rotary", "Rotation", Provenance(""), parameters=YARN)
 
 
 def outcome(*layers: Layer, context: object = 8192, **fields: object) -> Outcome:
@@ -29,9 +24,8 @@ def bars(*layers: Layer, **fields: object) -> list[tuple[str, int]]:
 
 
 def test_the_axis_goes_from_1_to_10_million() -> None:
-    assert [along(10**power) for power in range(8)] == pytest.approx(
-        [100 * power / 7 for power in range(8)], abs=0.05
-    )
+    shares = [100 * power / 7 for power in range(8)]
+    assert [along(10**power) for power in range(8)] == pytest.approx(shares, abs=0.05)
 
 
 def test_context_length_before_scaling_and_windows_have_bars() -> None:

@@ -24,15 +24,10 @@ def names(outcome: Outcome, *, is_published: bool = True) -> tuple[str, ...]:
     return of_checkpoint(outcome, SCHEMES.values(), is_published=is_published).names
 
 
-def test_a_checkpoint_is_found_by_family_id_and_module() -> None:
+def test_a_checkpoint_is_found_by_family_id_and_module_and_a_folder_not_by_its_path() -> None:
+    """What only stands beside an encoding gives no name."""
     assert names(unread("transformer.wpe.weight")) == ("gpt2", "openai-community", "wpe")
-
-
-def test_a_folder_is_not_found_by_its_path() -> None:
     assert names(unread("wpe.weight"), is_published=False) == ("gpt2", "wpe")
-
-
-def test_what_only_stands_beside_an_encoding_gives_no_name() -> None:
     assert "sinks" not in names(unread("model.layers.0.self_attn.sinks", "sink"))
 
 

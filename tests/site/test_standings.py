@@ -27,14 +27,9 @@ from generator.site.rankings.peers import FIRST, ORDINARY, Spread, Statement, op
 from tests.support import checkpoint
 
 LEARNED = next(scheme for scheme in all_schemes() if not scheme.by_formula)
-MEASURES = tuple(
-    replace(
-        all_analyses()[0],
-        key=f"measure{number}",
-        headlines=(Headline("size", "Size", "has only {}", "has {}", "least", "most"),),
-    )
-    for number in range(3)
-)
+SIZE = Headline("size", "Size", "has only {}", "has {}", "least", "most")
+FIRST_ANALYSIS = replace(all_analyses()[0], headlines=(SIZE,))
+MEASURES = tuple(replace(FIRST_ANALYSIS, key=f"measure{number}") for number in range(3))
 
 
 def reading(name: str, results: Sequence[Result]) -> Reading:
