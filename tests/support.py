@@ -88,6 +88,14 @@ class Planted:
         return Path.touch, (self.marker,)
 
 
+def close(ours: Any, theirs: Any, atol: float = 1e-6) -> None:
+    """Numbers, or tensors of torch, nowhere differ by more than ``atol``."""
+    ours, theirs = (
+        each.detach().double() if hasattr(each, "detach") else each for each in (ours, theirs)
+    )
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=atol)
+
+
 def flowing(text: str) -> str:
     """``text`` as a reader sees it: of white space, one space, and none between cells."""
     return re.sub(r"(?<=</t[dh]>) (?=<t[dh])", "", " ".join(text.split()))

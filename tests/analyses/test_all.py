@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from generator.contracts import (
     Analysis,
@@ -30,7 +31,7 @@ from generator.encodings import Form, NoEncoding, PositionTable, all_forms
 from generator.errors import NotApplicableError
 from generator.figures.panels import thumbnail
 from generator.figures.svg import encode, parts
-from generator.numerics.arrays import Floats, frozen
+from generator.numerics.arrays import frozen
 from generator.pipeline.evaluate import all_analyses, evaluate
 from generator.pipeline.plan import Task
 from tests.forms import FORMS
@@ -148,7 +149,7 @@ def test_what_a_store_leaves_out_follows_from_the_form_and_the_arrays(analysis: 
         with of(name):
             assert set(result.derived) == (set() if result.reason else set(analysis.derived))
             for key, array in result.derived.items():
-                np.testing.assert_array_equal(
+                assert_array_equal(
                     analysis.derived[key](FORMS[name], result.arrays), array, strict=True
                 )
 
@@ -212,7 +213,7 @@ def is_valid_and_reproducible(analysis: Analysis, name: str) -> None:
     for field in ("metrics", "findings", "reason"):
         assert getattr(first, field) == getattr(second, field)
     for key in first.arrays:
-        np.testing.assert_array_equal(first.arrays[key], second.arrays[key])
+        assert_array_equal(first.arrays[key], second.arrays[key])
     for spec in figures(analysis, name):
         text = spec.alt(dict.fromkeys(LABELS, first))
         assert re.search(r"\d", text)
@@ -241,10 +242,7 @@ def test_figures_are_small_svgs(analysis: Analysis) -> None:
 
 @each_analysis
 def test_figures_compare_different_forms(analysis: Analysis) -> None:
-    results = {
-        LABELS[0]: applicable_results(analysis)[0],
-        LABELS[1]: applicable_results(analysis)[-1],
-    }
+    results = {LABELS[0]: (all_ := applicable_results(analysis))[0], LABELS[1]: all_[-1]}
     for spec in analysis.figures:
         picture = encode(spec.draw, results)
         assert all(label.title.encode() in picture for label in LABELS)
@@ -266,9 +264,7 @@ def test_the_order_of_metrics_changes_no_text_and_no_figure(analysis: Analysis) 
 
 
 def test_an_unknown_metric_raises_an_error_that_lists_the_known_ones() -> None:
-    result = Result(
-        (Metric("first", "First", 1.0), Metric("second", "Second", None, reason="none"))
-    )
+    result = Result((Metric("first", "First", 1.0), Metric("second", "2nd", None, reason="none")))
     assert (result.value("first"), result.value("second")) == (1.0, None)
     with pytest.raises(KeyError, match="no metric 'third'; expected one of first, second"):
         result.metric("third")
@@ -287,9 +283,7 @@ def test_a_comparison_of_the_largest_size_is_a_small_svg(analysis: Analysis) -> 
 
 
 def test_every_form_has_a_small_thumbnail() -> None:
-    kernels: dict[str, Floats] = {
-        name: form.kernel(96).mean(axis=0) for name, form in FORMS.items()
-    }
+    kernels = {name: form.kernel(96).mean(axis=0) for name, form in FORMS.items()}
     assert [
         name for name, kernel in kernels.items() if len(encode(thumbnail, kernel)) > MOST_BYTES / 4
     ] == []

@@ -2,6 +2,8 @@ import math
 
 import numpy as np
 import pytest
+import torch
+from numpy.testing import assert_allclose
 
 from generator.analyses.attention_from_the_bias_alone import compute
 from generator.contracts import Result
@@ -38,25 +40,18 @@ def sentences(form: OffsetBias | WindowBias) -> list[tuple[str, float]]:
 
 
 def uniform_locality(n: int) -> float:
-    """Locality of uniform attention over n keys in a line.
-
-    (1/n²) Σ_d (number of pairs at distance d) 2^−d = (3n − 4 + 4·2^−n) / n².
-    """
+    """Uniform attention: Σ_d (pairs at distance d) 2^−d / n² = (3n − 4 + 4·2^−n) / n²."""
     return (3 * n - 4 + 4 * 0.5**n) / n**2
 
 
 def test_attention_equals_the_softmax_of_torch() -> None:
-    import torch
-
     logits = rng.normal(size=(9, 9)) * 30.0
-    np.testing.assert_allclose(
-        attention(logits), torch.softmax(torch.tensor(logits), dim=1).numpy(), atol=1e-15
-    )
+    assert_allclose(attention(logits), torch.softmax(torch.tensor(logits), 1).numpy(), atol=1e-15)
 
 
 def test_future_keys_get_no_attention() -> None:
     weights = attention(np.array([[0.0, np.nan], [0.0, np.log(3.0)]]))
-    np.testing.assert_allclose(weights, [[1.0, 0.0], [0.25, 0.75]])
+    assert_allclose(weights, [[1.0, 0.0], [0.25, 0.75]])
 
 
 def test_three_by_three_by_hand() -> None:
@@ -81,9 +76,7 @@ def test_symmetry_by_its_definition() -> None:
     weights = attention(logits := rng.normal(size=(7, 7)))
     shares = []
     for i in range(1, 6):
-        pairs = [
-            (weights[i, i - k], weights[i, i + k]) for k in range(1, 7) if i - k >= 0 and i + k < 7
-        ]
+        pairs = [(weights[i, i - k], weights[i, i + k]) for k in range(1, 7) if k <= min(i, 6 - i)]
         shares.append(1.0 - sum(abs(a - b) for a, b in pairs) / sum(a + b for a, b in pairs))
     assert symmetry(logits, 7) == pytest.approx(np.mean(shares))
 
@@ -115,9 +108,7 @@ def test_uniform_causal_attention_in_closed_form() -> None:
 
 @pytest.mark.parametrize("slope", [0.5, 2.0**-8])
 def test_slopes_have_the_locality_of_two_geometric_series(slope: float) -> None:
-    """With r = e^−slope, the attention of query i to key i − d is r^d / Σ r^d, and Σ (r/2)^d is a
-    geometric series too.
-    """
+    """With r = e^−slope, attention from i to i − d is r^d / Σ r^d; Σ (r/2)^d is geometric too."""
     r, terms = np.exp(-slope), np.arange(N) + 1.0
     expected = np.mean((1.0 - (r / 2.0) ** terms) / (1.0 - r / 2.0) * (1.0 - r) / (1.0 - r**terms))
     assert values_of(alibi(slope))["locality"] == pytest.approx(100.0 * expected)
@@ -147,9 +138,7 @@ def test_a_causal_bias_has_a_reason_instead_of_symmetry() -> None:
 
 
 def test_the_distance_in_a_window_is_rows_plus_columns() -> None:
-    """2^−(r + c) is a product, so that the locality of uniform attention over a window is the
-    product of those over its sides.
-    """
+    """2^−(r + c) is a product, so uniform locality over a window is that over its sides."""
     values = values_of(WindowBias(frozen(np.zeros((1, 9, 13)))))
     assert values["positions"] == 35.0
     assert values["locality"] == pytest.approx(100.0 * uniform_locality(5) * uniform_locality(7))
@@ -165,13 +154,10 @@ def test_a_window_is_mirrored_by_rows_and_columns_at_once() -> None:
     assert one != pytest.approx(100.0, abs=1.0)
 
 
-@pytest.mark.parametrize(
-    ("n_near", "opening", "weight"),
-    [
-        (2, "By the bias alone, 2 of 3 heads prefer near keys: a locality", 0.4),
-        (1, "By the bias alone, only 1 of 3 heads prefers near keys: a loc", 0.6),
-    ],
-)
+@pytest.mark.parametrize(("n_near", "opening", "weight"), [
+    (2, "By the bias alone, 2 of 3 heads prefer near keys: a locality", 0.4),
+    (1, "By the bias alone, only 1 of 3 heads prefers near keys: a loc", 0.6),
+])  # fmt: skip
 def test_the_finding_counts_the_local_heads(n_near: int, opening: str, weight: float) -> None:
     away, near = 0.1 * np.abs(BOTH_SIDES), -0.1 * np.abs(BOTH_SIDES)
     [(text, of_text)] = sentences(bias(*[near] * n_near, *[away] * (3 - n_near)))

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from generator.analyses import decay_with_distance, temperature_by_position, weight_of_the_sinks
 from generator.contracts import Label
@@ -20,7 +21,7 @@ SINKS = Sinks(frozen(LN([[128.0, 1.0], [128.0 / 3.0, 384.0]])), (1, 4))
 def test_the_share_of_a_sink_by_hand() -> None:
     """Sinks that count as 128, 1, 128/3 and 384 keys, beside 128 keys: 1/2, 1/129, 1/4 and 3/4."""
     shares = share_of(SINKS.logits, np.array(128.0))
-    np.testing.assert_allclose(shares, [[1 / 2, 1 / 129], [1 / 4, 3 / 4]], rtol=1e-12)
+    assert_allclose(shares, [[1 / 2, 1 / 129], [1 / 4, 3 / 4]], rtol=1e-12)
 
 
 def test_the_measures_of_sinks_by_hand() -> None:

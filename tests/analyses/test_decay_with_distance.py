@@ -1,5 +1,8 @@
+from typing import Any
+
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from generator.analyses.decay_with_distance import Shaped, compute, draw_profiles
 from generator.contracts import Encoding, Provenance, Result, Subject
@@ -17,12 +20,10 @@ from generator.errors import NotApplicableError
 from generator.numerics.arrays import cosine_matrix, frozen, local_monotonicity, mean_by_distance
 from generator.numerics.shapes import decay_scaled, far_level, half_distance
 from tests.analyses.on import drifting
-from tests.support import LABELS, subject
+from tests.support import LABELS, close, subject
 
 OFFSETS = frozen(np.arange(-128, 1))
-ALIBI = OffsetBias(
-    frozen(np.array([[0.5], [0.25]]) * OFFSETS), OFFSETS, causal=True, beyond="linear"
-)
+ALIBI = OffsetBias(frozen(np.outer([0.5, 0.25], OFFSETS)), OFFSETS, causal=True, beyond="linear")
 BOTH_SIDES = frozen(np.arange(-2, 3))
 BY_CONSTRUCTION: dict[str, Shaped] = {
     "bias": OffsetBias(
@@ -86,36 +87,27 @@ def test_forms_of_the_offset_are_translation_invariant(name: str) -> None:
 
 
 def test_alibi_decays_linearly_with_any_slopes() -> None:
-    """Far are distances from 96 on, with 32, 31 … 1 pairs: their mean distance is 128 − Σ m² / Σ m
-    = 128 − 65 / 3.
-    """
+    """Far from 96 on, with 32 … 1 pairs: at a mean distance of 128 − Σ m² / Σ m = 128 − 65 / 3."""
     far = 128.0 - 65.0 / 3.0
-    np.testing.assert_allclose(
-        result_of(ALIBI).arrays["profile"], 1.0 - np.arange(128) / far, rtol=0, atol=1e-12
-    )
+    close(result_of(ALIBI).arrays["profile"], 1.0 - np.arange(128) / far, 1e-12)
     assert value(ALIBI, "half") == pytest.approx(far / 2.0)
     assert value(ALIBI, "monotonicity") == 100.0
 
 
-@pytest.mark.parametrize(
-    ("form", "why"),
-    [
-        (ALIBI, "only earlier keys are visible"),
-        (PositionTable(sinusoid(16, 8)), "it is symmetric by construction"),
-        (Rotation(10_000.0, 8, 8, 64), "it is symmetric by construction"),
-    ],
-)
-def test_where_before_and_after_are_not_told_apart_symmetry_has_a_reason(
-    form: Shaped, why: str
-) -> None:
+@pytest.mark.parametrize(("form", "why"), [
+    (ALIBI, "only earlier keys are visible"),
+    (PositionTable(sinusoid(16, 8)), "it is symmetric by construction"),
+    (Rotation(10_000.0, 8, 8, 64), "it is symmetric by construction"),
+])  # fmt: skip
+def test_where_before_is_as_after_symmetry_has_a_reason(form: Shaped, why: str) -> None:
     assert reason(form, "symmetry") == why
 
 
 def test_the_arrays_of_three_positions_by_hand() -> None:
     result = result_of(bias([0.0, 2.0, 4.0, 1.0, 0.0]))
     expected = [[1, 0.25, 0], [0.5, 1, 0.25], [0, 0.5, 1]]
-    np.testing.assert_allclose(result.derived["matrix"], expected)
-    np.testing.assert_allclose(result.arrays["profile"], [1.0, 0.375, 0.0])
+    assert_allclose(result.derived["matrix"], expected)
+    assert_allclose(result.arrays["profile"], [1.0, 0.375, 0.0])
 
 
 LINE, FLAT, RISING = [0.0, 1.0, 2.0, 3.0, 4.0], [7.0] * 5, [4.0, 3.0, 2.0, 1.0, 0.0]
@@ -194,34 +186,30 @@ def test_shapes_do_not_change_with_the_unit(factor: float) -> None:
         result_of(OffsetBias(frozen(f * values), frozen(np.arange(-10, 11)), False, "constant"))
         for f in (1.0, factor)
     )
-    np.testing.assert_allclose(once.derived["matrix"], scaled.derived["matrix"], rtol=0, atol=1e-9)
+    close(once.derived["matrix"], scaled.derived["matrix"], 1e-9)
     assert [m.value for m in once.metrics] == pytest.approx([m.value for m in scaled.metrics])
 
 
 def test_a_grid_that_adds_a_row_and_a_column_halves_as_either_alone() -> None:
-    """Vectors (row's, column's) of equal length: within a row the cosine is ½ + ½ that of the
-    columns, so its shape is theirs.
-    """
+    """Vectors (row's, column's) of equal length: within a row the cosine is ½ + ½ the columns'."""
     line = sinusoid(12, 16)
     grid = np.hstack([np.repeat(line, 12, axis=0), np.tile(line, (12, 1))])
     of_line, of_grid = (
         result_of(form).arrays["profile"]
         for form in (PositionTable(line), PositionTable(frozen(grid), grid=(12, 12)))
     )
-    np.testing.assert_allclose(of_grid, of_line, rtol=0, atol=1e-12)
+    close(of_grid, of_line, 1e-12)
     assert value(PositionTable(frozen(grid), grid=(12, 12)), "invariance") == pytest.approx(
         1.0, abs=1e-9
     )
 
 
 def test_a_window_of_three_by_three_by_hand() -> None:
-    """Along rows 0, 1, 4, 3, 2, along columns 2, 1, 4, 3, 0: means 4, 2, 1; of 12 kinds of step,
-    only that from 1 to 2 upwards does not fall.
-    """
+    """Means 4, 2, 1; of 12 kinds of step, only that from 1 to 2 upwards does not fall."""
     values = np.zeros((5, 5))
     values[2], values[:, 2] = [0.0, 1.0, 4.0, 3.0, 2.0], [2.0, 1.0, 4.0, 3.0, 0.0]
     form = WindowBias(frozen(values[None]))
-    np.testing.assert_allclose(result_of(form).arrays["profile"], [1.0, (2.0 - 1.0) / 3.0, 0.0])
+    assert_allclose(result_of(form).arrays["profile"], [1.0, (2.0 - 1.0) / 3.0, 0.0])
     assert value(form, "half") == pytest.approx(0.75)
     assert value(form, "monotonicity") == pytest.approx(1100.0 / 12)
 
@@ -229,11 +217,9 @@ def test_a_window_of_three_by_three_by_hand() -> None:
 @pytest.mark.parametrize(
     ("grid", "farthest"), [((1, 20), 15), ((14, 14), 13), ((3, 5), 4), ((40, 2), 15)]
 )
-def test_distances_of_patches_are_measured_along_rows_and_columns(
-    grid: tuple[int, int], farthest: int
-) -> None:
+def test_patches_are_measured_along_rows_and_columns(grid: tuple[int, int], farthest: int) -> None:
     form = PositionTable(
-        frozen(np.random.default_rng(6).normal(size=(grid[0] * grid[1], 8))), grid=grid
+        frozen(np.random.default_rng(6).normal(size=(np.prod(grid), 8))), grid=grid
     )
     assert value(form, "farthest") == farthest
     assert (
@@ -248,7 +234,7 @@ def test_only_the_middle_of_a_large_window_is_compared() -> None:
         result_of(WindowBias(frozen(values_of_window)))
         for values_of_window in (values, values[:, 8:-8, 8:-8])
     )
-    np.testing.assert_array_equal(full.derived["matrix"], middle.derived["matrix"])
+    assert_array_equal(full.derived["matrix"], middle.derived["matrix"])
 
 
 def result_of_image(form: Shaped) -> Result:
@@ -286,9 +272,7 @@ def test_a_side_of_an_image_has_its_own_number_of_patches_up_to_16(
 
 
 def test_words_and_patches_have_separate_panels() -> None:
-    """Distances in words go to 127, those in patches no further than 15: on one axis either would
-    be a smear.
-    """
+    """Words are up to 127 apart, patches up to 15: on one axis either would be a smear."""
     line, grid = PositionTable(sinusoid(128, 8)), PositionTable(sinusoid(16, 8), grid=(4, 4))
     figure = draw_profiles({LABELS[0]: result_of(line), LABELS[1]: result_of(grid)})
     limits = [axes.get_xlim() for axes in figure.axes]
@@ -301,12 +285,8 @@ def test_words_and_patches_have_separate_panels() -> None:
 @pytest.mark.parametrize(
     ("n", "steps", "chance"), [(128, 20, 52.7), (512, 20, 52.5), (16, 15, 56.25)]
 )
-def test_the_share_of_falling_steps_that_chance_gives_a_table(
-    n: int, steps: int, chance: float
-) -> None:
-    """The first step outwards always falls, half of the others do: by counting, and in random
-    tables, the value on the pages.
-    """
+def test_the_share_of_falling_steps_of_a_random_table(n: int, steps: int, chance: float) -> None:
+    """The first step outwards always falls, half of the others do; and so in random tables."""
     first, every = n - 1, sum(n - 1 - distance for distance in range(steps))
     assert 100.0 * (first + 0.5 * (every - first)) / every == pytest.approx(chance, abs=0.05)
     rng = np.random.default_rng(3)
@@ -319,18 +299,13 @@ def test_the_share_of_falling_steps_that_chance_gives_a_table(
     ) == pytest.approx(chance, abs=0.5)
 
 
-@pytest.mark.parametrize(
-    ("chosen", "heads"),
-    [
-        ([0, 1], " in 1 of 2 heads"),
-        ([0], ""),
-        ([0, 0, 1], " in 2 of 3 heads"),
-        ([0, 0], " in 2 heads"),
-    ],
-)
-def test_heads_that_do_not_decay_are_excluded_from_the_finding(
-    chosen: list[int], heads: str
-) -> None:
+@pytest.mark.parametrize(("chosen", "heads"), [
+    ([0, 1], " in 1 of 2 heads"),
+    ([0], ""),
+    ([0, 0, 1], " in 2 of 3 heads"),
+    ([0, 0], " in 2 heads"),
+])  # fmt: skip
+def test_heads_that_do_not_decay_are_not_in_the_finding(chosen: list[int], heads: str) -> None:
     values = np.stack([-np.abs(np.arange(-9, 10.0)), np.abs(np.arange(-9, 10.0))])[chosen]
     form = OffsetBias(frozen(values), frozen(np.arange(-9, 10)), causal=False, beyond="constant")
     text = f"positions, the bias completes half of its fall within 3.8 positions{heads}."
@@ -338,9 +313,7 @@ def test_heads_that_do_not_decay_are_excluded_from_the_finding(
 
 
 def test_a_half_distance_is_marked_only_where_the_mean_line_crosses_one_half() -> None:
-    """One head falls at once, one along a straight line: the mean of their half-distances is far
-    from where the mean of both is a half.
-    """
+    """The mean of the heads' half-distances is far from where their mean is a half."""
     distance = np.abs(np.arange(-63, 64.0))
     steep, flat = -np.minimum(distance, 1.0), -distance
     for heads, n_spots in (([flat], 1), ([steep, flat], 0)):
@@ -356,22 +329,15 @@ STEADY = ("half", "monotonicity", "invariance", "half_context")
 @pytest.mark.parametrize("position", [0, 5, 300, 511])
 @pytest.mark.parametrize("factor", [1.0, 30.0])
 def test_an_odd_row_in_a_sinusoid_changes_no_measure(position: int, factor: float) -> None:
-    """Every offset has the same cosine everywhere, so that pairs left out change no mean but, by
-    their number, the far level.
-    """
+    """Every offset has one cosine, so that pairs left out change only the far level."""
     table = sinusoid(512, 64).copy()
     table[position] = factor * np.linalg.norm(table[0]) * np.eye(64)[3]
-    plain, odd = (
-        result_of(PositionTable(sinusoid(512, 64))),
-        result_of(PositionTable(frozen(table))),
-    )
+    plain, odd = (result_of(PositionTable(rows)) for rows in (sinusoid(512, 64), table))
     assert odd.value("left_out") == 1
     assert [odd.value(key) for key in STEADY] == pytest.approx(
         [plain.value(key) for key in STEADY], rel=2e-3
     )
-    assert f"Left out as an outlier: position {position}." in [
-        finding.text for finding in odd.findings
-    ]
+    assert f"Left out as an outlier: position {position}." in [each.text for each in odd.findings]
 
 
 def test_a_walk_halves_where_its_correlation_does_in_every_window() -> None:
@@ -404,9 +370,7 @@ def test_where_windows_disagree_there_is_no_half_distance_but_the_reason() -> No
 def test_half_distances_have_a_mean_where_the_farthest_is_at_most_twice_the_nearest(
     correlation: float, times: float, half: object
 ) -> None:
-    """A walk that halves near ln ½ / ln 0.9 = 6.6 in the middle and at the end, and farther at the
-    start.
-    """
+    """A walk that halves near ln ½ / ln 0.9 = 6.6, and farther at the start."""
     table = np.vstack([drifting(200, correlation, 768, 2), drifting(400, 0.9, 768, 12)])
     result = result_of(PositionTable(frozen(table)))
     assert (result.value("half_high") or 0.0) / (result.value("half_low") or 1.0) == pytest.approx(
@@ -428,18 +392,14 @@ def test_large_grids_have_windows_in_the_middle_and_in_two_corners(
 
 
 @pytest.mark.parametrize("grid", [None, (20, 30), (600, 1)])
-def test_the_profile_over_all_positions_equals_the_means_of_the_whole_cosine_matrix(
-    grid: tuple[int, int] | None,
-) -> None:
+def test_the_profile_of_all_positions_is_that_of_the_cosine_matrix(grid: Any) -> None:
     form = PositionTable(frozen(drifting(600, 0.9, 768, 3)), grid=grid)
     rows, columns = grid or (1, 600)
     patches = np.arange(600).reshape(rows, columns)
     cosines = cosine_matrix(form.vectors)
     lines = [cosines[np.ix_(line, line)] for line in (*patches, *patches.T)]
     profile = profile_of(form, 16, of_patches=False)
-    np.testing.assert_allclose(
-        profile.values[0], mean_by_distance(lines)[profile.distances], rtol=0, atol=1e-12
-    )
+    close(profile.values[0], mean_by_distance(lines)[profile.distances], 1e-12)
     assert profile.far[0] == pytest.approx(far_level(lines), abs=1e-12)
     assert (profile.distances[0], profile.distances[-1]) == (0, max(rows, columns) - 1)
 
@@ -447,27 +407,20 @@ def test_the_profile_over_all_positions_equals_the_means_of_the_whole_cosine_mat
 def test_the_profile_of_a_rotation_goes_as_far_as_its_window() -> None:
     form = Rotation(10_000.0, 64, 64, 131_072, window=4096)
     profile = profile_of(form, 16, of_patches=False)
-    np.testing.assert_allclose(
-        profile.values[0], form.by_offset(4096)[profile.distances], rtol=0, atol=1e-12
-    )
+    close(profile.values[0], form.by_offset(4096)[profile.distances], 1e-12)
     assert profile.far[0] == pytest.approx(
         np.average(form.by_offset(4096)[3072:], weights=1024 - np.arange(1024)), abs=1e-9
     )
     assert (profile.distances[-1], profile.distances.size < 250) == (4095, True)
 
 
-@pytest.mark.parametrize(
-    "form",
-    [
-        Rotation(10_000.0, 64, 64, 2048),
-        Rotation(1e7, 32, 64, 2048),
-        Rotation(1e6, 8, 8, 2048, step=0.002),
-        PositionTable(frozen(drifting(600, 0.98, 768, 3))),
-    ],
-)
-def test_the_half_distance_over_all_positions_is_that_of_the_whole_matrix(
-    form: Rotation | PositionTable,
-) -> None:
+@pytest.mark.parametrize("form", [
+    Rotation(10_000.0, 64, 64, 2048),
+    Rotation(1e7, 32, 64, 2048),
+    Rotation(1e6, 8, 8, 2048, step=0.002),
+    PositionTable(frozen(drifting(600, 0.98, 768, 3))),
+])  # fmt: skip
+def test_the_half_distance_over_all_is_that_of_the_matrix(form: Rotation | PositionTable) -> None:
     """Whichever distances are drawn."""
     matrix = form.kernel(2048)[0]
     decay = decay_scaled(mean_by_distance([matrix]), far_level([matrix]))
@@ -499,11 +452,9 @@ def test_the_half_distance_of_a_ripple_is_the_first_of_its_falls() -> None:
 def test_the_profile_of_a_bias_by_hand() -> None:
     """Bias 0, 2, 4, 1, 0 at offsets −2 … 2, both directions together."""
     profile = profile_of(bias([0.0, 2.0, 4.0, 1.0, 0.0]), 16, of_patches=False)
-    np.testing.assert_allclose(profile.values, [[4.0, 1.5, 0.0]])
+    assert_allclose(profile.values, [[4.0, 1.5, 0.0]])
 
 
 def test_a_rotation_without_a_turn_does_not_fall() -> None:
-    form = Rotation(
-        1.0, 2, 2, 4096, rescaled=(frozen([1e-13]), 1.0), scaling={"rope_type": "stored"}
-    )
+    form = Rotation(1.0, 2, 2, 4096, 0, (frozen([1e-13]), 1.0), {"rope_type": "stored"})
     assert np.isnan(profile_of(form, 16, of_patches=False).halves).all()

@@ -2,6 +2,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from generator.analyses.effect_of_scaling import compute
 from generator.contracts import Result
@@ -39,7 +40,7 @@ def test_yarn_leaves_pairs_0_to_20_and_slows_46_to_63_fully() -> None:
 
 
 def test_wavelengths_before_scaling_are_those_of_the_base() -> None:
-    np.testing.assert_allclose(
+    assert_allclose(
         result_of(LLAMA_3_1).arrays["before"], 2 * np.pi * 5e5 ** (np.arange(64) / 64), rtol=1e-12
     )
 
@@ -48,7 +49,7 @@ def test_a_proportional_rotation_slows_all_pairs_by_its_factor_and_applies_only_
     """Of a head of 64, 8 pairs turn as fast as the first 8 of 32, divided by the factor."""
     slowed = Rotation(1e4, 16, 64, 4096, {"rope_type": "proportional", "factor": 4.0})
     assert values(slowed, "unchanged", "full", "largest") == pytest.approx([0, 8, 4.0], rel=1e-6)
-    np.testing.assert_allclose(
+    assert_allclose(
         result_of(slowed).arrays["before"], 2 * np.pi * 1e4 ** (np.arange(8) / 32), rtol=1e-6
     )
     with pytest.raises(NotApplicableError, match="turns 8 of 32 pairs and slows none"):
@@ -58,9 +59,7 @@ def test_a_proportional_rotation_slows_all_pairs_by_its_factor_and_applies_only_
 @pytest.mark.parametrize("kind", ["linear", "dynamic"])
 def test_only_scaling_by_length_leaves_pairs_as_they_are_up_to_a_length(kind: str) -> None:
     form = Rotation(1e4, 128, 128, 4096, {"rope_type": kind, "factor": 1.0})
-    assert ("up to the configured length" in result_of(form).findings[0].text) == (
-        kind == "dynamic"
-    )
+    assert ("to the configured length" in result_of(form).findings[0].text) == (kind == "dynamic")
 
 
 @pytest.mark.parametrize("scaling", [{}, {"rope_type": "default"}, {"type": "default"}])

@@ -2,7 +2,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from matplotlib.patches import StepPatch
+from numpy.testing import assert_allclose
 
 from generator.analyses.exponential_decay import compute, draw_layers
 from generator.contracts import Label, Result
@@ -38,21 +40,15 @@ def test_half_distances_by_hand() -> None:
     assert values(form, "median", "shortest", "longest", "layers", "units") == pytest.approx(
         [6.5, 1.0, 30.0, 2, 3]
     )
-    np.testing.assert_allclose(
-        result_of(form).arrays["half_distances"], [[1, 2, 3], [10, 20, 30]], rtol=1e-12
-    )
+    assert_allclose(result_of(form).arrays["half_distances"], [[1, 2, 3], [10, 20, 30]], rtol=1e-12)
     # The 90th ÷ the 10th percentile.
     assert values(decay(LN2 / np.arange(1.0, 12.0)[None]), "spread") == pytest.approx([10.0 / 2.0])
 
 
 def test_the_half_distances_of_alibi_follow_from_its_slopes() -> None:
-    """Press et al. 2022, section 3: slopes 1/2 … 1/256, so that half a weight is lost every ln 2 ·
-    2 = 1.386 … ln 2 · 256 = 177.4 positions.
-    """
+    """Press et al. 2022, section 3: slopes 1/2 … 1/256 halve every 2 ln 2 … 256 ln 2 positions."""
     result = result_of(alibi(8))
-    np.testing.assert_allclose(
-        result.arrays["half_distances"][0], LN2 * 2.0 ** np.arange(1, 9), rtol=1e-12
-    )
+    assert_allclose(result.arrays["half_distances"][0], LN2 * 2.0 ** np.arange(1, 9), rtol=1e-12)
     assert result.metric("layers").reason == "the same in all layers"
     assert texts_of(result) == [
         "Between equally matching keys, attention weight halves every 1.39 positions in the"
@@ -62,13 +58,11 @@ def test_the_half_distances_of_alibi_follow_from_its_slopes() -> None:
 
 def test_the_share_of_alibi_equals_the_weights_of_a_softmax() -> None:
     """Of equal logits: the weight of a key against that of the query's own."""
-    import torch
-
     logits = torch.tensor(alibi(1).kernel(9)[0, -1])
     weights = torch.softmax(logits, 0).numpy()
     left = result_of(alibi(1)).arrays
-    np.testing.assert_allclose(left["left"][0], weights[-2] / weights[-1], rtol=1e-12)
-    np.testing.assert_allclose(
+    assert_allclose(left["left"][0], weights[-2] / weights[-1], rtol=1e-12)
+    assert_allclose(
         np.interp(8.0, left["distances"], left["left"]), weights[0] / weights[-1], rtol=2e-3
     )
 
@@ -84,18 +78,15 @@ def test_what_never_fades_has_no_half_distance(rates: list[list[float]], missing
     assert result_of(decay(rates)).findings[0].text.endswith("and infinite in the slowest.")
 
 
-@pytest.mark.parametrize(
-    ("form", "reason"),
-    [
-        (decay(np.zeros((2, 3))), "every rate is 0"),
-        (decay([[np.nan, 1.0]]), "the decay"),
-        (decay([[-0.5, 1.0]]), "grows"),
-        (bias(np.ones((2, 9))), "not linear"),
-        (bias(np.ones((2, 1)), causal=True), "not linear"),
-        (bias([[0.0, 1.0, 0.0]], causal=True), "does not fall linearly"),
-        (bias([[2.0, 1.0, 0.0]], causal=True), "does not fall linearly"),
-    ],
-)
+@pytest.mark.parametrize(("form", "reason"), [
+    (decay(np.zeros((2, 3))), "every rate is 0"),
+    (decay([[np.nan, 1.0]]), "the decay"),
+    (decay([[-0.5, 1.0]]), "grows"),
+    (bias(np.ones((2, 9))), "not linear"),
+    (bias(np.ones((2, 1)), causal=True), "not linear"),
+    (bias([[0.0, 1.0, 0.0]], causal=True), "does not fall linearly"),
+    (bias([[2.0, 1.0, 0.0]], causal=True), "does not fall linearly"),
+])  # fmt: skip
 def test_what_does_not_decay_is_not_applicable(form: Form, reason: str) -> None:
     with pytest.raises(NotApplicableError, match=reason):
         result_of(form)
@@ -128,10 +119,8 @@ def test_layers_without_decay_are_left_empty() -> None:
     bands = [patch.get_data() for patch in axes.patches if isinstance(patch, StepPatch)]
     assert len(bands) == 3
     for values, edges, _ in bands:
-        assert (np.flatnonzero(np.isnan(values)).tolist(), edges.tolist()) == (
-            [1, 3],
-            [-0.5, 0.5, 1.5, 2.5, 3.5, 4.5],
-        )
+        assert np.flatnonzero(np.isnan(values)).tolist() == [1, 3]
+        assert edges.tolist() == [-0.5, 0.5, 1.5, 2.5, 3.5, 4.5]
 
 
 def test_slopes_of_alibi_are_drawn_beside_a_decay() -> None:
@@ -140,7 +129,5 @@ def test_slopes_of_alibi_are_drawn_beside_a_decay() -> None:
         {Label("Model", "#3d7fd6"): result_of(decay([[1.0, 2.0], [3.0, 4.0]]))}
     ).axes
     heights = [np.asarray(line.get_ydata(), dtype=np.float64) for line in axes.lines]
-    np.testing.assert_allclose(
-        [line[0] for line in heights[:8]], LN2 * 2.0 ** np.arange(1, 9), rtol=1e-12
-    )
+    assert_allclose([line[0] for line in heights[:8]], LN2 * 2.0 ** np.arange(1, 9), rtol=1e-12)
     assert all(np.ptp(line) == 0.0 for line in heights[:8])

@@ -14,7 +14,7 @@ from generator.encodings import WindowBias, grid_sinusoid
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import frozen
 from tests.analyses.on import result_of, values_of
-from tests.support import subject
+from tests.support import close, subject
 
 rng = np.random.default_rng(0)
 
@@ -30,12 +30,7 @@ def of_window(bias: Any) -> Result:
 def test_each_tile_is_the_cosine_map_of_its_patch() -> None:
     vectors = rng.normal(size=(15, 7))
     result = of_table(vectors, 3, 5)
-    np.testing.assert_allclose(
-        result.derived["tiles"][1, 2],
-        cosine_similarity(vectors)[1 * 5 + 2].reshape(3, 5),
-        rtol=0,
-        atol=1e-12,
-    )
+    close(result.derived["tiles"][1, 2], cosine_similarity(vectors)[1 * 5 + 2].reshape(3, 5), 1e-12)
     assert result.derived["tiles"].shape == (3, 5, 3, 5)
 
 
@@ -55,14 +50,12 @@ def test_mean_cosines_equal_those_of_the_whole_matrix() -> None:
 def test_the_sinusoid_of_a_grid_has_the_cosines_that_follow_from_its_formula(
     rows: int, columns: int, d_model: int
 ) -> None:
-    """Patches of one row share half of their vectors; of the other half the cosine is mean_i cos(k
-    ω_i), ω_i = 10000^(−i / (d/4)).
-    """
+    """Half of the vector is the row's; of the rest the cosine is mean_i cos(k 10000^(−4i/d))."""
     frequencies = 10_000.0 ** (-np.arange(d_model // 4) / (d_model // 4))
     result = of_table(grid_sinusoid((rows, columns), d_model), rows, columns)
     for key, count in (("across", columns), ("down", rows)):
         expected = (1.0 + np.cos(np.arange(count)[:, None] * frequencies).mean(axis=1)) / 2.0
-        np.testing.assert_allclose(result.arrays[key], expected, rtol=0, atol=1e-12)
+        close(result.arrays[key], expected, 1e-12)
     assert values_of(result)["anisotropy"] == pytest.approx(0.0, abs=1e-12)
 
 
@@ -71,16 +64,13 @@ def test_a_table_of_rows_alone_has_cosine_one_along_rows_by_hand() -> None:
     assert (values["across"], values["down"], values["anisotropy"]) == (1.0, 0.0, -1.0)
 
 
-@pytest.mark.parametrize(
-    ("count", "indices"),
-    [
-        (2, [0, 1]),
-        (14, range(14)),
-        (15, range(0, 15, 2)),
-        (16, range(0, 16, 2)),
-        (32, range(0, 32, 3)),
-    ],
-)
+@pytest.mark.parametrize(("count", "indices"), [
+    (2, [0, 1]),
+    (14, range(14)),
+    (15, range(0, 15, 2)),
+    (16, range(0, 16, 2)),
+    (32, range(0, 32, 3)),
+])  # fmt: skip
 def test_at_most_14_evenly_spaced_patches_per_side_are_selected(count: int, indices: Any) -> None:
     result = of_table(rng.normal(size=(count, 4)), 1, count)
     margin = (count - 1 - indices[-1]) // 2
@@ -97,9 +87,7 @@ def test_a_vector_of_zeros_is_excluded_from_means_and_has_an_empty_tile() -> Non
 
 
 @pytest.mark.parametrize(("grid", "why"), [(None, "grid"), ((2, 2), "nonzero")])
-def test_tiles_need_a_grid_and_vectors_that_are_not_zero(
-    grid: tuple[int, int] | None, why: str
-) -> None:
+def test_tiles_need_a_grid_and_vectors(grid: tuple[int, int] | None, why: str) -> None:
     with pytest.raises(NotApplicableError, match=why):
         result_of(similarity_of_patches, np.zeros((4, 3)), grid)
 

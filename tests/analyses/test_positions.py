@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from sklearn.metrics.pairwise import cosine_similarity
 
 from generator.analyses import (
@@ -19,6 +20,7 @@ from generator.analyses import (
 from generator.encodings import sinusoid
 from generator.errors import NotApplicableError
 from tests.analyses.on import drifting, result_of, texts_of, values_of
+from tests.support import close
 
 rng = np.random.default_rng(0)
 NOISE = rng.normal(size=(60, 200))
@@ -41,17 +43,13 @@ def test_the_profile_and_its_spread_follow_from_scikit_learns_cosines() -> None:
 
 
 def test_the_profile_of_points_on_a_circle_is_a_cosine() -> None:
-    """cos 6° k: below ½ from 60° on, at offset 10; the lowest is at 180°, so it rises first at
-    31.
-    """
+    """cos 6° k: below ½ from offset 10 (60°) on; it rises first at 31, after 180°."""
     angles = np.deg2rad(6.0) * np.arange(60)
     result = result_of(similarity_by_distance, np.stack([np.cos(angles), np.sin(angles)], axis=1))
-    np.testing.assert_allclose(result.arrays["profile"], np.cos(angles), rtol=0, atol=1e-12)
-    np.testing.assert_allclose(result.arrays["spread"], 0.0, rtol=0, atol=1e-7)
+    close(result.arrays["profile"], np.cos(angles), 1e-12)
+    close(result.arrays["spread"], 0.0, 1e-7)
     values = values_of(result)
-    assert [values[key] for key in ("half", "rise", "invariance")] == pytest.approx(
-        [10.0, 31.0, 1.0]
-    )
+    assert [values[k] for k in ("half", "rise", "invariance")] == pytest.approx([10.0, 31.0, 1.0])
 
 
 def test_a_half_distance_by_hand() -> None:
@@ -61,24 +59,18 @@ def test_a_half_distance_by_hand() -> None:
 
 
 def test_a_shared_component_changes_one_half_distance_and_not_the_other() -> None:
-    """With rows of one length r, adding a vector of length s at right angles makes each cosine c
-    into (c r² + s²) / (r² + s²).
-    """
+    """With rows of length r, a right-angled vector of length s makes c (c r² + s²) / (r² + s²)."""
     table = sinusoid(64, 32)
     shared = np.hstack([table, np.full((64, 1), 20.0)])
-    once, twice = (
-        values_of(result_of(similarity_by_distance, table)),
-        values_of(result_of(similarity_by_distance, shared)),
-    )
+    once, twice = (values_of(result_of(similarity_by_distance, table)),
+                   values_of(result_of(similarity_by_distance, shared)))  # fmt: skip
     assert once["half_fall"] == pytest.approx(twice["half_fall"])
     assert (once["half"] is None, twice["half"] is None) == (False, True)
 
 
 @given(st.integers(0, 20))
 def test_the_profile_always_falls_halfway_to_the_mean(seed: int) -> None:
-    """The mean of all pairs weighs the means of the diagonals, so one of these is at most as
-    high.
-    """
+    """The mean of all pairs weighs the diagonals' means, so one of these is at most as high."""
     table = np.random.default_rng(seed).normal(size=(9, 3)) + 1.0
     assert 0.0 < (values_of(result_of(similarity_by_distance, table))["half_fall"] or 0.0) < 9.0
 
@@ -107,13 +99,11 @@ def test_invariant_and_varying_tables_give_different_findings() -> None:
 
 
 @given(st.integers(16, 40), st.integers(1, 5))
-def test_the_power_over_frequencies_is_the_energy_of_the_table(
-    n_positions: int, width: int
-) -> None:
+def test_the_power_over_frequencies_is_the_energy(n_positions: int, width: int) -> None:
     """Parseval: Σ |X_f|² = n Σ x²."""
     table = np.random.default_rng(n_positions).normal(size=(n_positions, width)) + 3.0
     energy = n_positions * np.sum((table - table.mean(axis=0)) ** 2, axis=0)
-    np.testing.assert_allclose(spectrum.power(table).sum(axis=0), energy, rtol=1e-12)
+    assert_allclose(spectrum.power(table).sum(axis=0), energy, rtol=1e-12)
 
 
 def test_sines_have_peaks_at_their_periods_and_amplitudes() -> None:
@@ -124,18 +114,15 @@ def test_sines_have_peaks_at_their_periods_and_amplitudes() -> None:
     periods, mean = result.arrays["periods"], result.arrays["mean"]
     assert result.arrays["peaks"].tolist() == [8.0, 32.0]
     heights = [mean[np.argmin(np.abs(periods - period))] for period in (8.0, 32.0)]
-    np.testing.assert_allclose(heights, np.sqrt(2.0) * np.array([20, 10]) / 30)
+    assert_allclose(heights, np.sqrt(2.0) * np.array([20, 10]) / 30)
     assert values_of(result)["strongest"] == 8.0
     assert values_of(result)["slow"] == pytest.approx(100.0 / 3.0)
 
 
 @pytest.mark.parametrize(
-    ("amplitudes", "found"),
-    [([0, 1, 1, 1, 9, 1, 1, 1, 1], [4]), ([0, 1, 1, 1, 9, 9, 1, 1, 1], [])],
+    ("amplitudes", "found"), [([0, 1, 1, 1, 9, 1, 1, 1, 1], [4]), ([0, 1, 1, 1, 9, 9, 1, 1, 1], [])]
 )
-def test_a_peak_is_above_both_frequencies_beside_it(
-    amplitudes: list[float], found: list[int]
-) -> None:
+def test_a_peak_is_above_both_beside_it(amplitudes: list[float], found: list[int]) -> None:
     assert spectrum.peaks(np.array(amplitudes, dtype=np.float64), 0.0).tolist() == found
 
 
@@ -183,18 +170,12 @@ def test_a_distance_of_about_one_is_written_in_words(distance: float, text: str)
 
 
 def test_an_odd_row_changes_no_profile() -> None:
-    """All pairs at one offset of a sinusoid have one cosine, so that leaving out a row takes
-    nothing away.
-    """
+    """All pairs at one offset have one cosine, so that leaving out a row takes nothing away."""
     table = sinusoid(200, 32).copy()
     table[0] = 50.0 * np.eye(32)[5]
-    odd, plain = (
-        result_of(similarity_by_distance, table),
-        result_of(similarity_by_distance, sinusoid(200, 32)),
-    )
-    np.testing.assert_allclose(
-        odd.arrays["profile"][:199], plain.arrays["profile"][:199], rtol=0, atol=1e-12
-    )
+    odd, plain = (result_of(similarity_by_distance, table),
+                  result_of(similarity_by_distance, sinusoid(200, 32)))  # fmt: skip
+    close(odd.arrays["profile"][:199], plain.arrays["profile"][:199], 1e-12)
     assert values_of(odd)["invariance"] == pytest.approx(1.0)
     assert values_of(odd)["left_out"] == 1
 

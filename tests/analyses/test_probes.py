@@ -1,9 +1,10 @@
 """The two linear probes, against scikit-learn, theory and values by other code."""
 
-from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import cross_val_predict, cross_val_score
 
@@ -23,18 +24,15 @@ from generator.numerics.linear_probes import (
     sample_pairs,
 )
 from tests.analyses.on import result_of, texts_of
+from tests.support import close
 
 rng = np.random.default_rng(0)
 SMOOTH = np.cumsum(rng.normal(size=(60, 40)), axis=0)
-ROWS = {
-    "more positions than dimensions": SMOOTH[:, :7],
-    "as many as are fitted": SMOOTH[:49],
-    "more dimensions than positions": np.cumsum(rng.normal(size=(40, 60)), axis=0),
-    "a third of the rows zero": SMOOTH * (np.arange(60) % 3 > 0)[:, None],
-    "two groups of equal rows": np.repeat(rng.normal(size=(2, 8)), 20, axis=0),
-    "a common offset": SMOOTH + 100.0,
-    "huge": SMOOTH * 1e250,
-}
+ROWS = {"more positions than dimensions": SMOOTH[:, :7], "as many as are fitted": SMOOTH[:49],
+        "more dimensions than positions": np.cumsum(rng.normal(size=(40, 60)), axis=0),
+        "a third of the rows zero": SMOOTH * (np.arange(60) % 3 > 0)[:, None],
+        "two groups of equal rows": np.repeat(rng.normal(size=(2, 8)), 20, axis=0),
+        "a common offset": SMOOTH + 100.0, "huge": SMOOTH * 1e250}  # fmt: skip
 each_table = pytest.mark.parametrize("name", ROWS)
 
 
@@ -50,15 +48,13 @@ def noise(seed: int) -> Floats:
 
 @each_table
 def test_predictions_equal_those_of_linear_regression_in_scikit_learn(name: str) -> None:
-    """The protocol of Wang and Chen's code: shuffled rows, five folds without a further shuffle;
-    predictions unrounded.
-    """
+    """As in Wang and Chen's code: rows shuffled once, five folds, predictions unrounded."""
     rows = ROWS[name] / np.abs(ROWS[name]).max()  # scikit-learn's would overflow.
     order = np.random.default_rng(3).permutation(len(rows))
     theirs = np.empty(len(rows))
     theirs[order] = cross_val_predict(LinearRegression(), rows[order], order, cv=5)
     predicted, error = predict_positions(PositionProbe.of(ROWS[name]), seed=3)
-    np.testing.assert_allclose(predicted, theirs, rtol=0, atol=1e-6)
+    close(predicted, theirs)
     folds = [np.mean(np.abs(np.round(theirs[held]) - held)) for held in np.array_split(order, 5)]
     assert error == pytest.approx(np.mean(folds))
 
@@ -77,12 +73,8 @@ def error_by_scikit_learn(rows: Floats, n_pairs: int, seed: int) -> float:
     [SMOOTH, sinusoid(60, 16), rng.normal(0, 0.02, (60, 80))],
     ids=["walk", "sinusoid", "noise"],
 )
-def test_order_errors_equal_those_of_logistic_regression_in_scikit_learn(
-    rows: Floats, n_pairs: int
-) -> None:
-    """Its optimiser stops at another tolerance, so that single pairs near the boundary may
-    differ.
-    """
+def test_order_errors_equal_those_of_scikit_learn(rows: Floats, n_pairs: int) -> None:
+    """Its optimiser stops at another tolerance, so single pairs near the boundary may differ."""
     (classifier,) = PairClassifier.of(rows, n_pairs)
     for seed in range(3):
         folds = [
@@ -103,12 +95,7 @@ def test_the_fit_is_the_minimum_of_the_penalised_loss() -> None:
     theirs = LogisticRegression(max_iter=100_000, tol=1e-9).fit(
         np.hstack([rows[pairs[:, 0]], rows[pairs[:, 1]]]), after
     )
-    np.testing.assert_allclose(
-        scores,
-        np.stack([rows @ theirs.coef_[0, :16], rows @ theirs.coef_[0, 16:]], axis=1),
-        rtol=0,
-        atol=0.1,
-    )
+    close(scores, np.stack([rows @ theirs.coef_[0, :16], rows @ theirs.coef_[0, 16:]], axis=1), 0.1)
     assert intercept == pytest.approx(theirs.intercept_[0], abs=0.1)
 
 
@@ -156,7 +143,7 @@ def test_errors_by_distance_by_hand() -> None:
     pairs = np.array([[0, 0], [3, 4], [5, 4], [1, 4], [4, 1], [0, 2], [0, 4]])
     starts, wrong = order_probe._by_distance(pairs, np.array([1, 1, 0, 1, 0, 0, 0], dtype=bool), 6)
     assert starts.tolist() == [1, 2, 4]
-    np.testing.assert_allclose(wrong, [50.0, 100 / 3, 0.0])
+    assert_allclose(wrong, [50.0, 100 / 3, 0.0])
 
 
 def test_only_the_first_512_positions_are_probed() -> None:
@@ -176,46 +163,31 @@ def test_few_positions_make_too_few_pairs_for_the_larger_sample() -> None:
     ("rows", "grid"),
     [(np.ones((9, 4)), None), (np.ones((12, 4)), (3, 4)), (np.full((20, 4), np.nan), None)],
 )
-def test_grids_few_positions_and_nan_are_not_applicable(
-    rows: Floats, grid: tuple[int, int] | None
-) -> None:
+def test_grids_few_positions_and_nan_have_no_probe(rows: Floats, grid: Any) -> None:
     with pytest.raises(NotApplicableError):
         probed_rows(rows, grid)
     assert len(probed_rows(np.ones((12, 4)), grid=(1, 12))) == 12  # One row is a line.
 
 
-@pytest.mark.parametrize(
-    ("module", "rows", "opening"),
-    [
-        (position_probe, sinusoid(64, 64), "A linear probe predicts the position:"),
-        (position_probe, np.ones((40, 4)), None),
-        (position_probe, np.random.default_rng(0).normal(size=(64, 16)), None),
-        (
-            position_probe,
-            np.where(np.arange(80) < 48, 0, np.arange(80))[:, None],
-            "A linear probe predicts the position roughly:",
-        ),
-        (order_probe, np.arange(64.0)[:, None], "A linear probe tells which"),
-        (order_probe, np.ones((40, 4)), None),
-        (
-            order_probe,
-            np.maximum(np.arange(80.0) - 40.0, 0.0)[:, None],
-            "A linear probe usually tells which",
-        ),
-    ],
-)
-def test_the_finding_depends_on_the_error(
-    module: ModuleType, rows: Floats, opening: str | None
-) -> None:
+@pytest.mark.parametrize(("module", "rows", "opening"), [
+    (position_probe, sinusoid(64, 64), "A linear probe predicts the position:"),
+    (position_probe, np.ones((40, 4)), None),
+    (position_probe, np.random.default_rng(0).normal(size=(64, 16)), None),
+    (position_probe, np.where(np.arange(80) < 48, 0, np.arange(80))[:, None],
+     "A linear probe predicts the position roughly:"),
+    (order_probe, np.arange(64.0)[:, None], "A linear probe tells which"),
+    (order_probe, np.ones((40, 4)), None),
+    (order_probe, np.maximum(np.arange(80.0) - 40.0, 0.0)[:, None],
+     "A linear probe usually tells which"),
+])  # fmt: skip
+def test_the_finding_follows_the_error(module: Any, rows: Floats, opening: str | None) -> None:
     texts = texts_of(result_of(module, rows))
     assert [text[: len(opening or "")] for text in texts] == ([opening] if opening else [])
 
 
 @pytest.mark.parametrize("shape", [(60, 90), (60, 20)])
 def test_the_ridge_equals_that_of_scikit_learn(shape: tuple[int, int]) -> None:
-    """With the penalty of least generalised cross-validation error, as scikit-learn's RidgeCV finds
-    it for the same candidates.
-    """
+    """The penalty is that of scikit-learn's RidgeCV, by generalised cross-validation."""
     from sklearn.linear_model import Ridge
 
     draws = np.random.default_rng(3)
@@ -238,9 +210,7 @@ def test_the_ridge_equals_that_of_scikit_learn(shape: tuple[int, int]) -> None:
             errors.append(residual @ residual / max(len(trained) - 1.4 * np.trace(hat), 1e-9) ** 2)
         fit = Ridge(candidates[int(np.argmin(errors))]).fit(rows[trained], trained)
         expected[held] = fit.predict(rows[held])
-    np.testing.assert_allclose(
-        ridge_predictions(compact(rows), positions, 7), expected, rtol=1e-6, atol=1e-6
-    )
+    assert_allclose(ridge_predictions(compact(rows), positions, 7), expected, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("width", [32, 128, 384, 410, 768])

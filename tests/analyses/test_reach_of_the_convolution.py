@@ -13,9 +13,7 @@ OFFSETS = np.arange(-2.0, 3.0)
 
 
 def result_of(weights: np.ndarray, first: int) -> Result:
-    """The result for weights (n_channels, n_channels_per_group, width), with offsets from
-    ``first``.
-    """
+    """Of weights (n_channels, n_channels_per_group, width), with offsets from ``first``."""
     return compute(
         subject(Convolution(frozen(weights), frozen(np.arange(first, first + weights.shape[2]))))
     )

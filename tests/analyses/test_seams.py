@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from sklearn.metrics.pairwise import cosine_similarity
 
 from generator.analyses import seams
@@ -14,7 +15,7 @@ from generator.numerics.arrays import Floats, frozen
 from generator.site.pages import front
 from tests.analyses.on import drifting, texts_of
 from tests.analyses.on import values_of as by_key
-from tests.support import subject
+from tests.support import close, subject
 
 rng = np.random.default_rng(0)
 NOISE = rng.normal(size=(60, 200))
@@ -34,9 +35,9 @@ def values_of(table: Floats) -> dict[str, float | None]:
 def test_cosines_at_a_distance_equal_those_of_scikit_learn(distance: int) -> None:
     ours = change_points.cosines_apart(NOISE, distance)
     theirs = np.diagonal(cosine_similarity(NOISE), distance)
-    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
+    close(ours, theirs, 1e-12)
     if distance == 1:
-        np.testing.assert_array_equal(change_points.adjacent_cosines(NOISE), ours)
+        assert_array_equal(change_points.adjacent_cosines(NOISE), ours)
 
 
 def test_windows_by_hand() -> None:
@@ -51,14 +52,11 @@ def test_windows_leave_out_what_is_not_defined_while_half_is() -> None:
     values = np.arange(20.0)
     for missing, median in ((4, 5.5), (5, np.nan)):
         values[:missing] = np.nan
-        np.testing.assert_array_equal(change_points.window_medians(values)[0][8], median)
+        assert_array_equal(change_points.window_medians(values)[0][8], median)
 
 
 def test_a_later_seam_does_not_grow_through_an_earlier_one() -> None:
-    """Depths by hand: 9 at 20; 3 at 30 and all the way to it.
-
-    Without a border, the second would reach from 10 to 30.
-    """
+    """Depths by hand: 9 at 20; 3 at 30, which without a border would reach from 10 on."""
     depth = np.zeros(60)
     depth[10:31] = 2.0
     depth[20], depth[30] = 9.0, 3.0
@@ -71,10 +69,8 @@ def test_two_concatenated_tables_have_a_seam_between_them(position: int, weight:
     halves = [drifting(position + 1, 0.8, seed=1), drifting(200 - position, 0.8, seed=2)]
     result = result_of(np.vstack(halves), family="bert")
     finding = result.findings[0]
-    assert (result.arrays["seams"].tolist(), result.value("at")) == (
-        [[position, position]],
-        position,
-    )
+    assert result.arrays["seams"].tolist() == [[position, position]]
+    assert result.value("at") == position
     assert (
         f"A seam lies between positions {position} and {position + 1}: it divides the table"
         in finding.text
@@ -82,18 +78,15 @@ def test_two_concatenated_tables_have_a_seam_between_them(position: int, weight:
     assert (finding.weight, finding.context) == (weight, "")
 
 
-@pytest.mark.parametrize(
-    ("family", "position", "sides", "n_positions", "named"),
-    [
-        ("bert", 127, (0.9, 0.5), 512, "The published BERT was trained"),
-        ("distilbert", 127, (0.9, 0.5), 512, "The published DistilBERT was made from BERT"),
-        ("mpnet", 127, (0.9, 0.5), 512, ""),
-        ("", 127, (0.9, 0.5), 512, ""),
-        ("bert", 130, (0.9, 0.5), 512, ""),
-        ("bert", 127, (0.9, 0.5), 256, ""),
-        ("bert", 127, (0.5, 0.9), 512, ""),
-    ],
-)
+@pytest.mark.parametrize(("family", "position", "sides", "n_positions", "named"), [
+    ("bert", 127, (0.9, 0.5), 512, "The published BERT was trained"),
+    ("distilbert", 127, (0.9, 0.5), 512, "The published DistilBERT was made from BERT"),
+    ("mpnet", 127, (0.9, 0.5), 512, ""),
+    ("", 127, (0.9, 0.5), 512, ""),
+    ("bert", 130, (0.9, 0.5), 512, ""),
+    ("bert", 127, (0.9, 0.5), 256, ""),
+    ("bert", 127, (0.5, 0.9), 512, ""),
+])  # fmt: skip
 def test_a_seam_is_explained_only_in_berts_family_size_and_training_length(
     family: str, position: int, sides: tuple[float, float], n_positions: int, named: str
 ) -> None:
@@ -117,12 +110,8 @@ def on_a_circle(steps: Floats) -> Floats:
 
 
 @pytest.mark.parametrize(("step", "seams", "dips"), [(0.80, 0, 1), (0.86, 1, 0)])
-def test_one_larger_step_is_a_seam_only_where_it_goes_farther_than_four_usual_ones(
-    step: float, seams: int, dips: int
-) -> None:
-    """Usual steps are 0.2 rad, so that positions four apart have a cosine of cos 0.8; with the
-    margin of 0.02 that is the one of 0.827 rad.
-    """
+def test_a_seam_goes_farther_than_four_usual_steps(step: float, seams: int, dips: int) -> None:
+    """Of steps of 0.2, four have a cosine of cos 0.8; with the margin of 0.02, that of 0.827."""
     steps = np.full(199, 0.2)
     steps[127] = step
     values = values_of(on_a_circle(steps))
@@ -130,9 +119,7 @@ def test_one_larger_step_is_a_seam_only_where_it_goes_farther_than_four_usual_on
 
 
 def test_one_larger_step_makes_no_headline_and_has_no_explanation() -> None:
-    """A step of 0.7 rad among steps of 0.2, whose positions four apart have a cosine of cos 0.8; in
-    a table of BERT's size, at 127|128.
-    """
+    """A step of 0.7 rad among steps of 0.2; in a table of BERT's size, at 127|128."""
     steps = np.full(511, 0.2)
     steps[127] = 0.7
     result = result_of(on_a_circle(steps), family="bert")
@@ -152,11 +139,9 @@ def test_a_position_unlike_both_neighbours_is_an_outlier_and_no_seam(position: i
     table = drifting(256, 0.9)
     table[position] += 1.2 * np.linalg.norm(table[position]) * rng.normal(size=400) / 20.0
     result, cosines = result_of(table, family="bert"), np.diagonal(cosine_similarity(table), 1)
-    assert (
-        result.arrays["seams"].tolist(),
-        result.arrays["spikes"].tolist(),
-        result.value("spikes"),
-    ) == ([], [position], 1)
+    assert result.arrays["seams"].tolist() == []
+    assert result.arrays["spikes"].tolist() == [position]
+    assert result.value("spikes") == 1
     expected = (
         f"Position {position} is an outlier: its cosines with its neighbours are only"
         f" {cosines[position - 1]:.2f} and {cosines[position]:.2f}, "

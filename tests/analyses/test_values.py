@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import cosine_similarity
 
 from generator.analyses import (
@@ -22,7 +23,7 @@ from generator.errors import NotApplicableError
 from generator.numerics.arrays import Floats, frozen
 from generator.schemes.alibi import slopes
 from tests.analyses.on import result_of
-from tests.support import LABELS, subject
+from tests.support import LABELS, close, subject
 
 TABLE = np.random.default_rng(0).normal(0.0, 0.02, (50, 12))
 
@@ -57,9 +58,7 @@ def test_root_mean_square_and_largest_value_of_a_table() -> None:
     ("outlier", "text"),
     [(-3.0, "3"), (1.874, "1.87"), (0.00412, "0.00412"), (-2.5e-9, "2.5 × 10⁻⁹")],
 )
-def test_an_outlying_value_is_reported_with_its_indices_however_small(
-    outlier: float, text: str
-) -> None:
+def test_an_outlying_value_is_reported_however_small(outlier: float, text: str) -> None:
     finding, *others = result_of(whole_table, np.pad([[outlier]], ((4, 15), (7, 12)))).findings
     assert [other.text for other in others] == ["The vectors of positions 0–3, 5–19 are zero."]
     assert f": {text} at position 4, dimension 7, 20 times" in finding.text
@@ -74,7 +73,7 @@ def test_a_small_change_from_position_to_position_is_no_zero() -> None:
 def test_cosines_equal_those_of_scikit_learn() -> None:
     result = result_of(similarity_of_positions, TABLE)
     theirs = cosine_similarity(TABLE)
-    np.testing.assert_allclose(result.derived["cosines"], theirs, rtol=0, atol=1e-12)
+    close(result.derived["cosines"], theirs, 1e-12)
     assert result.value("adjacent") == pytest.approx(np.diagonal(theirs, 1).mean())
     assert result.value("mean") == pytest.approx(theirs[~np.eye(50, dtype=bool)].mean())
     assert result.value("lowest") == pytest.approx(theirs.min())
@@ -94,7 +93,7 @@ def test_fewer_than_two_vectors_that_are_not_zero_are_not_applicable(values: Flo
 def test_cosines_of_dimensions_equal_those_of_scikit_learn() -> None:
     result = result_of(similarity_of_dimensions, TABLE)
     theirs = cosine_similarity(TABLE.T)
-    np.testing.assert_allclose(result.derived["cosines"], theirs, rtol=0, atol=1e-12)
+    close(result.derived["cosines"], theirs, 1e-12)
     assert result.value("size") == pytest.approx(np.abs(theirs[~np.eye(12, dtype=bool)]).mean())
 
 
@@ -126,9 +125,7 @@ def test_similar_dimensions_are_drawn_side_by_side_and_empty_ones_last() -> None
     rng = np.random.default_rng(0)
     kinds = rng.permutation(np.repeat([1, -1, 2, 3, 0], 4))
     waves = np.sin(np.arange(1.0, 4.0)[:, None] * np.pi * np.arange(40) / 20)
-    columns = np.array(
-        [np.sign(kind) * waves[abs(kind) - 1] if kind else 0 * waves[0] for kind in kinds]
-    )
+    columns = np.array([np.sign(k) * waves[abs(k) - 1] if k else 0 * waves[0] for k in kinds])
     noise = 0.01 * rng.normal(size=columns.shape) * (kinds != 0)[:, None]
     order = result_of(similarity_of_dimensions, (columns + noise).T).arrays["order"]
     assert sorted(order) == list(range(20))
@@ -160,18 +157,13 @@ def test_the_roughness_of_a_table_in_closed_form(table: Floats, expected: float)
 
 
 def test_the_dimensions_drawn_vary_most_in_their_group() -> None:
-    """Of 40 columns the even ones vary, by their number and equally fast; a large constant does not
-    count, nor does an outlier. The twenty make eight groups of two and four of one.
-    """
+    """The even of 40 columns vary, equally fast: eight groups of two and four of one."""
     waves = np.sin(np.arange(60.0))[:, None] * np.where(
         np.arange(40) % 2 == 0, np.arange(40), 0.0
     ) + 1000.0 * (np.arange(40) == 3)
     odd = waves.copy()
     odd[0, 5] = 1e6
-    for result in (
-        result_of(single_dimensions, waves),
-        result_of(single_dimensions, odd),
-    ):
+    for result in (result_of(single_dimensions, waves), result_of(single_dimensions, odd)):
         drawn = [*range(2, 32, 4), *range(32, 40, 2)]
         assert result.arrays["dimensions"].tolist() == drawn
         of_all = np.sum(np.arange(0.0, 40.0, 2.0) ** 2)
@@ -188,7 +180,7 @@ def test_the_dimensions_drawn_of_waves_are_of_all_speeds() -> None:
     frequencies = 2.0 * np.pi * turns[23 - arrays["dimensions"]] / 1200.0
     assert len(frequencies) == 12
     assert np.all(np.diff(frequencies) > 0.0)
-    np.testing.assert_allclose(arrays["speeds"], 2.0 * np.sin(frequencies / 2.0), rtol=0.002)
+    assert_allclose(arrays["speeds"], 2.0 * np.sin(frequencies / 2.0), rtol=0.002)
 
 
 def test_each_dimension_is_drawn_on_its_own_scale_and_outliers_are_cut() -> None:
@@ -201,7 +193,7 @@ def test_each_dimension_is_drawn_on_its_own_scale_and_outliers_are_cut() -> None
         (line.max() - middle, middle - line.min())
         for line, middle in zip(lines, (0.0, 1.0), strict=True)
     ]
-    np.testing.assert_allclose(heights, single_dimensions.FILLED, rtol=0.1)
+    assert_allclose(heights, single_dimensions.FILLED, rtol=0.1)
 
 
 def test_an_outlier_does_not_change_the_roughness() -> None:
@@ -215,16 +207,10 @@ ROWS = np.array([[1.0, 0.0], [0.8, 0.6], [-1.0, 0.0], [-0.8, 0.6]])
 
 
 @pytest.mark.parametrize(
-    ("grid", "expected"),
-    [((2, 2), (0.8 + 0.8 - 1.0 - 0.28) / 4), (None, (0.8 - 0.8 + 0.8) / 3)],
+    ("grid", "expected"), [((2, 2), (0.8 + 0.8 - 1.0 - 0.28) / 4), (None, (0.8 - 0.8 + 0.8) / 3)]
 )
-def test_neighbours_on_a_grid_lie_side_by_side_or_above_each_other(
-    grid: tuple[int, int] | None, expected: float
-) -> None:
-    """Two rows of two: 0.8, 0.8 beside; −1 and −0.28 above.
-
-    In reading order the middle pair, −0.8, would count.
-    """
+def test_neighbours_on_a_grid_are_beside_or_above(grid: Any, expected: float) -> None:
+    """Two rows of two: 0.8, 0.8 beside; −1, −0.28 above. In reading order, −0.8 would count."""
     result = result_of(similarity_of_positions, ROWS, grid)
     assert result.value("adjacent") == pytest.approx(expected)
 
@@ -232,12 +218,8 @@ def test_neighbours_on_a_grid_lie_side_by_side_or_above_each_other(
 @pytest.mark.parametrize(
     ("grid", "mean_square"), [((2, 2), (9.0 + 9.0 + 16.0 + 4.0) / 4), (None, (9.0 + 1.0 + 9.0) / 3)]
 )
-def test_roughness_of_a_grid_takes_no_step_from_the_end_of_a_row_to_the_next(
-    grid: tuple[int, int] | None, mean_square: float
-) -> None:
-    """Two rows of two values 0, 3 / 4, 1: steps 3, 3 beside, 4, 2 above; in reading order 3, 1,
-    3.
-    """
+def test_roughness_takes_no_step_from_row_to_row(grid: Any, mean_square: float) -> None:
+    """Rows 0, 3 and 4, 1: steps 3, 3 beside, 4, 2 above; in reading order 3, 1, 3."""
     result = result_of(single_dimensions, [[0.0], [3.0], [4.0], [1.0]], grid)
     rms = np.sqrt((9.0 + 16.0 + 1.0) / 4)
     assert result.value("roughness") == pytest.approx(np.sqrt(mean_square) / rms)
@@ -254,7 +236,7 @@ def test_every_position_is_drawn_whole_over_the_word() -> None:
         assert axes.get_title() == f"position {position}"
         for line, values in zip(axes.lines, (words[1], table[position]), strict=True):
             drawn = np.asarray(line.get_ydata())
-            np.testing.assert_allclose(drawn, values / unit)
+            assert_allclose(drawn, values / unit)
             low, high = axes.get_ylim()
             assert low < drawn.min() <= drawn.max() < high
 
@@ -262,7 +244,7 @@ def test_every_position_is_drawn_whole_over_the_word() -> None:
 def test_vectors_are_those_of_the_positions_in_the_notebooks() -> None:
     places, result = [0, 1, 2, 10, 100, 200, 300], result_of(single_positions, sinusoid(350, 8))
     assert result.arrays["positions"].tolist() == places
-    np.testing.assert_array_equal(result.derived["vectors"], sinusoid(350, 8)[places])
+    assert_array_equal(result.derived["vectors"], sinusoid(350, 8)[places])
 
 
 @pytest.mark.parametrize("word_scale", [1.0, 4.0])
@@ -276,7 +258,7 @@ def test_the_ratio_of_positions_and_words_by_hand(word_scale: float) -> None:
 def test_the_word_is_the_first_that_is_not_reserved() -> None:
     words = np.arange(12.0).reshape(3, 4)
     arrays = single_positions.compute(with_words(table_of(TABLE[:, :4]), words)).arrays
-    np.testing.assert_array_equal(arrays["word"], words[1])
+    assert_array_equal(arrays["word"], words[1])
     assert str(arrays["token"]) == "t1"
 
 
@@ -325,12 +307,10 @@ def test_a_rotation_that_stops_pairs_is_compared_with_those_that_turn() -> None:
         subject(Rotation(1e4, 16, 64, 4096, {"rope_type": "proportional"}))
     )
     assert (result.value("pairs"), result.value("slowed")) == (8, 0)
-    np.testing.assert_allclose(
-        result.arrays["unscaled"], 2 * np.pi * 1e4 ** (np.arange(8) / 32), rtol=1e-6
-    )
+    assert_allclose(result.arrays["unscaled"], 2 * np.pi * 1e4 ** (np.arange(8) / 32), rtol=1e-6)
 
 
 def test_the_profile_of_a_rotation_is_its_mean_cosine() -> None:
     profile = rotation_by_offset.compute(subject(Rotation(100.0, 4, 4, 30))).arrays["profile"]
     expected = [(np.cos(offset) + np.cos(offset / 10)) / 2 for offset in range(30)]
-    np.testing.assert_allclose(profile, expected, rtol=0, atol=1e-12)
+    close(profile, expected, 1e-12)

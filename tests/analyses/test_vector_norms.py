@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from generator.analyses import vector_norms
 from generator.contracts import Finding
@@ -30,8 +31,8 @@ def with_norms(*sizes: float, width: int = 4) -> Floats:
 
 def test_norms_are_those_of_numpy() -> None:
     result = norms_of(NOISE)
-    np.testing.assert_allclose(result.arrays["norms"], np.linalg.norm(NOISE, axis=1))
-    np.testing.assert_allclose(result.arrays["dimension_norms"], np.linalg.norm(NOISE, axis=0))
+    assert_allclose(result.arrays["norms"], np.linalg.norm(NOISE, axis=1))
+    assert_allclose(result.arrays["dimension_norms"], np.linalg.norm(NOISE, axis=0))
 
 
 def test_the_spread_within_excludes_outliers() -> None:
@@ -51,18 +52,12 @@ def test_outliers_are_listed_with_the_farthest() -> None:
     assert finding.weight > 0.5
 
 
-@pytest.mark.parametrize(
-    ("table", "texts"),
-    [
-        (
-            with_norms(3.0, *[1.0] * 40),
-            ["Position 0 stands apart: its vector has 3 times the median length."],
-        ),
-        (with_norms(*[2.0] * 9), ["All vectors have the same norm, 2."]),
-        (np.random.default_rng(2).normal(size=(200, 40)), []),
-    ],
-    ids=["one outlier", "equal", "noise"],
-)
+@pytest.mark.parametrize(("table", "texts"), [
+    (with_norms(3.0, *[1.0] * 40),
+     ["Position 0 stands apart: its vector has 3 times the median length."]),
+    (with_norms(*[2.0] * 9), ["All vectors have the same norm, 2."]),
+    (np.random.default_rng(2).normal(size=(200, 40)), []),
+], ids=["one outlier", "equal", "noise"])  # fmt: skip
 def test_norms_give_exactly_these_findings(table: Floats, texts: list[str]) -> None:
     assert [finding.text for finding in findings_of(table)] == texts
 

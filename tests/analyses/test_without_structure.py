@@ -1,11 +1,10 @@
-"""What is said of tables without structure: random numbers, shuffled rows, tails that hold nothing,
-and values stored in steps.
-"""
+"""What is said of random numbers, shuffled rows, tails that hold nothing, and rounded values."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from generator.contracts import Encoding, Label, Provenance, Subject
 from generator.encodings import PositionTable, sinusoid
@@ -86,21 +85,13 @@ def test_shuffled_rows_are_said_to_show_no_order_and_nothing_else_of_it() -> Non
     assert [text for text in others if "position" in text.lower() or "distance" in text] == []
 
 
-@pytest.mark.parametrize(
-    ("end", "sentence"),
-    [
-        (np.zeros((256, 64)), "Positions 256–511 are all zero."),
-        (np.ones((256, 64)), "Positions 256–511 are exact copies of one vector."),
-        (
-            noise((256, 64), size=0.7),
-            "Nothing tells positions 256–511 from random numbers: they look untrained.",
-        ),
-    ],
-    ids=["zero", "copies", "random"],
-)
-def test_a_tail_that_holds_nothing_is_named_exactly_and_is_no_seam(
-    end: Floats, sentence: str
-) -> None:
+@pytest.mark.parametrize(("end", "sentence"), [
+    (np.zeros((256, 64)), "Positions 256–511 are all zero."),
+    (np.ones((256, 64)), "Positions 256–511 are exact copies of one vector."),
+    (noise((256, 64), size=0.7),
+     "Nothing tells positions 256–511 from random numbers: they look untrained."),
+], ids=["zero", "copies", "random"])  # fmt: skip
+def test_a_tail_that_holds_nothing_is_named_and_no_seam(end: Floats, sentence: str) -> None:
     said = sentences(np.vstack([TRAINED[:256], end]))
     assert said[0] == sentence
     assert [text for text in said if "seam" in text or text.startswith("Norms")] == []
@@ -140,11 +131,11 @@ def test_steps_are_those_of_the_rounding_and_none_of_floating_point() -> None:
     step = float(np.abs(TRAINED).max()) / 127
     found = steps(np.round(TRAINED / step) * step)
     assert found is not None
-    np.testing.assert_allclose(found, step)
+    assert_allclose(found, step)
     by_row = np.abs(TRAINED).max(axis=1, keepdims=True) / 127
     found = steps(np.round(TRAINED / by_row) * by_row)
     assert found is not None
-    np.testing.assert_allclose(np.median(found), np.median(by_row))
+    assert_allclose(np.median(found), np.median(by_row))
     assert steps(TRAINED) is None
     assert steps(TRAINED.astype(np.float16).astype(float)) is None
 

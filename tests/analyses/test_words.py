@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import subspace_angles
 
 from generator.analyses import positions_and_words
@@ -28,11 +29,9 @@ def result_of(positions: Floats, words: Floats) -> Result:
 
 
 def test_energy_by_direction_by_hand() -> None:
-    """Positions of length 3 along the largest direction and of length 1 along the smallest: 9/10
-    and 1/10 of the energy.
-    """
+    """Length 3 along the largest direction, 1 along the smallest: 9/10 and 1/10 of the energy."""
     result = result_of(np.vstack([3.0 * np.eye(20)[:1], np.eye(20)[-1:]]), FALLING)
-    np.testing.assert_allclose(result.arrays["energy"], [0.9, *[0.0] * 18, 0.1], atol=1e-12)
+    assert_allclose(result.arrays["energy"], [0.9, *[0.0] * 18, 0.1], atol=1e-12)
     assert {
         key: values_of(result)[key] for key in ("top", "bottom", "chance", "tenth", "vocabulary")
     } == pytest.approx(
@@ -41,14 +40,12 @@ def test_energy_by_direction_by_hand() -> None:
 
 
 def test_principal_angles_by_hand() -> None:
-    """One position at 30° to the main direction of words, the other orthogonal to their two main
-    ones.
-    """
+    """One position at 30° to the main direction of words, the other orthogonal to the main two."""
     positions = np.zeros((2, 20))
     positions[0, [0, 5]] = 2.0 * np.cos(np.pi / 6), 2.0 * np.sin(np.pi / 6)
     positions[1, 7] = 1.0
     result = result_of(positions, FALLING)
-    np.testing.assert_allclose(result.arrays["cosines"], [np.cos(np.pi / 6), 0.0], atol=1e-12)
+    assert_allclose(result.arrays["cosines"], [np.cos(np.pi / 6), 0.0], atol=1e-12)
     assert values_of(result)["smallest_angle"] == pytest.approx(30.0)
     assert values_of(result)["overlap"] == pytest.approx(37.5)
 
@@ -56,7 +53,7 @@ def test_principal_angles_by_hand() -> None:
 def test_principal_angles_are_those_of_scipy() -> None:
     first, second = rng.normal(size=(30, 20)), rng.normal(size=(50, 20))
     tenths = [np.linalg.svd(rows)[2][:2] for rows in (first, second)]
-    np.testing.assert_allclose(
+    assert_allclose(
         np.arccos(result_of(first, second).arrays["cosines"]),
         np.sort(subspace_angles(tenths[0].T, tenths[1].T)),
     )
@@ -64,34 +61,26 @@ def test_principal_angles_are_those_of_scipy() -> None:
 
 @pytest.mark.parametrize("n_words", [3, 40, 20_000])
 def test_directions_are_the_right_singular_vectors(n_words: int) -> None:
-    """Also where the matrix is taken in several blocks, or has fewer rows than columns: VᵀWᵀWV is
-    diagonal and falls.
-    """
+    """Also in several blocks, or with fewer rows than columns: VᵀWᵀWV is diagonal and falls."""
     words = rng.normal(size=(n_words, 12)) * 1.5 ** -np.arange(12.0)
     directions = positions_and_words.singular_directions(words)
     gram = directions @ (words.T @ words) @ directions.T
     rank = min(n_words, 12)
-    np.testing.assert_allclose(
-        gram, np.diag(np.linalg.svd(words.T @ words)[1][:rank]), atol=1e-9 * gram.max()
-    )
-    np.testing.assert_allclose(directions @ directions.T, np.eye(rank), atol=1e-12)
+    assert_allclose(gram, np.diag(np.linalg.svd(words.T @ words)[1][:rank]), atol=1e-9 * gram.max())
+    assert_allclose(directions @ directions.T, np.eye(rank), atol=1e-12)
 
 
 def test_directions_that_no_word_has_share_their_energy() -> None:
-    """Two words span two of 20 dimensions; a position with a quarter of its energy there has the
-    rest in 18 equal shares.
-    """
+    """Two words span two of 20 dimensions; the rest of the energy has 18 equal shares."""
     positions = np.zeros((1, 20))
     positions[0, [1, 7]] = 0.5, np.sqrt(0.75)
     result = result_of(positions, np.eye(20)[:2] * [[2.0], [1.0]])
-    np.testing.assert_allclose(result.arrays["energy"], [0.0, 0.25, *[0.75 / 18] * 18], atol=1e-12)
+    assert_allclose(result.arrays["energy"], [0.0, 0.25, *[0.75 / 18] * 18], atol=1e-12)
     assert values_of(result)["bottom"] == pytest.approx(100.0 * 2 * 0.75 / 18)
 
 
 def test_random_directions_hold_the_share_of_chance() -> None:
-    """The mean of a squared coordinate of a direction in d dimensions is 1/d; the largest cosine is
-    at most about 0.6 (Wachter 1980).
-    """
+    """A squared coordinate of a direction is 1/d in the mean; Wachter 1980 has the cosine."""
     random = np.random.default_rng(0)
     result = result_of(random.normal(size=(2000, 400)), random.normal(size=(1000, 400)))
     assert [values_of(result)[key] for key in ("top", "bottom", "overlap")] == pytest.approx(
@@ -103,9 +92,7 @@ def test_random_directions_hold_the_share_of_chance() -> None:
 
 
 def test_the_largest_cosine_by_chance_counts_the_directions_that_positions_have() -> None:
-    """Of 400 dimensions, 8 positions have 8 directions, against 40 of words: below the 0.6 of two
-    tenths.
-    """
+    """Of 400 dimensions, 8 positions have 8, against 40 of words: below the 0.6 of two tenths."""
     result = result_of(rng.normal(size=(8, 400)), rng.normal(size=(1000, 400)))
     by_chance = positions_and_words.largest_by_chance(8 / 400, 40 / 400)
     assert result.arrays["cosines"].size == 8
@@ -125,30 +112,20 @@ def test_the_size_of_either_matrix_changes_nothing(factors: tuple[float, float])
     )
 
 
-@pytest.mark.parametrize(
-    ("positions", "words", "reason"),
-    [
-        (np.ones((3, 4)), np.ones((3, 5)), "word vectors have 5 dimensions, position vectors 4"),
-        (np.zeros((3, 4)), np.ones((3, 4)), "every value of the table is zero"),
-        (np.ones((3, 4)), np.zeros((3, 4)), "every value of the word matrix is zero"),
-        (
-            np.ones((3, 4)),
-            np.full((3, 4), np.nan),
-            "the word matrix has 12 values that are NaN or infinite",
-        ),
-    ],
-)
-def test_incomparable_matrices_are_not_applicable(
-    positions: Floats, words: Floats, reason: str
-) -> None:
+@pytest.mark.parametrize(("positions", "words", "reason"), [
+    (np.ones((3, 4)), np.ones((3, 5)), "word vectors have 5 dimensions, position vectors 4"),
+    (np.zeros((3, 4)), np.ones((3, 4)), "every value of the table is zero"),
+    (np.ones((3, 4)), np.zeros((3, 4)), "every value of the word matrix is zero"),
+    (np.ones((3, 4)), np.full((3, 4), np.nan),
+     "the word matrix has 12 values that are NaN or infinite"),
+])  # fmt: skip
+def test_matrices_that_are_not_comparable(positions: Floats, words: Floats, reason: str) -> None:
     with pytest.raises(NotApplicableError, match=reason):
         result_of(positions, words)
 
 
 @pytest.mark.parametrize(("direction", "verb"), [(0, "share"), (19, "avoid"), (9, None)])
-def test_the_finding_depends_on_the_direction_of_the_positions(
-    direction: int, verb: str | None
-) -> None:
+def test_the_finding_follows_the_direction_of_positions(direction: int, verb: str | None) -> None:
     findings = result_of(np.eye(20)[[direction]], FALLING).findings
     text = "the directions of words: 100 % of the table's energy lies in the tenth"
     assert [(finding.text[: len(text) + 16], finding.weight) for finding in findings] == (
@@ -178,23 +155,20 @@ ENCODINGS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("encoding", "words", "tensors", "why"),
-    [
-        ("table", True, ("wpe.weight", "wte.weight"), None),
-        ("table", False, ("wpe.weight", "wte.weight"), "large; to read it, set “words: true”"),
-        ("patches", True, ("wpe.weight", "wte.weight"), "its positions are not word positions"),
-        ("table", True, ("wpe.weight",), "there is no word table among the tensors"),
-        ("bias", True, ("wpe.weight", "wte.weight"), ""),
-    ],
-)
+@pytest.mark.parametrize(("encoding", "words", "tensors", "why"), [
+    ("table", True, ("wpe.weight", "wte.weight"), None),
+    ("table", False, ("wpe.weight", "wte.weight"), "large; to read it, set “words: true”"),
+    ("patches", True, ("wpe.weight", "wte.weight"), "its positions are not word positions"),
+    ("table", True, ("wpe.weight",), "there is no word table among the tensors"),
+    ("bias", True, ("wpe.weight", "wte.weight"), ""),
+])  # fmt: skip
 def test_the_word_matrix_is_read_for_a_table_of_words_if_the_row_requests_it(
     encoding: str, words: bool, tensors: tuple[str, ...], why: str | None
 ) -> None:
     files = replace(FILES, arrays={name: FILES.arrays[name] for name in tensors})
     (read,) = subjects(files, checkpoint(words=words), [ENCODINGS[encoding]])
     if why is None:
-        np.testing.assert_array_equal(read.words, FILES.arrays["wte.weight"])
+        assert_array_equal(read.words, FILES.arrays["wte.weight"])
     else:
         assert (read.words, why in read.no_words) == (None, True)
 

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from generator.encodings import Decay
 from tests.forms.decays import decay
@@ -8,7 +9,7 @@ from tests.forms.decays import decay
 def test_what_is_left_by_hand() -> None:
     """Rates ln 2 and ln 4: halves and quarters with each position."""
     left = decay(np.log([[2.0, 4.0]])).left(np.array([0.0, 1.0, 2.0]))
-    np.testing.assert_allclose(left, [1.0, (1 / 2 + 1 / 4) / 2, (1 / 4 + 1 / 16) / 2], rtol=1e-12)
+    assert_allclose(left, [1.0, (1 / 2 + 1 / 4) / 2, (1 / 4 + 1 / 16) / 2], rtol=1e-12)
 
 
 def test_the_kernel_of_equal_keys_equals_the_weights_of_a_recurrence() -> None:
@@ -18,11 +19,11 @@ def test_the_kernel_of_equal_keys_equals_the_weights_of_a_recurrence() -> None:
         state = 0.8 * state + token
         states.append(state)
     kernel = decay([[-np.log(0.8)]]).kernel(5)
-    np.testing.assert_allclose(np.nan_to_num(kernel[0]), states, rtol=1e-12)
+    assert_allclose(np.nan_to_num(kernel[0]), states, rtol=1e-12)
 
 
 def test_a_state_without_decay_keeps_everything() -> None:
-    np.testing.assert_array_equal(np.nan_to_num(decay(np.zeros((2, 3))).kernel(4)[0], nan=1.0), 1.0)
+    assert_array_equal(np.nan_to_num(decay(np.zeros((2, 3))).kernel(4)[0], nan=1.0), 1.0)
 
 
 @pytest.mark.parametrize(
@@ -40,4 +41,4 @@ def test_of_many_rates_those_at_even_ranks_are_kept(n_units: int, n_kept: int) -
 
 
 def test_rates_that_are_all_kept_stay_in_the_order_of_the_model() -> None:
-    np.testing.assert_array_equal(decay([[3.0, 1.0, 2.0]]).rates, [[3.0, 1.0, 2.0]])
+    assert_array_equal(decay([[3.0, 1.0, 2.0]]).rates, [[3.0, 1.0, 2.0]])

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from generator.encodings import Form, all_forms
 from generator.encodings.kernels import kernel_of
@@ -47,7 +48,7 @@ def test_a_kernel_that_is_the_same_both_ways_is_symmetric() -> None:
     for name, kernel in {
         name: form.kernel(N) for name, form in FORMS.items() if form.is_symmetric
     }.items():
-        np.testing.assert_allclose(kernel, kernel.transpose(0, 2, 1), rtol=1e-12, err_msg=name)
+        assert_allclose(kernel, kernel.transpose(0, 2, 1), rtol=1e-12, err_msg=name)
 
 
 @pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
@@ -68,7 +69,7 @@ def test_a_kernel_that_depends_on_the_offset_is_the_same_along_diagonals() -> No
             [of_offset[key - query] for key in range(kernel.shape[1])]
             for query in range(kernel.shape[1])
         ]
-        np.testing.assert_array_equal(np.moveaxis(kernel, 0, 2), expected, err_msg=name)
+        assert_array_equal(np.moveaxis(kernel, 0, 2), expected, err_msg=name)
 
 
 def test_a_kernel_is_symmetric_or_depends_on_the_offset() -> None:
@@ -95,9 +96,7 @@ def test_the_middle_of_a_grid_says_the_same_of_its_patches(name: str) -> None:
     form = FORMS[name]
     rows, columns = form.grid or (0, 0)
     inner = (-(-rows // 2), -(-columns // 2))
-    down, across = (
-        (outer - shown) // 2 for outer, shown in zip((rows, columns), inner, strict=True)
-    )
+    down, across = ((all_ - shown) // 2 for all_, shown in zip((rows, columns), inner, strict=True))
     patches = (
         np.arange(rows * columns)
         .reshape(rows, columns)[down : down + inner[0], across : across + inner[1]]
@@ -105,7 +104,7 @@ def test_the_middle_of_a_grid_says_the_same_of_its_patches(name: str) -> None:
     )
     middle = form.middle(*inner)
     assert middle.grid == inner
-    np.testing.assert_allclose(
+    assert_allclose(
         middle.kernel(patches.size),
         form.kernel(rows * columns)[:, patches[:, None], patches],
         rtol=1e-9,

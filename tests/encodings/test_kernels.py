@@ -1,6 +1,7 @@
 """Kernels by distance at the smallest sizes."""
 
 import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
 
 from generator.encodings import PositionTable
 from generator.encodings.kernels import log_spaced, profile_of
@@ -8,8 +9,8 @@ from generator.encodings.kernels import log_spaced, profile_of
 
 def test_one_position_has_a_profile_of_one_distance() -> None:
     profile = profile_of(PositionTable(np.ones((1, 4)), 0, None), 16, of_patches=False)
-    np.testing.assert_array_equal(profile.distances, [0])
-    np.testing.assert_allclose(profile.values, [[1.0]])
+    assert_array_equal(profile.distances, [0])
+    assert_allclose(profile.values, [[1.0]])
     assert np.isnan(profile.halves).all()
 
 

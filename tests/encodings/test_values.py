@@ -1,13 +1,16 @@
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from generator.encodings import OffsetBias, PositionTable, Rotation, SinusoidLayout, sinusoid
 from generator.errors import RowError
 from generator.numerics.arrays import Floats, frozen
+from tests.support import close
 
 LAYOUTS: tuple[SinusoidLayout, ...] = ("interleaved", "halves", "tensor2tensor")
 SHAPES = [(512, 64), (40, 768), (5, 7), (1, 4)]
@@ -25,7 +28,7 @@ def test_every_vector_of_a_sinusoid_has_norm_sqrt_n_pairs(
 ) -> None:
     """sin² + cos² = 1 for each of the pairs."""
     table = sinusoid(n_positions, 2 * pairs, layout)
-    np.testing.assert_allclose(np.linalg.norm(table, axis=1), np.sqrt(pairs), rtol=1e-12)
+    assert_allclose(np.linalg.norm(table, axis=1), np.sqrt(pairs), rtol=1e-12)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -33,18 +36,17 @@ def test_products_of_sinusoid_vectors_depend_on_their_offset_alone(layout: Sinus
     """sin a sin b + cos a cos b = cos(a − b)."""
     table = sinusoid(30, 16, layout)
     products = table @ table.T
-    np.testing.assert_allclose(products[1:, 1:], products[:-1, :-1], rtol=0, atol=1e-12)
+    close(products[1:, 1:], products[:-1, :-1], 1e-12)
 
 
 def test_a_sinusoid_by_hand() -> None:
     slow = 10_000**-0.5
     expected = [[0, 1, 0, 1], [np.sin(1), np.cos(1), np.sin(slow), np.cos(slow)]]
-    np.testing.assert_allclose(sinusoid(2, 4), expected, rtol=0, atol=1e-15)
+    close(sinusoid(2, 4), expected, 1e-15)
 
 
 def distilbert_table(n_positions: int, d_model: int) -> Floats:
     """The table (n_positions, d_model) by transformers."""
-    import torch
     from transformers.models.distilbert.modeling_distilbert import create_sinusoidal_embeddings
 
     table = torch.zeros(n_positions, d_model)
@@ -75,25 +77,19 @@ def m2m_100_table(n_positions: int, d_model: int) -> Floats:
     ("layout", "theirs"),
     [("interleaved", distilbert_table), ("halves", marian_table), ("tensor2tensor", m2m_100_table)],
 )
-def test_every_layout_equals_that_of_transformers(
-    layout: SinusoidLayout, theirs: Callable[[int, int], Floats], shape: tuple[int, int]
-) -> None:
-    np.testing.assert_allclose(
-        sinusoid(*shape, layout), theirs(*shape), rtol=0, atol=FLOAT32_ANGLES
-    )
+def test_every_layout_equals_that_of_transformers(layout: Any, theirs: Any, shape: Any) -> None:
+    close(sinusoid(*shape, layout), theirs(*shape), FLOAT32_ANGLES)
 
 
 def test_the_reference_of_a_table_is_the_sinusoid_of_its_shape() -> None:
-    np.testing.assert_array_equal(
-        PositionTable(frozen(np.ones((6, 5)))).make_reference().numbers, sinusoid(6, 5)
-    )
+    assert_array_equal(PositionTable(np.ones((6, 5))).make_reference().numbers, sinusoid(6, 5))
 
 
 def test_the_kernel_of_a_bias_by_hand() -> None:
     bias = OffsetBias(
         frozen([[-2, -1, 0, 10, 20]]), frozen(np.arange(-2, 3)), causal=False, beyond="constant"
     )
-    np.testing.assert_array_equal(bias.kernel(3), [[[0, 10, 20], [-1, 0, 10], [-2, -1, 0]]])
+    assert_array_equal(bias.kernel(3), [[[0, 10, 20], [-1, 0, 10], [-2, -1, 0]]])
 
 
 def test_the_kernel_of_a_causal_bias_is_not_defined_for_later_keys() -> None:
@@ -101,23 +97,21 @@ def test_the_kernel_of_a_causal_bias_is_not_defined_for_later_keys() -> None:
         frozen([[-2, -1, 0], [-4, -2, 0]]), frozen([-2, -1, 0]), causal=True, beyond="linear"
     )
     nan = np.nan
-    np.testing.assert_array_equal(bias.kernel(2), [[[0, nan], [-1, 0]], [[0, nan], [-2, 0]]])
+    assert_array_equal(bias.kernel(2), [[[0, nan], [-1, 0]], [[0, nan], [-2, 0]]])
 
 
 def test_yarn_leaves_pairs_0_to_20_unchanged_and_ramps_over_21_to_45() -> None:
     rotation = Rotation(1e4, 128, 128, 65536, YARN)
     slowed = rotation.unscaled_frequencies / rotation.frequencies
-    np.testing.assert_allclose(slowed[:21], 1.0, rtol=1e-6)
+    assert_allclose(slowed[:21], 1.0, rtol=1e-6)
     assert np.all(np.diff(slowed[20:47]) > 0.01)
-    np.testing.assert_allclose(slowed[46:], 16.0, rtol=1e-6)
+    assert_allclose(slowed[46:], 16.0, rtol=1e-6)
 
 
 def test_fixed_ntk_slows_the_last_of_four_pairs_by_its_factor_and_the_others_by_powers() -> None:
-    """Su Jianlin 2023 (https://kexue.fm/archives/9706), equation 6, for d = 8 and a factor of 16,
-    whose fourth root is 2.
-    """
+    """Su Jianlin 2023 (https://kexue.fm/archives/9706), equation 6: d = 8, 16^(1/4) = 2."""
     rotation = Rotation(1e4, 8, 8, 64, {"rope_type": "ntk", "factor": 16.0})
-    np.testing.assert_allclose(rotation.frequencies, [1 / 2, 0.1 / 4, 0.01 / 8, 0.001 / 16])
+    assert_allclose(rotation.frequencies, [1 / 2, 0.1 / 4, 0.01 / 8, 0.001 / 16])
 
 
 @pytest.mark.parametrize(
@@ -130,31 +124,29 @@ def test_a_fixed_ntk_that_is_not_known_is_refused(broken: dict[str, object]) -> 
 
 def test_a_scaling_without_a_kind_leaves_the_frequencies_and_the_attention() -> None:
     rotation = Rotation(1e4, 8, 8, 64, {"factor": 4.0})
-    np.testing.assert_array_equal(rotation.frequencies, rotation.unscaled_frequencies)
+    assert_array_equal(rotation.frequencies, rotation.unscaled_frequencies)
     assert rotation.attention_factor == 1.0
 
 
 def test_the_older_key_of_a_scaling_is_equivalent() -> None:
     newer = Rotation(1e4, 128, 128, 16384, LINEAR)
     older = Rotation(1e4, 128, 128, 16384, {"type": "linear", "factor": 4.0})
-    np.testing.assert_array_equal(older.frequencies, newer.frequencies)
+    assert_array_equal(older.frequencies, newer.frequencies)
 
 
 def test_a_proportional_rotation_has_only_the_pairs_that_it_rotates() -> None:
     """The rule of transformers: exponents span the whole head, only the first pairs rotate."""
     rotation = Rotation(1e4, 4, 16, 64, {"rope_type": "proportional"})
-    np.testing.assert_allclose(rotation.frequencies, [1.0, 10_000 ** (-2 / 16)], rtol=1e-6)
+    assert_allclose(rotation.frequencies, [1.0, 10_000 ** (-2 / 16)], rtol=1e-6)
 
 
 def test_the_kernel_of_a_rotation_equals_the_product_of_rotated_vectors() -> None:
-    """Su et al. 2021, equation 16: with equal pairs, q·k after rotation is Σ cos(offset ·
-    frequency).
-    """
+    """Su et al. 2021, equation 16: of equal pairs, q·k is Σ cos(offset · frequency)."""
     rotation = Rotation(100.0, 6, 6, 12)
     rotated = np.exp(1j * np.arange(12)[:, None] * 100.0 ** (-np.arange(0, 6, 2) / 6))
     products = (rotated @ rotated.conj().T).real / 3
-    np.testing.assert_allclose(rotation.kernel(12)[0], products, rtol=0, atol=1e-12)
+    close(rotation.kernel(12)[0], products, 1e-12)
 
 
 def test_by_offset_of_a_rotation_is_the_first_row_of_its_kernel() -> None:
-    np.testing.assert_array_equal(LLAMA_2.by_offset(20), LLAMA_2.kernel(20)[0, 0])
+    assert_array_equal(LLAMA_2.by_offset(20), LLAMA_2.kernel(20)[0, 0])

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.testing import assert_array_equal
 
 from generator.contracts import Label, Metric, Result
 from generator.figures.charts import Alt, Curves, Rule
@@ -79,17 +80,14 @@ def test_the_compare_page_lays_the_same_curve_over_others_from_the_left() -> Non
     assert (overlay.x, overlay.y, overlay.title) == ("place", "other", "Of it")
     assert overlay.points is points
     falling = Curves(points, x="", y="", ascending=False).overlay("How.").points(RESULT)
-    np.testing.assert_array_equal(falling, [[2, 1, 0], [9.0, 2.0, 1.0]])
+    assert_array_equal(falling, [[2, 1, 0], [9.0, 2.0, 1.0]])
 
 
-@pytest.mark.parametrize(
-    ("each", "text"),
-    [
-        ("{size:.1} of {arrays[y].size}", "All. blue: 0.7 of 3; _grey: 0.7 of 3."),
-        ("{size:3}", "All. blue: 0.667; _grey: 0.667."),
-        (lambda result: f"{result.value('size'):.0f}", "All. blue: 1; _grey: 1."),
-    ],
-)
+@pytest.mark.parametrize(("each", "text"), [
+    ("{size:.1} of {arrays[y].size}", "All. blue: 0.7 of 3; _grey: 0.7 of 3."),
+    ("{size:3}", "All. blue: 0.667; _grey: 0.667."),
+    (lambda result: f"{result.value('size'):.0f}", "All. blue: 1; _grey: 1."),
+])  # fmt: skip
 def test_an_alternative_text_says_the_numbers_of_each_result(each: Any, text: str) -> None:
     results: Mapping[Label, Result] = {BLUE: RESULT, GREY: RESULT}
     assert Alt("All.", each)(results) == text

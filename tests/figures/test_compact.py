@@ -1,12 +1,11 @@
-"""Drawings in fewer bytes: paths lead through the same points, and styles, ids and text keep their
-meaning.
-"""
+"""Drawings in fewer bytes: the same points, and styles, ids and text with their meaning."""
 
 import re
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from generator.figures.compact import compact
 from generator.figures.style import DARK, INK
@@ -18,15 +17,11 @@ Point = tuple[float, float]
 
 def inside(content: str) -> str:
     """``content`` of a drawing, compacted, without the style sheet."""
-    return (
-        compact(f"{OPENING}{content}</svg>").partition("</style></defs>")[2].removesuffix("</svg>")
-    )
+    return compact(f"{OPENING}{content}</svg>").partition("</style></defs>")[2][:-6]
 
 
 def points(path: str) -> Iterator[Point]:
-    """Where the pen of ``path`` comes, by the rules of SVG 2, section 9.3: small letters name
-    steps, and numbers that go on repeat a letter.
-    """
+    """Where the pen comes, by SVG 2, section 9.3: small letters name steps, letters repeat."""
     x = y = 0.0
     start = (x, y)
     for letter, text in PIECE.findall(path):
@@ -73,7 +68,7 @@ def test_a_path_leads_through_the_same_points_to_half_a_tenth(seed: int) -> None
     path = written(np.random.default_rng(seed), 400)
     (shorter,) = re.findall(r' d="([^"]+)"', inside(f'<path d="{path}"/>'))
     assert len(shorter) < len(path) / 2
-    np.testing.assert_allclose(list(points(shorter)), list(points(path)), atol=0.05 + 1e-9)
+    assert_allclose(list(points(shorter)), list(points(path)), atol=0.05 + 1e-9)
 
 
 def test_a_path_by_hand() -> None:

@@ -116,9 +116,7 @@ def cut_off(figure: Figure) -> list[str]:
 def overlapping(figure: Figure) -> list[tuple[str, str]]:
     """Pairs of texts that share room."""
     pairs = combinations(texts_and_boxes(figure), 2)
-    shared = [
-        (first, second, Bbox.intersection(one, other)) for (first, one), (second, other) in pairs
-    ]
+    shared = [(first, second, Bbox.intersection(a, b)) for (first, a), (second, b) in pairs]
     return [
         (first, second)
         for first, second, box in shared
@@ -131,9 +129,7 @@ def test_no_text_is_cut_off(full: dict[str, Figure]) -> None:
 
 
 def test_every_text_can_be_read_in_both_schemes(full: dict[str, Figure]) -> None:
-    """Ink and its lighter shade have a contrast of 4.5 with the page (tests/figures/test_style.py);
-    black and white stand on cells.
-    """
+    """Ink and its shade have contrast (test_style.py); black and white stand on cells."""
     texts = [
         (key, text)
         for key, figure in full.items()

@@ -1,5 +1,7 @@
 """Line plots, by the artists that matplotlib holds, against cases by hand."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -19,12 +21,8 @@ from generator.figures.style import SERIES
 
 
 def test_a_line_is_dashed_when_its_colour_recurs() -> None:
-    labels = [
-        Label("a", "#111111"),
-        Label("b", "#222222"),
-        Label("c", "#111111"),
-        Label("d", "#111111"),
-    ]
+    labels = [Label("a", "#111111"), Label("b", "#222222"), Label("c", "#111111"),
+              Label("d", "#111111")]  # fmt: skip
     styles = [
         (label.title, result, dash)
         for label, result, dash in with_line_styles(
@@ -47,20 +45,15 @@ def test_the_most_lines_of_a_figure_all_look_different() -> None:
     assert len({(label.colour, dash) for label, _, dash in with_line_styles(labels)}) == len(labels)
 
 
-@pytest.mark.parametrize(
-    ("values", "markers", "texts"),
-    [
-        ([0.0, 1.0, 2.0, 1.0], [], []),
-        ([9.0, 1.0, 1.0, 1.0], [(0.0, 3.0, "^")], ["↑ 9"]),
-        ([1.0, 4.0, 5.0, 6.0], [(1.0, 3.0, "^")], ["↑ 6"]),
-        ([1.0, -7.5, 1.0, 4.0], [(1.0, 0.0, "v"), (3.0, 3.0, "^")], ["↓ −7.5", "↑ 4"]),
-        ([9.0, 9.0, 9.0, 9.0], [(0.0, 3.0, "^")], ["↑ 9"]),
-        ([np.nan, 1.0, 4.0, 1.0], [(2.0, 3.0, "^")], ["↑ 4"]),
-    ],
-)
-def test_a_line_beyond_the_limits_is_marked_with_its_farthest_value(
-    values: list[float], markers: list[tuple[float, float, str]], texts: list[str]
-) -> None:
+@pytest.mark.parametrize(("values", "markers", "texts"), [
+    ([0.0, 1.0, 2.0, 1.0], [], []),
+    ([9.0, 1.0, 1.0, 1.0], [(0.0, 3.0, "^")], ["↑ 9"]),
+    ([1.0, 4.0, 5.0, 6.0], [(1.0, 3.0, "^")], ["↑ 6"]),
+    ([1.0, -7.5, 1.0, 4.0], [(1.0, 0.0, "v"), (3.0, 3.0, "^")], ["↓ −7.5", "↑ 4"]),
+    ([9.0, 9.0, 9.0, 9.0], [(0.0, 3.0, "^")], ["↑ 9"]),
+    ([np.nan, 1.0, 4.0, 1.0], [(2.0, 3.0, "^")], ["↑ 4"]),
+])  # fmt: skip
+def test_a_line_beyond_the_limits_is_marked(values: Any, markers: Any, texts: list[str]) -> None:
     _, (axes,) = panels(1)
     mark_beyond(axes, [Line(np.arange(4), np.array(values), "#111111")], (0.0, 3.0))
     drawn = [
@@ -86,19 +79,14 @@ def test_only_the_farthest_of_several_lines_is_labelled() -> None:
     assert len(axes.lines) == 2
 
 
-@pytest.mark.parametrize(
-    ("xs", "labels"),
-    [
-        ([50.0], [("50", "left")]),
-        ([97.0], [("97", "right")]),
-        ([40.0, 45.0], [("40", "right"), ("45", "left")]),
-        ([40.0, 45.0, 50.0], [("40", "right"), ("50", "left")]),
-        ([10.0, 60.0], [("10", "left"), ("60", "left")]),
-    ],
-)
-def test_labels_of_close_points_are_on_either_side(
-    xs: list[float], labels: list[tuple[str, str]]
-) -> None:
+@pytest.mark.parametrize(("xs", "labels"), [
+    ([50.0], [("50", "left")]),
+    ([97.0], [("97", "right")]),
+    ([40.0, 45.0], [("40", "right"), ("45", "left")]),
+    ([40.0, 45.0, 50.0], [("40", "right"), ("50", "left")]),
+    ([10.0, 60.0], [("10", "left"), ("60", "left")]),
+])  # fmt: skip
+def test_labels_of_close_points_are_on_either_side(xs: list[float], labels: Any) -> None:
     _, (axes,) = panels(1)
     axes.set_xlim(0.0, 100.0)
     label_points(axes, [Point(f"{x:.0f}", x, 0.5) for x in xs])
@@ -106,9 +94,7 @@ def test_labels_of_close_points_are_on_either_side(
 
 
 @pytest.mark.parametrize(("length", "columns"), [(5, 3), (40, 2), (60, 1)])
-def test_a_legend_has_as_many_columns_as_fit_and_the_figure_grows_by_its_rows(
-    length: int, columns: int
-) -> None:
+def test_a_legend_has_as_many_columns_as_fit(length: int, columns: int) -> None:
     figure, (axes,) = panels(1, height=3.0)
     for _ in range(6):
         axes.plot([0, 1], label="m" * length)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from numpy.testing import assert_allclose, assert_array_equal
 
 from generator.encodings import sinusoid_formula
 from generator.figures import spots, svg
@@ -99,16 +100,12 @@ def test_rules_bands_and_steps_are_told_apart() -> None:
     by_kind = {str(mark["kind"]) + str(mark.get("along", "")): mark for mark in marks(figure)}
     assert (by_kind["rulex"]["at"], by_kind["rulex"]["colour"]) == (0.5, "ink")
     assert by_kind["ruley"]["at"] == 2.0
-    assert (by_kind["band"]["low"], by_kind["band"]["high"], by_kind["band"]["alpha"]) == (
-        [0, 1, 0],
-        [2, 3, 2],
-        0.5,
-    )
-    assert (by_kind["line"]["x"], by_kind["line"]["y"], by_kind["line"]["steps"]) == (
-        [1.0, 3.0],
-        [1.0, 4.0],
-        True,
-    )
+    assert by_kind["band"]["low"] == [0, 1, 0]
+    assert by_kind["band"]["high"] == [2, 3, 2]
+    assert by_kind["band"]["alpha"] == 0.5
+    assert by_kind["line"]["x"] == [1.0, 3.0]
+    assert by_kind["line"]["y"] == [1.0, 4.0]
+    assert by_kind["line"]["steps"]
 
 
 def test_cells_keep_values_gaps_and_colours() -> None:
@@ -116,12 +113,10 @@ def test_cells_keep_values_gaps_and_colours() -> None:
     matrix = np.array([[0.0, 0.25, np.nan], [0.5, 0.75, 1.0]])
     colour_bar(figure, image(axes, matrix, (0.0, 1.0), SEQUENTIAL), [axes], "share")
     [cells] = marks(figure)
-    np.testing.assert_allclose(unpacked(cells), matrix, atol=0.5 / STEPS)  # Half a step.
-    assert (cells["extent"], cells["stops"], cells["limits"]) == (
-        [-0.5, 2.5, 1.5, -0.5],
-        STOPS[SEQUENTIAL],
-        [0.0, 1.0],
-    )
+    assert_allclose(unpacked(cells), matrix, atol=0.5 / STEPS)  # Half a step.
+    assert cells["extent"] == [-0.5, 2.5, 1.5, -0.5]
+    assert cells["stops"] == STOPS[SEQUENTIAL]
+    assert cells["limits"] == [0.0, 1.0]
     assert described(figure)["scale"] == {
         "label": "share",
         "limits": [0.0, 1.0],
@@ -141,7 +136,7 @@ def test_cells_of_a_large_matrix_are_means_of_blocks_that_lie_where_they_are(siz
     # Where the figure shows the rows.
     middles = top + (np.arange(len(values)) + 0.5) * (bottom - top) / len(values)
     assert values.size <= MOST_CELLS
-    np.testing.assert_allclose(values[:-1, 0], middles[:-1], atol=size / STEPS)
+    assert_allclose(values[:-1, 0], middles[:-1], atol=size / STEPS)
     assert axes.get_ylim() == (size - 0.5, -0.5)
 
 
@@ -154,7 +149,7 @@ def test_rows_with_names_and_cells_of_a_mosaic_are_not_averaged() -> None:
     first, second = (unpacked(marks(figure, panel)[0]) for panel in range(2))
     assert len(first) == 13
     assert first.size <= MOST_CELLS // 2
-    np.testing.assert_array_equal(second, np.eye(200))
+    assert_array_equal(second, np.eye(200))
 
 
 def test_axes_have_names_scale_and_ticks() -> None:
@@ -164,12 +159,10 @@ def test_axes_have_names_scale_and_ticks() -> None:
     axes[0].set(xlabel="distance\n(positions)", ylim=(0, 2))
     ridges(axes[1], np.zeros((2, 3)), ["first", "second"], "#3d7fd6", 2.0)
     left, right = described(figure)["panels"]
-    assert (left["x"]["scale"], left["x"]["label"], left["y"]["limits"], left["x"]["ticks"]) == (
-        "log",
-        "distance (positions)",
-        [0.0, 2.0],
-        None,
-    )
+    assert left["x"]["scale"] == "log"
+    assert left["x"]["label"] == "distance (positions)"
+    assert left["y"]["limits"] == [0.0, 2.0]
+    assert left["x"]["ticks"] is None
     assert right["y"]["ticks"] == [[0.0, "first"], [2.0, "second"]]
     assert (left["column"], right["column"]) == (0, 1)
 
@@ -182,14 +175,14 @@ def test_a_trail_is_one_mark_with_all_positions() -> None:
     colour_bar(figure, trail_scale(), [axes], "position")
     [curve] = marks(figure)
     assert (curve["kind"], curve["joined"], curve["colour"]) == ("curve", True, None)
-    np.testing.assert_allclose(np.array(curve["columns"], dtype=float).T, points, rtol=1e-3)
+    assert_allclose(np.array(curve["columns"], dtype=float).T, points, rtol=1e-3)
 
 
 def test_a_turn_by_a_right_angle_shows_the_third_axis_and_a_tilt_looks_from_above() -> None:
     points = np.eye(3)
-    np.testing.assert_allclose(seen(points, 0.0, 0.0), [[1, 0], [0, 1], [0, 0]], atol=1e-12)
-    np.testing.assert_allclose(seen(points, 90.0, 0.0), [[0, 0], [0, 1], [1, 0]], atol=1e-12)
-    np.testing.assert_allclose(seen(points, 0.0, 90.0), [[1, 0], [0, 0], [0, -1]], atol=1e-12)
+    assert_allclose(seen(points, 0.0, 0.0), [[1, 0], [0, 1], [0, 0]], atol=1e-12)
+    assert_allclose(seen(points, 90.0, 0.0), [[0, 0], [0, 1], [1, 0]], atol=1e-12)
+    assert_allclose(seen(points, 0.0, 90.0), [[1, 0], [0, 0], [0, -1]], atol=1e-12)
 
 
 def test_a_drawing_is_taken_apart_into_a_picture_and_its_data() -> None:
@@ -227,15 +220,9 @@ def test_picked_cells_are_single_values_with_the_numbers_of_rows_and_columns() -
     cells = cells_of(panel)
     rows, columns = cells["at"]["rows"], cells["at"]["columns"]
     assert PICKED / 2 < len(rows) * len(columns) <= PICKED
-    np.testing.assert_allclose(unpacked(cells), matrix[np.ix_(rows, columns)] / 2.0, atol=2e-3)
+    assert_allclose(unpacked(cells), matrix[np.ix_(rows, columns)] / 2.0, atol=2e-3)
     assert cells["extent"] == [-0.5, 399.5, 699.5, -0.5]
-    assert cells["whole"] == {
-        "rows": 700,
-        "columns": 400,
-        "unit": 2.0,
-        "table": 3,
-        "formula": None,
-    }
+    assert cells["whole"] == {"rows": 700, "columns": 400, "unit": 2.0, "table": 3, "formula": None}
 
 
 def test_rows_and_columns_in_another_order_have_their_numbers() -> None:
@@ -254,7 +241,7 @@ def test_all_values_of_a_picked_sinusoid_follow_from_its_data() -> None:
         places["first"] + places["step"] * np.arange(places["count"]), waves["frequencies"][0]
     )
     table = waves["scale"] * np.where(waves["cosines"], np.cos(angles), np.sin(angles))
-    np.testing.assert_allclose(table, formula.table, atol=1e-5)
+    assert_allclose(table, formula.table, atol=1e-5)
 
 
 def test_what_marks_a_point_of_a_line_goes_with_its_series() -> None:

@@ -68,9 +68,7 @@ def is_on_what_is_drawn(spot: Spot, axes: Axes) -> bool:
 
 
 def test_every_spot_lies_on_what_is_drawn() -> None:
-    spots = [
-        (analysis.key, name, spot) for analysis, name in CASES for spot in spots_of(analysis, name)
-    ]
+    spots = [(each.key, name, spot) for each, name in CASES for spot in spots_of(each, name)]
     astray = [
         (key, name, spot)
         for key, name, spot in spots

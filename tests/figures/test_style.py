@@ -1,6 +1,4 @@
-"""Colours: those of checkpoints are distinguishable, also for colour-blind readers, and those of
-values are the same everywhere.
-"""
+"""Colours of checkpoints are told apart, also by the colour-blind; those of values are fixed."""
 
 import re
 from itertools import combinations
@@ -85,9 +83,7 @@ def test_ink_is_legible_on_the_page_in_both_schemes(ink: str) -> None:
 
 
 def equal_colormap(colours: list[str], colormap: str) -> bool:
-    """Whether these colours, evenly spaced from the low end to the high end, are those of a
-    colormap of matplotlib.
-    """
+    """Whether these colours, from the low end to the high end, are those of a colormap."""
     theirs = [
         to_hex(matplotlib_colormaps[colormap](share))
         for share in np.linspace(0.0, 1.0, len(colours))

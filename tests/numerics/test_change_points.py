@@ -1,6 +1,7 @@
 """Change points of series whose medians and runs can be told by hand."""
 
 import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
 
 from generator.numerics import change_points
 from generator.numerics.change_points import NORMAL, RUN, SMALLEST, significant_breaks, variation
@@ -8,11 +9,11 @@ from generator.numerics.change_points import NORMAL, RUN, SMALLEST, significant_
 
 def test_the_variation_of_a_short_line_is_its_scaled_median_deviation() -> None:
     """From the median, 3, of 1 … 5 the deviations are 2, 1, 0, 1 and 2."""
-    np.testing.assert_allclose(variation(np.arange(1.0, 6.0)), NORMAL, rtol=1e-12)
+    assert_allclose(variation(np.arange(1.0, 6.0)), NORMAL, rtol=1e-12)
 
 
 def test_the_variation_leaves_out_what_is_not_defined_and_has_a_least_value() -> None:
-    np.testing.assert_array_equal(variation(np.array([np.nan, 2.0, np.nan])), SMALLEST)
+    assert_array_equal(variation(np.array([np.nan, 2.0, np.nan])), SMALLEST)
 
 
 def test_a_run_that_is_deep_on_average_is_significant_as_a_whole() -> None:

@@ -2,9 +2,11 @@
 
 import gc
 import weakref
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from generator.encodings import PositionTable, sinusoid
 from generator.numerics.arrays import Floats, frozen
@@ -32,9 +34,7 @@ def test_an_outlier_has_a_modified_z_score_above_three_and_a_half_by_hand() -> N
     ("sizes", "indices"),
     [([1.0] * 20 + [1.19], []), ([1.0] * 20 + [1.21], [20]), ([1.0] * 18 + [5.0] * 2, [18, 19])],
 )
-def test_among_equal_norms_an_outlier_differs_by_a_fifth(
-    sizes: list[float], indices: list[int]
-) -> None:
+def test_of_equal_norms_an_outlier_differs_by_a_fifth(sizes: Any, indices: list[int]) -> None:
     assert np.asarray(outliers(np.array(sizes))).tolist() == indices
 
 
@@ -45,21 +45,17 @@ def test_more_than_a_tenth_are_not_outliers() -> None:
 def test_the_cosine_with_the_nearest_neighbour_by_hand() -> None:
     """0°, 0°, 90°, 120°, and a row of zeros, which has no direction."""
     rows = np.array([[1.0, 0.0], [2.0, 0.0], [0.0, 1.0], [-0.5, np.sqrt(0.75)], [0.0, 0.0]])
-    np.testing.assert_allclose(
+    assert_allclose(
         nearest_cosines(rows, 5), [1.0, 1.0, np.sqrt(0.75), np.sqrt(0.75), np.nan], atol=1e-15
     )
 
 
 def test_neighbours_on_a_grid_are_beside_above_and_below_and_not_across_the_end_of_a_row() -> None:
-    """Two rows of two: a b / c a.
-
-    In reading order b and c are neighbours, on the grid they are not; b = c, the rest at right
-    angles.
-    """
+    """a b / c a: in reading order b and c are neighbours, on the grid they are not."""
     a, b = [1.0, 0.0], [0.0, 1.0]
     rows = np.array([a, b, b, a])
-    np.testing.assert_array_equal(nearest_cosines(rows, 4), [0.0, 1.0, 1.0, 0.0])
-    np.testing.assert_array_equal(nearest_cosines(rows, 2), [0.0, 0.0, 0.0, 0.0])
+    assert_array_equal(nearest_cosines(rows, 4), [0.0, 1.0, 1.0, 0.0])
+    assert_array_equal(nearest_cosines(rows, 2), [0.0, 0.0, 0.0, 0.0])
 
 
 @pytest.mark.parametrize("position", [0, 40, 127])
@@ -71,9 +67,7 @@ def test_an_odd_direction_in_a_sinusoid_is_the_only_outlier(position: int) -> No
 
 
 def test_a_direction_is_compared_with_those_around_it() -> None:
-    """A table whose neighbours grow less alike evenly has no outlier; one row that does so at once
-    is one.
-    """
+    """Neighbours that grow less alike evenly are no outliers; one row that does so at once is."""
     angles = np.cumsum(np.linspace(0.05, 1.2, 200))
     spiral = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     assert np.asarray(unlike_neighbours(spiral, 200)).size == 0
@@ -84,7 +78,7 @@ def test_a_direction_is_compared_with_those_around_it() -> None:
 def test_two_unlike_stretches_have_no_outlier_between_them() -> None:
     """Each row at a seam still has its neighbour on the one side."""
     halves = [
-        np.ones((50, 1)) * unit(64, seed) + 0.02 * rng.normal(size=(50, 64)) for seed in (1, 2)
+        np.tile(unit(64, seed), (50, 1)) + 0.02 * rng.normal(size=(50, 64)) for seed in (1, 2)
     ]
     assert outlier_rows(np.vstack(halves), 100).size == 0
 
@@ -107,7 +101,7 @@ def test_inliers_have_no_vector_in_place_of_an_outlier() -> None:
     table[5] *= 9.0
     inliers = PositionTable(frozen(table)).inliers.vectors
     assert np.isnan(inliers[5]).all()
-    np.testing.assert_array_equal(np.delete(inliers, 5, axis=0), np.delete(table, 5, axis=0))
+    assert_array_equal(np.delete(inliers, 5, axis=0), np.delete(table, 5, axis=0))
 
 
 def test_a_table_without_outliers_is_its_own_inliers() -> None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from generator.numerics.arrays import Floats
 from generator.numerics.picking import picked
@@ -49,4 +50,4 @@ def test_a_fast_wave_does_not_turn_into_a_slow_one() -> None:
 def test_a_symmetric_matrix_has_the_same_rows_and_columns() -> None:
     half = np.random.default_rng(0).normal(size=(300, 300))
     rows, columns = picked(half + half.T, 900)
-    np.testing.assert_array_equal(rows, columns)
+    assert_array_equal(rows, columns)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose
 
 from generator.numerics.arrays import Floats, mean_by_distance
 from generator.numerics.shapes import (
@@ -15,6 +16,7 @@ from generator.numerics.shapes import (
     half_distance,
     scaled_by_levels,
 )
+from tests.support import close
 
 moderate = st.floats(-1e3, 1e3, allow_subnormal=False)
 THREE = np.array([[4.0, 1.0, 0.0], [2.0, 4.0, 1.0], [0.0, 2.0, 4.0]])
@@ -37,9 +39,7 @@ def test_the_last_quarter_of_distances_is_far(n: int, first: int) -> None:
 
 
 def test_the_far_level_is_the_mean_over_far_pairs_by_hand() -> None:
-    """Of 5 positions, 3 and 4 apart: 1, 2 and 6 above the diagonal, 3, 4 and 2 below; at 4 apart
-    NaN is left out.
-    """
+    """Of 5 positions, 3 and 4 apart: 1, 2, 6 above the diagonal, 3, 4, 2 below; NaN is left out."""
     matrix = np.zeros((5, 5))
     matrix[0, 3], matrix[1, 4], matrix[0, 4] = 1.0, 2.0, 6.0
     matrix[3, 0], matrix[4, 1], matrix[4, 0] = 3.0, 4.0, np.nan
@@ -55,9 +55,7 @@ def test_a_single_far_pair_moves_the_far_level_by_its_share_only() -> None:
 
 @given(arrays(np.float64, st.integers(2, 12), elements=moderate))
 def test_a_scaled_decay_has_a_maximum_of_1_and_its_half_lies_beyond(row: Floats) -> None:
-    """A mean is no lower than the lowest of its values, so the profile passes ½ unless it rises
-    again in the end.
-    """
+    """A mean is no lower than its lowest value: the profile passes ½ unless it rises in the end."""
     lines = [row[np.abs(np.subtract.outer(np.arange(row.size), np.arange(row.size)))]]
     decay = decay_scaled(mean_by_distance(lines), far_level(lines))
     if decay is not None:
@@ -82,29 +80,23 @@ def test_half_distance_is_counted_beyond_the_maximum() -> None:
 
 def test_a_matrix_is_scaled_by_the_means_of_offsets_by_hand() -> None:
     """Means at offsets −2 … 2: 0, 2, 4, 1, 0."""
-    np.testing.assert_allclose(scaled(THREE), THREE / 4.0)
+    assert_allclose(scaled(THREE), THREE / 4.0)
 
 
 @given(arrays(np.float64, (5, 5), elements=moderate), st.floats(1e-3, 1e3), moderate)
-def test_a_scaled_matrix_does_not_change_with_unit_and_constant(
-    matrix: Floats, factor: float, constant: float
-) -> None:
-    plain, moved = (
-        scaled_by_levels(values, [values]) for values in (matrix, factor * matrix + constant)
-    )
+def test_a_scaled_matrix_has_no_unit(matrix: Floats, factor: float, constant: float) -> None:
+    plain, moved = (scaled_by_levels(each, [each]) for each in (matrix, factor * matrix + constant))
     if (
         plain is not None
         and np.ptp(plain) < 1e3
         and np.ptp(matrix) > 1e-3 * (1.0 + abs(constant) / factor)
     ):
         assert moved is not None
-        np.testing.assert_allclose(moved, plain, rtol=0, atol=1e-4)
+        close(moved, plain, 1e-4)
 
 
 def test_one_odd_pair_hardly_changes_the_scale() -> None:
-    """By lowest and highest entry, a pair of −9 among cosines would move all others to above
-    0.9.
-    """
+    """By lowest and highest entry, a pair of −9 among cosines would move all others above 0.9."""
     index = np.arange(128)
     matrix = np.exp(-np.abs(np.subtract.outer(index, index)) / 10.0)
     odd = matrix.copy()
@@ -114,7 +106,7 @@ def test_one_odd_pair_hardly_changes_the_scale() -> None:
 
 def test_equal_means_of_all_offsets_are_scaled_by_entries() -> None:
     flat = np.array([[0.0, 1.0], [1.0, 2.0]])
-    np.testing.assert_allclose(scaled(flat), flat / 2.0)
+    assert_allclose(scaled(flat), flat / 2.0)
 
 
 @pytest.mark.parametrize("value", [0.0, 3.0, np.nan, np.inf])

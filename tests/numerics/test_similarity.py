@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from generator.encodings import OffsetBias, sinusoid
 from generator.numerics.arrays import Array, Floats, frozen
@@ -31,9 +32,7 @@ def cka(first: Floats, second: Floats) -> float:
 def unbiased(first: Floats, second: Floats) -> float:
     """Its unbiased estimate, for two tables (n, any width)."""
     grams = [
-        without_chance(gram)
-        for table in (first, second)
-        if (gram := centred_gram(table)) is not None
+        without_chance(k) for table in (first, second) if (k := centred_gram(table)) is not None
     ]
     assert grams[0] is not None
     assert grams[1] is not None
@@ -41,17 +40,13 @@ def unbiased(first: Floats, second: Floats) -> float:
 
 
 def by_features(x: Floats, y: Floats) -> float:
-    """The definition as printed (Kornblith et al. 2019, section 3), by covariances of features (n,
-    any width).
-    """
+    """As printed (Kornblith et al. 2019, section 3), by covariances of features (n, any width)."""
     x, y = x - x.mean(axis=0), y - y.mean(axis=0)
     return float(np.linalg.norm(y.T @ x) ** 2 / (np.linalg.norm(x.T @ x) * np.linalg.norm(y.T @ y)))
 
 
 def hsic(k: Floats, l: Floats) -> float:  # noqa: E741 (the source's letters)
-    """tr(K H L H) / (n − 1)² with the centring matrix H (Gretton et al. 2005), for Gram matrices
-    (n, n).
-    """
+    """tr(K H L H) / (n − 1)², H centring (Gretton et al. 2005), for Gram matrices (n, n)."""
     h = np.eye(len(k)) - 1.0 / len(k)
     return float(np.trace(k @ h @ l @ h)) / (len(k) - 1) ** 2
 
@@ -69,9 +64,7 @@ def hsic_1(k: Floats, l: Floats) -> float:  # noqa: E741
 
 
 def test_cka_of_three_positions_by_hand() -> None:
-    """Centred: columns (−⅓, ⅔, −⅓) and (⅔, −⅓, −⅓), against the first alone: ‖YᵀX‖² = 5/9, ‖XᵀX‖ =
-    √10/3, ‖YᵀY‖ = 2/3.
-    """
+    """Centred (−⅓, ⅔, −⅓), (⅔, −⅓, −⅓) against the first: ‖YᵀX‖² = 5/9, norms √10/3, 2/3."""
     assert cka(TRIANGLE, TRIANGLE[:, :1]) == pytest.approx(np.sqrt(10) / 4)
 
 
@@ -126,13 +119,11 @@ def test_unbiased_cka_needs_four_positions() -> None:
 
 
 def test_a_shape_is_the_mean_of_scaled_heads() -> None:
-    heads = np.array(
-        [[[0.0, 2.0], [4.0, 0.0]], [[0.0, -1.0], [0.0, 0.0]], [[7.0, 7.0], [7.0, 7.0]]]
-    )
+    heads = np.array([[[0.0, 2.0], [4.0, 0.0]], [[0.0, -1.0], [0.0, 0.0]], [[7.0] * 2] * 2])
     mean_shape = shape(heads, [np.arange(2)])
     assert mean_shape is not None
     # The third is constant.
-    np.testing.assert_allclose(mean_shape, np.array([[0.5, 0.25], [1.0, 0.5]]))
+    assert_allclose(mean_shape, np.array([[0.5, 0.25], [1.0, 0.5]]))
 
 
 @pytest.mark.parametrize("value", [3.0, np.nan, np.inf])

@@ -3,17 +3,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from generator.encodings import PositionTable
 from generator.schemes import axial
 from generator.schemes.axial import find
 from tests.listening import as_numbers, made, read
-from tests.support import DictFiles, form_of
+from tests.support import DictFiles, close, form_of
 
-FIRST, SECOND = (
-    "reformer.embeddings.position_embeddings.weights.0",
-    "reformer.embeddings.position_embeddings.weights.1",
-)
+FIRST, SECOND = ("reformer.embeddings.position_embeddings.weights.0",
+                 "reformer.embeddings.position_embeddings.weights.1")  # fmt: skip
 SIZE: dict[str, Any] = {
     "vocab_size": 40, "hidden_size": 16, "num_attention_heads": 2, "attention_head_size": 8,
     "feed_forward_size": 16, "attn_layers": ["local"],
@@ -23,14 +22,12 @@ SIZE: dict[str, Any] = {
 
 
 def test_the_table_equals_what_reformer_adds(tmp_path: Path) -> None:
-    import torch
-
     model = made("ReformerModel", **SIZE)
     (encoding,) = read(find, model, tmp_path).values()
     form = form_of(encoding, PositionTable)
     assert (form.grid, encoding.record.is_of_words) == ((4, 8), True)
     theirs = as_numbers(model.embeddings.position_embeddings(torch.arange(32)[None]))[0]
-    np.testing.assert_allclose(form.vectors, theirs, rtol=0, atol=1e-6)
+    close(form.vectors, theirs)
 
 
 def test_a_long_table_is_cut_to_whole_rows_with_a_note(monkeypatch: pytest.MonkeyPatch) -> None:

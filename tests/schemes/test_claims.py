@@ -1,6 +1,4 @@
-"""One tensor, one owner: what a scheme claims is guessed by no other, and what two take is an
-error.
-"""
+"""One tensor, one owner: what a scheme claims no other guesses; what two take is an error."""
 
 import re
 from collections.abc import Callable
@@ -52,24 +50,17 @@ def schemes_of(files: Files) -> list[str]:
     return [encoding.scheme for encoding in find(files)]
 
 
-@pytest.mark.parametrize(
-    ("members", "found"),
-    [
-        ({}, ["learned"]),
-        ({"find": in_tensor(BANK)}, ["bank"]),
-        ({"claims": re.compile(r"pos_bank")}, []),
-    ],
-)
-def test_a_tensor_is_guessed_unless_a_scheme_has_or_claims_it(
-    members: dict[str, Any], found: list[str], with_bank: Callable[..., None]
-) -> None:
+@pytest.mark.parametrize(("members", "found"), [
+    ({}, ["learned"]),
+    ({"find": in_tensor(BANK)}, ["bank"]),
+    ({"claims": re.compile(r"pos_bank")}, []),
+])  # fmt: skip
+def test_a_tensor_is_guessed_unless_claimed(members: Any, found: list[str], with_bank: Any) -> None:
     with_bank(**members)
     assert schemes_of(files()) == found
 
 
-def test_two_schemes_in_one_tensor_are_an_error_that_names_both(
-    with_bank: Callable[..., None],
-) -> None:
+def test_two_schemes_in_one_tensor_are_an_error(with_bank: Callable[..., None]) -> None:
     with_bank(find=in_tensor("wpe.weight"))
     with pytest.raises(RowError, match=r"wpe\.weight .* learned and bank"):
         schemes_of(DictFiles(UNKNOWN, {"wpe.weight": np.ones((32, 16))}))

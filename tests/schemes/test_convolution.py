@@ -3,12 +3,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from numpy.testing import assert_allclose, assert_array_equal
 
 from generator.encodings import Convolution
 from generator.numerics.arrays import Floats
 from generator.schemes.convolution import find
 from tests.listening import WAVES, as_numbers, made, read
-from tests.support import DictFiles, form_of
+from tests.support import DictFiles, close, form_of
 
 N = 20
 STEM = "encoder.pos_conv_embed.conv."
@@ -30,19 +32,13 @@ def convolved(form: Convolution, frames: Floats) -> Floats:
 
 
 def agrees(form: Convolution, layer: Any) -> None:
-    """Compare with the layer of transformers in double precision, before its non-linearity and
-    without its constant.
-    """
-    import torch
-
+    """Compare with transformers in double precision, before non-linearity and constant."""
     torch.manual_seed(1)
     frames = torch.randn(1, 16, N, dtype=torch.float64)
     layer.double()
     with torch.no_grad():
         theirs = layer.padding(layer.conv(frames))[0] - layer.conv.bias[:, None]
-    np.testing.assert_allclose(
-        convolved(form, as_numbers(frames[0])), as_numbers(theirs), rtol=0, atol=1e-12
-    )
+    close(convolved(form, as_numbers(frames[0])), theirs, 1e-12)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -57,11 +53,10 @@ def test_the_convolution_equals_the_models_own(name: str, width: int, tmp_path: 
 def test_the_weights_of_sew_are_those_that_its_module_uses(tmp_path: Path) -> None:
     model = made("SEWModel", **WAVES, squeeze_factor=1)
     (encoding,) = read(find, model, tmp_path).values()
-    np.testing.assert_allclose(
+    close(
         form_of(encoding, Convolution).weights,
-        as_numbers(model.double().encoder.pos_conv_embed.conv.weight),
-        rtol=0,
-        atol=1e-12,
+        model.double().encoder.pos_conv_embed.conv.weight,
+        1e-12,
     )
 
 
@@ -86,17 +81,13 @@ def test_old_and_new_names_of_a_normalised_weight_give_equal_weights() -> None:
         }
     )
     forms = [form_of(find(files)[0], Convolution) for files in (older, newer)]
-    np.testing.assert_array_equal(forms[0].weights, forms[1].weights)
+    assert_array_equal(forms[0].weights, forms[1].weights)
     # What is left of a normed direction is its length.
-    np.testing.assert_allclose(forms[0].strength, np.abs(length[0, 0]), rtol=1e-12)
+    assert_allclose(forms[0].strength, np.abs(length[0, 0]), rtol=1e-12)
 
 
-def test_the_convolution_of_the_conformer_does_not_change_its_output_and_is_ignored(
-    tmp_path: Path,
-) -> None:
+def test_the_convolution_of_the_conformer_changes_nothing_and_is_ignored(tmp_path: Path) -> None:
     """Other weights leave the output unchanged."""
-    import torch
-
     model = made("Wav2Vec2ConformerModel", **{**WAVES, "conv_depthwise_kernel_size": 3})
     assert read(find, model, tmp_path) == {}
     sound = torch.randn(1, 900)

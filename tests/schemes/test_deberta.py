@@ -3,12 +3,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from numpy.testing import assert_array_equal
 
 from generator.encodings import RelativeTable
 from generator.numerics.arrays import Floats
 from generator.schemes.deberta import buckets, find
 from tests.listening import WAVES, as_numbers, made, read
-from tests.support import form_of
+from tests.support import close, form_of
 
 N = 40  # Farther than any of the spans below.
 WIDTHS = {"vocab_size": 40, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,
@@ -48,34 +50,27 @@ def encoder_of(model: Any) -> Any:
     ("n_buckets", "max_position"), [(256, 512), (8, 24), (10, 12), (32, 1000), (255, 4096)]
 )
 def test_buckets_equal_those_of_transformers(n_buckets: int, max_position: int) -> None:
-    import torch
     from transformers.models.deberta_v2.modeling_deberta_v2 import make_log_bucket_position
 
     offsets = np.arange(-max_position, max_position + 1)
     theirs = (
         make_log_bucket_position(torch.from_numpy(offsets), n_buckets, max_position).long().numpy()
     )
-    np.testing.assert_array_equal(buckets(offsets, n_buckets, max_position), theirs)
+    assert_array_equal(buckets(offsets, n_buckets, max_position), theirs)
 
 
 @pytest.mark.parametrize(("name", "options"), MODELS)
-def test_each_pair_of_positions_has_the_vector_that_the_model_takes(
-    name: str, options: dict[str, Any], tmp_path: Path
-) -> None:
-    import torch
-
+def test_each_pair_has_the_vector_of_the_model(name: str, options: Any, tmp_path: Path) -> None:
     model = made(name, **options)
     (encoding,) = read(find, model, tmp_path).values()
     encoder = encoder_of(model.double())
     relative = encoder.get_rel_pos(torch.zeros(1, N, 16))[0]
     rows = encoder.get_rel_embedding()
     theirs = as_numbers(rows[torch.clamp(relative + len(rows) // 2, 0, len(rows) - 1)])
-    np.testing.assert_allclose(by_pair(encoding), theirs, rtol=0, atol=1e-12)
+    close(by_pair(encoding), theirs, 1e-12)
 
 
 def test_the_attention_of_version_2_adds_products_with_these_vectors(tmp_path: Path) -> None:
-    import torch
-
     model = made("DebertaV2Model", **{**BUCKETED, "share_att_key": False})
     (encoding,) = read(find, model, tmp_path).values()
     attention, encoder = model.double().encoder.layer[0].attention.self, model.encoder
@@ -90,7 +85,7 @@ def test_the_attention_of_version_2_adds_products_with_these_vectors(tmp_path: P
         torch.einsum("hqd,qkhd->hqk", query, towards) + torch.einsum("hkd,qkhd->hqk", key, away)
     ) / (3 * 8) ** 0.5
     # It takes √ in single precision.
-    np.testing.assert_allclose(as_numbers(ours), as_numbers(theirs), rtol=0, atol=1e-6)
+    close(ours, theirs)
 
 
 def test_the_notes_mention_the_factors_and_layernorm(tmp_path: Path) -> None:
@@ -102,8 +97,6 @@ def test_the_notes_mention_the_factors_and_layernorm(tmp_path: Path) -> None:
 
 
 def test_the_attention_of_version_1_adds_products_with_these_vectors(tmp_path: Path) -> None:
-    import torch
-
     model = made("DebertaModel", **SIZE)
     (encoding,) = read(find, model, tmp_path).values()
     attention, encoder = model.double().encoder.layer[0].attention.self, model.encoder
@@ -118,4 +111,4 @@ def test_the_attention_of_version_1_adds_products_with_these_vectors(tmp_path: P
         "hkd,qkhd->hqk", key[0], away
     )
     # It takes √ in single precision.
-    np.testing.assert_allclose(as_numbers(ours), as_numbers(theirs), rtol=0, atol=1e-6)
+    close(ours, theirs)

@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from numpy.testing import assert_allclose, assert_array_equal
 
 from generator.contracts import ModelConfig
 from generator.encodings import Decay
 from generator.numerics.arrays import Array, Floats
 from generator.schemes.decay import find, lightning, retention
 from generator.schemes.decay.families import FROM_WEIGHTS, LIGHTNING, lower_bound
+from tests.listening import as_numbers
 from tests.support import DictFiles, form_of
 
 FLOAT32 = 2e-4  # relative: the state and its decay are computed in single precision
@@ -46,10 +49,7 @@ MODELS: dict[str, dict[str, Any]] = {
 
 
 def small(model_type: str, **options: Any) -> Any:
-    """A model of one or two layers with random weights; the biases of convolutions are 0, so that
-    zeros stay zeros up to the recurrence.
-    """
-    import torch
+    """One or two layers of random weights; convolutions without biases, so zeros stay zeros."""
     from transformers import CONFIG_MAPPING, AutoModel
 
     torch.manual_seed(0)
@@ -73,10 +73,7 @@ def small(model_type: str, **options: Any) -> Any:
 
 
 def measured(mixer: Any, config: Any) -> Floats:
-    """Log of the state after a zero input relative to the state before it, sign changed, where that
-    is large enough: (…,), NaN elsewhere.
-    """
-    import torch
+    """−ln of the state after a zero input relative to before, where large enough; NaN elsewhere."""
     from transformers import DynamicCache
 
     cache = DynamicCache(config=config)
@@ -109,36 +106,27 @@ def rates_of(config: Any, arrays: dict[str, Array]) -> Floats:
 
 
 def arrays_of(module: Any, prefix: str = "") -> dict[str, Array]:
-    return {
-        prefix + name: parameter.detach().numpy() for name, parameter in module.named_parameters()
-    }
+    return {prefix + name: weight.detach().numpy() for name, weight in module.named_parameters()}
 
 
 def repeated(rates: Floats, states: Floats) -> Floats:
-    """Rates (n_rates,), one for each index along the first axes of ``states`` (1, …), in its
-    shape.
-    """
-    leading = next(
-        axes for axes in range(states.ndim + 1) if np.prod(states.shape[:axes]) == rates.size
-    )
+    """Rates (n_rates,), one for each index along the first axes of ``states`` (1, …)."""
+    leading = next(n for n in range(states.ndim + 1) if np.prod(states.shape[:n]) == rates.size)
     shape = states.shape[:leading] + (1,) * (states.ndim - leading)
     return np.asarray(np.broadcast_to(rates.reshape(shape), states.shape))
 
 
 @pytest.mark.parametrize("model_type", MODELS)
-def test_the_state_of_a_layer_decays_at_the_rates_that_are_read_from_its_weights(
-    model_type: str,
-) -> None:
+def test_the_state_of_a_layer_decays_at_the_rates_of_its_weights(model_type: str) -> None:
     model = small(model_type, **MODELS[model_type])
     states = measured(mixer_of(model), model.config)
-    np.testing.assert_allclose(
+    assert_allclose(
         states, repeated(rates_of(model.config, arrays_of(model)), states), rtol=FLOAT32, atol=1e-6
     )
 
 
 @pytest.mark.parametrize("bound", [-5.0, None])
 def test_the_gate_of_glm_5_next_gives_the_log_of_what_is_left(bound: float | None) -> None:
-    import torch
     from transformers.models.glm5_next.configuration_glm5_next import Glm5NextTextConfig
     from transformers.models.glm5_next.modeling_glm5_next import Glm5NextTextForgetGate
 
@@ -149,9 +137,7 @@ def test_the_gate_of_glm_5_next_gives_the_log_of_what_is_left(bound: float | Non
     torch.nn.init.normal_(gate.A_log)
     torch.nn.init.normal_(gate.dt_bias)
     rates = rates_of(config, arrays_of(gate, "layers.0.self_attn.forget_gate."))
-    np.testing.assert_allclose(
-        rates, -gate(torch.zeros(1, 1, WIDTH)).detach().double().numpy().ravel(), rtol=1e-5
-    )
+    assert_allclose(rates, -as_numbers(gate(torch.zeros(1, 1, WIDTH))).ravel(), rtol=1e-5)
 
 
 def test_the_settings_of_a_published_glm_5_next_are_those_of_its_config_class() -> None:
@@ -170,7 +156,6 @@ def test_the_settings_of_a_published_glm_5_next_are_those_of_its_config_class() 
 
 def test_the_channels_of_rwkv_decay_at_the_rates_that_are_read() -> None:
     """Its value at zero input is 0, so that what is left of the numerator is the decay."""
-    import torch
     from transformers.models.rwkv.modeling_rwkv import RwkvConfig, rwkv_linear_attention_cpu
 
     decay, state = torch.randn(8), [torch.randn(1, 8), torch.rand(1, 8), torch.zeros(1, 8)]
@@ -182,11 +167,10 @@ def test_the_channels_of_rwkv_decay_at_the_rates_that_are_read() -> None:
     rates = rates_of(
         RwkvConfig(num_hidden_layers=1), {"rwkv.blocks.0.attention.time_decay": decay.numpy()}
     )
-    np.testing.assert_allclose(rates, -np.log(left), rtol=1e-4)
+    assert_allclose(rates, -np.log(left), rtol=1e-4)
 
 
 def test_the_units_of_recurrent_gemma_decay_at_the_rates_that_are_read() -> None:
-    import torch
     from transformers import RecurrentGemmaConfig
     from transformers.models.recurrent_gemma.modeling_recurrent_gemma import RecurrentGemmaRglru
 
@@ -200,7 +184,7 @@ def test_the_units_of_recurrent_gemma_decay_at_the_rates_that_are_read() -> None
     unit.recurrent_states = before = torch.randn(1, 16)
     unit(torch.zeros(1, 1, 16), torch.ones(1, 1, dtype=torch.long))
     left = (unit.recurrent_states / before).detach().double().numpy()[0]
-    np.testing.assert_allclose(
+    assert_allclose(
         rates_of(config, arrays_of(unit, "layers.0.temporal_block.rg_lru.")),
         -np.log(left),
         rtol=1e-3,
@@ -210,7 +194,6 @@ def test_the_units_of_recurrent_gemma_decay_at_the_rates_that_are_read() -> None
 @pytest.mark.parametrize("weight_mode", ["single", "fused"])
 def test_the_heads_of_xlstm_decay_at_the_rates_that_are_read(weight_mode: str) -> None:
     """Its state is stored relative to e^m."""
-    import torch
     from transformers import xLSTMConfig
     from transformers.models.xlstm.modeling_xlstm import xLSTMBlock
 
@@ -227,14 +210,13 @@ def test_the_heads_of_xlstm_decay_at_the_rates_that_are_read(weight_mode: str) -
     left = (ours * torch.exp(scale)[..., None]) / (theirs * torch.exp(former)[..., None])
     left = left.double().numpy()[0]
     rates = rates_of(config, arrays_of(layer, "backbone.blocks.0.mlstm_layer."))
-    np.testing.assert_allclose(
+    assert_allclose(
         -np.log(left), np.broadcast_to(rates[:, None, None], left.shape), rtol=1e-3, atol=1e-5
     )
 
 
 @pytest.mark.parametrize("n_heads", [4, 6])
 def test_the_heads_of_minimax_decay_at_the_rates_of_its_rule(n_heads: int) -> None:
-    import torch
     from transformers import MiniMaxConfig
     from transformers.models.minimax.modeling_minimax import MiniMaxCache, MiniMaxLightningAttention
 
@@ -246,14 +228,14 @@ def test_the_heads_of_minimax_decay_at_the_rates_of_its_rule(n_heads: int) -> No
     assert form.layers == (0, 2)
     for layer, rates in zip(form.layers, form.rates, strict=True):
         module = MiniMaxLightningAttention(config, layer)
-        np.testing.assert_allclose(rates, module.slope_rate.ravel().numpy(), rtol=1e-5)
+        assert_allclose(rates, module.slope_rate.ravel().numpy(), rtol=1e-5)
     cache, first = MiniMaxCache(), MiniMaxLightningAttention(config, 0).eval()
     with torch.no_grad():
         first(torch.randn(1, 1, n_heads * 8), None, None, cache)
         before = cache.get_linear_cache(0).clone()
         first(torch.zeros(1, 1, n_heads * 8), None, None, cache)
     left = (cache.get_linear_cache(0) / before).double().numpy()[0]
-    np.testing.assert_allclose(
+    assert_allclose(
         -np.log(left), np.broadcast_to(form.rates[0][:, None, None], left.shape), rtol=1e-3
     )
 
@@ -265,8 +247,8 @@ def test_every_family_of_transformers_with_such_weights_is_known() -> None:
     models = Path(transformers.__file__).parent / "models"
     stored = re.compile(r"self\.(A_log|time_decay|recurrent_param|fgate_preact) =")
     codes = {
-        path.parent.name: path.read_text(encoding="utf-8")
-        for path in models.glob("*/modeling_*.py")
+        each.parent.name: each.read_text(encoding="utf-8")
+        for each in models.glob("*/modeling_*.py")
     }
     assert {family for family, code in codes.items() if stored.search(code)} <= FROM_WEIGHTS
     assert {family for family, code in codes.items() if "def get_slope_rate" in code} <= LIGHTNING
@@ -274,35 +256,27 @@ def test_every_family_of_transformers_with_such_weights_is_known() -> None:
 
 def test_the_retention_of_a_step_equals_the_published_one() -> None:
     """Sun et al. 2023, section 2.2: γ = 1 − 2^(−5 − arange(0, h))."""
-    np.testing.assert_allclose(np.exp(-retention(3)), [31 / 32, 63 / 64, 127 / 128], rtol=1e-12)
+    assert_allclose(np.exp(-retention(3)), [31 / 32, 63 / 64, 127 / 128], rtol=1e-12)
     form = form_of(
         find(DictFiles({"model_type": "retnet", "num_heads": 3, "num_hidden_layers": 2}))[0], Decay
     )
-    np.testing.assert_array_equal(form.rates, [retention(3)] * 2)
+    assert_array_equal(form.rates, [retention(3)] * 2)
 
 
 def test_the_first_layer_of_lightning_attention_has_the_slopes_of_alibi() -> None:
     """Press et al. 2022, section 3: 1/2, 1/4 … 1/256 for 8 heads."""
-    np.testing.assert_allclose(lightning(8, 0, 32), 2.0 ** -np.arange(1, 9), rtol=1.01e-5)
+    assert_allclose(lightning(8, 0, 32), 2.0 ** -np.arange(1, 9), rtol=1.01e-5)
 
 
 SIZES = {"num_attention_heads": 2, "num_hidden_layers": 4}
 
 
-@pytest.mark.parametrize(
-    ("config", "layers"),
-    [
-        ({"model_type": "minimax_m1", "attn_type_list": [0, 0, 1, 0]}, (0, 1, 3)),
-        ({"model_type": "minimax"}, (1, 3)),
-        (
-            {"model_type": "minimax", "layer_types": ["full_attention", "linear_attention"] * 2},
-            (1, 3),
-        ),
-    ],
-)
-def test_layers_of_lightning_attention_are_those_that_the_config_lists(
-    config: dict[str, Any], layers: tuple[int, ...]
-) -> None:
+@pytest.mark.parametrize(("config", "layers"), [
+    ({"model_type": "minimax_m1", "attn_type_list": [0, 0, 1, 0]}, (0, 1, 3)),
+    ({"model_type": "minimax"}, (1, 3)),
+    ({"model_type": "minimax", "layer_types": ["full_attention", "linear_attention"] * 2}, (1, 3)),
+])  # fmt: skip
+def test_layers_of_lightning_attention(config: dict[str, Any], layers: tuple[int, ...]) -> None:
     assert form_of(find(DictFiles({**SIZES, **config}))[0], Decay).layers == layers
 
 
@@ -313,45 +287,36 @@ MAMBA_2_LAYERS = {
 }
 
 
-@pytest.mark.parametrize(
-    "config",
-    [
-        {"model_type": "mamba2"},
-        {"ssm_cfg": {"layer": "Mamba2"}},
-        {"text_config": {"model_type": "qwen3_5_text"}},
-    ],
-)
+@pytest.mark.parametrize("config", [
+    {"model_type": "mamba2"},
+    {"ssm_cfg": {"layer": "Mamba2"}},
+    {"text_config": {"model_type": "qwen3_5_text"}},
+])  # fmt: skip
 def test_layers_are_known_by_number(config: dict[str, Any]) -> None:
     """softplus(0) = ln 2, so that half is left after each position."""
     (encoding,) = find(DictFiles(config, MAMBA_2_LAYERS))
     form = form_of(encoding, Decay)
     assert (form.layers, form.unit, form.n_units, form.at_zero_input) == ((2, 10), "head", 3, True)
-    np.testing.assert_allclose(form.rates, np.log(2.0), rtol=1e-12)
+    assert_allclose(form.rates, np.log(2.0), rtol=1e-12)
     assert encoding.provenance.tensor == "backbone.layers.2.mixer.A_log"
 
 
-@pytest.mark.parametrize(
-    ("config", "expected"),
-    [
-        ({"model_type": "mamba2", "time_step_limit": [0.75, float("inf")]}, 0.75),
-        ({"model_type": "bamba", "time_step_limit": [0.0, 0.5]}, 0.5),
-        ({"model_type": "nemotron_h", "time_step_min": 1.0}, 1.0),
-        ({"model_type": "nemotron_h", "time_step_min": 1.0, "mamba_dt_min": 2.0}, 2.0),
-        ({"model_type": "zamba2"}, np.log(2.0)),
-        ({"model_type": "qwen3_next", "time_step_min": 1.0}, np.log(2.0)),
-    ],
-)
-def test_steps_are_limited_where_the_model_limits_them(
-    config: dict[str, Any], expected: float
-) -> None:
+@pytest.mark.parametrize(("config", "expected"), [
+    ({"model_type": "mamba2", "time_step_limit": [0.75, float("inf")]}, 0.75),
+    ({"model_type": "bamba", "time_step_limit": [0.0, 0.5]}, 0.5),
+    ({"model_type": "nemotron_h", "time_step_min": 1.0}, 1.0),
+    ({"model_type": "nemotron_h", "time_step_min": 1.0, "mamba_dt_min": 2.0}, 2.0),
+    ({"model_type": "zamba2"}, np.log(2.0)),
+    ({"model_type": "qwen3_next", "time_step_min": 1.0}, np.log(2.0)),
+])  # fmt: skip
+def test_steps_are_limited_where_the_model_has_a_limit(config: Any, expected: float) -> None:
     (encoding,) = find(DictFiles(config, MAMBA_2_LAYERS))
-    np.testing.assert_allclose(form_of(encoding, Decay).rates, expected, rtol=1e-12)
+    assert_allclose(form_of(encoding, Decay).rates, expected, rtol=1e-12)
     assert any("limited" in note for note in encoding.notes) == (expected != np.log(2.0))
 
 
 def test_steps_are_limited_like_those_of_mamba_2_in_transformers() -> None:
     """Of a text at once: after its first token, the state of the last decays by the limit."""
-    import torch
     from transformers import DynamicCache
 
     model = small("mamba2", **HEADS, time_step_limit=(0.5, 0.75))
@@ -364,7 +329,7 @@ def test_steps_are_limited_like_those_of_mamba_2_in_transformers() -> None:
         # Single numbers may be rounding errors alone.
         left.append(cache.layers[0].recurrent_states[0].double().norm(dim=(-2, -1)).numpy())
     states = -np.log(left[1] / left[0])
-    np.testing.assert_allclose(
+    assert_allclose(
         states, repeated(rates_of(model.config, arrays_of(model)), states), rtol=FLOAT32, atol=1e-6
     )
 
@@ -380,9 +345,7 @@ def test_rates_of_another_number_have_an_encoding_of_their_own() -> None:
 
 
 @pytest.mark.parametrize(("family", "told"), [("jamba", True), ("bamba", False), ("zamba2", True)])
-def test_a_note_says_which_layers_decay_and_whether_the_others_are_told_of_position(
-    family: str, told: bool
-) -> None:
+def test_a_note_says_which_layers_decay_and_what_tells_the_others(family: str, told: bool) -> None:
     (encoding,) = find(DictFiles({"model_type": family, "num_hidden_layers": 12}, MAMBA_2_LAYERS))
     assert any(
         "2 of 12 layers have a decaying state: 2, 10." in note

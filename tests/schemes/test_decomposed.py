@@ -3,15 +3,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from generator.checkpoints.files.reader import FolderFiles
 from generator.encodings import RelativeTable
 from generator.numerics.arrays import Floats
 from generator.schemes.decomposed import find
 from tests.schemes.test_tables_of_images import with_random_table
-from tests.support import DictFiles, form_of, save_model
+from tests.support import DictFiles, close, form_of, save_model
 
-EXACT = 1e-6
 SIZES: dict[str, Any] = {"hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 2,
                          "patch_size": 8}  # fmt: skip
 MODELS: dict[str, dict[str, Any]] = {
@@ -26,7 +26,6 @@ MODELS: dict[str, dict[str, Any]] = {
 
 def build(family: str) -> Any:
     """The bare model with random tables, which its family initialises with zeros."""
-    import torch
     from transformers import CONFIG_MAPPING, AutoModel
 
     torch.manual_seed(0)
@@ -35,23 +34,17 @@ def build(family: str) -> Any:
 
 
 def between(form: RelativeTable, count: int) -> Floats:
-    """The vector for each query and key along a line of ``count`` patches: (count, count,
-    width).
-    """
+    """The vector for each query and key along a line of patches: (count, count, width)."""
     index = np.arange(count)
     return np.asarray(form.vectors[index[None, :] - index[:, None] - int(form.offsets[0])])
 
 
 def attentions(model: Any) -> list[tuple[str, Any]]:
-    return [
-        (name, module) for name, module in model.named_modules() if hasattr(module, "rel_pos_h")
-    ]
+    return [(name, each) for name, each in model.named_modules() if hasattr(each, "rel_pos_h")]
 
 
 @pytest.mark.parametrize("family", MODELS)
-def test_the_vectors_between_patches_equal_those_that_the_model_picks(
-    family: str, tmp_path: Path
-) -> None:
+def test_the_vectors_between_patches_equal_the_models(family: str, tmp_path: Path) -> None:
     from transformers.models.vitdet.modeling_vitdet import get_rel_pos
 
     model = build(family)
@@ -66,14 +59,10 @@ def test_the_vectors_between_patches_equal_those_that_the_model_picks(
             count = (len(stored) + 1) // 2
             pick = getattr(module, "get_rel_pos", get_rel_pos)
             theirs = pick(count, count, stored).detach().double().numpy()
-            np.testing.assert_allclose(
-                between(forms[f"{name}.{end}"], count), theirs, rtol=0, atol=EXACT
-            )
+            close(between(forms[f"{name}.{end}"], count), theirs)
 
 
 def test_the_logits_of_sam_differ_by_the_query_times_both_vectors(tmp_path: Path) -> None:
-    import torch
-
     model = build("sam_vision_model").double()
     down, across = (
         form_of(encoding, RelativeTable)
@@ -90,7 +79,7 @@ def test_the_logits_of_sam_differ_by_the_query_times_both_vectors(tmp_path: Path
         np.einsum("brcd,rsd->brcs", grid, between(down, 4))[..., None]
         + np.einsum("brcd,ctd->brct", grid, between(across, 4))[..., None, :]
     )
-    np.testing.assert_allclose(ours, theirs.reshape(ours.shape), rtol=0, atol=EXACT)
+    close(ours, theirs.reshape(ours.shape))
 
 
 def test_layers_are_in_numerical_order_with_rows_before_columns() -> None:
@@ -108,9 +97,7 @@ def test_two_stacks_have_distinct_parts() -> None:
 
 
 def test_a_third_table_is_for_frames() -> None:
-    """As published with MViT: row query − key + frames − 1 of rel_pos_t; three frames have five
-    offsets.
-    """
+    """As in MViT: row query − key + frames − 1 of rel_pos_t; three frames have five offsets."""
     table = np.arange(5.0)[:, None] * np.ones(4)
     (encoding,) = find(DictFiles({}, {"blocks.0.attn.rel_pos_t": table}))
     form = form_of(encoding, RelativeTable)

@@ -8,18 +8,8 @@ from generator import schemes
 from generator.libraries import config_classes
 
 # Their code is in their repositories, or was in an earlier version of transformers.
-ELSEWHERE = {
-    "gated_deltanet",
-    "rwkv5",
-    "rwkv6",
-    "MiniMaxM1",
-    "minimax_m1",
-    "minimax_text_01",
-    "retnet",
-    "neobert",
-    "open-llama",
-    "exaone4_5_text",
-}
+ELSEWHERE = {"gated_deltanet", "rwkv5", "rwkv6", "MiniMaxM1", "minimax_m1", "minimax_text_01",
+             "retnet", "neobert", "open-llama", "exaone4_5_text"}  # fmt: skip
 PARTS = ("", "_vision", "_vision_model", "_vision_encoder")
 
 

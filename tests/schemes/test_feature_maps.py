@@ -3,23 +3,17 @@
 from importlib import import_module
 from typing import Any
 
-import numpy as np
 import pytest
+import torch
 
 from generator.encodings import PositionTable
 from generator.schemes.sinusoidal import SCHEME
-from tests.support import DictFiles, form_of, found_by
+from tests.support import DictFiles, close, form_of, found_by
 
 FLOAT32 = 1e-5
-HYBRID = {
-    "rt_detr": "RTDetr",
-    "rt_detr_v2": "RTDetrV2",
-    "d_fine": "DFine",
-    "deimv2": "Deimv2",
-    "pp_doclayout_v2": "PPDocLayoutV2",
-    "pp_doclayout_v3": "PPDocLayoutV3",
-    "pp_doclayout_v4": "PPDocLayoutV4",
-}
+HYBRID = {"rt_detr": "RTDetr", "rt_detr_v2": "RTDetrV2", "d_fine": "DFine", "deimv2": "Deimv2",
+          "pp_doclayout_v2": "PPDocLayoutV2", "pp_doclayout_v3": "PPDocLayoutV3",
+          "pp_doclayout_v4": "PPDocLayoutV4"}  # fmt: skip
 MASKS = {"maskformer": "MaskFormer", "mask2former": "Mask2Former", "oneformer": "OneFormer"}
 MODULE = "SinePositionEmbedding"
 
@@ -44,14 +38,8 @@ def config_of(family: str) -> dict[str, Any]:
 def test_the_feature_map_of_a_hybrid_encoder_has_the_sinusoid_of_its_module(
     family: str, prefix: str, base: int
 ) -> None:
-    import torch
-
-    config = {
-        "model_type": family,
-        "encoder_hidden_dim": 16,
-        "anchor_image_size": [96, 160],
-        "positional_encoding_temperature": base,
-    }
+    config = {"model_type": family, "encoder_hidden_dim": 16, "anchor_image_size": [96, 160],
+              "positional_encoding_temperature": base}  # fmt: skip
     encoding = found(config)
     theirs = (
         module_of(family, prefix, 16, base)(5, 3, torch.device("cpu"), torch.float32)[0]
@@ -59,24 +47,18 @@ def test_the_feature_map_of_a_hybrid_encoder_has_the_sinusoid_of_its_module(
         .numpy()
     )
     form = form_of(encoding, PositionTable)
-    np.testing.assert_allclose(form.vectors, theirs, rtol=0, atol=FLOAT32)
+    close(form.vectors, theirs, FLOAT32)
     assert (encoding.part, form.grid) == ("vision", (3, 5))
 
 
 @pytest.mark.parametrize(("family", "prefix"), MASKS.items())
-def test_the_feature_map_of_a_mask_head_has_the_sinusoid_of_its_module(
-    family: str, prefix: str
-) -> None:
-    import torch
-
+def test_a_mask_head_has_the_sinusoid_of_its_module(family: str, prefix: str) -> None:
     encoding = found(config_of(family))
     made = module_of(family, prefix, 8, normalize=True)(
         torch.Size((1, 16, 3, 5)), torch.device("cpu"), torch.float32
     )
     form = form_of(encoding, PositionTable)
-    np.testing.assert_allclose(
-        form.vectors, made[0].flatten(1).T.double().numpy(), rtol=0, atol=FLOAT32
-    )
+    close(form.vectors, made[0].flatten(1).T, FLOAT32)
     assert (encoding.part, form.grid) == ("vision", (3, 5))
 
 

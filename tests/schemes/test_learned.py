@@ -5,6 +5,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from generator.encodings import PositionTable
 from generator.numerics.arrays import Floats
@@ -29,7 +30,6 @@ FAMILIES: list[tuple[str, dict[str, Any]]] = [
     ("led", {"attention_window": 4, "max_encoder_position_embeddings": 32,
              "max_decoder_position_embeddings": 16}),
 ]  # fmt: skip
-DECODER_ALONE = ["gpt2", "gpt_bigcode", "openai-gpt", "opt", "biogpt"]
 TABLE = np.random.default_rng(0).normal(size=(6, 4))
 NAMES = [
     "position_embeddings.weight", "bert.embeddings.position_embeddings.weight",
@@ -50,14 +50,12 @@ def tables_of(files: Any) -> dict[str, Floats]:
 
 
 @pytest.mark.parametrize(("family", "options"), FAMILIES)
-def test_the_first_vectors_are_those_that_the_model_adds_to_its_first_tokens(
-    family: str, options: dict[str, Any]
-) -> None:
+def test_the_first_vectors_are_those_that_the_model_adds(family: str, options: Any) -> None:
     model = tiny.build(family, **options)
     tables = tables_of(DictFiles(model.config.to_dict(), tiny.arrays(model)))
     assert tables
     for module, vectors in tables.items():
-        np.testing.assert_array_equal(vectors[: len(tiny.IDS)], tiny.heard(model, module)[module])
+        assert_array_equal(vectors[: len(tiny.IDS)], tiny.heard(model, module)[module])
 
 
 @pytest.mark.parametrize(
@@ -79,7 +77,7 @@ def test_a_table_is_identified_by_the_end_of_its_name() -> None:
     for name in NAMES:
         (encoding,) = find(DictFiles(arrays={name: TABLE}))
         assert encoding.provenance.tensor == name
-        np.testing.assert_array_equal(form_of(encoding, PositionTable).vectors, TABLE)
+        assert_array_equal(form_of(encoding, PositionTable).vectors, TABLE)
 
 
 @pytest.mark.parametrize("padding", [None, "1", True, 1.0])
@@ -89,17 +87,12 @@ def test_an_invalid_padding_id_is_replaced_by_the_default_of_the_family(padding:
     assert form_of(encoding, PositionTable).first_row == 2
 
 
-@pytest.mark.parametrize(
-    ("family", "configured", "notes"),
-    [
-        ("bart", 4, ["The tensor has 6 rows; the first 2 are not positions"]),
-        ("bart", 6, ["The tensor has 6 rows; the first 2 are not positions"]),
-        ("bert", 9, ["config.json gives 9 positions; the tensor has 6"]),
-    ],
-)
-def test_a_note_tells_of_rows_that_are_no_positions_and_of_another_number_in_the_config(
-    family: str, configured: int, notes: list[str]
-) -> None:
+@pytest.mark.parametrize(("family", "configured", "notes"), [
+    ("bart", 4, ["The tensor has 6 rows; the first 2 are not positions"]),
+    ("bart", 6, ["The tensor has 6 rows; the first 2 are not positions"]),
+    ("bert", 9, ["config.json gives 9 positions; the tensor has 6"]),
+])  # fmt: skip
+def test_a_note_tells_of_other_numbers_of_rows(family: str, configured: int, notes: Any) -> None:
     config = {"model_type": family, "max_position_embeddings": configured}
     (encoding,) = find(DictFiles(config, {"position_embeddings.weight": TABLE}))
     assert len(encoding.notes) == len(notes)
@@ -134,7 +127,6 @@ def test_a_note_on_mpt_without_alibi_mentions_that_transformers_adds_it(flag: bo
 
 
 def test_transformers_adds_alibi_to_mpt_for_every_config() -> None:
-    import torch
     from transformers import MptConfig, MptModel
 
     outputs = []
@@ -149,9 +141,7 @@ def test_transformers_adds_alibi_to_mpt_for_every_config() -> None:
 
 
 def test_a_note_on_perceiver_says_where_its_tables_are_not_added() -> None:
-    """As the code of transformers has it: an image's table is joined to the input, and a decoder's
-    is the query.
-    """
+    """An image's table is joined to the input, and a decoder's is the query."""
     from transformers import PerceiverConfig, PerceiverForImageClassificationLearned
 
     widths = {"d_latents": 8, "d_model": 512, "image_size": 2, "num_labels": 2, "num_latents": 2}

@@ -2,6 +2,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from generator.checkpoints.model.families import MIXED, RECURRENT, UNLESS
 from generator.contracts import Scheme, discovery
@@ -23,7 +24,6 @@ def test_a_family_without_encoding_has_an_empty_one_and_nothing_with_weights() -
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_model_of_transformers_has_no_module_for_positions(family: str) -> None:
-    import torch
     from transformers import CONFIG_MAPPING, AutoModel
 
     config = CONFIG_MAPPING[family]()
@@ -43,7 +43,6 @@ def test_the_model_of_transformers_has_no_module_for_positions(family: str) -> N
 
 def test_attention_in_jamba_ignores_the_order_of_earlier_tokens() -> None:
     """The output of the last query does not depend on the order of the keys."""
-    import torch
     from transformers import JambaConfig
     from transformers.models.jamba.modeling_jamba import JambaAttention
 
@@ -70,9 +69,7 @@ def test_a_hybrid_without_recurrent_layers_has_only_its_causal_mask(arrays: dict
 @pytest.mark.parametrize(
     "layer_types", [["mamba", "attention"], ["linear_attention", "full_attention"]]
 )
-def test_a_hybrid_with_recurrent_layers_has_more_than_its_causal_mask(
-    layer_types: list[str],
-) -> None:
+def test_a_hybrid_with_recurrent_layers_has_more_than_a_mask(layer_types: list[str]) -> None:
     (encoding,) = find(DictFiles({"model_type": "kimi_linear", "layer_types": layer_types}))
     assert "between attention layers, recurrent ones" in form_of(encoding, NoEncoding).why
 

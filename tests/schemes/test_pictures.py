@@ -1,38 +1,26 @@
 """The pictures of schemes: their texts, and the numbers that they show as exact."""
 
 import re
-from typing import Any
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+import torch
+from numpy.testing import assert_allclose, assert_array_equal
 
 from generator import schemes
 from generator.contracts import Numbers, Scheme, discovery
 from generator.figures.svg import encode
 from generator.numerics.arrays import Array
-from generator.schemes import (
-    convolution,
-    deberta,
-    decay,
-    learned,
-    none,
-    rotary_2d,
-    shaw,
-    sink,
-    sinusoidal,
-    transformer_xl,
-    window_bias,
-)
+from tests.support import close
 
 MOST_BYTES = 200_000
-each_scheme = pytest.mark.parametrize(
-    "scheme", discovery.load(schemes, Scheme), ids=lambda scheme: scheme.key
-)
+SCHEMES = {scheme.key: scheme for scheme in discovery.load(schemes, Scheme)}
+each_scheme = pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
 
 
-def of(module: Any) -> Numbers:
-    return module.SCHEME.picture.numbers()  # type: ignore[no-any-return]
+def of(key: str) -> Numbers:
+    return SCHEMES[key].picture.numbers()
 
 
 def along_diagonals(matrix: Array) -> bool:
@@ -50,39 +38,33 @@ def test_a_scheme_has_a_small_picture(scheme: Scheme) -> None:
 
 @each_scheme
 def test_a_picture_has_an_alternative_text(scheme: Scheme) -> None:
-    texts = (
-        scheme.picture.caption,
-        scheme.picture.how_to_read,
-        scheme.picture.alt,
-    )
+    texts = (scheme.picture.caption, scheme.picture.how_to_read, scheme.picture.alt)
     assert all(text.endswith((".", ").")) and text.strip() == text for text in texts)
     assert re.search(r"\d", texts[2])
     assert not re.search(r"\b(nan|inf|None)\b", texts[2])
 
 
 def test_rows_of_the_first_version_of_deberta_equal_those_of_transformers() -> None:
-    import torch
     from transformers.models.deberta.modeling_deberta import build_relative_position
 
     n = 641
     theirs = torch.clamp(
         build_relative_position(torch.zeros(1, n, 1), torch.zeros(1, n, 1))[0] + 512, 0, 1023
     ).numpy()
-    np.testing.assert_array_equal(of(deberta)["first"], [*theirs[:0:-1, 0], *theirs[0]])
+    assert_array_equal(of("deberta")["first"], [*theirs[:0:-1, 0], *theirs[0]])
 
 
 def test_rows_of_later_versions_of_deberta_equal_those_of_transformers() -> None:
-    import torch
     from transformers.models.deberta_v2.modeling_deberta_v2 import make_log_bucket_position
 
-    theirs = make_log_bucket_position(torch.tensor(-of(deberta)["offsets"]), 256, 512) + 256
-    np.testing.assert_array_equal(of(deberta)["later"], torch.clamp(theirs, 0, 511).numpy())
+    theirs = make_log_bucket_position(torch.tensor(-of("deberta")["offsets"]), 256, 512) + 256
+    assert_array_equal(of("deberta")["later"], torch.clamp(theirs, 0, 511).numpy())
 
 
 def test_offsets_of_shaw_are_clipped_as_in_equation_3() -> None:
     """clip(x, k) = max(−k, min(k, x)) with k = 4."""
     expected = [[max(-4, min(4, key - query)) for key in range(12)] for query in range(12)]
-    np.testing.assert_array_equal(of(shaw)["pairs"], expected)
+    assert_array_equal(of("shaw")["pairs"], expected)
 
 
 def test_indices_of_pairs_in_a_window_equal_those_of_swin() -> None:
@@ -90,19 +72,15 @@ def test_indices_of_pairs_in_a_window_equal_those_of_swin() -> None:
     from transformers.models.swin.modeling_swin import SwinRelativePositionBias
 
     theirs = SwinRelativePositionBias(num_heads=1, window_size=(3, 3)).relative_position_index
-    np.testing.assert_array_equal(of(window_bias)["pairs"], 24 - theirs.numpy().reshape(9, 9))
+    assert_array_equal(of("window_bias")["pairs"], 24 - theirs.numpy().reshape(9, 9))
 
 
 def test_the_cosines_of_the_sinusoid_equal_the_published_ones() -> None:
-    np.testing.assert_allclose(
-        of(sinusoidal)["cosines"][[1, 10]], [0.97336, 0.680], rtol=0, atol=5e-4
-    )
+    close(of("sinusoidal")["cosines"][[1, 10]], [0.97336, 0.680], 5e-4)
 
 
 def test_a_rotation_in_two_dimensions_equals_that_of_qwen2_vl() -> None:
-    """Patch (13, 13) of an image against all others, with the frequencies of its module; in single
-    precision.
-    """
+    """Patch (13, 13) of an image against all others, with the frequencies of its module."""
     from transformers.models.qwen2_vl.modeling_qwen2_vl import (
         Qwen2VLVisionConfig,
         Qwen2VLVisionRotaryEmbedding,
@@ -111,25 +89,19 @@ def test_a_rotation_in_two_dimensions_equals_that_of_qwen2_vl() -> None:
     module = Qwen2VLVisionRotaryEmbedding(Qwen2VLVisionConfig(embed_dim=64, num_heads=1))
     angles = np.outer(np.arange(14), module.inv_freq.double().numpy())
     along = np.cos(angles[13] - angles).mean(axis=1)
-    np.testing.assert_allclose(
-        of(rotary_2d)["all"][:14, :14], (along[:, None] + along) / 2, rtol=0, atol=1e-6
-    )
+    close(of("rotary_2d")["all"][:14, :14], (along[:, None] + along) / 2)
 
 
 def test_the_inputs_of_a_frame_equal_a_convolution_of_ones() -> None:
-    import torch
-
     ones = torch.ones(1, 1, 24)
     # The last is dropped where the width is even.
     theirs = torch.nn.functional.conv1d(ones, torch.ones(1, 1, 8), padding=4)[0, 0, :-1]
-    np.testing.assert_array_equal(of(convolution)["heard"], theirs.numpy())
+    assert_array_equal(of("convolution")["heard"], theirs.numpy())
 
 
 def test_the_weights_of_alibi_follow_from_every_second_of_eight_slopes() -> None:
     """Press et al. 2022, section 3: 1/2, 1/4 … 1/256."""
-    np.testing.assert_allclose(
-        -np.log(of(decay)["slopes"][:, 1]), [1 / 4, 1 / 16, 1 / 64, 1 / 256], rtol=1e-12
-    )
+    assert_allclose(-np.log(of("decay")["slopes"][:, 1]), 4.0 ** -np.arange(1, 5), rtol=1e-12)
 
 
 def test_the_weights_of_a_recurrence_equal_its_state_after_each_token() -> None:
@@ -137,41 +109,35 @@ def test_the_weights_of_a_recurrence_equal_its_state_after_each_token() -> None:
     for token in np.eye(16):
         state = 0.8 * state + token
         states.append(state)
-    np.testing.assert_allclose(np.nan_to_num(of(none)["recurrence"]), states, rtol=0, atol=1e-15)
+    close(np.nan_to_num(of("none")["recurrence"]), states, 1e-15)
 
 
 def test_attention_under_a_causal_mask_is_uniform_over_earlier_tokens() -> None:
-    weights = np.nan_to_num(of(none)["attention"])
-    np.testing.assert_allclose(weights.sum(axis=1), 1.0, rtol=0, atol=1e-12)
-    np.testing.assert_array_equal(np.count_nonzero(weights, axis=1), np.arange(1, 17))
+    weights = np.nan_to_num(of("none")["attention"])
+    close(weights.sum(axis=1), 1.0, 1e-12)
+    assert_array_equal(np.count_nonzero(weights, axis=1), np.arange(1, 17))
 
 
 def test_a_sink_takes_what_a_softmax_gives_to_one_more_logit() -> None:
     """Among as many logits of 0 as there are keys."""
-    import torch
-
-    numbers = of(sink)
+    numbers = of("sink")
     assert (numbers["keys"][0], numbers["keys"][20]) == (1.0, 10.0)
     for logit, shares in zip(numbers["logits"], numbers["shares"], strict=True):
         weights = [
             torch.softmax(torch.tensor([logit, *[0.0] * n], dtype=torch.float64), 0)[0].item()
             for n in (1, 10)
         ]
-        np.testing.assert_allclose(shares[[0, 20]], weights, rtol=1e-12)
+        assert_allclose(shares[[0, 20]], weights, rtol=1e-12)
 
 
 def test_the_terms_of_transformer_xl_depend_on_query_key_or_offset() -> None:
-    numbers = of(transformer_xl)
+    numbers = of("transformer_xl")
     assert np.ptp(numbers["content_bias"], axis=0).max() == 0.0
-    assert [name for name, product in numbers.items() if along_diagonals(product)] == [
-        "offset_bias"
-    ]
+    assert [name for name, each in numbers.items() if along_diagonals(each)] == ["offset_bias"]
 
 
 def test_a_word_at_two_positions_has_one_vector_and_two_sums() -> None:
-    numbers = of(learned)
-    np.testing.assert_array_equal(numbers["words"][0], numbers["words"][3])
-    np.testing.assert_array_equal(
-        numbers["sum"] - numbers["positions"] - numbers["words"] < 1e-15, True
-    )
+    numbers = of("learned")
+    assert_array_equal(numbers["words"][0], numbers["words"][3])
+    assert_array_equal(numbers["sum"] - numbers["positions"] - numbers["words"] < 1e-15, True)
     assert np.abs(numbers["sum"][0] - numbers["sum"][3]).min() > 0.0

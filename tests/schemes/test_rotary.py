@@ -4,8 +4,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from generator.checkpoints.model.stacks import stacks
 from generator.contracts import Encoding, ModelConfig
@@ -14,18 +16,15 @@ from generator.errors import RowError
 from generator.numerics.arrays import Floats
 from generator.schemes.rotary import find
 from generator.schemes.rotary.layers import rotated_layers
-from tests.support import DictFiles, form_of
+from tests.support import DictFiles, close, form_of
 
 LLAMA = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 2,
          "max_position_embeddings": 256}  # fmt: skip
 LLAMA3 = {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
           "original_max_position_embeddings": 64}  # fmt: skip
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 1024}
-LONG = {
-    "rope_type": "longrope",
-    "short_factor": [1.0 + j / 48 for j in range(48)],
-    "long_factor": [2.0 + j for j in range(48)],
-}
+LONG = {"rope_type": "longrope", "short_factor": [1.0 + j / 48 for j in range(48)],
+        "long_factor": [2.0 + j for j in range(48)]}  # fmt: skip
 # Families whose module of transformers has the frequencies, and settings other than the defaults.
 FAMILIES: list[tuple[str, dict[str, Any]]] = [
     *(
@@ -63,18 +62,14 @@ LINEAR = {"rope_type": "linear", "factor": 4.0}
 STYLES: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"rope_theta": 500.0}, {"rope_theta": 500.0, "rope_scaling": None}),
     ({"rope_theta": 500.0}, {"rotary_emb_base": 500, "rope_theta": None}),
-    (
-        {"rope_theta": 500.0, **LINEAR},
-        {"rope_theta": 500.0, "rope_scaling": {"type": "linear", "factor": 4.0}},
-    ),
-    (
-        {"rope_theta": 500.0, "rope_type": "llama3", **LLAMA3},
-        {"rope_theta": 500.0, "rope_scaling": {"rope_type": "llama3", **LLAMA3}},
-    ),
+    ({"rope_theta": 500.0, **LINEAR},
+     {"rope_theta": 500.0, "rope_scaling": {"type": "linear", "factor": 4.0}}),
+    ({"rope_theta": 500.0, "rope_type": "llama3", **LLAMA3},
+     {"rope_theta": 500.0, "rope_scaling": {"rope_type": "llama3", **LLAMA3}}),
     (PARTLY, {"rope_theta": 500.0, "rotary_pct": 0.25}),
     (PARTLY, {"rope_theta": 500.0, "partial_rotary_factor": 0.25}),
     (PARTLY, {"rope_theta": 500.0, "rotary_dim": 8}),
-]
+]  # fmt: skip
 BAD_SCALING: list[dict[str, Any]] = [
     {"rope_type": "unheard of"},
     {"rope_type": None},
@@ -117,18 +112,16 @@ def module_of(family: str, options: dict[str, Any]) -> Any:
     return rotary_class(config)(config), config
 
 
-def close(ours: Floats, theirs: Any) -> None:
+def as_single(ours: Floats, theirs: Any) -> None:
     # theirs are in single precision
-    np.testing.assert_allclose(ours, theirs.double().numpy(), rtol=1e-5)
+    assert_allclose(ours, theirs.double().numpy(), rtol=1e-5)
 
 
 @pytest.mark.parametrize(("family", "options"), FAMILIES)
-def test_frequencies_equal_those_of_the_module_of_the_family(
-    family: str, options: dict[str, Any]
-) -> None:
+def test_frequencies_equal_those_of_the_module(family: str, options: dict[str, Any]) -> None:
     theirs, config = module_of(family, options)
     ours = rotation_of(config.to_dict())
-    close(ours.frequencies, theirs.inv_freq)
+    as_single(ours.frequencies, theirs.inv_freq)
     assert ours.attention_factor == pytest.approx(getattr(theirs, "attention_scaling", 1.0))
 
 
@@ -141,7 +134,7 @@ def test_every_kind_of_layer_has_the_rotation_of_the_module_of_the_family(family
     for kind in ("full", "sliding"):
         (part,) = (part for part in rotations if part.endswith(f"coder {kind} attention"))
         turning = getattr(theirs, f"{kind}_attention_inv_freq")
-        close(rotations[part].frequencies, turning[turning != 0])
+        as_single(rotations[part].frequencies, turning[turning != 0])
 
 
 def test_both_encoders_of_clvp_have_a_rotation() -> None:
@@ -159,15 +152,13 @@ def test_frequencies_equal_those_of_transformers_gpt_j() -> None:
     )
     angles = np.arange(8)[:, None] * ours.frequencies
     theirs = create_sinusoidal_positions(8, 8).double().numpy()
-    np.testing.assert_allclose(
-        np.hstack([np.sin(angles), np.cos(angles)]), theirs, rtol=0, atol=1e-6
-    )
+    close(np.hstack([np.sin(angles), np.cos(angles)]), theirs)
 
 
 def test_older_and_newer_configs_say_the_same() -> None:
     for newer, older in STYLES:
         ours, same = rotation_of({**LLAMA, "rope_parameters": newer}), rotation_of(LLAMA | older)
-        np.testing.assert_array_equal(ours.frequencies, same.frequencies)
+        assert_array_equal(ours.frequencies, same.frequencies)
         sizes = {(form.base, form.rotary_dim, form.head_dim) for form in (ours, same)}
         assert sizes == {(500.0, ours.rotary_dim, 32)}
 
@@ -183,9 +174,7 @@ TWO_BASES: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("older", TWO_BASES)
-def test_layers_that_see_all_and_those_with_a_window_have_their_own_bases(
-    older: dict[str, Any],
-) -> None:
+def test_layers_that_see_all_and_others_have_bases_of_their_own(older: dict[str, Any]) -> None:
     rotations = found(**{"model_type": "not_of_transformers", **older})
     assert {
         part.partition(" ")[2]: form_of(encoding, Rotation).base
@@ -201,9 +190,9 @@ def test_the_older_config_of_gemma_3_scales_only_the_layers_that_see_all() -> No
             model_type="gemma3_text", **TWO_BASES[0], rope_scaling=linear
         ).values()
     )
-    np.testing.assert_allclose(full.unscaled_frequencies / full.frequencies, np.full(128, 8.0))
+    assert_allclose(full.unscaled_frequencies / full.frequencies, np.full(128, 8.0))
     # 256 components unless head_dim is configured
-    np.testing.assert_array_equal(sliding.frequencies, 1e4 ** (-np.arange(128) / 128))
+    assert_array_equal(sliding.frequencies, 1e4 ** (-np.arange(128) / 128))
 
 
 def test_a_llama_without_any_rotary_word_turns_by_the_base_of_the_paper() -> None:
@@ -211,20 +200,15 @@ def test_a_llama_without_any_rotary_word_turns_by_the_base_of_the_paper() -> Non
     assert (rotation.base, rotation.rotary_dim, rotation.n_positions) == (10_000.0, 32, 256)
 
 
-@pytest.mark.parametrize(
-    ("config", "rotary_dim"),
-    [
-        ({"head_dim": 48}, 48),
-        ({"model_type": "deepseek_v3", "rope_theta": 1e4, "qk_rope_head_dim": 16}, 16),
-        ({"model_type": "esm", "position_embedding_type": "rotary"}, 32),
-        ({"model_type": "granite", "position_embedding_type": "rope"}, 32),
-        ({"model_type": "stablelm_epoch", "head_dim": 80, "rope_pct": 0.5}, 40),
-        ({"max_position_embeddings": None}, 32),
-    ],
-)
-def test_the_rotated_components_follow_from_the_settings(
-    config: dict[str, Any], rotary_dim: int
-) -> None:
+@pytest.mark.parametrize(("config", "rotary_dim"), [
+    ({"head_dim": 48}, 48),
+    ({"model_type": "deepseek_v3", "rope_theta": 1e4, "qk_rope_head_dim": 16}, 16),
+    ({"model_type": "esm", "position_embedding_type": "rotary"}, 32),
+    ({"model_type": "granite", "position_embedding_type": "rope"}, 32),
+    ({"model_type": "stablelm_epoch", "head_dim": 80, "rope_pct": 0.5}, 40),
+    ({"max_position_embeddings": None}, 32),
+])  # fmt: skip
+def test_rotated_components_follow_from_the_settings(config: Any, rotary_dim: int) -> None:
     form = rotation_of({**LLAMA, **config})
     assert (form.rotary_dim, form.frequencies.size) == (rotary_dim, rotary_dim // 2)
     assert form.n_positions == (2048 if "max_position_embeddings" in config else 256)
@@ -238,13 +222,11 @@ def test_a_scaling_that_transformers_rejects_is_a_row_error(scaling: dict[str, A
 
 
 @pytest.mark.parametrize("name", ["longrope", "su"])
-def test_longrope_under_its_former_name_too_is_scaled_without_a_warning(
-    name: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_longrope_is_scaled_under_both_names(name: str, caplog: pytest.LogCaptureFixture) -> None:
     factors = {"short_factor": [1.5] * 16, "long_factor": [2.0] * 16}
     scaling = {"type": name, **factors}
     form = rotation_of({**LLAMA, "rope_scaling": scaling, "original_max_position_embeddings": 64})
-    np.testing.assert_allclose(form.unscaled_frequencies / form.frequencies, [1.5] * 16, rtol=1e-6)
+    assert_allclose(form.unscaled_frequencies / form.frequencies, [1.5] * 16, rtol=1e-6)
     assert caplog.text == ""
 
 
@@ -254,9 +236,7 @@ NESTED = ["gemma3", "llava", "qwen2_5_vl", "mistral3", "paligemma", "llama4", "g
 
 @pytest.mark.parametrize("family", NESTED)
 def test_the_rotation_of_a_nested_text_model_is_read_from_a_saved_config(family: str) -> None:
-    """Saved configs contain only settings of a nested config that differ from the defaults of its
-    family.
-    """
+    """Saved configs contain only those settings of a nested one that are not its defaults."""
     from transformers import CONFIG_MAPPING
 
     config = CONFIG_MAPPING[family]()
@@ -321,23 +301,16 @@ WINDOWS: list[tuple[dict[str, Any], dict[str, int | None]]] = [  # config, and w
 
 
 @pytest.mark.parametrize(("config", "windows"), WINDOWS)
-def test_a_rotation_has_the_attention_window_of_its_layers(
-    config: dict[str, Any], windows: dict[str, int | None]
-) -> None:
+def test_a_rotation_has_the_window_of_its_layers(config: dict[str, Any], windows: Any) -> None:
     rotations = found(**{"rope_theta": 1e4, **config})
-    assert {
-        part: form_of(encoding, Rotation).window for part, encoding in rotations.items()
-    } == windows
+    assert {part: form_of(each, Rotation).window for part, each in rotations.items()} == windows
 
 
 @pytest.mark.parametrize(
     ("family", "key", "size"),
     [("gemma3_text", "sliding_window", 6), ("modernbert", "local_attention", 6)],
 )
-def test_the_window_equals_that_of_the_masks_of_transformers(
-    family: str, key: str, size: int
-) -> None:
-    import torch
+def test_the_window_equals_that_of_the_masks(family: str, key: str, size: int) -> None:
     from transformers import CONFIG_MAPPING, masking_utils
 
     config = CONFIG_MAPPING[family](**{key: size, "attn_implementation": "eager"})
@@ -414,12 +387,9 @@ def test_a_note_says_what_is_rotated_and_in_which_layers(config: dict[str, Any],
 def test_the_layers_without_rotation_equal_those_of_the_model(family: str, module: str) -> None:
     import transformers
 
-    sizes = {
-        **dict.fromkeys(("hidden_size", "intermediate_size", "intermediate_size_mlp"), 16),
-        **dict.fromkeys(("num_attention_heads", "num_key_value_heads"), 2),
-        "num_hidden_layers": 8,
-        "head_dim": 8,
-    }
+    sizes = {**dict.fromkeys(("hidden_size", "intermediate_size", "intermediate_size_mlp"), 16),
+             **dict.fromkeys(("num_attention_heads", "num_key_value_heads"), 2),
+             "num_hidden_layers": 8, "head_dim": 8}  # fmt: skip
     model_class = getattr(transformers, module)
     tokens = {"vocab_size": 40, "pad_token_id": 0, "num_local_experts": 1}
     model = model_class(model_class.config_class(**tokens, **sizes))
@@ -429,9 +399,7 @@ def test_the_layers_without_rotation_equal_those_of_the_model(family: str, modul
         for attention in attentions
     ]
     (rotated,) = rotated_layers(stacks(ModelConfig(model.config.to_dict(), "x"))[0])
-    assert [layer.index for layer in rotated.layers] == [
-        layer for layer, turn in enumerate(turns) if turn
-    ]
+    assert [each.index for each in rotated.layers] == [i for i, turn in enumerate(turns) if turn]
 
 
 def test_a_note_lists_the_layers_of_every_kind() -> None:
@@ -451,7 +419,7 @@ def test_layers_with_different_bases_have_the_rotations_of_the_model() -> None:
     encodings = {encoding.part: encoding for encoding in find(DictFiles(model.config.to_dict()))}
     assert list(encodings) == ["decoder base 10000", "decoder base 500000"]
     for encoding, module in zip(encodings.values(), model.rotary_embs, strict=True):
-        close(form_of(encoding, Rotation).frequencies, module.inv_freq)
+        as_single(form_of(encoding, Rotation).frequencies, module.inv_freq)
     assert "Layers 0, 3 of 4 use this rotation." in encodings["decoder base 10000"].notes
 
 
@@ -481,15 +449,11 @@ def test_the_rotation_of_zamba_2_is_as_wide_as_its_heads_of_both_inputs() -> Non
     types = {"num_hidden_layers": 2, "layers_block_type": ["mamba", "hybrid"]}
     theirs = Zamba2RotaryEmbedding(Zamba2Config(**{**settings, **types}))
     (encoding,) = find(DictFiles({**settings, **types}))
-    np.testing.assert_allclose(
-        form_of(encoding, Rotation).frequencies, theirs.inv_freq.double().numpy(), rtol=1e-6
-    )
+    assert_allclose(form_of(encoding, Rotation).frequencies, theirs.inv_freq.numpy(), rtol=1e-6)
 
 
 def test_the_layers_of_a_family_that_is_not_known_stay_open() -> None:
-    """StripedHyena (Evo) rotates in 3 of 32 layers, which its config lists under a name of its
-    own.
-    """
+    """StripedHyena (Evo) rotates in 3 of 32 layers, which its config lists in its own way."""
     settings = {"num_layers": 32, "attn_layer_idxs": [8, 16, 24], "rope_theta": 1e4}
     (encoding,) = found(model_type="stripedhyena", **settings).values()
     assert encoding.layers is None

@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from numpy.testing import assert_allclose
 
 from generator.checkpoints.hub.published_configs import published_config
 from generator.encodings import Rotation
@@ -44,7 +46,7 @@ def test_the_frequencies_equal_those_of_the_initialiser_of_the_family(kind: str)
     from transformers import CONFIG_MAPPING
 
     config = config_of(next(f"{kind}{end}" for end in ENDS if f"{kind}{end}" in CONFIG_MAPPING))
-    np.testing.assert_allclose(
+    assert_allclose(
         rotations(config.to_dict())["vision"].frequencies, buffer_of(config), rtol=SINGLE
     )
 
@@ -59,21 +61,14 @@ def test_rows_and_columns_of_pixtral_alternate_in_one_series() -> None:
         .numpy()
     )
     by_part = rotations(model.config.to_dict())
-    ours = np.concatenate(
-        [by_part["vision rows"].frequencies, by_part["vision columns"].frequencies]
-    )
-    np.testing.assert_allclose(ours, theirs, rtol=SINGLE)
+    ours = np.concatenate([by_part[f"vision {along}"].frequencies for along in ("rows", "columns")])
+    assert_allclose(ours, theirs, rtol=SINGLE)
     assert by_part["vision rows"].n_positions == 8
 
 
 @pytest.mark.parametrize("image_size", [32, [32, 48]])
-def test_the_angles_of_dinov3_equal_those_between_neighbouring_patches_in_its_forward_pass(
-    image_size: Any,
-) -> None:
-    """The quotient of neighbouring patches on the unit circle is the angle between them, whatever
-    the origin.
-    """
-    import torch
+def test_the_angles_of_dinov3_equal_those_between_neighbours_as_it_runs(image_size: Any) -> None:
+    """The quotient of neighbours on the unit circle is their angle, whatever the origin."""
     from transformers import DINOv3ViTModel
 
     model = DINOv3ViTModel(
@@ -87,16 +82,16 @@ def test_the_angles_of_dinov3_equal_those_between_neighbouring_patches_in_its_fo
     turns = (cosine + 1j * sine).reshape(height // 8, width // 8, 4, -1)
     by_part = rotations(model.config.to_dict())
     down, across = (
-        by_part.get(f"vision {along}", by_part.get("vision")) for along in ("rows", "columns")
+        by_part.get(f"vision {axis}", by_part.get("vision")) for axis in ("rows", "columns")
     )
     assert down is not None
     assert across is not None
-    np.testing.assert_allclose(
+    assert_allclose(
         turns[1:, :, 0] / turns[:-1, :, 0],
         np.broadcast_to(np.exp(1j * down.frequencies), turns[1:, :, 0].shape),
         atol=1e-6,
     )
-    np.testing.assert_allclose(
+    assert_allclose(
         turns[:, 1:, 1] / turns[:, :-1, 1],
         np.broadcast_to(np.exp(1j * across.frequencies), turns[:, 1:, 1].shape),
         atol=1e-6,
@@ -109,7 +104,7 @@ def test_the_frequencies_of_a_video_memory_equal_those_of_the_family(model_type:
     form = rotations(config.to_dict())[
         next(part for part in rotations(config.to_dict()) if part.endswith("memory"))
     ]
-    np.testing.assert_allclose(form.frequencies, buffer_of(config), rtol=SINGLE)
+    assert_allclose(form.frequencies, buffer_of(config), rtol=SINGLE)
     assert form.n_positions == config.memory_attention_rope_feat_sizes[0]
 
 
@@ -127,13 +122,12 @@ def test_sam3_has_one_rotation_in_windows_and_one_over_the_image() -> None:
     for part, window in (("vision in windows", 4), ("vision of the whole image", 0)):
         across = Sam3ViTLayer.precompute_positions(config, window)[:, 0].unique().double().numpy()
         assert by_part[part].n_positions == len(across)
-        np.testing.assert_allclose(
+        assert_allclose(
             by_part[part].frequencies, np.diff(across)[0] * buffer_of(config), rtol=SINGLE
         )
 
 
 def test_the_angles_of_llama_4_between_neighbouring_patches_are_the_frequencies() -> None:
-    import torch
     from transformers.models.llama4.modeling_llama4 import Llama4VisionRotaryEmbedding
 
     config = config_of("llama4_vision_model", **SIZES, image_size=64, patch_size=8)
@@ -145,19 +139,15 @@ def test_the_angles_of_llama_4_between_neighbouring_patches_are_the_frequencies(
         .reshape(8, 8, 2, -1)
     )
     by_one = np.exp(1j * rotations(config.to_dict())["vision"].frequencies)
-    np.testing.assert_allclose(
-        turns[:, 1:, 0] / turns[:, :-1, 0], np.broadcast_to(by_one, (8, 7, 8)), atol=1e-6
-    )
-    np.testing.assert_allclose(
-        turns[1:, :, 1] / turns[:-1, :, 1], np.broadcast_to(by_one, (7, 8, 8)), atol=1e-6
-    )
+    assert_allclose(turns[:, 1:, 0] / turns[:, :-1, 0], np.tile(by_one, (8, 7, 1)), atol=1e-6)
+    assert_allclose(turns[1:, :, 1] / turns[:-1, :, 1], np.tile(by_one, (7, 8, 1)), atol=1e-6)
     assert np.allclose(turns[:, 1:, 1], turns[:, :-1, 1])
 
 
 def test_minimax_m3_rotates_a_third_of_a_head_for_each_axis() -> None:
     config = config_of("minimax_m3_vl_vision")
     (form,) = rotations(config.to_dict()).values()
-    np.testing.assert_allclose(form.frequencies, buffer_of(config), rtol=SINGLE)
+    assert_allclose(form.frequencies, buffer_of(config), rtol=SINGLE)
     assert (form.head_dim, form.rotary_dim, form.n_positions) == (80, 26, 144)
 
 
@@ -166,16 +156,11 @@ def test_the_published_file_of_minimax_m3_says_the_same_under_the_name_of_clip()
     assert published is not None
     assert published.settings["vision_config"]["model_type"] == "clip_vision_model"
     (form,) = rotations(published.settings).values()
-    np.testing.assert_allclose(
-        form.frequencies, buffer_of(config_of("minimax_m3_vl_vision")), rtol=SINGLE
-    )
+    assert_allclose(form.frequencies, buffer_of(config_of("minimax_m3_vl_vision")), rtol=SINGLE)
 
 
 def test_encoder_and_predictor_of_vjepa2_have_the_frequencies_of_their_modules() -> None:
-    """A pair (1, 0) gives the cosine of its first component's angle, a pair (0, 1) that of its
-    second's.
-    """
-    import torch
+    """A pair (1, 0) gives the cosine of its first component's angle, (0, 1) of its second's."""
     from transformers.models.vjepa2.modeling_vjepa2 import rotate_queries_or_keys
 
     config = config_of("vjepa2")
@@ -188,7 +173,7 @@ def test_encoder_and_predictor_of_vjepa2_have_the_frequencies_of_their_modules()
         pairs = torch.eye(2).repeat(1, form.rotary_dim // 2)[None, None]  # (1, 1, 2, rotary_dim)
         first, second = rotate_queries_or_keys(pairs, torch.ones(1, 1, 2)).double().numpy()[0, 0]
         cosines = np.stack([first[::2], second[1::2]], axis=-1).ravel()
-        np.testing.assert_allclose(cosines, np.tile(np.cos(form.frequencies), 2), atol=1e-6)
+        assert_allclose(cosines, np.tile(np.cos(form.frequencies), 2), atol=1e-6)
 
 
 def test_efficient_loftr_rotates_its_whole_width() -> None:
@@ -198,7 +183,7 @@ def test_efficient_loftr_rotates_its_whole_width() -> None:
 
     config = config_of("efficientloftr")
     (form,) = rotations(config.to_dict()).values()
-    np.testing.assert_allclose(
+    assert_allclose(
         form.frequencies,
         EfficientLoFTRRotaryEmbedding(config).inv_freq.double().numpy(),
         rtol=SINGLE,

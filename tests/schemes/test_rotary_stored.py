@@ -1,11 +1,11 @@
-"""Rotations among the tensors, beside a config and without one; the oracle is the module of
-transformers that stores them.
-"""
+"""Rotations among the tensors, beside a config and without one, against transformers."""
 
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from numpy.testing import assert_allclose
 
 from generator.encodings import Rotation
 from generator.numerics.arrays import Array
@@ -35,9 +35,7 @@ def first_note(settings: dict[str, Any], stored: Array, name: str = NAME) -> str
 
 @pytest.mark.parametrize("kind", [np.float32, np.float16, np.float64])
 @pytest.mark.parametrize("base", [1e4, 5e5])
-def test_a_note_says_that_stored_frequencies_are_those_of_the_config(
-    base: float, kind: type[Any]
-) -> None:
+def test_a_note_says_that_the_config_has_the_same_frequencies(base: float, kind: type[Any]) -> None:
     note = first_note({**LLAMA, "rope_theta": base}, frequencies(rope_theta=base).astype(kind))
     assert note.startswith(
         f"The file stores the same frequencies in “{NAME}”; all 32 components of each query and key"
@@ -69,7 +67,7 @@ def test_frequencies_of_something_else_are_not_compared() -> None:
 def test_without_a_config_the_stored_rotation_is_shown(base: float, kind: type[Any]) -> None:
     stored = frequencies(rope_theta=base)
     [encoding] = find(DictFiles({}, {NAME: stored.astype(kind)}))
-    np.testing.assert_allclose(
+    assert_allclose(
         form_of(encoding, Rotation).frequencies, stored, rtol=1e-6 if kind is np.float32 else 5e-3
     )
     assert form_of(encoding, Rotation).base == base
@@ -95,16 +93,12 @@ NO_POWERS: dict[str, Array] = {
 
 
 @pytest.mark.parametrize("stored", NO_POWERS.values(), ids=NO_POWERS)
-def test_without_a_config_frequencies_that_are_no_powers_of_one_base_are_not_shown(
-    stored: Array,
-) -> None:
+def test_frequencies_that_are_no_powers_of_one_base_are_not_shown(stored: Array) -> None:
     assert find(DictFiles({}, {NAME: stored})) == []
 
 
 def cached(n_positions: int, **settings: Any) -> dict[str, Array]:
     """Cosines and sines of the module, of all components: (1, n_positions, head_dim)."""
-    import torch
-
     cosines, sines = module(**settings)(torch.zeros(1), torch.arange(n_positions)[None])
     return {"rotary_emb.cos_cached": cosines.numpy(), "rotary_emb.sin_cached": sines.numpy()}
 

@@ -1,14 +1,15 @@
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from numpy.testing import assert_array_equal
 
 from generator.encodings import RelativeTable
 from generator.numerics.arrays import Floats
 from generator.schemes.shaw import find
 from tests.listening import SPEECH, as_numbers, made, read
-from tests.support import DictFiles, form_of
+from tests.support import DictFiles, close, form_of
 
 PE_K = "encoder.wrapped_encoder.embed_positions.pe_k.weight"
 N = 24  # Farther than the limits below.
@@ -24,11 +25,7 @@ def by_pair(encoding: Any, n_positions: int = N) -> Floats:
     return np.asarray(form.vectors[rows])
 
 
-def test_the_products_of_queries_with_vectors_of_wav2vec2_bert_equal_those_in_its_attention(
-    tmp_path: Path,
-) -> None:
-    import torch
-
+def test_products_with_vectors_of_wav2vec2_bert_equal_those_in_its_attention(tmp_path: Any) -> None:
     limits = {"left_max_position_embeddings": 6, "right_max_position_embeddings": 2}
     options = {"feature_projection_input_dim": 4, "attn_implementation": "eager"}
     kind = {"position_embeddings_type": "relative_key"}
@@ -41,43 +38,30 @@ def test_the_products_of_queries_with_vectors_of_wav2vec2_bert_equal_those_in_it
     encodings = read(find, model, tmp_path)
     assert list(encodings) == ["encoder layer 0", "encoder layer 1"]
     logits = np.einsum("qhd,qkd->hqk", query, by_pair(encodings["encoder layer 1"])) / 8**0.5
-    np.testing.assert_allclose(
-        as_numbers(weights), torch.tensor(logits).softmax(dim=-1).numpy(), rtol=0, atol=1e-6
-    )
+    close(weights, torch.tensor(logits).softmax(dim=-1))
 
 
 def test_the_vectors_of_speecht5_equal_those_of_its_module() -> None:
-    import torch
     from transformers.models.speecht5.modeling_speecht5 import SpeechT5RelativePositionalEncoding
 
     module = SpeechT5RelativePositionalEncoding(4, 10)
     weight = module.pe_k.weight.detach().numpy()
     (encoding,) = find(DictFiles(arrays={PE_K: weight}))
-    np.testing.assert_allclose(
-        by_pair(encoding), as_numbers(module(torch.zeros(1, N, 4))), rtol=0, atol=1e-6
-    )
+    close(by_pair(encoding), module(torch.zeros(1, N, 4)))
 
 
-@pytest.mark.parametrize(
-    ("other", "modality"),
-    [
-        ("encoder.prenet.pos_conv_embed.conv.weight", "audio"),
-        ("encoder.prenet.embed_tokens.weight", "text"),
-    ],
-)
-def test_the_encoder_of_speecht5_is_of_sound_where_it_has_a_convolution_for_it(
-    other: str, modality: str
-) -> None:
+@pytest.mark.parametrize(("other", "modality"), [
+    ("encoder.prenet.pos_conv_embed.conv.weight", "audio"),
+    ("encoder.prenet.embed_tokens.weight", "text"),
+])  # fmt: skip
+def test_the_encoder_of_speecht5_with_a_convolution_is_of_sound(other: str, modality: str) -> None:
     arrays = {PE_K: np.ones((20, 4)), other: np.ones((4, 1, 3))}
     (encoding,) = find(DictFiles(arrays=arrays))
     assert encoding.modality == modality
 
 
 @pytest.mark.parametrize("n_positions", [3, N])
-def test_the_products_of_queries_with_vectors_of_vits_equal_those_in_its_attention(
-    n_positions: int,
-) -> None:
-    import torch
+def test_products_with_vectors_of_vits_equal_those_in_its_attention(n_positions: int) -> None:
     from transformers import VitsConfig
     from transformers.models.vits.modeling_vits import VitsAttention
 
@@ -86,17 +70,15 @@ def test_the_products_of_queries_with_vectors_of_vits_equal_those_in_its_attenti
         VitsConfig(hidden_size=16, num_attention_heads=2, window_size=4)
     ).eval()
     name = "text_encoder.encoder.layers.0.attention.emb_rel_"
-    arrays = {
-        f"{name}k": attention.emb_rel_k.detach().numpy(),
-        f"{name}v": attention.emb_rel_v.detach().numpy(),
-    }
+    arrays = {f"{name}k": attention.emb_rel_k.detach().numpy(),
+              f"{name}v": attention.emb_rel_v.detach().numpy()}  # fmt: skip
     keys, values = find(DictFiles(arrays=arrays))
     assert (keys.part, values.part) == ("encoder keys", "encoder values")
     query = torch.randn(2, n_positions, 8)
     vectors = attention._get_relative_embeddings(attention.emb_rel_k, n_positions)
     theirs = attention._relative_position_to_absolute_position(query @ vectors.transpose(-2, -1))
     ours = np.einsum("hqd,qkd->hqk", query.double().numpy(), by_pair(keys, n_positions))
-    np.testing.assert_allclose(ours, as_numbers(theirs), rtol=0, atol=1e-6)
+    close(ours, theirs)
 
 
 def test_the_vectors_of_granite_speech_equal_those_of_its_encoder() -> None:
@@ -111,21 +93,15 @@ def test_the_vectors_of_granite_speech_equal_those_of_its_encoder() -> None:
     table = encoder.layers[0].attn.rel_pos_emb
     name = "encoder.layers.0.attn.rel_pos_emb.weight"
     (encoding,) = find(DictFiles({"encoder_config": sizes}, {name: table.weight.detach().numpy()}))
-    np.testing.assert_allclose(
-        by_pair(encoding, 10), as_numbers(table(encoder.attention_dists)), rtol=0, atol=1e-6
-    )
+    close(by_pair(encoding, 10), table(encoder.attention_dists))
 
 
 @pytest.mark.parametrize(
     ("embedding_type", "words"),
     [("relative_key", "Queries are"), ("relative_key_query", "Queries and keys are")],
 )
-def test_the_rows_of_bert_are_in_the_order_of_query_minus_key(
-    embedding_type: str, words: str
-) -> None:
-    """As in its former code: distance_embedding(query position − key position +
-    max_position_embeddings − 1).
-    """
+def test_the_rows_of_bert_are_by_query_minus_key(embedding_type: str, words: str) -> None:
+    """As in its former code: query position − key position + max_position_embeddings − 1."""
     table = np.arange(7.0)[:, None] * np.ones(4)
     (encoding,) = find(
         DictFiles(
@@ -134,14 +110,11 @@ def test_the_rows_of_bert_are_in_the_order_of_query_minus_key(
         )
     )
     position = np.arange(4)
-    np.testing.assert_array_equal(
-        by_pair(encoding, 4)[:, :, 0], position[:, None] - position[None] + 3
-    )
+    assert_array_equal(by_pair(encoding, 4)[:, :, 0], position[:, None] - position[None] + 3)
     assert encoding.notes[0].startswith(words)
 
 
 def test_the_vectors_of_inkling_equal_those_of_its_module_by_distance() -> None:
-    import torch
     from transformers.models.inkling.modeling_inkling import InklingRelativeLogits
 
     module = InklingRelativeLogits(4, 9).double()
@@ -152,12 +125,11 @@ def test_the_vectors_of_inkling_equal_those_of_its_module_by_distance() -> None:
         DictFiles(arrays={"layers.0.self_attn.rel_logits_proj.proj": module.proj.detach().numpy()})
     )
     ours = np.einsum("qhd,qkd->hqk", as_numbers(states[0]), by_pair(encoding))
-    np.testing.assert_allclose(np.tril(ours), theirs, rtol=0, atol=1e-12)
+    close(np.tril(ours), theirs, 1e-12)
     assert encoding.part == "decoder"
 
 
 def test_products_of_hidden_states_with_vectors_of_prophetnet_are_those_in_its_attention() -> None:
-    import torch
     from transformers import ProphetNetConfig
     from transformers.models.prophetnet.modeling_prophetnet import (
         ProphetNetNgramSelfAttention,
@@ -181,4 +153,4 @@ def test_products_of_hidden_states_with_vectors_of_prophetnet_are_those_in_its_a
     (encoding,) = find(DictFiles(config.to_dict(), {name: linear.weight.detach().numpy()}))
     vectors = by_pair(encoding).reshape(N, N, 2, 16)
     ours = np.einsum("qd,qkhd->hqk", as_numbers(hidden[0]), vectors)
-    np.testing.assert_allclose(np.tril(ours), np.tril(theirs), rtol=0, atol=1e-12)
+    close(np.tril(ours), np.tril(theirs), 1e-12)

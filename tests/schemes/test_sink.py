@@ -3,11 +3,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from numpy.testing import assert_array_equal
 
 from generator.encodings import Sinks
 from generator.encodings.attention import sink_share
 from generator.schemes.sink import SINKS, find
-from tests.support import DictFiles, form_of
+from tests.support import DictFiles, close, form_of
 
 NAMES = ("sinks", "learnable_sink_param", "attn_sink", "attention_sink_bias", "softmax_offset")
 draws = np.random.default_rng(0)
@@ -22,20 +24,14 @@ def test_the_sinks_of_all_layers_are_one_encoding(name: str) -> None:
     }
     (encoding,) = find(DictFiles({"model_type": "gpt_oss"}, arrays))
     assert form_of(encoding, Sinks).layers == (2, 10)
-    np.testing.assert_array_equal(form_of(encoding, Sinks).logits, logits)
+    assert_array_equal(form_of(encoding, Sinks).logits, logits)
 
 
 @pytest.mark.parametrize("module_name", ["gpt_oss", "granite_swa"])
-def test_the_share_equals_what_attention_in_transformers_loses_to_the_sink(
-    module_name: str,
-) -> None:
-    """Queries of 0, so that all logits are 0; values of 1, so that the output is what is left for
-    the keys.
-    """
+def test_the_share_is_what_attention_in_transformers_loses(module_name: str) -> None:
+    """All logits are 0, and values 1, so that the output is what is left for the keys."""
     from importlib import import_module
     from types import SimpleNamespace
-
-    import torch
 
     attention = import_module(
         f"transformers.models.{module_name}.modeling_{module_name}"
@@ -46,7 +42,7 @@ def test_the_share_equals_what_attention_in_transformers_loses_to_the_sink(
     output, _ = attention(module, queries, keys, keys, None, 1.0)
     left = output[0, 0, :, 0].numpy()
     ours = sink_share(sinks.numpy(), np.array(7.0))
-    np.testing.assert_allclose(ours, 1.0 - left, rtol=0, atol=1e-6)
+    close(ours, 1.0 - left)
 
 
 def test_every_family_of_transformers_with_learned_sinks_is_known() -> None:
@@ -63,18 +59,12 @@ def test_every_family_of_transformers_with_learned_sinks_is_known() -> None:
 
 @pytest.mark.parametrize("family", sorted(SINKS))
 def test_a_published_name_becomes_that_of_transformers(family: str) -> None:
-    """The renaming that transformers applies when it loads a checkpoint, where it has one for this
-    family.
-    """
+    """The renaming of transformers when it loads a checkpoint, where this family has one."""
     from transformers.conversion_mapping import get_checkpoint_conversion_mapping
 
     renamings = get_checkpoint_conversion_mapping(family) or []
-    patterns = [
-        pattern for renaming in renamings for pattern in getattr(renaming, "source_patterns", ())
-    ]
-    published = [
-        name for name in NAMES if any(re.search(rf"\b{name}$", pattern) for pattern in patterns)
-    ]
+    patterns = [pattern for each in renamings for pattern in getattr(each, "source_patterns", ())]
+    published = [name for name in NAMES if any(re.search(rf"\b{name}$", each) for each in patterns)]
     assert all(
         find(DictFiles({"model_type": family}, {f"model.layers.0.self_attn.{name}": np.zeros(2)}))
         for name in published or ["sinks"]

@@ -2,6 +2,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from numpy.testing import assert_array_equal
 
 from generator.contracts import Encoding
 from generator.encodings import Form, PositionTable, SinusoidLayout, sinusoid
@@ -9,10 +11,9 @@ from generator.numerics.arrays import Array, Floats
 from generator.schemes import learned
 from generator.schemes.sinusoidal import SCHEME
 from tests import tiny
-from tests.support import DictFiles, form_of, found_by
+from tests.support import DictFiles, close, form_of, found_by
 
 LAYOUTS: tuple[SinusoidLayout, ...] = ("interleaved", "halves", "tensor2tensor")
-FLOAT32 = 1e-6  # of tables that transformers makes in single precision, for angles up to 32
 # Families that compute a table when they run; the reference is their module.
 MADE: list[tuple[str, dict[str, Any]]] = [
     ("marian", {"pad_token_id": 1, "decoder_start_token_id": 1}),
@@ -45,12 +46,10 @@ WORDS = {"interleaved": "interleaved", "halves": "first half", "tensor2tensor": 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_a_stored_sinusoid_is_recognised_in_every_layout(
-    layout: SinusoidLayout, dtype: type[np.floating[Any]]
-) -> None:
+def test_a_stored_sinusoid_has_any_layout(layout: SinusoidLayout, dtype: Any) -> None:
     stored = sinusoid(24, 16, layout).astype(dtype)
     (encoding,) = found({}, **{"embed_positions.weight": stored})
-    np.testing.assert_array_equal(vectors_of(encoding), stored)
+    assert_array_equal(vectors_of(encoding), stored)
     assert WORDS[layout] in encoding.notes[-1]
     assert learned.find(DictFiles({}, {"embed_positions.weight": stored})) == []
 
@@ -67,7 +66,7 @@ def test_a_stored_sinusoid_after_the_padding_row_is_recognised() -> None:
     table[1] = 0.0
     config = {"model_type": "fsmt", "pad_token_id": 1}
     (encoding, *_) = found(config, **{"encoder.embed_positions.weight": table})
-    np.testing.assert_array_equal(vectors_of(encoding), table[2:])
+    assert_array_equal(vectors_of(encoding), table[2:])
 
 
 def test_the_encoder_of_whisper_is_a_sinusoid_and_its_decoder_is_learned() -> None:
@@ -81,30 +80,28 @@ def test_the_encoder_of_whisper_is_a_sinusoid_and_its_decoder_is_learned() -> No
 
 
 @pytest.mark.parametrize(("family", "options"), MADE)
-def test_a_sinusoid_computed_at_run_time_equals_what_the_model_adds(
-    family: str, options: dict[str, Any]
-) -> None:
+def test_a_computed_sinusoid_equals_what_the_model_adds(family: str, options: Any) -> None:
     model = tiny.build(family, **options)
     tables = {encoding.part: vectors_of(encoding) for encoding in found(model.config.to_dict())}
     outputs = tiny.heard(model, "embed_positions")
     assert len(outputs) == len(tables)
     for name, expected in outputs.items():
         table = tables["encoder" if "encoder" in name else "decoder"]
-        np.testing.assert_allclose(table[: len(tiny.IDS)], expected, rtol=0, atol=FLOAT32)
+        close(table[: len(tiny.IDS)], expected)
 
 
 def test_the_table_of_ctrl_equals_the_models_buffer() -> None:
     model = tiny.build("ctrl")
     (encoding,) = found(model.config.to_dict())
     theirs = model.pos_encoding.double().numpy()
-    np.testing.assert_allclose(vectors_of(encoding), theirs, rtol=0, atol=FLOAT32)
+    close(vectors_of(encoding), theirs)
     assert encoding.part == "decoder"
 
 
 @pytest.mark.parametrize("config", ASKING)
 def test_a_setting_for_a_sinusoid_gives_the_interleaved_one(config: dict[str, object]) -> None:
     (encoding,) = found({**SIZE, **config})
-    np.testing.assert_array_equal(vectors_of(encoding), sinusoid(24, 8))
+    assert_array_equal(vectors_of(encoding), sinusoid(24, 8))
 
 
 def test_a_stored_learned_table_overrides_the_sinusoid_of_its_part_alone() -> None:
@@ -161,9 +158,7 @@ MODULES: list[tuple[str, str, tuple[int, ...], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("folder", "name", "sizes", "config"), MODULES)
-def test_a_nested_part_has_the_sinusoid_of_its_module(
-    folder: str, name: str, sizes: tuple[int, ...], config: dict[str, Any]
-) -> None:
+def test_a_nested_part_has_its_sinusoid(folder: str, name: str, sizes: Any, config: Any) -> None:
     import importlib
 
     module = getattr(
@@ -173,32 +168,28 @@ def test_a_nested_part_has_the_sinusoid_of_its_module(
     theirs = (module.create_weight() if made is None else made).double().numpy()
     encoding, *_ = found(config)
     form, first = form_of(encoding, PositionTable), getattr(module, "padding_idx", None)
-    np.testing.assert_allclose(
-        form.vectors[: 24 - form.first_row], theirs[form.first_row : 24], rtol=0, atol=FLOAT32
-    )
+    close(form.vectors[: 24 - form.first_row], theirs[form.first_row : 24])
     assert form.first_row == (0 if len(sizes) < 3 or first is None else first + 1)
 
 
 def test_the_sinusoid_of_canary_equals_the_scaled_one_of_its_module() -> None:
-    import torch
     from transformers.models.canary.modeling_canary import CanaryPositionalEmbedding
 
     theirs = CanaryPositionalEmbedding(24, 8)(torch.arange(24)).double().numpy()
     decoder = {"model_type": "canary_decoder", **NESTED_PARTS}
     (encoding,) = found({"model_type": "canary", "decoder_config": decoder})
-    np.testing.assert_allclose(vectors_of(encoding), theirs, rtol=0, atol=FLOAT32)
+    close(vectors_of(encoding), theirs)
     assert (encoding.part, "divided by the square root" in encoding.notes[0]) == ("decoder", True)
 
 
 def test_the_sinusoid_of_fun_asr_starts_at_one_and_is_as_wide_as_its_stacked_frames() -> None:
-    import torch
     from transformers.models.fun_asr_nano.modeling_fun_asr_nano import FunAsrNanoPositionEmbedding
 
     theirs = FunAsrNanoPositionEmbedding(24, 12)(torch.zeros(1, 23, 12)).double().numpy()
     sizes = {"num_mel_bins": 4, "num_stacked_frames": 3, "max_position_embeddings": 24}
     audio = {"model_type": "fun_asr_nano_encoder", **sizes}
     (encoding,) = found({"model_type": "fun_asr_nano", "audio_config": audio})
-    np.testing.assert_allclose(vectors_of(encoding), theirs, rtol=0, atol=FLOAT32)
+    close(vectors_of(encoding), theirs)
     assert (encoding.part, encoding.modality) == ("audio encoder", "audio")
 
 
@@ -212,10 +203,7 @@ def test_a_config_with_audio_stack_and_talker_has_the_sinusoid_of_the_former() -
 
 
 @pytest.mark.parametrize("half", [100, 30])
-def test_positions_of_sound_are_counted_anew_in_every_chunk_that_the_model_convolves(
-    half: int,
-) -> None:
-    import torch
+def test_positions_of_sound_are_counted_anew_in_every_chunk(half: int) -> None:
     from transformers.models.qwen2_5_omni.modeling_qwen2_5_omni import chunk_and_pad_features
 
     _, lengths = chunk_and_pad_features(torch.zeros(4, 500), torch.tensor([500]), half)
@@ -225,7 +213,6 @@ def test_positions_of_sound_are_counted_anew_in_every_chunk_that_the_model_convo
 
 def speaking() -> Any:
     """SpeechT5 for text to speech, with two factors other than 1."""
-    import torch
     from transformers import SpeechT5Config, SpeechT5ForTextToSpeech
 
     sizes = {
@@ -248,8 +235,6 @@ def speaking() -> Any:
 
 
 def test_the_sinusoids_of_speecht5_equal_the_scaled_ones_of_its_modules() -> None:
-    import torch
-
     model = speaking()
     tables = {
         encoding.part: vectors_of(encoding)
@@ -261,7 +246,7 @@ def test_the_sinusoids_of_speecht5_equal_the_scaled_ones_of_its_modules() -> Non
     )
     for part, side in sides.items():
         theirs = side.prenet.encode_positions(torch.zeros(1, 12, 8)).detach().double().numpy()[0]
-        np.testing.assert_allclose(tables[part][:12], theirs, rtol=0, atol=FLOAT32)
+        close(tables[part][:12], theirs)
 
 
 def test_a_side_of_speecht5_without_a_factor_has_the_plain_sinusoid() -> None:

@@ -3,13 +3,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from numpy.testing import assert_array_equal
 
 from generator.encodings import OffsetBias
 from generator.encodings.buckets import buckets
 from generator.numerics.arrays import Array, Floats
 from generator.schemes.t5_bias import find
 from tests.listening import WAVES, as_numbers, ids, made, read, returned, same
-from tests.support import DictFiles, form_of
+from tests.support import DictFiles, close, form_of
 
 OFFSETS = np.arange(-300, 301)
 SIZES = [(32, 128), (32, 20), (64, 128), (16, 64), (8, 1000), (4, 5), (320, 800)]
@@ -20,7 +22,6 @@ TABLE = np.arange(64.0).reshape(32, 2)
 
 
 def theirs(offsets: Array, n_buckets: int, max_distance: int, causal: bool) -> Array:
-    import torch
     from transformers.models.t5.modeling_t5 import T5Attention
 
     bucket = T5Attention._relative_position_bucket(
@@ -34,16 +35,14 @@ def theirs(offsets: Array, n_buckets: int, max_distance: int, causal: bool) -> A
 def test_buckets_equal_those_of_transformers(
     n_buckets: int, max_distance: int, causal: bool
 ) -> None:
-    np.testing.assert_array_equal(
+    assert_array_equal(
         buckets(OFFSETS, n_buckets, max_distance, causal),
         theirs(OFFSETS, n_buckets, max_distance, causal),
     )
 
 
 @pytest.mark.parametrize(("name", "first"), [(NAME, 91), (DECODER_NAME, 113)])
-def test_notes_give_the_first_distance_of_the_last_bucket_and_the_bucket_that_is_never_used(
-    name: str, first: int
-) -> None:
+def test_notes_give_the_last_bucket_and_that_which_is_never_used(name: str, first: int) -> None:
     notes = find(DictFiles(arrays={name: TABLE}))[0].notes
     assert f"offsets of {first} positions or more" in notes[0]
     assert any("Bucket 16 " in note for note in notes) == (name == NAME)
@@ -98,8 +97,6 @@ def test_the_bias_of_mpnet_equals_what_the_model_adds_for_every_config(tmp_path:
 
 
 def test_the_bias_of_wavlm_equals_that_of_its_first_layer_before_the_gate(tmp_path: Path) -> None:
-    import torch
-
     model = made("WavLMModel", **WAVES, num_buckets=20, max_bucket_distance=30)
     bias, *_ = returned(model, "compute_bias", input_values=torch.zeros(1, 1700))
     encoding = read(find, model, tmp_path)["encoder"]
@@ -108,9 +105,7 @@ def test_the_bias_of_wavlm_equals_that_of_its_first_layer_before_the_gate(tmp_pa
 
 
 def blocked(values: Floats, block: int) -> Floats:
-    """LongT5's bias (1, 1, n_heads, block, 3 · block) of the first query of a block: (n_heads,
-    n_offsets), from −(block − 1) on.
-    """
+    """LongT5's bias of the first query of a block: (n_heads, n_offsets), from −(block − 1) on."""
     return np.asarray(values[0, 0, :, 0, 1 : 2 * block])
 
 
@@ -120,7 +115,7 @@ def test_the_local_bias_of_longt5_equals_what_it_adds(tmp_path: Path) -> None:
     encodings = read(find, model, tmp_path)
     form = form_of(encodings["encoder"], OffsetBias)
     assert form.offsets.tolist() == list(range(-6, 7))
-    np.testing.assert_allclose(form.values, blocked(encoder, 7), rtol=0, atol=1e-6)
+    close(form.values, blocked(encoder, 7))
     same(encodings["decoder"], decoder[0])
 
 
@@ -128,9 +123,7 @@ def test_the_global_bias_of_longt5_equals_what_it_adds(tmp_path: Path) -> None:
     model = made("LongT5Model", encoder_attention_type="transient-global", **LONG)
     local, side, _ = returned(model, "compute_bias", "compute_side_bias", **BOTH)
     encodings = read(find, model, tmp_path)
-    np.testing.assert_allclose(
-        form_of(encodings["encoder"], OffsetBias).values, blocked(local, 7), rtol=0, atol=1e-6
-    )
+    close(form_of(encodings["encoder"], OffsetBias).values, blocked(local, 7))
     same(encodings["encoder blocks"], side[0][:, ::4])
 
 
@@ -152,11 +145,7 @@ def test_the_bias_of_pix2struct_equals_what_its_decoder_adds(tmp_path: Path) -> 
 
 
 def page(n_words: int, size: int) -> Any:
-    """Boxes of words on a page of ``size``; left and lower edges increase by 1 from word to
-    word.
-    """
-    import torch
-
+    """Boxes of words on a page of ``size``; left and lower edges increase by 1 per word."""
     edge = torch.arange(n_words)
     return torch.stack([edge, edge, edge + 1, edge], dim=-1)[None] * (size // 100)
 
@@ -166,8 +155,6 @@ LAYOUT = {"rel_pos_bins": 8, "max_rel_pos": 20, "rel_2d_pos_bins": 16, "max_rel_
 
 
 def test_the_biases_of_layoutlmv3_equal_what_reaches_the_logit(tmp_path: Path) -> None:
-    import torch
-
     model = made("LayoutLMv3Model", **ENCODER, **LAYOUT, max_position_embeddings=64)
     encodings, scale = read(find, model, tmp_path), 8**-0.5
     same(
@@ -179,13 +166,11 @@ def test_the_biases_of_layoutlmv3_equal_what_reaches_the_logit(tmp_path: Path) -
         form_of(encodings[f"encoder {side} the page"], OffsetBias).kernel(N)
         for side in ("across", "down")
     ]
-    np.testing.assert_allclose(ours[0] + ours[1], both[:, :31, :31], rtol=0, atol=1e-6)
+    close(ours[0] + ours[1], both[:, :31, :31])
 
 
 def test_layoutlmv3_divides_the_bias_with_the_logit(tmp_path: Path) -> None:
     """The attention itself: without content, the logit is the bias alone."""
-    import torch
-
     sizes = {**ENCODER, **LAYOUT, "max_position_embeddings": 64}
     model = made("LayoutLMv3Model", **sizes, attn_implementation="eager")
     attention = model.encoder.layer[0].attention.self
@@ -195,7 +180,7 @@ def test_layoutlmv3_divides_the_bias_with_the_logit(tmp_path: Path) -> None:
     options = {"rel_pos": bias, "rel_2d_pos": 0.0 * bias, "output_attentions": True}
     weights = as_numbers(attention(torch.zeros(1, 9, 16), **options)[1])[0]
     ours = form_of(read(find, model, tmp_path)["encoder"], OffsetBias).kernel(9)
-    np.testing.assert_allclose(weights, torch.tensor(ours).softmax(dim=-1), rtol=0, atol=1e-6)
+    close(weights, torch.tensor(ours).softmax(dim=-1))
 
 
 UDOP = {**SIZE, "max_2d_position_embeddings": 64, "image_size": 8, "patch_size": 4,
@@ -208,8 +193,6 @@ LISTED = [
 
 
 def test_the_biases_of_the_encoder_of_udop_equal_those_of_its_modules(tmp_path: Path) -> None:
-    import torch
-
     model = made("UdopModel", **UDOP, relative_bias_args=LISTED)
     encodings = read(find, model, tmp_path)
     sides = ("", " across the page", " down the page")
@@ -236,8 +219,6 @@ def test_a_tied_bias_of_udop_is_read_from_block_0() -> None:
 
 
 def test_the_bias_of_cpmant_equals_what_it_adds_within_a_segment(tmp_path: Path) -> None:
-    import torch
-
     buckets_of = {"position_bias_num_buckets": 8, "position_bias_max_distance": 20}
     sizes = {"dim_head": 8, "dim_ff": 16, "segment_types": 3, "vocab_size": 40}
     widths = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
@@ -248,7 +229,6 @@ def test_the_bias_of_cpmant_equals_what_it_adds_within_a_segment(tmp_path: Path)
 
 
 def test_the_bias_of_phi_4_multimodal_has_one_row_for_each_offset() -> None:
-    import torch
     from transformers.models.phi4_multimodal.modeling_phi4_multimodal import (
         Phi4MultimodalAudioConfig,
         Phi4MultimodalAudioRelativeAttentionBias,
@@ -262,9 +242,7 @@ def test_the_bias_of_phi_4_multimodal_has_one_row_for_each_offset() -> None:
     (encoding,) = find(DictFiles(config, {name: module.bias_values.weight.detach().numpy()}))
     assert encoding.part == "audio encoder"
     bias = as_numbers(module(torch.zeros(1, N, 1)))[0]
-    np.testing.assert_allclose(
-        form_of(encoding, OffsetBias).kernel(N), bias[:, :11, :11], rtol=0, atol=1e-6
-    )
+    close(form_of(encoding, OffsetBias).kernel(N), bias[:, :11, :11])
 
 
 def test_sizes_are_read_from_a_nested_config() -> None:

@@ -1,6 +1,4 @@
-"""Names that libraries, and people in their own code, give to what tells position, in weights
-without a config.json.
-"""
+"""Names that libraries, and people in their own code, give to what tells position."""
 
 import re
 from collections.abc import Mapping
@@ -8,6 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 import torch
+from numpy.testing import assert_allclose, assert_array_equal
 
 from generator.checkpoints.model.open_questions import open_questions
 from generator.checkpoints.model.table_names import NAMES, TABLE, question
@@ -52,9 +51,7 @@ def test_a_table_is_learned_by_its_name_whatever_stands_before_it() -> None:
 @pytest.mark.parametrize("name", ["pos_encoder.pe", "pos_embedding", "encoder.pos_encoding"])
 def test_axes_of_length_one_are_no_positions(name: str, axes: tuple[int, ...]) -> None:
     (encoding,) = find(files(name, TRAINED.reshape(axes)))
-    np.testing.assert_array_equal(
-        form_of(encoding, PositionTable).vectors, TRAINED.astype(np.float32)
-    )
+    assert_array_equal(form_of(encoding, PositionTable).vectors, TRAINED.astype(np.float32))
     part = "encoder" if name.startswith("encoder.") else "model"
     assert (encoding.scheme, encoding.part) == ("learned", part)
 
@@ -76,7 +73,7 @@ def test_a_stored_sinusoid_is_a_sinusoid(layout: str, axes: tuple[int, ...]) -> 
     for name in ("pe", "pos_encoder.pe", "src_embed.1.pe", "pos_table", "pos_enc"):
         (encoding,) = find(files(name, table.reshape(axes)))
         assert (encoding.scheme, encoding.part) == ("sinusoidal", "model")
-        np.testing.assert_allclose(form_of(encoding, PositionTable).vectors, table, atol=1e-6)
+        assert_allclose(form_of(encoding, PositionTable).vectors, table, atol=1e-6)
 
 
 def test_the_rounding_of_angles_far_into_a_table_is_no_training() -> None:
@@ -209,7 +206,7 @@ def test_stored_slopes_are_alibi(shape: tuple[int, ...]) -> None:
     bias = form_of(encoding, OffsetBias)
     assert encoding.scheme == "alibi"
     at = list(bias.offsets).index(-3.0)
-    np.testing.assert_allclose(bias.values[:, at], [-1.5, -0.75], rtol=1e-6)
+    assert_allclose(bias.values[:, at], [-1.5, -0.75], rtol=1e-6)
 
 
 def test_slopes_for_each_side_are_a_question() -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from generator.checkpoints.model import tables_by_shape
 from generator.checkpoints.model.open_questions import open_questions
@@ -68,7 +69,7 @@ def test_a_table_is_found_by_the_shape_that_the_code_of_the_family_gives_it(
     form = form_of(encoding, PositionTable)
     assert (encoding.part, encoding.scheme, form.first_row) == (part, "learned", first_row)
     stored = tiny.arrays(model)[module]
-    np.testing.assert_array_equal(form.vectors, stored.reshape(-1, stored.shape[-1])[first_row:])
+    assert_array_equal(form.vectors, stored.reshape(-1, stored.shape[-1])[first_row:])
 
 
 @pytest.mark.parametrize(("family", "options"), [family[:2] for family in FAMILIES])
@@ -79,16 +80,14 @@ def test_matrices_may_be_stored_transposed(family: str, options: dict[str, Any])
         for flag in (False, True)
         for encoding in found(model.config.to_dict(), renamed(model, transposed=flag))
     )
-    np.testing.assert_array_equal(plain, transposed)
+    assert_array_equal(plain, transposed)
 
 
 @pytest.mark.parametrize(
     ("family", "options", "module"),
     [(family, options, module) for family, options, _, module, _ in FAMILIES],
 )
-def test_nothing_takes_the_place_of_a_table_that_is_not_stored(
-    family: str, options: dict[str, Any], module: str
-) -> None:
+def test_nothing_takes_the_place_of_a_missing_table(family: str, options: Any, module: str) -> None:
     model = tiny.build(family, **options)
     config = model.config.to_dict()
     others = [(other, array) for other, array in tiny.arrays(model).items() if other != module]
@@ -151,9 +150,7 @@ def test_of_several_tensors_or_parameters_of_the_shape_none_is_shown(
     assert words in asked(model.config.to_dict(), arrays)
 
 
-def test_no_model_is_made_where_a_tensor_is_named_as_a_table(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_no_model_is_made_where_a_table_has_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     model = tiny.build("bert", **NARROW)
     monkeypatch.setattr(tables_by_shape, "parameters_of", _refuse)
     assert len(found(model.config.to_dict(), tiny.arrays(model))) == 1
@@ -161,9 +158,7 @@ def test_no_model_is_made_where_a_tensor_is_named_as_a_table(
         found(model.config.to_dict(), renamed(model))
 
 
-def test_no_model_is_made_of_a_family_whose_code_has_no_table(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_no_model_is_made_of_a_family_without_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables_by_shape, "parameters_of", _refuse)
     sizes = {"hidden_size": 16, "num_attention_heads": 2, "n_head": 2}
     for family in ("llama", "t5", "mamba", "bloom", "qwen3"):
@@ -179,7 +174,7 @@ def test_a_config_of_which_no_model_can_be_made_finds_nothing(width: object) -> 
 def test_of_an_unknown_family_the_sizes_in_the_config_make_a_table_likely() -> None:
     (encoding,) = found(UNKNOWN, of_unknown())
     assert encoding.provenance.tensor == "b"
-    np.testing.assert_array_equal(form_of(encoding, PositionTable).vectors, of_unknown()["b"])
+    assert_array_equal(form_of(encoding, PositionTable).vectors, of_unknown()["b"])
     assert "likely, but not certainly, the position table" in encoding.notes[0]
 
 

@@ -1,19 +1,18 @@
-"""Tables for rows and columns, gated tables, and tables under unusual names, against the modules of
-transformers.
-"""
+"""Tables for rows and columns, gated ones, and unusual names, against transformers."""
 
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from numpy.testing import assert_array_equal
 
 from generator.encodings import PositionTable
 from generator.numerics.arrays import Floats
 from generator.schemes import learned, sinusoidal
 from tests import tiny
-from tests.support import DictFiles, form_of, found_by
+from tests.support import DictFiles, close, form_of, found_by
 
-FLOAT32 = 1e-6
 SIZES = {"hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1,
          "intermediate_size": 16}  # fmt: skip
 
@@ -27,13 +26,10 @@ def files_of(model: Any) -> DictFiles:
 
 
 def by_part(files: DictFiles) -> dict[str, Floats]:
-    return {
-        encoding.part: form_of(encoding, PositionTable).vectors for encoding in learned.find(files)
-    }
+    return {each.part: form_of(each, PositionTable).vectors for each in learned.find(files)}
 
 
 def test_pix2struct_adds_the_vectors_of_row_and_column_to_a_patch() -> None:
-    import torch
     from transformers import Pix2StructVisionConfig, Pix2StructVisionModel
 
     model = Pix2StructVisionModel(
@@ -48,9 +44,7 @@ def test_pix2struct_adds_the_vectors_of_row_and_column_to_a_patch() -> None:
         .numpy()[0, 0]
     )
     tables = by_part(files_of(model))
-    np.testing.assert_allclose(
-        tables["vision rows"][2] + tables["vision columns"][5], theirs, rtol=0, atol=FLOAT32
-    )
+    close(tables["vision rows"][2] + tables["vision columns"][5], theirs)
 
 
 def test_kosmos_2_5_has_tables_of_rows_and_columns() -> None:
@@ -61,15 +55,14 @@ def test_kosmos_2_5_has_tables_of_rows_and_columns() -> None:
         Kosmos2_5VisionConfig(**SIZES, max_num_patches=6, patch_embed_hidden_size=4, head_dim=8)
     )
     tables = by_part(files_of(model))
-    np.testing.assert_array_equal(
-        tables["vision columns"], model.embeddings.column_embedder.weight.detach().numpy()
+    assert_array_equal(
+        tables["vision columns"], tiny.arrays(model)["embeddings.column_embedder.weight"]
     )
     assert sorted(tables) == ["vision columns", "vision rows"]
     assert {encoding.modality for encoding in learned.find(files_of(model))} == {"image"}
 
 
 def test_gemma_4_adds_the_vectors_of_x_and_y_to_a_patch() -> None:
-    import torch
     from transformers.models.gemma4.configuration_gemma4 import Gemma4VisionConfig
     from transformers.models.gemma4.modeling_gemma4 import Gemma4VisionPatchEmbedder
 
@@ -85,13 +78,10 @@ def test_gemma_4_adds_the_vectors_of_x_and_y_to_a_patch() -> None:
     )
     arrays = {f"patch_embedder.{name}": array for name, array in tiny.arrays(model).items()}
     tables = by_part(DictFiles({}, arrays))
-    np.testing.assert_allclose(
-        tables["vision columns"][2] + tables["vision rows"][5], theirs, rtol=0, atol=FLOAT32
-    )
+    close(tables["vision columns"][2] + tables["vision rows"][5], theirs)
 
 
 def test_mllama_adds_its_gated_table_to_every_tile() -> None:
-    import torch
     from transformers.models.mllama.configuration_mllama import MllamaVisionConfig
     from transformers.models.mllama.modeling_mllama import MllamaPrecomputedPositionEmbedding
 
@@ -106,7 +96,7 @@ def test_mllama_adds_its_gated_table_to_every_tile() -> None:
     }
     (encoding,) = learned.find(DictFiles({"vision_config": config.to_dict()}, arrays))
     form = form_of(encoding, PositionTable)
-    np.testing.assert_allclose(form.vectors, theirs[1:], rtol=0, atol=FLOAT32)
+    close(form.vectors, theirs[1:])
     assert (encoding.part, form.grid, form.first_row) == ("vision", (4, 4), 1)
 
 
@@ -114,7 +104,7 @@ def test_reformer_without_axes_has_a_plain_table() -> None:
     sizes = {"attn_layers": ["local"], "attention_head_size": 8, "feed_forward_size": 16}
     model = tiny.build("reformer", axial_pos_embds=False, **sizes)
     theirs = model.embeddings.position_embeddings.embedding.weight.detach().numpy()
-    np.testing.assert_array_equal(by_part(files_of(model))["encoder"], theirs)
+    assert_array_equal(by_part(files_of(model))["encoder"], theirs)
 
 
 def series(**options: Any) -> Any:
@@ -130,7 +120,7 @@ def test_the_patches_of_a_series_have_the_rows_after_the_class_token(first: int)
     model = series(positional_encoding_type="random", use_cls_token=bool(first))
     (encoding,) = learned.find(files_of(model))
     theirs = model.encoder.positional_encoder.position_enc.detach().numpy()
-    np.testing.assert_array_equal(form_of(encoding, PositionTable).vectors, theirs[first:])
+    assert_array_equal(form_of(encoding, PositionTable).vectors, theirs[first:])
 
 
 @pytest.mark.parametrize("first", [0, 1])
@@ -141,15 +131,13 @@ def test_a_centred_and_scaled_sinusoid_of_a_series_is_recognised(first: int) -> 
     )
     files = DictFiles(model.config.to_dict(), {"encoder.positional_encoder.position_enc": table})
     (encoding,) = found_by(sinusoidal.SCHEME, files)
-    np.testing.assert_array_equal(form_of(encoding, PositionTable).vectors, table[first:])
+    assert_array_equal(form_of(encoding, PositionTable).vectors, table[first:])
     assert "mean-centred and then scaled" in encoding.notes[-1]
     assert learned.find(files) == []
 
 
 def test_the_encoder_of_a_model_with_mel_bins_encodes_audio_and_its_decoder_text() -> None:
-    arrays = {
-        f"model.{part}.embed_positions.weight": noise(6, 8) for part in ("encoder", "decoder")
-    }
+    arrays = {f"m.{part}.embed_positions.weight": noise(6, 8) for part in ("encoder", "decoder")}
     encodings = learned.find(
         DictFiles({"model_type": "whisper", "num_mel_bins": 80, "vocab_size": 40}, arrays)
     )

@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from numpy.testing import assert_array_equal
 
 from generator.checkpoints.model.facts import facts
 from generator.checkpoints.model.input_layer import subjects
@@ -14,7 +16,7 @@ from generator.errors import RowError
 from generator.numerics.arrays import Floats
 from generator.schemes import learned, sinusoidal
 from tests import tiny
-from tests.support import DictFiles, checkpoint, form_of, found_by
+from tests.support import DictFiles, checkpoint, close, form_of, found_by
 
 FLOAT32 = 1e-6
 SIZES: dict[str, Any] = {
@@ -46,8 +48,6 @@ FAMILIES: list[tuple[str, dict[str, Any], str, int]] = [
 
 def pixels(model: Any) -> Any:
     """One image of the size in the config."""
-    import torch
-
     size = getattr(model.config, "image_size", 32)
     height, width = size if isinstance(size, list | tuple) else (size, size)
     return torch.randn(1, 3, height, width, generator=torch.Generator().manual_seed(0))
@@ -55,8 +55,6 @@ def pixels(model: Any) -> Any:
 
 def build(family: str, **options: Any) -> Any:
     """The bare model with a random table, which its family initialises with zeros."""
-    import torch
-
     torch.manual_seed(0)
     from transformers import CONFIG_MAPPING, AutoModel
 
@@ -65,8 +63,6 @@ def build(family: str, **options: Any) -> Any:
 
 
 def with_random_table(model: Any) -> Any:
-    import torch
-
     for name, parameter in model.named_parameters():
         if "pos" in name:
             torch.nn.init.normal_(parameter, std=0.5)
@@ -74,11 +70,7 @@ def with_random_table(model: Any) -> Any:
 
 
 def added(model: Any, tensor: str, module: str, **inputs: Any) -> Floats:
-    """Contribution of the table to the output of the module: the output with the table minus that
-    with zeros.
-    """
-    import torch
-
+    """What the table adds to the output of the module: the output minus that with zeros."""
     outputs: list[Floats] = []
     handle = model.get_submodule(module).register_forward_hook(
         lambda _module, _inputs, output: outputs.append(
@@ -108,11 +100,10 @@ def test_the_vectors_equal_those_that_the_model_adds_to_its_patches(
     vectors = form_of(encoding, PositionTable).vectors
     inputs = {"pixel_values": pixels(model)[:, None] if family == "timesformer" else pixels(model)}
     theirs = added(model, encoding.provenance.tensor, module, **inputs)
-    np.testing.assert_allclose(vectors, theirs[first : first + len(vectors)], rtol=0, atol=FLOAT32)
+    close(vectors, theirs[first : first + len(vectors)])
 
 
 def test_a_table_of_shape_rows_columns_width_equals_what_sam_adds() -> None:
-    import torch
     from transformers import SamVisionConfig, SamVisionModel
 
     torch.manual_seed(0)
@@ -128,16 +119,11 @@ def test_a_table_of_shape_rows_columns_width_equals_what_sam_adds() -> None:
         model(pixels(model))
         model.vision_encoder.pos_embed.zero_()
         model(pixels(model))
-    np.testing.assert_allclose(
-        form.vectors, (before[0] - before[1]).reshape(-1, 16), rtol=0, atol=FLOAT32
-    )
+    close(form.vectors, (before[0] - before[1]).reshape(-1, 16))
     assert (form.grid, form.first_row) == ((4, 4), 0)
 
 
-def test_the_table_of_the_spectrogram_transformer_equals_what_it_adds_by_frequency_and_time() -> (
-    None
-):
-    import torch
+def test_the_table_of_the_spectrogram_transformer_equals_what_it_adds() -> None:
     from transformers import ASTConfig, ASTModel
 
     sizes = {"num_mel_bins": 16, "max_length": 40, "frequency_stride": 4, "time_stride": 8}
@@ -147,7 +133,7 @@ def test_the_table_of_the_spectrogram_transformer_equals_what_it_adds_by_frequen
     theirs = added(
         model, encoding.provenance.tensor, "embeddings", input_values=torch.randn(1, 40, 16)
     )
-    np.testing.assert_allclose(form.vectors, theirs[2:], rtol=0, atol=FLOAT32)
+    close(form.vectors, theirs[2:])
     assert (encoding.part, form.grid, form.first_row) == ("audio", (3, 5), 2)
 
 
@@ -159,18 +145,15 @@ def test_the_stored_sinusoid_of_mae_is_recognised() -> None:
         ("decoder", (4, 4)),
     ]
     theirs = model.vit.embeddings.position_embeddings[0, 1:].double().numpy()
-    np.testing.assert_allclose(grid_sinusoid((4, 4), 16), theirs, rtol=0, atol=FLOAT32)
+    close(grid_sinusoid((4, 4), 16), theirs)
     assert learned.find(DictFiles(model.config.to_dict(), tiny.arrays(model))) == []
 
 
 def build_mae() -> Any:
     from transformers import ViTMAEConfig, ViTMAEForPreTraining
 
-    decoder = {
-        **dict.fromkeys(("decoder_hidden_size", "decoder_intermediate_size"), 8),
-        "decoder_num_attention_heads": 2,
-        "decoder_num_hidden_layers": 1,
-    }
+    decoder = {**dict.fromkeys(("decoder_hidden_size", "decoder_intermediate_size"), 8),
+               "decoder_num_attention_heads": 2, "decoder_num_hidden_layers": 1}  # fmt: skip
     model = ViTMAEForPreTraining(ViTMAEConfig(**{**SIZES, **decoder})).eval()
     # It fills its table only where this is not set.
     model.vit.embeddings.patch_embeddings.projection._is_hf_initialized = False
@@ -180,7 +163,6 @@ def build_mae() -> Any:
 
 
 def test_the_sinusoid_with_rows_first_equals_that_of_aimv2() -> None:
-    import torch
     from transformers.models.aimv2.modeling_aimv2 import build_2d_sinusoidal_position_embedding
 
     theirs = build_2d_sinusoidal_position_embedding(
@@ -194,9 +176,7 @@ def test_the_sinusoid_with_rows_first_equals_that_of_aimv2() -> None:
     ("columns_first", "words"),
     [(True, "patch's column, the other half that of its row"), (False, "patch's row, the")],
 )
-def test_a_stored_sinusoid_of_a_grid_that_is_not_square_is_recognised_with_its_order(
-    columns_first: bool, words: str
-) -> None:
+def test_a_stored_sinusoid_of_an_oblong_grid_has_its_order(columns_first: bool, words: str) -> None:
     stored = np.vstack([np.zeros(8), grid_sinusoid((2, 6), 8, columns_first)])[None]
     files = DictFiles({"image_size": [16, 48], "patch_size": 8}, {"pos_embed": stored})
     (encoding,) = found_by(sinusoidal.SCHEME, files)
@@ -208,7 +188,7 @@ def test_the_reference_of_a_table_of_patches_is_the_sinusoid_of_its_grid() -> No
     reference = PositionTable(np.ones((6, 8)), grid=(2, 3)).make_reference()
     expected = [*np.sin([1, 0.01]), *np.cos([1, 0.01])] * 2
     assert reference.grid == (2, 3)
-    np.testing.assert_allclose(reference.numbers[4], expected, rtol=0, atol=1e-15)
+    close(reference.numbers[4], expected, 1e-15)
 
 
 VIT = {"image_size": 32, "patch_size": 8}
@@ -264,12 +244,11 @@ def test_a_table_with_channels_first_is_read_as_in_sam_2() -> None:
     encoding, _ = learned.find(
         DictFiles({}, {"backbone.pos_embed": table, "backbone.pos_embed_window": noise(1, 6, 2, 2)})
     )
-    np.testing.assert_array_equal(form_of(encoding, PositionTable).vectors[5], table[0, :, 1, 2])
+    assert_array_equal(form_of(encoding, PositionTable).vectors[5], table[0, :, 1, 2])
     assert "a second, smaller table" in encoding.notes[-1]
 
 
 def test_the_second_table_of_sam_2_equals_what_its_module_tiles_over_the_grid() -> None:
-    import torch
     from transformers.models.sam2.modeling_sam2 import Sam2HieraDetConfig, Sam2HieraDetModel
 
     stages = {"blocks_per_stage": [1, 1, 1, 1], "window_size_per_stage": [3] * 4}
@@ -281,9 +260,7 @@ def test_the_second_table_of_sam_2_equals_what_its_module_tiles_over_the_grid() 
     _, encoding = learned.find(DictFiles({}, arrays))
     form = form_of(encoding, PositionTable)
     assert (encoding.part, form.grid) == ("vision within a window", (3, 3))
-    np.testing.assert_allclose(
-        np.tile(form.vectors.reshape(3, 3, 8), (3, 2, 1)), theirs, rtol=0, atol=FLOAT32
-    )
+    close(np.tile(form.vectors.reshape(3, 3, 8), (3, 2, 1)), theirs)
 
 
 WORDS = "embeddings__position_embedding__weight"
@@ -308,9 +285,7 @@ PARTS: list[tuple[dict[str, Any], dict[str, tuple[int, ...]], list[tuple[str, An
 
 
 @pytest.mark.parametrize(("config", "shapes", "expected"), PARTS)
-def test_a_table_is_of_patches_or_of_words(
-    config: dict[str, Any], shapes: dict[str, tuple[int, ...]], expected: list[Any]
-) -> None:
+def test_a_table_is_of_patches_or_of_words(config: Any, shapes: Any, expected: list[Any]) -> None:
     assert table_of(config, **shapes) == expected
 
 
@@ -328,18 +303,14 @@ def test_the_sinusoid_of_a_clip_equals_what_videomae_adds_to_its_patches() -> No
     config = VideoMAEConfig(**{**SIZES, "image_size": [16, 24]}, num_frames=4, tubelet_size=2)
     (encoding,) = found_by(sinusoidal.SCHEME, DictFiles(config.to_dict()))
     theirs = VideoMAEModel(config).embeddings.position_embeddings[0].double().numpy()
-    np.testing.assert_allclose(
-        form_of(encoding, PositionTable).vectors, theirs, rtol=0, atol=FLOAT32
-    )
+    close(form_of(encoding, PositionTable).vectors, theirs)
     assert (encoding.part, encoding.modality) == ("vision", "image")
 
 
 def test_the_sentence_belongs_to_the_table_of_words() -> None:
-    arrays = {
-        "embeddings.position_embeddings": noise(1, 17, 8),
-        "embeddings.text_embeddings.position_embeddings.weight": noise(9, 8),
-        "embeddings.text_embeddings.word_embeddings.weight": noise(5, 8),
-    }
+    arrays = {"embeddings.position_embeddings": noise(1, 17, 8),
+              "embeddings.text_embeddings.position_embeddings.weight": noise(9, 8),
+              "embeddings.text_embeddings.word_embeddings.weight": noise(5, 8)}  # fmt: skip
     files = DictFiles({**VIT, "vocab_size": 5}, arrays)
     patches, words = subjects(files, checkpoint(sentence=(1, 2, 3)), learned.find(files))
     assert (patches.input, patches.no_input) == (None, "its positions are not word positions")
@@ -349,11 +320,8 @@ def test_the_sentence_belongs_to_the_table_of_words() -> None:
 def test_sizes_by_stage_are_facts() -> None:
     swin = {"model_type": "swin", "num_heads": [3, 6, 12], "depths": [2, 2, 6], "embed_dim": 96}
     given = {fact.name: fact.value for fact in facts(ModelConfig(swin, "test"))}
-    expected = {
-        "Hidden size": "96 in the first stage",
-        "Layers": "2, 2, 6",
-        "Attention heads": "3, 6, 12",
-    }
+    expected = {"Hidden size": "96 in the first stage", "Layers": "2, 2, 6",
+                "Attention heads": "3, 6, 12"}  # fmt: skip
     assert given.items() >= expected.items()
 
 

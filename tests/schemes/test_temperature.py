@@ -2,6 +2,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from numpy.testing import assert_allclose
 
 from generator.encodings import Temperature
 from generator.numerics.arrays import Floats
@@ -20,10 +22,7 @@ def form(config: dict[str, Any]) -> Temperature:
 
 
 def scaled_queries(n_positions: int, **options: Any) -> Floats:
-    """The factor by which Llama 4 multiplies the queries of its fourth layer: what attention gets
-    against the same without a temperature.
-    """
-    import torch
+    """What attention in Llama 4's fourth layer gets, against the same without a temperature."""
     from transformers import Llama4TextConfig
     from transformers.models.llama4 import modeling_llama4 as llama4
 
@@ -49,24 +48,22 @@ def scaled_queries(n_positions: int, **options: Any) -> Floats:
 def test_the_factor_equals_that_of_llama_4() -> None:
     theirs = scaled_queries(64, floor_scale=8, attn_scale=0.25)
     ours = form({**LLAMA, "floor_scale": 8, "attn_scale": 0.25}).factor(np.arange(64.0))
-    np.testing.assert_allclose(ours, theirs, rtol=1e-5)
+    assert_allclose(ours, theirs, rtol=1e-5)
 
 
 @pytest.mark.parametrize("family", ["ministral3", "mistral4"])
 def test_the_factor_equals_that_of_mistral(family: str) -> None:
     from importlib import import_module
 
-    import torch
-
     module = import_module(f"transformers.models.{family}.modeling_{family}")
     theirs = module.get_llama_4_attn_scale(torch.arange(64)[None], 0.25, 8)[0, 0, :, 0].numpy()
     ours = form({"model_type": family, "rope_parameters": BETA}).factor(np.arange(64.0))
-    np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+    assert_allclose(ours, theirs, rtol=1e-6)
 
 
 def test_the_factor_of_inkling_by_hand() -> None:
     """1 + 0.1 · ln(64 / 16) at position 63."""
-    np.testing.assert_allclose(
+    assert_allclose(
         form(INKLING).factor(np.array([0.0, 15.0, 63.0])),
         [1.0, 1.0, 1.0 + 0.1 * np.log(4.0)],
         rtol=1e-12,
@@ -90,26 +87,22 @@ def test_settings_that_are_missing_have_the_defaults_of_transformers() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("config", "layers"),
-    [
-        (LLAMA, (3,)),
-        ({"model_type": "llama4", "text_config": {**LLAMA, "attn_temperature_tuning": 4}}, (3,)),
-        ({"model_type": "mistral4", "rope_parameters": BETA}, ()),
-        (INKLING, (5, 11)),
-        ({**INKLING, "local_layer_ids": [0, 2, 3, 4, 5, 6, 7, 8, 9, 10]}, (1, 11)),
-        ({**INKLING, "num_hidden_layers": 2, "layer_types": ["hybrid", "hybrid_sliding"]}, (0,)),
-    ],
-)
+@pytest.mark.parametrize(("config", "layers"), [
+    (LLAMA, (3,)),
+    ({"model_type": "llama4", "text_config": {**LLAMA, "attn_temperature_tuning": 4}}, (3,)),
+    ({"model_type": "mistral4", "rope_parameters": BETA}, ()),
+    (INKLING, (5, 11)),
+    ({**INKLING, "local_layer_ids": [0, 2, 3, 4, 5, 6, 7, 8, 9, 10]}, (1, 11)),
+    ({**INKLING, "num_hidden_layers": 2, "layer_types": ["hybrid", "hybrid_sliding"]}, (0,)),
+])  # fmt: skip
 def test_layers_with_a_factor(config: dict[str, Any], layers: tuple[int, ...]) -> None:
     assert form(config).layers == layers
 
 
 def test_the_factor_equals_that_of_beam() -> None:
-    import torch
     from transformers.models.beam.modeling_beam import compute_attention_scaling
 
     theirs = compute_attention_scaling(torch.arange(10_000)[None])[0, 0, :, 0].numpy()
     ours = form({"model_type": "beam", "num_hidden_layers": 12})
-    np.testing.assert_allclose(ours.factor(np.arange(10_000.0)), theirs, rtol=1e-6)
+    assert_allclose(ours.factor(np.arange(10_000.0)), theirs, rtol=1e-6)
     assert ours.layers == (5, 11)

@@ -3,11 +3,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from generator.encodings import OffsetBias, RelativeTable
 from generator.schemes.transformer_xl import find, sinusoid_of
+from tests import tiny
 from tests.listening import HEARING, SPEECH, as_numbers, made, read, same
-from tests.support import DictFiles, form_of
+from tests.support import DictFiles, close, form_of
 
 N = 30
 BIAS, MAP = "layers.0.self_attn.bias_v", "layers.0.self_attn.relative_k_proj.weight"
@@ -18,13 +20,11 @@ def test_the_sinusoid_by_hand(halves: bool) -> None:
     (row,) = sinusoid_of(np.array([-3]), 4, halves)
     sines, cosines = np.sin([3.0, 0.03]), np.cos([3.0, 0.03])
     expected = [*sines, *cosines] if halves else [sines[0], cosines[0], sines[1], cosines[1]]
-    np.testing.assert_allclose(row, expected, rtol=0, atol=1e-12)
+    close(row, expected, 1e-12)
 
 
 @pytest.mark.parametrize("clamp", [-1, 7])
 def test_the_bias_of_xlnet_equals_that_of_its_attention(clamp: int, tmp_path: Path) -> None:
-    import torch
-
     model = made(
         "XLNetModel", vocab_size=40, d_model=16, n_layer=2, n_head=2, d_inner=16, clamp_len=clamp
     )
@@ -57,11 +57,7 @@ FUNNEL = {"vocab_size": 40, "d_model": 16, "n_head": 2, "d_head": 8, "d_inner": 
 
 
 @pytest.mark.parametrize("attention_type", ["relative_shift", "factorized"])
-def test_the_bias_of_funnel_equals_that_of_its_first_block(
-    attention_type: str, tmp_path: Path
-) -> None:
-    import torch
-
+def test_the_bias_of_funnel_equals_its_first_blocks(attention_type: str, tmp_path: Path) -> None:
     sizes = {**FUNNEL, "block_sizes": [2, 1]}
     model = made("FunnelModel", **sizes, attention_type=attention_type)
     encodings = read(find, model, tmp_path)
@@ -78,8 +74,6 @@ def test_the_bias_of_funnel_equals_that_of_its_first_block(
 
 def test_the_offsets_of_funnels_second_block_are_counted_in_tokens(tmp_path: Path) -> None:
     """After pooling, neighbours are two tokens apart."""
-    import torch
-
     sizes = {**FUNNEL, "block_sizes": [1, 2]}
     model = made("FunnelModel", **sizes, separate_cls=False)
     embeds = model.encoder.attention_structure.get_position_embeds(
@@ -91,17 +85,14 @@ def test_the_offsets_of_funnels_second_block_are_counted_in_tokens(tmp_path: Pat
         )
     )[0]
     kernel = form_of(read(find, model, tmp_path)["encoder layer 1.1"], OffsetBias).kernel(N)
-    np.testing.assert_allclose(kernel[:, ::2, ::2], theirs, rtol=0, atol=1e-6)
+    close(kernel[:, ::2, ::2], theirs)
 
 
 CONFORMERS: list[tuple[str, str, dict[str, Any]]] = [
-    (
-        "wav2vec2_conformer",
-        "Wav2Vec2ConformerModel",
-        {**HEARING, "num_conv_pos_embeddings": 6, "num_conv_pos_embedding_groups": 2},
-    ),
+    ("wav2vec2_conformer", "Wav2Vec2ConformerModel",
+     {**HEARING, "num_conv_pos_embeddings": 6, "num_conv_pos_embedding_groups": 2}),
     ("wav2vec2_bert", "Wav2Vec2BertModel", {"feature_projection_input_dim": 4}),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("folder", "name", "options"), CONFORMERS)
@@ -109,8 +100,6 @@ def test_the_bias_of_a_conformer_equals_that_of_its_attention(
     folder: str, name: str, options: dict[str, Any], tmp_path: Path
 ) -> None:
     import importlib
-
-    import torch
 
     model = made(name, **SPEECH, **options, position_embeddings_type="relative")
     apply = importlib.import_module(
@@ -126,7 +115,6 @@ def test_the_bias_of_a_conformer_equals_that_of_its_attention(
 
 
 def test_the_bias_of_fastspeech_2_equals_that_of_its_attention() -> None:
-    import torch
     from transformers import FastSpeech2ConformerConfig
     from transformers.models.fastspeech2_conformer import modeling_fastspeech2_conformer as speech
 
@@ -147,15 +135,11 @@ def test_the_bias_of_fastspeech_2_equals_that_of_its_attention() -> None:
         / 8**0.5
     )
     stem = "encoder.conformer_layers.0.self_attn"
-    arrays = {
-        f"{stem}.{name}": value.detach().numpy() for name, value in attention.state_dict().items()
-    }
+    arrays = {f"{stem}.{name}": value for name, value in tiny.arrays(attention).items()}
     same(find(DictFiles({}, arrays))[0], as_numbers(term)[0])
 
 
 def test_the_bias_of_parakeet_equals_that_of_its_attention(tmp_path: Path) -> None:
-    import torch
-
     sizes = {"hidden_size": 16, "intermediate_size": 16, "num_mel_bins": 8}
     counts = {"num_hidden_layers": 2, "num_attention_heads": 2, "subsampling_conv_channels": 4}
     model = made("ParakeetEncoder", **sizes, **counts)
@@ -181,10 +165,7 @@ def test_a_note_gives_the_factors_and_the_divisor() -> None:
 
 
 @pytest.mark.parametrize(("left", "right"), [(13, 0), (5, 2)])
-def test_the_vectors_of_gemma_4_equal_the_mapped_sinusoid_of_its_module(
-    left: int, right: int
-) -> None:
-    import torch
+def test_the_vectors_of_gemma_4_equal_its_mapped_sinusoid(left: int, right: int) -> None:
     from transformers import Gemma4AudioConfig
     from transformers.models.gemma4.modeling_gemma4 import Gemma4AudioRelPositionalEncoding
 
@@ -202,16 +183,13 @@ def test_the_vectors_of_gemma_4_equal_the_mapped_sinusoid_of_its_module(
         .reshape(-1, 16)
     )
     weight = np.random.default_rng(0).normal(size=(16, 16))
-    (encoding,) = find(
-        DictFiles(config.to_dict(), {"layers.0.self_attn.relative_k_proj.weight": weight})
-    )
+    (encoding,) = find(DictFiles(config.to_dict(), {MAP: weight}))
     form = form_of(encoding, RelativeTable)
     assert (encoding.part, form.offsets[0]) == ("audio encoder", 1 - left)
-    np.testing.assert_allclose(form.vectors, sinusoid @ weight.T, rtol=0, atol=1e-6)
+    close(form.vectors, sinusoid @ weight.T)
 
 
 def test_the_products_of_queries_with_vectors_of_gemma_3n_equal_those_of_its_module() -> None:
-    import torch
     from transformers import Gemma3nAudioConfig
     from transformers.models.gemma3n.modeling_gemma3n import Gemma3nAudioRelativePositionEmbedding
 
@@ -232,13 +210,10 @@ def test_the_products_of_queries_with_vectors_of_gemma_3n_equal_those_of_its_mod
     vectors = form.vectors.reshape(-1, 2, 8)
     for query in range(4):
         ours = np.einsum("hd,nhd->hn", queries[0, 0, query].double().numpy(), vectors)
-        np.testing.assert_allclose(
-            theirs[:, query, query + 4 + form.offsets.astype(int)], ours, rtol=0, atol=1e-6
-        )
+        close(theirs[:, query, query + 4 + form.offsets.astype(int)], ours)
 
 
 def test_the_bias_of_the_speech_encoder_of_seamless_equals_that_of_its_attention() -> None:
-    import torch
     from transformers import SeamlessM4TConfig
     from transformers.models.seamless_m4t import modeling_seamless_m4t as seamless
 
@@ -249,9 +224,7 @@ def test_the_bias_of_the_speech_encoder_of_seamless_equals_that_of_its_attention
     attention = seamless.SeamlessM4TConformerSelfAttention(config).eval()
     torch.nn.init.normal_(attention.pos_bias_v)
     stem = "speech_encoder.encoder.layers.0.self_attn"
-    arrays = {
-        f"{stem}.{name}": value.detach().numpy() for name, value in attention.state_dict().items()
-    }
+    arrays = {f"{stem}.{name}": value for name, value in tiny.arrays(attention).items()}
     (encoding,) = find(DictFiles({"model_type": "seamless_m4t"}, arrays))
     embeds, zeros = (
         seamless.SeamlessM4TConformerRelPositionalEmbedding(config)(torch.zeros(1, N, 16)),

@@ -3,15 +3,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from numpy.testing import assert_array_equal
 
 from generator.checkpoints.files.reader import FolderFiles
 from generator.encodings import WindowBias
 from generator.numerics.arrays import Floats
 from generator.schemes.window_bias import find
 from tests.schemes.test_tables_of_images import with_random_table
-from tests.support import DictFiles, form_of, save_model
+from tests.support import DictFiles, close, form_of, save_model
 
-EXACT = 1e-6
 SWIN: dict[str, Any] = {"image_size": 32, "patch_size": 2, "embed_dim": 8, "depths": [2, 1],
                         "num_heads": [2, 4], "window_size": 4}  # fmt: skip
 BEIT: dict[str, Any] = {"hidden_size": 16, "intermediate_size": 16, "num_attention_heads": 2,
@@ -19,10 +20,7 @@ BEIT: dict[str, Any] = {"hidden_size": 16, "intermediate_size": 16, "num_attenti
 
 
 def build(model_type: str, **options: Any) -> Any:
-    """The bare model in double precision with random biases, which its family initialises with
-    zeros.
-    """
-    import torch
+    """The bare model in double precision with random biases, which new ones have not."""
     from transformers import CONFIG_MAPPING, AutoModel
 
     torch.manual_seed(0)
@@ -41,11 +39,7 @@ def kernels(model: Any, folder: Path) -> dict[str, Floats]:
 
 
 def attention_without_content(model: Any, self_attention: Any, **inputs: Any) -> Floats:
-    """Attention weights (n_windows, n_heads, n, n) that a module returns when all its queries are
-    zero: the softmax of its bias.
-    """
-    import torch
-
+    """Weights (n_windows, n_heads, n, n) of a module without queries: the softmax of its bias."""
     with torch.no_grad():
         for name, parameter in self_attention.named_parameters():
             if "query" in name or "q_proj" in name:
@@ -63,8 +57,6 @@ def softmax(logits: Floats) -> Floats:
 
 
 def image(model: Any, side: int = 32) -> Any:
-    import torch
-
     channels = getattr(model.config, "num_channels", 3)
     draws = torch.Generator().manual_seed(0)
     return torch.randn(1, channels, side, side, generator=draws).double()
@@ -75,23 +67,17 @@ def self_attention_of(block: Any) -> Any:
 
 
 @pytest.mark.parametrize("family", ["swin", "donut-swin", "swinv2"])
-def test_the_bias_equals_what_the_forward_pass_adds_to_the_logits(
-    family: str, tmp_path: Path
-) -> None:
+def test_the_bias_is_what_the_forward_pass_adds(family: str, tmp_path: Path) -> None:
     model = build(family, **SWIN)
     ours = kernels(model, tmp_path)["vision stage 0 block 0"]
     theirs = attention_without_content(
         model, self_attention_of(model.encoder.layers[0].blocks[0]), pixel_values=image(model)
     )
-    np.testing.assert_allclose(
-        np.broadcast_to(softmax(ours), theirs.shape), theirs, rtol=0, atol=EXACT
-    )
+    close(np.broadcast_to(softmax(ours), theirs.shape), theirs)
 
 
 @pytest.mark.parametrize("family", ["swin", "maskformer-swin"])
-def test_the_bias_of_every_layer_equals_that_of_its_module_exactly(
-    family: str, tmp_path: Path
-) -> None:
+def test_the_bias_of_every_layer_equals_that_of_its_module(family: str, tmp_path: Path) -> None:
     model = build(family, **SWIN)
     ours = kernels(model, tmp_path)
     assert list(ours) == [
@@ -106,23 +92,16 @@ def test_the_bias_of_every_layer_equals_that_of_its_module_exactly(
         theirs = holder.relative_position_bias_table[
             holder.relative_position_index.view(-1)
         ].reshape(16, 16, -1)
-        np.testing.assert_array_equal(kernel, theirs.detach().permute(2, 0, 1).numpy())
+        assert_array_equal(kernel, theirs.detach().permute(2, 0, 1).numpy())
 
 
-V2: list[dict[str, Any]] = [
-    {},
-    {"pretrained_window_sizes": [6, 3]},
-    {"window_size": 16},
-    {"image_size": 8, "window_size": 3, "depths": [1, 1, 1], "num_heads": [2, 2, 2]},
-]
+V2: list[dict[str, Any]] = [{}, {"pretrained_window_sizes": [6, 3]}, {"window_size": 16},
+                            {"image_size": 8, "window_size": 3, "depths": [1, 1, 1],
+                             "num_heads": [2, 2, 2]}]  # fmt: skip
 
 
 @pytest.mark.parametrize("options", V2)
-def test_the_bias_of_swin_v2_equals_the_output_of_its_network(
-    options: dict[str, Any], tmp_path: Path
-) -> None:
-    import torch
-
+def test_the_bias_of_swin_v2_is_its_networks_output(options: Any, tmp_path: Path) -> None:
     model = build("swinv2", **{**SWIN, **options})
     for part, kernel in kernels(model, tmp_path).items():
         _, _, stage, _, block = part.split()
@@ -135,7 +114,7 @@ def test_the_bias_of_swin_v2_equals_the_output_of_its_network(
             theirs = 16 * torch.sigmoid(
                 table[attention.relative_position_index.view(-1)].view(n, n, -1).permute(2, 0, 1)
             )
-        np.testing.assert_allclose(kernel, theirs.numpy(), rtol=0, atol=EXACT)
+        close(kernel, theirs)
 
 
 def test_the_bias_of_swin2sr_without_stages_equals_that_of_its_module(tmp_path: Path) -> None:
@@ -144,9 +123,7 @@ def test_the_bias_of_swin2sr_without_stages_equals_that_of_its_module(tmp_path: 
     theirs = attention_without_content(
         model, model.encoder.stages[1].layers[0].attention.self, pixel_values=image(model, 8)
     )
-    np.testing.assert_allclose(
-        np.broadcast_to(softmax(ours), theirs.shape), theirs, rtol=0, atol=EXACT
-    )
+    close(np.broadcast_to(softmax(ours), theirs.shape), theirs)
 
 
 @pytest.mark.parametrize("family", ["beit", "data2vec-vision"])
@@ -154,10 +131,8 @@ def test_the_bias_of_swin2sr_without_stages_equals_that_of_its_module(tmp_path: 
 def test_the_bias_of_beit_between_patches_equals_that_of_its_module(
     family: str, shared: bool, tmp_path: Path
 ) -> None:
-    options = {
-        "use_shared_relative_position_bias": shared,
-        "use_relative_position_bias": not shared,
-    }
+    options = {"use_shared_relative_position_bias": shared,
+               "use_relative_position_bias": not shared}  # fmt: skip
     model = build(family, **BEIT, **options)
     ours = kernels(model, tmp_path)
     assert list(ours) == (["vision"] if shared else ["vision layer 0", "vision layer 1"])
@@ -168,12 +143,10 @@ def test_the_bias_of_beit_between_patches_equals_that_of_its_module(
     ]
     for kernel, holder in zip(ours.values(), holders, strict=True):
         theirs = holder((4, 4)).detach().numpy().reshape(2, 17, 17)[:, 1:, 1:]
-        np.testing.assert_allclose(kernel, theirs, rtol=0, atol=EXACT)
+        close(kernel, theirs)
 
 
-def test_the_bias_of_levit_equals_that_of_its_module_also_with_fewer_queries(
-    tmp_path: Path,
-) -> None:
+def test_the_bias_of_levit_equals_that_of_its_module_with_fewer_queries(tmp_path: Path) -> None:
     model = build("levit", image_size=64)
     ours = kernels(model, tmp_path)
     holders = {
@@ -187,7 +160,7 @@ def test_the_bias_of_levit_equals_that_of_its_module_also_with_fewer_queries(
         step = round((kernel.shape[1] / theirs.shape[1]) ** 0.5)
         side = round(kernel.shape[1] ** 0.5)
         looks = np.arange(side * side).reshape(side, side)[::step, ::step].ravel()
-        np.testing.assert_array_equal(kernel[:, looks], theirs)
+        assert_array_equal(kernel[:, looks], theirs)
 
 
 def test_the_patches_of_clap_are_of_audio() -> None:
@@ -205,9 +178,7 @@ def table(n_rows: int, n_heads: int = 1) -> Floats:
 
 def test_the_rows_for_cls_are_omitted_with_a_note() -> None:
     encoding = find(DictFiles(arrays={NAME: table(12)}))[0]
-    np.testing.assert_array_equal(
-        form_of(encoding, WindowBias).values.ravel(), np.arange(9.0)[::-1]
-    )
+    assert_array_equal(form_of(encoding, WindowBias).values.ravel(), np.arange(9.0)[::-1])
     assert "last 3 of the 12 stored rows are for [CLS]" in encoding.notes[0]
 
 
@@ -215,9 +186,7 @@ def test_the_rows_for_cls_are_omitted_with_a_note() -> None:
     ("config", "n_rows"),
     [({"window_size": [2, 3]}, 15), ({"image_size": [16, 24], "patch_size": 8}, 18)],
 )
-def test_a_window_that_is_not_square_is_read_from_the_config(
-    config: dict[str, Any], n_rows: int
-) -> None:
+def test_a_window_that_is_oblong_is_read_from_the_config(config: Any, n_rows: int) -> None:
     assert form_of(find(DictFiles(config, {NAME: table(n_rows)}))[0], WindowBias).grid == (2, 3)
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import torch
 
 from generator.checkpoints.model.live.stack import LiveStack
 from generator.checkpoints.model.live.vocabulary import Vocabulary
@@ -22,7 +23,6 @@ def stack_of(model: Any, kind: StackKind = "decoder", **changed: Any) -> LiveSta
 
 def model(model_type: str, *, head: bool = False, **settings: Any) -> Any:
     """A model of transformers with random weights, the same each time."""
-    import torch
     from transformers import CONFIG_MAPPING, AutoModel, AutoModelForCausalLM
 
     torch.manual_seed(0)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from numpy.testing import assert_allclose, assert_array_equal
 
 from generator.analyses.of_models import heads, induction, kernel, position, probe
 from generator.analyses.of_models import pairs as pairs_in_use
@@ -41,15 +42,11 @@ def test_without_positions_equal_words_get_equal_attention() -> None:
     """1/(i + 1) of each visible key, whatever the weights."""
     uniform = np.tril(np.ones((40, 40))) / np.arange(1, 41)[:, None]
     for layer in attention(stack_of(without_positions()), np.full((1, 40), 7)):
-        np.testing.assert_allclose(layer[0], np.broadcast_to(uniform, layer[0].shape), atol=1e-6)
+        assert_allclose(layer[0], np.broadcast_to(uniform, layer[0].shape), atol=1e-6)
 
 
 def test_without_positions_shuffled_words_change_nothing_in_an_encoder() -> None:
-    sizes: dict[str, Any] = {
-        "hidden_size": 64,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 4,
-    }
+    sizes: dict[str, Any] = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
     found = model("bert", **sizes, intermediate_size=64, max_position_embeddings=64)
     stack = stack_of(found, "encoder")
     words = stack.inputs(1)
@@ -58,7 +55,7 @@ def test_without_positions_shuffled_words_change_nothing_in_an_encoder() -> None
             next(iter(stack.run(inputs))).states[-1].mean(axis=1)
             for inputs in (words, np.random.default_rng(1).permutation(words, axis=1))
         )
-    np.testing.assert_allclose(after, before, atol=1e-5)
+    assert_allclose(after, before, atol=1e-5)
 
 
 def test_a_bias_alone_is_its_softmax() -> None:
@@ -75,10 +72,10 @@ def test_a_bias_alone_is_its_softmax() -> None:
     slopes = 2.0 ** -np.arange(1, 9)
     logits = np.where(offsets <= 0, slopes[:, None, None] * offsets, -np.inf)
     for layer in attention(stack, stack.inputs(2)):
-        np.testing.assert_allclose(layer, np.broadcast_to(softmax(logits), layer.shape), atol=1e-6)
+        assert_allclose(layer, np.broadcast_to(softmax(logits), layer.shape), atol=1e-6)
     by_offset = heads.compute(stack).arrays["by_offset"]
     row = profile(softmax(logits), is_causal=True)
-    np.testing.assert_allclose(by_offset, np.stack([row.by_offset] * 2), atol=1e-6)
+    assert_allclose(by_offset, np.stack([row.by_offset] * 2), atol=1e-6)
 
 
 def t5(scale: float = 2.0) -> Any:
@@ -97,14 +94,14 @@ def test_attention_of_t5_without_queries_is_the_softmax_of_its_bias_in_every_lay
     module = stack.model.block[0].layer[0].SelfAttention
     bias = module.compute_bias(64, 64).detach().double().numpy()[0]
     for layer in attention(stack, replace(stack, seed=3).inputs(2)):
-        np.testing.assert_allclose(layer, np.broadcast_to(softmax(bias), layer.shape), atol=1e-6)
+        assert_allclose(layer, np.broadcast_to(softmax(bias), layer.shape), atol=1e-6)
 
 
 def test_a_bias_switched_off_tells_no_offsets_apart() -> None:
     stack = stack_of(t5(), "encoder")
     with moved(places(stack), lambda _: None):
         for layer in attention(stack, replace(stack, seed=3).inputs(1)):
-            np.testing.assert_allclose(layer, 1.0 / 64.0, atol=1e-6)
+            assert_allclose(layer, 1.0 / 64.0, atol=1e-6)
 
 
 @pytest.mark.parametrize("by", [1.0, 640.0])
@@ -114,7 +111,7 @@ def test_a_shift_of_all_positions_is_nothing_to_a_bias(by: float) -> None:
     before = attention(stack, inputs)
     with moved(places(stack), lambda n: np.arange(n, dtype=np.float64) + by):
         for now, then in zip(attention(stack, inputs), before, strict=True):
-            np.testing.assert_allclose(now, then, atol=1e-7)
+            assert_allclose(now, then, atol=1e-7)
 
 
 def test_a_rotation_of_equal_words_follows_from_one_query_and_one_key() -> None:
@@ -138,7 +135,7 @@ def test_a_rotation_of_equal_words_follows_from_one_query_and_one_key() -> None:
     )
     logits = np.where(offsets <= 0, logits / 4.0, -np.inf)
     (layer,) = attention(stack, ONE_WORD)
-    np.testing.assert_allclose(layer[0], softmax(logits), atol=1e-5)
+    assert_allclose(layer[0], softmax(logits), atol=1e-5)
 
 
 def test_a_rotation_notices_no_shift_and_is_uniform_when_off() -> None:
@@ -146,17 +143,15 @@ def test_a_rotation_notices_no_shift_and_is_uniform_when_off() -> None:
     found = places(stack)
     before = attention(stack, ONE_WORD)
     with moved(found, lambda n: np.arange(n, dtype=np.float64) + 1000.0):
-        np.testing.assert_allclose(attention(stack, ONE_WORD)[0], before[0], atol=1e-4)
+        assert_allclose(attention(stack, ONE_WORD)[0], before[0], atol=1e-4)
     with moved(found, lambda _: None):
         uniform = np.tril(np.ones((64, 64))) / np.arange(1, 65)[:, None]
         off = attention(stack, ONE_WORD)[0][0]
-        np.testing.assert_allclose(off, np.broadcast_to(uniform, off.shape), atol=1e-6)
+        assert_allclose(off, np.broadcast_to(uniform, off.shape), atol=1e-6)
 
 
 def hand_set() -> Any:
-    """A GPT-2 with one layer, whose heads look at the previous, the first and their own position:
-    the key is the position, the query the one that is looked for.
-    """
+    """One layer of GPT-2, whose heads look at the previous, the first and their own position."""
     found = model("gpt2", n_layer=1, n_head=4, n_embd=256, n_positions=64)
     with torch.no_grad():
         found.wte.weight.zero_()
@@ -199,8 +194,8 @@ def test_chance_is_that_of_a_head_that_tells_nothing_apart(
 def test_pictures_of_uniform_attention_are_even() -> None:
     pictures, first = grid_profile(np.full((2, 65, 65), 1.0 / 65.0), (8, 8), 1)
     assert pictures.shape == (2, 5, 5)
-    np.testing.assert_allclose(pictures, 1.0 / 65.0)
-    np.testing.assert_allclose(first, 1.0 / 65.0)
+    assert_allclose(pictures, 1.0 / 65.0)
+    assert_allclose(first, 1.0 / 65.0)
 
 
 def test_chance_of_induction_is_that_of_a_model_without_positions_and_content() -> None:
@@ -210,9 +205,7 @@ def test_chance_of_induction_is_that_of_a_model_without_positions_and_content() 
 
 
 def test_a_planted_share_of_position_is_found() -> None:
-    """ε² of μ ~ 0.5 N(0, 1) and noise N(0, 1): .196963 for numpy's default_rng(0); and of noise
-    alone, 0.
-    """
+    """ε² of μ ~ 0.5 N(0, 1) and noise N(0, 1): .196963 for default_rng(0); of noise alone, 0."""
     draws = np.random.default_rng(0)
     means = draws.normal(size=(64, 96)) * 0.5
     states = means + draws.normal(size=(200, 64, 96))
@@ -268,7 +261,7 @@ def test_noise_tells_no_position() -> None:
 def test_the_pairs_of_a_rotation_are_those_of_its_code() -> None:
     """Llama turns component j with j + d/2."""
     found = pairs(stack_of(model("llama", **LLAMA)))
-    np.testing.assert_array_equal(found, np.stack([np.arange(8), np.arange(8, 16)], axis=1))
+    assert_array_equal(found, np.stack([np.arange(8), np.arange(8, 16)], axis=1))
 
 
 def test_pairs_that_were_made_long_are_found() -> None:
@@ -283,7 +276,7 @@ def test_pairs_that_were_made_long_are_found() -> None:
             pass
     shares = pairs_in_use._shares(stack, stack.inputs(2), pairs(stack))
     assert lengths[0].shape == (1, 4, 64, 16)
-    np.testing.assert_allclose(shares.sum(axis=2), 1.0)
+    assert_allclose(shares.sum(axis=2), 1.0)
     assert (shares.argmax(axis=2) == 3).all()
 
 
@@ -296,7 +289,7 @@ def test_a_table_whose_rows_are_equal_loses_nothing_when_it_is_off() -> None:
     before = losses(stack, given)
     for to in (lambda _: None, lambda n: np.arange(n)[::-1].astype(float)):
         with moved(places(stack), to):
-            np.testing.assert_allclose(losses(stack, given), before, atol=1e-5)
+            assert_allclose(losses(stack, given), before, atol=1e-5)
 
 
 def test_a_table_that_is_moved_gives_the_rows_of_other_positions() -> None:
@@ -309,7 +302,7 @@ def test_a_table_that_is_moved_gives_the_rows_of_other_positions() -> None:
         expected = found(
             input_ids=torch.from_numpy(inputs), position_ids=torch.arange(5, 21)[None]
         ).last_hidden_state
-    np.testing.assert_allclose(now.states[-1], expected.numpy(), atol=1e-5)
+    assert_allclose(now.states[-1], expected.numpy(), atol=1e-5)
 
 
 def test_losses_are_those_of_transformers() -> None:
@@ -329,7 +322,7 @@ def test_the_first_layer_of_a_model_without_queries_favours_no_offset() -> None:
             block.attn.c_attn.weight[:, :64] = 0.0
             block.attn.c_attn.bias[:64] = 0.0
     result = kernel.compute(stack_of(found.double()))
-    np.testing.assert_allclose(result.arrays["logits"], 0.0, atol=1e-9)
+    assert_allclose(result.arrays["logits"], 0.0, atol=1e-9)
     assert result.value("by_offset") == pytest.approx(0.0, abs=1e-6)
 
 
@@ -337,9 +330,7 @@ def test_the_first_layer_of_a_model_without_queries_favours_no_offset() -> None:
     ("model_type", "kind", "settings"),
     [("gpt2", "decoder", GPT2), ("bloom", "decoder", BLOOM), ("llama", "decoder", LLAMA)],
 )
-def test_random_weights_get_no_sentence(
-    model_type: str, kind: Any, settings: dict[str, Any]
-) -> None:
+def test_random_weights_say_nothing(model_type: str, kind: Any, settings: dict[str, Any]) -> None:
     """Neither do those whose rule alone has heads look nearby, as ALiBi's."""
     stack = stack_of(model(model_type, **settings), kind)
     again = replace(stack, seed=1)
