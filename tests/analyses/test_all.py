@@ -242,7 +242,8 @@ def test_figures_are_small_svgs(analysis: Analysis) -> None:
 
 @each_analysis
 def test_figures_compare_different_forms(analysis: Analysis) -> None:
-    results = {LABELS[0]: (all_ := applicable_results(analysis))[0], LABELS[1]: all_[-1]}
+    found = applicable_results(analysis)
+    results = {LABELS[0]: found[0], LABELS[1]: found[-1]}
     for spec in analysis.figures:
         picture = encode(spec.draw, results)
         assert all(label.title.encode() in picture for label in LABELS)

@@ -44,18 +44,12 @@ def uniform_locality(n: int) -> float:
     return (3 * n - 4 + 4 * 0.5**n) / n**2
 
 
-def test_attention_equals_the_softmax_of_torch() -> None:
+def test_attention_is_that_of_torch_and_by_hand() -> None:
     logits = rng.normal(size=(9, 9)) * 30.0
     assert_allclose(attention(logits), torch.softmax(torch.tensor(logits), 1).numpy(), atol=1e-15)
-
-
-def test_future_keys_get_no_attention() -> None:
     weights = attention(np.array([[0.0, np.nan], [0.0, np.log(3.0)]]))
     assert_allclose(weights, [[1.0, 0.0], [0.25, 0.75]])
-
-
-def test_three_by_three_by_hand() -> None:
-    """Row by row: 1/2 + 1/8 + 1/16, 1/4 · 1/2 + 1/2 + 1/4 · 1/2, 0 + 1/2 · 1/2 + 1/2."""
+    # Row by row: 1/2 + 1/8 + 1/16, 1/4 · 1/2 + 1/2 + 1/4 · 1/2, 0 + 1/2 · 1/2 + 1/2.
     weights = np.array([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.0, 0.5, 0.5]])
     assert locality(weights, 3) == pytest.approx((0.6875 + 0.75 + 0.75) / 3)
     assert perplexity(weights) == pytest.approx((2.0**1.5 + 2.0**1.5 + 2.0) / 3)
@@ -137,14 +131,11 @@ def test_a_causal_bias_has_a_reason_instead_of_symmetry() -> None:
     assert np.isnan(result_of(alibi(0.5)).arrays["attention"][0, 1])
 
 
-def test_the_distance_in_a_window_is_rows_plus_columns() -> None:
+def test_distances_and_mirrors_of_a_window() -> None:
     """2^−(r + c) is a product, so uniform locality over a window is that over its sides."""
     values = values_of(WindowBias(frozen(np.zeros((1, 9, 13)))))
     assert values["positions"] == 35.0
     assert values["locality"] == pytest.approx(100.0 * uniform_locality(5) * uniform_locality(7))
-
-
-def test_a_window_is_mirrored_by_rows_and_columns_at_once() -> None:
     half = rng.normal(size=(1, 7, 9))
     both, one = (
         values_of(WindowBias(frozen(half + mirrored)))["symmetry"]

@@ -18,13 +18,10 @@ LN = np.log
 SINKS = Sinks(frozen(LN([[128.0, 1.0], [128.0 / 3.0, 384.0]])), (1, 4))
 
 
-def test_the_share_of_a_sink_by_hand() -> None:
+def test_the_measures_of_sinks_by_hand() -> None:
     """Sinks that count as 128, 1, 128/3 and 384 keys, beside 128 keys: 1/2, 1/129, 1/4 and 3/4."""
     shares = share_of(SINKS.logits, np.array(128.0))
     assert_allclose(shares, [[1 / 2, 1 / 129], [1 / 4, 3 / 4]], rtol=1e-12)
-
-
-def test_the_measures_of_sinks_by_hand() -> None:
     result = weight_of_the_sinks.compute(subject(SINKS))
     assert [result.value(key) for key in ("share", "half", "layers", "heads")] == pytest.approx(
         [37.5, 50.0, 2, 2]
@@ -34,9 +31,6 @@ def test_the_measures_of_sinks_by_hand() -> None:
         == "Beside 128 keys of logit 0, 2 of 4 heads give at least half the weight to the sink. The"
         " strongest, logit 5.95 in head 1 of layer 4, takes 75.0 %."
     )
-
-
-def test_sinks_that_are_no_numbers_are_not_applicable() -> None:
     with pytest.raises(NotApplicableError, match="the sinks"):
         weight_of_the_sinks.compute(subject(Sinks(frozen([[np.nan, 1.0]]), (0,))))
 

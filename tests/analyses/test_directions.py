@@ -65,31 +65,22 @@ def test_components_for_a_share_are_those_of_scikit_learn() -> None:
     theirs = [PCA(n_components=share).fit(table).n_components_ for share in (0.90, 0.95, 0.99)]
     values = values_of(result_of(rank, table))
     assert [values[f"centred_for_{share}"] for share in (90, 95, 99)] == theirs
-
-
-def test_centring_removes_the_energy_of_the_mean_vector() -> None:
-    """‖P‖² = ‖P − mean‖² + n |mean|²."""
+    # ‖P‖² = ‖P − mean‖² + n |mean|².
     table = NOISE + 2.0
     held = 1.0 - np.sum((table - table.mean(axis=0)) ** 2) / np.sum(table**2)
     assert values_of(result_of(rank, table))["in_mean"] == pytest.approx(100.0 * held)
 
 
-def test_low_and_high_ranks_give_different_findings() -> None:
+def test_findings_follow_ranks_components_and_mean() -> None:
     low = np.outer(np.arange(40.0), NOISE[0]) + 1e-3 * rng.normal(size=(40, 20))
     finding = findings_of(rank, low)[0]
     assert finding.text.startswith("1 of 20 directions holds 90 % of what sets the vectors apart")
     assert "spread over most directions" in findings_of(rank, NOISE)[0].text
     assert finding.weight > findings_of(rank, NOISE)[0].weight
-
-
-def test_three_dominant_components_are_reported_once() -> None:
-    """Three columns of about equal variance hold nearly all of it, two of them about two thirds."""
+    # Three columns of about equal variance hold nearly all of it, two of them about two thirds.
     (found,) = findings_of(principal_components, NOISE * np.where(np.arange(20) < 3, 1.0, 1e-3))
     assert found.text.startswith("Three principal components hold ")
     assert findings_of(rank, NOISE * np.where(np.arange(20) < 3, 1.0, 1e-3)) == []
-
-
-def test_a_finding_reports_a_dominant_mean() -> None:
     text = "is a constant vector shared by all positions"
     assert [text in " ".join(texts_of(result_of(rank, NOISE + mean))) for mean in (3.0, 0.0)] == [
         True,
@@ -170,9 +161,7 @@ def test_a_helix_is_reported_with_its_turns() -> None:
     (4, 0.2, "Positions form a circle: ", "4.9 times at an even rate. Two principal components"),
     (400, 0.12, "The table counts in circles: 200 positions go round 5.0 times", ""),
 ])  # fmt: skip
-def test_a_circle_without_drift_is_no_helix(
-    width: int, noise: float, opening: str, end: str
-) -> None:
+def test_a_circle_is_no_helix(width: int, noise: float, opening: str, end: str) -> None:
     beside = noise * np.random.default_rng(1).normal(size=(200, width))
     text = findings_of(principal_components, np.hstack([HELIX[:, :2], beside]))[0].text
     assert (text.startswith(opening), end in text) == (True, True)

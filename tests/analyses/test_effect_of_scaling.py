@@ -37,9 +37,6 @@ def test_yarn_leaves_pairs_0_to_20_and_slows_46_to_63_fully() -> None:
     arrays = result_of(YARN).arrays
     assert np.flatnonzero(arrays["unchanged"]).tolist() == list(range(21))
     assert np.flatnonzero(arrays["full"]).tolist() == list(range(46, 64))
-
-
-def test_wavelengths_before_scaling_are_those_of_the_base() -> None:
     assert_allclose(
         result_of(LLAMA_3_1).arrays["before"], 2 * np.pi * 5e5 ** (np.arange(64) / 64), rtol=1e-12
     )

@@ -47,9 +47,7 @@ def test_mean_cosines_equal_those_of_the_whole_matrix() -> None:
 
 
 @given(st.integers(2, 9), st.integers(2, 9), st.sampled_from([4, 8, 32]))
-def test_the_sinusoid_of_a_grid_has_the_cosines_that_follow_from_its_formula(
-    rows: int, columns: int, d_model: int
-) -> None:
+def test_the_sinusoid_of_a_grid_has_its_cosines(rows: int, columns: int, d_model: int) -> None:
     """Half of the vector is the row's; of the rest the cosine is mean_i cos(k 10000^(−4i/d))."""
     frequencies = 10_000.0 ** (-np.arange(d_model // 4) / (d_model // 4))
     result = of_table(grid_sinusoid((rows, columns), d_model), rows, columns)
@@ -115,11 +113,8 @@ def test_a_peak_next_to_the_centre_counts_as_near(down: int, across: int, share:
     assert result.arrays["peaks"].tolist() == [[down, across]]
 
 
-def test_on_a_tie_the_nearest_peak_counts() -> None:
+def test_peaks_and_symmetry_of_a_head() -> None:
     assert bias([[1, 0, 0], [0, 1, 0], [0, 0, 0]]).arrays["peaks"].tolist() == [[0, 0]]
-
-
-def test_a_symmetric_head_has_symmetry_one_and_an_antisymmetric_one_zero() -> None:
     ramp = np.tile(np.arange(-2.0, 3.0), (5, 1))
     values = values_of(bias(ramp))
     assert [values["left_right"], values["up_down"]] == pytest.approx([0.0, 1.0])
@@ -132,11 +127,8 @@ def test_a_constant_added_to_a_head_changes_no_metric(constant: float) -> None:
     assert list(plain.values()) == pytest.approx(list(moved.values()), abs=1e-9)
 
 
-def test_values_beyond_the_colour_limits_are_counted_by_hand() -> None:
+def test_values_beyond_the_colour_limits_and_constant_heads() -> None:
     head = np.zeros((3, 3))
     head[0, 0], head[0, 1] = 9.0, -9.0
     assert values_of(bias(head))["beyond"] == pytest.approx(200.0 / 9.0)
-
-
-def test_constant_heads_have_no_symmetry() -> None:
     assert values_of(of_window(np.full((2, 3, 3), 7.0)))["left_right"] is None

@@ -50,10 +50,7 @@ def test_the_profile_of_points_on_a_circle_is_a_cosine() -> None:
     close(result.arrays["spread"], 0.0, 1e-7)
     values = values_of(result)
     assert [values[k] for k in ("half", "rise", "invariance")] == pytest.approx([10.0, 31.0, 1.0])
-
-
-def test_a_half_distance_by_hand() -> None:
-    """Cosines 1, 0.8, 0.4, 0.4, mean of pairs ½: ¾ between offsets 1 and 2 at 1.125."""
+    # Cosines 1, 0.8, 0.4, 0.4, mean of pairs ½: ¾ between offsets 1 and 2 at 1.125.
     profile = np.array([1.0, 0.8, 0.4, 0.4])
     assert similarity_by_distance.half_of_fall(profile, 0.5) == pytest.approx(1.125)
 
@@ -126,28 +123,19 @@ def test_a_peak_is_above_both_beside_it(amplitudes: list[float], found: list[int
     assert spectrum.peaks(np.array(amplitudes, dtype=np.float64), 0.0).tolist() == found
 
 
-def test_the_fastest_sine_has_its_amplitude_too() -> None:
+def test_spectra_of_sines_noise_and_walks() -> None:
     """±1 by turns: root mean square 1, amplitude 1, period 2."""
     result = result_of(spectrum, (-1.0) ** np.arange(32)[:, None])
     assert (result.arrays["mean"][-1], values_of(result)["strongest"]) == (pytest.approx(1.0), 2.0)
-
-
-def test_peaks_are_reported_in_sines_and_not_in_noise() -> None:
     assert "The spectrum peaks at periods of 8 and 32 positions." in texts_of(
         result_of(spectrum, SINES)
     )
     assert [finding.rests_on for finding in result_of(spectrum, NOISE).findings] == [
         ("slow", "slow_control")
     ]
-
-
-def test_slow_and_aperiodic_tables_give_different_findings() -> None:
     slow = np.sin(2.0 * np.pi * P / 64.0 + PHASES)
     assert "change slowly: 100 %" in " ".join(texts_of(result_of(spectrum, slow)))
     assert "hardly change slowly" in " ".join(texts_of(result_of(spectrum, NOISE)))
-
-
-def test_shuffled_positions_have_a_tenth_of_the_energy_in_the_slowest_tenth() -> None:
     assert values_of(result_of(spectrum, drifting(400, 0.5)))["slow_control"] == pytest.approx(
         10.0, abs=1.0
     )

@@ -99,13 +99,10 @@ def test_the_fit_is_the_minimum_of_the_penalised_loss() -> None:
     assert intercept == pytest.approx(theirs.intercept_[0], abs=0.1)
 
 
-def test_pairs_are_sampled_without_repetition() -> None:
+def test_the_sinusoid_is_predicted_without_error() -> None:
     pairs = sample_pairs(30, 900, seed=1)
     assert len({(int(first), int(second)) for first, second in pairs}) == 900
-
-
-def test_the_sinusoid_is_predicted_without_error() -> None:
-    """0.0000 for 512 × 768, computed by other code."""
+    # 0.0000 for 512 × 768, computed by other code.
     result = result_of(position_probe, sinusoid(512, 768))
     assert (value(result, "error"), value(result, "exact")) == (0.0, 100.0)
 
@@ -128,18 +125,12 @@ def test_the_error_on_noise_agrees_with_theory() -> None:
     assert np.mean(errors) == pytest.approx(expected, rel=0.03)
 
 
-def test_a_constant_guess_errs_by_a_quarter() -> None:
+def test_errors_of_a_guess_on_noise_and_by_distance() -> None:
     result = result_of(position_probe, np.ones((512, 4)))
     assert value(result, "middle") == 128.0
     assert value(result, "error") == pytest.approx(128.0, abs=1.5)
-
-
-def test_the_order_error_on_noise() -> None:
-    """34 to 43 %, computed by other code."""
+    # 34 to 43 %, computed by other code.
     assert 34.0 < value(result_of(order_probe, noise(0)), "error") < 43.0
-
-
-def test_errors_by_distance_by_hand() -> None:
     pairs = np.array([[0, 0], [3, 4], [5, 4], [1, 4], [4, 1], [0, 2], [0, 4]])
     starts, wrong = order_probe._by_distance(pairs, np.array([1, 1, 0, 1, 0, 0, 0], dtype=bool), 6)
     assert starts.tolist() == [1, 2, 4]

@@ -40,23 +40,17 @@ def test_cosines_at_a_distance_equal_those_of_scikit_learn(distance: int) -> Non
         assert_array_equal(change_points.adjacent_cosines(NOISE), ours)
 
 
-def test_windows_by_hand() -> None:
+def test_windows_and_borders_by_hand() -> None:
     before, after = change_points.window_medians(np.arange(20.0))
     assert (before[8], before[19], after[0], after[11]) == (3.5, 14.5, 4.5, 15.5)
     assert np.isnan(before[:8]).all()
     assert np.isnan(after[12:]).all()
-
-
-def test_windows_leave_out_what_is_not_defined_while_half_is() -> None:
-    """Before index 8 lie 0 … 7: without 0 … 3 the median is 5.5; without 0 … 4 too few are left."""
+    # Before index 8 lie 0 … 7: without 0 … 3 the median is 5.5; without 0 … 4 too few are left.
     values = np.arange(20.0)
     for missing, median in ((4, 5.5), (5, np.nan)):
         values[:missing] = np.nan
         assert_array_equal(change_points.window_medians(values)[0][8], median)
-
-
-def test_a_later_seam_does_not_grow_through_an_earlier_one() -> None:
-    """Depths by hand: 9 at 20; 3 at 30, which without a border would reach from 10 on."""
+    # Depths by hand: 9 at 20; 3 at 30, which without a border would reach from 10 on.
     depth = np.zeros(60)
     depth[10:31] = 2.0
     depth[20], depth[30] = 9.0, 3.0
@@ -150,17 +144,14 @@ def test_a_position_unlike_both_neighbours_is_an_outlier_and_no_seam(position: i
     assert (result.value("depth") or 0.0) < 0.1
 
 
-def test_an_outlier_at_a_seam_hides_neither() -> None:
+def test_a_seam_is_measured_at_its_deepest_pair_and_beside_an_outlier() -> None:
     """Noise after a steady walk, and a single odd vector well before it."""
     table = np.vstack([drifting(128, 0.9, seed=1), drifting(128, 0.5, seed=2)])
     table[100] = rng.normal(size=400)
     result = result_of(table)
     assert result.arrays["spikes"].tolist() == [100]
     assert result.arrays["seams"][0, 0] == 127
-
-
-def test_a_seam_is_measured_at_its_deepest_pair() -> None:
-    """Angles of neighbours by hand: 0.1 everywhere, but 0.5 and 0.7 at two pairs in a row."""
+    # Angles of neighbours by hand: 0.1 everywhere, but 0.5 and 0.7 at two pairs in a row.
     steps = np.full(99, 0.1)
     steps[49:51] = 0.5, 0.7
     result = result_of(on_a_circle(steps))
@@ -177,7 +168,7 @@ def test_sinusoids_noise_and_steady_walks_have_no_seam(values: Floats) -> None:
     assert [text for text in texts if "all along the table" not in text] == []
 
 
-def test_equal_steps_have_no_strongest_break() -> None:
+def test_a_level_line_has_no_break_and_its_cosine() -> None:
     """Vectors of a sinusoid rotate by the same angles at every step."""
     metrics = values_of(sinusoid(128, 64))
     assert [metrics[key] for key in ("at", "depth", "contrast", "norm_at", "norm_step")] == [
@@ -187,10 +178,7 @@ def test_equal_steps_have_no_strongest_break() -> None:
         None,
         1.0,
     ]
-
-
-def test_a_level_line_is_reported_with_its_cosine() -> None:
-    """Neighbours in a sinusoid have the mean of cos 10000^(−2j/d)."""
+    # Neighbours in a sinusoid have the mean of cos 10000^(−2j/d).
     expected = np.mean(np.cos(10_000.0 ** (-2.0 * np.arange(32) / 64)))
     assert texts_of(result_of(sinusoid(128, 64))) == [
         f"The cosine of neighbours is {expected:.2f} all along the table."
@@ -198,16 +186,13 @@ def test_a_level_line_is_reported_with_its_cosine() -> None:
     assert texts_of(result_of(drifting(300, 0.9))) == []
 
 
-def test_dissimilar_ends_are_reported() -> None:
+def test_dissimilar_ends_and_a_step_of_the_norm_are_reported() -> None:
     table = drifting(100, 0.95)
     table[0], table[-1] = rng.normal(size=400), rng.normal(size=400)
     assert [text.split(" is unlike the ")[0] for text in texts_of(result_of(table))] == [
         "The first position",
         "The last position, 99,",
     ]
-
-
-def test_a_step_of_the_norm_is_detected_by_hand() -> None:
     table = drifting(60, 0.9) * np.where(np.arange(60) < 30, 1.0, 4.0)[:, None]
     metrics = values_of(table)
     assert metrics["norm_at"] == pytest.approx(29, abs=3)

@@ -77,9 +77,6 @@ def test_cosines_equal_those_of_scikit_learn() -> None:
     assert result.value("adjacent") == pytest.approx(np.diagonal(theirs, 1).mean())
     assert result.value("mean") == pytest.approx(theirs[~np.eye(50, dtype=bool)].mean())
     assert result.value("lowest") == pytest.approx(theirs.min())
-
-
-def test_without_neighbours_that_are_not_zero_there_is_no_adjacent_cosine() -> None:
     result = result_of(similarity_of_positions, np.eye(5) * (np.arange(5) % 2 == 0)[:, None])
     assert (result.value("adjacent"), result.value("mean")) == (None, 0.0)
 
@@ -271,7 +268,7 @@ def test_without_comparable_words_the_ratio_has_a_reason(words: Floats) -> None:
     assert "word" not in result.arrays
 
 
-def test_the_bias_of_alibi_favours_the_position_itself_in_every_head() -> None:
+def test_heads_that_favour_near_offsets() -> None:
     offsets = np.arange(-128, 1)
     form = OffsetBias(
         frozen(slopes(8)[:, None] * offsets), frozen(offsets), causal=True, beyond="linear"
@@ -279,9 +276,6 @@ def test_the_bias_of_alibi_favours_the_position_itself_in_every_head() -> None:
     result = bias_by_offset.compute(subject(form))
     metrics = {key: result.value(key) for key in ("near_heads", "largest", "smallest", "spread")}
     assert metrics == {"near_heads": 100.0, "largest": 0.0, "smallest": -64.0, "spread": 64.0}
-
-
-def test_the_share_of_heads_that_favour_near_offsets_by_hand() -> None:
     values = [[9, 0, 0, 0, 0], [0, 9, 0, 0, 0], [0, 0, 9, 0, 0], [0, 0, 0, 0, 9]]
     form = OffsetBias(frozen(values), frozen(np.arange(-2, 3)), causal=False, beyond="constant")
     result = bias_by_offset.compute(subject(form))
@@ -293,24 +287,19 @@ def test_the_share_of_heads_that_favour_near_offsets_by_hand() -> None:
     ("n_positions", "window", "size"),
     [(30, None, 30), (30, 8, 8), (4096, None, 4096), (131_072, None, 4096)],
 )
-def test_the_profile_of_a_rotation_ends_at_the_farthest_offset_in_sight(
-    n_positions: int, window: int | None, size: int
-) -> None:
+def test_a_rotations_profile_ends_in_sight(n_positions: int, window: int | None, size: int) -> None:
     """Of 30 positions the first and the last are 29 apart."""
     form = Rotation(100.0, 4, 4, n_positions, window=window)
     assert rotation_by_offset.compute(subject(form)).arrays["profile"].size == size
 
 
-def test_a_rotation_that_stops_pairs_is_compared_with_those_that_turn() -> None:
+def test_the_profile_of_a_rotation_is_the_mean_cosine_of_its_pairs() -> None:
     """As fast as the first 8 of 32 pairs, none of them slowed."""
     result = rotation_by_offset.compute(
         subject(Rotation(1e4, 16, 64, 4096, {"rope_type": "proportional"}))
     )
     assert (result.value("pairs"), result.value("slowed")) == (8, 0)
     assert_allclose(result.arrays["unscaled"], 2 * np.pi * 1e4 ** (np.arange(8) / 32), rtol=1e-6)
-
-
-def test_the_profile_of_a_rotation_is_its_mean_cosine() -> None:
     profile = rotation_by_offset.compute(subject(Rotation(100.0, 4, 4, 30))).arrays["profile"]
     expected = [(np.cos(offset) + np.cos(offset / 10)) / 2 for offset in range(30)]
     close(profile, expected, 1e-12)

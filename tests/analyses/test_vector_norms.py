@@ -29,13 +29,10 @@ def with_norms(*sizes: float, width: int = 4) -> Floats:
     return np.asarray(np.array(sizes)[:, None] * rows / np.linalg.norm(rows, axis=1, keepdims=True))
 
 
-def test_norms_are_those_of_numpy() -> None:
+def test_norms_are_those_of_numpy_and_their_spread_excludes_outliers() -> None:
     result = norms_of(NOISE)
     assert_allclose(result.arrays["norms"], np.linalg.norm(NOISE, axis=1))
     assert_allclose(result.arrays["dimension_norms"], np.linalg.norm(NOISE, axis=0))
-
-
-def test_the_spread_within_excludes_outliers() -> None:
     metrics = values_of(norms_of(with_norms(*[1.0, 1.1] * 10, 9.0)))
     assert metrics["spread_within"] == pytest.approx(np.std([1.0, 1.1]) / 1.05)
     assert metrics["spread"] == pytest.approx(

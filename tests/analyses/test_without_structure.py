@@ -43,31 +43,22 @@ def test_at_most_one_in_a_hundred_random_tables_is_taken_for_more(shape: tuple[i
     assert taken <= 2
 
 
-def test_uniform_numbers_are_random_too() -> None:
+def test_uniform_and_shuffled_and_many_rows_are_random() -> None:
     rows = [np.random.default_rng(seed).uniform(-1.0, 1.0, (256, 64)) for seed in range(100)]
     assert sum(not looks_random(each) for each in rows) <= 1
-
-
-def test_the_order_of_shuffled_rows_shows_in_one_of_a_hundred() -> None:
     rows = [np.random.default_rng(seed).permutation(TRAINED[:128]) for seed in range(100)]
     assert sum(is_ordered(each) for each in rows) <= 3
     assert is_ordered(TRAINED[:128])
-
-
-def test_a_table_of_a_hundred_thousand_random_rows_is_random() -> None:
     assert looks_random(noise((100_000, 16)))
 
 
-def test_an_odd_row_among_random_ones_is_named_alone() -> None:
+def test_an_odd_row_among_random_ones_or_zeros_is_named() -> None:
     rows = noise((512, 256)).copy()
     rows[7] *= 1000.0
     value, untrained, odd = sentences(rows)
     assert value.startswith("One value stands out: ")
     assert untrained == UNTRAINED
     assert odd.startswith("Position 7 stands apart")
-
-
-def test_zeros_beside_an_outlier_are_measured_with_it() -> None:
     rows = np.zeros((40, 16))
     rows[3, 2] = 1.0
     assert any(text.startswith("The vectors of positions 0–2") for text in sentences(rows))
@@ -99,13 +90,10 @@ def test_a_tail_that_holds_nothing_is_named_and_no_seam(end: Floats, sentence: s
     assert [text for text in said if any(word in text for word in of_the_whole)] == []
 
 
-def test_equal_vectors_get_one_sentence() -> None:
+def test_equal_vectors_are_counted() -> None:
     assert sentences(np.full((512, 64), 0.3)) == [
         "All 512 vectors are the same: the table tells no position from another."
     ]
-
-
-def test_exact_copies_are_counted() -> None:
     said = sentences(np.repeat(TRAINED[:256], 2, axis=0))
     assert any(text.startswith("256 of 512 vectors exactly equal an earlier one") for text in said)
 
@@ -120,9 +108,6 @@ def test_a_norm_step_stands_where_neighbours_differ() -> None:
     rows[47:] *= 0.4
     (step,) = [text for text in sentences(rows) if text.startswith("Norms")]
     assert "at position 47 " in step
-
-
-def test_norms_that_change_all_along_are_no_step() -> None:
     walk = np.cumsum(noise((512, 64)), axis=0)
     assert [text for text in sentences(walk) if text.startswith("Norms")] == []
 

@@ -1,6 +1,7 @@
 """Positions and words: how the word matrix is read, and cases with given angles."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -39,7 +40,7 @@ def test_energy_by_direction_by_hand() -> None:
     )
 
 
-def test_principal_angles_by_hand() -> None:
+def test_principal_angles_are_those_of_scipy_and_by_hand() -> None:
     """One position at 30° to the main direction of words, the other orthogonal to the main two."""
     positions = np.zeros((2, 20))
     positions[0, [0, 5]] = 2.0 * np.cos(np.pi / 6), 2.0 * np.sin(np.pi / 6)
@@ -48,9 +49,6 @@ def test_principal_angles_by_hand() -> None:
     assert_allclose(result.arrays["cosines"], [np.cos(np.pi / 6), 0.0], atol=1e-12)
     assert values_of(result)["smallest_angle"] == pytest.approx(30.0)
     assert values_of(result)["overlap"] == pytest.approx(37.5)
-
-
-def test_principal_angles_are_those_of_scipy() -> None:
     first, second = rng.normal(size=(30, 20)), rng.normal(size=(50, 20))
     tenths = [np.linalg.svd(rows)[2][:2] for rows in (first, second)]
     assert_allclose(
@@ -162,9 +160,7 @@ ENCODINGS = {
     ("table", True, ("wpe.weight",), "there is no word table among the tensors"),
     ("bias", True, ("wpe.weight", "wte.weight"), ""),
 ])  # fmt: skip
-def test_the_word_matrix_is_read_for_a_table_of_words_if_the_row_requests_it(
-    encoding: str, words: bool, tensors: tuple[str, ...], why: str | None
-) -> None:
+def test_words_are_read_on_request(encoding: str, words: bool, tensors: Any, why: Any) -> None:
     files = replace(FILES, arrays={name: FILES.arrays[name] for name in tensors})
     (read,) = subjects(files, checkpoint(words=words), [ENCODINGS[encoding]])
     if why is None:

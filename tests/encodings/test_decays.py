@@ -6,23 +6,17 @@ from generator.encodings import Decay
 from tests.forms.decays import decay
 
 
-def test_what_is_left_by_hand() -> None:
+def test_what_is_left_equals_a_recurrence() -> None:
     """Rates ln 2 and ln 4: halves and quarters with each position."""
     left = decay(np.log([[2.0, 4.0]])).left(np.array([0.0, 1.0, 2.0]))
     assert_allclose(left, [1.0, (1 / 2 + 1 / 4) / 2, (1 / 4 + 1 / 16) / 2], rtol=1e-12)
-
-
-def test_the_kernel_of_equal_keys_equals_the_weights_of_a_recurrence() -> None:
-    """State after each token of the unit vectors, step by step."""
+    # State after each token of the unit vectors, step by step.
     state, states = np.zeros(5), []
     for token in np.eye(5):
         state = 0.8 * state + token
         states.append(state)
     kernel = decay([[-np.log(0.8)]]).kernel(5)
     assert_allclose(np.nan_to_num(kernel[0]), states, rtol=1e-12)
-
-
-def test_a_state_without_decay_keeps_everything() -> None:
     assert_array_equal(np.nan_to_num(decay(np.zeros((2, 3))).kernel(4)[0], nan=1.0), 1.0)
 
 

@@ -72,13 +72,10 @@ def test_a_kernel_that_depends_on_the_offset_is_the_same_along_diagonals() -> No
         assert_array_equal(np.moveaxis(kernel, 0, 2), expected, err_msg=name)
 
 
-def test_a_kernel_is_symmetric_or_depends_on_the_offset() -> None:
+def test_a_form_has_words_and_its_kernel_is_symmetric_or_of_the_offset() -> None:
     assert [
         name for name, form in FORMS.items() if not form.is_symmetric and not form.depends_on_offset
     ] == []
-
-
-def test_a_form_has_words_for_what_it_is_and_for_what_its_kernel_holds() -> None:
     words = [(name, text) for name, form in FORMS.items() for text in (form.noun, form.quantity)]
     assert [(name, text) for name, text in words if text.strip() != text or len(text) <= 3] == []
 
@@ -96,7 +93,7 @@ def test_the_middle_of_a_grid_says_the_same_of_its_patches(name: str) -> None:
     form = FORMS[name]
     rows, columns = form.grid or (0, 0)
     inner = (-(-rows // 2), -(-columns // 2))
-    down, across = ((all_ - shown) // 2 for all_, shown in zip((rows, columns), inner, strict=True))
+    down, across = ((size - shown) // 2 for size, shown in zip((rows, columns), inner, strict=True))
     patches = (
         np.arange(rows * columns)
         .reshape(rows, columns)[down : down + inner[0], across : across + inner[1]]

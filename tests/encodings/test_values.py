@@ -23,9 +23,7 @@ YARN = {"rope_type": "yarn", "factor": 16.0, "original_max_position_embeddings":
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @given(st.integers(1, 40), st.integers(1, 20))
-def test_every_vector_of_a_sinusoid_has_norm_sqrt_n_pairs(
-    layout: SinusoidLayout, n_positions: int, pairs: int
-) -> None:
+def test_every_vector_has_norm_sqrt_n_pairs(layout: Any, n_positions: int, pairs: int) -> None:
     """sin² + cos² = 1 for each of the pairs."""
     table = sinusoid(n_positions, 2 * pairs, layout)
     assert_allclose(np.linalg.norm(table, axis=1), np.sqrt(pairs), rtol=1e-12)
@@ -77,22 +75,18 @@ def m2m_100_table(n_positions: int, d_model: int) -> Floats:
     ("layout", "theirs"),
     [("interleaved", distilbert_table), ("halves", marian_table), ("tensor2tensor", m2m_100_table)],
 )
-def test_every_layout_equals_that_of_transformers(layout: Any, theirs: Any, shape: Any) -> None:
+def test_layouts_are_those_of_transformers(
+    layout: Any, theirs: Any, shape: tuple[int, int]
+) -> None:
     close(sinusoid(*shape, layout), theirs(*shape), FLOAT32_ANGLES)
 
 
-def test_the_reference_of_a_table_is_the_sinusoid_of_its_shape() -> None:
+def test_the_reference_of_a_table_and_the_kernel_of_a_bias_by_hand() -> None:
     assert_array_equal(PositionTable(np.ones((6, 5))).make_reference().numbers, sinusoid(6, 5))
-
-
-def test_the_kernel_of_a_bias_by_hand() -> None:
     bias = OffsetBias(
         frozen([[-2, -1, 0, 10, 20]]), frozen(np.arange(-2, 3)), causal=False, beyond="constant"
     )
     assert_array_equal(bias.kernel(3), [[[0, 10, 20], [-1, 0, 10], [-2, -1, 0]]])
-
-
-def test_the_kernel_of_a_causal_bias_is_not_defined_for_later_keys() -> None:
     bias = OffsetBias(
         frozen([[-2, -1, 0], [-4, -2, 0]]), frozen([-2, -1, 0]), causal=True, beyond="linear"
     )
@@ -100,16 +94,13 @@ def test_the_kernel_of_a_causal_bias_is_not_defined_for_later_keys() -> None:
     assert_array_equal(bias.kernel(2), [[[0, nan], [-1, 0]], [[0, nan], [-2, 0]]])
 
 
-def test_yarn_leaves_pairs_0_to_20_unchanged_and_ramps_over_21_to_45() -> None:
+def test_yarn_and_fixed_ntk_slow_the_pairs_of_their_papers() -> None:
     rotation = Rotation(1e4, 128, 128, 65536, YARN)
     slowed = rotation.unscaled_frequencies / rotation.frequencies
     assert_allclose(slowed[:21], 1.0, rtol=1e-6)
     assert np.all(np.diff(slowed[20:47]) > 0.01)
     assert_allclose(slowed[46:], 16.0, rtol=1e-6)
-
-
-def test_fixed_ntk_slows_the_last_of_four_pairs_by_its_factor_and_the_others_by_powers() -> None:
-    """Su Jianlin 2023 (https://kexue.fm/archives/9706), equation 6: d = 8, 16^(1/4) = 2."""
+    # Su Jianlin 2023 (https://kexue.fm/archives/9706), equation 6: d = 8, 16^(1/4) = 2.
     rotation = Rotation(1e4, 8, 8, 64, {"rope_type": "ntk", "factor": 16.0})
     assert_allclose(rotation.frequencies, [1 / 2, 0.1 / 4, 0.01 / 8, 0.001 / 16])
 
@@ -122,20 +113,14 @@ def test_a_fixed_ntk_that_is_not_known_is_refused(broken: dict[str, object]) -> 
         _ = Rotation(1e4, 8, 8, 64, {"rope_type": "ntk", **broken}).frequencies
 
 
-def test_a_scaling_without_a_kind_leaves_the_frequencies_and_the_attention() -> None:
+def test_scalings_of_no_kind_older_keys_and_proportional_ones() -> None:
     rotation = Rotation(1e4, 8, 8, 64, {"factor": 4.0})
     assert_array_equal(rotation.frequencies, rotation.unscaled_frequencies)
     assert rotation.attention_factor == 1.0
-
-
-def test_the_older_key_of_a_scaling_is_equivalent() -> None:
     newer = Rotation(1e4, 128, 128, 16384, LINEAR)
     older = Rotation(1e4, 128, 128, 16384, {"type": "linear", "factor": 4.0})
     assert_array_equal(older.frequencies, newer.frequencies)
-
-
-def test_a_proportional_rotation_has_only_the_pairs_that_it_rotates() -> None:
-    """The rule of transformers: exponents span the whole head, only the first pairs rotate."""
+    # The rule of transformers: exponents span the whole head, only the first pairs rotate.
     rotation = Rotation(1e4, 4, 16, 64, {"rope_type": "proportional"})
     assert_allclose(rotation.frequencies, [1.0, 10_000 ** (-2 / 16)], rtol=1e-6)
 
@@ -146,7 +131,4 @@ def test_the_kernel_of_a_rotation_equals_the_product_of_rotated_vectors() -> Non
     rotated = np.exp(1j * np.arange(12)[:, None] * 100.0 ** (-np.arange(0, 6, 2) / 6))
     products = (rotated @ rotated.conj().T).real / 3
     close(rotation.kernel(12)[0], products, 1e-12)
-
-
-def test_by_offset_of_a_rotation_is_the_first_row_of_its_kernel() -> None:
     assert_array_equal(LLAMA_2.by_offset(20), LLAMA_2.kernel(20)[0, 0])

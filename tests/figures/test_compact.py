@@ -71,14 +71,11 @@ def test_a_path_leads_through_the_same_points_to_half_a_tenth(seed: int) -> None
     assert_allclose(list(points(shorter)), list(points(path)), atol=0.05 + 1e-9)
 
 
-def test_a_path_by_hand() -> None:
+def test_a_path_by_hand_and_text_that_looks_like_one() -> None:
     assert (
         inside('<path d="M 10 20 \nL 10.5 19.96 \nL 10.5 19.96 \nL 12 22 \nz \nM 4 5 \nL 4 5 \n"/>')
         == '<path d="m10 20 .5 0h0l1.5 2zm-6-15h0"/>'
     )
-
-
-def test_text_that_looks_like_attributes_or_groups_stays() -> None:
     text = ' style="fill: red} text{display:none" id="x" d="M 1 2" x="1.23456" '
     assert f"<text>{text}</text>" in inside(f"<text>{text}</text>")
     assert "display" not in compact(f"{OPENING}<text>{text}</text></svg>").partition("</style>")[0]

@@ -142,11 +142,8 @@ def test_every_text_can_be_read_in_both_schemes(full: dict[str, Figure]) -> None
     } == set()
 
 
-def test_no_texts_overlap(full: dict[str, Figure]) -> None:
+def test_no_texts_overlap_and_no_legend_data(full: dict[str, Figure]) -> None:
     assert {key: pairs for key, figure in full.items() if (pairs := overlapping(figure))} == {}
-
-
-def test_no_legend_overlaps_data(full: dict[str, Figure]) -> None:
     extents = {
         key: [legend.get_window_extent() for legend in figure.findobj(Legend)]
         for key, figure in full.items()

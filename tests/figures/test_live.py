@@ -214,7 +214,7 @@ def cells_of(panel: PickedPanel) -> Any:
     return cells
 
 
-def test_picked_cells_are_single_values_with_the_numbers_of_rows_and_columns() -> None:
+def test_picked_cells_have_the_numbers_of_their_rows_and_columns() -> None:
     matrix = np.random.default_rng(0).normal(size=(700, 400))
     panel = PickedPanel("A table", matrix, 2.0, table=3)
     cells = cells_of(panel)
@@ -223,9 +223,6 @@ def test_picked_cells_are_single_values_with_the_numbers_of_rows_and_columns() -
     assert_allclose(unpacked(cells), matrix[np.ix_(rows, columns)] / 2.0, atol=2e-3)
     assert cells["extent"] == [-0.5, 399.5, 699.5, -0.5]
     assert cells["whole"] == {"rows": 700, "columns": 400, "unit": 2.0, "table": 3, "formula": None}
-
-
-def test_rows_and_columns_in_another_order_have_their_numbers() -> None:
     panel = PickedPanel("A matrix", np.eye(3), order=np.array([2, 0, 1]))
     cells = cells_of(panel)
     assert cells["at"] == {"rows": [2, 0, 1], "columns": [2, 0, 1]}
@@ -266,16 +263,13 @@ def test_lines_above_one_another_keep_their_values_and_the_places_of_their_ticks
     ]
 
 
-def test_a_long_band_keeps_the_places_of_its_line() -> None:
+def test_a_long_band_has_its_lines_places_and_an_entry_of_a_legend_is_no_line() -> None:
     figure, (axes,) = panels(1)
     x = np.arange(5000.0)
     axes.fill_between(x, np.sin(x) - 1, np.sin(x) + 1, color="#3d7fd6", alpha=0.2)
     axes.plot(x, np.sin(x), color="#3d7fd6", label="one")
     band, line = marks(figure)
     assert (band["x"], band["name"]) == (line["x"], line["name"])
-
-
-def test_an_entry_of_a_legend_alone_is_no_line() -> None:
     figure, (axes,) = panels(1)
     axes.plot([], [], label="before scaling")
     assert marks(figure) == []

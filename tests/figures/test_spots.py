@@ -75,9 +75,6 @@ def test_every_spot_lies_on_what_is_drawn() -> None:
         if not is_on_what_is_drawn(spot, drawn(key, name, spot.figure).axes[spot.panel])
     ]
     assert astray == []
-
-
-def test_most_analyses_of_lines_mark_something() -> None:
     marked = {analysis.key for analysis, name in CASES if spots_of(analysis, name)}
     assert len(marked) >= 12
 

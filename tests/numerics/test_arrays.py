@@ -106,17 +106,11 @@ def test_root_mean_square_of_nothing_but_zeros_is_zero(shape: tuple[int, ...]) -
     assert root_mean_square(np.zeros(shape)) == 0.0
 
 
-def test_off_diagonal_excludes_the_main_diagonal_and_nan() -> None:
+def test_off_diagonal_and_shrink_by_hand() -> None:
     matrix = np.array([[0.0, 1.0, np.nan], [2.0, 0.0, 3.0], [4.0, 5.0, 0.0]])
     assert off_diagonal(matrix).tolist() == [1.0, 2.0, 3.0, 4.0, 5.0]
-
-
-def test_shrink_averages_blocks_and_the_last_block_may_be_smaller() -> None:
     image = np.array([[1.0, 3.0, 5.0], [3.0, 5.0, 7.0], [10.0, 20.0, 30.0]])
     assert_array_equal(shrink(image, 2, 2), [[3.0, 6.0], [15.0, 30.0]])
-
-
-def test_shrink_excludes_nan_from_the_mean_of_a_block() -> None:
     image = np.array([[1.0, np.nan, np.nan, np.nan], [3.0, np.nan, np.nan, 8.0]])
     assert_array_equal(shrink(image, 2, 2), [[1.0, np.nan], [3.0, 8.0]])
 
@@ -131,13 +125,10 @@ def test_a_shrunken_image_stays_within_its_range(image: Any, n_rows: int, n_colu
     assert image.min() - slack <= small.min() <= small.max() <= image.max() + slack
 
 
-def test_a_thinned_line_keeps_the_lowest_and_the_highest_point_of_each_stretch() -> None:
+def test_a_thinned_line_keeps_the_extremes_of_equally_long_stretches() -> None:
     x, y = thinned(np.arange(10.0), np.array([0.0, 5, 1, 1, 1, 9, 2, 2, -3, 2]), 4)
     assert_array_equal([x, y], [[0, 1, 5, 8], [0, 5, 9, -3]])
-
-
-def test_stretches_of_a_thinned_line_are_equally_long_on_a_logarithmic_axis() -> None:
-    """512 stretches in 12 octaves, 43 in each: offsets below 16 lie in stretches of their own."""
+    # 512 stretches in 12 octaves, 43 in each: offsets below 16 lie in stretches of their own.
     x = np.arange(1.0, 4097.0)
     kept, _ = thinned(x, np.cos(x), 1024, logarithmic=True)
     assert_array_equal(kept[:16], x[:16])
@@ -150,16 +141,13 @@ def test_a_line_that_is_short_or_does_not_rise_is_not_thinned(x: list[float]) ->
     assert_array_equal(thinned(np.array(x), y, 2), [x, y])
 
 
-def test_a_frozen_array_is_a_copy_that_cannot_be_written_to() -> None:
+def test_frozen_and_finite_arrays() -> None:
     source = np.zeros(2)
     copy = frozen(source)
     source[0] = 1.0
     assert copy.tolist() == [0.0, 0.0]
     with pytest.raises(ValueError, match="read-only"):
         copy[0] = 1.0
-
-
-def test_finite_values_pass_and_others_are_counted() -> None:
     values = random_table(1)
     assert finite(values, "the table") is values
     for wrong, problem in (
@@ -181,20 +169,14 @@ def test_mean_by_distance_of_constant_diagonals_is_the_first_row(row: Floats) ->
     assert_allclose(mean_by_distance([row[np.abs(index[:, None] - index)]]), row, rtol=1e-12)
 
 
-def test_mean_by_distance_of_a_triangle_is_the_mean_of_its_diagonals() -> None:
+def test_mean_by_distance_and_invariance_by_hand() -> None:
     matrix = np.array([[1.0, np.nan, np.nan], [0.0, 4.0, np.nan], [5.0, 2.0, 7.0]])
     assert_array_equal(mean_by_distance([matrix]), [4.0, 1.0, 5.0])
-
-
-def test_mean_by_distance_of_several_lines_counts_every_pair_once() -> None:
-    """At distance 1 lie 2, 6, 0, 2 of the first and 8, 6 of the second: 24 / 6."""
+    # At distance 1 lie 2, 6, 0, 2 of the first and 8, 6 of the second: 24 / 6.
     first, second = (np.array([[1.0, 2.0, 9.0], [0.0, 4.0, 6.0], [5.0, 2.0, 7.0]]),
                      np.array([[1.0, 8.0], [6.0, 2.0]]))  # fmt: skip
     assert_array_equal(mean_by_distance([first, second]), [3.0, 4.0, 7.0])
-
-
-def test_translation_invariance_by_hand() -> None:
-    """Offsets 1, 1, 2 with 1, 3, 5 on both sides: 4 of 16 squares about 3 are within the first."""
+    # Offsets 1, 1, 2 with 1, 3, 5 on both sides: 4 of 16 squares about 3 are within the first.
     matrix, given = (np.array([[0.0, 1.0, 5.0], [1.0, 0.0, 3.0], [5.0, 3.0, 0.0]]),
                      np.array([[0, 1, 2], [1, 0, 1], [2, 1, 0]]))  # fmt: skip
     assert translation_invariance(matrix, given) == pytest.approx(1.0 - 4.0 / 16.0)
@@ -215,25 +197,16 @@ def test_matrices_of_offsets_are_symmetric_or_antisymmetric(size: int, seed: int
     assert symmetry(matrix - matrix.T) == pytest.approx(0.0)
 
 
-def test_translation_invariance_of_random_entries_is_the_share_of_free_parameters() -> None:
+def test_invariance_of_random_entries_and_monotonicity_by_hand() -> None:
     """Of n(n − 1) independent entries, 2(n − 1) means explain about 2/n: here 2 %."""
     assert translation_invariance(random_table(0, 100, 100), offsets(100)) == pytest.approx(
         0.02, abs=0.005
     )
-
-
-def test_a_constant_matrix_has_no_translation_invariance() -> None:
     assert translation_invariance(np.eye(4) + 0.3, offsets(4)) is None
-
-
-def test_local_monotonicity_by_hand() -> None:
-    """Rightwards 3 > 2, 2 > 4 not, 1 > 5 not; leftwards 1 > 0, 6 > 7 not, 7 > 1."""
+    # Rightwards 3 > 2, 2 > 4 not, 1 > 5 not; leftwards 1 > 0, 6 > 7 not, 7 > 1.
     matrix = np.array([[3.0, 2.0, 4.0], [0.0, 1.0, 5.0], [1.0, 7.0, 6.0]])
     assert local_monotonicity([matrix], 2) == pytest.approx(3 / 6)
     assert local_monotonicity([matrix], 1) == pytest.approx(2 / 4)
-
-
-def test_without_a_defined_step_there_is_no_monotonicity() -> None:
     assert local_monotonicity([np.eye(1)], 3) is None
 
 

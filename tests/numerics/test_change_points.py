@@ -7,25 +7,19 @@ from generator.numerics import change_points
 from generator.numerics.change_points import NORMAL, RUN, SMALLEST, significant_breaks, variation
 
 
-def test_the_variation_of_a_short_line_is_its_scaled_median_deviation() -> None:
+def test_the_variation_is_a_scaled_median_deviation() -> None:
     """From the median, 3, of 1 … 5 the deviations are 2, 1, 0, 1 and 2."""
     assert_allclose(variation(np.arange(1.0, 6.0)), NORMAL, rtol=1e-12)
-
-
-def test_the_variation_leaves_out_what_is_not_defined_and_has_a_least_value() -> None:
     assert_array_equal(variation(np.array([np.nan, 2.0, np.nan])), SMALLEST)
 
 
-def test_a_run_that_is_deep_on_average_is_significant_as_a_whole() -> None:
+def test_runs_and_seams_by_hand() -> None:
     """Its last pair alone would not be."""
     depth = np.zeros(60)
     depth[30 : 30 + RUN] = np.array([4.0, 4.0, 4.0, 0.5]) * SMALLEST
     significant = significant_breaks(depth, least=0.1 * SMALLEST, cutoff=2.5)
     assert list(np.flatnonzero(significant)) == [*range(30, 30 + RUN)]
     assert not significant_breaks(depth, least=0.1 * SMALLEST, cutoff=4.5).any()
-
-
-def test_seams_are_ordered_by_depth_and_separated_by_more_than_a_window() -> None:
     depth = np.zeros(80)
     depth[[20, 24, 60]] = 1.0, 0.9, 2.0
     assert change_points.seams(depth, depth > 0.5) == [(60, 60), (20, 20)]

@@ -73,17 +73,11 @@ def test_a_direction_is_compared_with_those_around_it() -> None:
     assert np.asarray(unlike_neighbours(spiral, 200)).size == 0
     spiral[20] = [np.cos(angles[20] + 1.5), np.sin(angles[20] + 1.5)]
     assert np.asarray(unlike_neighbours(spiral, 200)).tolist() == [20]
-
-
-def test_two_unlike_stretches_have_no_outlier_between_them() -> None:
-    """Each row at a seam still has its neighbour on the one side."""
+    # Each row at a seam still has its neighbour on the one side.
     halves = [
         np.tile(unit(64, seed), (50, 1)) + 0.02 * rng.normal(size=(50, 64)) for seed in (1, 2)
     ]
     assert outlier_rows(np.vstack(halves), 100).size == 0
-
-
-def test_where_more_than_a_tenth_are_unlike_their_neighbours_none_is_an_outlier() -> None:
     table = np.tile(unit(64, 1), (40, 1))
     table[::8] = np.eye(64)[:5]
     assert unlike_neighbours(table, 40) is None
@@ -102,9 +96,6 @@ def test_inliers_have_no_vector_in_place_of_an_outlier() -> None:
     inliers = PositionTable(frozen(table)).inliers.vectors
     assert np.isnan(inliers[5]).all()
     assert_array_equal(np.delete(inliers, 5, axis=0), np.delete(table, 5, axis=0))
-
-
-def test_a_table_without_outliers_is_its_own_inliers() -> None:
     form = PositionTable(sinusoid(64, 16))
     assert form.inliers is form
 

@@ -44,10 +44,7 @@ def test_the_far_level_is_the_mean_over_far_pairs_by_hand() -> None:
     matrix[0, 3], matrix[1, 4], matrix[0, 4] = 1.0, 2.0, 6.0
     matrix[3, 0], matrix[4, 1], matrix[4, 0] = 3.0, 4.0, np.nan
     assert far_level([matrix]) == pytest.approx(16.0 / 5.0)
-
-
-def test_a_single_far_pair_moves_the_far_level_by_its_share_only() -> None:
-    """Of 128 positions, the 32 distances from 96 on have 32 · 33 / 2 pairs, in either direction."""
+    # Of 128 positions, the 32 distances from 96 on have 32 · 33 / 2 pairs, in either direction.
     matrix = np.zeros((128, 128))
     matrix[0, 127] = 1.0
     assert far_level([matrix]) == pytest.approx(1.0 / (32 * 33))
@@ -65,21 +62,12 @@ def test_a_scaled_decay_has_a_maximum_of_1_and_its_half_lies_beyond(row: Floats)
         assert distance is not None or np.argmax(decay) >= far_from(row.size)
 
 
-def test_half_distance_by_hand_interpolates_over_nan() -> None:
+def test_half_distances_and_scales_by_hand() -> None:
     assert half([1.0, np.nan, 0.75, np.nan, 0.25, 0.0]) == 3.0
-
-
-def test_half_distance_by_hand_between_uneven_distances() -> None:
     assert half_distance(np.array([0, 1, 2, 10]), np.array([1.0, 0.9, 0.75, 0.25])) == 6.0
-
-
-def test_half_distance_is_counted_beyond_the_maximum() -> None:
     assert half([0.2, 1.0, 0.5, 0.0]) == 2.0
     assert half([0.2, 0.6, 1.0]) is None
-
-
-def test_a_matrix_is_scaled_by_the_means_of_offsets_by_hand() -> None:
-    """Means at offsets −2 … 2: 0, 2, 4, 1, 0."""
+    # Means at offsets −2 … 2: 0, 2, 4, 1, 0.
     assert_allclose(scaled(THREE), THREE / 4.0)
 
 
@@ -102,9 +90,6 @@ def test_one_odd_pair_hardly_changes_the_scale() -> None:
     odd = matrix.copy()
     odd[0, 120] = -9.0
     assert np.median(np.abs(scaled(matrix) - scaled(odd))) < 0.02
-
-
-def test_equal_means_of_all_offsets_are_scaled_by_entries() -> None:
     flat = np.array([[0.0, 1.0], [1.0, 2.0]])
     assert_allclose(scaled(flat), flat / 2.0)
 

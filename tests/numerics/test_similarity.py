@@ -63,23 +63,14 @@ def hsic_1(k: Floats, l: Floats) -> float:  # noqa: E741
     return float(inner) / (n * (n - 3))
 
 
-def test_cka_of_three_positions_by_hand() -> None:
+def test_cka_by_hand_and_by_its_definitions() -> None:
     """Centred (−⅓, ⅔, −⅓), (⅔, −⅓, −⅓) against the first: ‖YᵀX‖² = 5/9, norms √10/3, 2/3."""
     assert cka(TRIANGLE, TRIANGLE[:, :1]) == pytest.approx(np.sqrt(10) / 4)
-
-
-def test_cka_equals_its_definition_by_features() -> None:
     assert cka(X, Y) == pytest.approx(by_features(X, Y), rel=1e-12)
-
-
-def test_cka_is_a_ratio_of_hsic() -> None:
     k, other = X @ X.T, Y @ Y.T
     assert cka(X, Y) == pytest.approx(
         hsic(k, other) / np.sqrt(hsic(k, k) * hsic(other, other)), rel=1e-12
     )
-
-
-def test_unbiased_cka_is_a_ratio_of_hsic_1() -> None:
     k, other = X @ X.T, Y @ Y.T
     assert unbiased(X, Y) == pytest.approx(
         hsic_1(k, other) / np.sqrt(hsic_1(k, k) * hsic_1(other, other)), rel=1e-10

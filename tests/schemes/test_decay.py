@@ -254,17 +254,14 @@ def test_every_family_of_transformers_with_such_weights_is_known() -> None:
     assert {family for family, code in codes.items() if "def get_slope_rate" in code} <= LIGHTNING
 
 
-def test_the_retention_of_a_step_equals_the_published_one() -> None:
+def test_published_rates() -> None:
     """Sun et al. 2023, section 2.2: γ = 1 − 2^(−5 − arange(0, h))."""
     assert_allclose(np.exp(-retention(3)), [31 / 32, 63 / 64, 127 / 128], rtol=1e-12)
     form = form_of(
         find(DictFiles({"model_type": "retnet", "num_heads": 3, "num_hidden_layers": 2}))[0], Decay
     )
     assert_array_equal(form.rates, [retention(3)] * 2)
-
-
-def test_the_first_layer_of_lightning_attention_has_the_slopes_of_alibi() -> None:
-    """Press et al. 2022, section 3: 1/2, 1/4 … 1/256 for 8 heads."""
+    # Press et al. 2022, section 3: 1/2, 1/4 … 1/256 for 8 heads.
     assert_allclose(lightning(8, 0, 32), 2.0 ** -np.arange(1, 9), rtol=1.01e-5)
 
 

@@ -82,16 +82,13 @@ def test_the_logits_of_sam_differ_by_the_query_times_both_vectors(tmp_path: Path
     close(ours, theirs.reshape(ours.shape))
 
 
-def test_layers_are_in_numerical_order_with_rows_before_columns() -> None:
+def test_layers_are_in_numerical_order_with_distinct_parts() -> None:
     names = [f"layers.{layer}.attn.rel_pos_{end}" for layer in (10, 2) for end in "wh"]
     encodings = find(DictFiles(arrays=dict.fromkeys(names, np.ones((3, 2)))))
     assert [encoding.part for encoding in encodings] == [
         f"vision layer {place}" for place in ("2 rows", "2 columns", "10 rows", "10 columns")
     ]
-
-
-def test_two_stacks_have_distinct_parts() -> None:
-    names = ("a.layers.0.rel_pos_h", "b.layers.0.rel_pos_h")
+    names = ["a.layers.0.rel_pos_h", "b.layers.0.rel_pos_h"]
     encodings = find(DictFiles(arrays=dict.fromkeys(names, np.ones((3, 2)))))
     assert len({encoding.record.key for encoding in encodings}) == 2
 

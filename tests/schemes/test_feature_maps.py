@@ -35,9 +35,7 @@ def config_of(family: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("base", [10000, 20])
 @pytest.mark.parametrize(("family", "prefix"), HYBRID.items())
-def test_the_feature_map_of_a_hybrid_encoder_has_the_sinusoid_of_its_module(
-    family: str, prefix: str, base: int
-) -> None:
+def test_a_hybrid_encoder_has_its_modules_sinusoid(family: str, prefix: str, base: int) -> None:
     config = {"model_type": family, "encoder_hidden_dim": 16, "anchor_image_size": [96, 160],
               "positional_encoding_temperature": base}  # fmt: skip
     encoding = found(config)

@@ -67,13 +67,10 @@ def test_only_rows_of_positions_are_in_the_table(family: str, n_positions: int) 
     assert len(vectors) == n_positions
 
 
-def test_the_table_of_a_model_without_encoder_belongs_to_the_decoder() -> None:
+def test_a_table_is_known_by_the_end_of_its_name() -> None:
     for family in ("gpt2", "gpt_bigcode", "openai-gpt", "opt", "biogpt"):
         (encoding,) = find(DictFiles({"model_type": family}, {"wpe.weight": TABLE}))
         assert encoding.part == "decoder"
-
-
-def test_a_table_is_identified_by_the_end_of_its_name() -> None:
     for name in NAMES:
         (encoding,) = find(DictFiles(arrays={name: TABLE}))
         assert encoding.provenance.tensor == name
@@ -162,14 +159,11 @@ def test_a_note_on_perceiver_says_where_its_tables_are_not_added() -> None:
     )
 
 
-def test_a_note_on_bros_mentions_its_other_encoding() -> None:
+def test_a_note_on_bros_and_an_invalid_type() -> None:
     (encoding,) = find(
         DictFiles({"model_type": "bros"}, {"bros.embeddings.position_embeddings.weight": np.eye(4)})
     )
     assert "between word boxes" in encoding.notes[-1]
-
-
-def test_an_invalid_position_embedding_type_is_ignored() -> None:
     (encoding,) = find(
         DictFiles({"position_embedding_type": []}, {"position_embeddings.weight": TABLE})
     )

@@ -44,38 +44,28 @@ def test_a_picture_has_an_alternative_text(scheme: Scheme) -> None:
     assert not re.search(r"\b(nan|inf|None)\b", texts[2])
 
 
-def test_rows_of_the_first_version_of_deberta_equal_those_of_transformers() -> None:
+def test_rows_of_both_versions_of_deberta_equal_those_of_transformers() -> None:
     from transformers.models.deberta.modeling_deberta import build_relative_position
+    from transformers.models.deberta_v2.modeling_deberta_v2 import make_log_bucket_position
 
     n = 641
     theirs = torch.clamp(
         build_relative_position(torch.zeros(1, n, 1), torch.zeros(1, n, 1))[0] + 512, 0, 1023
     ).numpy()
     assert_array_equal(of("deberta")["first"], [*theirs[:0:-1, 0], *theirs[0]])
-
-
-def test_rows_of_later_versions_of_deberta_equal_those_of_transformers() -> None:
-    from transformers.models.deberta_v2.modeling_deberta_v2 import make_log_bucket_position
-
     theirs = make_log_bucket_position(torch.tensor(-of("deberta")["offsets"]), 256, 512) + 256
     assert_array_equal(of("deberta")["later"], torch.clamp(theirs, 0, 511).numpy())
 
 
-def test_offsets_of_shaw_are_clipped_as_in_equation_3() -> None:
+def test_numbers_of_shaw_swin_and_the_sinusoid() -> None:
     """clip(x, k) = max(−k, min(k, x)) with k = 4."""
-    expected = [[max(-4, min(4, key - query)) for key in range(12)] for query in range(12)]
-    assert_array_equal(of("shaw")["pairs"], expected)
-
-
-def test_indices_of_pairs_in_a_window_equal_those_of_swin() -> None:
-    """Swin counts query minus key, and so from the other end."""
     from transformers.models.swin.modeling_swin import SwinRelativePositionBias
 
+    expected = [[max(-4, min(4, key - query)) for key in range(12)] for query in range(12)]
+    assert_array_equal(of("shaw")["pairs"], expected)
+    # Swin counts query minus key, and so from the other end.
     theirs = SwinRelativePositionBias(num_heads=1, window_size=(3, 3)).relative_position_index
     assert_array_equal(of("window_bias")["pairs"], 24 - theirs.numpy().reshape(9, 9))
-
-
-def test_the_cosines_of_the_sinusoid_equal_the_published_ones() -> None:
     close(of("sinusoidal")["cosines"][[1, 10]], [0.97336, 0.680], 5e-4)
 
 
@@ -92,27 +82,21 @@ def test_a_rotation_in_two_dimensions_equals_that_of_qwen2_vl() -> None:
     close(of("rotary_2d")["all"][:14, :14], (along[:, None] + along) / 2)
 
 
-def test_the_inputs_of_a_frame_equal_a_convolution_of_ones() -> None:
+def test_inputs_of_a_frame_and_weights_of_alibi() -> None:
     ones = torch.ones(1, 1, 24)
     # The last is dropped where the width is even.
     theirs = torch.nn.functional.conv1d(ones, torch.ones(1, 1, 8), padding=4)[0, 0, :-1]
     assert_array_equal(of("convolution")["heard"], theirs.numpy())
-
-
-def test_the_weights_of_alibi_follow_from_every_second_of_eight_slopes() -> None:
-    """Press et al. 2022, section 3: 1/2, 1/4 … 1/256."""
+    # Press et al. 2022, section 3: 1/2, 1/4 … 1/256.
     assert_allclose(-np.log(of("decay")["slopes"][:, 1]), 4.0 ** -np.arange(1, 5), rtol=1e-12)
 
 
-def test_the_weights_of_a_recurrence_equal_its_state_after_each_token() -> None:
+def test_weights_of_a_recurrence_and_under_a_causal_mask() -> None:
     state, states = np.zeros(16), []
     for token in np.eye(16):
         state = 0.8 * state + token
         states.append(state)
     close(np.nan_to_num(of("none")["recurrence"]), states, 1e-15)
-
-
-def test_attention_under_a_causal_mask_is_uniform_over_earlier_tokens() -> None:
     weights = np.nan_to_num(of("none")["attention"])
     close(weights.sum(axis=1), 1.0, 1e-12)
     assert_array_equal(np.count_nonzero(weights, axis=1), np.arange(1, 17))
@@ -130,13 +114,10 @@ def test_a_sink_takes_what_a_softmax_gives_to_one_more_logit() -> None:
         assert_allclose(shares[[0, 20]], weights, rtol=1e-12)
 
 
-def test_the_terms_of_transformer_xl_depend_on_query_key_or_offset() -> None:
+def test_terms_of_transformer_xl_and_sums_of_words() -> None:
     numbers = of("transformer_xl")
     assert np.ptp(numbers["content_bias"], axis=0).max() == 0.0
     assert [name for name, each in numbers.items() if along_diagonals(each)] == ["offset_bias"]
-
-
-def test_a_word_at_two_positions_has_one_vector_and_two_sums() -> None:
     numbers = of("learned")
     assert_array_equal(numbers["words"][0], numbers["words"][3])
     assert_array_equal(numbers["sum"] - numbers["positions"] - numbers["words"] < 1e-15, True)

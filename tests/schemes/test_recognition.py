@@ -294,7 +294,7 @@ def read(case: Case) -> list[Encoding[Form]]:
     return found_by(SCHEMES[key], DictFiles(config, arrays))
 
 
-def test_what_does_not_fit_is_an_error_of_the_row_that_says_what_was_expected() -> None:
+def test_what_does_not_fit_is_an_error_and_what_is_of_others_nothing() -> None:
     accepted = []
     for case in misfits():
         try:
@@ -304,7 +304,4 @@ def test_what_does_not_fit_is_an_error_of_the_row_that_says_what_was_expected() 
                 continue
         accepted.append(case)
     assert accepted == []
-
-
-def test_what_is_of_others_or_switched_off_gives_nothing() -> None:
     assert [case for case in SILENT if read(case)] == []

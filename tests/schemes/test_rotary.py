@@ -429,8 +429,10 @@ def test_the_key_for_any_name_of_a_kind_of_layer_is_a_valid_path(kind: str) -> N
     assert set(encoding.record.key) <= set("abcdefghijklmnopqrstuvwxyz0123456789_-")
 
 
-def test_a_note_on_deepseek_gives_the_factor_on_logits_of_its_code() -> None:
+def test_deepseek_zamba_2_and_a_family_that_is_not_known() -> None:
+    from transformers import Zamba2Config
     from transformers.models.deepseek_v3.modeling_deepseek_v3 import yarn_apply_mscale
+    from transformers.models.zamba2.modeling_zamba2 import Zamba2RotaryEmbedding
 
     rope = {**YARN, "factor": 40.0, "mscale": 1.0, "mscale_all_dim": 1.0}
     (encoding,) = found(**DEEPSEEK, rope_scaling=rope).values()
@@ -438,22 +440,13 @@ def test_a_note_on_deepseek_gives_the_factor_on_logits_of_its_code() -> None:
     assert f"all logits are multiplied by {factor}, separately" in encoding.notes[-1]
     (encoding,) = found(**DEEPSEEK, rope_scaling={**rope, "mscale_all_dim": 0.0}).values()
     assert "logits" not in " ".join(encoding.notes)
-
-
-def test_the_rotation_of_zamba_2_is_as_wide_as_its_heads_of_both_inputs() -> None:
-    from transformers import Zamba2Config
-    from transformers.models.zamba2.modeling_zamba2 import Zamba2RotaryEmbedding
-
     settings = {"model_type": "zamba2", "hidden_size": 64, "num_attention_heads": 4,
                 "use_mem_rope": True, "rope_theta": 1e4}  # fmt: skip
     types = {"num_hidden_layers": 2, "layers_block_type": ["mamba", "hybrid"]}
     theirs = Zamba2RotaryEmbedding(Zamba2Config(**{**settings, **types}))
     (encoding,) = find(DictFiles({**settings, **types}))
     assert_allclose(form_of(encoding, Rotation).frequencies, theirs.inv_freq.numpy(), rtol=1e-6)
-
-
-def test_the_layers_of_a_family_that_is_not_known_stay_open() -> None:
-    """StripedHyena (Evo) rotates in 3 of 32 layers, which its config lists in its own way."""
+    # StripedHyena (Evo) rotates in 3 of 32 layers, which its config lists in its own way.
     settings = {"num_layers": 32, "attn_layer_idxs": [8, 16, 24], "rope_theta": 1e4}
     (encoding,) = found(model_type="stripedhyena", **settings).values()
     assert encoding.layers is None

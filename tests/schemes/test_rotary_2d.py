@@ -144,14 +144,11 @@ def test_the_angles_of_llama_4_between_neighbouring_patches_are_the_frequencies(
     assert np.allclose(turns[:, 1:, 1], turns[:, :-1, 1])
 
 
-def test_minimax_m3_rotates_a_third_of_a_head_for_each_axis() -> None:
+def test_minimax_m3_rotates_a_third_of_a_head_in_its_published_file_too() -> None:
     config = config_of("minimax_m3_vl_vision")
     (form,) = rotations(config.to_dict()).values()
     assert_allclose(form.frequencies, buffer_of(config), rtol=SINGLE)
     assert (form.head_dim, form.rotary_dim, form.n_positions) == (80, 26, 144)
-
-
-def test_the_published_file_of_minimax_m3_says_the_same_under_the_name_of_clip() -> None:
     published = published_config("MiniMaxAI/MiniMax-M3")
     assert published is not None
     assert published.settings["vision_config"]["model_type"] == "clip_vision_model"
@@ -190,14 +187,11 @@ def test_efficient_loftr_rotates_its_whole_width() -> None:
     )
 
 
-def test_a_nested_config_without_family_has_the_outer_one() -> None:
+def test_nested_configs_and_both_rotations() -> None:
     vision = {"embed_dim": 1280, "num_heads": 16, "patch_size": 14}
     outer = {"model_type": "qwen2_vl", "hidden_size": 8192, "vocab_size": 9}
     form = rotations({**outer, "vision_config": vision})["vision"]
     assert (form.base, form.head_dim, form.rotary_dim) == (10_000.0, 80, 40)
-
-
-def test_a_model_of_text_and_images_has_both_rotations() -> None:
     config = config_of("qwen2_vl").to_dict()
     assert [encoding.part for encoding in rotary.find(DictFiles(config))] == ["decoder"]
     assert list(rotations(config)) == ["vision"]

@@ -43,15 +43,12 @@ def test_a_note_says_that_the_config_has_the_same_frequencies(base: float, kind:
     )
 
 
-def test_a_note_says_that_stored_frequencies_are_others_and_not_shown() -> None:
+def test_other_frequencies_are_noted_or_not_compared() -> None:
     note = first_note({**LLAMA, "rope_theta": 5e5}, frequencies(rope_theta=1e4))
     assert note.startswith(
         f"The frequencies shown follow from config.json; they differ from those in “{NAME}” (1 to"
         " 0.0001778 radians per position); all 32"
     )
-
-
-def test_frequencies_of_something_else_are_not_compared() -> None:
     for name in (
         "visual.rotary_pos_emb.inv_freq",
         "pos_emb.inv_freq",

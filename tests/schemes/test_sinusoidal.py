@@ -54,14 +54,11 @@ def test_a_stored_sinusoid_has_any_layout(layout: SinusoidLayout, dtype: Any) ->
     assert learned.find(DictFiles({}, {"embed_positions.weight": stored})) == []
 
 
-def test_a_table_that_differs_from_the_sinusoid_in_one_value_is_learned() -> None:
+def test_a_table_with_one_other_value_is_learned_but_for_its_padding_row() -> None:
     table = np.array(sinusoid(24, 16))
     table[20, 3] += 2e-4
     assert found({}, **{"wpe.weight": table}) == []
-
-
-def test_a_stored_sinusoid_after_the_padding_row_is_recognised() -> None:
-    """As in fairseq: the padding row is zero, and position 0 has the angles of the next row."""
+    # As in fairseq: the padding row is zero, and position 0 has the angles of the next row.
     table = np.array(sinusoid(24, 16, "tensor2tensor"))
     table[1] = 0.0
     config = {"model_type": "fsmt", "pad_token_id": 1}
@@ -172,19 +169,15 @@ def test_a_nested_part_has_its_sinusoid(folder: str, name: str, sizes: Any, conf
     assert form.first_row == (0 if len(sizes) < 3 or first is None else first + 1)
 
 
-def test_the_sinusoid_of_canary_equals_the_scaled_one_of_its_module() -> None:
+def test_the_sinusoids_of_canary_and_fun_asr_equal_those_of_their_modules() -> None:
     from transformers.models.canary.modeling_canary import CanaryPositionalEmbedding
+    from transformers.models.fun_asr_nano.modeling_fun_asr_nano import FunAsrNanoPositionEmbedding
 
     theirs = CanaryPositionalEmbedding(24, 8)(torch.arange(24)).double().numpy()
     decoder = {"model_type": "canary_decoder", **NESTED_PARTS}
     (encoding,) = found({"model_type": "canary", "decoder_config": decoder})
     close(vectors_of(encoding), theirs)
     assert (encoding.part, "divided by the square root" in encoding.notes[0]) == ("decoder", True)
-
-
-def test_the_sinusoid_of_fun_asr_starts_at_one_and_is_as_wide_as_its_stacked_frames() -> None:
-    from transformers.models.fun_asr_nano.modeling_fun_asr_nano import FunAsrNanoPositionEmbedding
-
     theirs = FunAsrNanoPositionEmbedding(24, 12)(torch.zeros(1, 23, 12)).double().numpy()
     sizes = {"num_mel_bins": 4, "num_stacked_frames": 3, "max_position_embeddings": 24}
     audio = {"model_type": "fun_asr_nano_encoder", **sizes}

@@ -32,9 +32,7 @@ def theirs(offsets: Array, n_buckets: int, max_distance: int, causal: bool) -> A
 
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize(("n_buckets", "max_distance"), SIZES)
-def test_buckets_equal_those_of_transformers(
-    n_buckets: int, max_distance: int, causal: bool
-) -> None:
+def test_buckets_are_those_of_transformers(n_buckets: int, max_distance: int, causal: bool) -> None:
     assert_array_equal(
         buckets(OFFSETS, n_buckets, max_distance, causal),
         theirs(OFFSETS, n_buckets, max_distance, causal),
@@ -109,7 +107,7 @@ def blocked(values: Floats, block: int) -> Floats:
     return np.asarray(values[0, 0, :, 0, 1 : 2 * block])
 
 
-def test_the_local_bias_of_longt5_equals_what_it_adds(tmp_path: Path) -> None:
+def test_the_biases_of_longt5_equal_what_it_adds(tmp_path: Path) -> None:
     model = made("LongT5Model", encoder_attention_type="local", **LONG)
     encoder, decoder = returned(model, "compute_bias", **BOTH)
     encodings = read(find, model, tmp_path)
@@ -117,9 +115,6 @@ def test_the_local_bias_of_longt5_equals_what_it_adds(tmp_path: Path) -> None:
     assert form.offsets.tolist() == list(range(-6, 7))
     close(form.values, blocked(encoder, 7))
     same(encodings["decoder"], decoder[0])
-
-
-def test_the_global_bias_of_longt5_equals_what_it_adds(tmp_path: Path) -> None:
     model = made("LongT5Model", encoder_attention_type="transient-global", **LONG)
     local, side, _ = returned(model, "compute_bias", "compute_side_bias", **BOTH)
     encodings = read(find, model, tmp_path)

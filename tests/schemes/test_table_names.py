@@ -103,16 +103,13 @@ def test_a_sinusoid_may_be_divided_by_the_root_of_the_width_as_in_nemo() -> None
     assert "equals the sinusoid times 0.25 to within" in " ".join(encoding.notes)
 
 
-def test_other_names_are_no_tables() -> None:
+def test_other_names_are_no_tables_and_scaling_is_named() -> None:
     names = [
         "tok_emb.weight", "token_emb.emb.weight", "emb.weight", "type.weight", "mlp.pe_proj.weight",
         "opening.weight", "shape.embedding", "compose.weight", "position_ids", "pos_weight",
         "pe_layer.positional_encoding_gaussian_matrix",
     ]  # fmt: skip
     assert [name for name in names if found(files(name, TRAINED))] == []
-
-
-def test_a_library_that_scales_its_table_is_named() -> None:
     (encoding,) = find(files("pos_emb.emb.weight", TRAINED))
     assert "x-transformers divides such a table by the square root" in encoding.notes[0]
 
@@ -148,9 +145,6 @@ def test_what_may_tell_position_and_is_not_read_is_a_question() -> None:
     """By its name, its shape, or as what no scheme can tell."""
     read = [(files(name, array), words) for name, array, words in OPEN]
     assert [words for each, words in read if found(each) or words not in asked(each)] == []
-
-
-def test_a_vector_called_pe_is_no_question() -> None:
     assert "“block.pe”" not in asked(files("block.pe", np.ones(3)))
 
 
@@ -171,20 +165,14 @@ def test_a_table_of_the_family_that_is_not_stored_is_a_question() -> None:
     assert "this family has a position table of 24 × 16 (wpe.weight). No tensor has" in asked(read)
 
 
-def test_nothing_is_asked_where_an_encoding_was_found() -> None:
+def test_what_no_scheme_reads_is_a_question() -> None:
     read = files("pos_emb.emb.weight", TRAINED, my_pos_vectors=TRAINED, wpe=np.ones(3))
     assert len(found(read)) == 1
     assert "“" not in asked(read)
-
-
-def test_what_no_scheme_reads_is_a_question_beside_an_encoding_too() -> None:
     layers = {f"layers.{index}.cope.pos_emb": TRAINED for index in range(5)}
     words = asked(files("pos_emb.emb.weight", TRAINED, **layers))
     assert "“layers.2.cope.pos_emb” (24 × 16) is a table of contextual positions" in words
     assert "The same holds for 2 further tensors." in words
-
-
-def test_what_no_scheme_reads_is_a_question() -> None:
     for example in (name.example for name in NAMES if name.meaning == "other"):
         shape = (1,) if example.endswith(("scale", "alpha", "_float_tensor")) else (ROWS, WIDTH)
         read = files(example, np.ones(shape))

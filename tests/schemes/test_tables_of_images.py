@@ -55,9 +55,9 @@ def pixels(model: Any) -> Any:
 
 def build(family: str, **options: Any) -> Any:
     """The bare model with a random table, which its family initialises with zeros."""
-    torch.manual_seed(0)
     from transformers import CONFIG_MAPPING, AutoModel
 
+    torch.manual_seed(0)
     model = AutoModel.from_config(CONFIG_MAPPING[family](**{**SIZES, **options})).eval()
     return with_random_table(model)
 
@@ -92,9 +92,7 @@ def found(model: Any) -> Any:
 
 
 @pytest.mark.parametrize(("family", "options", "module", "first"), FAMILIES)
-def test_the_vectors_equal_those_that_the_model_adds_to_its_patches(
-    family: str, options: dict[str, Any], module: str, first: int
-) -> None:
+def test_the_vectors_are_those_added(family: str, options: Any, module: str, first: int) -> None:
     model = build(family, **options)
     encoding = found(model)
     vectors = form_of(encoding, PositionTable).vectors
@@ -307,7 +305,7 @@ def test_the_sinusoid_of_a_clip_equals_what_videomae_adds_to_its_patches() -> No
     assert (encoding.part, encoding.modality) == ("vision", "image")
 
 
-def test_the_sentence_belongs_to_the_table_of_words() -> None:
+def test_the_sentence_belongs_to_words_and_sizes_by_stage_are_facts() -> None:
     arrays = {"embeddings.position_embeddings": noise(1, 17, 8),
               "embeddings.text_embeddings.position_embeddings.weight": noise(9, 8),
               "embeddings.text_embeddings.word_embeddings.weight": noise(5, 8)}  # fmt: skip
@@ -315,9 +313,6 @@ def test_the_sentence_belongs_to_the_table_of_words() -> None:
     patches, words = subjects(files, checkpoint(sentence=(1, 2, 3)), learned.find(files))
     assert (patches.input, patches.no_input) == (None, "its positions are not word positions")
     assert words.input is not None
-
-
-def test_sizes_by_stage_are_facts() -> None:
     swin = {"model_type": "swin", "num_heads": [3, 6, 12], "depths": [2, 2, 6], "embed_dim": 96}
     given = {fact.name: fact.value for fact in facts(ModelConfig(swin, "test"))}
     expected = {"Hidden size": "96 in the first stage", "Layers": "2, 2, 6",

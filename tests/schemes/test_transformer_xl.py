@@ -96,9 +96,7 @@ CONFORMERS: list[tuple[str, str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("folder", "name", "options"), CONFORMERS)
-def test_the_bias_of_a_conformer_equals_that_of_its_attention(
-    folder: str, name: str, options: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_conformers_bias(folder: str, name: str, options: dict[str, Any], tmp_path: Path) -> None:
     import importlib
 
     model = made(name, **SPEECH, **options, position_embeddings_type="relative")

@@ -128,9 +128,7 @@ def test_the_bias_of_swin2sr_without_stages_equals_that_of_its_module(tmp_path: 
 
 @pytest.mark.parametrize("family", ["beit", "data2vec-vision"])
 @pytest.mark.parametrize("shared", [True, False])
-def test_the_bias_of_beit_between_patches_equals_that_of_its_module(
-    family: str, shared: bool, tmp_path: Path
-) -> None:
+def test_the_bias_of_beit_is_its_modules(family: str, shared: bool, tmp_path: Path) -> None:
     options = {"use_shared_relative_position_bias": shared,
                "use_relative_position_bias": not shared}  # fmt: skip
     model = build(family, **BEIT, **options)
@@ -200,8 +198,5 @@ def test_layers_are_in_numerical_order_with_distinct_parts() -> None:
     assert [encoding.part for encoding in encodings] == [
         f"vision stage {place}" for place in ("0 block 2", "0 block 10", "1 block 2", "1 block 10")
     ]
-
-
-def test_two_stacks_have_distinct_parts() -> None:
     encodings = find(DictFiles(arrays=dict.fromkeys((f"a.{NAME}", f"b.{NAME}"), table(9))))
     assert len({encoding.record.key for encoding in encodings}) == 2

@@ -89,15 +89,12 @@ def t5(scale: float = 2.0) -> Any:
     return found
 
 
-def test_attention_of_t5_without_queries_is_the_softmax_of_its_bias_in_every_layer() -> None:
+def test_attention_of_t5_without_queries_is_the_softmax_of_its_bias() -> None:
     stack = stack_of(t5(), "encoder")
     module = stack.model.block[0].layer[0].SelfAttention
     bias = module.compute_bias(64, 64).detach().double().numpy()[0]
     for layer in attention(stack, replace(stack, seed=3).inputs(2)):
         assert_allclose(layer, np.broadcast_to(softmax(bias), layer.shape), atol=1e-6)
-
-
-def test_a_bias_switched_off_tells_no_offsets_apart() -> None:
     stack = stack_of(t5(), "encoder")
     with moved(places(stack), lambda _: None):
         for layer in attention(stack, replace(stack, seed=3).inputs(1)):
@@ -180,9 +177,7 @@ def test_heads_that_were_set_by_hand_are_of_their_kinds() -> None:
 @pytest.mark.parametrize(
     ("n", "is_causal", "expected"), [(64, False, 1 / 64), (64, True, 0.021419)]
 )
-def test_chance_is_that_of_a_head_that_tells_nothing_apart(
-    n: int, is_causal: bool, expected: float
-) -> None:
+def test_chance_is_of_a_head_telling_nothing(n: int, is_causal: bool, expected: float) -> None:
     weights = np.tril(np.ones((n, n))) / np.arange(1, n + 1)[:, None]
     given = weights if is_causal else np.full((n, n), 1.0 / n)
     found = profile(given[None], is_causal)
