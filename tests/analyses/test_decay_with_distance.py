@@ -26,22 +26,16 @@ OFFSETS = frozen(np.arange(-128, 1))
 ALIBI = OffsetBias(frozen(np.outer([0.5, 0.25], OFFSETS)), OFFSETS, causal=True, beyond="linear")
 BOTH_SIDES = frozen(np.arange(-2, 3))
 BY_CONSTRUCTION: dict[str, Shaped] = {
-    "bias": OffsetBias(
-        frozen(np.random.default_rng(0).normal(size=(3, 41))),
-        frozen(np.arange(-20, 21)),
-        False,
-        "constant",
-    ),
+    "bias": OffsetBias(frozen(np.random.default_rng(0).normal(size=(3, 41))),
+                       frozen(np.arange(-20, 21)), False, "constant"),
     "causal bias": ALIBI,
     "rotation": Rotation(10_000.0, 64, 64, 2048),
-    "vectors by offset": RelativeTable(
-        frozen(np.random.default_rng(1).normal(size=(17, 8))), frozen(np.arange(-8, 9))
-    ),
+    "vectors by offset": RelativeTable(frozen(np.random.default_rng(1).normal(size=(17, 8))),
+                                       frozen(np.arange(-8, 9))),
     "window": WindowBias(frozen(np.random.default_rng(4).normal(size=(2, 7, 9)))),
-    "convolution": Convolution(
-        frozen(np.random.default_rng(2).normal(size=(4, 2, 9))), frozen(np.arange(-4, 5))
-    ),
-}
+    "convolution": Convolution(frozen(np.random.default_rng(2).normal(size=(4, 2, 9))),
+                               frozen(np.arange(-4, 5))),
+}  # fmt: skip
 CONSTANT: dict[str, Shaped] = {
     "bias": OffsetBias(frozen(np.full((2, 5), 3.0)), BOTH_SIDES, False, "constant"),
     "bias of zeros": OffsetBias(frozen(np.zeros((2, 5))), BOTH_SIDES, False, "constant"),

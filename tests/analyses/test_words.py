@@ -137,20 +137,11 @@ FILES = DictFiles(
 )
 ENCODINGS = {
     "table": Encoding("decoder", "made", PositionTable(frozen(np.ones((6, 4)))), Provenance("")),
-    "patches": Encoding(
-        "vision",
-        "made",
-        PositionTable(frozen(np.ones((6, 4))), grid=(2, 3)),
-        Provenance(""),
-        modality="image",
-    ),
-    "bias": Encoding(
-        "encoder",
-        "made",
-        OffsetBias(frozen([[0.0]]), frozen([0.0]), False, "constant"),
-        Provenance(""),
-    ),
-}
+    "patches": Encoding("vision", "made", PositionTable(frozen(np.ones((6, 4))), grid=(2, 3)),
+                        Provenance(""), modality="image"),
+    "bias": Encoding("encoder", "made",
+                     OffsetBias(frozen([[0.0]]), frozen([0.0]), False, "constant"), Provenance("")),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("encoding", "words", "tensors", "why"), [

@@ -34,17 +34,8 @@ def marks(axes: Axes, label: Label, result: Result, dash: Dash) -> None:
     axes.axhline(0.5, color=label.colour)
 
 
-CURVES = Curves(
-    points,
-    x="place",
-    y="value",
-    ylim=(0.0, 5.0),
-    rules=(Rule("y", 1.0),),
-    style={"marker": "."},
-    beyond=True,
-    below=band,
-    above=marks,
-)
+CURVES = Curves(points, x="place", y="value", ylim=(0.0, 5.0), rules=(Rule("y", 1.0),),
+                style={"marker": "."}, beyond=True, below=band, above=marks)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

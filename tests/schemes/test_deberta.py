@@ -24,12 +24,10 @@ MODELS: list[tuple[str, dict[str, Any]]] = [
     ("DebertaModel", {**SIZE, "max_relative_positions": 10}),
     ("DebertaV2Model", SIZE),
     ("DebertaV2Model", BUCKETED),
-    (
-        "DebertaV2Model",
-        {**BUCKETED, "norm_rel_ebd": "none", "max_relative_positions": 12, "share_att_key": False},
-    ),
+    ("DebertaV2Model",
+     {**BUCKETED, "norm_rel_ebd": "none", "max_relative_positions": 12, "share_att_key": False}),
     ("SEWDModel", {**WAVES, **BUCKETED, "squeeze_factor": 1}),
-]
+]  # fmt: skip
 
 
 def by_pair(encoding: Any) -> Floats:

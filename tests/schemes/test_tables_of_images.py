@@ -266,20 +266,15 @@ PADDED = {"model_type": "layoutlmv3", "vocab_size": 9, "pad_token_id": 1, "input
           "patch_size": 8}  # fmt: skip
 PARTS: list[tuple[dict[str, Any], dict[str, tuple[int, ...]], list[tuple[str, Any, int]]]] = [
     ({}, {"pos_emb__position_embeddings": (3, 3, 8)}, [("vision", (3, 3), 9)]),
-    (
-        {"vision_config": VIT, "text_config": {}},
-        {f"text_model__{WORDS}": (77, 8), f"vision_model__{WORDS}": (17, 8)},
-        [("text", None, 77), ("vision", (4, 4), 16)],
-    ),
+    ({"vision_config": VIT, "text_config": {}},
+     {f"text_model__{WORDS}": (77, 8), f"vision_model__{WORDS}": (17, 8)},
+     [("text", None, 77), ("vision", (4, 4), 16)]),
     # A table of words has no grid, whatever its number of rows.
-    (
-        {**VIT, "vocab_size": 9},
-        {"embeddings__position_embeddings__weight": (16, 8)},
-        [("model", None, 16)],
-    ),
+    ({**VIT, "vocab_size": 9}, {"embeddings__position_embeddings__weight": (16, 8)},
+     [("model", None, 16)]),
     # Rows of images do not start after the padding of words.
     (PADDED, {"pos_embed": (1, 17, 8)}, [("vision", (4, 4), 16)]),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("config", "shapes", "expected"), PARTS)
