@@ -70,6 +70,7 @@ class Request:
     path: str
     token: str | None
     span: str | None = None
+    query: str = ""
 
 
 class Hub(ThreadingHTTPServer):
@@ -300,12 +301,11 @@ class _Handler(BaseHTTPRequestHandler):
     server: Hub
 
     def do_GET(self) -> None:
-        path = unquote(urlsplit(self.path).path)
+        url, headers = urlsplit(self.path), self.headers
         answer = self.server.answer(
-            Request(
-                self.command, path, self.headers.get("Authorization"), self.headers.get("Range")
-            )
-        )
+            Request(self.command, unquote(url.path), headers.get("Authorization"),
+                    headers.get("Range"), url.query)
+        )  # fmt: skip
         self.close_connection = True
         if answer.status is None:
             return

@@ -150,6 +150,24 @@ def test_of_a_file_of_10_gigabytes_the_header_alone_is_read(
     assert sum(n_read) <= 4 * header.FIRST_CHUNK
 
 
+FOUR = np.arange(4, dtype="<f4").tobytes()
+TWELVE = [setting("general.alignment", 4, number_of(12, "I"))]
+WRONG_PLACES = {
+    "an alignment of 12": (file_of(TWELVE, [tensor_of("x")], FOUR), "power of two"),
+    "an odd offset": (file_of([], [tensor_of("x", offset=4)], FOUR * 9), "32 divides"),
+    "an overlap": (file_of([], [tensor_of("x", (4, 4)), tensor_of("y", offset=32)], FOUR * 9),
+                   "within another"),
+    "tensors": (b"GGUF" + number_of(3, "I") + number_of(300_000) + number_of(0), "at most 50,000"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG_PLACES)
+def test_tensors_whose_bytes_may_be_those_of_others_are_refused(case: str) -> None:
+    content, message = WRONG_PLACES[case]
+    with pytest.raises(RowError, match=message):
+        opened(Memory(content))
+
+
 def test_a_file_that_ends_before_its_tensors_is_a_row_error_though_none_is_read() -> None:
     content = file_of([], [tensor_of("x")], bytes(15))
     with pytest.raises(RowError, match="expected an end within the file"):

@@ -263,6 +263,8 @@ def test_offline_builds_read_the_cache_and_send_no_request(tmp_path: Path) -> No
 # Unusable settings of the environment, and what their message names.
 SETTINGS = {
     "no host": ({"endpoint": "http://[::1"}, "Invalid IPv6 URL"),
+    "no scheme": ({"endpoint": "localhost"}, "HF_ENDPOINT is"),
+    "a proxy without a port": ({"HTTPS_PROXY": "http://localhost:x"}, ""),
     "no port": ({"endpoint": "http://localhost:99999"}, "Port out of range"),
     "another kind of proxy": (
         {"ALL_PROXY": "gopher://127.0.0.1:9"},

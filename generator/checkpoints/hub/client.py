@@ -33,6 +33,8 @@ REFUSALS = {
     ),
     "HFValidationError": "not a Hub id; expected 'owner/name'",
 }
+# What an answer of another form than the API's leads to.
+INVALID = (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError)
 T = TypeVar("T")
 received = [0]  # Bytes of files that this process has received.
 
@@ -44,11 +46,14 @@ class TransientError(RowError):
 def check_settings() -> None:
     """Start the client, for what it refuses of the environment. errors: RefusedError"""
     try:  # Its import fails for an invalid address.
-        from huggingface_hub import get_session, get_token
+        from httpx2 import URL, InvalidURL
+        from huggingface_hub import constants, get_session, get_token
 
+        if (url := URL(constants.ENDPOINT)).scheme not in {"http", "https"} or not url.host:
+            raise ValueError(f"HF_ENDPOINT is {constants.ENDPOINT!r:.80}")
         get_session()
         (get_token() or "").encode("ascii")
-    except (ImportError, ValueError, OSError) as error:
+    except (ImportError, ValueError, OSError, InvalidURL) as error:
         cause = str(error).partition(". ")[0]
         raise RefusedError(
             f"the Hub's client cannot start ({cause}); expected HF_ENDPOINT, HF_TOKEN, HTTP_PROXY,"
@@ -128,8 +133,7 @@ def retried(ask: Callable[[], T], row: str, deadline: float, seconds: float = ma
             return by_deadline(min(seconds, deadline - time.monotonic()), ask, row)
         except OfflineModeIsEnabled:
             raise NotReachedError(f"{row}: {UNREACHED}") from None
-        # What it raises, and what an answer of another form than the API's leads to.
-        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, KeyError, TypeError) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL, *INVALID) as error:
             asked = _asked_wait(error.response) if isinstance(error, HfHubHTTPError) else 0.0
             final, left = _explained(error, row, asked), deadline - time.monotonic()
             may_pass = isinstance(final, TransientError | NotReachedError)
@@ -189,7 +193,7 @@ def _asked_wait(response: "httpx2.Response") -> float:
     # Public by its documentation.
     from huggingface_hub.utils import parse_ratelimit_headers  # type: ignore[attr-defined]
 
-    with suppress(ValueError):  # A date, or no number.
+    with suppress(ValueError, OverflowError):  # A date, or no number.
         limited = parse_ratelimit_headers(response.headers)
         if response.status_code == 429 and limited is not None and limited.remaining == 0:
             return float(limited.reset_in_seconds)

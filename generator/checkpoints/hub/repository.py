@@ -113,7 +113,9 @@ class Repository:
             return path
         self._check_online()
         try:
-            return self._read(name, partial(self._stored, name), {})
+            path = self._read(name, partial(self._stored, name), {})
+            self._check_version(name, {LENGTH: str(path.stat().st_size)})
+            return path
         except OSError as error:
             raise RowError(
                 f"{self.row}: {name} cannot be stored in {self.blobs.folder} ({error.strerror});"

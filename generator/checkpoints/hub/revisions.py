@@ -164,7 +164,8 @@ def _requested(place: str, revision: str, row: str) -> Listing:
     """What the Hub lists, which is cached; no name leads out of a folder."""
     from huggingface_hub import HfApi
 
-    answer = HfApi().model_info(place, revision=revision)
+    # Without the card, which is written by whoever owns the repository.
+    answer = HfApi().model_info(place, revision=revision, expand=["sha", "siblings"])
     names = (file.rfilename for file in answer.siblings or ())
     found = Listing(
         str(answer.sha), [name for name in names if not {"", ".", ".."} & {*name.split("/")}]

@@ -16,6 +16,7 @@ from generator.checkpoints.hub.published_configs import published_config
 from generator.checkpoints.hub.repository import Repository
 from generator.checkpoints.hub.revisions import (
     COMMIT,
+    LISTING_SECONDS,
     commits_by_name,
     committed,
     listing,
@@ -48,9 +49,9 @@ def _row(checkpoint: Checkpoint) -> str:
     return f"{checkpoint.place}@{checkpoint.revision or 'main'}"
 
 
-def _repository(checkpoint: Checkpoint, offline: bool) -> Repository:
+def _repository(checkpoint: Checkpoint, offline: bool, seconds: float = ROW_SECONDS) -> Repository:
     """errors: RowError, NotReachedError"""
-    row, end = _row(checkpoint), time.monotonic() + ROW_SECONDS
+    row, end = _row(checkpoint), time.monotonic() + seconds
     revision = listing(checkpoint.place, checkpoint.revision or "main", row, offline, end)
     return Repository(checkpoint.place, revision, row, offline, end)
 
@@ -82,7 +83,7 @@ def pin(checkpoint: Checkpoint, offline: bool) -> Checkpoint:
 
 def text(checkpoint: Checkpoint, name: str, offline: bool) -> bytes | None:
     """All of a small file; None without such a file. errors: RowError, NotReachedError"""
-    return _repository(checkpoint, offline).whole(name)
+    return _repository(checkpoint, offline, LISTING_SECONDS).whole(name)
 
 
 def members(checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:

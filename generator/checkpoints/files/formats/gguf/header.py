@@ -10,10 +10,12 @@ import math
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from generator.checkpoints.files.reader import MOST_TENSORS
 from generator.contracts import WeightsFile
 from generator.contracts.file_formats import file_label
 from generator.errors import RowError
@@ -162,6 +164,8 @@ def read(file: WeightsFile, name: str) -> Header:
     head = Beginning(file, name)
     _check_beginning(head)
     n_tensors, n_keys = head.count(), head.count()
+    if n_tensors > MOST_TENSORS:
+        raise RowError(f"{head.where}: {n_tensors:,} tensors; expected at most {MOST_TENSORS:,}")
     settings: dict[str, Value] = {}
     for _ in range(n_keys):
         key = _new_name(head, settings)
@@ -227,23 +231,31 @@ def _list(head: Beginning) -> tuple[Scalar, ...] | Unread:
 def _spans(head: Beginning, tensors: Mapping[str, _Described], alignment: Any) -> dict[str, Span]:
     """The range of every tensor.
 
-    errors: RowError unless all are within the file
+    errors: RowError unless all are aligned, within the file and apart
     """
     from gguf.constants import GGMLQuantizationType
     from gguf.quants import quant_shape_to_byte_shape
 
-    if alignment < 1:
-        raise RowError(f"{head.where}: general.alignment is {alignment!r}; expected 1 or more")
+    if type(alignment) is not int or alignment < 1 or alignment & (alignment - 1):
+        raise RowError(
+            f"{head.where}: general.alignment is {alignment!r:.60}; expected a power of two"
+        )
     base = -(-head.at // alignment) * alignment
     spans = {}
     for name, tensor in tensors.items():
         kind = GGMLQuantizationType(tensor.type)
         start = base + tensor.offset
         stop = start + math.prod(quant_shape_to_byte_shape(tensor.shape or (1,), kind))
-        if stop > head.size:
+        if tensor.offset % alignment or stop > head.size:
             raise RowError(
                 f"{head.where}: {name!r:.80} has bytes {start:,} to {stop:,}; expected an end"
-                f" within the file's {head.size:,} bytes"
+                f" within the file's {head.size:,} bytes, and an offset that {alignment} divides"
             )
         spans[name] = Span(kind.name, tensor.shape, start, stop)
+    ordered = sorted(spans.items(), key=lambda item: (item[1].start, item[1].stop))
+    for (_, before), (name, after) in pairwise(ordered):
+        if after.start < before.stop:
+            raise RowError(
+                f"{head.where}: {name!r:.80} begins within another tensor; expected its own bytes"
+            )
     return spans

@@ -94,7 +94,7 @@ def files(file: WeightsFile) -> set[str]:
     for _, name in _graphs(file):
         names.add(name)
         opened = replace(file, name=name)
-        with suppress(RowError, OSError):
+        with suppress(RowError, OSError), as_row_error(opened.label, "an ONNX model"):
             for _, graph in graphs(_model(opened).graph):
                 names |= {
                     external_name(opened, tensor)
