@@ -9,15 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from generator import libraries
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.model.live.opening import TEXT
-from generator.checkpoints.model.live.vocabulary import Vocabulary
 from generator.contracts import UseOptions, UseResult
 from generator.contracts.checkpoints import MOST_PARAMETERS, Scope
 from generator.errors import NotApplicableError
@@ -217,24 +214,6 @@ def test_a_tokenizer_that_cannot_read_the_text_costs_the_measures_of_text_alone(
     assert found["heads"] is None
     for key in ("position", "order"):
         assert re.fullmatch(problem, found[key] or ""), found[key]
-
-
-def test_a_library_that_reads_the_text_is_named_where_it_ends_the_process(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As it does where a tokenizer.json makes the text so long that no memory is left."""
-    notes: list[str] = []
-
-    class Watched:
-        def encode(self, _text: str, **_: object) -> Any:
-            notes.extend(path.read_text() for path in tmp_path.iterdir())
-            raise ValueError("no")
-
-    monkeypatch.setattr(libraries, "_notes", [tmp_path])
-    words = Vocabulary(np.arange(9), tokenizer=Watched())
-    with pytest.raises(NotApplicableError, match=r"cannot read the text \(no\)"):
-        words.pieces("the cat", 1, 16, 0)
-    assert notes == ["tokenizer.json"]
 
 
 NO_MEMORY = "it needs more memory than a row may take"

@@ -4,11 +4,13 @@ import os
 import signal
 import subprocess
 import sys
+from _thread import interrupt_main
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from threading import Timer
 from time import sleep
 
 import pytest
@@ -195,11 +197,9 @@ def test_a_scheduler_that_is_lost_ends_the_run_with_one_sentence(
 def test_an_interrupted_run_does_not_wait_for_pending_rows(
     scheduler: Cluster, tmp_path: Path
 ) -> None:
-    def interrupt(event: jobs.Event) -> None:
-        raise KeyboardInterrupt(event.name)
-
-    with pytest.raises(KeyboardInterrupt, match="started"), scheduler.pool()() as executor:
-        jobs.run([ENDLESS], Store(tmp_path / "store", "code"), executor, interrupt)
+    Timer(3.0, interrupt_main).start()
+    with pytest.raises(KeyboardInterrupt), scheduler.pool()() as executor:
+        jobs.run([ENDLESS], Store(tmp_path / "store", "code"), executor, lambda _: None)
 
 
 def test_a_row_whose_process_is_killed_fails_and_its_worker_goes_on(tmp_path: Path) -> None:
