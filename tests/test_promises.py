@@ -54,42 +54,25 @@ def connections() -> Iterator[list[Any]]:
 
 def planted(model_type: str, marker: Path) -> Contents:
     """A checkpoint whose configuration asks for code beside it, which would leave ``marker``."""
-    config = {
-        **json.loads(TABLE["config.json"]),
-        "model_type": model_type,
-        "auto_map": CLASSES,
-        "trust_remote_code": True,
-        "_attn_implementation": "planted/kernel",
-        "architectures": ["PlantedModel"],
-    }
-    tokenizer = {
-        "auto_map": {"AutoTokenizer": ["planted.PlantedTokenizer", None]},
-        "tokenizer_class": "PlantedTokenizer",
-    }
+    config = json.loads(TABLE["config.json"]) | {
+        "model_type": model_type, "auto_map": CLASSES, "trust_remote_code": True,
+        "_attn_implementation": "planted/kernel", "architectures": ["PlantedModel"],
+    }  # fmt: skip
+    of_words = {"AutoTokenizer": ["planted.PlantedTokenizer", None]}
+    tokenizer = {"auto_map": of_words, "tokenizer_class": "PlantedTokenizer"}
     code = CODE.format(marker=str(marker)).encode()
-    files = {
-        "config.json": json.dumps(config).encode(),
-        "tokenizer_config.json": json.dumps(tokenizer).encode(),
-    }
     return {
         **TABLE,
-        **files,
+        "config.json": json.dumps(config).encode(),
+        "tokenizer_config.json": json.dumps(tokenizer).encode(),
         **dict.fromkeys(("planted.py", "modeling_planted.py", "__init__.py", "conftest.py"), code),
     }
 
 
 def build(folder: Path, rows: list[dict[str, Any]], *options: str, **settings: Any) -> Any:
     """atlas.json of a build of ``rows``."""
-    done = inline.run(
-        "build",
-        "--config",
-        str(write_list(folder, rows)),
-        "--output",
-        str(folder / "out"),
-        *options,
-        home=folder / "hub",
-        **settings,
-    )
+    write_list(folder, rows)
+    done = inline.build(folder, *options, **settings)
     assert done.returncode in (0, 1), done.stderr
     return json.loads((folder / "out/site/data/atlas.json").read_text(encoding="utf-8"))
 
@@ -144,10 +127,7 @@ def test_no_code_beside_a_checkpoint_runs_though_its_config_asks_for_it(
     model_type: str, built: Built
 ) -> None:
     row, marker = built.rows[model_type], built.folder / f"{model_type} ran"
-    assert (row["status"], [encoding["scheme"] for encoding in row["encodings"]]) == (
-        "ok",
-        ["learned"],
-    )
+    assert (row["status"], [one["scheme"] for one in row["encodings"]]) == ("ok", ["learned"])
     assert not marker.exists()
     # It would have left a trace.
     exec((built.folder / model_type / "planted.py").read_text(encoding="utf-8"), {})  # noqa: S102

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,11 +18,7 @@ from tests.hub_server import NOBODY
 from tests.synthetic import NOTHING, TABLE, write_folder, write_list
 
 if sys.platform == "win32":
-    pytest.skip(
-        "Windows has no process groups to which a terminal sends SIGINT, so that was not tested"
-        " here",
-        allow_module_level=True,
-    )
+    pytest.skip("Windows has no groups to which a terminal sends SIGINT", allow_module_level=True)
 
 REPORT = "import time:"  # How Python begins a line about an import.
 # Modules in the order in which a first build imports them: of the program's start, of the process
@@ -32,20 +29,14 @@ MOMENTS = [
 ]  # fmt: skip
 # One in the build's own process, and one in another; a test below has a late one.
 ALWAYS = ["numpy", "generator.pipeline.preload"]
-CASES = [
-    moment if moment in ALWAYS else pytest.param(moment, marks=pytest.mark.thorough)
-    for moment in MOMENTS
-]
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("world")
-    rows = [
-        {"folder": write_folder(folder / name, files).name}
-        for name, files in {"table": TABLE, "nothing": NOTHING}.items()
-    ]
-    write_list(folder, rows)
+    for name, files in {"table": TABLE, "nothing": NOTHING}.items():
+        write_folder(folder / name, files)
+    write_list(folder, [{"folder": "table"}, {"folder": "nothing"}])
     return folder
 
 
@@ -65,25 +56,14 @@ def interrupted(world: Path, output: str, moment: str) -> tuple[int, list[str]]:
     """
     command = [sys.executable, "-m", "generator", "build", "--offline"]
     command += ["--config", str(world / "checkpoints.yml"), "--output", str(world / output)]
-    variables = {
-        **os.environ,
-        "PYTHONPROFILEIMPORTTIME": "1",
-        "HF_ENDPOINT": NOBODY,
-        "HF_HOME": str(world / "hub"),
-        "PYTHONUNBUFFERED": "1",
-    }
+    set_ = {"PYTHONPROFILEIMPORTTIME": "1", "PYTHONUNBUFFERED": "1"}
+    variables = os.environ | set_ | {"HF_ENDPOINT": NOBODY, "HF_HOME": str(world / "hub")}
+    streams: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(
-        command,
-        cwd=ROOT,
-        env=variables,
-        text=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
+        command, cwd=ROOT, env=variables, start_new_session=True, **streams
     ) as process:
         assert process.stderr is not None
-        said = []
-        sent = False
+        said, sent = list[str](), False
         for line in process.stderr:  # Ends when no process of the build is left.
             if not sent and line.startswith(REPORT) and line.split("|")[-1].strip() == moment:
                 os.killpg(process.pid, signal.SIGINT)
@@ -94,7 +74,9 @@ def interrupted(world: Path, output: str, moment: str) -> tuple[int, list[str]]:
     return process.returncode, said
 
 
-@pytest.mark.parametrize("moment", CASES)
+@pytest.mark.parametrize(
+    "moment", [m if m in ALWAYS else pytest.param(m, marks=pytest.mark.thorough) for m in MOMENTS]
+)
 def test_an_interrupt_ends_a_build_with_2_and_one_line(moment: str, world: Path) -> None:
     code, said = interrupted(world, f"out-{moment}", moment)
     assert code == 2
@@ -102,14 +84,14 @@ def test_an_interrupt_ends_a_build_with_2_and_one_line(moment: str, world: Path)
 
 
 def test_the_previous_site_remains_and_the_next_build_is_whole(tmp_path: Path) -> None:
-    world = tmp_path
     for name in ("nothing", "other"):
-        write_folder(world / name, NOTHING)
-    write_list(world, [{"folder": "nothing"}])
-    assert inline.build(world, "--offline").returncode == 0
-    before = contents(world / "out/site")
-    write_list(world, [{"folder": name} for name in ("nothing", "other")])
-    assert interrupted(world, "out", "mkdocs") == (2, ["interrupted; the previous site remains"])
-    assert contents(world / "out/site") == before
-    assert inline.build(world, "--offline").returncode == 0
-    assert "other.html" in {path.name for path in (world / "out/site/checkpoints").iterdir()}
+        write_folder(tmp_path / name, NOTHING)
+    write_list(tmp_path, [{"folder": "nothing"}])
+    assert inline.build(tmp_path, "--offline").returncode == 0
+    before = contents(tmp_path / "out/site")
+    write_list(tmp_path, [{"folder": name} for name in ("nothing", "other")])
+    remains = ["interrupted; the previous site remains"]
+    assert interrupted(tmp_path, "out", "mkdocs") == (2, remains)
+    assert contents(tmp_path / "out/site") == before
+    assert inline.build(tmp_path, "--offline").returncode == 0
+    assert (tmp_path / "out/site/checkpoints/other.html").exists()

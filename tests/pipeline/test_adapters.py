@@ -37,11 +37,9 @@ def test_the_base_beside_an_adapter_is_read_under_its_title(tmp_path: Path) -> N
 
 
 def test_the_base_on_the_hub_is_read_at_the_revision_that_the_adapter_names(tmp_path: Path) -> None:
+    lora = adapter(base_model_name_or_path="atlas/base", revision="old")
     repositories = {
-        "atlas/lora": Repository(
-            {COMMIT: adapter(base_model_name_or_path="atlas/base", revision="old")},
-            {"main": COMMIT},
-        ),
+        "atlas/lora": Repository({COMMIT: lora}, {"main": COMMIT}),
         "atlas/base": Repository({OTHER: WORDLESS}, {"old": OTHER}),
     }
     with serving(repositories) as hub:

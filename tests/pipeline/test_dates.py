@@ -32,18 +32,14 @@ from tests.synthetic import BROKEN, NOTHING, write_folder, write_list
 
 GIT = shutil.which("git") or "git"
 OLD, NEW, COMMIT = "a" * 40, "b" * 40, "c" * 40
-DATES = {OLD: "2019-02-18T10:36:15.000Z", NEW: "2022-05-06T07:08:09.000Z"}
+DATES = {
+    OLD: "2019-02-18T10:36:15.000Z", NEW: "2022-05-06T07:08:09.000Z",
+    COMMIT: "2024-01-01T00:00:00.000Z",
+}  # fmt: skip
 HUB = {
     "atlas/moving": Repository({OLD: NOTHING, NEW: NOTHING}, {"main": NEW, "former": OLD}, DATES),
-    "atlas/broken": Repository(
-        {COMMIT: BROKEN}, {"main": COMMIT}, {COMMIT: "2024-01-01T00:00:00.000Z"}
-    ),
+    "atlas/broken": Repository({COMMIT: BROKEN}, {"main": COMMIT}, DATES),
 }
-ROWS = [
-    {"hub": "atlas/moving", "revision": "former"},
-    {"hub": "atlas/moving", "title": "Newest"},
-    {"hub": "atlas/broken"},
-]
 PINNED = [
     {"hub": "atlas/moving", "revision": OLD},
     {"hub": "atlas/moving", "revision": NEW, "title": "Newest"},
@@ -83,42 +79,8 @@ def present(folder: Path) -> dict[str, bytes]:
 
 def holding(folder: Path, text: str) -> set[str]:
     """The suffixes of the files of the site in which ``text`` stands."""
-    return {
-        Path(path).suffix
-        for path, content in present(folder / "out/site").items()
-        if text.encode() in content
-    }
-
-
-@pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A site with two revisions of one repository and a row that fails; none of the later tests has
-    a Hub to ask.
-    """
-    folder = tmp_path_factory.mktemp("world")
-    with serving(HUB) as hub:
-        build(folder, ROWS, endpoint=hub.endpoint)
-    return folder
-
-
-def test_a_site_has_the_date_of_the_newest_revision_that_could_be_read(world: Path) -> None:
-    assert atlas(world)["date"] == "2022-05-06"
-    assert {".html", ".json", ".xml"} <= holding(world, "2022-05-06")
-    assert not {
-        *holding(world, LAST_MODIFIED[:10]),
-        *holding(world, "2024-01-01"),
-        *holding(world, "2019-02-18"),
-    }
-
-
-def test_atlas_json_says_what_made_it_and_under_which_licence(world: Path) -> None:
-    document = atlas(world)
-    assert {document["version"]} | set(document["libraries"]) == {__version__, *LIBRARIES}
-    assert (document["schema"], document["licence"][:4], document["address"]) == (
-        3,
-        "MIT;",
-        "https://where.it/stands/",
-    )
+    files = present(folder / "out/site").items()
+    return {Path(path).suffix for path, content in files if text.encode() in content}
 
 
 @pytest.fixture(scope="module")
@@ -130,37 +92,41 @@ def pinned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    "lost",
-    [{"home": "empty"}, {"output": "anew"}],
-    ids=["without the Hub's cache", "without a store"],
-)
-def test_offline_a_site_is_the_same_to_the_byte(lost: dict[str, str], pinned: Path) -> None:
+def test_a_site_has_the_date_of_the_newest_revision_that_could_be_read_and_says_what_made_it(
+    tmp_path: Path,
+) -> None:
+    """Of two revisions of one repository and a row that fails."""
+    rows = [{"hub": "atlas/moving", "revision": "former"}, {"hub": "atlas/broken"}]
+    with serving(HUB) as hub:
+        build(tmp_path, [*rows, {"hub": "atlas/moving", "title": "Newest"}], endpoint=hub.endpoint)
+    document = atlas(tmp_path)
+    assert document["date"] == "2022-05-06"
+    assert {".html", ".json", ".xml"} <= holding(tmp_path, "2022-05-06")
+    for other in (LAST_MODIFIED[:10], "2024-01-01", "2019-02-18"):
+        assert holding(tmp_path, other) == set()
+    assert {document["version"]} | set(document["libraries"]) == {__version__, *LIBRARIES}
+    assert (document["schema"], document["licence"][:4]) == (3, "MIT;")
+    assert document["address"] == "https://where.it/stands/"
+
+
+def test_offline_a_site_is_the_same_to_the_byte(pinned: Path) -> None:
+    """Without the Hub's cache, and without a store."""
     before = contents(pinned / "out/site")
-    assert "2 built, 0 failed, 0 not reached" in build(pinned, PINNED, "--offline", **lost)
-    assert contents(pinned / lost.get("output", "out") / "site") == before
-
-
-# What changes, and the date that the site then has: a date that is given, and other revisions.
-CHANGES: tuple[tuple[list[dict[str, str]], dict[str, str], str], ...] = (
-    (PINNED, {"SOURCE_DATE_EPOCH": "1700000000"}, "2023-11-14"),
-    (PINNED[:1], {}, "2019-02-18"),
-)
+    losses: tuple[dict[str, str], ...] = ({"home": "empty"}, {"output": "anew"})
+    for lost in losses:
+        assert "2 built, 0 failed, 0 not reached" in build(pinned, PINNED, "--offline", **lost)
+        assert contents(pinned / lost.get("output", "out") / "site") == before
 
 
 def test_another_date_is_on_all_pages_and_goes_as_it_came(pinned: Path) -> None:
+    """A date that is given, and that of other revisions."""
     before = present(pinned / "out/site")
-    for rows, settings, date in CHANGES:
-        build(pinned, rows, **settings)
-        assert (atlas(pinned)["date"], holding(pinned, "2022-05-06")) == (date, set())
+    build(pinned, PINNED, SOURCE_DATE_EPOCH="1700000000")
+    assert (atlas(pinned)["date"], holding(pinned, "2022-05-06")) == ("2023-11-14", set())
+    build(pinned, PINNED[:1])
+    assert (atlas(pinned)["date"], holding(pinned, "2022-05-06")) == ("2019-02-18", set())
     build(pinned, PINNED)
     assert present(pinned / "out/site") == before
-
-
-def test_a_build_with_nothing_new_does_nothing_when_a_date_is_read_from_the_cache(
-    pinned: Path,
-) -> None:
-    build(pinned, PINNED)
     assert "nothing has changed since the last build" in build(pinned, PINNED)
 
 
@@ -178,9 +144,8 @@ def test_a_commit_is_requested_once(tmp_path: Path) -> None:
     with serving(HUB) as hub, client_of(tmp_path, hub.endpoint):
         dates = [committed("atlas/moving", NEW, "row", offline=False) for _ in range(2)]
     assert dates == [int(datetime(2022, 5, 6, 7, 8, 9, tzinfo=UTC).timestamp())] * 2
-    assert [request.path for request in hub.log if "atlas" in request.path] == [
-        f"/api/models/atlas/moving/commits/{NEW}"
-    ]
+    asked = [request.path for request in hub.log if "atlas" in request.path]
+    assert asked == [f"/api/models/atlas/moving/commits/{NEW}"]
 
 
 def test_what_is_no_date_is_none(tmp_path: Path) -> None:
@@ -199,10 +164,8 @@ def test_a_date_that_is_missing_is_requested_again_the_next_time(
     answer: Answer, tmp_path: Path
 ) -> None:
     row = checkpoint(source="hub", place="atlas/moving", revision=NEW)
-    with (
-        serving(HUB, Trouble(answer, "/commits/", times=1)) as hub,
-        client_of(tmp_path, hub.endpoint),
-    ):
+    troubled = serving(HUB, Trouble(answer, "/commits/", times=1))
+    with troubled as hub, client_of(tmp_path, hub.endpoint):
         dates = [SOURCE.pin(row, False).committed for _ in range(2)]
     assert [date is None for date in dates] == [True, False]
 

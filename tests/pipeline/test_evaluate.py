@@ -1,7 +1,7 @@
 """The plan, and what becomes of one row."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
@@ -38,10 +38,9 @@ def test_a_fault_of_this_program_fails_its_own_row_alone() -> None:
 
 
 def test_a_row_without_encodings_says_what_was_looked_for(tmp_path: Path) -> None:
-    outcome = evaluate.evaluate(plan.plan(rows(tmp_path)[1:2], offline=False)[0])
-    assert outcome.looked_for == tuple(
-        scheme.looked_for for scheme in all_schemes() if scheme.tells_position
-    )
+    [outcome] = map(evaluate.evaluate, plan.plan(rows(tmp_path)[1:2], offline=False))
+    schemes = [scheme for scheme in all_schemes() if scheme.tells_position]
+    assert outcome.looked_for == tuple(scheme.looked_for for scheme in schemes)
 
 
 def test_a_folder_is_read_offline_as_well(tmp_path: Path) -> None:
@@ -51,19 +50,11 @@ def test_a_folder_is_read_offline_as_well(tmp_path: Path) -> None:
 
 def test_what_decoders_have_comes_after_all_that_encoders_have() -> None:
     """As in SpeechT5, whose decoder is called a speech decoder."""
-    config = {
-        "model_type": "speecht5",
-        "hidden_size": 8,
-        "max_text_positions": 8,
-        "max_speech_positions": 8,
-    }
-    factors = {
-        f"{side}.prenet.encode_positions.alpha": np.ones(1) for side in ("encoder", "decoder")
-    }
-    files = DictFiles(
-        config, {**factors, "encoder.wrapped_encoder.embed_positions.pe_k.weight": np.ones((8, 4))}
-    )
-    encodings = find(files)
+    sizes = dict.fromkeys(("hidden_size", "max_text_positions", "max_speech_positions"), 8)
+    names = (f"{side}.prenet.encode_positions.alpha" for side in ("encoder", "decoder"))
+    vectors = {"encoder.wrapped_encoder.embed_positions.pe_k.weight": np.ones((8, 4))}
+    arrays = dict.fromkeys(names, np.ones(1)) | vectors
+    encodings = find(DictFiles({"model_type": "speecht5", **sizes}, arrays))
     assert [(encoding.stack, encoding.part) for encoding in encodings] == [
         ("encoder", "text encoder"),
         ("encoder", "encoder"),
@@ -77,11 +68,8 @@ def test_of_very_many_tables_the_first_are_measured_and_the_others_named(
     monkeypatch.setattr(evaluate, "MOST_TABLES", 1)
     # Which tables are measured does not depend on what is measured.
     monkeypatch.setattr(evaluate, "all_analyses", tuple)
-    folder = save_folder(
-        tmp_path,
-        json.loads(WORDLESS["config.json"]),
-        {f"m{index}.wpe.weight": binary(16, 4) for index in range(3)},
-    )
+    tables = {f"m{index}.wpe.weight": binary(16, 4) for index in range(3)}
+    folder = save_folder(tmp_path, json.loads(WORDLESS["config.json"]), tables)
     outcome = evaluate.evaluate(plan.Task(checkpoint(place=str(folder)), offline=True))
     assert [reading.encoding.provenance.tensor for reading in outcome.readings] == ["m0.wpe.weight"]
     assert (
@@ -95,99 +83,73 @@ def reading_of(folder: Path, contents: Mapping[str, bytes], *keys: str) -> Readi
     nothing here.
     """
     analyses = [analysis for analysis in evaluate.all_analyses() if analysis.key in keys]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(evaluate, "all_analyses", lambda: analyses)
-        return _reading_of(folder, contents)
-
-
-def _reading_of(folder: Path, contents: Mapping[str, bytes]) -> Reading:
     place = str(write_folder(folder / "row", contents))
     [task] = plan.plan([checkpoint(slug="row", id="row", place=place)], offline=True)
-    return evaluate.evaluate(task).readings[0]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(evaluate, "all_analyses", lambda: analyses)
+        return evaluate.evaluate(task).readings[0]
 
 
 def test_what_never_changes_is_a_sentence_and_no_figure(tmp_path: Path) -> None:
     """All vectors of a sinusoid have one norm: each pair of components is sin² + cos² = 1."""
     reading = reading_of(tmp_path, SINUSOID, "vector_norms")
-    assert [finding.text for finding in reading.results["vector_norms"].findings] == [
-        "All vectors have the same norm, 2.83."
-    ]
+    [finding] = reading.results["vector_norms"].findings
+    assert finding.text == "All vectors have the same norm, 2.83."
     assert "vector_norms-energy" in reading.drawings
     assert "vector_norms-lines" not in reading.drawings
 
 
 def test_the_sinusoid_stands_beside_a_learned_table_alone(tmp_path: Path) -> None:
-    assert (
-        evaluate.REFERENCE.title
-        in reading_of(tmp_path / "learned", WORDLESS, "similarity_of_positions").alts[
-            "similarity_of_positions-matrix"
-        ]
-    )
-    assert (
-        evaluate.REFERENCE.title
-        not in reading_of(tmp_path / "computed", SINUSOID, "similarity_of_positions").alts[
-            "similarity_of_positions-matrix"
-        ]
-    )
+    key, title = "similarity_of_positions", evaluate.REFERENCE.title
+    learned = reading_of(tmp_path / "learned", WORDLESS, key).alts[f"{key}-matrix"]
+    computed = reading_of(tmp_path / "computed", SINUSOID, key).alts[f"{key}-matrix"]
+    assert (title in learned, title in computed) == (True, False)
 
 
 def fails(_: object) -> NoReturn:
     raise MemoryError
 
 
+def failing(monkeypatch: pytest.MonkeyPatch, change: Callable[[Analysis], Analysis]) -> None:
+    """Give the analysis of rank another function, which needs too much memory."""
+    analyses = [change(one) if one.key == "rank" else one for one in evaluate.all_analyses()]
+    monkeypatch.setattr(evaluate, "all_analyses", lambda: analyses)
+
+
 def test_an_analysis_without_enough_memory_costs_itself_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    analyses = [
-        replace(analysis, compute=fails) if analysis.key == "rank" else analysis
-        for analysis in evaluate.all_analyses()
-    ]
-    monkeypatch.setattr(evaluate, "all_analyses", lambda: analyses)
+    failing(monkeypatch, lambda analysis: replace(analysis, compute=fails))
     reading = reading_of(tmp_path, WORDLESS, "rank", "vector_norms")
-    assert (
-        reading.results["rank"].reason
-        == "too large: this analysis needs more memory than one checkpoint may take"
-    )
+    reason = "too large: this analysis needs more memory than one checkpoint may take"
+    assert reading.results["rank"].reason == reason
     assert reading.results["vector_norms"].reason is None
 
 
 def test_a_figure_without_enough_memory_costs_itself_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def failing(analysis: Analysis) -> Analysis:
-        return replace(
-            analysis, figures=tuple(replace(spec, draw=fails) for spec in analysis.figures)
-        )
+    def without_figures(analysis: Analysis) -> Analysis:
+        figures = tuple(replace(spec, draw=fails) for spec in analysis.figures)
+        return replace(analysis, figures=figures)
 
-    analyses = [
-        failing(analysis) if analysis.key == "rank" else analysis
-        for analysis in evaluate.all_analyses()
-    ]
-    monkeypatch.setattr(evaluate, "all_analyses", lambda: analyses)
+    failing(monkeypatch, without_figures)
     reading = reading_of(tmp_path, WORDLESS, "rank", "whole_table")
     assert reading.results["rank"].metrics
-    lacking = {
-        name
-        for name, drawing in reading.drawings.items()
-        if b"more memory than one checkpoint may take" in drawing
-    }
-    assert lacking == {"rank-energy"}
+    said = b"more memory than one checkpoint may take"
+    assert [name for name, drawn in reading.drawings.items() if said in drawn] == ["rank-energy"]
     picture, data = svg.parts(reading.drawings["rank-energy"])
     assert svg.size(picture)[0] == svg.size(reading.drawings["whole_table-heatmap"])[0]
     assert json.loads(data)["panels"] == []  # So that the page keeps the picture.
 
 
-def test_a_reason_names_a_folder_as_its_row_does(tmp_path: Path) -> None:
-    reason = f"{tmp_path}/x: no such file; expected one"
-    by_name = plan.Task(checkpoint(id="model", place=str(tmp_path)), offline=True)
-    assert (
-        failures.failed(by_name.checkpoint, reason).reason == "model/x: no such file; expected one"
-    )
-
-
-def test_an_error_of_the_system_without_a_file_names_the_row() -> None:
-    """As that of /proc/self, whose folder of tasks changes while it is read."""
+def test_a_reason_names_a_folder_as_its_row_does_and_the_row_where_there_is_no_file(
+    tmp_path: Path,
+) -> None:
+    row = checkpoint(id="model", place=str(tmp_path))
+    reason = failures.failed(row, f"{tmp_path}/x: no such file; expected one").reason
+    assert reason == "model/x: no such file; expected one"
+    # As that of /proc/self, whose folder of tasks changes while it is read.
     error = OSError(22, "Invalid argument")
-    assert failures.unexpected(checkpoint(id="self"), error).reason == (
-        "self: Invalid argument; expected readable files"
-    )
+    reason = failures.unexpected(checkpoint(id="self"), error).reason
+    assert reason == "self: Invalid argument; expected readable files"

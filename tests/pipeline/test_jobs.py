@@ -7,8 +7,7 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -48,26 +47,18 @@ def header(**tensors: Sequence[int]) -> bytes:
     entries, start = {}, 0
     for name, shape in tensors.items():
         stop = start + 4 * int(np.prod(shape))
-        entries[name.replace("__", ".")] = {
-            "dtype": "F32",
-            "shape": shape,
-            "data_offsets": [start, stop],
-        }
-        start = stop
+        place = {"dtype": "F32", "shape": shape, "data_offsets": [start, stop]}
+        entries[name.replace("__", ".")], start = place, stop
     text = json.dumps(entries).encode()
     return struct_pack("<Q", len(text)) + text
 
 
 def hungry(folder: Path) -> Path:
     """A checkpoint whose table takes 2 GiB in the form in which numbers are made of it."""
-    shape = (2**18, 2**10)
-    write_folder(
-        folder,
-        {"config.json": TABLE["config.json"], "model.safetensors": header(wpe__weight=shape)},
-    )
-    os.truncate(
-        folder / "model.safetensors", len(header(wpe__weight=shape)) + 4 * shape[0] * shape[1]
-    )
+    start = header(wpe__weight=(2**18, 2**10))
+    config = {"config.json": TABLE["config.json"]}
+    write_folder(folder, {**config, "model.safetensors": start})
+    os.truncate(folder / "model.safetensors", len(start) + 4 * 2**28)
     return folder
 
 
@@ -104,32 +95,6 @@ def stored(events: Sequence[pipeline_jobs.Event]) -> dict[str, bool]:
     return {event.slug: event.stored for event in events if event.name == "finished"}
 
 
-THREE = {"broken": BROKEN, "nothing": NOTHING, "rotation": ROTATION}
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_outcomes_come_in_the_order_of_the_rows_however_many_run_at_once(
-    jobs: int, tmp_path: Path
-) -> None:
-    outcomes, events = run(rows(tmp_path, THREE), tmp_path, jobs)
-    assert [outcome.status for outcome in outcomes] == ["failed", "ok", "ok"]
-    assert sorted(event.slug for event in events if event.name == "finished") == [
-        "broken",
-        "nothing",
-        "rotation",
-    ]
-
-
-def test_each_row_that_is_evaluated_starts_once_and_then_finishes_also_when_it_takes_no_time(
-    tmp_path: Path,
-) -> None:
-    checkpoints = rows(tmp_path, dict.fromkeys("abcdefgh", BROKEN))
-    _, events = run(checkpoints, tmp_path)
-    assert [[event.name for event in events if event.slug == row.slug] for row in checkpoints] == [
-        ["started", "finished"]
-    ] * 8
-
-
 def test_outcomes_are_the_same_where_processes_cannot_share_what_they_import(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,13 +104,16 @@ def test_outcomes_are_the_same_where_processes_cannot_share_what_they_import(
     assert pack(run(checkpoints, tmp_path / "own", jobs=1)[0]) == pack(shared)
 
 
-def _frozen_objects() -> bytes:
-    return str(gc.get_freeze_count()).encode()
-
-
-def test_processes_share_frozen_objects() -> None:
-    with local_pool.processes(jobs=1) as pool:
-        assert int(pool.submit(_frozen_objects).result()) > 10_000
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_outcomes_come_in_the_order_of_the_rows_each_of_which_starts_once_and_then_finishes(
+    jobs: int, tmp_path: Path
+) -> None:
+    three = {"broken": BROKEN, "nothing": NOTHING, "rotation": ROTATION}
+    outcomes, events = run(rows(tmp_path, three), tmp_path, jobs)
+    assert [outcome.status for outcome in outcomes] == ["failed", "ok", "ok"]
+    for slug in three:
+        assert [event.name for event in events if event.slug == slug] == ["started", "finished"]
+    assert len(list((tmp_path / "store").glob("*.outcome"))) == 2  # None of the one that failed.
 
 
 def _large_libraries() -> bytes:
@@ -176,12 +144,9 @@ def test_a_scaled_rotation_from_the_store_does_not_need_transformers(
 
 
 def test_a_row_that_takes_too_long_fails_and_says_so(tmp_path: Path) -> None:
-    outcomes, _ = run(
-        rows(tmp_path, {"rotation": ROTATION}), tmp_path, limits=local_pool.Limits(seconds=0.01)
-    )
-    assert [(outcome.status, outcome.reason) for outcome in outcomes] == [
-        ("failed", "took longer than 0.01 seconds")
-    ]
+    limits = local_pool.Limits(seconds=0.01)
+    [outcome], _ = run(rows(tmp_path, {"rotation": ROTATION}), tmp_path, limits=limits)
+    assert (outcome.status, outcome.reason) == ("failed", "took longer than 0.01 seconds")
 
 
 def _compute(seconds: float) -> None:
@@ -206,30 +171,15 @@ def test_a_row_that_computes_too_long_fails_and_waiting_is_no_computing() -> Non
 def test_a_row_with_a_tensor_beyond_its_memory_fails_naming_the_tensor_and_no_other_does(
     tmp_path: Path,
 ) -> None:
-    checkpoints = [
-        checkpoint(slug="hungry", place=str(hungry(tmp_path / "hungry"))),
-        *rows(tmp_path, {"nothing": NOTHING}),
-    ]
-    outcomes, _ = run(
-        checkpoints, tmp_path, jobs=1, limits=local_pool.Limits(memory=HUNGRY_GIB * 2**30)
-    )
-    reason = (
+    large = checkpoint(slug="hungry", place=str(hungry(tmp_path / "hungry")))
+    limits = local_pool.Limits(memory=HUNGRY_GIB * 2**30)
+    both = [large, *rows(tmp_path, {"nothing": NOTHING})]
+    [failed, other], _ = run(both, tmp_path, jobs=1, limits=limits)
+    assert (failed.status, other.status, other.reason) == ("failed", "ok", None)
+    assert failed.reason == (
         "row: wpe.weight: its header asks for F32 of shape (262144, 1024), 1,073,741,824 bytes; "
         "expected a tensor that fits into the memory of a row"
     )
-    assert [(outcome.status, outcome.reason) for outcome in outcomes] == [
-        ("failed", reason),
-        ("ok", None),
-    ]
-
-
-def test_workers_end_by_themselves_or_because_the_pool_says_so() -> None:
-    with local_pool.processes(jobs=2) as pool:
-        assert pool.submit(bytes).result() == b""
-        workers = multiprocessing.active_children()
-    assert len(workers) == 2
-    # Pebble sends SIGTERM, which a worker answers with that number, unless it has not begun yet.
-    assert {worker.exitcode for worker in workers} <= {0, signal.SIGTERM, -signal.SIGTERM}
 
 
 def test_work_that_takes_too_much_memory_fails_naming_the_limit() -> None:
@@ -246,11 +196,19 @@ def test_a_download_leaves_a_checkpoint_time_and_memory_for_its_work() -> None:
     assert limits.memory >= 2 * repository.MOST_FILE_BYTES
 
 
+def test_workers_share_frozen_objects_and_end_by_themselves_or_because_the_pool_says_so() -> None:
+    with local_pool.processes(jobs=2) as pool:
+        assert pool.submit(gc.get_freeze_count).result() > 10_000
+        workers = multiprocessing.active_children()
+    assert len(workers) == 2
+    # Pebble sends SIGTERM, which a worker answers with that number, unless it has not begun yet.
+    assert {worker.exitcode for worker in workers} <= {0, signal.SIGTERM, -signal.SIGTERM}
+
+
 def test_a_row_whose_process_is_killed_fails_and_no_other_does(tmp_path: Path) -> None:
     [task] = plan.plan(rows(tmp_path, {"nothing": NOTHING}), offline=False)
-    with local_pool.processes(
-        jobs=1, limits=local_pool.Limits(seconds=300.0, memory=3 * 2**30)
-    ) as pool:
+    limits = local_pool.Limits(seconds=300.0, memory=3 * 2**30)
+    with local_pool.processes(jobs=1, limits=limits) as pool:
         deadly, store = plan.Task(checkpoint(place=Deadly()), False), store_of(tmp_path)
         lost, finished = (pool.submit(worker.run_task, each, store) for each in (deadly, task))
         with pytest.raises(ProcessExpired) as caught:
@@ -295,12 +253,10 @@ def _nothing_can_be_made() -> bytes:
 
 
 def test_an_artifact_that_cannot_be_made_is_named_with_the_reason(tmp_path: Path) -> None:
+    reason = r"^a\.svg: unexpected ValueError: no such colour; expected it to be made$"
     with local_pool.processes(jobs=1) as pool:
         artifacts = Artifacts(BlobCache(tmp_path), "code", False, pool)
-        with pytest.raises(
-            RefusedError,
-            match=r"^a\.svg: unexpected ValueError: no such colour; expected it to be made$",
-        ):
+        with pytest.raises(RefusedError, match=reason):
             artifacts.get("a.svg 0123", _nothing_can_be_made)
 
 
@@ -314,68 +270,38 @@ def _made_by_the_second(trace: Path) -> bytes:
 def test_an_artifact_whose_worker_is_lost_is_made_by_another(tmp_path: Path) -> None:
     make = partial(_made_by_the_second, tmp_path / "trace")
     with local_pool.processes(jobs=1) as pool:
-        assert (
-            Artifacts(BlobCache(tmp_path), "code", False, pool).submit("a.svg", make)() == b"made"
-        )
+        artifacts = Artifacts(BlobCache(tmp_path), "code", False, pool)
+        assert artifacts.submit("a.svg", make)() == b"made"
 
 
-class Idle:
-    """An executor that must not be used."""
-
-    shares_disk = True
-
-    def submit(
-        self,
-        function: Callable[..., T],
-        /,
-        *arguments: object,
-        times: int = 1,  # noqa: ARG002
-    ) -> "Future[T]":
-        raise AssertionError(f"submitted: {function} {arguments}")
-
-    def explain(self, error: BaseException, times: int = 1) -> str:  # noqa: ARG002
-        return str(error)
-
-
-def test_a_cached_artifact_is_not_made_again_unless_all_is_to_be_fresh(tmp_path: Path) -> None:
+def test_a_cached_artifact_is_not_made_again_unless_all_is_to_be_fresh_and_then_once(
+    tmp_path: Path,
+) -> None:
     first, second, fresh = (
-        Artifacts(BlobCache(tmp_path), "code", is_fresh, executor)
-        for is_fresh, executor in ((False, Inline()), (False, Idle()), (True, Idle()))
+        Artifacts(BlobCache(tmp_path), "code", is_fresh, Inline())
+        for is_fresh in (False, False, True)
     )
     assert first.get("a.svg", partial(bytes, 3)) == bytes(3)
     for artifacts in (first, second):
         assert artifacts.get("a.svg", _nothing_can_be_made) == bytes(3)
-    with pytest.raises(AssertionError, match="submitted"):
+    with pytest.raises((ValueError, RefusedError), match="no such colour"):
         fresh.get("a.svg", _nothing_can_be_made)
+    assert fresh.get("b.svg", partial(bytes, 2)) == bytes(2)
+    assert fresh.submit("b.svg", _nothing_can_be_made)() == bytes(2)
 
 
-def test_a_fresh_artifact_is_made_once_in_one_build(tmp_path: Path) -> None:
-    artifacts = Artifacts(BlobCache(tmp_path), "code", True, Inline())
-    artifacts.get("a.svg", partial(bytes, 3))
-    artifacts.executor = Idle()
-    assert artifacts.submit("a.svg", _nothing_can_be_made)() == bytes(3)
-
-
-def test_a_stored_outcome_is_not_evaluated_again(tmp_path: Path) -> None:
+def test_a_stored_outcome_is_not_evaluated_again_unless_it_is_cut_or_a_file_changes(
+    tmp_path: Path,
+) -> None:
     checkpoints = rows(tmp_path, {"rotation": ROTATION})
-    run(checkpoints, tmp_path)
+    first, _ = run(checkpoints, tmp_path)
     # No work is done in so short a time.
     outcomes, events = run(checkpoints, tmp_path, limits=local_pool.Limits(seconds=0.01))
     assert outcomes[0].status == "ok"
     assert [(event.name, event.stored) for event in events] == [("finished", True)]
-
-
-def test_finished_work_that_is_cut_is_done_again(tmp_path: Path) -> None:
-    checkpoints = rows(tmp_path, {"nothing": NOTHING})
-    first, _ = run(checkpoints, tmp_path)
     [file] = (tmp_path / "store").glob("*.outcome")
     file.write_bytes(file.read_bytes()[:100])
     assert pack(run(checkpoints, tmp_path)[0]) == pack(first)
-
-
-def test_work_is_done_again_when_a_file_of_the_checkpoint_changes(tmp_path: Path) -> None:
-    checkpoints = rows(tmp_path, {"rotation": ROTATION})
-    run(checkpoints, tmp_path)
     write_folder(tmp_path / "rotation", {"config.json": ROTATION["config.json"] + b" "})
     assert stored(run(checkpoints, tmp_path)[1]) == {"rotation": False}
 
@@ -396,11 +322,7 @@ def test_what_a_row_says_and_the_program_are_in_its_key_and_the_spelling_of_its_
     assert not is_current(code="other")
     changes: list[dict[str, Any]] = [{"title": "x"}, {"sentence": "x"}, {"pickle": True}]
     assert [change for change in changes if is_current(**change)] == []
-
-
-def test_options_that_only_pages_show_are_those_of_the_list_now(tmp_path: Path) -> None:
-    [row] = rows(tmp_path, {"nothing": NOTHING})
-    run([row], tmp_path)
+    # Options that only pages show are those of the list now.
     [outcome], events = run([replace(row, notes="new", arrays=False)], tmp_path)
     assert stored(events) == {"nothing": True}
     assert (outcome.checkpoint.notes, outcome.checkpoint.arrays) == ("new", False)
@@ -425,8 +347,3 @@ def test_a_new_row_costs_no_other_one_its_finished_work(tmp_path: Path) -> None:
     [reading] = outcomes[2].readings
     assert reading.label.colour == style.series_colour("table")
     assert reading.label.colour.encode() in b"".join(reading.drawings.values())
-
-
-def test_a_failed_row_is_not_stored(tmp_path: Path) -> None:
-    run(rows(tmp_path, {"broken": BROKEN}), tmp_path)
-    assert not (tmp_path / "store").exists()

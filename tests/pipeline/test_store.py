@@ -5,7 +5,6 @@ import os
 import pickle
 import tracemalloc
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -46,13 +45,8 @@ VALUES = st.recursive(
 
 
 def reading(form: PositionTable, results: dict[str, Result]) -> Reading:
-    return Reading.of(
-        Encoding("text", "learned", form, Provenance("")),
-        Label("A table", "#000000"),
-        results,
-        {},
-        {},
-    )
+    encoding = Encoding("text", "learned", form, Provenance(""))
+    return Reading.of(encoding, Label("A table", "#000000"), results, {}, {})
 
 
 @pytest.fixture
@@ -224,11 +218,8 @@ def test_arrays_are_read_on_access_and_not_held(
     tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row = checkpoint(place=str(write_folder(tmp_path / "files", WORDLESS)))
-    monkeypatch.setattr(
-        evaluate,
-        "all_analyses",
-        partial(filter, lambda analysis: analysis.key == "whole_table", evaluate.all_analyses()),
-    )
+    whole = [one for one in evaluate.all_analyses() if one.key == "whole_table"]
+    monkeypatch.setattr(evaluate, "all_analyses", lambda: whole)
     stored = again(store, evaluate.evaluate(plan.Task(row, offline=True)))
     lazy_form, arrays = stored.readings[0].form, stored.readings[0].results["whole_table"].arrays
     form = lazy_form.load()
@@ -243,35 +234,21 @@ def test_a_table_takes_the_bytes_of_its_tensor_although_a_form_and_an_analysis_h
     dtype: type,
 ) -> None:
     tensor: Array = np.random.default_rng(0).standard_normal((400, 64)).astype(dtype)
-    results = {"table": Result(arrays={"vectors": tensor.astype(np.float64)})}
-    whole = pack(
-        Outcome(
-            checkpoint(),
-            "ok",
-            readings=(reading(PositionTable(tensor.astype(np.float64)), results),),
-        )
-    )
+    vectors = tensor.astype(np.float64)
+    of_table = reading(PositionTable(vectors), {"table": Result(arrays={"vectors": vectors})})
+    whole = pack(Outcome(checkpoint(), "ok", readings=(of_table,)))
     assert len(whole) < tensor.nbytes + 4000  # bytes of names and numbers
     [stored] = unpack(whole).readings
-    np.testing.assert_array_equal(
-        stored.form.load().vectors, tensor.astype(np.float64), strict=True
-    )
-    np.testing.assert_array_equal(
-        stored.results["table"].arrays["vectors"], tensor.astype(np.float64), strict=True
-    )
+    for found in (stored.form.load().vectors, stored.results["table"].arrays["vectors"]):
+        np.testing.assert_array_equal(found, vectors, strict=True)
 
 
 def random_table(folder: Path) -> plan.Task:
     """The task of a checkpoint with a table (100, 32) of random numbers."""
     config = {**json.loads(TABLE["config.json"]), "n_positions": 100, "n_embd": 32}
     table = np.random.default_rng(0).standard_normal((100, 32), dtype=np.float32)
-    write_folder(
-        folder,
-        {
-            "config.json": json.dumps(config).encode(),
-            "model.safetensors": save({"wpe.weight": table}),
-        },
-    )
+    weights = {"model.safetensors": save({"wpe.weight": table})}
+    write_folder(folder, {"config.json": json.dumps(config).encode(), **weights})
     return plan.Task(checkpoint(place=str(folder)), offline=True)
 
 
@@ -284,12 +261,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def derived(folder: Path) -> tuple[Reading, Reading]:
     """A reading as it was computed, and as it comes from the store."""
-    outcome, store = (
-        evaluate.evaluate(random_table(folder / "files")),
-        Store(folder / "store", "code"),
-    )
-    [stored] = again(store, outcome).readings
+    outcome = evaluate.evaluate(random_table(folder / "files"))
+    [stored] = again(Store(folder / "store", "code"), outcome).readings
     return outcome.readings[0], stored.deriving(evaluate.all_analyses())
+
+
+def holds(content: bytes, array: Array) -> bool:
+    """Whether the bytes of an array, at any precision, are among others."""
+    types = (np.float16, np.float32, np.float64)
+    return any(array.astype(dtype).tobytes() in content for dtype in types)
 
 
 def test_the_store_has_no_array_that_follows_from_the_form(
@@ -300,31 +280,20 @@ def test_the_store_has_no_array_that_follows_from_the_form(
     for result in derived[0].results.values():
         for array in (array for name, array in result.derived.items() if name not in result.arrays):
             shown += 1
-            assert all(
-                array.astype(dtype).tobytes() not in content
-                for dtype in (np.float16, np.float32, np.float64)
-            )
+            assert not holds(content, array)
     # the cosines of positions and of dimensions, curves, single positions, and the kernel
     assert shown == 5
 
 
 def test_the_store_has_no_table_that_a_formula_gives(tmp_path: Path, store: Store) -> None:
-    config = {
-        "model_type": "xglm",
-        "d_model": 32,
-        "max_position_embeddings": 64,
-        "attention_heads": 4,
-    }
-    write_folder(tmp_path / "files", {"config.json": json.dumps(config).encode()})
+    sizes = {"d_model": 32, "max_position_embeddings": 64, "attention_heads": 4}
+    config = json.dumps({"model_type": "xglm", **sizes}).encode()
+    write_folder(tmp_path / "files", {"config.json": config})
     outcome = evaluate.evaluate(plan.Task(checkpoint(place=str(tmp_path / "files")), offline=True))
     stored, [file] = again(store, outcome), store.folder.glob("*.outcome")
     form, computed = (readings[0].form.load() for readings in (stored.readings, outcome.readings))
     np.testing.assert_array_equal(form.numbers, computed.numbers)
-    content = file.read_bytes()
-    assert all(
-        form.numbers.astype(dtype).tobytes() not in content
-        for dtype in (np.float16, np.float32, np.float64)
-    )
+    assert not holds(file.read_bytes(), form.numbers)
 
 
 def test_figures_from_the_store_are_those_of_a_fresh_evaluation(
@@ -336,25 +305,17 @@ def test_figures_from_the_store_are_those_of_a_fresh_evaluation(
     label, drawn = derived[0].label, 0
     with threadpool_limits(1):
         for analysis in evaluate.all_analyses():
+            ours, fresh = {label: stored[analysis.key]}, {label: computed[analysis.key]}
             for spec in analysis.figures if computed[analysis.key].derived else ():
                 drawn += 1
-                assert spec.alt({label: stored[analysis.key]}) == spec.alt(
-                    {label: computed[analysis.key]}
-                )
-                assert encode(spec.draw, {label: stored[analysis.key]}) == encode(
-                    spec.draw, {label: computed[analysis.key]}
-                )
+                assert spec.alt(ours) == spec.alt(fresh)
+                assert encode(spec.draw, ours) == encode(spec.draw, fresh)
     assert drawn == 7
 
 
 def test_a_result_that_does_not_apply_derives_nothing(tmp_path: Path) -> None:
-    outcome = evaluate.evaluate(
-        plan.Task(checkpoint(place=str(write_folder(tmp_path, BUCKETS))), offline=True)
-    )
+    row = checkpoint(place=str(write_folder(tmp_path, BUCKETS)))
+    outcome = evaluate.evaluate(plan.Task(row, offline=True))
     results = outcome.readings[0].deriving(evaluate.all_analyses()).results
-    assert [
-        result.derived
-        for result in results.values()
-        if result.reason is not None and result.derived
-    ] == []
+    assert not any(result.derived for result in results.values() if result.reason is not None)
     assert set(results["decay_with_distance"].derived) == {"matrix"}
