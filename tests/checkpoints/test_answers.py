@@ -76,23 +76,17 @@ def test_the_state_changes_with_each_byte_that_is_read_and_with_no_other(
     assert (folder.SOURCE.state(row, of_file, questions) != state) == is_read
 
 
-def _to_a_device(place: Path) -> None:
-    place.symlink_to("/dev/zero")
+LINKS: dict[str, Callable[[Path], object]] = {
+    "to a device": lambda place: place.symlink_to("/dev/zero"),
+    "to a pipe": lambda place: (os.mkfifo(place.with_name("pipe")), place.symlink_to("pipe")),
+    "to itself": lambda place: place.symlink_to(place.name),
+}
 
 
-def _to_a_pipe(place: Path) -> None:
-    os.mkfifo(place.with_name("pipe"))
-    place.symlink_to("pipe")
-
-
-def _to_itself(place: Path) -> None:
-    place.symlink_to(place.name)
-
-
-@pytest.mark.parametrize("link", [_to_a_device, _to_a_pipe, _to_itself])
+@pytest.mark.parametrize("link", LINKS.values(), ids=LINKS)
 @pytest.mark.parametrize("name", ["notes", "other.bin", "pictures.json"])
 def test_a_link_that_is_not_read_is_left_alone(
-    link: Callable[[Path], None], name: str, tmp_path: Path
+    link: Callable[[Path], object], name: str, tmp_path: Path
 ) -> None:
     save_folder(tmp_path, CONFIG, {"wpe.weight": np.eye(N_READ, 1024, dtype=np.float32)})
     row = checkpoint(place=str(tmp_path))
@@ -117,6 +111,5 @@ def test_without_an_evaluation_the_state_is_not_known(tmp_path: Path) -> None:
     assert folder.SOURCE.state(row, of_file, ()) is None
     _, questions = evaluated(row)
     (tmp_path / "model.safetensors").unlink()
-    assert folder.SOURCE.state(row, of_file, questions) != folder.SOURCE.state(
-        row, of_file, questions[:1]
-    )
+    known = [folder.SOURCE.state(row, of_file, asked) for asked in (questions, questions[:1])]
+    assert known[0] != known[1]

@@ -24,16 +24,11 @@ PUBLISHED = [
 LARGE = st.sampled_from(
     [-1, 0, 1, 2, 3, 7, 2**31, 2**63, 10**12, 10**30, True, 0.0, 0.5, -1.5, 1e308]
 )
+WORDS = st.sampled_from(["yarn", "llama3", "longrope", "linear", "dynamic"])
+TEXTS = st.text(max_size=9)
 VALUES = st.recursive(
-    st.none()
-    | LARGE
-    | st.integers()
-    | st.floats()
-    | st.text(max_size=9)
-    | st.sampled_from(["yarn", "llama3", "longrope", "linear", "dynamic"]),
-    lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=9), inner, max_size=3)
-    ),
+    st.none() | LARGE | WORDS | st.integers() | st.floats() | TEXTS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=3),
     max_leaves=6,
 )
 

@@ -31,6 +31,8 @@ CONFIG = {"model_type": "bert"}
 BAD_CONFIGS = [
     b"", b"{", b"[]", b"null", b'"bert"', b"\xff\xfe\xfa", b"[" * 100_000, b'{"a": ' * 50_000,
     b'{"a": ' + b"9" * 5_000 + b"}",
+    # The Hub's libraries read UTF-8 alone.
+    *('{"model_type": "gpt2"}'.encode(encoding) for encoding in ("utf-16", "utf-16-le", "utf-32")),
 ]  # fmt: skip
 ODD_CONFIGS = [  # Valid JSON objects with odd settings.
     b'{"auto_map": {"AutoModel": "evil.Model"}}',
@@ -69,9 +71,8 @@ def test_rows_are_in_the_order_of_the_indices(
 def test_rows_of_every_readable_dtype_are_exact(tmp_path: Path, kind: torch.dtype) -> None:
     tensor = (torch.randn(6, 4, generator=torch.Generator().manual_seed(0)) * 9).to(kind)
     save_torch_file({"table": tensor}, save_folder(tmp_path, CONFIG) / "model.safetensors")
-    np.testing.assert_array_equal(
-        FolderFiles(tmp_path, "here").rows("table", [4, 1]), tensor[[4, 1]].double().numpy()
-    )
+    rows = FolderFiles(tmp_path, "here").rows("table", [4, 1])
+    np.testing.assert_array_equal(rows, tensor[[4, 1]].double().numpy())
 
 
 @pytest.mark.parametrize("indices", [[6], [-1], [0, 100], [2**62]])
@@ -88,19 +89,12 @@ def test_rows_of_a_tensor_of_another_shape_are_a_row_error(tmp_path: Path) -> No
 
 def test_only_the_requested_rows_of_a_table_of_16_gb_are_read(tmp_path: Path) -> None:
     n_rows = 2**24
-    header = json.dumps(
-        {"table": {"dtype": "F32", "shape": [n_rows, 256], "data_offsets": [0, n_rows * 1024]}}
-    ).encode()
+    entry = {"dtype": "F32", "shape": [n_rows, 256], "data_offsets": [0, n_rows * 1024]}
+    header = json.dumps({"table": entry}).encode()
     file = save_folder(tmp_path, CONFIG) / "model.safetensors"
     file.write_bytes(struct.pack("<Q", len(header)) + header)
     os.truncate(file, 8 + len(header) + n_rows * 1024)
-    np.testing.assert_array_equal(
-        FolderFiles(tmp_path, "here").rows("table", [n_rows - 1]), np.zeros((1, 256))
-    )
-
-
-def test_the_digest_is_of_the_bytes_of_the_tensor(tmp_path: Path) -> None:
-    assert folder_of(tmp_path).sha256("table") == hashlib.sha256(TABLE.tobytes()).hexdigest()
+    assert not FolderFiles(tmp_path, "here").rows("table", [n_rows - 1]).any()
 
 
 def test_the_digest_does_not_depend_on_other_tensors(tmp_path: Path) -> None:
@@ -109,21 +103,24 @@ def test_the_digest_does_not_depend_on_other_tensors(tmp_path: Path) -> None:
     assert files.sha256("table") == folder_of(tmp_path / "alone").sha256("table")
 
 
-def test_a_folder_without_weights_has_no_tensors(tmp_path: Path) -> None:
-    assert FolderFiles(save_folder(tmp_path, CONFIG), "here").tensors == {}
-
-
-def test_a_small_file_is_read_if_it_exists(tmp_path: Path) -> None:
+def test_a_small_file_is_read_if_it_exists_and_there_are_no_tensors(tmp_path: Path) -> None:
     files = FolderFiles(save_folder(tmp_path, CONFIG, texts={"vocab.txt": "[CLS]\n"}), "here")
     assert files.read("vocab.txt") == b"[CLS]\n"
-    assert files.read("tokenizer.json") is None
+    assert (files.read("tokenizer.json"), files.tensors) == (None, {})
 
 
 def test_what_is_no_folder_is_a_row_error_and_no_wait(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("{}")
+    (tmp_path / "loop").symlink_to("loop")
     os.mkfifo(tmp_path / "fifo")
-    for name, found in (("missing", "no such"), ("file", "not a"), ("fifo", "not a")):
-        with pytest.raises(RowError, match=f"here: {found} folder"):
+    found = {
+        "missing": "no such folder",
+        "file": "not a folder",
+        "fifo": "not a folder",
+        "loop": "",
+    }
+    for name, problem in found.items():
+        with pytest.raises(RowError, match=f"here: {problem}"):
             FolderFiles(tmp_path / name, "here")
 
 
@@ -157,9 +154,7 @@ def test_a_link_into_the_blobs_of_a_hub_cache_is_followed(tmp_path: Path) -> Non
     (tmp_path / "blobs" / "0a1b").write_text('{"model_type": "gpt2"}')
     (tmp_path / "snapshots" / "main").mkdir(parents=True)
     (tmp_path / "snapshots" / "main" / "config.json").symlink_to("../../blobs/0a1b")
-    assert FolderFiles(tmp_path / "snapshots" / "main", "here").config.settings == {
-        "model_type": "gpt2"
-    }
+    assert FolderFiles(tmp_path / "snapshots" / "main", "here").config.family == "gpt2"
 
 
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors"])
@@ -171,12 +166,6 @@ def test_a_broken_link_is_a_row_error(tmp_path: Path, name: str) -> None:
         (tmp_path / name).symlink_to(link)
         with pytest.raises(RowError, match=f"here/{name}: no such file"):
             assert FolderFiles(tmp_path, "here").tensors
-
-
-def test_a_folder_that_leads_to_itself_is_a_row_error(tmp_path: Path) -> None:
-    (tmp_path / "loop").symlink_to("loop")
-    with pytest.raises(RowError):
-        FolderFiles(tmp_path / "loop", "here")
 
 
 @pytest.mark.parametrize("text", BAD_CONFIGS)
@@ -210,7 +199,7 @@ def test_odd_configs_are_plain_data(text: bytes) -> None:
     )
 )
 def test_a_config_is_read_back_as_it_was_written(config: dict[str, Any]) -> None:
-    assert parse_config(json.dumps(config).encode(), "here") == config
+    assert parse_config(json.dumps(config, ensure_ascii=False).encode(), "here") == config
 
 
 def test_a_file_that_shrinks_after_its_header_was_read_is_a_row_error(tmp_path: Path) -> None:
@@ -221,22 +210,14 @@ def test_a_file_that_shrinks_after_its_header_was_read_is_a_row_error(tmp_path: 
         files.tensor("table")
 
 
-def sharded(folder: Path, index: Any) -> FolderFiles:
-    """Two shards, the first with "table", the second with "other", and this index."""
-    save_folder(folder, CONFIG, texts={"model.safetensors.index.json": json.dumps(index)})
-    save_file({"table": TABLE}, folder / "one.safetensors")
-    save_file({"other": TABLE * 2}, folder / "two.safetensors")
-    return FolderFiles(folder, "here")
-
-
 def test_tensors_are_read_from_their_shards(tmp_path: Path) -> None:
-    files = sharded(
-        tmp_path, {"weight_map": {"table": "one.safetensors", "other": "two.safetensors"}}
-    )
-    assert {name: tensor.file for name, tensor in files.tensors.items()} == {
-        "other": "two.safetensors",
-        "table": "one.safetensors",
-    }
+    places = {"table": "one.safetensors", "other": "two.safetensors"}
+    save_folder(tmp_path, CONFIG)
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": places}))
+    save_file({"table": TABLE}, tmp_path / "one.safetensors")
+    save_file({"other": TABLE * 2}, tmp_path / "two.safetensors")
+    files = FolderFiles(tmp_path, "here")
+    assert {name: tensor.file for name, tensor in files.tensors.items()} == places
     np.testing.assert_array_equal(files.rows("other", [3]), 2 * TABLE[[3]].astype(np.float64))
 
 
@@ -275,10 +256,8 @@ def test_a_stored_table_is_read_once_for_both_schemes_and_its_digest(
 ) -> None:
     storage = CountingFolder(save_folder(tmp_path, CONFIG, {"position_embeddings.weight": table}))
     (encoding,) = find(FolderFiles(storage, "here"))
-    assert (encoding.scheme, encoding.provenance.sha256) == (
-        scheme,
-        hashlib.sha256(table.tobytes()).hexdigest(),
-    )
+    digest = hashlib.sha256(table.tobytes()).hexdigest()
+    assert (encoding.scheme, encoding.provenance.sha256) == (scheme, digest)
     assert storage.lengths.count(table.nbytes) == 1
 
 
@@ -302,14 +281,3 @@ def test_a_name_of_very_many_words_is_a_row_error(tmp_path: Path) -> None:
     files = FolderFiles(save_folder(tmp_path, CONFIG, {"a." * 300 + "weight": TABLE}), "here")
     with pytest.raises(RowError, match="606 characters"):
         assert files.tensors
-
-
-def test_a_config_in_another_encoding_than_utf_8_is_refused() -> None:
-    """As the Hub's libraries refuse it, which read UTF-8 alone."""
-    for encoding in ("utf-16", "utf-16-le", "utf-32"):
-        with pytest.raises(RowError, match=r"^row: not JSON .*expected a JSON object$"):
-            parse_config('{"model_type": "gpt2"}'.encode(encoding), "row")
-
-
-def test_a_mark_before_utf_8_is_no_part_of_a_config() -> None:
-    assert parse_config('{"model_type": "ü"}'.encode("utf-8-sig"), "row") == {"model_type": "ü"}
