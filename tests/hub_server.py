@@ -103,11 +103,8 @@ class Hub(ThreadingHTTPServer):
         with self._one_at_a_time:
             self.log.append(request)
             for index, trouble in enumerate(self.troubles):
-                if (
-                    trouble.about in request.path
-                    and trouble.method in ("", request.method)
-                    and self._met[index] < trouble.times
-                ):
+                is_met = trouble.about in request.path and trouble.method in ("", request.method)
+                if is_met and self._met[index] < trouble.times:
                     self._met[index] += 1
                     return trouble.answer
         return _of_range(_true_answer(self.repositories, request), request.span)
@@ -115,12 +112,9 @@ class Hub(ThreadingHTTPServer):
 
 def refusal(status: int, code: str = "", message: str = "", **headers: str) -> Answer:
     """An error response with the headers of the Hub."""
-    fields = {
-        "X-Error-Code": code,
-        "X-Error-Message": message,
-        **{name.replace("_", "-"): value for name, value in headers.items()},
-    }
-    return Answer(status, headers={name: value for name, value in fields.items() if value})
+    fields = {"X_Error_Code": code, "X_Error_Message": message, **headers}
+    stated = {name.replace("_", "-"): value for name, value in fields.items() if value}
+    return Answer(status, headers=stated)
 
 
 @contextmanager
@@ -167,13 +161,9 @@ def run(
     }  # fmt: skip
     command = [*before, sys.executable, "-m", "generator", *arguments]
     return subprocess.run(
-        command,
-        env={**inherited, **fixed, **hub, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+        command, env={**inherited, **fixed, **hub, **environment}, capture_output=True, text=True,
+        check=False, timeout=120,
+    )  # fmt: skip
 
 
 @contextmanager
@@ -202,22 +192,14 @@ def client_of(home: Path, endpoint: str = NOBODY) -> Iterator[pytest.MonkeyPatch
 def _true_answer(repositories: Mapping[str, Repository], request: Request) -> Answer:
     if (asked := REFERENCES.fullmatch(request.path)) and asked["id"] in repositories:
         return _json(_references(repositories[asked["id"]]))
-    match = (
-        COMMITS.fullmatch(request.path)
-        or FILE.fullmatch(request.path)
-        or INFO.fullmatch(request.path)
-    )
+    if request.path == "/":
+        return Answer()
+    matches = (form.fullmatch(request.path) for form in (COMMITS, FILE, INFO))
+    match = next(filter(None, matches), None)
     repository = repositories.get(match["id"]) if match else None
     if match is None or repository is None:
-        return (
-            Answer()
-            if request.path == "/"
-            else refusal(
-                401 if request.token is None else 404,
-                "RepoNotFound",
-                "Invalid username or password.",
-            )
-        )
+        status = 401 if request.token is None else 404
+        return refusal(status, "RepoNotFound", "Invalid username or password.")
     revision = match["revision"] or "main"
     commit = repository.branches.get(revision, revision)
     if commit not in repository.commits:
@@ -232,21 +214,10 @@ def _described(match: re.Match[str], repository: Repository, commit: str) -> obj
     files = repository.commits[commit]
     if match.re is COMMITS:
         date = repository.dates.get(commit, USUAL_DATE)
-        return [
-            {
-                "id": commit,
-                "title": "Upload",
-                "message": "",
-                "authors": [{"user": "atlas"}],
-                "date": date,
-            }
-        ]
-    return {
-        "id": match["id"],
-        "sha": commit,
-        "lastModified": LAST_MODIFIED,
-        "siblings": [{"rfilename": name} for name in files],
-    }
+        authors = [{"user": "atlas"}]
+        return [{"id": commit, "title": "Upload", "message": "", "authors": authors, "date": date}]
+    named = [{"rfilename": name} for name in files]
+    return {"id": match["id"], "sha": commit, "lastModified": LAST_MODIFIED, "siblings": named}
 
 
 def _references(repository: Repository) -> object:
@@ -261,11 +232,8 @@ def _references(repository: Repository) -> object:
 def _file(body: bytes | None, commit: str) -> Answer:
     if body is None:
         return refusal(404, "EntryNotFound", "Entry not found", X_Repo_Commit=commit)
-    return Answer(
-        200,
-        body,
-        {"X-Repo-Commit": commit, "ETag": f'"{_oid(body)}"', "X-Linked-Size": str(len(body))},
-    )
+    stated = {"X-Repo-Commit": commit, "ETag": f'"{_oid(body)}"', "X-Linked-Size": str(len(body))}
+    return Answer(200, body, stated)
 
 
 def _of_range(answer: Answer, span: str | None) -> Answer:
@@ -273,16 +241,12 @@ def _of_range(answer: Answer, span: str | None) -> Answer:
     requested = re.fullmatch(r"bytes=(\d+)-(\d+)", span or "")
     if requested is None or answer.status != 200:
         return answer
-    start, stop, total = (
-        int(requested[1]), min(int(requested[2]) + 1, len(answer.body)), len(answer.body),
-    )  # fmt: skip
+    start, total = int(requested[1]), len(answer.body)
+    stop = min(int(requested[2]) + 1, total)
     if start >= total:
         return Answer(416, headers={"Content-Range": f"bytes */{total}"})
-    return Answer(
-        206,
-        answer.body[start:stop],
-        {**answer.headers, "Content-Range": f"bytes {start}-{stop - 1}/{total}"},
-    )
+    stated = {**answer.headers, "Content-Range": f"bytes {start}-{stop - 1}/{total}"}
+    return Answer(206, answer.body[start:stop], stated)
 
 
 def _json(document: object) -> Answer:
@@ -301,20 +265,16 @@ class _Handler(BaseHTTPRequestHandler):
     server: Hub
 
     def do_GET(self) -> None:
-        url, headers = urlsplit(self.path), self.headers
-        answer = self.server.answer(
-            Request(self.command, unquote(url.path), headers.get("Authorization"),
-                    headers.get("Range"), url.query)
-        )  # fmt: skip
+        url, token = urlsplit(self.path), self.headers.get("Authorization")
+        span = self.headers.get("Range")
+        asked = Request(self.command, unquote(url.path), token, span, url.query)
+        answer = self.server.answer(asked)
         self.close_connection = True
         if answer.status is None:
             return
         self.send_response(answer.status)
-        for name, value in {
-            "Content-Length": str(len(answer.body)),
-            "Connection": "close",
-            **answer.headers,
-        }.items():
+        always = {"Content-Length": str(len(answer.body)), "Connection": "close"}
+        for name, value in {**always, **answer.headers}.items():
             self.send_header(name, value)
         self.end_headers()
         if self.command == "GET":

@@ -29,17 +29,10 @@ def model(
     nodes: Nodes = (), initialisers: Sequence[Any] = (), inputs: Mapping[str, int] | None = None
 ) -> Any:
     """A ModelProto. inputs: number of TensorProto.DataType by name"""
-    entries = [
-        helper.make_tensor_value_info(name, kind, None)
-        for name, kind in (inputs or {"input_ids": TensorProto.INT64}).items()
-    ]
-    graph = helper.make_graph(
-        list(nodes),
-        "graph",
-        entries,
-        [helper.make_tensor_value_info("out", 1, None)],
-        list(initialisers),
-    )
+    given = inputs or {"input_ids": TensorProto.INT64}
+    entries = [helper.make_tensor_value_info(name, kind, None) for name, kind in given.items()]
+    outputs = [helper.make_tensor_value_info("out", 1, None)]
+    graph = helper.make_graph(list(nodes), "graph", entries, outputs, list(initialisers))
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
 
 
@@ -78,15 +71,8 @@ def exported(inner: Any, values: torch.Tensor, **settings: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Of tracing, and of the exporter's age.
         module = _Alone(inner.eval(), key, settings)
-        torch.onnx.export(
-            module,
-            (values,),
-            file,
-            dynamo=False,
-            input_names=[key],
-            dynamic_axes=axes,
-            opset_version=17,
-        )
+        options: dict[str, Any] = {"input_names": [key], "dynamic_axes": axes, "opset_version": 17}
+        torch.onnx.export(module, (values,), file, dynamo=False, **options)
     return onnx.load_model_from_string(file.getvalue())
 
 

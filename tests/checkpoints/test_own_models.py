@@ -40,34 +40,19 @@ from tests.support import checkpoint
 TABLE = torch.randn(24, 16, generator=torch.Generator().manual_seed(0)).div(50)
 WORDS = torch.randn(40, 16, generator=torch.Generator().manual_seed(1))
 GPT = {"transformer.wte.weight": WORDS, "transformer.wpe.weight": TABLE}
-LLAMA = {
-    "tok_embeddings.weight": WORDS,
-    "layers.0.attention.wq.weight": torch.ones(16, 16),
-    "norm.weight": torch.ones(16),
-}
+LLAMA = {"tok_embeddings.weight": WORDS, "layers.0.attention.wq.weight": torch.ones(16, 16)}
 SIZES = {"dim": 16, "n_layers": 2, "n_heads": 2, "vocab_size": 40, "norm_eps": 1e-5}
 ARGS = {
     "n_layer": 2, "n_head": 2, "n_embd": 16, "block_size": 24, "bias": False, "vocab_size": 40,
 }  # fmt: skip
 LITGPT = """
-hf_config: {name: pythia-14m, org: EleutherAI}
-block_size: 512
-n_layer: 2
-n_embd: 16
-n_head: 2
-n_query_groups: 2
-head_size: 8
-padded_vocab_size: 40
-rope_base: 10000
-rotary_percentage: 0.25
-rope_condense_ratio: 1
-rope_adjustments: null
-sliding_window_size: null
+{hf_config: {name: pythia-14m, org: EleutherAI}, block_size: 512, n_layer: 2, n_embd: 16, n_head: 2,
+ n_query_groups: 2, head_size: 8, padded_vocab_size: 40, rope_base: 10000, rotary_percentage: 0.25,
+ rope_condense_ratio: 1, rope_adjustments: null, sliding_window_size: null}
 """
 LLAMA3 = {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
 LITGPT_LLAMA = LITGPT.replace("0.25", "1.0").replace(
-    "rope_adjustments: null",
-    f"rope_adjustments: {json.dumps({**LLAMA3, 'original_max_seq_len': 8192})}",
+    "adjustments: null", f"adjustments: {json.dumps({**LLAMA3, 'original_max_seq_len': 8192})}"
 )
 BLOB = "sha256-" + "c" * 64
 MANIFEST = {
@@ -96,6 +81,11 @@ class Coder(nn.Module):
 
 def torch_file(name: str, content: object) -> Callable[[Path], object]:
     return lambda folder: torch.save(content, folder / name)
+
+
+def former(name: str, content: object) -> Callable[[Path], object]:
+    """What writes a file in torch's former format."""
+    return lambda folder: torch.save(content, folder / name, _use_new_zipfile_serialization=False)
 
 
 def renamed(make: Callable[[Path], object], made: str, name: str) -> Callable[[Path], object]:
@@ -154,9 +144,8 @@ def script(folder: Path) -> None:
 def blobs(folder: Path) -> None:
     """A store of Ollama: the model is a GGUF file without an end."""
     (folder / "blobs").mkdir()
-    made = gguf_files.write(
-        folder / "blobs" / "made.gguf", "gpt2", {}, {"position_embd.weight": TABLE.numpy()}
-    )
+    tensors = {"position_embd.weight": TABLE.numpy()}
+    made = gguf_files.write(folder / "blobs" / "made.gguf", "gpt2", {}, tensors)
     made.rename(folder / "blobs" / BLOB)
     (folder / "blobs" / ("sha256-" + "1" * 64)).write_text("a licence", encoding="utf-8")
     files_of({PLACE: MANIFEST})(folder)
@@ -214,6 +203,7 @@ def pickled(name: str, content: object, ends_in: str, scheme: str = "learned") -
 
 
 WPE = "transformer.wpe.weight"
+EMB, TURNS = "token_emb.emb.weight", "attn_layers.rotary_pos_emb.inv_freq"
 FREQUENCIES = 10_000 ** -torch.arange(0, 1, 1 / 16)
 T5 = "attn_layers.rel_pos.relative_attention_bias.weight"
 RUN = {"model": GPT, "optimizer": {"state": {0: {"exp_avg": TABLE}}}, "model_args": ARGS}
@@ -240,7 +230,7 @@ READ = {
         files_of({"consolidated.00.pth": LLAMA, "params.json": SIZES}),
         "params.json",
         "rotary",
-        pickle=True,
+        True,
     ),
     "Mistral": Layout(
         lambda folder: (
@@ -251,18 +241,12 @@ READ = {
         "rotary",
     ),
     "x-transformers, absolute": pickled(
-        "x.pt", {"token_emb.emb.weight": WORDS, "pos_emb.emb.weight": TABLE}, "pos_emb.emb.weight"
+        "x.pt", {EMB: WORDS, "pos_emb.emb.weight": TABLE}, "pos_emb.emb.weight"
     ),
     "x-transformers, T5 bias": pickled("x.pt", {T5: torch.randn(32, 4)}, T5, ""),
-    "x-transformers, rotary": pickled(
-        "x.pt",
-        {"attn_layers.rotary_pos_emb.inv_freq": FREQUENCIES},
-        "attn_layers.rotary_pos_emb.inv_freq",
-        "rotary",
-    ),
-    "x-transformers, ALiBi": pickled(  # Nothing of it is stored.
-        "x.pt", {"token_emb.emb.weight": WORDS}, "token_emb.emb.weight", ""
-    ),
+    "x-transformers, rotary": pickled("x.pt", {TURNS: FREQUENCIES}, TURNS, "rotary"),
+    # Nothing of ALiBi is stored.
+    "x-transformers, ALiBi": pickled("x.pt", {EMB: WORDS}, EMB, ""),
     "nn.TransformerEncoder": pickled("weights.pth", Coder().state_dict(), "pos_encoder.pe"),
     "timm": pickled(
         "last.pth.tar", {"arch": "vit", "state_dict": {"pos_embed": TABLE[None, :17]}}, "pos_embed"
@@ -290,12 +274,7 @@ READ = {
     ),
     "an unknown end, torch": pickled("weights.final", GPT, WPE),
     "an unknown end, torch's former format": Layout(
-        lambda folder: torch.save(
-            GPT, folder / "weights.final", _use_new_zipfile_serialization=False
-        ),
-        WPE,
-        pickle=True,
-        weights="weights.final",
+        former("weights.final", GPT), WPE, pickle=True, weights="weights.final"
     ),
     "an unknown end, npz": Layout(
         renamed(lambda folder: np.savez(folder / "a.npz", **NUMPY), "a.npz", "weights.final"), WPE
@@ -312,7 +291,10 @@ ZERO = {
     "global_step10/mp_rank_00_model_states.pt": {"module": GPT},
     "global_step10/bf16_zero_pp_rank_0_mp_rank_00_optim_states.pt": {},
 }
-MEGATRON = {"args": Namespace(num_layers=2), "model": {"language_model": {}}}
+MEGATRON = {
+    "latest_checkpointed_iteration.txt": "100",
+    "iter_0000100/mp_rank_00/model_optim_rng.pt": {"args": Namespace(num_layers=2), "model": {}},
+}
 BY_ZERO = "{where}: a DeepSpeed ZeRO checkpoint … run `python zero_to_fp32.py"
 LOAD = "torch cannot load it with weights_only"
 ADAPTER = {"peft_type": "LORA", "base_model_name_or_path": "own/gpt"}
@@ -328,14 +310,7 @@ ENDING = {
         pickle=True,
     ),
     "Megatron": Layout(
-        files_of(
-            {
-                "latest_checkpointed_iteration.txt": "100",
-                "iter_0000100/mp_rank_00/model_optim_rng.pt": MEGATRON,
-            }
-        ),
-        "{where}: a Megatron checkpoint … AutoBridge.export_ckpt",
-        pickle=True,
+        files_of(MEGATRON), "{where}: a Megatron checkpoint … AutoBridge.export_ckpt", pickle=True
     ),
     "fairseq": Layout(
         torch_file("checkpoint_best.pt", {"args": Namespace(arch="gpt"), "model": GPT}),
@@ -348,9 +323,7 @@ ENDING = {
         pickle=True,
     ),
     "a whole module in torch's former format": Layout(
-        lambda folder: torch.save(
-            {"model": nn.Linear(2, 2)}, folder / "m.pt", _use_new_zipfile_serialization=False
-        ),
+        former("m.pt", {"model": nn.Linear(2, 2)}),
         f"{{where}}/m.pt: {LOAD} (torch.nn.modules.linear.Linear); … in the program that made it",
         pickle=True,
     ),
@@ -385,18 +358,16 @@ ENDING = {
     ),
     "several files": Layout(
         lambda folder: [save_file(GPT, folder / f"{name}.safetensors") for name in "ab"],
-        "{where}: no config.json, and 2 files that may be the weights (a.safetensors and"
-        " b.safetensors) … `- {{folder: own, weights: b.safetensors}}`",
+        "{where}: no config.json, and 2 files … `- {{folder: own, weights: b.safetensors}}`",
     ),
     "torchtune, whose row allows a pickle": Layout(
         files_of({"meta_model_0.pt": LLAMA, "config.json": {"model_type": "gpt2"}}),
-        "{where}: weights only in 'meta_model_0.pt' … `- {{folder: own, weights:"
-        " meta_model_0.pt, pickle: true}}`",
+        "{where}: weights only in 'meta_model_0.pt' … weights: meta_model_0.pt, pickle: true}}`",
         pickle=True,
     ),
     "an array of objects": Layout(
         lambda folder: np.save(folder / "table.npy", np.array([{}]), allow_pickle=True),
-        "{where}/table.npy: it cannot be read (Array can't be memory-mapped … Python objects",
+        "{where}/table.npy: it cannot be read ( … Python objects",
     ),
     "no weights": Layout(
         files_of({"notes.final": "no weights"}), "{where}: no config.json; … beside the weights"
@@ -473,13 +444,11 @@ def test_sizes_of_nanogpt_are_settings_of_no_family(own: Path) -> None:
     assert (config.family, config.source) == ("unknown", "ckpt.pt")
 
 
+SMALL = {"dim": 2048, "n_layers": 16, "n_heads": 32}
+
+
 @pytest.mark.parametrize(
-    ("more", "factor"),
-    [
-        ({}, 8.0),
-        ({"rope_scaling_factor": 16}, 16),
-        ({"dim": 2048, "n_layers": 16, "n_heads": 32}, 32.0),
-    ],
+    ("more", "factor"), [({}, 8.0), ({"rope_scaling_factor": 16}, 16), (SMALL, 32.0)]
 )
 def test_scaled_rope_of_meta_is_that_of_llama_3(
     own: Path, more: Mapping[str, Any], factor: float
@@ -487,34 +456,26 @@ def test_scaled_rope_of_meta_is_that_of_llama_3(
     """The factor is 8 in Llama 3.1, and 32 in the small models of 3.2, as transformers has them."""
     given = {**SIZES, "rope_theta": 500000.0, "use_scaled_rope": True, **more}
     settings = settings_of(own / "own", {"params.json": given})
-    assert settings["rope_scaling"] == {
-        **LLAMA3,
-        "rope_type": "llama3",
-        "factor": factor,
-        "original_max_position_embeddings": 8192,
-    }
+    scaling = {**LLAMA3, "rope_type": "llama3", "original_max_position_embeddings": 8192}
+    assert settings["rope_scaling"] == {**scaling, "factor": factor}
     assert settings["rope_theta"] == 500000.0
 
 
 def test_rope_of_litgpt_is_scaled_as_its_adjustments_say(own: Path) -> None:
     settings = settings_of(own / "own", {"model_config.yaml": LITGPT_LLAMA})
-    assert settings["rope_scaling"] == {
-        **LLAMA3, "rope_type": "llama3", "original_max_position_embeddings": 8192
-    }  # fmt: skip
+    scaling = {**LLAMA3, "rope_type": "llama3", "original_max_position_embeddings": 8192}
+    assert settings["rope_scaling"] == scaling
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "[1]",
-        "a: [",
-        "!!python/object/apply:os.system [true]",
-        LITGPT.replace("sliding_window_size: null", "sliding_window_size: 8"),
-        LITGPT.replace("rope_adjustments: null", "rope_adjustments: {factor: 2, beta_fast: 32}"),
-        LITGPT.replace("rope_base: 10000", "rope_base: [10000]"),
-    ],
-)
+NOT_LITGPT = [
+    "", "[1]", "a: [", "!!python/object/apply:os.system [true]",
+    LITGPT.replace("sliding_window_size: null", "sliding_window_size: 8"),
+    LITGPT.replace("rope_adjustments: null", "rope_adjustments: {factor: 2, beta_fast: 32}"),
+    LITGPT.replace("rope_base: 10000", "rope_base: [10000]"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NOT_LITGPT)
 def test_other_settings_of_litgpt_are_not_guessed(own: Path, text: str) -> None:
     assert settings_of(own / "own", {"model_config.yaml": text}) == {}
 
@@ -620,17 +581,13 @@ def test_a_repository_without_config_is_read_too(own: Path) -> None:
     save_file(GPT, own / "run.safetensors")
     torch.save(GPT, own / "run.pt")
     commit = "a" * 40
-    repositories = {
-        name: Repository(
-            {commit: {file: (own / file).read_bytes(), "README.md": b"any"}}, {"main": commit}
-        )
-        for name, file in (("own/safe", "run.safetensors"), ("own/pickled", "run.pt"))
-    }
+    repositories = {}
+    for name, file in (("own/safe", "run.safetensors"), ("own/pickled", "run.pt")):
+        contents = {file: (own / file).read_bytes(), "README.md": b"any"}
+        repositories[name] = Repository({commit: contents}, {"main": commit})
     with serving(repositories) as hub:
-        read, refused = (
-            inline.run("inspect", name, home=own / "hub", endpoint=hub.endpoint)
-            for name in repositories
-        )
+        given: dict[str, Any] = {"home": own / "hub", "endpoint": hub.endpoint}
+        read, refused = (inline.run("inspect", name, **given) for name in repositories)
     assert "tensor transformer.wpe.weight" in read.stdout
     assert read.stdout.endswith("- {hub: own/safe}\n")
     assert refused.stderr.startswith(f"own/pickled@{commit}: only a pickle")
@@ -654,26 +611,16 @@ def checked(folder: Path, *rows: str) -> tuple[int, list[str]]:
 
 def test_check_finds_what_is_not_there(own: Path) -> None:
     accelerate(own / "own")
-    assert checked(
-        own,
-        "folder: own",
-        "folder: o*n",
-        "owner/name",
-        "{folder: own, weights: model.safetensors, title: whole}",
-        "folder: none",
-        "folder: runs/*/step",
-        "{folder: own, weights: last.pt, title: third}",
-        "run: run.json",
-    ) == (
-        1,
-        [
-            f"list.yml:{line}: checkpoints[{index}].{key}: found {found}; expected a path relative"
-            " to this file"
-            for line, index, key, found in (
-                ("6:5", 4, "folder", "'none', and no such folder or file"),
-                ("7:5", 5, "folder", "'runs/*/step', and no such folder or file"),
-                ("8:19", 6, "weights", "'last.pt', and no such file in 'own'"),
-                ("9:5", 7, "run", "'run.json', and no such folder or file"),
-            )
-        ],
+    rows = (
+        "folder: own", "folder: o*n", "owner/name",
+        "{folder: own, weights: model.safetensors, title: whole}", "folder: none",
+        "folder: runs/*/step", "{folder: own, weights: last.pt, title: third}", "run: run.json",
+    )  # fmt: skip
+    found = (
+        "6:5: checkpoints[4].folder: found 'none', and no such folder or file",
+        "7:5: checkpoints[5].folder: found 'runs/*/step', and no such folder or file",
+        "8:19: checkpoints[6].weights: found 'last.pt', and no such file in 'own'",
+        "9:5: checkpoints[7].run: found 'run.json', and no such folder or file",
     )
+    ending = "; expected a path relative to this file"
+    assert checked(own, *rows) == (1, [f"list.yml:{each}{ending}" for each in found])

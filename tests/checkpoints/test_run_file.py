@@ -45,15 +45,17 @@ def test_what_is_written_is_read_again() -> None:
 def test_the_run_of_this_repository_is_small_and_says_how_it_was_made() -> None:
     path = ROOT / "references" / "tiny-gpt.json"
     assert path.stat().st_size <= 300_000
-    assert set(json.loads(path.read_bytes())["about"]) == {
-        "steps",
-        "seed",
-        "text",
-        "model",
-        "training",
-        "versions",
-    }
+    about = {"steps", "seed", "text", "model", "training", "versions"}
+    assert set(json.loads(path.read_bytes())["about"]) == about
     assert len(run_file.read(path, "row").members) == 21
+
+
+def steps(*numbers: int, status: str = "ok") -> bytes:
+    return document(members=[{"step": step, "name": "x", "status": status} for step in numbers])
+
+
+def kernels(*rows: list[float]) -> bytes:
+    return document(encodings=encoding(kernel=rows))
 
 
 INVALID = {
@@ -62,43 +64,21 @@ INVALID = {
     "another format": (b'{"format": 2}', "row: no 'format': 1; expected"),
     "no run": (b'{"format": 1}', "row: run.: "),
     "deep nesting": (b"[" * 100_000, "row: not JSON; expected"),
-    "a number as a title": (
-        document(title=3),
-        "row: run.title: Input should be a valid string; expected",
-    ),
-    "an unknown status": (
-        document(members=[{"step": 0, "name": "x", "status": "lost"}]),
-        "row: run.members.0.status: ",
-    ),
-    "no members": (
-        document(members=[]),
-        "row: found 0 members; expected 1 to 256, in order of their steps",
-    ),
-    "steps that fall": (
-        document(members=[{"step": step, "name": "x", "status": "ok"} for step in (2, 1)]),
-        "row: found 2 members; expected 1 to 256, in order of their steps",
-    ),
+    "a number as a title": (document(title=3), "row: run.title: Input should be a valid"),
+    "an unknown status": (steps(0, status="lost"), "row: run.members.0.status: "),
+    "no members": (steps(), "row: found 0 members; expected 1 to 256, in order of their steps"),
+    "steps that fall": (steps(2, 1), "row: found 2 members; expected 1 to 256, in order of their"),
     "a key that leads out of the site": (
-        document(encodings=encoding(key="../x")),
-        "row: found encodings with the keys ['../x']; expected",
+        document(encodings=encoding(key="../x")), "row: found encodings with the keys ['../x']"
     ),
-    "the same key twice": (
-        document(encodings=encoding() * 2),
-        "row: found encodings with the keys",
-    ),
-    "a value too few": (
-        document(encodings=encoding(kernel=[[1.0]])),
-        "row: 'encoder-learned' has series of other lengths; expected 2 values",
-    ),
-    "distances that differ": (
-        document(encodings=encoding(kernel=[[1.0], [1.0, 2.0]])),
-        "row: kernels of other lengths; expected one for all members",
-    ),
+    "the same key twice": (document(encodings=encoding() * 2), "row: found encodings with the"),
+    "a value too few": (kernels([1.0]), "row: 'encoder-learned' has series of other lengths"),
+    "distances that differ": (kernels([1.0], [1.0, 2.0]), "row: kernels of other lengths"),
     "an infinite value": (
-        document(encodings=encoding(kernel=[[], [1.0, 1e400, 0.0]])).replace(b"Infinity", b"1e400"),
+        kernels([], [1.0, 1e400, 0.0]).replace(b"Infinity", b"1e400"),
         "row: 'encoder-learned' has values that are not finite; expected numbers, or null",
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("content", "message"), INVALID.values(), ids=INVALID)

@@ -19,20 +19,16 @@ from generator.pipeline import plan
 from tests.hub_server import Answer, Repository, Trouble, client_of, refusal, serving
 from tests.support import checkpoint
 
-PYTHIA = [
-    f"step{step}" for step in (0, 1, 2, 4, 8, 512, 1000, 2000, 143000)
-]  # The first branches, and some others, of EleutherAI's Pythia.
+# The first branches, and some others, of EleutherAI's Pythia.
+PYTHIA = [f"step{step}" for step in (0, 1, 2, 4, 8, 512, 1000, 2000, 143000)]
 COMMITS = {name: f"{index:040x}" for index, name in enumerate(["main", *PYTHIA, "v1.0"])}
 
 
 @pytest.mark.parametrize(
     ("text", "inside", "outside"),
     [
-        (
-            "step2 … step512",
-            ["step2", "step8", "step512"],
-            ["step1", "step1000", "step4-fixed", "my-step4"],
-        ),
+        ("step2 … step512", ["step2", "step8", "step512"], ["step1", "step1000"]),
+        ("step2 … step512", [], ["step4-fixed", "my-step4"]),
         ("step2 ... step512", ["step8"], ["step1000"]),
         ("step1-tokens4B … step9-tokens40B", ["step5-tokens9999B"], ["step10-tokens5B", "step5"]),
         ("stage1-step1 … stage1-step9", ["stage1-step5"], ["stage2-step5"]),
@@ -97,15 +93,8 @@ def test_checkpoints_of_a_run_differ_by_the_numbers_of_their_steps(
 
 
 def row(place: Path | str, **options: Any) -> Checkpoint:
-    return checkpoint(
-        **{
-            "slug": "run",
-            "title": "Run",
-            "id": "runs/" + Path(place).name,
-            "place": str(place),
-            **options,
-        }
-    )
+    given = {"slug": "run", "title": "Run", "id": f"runs/{Path(place).name}", "place": str(place)}
+    return checkpoint(**{**given, **options})
 
 
 def made(folder: Path, *names: str) -> Path:
@@ -123,11 +112,7 @@ def test_folders_become_checkpoints_in_the_order_of_their_steps(tmp_path: Path) 
     (tmp_path / "checkpoint-7.zip").write_bytes(b"no folder")
     members = folders.members(row(tmp_path / "checkpoint-*"), offline=True)
     assert steps_of(members) == [50, 500, 1000]
-    assert [member.id for member in members] == [
-        "runs/checkpoint-50",
-        "runs/checkpoint-500",
-        "runs/checkpoint-1000",
-    ]
+    assert [member.id for member in members] == [f"runs/checkpoint-{n}" for n in (50, 500, 1000)]
     assert {member.series.slug for member in members if member.series} == {"run"}
     assert len({member.slug for member in members}) == 3
 
@@ -143,19 +128,11 @@ def test_files_become_checkpoints_where_no_folder_matches(tmp_path: Path) -> Non
 
 
 def test_every_match_of_the_parts_before_the_last_is_a_run(tmp_path: Path) -> None:
-    made(
-        tmp_path,
-        "runs/a_b/checkpoint-1",
-        "runs/a_b/checkpoint-2",
-        "runs/a-b/checkpoint-2",
-        "runs/c/notes",
-    )
-    members = folders.members(
-        row(tmp_path / "runs/*/checkpoint-*", id="runs/*/checkpoint-*"), offline=True
-    )
-    assert [
-        (member.series.slug, member.series.title, member.id) for member in members if member.series
-    ] == [
+    steps = ("a_b/checkpoint-1", "a_b/checkpoint-2", "a-b/checkpoint-2", "c/notes")
+    made(tmp_path / "runs", *steps)
+    asked = row(tmp_path / "runs/*/checkpoint-*", id="runs/*/checkpoint-*")
+    found = [(each.series, each.id) for each in folders.members(asked, offline=True)]
+    assert [(series.slug, series.title, name) for series, name in found if series] == [
         ("run--a-b", "Run · a-b", "runs/a-b/checkpoint-2"),
         ("run--a-b-2", "Run · a_b", "runs/a_b/checkpoint-1"),
         ("run--a-b-2", "Run · a_b", "runs/a_b/checkpoint-2"),
@@ -164,9 +141,8 @@ def test_every_match_of_the_parts_before_the_last_is_a_run(tmp_path: Path) -> No
 
 def test_a_pattern_may_go_on_after_the_step(tmp_path: Path) -> None:
     made(tmp_path, "step1/model", "step2/model", "step3/other")
-    assert steps_of(
-        folders.members(row(tmp_path / "step*/model", id="step*/model"), offline=True)
-    ) == [1, 2]
+    asked = row(tmp_path / "step*/model", id="step*/model")
+    assert steps_of(folders.members(asked, offline=True)) == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -179,41 +155,26 @@ def test_one_in_so_many_is_taken_and_the_last(
     assert steps_of(folders.members(row(tmp_path / "step*", every=every), offline=True)) == expected
 
 
-def test_a_folder_without_a_star_is_itself(tmp_path: Path) -> None:
-    alone = row(tmp_path / "checkpoint-1")
-    assert folders.members(alone, offline=True) == (alone,)
-
-
-def test_a_folder_whose_name_has_a_star_is_itself(tmp_path: Path) -> None:
-    alone = row(made(tmp_path, "step*") / "step*")
-    assert folders.members(alone, offline=True) == (alone,)
+def test_a_folder_without_a_star_or_with_one_in_its_name_is_itself(tmp_path: Path) -> None:
+    for alone in (row(tmp_path / "checkpoint-1"), row(made(tmp_path, "step*") / "step*")):
+        assert folders.members(alone, offline=True) == (alone,)
 
 
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (
-            ["other-1"],
-            (
-                "runs/step*: no folder matches; expected the folders of checkpoints, such as"
-                " runs/*/checkpoint-*"
-            ),
-        ),
+        (["other-1"], r"^runs/step\*: no folder matches; expected the folders of checkpoints"),
         (
             ["step-a", "step-b"],
-            (
-                "runs: found 'step-a', 'step-b'; expected names with different numbers, such as"
-                " checkpoint-500"
-            ),
+            "^runs: found 'step-a', 'step-b'; expected names with different num",
         ),
     ],
 )
 def test_folders_that_are_no_series_are_refused(
     names: list[str], message: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(RowError) as caught:
+    with pytest.raises(RowError, match=message):
         folders.members(row(made(tmp_path, *names) / "step*"), offline=True)
-    assert str(caught.value) == message
 
 
 def test_a_series_that_cannot_be_listed_costs_its_own_row_alone(tmp_path: Path) -> None:
@@ -227,7 +188,7 @@ def test_a_series_that_cannot_be_listed_costs_its_own_row_alone(tmp_path: Path) 
 def test_too_many_checkpoints_are_refused_with_a_way_out(tmp_path: Path) -> None:
     many = row(made(tmp_path, *(f"step{number}" for number in range(600))) / "step*")
     with pytest.raises(
-        RowError, match=r"found 600 checkpoints; expected at most 256, which 'every: 3' leaves"
+        RowError, match=r"600 checkpoints; expected at most 256, which 'every: 3' l"
     ):
         folders.members(many, offline=True)
     assert len(folders.members(replace(many, every=3), offline=True)) == 201
@@ -254,9 +215,8 @@ OnHub = Callable[..., list[Checkpoint]]
 def test_revisions_are_pinned_to_their_commits(on_hub: OnHub) -> None:
     members = on_hub(revisions="step2 … step1000")
     assert steps_of(members) == [2, 4, 8, 512, 1000]
-    assert [member.revision for member in members] == [
-        COMMITS[f"step{step}"] for step in (2, 4, 8, 512, 1000)
-    ]
+    expected = [COMMITS[f"step{step}"] for step in (2, 4, 8, 512, 1000)]
+    assert [member.revision for member in members] == expected
     assert steps_of(on_hub(revisions=("step143000", "step8"))) == [8, 143000]
 
 

@@ -17,78 +17,36 @@ from tests.synthetic import NOTHING, PICKLED, TABLE, binary, write_list
 
 OLD, NEW = "a" * 40, "b" * 40
 UNWANTED = dict.fromkeys(
-    (
-        "pytorch_model.bin",
-        "flax_model.msgpack",
-        "onnx/model.onnx",
-        "tf_model.h5",
-        "run.py",
-        "README.md",
-    ),
+    ("pytorch_model.bin", "flax_model.msgpack", "onnx/model.onnx", "tf_model.h5", "run.py"),
     b"not asked for",
-)
+)  # fmt: skip
 SHARDS = ("model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors")
+PLACES = {"wte.weight": SHARDS[0], "wpe.weight": SHARDS[1]}
 SHARDED = {
     "config.json": TABLE["config.json"],
-    "model.safetensors.index.json": (
-        json.dumps({"weight_map": {"wte.weight": SHARDS[0], "wpe.weight": SHARDS[1]}}).encode()
-    ),
+    "model.safetensors.index.json": json.dumps({"weight_map": PLACES}).encode(),
     SHARDS[0]: save({"wte.weight": binary(5, 4)}),
     SHARDS[1]: save({"wpe.weight": binary(16, 4)}),
 }
 # Troubles of a repository, and the message for its row.
+NO_REVISION = "no such revision; expected a branch, tag or full commit"
 ROW_ERRORS: dict[str, tuple[Trouble | None, str]] = {
     "none": (None, "no such repository; expected a public one, or HF_TOKEN for a private one"),
-    "branch": (None, "no such revision; expected a branch, tag or full commit"),
-    "commit": (None, "no such revision; expected a branch, tag or full commit"),
-    "pickled": (
-        None,
-        (
-            "only a pickle (pytorch_model.bin or another torch file), which is not opened; expected"
-            " model.safetensors"
-        ),
-    ),
-    "gated": (
-        Trouble(refusal(401, "GatedRepo"), "models/atlas/gated/"),
-        "gated; expected access (accept its terms",
-    ),
-    "gated-files": (
-        Trouble(refusal(403, "GatedRepo"), "gated-files/resolve"),
-        "config.json: gated; expected access (accept its terms",
-    ),
-    "bad-token": (
-        Trouble(refusal(401), "models/atlas/bad-token"),
-        "the Hub answered 401; expected the repository (if HF_TOKEN",
-    ),
-    "no-rights": (
-        Trouble(refusal(403), "no-rights/resolve"),
-        "config.json: the Hub answered 403; expected the repository (if HF_TOKEN",
-    ),
-    "error": (
-        Trouble(refusal(500), "error/resolve"),
-        "config.json: the Hub answered 500; expected the repository",
-    ),
-    "portal": (
-        Trouble(Answer(body=b"<html>Log in"), "models/atlas/portal"),
-        "the Hub's answer is invalid (",
-    ),
-    "down": (
-        Trouble(refusal(500), "models/atlas/down"),
-        "the Hub answered 500; expected the repository",
-    ),
-    "busy": (
-        Trouble(refusal(429, Retry_After="3600"), "models/atlas/busy"),
-        "asks for a pause of 3,600 seconds; expected the repository",
-    ),
-    "lost": (
-        Trouble(Answer(None), "models/atlas/lost"),
-        "the download broke off (RemoteProtocolError); expected whole files",
-    ),
+    "branch": (None, NO_REVISION),
+    "commit": (None, NO_REVISION),
+    "pickled": (None, "only a pickle (pytorch_model.bin or another torch file), which is"),
+    "gated": (Trouble(refusal(401, "GatedRepo"), "models/atlas/gated/"), "gated; expected access"),
+    "gated-files": (Trouble(refusal(403, "GatedRepo"), "gated-files/res"), "config.json: gated"),
+    "bad-token": (Trouble(refusal(401), "models/atlas/bad-token"), "Hub answered 401; expected"),
+    "no-rights": (Trouble(refusal(403), "no-rights/resolve"), "config.json: the Hub answered 403"),
+    "error": (Trouble(refusal(500), "error/resolve"), "config.json: the Hub answered 500"),
+    "portal": (Trouble(Answer(body=b"<html>"), "models/atlas/portal"), "answer is invalid ("),
+    "down": (Trouble(refusal(500), "models/atlas/down"), "the Hub answered 500; expected"),
+    "busy": (Trouble(refusal(429, Retry_After="3600"), "models/atlas/busy"), "a pause of 3,600"),
+    "lost": (Trouble(Answer(None), "models/atlas/lost"), "broke off (RemoteProtocolError)"),
 }
 READABLE = {
-    "atlas/table": Repository(
-        {OLD: TABLE, NEW: {**TABLE, **UNWANTED}}, {"main": NEW, "former": OLD}
-    ),
+    "atlas/table": Repository({OLD: TABLE, NEW: TABLE | UNWANTED}, {"main": NEW, "former": OLD}),
     "atlas/sharded": Repository({OLD: SHARDED}, {"main": OLD}),
     # Quick to build: there is nothing to draw.
     "atlas/plain": Repository({OLD: NOTHING}, {"main": OLD}),
@@ -132,13 +90,9 @@ def build(
     endpoint: str = NOBODY,
     **environment: str,
 ) -> Built:
-    command = [
-        "build", "--config", str(write_list(folder, rows)), "--output", str(folder / "out"),
-        *options,
-    ]  # fmt: skip
-    return Built(
-        run(*command, home=folder / "hub", endpoint=endpoint, **environment), folder / "out"
-    )
+    command = ["build", "--config", str(write_list(folder, rows)), "--output", str(folder / "out")]
+    done = run(*command, *options, home=folder / "hub", endpoint=endpoint, **environment)
+    return Built(done, folder / "out")
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -153,10 +107,8 @@ def short_builds() -> Iterator[None]:
 def published(tmp_path_factory: pytest.TempPathFactory) -> Built:
     """One readable repository, and one for each kind of failure."""
     with serving(REPOSITORIES, *(trouble for trouble, _ in ROW_ERRORS.values() if trouble)) as hub:
-        rows = [{"hub": "atlas/plain"}, *ROWS]
-        return build(
-            tmp_path_factory.mktemp("published"), rows, endpoint=hub.endpoint, HF_TOKEN=TOKEN
-        )
+        rows, folder = [{"hub": "atlas/plain"}, *ROWS], tmp_path_factory.mktemp("published")
+        return build(folder, rows, endpoint=hub.endpoint, HF_TOKEN=TOKEN)
 
 
 @pytest.mark.parametrize(
@@ -176,20 +128,18 @@ def test_a_revision_is_resolved_to_its_commit_and_needed_files_come_from_it(
 
 def test_shards_are_downloaded_and_read(tmp_path: Path) -> None:
     with serving(READABLE) as hub:
-        done = inline.run(
-            "inspect", "atlas/sharded", "--json", home=tmp_path, endpoint=hub.endpoint
-        )
-    assert [encoding["tensor"] for encoding in json.loads(done.stdout)["encodings"]] == [
-        "wpe.weight"
-    ]
+        asked = ("inspect", "atlas/sharded", "--json")
+        done = inline.run(*asked, home=tmp_path, endpoint=hub.endpoint)
+    [encoding] = json.loads(done.stdout)["encodings"]
+    assert encoding["tensor"] == "wpe.weight"
 
 
-@pytest.mark.parametrize("case", ROW_ERRORS)
-def test_the_error_of_a_row_is_one_sentence(case: str, published: Built) -> None:
-    row = published.rows[f"atlas-{case}"]
-    assert row["status"] == "failed"
-    assert str(row["reason"]).startswith(f"atlas/{case}@")
-    assert ROW_ERRORS[case][1] in str(row["reason"])
+def test_the_error_of_a_row_is_one_sentence(published: Built) -> None:
+    for case, (_, message) in ROW_ERRORS.items():
+        row = published.rows[f"atlas-{case}"]
+        assert row["status"] == "failed", case
+        assert str(row["reason"]).startswith(f"atlas/{case}@")
+        assert message in str(row["reason"])
 
 
 def test_failed_rows_have_a_page_and_do_not_remove_others(published: Built) -> None:
@@ -249,12 +199,8 @@ def test_offline_builds_read_the_cache_and_send_no_request(tmp_path: Path) -> No
     with serving(READABLE) as hub:
         inline.run("inspect", "atlas/plain", home=tmp_path / "hub", endpoint=hub.endpoint)
         hub.log.clear()
-        built = build(
-            tmp_path,
-            [{"hub": "atlas/plain"}, {"hub": "atlas/sharded"}],
-            "--offline",
-            endpoint=hub.endpoint,
-        )
+        rows = [{"hub": "atlas/plain"}, {"hub": "atlas/sharded"}]
+        built = build(tmp_path, rows, "--offline", endpoint=hub.endpoint)
     statuses = {slug: (row["status"], row["revision"]) for slug, row in built.rows.items()}
     assert statuses == {"atlas-plain": ("ok", OLD), "atlas-sharded": ("not reached", None)}
     assert hub.log == []

@@ -39,16 +39,13 @@ def test_the_first_qwen_sharpens_attention_by_the_logarithm_of_the_position() ->
     """
     sizes = {"kv_channels": 16, "seq_length": 2048}
     settings: Json = {"model_type": "qwen", **SIZES, **sizes, "use_logn_attn": True}
-    (form,) = (
-        encoding.form for encoding in measured(settings) if isinstance(encoding.form, Temperature)
-    )
+    forms = [encoding.form for encoding in measured(settings)]
+    (form,) = (form for form in forms if isinstance(form, Temperature))
     positions = np.array([0.0, 2047.0, 2048.0, 8191.0, 32767.0])
     expected = [max(math.log(position + 1, 2048), 1.0) for position in positions]
     np.testing.assert_allclose(form.factor(positions), expected)
-    assert not any(
-        isinstance(encoding.form, Temperature)
-        for encoding in measured({**settings, "use_logn_attn": False})
-    )
+    others = measured({**settings, "use_logn_attn": False})
+    assert not any(isinstance(encoding.form, Temperature) for encoding in others)
 
 
 @pytest.mark.parametrize(
@@ -112,30 +109,22 @@ def test_components_of_deepseek_v4_are_a_slice_whose_key_is_the_value() -> None:
     assert "separate part" in notes({"model_type": "deepseek_v3"})
 
 
+BY_THREE = {16: "axis 1", 56: "axes 2 and 3"}
+BRIA = {
+    "_class_name": "BriaTransformer2DModel", "axes_dims_rope": [0, 48, 48], "rope_theta": 5e3,
+}  # fmt: skip
+WAN = {"_class_name": "WanTransformer3DModel", "attention_head_dim": 128}
+
+
 @pytest.mark.parametrize(
     ("settings", "axes", "base"),
     [
-        ({"_class_name": "FluxTransformer2DModel"}, {16: "axis 1", 56: "axes 2 and 3"}, 1e4),
-        (
-            {
-                "_class_name": "BriaTransformer2DModel", "axes_dims_rope": [0, 48, 48],
-                "rope_theta": 5e3,
-            },
-            {48: "axes 2 and 3"},
-            5e3,
-        ),
-        (
-            {"_class_name": "WanTransformer3DModel", "attention_head_dim": 128},
-            {44: "axis 1", 42: "axes 2 and 3"},
-            1e4,
-        ),
-        (
-            {"_class_name": "HunyuanVideoTransformer3DModel"},
-            {16: "axis 1", 56: "axes 2 and 3"},
-            256.0,
-        ),
+        ({"_class_name": "FluxTransformer2DModel"}, BY_THREE, 1e4),
+        (BRIA, {48: "axes 2 and 3"}, 5e3),
+        (WAN, {44: "axis 1", 42: "axes 2 and 3"}, 1e4),
+        ({"_class_name": "HunyuanVideoTransformer3DModel"}, BY_THREE, 256.0),
     ],
-)  # fmt: skip
+)
 def test_transformers_of_diffusers_rotate_along_axes(
     settings: Json, axes: dict[int, str], base: float
 ) -> None:
@@ -146,9 +135,8 @@ def test_transformers_of_diffusers_rotate_along_axes(
     for size, name in axes.items():
         form = forms[f"transformer {name}"]
         assert isinstance(form, Rotation)
-        np.testing.assert_allclose(
-            form.frequencies, base ** (-np.arange(0, size, 2, dtype=float) / size)
-        )
+        expected = base ** (-np.arange(0, size, 2, dtype=float) / size)
+        np.testing.assert_allclose(form.frequencies, expected)
     assert "unknown family" not in notes(settings)
 
 
@@ -193,7 +181,5 @@ def test_a_nested_config_without_a_type_has_that_of_its_class() -> None:
     settings = {"model_type": "siglip", "vision_config": {"model_type": ""}, "text_config": {}}
     config = ConfigAlone(settings, "test").config
     sections = [config.section(name) for name in ("vision_config", "text_config")]
-    assert [section.family for section in sections if section is not None] == [
-        "siglip_vision_model",
-        "siglip_text_model",
-    ]
+    families = [section.family for section in sections if section is not None]
+    assert families == ["siglip_vision_model", "siglip_text_model"]
