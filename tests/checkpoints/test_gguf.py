@@ -60,13 +60,9 @@ def twins(
     config: dict[str, Any] = {"model_type": model_type, **tiny.SIZES, **tiny.LAYERS, **WIDE}
     (tmp_path / "plain/config.json").write_text(json.dumps(config))
     architecture = gguf.MODEL_ARCH[model_type.upper()]
-    path = write(
-        tmp_path / "model.gguf",
-        model_type,
-        {**SIZES, **OWN[model_type]},
-        renamed(architecture, arrays),
-        kind,
-    )
+    settings = {**SIZES, **OWN[model_type]}
+    named = renamed(architecture, arrays)
+    path = write(tmp_path / "model.gguf", model_type, settings, named, kind)
     return find(FolderFiles(tmp_path / "plain", "plain")), find(files(path))
 
 
@@ -77,15 +73,16 @@ def test_a_model_in_gguf_has_the_encodings_that_it_has_in_safetensors(
     model_type: str, kind: Kind, models: dict[str, dict[str, Array]], tmp_path: Path
 ) -> None:
     plain, stored = twins(tmp_path, model_type, models[model_type], kind)
-    assert [(own.part, own.scheme, type(own.form), own.stack, own.modality) for own in stored] == [
-        (own.part, own.scheme, type(own.form), own.stack, own.modality) for own in plain
+    told = [
+        [(own.part, own.scheme, type(own.form), own.stack, own.modality) for own in found]
+        for found in (stored, plain)
     ]
+    assert told[0] == told[1]
     assert len(plain) == (2 if model_type == "t5" else 1)
     for own, other in zip(stored, plain, strict=True):
         largest = float(np.abs(other.form.numbers).max())
-        apart = {"F32": 0.0, "F16": largest * 2**-11, "Q8_0": largest / 254 * 1.01}[
-            own.provenance.dtype or ""
-        ]
+        most = {"F32": 0.0, "F16": largest * 2**-11, "Q8_0": largest / 254 * 1.01}
+        apart = most[own.provenance.dtype or ""]
         np.testing.assert_allclose(own.form.numbers, other.form.numbers, rtol=0.0, atol=apart)
         assert own.form.parameters.keys() == other.form.parameters.keys()
         assert own.provenance.file == "model.gguf"
@@ -139,15 +136,11 @@ def half(value: float) -> bytes:
 
 # The step by hand: the scale of Q8_0 and of Q4_1; of Q6_K, the scale of the block times those of
 # its 16 parts, 1 to 16, whose median is 8.5.
+OF_Q6 = bytes(17 * (i % 16) for i in range(128)) + bytes(64) + bytes(range(1, 17)) + half(0.5)
 STEPS = {
     Kind.Q8_0: (half(0.25) + bytes(range(32)), 32, 32, "0.25"),
     Kind.Q4_1: (half(0.5) + half(-3.0) + bytes(range(16)), 32, 32, "0.5"),
-    Kind.Q6_K: (
-        bytes(17 * (i % 16) for i in range(128)) + bytes(64) + bytes(range(1, 17)) + half(0.5),
-        256,
-        16,
-        "4.25",
-    ),
+    Kind.Q6_K: (OF_Q6, 256, 16, "4.25"),
 }
 
 
@@ -155,10 +148,8 @@ STEPS = {
 def test_a_note_gives_the_step_of_a_type(kind: Kind, tmp_path: Path) -> None:
     data, n_columns, block, step = STEPS[kind]
     [note] = files(raw(tmp_path, kind, n_columns, data)).notes("x")
-    assert note.startswith(
-        f"Stored as {kind.name}, in blocks of {block} values that share a scale. Two values of a"
-        f" block are equal or at least {step} "
-    )
+    assert note.startswith(f"Stored as {kind.name}, in blocks of {block} values")
+    assert f" are equal or at least {step} " in note
 
 
 def test_a_note_on_values_that_are_all_equal_gives_no_step(tmp_path: Path) -> None:
@@ -182,10 +173,8 @@ def changed_together(kind: Kind) -> int:
 
 
 def test_values_that_share_a_scale_are_those_that_change_together() -> None:
-    kinds = [kind for kind in QUANTISED if kind is not Kind.BF16]
-    assert {kind.name: scaled_block(kind.name) for kind in kinds} == {
-        kind.name: changed_together(kind) for kind in kinds
-    }
+    expected = {each.name: changed_together(each) for each in QUANTISED if each is not Kind.BF16}
+    assert {name: scaled_block(name) for name in expected} == expected
 
 
 def parts(tmp_path: Path, n_parts: int, count: int | None = None) -> list[Path]:
@@ -204,9 +193,8 @@ def parts(tmp_path: Path, n_parts: int, count: int | None = None) -> list[Path]:
 def test_a_model_in_several_files_is_read_whole(opened_through: int, tmp_path: Path) -> None:
     paths = parts(tmp_path, 3)
     found = files(paths[opened_through])
-    assert {name: found.tensors[name].file for name in found.tensors} == {
-        f"tensor {number}": paths[number].name for number in range(3)
-    }
+    places = {f"tensor {number}": path.name for number, path in enumerate(paths)}
+    assert {name: found.tensors[name].file for name in found.tensors} == places
     assert found.tensor("tensor 2")[0, 0] == 2.0
     assert found.config.value("num_hidden_layers") == 3
     assert set(FORMAT.files(weights(paths[opened_through]))) == {path.name for path in paths}
@@ -257,16 +245,14 @@ def test_of_a_repository_the_hub_sends_the_header_and_the_tensors_that_are_asked
     n_header = min(span.start for span in header_of(path).spans.values())
     repository = Repository({COMMIT: {"model.gguf": content, "README.md": b"x"}}, {"main": COMMIT})
     with serving({"atlas/gguf": repository}) as hub:
-        done = inline.run(
-            "inspect", "atlas/gguf", "--json", home=tmp_path / "home", endpoint=hub.endpoint
-        )
+        given: dict[str, Any] = {"home": tmp_path / "home", "endpoint": hub.endpoint}
+        done = inline.run("inspect", "atlas/gguf", "--json", **given)
         assert set(hub.downloads()) == {"model.gguf"}
         sent = hub.sent
     [encoding] = json.loads(done.stdout)["encodings"]
     assert (encoding["tensor"], encoding["part"]) == ("position_embd.weight", "decoder")
-    assert (
-        n_header + table.nbytes < sent < 2 * n_header + 2 * table.nbytes + 4_096 < len(content) / 3
-    )
+    least = n_header + table.nbytes
+    assert least < sent < 2 * least + 4_096 < len(content) / 3
 
 
 def beside_each_other(
@@ -276,16 +262,10 @@ def beside_each_other(
     (tmp_path / "plain").mkdir()
     save_file(dict(arrays), tmp_path / "plain/model.safetensors")
     (tmp_path / "plain/config.json").write_text(json.dumps(config))
-    [plain] = [
-        own for own in find(FolderFiles(tmp_path / "plain", "plain")) if own.provenance.tensor
-    ]
-    [stored] = [own for own in find(files(path)) if own.provenance.tensor]
-    assert (stored.part, stored.scheme, stored.layers, stored.stack) == (
-        plain.part,
-        plain.scheme,
-        plain.layers,
-        plain.stack,
-    )
+    each = (FolderFiles(tmp_path / "plain", "plain"), files(path))
+    [plain], [stored] = ([own for own in find(one) if own.provenance.tensor] for one in each)
+    told = [(own.part, own.scheme, own.layers, own.stack) for own in (stored, plain)]
+    assert told[0] == told[1]
     return plain, stored
 
 
@@ -306,27 +286,19 @@ def test_the_decay_of_recurrent_layers_is_that_of_the_model(
     }  # fmt: skip
     config |= {"num_heads": 4, "head_dim": 8, "n_groups": 1} if model_type == "mamba2" else {}
     negated = -np.exp(logarithms) if model_type == "mamba" else -np.exp(logarithms)[:, :, None]
-    stored = {f"blk.{layer}.ssm_a": negated[layer] for layer in range(2)} | {
-        f"blk.{layer}.ssm_dt.bias": biases[layer] for layer in range(2)
-    }
+    stored = {f"blk.{layer}.ssm_a": negated[layer] for layer in range(2)}
+    stored |= {f"blk.{layer}.ssm_dt.bias": biases[layer] for layer in range(2)}
     given = {
         "block_count": 2, "embedding_length": 16, "vocab_size": 40, "attention.head_count": 0,
         "ssm.state_size": 16,
     }  # fmt: skip
-    given |= (
-        {"ssm.time_step_rank": 4, "ssm.group_count": 1, "ssm.inner_size": 32}
-        if model_type == "mamba2"
-        else {}
-    )
-    plain, own = beside_each_other(
-        tmp_path, arrays, config, write(tmp_path / "x.gguf", model_type, given, stored)
-    )
+    of_mamba2 = {"ssm.time_step_rank": 4, "ssm.group_count": 1, "ssm.inner_size": 32}
+    given |= of_mamba2 if model_type == "mamba2" else {}
+    path = write(tmp_path / "x.gguf", model_type, given, stored)
+    plain, own = beside_each_other(tmp_path, arrays, config, path)
     np.testing.assert_allclose(own.form.numbers, plain.form.numbers, rtol=1e-6)
     assert not stacks(files(tmp_path / "x.gguf").config)[0].refused
-    assert any(
-        "The rate is −ssm_a · softplus(b), where b is the bias of the step (ssm_dt.bias)" in note
-        for note in own.notes
-    )
+    assert any("−ssm_a · softplus(b), where b is the bias" in note for note in own.notes)
 
 
 def test_the_sinks_of_attention_are_those_of_the_model(tmp_path: Path) -> None:
@@ -341,7 +313,6 @@ def test_the_sinks_of_attention_are_those_of_the_model(tmp_path: Path) -> None:
         "attention.key_length": 16, "attention.sliding_window": 8,
     }  # fmt: skip
     stored = {f"blk.{layer}.attn_sinks.weight": sinks[layer] for layer in range(2)}
-    plain, own = beside_each_other(
-        tmp_path, arrays, config, write(tmp_path / "x.gguf", "gpt-oss", given, stored)
-    )
+    path = write(tmp_path / "x.gguf", "gpt-oss", given, stored)
+    plain, own = beside_each_other(tmp_path, arrays, config, path)
     np.testing.assert_array_equal(own.form.numbers, plain.form.numbers)

@@ -36,30 +36,16 @@ def test_settings_of_every_type_are_read(tmp_path: Path) -> None:
         "uint8": 200, "int8": -100, "uint16": 60_000, "int16": -30_000, "uint32": 2**31,
         "int32": -(2**30), "uint64": 2**63, "int64": -(2**62),
     }  # fmt: skip
-    for kind, value in {
-        **numbers,
-        "float32": 0.1,
-        "float64": 0.1,
-        "bool": True,
-        "string": "Grüße",
-    }.items():
+    said = {**numbers, "float32": 0.1, "float64": 0.1, "bool": True, "string": "Grüße"}
+    for kind, value in said.items():
         getattr(writer, f"add_{kind}")(f"x.{kind}", value)
     add(writer, "x.list", [1, 2, 3])
     add(writer, "x.texts", ["a", "b"])
     add(writer, "x.lists", [[1, 2], [3, 4]])
     found = header_of(close(writer, tmp_path / "x.gguf")).settings
-    expected = {
-        **numbers,
-        "float32": 0.1,
-        "float64": 0.1,
-        "bool": True,
-        "string": "Grüße",
-        "list": (1, 2, 3),
-    }
     own = {key.removeprefix("x."): value for key, value in found.items() if key.startswith("x.")}
-    assert own == {
-        **expected, "texts": header.Unread(2), "lists": header.Unread(2),
-    }  # fmt: skip
+    unread = {"texts": header.Unread(2), "lists": header.Unread(2)}
+    assert own == {**said, "list": (1, 2, 3), **unread}
 
 
 def test_tokens_are_counted_and_not_kept(tmp_path: Path) -> None:
@@ -70,26 +56,20 @@ def test_tokens_are_counted_and_not_kept(tmp_path: Path) -> None:
 
 
 def test_version_2_and_another_alignment_are_read(tmp_path: Path) -> None:
-    content = file_of(
-        [setting("general.alignment", 4, number_of(8, "I"))],
-        [tensor_of("x", (2,), offset=8)],
-        version=2,
-    )
-    end = 24 + len(setting("general.alignment", 4, number_of(8, "I"))) + len(tensor_of("x", (2,)))
-    start = -(-end // 8) * 8
-    (tmp_path / "x.gguf").write_bytes(
-        content[:end].ljust(start, b"\0") + bytes(8) + np.array([1.0, 2.0], dtype="<f4").tobytes()
-    )
+    aligned = setting("general.alignment", 4, number_of(8, "I"))
+    tensor = tensor_of("x", (2,), offset=8)
+    content = file_of([aligned], [tensor], version=2)
+    end = 24 + len(aligned) + len(tensor)
+    opening = content[:end].ljust(-(-end // 8) * 8, b"\0")
+    data = bytes(8) + np.array([1.0, 2.0], dtype="<f4").tobytes()
+    (tmp_path / "x.gguf").write_bytes(opening + data)
     np.testing.assert_array_equal(files(tmp_path / "x.gguf").tensor("x"), [1.0, 2.0])
 
 
 def test_a_tensor_of_a_file_made_by_hand_has_its_rows_first(tmp_path: Path) -> None:
-    (tmp_path / "x.gguf").write_bytes(
-        file_of([], [tensor_of("x", (3, 2))], np.arange(6, dtype="<f4").tobytes())
-    )
-    np.testing.assert_array_equal(
-        files(tmp_path / "x.gguf").tensor("x"), [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
-    )
+    content = file_of([], [tensor_of("x", (3, 2))], np.arange(6, dtype="<f4").tobytes())
+    (tmp_path / "x.gguf").write_bytes(content)
+    np.testing.assert_array_equal(files(tmp_path / "x.gguf").tensor("x"), [[0, 1, 2], [3, 4, 5]])
 
 
 @dataclass(frozen=True, eq=False)

@@ -50,23 +50,16 @@ ASKED = {
 
 def published(name: str) -> Settings:
     """A published config."""
-    settings: Settings = json.loads((CONFIGS / f"{name}.json").read_text(encoding="utf-8"))[
-        "config"
-    ]
-    return settings
+    settings = json.loads((CONFIGS / f"{name}.json").read_text(encoding="utf-8"))["config"]
+    return dict(settings)
 
 
 def completed(config: Settings) -> Settings:
     """What the converter reads: the text model's part, with the defaults of transformers."""
     inner = config.get("text_config", config)
     if inner["model_type"] not in CONFIG_MAPPING:
-        return {
-            **inner,
-            "rope_parameters": {
-                **(inner.get("rope_scaling") or {}),
-                "rope_theta": inner.get("rope_theta"),
-            },
-        }
+        rope = {**(inner.get("rope_scaling") or {}), "rope_theta": inner.get("rope_theta")}
+        return {**inner, "rope_parameters": rope}
     return {**inner, **CONFIG_MAPPING[inner["model_type"]].from_dict(dict(inner)).to_dict()}
 
 
@@ -78,27 +71,19 @@ def general(config: Settings) -> Settings:
     }
     rope: Settings = config.get("rope_parameters") or {}
     full: Settings = rope.get("full_attention", rope)
-    settings = {
-        key: value
-        for key, value in found.items()
-        if value is not None and not isinstance(value, list)
-    }
+    settings = {key: value for key, value in found.items() if isinstance(value, int | float | str)}
     if full.get("rope_theta") is not None:
         settings["rope.freq_base"] = float(full["rope_theta"])
     if (local := rope.get("sliding_attention", {}).get("rope_theta")) is not None:
         settings["rope.freq_base_swa"] = float(local)
     if full.get("rope_type") in ("linear", "yarn"):
-        settings |= {
-            "rope.scaling.type": full["rope_type"],
-            "rope.scaling.factor": float(full["factor"]),
-        }
+        settings["rope.scaling.type"] = full["rope_type"]
+        settings["rope.scaling.factor"] = float(full["factor"])
     if full.get("rope_type") == "yarn":
         settings["rope.scaling.original_context_length"] = full["original_max_position_embeddings"]
-        settings |= {
-            f"rope.scaling.yarn_{name}": float(full[name])
-            for name in ("beta_fast", "beta_slow")
-            if full.get(name) is not None
-        }
+        for name in ("beta_fast", "beta_slow"):
+            if full.get(name) is not None:
+                settings[f"rope.scaling.yarn_{name}"] = float(full[name])
     if sections := rope.get("mrope_section"):
         settings["rope.dimension_sections"] = [*sections, 0]
     return settings
@@ -109,11 +94,8 @@ def head_dim(config: Settings) -> int:
 
 
 def share(config: Settings) -> float:
-    return float(
-        config["rope_parameters"].get("partial_rotary_factor")
-        or config.get("partial_rotary_factor")
-        or 1.0
-    )
+    given = (config["rope_parameters"], config)
+    return float(next(filter(None, (each.get("partial_rotary_factor") for each in given)), 1.0))
 
 
 def as_llama(config: Settings) -> Settings:
@@ -125,41 +107,28 @@ def as_part(config: Settings) -> Settings:
 
 
 def windowed(config: Settings) -> Settings:
-    return (
-        {"attention.sliding_window": config["sliding_window"]}
-        if config.get("sliding_window")
-        else {}
-    )
+    window = config.get("sliding_window")
+    return {"attention.sliding_window": window} if window else {}
 
 
 def with_pattern(config: Settings) -> Settings:
-    return {
-        **windowed(config),
-        "attention.sliding_window_pattern": [
-            kind == "sliding_attention" for kind in config["layer_types"]
-        ],
-    }
+    pattern = [kind == "sliding_attention" for kind in config["layer_types"]]
+    return {**windowed(config), "attention.sliding_window_pattern": pattern}
 
 
 def as_phi3(config: Settings) -> Settings:
     trained, context = config["original_max_position_embeddings"], config["max_position_embeddings"]
-    longer = (
-        math.sqrt(1 + math.log(context / trained) / math.log(trained)) if context > trained else 1.0
-    )
-    factor = (
-        {"rope.scaling.attn_factor": longer} if config["rope_parameters"].get("long_factor") else {}
-    )
-    turned = {
+    settings: Settings = {
         "rope.dimension_count": (
             int(share(config) * config["hidden_size"]) // config["num_attention_heads"]
-        )
-    }
-    return {
-        **turned,
+        ),
         "rope.scaling.original_context_length": trained,
         "attention.sliding_window": config.get("sliding_window") or 0,
-        **factor,
     }
+    if config["rope_parameters"].get("long_factor"):
+        longer = max(math.log(context / trained), 0.0) / math.log(trained)
+        settings["rope.scaling.attn_factor"] = math.sqrt(1 + longer)
+    return settings
 
 
 def as_deepseek(config: Settings) -> Settings:
@@ -194,11 +163,8 @@ def as_mistral3(config: Settings) -> Settings:
 
 def as_mpt(config: Settings) -> Settings:
     attention = config["attn_config"]
-    return {
-        "attention.max_alibi_bias": (
-            float(attention.get("alibi_bias_max", 8)) if attention["alibi"] else 0.0
-        )
-    }
+    most = float(attention.get("alibi_bias_max", 8)) if attention["alibi"] else 0.0
+    return {"attention.max_alibi_bias": most}
 
 
 def as_gemma4(config: Settings) -> Settings:

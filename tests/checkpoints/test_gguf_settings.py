@@ -36,6 +36,7 @@ ROTARY = {
     **SMALL, "rope.freq_base": 50_000.0, "feed_forward_length": 96,
     "attention.layer_norm_rms_epsilon": 1e-6, "vocab_size": 100,
 }  # fmt: skip
+OF_WORDS = {**SMALL, "vocab_size": 100}
 WIDE_HEADS = {**ROTARY, "attention.key_length": 32}
 READ_BY_TRANSFORMERS: dict[str, Settings] = {
     "llama": {**ROTARY, "rope.dimension_count": 16},
@@ -45,17 +46,12 @@ READ_BY_TRANSFORMERS: dict[str, Settings] = {
     "qwen3moe": WIDE_HEADS,
     "falcon": ROTARY,
     "phi3": {**ROTARY, "rope.dimension_count": 16, "attention.sliding_window": 0},
-    "bloom": {**SMALL, "vocab_size": 100},
-    "t5": {
-        **SMALL,
-        "attention.key_length": 16,
-        "attention.relative_buckets_count": 16,
-        "vocab_size": 100,
-    },
+    "bloom": OF_WORDS,
+    "t5": {**OF_WORDS, "attention.key_length": 16, "attention.relative_buckets_count": 16},
     "stablelm": {**SMALL, "rope.dimension_count": 4, "vocab_size": 100},
-    "gpt2": {**SMALL, "vocab_size": 100},
+    "gpt2": OF_WORDS,
     "starcoder2": SMALL,
-    "mamba": {**SMALL, "vocab_size": 100},
+    "mamba": OF_WORDS,
     "nemotron": {**ROTARY, "rope.dimension_count": 8},
     "gemma2": {**WIDE_HEADS, "attention.sliding_window": 32},
     "gemma3": {**WIDE_HEADS, "attention.sliding_window": 32},
@@ -78,12 +74,8 @@ def test_sizes_are_those_that_transformers_reads(architecture: str, tmp_path: Pa
         "general.name": "small",
         "tokenizer.ggml.tokens": [str(index) for index in range(100)],
     }
-    path = write(
-        tmp_path / "x.gguf",
-        architecture,
-        given,
-        {"output.weight": np.zeros((2, 2), dtype=np.float32)},
-    )
+    tensors = {"output.weight": np.zeros((2, 2), dtype=np.float32)}
+    path = write(tmp_path / "x.gguf", architecture, given, tensors)
     theirs = dict(load_gguf_checkpoint(path)["config"])
     ours = FolderFiles(Folder(tmp_path, "here"), "here").config
     assert ours.family == theirs["model_type"]
@@ -93,11 +85,8 @@ def test_sizes_are_those_that_transformers_reads(architecture: str, tmp_path: Pa
         if name not in NOT_COMPARED.get(architecture, ()) and hasattr(their_class, name):
             assert getattr(our_class, name) == getattr(their_class, name), name
     if "rope.freq_base" in given and architecture != "gemma3":
-        assert (
-            our_class.rope_parameters["rope_theta"]
-            == their_class.rope_parameters["rope_theta"]
-            == 50_000.0
-        )
+        bases = [each.rope_parameters["rope_theta"] for each in (our_class, their_class)]
+        assert bases == [50_000.0] * 2
     assert getattr(our_class, "layer_types", None) == getattr(their_class, "layer_types", None)
 
 
@@ -180,49 +169,28 @@ def test_stored_factors_of_llama_3_are_recognised(
     parameters = {
         "rope_type": "llama3", "factor": factor, "low_freq_factor": low, "high_freq_factor": high,
     }  # fmt: skip
-    given = Rotation(
-        500_000.0,
-        2 * n_pairs,
-        2 * n_pairs,
-        131_072,
-        {**parameters, "original_max_position_embeddings": trained},
-    )
-    stored = np.asarray(given.unscaled_frequencies / given.frequencies, dtype=np.float32).astype(
-        np.float64
-    )
+    sizes = (500_000.0, 2 * n_pairs, 2 * n_pairs, 131_072)
+    given = Rotation(*sizes, {**parameters, "original_max_position_embeddings": trained})
+    stored = np.float32(given.unscaled_frequencies / given.frequencies).astype(np.float64)
     stored[np.abs(stored - 1.0) < 1e-6] = 1.0  # The converter writes 1 for these.
     found = recognised(stored, 500_000.0, 8192)
     assert found["rope_type"] == "llama3"
-    np.testing.assert_allclose(
-        Rotation(500_000.0, 2 * n_pairs, 2 * n_pairs, 131_072, found).frequencies,
-        given.frequencies,
-        rtol=2e-5,
-    )
+    np.testing.assert_allclose(Rotation(*sizes, found).frequencies, given.frequencies, rtol=2e-5)
     if trained == 8192:
-        assert {key: found[key] for key in parameters} == {
-            **parameters,
-            "factor": pytest.approx(factor, rel=1e-6),
-        }
+        expected = {**parameters, "factor": pytest.approx(factor, rel=1e-6)}
+        assert {key: found[key] for key in parameters} == expected
 
 
 def test_factors_that_no_rule_explains_are_taken_as_they_are(tmp_path: Path) -> None:
     stored = np.random.default_rng(0).uniform(1.0, 9.0, 8).astype(np.float32)
-    write(
-        tmp_path / "x.gguf",
-        "llama",
-        {**ROTARY, "rope.dimension_count": 16},
-        {"rope_freqs.weight": stored},
-    )
+    settings = {**ROTARY, "rope.dimension_count": 16}
+    write(tmp_path / "x.gguf", "llama", settings, {"rope_freqs.weight": stored})
     [encoding] = find(FolderFiles(Folder(tmp_path, "here"), "here"))
     assert isinstance(encoding.form, Rotation)
     assert encoding.form.rope_type == "stored"
-    np.testing.assert_allclose(
-        encoding.form.frequencies * stored, 50_000.0 ** -(np.arange(8) / 8), rtol=1e-12
-    )
-    assert encoding.notes[0].startswith(
-        "The frequency of each pair is divided by its factor in rope_freqs.weight; all 16"
-        " components"
-    )
+    expected = 50_000.0 ** -(np.arange(8) / 8)
+    np.testing.assert_allclose(encoding.form.frequencies * stored, expected, rtol=1e-12)
+    assert "is divided by its factor in rope_freqs.weight; all 16" in encoding.notes[0]
 
 
 @pytest.mark.parametrize("shape", [(0,), (2, 2), (2**16 + 1,)])
@@ -263,53 +231,33 @@ KEYS = [
     "rope.scaling.original_context_length",
     "rope.scaling.type", "rope.scaling.yarn_attn_factor", "rope.scaling.yarn_log_multiplier",
 ]  # fmt: skip
-scalars = st.one_of(
-    st.booleans(),
-    st.integers(-(2**63), 2**64),
-    st.floats(),
-    st.sampled_from(["", "linear", "yarn", "longrope", "none"]),
-)
-lists = st.one_of(
-    st.lists(st.integers(-9, 9), max_size=4),
-    st.lists(st.floats(), max_size=4),
-    st.lists(st.booleans(), max_size=4),
-).map(tuple)
-any_settings = st.dictionaries(
-    st.sampled_from(KEYS), st.one_of(scalars, lists, st.builds(Unread, st.integers(0, 9)))
-)
-ARCHITECTURES = sorted(
-    {
-        *families.MODEL_TYPES,
-        *families.OWN,
-        *families.UNSAID,
-        *families.OWN_NAMES,
-        *families.BY_KIND,
-        "llama",
-        "qwen2",
-    }
-)
+words = st.sampled_from(["", "linear", "yarn", "longrope", "none"])
+scalars = st.booleans() | st.integers(-(2**63), 2**64) | st.floats() | words
+elements = (st.integers(-9, 9), st.floats(), st.booleans())
+lists = st.one_of(*(st.lists(each, max_size=4) for each in elements)).map(tuple)
+any_value = scalars | lists | st.builds(Unread, st.integers(0, 9))
+any_numbers = st.lists(st.floats(), min_size=1, max_size=9)
+ARCHITECTURES = sorted({
+    *families.MODEL_TYPES, *families.OWN, *families.UNSAID, *families.OWN_NAMES, *families.BY_KIND,
+    "llama", "qwen2",
+})  # fmt: skip
 
 
 @settings(max_examples=300, deadline=None)
 @given(
     st.sampled_from(ARCHITECTURES),
-    any_settings,
-    st.lists(st.floats(), min_size=1, max_size=9),
+    st.dictionaries(st.sampled_from(KEYS), any_value),
+    any_numbers,
     st.booleans(),
 )
 def test_settings_of_any_value_make_a_config(
     architecture: str, given: Settings, numbers: list[float], is_short: bool
 ) -> None:
-    names = (
-        ("rope_factors_short.weight", "rope_factors_long.weight")
-        if is_short
-        else ("rope_freqs.weight",)
-    )
+    two = ("rope_factors_short.weight", "rope_factors_long.weight")
+    names = two if is_short else ("rope_freqs.weight",)
     spans = {name: Span("F32", (len(numbers),), 0, 0) for name in names}
-    keys = {
-        "general.architecture": architecture,
-        **{f"{architecture}.{key}": value for key, value in given.items()},
-    }
+    keys = {f"{architecture}.{key}": value for key, value in given.items()}
+    keys["general.architecture"] = architecture
     made = config(Header(keys, spans), lambda _: np.array(numbers))
     assert isinstance(json.loads(json.dumps(made)), dict)
 
@@ -318,11 +266,8 @@ def test_settings_within_a_file_of_weights_are_said_to_come_from_it(tmp_path: Pa
     write(tmp_path / "model.gguf", "llama", ROTARY)
     [encoding] = find(FolderFiles(Folder(tmp_path, "here"), "here"))
     assert encoding.provenance.file == "model.gguf"
-    assert (
-        encoding.notes[0]
-        == "No tensor is stored; all 16 components of each query and key head are rotated, as"
-        " model.gguf says."
-    )
+    assert encoding.notes[0].startswith("No tensor is stored; all 16 components")
+    assert encoding.notes[0].endswith(", as model.gguf says.")
 
 
 def test_a_config_that_a_row_gives_takes_the_place_of_the_settings_within_a_file(
@@ -330,7 +275,6 @@ def test_a_config_that_a_row_gives_takes_the_place_of_the_settings_within_a_file
 ) -> None:
     write(tmp_path / "model.gguf", "llama", ROTARY)
     given = json.dumps({"model_type": "gpt2", "n_positions": 8})
-    config = FolderFiles(
-        Folder(tmp_path, "here"), "here", Choice(name="model.gguf"), config=given
-    ).config
+    choice = Choice(name="model.gguf")
+    config = FolderFiles(Folder(tmp_path, "here"), "here", choice, config=given).config
     assert (config.family, config.source) == ("gpt2", "config.json")
