@@ -76,9 +76,14 @@ def test_the_state_changes_with_each_byte_that_is_read_and_with_no_other(
     assert (folder.SOURCE.state(row, of_file, questions) != state) == is_read
 
 
+def _to_a_pipe(place: Path) -> None:
+    os.mkfifo(place.with_name("pipe"))
+    place.symlink_to("pipe")
+
+
 LINKS: dict[str, Callable[[Path], object]] = {
     "to a device": lambda place: place.symlink_to("/dev/zero"),
-    "to a pipe": lambda place: (os.mkfifo(place.with_name("pipe")), place.symlink_to("pipe")),
+    "to a pipe": _to_a_pipe,
     "to itself": lambda place: place.symlink_to(place.name),
 }
 

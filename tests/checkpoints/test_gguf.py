@@ -245,8 +245,8 @@ def test_of_a_repository_the_hub_sends_the_header_and_the_tensors_that_are_asked
     n_header = min(span.start for span in header_of(path).spans.values())
     repository = Repository({COMMIT: {"model.gguf": content, "README.md": b"x"}}, {"main": COMMIT})
     with serving({"atlas/gguf": repository}) as hub:
-        given: dict[str, Any] = {"home": tmp_path / "home", "endpoint": hub.endpoint}
-        done = inline.run("inspect", "atlas/gguf", "--json", **given)
+        home, asked = tmp_path / "home", ("inspect", "atlas/gguf", "--json")
+        done = inline.run(*asked, home=home, endpoint=hub.endpoint)
         assert set(hub.downloads()) == {"model.gguf"}
         sent = hub.sent
     [encoding] = json.loads(done.stdout)["encodings"]

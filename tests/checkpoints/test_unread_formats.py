@@ -79,10 +79,9 @@ def test_a_git_lfs_pointer_is_named_in_every_format(tmp_path: Path) -> None:
     cases = [{name: POINTER} for name in OF_EVERY_FORMAT]
     cases.append({"one.safetensors": POINTER, "model.safetensors.index.json": index})
     for number, contents in enumerate(cases):
+        whole = {"config.json": CONFIG, **contents}
         with pytest.raises(RowError, match=f"here/{next(iter(contents))}: a Git LFS pointer"):
-            assert of(
-                tmp_path / str(number), {"config.json": CONFIG, **contents}, Choice(pickle=True)
-            ).tensors
+            assert of(tmp_path / str(number), whole, Choice(pickle=True)).tensors
 
 
 SHARD = "model.fp16-00001-of-00001.safetensors"
@@ -115,17 +114,13 @@ def outcome_of(folder: Path, contents: Contents) -> Outcome:
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        "0_Transformer/model.safetensors",
-        "diffusion_pytorch_model.safetensors",
-        "model-00001-of-00002.safetensors",
-    ],
+    "name", ["0_Transformer/model", "diffusion_pytorch_model", "model-00001-of-00002"]
 )
 @pytest.mark.parametrize("config", [CONFIG, NOTHING["config.json"]])
 def test_weights_under_another_name_are_a_row_error_where_they_may_hold_the_encoding(
     tmp_path: Path, name: str, config: bytes
 ) -> None:
+    name = f"{name}.safetensors"
     outcome = outcome_of(tmp_path, {"config.json": config, name: TABLE["model.safetensors"]})
     assert outcome.status == "failed"
     assert f"weights only in '{name}', which no row reads unasked" in str(outcome.reason)
