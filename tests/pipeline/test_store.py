@@ -202,8 +202,9 @@ def test_beyond_its_limit_the_store_removes_the_least_recently_used(store: Store
 
 
 def test_what_the_present_list_needs_stays_beyond_the_limit(store: Store) -> None:
-    key = store.put(TASK, OUTCOME)
-    store.put(replace(TASK, checkpoint=checkpoint(slug="former")), OUTCOME)
+    outcome = replace(OUTCOME, state="a state")
+    key = store.put(TASK, outcome)
+    store.put(replace(TASK, checkpoint=checkpoint(slug="former")), outcome)
     store.blobs.put("used", b"<svg/>")
     store.blobs.put("former", b"<svg/>")
     (store.folder / "x.unfinished").write_bytes(b"half")
