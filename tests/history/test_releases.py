@@ -75,8 +75,9 @@ def test_what_is_gone_comes_back() -> None:
 
 def test_what_is_not_reached_for_a_while_is_compared_with_what_it_was() -> None:
     missing = published("2026-02-02")
-    unread = {"status": "not reached", "reason": "no answer", "revision": None, "encodings": []}
-    missing["checkpoints"][0] |= unread
+    missing["checkpoints"][0] |= {
+        "status": "not reached", "reason": "no answer", "revision": None, "encodings": [],
+    }  # fmt: skip
     later = (published("2026-03-03"), missing, published("2026-04-04", 3.0))
     found = history(published(), missing, *later)
     moved = [
