@@ -163,7 +163,7 @@ PROMISES = {
     ),
     "A pickle is opened only in a row": (
         "test_a_planted_pickle_under_any_name_does_not_run_and_is_not_even_opened_unless_allowed",
-        "test_a_malicious_object_among_tensors_does_not_run",
+        "test_a_malicious_pickle_does_not_run_even_in_a_row_that_allows_pickles",
         "test_a_malicious_pickle_is_not_executed",
     ),
     "The store of results holds JSON": (

@@ -1,5 +1,5 @@
 // The rows or cards that a form leaves, in its order and with those pinned to the top; all of it stays in the address.
-// A field is fulfilled by the data attribute of its name: one of several values, or at least a number; a search by words of the row.
+// A field is fulfilled by the data attribute of its name: one of several values, or at least a number; a search by words of the first cell, or of the whole row.
 (() => {
   "use strict";
   const form = document.querySelector(".pa-filter[data-pa-rows]");
@@ -8,7 +8,7 @@
   const table = rows[0]?.closest("table");
   const heads = [...(table?.tHead.rows[0].cells ?? [])];
   const fields = [...form.elements].filter((field) => field.name);
-  const words = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
+  const words = new Map(rows.map((row) => [row, (("paWholeRows" in form.dataset ? row : row.cells?.[0]) ?? row).textContent.toLowerCase()]));
   const pinned = new Set();
 
   const fits = (row, field) => {

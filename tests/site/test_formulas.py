@@ -147,12 +147,15 @@ def test_a_wide_formula_has_the_font_and_scrolls_without_its_page(page: Page, ad
     page.goto(f"{address}/analyses/rotation_by_offset.html")
     wide = page.locator(".pa-formula").first
     wide.scroll_into_view_if_needed()
-    page.wait_for_function("""[...document.fonts].some(
-        font => font.family.includes("Atlas Math") && font.status === "loaded")""")
+    # The policy of the page keeps Playwright from waiting for an expression.
+    page.evaluate("""new Promise(done => { const look = () => [...document.fonts].some(
+        font => font.family.includes("Atlas Math") && font.status === "loaded")
+        ? done() : requestAnimationFrame(look); look(); })""")
     assert wide.evaluate(
         "block => block.scrollWidth > block.clientWidth && block.scrollHeight <= block.clientHeight"
     )
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
     wide.focus()
     page.keyboard.press("ArrowRight")
-    page.wait_for_function("document.activeElement.scrollLeft > 0")
+    page.evaluate("""new Promise(done => document.activeElement.scrollLeft > 0 ? done()
+        : document.activeElement.addEventListener("scroll", done))""")
