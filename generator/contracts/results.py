@@ -89,6 +89,7 @@ class Result:
 
     metrics: the most important first; reason: why the analysis does not apply, in which case
         everything else is empty
+    read: of a model, the number of sequences that were read for a metric, by its key
     derived: arrays for figures that follow from the form and from ``arrays``; they are neither
         stored nor published
     """
@@ -97,6 +98,7 @@ class Result:
     arrays: Arrays = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     reason: str | None = None
+    read: Mapping[str, int] = field(default_factory=dict)
     derived: Arrays = field(default_factory=dict, metadata={NOT_STORED: True})
 
     def deriving(self, analysis: "Analysis", form: Lazy[Form]) -> "Result":
@@ -291,7 +293,8 @@ class Analysis:
 
     Of a model alone:
     units: of its main metrics, by key, which every part has, with a reason where it has no value
-    confirmed: findings that two results with other seeds support
+    confirmed: findings that two results with other seeds support; the second has the metrics alone
+        on which those rest that the first supports
     across: the figure of all models, on the page that tells of them; None where it has none there
     sentence: returns the sentence beside that figure, from the results in it, "" without one
     """

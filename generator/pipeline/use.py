@@ -88,19 +88,29 @@ def _measured(
 
 
 def _of_stack(use: Analysis, stack: LiveStack, checkpoint: Checkpoint) -> UseResult:
-    fewer = stack.n_sequences // TIMES_FEWER
     try:
         first = use.compute(stack)
-        second = use.compute(replace(stack, n_sequences=fewer, seed=stack.seed + 1))
+        second = _second(use, stack, first)
     # The code of a model may raise anything, which must not take other measures with it.
     except Exception as error:  # noqa: BLE001
         return UseResult(use.key, stack.part, Result(reason=_why(error, checkpoint)))
+    found = use.confirmed(first, second) if second.metrics else ()
     return UseResult(
         use.key,
         stack.part,
-        replace(first, findings=(*use.confirmed(first, second), *first.findings)),
+        replace(first, findings=(*found, *first.findings)),
         {metric.key: metric.value for metric in second.metrics},
     )
+
+
+def _second(use: Analysis, stack: LiveStack, first: Result) -> Result:
+    """What rests on another seed, of that on which findings would rest; empty without these."""
+    findings = use.confirmed(first, first)
+    if not findings:
+        return Result()
+    keys = frozenset(key for finding in findings for key in finding.rests_on)
+    fewer = max(stack.n_sequences // TIMES_FEWER, 1)
+    return use.compute(replace(stack, n_sequences=fewer, seed=stack.seed + 1, again=keys))
 
 
 def drawn(found: UseResult, label: Label) -> UseResult:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from generator.checkpoints.model.live.losses import KNOWN
 from generator.checkpoints.model.live.stack import LiveStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Overlay, Result, Results
 from generator.figures.charts import Alt
@@ -13,7 +14,7 @@ from generator.figures.lines import legend_below
 from generator.figures.panels import panels
 from generator.figures.style import SERIES
 from generator.numerics.arrays import Array, Floats
-from generator.numerics.attention_profiles import at, chance, grid_profile, profile
+from generator.numerics.attention_profiles import chance, grid_profile, profile
 from generator.text import rounded
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 LARGE = 0.3  # Share of a head's attention that makes it a head of that kind.
 NEAR = 8  # positions
 IMAGES = 6
+HALF = 0.5  # heads
 FEW, RANDOM_SEED = 2, 0  # Sequences that the model reads with random weights, and their seed.
 KINDS = {"previous": -1, "own": 0, "next": 1}
 SHOWN = 8  # Offsets on each side that a strip shows.
@@ -48,6 +50,8 @@ def compute(stack: LiveStack) -> Result:
     """
     measure = _of_images if stack.grid else _of_words
     found = measure(stack)
+    if stack.again is not None:
+        return found
     random = measure(replace(stack.untrained(RANDOM_SEED), n_sequences=FEW))
     by_random = {
         f"{metric.key}_random": np.array(metric.value)
@@ -59,23 +63,54 @@ def compute(stack: LiveStack) -> Result:
 
 def _of_words(stack: LiveStack) -> Result:
     inputs = stack.inputs()
-    means = stack.attended(inputs, lambda weights: weights.double().sum(dim=0).cpu().numpy())
-    profiles = [profile(mean, stack.is_causal) for mean in means]
-    first = np.stack([found.first for found in profiles])
-    shares = {
-        kind: np.stack([at(found, offset) for found in profiles]) for kind, offset in KINDS.items()
-    }
-    near = np.abs(profiles[0].offsets) <= NEAR
-    within = np.stack([found.by_offset[:, near].sum(axis=1) for found in profiles])
+    sums: Floats = np.zeros(())
+    counts: list[list[int]] = []
+    for batch in stack.batches():
+        means = stack.attended(inputs[batch], lambda each: each.double().sum(dim=0).cpu().numpy())
+        sums = sums + len(batch) * means
+        shares, _ = _shares(*_profiles(means, stack))
+        counts.append([int((values > LARGE).sum()) for values in shares.values()])
+        if stack.is_enough(batch) and _are_known(np.array(counts)):
+            break
+    read = inputs[: batch.stop]
+    offsets, by_offset, first = found = _profiles(sums / len(read), stack)
+    shares, within = _shares(*found)
+    metrics = _metrics(shares, within, chance(stack.length, stack.is_causal))
     return Result(
-        metrics=_metrics({**shares, "first": first}, within, chance(stack.length, stack.is_causal)),
-        arrays={
-            "ids": inputs,
-            "offsets": profiles[0].offsets,
-            "by_offset": np.stack([found.by_offset for found in profiles]),
-            "first": first,
-        },
+        metrics,
+        {"ids": read, "offsets": offsets, "by_offset": by_offset, "first": first},
+        read={metric.key: len(read) for metric in metrics},
     )
+
+
+def _profiles(means: Floats, stack: LiveStack) -> tuple[Array, Floats, Floats]:
+    """Offsets (n_offsets,), and attention to them (n_layers, n_heads, n_offsets) and to the first
+    position (n_layers, n_heads).
+
+    means: (n_layers, n_heads, n, n), over sequences
+    """
+    profiles = [profile(mean, stack.is_causal) for mean in means]
+    by_offset = np.stack([found.by_offset for found in profiles])
+    return profiles[0].offsets, by_offset, np.stack([found.first for found in profiles])
+
+
+def _shares(offsets: Array, by_offset: Floats, first: Floats) -> tuple[dict[str, Floats], Floats]:
+    """Attention (n_layers, n_heads) to the place of each kind of heads, and nearby."""
+    at_offset = {
+        kind: by_offset[:, :, offsets == offset].sum(axis=2) for kind, offset in KINDS.items()
+    }
+    return {**at_offset, "first": first}, by_offset[:, :, np.abs(offsets) <= NEAR].sum(axis=2)
+
+
+def _are_known(counts: Array) -> bool:
+    """Whether more batches would hardly change the number of heads of each kind.
+
+    counts: (n_batches, n_kinds), int, by batch
+    """
+    if len(counts) == 1:
+        return False
+    errors = counts.std(axis=0, ddof=1) / np.sqrt(len(counts))
+    return bool((errors <= np.maximum(KNOWN * counts.mean(axis=0), HALF)).all())
 
 
 def _of_images(stack: LiveStack) -> Result:
@@ -87,7 +122,8 @@ def _of_images(stack: LiveStack) -> Result:
         size[:] = picture.shape[1:]
         return np.column_stack([first, picture.reshape(len(picture), -1)])
 
-    found = stack.attended(stack.inputs(min(IMAGES, stack.n_sequences)), pictured, batch=1)
+    inputs = stack.inputs(min(IMAGES, stack.n_sequences))
+    found = stack.attended(inputs, pictured, batch=1)
     of_first, by_layer = found[:, :, 0], found[:, :, 1:].reshape(*found.shape[:2], *size)
     row, column = (length // 2 for length in size)
     middle = by_layer[:, :, row - 1 : row + 2, column - 1 : column + 2]
@@ -96,9 +132,11 @@ def _of_images(stack: LiveStack) -> Result:
         "beside": middle[:, :, [0, 2, 1, 1], [1, 1, 0, 2]].sum(axis=2),
         "first": of_first,
     }
+    metrics = _metrics(shares, middle.sum(axis=(2, 3)), 1.0 / stack.attention.shape[2])
     return Result(
-        metrics=_metrics(shares, middle.sum(axis=(2, 3)), 1.0 / stack.attention.shape[2]),
-        arrays={"pictures": by_layer, "first": of_first},
+        metrics,
+        {"pictures": by_layer, "first": of_first},
+        read={metric.key: len(inputs) for metric in metrics},
     )
 
 
@@ -146,7 +184,7 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
             continue
         share = min(first.value(kind) or 0.0, second.value(kind) or 0.0)
         # What the rule of an encoding does with any weights is no finding.
-        if share <= max(float(run.arrays[f"{kind}_random"]) for run in (first, second)):
+        if share <= float(first.arrays[f"{kind}_random"]):
             continue
         if count := round(share * n_heads / 100.0):
             give = "give more than 30 % of their" if count > 1 else "gives more than 30 % of its"

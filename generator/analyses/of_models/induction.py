@@ -45,19 +45,21 @@ def compute(stack: LiveStack) -> Result:
     previous, induction = np.moveaxis(stack.attended(inputs, taken), 2, 0)
     n_keys = inputs.shape[1]
     uniform = float(np.mean(1.0 / (queries + 1.0))) if stack.is_causal else 1.0 / n_keys
-    return Result(
-        metrics=(
-            Metric("highest", "Most attention to what followed", float(induction.max())),
-            Metric("count", "Heads with more than 0.3 there", float((induction > LARGE).sum())),
-            Metric("previous_highest", "Most attention to the word before", float(previous.max())),
-            Metric(
-                "previous_count",
-                "Heads with more than 0.3 at the word before",
-                float((previous > LARGE).sum()),
-            ),
-            Metric("chance", "By chance", uniform),
+    metrics = (
+        Metric("highest", "Most attention to what followed", float(induction.max())),
+        Metric("count", "Heads with more than 0.3 there", float((induction > LARGE).sum())),
+        Metric("previous_highest", "Most attention to the word before", float(previous.max())),
+        Metric(
+            "previous_count",
+            "Heads with more than 0.3 at the word before",
+            float((previous > LARGE).sum()),
         ),
-        arrays={"ids": inputs, "previous": previous, "induction": induction},
+        Metric("chance", "By chance", uniform),
+    )
+    return Result(
+        metrics,
+        {"ids": inputs, "previous": previous, "induction": induction},
+        read={metric.key: SEQUENCES for metric in metrics},
     )
 
 

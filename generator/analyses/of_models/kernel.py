@@ -34,24 +34,20 @@ def compute(stack: LiveStack) -> Result:
     errors: NotApplicableError
     """
     offsets, mean, spread = _by_offset(stack)
-    random = replace(stack.untrained(RANDOM_SEED), n_sequences=FEW)
     peaks = np.abs(offsets[mean.argmax(axis=1)])
     near = 100.0 * float((peaks <= NEAR).mean())
-    return Result(
-        metrics=(
-            Metric("by_offset", "Variance of the logits by offset", _share(mean, spread), "%"),
-            Metric("range", "Largest range over offsets", float(np.ptp(mean, axis=1).max())),
-            Metric("spread", "Spread over words", float(np.sqrt((spread**2).mean()))),
-            Metric("near", "Heads highest within one position", near, "%"),
-        ),
-        arrays={
-            "ids": stack.words.originals[stack.inputs()],
-            "offsets": offsets,
-            "logits": mean,
-            "spread": spread,
-            "by_offset_random": np.array(_share(*_by_offset(random)[1:])),
-        },
+    inputs = stack.words.originals[stack.inputs()]
+    arrays = {"ids": inputs, "offsets": offsets, "logits": mean, "spread": spread}
+    if stack.again is None:
+        random = replace(stack.untrained(RANDOM_SEED), n_sequences=FEW)
+        arrays["by_offset_random"] = np.array(_share(*_by_offset(random)[1:]))
+    metrics = (
+        Metric("by_offset", "Variance of the logits by offset", _share(mean, spread), "%"),
+        Metric("range", "Largest range over offsets", float(np.ptp(mean, axis=1).max())),
+        Metric("spread", "Spread over words", float(np.sqrt((spread**2).mean()))),
+        Metric("near", "Heads highest within one position", near, "%"),
     )
+    return Result(metrics, arrays, read={metric.key: len(inputs) for metric in metrics})
 
 
 def _by_offset(stack: LiveStack) -> tuple[Array, Floats, Floats]:

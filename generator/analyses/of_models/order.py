@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.live.losses import Rise, check_predicts, losses, rise, task
+from generator.checkpoints.model.live.losses import KNOWN, Rise, check_predicts, losses, rise, task
 from generator.checkpoints.model.live.stack import LiveStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
 from generator.figures.charts import Alt
 from generator.figures.lines import legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
-from generator.numerics.arrays import Array
+from generator.numerics.arrays import Array, Floats
 from generator.text import rounded
 
 if TYPE_CHECKING:
@@ -35,28 +35,47 @@ def compute(stack: LiveStack) -> Result:
     texts = stack.pieces(length=2 * half + stack.words.n_reserved)
     start = len(stack.words.before)
     middle = start + half
-    as_is = losses(stack, task(stack, texts, middle))
     draws = np.random.default_rng(stack.seed)
     foreign_halves = texts.copy()
     foreign_halves[:, start:middle] = np.roll(texts[:, start:middle], 1, axis=0)
-    changed = [_shuffled(texts, start, middle, size, draws) for size in BLOCKS]
-    changed.append(foreign_halves)
-    rises = [rise(losses(stack, task(stack, inputs, middle)), as_is) for inputs in changed]
+    sizes = [size for size in BLOCKS if stack.wants(_key(size))]
+    inputs = [texts, *(_shuffled(texts, start, middle, size, draws) for size in sizes)]
+    tasks = [task(stack, each, middle) for each in (*inputs, foreign_halves)]
+    read = np.zeros((len(tasks), 0))
+    for batch in stack.batches():
+        read = np.hstack([read, [losses(stack, given[batch]) for given in tasks]])
+        if stack.is_enough(batch) and _is_known(read):
+            break
+    rises = [rise(changed - read[0]) for changed in read[1:]]
     *by_block, foreign = rises
+    metrics = (
+        *(_share(size, found, foreign) for size, found in zip(sizes, by_block, strict=True)),
+        Metric("worth", "What the first half is worth", foreign.mean, "nats"),
+        Metric("error", "Standard error of that", foreign.error, "nats"),
+    )
     return Result(
-        metrics=(
-            *(_share(size, found, foreign) for size, found in zip(BLOCKS, by_block, strict=True)),
-            Metric("worth", "What the first half is worth", foreign.mean, "nats"),
-            Metric("error", "Standard error of that", foreign.error, "nats"),
-        ),
+        metrics=metrics,
         arrays={
-            "ids": texts,
-            "blocks": np.array(BLOCKS),
+            "ids": texts[: foreign.n_sequences],
+            "blocks": np.array(sizes),
             "shares": np.array([100.0 * found.mean / foreign.mean for found in by_block]),
             "rises": np.array([found.mean for found in rises]),
             "errors": np.array([found.error for found in rises]),
         },
+        read={metric.key: foreign.n_sequences for metric in metrics},
     )
+
+
+def _is_known(read: Floats) -> bool:
+    """Whether the share of the first size is known, and what the half is worth.
+
+    read: (n_tasks, n_sequences), losses as it is, by size, and with a foreign half
+    """
+    changed, foreign = read[1] - read[0], read[-1] - read[0]
+    worth = rise(foreign)
+    share = np.nanmean(changed) / worth.mean
+    error = rise(changed - share * foreign).error / abs(worth.mean)
+    return worth.is_known and error <= KNOWN * abs(share)
 
 
 def _shuffled(
@@ -74,11 +93,15 @@ def _shuffled(
     return changed
 
 
+def _key(size: int) -> str:
+    return f"share_{size}"
+
+
 def _share(size: int, found: Rise, foreign: Rise) -> Metric:
     title = (
         f"Lost where blocks of {size} are shuffled" if size > 1 else "Lost where all are shuffled"
     )
-    key = f"share_{size}"
+    key = _key(size)
     if foreign.mean <= 0.0 or not foreign.is_certain:
         reason = "what the first half is worth lies within three standard errors of nothing"
         return Metric(key, title, None, "%", reason)
@@ -158,7 +181,7 @@ ANALYSIS = Analysis(
     ),
     order=60,
     subject="model",
-    units={f"share_{size}": "%" for size in BLOCKS},
+    units={_key(size): "%" for size in BLOCKS},
     compute=compute,
     confirmed=confirmed,
     across=replace(

@@ -5,7 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from generator.checkpoints.model.live.losses import check_predicts, losses, rise, task
+from generator.checkpoints.model.live.losses import (
+    Rise,
+    check_predicts,
+    losses,
+    rise_of,
+    task,
+)
 from generator.checkpoints.model.live.rotated import heads_watched, pairs, wavelengths, without
 from generator.checkpoints.model.live.stack import LiveStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
@@ -41,21 +47,24 @@ def compute(stack: LiveStack) -> Result:
     fastest, slowest = (
         shares[:, :, part].sum(axis=2).mean() for part in (quarters[0], quarters[3])
     )
-    return Result(
-        metrics=(
-            Metric("share_fastest_quarter", "In the fastest quarter", 100.0 * float(fastest), "%"),
-            Metric("share_slowest_quarter", "In the slowest quarter", 100.0 * float(slowest), "%"),
-            Metric("highest_share", "Most of a head in one pair", 100.0 * float(shares.max()), "%"),
-            Metric(
-                "highest_pair", "The pair that has most", float(shares.max(axis=(0, 1)).argmax())
-            ),
-            *(
-                _without(stack, key, paired[quarters[number]], turns[quarters[number]])
-                for key, number in QUARTERS.items()
-            ),
-        ),
-        arrays={"ids": texts, "wavelengths": turns, "shares": shares},
-    )
+    metrics = [
+        Metric("share_fastest_quarter", "In the fastest quarter", 100.0 * float(fastest), "%"),
+        Metric("share_slowest_quarter", "In the slowest quarter", 100.0 * float(slowest), "%"),
+        Metric("highest_share", "Most of a head in one pair", 100.0 * float(shares.max()), "%"),
+        Metric("highest_pair", "The pair that has most", float(shares.max(axis=(0, 1)).argmax())),
+    ]
+    read = {metric.key: len(texts) for metric in metrics}
+    for name, number in QUARTERS.items():
+        key, title = f"without_{name}_quarter", f"More with the {name} quarter still"
+        if stack.wants(key):
+            try:
+                found = _without(stack, paired[quarters[number]], turns[quarters[number]])
+            except NotApplicableError as error:
+                metrics.append(Metric(key, title, None, "nats", str(error)))
+            else:
+                metrics.append(Metric(key, title, found.mean, "nats"))
+                read[key] = found.n_sequences
+    return Result(tuple(metrics), {"ids": texts, "wavelengths": turns, "shares": shares}, read=read)
 
 
 def _shares(stack: LiveStack, texts: Array, paired: Array) -> Floats:
@@ -78,26 +87,26 @@ def _shares(stack: LiveStack, texts: Array, paired: Array) -> Floats:
     return np.asarray(by_layer / by_layer.sum(axis=2, keepdims=True))
 
 
-def _without(stack: LiveStack, name: str, quarter: Array, turns: Floats) -> Metric:
-    key = f"without_{name}_quarter"
-    title = f"More with the {name} quarter still"
+def _without(stack: LiveStack, quarter: Array, turns: Floats) -> Rise:
+    """What the model loses without the turns of ``quarter``. errors: NotApplicableError"""
     needed = int(np.ceil(turns.max()))
     length = max(needed + stack.words.n_reserved, stack.length)
     if length > min(MOST_TOKENS, stack.longest):
-        reason = f"its slowest pair turns once in {needed:,} positions, longer than texts here"
-        return Metric(key, title, None, "nats", reason)
-    try:
-        check_predicts(stack)
-        texts = stack.pieces(min(stack.n_sequences, max(MOST_READ // length, 8)), length)
-    except NotApplicableError as error:
-        return Metric(key, title, None, "nats", str(error))
-    given = task(stack, texts)
-    as_is = losses(stack, given)
-    with without(stack, quarter):
-        found = rise(losses(stack, given), as_is)
+        raise NotApplicableError(
+            f"its slowest pair turns once in {needed:,} positions, longer than texts here"
+        )
+    check_predicts(stack)
+    most = min(stack.n_sequences, max(MOST_READ // length, 8))
+    given = task(stack, stack.pieces(most, length))
+
+    def still(batch: range) -> Floats:
+        with without(stack, quarter):
+            return losses(stack, given[batch])
+
+    found = rise_of(stack, still, lambda batch: losses(stack, given[batch]), most)
     if not found.is_certain:
-        return Metric(key, title, None, "nats", "it lies within three standard errors of nothing")
-    return Metric(key, title, found.mean, "nats")
+        raise NotApplicableError("it lies within three standard errors of nothing")
+    return found
 
 
 def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:

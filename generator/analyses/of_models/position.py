@@ -2,13 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.live.losses import Rise, check_predicts, losses, rise, task
+from generator.checkpoints.model.live.losses import (
+    NO_RISE,
+    NOTHING,
+    PredictionTask,
+    Rise,
+    check_predicts,
+    losses,
+    rise_of,
+    task,
+)
 from generator.checkpoints.model.live.positions import Moved, Places, moved, places
-from generator.checkpoints.model.live.stack import LiveStack
+from generator.checkpoints.model.live.stack import FEWEST, LiveStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
 from generator.errors import NotApplicableError
 from generator.figures.charts import Alt
@@ -23,7 +33,6 @@ if TYPE_CHECKING:
 
 SHIFT = 64  # positions
 UNIT = "nats"
-NOTHING = 0.001  # nats
 NAMES = {
     "off": "all equal",
     "shift_64": "shifted by 64",
@@ -55,31 +64,46 @@ def compute(stack: LiveStack) -> Result:
     texts = stack.pieces()
     given = task(stack, texts)
     found = places(stack)
-    as_is = losses(stack, given)
-    by_key: dict[str, Rise] = {}
+
+    @cache
+    def as_is(batch: range) -> Floats:
+        return losses(stack, given[batch])
+
+    rises: dict[str, Rise] = {}
     reasons: dict[str, str] = {}
     for key, to in _variants(stack, found).items():
-        try:
-            with moved(found, to):
-                by_key[key] = rise(losses(stack, given), as_is)
-        except NotApplicableError as error:
-            by_key[key], reasons[key] = Rise(np.nan, np.nan), str(error)
+        if stack.wants(key):
+            try:
+                rises[key] = rise_of(stack, partial(_losses, stack, given, found, to), as_is)
+            except NotApplicableError as error:
+                reasons[key] = str(error)
+    n_read = max((by.n_sequences for by in rises.values()), default=FEWEST)
+    before = np.concatenate([as_is(batch) for batch in stack.batches(n_read)])
     return Result(
         metrics=(
-            Metric("as_is", "Loss as it is", float(np.nanmean(as_is)), UNIT),
+            Metric("as_is", "Loss as it is", float(np.nanmean(before)), UNIT),
             *(
                 Metric(key, title, None, UNIT, reasons[key])
                 if key in reasons
-                else Metric(key, title, by_key[key].mean, UNIT)
+                else Metric(key, title, rises[key].mean, UNIT)
                 for key, title in TITLES.items()
+                if stack.wants(key)
             ),
         ),
         arrays={
-            "ids": texts,
-            "rises": np.array([by_key[key].mean for key in TITLES]),
-            "errors": np.array([by_key[key].error for key in TITLES]),
+            "ids": texts[:n_read],
+            "rises": np.array([rises.get(key, NO_RISE).mean for key in TITLES]),
+            "errors": np.array([rises.get(key, NO_RISE).error for key in TITLES]),
         },
+        read={"as_is": n_read, **{key: by.n_sequences for key, by in rises.items()}},
     )
+
+
+def _losses(
+    stack: LiveStack, given: PredictionTask, found: Places, to: Moved, batch: range
+) -> Floats:
+    with moved(found, to):
+        return losses(stack, given[batch])
 
 
 def _variants(stack: LiveStack, found: Places) -> Mapping[str, Moved]:

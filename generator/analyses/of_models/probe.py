@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LEFT_OUT = 4  # First positions, which much else tells apart.
-ROWS_PER_FEATURE = 10
+ROWS_PER_FEATURE = 5
 MOST_SEQUENCES = 256
 # Shares of variance: that the input holds the position, that it holds nothing, and a change.
 HELD, NOTHING, CHANGED = 0.8, 0.05, 0.1
-RANDOM_SEED = 0  # of the weights of the reference
+RANDOM, RANDOM_SEED = "r2_random", 0  # The reference, and the seed of its weights.
 
 
 def compute(stack: LiveStack) -> Result:
@@ -54,19 +54,20 @@ def compute(stack: LiveStack) -> Result:
         inputs = stack.inputs(n_sequences)
         remarks = (Finding(f"Read on random words: {error}."),)
     found, shares = _by_layer(stack, inputs, positions)
-    random, _ = _by_layer(stack.untrained(RANDOM_SEED), inputs, positions)
-    r2 = np.array([each.r2 for each in found])
-    return Result(
-        metrics=_metrics(found, shares, random),
-        arrays={
-            "ids": inputs,
-            "r2": r2,
-            "error": np.array([each.error for each in found]),
-            "share": np.array(shares),
-            "r2_random": np.array([each.r2 for each in random]),
-        },
-        findings=remarks,
-    )
+    metrics = _metrics(found, shares)
+    arrays = {
+        "ids": inputs,
+        "r2": np.array([each.r2 for each in found]),
+        "error": np.array([each.error for each in found]),
+        "share": np.array(shares),
+    }
+    if stack.again is None:
+        random, _ = _by_layer(stack.untrained(RANDOM_SEED), inputs, positions)
+        arrays[RANDOM] = np.array([each.r2 for each in random])
+        highest = float(arrays[RANDOM].max())
+        metrics = (*metrics, Metric("r2_random", "Highest with random weights", highest))
+    read = {metric.key: n_sequences for metric in metrics}
+    return Result(metrics, arrays, remarks, read=read)
 
 
 def _by_layer(
@@ -89,16 +90,13 @@ def _by_layer(
     )
 
 
-def _metrics(
-    found: Sequence[ProbedPosition], shares: Sequence[float], random: Sequence[ProbedPosition]
-) -> tuple[Metric, ...]:
+def _metrics(found: Sequence[ProbedPosition], shares: Sequence[float]) -> tuple[Metric, ...]:
     best = int(np.argmax([each.r2 for each in found]))
     return (
         Metric("r2_highest", "Highest share of the position's variance", found[best].r2),
         Metric("layer_highest", "Layers before it is highest", float(best)),
         Metric("r2_input", "At the input", found[0].r2),
         Metric("r2_last", "After the last layer", found[-1].r2),
-        Metric("r2_random", "Highest with random weights", max(each.r2 for each in random)),
         Metric("error_input", "Error at the input", found[0].error, "positions"),
         Metric("error_last", "Error after the last layer", found[-1].error, "positions"),
         Metric("share_input", "Variance by position at the input", 100.0 * shares[0], "%"),
@@ -108,15 +106,15 @@ def _metrics(
 
 def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     """Where position fades or is built up, as both runs show it."""
-    both = (first, second)
+    both, random = (first, second), first.arrays[RANDOM]
     known, highest, last, layer = _of(first)
-    if all(_fades(result) for result in both):
+    if all(_fades(result, random) for result in both):
         text = (
             f"Position fades: a linear probe explains {rounded(known, 2)} of its variance at the"
             f" input, {rounded(last, 2)} after the last layer."
         )
         return (Finding(text, ("r2_input", "r2_last"), 0.6),)
-    if all(_is_built_up(result) for result in both):
+    if all(_is_built_up(result, random) for result in both):
         place = f"{int(layer)} layers on" if layer == _of(second)[3] else "within the layers"
         text = (
             f"A linear probe finds no position in the input, yet {place} it explains"
@@ -126,20 +124,22 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     return ()
 
 
-def _fades(result: Result) -> bool:
+def _fades(result: Result, random: Array) -> bool:
     """Whether the input holds the position, and the last layer less of it than with random
     weights, which let a table fade too.
+
+    random: (n_layers + 1,), the shares of the variance with these
     """
     known, _, last, _ = _of(result)
-    return known > HELD and last < min(known, float(result.arrays["r2_random"][-1])) - CHANGED
+    return known > HELD and last < min(known, float(random[-1])) - CHANGED
 
 
-def _is_built_up(result: Result) -> bool:
+def _is_built_up(result: Result, random: Array) -> bool:
     """Whether layers make a position of nothing, more than with random weights: a causal mask, or a
     mark at the end, tells positions to these too.
     """
     known, highest, _, _ = _of(result)
-    return known < NOTHING and highest > float(result.arrays["r2_random"].max()) + CHANGED
+    return known < NOTHING and highest > float(random.max()) + CHANGED
 
 
 def _of(result: Result) -> tuple[float, float, float, float]:
@@ -157,8 +157,8 @@ def by_depth(result: Result) -> tuple[Array, Array]:
 def sentence(results: Results) -> str:
     """How many parts hold the position at the input, and at the end."""
     held = sum(_of(result)[0] > HELD for result in results.values())
-    fading = sum(_fades(result) for result in results.values())
-    built = sum(_is_built_up(result) for result in results.values())
+    fading = sum(_fades(result, result.arrays[RANDOM]) for result in results.values())
+    built = sum(_is_built_up(result, result.arrays[RANDOM]) for result in results.values())
     parts = []
     if held:
         parts.append(
@@ -187,7 +187,7 @@ def draw(results: Results) -> "Figure":
             np.arange(r2.size), r2, color=label.colour, linestyle=dash, marker="o",
             markersize=3.0, label=label.title,
         )  # fmt: skip
-        random = result.arrays["r2_random"]
+        random = result.arrays[RANDOM]
         axes.plot(
             np.arange(random.size), random, color=REFERENCE, linestyle=DOTTED,
             label="The same with random weights",

@@ -1,5 +1,6 @@
 """How well a model predicts the words of its own kind of text."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,8 +9,12 @@ from generator.checkpoints.model.live.stack import LiveStack, has_two_sides
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Array, Floats
 
-BATCH = 4  # sequences at once, whose words for each place are as many as there are
+CERTAIN = 3.0  # Standard errors by which a rise lies from 0.
+KNOWN = 0.1  # Share of a rise below which its standard error ends the reading.
+NOTHING = 0.001  # nats, below which a rise is none.
 MASKED = 0.15  # Share of words that are masked, as in training (Devlin et al. 2019).
+
+Losses = Callable[[range], Floats]  # Those of a batch of sequences.
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +28,9 @@ class PredictionTask:
     inputs: Array
     targets: Array
     at: Array
+
+    def __getitem__(self, chosen: range) -> "PredictionTask":
+        return PredictionTask(self.inputs[chosen], self.targets[chosen], self.at[chosen])
 
 
 def check_predicts(stack: LiveStack) -> None:
@@ -62,7 +70,7 @@ def losses(stack: LiveStack, given: PredictionTask) -> Floats:
     import torch
 
     found: list[Floats] = []
-    for read in stack.run(given.inputs, predicts=True, batch=BATCH):
+    for read in stack.run(given.inputs, predicts=True):
         start = len(found)
         stop = start + len(read.inputs)
         at = torch.from_numpy(given.at[start:stop]).to(stack.device)
@@ -77,19 +85,51 @@ def losses(stack: LiveStack, given: PredictionTask) -> Floats:
 
 @dataclass(frozen=True)
 class Rise:
-    """A mean difference of losses over sequences, in nats. error: its standard error"""
+    """A mean difference of losses over sequences, in nats.
+
+    error: its standard error; n_sequences: that were read for it
+    """
 
     mean: float
     error: float
+    n_sequences: int = 0
 
     @property
     def is_certain(self) -> bool:
         """Whether it lies three standard errors from 0."""
-        return abs(self.mean) >= 3.0 * self.error and self.mean != 0.0
+        return abs(self.mean) >= CERTAIN * self.error and self.mean != 0.0
+
+    @property
+    def is_known(self) -> bool:
+        """Whether more sequences would hardly change it, or what is said of it."""
+        is_none = abs(self.mean) + CERTAIN * self.error < NOTHING
+        return is_none or self.error <= KNOWN * abs(self.mean)
 
 
-def rise(losses_now: Floats, losses_before: Floats) -> Rise:
-    """By how much losses (n,) of the same sequences are higher than before."""
-    differences = losses_now - losses_before
+NO_RISE = Rise(np.nan, np.nan)
+
+
+def rise(differences: Floats) -> Rise:
+    """The mean of differences (n,) of the losses of sequences; NaN where one has no loss."""
     known = differences[~np.isnan(differences)]
-    return Rise(float(known.mean()), float(known.std(ddof=1) / np.sqrt(len(known))))
+    if len(known) < 2:
+        return Rise(np.nan, np.inf, len(differences))
+    error = float(known.std(ddof=1) / np.sqrt(len(known)))
+    return Rise(float(known.mean()), error, len(differences))
+
+
+def rise_of(
+    stack: LiveStack, changed: Losses, as_is: Losses, n_sequences: int | None = None
+) -> Rise:
+    """By how much losses are higher with a change, of as many sequences as it takes to know.
+
+    n_sequences: the most; None for those of the stack
+    """
+    differences = np.zeros(0)
+    found = rise(differences)
+    for batch in stack.batches(n_sequences):
+        differences = np.append(differences, changed(batch) - as_is(batch))
+        found = rise(differences)
+        if stack.is_enough(batch) and found.is_known:
+            break
+    return found
