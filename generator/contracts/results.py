@@ -90,8 +90,8 @@ class Result:
     metrics: the most important first; reason: why the analysis does not apply, in which case
         everything else is empty
     read: of a model, the number of sequences that were read for a metric, by its key
-    derived: arrays for figures that follow from the form and from ``arrays``; they are neither
-        stored nor published
+    derived: arrays for figures that follow from the form and from ``arrays``, or that a second
+        run needs; they are neither stored nor published
     """
 
     metrics: tuple[Metric, ...] = ()

@@ -11,18 +11,6 @@ from generator.numerics.arrays import Floats
 from generator.numerics.linear_probes import PENALTIES
 
 
-@dataclass(frozen=True)
-class ProbedPosition:
-    """How well positions are predicted from states that no fit has seen.
-
-    r2: share of their variance, below 0 where the mean would do better; error: root mean square, in
-        positions
-    """
-
-    r2: float
-    error: float
-
-
 class Sums:
     """Sums over some states of a layer.
 
@@ -42,13 +30,6 @@ class Sums:
         self.n_sequences += len(values)
         self.by_position += values.sum(axis=0)
         self.products += rows.T @ rows
-
-    def __add__(self, other: "Sums") -> "Sums":
-        both = Sums(self.positions, self.products.shape[0])
-        both.n_sequences = self.n_sequences + other.n_sequences
-        both.by_position = self.by_position + other.by_position
-        both.products = self.products + other.products
-        return both
 
     @property
     def n_rows(self) -> int:
@@ -76,20 +57,26 @@ class Sums:
         return float(self.n_sequences * self.positions @ self.positions)
 
 
-def position_in(first: Sums, second: Sums) -> ProbedPosition:
-    """Positions by a linear probe, trained on one half of the sequences and tried on the other,
-    both ways.
+@dataclass(frozen=True, eq=False)
+class Probe:
+    """A linear probe of the position. mean, weights: (d_model,); positions: (n_positions,), less
+    their mean
     """
-    squares = [_squared_error(*pair) for pair in ((first, second), (second, first))]
-    mean = float(np.mean(squares))
-    variance = float(np.mean(first.positions**2))
-    return ProbedPosition(1.0 - mean / variance, float(np.sqrt(mean)))
+
+    mean: Floats
+    weights: Floats
+    positions: Floats
+
+    def missed(self, states: Floats) -> Floats:
+        """For each sequence of ``states`` (n_sequences, n_positions, d_model), mean squared error
+        as a share of the variance of the positions: (n_sequences,).
+        """
+        missed = (states - self.mean) @ self.weights - self.positions
+        return np.asarray((missed**2).mean(axis=1) / (self.positions**2).mean())
 
 
-def _squared_error(train: Sums, other: Sums) -> float:
-    """The mean squared error on ``other`` of a ridge fitted to ``train``, whose penalty generalised
-    cross-validation on ``train`` chooses.
-    """
+def probe(train: Sums) -> Probe:
+    """A ridge fitted to ``train``, whose penalty generalised cross-validation on it chooses."""
     values, vectors = np.linalg.eigh(train.gram)
     values = np.maximum(values, 0.0)
     projected = vectors.T @ train.with_position
@@ -97,12 +84,7 @@ def _squared_error(train: Sums, other: Sums) -> float:
     penalty = scale * min(
         PENALTIES, key=lambda share: _gcv(values, projected, train, share * scale)
     )
-    weights = vectors @ (projected / (values + penalty))
-    # Of a prediction (x − m) · w with the mean m of the training, from the sums of the others.
-    shift = other.mean - train.mean
-    predicted = weights @ other.gram @ weights + other.n_rows * float(shift @ weights) ** 2
-    missed = other.of_position - 2.0 * float(weights @ other.with_position) + float(predicted)
-    return max(missed, 0.0) / other.n_rows
+    return Probe(train.mean, vectors @ (projected / (values + penalty)), train.positions)
 
 
 def _gcv(values: Floats, projected: Floats, train: Sums, penalty: float) -> float:

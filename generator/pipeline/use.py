@@ -108,9 +108,9 @@ def _second(use: Analysis, stack: LiveStack, first: Result) -> Result:
     findings = use.confirmed(first, first)
     if not findings:
         return Result()
-    keys = frozenset(key for finding in findings for key in finding.rests_on)
+    again = replace(first, findings=findings)
     fewer = max(stack.n_sequences // TIMES_FEWER, 1)
-    return use.compute(replace(stack, n_sequences=fewer, seed=stack.seed + 1, again=keys))
+    return use.compute(replace(stack, n_sequences=fewer, seed=stack.seed + 1, again=again))
 
 
 def drawn(found: UseResult, label: Label) -> UseResult:

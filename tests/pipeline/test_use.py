@@ -66,8 +66,11 @@ def atlas(folder: Path) -> dict[str, Any]:
 def test_all_numbers_are_in_atlas_json_with_those_of_a_second_run(built: Path) -> None:
     found = atlas(built)["whole"]["use"]["decoder"]
     assert set(NAMED) <= found.keys()
-    assert all(found[name].keys() == {"value", "unit", "reason", "second"} for name in found)
-    assert found["heads.none"]["value"] == found["heads.none"]["second"] == 100.0
+    assert all(
+        found[name].keys() == {"value", "unit", "reason", "second", "sequences"} for name in found
+    )
+    assert found["heads.none"]["value"] == 100.0
+    assert found["heads.none"]["sequences"] == 16
     assert found["order.share_1"]["value"] is None
     assert "no head that predicts words" in found["order.share_1"]["reason"]
 
@@ -118,6 +121,7 @@ def test_measures_that_do_not_apply_have_their_main_numbers_with_the_reason() ->
     listed = dict(data_files._use_metrics(pairs, found))
     assert listed["pairs.highest_share"] == {
         "value": None, "unit": "%", "reason": "it has no rotation", "second": None,
+        "sequences": None,
     }  # fmt: skip
 
 

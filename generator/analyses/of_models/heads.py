@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from generator.checkpoints.model.live.losses import KNOWN
-from generator.checkpoints.model.live.stack import LiveStack
+from generator.checkpoints.model.live.stack import FEWEST, LiveStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Overlay, Result, Results
 from generator.figures.charts import Alt
 from generator.figures.heads import pictures, strips
@@ -70,7 +70,7 @@ def _of_words(stack: LiveStack) -> Result:
         sums = sums + len(batch) * means
         shares, _ = _shares(*_profiles(means, stack))
         counts.append([int((values > LARGE).sum()) for values in shares.values()])
-        if stack.is_enough(batch) and _are_known(np.array(counts)):
+        if batch.stop >= FEWEST and _are_known(np.array(counts)):
             break
     read = inputs[: batch.stop]
     offsets, by_offset, first = found = _profiles(sums / len(read), stack)
@@ -117,12 +117,12 @@ def _of_images(stack: LiveStack) -> Result:
     size: list[int] = []
 
     def pictured(weights: Any) -> Floats:
-        mean = weights[0].double().cpu().numpy()
+        mean = weights[0].cpu().numpy()
         picture, first = grid_profile(mean, stack.grid or (0, 0), stack.n_first)
         size[:] = picture.shape[1:]
         return np.column_stack([first, picture.reshape(len(picture), -1)])
 
-    inputs = stack.inputs(min(IMAGES, stack.n_sequences))
+    inputs = stack.inputs(FEW if stack.again or stack.n_sequences < IMAGES else IMAGES)
     found = stack.attended(inputs, pictured, batch=1)
     of_first, by_layer = found[:, :, 0], found[:, :, 1:].reshape(*found.shape[:2], *size)
     row, column = (length // 2 for length in size)

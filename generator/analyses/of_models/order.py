@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.checkpoints.model.live.losses import KNOWN, Rise, check_predicts, losses, rise, task
-from generator.checkpoints.model.live.stack import LiveStack
+from generator.checkpoints.model.live.stack import FEWEST, LiveStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
 from generator.figures.charts import Alt
 from generator.figures.lines import legend_below, with_line_styles
@@ -44,7 +44,7 @@ def compute(stack: LiveStack) -> Result:
     read = np.zeros((len(tasks), 0))
     for batch in stack.batches():
         read = np.hstack([read, [losses(stack, given[batch]) for given in tasks]])
-        if stack.is_enough(batch) and _is_known(read):
+        if batch.stop >= FEWEST and _is_known(read):
             break
     rises = [rise(changed - read[0]) for changed in read[1:]]
     *by_block, foreign = rises
@@ -113,13 +113,14 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     shares = [result.value("share_1") for result in (first, second)]
     if any(share is None for share in shares):
         return ()
-    if min(share or 0.0 for share in shares) >= ALL:
+    least = min(share or 0.0 for share in shares)
+    if least >= ALL:
         text = (
             "If its words are shuffled, half of a text helps the model no more than another text."
         )
     else:
         text = (
-            f"If its words are shuffled, the first half of a text loses {rounded(shares[0], 0)} %"
+            f"If its words are shuffled, the first half of a text loses {rounded(least, 0)} %"
             " of its worth to the model."
         )
     return (Finding(text, ("share_1", "worth"), 0.5),)

@@ -2,105 +2,149 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from generator.checkpoints.model.live.stack import LiveStack
+from generator.checkpoints.model.live.stack import FEWEST, LiveStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Overlay, Result, Results
 from generator.errors import NotApplicableError
 from generator.figures.charts import Alt
 from generator.figures.lines import DOTTED, legend_below, with_line_styles
 from generator.figures.panels import panels
 from generator.figures.style import REFERENCE
-from generator.numerics.arrays import Array
-from generator.numerics.hidden_states import ProbedPosition, Sums, position_in, share_of_position
+from generator.numerics.arrays import Array, Floats
+from generator.numerics.hidden_states import Probe, Sums, probe, share_of_position
 from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LEFT_OUT = 4  # First positions, which much else tells apart.
-ROWS_PER_FEATURE = 5
-MOST_SEQUENCES = 256
+ROWS_PER_FEATURE = 10
+MOST_SEQUENCES = 128  # of a fit
 # Shares of variance: that the input holds the position, that it holds nothing, and a change.
 HELD, NOTHING, CHANGED = 0.8, 0.05, 0.1
+KNOWN = 0.03  # Standard error of R² that ends the reading.
 RANDOM, RANDOM_SEED = "r2_random", 0  # The reference, and the seed of its weights.
 
 
 def compute(stack: LiveStack) -> Result:
     """A linear probe of the position on the states of each layer, on text, or on random words where
-    a model has no text here; and the same of the model with random weights.
+    a model has no text here; and the same of the model with random weights. A second time, the
+    probes of the first read other sequences.
 
     arrays: ids (n_sequences, length), int, the tokens that were read; r2, error, share (n_layers +
         1,) each: of the input of the first layer, then of the output of each; r2_random (n_layers +
         1,)
+    derived: means, weights (n_layers + 1, d_model), of the probes; others (n_sequences, length),
+        int, for the second time
     errors: NotApplicableError
     """
     words = stack.words
-    d_model = int(stack.model.config.get_text_config().hidden_size)
     positions = np.arange(max(LEFT_OUT, len(words.before)), stack.length - len(words.after))
-    needed = 2 * math.ceil(ROWS_PER_FEATURE * d_model / len(positions))
+    if stack.again is not None:
+        known = stack.again.derived
+        pairs = zip(known["means"], known["weights"], strict=True)
+        probes = [Probe(*pair, positions - positions.mean()) for pair in pairs]
+        r2, _ = _tried(replace(stack, n_sequences=FEWEST), probes, known["others"], positions)
+        return Result(_metrics(r2, positions), {"r2": r2})
+    n_fit = _n_fit(stack, len(positions))
+    inputs, remarks = _inputs(stack, n_fit + stack.n_sequences + FEWEST)
+    parts = inputs[:n_fit], inputs[n_fit:-FEWEST]
+    probes, shares = _fitted(stack, parts[0], positions)
+    r2, n_tried = _tried(stack, probes, parts[1], positions)
+    untrained = stack.untrained(RANDOM_SEED)
+    random, _ = _tried(untrained, _fitted(untrained, parts[0], positions)[0], parts[1], positions)
+    metrics = (
+        *_metrics(r2, positions),
+        Metric(RANDOM, "Highest with random weights", float(random.max())),
+        Metric("share_input", "Variance by position at the input", 100.0 * shares[0], "%"),
+        Metric("share_last", "Variance by position after the last layer", 100.0 * shares[-1], "%"),
+    )
+    return Result(
+        metrics,
+        {
+            "ids": inputs[: n_fit + n_tried],
+            "r2": r2,
+            "error": _errors(r2, positions),
+            "share": np.array(shares),
+            RANDOM: random,
+        },
+        remarks,
+        read={metric.key: n_fit + n_tried for metric in metrics},
+        derived={
+            "means": np.stack([probe.mean for probe in probes]),
+            "weights": np.stack([probe.weights for probe in probes]),
+            "others": inputs[-FEWEST:],
+        },
+    )
+
+
+def _n_fit(stack: LiveStack, n_positions: int) -> int:
+    """Sequences to which probes are fitted. errors: NotApplicableError where they are too many"""
+    d_model = int(stack.model.config.get_text_config().hidden_size)
+    needed = math.ceil(ROWS_PER_FEATURE * d_model / n_positions)
     if needed > max(MOST_SEQUENCES, stack.n_sequences):
         raise NotApplicableError(
             f"states of {d_model:,} components need {needed:,} sequences of {stack.length}"
             f" tokens; there are {stack.n_sequences:,}"
         )
-    n_sequences = max(needed, stack.n_sequences)
-    remarks: tuple[Finding, ...] = ()
+    return max(needed, stack.n_sequences // 2)
+
+
+def _inputs(stack: LiveStack, n: int) -> tuple[Array, tuple[Finding, ...]]:
+    """Text, or random words, with a remark on why."""
     try:
-        inputs = stack.pieces(n_sequences)
+        return stack.pieces(n), ()
     except NotApplicableError as error:
-        inputs = stack.inputs(n_sequences)
-        remarks = (Finding(f"Read on random words: {error}."),)
-    found, shares = _by_layer(stack, inputs, positions)
-    metrics = _metrics(found, shares)
-    arrays = {
-        "ids": inputs,
-        "r2": np.array([each.r2 for each in found]),
-        "error": np.array([each.error for each in found]),
-        "share": np.array(shares),
-    }
-    if stack.again is None:
-        random, _ = _by_layer(stack.untrained(RANDOM_SEED), inputs, positions)
-        arrays[RANDOM] = np.array([each.r2 for each in random])
-        highest = float(arrays[RANDOM].max())
-        metrics = (*metrics, Metric("r2_random", "Highest with random weights", highest))
-    read = {metric.key: n_sequences for metric in metrics}
-    return Result(metrics, arrays, remarks, read=read)
+        return stack.inputs(n), (Finding(f"Read on random words: {error}."),)
 
 
-def _by_layer(
-    stack: LiveStack, inputs: Array, positions: Array
-) -> tuple[list[ProbedPosition], list[float]]:
-    """Of each layer what a probe finds, and the share of variance."""
-    halves: list[list[Sums]] = []
-    for half in np.array_split(inputs, 2):
-        sums: list[Sums] = []
-        for read in stack.run(half):
-            states = read.states
-            sums = sums or [Sums(positions.astype(float), state.shape[2]) for state in states]
-            for of_layer, state in zip(sums, states, strict=True):
-                of_layer.add(state[:, positions])
-        halves.append(sums)
-    pairs = list(zip(*halves, strict=True))
+def _fitted(stack: LiveStack, inputs: Array, positions: Array) -> tuple[list[Probe], list[float]]:
+    """The probe of each layer, and the share of variance."""
+    sums: list[Sums] = []
+    for read in stack.run(inputs):
+        states = read.states
+        sums = sums or [Sums(positions.astype(float), state.shape[2]) for state in states]
+        for of_layer, state in zip(sums, states, strict=True):
+            of_layer.add(state[:, positions])
+    return [probe(of_layer) for of_layer in sums], [share_of_position(each) for each in sums]
+
+
+def _tried(
+    stack: LiveStack, probes: Sequence[Probe], inputs: Array, positions: Array
+) -> tuple[Floats, int]:
+    """R² of each layer on sequences that no fit has seen, as many as it takes to know, and their
+    number.
+    """
+    missed = np.zeros((len(probes), 0))  # Share of the variance, by layer and sequence.
+    for batch in stack.batches():
+        (read,) = stack.run(inputs[batch])
+        pairs = zip(probes, read.states, strict=True)
+        missed = np.hstack([missed, [each.missed(state[:, positions]) for each, state in pairs]])
+        errors = missed.std(axis=1, ddof=1) / np.sqrt(missed.shape[1])
+        if batch.stop >= FEWEST and errors.max() < KNOWN:
+            break
+    return 1.0 - missed.mean(axis=1), missed.shape[1]
+
+
+def _errors(r2: Floats, positions: Array) -> Floats:
+    """Root mean square errors, in positions."""
+    return np.asarray(np.sqrt((1.0 - r2) * positions.var()))
+
+
+def _metrics(r2: Floats, positions: Array) -> tuple[Metric, ...]:
+    best = int(r2.argmax())
+    errors = _errors(r2, positions)
     return (
-        [position_in(*pair) for pair in pairs],
-        [share_of_position(first + second) for first, second in pairs],
-    )
-
-
-def _metrics(found: Sequence[ProbedPosition], shares: Sequence[float]) -> tuple[Metric, ...]:
-    best = int(np.argmax([each.r2 for each in found]))
-    return (
-        Metric("r2_highest", "Highest share of the position's variance", found[best].r2),
+        Metric("r2_highest", "Highest share of the position's variance", r2[best]),
         Metric("layer_highest", "Layers before it is highest", float(best)),
-        Metric("r2_input", "At the input", found[0].r2),
-        Metric("r2_last", "After the last layer", found[-1].r2),
-        Metric("error_input", "Error at the input", found[0].error, "positions"),
-        Metric("error_last", "Error after the last layer", found[-1].error, "positions"),
-        Metric("share_input", "Variance by position at the input", 100.0 * shares[0], "%"),
-        Metric("share_last", "Variance by position after the last layer", 100.0 * shares[-1], "%"),
+        Metric("r2_input", "At the input", r2[0]),
+        Metric("r2_last", "After the last layer", r2[-1]),
+        Metric("error_input", "Error at the input", errors[0], "positions"),
+        Metric("error_last", "Error after the last layer", errors[-1], "positions"),
     )
 
 

@@ -122,7 +122,10 @@ def _use_metrics(use: Analysis, found: UseResult) -> Iterator[tuple[str, data_sc
     for key in dict.fromkeys([*use.units, *known]):
         metric = known.get(key) or Metric(key, key, None, use.units.get(key, ""), reason)
         second = replace(metric, value=found.second.get(key)).finite
-        yield f"{use.key}.{key}", {**_metric(metric), "second": second}
+        yield (
+            f"{use.key}.{key}",
+            {**_metric(metric), "second": second, "sequences": found.result.read.get(key)},
+        )
 
 
 def checkpoint(outcome: Outcome, uses: Sequence[Analysis] = ()) -> data_schema.Checkpoint:

@@ -48,7 +48,9 @@ class UseMetric(TypedDict):
     reason: str | None
     """Why it is not applicable."""
     second: float | None
-    """The same in a second run, from another seed."""
+    """The same in a second run, on other sequences; null where no sentence rests on it."""
+    sequences: int | None
+    """How many sequences were read for it."""
 
 
 class Unmeasured(TypedDict):

@@ -14,7 +14,8 @@ from generator.checkpoints.model.live.losses import losses, task
 from generator.checkpoints.model.live.positions import moved, places
 from generator.checkpoints.model.live.rotated import heads_watched, pairs
 from generator.numerics.attention_profiles import at, chance, grid_profile, profile
-from generator.numerics.hidden_states import Sums, position_in, share_of_position
+from generator.numerics.hidden_states import Sums, share_of_position
+from generator.numerics.hidden_states import probe as fitted
 from tests.analyses.of_models.stacks import attention, model, softmax, stack_of
 
 GPT2: dict[str, Any] = {"n_layer": 3, "n_head": 4, "n_embd": 64, "n_positions": 64}
@@ -223,34 +224,29 @@ def test_the_probe_agrees_with_scikit_learn() -> None:
     directions = draws.normal(size=12)
     places_ = np.arange(20.0)
     states = draws.normal(size=(60, 20, 12)) * 3.0 + places_[None, :, None] * directions * 0.2
-    halves = [states[:30], states[30:]]
-    found = position_in(*(sums(half) for half in halves))
-    errors = []
-    for train, other in (halves, halves[::-1]):
-        rows, target = train.reshape(-1, 12), np.tile(places_, 30)
-        best = min(
-            float(
-                np.mean(
-                    (
-                        Ridge(penalty * np.trace(np.cov(rows.T, bias=True)) * len(rows) / 12)
-                        .fit(rows, target)
-                        .predict(other.reshape(-1, 12))
-                        - target
-                    )
-                    ** 2
-                )
-            )
-            for penalty in (1e-6, 1e-3)
+    train, other = states[:30], states[30:]
+    rows, target = train.reshape(-1, 12), np.tile(places_, 30)
+    errors = [
+        (
+            Ridge(penalty * np.trace(np.cov(rows.T, bias=True)) * len(rows) / 12)
+            .fit(rows, target)
+            .predict(other.reshape(-1, 12))
+            - target
         )
-        errors.append(best)
-    assert found.error == pytest.approx(float(np.sqrt(np.mean(errors))), rel=0.02)
-    assert 0.0 < found.r2 < 1.0
+        ** 2
+        for penalty in (1e-6, 1e-3)
+    ]
+    best = min(float(error.mean()) for error in errors) / places_.var()
+    ours = fitted(sums(train)).missed(other)
+    assert ours.shape == (30,)
+    assert float(ours.mean()) == pytest.approx(best, rel=0.02)
+    assert 0.0 < best < 1.0
 
 
 def test_noise_tells_no_position() -> None:
     draws = np.random.default_rng(2)
-    halves = [sums(draws.normal(size=(40, 32, 16))) for _ in range(2)]
-    assert abs(position_in(*halves).r2) < 0.05
+    train, other = (draws.normal(size=(40, 32, 16)) for _ in range(2))
+    assert abs(1.0 - float(fitted(sums(train)).missed(other).mean())) < 0.05
 
 
 def test_the_pairs_of_a_rotation_are_those_of_its_code() -> None:
@@ -328,9 +324,9 @@ def test_the_first_layer_of_a_model_without_queries_favours_no_offset() -> None:
 def test_random_weights_say_nothing(model_type: str, kind: Any, settings: dict[str, Any]) -> None:
     """Neither do those whose rule alone has heads look nearby, as ALiBi's."""
     stack = stack_of(model(model_type, **settings), kind)
-    again = replace(stack, seed=1)
     for use in (kernel, heads, probe, induction):
-        assert use.confirmed(use.compute(stack), use.compute(again)) == ()
+        first = use.compute(stack)
+        assert use.confirmed(first, use.compute(replace(stack, seed=1, again=first))) == ()
 
 
 def test_every_change_of_positions_has_its_name() -> None:

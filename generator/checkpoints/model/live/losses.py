@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from generator.checkpoints.model.live.stack import LiveStack, has_two_sides
+from generator.checkpoints.model.live.stack import FEWEST, LiveStack, has_two_sides
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Array, Floats
 
 CERTAIN = 3.0  # Standard errors by which a rise lies from 0.
-KNOWN = 0.1  # Share of a rise below which its standard error ends the reading.
+KNOWN = 1.0 / 6.0  # Share of a rise below which its standard error ends the reading.
 NOTHING = 0.001  # nats, below which a rise is none.
 MASKED = 0.15  # Share of words that are masked, as in training (Devlin et al. 2019).
 
@@ -130,6 +130,6 @@ def rise_of(
     for batch in stack.batches(n_sequences):
         differences = np.append(differences, changed(batch) - as_is(batch))
         found = rise(differences)
-        if stack.is_enough(batch) and found.is_known:
+        if batch.stop >= FEWEST and found.is_known:
             break
     return found

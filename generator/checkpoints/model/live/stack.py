@@ -12,12 +12,12 @@ from generator.checkpoints.model.live.loading import untrained
 from generator.checkpoints.model.live.vocabulary import Vocabulary
 from generator.checkpoints.model.live.watch import OnAttention, attention_modules, watched
 from generator.checkpoints.model.resolved import quietly
-from generator.contracts import StackKind
+from generator.contracts import Result, StackKind
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Array, Floats
 
 BATCH = 8  # sequences that are read at once
-FEWEST = 16  # sequences from which a number is known, unless it is a second time
+FEWEST = 16  # sequences from which a number may be known
 CONTEXT = 40  # Tokens that the encoder reads before a decoder; no length of a sequence.
 SILENCE = -1.5  # The least value of Whisper's spectrograms.
 LENGTHS = ("max_position_embeddings", "n_positions", "max_target_positions")
@@ -41,7 +41,7 @@ class LiveStack:
     vocabulary: None for images; grid: rows and columns of patches, None for words
     text: what there is to read; length, n_sequences: of each measure, at most; seed: of what it
         draws
-    again: keys of the metrics that are measured a second time; None for the first time, of all
+    again: the first result, where what its findings rest on is measured a second time
     """
 
     part: str
@@ -54,20 +54,18 @@ class LiveStack:
     n_sequences: int = 64
     seed: int = 0
     device: str = "cpu"
-    again: frozenset[str] | None = None
+    again: Result | None = None
 
     def wants(self, key: str) -> bool:
         """Whether the metric ``key`` is to be measured."""
-        return self.again is None or key in self.again
+        if self.again is None:
+            return True
+        return any(key in finding.rests_on for finding in self.again.findings)
 
     def batches(self, n: int | None = None) -> list[range]:
         """Of ``n`` sequences, or as many as a measure may read; it may stop before the last."""
         all_ = range(n or self.n_sequences)
         return [all_[start : start + BATCH] for start in all_[::BATCH]]
-
-    def is_enough(self, batch: range) -> bool:
-        """Whether a measure may stop after ``batch`` where its numbers are known."""
-        return self.again is not None or batch.stop >= FEWEST
 
     @property
     def is_causal(self) -> bool:
