@@ -100,7 +100,9 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
         checkpoints = list_file.load(config_file, plan.all_sources())
         with (
             write.owned(output) as folder,
-            progress.reporting(out, len(checkpoints), log) as reporter,
+            progress.reporting(
+                out, len(checkpoints), log, progress.Build(output / "site" / "index.html", jobs)
+            ) as reporter,
         ):
             if published_at is not None:
                 published.bring_releases(published_at, folder / history.FOLDER)
@@ -120,8 +122,9 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
             )
             former = published.built(output)
             counts = builds.build(spec, executors, reporter.report)
-            summary = reporter.close(counts, output / "site" / "index.html")
-        out.print(summary)
+            summary = reporter.close(counts)
+        for line in summary:
+            out.print(line)
         _print_changes(former, output)
     raise typer.Exit(
         FAILED if counts["failed"] or (strict and counts["stale"] + counts["not reached"]) else OK

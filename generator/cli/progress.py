@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import monotonic
 from typing import Any, TextIO
@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from generator.cli.terminal import Terminal
 from generator.errors import RefusedError
-from generator.pipeline.jobs import Altered, Event, JobStage
+from generator.pipeline.jobs import Altered, Event, JobStage, Models
 from generator.pipeline.worker import received
 from generator.text import plural
 
@@ -28,16 +28,25 @@ STAGES = {
 }
 
 
+@dataclass(frozen=True)
+class Build:
+    """Of what is told. index: the first page of the site; jobs: processes at once"""
+
+    index: Path
+    jobs: int
+
+
 class Reporter:
     """Shows every event of a build and writes it to the log."""
 
     def __init__(
-        self, out: Terminal, n_rows: int, bar: Progress | None, log: TextIO | None
+        self, out: Terminal, n_rows: int, bar: Progress | None, log: TextIO | None, build: Build
     ) -> None:
-        self.out, self.bar, self.log = out, bar, log
+        self.out, self.bar, self.log, self.build = out, bar, log, build
         self.started, self.received_before = monotonic(), received()
         self.counts: Counter[str] = Counter()
         self.in_progress: list[str] = []
+        self.lacking: dict[str, str] = {}  # What is not in the site, and why.
         self.task = None if bar is None else bar.add_task("", total=n_rows)
 
     def expect(self, n_rows: int) -> None:
@@ -45,7 +54,7 @@ class Reporter:
         if self.bar is not None and self.task is not None:
             self.bar.update(self.task, total=n_rows)
 
-    def report(self, event: Event | JobStage | Altered) -> None:
+    def report(self, event: Event | JobStage | Altered | Models) -> None:
         """Show ``event``, and log it with its time."""
         fields = asdict(event)
         if isinstance(event, Altered):
@@ -60,9 +69,13 @@ class Reporter:
             self._log("stage", fields)
             self._stage(event)
             return
+        if isinstance(event, Models):
+            self._log("models", fields)
+            self._models(event)
+            return
         self._log(fields.pop("name"), fields)
         if event.name == "started":
-            self.in_progress.append(event.slug)
+            self.in_progress.append(_name(event))
         else:
             self._finished(event)
         if self.bar is not None and self.task is not None:
@@ -70,11 +83,12 @@ class Reporter:
             names = ", ".join(self.in_progress[:MOST_NAMED]) + (
                 f" and {more} more" if more > 0 else ""
             )
-            self.bar.update(self.task, completed=self.counts["finished"], description=names)
+            completed = self.counts["measured" if event.measure else "finished"]
+            self.bar.update(self.task, completed=completed, description=names)
 
-    def close(self, counts: Mapping[str, int], index: Path) -> str:
-        """Log the summary: checkpoints by ending, seconds, bytes over the network; the same as one
-        line that ends the build.
+    def close(self, counts: Mapping[str, int]) -> list[str]:
+        """Log the summary: checkpoints by ending, seconds, bytes over the network; the same as the
+        lines that end the build, after what is not in the site.
         """
         seconds = round(monotonic() - self.started, 3)
         n_bytes = self.counts["received"] + received() - self.received_before
@@ -97,10 +111,12 @@ class Reporter:
         statuses = ", ".join(
             f"{count} {status}" for status, count in by_status.items() if count or status != "stale"
         )
-        return (
-            f"{statuses}: {index} ({stored}, {decimal(n_bytes)} of files read over the network,"
-            f" {seconds:.1f} s)"
-        )
+        lacking = [f"{'not there':>11}  {name}: {why}" for name, why in self.lacking.items()]
+        return [
+            *lacking,
+            f"{statuses}: {self.build.index} ({stored}, {decimal(n_bytes)} of files read over the"
+            f" network, {seconds:.1f} s)",
+        ]
 
     def _log(self, event: str, fields: Mapping[str, Any]) -> None:
         if self.log is not None:
@@ -119,17 +135,51 @@ class Reporter:
         else:
             self.out.print(f"{'':>11}  {STAGES[stage.name]}")
 
+    def _models(self, event: Models) -> None:
+        """The site is there, without the measures of some models."""
+        minutes = event.seconds / 60.0 / self.build.jobs
+        takes = (
+            "less than a minute" if minutes < 1.0 else f"about {plural(round(minutes), 'minute')}"
+        )
+        models = plural(event.n_models, "model")
+        verb = "is" if event.n_models == 1 else "are"
+        self.out.print(f"site: {self.build.index}; {models} {verb} still read, {takes}")
+        if self.bar is not None and self.task is not None:
+            self.bar.reset(self.task, total=event.n_measures)
+
     def _finished(self, event: Event) -> None:
-        if event.slug in self.in_progress:
-            self.in_progress.remove(event.slug)
-        self.counts.update({"finished": 1, "stored": int(event.stored), "received": event.received})
-        encodings = plural(event.encodings, "encoding") + ", from the store" * event.stored
-        text = encodings if event.status == "ok" else event.reason
-        self.out.print(f"{event.status:>11}  {event.slug}: {text}")
+        name = _name(event)
+        if name in self.in_progress:
+            self.in_progress.remove(name)
+        if event.reason:
+            self.lacking[event.slug] = event.reason
+        counted = "measured" if event.measure else "finished"
+        self.counts.update({counted: 1, "stored": int(event.stored), "received": event.received})
+        if event.measure:
+            text = event.reason or f"{event.seconds:.0f} s"
+        else:
+            text = _found(event) if event.status == "ok" else str(event.reason)
+        self.out.print(f"{event.status:>11}  {name}: {text}")
+
+
+def _name(event: Event) -> str:
+    return f"{event.slug}, {event.measure}" if event.measure else event.slug
+
+
+def _found(event: Event) -> str:
+    """What a row that could be read has."""
+    if event.encodings:
+        found = plural(event.encodings, "encoding")
+    elif event.unmeasured:
+        found = plural(event.unmeasured, "scheme")
+        found += "; its numbers are in weights that this row does not have"
+    else:
+        found = "no encoding found"
+    return found + ", from the store" * event.stored
 
 
 @contextmanager
-def reporting(out: Terminal, n_rows: int, log: Path | None) -> Iterator[Reporter]:
+def reporting(out: Terminal, n_rows: int, log: Path | None, build: Build) -> Iterator[Reporter]:
     """A reporter of events, open until the block ends; it writes to ``log``.
 
     errors: RefusedError where ``log`` is a file of something else; OSError
@@ -147,7 +197,7 @@ def reporting(out: Terminal, n_rows: int, log: Path | None) -> Iterator[Reporter
             if out.is_terminal
             else None
         )
-        yield Reporter(out, n_rows, bar, file)
+        yield Reporter(out, n_rows, bar, file, build)
 
 
 def _opened(log: Path) -> TextIO:

@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from math import prod
 from pathlib import Path
 
 from threadpoolctl import threadpool_limits
@@ -34,7 +35,9 @@ from generator.site import pages, render, write
 from generator.site.html import mkdocs_build
 from generator.site.materials import OURS, Materials
 
-OnEvent = Callable[[jobs.Event | jobs.JobStage | jobs.Altered], None]
+OnEvent = Callable[[jobs.Event | jobs.JobStage | jobs.Altered | jobs.Models], None]
+# Of a processor, for all measures of a model: an estimate from models of 1 to 135 million weights.
+SECONDS_OF_A_WEIGHT = 1.5e-6
 
 
 @dataclass(frozen=True)
@@ -72,21 +75,28 @@ def build(spec: BuildSpec, executors: Executors, on_event: OnEvent) -> Mapping[s
 
     outcomes = this.finished()
     new = [task for task in spec.tasks if task not in outcomes]
+    missing = this.missing(outcomes)
+    cluster = executors.cluster if new or missing else None
     # With a cluster, processes of this machine only draw.
-    here = () if executors.cluster else new
-    with executors.local(len(here), any(map(plan.may_need_models, here))) as local:
-        outcomes |= this.evaluated(new, executors.cluster or (lambda: nullcontext(local)))
-        in_order = tuple(outcomes[task] for task in spec.tasks)
-        date = _date(in_order, spec.listed)
+    here = () if cluster else (*new, *missing)
+    with (
+        executors.local(len(here), any(map(plan.may_need_models, here))) as local,
+        cluster() if cluster else nullcontext(local) as executor,
+    ):
+        outcomes |= this.evaluated(new, executor)
         artifacts = Artifacts(this.store.blobs, versions.code(), spec.fresh, local)
-        history = History.of(spec.folder, _atlas(in_order, date, artifacts, spec))
-        if not spec.shrinks:
-            history.check_complete()
-        this.write_docs(history.atlas, artifacts)
-    this.write_site(date)
+        if missing := this.missing(outcomes):
+            # A site is there early; its rows have their measures in the next one.
+            this.write_docs(outcomes, artifacts)
+            begun = jobs.start(missing, this.store, executor)
+            this.write_site(outcomes)
+            on_event(_models(missing, outcomes))
+            outcomes |= this.keyed(jobs.collect(begun, this.store, executor, on_event))
+        history = this.write_docs(outcomes, artifacts)
+    this.write_site(outcomes)
 
     history.save()  # After the site, which may fail; before the inputs, which have the releases.
-    counts = _counts(in_order)
+    counts = _counts(this.rows(outcomes))
     this.remember(outcomes, artifacts.used, counts)
     return counts
 
@@ -94,19 +104,22 @@ def build(spec: BuildSpec, executors: Executors, on_event: OnEvent) -> Mapping[s
 class _Build:
     """A build under way.
 
-    keys: of the stored outcomes, None for a task that has none; unevaluated: outcomes of others
-        that need no evaluation
+    keys: of the stored outcomes of rows and of the measures of their models, None for a task that
+        has none; unevaluated: outcomes of rows that need no evaluation
     """
 
     def __init__(self, spec: BuildSpec, on_event: OnEvent) -> None:
         self.spec, self.on_event = spec, on_event
         self.store = store = Store(spec.folder / "store", versions.evaluation())
         self.digests = fingerprint.Digests(store.blobs)
-        self.keys = {
-            task: None if spec.fresh else store.current(task, self.digests.of)
-            for task in spec.tasks
-        }
+        self.keys = {task: self.current(task) for task in spec.tasks}
         self.unevaluated = jobs.without_evaluation(self.keys, spec.only, store, spec.fresh)
+        for task in [task for task in spec.tasks if task not in self.unevaluated]:
+            self.keys |= {measure: self.current(measure) for measure in use.measures(task)}
+
+    def current(self, task: Task) -> str | None:
+        """The key of the stored outcome of a task; None where it has none, or none counts."""
+        return None if self.spec.fresh else self.store.current(task, self.digests.of)
 
     def previous(self) -> last_build.LastBuild:
         """The last build, unless all is to be fresh; what others have changed of it is reported."""
@@ -124,9 +137,10 @@ class _Build:
         rows, materials = self.spec.tasks, self.spec.materials
         releases = self.spec.folder / RELEASES
         read = (*materials.templates, *materials.written, *materials.settings)
+        measures = [measure for task in rows for measure in use.measures(task)]
         return fingerprint.of_parts(
             (
-                [(task.checkpoint, self.keys[task]) for task in rows],
+                [(task.checkpoint, self.keys.get(task)) for task in (*rows, *measures)],
                 [(one.reason, one.stale, one.key) for one in self.unevaluated.values()],
                 fingerprint.of_contents((*read, *((releases,) if releases.is_dir() else ()))),
                 versions.code(),
@@ -136,42 +150,84 @@ class _Build:
         )
 
     def finished(self) -> dict[Task, Outcome]:
-        """The outcomes of tasks that need no evaluation, reported."""
-        return jobs.ended(self.unevaluated, self.on_event) | jobs.stored(
-            self.keys, self.store, self.on_event
+        """The outcomes of rows that need no evaluation, reported, and of their measures."""
+        keys = {task: self.keys[task] for task in self.spec.tasks}
+        rows = jobs.ended(self.unevaluated, self.on_event) | jobs.stored(
+            keys, self.store, self.on_event
+        )
+        return self.with_measures(rows)
+
+    def with_measures(self, rows: dict[Task, Outcome]) -> dict[Task, Outcome]:
+        """These outcomes, and those of the measures of their models that the store has."""
+        measures = [measure for row, one in rows.items() for measure in _measures(row, one)]
+        keys = {measure: self.current(measure) for measure in measures}
+        return rows | jobs.stored(keys, self.store, self.on_event)
+
+    def evaluated(self, new: Sequence[Task], executor: Executor) -> dict[Task, Outcome]:
+        """The outcomes of rows that have none yet, and of their measures as far as known."""
+        outcomes = self.keyed(jobs.run(new, self.store, executor, self.on_event))
+        if not self.spec.fresh:
+            outcomes = {
+                task: jobs.stale_if_unreached(task, outcome, self.store)
+                for task, outcome in outcomes.items()
+            }
+        return self.with_measures(outcomes)
+
+    def keyed(self, outcomes: dict[Task, Outcome]) -> dict[Task, Outcome]:
+        """New outcomes, whose keys are noted."""
+        self.keys |= {task: outcome.key or None for task, outcome in outcomes.items()}
+        return outcomes
+
+    def missing(self, outcomes: Mapping[Task, Outcome]) -> list[Task]:
+        """The measures of models that are still to be made, those of the largest model first."""
+        asked = {task: one for task, one in outcomes.items() if not one.stale and not task.measure}
+        largest_first = sorted(asked, key=lambda task: -_n_weights(asked[task]))
+        return [
+            measure
+            for task in largest_first
+            for measure in _measures(task, asked[task])
+            if measure not in outcomes
+        ]
+
+    def rows(self, outcomes: Mapping[Task, Outcome]) -> tuple[Outcome, ...]:
+        """The outcomes of all rows, each with what is known of its model, in their order."""
+        return tuple(
+            use.with_measures(
+                outcomes[task],
+                {
+                    measure.measure: outcomes[measure]
+                    for measure in _measures(task, outcomes[task])
+                    if measure in outcomes
+                },
+            )
+            for task in self.spec.tasks
         )
 
-    def evaluated(
-        self, new: Sequence[Task], open_executor: Callable[[], AbstractContextManager[Executor]]
-    ) -> dict[Task, Outcome]:
-        """The outcomes of tasks that have none yet."""
-        if not new:
-            return {}
-        with open_executor() as executor:
-            outcomes = jobs.run(new, self.store, executor, self.on_event)
-        self.keys |= {task: outcome.key or None for task, outcome in outcomes.items()}
-        if self.spec.fresh:
-            return outcomes
-        return {
-            task: jobs.stale_if_unreached(task, outcome, self.store)
-            for task, outcome in outcomes.items()
-        }
+    def write_docs(self, outcomes: Mapping[Task, Outcome], artifacts: Artifacts) -> History:
+        """Write the Markdown of all pages, and all other files.
 
-    def write_docs(self, atlas: Atlas, artifacts: Artifacts) -> None:
-        """Write the Markdown of all pages, and all other files."""
+        errors: RefusedError where the site would lack many checkpoints of the former one
+        """
+        rows = self.rows(outcomes)
+        date = _date(rows, self.spec.listed)
+        history = History.of(self.spec.folder, _atlas(rows, date, artifacts, self.spec))
+        if not self.spec.shrinks:
+            history.check_complete()
         self.on_event(jobs.JobStage("comparisons"))
         last_build.forget(self.spec.folder)
         # More threads would change the last digits, and with them the bytes.
         with threadpool_limits(1):
-            every_page = _pages(atlas, artifacts)
+            every_page = _pages(history.atlas, artifacts)
             self.on_event(jobs.JobStage("pages"))
-            tree = render.render(atlas, every_page, self.spec.materials, artifacts.draw)
+            tree = render.render(history.atlas, every_page, self.spec.materials, artifacts.draw)
             write.write(tree, self.spec.folder / "docs")
+        return history
 
-    def write_site(self, date: int | None) -> None:
+    def write_site(self, outcomes: Mapping[Task, Outcome]) -> None:
         """Make HTML of the docs."""
         self.on_event(jobs.JobStage("mkdocs"))
         docs, site = (self.spec.folder / name for name in write.SWAPPED)
+        date = _date(self.rows(outcomes), self.spec.listed)
         mkdocs_build.build(self.spec.materials.settings, docs, site, date)
 
     def remember(
@@ -186,7 +242,24 @@ class _Build:
         inputs = self.inputs() if settled else None
         last_build.record(self.spec.folder, self.digests, inputs, counts)
         self.digests.save()
-        self.store.limit(self.spec.tasks, used)
+        self.store.limit(outcomes, used)
+
+
+def _measures(row: Task, outcome: Outcome) -> list[Task]:
+    """The measures of the model of a row that was read, of that which was read."""
+    if outcome.status != "ok":
+        return []
+    return use.measures(replace(row, checkpoint=outcome.checkpoint) if outcome.stale else row)
+
+
+def _n_weights(outcome: Outcome) -> int:
+    return sum(tensor.count * prod(tensor.shape or ()) for tensor in outcome.layout)
+
+
+def _models(missing: Sequence[Task], outcomes: Mapping[Task, Outcome]) -> jobs.Models:
+    rows = {replace(task, measure="") for task in missing}
+    seconds = SECONDS_OF_A_WEIGHT * sum(_n_weights(outcomes[row]) for row in rows)
+    return jobs.Models(len(rows), len(missing), seconds)
 
 
 def _pages(atlas: Atlas, artifacts: Artifacts) -> list[Page]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -62,8 +62,8 @@ def all_analyses() -> tuple[Analysis, ...]:
 
 
 def evaluate(task: Task, store: Store | None = None) -> Outcome:
-    """Every encoding of one checkpoint with its results and drawings, and what its model does where
-    the row asks; failures are part of the outcome. A row of a training run's file has the run.
+    """Every encoding of one checkpoint with its results and drawings, or one measure of its model;
+    failures are part of the outcome. A row of a training run's file has the run.
 
     store: of the forms beside which figures show the encodings
     errors: MemoryError
@@ -147,16 +147,14 @@ def _evaluate(task: Task, store: Store | None) -> Outcome:
     run_of = source_of(checkpoint).run
     if run_of is not None:
         return Outcome(checkpoint, "ok", run=run_of(checkpoint))
+    if task.measure:
+        return _measure(task)
     files = opened(task)
     found = look(files)
     encodings, others = _measured(found.measured)
     subjects = input_layer.subjects(files, checkpoint, encodings)
     colour = series_colour(checkpoint.slug)
     titles = names.names([(checkpoint, encoding.record) for encoding in encodings], all_schemes())
-    uses, no_use = use.measured(files, checkpoint)
-    if checkpoint.series is None:
-        label = Label(checkpoint.title, colour)
-        uses = tuple(use.drawn(found, label) for found in uses)
     # Pages show a whole run in figures of its own.
     read = partial(_drawn_reading, store) if checkpoint.series is None else reading_of
     outcome = Outcome(
@@ -175,10 +173,30 @@ def _evaluate(task: Task, store: Store | None) -> Outcome:
         unmeasured=tuple(encoding.record for encoding in found.unmeasured),
         unresolved=(*unresolved(files, found), *others),
         looked_for=_looked_for(found.all),
-        uses=uses,
-        no_use=no_use,
     )
-    state, questions = source_of(checkpoint).seen(files)
+    return _with_state(outcome, files)
+
+
+def _measure(task: Task) -> Outcome:
+    """What one measure finds in the trained model of a row."""
+    checkpoint = task.checkpoint
+    files = _for_measures(replace(task, measure=""))
+    uses, no_use = use.measured(files, checkpoint, task.measure)
+    if checkpoint.series is None:  # Pages show a whole run in figures of its own.
+        label = Label(checkpoint.title, series_colour(checkpoint.slug))
+        uses = tuple(use.drawn(found, label) for found in uses)
+    outcome = Outcome(checkpoint, "ok", revision=files.revision, uses=uses, no_use=no_use)
+    return _with_state(outcome, files)
+
+
+@lru_cache(maxsize=1)
+def _for_measures(task: Task) -> Files:
+    """The files of a row, the same for all measures. errors: as ``opened``"""
+    return opened(task)
+
+
+def _with_state(outcome: Outcome, files: Files) -> Outcome:
+    state, questions = source_of(outcome.checkpoint).seen(files)
     return replace(outcome, state=state, questions=questions)
 
 

@@ -5,35 +5,41 @@ disk.
 from collections.abc import Callable, Mapping, Sequence, Set
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from generator.contracts import Checkpoint, Ending, Outcome
 from generator.errors import NotReachedError, RefusedError
 from generator.pipeline import evaluate, failures, worker
 from generator.pipeline.executor import Executor
 from generator.pipeline.packing import unpack
-from generator.pipeline.plan import Task, runs_model
+from generator.pipeline.plan import Task
 from generator.pipeline.store import Record, Store
 from generator.pipeline.worker import Done
 
-# How often the time and the memory of a row one takes that runs its model.
+Begun: TypeAlias = "Mapping[Future[Done], Task]"
+# How often the time and the memory of a row a measure of its model may take.
 TIMES_OF_A_MODEL = 6
 POLL_SECONDS = 0.2  # No executor tells that a row has started: it is looked for so often.
 
 
 @dataclass(frozen=True)
 class Event:
-    """The start or the end of one row; fields below ``slug`` are those of its end.
+    """The start or the end of one row, or of one measure of its model; fields below ``measure`` are
+    those of its end.
 
-    stored: whether its outcome was in the store; received: bytes over the network; stderr: what
-        libraries wrote to stderr, for the log alone
+    measure: its key, "" for the row; reason: why it is not ok, or finds nothing
+    unmeasured: encodings whose numbers are in weights that were not read; stored: whether its
+        outcome was in the store; received: bytes over the network; stderr: what libraries wrote to
+        stderr, for the log alone
     """
 
     name: Literal["started", "finished"]
     slug: str
+    measure: str = ""
     status: Ending | None = None
     reason: str | None = None
     encodings: int = 0
+    unmeasured: int = 0
     stored: bool = False
     seconds: float = 0.0
     received: int = 0
@@ -47,6 +53,15 @@ class Altered:
     """
 
     paths: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Models:
+    """The models whose measures begin, when a site without these is there. seconds: an estimate"""
+
+    n_models: int
+    n_measures: int
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -112,8 +127,8 @@ def ended(
     outcomes: Mapping[Task, Outcome], on_event: Callable[[Event], None]
 ) -> dict[Task, Outcome]:
     """The ``outcomes`` of tasks that need no evaluation, reported."""
-    for outcome in outcomes.values():
-        on_event(_finished(outcome, Done()))
+    for task, outcome in outcomes.items():
+        on_event(_finished(task, outcome, Done()))
     return dict(outcomes)
 
 
@@ -126,47 +141,65 @@ def stored(
         for task, key in keys.items()
         if key and (outcome := store.get(key)) is not None
     }
-    for outcome in outcomes.values():
-        on_event(_finished(outcome, Done(), stored=True))
+    for task, outcome in outcomes.items():
+        if not task.measure:
+            on_event(_finished(task, outcome, Done(), stored=True))
     return outcomes
 
 
 def run(
     tasks: Sequence[Task], store: Store, executor: Executor, on_event: Callable[[Event], None]
 ) -> dict[Task, Outcome]:
-    """The outcomes of ``tasks``, each evaluated by ``executor`` and put into ``store``.
+    """``collect`` of ``start``."""
+    return collect(start(tasks, store, executor), store, executor, on_event)
+
+
+def start(tasks: Sequence[Task], store: Store, executor: Executor) -> Begun:
+    """Have ``executor`` evaluate ``tasks``, in this order, each within its limits."""
+    shared = store if executor.shares_disk else None
+    return {
+        executor.submit(worker.run_task, task, shared, times=_times(task)): task for task in tasks
+    }
+
+
+def collect(
+    begun: Begun,
+    store: Store,
+    executor: Executor,
+    on_event: Callable[[Event], None],
+) -> dict[Task, Outcome]:
+    """The outcomes of tasks that ``start`` has begun, put into ``store``.
 
     errors: RefusedError where ``store`` does not keep what is written, or no worker is left;
         OSError
     """
-    shared = store if executor.shares_disk else None
-    longest_first = sorted(tasks, key=lambda task: not runs_model(task))
-    futures = {
-        executor.submit(worker.run_task, task, shared, times=_times(task)): task
-        for task in longest_first
-    }
+    futures = dict(begun)
     outcomes: dict[Task, Outcome] = {}
     started: set[Task] = set()
     while futures:
         finished, _ = wait(futures, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
-        begun = {
+        now = {
             task for future, task in futures.items() if future in finished or future.running()
         } - started
-        started |= begun
+        started |= now
         # By slug, since sets have another order in every run.
-        for task in sorted(begun, key=lambda task: task.checkpoint.slug):
-            on_event(Event("started", task.checkpoint.slug))
-        for future in sorted(finished, key=lambda future: futures[future].checkpoint.slug):
+        for task in sorted(now, key=_name):
+            on_event(Event("started", *_name(task)))
+        for future in sorted(finished, key=lambda future: _name(futures[future])):
             task = futures.pop(future)
             done = _done(task, future, executor)
             outcomes[task] = _outcome(task, done, store)
-            on_event(_finished(outcomes[task], done))
+            on_event(_finished(task, outcomes[task], done))
     return outcomes
+
+
+def _name(task: Task) -> tuple[str, str]:
+    return task.checkpoint.slug, task.measure
 
 
 def _times(task: Task) -> int:
     """How often the limits of a row are those of ``task``."""
-    return TIMES_OF_A_MODEL if runs_model(task) else 1
+    return TIMES_OF_A_MODEL if task.measure else 1
 
 
 def _done(task: Task, future: "Future[Done]", executor: Executor) -> Done:
@@ -210,13 +243,14 @@ def _as_listed(outcome: Outcome, row: Checkpoint) -> Outcome:
     return replace(outcome, checkpoint=row, readings=readings)
 
 
-def _finished(outcome: Outcome, done: Done, stored: bool = False) -> Event:
+def _finished(task: Task, outcome: Outcome, done: Done, stored: bool = False) -> Event:
     return Event(
         "finished",
-        outcome.checkpoint.slug,
+        *_name(task),
         outcome.ending,
-        outcome.reason or outcome.stale,
+        outcome.reason or outcome.stale or outcome.no_use or None,
         len(outcome.readings),
+        len({encoding.scheme for encoding in outcome.unmeasured}),
         stored,
         done.seconds,
         done.received,

@@ -19,12 +19,13 @@ AT_ONCE = 64  # Rows whose source is asked at the same time: each answer is wait
 
 @dataclass(frozen=True)
 class Task:
-    """The evaluation of one row.
+    """The evaluation of one row, or one measure of its trained model.
 
     offline: whether its source is not to be contacted; late: that it is slow, where this is why
     listed: the revision in the list, which may be a branch or a tag
     problem: why the checkpoints of its series could not be listed; None where they were, and for
         other rows
+    measure: key of the analysis of the model, "" for the evaluation of the row
     """
 
     checkpoint: Checkpoint
@@ -32,6 +33,7 @@ class Task:
     problem: RowError | NotReachedError | None = None
     listed: str | None = None
     late: str = ""
+    measure: str = ""
 
 
 def all_sources() -> tuple[Source, ...]:
@@ -80,12 +82,6 @@ def may_need_models(task: Task) -> bool:
     with suppress(OSError):  # Reported when the row is opened.
         return any(path.name.endswith(weights.suffixes()) for path in place.iterdir())
     return False
-
-
-def runs_model(task: Task) -> bool:
-    """Whether the evaluation of a row runs its trained model."""
-    use = task.checkpoint.use
-    return use is not None and use.scope == "model"
 
 
 def _members(

@@ -12,7 +12,7 @@ from pathlib import Path
 from generator.cache.blobs import BlobCache
 from generator.cache.fingerprint import NAME as DIGESTS
 from generator.cache.fingerprint import of_parts
-from generator.contracts import Checkpoint, Digest, Outcome, Question
+from generator.contracts import Digest, Outcome, Question
 from generator.pipeline.packing import packed, unpack_file
 from generator.pipeline.plan import Task, source_of
 
@@ -48,7 +48,7 @@ class Store:
 
     def record(self, task: Task) -> Record | None:
         """That of the last build which evaluated the row of ``task``; None where none did."""
-        data = self.blobs.get(_name(task.checkpoint))
+        data = self.blobs.get(_name(task))
         if data is not None:
             with suppress(Exception):  # Bytes that another program wrote may fail anywhere.
                 found = Record(**json.loads(data))
@@ -70,7 +70,7 @@ class Store:
         committed = row.committed or record.committed
         now = replace(record, listed=task.listed, revision=row.revision, committed=committed)
         if now != record:  # The list may name the same commit in another way.
-            self.blobs.put(_name(row), json.dumps(asdict(now)).encode())
+            self.blobs.put(_name(task), json.dumps(asdict(now)).encode())
         return record.key
 
     def get(self, key: str) -> Outcome | None:
@@ -93,7 +93,7 @@ class Store:
         errors: OSError
         """
         row, code = task.checkpoint, self.code
-        key = of_parts((row.evaluated, outcome.state, code))
+        key = of_parts((row.evaluated, task.measure, outcome.state, code))
         # What cannot be found again is no name of what is made of it.
         named = replace(outcome, key=key if outcome.state else "")
         self.blobs.write(self._path(key).name, packed(named))
@@ -101,7 +101,7 @@ class Store:
             key, code, task.listed, row.revision, row.committed, outcome.state, outcome.questions
         )
         if outcome.state:  # One that cannot be found again does not replace one that can.
-            self.blobs.write(_name(row), [json.dumps(asdict(record)).encode()])
+            self.blobs.write(_name(task), [json.dumps(asdict(record)).encode()])
         return key
 
     def limit(self, tasks: Iterable[Task], used: set[str], most: int = MOST_BYTES) -> None:
@@ -113,7 +113,7 @@ class Store:
         wanted = {DIGESTS, *used}
         for task in tasks:
             record = self.record(task)
-            wanted |= {_name(task.checkpoint), self._path(record.key).name} if record else set()
+            wanted |= {_name(task), self._path(record.key).name} if record else set()
         # Also of folders, which an earlier version of the program made.
         files = [(path.stat(), path) for path in self.folder.rglob("*") if path.is_file()]
         left = sum(state.st_size for state, _ in files)
@@ -126,6 +126,7 @@ class Store:
         return self.folder / f"{key}.outcome"
 
 
-def _name(checkpoint: Checkpoint) -> str:
-    """The name of a row's record, whatever revision the list names."""
-    return f"{of_parts((replace(checkpoint, revision=None).evaluated,))}.row"
+def _name(task: Task) -> str:
+    """The name of a task's record, whatever revision the list names."""
+    row = replace(task.checkpoint, revision=None)
+    return f"{of_parts((row.evaluated, task.measure))}.row"

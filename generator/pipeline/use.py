@@ -1,8 +1,9 @@
 """What the trained model of a row does with position: every measure of each of its parts."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from generator import analyses
 from generator.checkpoints.files.reader import FolderFiles
@@ -13,6 +14,7 @@ from generator.contracts import (
     Checkpoint,
     Files,
     Label,
+    Outcome,
     Result,
     UseOptions,
     UseResult,
@@ -22,6 +24,7 @@ from generator.contracts.checkpoints import FIRST_LAYER, Scope
 from generator.errors import NotApplicableError, RowError
 from generator.figures import svg
 from generator.pipeline import failures
+from generator.pipeline.plan import Task, source_of
 
 # What opens as much of a model as a measure needs.
 OPENED: Mapping[Scope, Callable[[FolderFiles, Checkpoint, UseOptions], list[LiveStack]]] = {
@@ -38,20 +41,59 @@ def all_uses() -> tuple[Analysis, ...]:
     return tuple(analysis for analysis in found if analysis.subject != "encoding")
 
 
-def measured(files: Files, checkpoint: Checkpoint) -> tuple[tuple[UseResult, ...], str]:
-    """The results of a row that asks for them, and why there are none, "" where there are or the
-    row does not ask.
+def measures(task: Task) -> list[Task]:
+    """A task for each measure of the trained model that a row asks for."""
+    options = task.checkpoint.use if source_of(task.checkpoint).run is None else None
+    scopes = set() if options is None else {FIRST_LAYER, options.scope}
+    return [replace(task, measure=use.key) for use in all_uses() if use.subject in scopes]
+
+
+def measured(files: Files, checkpoint: Checkpoint, key: str) -> tuple[tuple[UseResult, ...], str]:
+    """The results of one measure, by part, and why there are none, "" where there are, or where
+    only the measures of the whole model apply.
     """
-    options = checkpoint.use
-    if options is None:
-        return (), ""
+    import torch
+
+    (use,) = (use for use in all_uses() if use.key == key)
+    options = checkpoint.use or UseOptions()
     if not isinstance(files, FolderFiles):
         return (), "its weights are in a form that is not run"
+    # More threads would change the last digits, and with them the bytes.
+    torch.set_num_threads(1)
     try:
-        return tuple(_measured(files, checkpoint, options)), ""
+        opened = _opened(files, checkpoint, use.subject)
+        return tuple(_of_stack(use, stack, checkpoint) for stack in opened), ""
+    except NotApplicableError as error:
+        # One that reads images has no first layer of words.
+        return (), _why(error, checkpoint) if use.subject == options.scope else ""
     # The code of a model may raise anything, which must not take the rest of the row with it.
     except Exception as error:  # noqa: BLE001
         return (), _why(error, checkpoint)
+
+
+@lru_cache(maxsize=1)
+def _opened(files: FolderFiles, checkpoint: Checkpoint, scope: Scope) -> list[LiveStack]:
+    """As much of a model as its measures need; the last stays in memory, since they follow each
+    other.
+
+    errors: RowError, NotApplicableError
+    """
+    return OPENED[scope](files, checkpoint, checkpoint.use or UseOptions())
+
+
+def with_measures(outcome: Outcome, found: Mapping[str, Outcome]) -> Outcome:
+    """The outcome of a row with those of the measures of its model, by key."""
+    uses = [use for one in found.values() for use in one.uses]
+    no_use = next((one.no_use for one in found.values() if one.no_use), "")
+    parts = dict.fromkeys(use.part for use in uses)
+    # A measure that exceeds a limit costs itself alone.
+    lost = {key: one.reason for key, one in found.items() if one.status != "ok"}
+    uses += [
+        UseResult(key, part, Result(reason=why)) for key, why in lost.items() for part in parts
+    ]
+    if no_use or not parts:
+        return replace(outcome, no_use=no_use or next(iter(lost.values()), None) or "")
+    return replace(outcome, uses=tuple(sorted(uses, key=lambda use: [*parts].index(use.part))))
 
 
 def _why(error: Exception, checkpoint: Checkpoint) -> str:
@@ -64,27 +106,6 @@ def _why(error: Exception, checkpoint: Checkpoint) -> str:
     if not isinstance(error, NotApplicableError | RowError):
         text = f"unexpected {type(error).__name__}: {text[:200]}"
     return failures.worded(text, checkpoint)
-
-
-def _measured(
-    files: FolderFiles, checkpoint: Checkpoint, options: UseOptions
-) -> Iterator[UseResult]:
-    """errors: RowError, NotApplicableError"""
-    import torch
-
-    # More threads would change the last digits, and with them the bytes.
-    torch.set_num_threads(1)
-    for scope in OPENED if options.scope == "model" else (FIRST_LAYER,):
-        try:
-            opened = OPENED[scope](files, checkpoint, options)
-        except NotApplicableError:
-            if scope == options.scope:
-                raise
-            continue  # One that reads images has no first layer of words.
-        for stack in opened:
-            for use in all_uses():
-                if use.subject == scope:
-                    yield _of_stack(use, stack, checkpoint)
 
 
 def _of_stack(use: Analysis, stack: LiveStack, checkpoint: Checkpoint) -> UseResult:

@@ -19,12 +19,12 @@ import typer
 from typer.testing import CliRunner, Result
 
 from generator.cli.commands import app
-from generator.cli.progress import STAGES, reporting
+from generator.cli.progress import STAGES, Build, reporting
 from generator.cli.serving import not_found
 from generator.cli.terminal import Terminal
 from generator.pipeline import local_pool
 from generator.pipeline.find import all_schemes
-from generator.pipeline.jobs import Event, JobStage
+from generator.pipeline.jobs import Event, JobStage, Models
 from tests import inline
 from tests.built import ROOT, contents
 from tests.hub_server import Repository, run, serving
@@ -175,18 +175,26 @@ def test_a_log_that_cannot_be_written_ends_with_2(here: Path) -> None:
 
 def test_a_terminal_shows_a_bar_with_the_stages_and_the_lines(tmp_path: Path) -> None:
     console = Terminal(file=StringIO(), force_terminal=True, width=100)
-    end = Event("finished", "first", "ok", encodings=1, stored=True, received=2_000_000)
-    with reporting(console, 2, None) as reporter:
+    end = Event("finished", "first", status="ok", encodings=1, stored=True, received=2_000_000)
+    with reporting(console, 2, None, Build(tmp_path / "index.html", 2)) as reporter:
         reporter.report(Event("started", "first"))
         assert reporter.in_progress == ["first"]
         reporter.report(end)
         reporter.report(JobStage("pages"))
         assert reporter.bar is not None
         assert reporter.bar.tasks[-1].description == STAGES["pages"]
+        reporter.report(Models(1, 7, 300.0))
+        reporter.report(Event("started", "first", "order"))
+        assert reporter.bar.tasks[-1].description == "first, order"
+        reporter.report(Event("finished", "first", "order", "ok", "no weights", seconds=9.0))
+        reporter.report(Event("finished", "second", status="ok", unmeasured=1))
     # It is a StringIO.
     printed: Any = console.file
     assert "ok  first: 1 encoding, from the store" in printed.getvalue()
-    said = reporter.close({"ok": 1}, tmp_path)
+    assert "index.html; 1 model is still read, about 2 minutes" in printed.getvalue()
+    assert "1 scheme; its numbers are in weights" in printed.getvalue()
+    lacking, said = reporter.close({"ok": 1})
+    assert lacking == "  not there  first: no weights"
     assert "(1 from the store, 2.0 MB of files read over the network" in said
 
 
@@ -197,11 +205,14 @@ def test_a_row_that_fails_ends_with_1_and_the_others_are_built(world: World) -> 
     assert {slug: row["status"] for slug, row in world.rows.items()} == statuses
     pages = {path.stem for path in (world.folder / "out/site/checkpoints").glob("*.html")}
     assert pages == {*world.rows, "index"}
-    # Every row and stage has one line, and the last line counts them.
+    # Every row and stage has one line; then what is not there, and a line that counts all.
     lines = world.done.stdout.splitlines()
-    assert lines[-4:-1] == [f"{'':>11}  {stage}" for stage in STAGES.values()]
-    assert len(lines) == len(world.rows) + len(STAGES) + 1
-    assert lines[-1].startswith("3 built, 1 failed, 1 not reached: ")
+    *_, atlas_none, broken, last = lines
+    assert lines[-6:-3] == [f"{'':>11}  {stage}" for stage in STAGES.values()]
+    assert atlas_none.startswith("  not there  atlas-none: ")
+    assert broken.startswith("  not there  broken: ")
+    assert len(lines) == len(world.rows) + len(STAGES) + 3
+    assert last.startswith("3 built, 1 failed, 1 not reached: ")
     assert "failed  broken: broken/config.json: not JSON" in world.done.stdout
 
 
