@@ -172,7 +172,8 @@ def _found(event: Event) -> str:
         found = plural(event.encodings, "encoding")
     elif event.unmeasured:
         found = plural(event.unmeasured, "scheme")
-        found += "; its numbers are in weights that this row does not have"
+        whose = "its" if event.unmeasured == 1 else "their"
+        found += f"; {whose} numbers are in weights that this row does not have"
     else:
         found = "no encoding found"
     return found + ", from the store" * event.stored

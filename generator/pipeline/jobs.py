@@ -249,7 +249,7 @@ def _finished(task: Task, outcome: Outcome, done: Done, stored: bool = False) ->
         *_name(task),
         outcome.ending,
         outcome.reason or outcome.stale or outcome.no_use or None,
-        len(outcome.readings),
+        len(outcome.run.encodings if outcome.run else outcome.readings),
         len({encoding.scheme for encoding in outcome.unmeasured}),
         stored,
         done.seconds,

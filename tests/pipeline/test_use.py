@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from generator.contracts import Result, UseResult
-from generator.pipeline import use
+from generator.errors import RefusedError
+from generator.pipeline import jobs, use
 from generator.site.data import files as data_files
 from tests import inline, tiny
 from tests.hub_server import Repository, serving
@@ -155,3 +156,28 @@ def test_a_run_has_what_its_model_does_at_each_step(tmp_path: Path) -> None:
     assert len(values["probe.r2_input"]) == 2
     page = (tmp_path / "build/docs/runs/tiny.md").read_text(encoding="utf-8")
     assert "What the model does, step by step" in page
+
+
+def test_a_build_that_ends_while_models_are_read_leaves_a_site_without_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tiny.build("gpt2", **SIZES).save_pretrained(tmp_path / "whole")
+    listed = write_list(tmp_path, [{"folder": "whole", "use": True}])
+    collect = jobs.collect
+
+    def interrupted(begun: jobs.Begun, *rest: Any) -> Any:
+        found = collect(begun, *rest)
+        if any(task.measure for task in begun.values()):
+            raise RefusedError("interrupted")
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(jobs, "collect", interrupted)
+        with pytest.raises(AssertionError, match="1 model is still read, less than a minute"):
+            run(tmp_path, listed)
+    page = tmp_path / "build/site/checkpoints/whole.html"
+    assert page.is_file()
+    assert not page.with_suffix("").joinpath("use.html").exists()
+    assert atlas(tmp_path)["whole"]["use"] is None
+    assert "from the store" in run(tmp_path, listed)
+    assert page.with_suffix("").joinpath("use.html").exists()
