@@ -7,26 +7,20 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
 
 from generator.checkpoints.files.reader import FolderFiles
 from generator.contracts import Encoding
 from generator.encodings import Form
 from generator.numerics.arrays import Array
 from generator.pipeline.find import find
-from tests.checkpoints.onnx_files import exported, model, opened, renamed, tensors_of
-from tests.checkpoints.test_onnx import bert, gpt2, t5
+from tests.checkpoints.onnx_files import exported, model, opened, tensors_of
 
 RANDOM = np.random.default_rng(0)
 WORDS = RANDOM.normal(size=(12, 4)).astype(np.float32)
 TABLE = RANDOM.normal(size=(8, 4)).astype(np.float32)
 IDS = {"input_ids": TensorProto.INT64}
 node = helper.make_node
-LENGTH = [  # The number of positions, from the shape of the input.
-    node("Shape", ["input_ids"], ["shape"]),
-    node("Gather", ["shape", "one"], ["length"]),
-    node("Range", ["zero", "length", "one"], ["range"]),
-]
 NUMBERS = {"zero": np.array(0), "one": np.array(1), "two": np.array(2)}
 ROWS = node("Gather", ["words", "input_ids"], ["rows"])
 PART = node("Add", ["rows", "part"], ["sum"])
@@ -54,24 +48,7 @@ def table_of(files: FolderFiles) -> Array | None:
 ADDED: dict[str, list[Any]] = {
     "whole": [node("Add", ["rows", "onnx::T"], ["sum"])],
     "first": [node("Add", ["onnx::T", "rows"], ["sum"])],
-    "a slice of it": [node("Slice", ["onnx::T", "zero", "length"], ["part"]), PART],
-    "by a range": [*LENGTH, node("Gather", ["onnx::T", "range"], ["part"]), PART],
-    "by a range, moved by two": [
-        *LENGTH,
-        node("Add", ["range", "two"], ["moved"]),
-        node("Gather", ["onnx::T", "moved"], ["part"]),
-        PART,
-    ],
-    "by a count of what is no padding": [
-        node("Equal", ["input_ids", "one"], ["padding"]),
-        node("Not", ["padding"], ["seen"]),
-        node("Cast", ["seen"], ["numbers"], to=TensorProto.INT32),
-        node("CumSum", ["numbers", "one"], ["count"]),
-        node("Mul", ["count", "numbers"], ["counted"]),
-        node("Add", ["counted", "one"], ["positions"]),
-        node("Gather", ["onnx::T", "positions"], ["part"]),
-        PART,
-    ],
+    "a slice of it": [node("Slice", ["onnx::T", "zero", "two"], ["part"]), PART],
     "times √d before": [
         node("Mul", ["rows", "two"], ["scaled"]),
         node("Add", ["scaled", "onnx::T"], ["sum"]),
@@ -92,14 +69,32 @@ def test_the_table_that_is_added_to_words_is_found(nodes: list[Any], tmp_path: P
     assert "added to the rows of the word table. The file calls it “onnx::T”." in note
 
 
+class FixedLength(torch.nn.Module):
+    """A model whose positions an export of one length folds to a tensor of that many rows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words, self.wpe = torch.nn.Embedding(12, 16), torch.nn.Embedding(24, 16)
+
+    def forward(self, values: torch.Tensor) -> torch.Tensor:
+        return torch.as_tensor(self.words(values) + self.wpe(torch.arange(values.shape[1])))
+
+
+def test_rows_that_an_export_of_one_length_has_folded_are_those_of_the_table(
+    tmp_path: Path,
+) -> None:
+    inner, made = FixedLength(), tmp_path / "made.onnx"
+    torch.onnx.export(inner, (torch.arange(8)[None],), made, dynamo=False, input_names=["ids"])
+    stored = table_of(opened(tmp_path, made.read_bytes()))
+    np.testing.assert_array_equal(stored, inner.wpe.weight[:8].detach().double())
+
+
 # The same places with something else in them, or with two tensors that can be it.
 NOT_ADDED: dict[str, list[Any]] = {
     "two candidates": [
         node("Add", ["rows", "onnx::T"], ["typed"]),
         node("Add", ["typed", "onnx::U"], ["sum"]),
     ],
-    "rows by the type of a token": [node("Gather", ["onnx::T", "token_type_ids"], ["part"]), PART],
-    "rows by a constant that does not count": [node("Gather", ["onnx::T", "zero"], ["part"]), PART],
     "multiplied": [node("Mul", ["rows", "onnx::T"], ["sum"])],
     "times a number": [node("Mul", ["onnx::T", "two"], ["part"]), PART],
     "after a product": [
@@ -107,13 +102,6 @@ NOT_ADDED: dict[str, list[Any]] = {
         node("Add", ["other", "onnx::T"], ["sum"]),
     ],
     "another width": [node("Add", ["rows", "onnx::W"], ["sum"])],
-    "rows by an offset": [
-        *LENGTH,
-        node("Unsqueeze", ["range", "one"], ["keys"]),
-        node("Sub", ["range", "keys"], ["offsets"]),
-        node("Gather", ["onnx::T", "offsets"], ["part"]),
-        PART,
-    ],
 }
 
 
@@ -122,8 +110,7 @@ def test_no_table_is_taken_from_an_ambiguous_place_or_another_one(
     nodes: list[Any], tmp_path: Path
 ) -> None:
     arrays = {"onnx__T": TABLE, "onnx__U": TABLE * 2, "onnx__W": TABLE[:, :3]}
-    inputs = {**IDS, "token_type_ids": TensorProto.INT64}
-    assert table_of(found(tmp_path, [ROWS, *nodes], inputs, **arrays)) is None
+    assert table_of(found(tmp_path, [ROWS, *nodes], **arrays)) is None
 
 
 def test_rows_that_are_all_the_same_are_no_positions(tmp_path: Path) -> None:
@@ -131,24 +118,6 @@ def test_rows_that_are_all_the_same_are_no_positions(tmp_path: Path) -> None:
     nodes.append(node("Add", ["typed", "onnx::T"], ["sum"]))
     files = found(tmp_path, nodes, onnx__T=TABLE, onnx__U=TABLE[[0] * 8])
     np.testing.assert_array_equal(table_of(files), TABLE)
-
-
-def test_without_words_the_only_table_whose_rows_are_added_by_position_is_found(
-    tmp_path: Path,
-) -> None:
-    inputs = {"inputs_embeds": TensorProto.FLOAT, "position_ids": TensorProto.INT64}
-    nodes = [
-        node("Gather", ["onnx::T", "position_ids"], ["part"]),
-        node("Add", ["inputs_embeds", "part"], ["sum"]),
-    ]
-    files = found(tmp_path / "one", nodes, inputs, onnx__T=TABLE)
-    np.testing.assert_array_equal(table_of(files), TABLE)
-    second = [
-        node("Gather", ["onnx::U", "position_ids"], ["other"]),
-        node("Add", ["sum", "other"], ["both"]),
-    ]
-    tables = {"onnx__T": TABLE, "onnx__U": TABLE * 2}
-    assert table_of(found(tmp_path / "two", [*nodes, *second], inputs, **tables)) is None
 
 
 def test_a_name_that_schemes_know_stays(tmp_path: Path) -> None:
@@ -163,51 +132,6 @@ def only(files: FolderFiles) -> Encoding[Form]:
     return encoding
 
 
-@pytest.mark.parametrize(
-    ("make", "name"),
-    [
-        (bert, "embeddings.position_embeddings.weight"),
-        (gpt2, "wpe.weight"),
-        (t5, "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"),
-    ],
-)
-def test_an_export_whose_table_is_renamed_has_the_encoding_of_safetensors(
-    make: Callable[[], Any], name: str, tmp_path: Path
-) -> None:
-    inner, length = make(), 5
-    inner.save_pretrained(tmp_path / "safe")
-    causal = {"attention_mask": torch.zeros(1, 1, length, length)} if make is gpt2 else {}
-    proto = exported(inner, torch.arange(length)[None], **causal)
-    renamed(proto, f"model.{name}", "onnx::Gather_17")
-    ours = only(opened(tmp_path, proto, inner.config.to_dict()))
-    theirs = only(FolderFiles(tmp_path / "safe", "here"))
-    assert (ours.part, ours.scheme) == (theirs.part, theirs.scheme)
-    np.testing.assert_array_equal(ours.form.numbers, theirs.form.numbers)
-    notes = (*ours.notes, *opened(tmp_path, proto).notes(str(ours.provenance.tensor)))
-    assert any("“onnx::Gather_17”" in note for note in notes)
-
-
-def test_a_renamed_bias_belongs_to_the_stack_whose_buckets_the_graph_computes(
-    tmp_path: Path,
-) -> None:
-    from transformers import T5Config, T5Model
-
-    sizes = {"d_model": 16, "d_kv": 8, "d_ff": 8, "num_layers": 1, "num_heads": 2, "vocab_size": 12}
-    inner = T5Model(T5Config(**sizes, use_cache=False)).decoder
-    seen = {
-        "encoder_hidden_states": torch.zeros(1, 5, 16),
-        "attention_mask": torch.zeros(1, 1, 5, 5),
-        "encoder_attention_mask": torch.zeros(1, 1, 5, 5),
-    }
-    table = "block.0.layer.0.SelfAttention.relative_attention_bias.weight"
-    proto = exported(inner, torch.arange(5)[None], **seen)
-    renamed(proto, f"model.{table}", "onnx::Gather_17")
-    encoding = only(opened(tmp_path, proto))
-    assert (encoding.part, encoding.form.parameters["causal"]) == ("decoder", True)
-    stored = inner.state_dict()[table][0].double().numpy()
-    np.testing.assert_array_equal(encoding.form.numbers[:, -1], stored)
-
-
 def test_two_tables_in_places_of_one_name_are_both_kept(tmp_path: Path) -> None:
     stem = "rotary_emb.cos_cached"
     cosines, sines = turned(10_000.0)
@@ -215,16 +139,6 @@ def test_two_tables_in_places_of_one_name_are_both_kept(tmp_path: Path) -> None:
     tensors = tensors_of({"onnx::cos": cosines, "onnx::sin": sines, stem: cosines * 2})
     kept = set(opened(tmp_path, model([fused], tensors)).tensors)
     assert kept == {"onnx::cos", "rotary_emb.sin_cached", stem}
-
-
-def test_a_bias_by_other_buckets_than_those_of_t5_is_not_taken_for_one(tmp_path: Path) -> None:
-    name = "model.encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"
-    proto = renamed(exported(t5(), torch.arange(5)[None]), name, "onnx::Gather_17")
-    for made in proto.graph.node:  # log(128 / 8), by which the buckets of T5's encoder widen.
-        for each in made.attribute if made.op_type == "Constant" else ():
-            if np.allclose(numpy_helper.to_array(each.t), np.log(16)):
-                each.t.CopyFrom(numpy_helper.from_array(np.asarray(np.float32(np.log(32)))))
-    assert find(opened(tmp_path, proto)) == []
 
 
 def test_the_table_of_patches_that_dinov2_resizes_is_the_stored_one(tmp_path: Path) -> None:
@@ -372,9 +286,6 @@ def test_only_what_depends_on_the_offset_in_a_square_is_a_bias_of_a_window(
     assert len(find(found(tmp_path, nodes, {"logits": TensorProto.FLOAT}, **values))) == count
 
 
-LAYER_NORM = ("input_ids", "segment_ids", "words", "onnx::T", "types", "gamma", "beta")
-
-
 def by_microsoft(kind: str, *inputs: str) -> Any:
     return node(kind, inputs, ["out"], domain="com.microsoft")
 
@@ -383,15 +294,11 @@ TURN, PLACED = "RotaryEmbedding", ("onnx::cos", "onnx::sin")
 FUSED: dict[str, tuple[Any, str]] = {
     "rotary_emb.cos_cached": (by_microsoft(TURN, "query", "position_ids", *PLACED), "rotary"),
     "rotary_emb.sin_cached": (node(TURN, ["query", *PLACED, "position_ids"], ["out"]), "rotary"),
-    "embeddings.position_embeddings.weight": (
-        by_microsoft("EmbedLayerNormalization", *LAYER_NORM), "learned"
-    ),
 }  # fmt: skip
 
 
 def test_fused_operators_say_what_their_inputs_are(tmp_path: Path) -> None:
-    arrays: dict[str, Any] = {"onnx__T": TABLE, "types": TABLE[:2] * 2}
-    arrays |= dict(zip(("onnx__cos", "onnx__sin"), turned(10_000.0), strict=True))
+    arrays = dict(zip(("onnx__cos", "onnx__sin"), turned(10_000.0), strict=True))
     for name, (operator, scheme) in FUSED.items():
         files = found(tmp_path / name, [operator], **arrays)
         assert name in files.tensors
@@ -401,7 +308,6 @@ def test_fused_operators_say_what_their_inputs_are(tmp_path: Path) -> None:
 @pytest.mark.parametrize("shape", [(0, 4), (4, 0), (0,), ()])
 def test_tables_without_numbers_are_found_nowhere(shape: tuple[int, ...], tmp_path: Path) -> None:
     nodes = [
-        by_microsoft("EmbedLayerNormalization", *LAYER_NORM[:-1]),
         node("RotaryEmbedding", ["query", "onnx::T", "onnx::T", "position_ids"], ["turned"]),
         node("Gather", ["onnx::T", "position_ids"], ["part"]),
         node("Add", ["query", "part"], ["sum"]),
@@ -409,12 +315,3 @@ def test_tables_without_numbers_are_found_nowhere(shape: tuple[int, ...], tmp_pa
     inputs = {"position_ids": TensorProto.INT64, "query": TensorProto.FLOAT, **IDS}
     files = found(tmp_path, nodes, inputs, onnx__T=np.zeros(shape, np.float32))
     assert set(files.tensors) == {"words", *NUMBERS, "onnx::T"}
-
-
-def test_a_fused_operator_says_the_scale_of_its_table(tmp_path: Path) -> None:
-    inputs = (*LAYER_NORM, "", "ws", "ps", "ts", "gs", "bs", "wz", "pz", "tz", "gz", "bz")
-    whole = RANDOM.integers(0, 256, size=(8, 4)).astype(np.uint8)
-    scale, zero = np.array([0.25], np.float32), np.array([100], np.uint8)
-    operator = by_microsoft("QEmbedLayerNormalization", *inputs)
-    encoding = only(found(tmp_path, [operator], onnx__T=whole, ps=scale, pz=zero))
-    np.testing.assert_array_equal(encoding.form.numbers, (whole.astype(np.float64) - 100.0) * 0.25)

@@ -93,18 +93,6 @@ class Graph:
                 if not inputs:
                     yield name
 
-    def ancestors(self, name: str) -> list[Any]:
-        """The nodes that a value depends on, without what lies behind a question for a shape."""
-        nodes = []
-
-        def into(node: Any) -> Iterable[str]:
-            nodes.append(node)
-            return () if node.op_type == "Shape" else node.input
-
-        for _ in self.leaves(name, into):
-            pass
-        return nodes
-
 
 def integer(node: Any, name: str, default: int) -> int:
     """A whole number among the attributes of a node."""

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from generator.checkpoints.files.formats.onnx.biases import bias_table
 from generator.checkpoints.files.formats.onnx.graph import Graph
 from generator.checkpoints.files.formats.onnx.place import TensorPlace
 from generator.checkpoints.files.formats.onnx.quantised import SUFFIX
@@ -39,7 +38,6 @@ def named_by_place(graph: Graph, tensors: Mapping[str, StoredTensor]) -> dict[st
         for find in (position_table, rotation_tensors, window_biases)
         for place in find(graph, read)
     }
-    places |= {_plain(place.tensor, tensors): place for place in bias_table(graph)}
     named: dict[str, StoredTensor] = {}
     for name, tensor in tensors.items():
         place = places.get(name)

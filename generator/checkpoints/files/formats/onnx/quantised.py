@@ -27,7 +27,6 @@ INPUTS: Mapping[str, tuple[tuple[int, int, int], ...]] = {
     "QLinearConv": ((0, 1, 2), (3, 4, 5)),
     "QLinearAdd": ((0, 1, 2), (3, 4, 5)),
     "QLinearMul": ((0, 1, 2), (3, 4, 5)),
-    "QEmbedLayerNormalization": ((2, 8, 13), (3, 9, 14), (4, 10, 15)),
     "MatMulIntegerToFloat": ((0, 2, 4), (1, 3, 5)),
     "DynamicQuantizeMatMul": ((1, 2, 3),),
 }

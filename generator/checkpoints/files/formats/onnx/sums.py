@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from generator.checkpoints.files.formats.onnx.graph import MOVES, SUMS, Graph, integers
-from generator.checkpoints.files.formats.onnx.place import TensorPlace, meaning, scope_of
+from generator.checkpoints.files.formats.onnx.place import TensorPlace, scope_of
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
 
@@ -17,54 +17,32 @@ from generator.numerics.arrays import Floats
 # file holds.
 TABLE_MOVES = MOVES | {"Transpose", "Resize"}
 WORD_MOVES, PATCH_MOVES = MOVES, MOVES | {"Transpose", "Concat"}
-# Of ONNX Runtime: ids of words and of segments, then the tables of words, of positions and of
-# segments.
-FUSED = frozenset({"EmbedLayerNormalization", "QEmbedLayerNormalization"})
 MOST_STEPS = 16
 IMAGES = frozenset({"vision", "visual", "image", "img", "video", "pixel"})
 WORDS = "as the tensor added to the rows of the word table"
 PATCHES = "as the tensor added to the vectors of patches"
 RESIZED = ", resized to their grid"
-BY_POSITION = "as the only table from which a sum takes its rows by position"
 
 Read = Callable[[str], Floats]
 
 
 def position_table(graph: Graph, read: Read) -> Iterator[TensorPlace]:
-    """The table of the words' positions, that of the patches' positions, or else the only one in a
-    sum, where one tensor can be it.
+    """The table of the words' positions and that of the patches' positions, where one tensor can be
+    it. A table whose rows a graph selects by position keeps its name in every export.
 
     read: the values of a tensor
     """
-    words = [
-        (name, WORDS, "")
-        for node in _word_nodes(graph)
-        for name in _in_sum(graph, node, WORD_MOVES)
-    ]
-    words += [
-        (node.input[3], WORDS, "")
-        for node in graph.nodes
-        if node.op_type in FUSED and len(node.input) > 3
-    ]
-    patches = [
-        (name, PATCHES, "vision")
-        for node in _patch_nodes(graph)
-        for name in _in_sum(graph, node, PATCH_MOVES)
-    ]
-    anywhere = [] if words or patches else [(name, BY_POSITION, "") for name in _by_position(graph)]
-    for found in (words, patches, anywhere):
+    for role, stack, starts, moves in (
+        (WORDS, "", _word_nodes(graph), WORD_MOVES),
+        (PATCHES, "vision", _patch_nodes(graph), PATCH_MOVES),
+    ):
+        found = {name for node in starts for name in _in_sum(graph, node, moves)}
         names = [
-            name
-            for name in {name for name, *_ in found}
-            if name in graph.tensors and _has_different_rows(read, name)
+            name for name in found if name in graph.tensors and _has_different_rows(read, name)
         ]
         if len(names) == 1:
-            _, role, stack = found[0]
-            yield TensorPlace(
-                names[0],
-                *_named(graph, names[0], stack),
-                f"{role}{RESIZED if _is_resized(graph, names[0]) else ''}",
-            )
+            how = f"{role}{RESIZED if _is_resized(graph, names[0]) else ''}"
+            yield TensorPlace(names[0], *_named(graph, names[0], stack), how)
 
 
 def _named(graph: Graph, tensor: str, stack: str) -> tuple[str, str]:
@@ -93,7 +71,7 @@ def _word_nodes(graph: Graph) -> Iterator[Any]:
         if (
             node.op_type == "Gather"
             and len(graph.shape(graph.source(node.input[0]))) == 2
-            and meaning(graph, node.input[1]) == "words"
+            and graph.source(node.input[1]) in graph.inputs
         ):
             yield node
 
@@ -163,9 +141,7 @@ def _addends(graph: Graph, value: str) -> list[str]:
 
 
 def _table(graph: Graph, addend: str, width: int) -> str | None:
-    """The tensor whose rows are an addend, if it has several of ``width`` components and positions
-    select them.
-    """
+    """The tensor that is an addend, if it has several rows of ``width`` components."""
     source = graph.source(addend, TABLE_MOVES)
     node = graph.made_by.get(source)
     # [CLS] has its own row in a tensor of its own.
@@ -177,29 +153,9 @@ def _table(graph: Graph, addend: str, width: int) -> str | None:
             if len(longer) == 1 and all(name in graph.tensors for name in parts)
             else source
         )
-    elif node is not None and node.op_type == "Gather":
-        source = (
-            graph.source(node.input[0]) if meaning(graph, node.input[1]) == "positions" else source
-        )
     shape = graph.shape(source)
     fits = len(shape) > 1 and shape[-1] == width and math.prod(shape[:-1]) > 1
     return source if fits else None
-
-
-def _by_position(graph: Graph) -> Iterator[str]:
-    """The matrices whose rows, by position, are added to something."""
-    for node in graph.nodes:
-        if node.op_type in SUMS:
-            for name in node.input:
-                made = graph.made_by.get(graph.source(name))
-                if (
-                    made is not None
-                    and made.op_type == "Gather"
-                    and meaning(graph, made.input[1]) == "positions"
-                ):
-                    source = graph.source(made.input[0])
-                    if len(graph.shape(source)) == 2:
-                        yield source
 
 
 def _has_different_rows(read: Read, name: str) -> bool:

@@ -3,18 +3,19 @@ patches.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from math import isqrt
+from typing import Any
 
 import numpy as np
 
-from generator.checkpoints.files.formats.onnx.biases import logit_addends
-from generator.checkpoints.files.formats.onnx.graph import FLOATS, Graph
+from generator.checkpoints.files.formats.onnx.graph import FLOATS, MOVES, SUMS, Graph
 from generator.checkpoints.files.formats.onnx.place import TensorPlace, scope_of
 from generator.contracts import StoredTensor
 from generator.numerics.arrays import Array, Floats
 
+LOGIT_MOVES = MOVES | {"Transpose"}
 LARGEST = 64  # Patches per side.
 ROLE = "as the tensor added before a Softmax that depends only on the offset in a square of patches"
 UNFOLDED = (
@@ -36,7 +37,7 @@ def window_biases(graph: Graph, read: Read) -> Iterator[TensorPlace]:
     for softmax in (node for node in graph.nodes if node.op_type == "Softmax"):
         names = {
             name
-            for name in map(graph.source, logit_addends(graph, softmax.input[0]))
+            for name in map(graph.source, _logit_addends(graph, softmax.input[0]))
             if _side(graph, name)
         }
         found = [name for name in names if _is_by_offset(read(name), _side(graph, name))]
@@ -63,6 +64,18 @@ def as_table(tensor: StoredTensor) -> StoredTensor:
     header = replace(tensor.header, shape=((2 * side - 1) ** 2, n_heads))
     notes = (UNFOLDED.format(pairs=n_patches**2),)
     return replace(tensor, header=header, decode=decode, notes=lambda: (*notes, *tensor.notes()))
+
+
+def _logit_addends(graph: Graph, logits: str) -> list[str]:
+    """What is added up to logits, masks included."""
+
+    def into(node: Any) -> Iterable[str]:
+        if node.op_type in LOGIT_MOVES:
+            return list(node.input[:1])
+        first = 1 if node.op_type == "Where" else 0
+        return list(node.input[first:]) if node.op_type in SUMS | {"Where"} else ()
+
+    return list(graph.leaves(logits, into))
 
 
 def _side(graph: Graph, name: str) -> int:
