@@ -1,5 +1,6 @@
 """Tensors that an export has renamed or folded, identified by their place in the graph."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -84,7 +85,8 @@ def test_rows_that_an_export_of_one_length_has_folded_are_those_of_the_table(
     tmp_path: Path,
 ) -> None:
     inner, made = FixedLength(), tmp_path / "made.onnx"
-    torch.onnx.export(inner, (torch.arange(8)[None],), made, dynamo=False, input_names=["ids"])
+    with warnings.catch_warnings(action="ignore"):  # Of the exporter's age.
+        torch.onnx.export(inner, (torch.arange(8)[None],), made, dynamo=False, input_names=["ids"])
     stored = table_of(opened(tmp_path, made.read_bytes()))
     np.testing.assert_array_equal(stored, inner.wpe.weight[:8].detach().double())
 
