@@ -334,11 +334,19 @@ def told(encoding: Encoding[Form]) -> Any:
     )  # fmt: skip
 
 
+def kinds(files: Files) -> list[Layer]:
+    """The layers, without what acts in them."""
+    return [replace(layer, encodings=None) for layer in layer_map(files, [])]
+
+
 @pytest.mark.parametrize("name", MODELS)
-def test_a_converted_config_has_the_encodings_of_the_published_one(
+def test_a_converted_config_has_the_encodings_and_layers_of_the_published_one(
     name: str, tmp_path: Path
 ) -> None:
-    of_gguf, of_json = (find(converted(name, tmp_path)), find(own_files(name, tmp_path)))
+    files, published_files = converted(name, tmp_path), own_files(name, tmp_path)
+    assert kinds(files) == kinds(published_files)
+    assert stacks(files.config)[0].refused == stacks(published_files.config)[0].refused
+    of_gguf, of_json = find(files), find(published_files)
     assert list(map(told, of_gguf)) == list(map(told, of_json))
     for own, other in zip(of_gguf, of_json, strict=True):
         assert own.form.extent == other.form.extent
@@ -354,15 +362,3 @@ def test_a_converted_config_has_the_encodings_of_the_published_one(
             )
         else:
             np.testing.assert_allclose(own.form.numbers, other.form.numbers, rtol=1e-6)
-
-
-def kinds(files: Files) -> list[Layer]:
-    """The layers, without what acts in them."""
-    return [replace(layer, encodings=None) for layer in layer_map(files, [])]
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_a_converted_config_has_the_layers_of_the_published_one(name: str, tmp_path: Path) -> None:
-    of_gguf, of_json = converted(name, tmp_path), own_files(name, tmp_path)
-    assert kinds(of_gguf) == kinds(of_json)
-    assert stacks(of_gguf.config)[0].refused == stacks(of_json.config)[0].refused

@@ -111,7 +111,9 @@ NOT_ADDED: dict[str, list[Any]] = {
 def test_no_table_is_taken_from_an_ambiguous_place_or_another_one(
     nodes: list[Any], tmp_path: Path
 ) -> None:
-    arrays = {"onnx__T": TABLE, "onnx__U": TABLE * 2, "onnx__W": TABLE[:, :3]}
+    arrays: dict[str, Any] = {
+        "onnx__T": TABLE, "onnx__U": TABLE * 2, "onnx__W": TABLE[:, :3]
+    }  # fmt: skip
     assert table_of(found(tmp_path, [ROWS, *nodes], **arrays)) is None
 
 
@@ -300,9 +302,9 @@ FUSED: dict[str, tuple[Any, str]] = {
 
 
 def test_fused_operators_say_what_their_inputs_are(tmp_path: Path) -> None:
-    arrays = dict(zip(("onnx__cos", "onnx__sin"), turned(10_000.0), strict=True))
+    cosines, sines = turned(10_000.0)
     for name, (operator, scheme) in FUSED.items():
-        files = found(tmp_path / name, [operator], **arrays)
+        files = found(tmp_path / name, [operator], onnx__cos=cosines, onnx__sin=sines)
         assert name in files.tensors
         assert only(files).scheme == scheme, name
 

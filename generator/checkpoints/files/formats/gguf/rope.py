@@ -157,7 +157,7 @@ def recognised(factors: Floats, base: float, trained: float) -> dict[str, Any]:
     ``STORED``, with the factors, where none does, and empty where they change nothing.
 
     Llama 3's has four parameters, and multiplying three of them changes nothing: ``trained`` is
-    given, and the others follow.
+    given, and the edges are those of published models.
     """
     largest, n_pairs = float(factors.max(initial=1.0)), len(factors)
     if np.all(factors == 1.0):
@@ -167,7 +167,7 @@ def recognised(factors: Floats, base: float, trained: float) -> dict[str, Any]:
         return {"rope_type": "proportional", "partial_rotary_factor": n_turned / n_pairs}
     with np.errstate(over="ignore"):
         wavelengths = 2.0 * math.pi * float(base) ** (np.arange(n_pairs) / n_pairs)
-    for low, high in (*USUAL, *_edges(factors, trained / wavelengths)):
+    for low, high in USUAL:
         if np.allclose(
             llama3_factors(wavelengths, largest, low, high, trained),
             factors,
@@ -181,23 +181,6 @@ def recognised(factors: Floats, base: float, trained: float) -> dict[str, Any]:
             }
             return {"rope_type": "llama3", "factor": largest, **edges}
     return {"rope_type": STORED, "factors": factors.tolist()}
-
-
-def _edges(factors: Floats, turns: Floats) -> list[tuple[float, float]]:
-    """Edges of Llama 3's scaling, from two or more pairs between them, rounded and as computed.
-
-    turns: (n_pairs,), within the old context
-    """
-    largest = factors.max(initial=1.0)
-    between = (factors > 1.0 + TOLERANCE) & (factors < largest * (1.0 - TOLERANCE))
-    if np.count_nonzero(between) < 2 or not np.all(np.isfinite(factors) & np.isfinite(turns)):
-        return []
-    smooth = (1.0 / factors[between] - 1.0 / largest) / (1.0 - 1.0 / largest)
-    slope, start = np.polyfit(turns[between], smooth, 1)
-    if slope <= 0.0:
-        return []
-    low, high = -start / slope, (1.0 - start) / slope
-    return [(float(f"{low:.3g}"), float(f"{high:.3g}")), (float(low), float(high))]
 
 
 def _sections(given: Mapping[str, Any], architecture: str) -> dict[str, Any]:
