@@ -376,17 +376,6 @@ def test_a_description_of_another_commit_fails_the_row(tmp_path: Path) -> None:
     assert f"the Hub describes commit {'b' * 40}; expected {COMMIT}" in done.stderr
 
 
-def test_a_model_card_of_another_form_is_one_sentence(tmp_path: Path) -> None:
-    card = {"model-index": [{"name": "n", "results": [{"task": {"type": "t"},
-            "dataset": {"name": "d", "type": "d"}, "metrics": [{"type": "m", "value": 1}],
-            "source": "https://example.org"}]}]}  # fmt: skip
-    content = {"id": "atlas/large", "sha": COMMIT, "siblings": [], "cardData": card}
-    trouble = Trouble(Answer(200, json.dumps(content).encode()), "/api/models/atlas/large/rev")
-    with serving(HUB, trouble) as hub:
-        done = inspect(tmp_path, hub)
-    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-
-
 def test_a_card_is_not_requested(tmp_path: Path) -> None:
     with serving(HUB) as hub:
         assert inspect(tmp_path, hub).returncode == 0
