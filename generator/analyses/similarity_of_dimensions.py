@@ -23,6 +23,7 @@ from generator.figures.charts import Alt
 from generator.figures.panels import PickedPanel, image_panels
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Array, Floats, cosine_matrix, directions, finite
+from generator.numerics.similarity import clustered
 from generator.text import rounded, without
 
 if TYPE_CHECKING:
@@ -83,23 +84,14 @@ def matrix(form: PositionTable, arrays: Arrays) -> Floats:
 
 
 def by_likeness(cosines: Floats) -> Array:
-    """An order of vectors in which neighbours are alike, those of zeros last.
+    """An order of vectors in which neighbours are alike, those of zeros last: (n,), int.
 
-    Average linkage of 1 − cosine, with the branches turned so that the distances of neighbours have
-    the least sum (Bar-Joseph et al. 2001, Bioinformatics 17).
     cosines: (n, n), NaN for a vector of zeros
-    returns: (n,), int
     """
-    from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
-
     is_zero = np.isnan(np.diagonal(cosines))
     defined = np.flatnonzero(~is_zero)
-    if defined.size < 2:
-        return np.argsort(is_zero, kind="stable")
-    distances = 1.0 - np.round(cosines, DIGITS)
-    upper = distances[np.ix_(defined, defined)][np.triu_indices(defined.size, 1)]
-    tree = optimal_leaf_ordering(linkage(upper, "average"), upper)
-    return np.concatenate([defined[leaves_list(tree)], np.flatnonzero(is_zero)])
+    distances = 1.0 - np.round(cosines[np.ix_(defined, defined)], DIGITS)
+    return np.concatenate([defined[clustered(distances)], np.flatnonzero(is_zero)])
 
 
 def _pairs(vectors: Floats, cosines: Floats) -> Iterator[Floats]:

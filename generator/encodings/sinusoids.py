@@ -1,6 +1,6 @@
 """The sinusoid, a table that needs no training, and the layouts in which it is stored."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -86,6 +86,11 @@ def sinusoid(
 ) -> Floats:
     """The table of ``sinusoid_formula``: (n_positions, d_model), dimensionless, within [−1, 1]."""
     return sinusoid_formula(n_positions, d_model, layout, base).table
+
+
+def sinusoid_at(places: Floats, d_model: int, layout: SinusoidLayout) -> Floats:
+    """The sinusoid at any ``places`` (n,), in positions: (n, d_model), dimensionless."""
+    return replace(sinusoid_formula(0, d_model, layout), places=places[:, None]).table
 
 
 def grid_formula(

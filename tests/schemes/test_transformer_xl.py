@@ -6,21 +6,13 @@ import pytest
 import torch
 
 from generator.encodings import OffsetBias, RelativeTable
-from generator.schemes.transformer_xl import find, sinusoid_of
+from generator.schemes.transformer_xl import find
 from tests import tiny
 from tests.listening import HEARING, SPEECH, as_numbers, made, read, same
 from tests.support import DictFiles, close, form_of
 
 N = 30
 BIAS, MAP = "layers.0.self_attn.bias_v", "layers.0.self_attn.relative_k_proj.weight"
-
-
-@pytest.mark.parametrize("halves", [False, True])
-def test_the_sinusoid_by_hand(halves: bool) -> None:
-    (row,) = sinusoid_of(np.array([-3]), 4, halves)
-    sines, cosines = np.sin([3.0, 0.03]), np.cos([3.0, 0.03])
-    expected = [*sines, *cosines] if halves else [sines[0], cosines[0], sines[1], cosines[1]]
-    close(row, expected, 1e-12)
 
 
 @pytest.mark.parametrize("clamp", [-1, 7])

@@ -10,11 +10,12 @@ import numpy as np
 
 from generator.checkpoints.model.tensor_names import in_order, modality, parts, stack, stack_kind
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
-from generator.encodings import BASE, Form, OffsetBias
+from generator.encodings import Form, OffsetBias
+from generator.encodings.sinusoids import sinusoid_at
 from generator.errors import RowError
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
-from generator.numerics.arrays import Array, Floats, frozen
+from generator.numerics.arrays import Floats, frozen
 from generator.schemes.transformer_xl.audio import MOST_WIDE, mapped
 
 if TYPE_CHECKING:
@@ -33,22 +34,6 @@ MAPS = {
     "bias_v": ("relative_k_proj.weight",),
 }
 HALVES = "r_r_bias"  # XLNet and Funnel: sines, then cosines; conformers: interleaved.
-
-
-def sinusoid_of(offsets: Array, width: int, halves: bool) -> Floats:
-    """Sinusoid of query minus key for offsets, which are key minus query (Dai et al. 2019, arXiv
-    1901.02860, section 3.3).
-
-    offsets: (n_offsets,), positions; returns: (n_offsets, width), dimensionless
-    """
-    # (n_offsets, width / 2)
-    angles = -offsets[:, None] * BASE ** (-2.0 * np.arange(width // 2) / width)
-    pair = (np.sin(angles), np.cos(angles))
-    return (
-        np.concatenate(pair, axis=1)
-        if halves
-        else np.stack(pair, axis=-1).reshape(len(offsets), width)
-    )
 
 
 def find(files: Files) -> list[Encoding[Form]]:
@@ -78,7 +63,9 @@ def _encoding(files: Files, name: str, map_name: str, part: str) -> Encoding[For
     reach, clamped = _reach(files)
     offsets = np.arange(-reach, reach + 1)
     towards = np.einsum("nd,ndw->nw", bias, through)  # (n_heads, width)
-    values = towards @ sinusoid_of(offsets, width, halves).T / np.sqrt(head_dim)
+    # Of query minus key (Dai et al. 2019, arXiv 1901.02860, section 3.3).
+    waves = sinusoid_at(-offsets, width, "halves" if halves else "interleaved")
+    values = towards @ waves.T / np.sqrt(head_dim)
     form = OffsetBias(frozen(values), frozen(offsets), causal=False, beyond="constant")
     notes = (*_notes(name, map_name, head_dim), clamped)
     # Conformers hear sound, except for encoders of phonemes.
@@ -143,7 +130,8 @@ def _numbers() -> Numbers:
     towards_content, towards_offset = draws.normal(size=(2, HEAD_DIM))
     offsets = np.arange(1 - N_SHOWN, N_SHOWN)
     # (n_offsets, head_dim)
-    mapped = sinusoid_of(offsets, HEAD_DIM, halves=True) @ draws.normal(size=(HEAD_DIM, HEAD_DIM))
+    waves = sinusoid_at(-offsets, HEAD_DIM, "halves")
+    mapped = waves @ draws.normal(size=(HEAD_DIM, HEAD_DIM))
     index = np.arange(N_SHOWN)
     # (n_positions, n_positions, head_dim)
     of_pair = mapped[index[None, :] - index[:, None] + N_SHOWN - 1]

@@ -7,9 +7,10 @@ import numpy as np
 
 from generator.checkpoints.model.tensor_names import in_order, misshapen, parts
 from generator.contracts import Encoding, Files, ModelConfig, Provenance
-from generator.encodings import BASE, Form, RelativeTable
+from generator.encodings import Form, RelativeTable
+from generator.encodings.sinusoids import sinusoid_at
 from generator.errors import RowError
-from generator.numerics.arrays import Array, Floats, frozen
+from generator.numerics.arrays import Array, frozen
 
 # Audio stacks without a bias: pattern for the name of the map, and prefix of their settings.
 AUDIO = {
@@ -41,16 +42,6 @@ def mapped(files: Files, scheme: str) -> Iterator[Encoding[Form]]:
         yield Encoding(part, scheme, form, origin, (through, NO_BIAS), "audio")
 
 
-def sinusoid_of(counts: Array, width: int) -> Floats:
-    """Sines, then cosines, with wavelengths from 2π to 2π · 10,000, both included: (n_counts,
-    width), dimensionless.
-    """
-    half = width // 2
-    # (n_counts, width / 2)
-    angles = counts[:, None] * BASE ** (-np.arange(half) / max(half - 1, 1))
-    return np.concatenate([np.sin(angles), np.cos(angles)], axis=1)
-
-
 def counted(config: ModelConfig) -> tuple[Array, Array]:
     """Offsets with a vector (key minus query), and the arguments of their sinusoids: (n_offsets,)
     each, positions.
@@ -78,7 +69,8 @@ def _form(files: Files, name: str, config: ModelConfig) -> RelativeTable:
     if len(shape) != 2 or shape[1] % 2 or not 0 < min(shape) <= max(shape) <= MOST_WIDE:
         raise misshapen(files, name, "two dimensions, the second of them even")
     offsets, counts = counted(config)
-    vectors = sinusoid_of(counts, shape[1]) @ files.tensor(name).T
+    # Wavelengths from 2π to 2π · 10,000, both included.
+    vectors = sinusoid_at(counts, shape[1], "tensor2tensor") @ files.tensor(name).T
     return RelativeTable(frozen(vectors), frozen(offsets))
 
 

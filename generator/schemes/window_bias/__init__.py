@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.checkpoints.model import tensor_names
-from generator.checkpoints.model.tensor_names import misshapen
+from generator.checkpoints.model.tensor_names import in_order, misshapen
 from generator.contracts import Encoding, Files, Modality, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, WindowBias
 from generator.figures.panels import cell_numbers, image, panels
@@ -24,7 +24,7 @@ TABLE = re.compile(r"(^|\.)relative_position_bias_table$")
 SIZES = re.compile(r"(^|\.)attention_biases$")
 NETWORK = re.compile(r"(^|\.)(continuous_position_bias_mlp|cpb_mlp)\.2\.weight$")
 KINDS = (TABLE, SIZES, NETWORK)
-NUMBER = re.compile(r"(?:^|\.)(\w+)\.(\d+)(?=\.)")
+NUMBER = re.compile(r"(?:^|\.)\w+\.(\d+)(?=\.)")
 HALVED = re.compile(r"layers\.(\d+)\.blocks\.\d+\.")
 # Layers between two stages of LeViT.
 HALVING = re.compile(r"(^|\.)stages\.\d+\.layers\.\d+\.attention_biases$")
@@ -39,10 +39,8 @@ def find(files: Files) -> list[Encoding[Form]]:
 
     errors: RowError when the shape of a tensor and the config do not match, or a weight is missing
     """
-    names = sorted(
-        (name for name in files.tensors if any(kind.search(name) for kind in KINDS)), key=_sort_key
-    )
-    parts = {name: _part(name) for name in names}
+    names = [name for name in files.tensors if any(kind.search(name) for kind in KINDS)]
+    parts = {name: _part(name) for name in in_order(names)}
     counts = Counter(parts.values())
     return [
         _encoding(files, name, part if counts[part] == 1 else f"{part} of {_stem(name)}")
@@ -55,18 +53,11 @@ def _stem(name: str) -> str:
     return next(kind.sub("", name) for kind in KINDS if kind.search(name))
 
 
-def _sort_key(name: str) -> tuple[str, list[int]]:
-    """Sort key: by stack, then by number, layer 2 before layer 10."""
-    return re.split(r"\d", name)[0], [
-        int(number) for _, number in NUMBER.findall(_stem(name) + ".")
-    ]
-
-
 def _part(name: str) -> str:
     """Stage and block, or layer, or neither for a shared bias, from the last numbers in the
     name.
     """
-    numbers = [number for _, number in NUMBER.findall(f"{_stem(name)}.")][-2:]
+    numbers = NUMBER.findall(f"{_stem(name)}.")[-2:]
     default = "audio" if _modality(name) == "audio" else "vision"
     return (default + ("", " layer {}", " stage {} block {}")[len(numbers)]).format(*numbers)
 
