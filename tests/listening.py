@@ -10,7 +10,7 @@ import numpy as np
 
 from generator.checkpoints.files.reader import FolderFiles
 from generator.contracts import Encoding, Files
-from generator.encodings import Form, OffsetBias
+from generator.encodings import Form, OffsetBias, RelativeTable
 from generator.numerics.arrays import Floats
 from tests.support import form_of, save_model
 
@@ -54,6 +54,15 @@ def ids(n_tokens: int, *names: str) -> dict[str, Any]:
 def as_numbers(value: Any) -> Floats:
     value = value[0] if isinstance(value, tuple) else value
     return np.asarray(value.detach().double().numpy())
+
+
+def by_pair(encoding: Encoding[Form], n_positions: int) -> Floats:
+    """The vector of each pair of positions, query by key: (n, n, width); farther offsets have that
+    of the last.
+    """
+    form, position = form_of(encoding, RelativeTable), np.arange(n_positions)
+    rows = position[None] - position[:, None] - int(form.offsets[0])
+    return np.asarray(form.vectors[np.clip(rows, 0, form.offsets.size - 1)])
 
 
 def returned(model: Any, *methods: str, **inputs: Any) -> list[Floats]:

@@ -1,7 +1,6 @@
 """The input of the first layer for a sentence, step by step."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,13 +19,11 @@ from generator.contracts import (
 )
 from generator.encodings import Form, OffsetBias, PositionTable, Rotation
 from generator.errors import NotApplicableError
+from generator.figures.canvas import Figure
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Array, Floats, finite, root_mean_square, row_norms
 from generator.text import significant, visible
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 ROUNDING = 1e-4  # Largest difference from the code of transformers that single precision may make.
 LIMIT = 3.0  # in units of each step's own root mean square
@@ -308,7 +305,7 @@ def _of_twice(twice: dict[str, Array], forward: dict[str, Floats]) -> Iterator[F
     )
 
 
-def draw(results: Results) -> "Figure":
+def draw(results: Results) -> Figure:
     """Heat maps of the steps, tokens by dimensions, each step divided by its root mean square."""
     strips = [
         (label, result, name, rows)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,15 +18,13 @@ from generator.contracts import (
 )
 from generator.encodings import OffsetBias, WindowBias
 from generator.errors import NotApplicableError
+from generator.figures.canvas import Axes
 from generator.figures.charts import Alt, Curves, Images
 from generator.figures.lines import DOTTED
 from generator.figures.style import MUTED, SEQUENTIAL
 from generator.numerics.arrays import FLAT, Array, Floats, finite
 from generator.numerics.attention import attention, locality, perplexity, symmetry
 from generator.text import counted, rounded
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 POSITIONS = 128
 PATCHES = 576  # Swin v2's largest window has 24 by 24.
@@ -149,7 +146,7 @@ def _sorted(result: Result) -> tuple[Array, Array]:
     return 100.0 * (np.arange(local.size) + 0.5) / local.size, 100.0 * local
 
 
-def _of_uniform(axes: "Axes", results: Results) -> None:
+def _of_uniform(axes: Axes, results: Results) -> None:
     """The locality of uniform attention, dotted."""
     chances = {result.value("chance") for result in results.values()}
     for level in sorted(chance for chance in chances if chance is not None):

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from math import ceil
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,16 +18,13 @@ from generator.contracts import (
     Subject,
 )
 from generator.encodings import OffsetBias
+from generator.figures.canvas import Axes, Figure
 from generator.figures.charts import Alt
 from generator.figures.lines import Line, hidden, mark_beyond
 from generator.figures.panels import Panel, head_colours, image_panels, panels, wrapped
 from generator.figures.style import DIVERGING, MUTED, STYLE
 from generator.numerics.arrays import Floats, finite
 from generator.text import counted, in_words, plural, rounded, significant
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 SHOWN = 32  # positions in the matrices: enough to show how buckets widen
 MOST_HEADS = 16
@@ -148,7 +144,7 @@ def _where(form: OffsetBias, head: int, index: int) -> str:
     return f"keys at offsets {rounded(low, 0)} to {rounded(high, 0)}"
 
 
-def draw_curves(results: Results) -> "Figure":
+def draw_curves(results: Results) -> Figure:
     """Bias by offset: one panel per checkpoint, or per head of a single checkpoint whose heads are
     no straight lines.
     """
@@ -176,7 +172,7 @@ def draw_curves(results: Results) -> "Figure":
 
 
 def _draw_curves(
-    axes: "Axes",
+    axes: Axes,
     result: Result,
     curves: Mapping[int, tuple[str, str]],
     view: tuple[tuple[float, float], tuple[float, float]],
@@ -201,7 +197,7 @@ def _draw_curves(
 
 def _draw_heads(
     label: Label, result: Result, span: tuple[float, float], limits: tuple[float, float]
-) -> "Figure":
+) -> Figure:
     """A small panel for each head, and the axes of all along the outer edges."""
     heads = range(0, len(result.arrays["values"]), _step(result.arrays["values"]))
     figure, axes = panels(len(heads), columns=COLUMNS, height=1.75)
@@ -249,7 +245,7 @@ def _sides(values: np.ndarray, limit: float) -> tuple[float, float]:
     )
 
 
-def draw_matrices(results: Results) -> "Figure":
+def draw_matrices(results: Results) -> Figure:
     """Bias as a matrix, query by key: the heads of a single checkpoint, or the mean over heads of
     several.
     """

@@ -2,8 +2,6 @@
 offset.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from generator.contracts import (
@@ -17,14 +15,12 @@ from generator.contracts import (
     Subject,
 )
 from generator.encodings import WindowBias
+from generator.figures.canvas import Figure
 from generator.figures.charts import Alt
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import FLAT, Floats, finite
 from generator.text import counted
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 LIMIT = 5.0  # logit; e^5 is a factor of 148 in the attention weight. The same on every page.
 MOST_HEADS = 16
@@ -107,7 +103,7 @@ def mirror_symmetry(values: Floats, axis: int) -> float:
     return float(np.mean(1.0 - difference / (2.0 * np.sqrt(np.sum(scaled**2, axis=(1, 2))))))
 
 
-def draw(results: Results) -> "Figure":
+def draw(results: Results) -> Figure:
     """Bias by offset as images: the heads of a single checkpoint, or the mean over heads of
     several.
     """

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from generator.encodings import (
 )
 from generator.encodings.kernels import Kernel, Profile, profile_of, windows_of
 from generator.errors import NotApplicableError
+from generator.figures.canvas import Axes, Figure
 from generator.figures.charts import Alt, Images
 from generator.figures.lines import (
     DOTTED,
@@ -58,10 +59,6 @@ from generator.numerics.shapes import decay_scaled, far_level, half_distance, sc
 from generator.numerics.similarity import shape
 from generator.text import between, enumerated, ranges, rounded
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 Shaped = PositionTable | OffsetBias | RelativeTable | WindowBias | Rotation | Convolution
 POSITIONS = 128
 SIDE = 16  # Patches on a side of a grid or window: their matrix has 256² entries.
@@ -81,12 +78,13 @@ PLACES = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Window:
     """Measures of one window, means over the heads that have them; None where no head does.
 
     half: in positions; falls, invariance: shares; halves: half of each head that has one;
-        n_varying: heads that are not constant
+        n_varying: heads that are not constant; profile: ``_decay`` of the mean of the scaled heads,
+        (n_distances,), NaN where it does not fall, or all heads are constant
     """
 
     half: float | None
@@ -94,6 +92,7 @@ class Window:
     invariance: float | None
     halves: tuple[float, ...]
     n_varying: int
+    profile: Floats
 
 
 def compute(subject: Subject[Shaped]) -> Result:
@@ -126,7 +125,7 @@ def compute(subject: Subject[Shaped]) -> Result:
     if np.isnan(far_level(kernels[0].along(mean))):
         raise NotApplicableError("far positions have no value, so there is no level to fall to")
     windows, unit = [_window(kernel) for kernel in kernels], _unit(kernels[0], subject)
-    profiles = np.array([_mean_profile(kernel) for kernel in kernels])  # (n_windows, n_distances)
+    profiles = np.array([window.profile for window in windows])  # (n_windows, n_distances)
     context = profile_of(form.inliers, SIDE, of_patches)
     metrics = tuple(_metrics(form, kernels[0], windows, context, unit))
     arrays = {
@@ -198,7 +197,9 @@ def _window(kernel: Kernel) -> Window:
     falls = _defined(local_monotonicity(kernel.along(head), STEPS) for head in scaled)
     invariances = _defined(translation_invariance(head, kernel.offsets) for head in scaled)
     half, fall, invariance = (_mean_or_none(values) for values in (halves, falls, invariances))
-    return Window(half, fall, invariance, tuple(halves), len(scaled))
+    mean = _decay(kernel, np.mean(scaled, axis=0)) if scaled else None
+    profile = np.full(kernel.longest, np.nan) if mean is None else mean
+    return Window(half, fall, invariance, tuple(halves), len(scaled), profile)
 
 
 def _defined(values: Iterable[float | None]) -> list[float]:
@@ -215,15 +216,6 @@ def _decay(kernel: Kernel, head: Floats) -> Floats | None:
     """
     lines = kernel.along(head)
     return decay_scaled(mean_by_distance(lines), far_level(lines))
-
-
-def _mean_profile(kernel: Kernel) -> Floats:
-    """``_decay`` of the mean of the scaled heads: (n_distances,); NaN when it does not fall, or all
-    heads are constant.
-    """
-    scaled = scaled_heads(kernel.heads, kernel.lines)
-    decay = _decay(kernel, np.mean(scaled, axis=0)) if scaled else None
-    return np.full(kernel.longest, np.nan) if decay is None else decay
 
 
 def _scaled(profile: Profile) -> Floats:
@@ -340,7 +332,7 @@ def _within(mean: float, window: Window, unit: str) -> str:
     return f"{each} {unit}{f' in {of}{total} heads' if total > 1 else ''}"
 
 
-def draw_profiles(results: Results) -> "Figure":
+def draw_profiles(results: Results) -> Figure:
     """Decay with distance, one line per encoding: within a window, and over all positions; one row
     of panels per unit of distance.
     """
@@ -371,7 +363,7 @@ def _within_window(result: Result) -> tuple[Array, Array]:
 
 
 def _draw_lines(
-    axes: "Axes", results: Results, some: Results, points: Callable[[Result], tuple[Array, Array]]
+    axes: Axes, results: Results, some: Results, points: Callable[[Result], tuple[Array, Array]]
 ) -> None:
     """Plot the ``points`` of ``some`` results, in the styles that these have among all."""
     lines = {
@@ -394,7 +386,7 @@ def _draw_lines(
     mark_beyond(axes, list(lines.values()), (low, HIGHEST))
 
 
-def _draw_bands(axes: "Axes", results: Results) -> None:
+def _draw_bands(axes: Axes, results: Results) -> None:
     """The range of the windows of each encoding, where there are few encodings."""
     if len(results) > MOST_BANDS:
         return

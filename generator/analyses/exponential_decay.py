@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,16 +20,13 @@ from generator.contracts import (
 )
 from generator.encodings import Decay, OffsetBias
 from generator.errors import NotApplicableError
+from generator.figures.canvas import Axes, Figure
 from generator.figures.charts import Alt, Curves, Rule
 from generator.figures.lines import DOTTED
 from generator.figures.panels import panels, wrapped
 from generator.figures.style import REFERENCE
 from generator.numerics.arrays import Array, Floats, finite, frozen
 from generator.text import rounded, significant
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 FARTHEST, N_DISTANCES = 5, 81  # Powers of ten, and distances, of the curves.
 MOST_DOTS = 1500  # of all layers and panels together; with more, bands are drawn.
@@ -180,7 +177,7 @@ def _of_slopes(halves: Floats) -> Iterator[Finding]:
         yield Finding(text, ("shortest", "longest"), 0.4)
 
 
-def draw_layers(results: Results) -> "Figure":
+def draw_layers(results: Results) -> Figure:
     """Half-distances by layer, one panel per encoding, and those of ALiBi's slopes, dotted.
 
     Points, bands of quartiles where there are many, lines where all layers are alike.
@@ -215,7 +212,7 @@ def draw_layers(results: Results) -> "Figure":
 
 
 def _draw_layers_of(
-    axes: "Axes", label: Label, result: Result, limits: tuple[float, float], dots: bool
+    axes: Axes, label: Label, result: Result, limits: tuple[float, float], dots: bool
 ) -> None:
     halves, layers = np.clip(result.arrays["half_distances"], *limits), result.arrays["layers"]
     colour = label.colour
@@ -263,7 +260,7 @@ def left_by_distance(result: Result) -> tuple[Array, Array]:
     return result.arrays["distances"], result.arrays["left"]
 
 
-def _middle_half(axes: "Axes", label: Label, result: Result, count: int) -> None:
+def _middle_half(axes: Axes, label: Label, result: Result, count: int) -> None:
     if count == 1:
         axes.fill_between(
             result.arrays["distances"],
@@ -275,7 +272,7 @@ def _middle_half(axes: "Axes", label: Label, result: Result, count: int) -> None
         )
 
 
-def _alibi(axes: "Axes", _: Results) -> None:
+def _alibi(axes: Axes, _: Results) -> None:
     distances = np.logspace(0.0, FARTHEST, N_DISTANCES)
     left = np.exp(-ALIBI[:, None] * distances).mean(axis=0)
     axes.plot(distances, left, color=REFERENCE, linestyle=DOTTED, zorder=0, label="ALiBi, 8 heads")

@@ -1,7 +1,6 @@
 """Linear probe for the order of two positions."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from generator.contracts import (
 )
 from generator.contracts.oracles import GPT2, SAMPLES, cases, paper_sinusoid
 from generator.encodings import PositionTable
+from generator.figures.canvas import Figure
 from generator.figures.charts import Alt, Curves, Rule
 from generator.figures.panels import panels
 from generator.figures.style import MUTED
@@ -31,9 +31,6 @@ from generator.numerics.linear_probes import (
     sample_pairs,
 )
 from generator.text import rounded, significant, uncertain
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PROTOCOL = Recomputed(
     "scikit-learn",
@@ -167,7 +164,7 @@ def _finding(few: Floats, shuffled: Floats, many: float | None) -> Iterator[Find
     yield Finding(text, tuple(rests_on), weight, spots=(Spot("draws", error, 0.0),))
 
 
-def draw(results: Results) -> "Figure":
+def draw(results: Results) -> Figure:
     """Errors of all samples, one row of strokes and dots per table."""
     figure, (axes,) = panels(1, height=1.3 + 0.45 * len(results))
     axes.axvline(CHANCE, color=MUTED, linewidth=0.8)

@@ -1,7 +1,6 @@
 """Linear probe for the absolute position."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from generator.contracts import (
 )
 from generator.contracts.oracles import GPT2, SPLITS, cases, paper_sinusoid
 from generator.encodings import PositionTable
+from generator.figures.canvas import Axes, Figure
 from generator.figures.charts import Alt, Curves, of_arrays
 from generator.figures.panels import panels, wrapped
 from generator.figures.style import ASIDE, MUTED, STATIC
@@ -33,10 +33,6 @@ from generator.numerics.linear_probes import (
     ridge_predictions,
 )
 from generator.text import rounded, significant, uncertain
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 PROTOCOL = Recomputed(
     "scikit-learn",
@@ -163,7 +159,7 @@ def _findings(of_splits: Floats, of_noise: float, middle: float) -> Iterator[Fin
     yield Finding(text, ("ridge", "of_noise", "middle", "probed"), weight)
 
 
-def draw(results: Results) -> "Figure":
+def draw(results: Results) -> Figure:
     """Predicted against true position, one panel per table."""
     figure, axes = panels(len(results), height=3.5)
     for ax, (label, result) in zip(axes, results.items(), strict=True):
@@ -179,7 +175,7 @@ def draw(results: Results) -> "Figure":
     return figure
 
 
-def _draw_dots(axes: "Axes", values: Floats, limits: tuple[float, float], colour: str) -> None:
+def _draw_dots(axes: Axes, values: Floats, limits: tuple[float, float], colour: str) -> None:
     """Points as strokes too short to see, since matplotlib drops strokes of length 0: one path, a
     third of the bytes of markers.
 
@@ -206,7 +202,7 @@ def _draw_dots(axes: "Axes", values: Floats, limits: tuple[float, float], colour
     )
 
 
-def _logarithmic_above_1(axes: "Axes", results: Results) -> None:
+def _logarithmic_above_1(axes: Axes, results: Results) -> None:
     largest = max(np.nanmax(result.arrays["wrong"]) for result in results.values())
     axes.set_yscale("symlog", linthresh=1.0, linscale=0.6)
     axes.set_ylim(-0.08, max(1.5 * largest, 1.0))

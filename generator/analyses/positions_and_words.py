@@ -3,7 +3,6 @@ two.
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,13 +19,11 @@ from generator.contracts import (
 )
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
+from generator.figures.canvas import Axes
 from generator.figures.charts import Alt, Curves, diagonal
 from generator.figures.lines import DOTTED, Dash
 from generator.numerics.arrays import Array, Floats, finite, largest
 from generator.text import rounded
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 TENTH = 0.1
 MARKED = 2.0  # times chance; from here on, positions prefer these directions
@@ -185,7 +182,7 @@ def _cosines(result: Result) -> tuple[Array, Array]:
     return np.arange(1, cosines.size + 1), cosines
 
 
-def _of_random(axes: "Axes", label: Label, result: Result, _: Dash) -> None:
+def _of_random(axes: Axes, label: Label, result: Result, _: Dash) -> None:
     axes.axhline(_largest(result), color=label.colour, linewidth=0.8, linestyle=DOTTED)
 
 

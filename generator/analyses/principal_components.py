@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,15 +20,13 @@ from generator.contracts import (
 from generator.contracts.oracles import GPT2, cases
 from generator.encodings import LEADING, PositionTable
 from generator.errors import NotApplicableError
+from generator.figures.canvas import Figure
 from generator.figures.charts import Alt
 from generator.figures.panels import colour_bar, panels, wrapped
 from generator.figures.trails import seen, trail, trail_scale
 from generator.numerics.arrays import FLAT, Array, Floats, finite, largest
 from generator.numerics.gram import principal
 from generator.text import rounded
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 NAMES = (
     "the first component",
@@ -253,7 +250,7 @@ def _uneven(path: Path) -> str:
     )
 
 
-def draw(results: Results) -> "Figure":
+def draw(results: Results) -> Figure:
     """Positions in the planes of the first three components, three panels per table; of a grid as
     dots, since it is no path.
     """
@@ -276,7 +273,7 @@ def draw(results: Results) -> "Figure":
     return figure
 
 
-def draw_curve(results: Results) -> "Figure":
+def draw_curve(results: Results) -> Figure:
     """Positions in three dimensions, seen from one side, one panel per table."""
     figure, axes = panels(
         len(results),
@@ -325,6 +322,13 @@ def appeal(result: Result) -> float:
     return (1.0 - unevenness) * (result.value("within_3") or 0.0) / 100.0
 
 
+PLACED = """\
+rows = np.delete(vectors, arrays["principal_components.left_out"], axis=0)
+rows = rows - rows.mean(axis=0)
+placed = rows @ np.linalg.svd(rows, full_matrices=False)[2][:3].T
+"""
+
+
 ANALYSIS = Analysis(
     key="principal_components",
     title="Principal components",
@@ -359,13 +363,7 @@ ANALYSIS = Analysis(
                 _summary,
             ),
             draw_curve,
-            python=(
-                'rows = np.delete(vectors, arrays["principal_components.left_out"], '
-                "axis=0)\n"
-                "rows = rows - rows.mean(axis=0)\n"
-                "placed = rows @ np.linalg.svd(rows, full_matrices=False)[2][:3].T\n"
-                'plt.axes(projection="3d").plot(*placed.T)'
-            ),
+            python=PLACED + 'plt.axes(projection="3d").plot(*placed.T)',
             appeal=appeal,
         ),
         FigureSpec(
@@ -381,13 +379,7 @@ ANALYSIS = Analysis(
                 _summary,
             ),
             draw,
-            python=(
-                'rows = np.delete(vectors, arrays["principal_components.left_out"], '
-                "axis=0)\n"
-                "rows = rows - rows.mean(axis=0)\n"
-                "placed = rows @ np.linalg.svd(rows, full_matrices=False)[2][:3].T\n"
-                "plt.scatter(*placed[:, :2].T, c=range(len(placed)))"
-            ),
+            python=PLACED + "plt.scatter(*placed[:, :2].T, c=range(len(placed)))",
         ),
     ),
     per_figure=3,

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,13 +22,11 @@ from generator.contracts.oracles import GPT2, SINGULAR_VALUES, cases, paper_sinu
 from generator.contracts.results import compute_alone
 from generator.encodings import LEADING, PositionTable
 from generator.errors import NotApplicableError
+from generator.figures.canvas import Axes
 from generator.figures.charts import Alt, Curves, Rule
 from generator.figures.lines import DOTTED, Dash
 from generator.numerics.arrays import Array, Floats, column_means, finite, frozen, largest
 from generator.text import rounded, without
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 SHARES = (90, 95, 99)  # per cent
 FEW, MANY = 0.05, 0.5  # of the largest possible rank: limits of a low and of a nearly full rank
@@ -165,7 +162,7 @@ def energy_by_components(result: Result, name: str = "energy_centred") -> tuple[
     return np.arange(1, energy.size + 1), 100.0 * energy
 
 
-def _as_stored(axes: "Axes", label: Label, result: Result, _: Dash) -> None:
+def _as_stored(axes: Axes, label: Label, result: Result, _: Dash) -> None:
     title = f"_{label.title}, not centred"
     axes.plot(
         *energy_by_components(result, "energy"), color=label.colour, linestyle=DOTTED, label=title

@@ -1,7 +1,5 @@
 """Wavelengths of a rotation, and its kernel by offset."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from generator.contracts import (
@@ -34,14 +32,12 @@ from generator.contracts.oracles import (
 )
 from generator.encodings import Rotation
 from generator.encodings.rotations import frequencies_before
+from generator.figures.canvas import Axes
 from generator.figures.charts import Alt, Curves, of_arrays
 from generator.figures.lines import DOTTED, Dash
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Array, Floats, finite
 from generator.text import counted, rounded
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 MOST_OFFSETS = 4096
 SLOWED = 1.001  # Ratio of wavelengths from which a pair counts as slowed; less is rounding.
@@ -138,7 +134,7 @@ def _within(form: Rotation) -> tuple[str, tuple[str, ...]]:
     return f"in texts of up to {form.reach:,} positions; longer ones have other frequencies", ()
 
 
-def _before_scaling(axes: "Axes", label: Label, result: Result, _: int) -> None:
+def _before_scaling(axes: Axes, label: Label, result: Result, _: int) -> None:
     """Wavelengths before scaling, where it changes them."""
     if _is_scaled(result):
         title = f"_{label.title}, before scaling"
@@ -149,12 +145,12 @@ def _is_scaled(result: Result) -> bool:
     return not np.allclose(result.arrays["wavelengths"], result.arrays["unscaled"])
 
 
-def _reach(axes: "Axes", label: Label, result: Result, _: Dash) -> None:
+def _reach(axes: Axes, label: Label, result: Result, _: Dash) -> None:
     """Context length, window or side of the image."""
     axes.axhline(float(result.arrays["within"]), color=label.colour, linewidth=0.6)
 
 
-def _explain(axes: "Axes", results: Results) -> None:
+def _explain(axes: Axes, results: Results) -> None:
     if any(_is_scaled(result) for result in results.values()):
         axes.plot([], [], color=MUTED, linestyle=DOTTED, label="before scaling")
     axes.plot([], [], color=MUTED, linewidth=0.6, label="in each colour: context, window or side")

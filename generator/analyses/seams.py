@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from generator.contracts.oracles import COSINES, DISTILBERT
 from generator.contracts.results import compute_alone
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
+from generator.figures.canvas import Axes
 from generator.figures.charts import Alt, Curves
 from generator.figures.lines import Dash, Point, label_points
 from generator.figures.style import ASIDE, PAPER
@@ -40,9 +41,6 @@ from generator.numerics.change_points import (
 )
 from generator.numerics.structure import dithered, two_sided
 from generator.text import cosine, rounded, significant
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 FIGURE = "neighbours"
 FEWEST = 2 * WINDOW + 3  # positions: two full windows around at least two pairs
@@ -380,7 +378,7 @@ def _between_neighbours(result: Result) -> tuple[Array, Array]:
     return np.arange(cosines.size) + 0.5, cosines
 
 
-def _mark_breaks(axes: "Axes", label: Label, result: Result, _: Dash) -> None:
+def _mark_breaks(axes: Axes, label: Label, result: Result, _: Dash) -> None:
     """Mark the ends of seams and dips, and the pairs of spikes."""
     arrays, cosines = result.arrays, result.arrays["adjacent"]
     hollow = {"markerfacecolor": PAPER}
@@ -393,7 +391,7 @@ def _mark_breaks(axes: "Axes", label: Label, result: Result, _: Dash) -> None:
         axes.plot(pairs + 0.5, cosines[pairs], marker, **style)
 
 
-def _name_seams(axes: "Axes", results: Results) -> None:
+def _name_seams(axes: Axes, results: Results) -> None:
     points = [
         Point(f"{pair}|{pair + 1}", pair + 0.5, result.arrays["adjacent"][pair])
         for result in results.values()

@@ -1,7 +1,6 @@
 """Cosine similarity of positions by their offset."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from generator.contracts import (
 from generator.contracts.oracles import COSINES, array, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
+from generator.figures.canvas import Axes
 from generator.figures.charts import Alt, Curves
 from generator.numerics.arrays import (
     FLAT,
@@ -35,9 +35,6 @@ from generator.numerics.arrays import (
 )
 from generator.numerics.shapes import half_distance
 from generator.text import rounded
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 MOST_POSITIONS = 2048  # The matrix of a longer table would take gigabytes.
 FEWEST = 3
@@ -202,7 +199,7 @@ def _profile(result: Result) -> tuple[Array, Array]:
     return np.arange(result.arrays["profile"].size), result.arrays["profile"]
 
 
-def _spread(axes: "Axes", label: Label, result: Result, _: int) -> None:
+def _spread(axes: Axes, label: Label, result: Result, _: int) -> None:
     offsets, profile = _profile(result)
     low, high = profile - result.arrays["spread"], profile + result.arrays["spread"]
     axes.fill_between(offsets, low, high, color=label.colour, alpha=0.16, linewidth=0)

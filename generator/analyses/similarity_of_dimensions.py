@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from math import ceil
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,15 +18,13 @@ from generator.contracts import (
 )
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
+from generator.figures.canvas import Figure
 from generator.figures.charts import Alt
 from generator.figures.panels import PickedPanel, image_panels
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Array, Floats, cosine_matrix, directions, finite
 from generator.numerics.similarity import clustered
 from generator.text import rounded, without
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 STRONG = 0.9
 # Dimensions in the matrix; of more, one in so many. To order 1,024 takes a second, 2,048 ten.
@@ -112,7 +109,7 @@ def _pairs(vectors: Floats, cosines: Floats) -> Iterator[Floats]:
             yield np.minimum(np.abs(units @ directions(vectors[:, other : other + BLOCK].T).T), 1.0)
 
 
-def draw(results: Results) -> "Figure":
+def draw(results: Results) -> Figure:
     """Cosine matrices of the dimensions side by side, in the order of ``compute``."""
     images = []
     for label, result in results.items():

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from math import ceil
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from generator.contracts import (
 )
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
+from generator.figures.canvas import Axes, AxesImage, Figure
 from generator.figures.charts import Alt
 from generator.figures.panels import colour_bar, image, panels, wrapped
 from generator.figures.style import DIVERGING, MOSAIC, PAPER, PIXELS, WIDTH
@@ -33,11 +33,6 @@ from generator.numerics.arrays import (
     shrink,
 )
 from generator.text import cosine, rounded
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.image import AxesImage
 
 # On a side: every patch of an image of 224 pixels in patches of 16; every second when a figure has
 # more than two tables.
@@ -144,7 +139,7 @@ def _findings(anisotropy: float | None) -> Iterator[Finding]:
     yield Finding(text, ("anisotropy",), 0.6)
 
 
-def draw(results: Results) -> "Figure":
+def draw(results: Results) -> Figure:
     """Mosaics of tiles, one panel per table."""
     aspects = [_aspect(result) for result in results.values()]
     columns = 2 if max(aspects) > 0.5 else 1
@@ -168,7 +163,7 @@ def _aspect(result: Result) -> float:
     return float(np.clip(result.arrays["grid"][0] / result.arrays["grid"][1], 0.25, 4.0))
 
 
-def _draw_mosaic(axes: "Axes", result: Result, n_images: int) -> "AxesImage":
+def _draw_mosaic(axes: Axes, result: Result, n_images: int) -> AxesImage:
     every = 1 if n_images < 3 else 2
     tiles = result.derived["tiles"][::every, ::every]
     side = max(int(np.sqrt(PIXELS / n_images / (tiles.shape[0] * tiles.shape[1]))), 1)
@@ -182,7 +177,7 @@ def _draw_mosaic(axes: "Axes", result: Result, n_images: int) -> "AxesImage":
     return picture
 
 
-def _edges(axes: "Axes", which: str, patches: Array, side: int) -> None:
+def _edges(axes: Axes, which: str, patches: Array, side: int) -> None:
     """Draw lines in the colour of the page between tiles, and label some tiles with the index of
     their patch.
 

@@ -1,7 +1,6 @@
 """Single dimensions as curves over position."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from generator.contracts import (
 )
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
+from generator.figures.canvas import Figure
 from generator.figures.charts import Alt
 from generator.figures.panels import panels, ridges, wrapped
 from generator.numerics.arrays import (
@@ -30,9 +30,6 @@ from generator.numerics.arrays import (
     row_norms,
 )
 from generator.text import rounded
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 COUNT = 12
 FILLED = 0.45  # of the distance between baselines: half the height of a line
@@ -164,7 +161,7 @@ def roughness(vectors: Floats, columns: int, outliers: Array) -> float:
     )
 
 
-def draw(results: Results) -> "Figure":
+def draw(results: Results) -> Figure:
     """The columns as ridge lines over position, each on its own scale, one panel per table."""
     figure, axes = panels(len(results), height=5.2 if len(results) < 3 else 4.2)
     for ax, (label, result) in zip(axes, results.items(), strict=True):

@@ -1,7 +1,5 @@
 """Vectors of single positions, with a word vector for comparison."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from generator.contracts import (
@@ -16,15 +14,13 @@ from generator.contracts import (
     Subject,
 )
 from generator.encodings import PositionTable
+from generator.figures.canvas import Figure
 from generator.figures.charts import Alt
 from generator.figures.lines import hidden, legend_below
 from generator.figures.panels import panels
 from generator.figures.style import INK
 from generator.numerics.arrays import Floats, finite, root_mean_square, row_norms
 from generator.text import significant
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 POSITIONS = (0, 1, 2, 10, 100, 200, 300, 400, 500)  # Those of the BERT and T5 notebooks.
 RATIO = "RMS of the table ÷ RMS of the sentence's word vectors"
@@ -84,7 +80,7 @@ def _reason_without_words(subject: Subject[PositionTable], d_model: int) -> str 
     return None if np.any(words) else "all word vectors of the sentence are zero"
 
 
-def draw(results: Results) -> "Figure":
+def draw(results: Results) -> Figure:
     """A panel for each position of each table: its vector over the dimensions, and below it the
     word vector, both whole.
     """

@@ -1,7 +1,7 @@
 """Spectrum of the dimensions over position."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,14 +19,12 @@ from generator.contracts import (
 )
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
+from generator.figures.canvas import Axes
 from generator.figures.charts import Alt, Curves
 from generator.figures.lines import Dash
 from generator.figures.style import ASIDE, MUTED
 from generator.numerics.arrays import FLAT, Array, Floats, blocks, finite, largest
 from generator.text import enumerated, rounded, significant, without
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 FEWEST = 16
 SEED = 0
@@ -209,12 +207,12 @@ def spectrum_of(result: Result) -> tuple[Array, Array]:
     return result.arrays["periods"], result.arrays["mean"]
 
 
-def _quartiles(axes: "Axes", label: Label, result: Result, _: int) -> None:
+def _quartiles(axes: Axes, label: Label, result: Result, _: int) -> None:
     periods, (low, high) = result.arrays["periods"], result.arrays["quartiles"]
     axes.fill_between(periods, low, high, color=label.colour, alpha=0.16, linewidth=0)
 
 
-def _control_and_peaks(axes: "Axes", label: Label, result: Result, dash: Dash) -> None:
+def _control_and_peaks(axes: Axes, label: Label, result: Result, dash: Dash) -> None:
     periods, mean = spectrum_of(result)
     axes.plot(
         periods,
@@ -230,7 +228,7 @@ def _control_and_peaks(axes: "Axes", label: Label, result: Result, dash: Dash) -
     axes.plot(periods[is_peak], mean[is_peak], "o", **style)
 
 
-def _fastest(axes: "Axes", _: Results) -> None:
+def _fastest(axes: Axes, _: Results) -> None:
     axes.axvline(2.0, color=MUTED, linewidth=0.6)
 
 

@@ -1,7 +1,5 @@
 """Attention temperature: the factor on the logits by position."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from generator.contracts import (
@@ -16,12 +14,10 @@ from generator.contracts import (
     Subject,
 )
 from generator.encodings import Temperature
+from generator.figures.canvas import Axes
 from generator.figures.charts import Alt, Curves
 from generator.numerics.arrays import Array, finite
 from generator.text import rounded
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 N_POINTS = 1201
 
@@ -99,7 +95,7 @@ def _factors(result: Result) -> tuple[Array, Array]:
     return result.arrays["positions"] + 1.0, result.arrays["factor"]
 
 
-def _limits(axes: "Axes", _: Results) -> None:
+def _limits(axes: Axes, _: Results) -> None:
     axes.set_ylim(bottom=0.98, top=max(1.1, axes.get_ylim()[1]))
 
 

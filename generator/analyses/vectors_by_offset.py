@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from generator.contracts import (
 )
 from generator.encodings import RelativeTable
 from generator.errors import NotApplicableError
+from generator.figures.canvas import Figure
 from generator.figures.charts import Alt, Curves, Rule, of_arrays
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
@@ -30,9 +30,6 @@ from generator.numerics.arrays import (
     row_norms,
 )
 from generator.text import cosine, rounded, significant
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 ALIKE = 0.1  # A difference of cosines from here on is worth a sentence.
 
@@ -111,7 +108,7 @@ def _findings(adjacent: float | None, sides: float | None, mean: float) -> Itera
         yield Finding(text, ("sides",), 0.5)
 
 
-def draw_matrix(results: Results) -> "Figure":
+def draw_matrix(results: Results) -> Figure:
     """Cosine matrices over offsets side by side."""
     images = [Panel(label.title, result.arrays["cosines"]) for label, result in results.items()]
     labels = ("offset (positions)", "offset (positions)", "cosine similarity")

@@ -1,7 +1,7 @@
 """Attention sinks: their logits, and the weight that they take from the keys."""
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,14 +18,12 @@ from generator.contracts import (
 )
 from generator.encodings import Sinks
 from generator.encodings.attention import sink_share
+from generator.figures.canvas import Axes
 from generator.figures.charts import Alt, Curves, Images, Rule
 from generator.figures.lines import DOTTED
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Array, Floats, finite
 from generator.text import counted, rounded, significant
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 KEYS = 128  # as in gpt-oss, whose layers with a window see as many
 MOST_KEYS, N_POINTS = 6, 121  # A power of ten, and points of the curves.
@@ -104,7 +102,7 @@ def median_by_keys(result: Result) -> tuple[Array, Array]:
     return result.arrays["keys"], result.arrays["shares"][2]
 
 
-def _all_heads(axes: "Axes", label: Label, result: Result, count: int) -> None:
+def _all_heads(axes: Axes, label: Label, result: Result, count: int) -> None:
     """Bands of the heads of a single checkpoint."""
     keys, (low, lower, _, upper, high) = result.arrays["keys"], result.arrays["shares"]
     style: dict[str, Any] = {"color": label.colour, "linewidth": 0}

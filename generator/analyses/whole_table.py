@@ -1,7 +1,6 @@
 """The table as a heat map."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,15 +15,13 @@ from generator.contracts import (
     Subject,
 )
 from generator.encodings import PositionTable, SinusoidFormula
+from generator.figures.canvas import Figure
 from generator.figures.charts import Alt
 from generator.figures.panels import PickedPanel, image_panels
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Array, Floats, finite, root_mean_square
 from generator.numerics.structure import Structure
 from generator.text import ranges, rounded, significant
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 LIMIT = 3.0  # in units of the table's own root mean square; the same on every page
 
@@ -152,7 +149,7 @@ def _of_rows(structure: Structure, n_positions: int) -> Iterator[Finding]:
         yield Finding(text, ("rms",), 0.9)
 
 
-def draw(results: Results) -> "Figure":
+def draw(results: Results) -> Figure:
     """Heat maps side by side, positions by dimensions, in units of the root mean square of each
     table; of a large one, picked positions and dimensions.
     """

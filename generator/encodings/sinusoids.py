@@ -88,7 +88,7 @@ def sinusoid(
     return sinusoid_formula(n_positions, d_model, layout, base).table
 
 
-def sinusoid_at(places: Floats, d_model: int, layout: SinusoidLayout) -> Floats:
+def sinusoid_at(places: Array, d_model: int, layout: SinusoidLayout) -> Floats:
     """The sinusoid at any ``places`` (n,), in positions: (n, d_model), dimensionless."""
     return replace(sinusoid_formula(0, d_model, layout), places=places[:, None]).table
 

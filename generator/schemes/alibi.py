@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,13 +24,11 @@ from generator.contracts import (
 )
 from generator.encodings import Form, OffsetBias
 from generator.errors import RowError
+from generator.figures.canvas import Figure
 from generator.figures.panels import panels
 from generator.figures.style import SERIES
 from generator.numerics.arrays import Floats, by_pair, frozen
 from generator.text import rounded
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 ALWAYS = frozenset({"bloom"})  # ALiBi without a setting.
 # A bias in bfloat16, and logits that are divided by √d after it is added.
@@ -150,7 +147,7 @@ def _numbers() -> Numbers:
     return {"slopes": slopes(8), "offsets": offsets, "lines": slopes(8)[:, None] * offsets}
 
 
-def _draw(numbers: Numbers) -> "Figure":
+def _draw(numbers: Numbers) -> Figure:
     figure, (axes,) = panels(1, height=3.2)
     for head, line in enumerate(numbers["lines"]):
         axes.plot(

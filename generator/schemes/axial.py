@@ -3,19 +3,16 @@ columns of a grid of positions.
 """
 
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, PositionTable
 from generator.errors import RowError
+from generator.figures.canvas import Figure
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import DIVERGING, INK
 from generator.numerics.arrays import Floats, frozen
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 NAME = re.compile(r"(^|\.)position_embeddings\.weights\.0$")
 MOST_VALUES = 2**23  # 64 MB in float64; a larger grid is cut to whole rows.
@@ -84,7 +81,7 @@ def _numbers() -> Numbers:
     return {"rows": rows, "columns": columns, "joined": composed(rows[:, None], columns[None])}
 
 
-def _draw(numbers: Numbers) -> "Figure":
+def _draw(numbers: Numbers) -> Figure:
     figure, axes = panels(3, columns=3, height=3.4)
     names = {
         "rows": ("4 rows", "row"),

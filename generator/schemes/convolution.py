@@ -4,7 +4,6 @@ input.
 
 import math
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,12 +11,10 @@ from generator.checkpoints.model.tensor_names import in_order, misshapen, stack,
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Convolution, Form
 from generator.errors import RowError
+from generator.figures.canvas import Figure
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import DIVERGING, SERIES
 from generator.numerics.arrays import Floats, frozen
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 UNUSED = frozenset({"wav2vec2-conformer"})  # Their code builds the module and never calls it.
 
@@ -95,7 +92,7 @@ def _numbers() -> Numbers:
     return {"offsets": np.where(reached, offsets, np.nan), "heard": reached.sum(axis=1)}
 
 
-def _draw(numbers: Numbers) -> "Figure":
+def _draw(numbers: Numbers) -> Figure:
     figure, (left, right) = panels(2, height=3.4)
     picture = image(left, numbers["offsets"], (-WIDTH_SHOWN // 2, WIDTH_SHOWN // 2), DIVERGING)
     left.set_box_aspect(1)

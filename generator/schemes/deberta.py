@@ -4,7 +4,6 @@ keys.
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,12 +12,10 @@ from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, S
 from generator.contracts.model_config import whole
 from generator.encodings import Form, RelativeTable
 from generator.errors import RowError
+from generator.figures.canvas import Figure
 from generator.figures.panels import panels
 from generator.figures.style import MUTED, SERIES
 from generator.numerics.arrays import Array, Floats, by_pair, frozen
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 EXACT = frozenset({"deberta"})  # The first version: one vector for each offset, no LayerNorm.
 
@@ -143,7 +140,7 @@ def _numbers() -> Numbers:
     }
 
 
-def _draw(numbers: Numbers) -> "Figure":
+def _draw(numbers: Numbers) -> Figure:
     figure, axes = panels(2, height=3.0)
     titles = {"first": "first version, 1,024 rows", "later": "versions 2 and 3, 512 rows"}
     for panel, (name, title), colour in zip(axes, titles.items(), SERIES, strict=False):

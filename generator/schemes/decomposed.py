@@ -4,19 +4,17 @@ column offset, multiplied with the query.
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from generator.checkpoints.model.tensor_names import in_order, misshapen
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, RelativeTable
+from generator.figures.canvas import Figure
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import ACCENT, ASIDE, DIVERGING, INK
 from generator.numerics.arrays import frozen
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 NAME = re.compile(r"(^|\.)rel_pos_([hwt])$")
 NUMBER = re.compile(r"(?:^|\.)(\d+)(?=\.)")
@@ -78,7 +76,7 @@ def _numbers() -> Numbers:
     return {"down": down, "across": across, "both": down + across}
 
 
-def _draw(numbers: Numbers) -> "Figure":
+def _draw(numbers: Numbers) -> Figure:
     titles = {"down": "by rows, from H", "across": "by columns, from W", "both": "their sum"}
     shown = [Panel(title, numbers[name]) for name, title in titles.items()]
     figure = image_panels(

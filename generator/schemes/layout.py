@@ -3,20 +3,17 @@ and sizes, added to the input.
 """
 
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from generator.checkpoints.model.tensor_names import in_order, misshapen
 from generator.contracts import Encoding, Files, Modality, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, PositionTable
+from generator.figures.canvas import Figure
 from generator.figures.lines import DOTTED
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import ACCENT, DIVERGING, INK, MUTED
 from generator.numerics.arrays import frozen
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 # Concatenate the vectors; others add them up.
 JOINED = frozenset({"layoutlmv2", "layoutxlm", "layoutlmv3", "lilt"})
@@ -86,7 +83,7 @@ def _numbers() -> Numbers:
     }
 
 
-def _draw(numbers: Numbers) -> "Figure":
+def _draw(numbers: Numbers) -> Figure:
     figure, (page, strips) = panels(2, height=3.6)
     left, top, right, bottom = BOX.values()
     page.plot([left, right, right, left, left], [top, top, bottom, bottom, top], color=ACCENT)

@@ -1,17 +1,13 @@
 """No position encoding, for families whose code has none."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from generator.checkpoints.model.families import RECURRENT, attends_without_encoding
 from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, NoEncoding
+from generator.figures.canvas import Figure
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import SEQUENTIAL
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 BY_TURNS = "each layer reads tokens in order and keeps a state"
 ALONE = "its attention layers get position only from the causal mask"
@@ -62,7 +58,7 @@ def _numbers() -> Numbers:
     }
 
 
-def _draw(numbers: Numbers) -> "Figure":
+def _draw(numbers: Numbers) -> Figure:
     titles = {"attention": "attention without encoding", "recurrence": "recurrent layer"}
     shown = [Panel(title, numbers[name]) for name, title in titles.items()]
     return image_panels(shown, (0.0, 1.0), SEQUENTIAL, ("token", "step", "weight"), square=True)

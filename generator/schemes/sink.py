@@ -1,7 +1,6 @@
 """Attention sinks: a learned logit per head that takes weight from all keys alike."""
 
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,13 +9,11 @@ from generator.checkpoints.model.tensor_names import in_order, misshapen
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, Sinks
 from generator.encodings.attention import sink_share
+from generator.figures.canvas import Figure
 from generator.figures.panels import logarithmic, panels
 from generator.figures.style import SERIES
 from generator.numerics.arrays import frozen
 from generator.text import rounded
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 # Model types with a learned sink in each head.
 SINKS = frozenset(
@@ -82,7 +79,7 @@ def _numbers() -> Numbers:
     }
 
 
-def _draw(numbers: Numbers) -> "Figure":
+def _draw(numbers: Numbers) -> Figure:
     figure, (axes,) = panels(1, height=3.2)
     for index, line in enumerate(numbers["shares"]):
         axes.plot(

@@ -4,7 +4,6 @@ in long texts.
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,12 +11,10 @@ from generator.checkpoints.model.layers import layers
 from generator.checkpoints.model.stacks import Stack, stacks
 from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, Temperature
+from generator.figures.canvas import Figure
 from generator.figures.panels import logarithmic, panels
 from generator.figures.style import SERIES
 from generator.text import pattern
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 # log(1 + ⌊(p + 1) / floor_scale⌋), in layers without a rotation.
 BY_FLOOR = frozenset({"llama4_text"})
@@ -130,7 +127,7 @@ def _numbers() -> Numbers:
     }
 
 
-def _draw(numbers: Numbers) -> "Figure":
+def _draw(numbers: Numbers) -> Figure:
     figure, (axes,) = panels(1, height=3.0)
     axes.plot(numbers["positions"], numbers["factor"], color=SERIES[0], drawstyle="steps-post")
     logarithmic(axes, "x")

@@ -55,16 +55,6 @@ def test_attention_is_that_of_torch_and_by_hand() -> None:
     assert perplexity(weights) == pytest.approx((2.0**1.5 + 2.0**1.5 + 2.0) / 3)
 
 
-@pytest.mark.parametrize(
-    ("left", "right", "expected"), [(1.0, 1.0, 1.0), (3.0, 1.0, 0.5), (1.0, 9.0, 0.2)]
-)
-def test_symmetry_of_three_positions_by_hand(left: float, right: float, expected: float) -> None:
-    """The one in the middle alone has a key on either side: 1 − |left − right| / (left + right)."""
-    assert symmetry(
-        np.log([[1.0, 1.0, 1.0], [left, 7.0, right], [1.0, 1.0, 1.0]]), 3
-    ) == pytest.approx(expected)
-
-
 def test_symmetry_by_its_definition() -> None:
     """Both sums of the definition, over the pairs of each query."""
     weights = attention(logits := rng.normal(size=(7, 7)))

@@ -2,7 +2,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 
 from generator.analyses.decay_with_distance import Shaped, compute, draw_profiles
 from generator.contracts import Encoding, Provenance, Result, Subject
@@ -88,15 +88,6 @@ def test_alibi_decays_linearly_with_any_slopes() -> None:
     assert value(ALIBI, "monotonicity") == 100.0
 
 
-@pytest.mark.parametrize(("form", "why"), [
-    (ALIBI, "only earlier keys are visible"),
-    (PositionTable(sinusoid(16, 8)), "it is symmetric by construction"),
-    (Rotation(10_000.0, 8, 8, 64), "it is symmetric by construction"),
-])  # fmt: skip
-def test_where_before_is_as_after_symmetry_has_a_reason(form: Shaped, why: str) -> None:
-    assert reason(form, "symmetry") == why
-
-
 def test_the_arrays_of_three_positions_by_hand() -> None:
     result = result_of(bias([0.0, 2.0, 4.0, 1.0, 0.0]))
     expected = [[1, 0.25, 0], [0.5, 1, 0.25], [0, 0.5, 1]]
@@ -173,17 +164,6 @@ def test_at_most_128_positions_are_compared(n_rows: int, compared: int) -> None:
     assert value(PositionTable(sinusoid(n_rows, 8)), "positions") == compared
 
 
-@pytest.mark.parametrize("factor", [1e-200, 3.0, 1e200])
-def test_shapes_do_not_change_with_the_unit(factor: float) -> None:
-    values = np.random.default_rng(3).normal(size=(2, 21))
-    once, scaled = (
-        result_of(OffsetBias(frozen(f * values), frozen(np.arange(-10, 11)), False, "constant"))
-        for f in (1.0, factor)
-    )
-    close(once.derived["matrix"], scaled.derived["matrix"], 1e-9)
-    assert [m.value for m in once.metrics] == pytest.approx([m.value for m in scaled.metrics])
-
-
 def test_a_grid_that_adds_a_row_and_a_column_halves_as_either_alone() -> None:
     """Vectors (row's, column's) of equal length: within a row the cosine is ½ + ½ the columns'."""
     line = sinusoid(12, 16)
@@ -206,29 +186,6 @@ def test_a_window_of_three_by_three_by_hand() -> None:
     assert_allclose(result_of(form).arrays["profile"], [1.0, (2.0 - 1.0) / 3.0, 0.0])
     assert value(form, "half") == pytest.approx(0.75)
     assert value(form, "monotonicity") == pytest.approx(1100.0 / 12)
-
-
-@pytest.mark.parametrize(
-    ("grid", "farthest"), [((1, 20), 15), ((14, 14), 13), ((3, 5), 4), ((40, 2), 15)]
-)
-def test_patches_are_measured_along_rows_and_columns(grid: tuple[int, int], farthest: int) -> None:
-    form = PositionTable(
-        frozen(np.random.default_rng(6).normal(size=(np.prod(grid), 8))), grid=grid
-    )
-    assert value(form, "farthest") == farthest
-    assert (
-        f"Over {farthest + 1} patches along rows and columns" in result_of(form).findings[0].text
-        or value(form, "half") is None
-    )
-
-
-def test_only_the_middle_of_a_large_window_is_compared() -> None:
-    values = np.random.default_rng(7).normal(size=(2, 47, 47))
-    full, middle = (
-        result_of(WindowBias(frozen(values_of_window)))
-        for values_of_window in (values, values[:, 8:-8, 8:-8])
-    )
-    assert_array_equal(full.derived["matrix"], middle.derived["matrix"])
 
 
 def result_of_image(form: Shaped) -> Result:
@@ -392,16 +349,6 @@ def test_the_profile_of_all_positions_is_that_of_the_cosine_matrix(grid: Any) ->
     assert (profile.distances[0], profile.distances[-1]) == (0, max(rows, columns) - 1)
 
 
-def test_the_profile_of_a_rotation_goes_as_far_as_its_window() -> None:
-    form = Rotation(10_000.0, 64, 64, 131_072, window=4096)
-    profile = profile_of(form, 16, of_patches=False)
-    close(profile.values[0], form.by_offset(4096)[profile.distances], 1e-12)
-    assert profile.far[0] == pytest.approx(
-        np.average(form.by_offset(4096)[3072:], weights=1024 - np.arange(1024)), abs=1e-9
-    )
-    assert (profile.distances[-1], profile.distances.size < 250) == (4095, True)
-
-
 @pytest.mark.parametrize("form", [
     Rotation(10_000.0, 64, 64, 2048),
     Rotation(1e7, 32, 64, 2048),
@@ -435,12 +382,6 @@ def test_the_half_distance_of_a_ripple_is_the_first_of_its_falls() -> None:
     assert expected is not None
     assert 4096 < expected < drawn[np.searchsorted(drawn, expected)] - 1
     assert value(form, "half_context") == pytest.approx(expected, rel=1e-9)
-
-
-def test_the_profile_of_a_bias_by_hand() -> None:
-    """Bias 0, 2, 4, 1, 0 at offsets −2 … 2, both directions together."""
-    profile = profile_of(bias([0.0, 2.0, 4.0, 1.0, 0.0]), 16, of_patches=False)
-    assert_allclose(profile.values, [[4.0, 1.5, 0.0]])
 
 
 def test_a_rotation_without_a_turn_does_not_fall() -> None:

@@ -53,12 +53,6 @@ def test_a_proportional_rotation_slows_all_pairs_by_its_factor_and_applies_only_
         result_of(Rotation(1e4, 16, 64, 4096, {"rope_type": "proportional"}))
 
 
-@pytest.mark.parametrize("kind", ["linear", "dynamic"])
-def test_only_scaling_by_length_leaves_pairs_as_they_are_up_to_a_length(kind: str) -> None:
-    form = Rotation(1e4, 128, 128, 4096, {"rope_type": kind, "factor": 1.0})
-    assert ("to the configured length" in result_of(form).findings[0].text) == (kind == "dynamic")
-
-
 @pytest.mark.parametrize("scaling", [{}, {"rope_type": "default"}, {"type": "default"}])
 def test_a_rotation_without_scaling_is_not_applicable(scaling: dict[str, object]) -> None:
     with pytest.raises(NotApplicableError, match="no scaling"):

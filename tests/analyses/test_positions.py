@@ -10,12 +10,9 @@ from numpy.testing import assert_allclose
 from sklearn.metrics.pairwise import cosine_similarity
 
 from generator.analyses import (
-    principal_components,
-    rank,
     seams,
     similarity_by_distance,
     spectrum,
-    vector_norms,
 )
 from generator.encodings import sinusoid
 from generator.errors import NotApplicableError
@@ -166,8 +163,3 @@ def test_an_odd_row_changes_no_profile() -> None:
     close(odd.arrays["profile"][:199], plain.arrays["profile"][:199], 1e-12)
     assert values_of(odd)["invariance"] == pytest.approx(1.0)
     assert values_of(odd)["left_out"] == 1
-
-
-@pytest.mark.parametrize("module", [vector_norms, rank, principal_components])
-def test_grids_have_norms_ranks_and_components(module: Any) -> None:
-    assert result_of(module, NOISE, grid=(6, 10)).metrics

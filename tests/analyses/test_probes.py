@@ -145,11 +145,6 @@ def test_only_the_first_512_positions_are_probed() -> None:
     assert value(results[0], "probed") == 512.0
 
 
-def test_few_positions_make_too_few_pairs_for_the_larger_sample() -> None:
-    result = result_of(order_probe, SMOOTH)
-    assert result.metric("error_many").reason == "there are only 3,600 pairs of positions"
-
-
 @pytest.mark.parametrize(
     ("rows", "grid"),
     [(np.ones((9, 4)), None), (np.ones((12, 4)), (3, 4)), (np.full((20, 4), np.nan), None)],

@@ -46,14 +46,6 @@ def test_equal_weights_have_equal_energy() -> None:
     assert (values["near"], values["far"]) == pytest.approx((100 * 3 / 128, 100 * 17 / 128))
 
 
-@pytest.mark.parametrize("factor", [1e-100, 1e100])
-def test_shares_do_not_change_with_the_unit(factor: float) -> None:
-    weights = np.random.default_rng(0).normal(size=(4, 2, 9))
-    assert values_of(result_of(weights * factor, -4)) == pytest.approx(
-        values_of(result_of(weights, -4))
-    )
-
-
 def test_weights_of_zero_are_not_applicable() -> None:
     with pytest.raises(NotApplicableError, match="all weights are zero"):
         result_of(np.zeros((4, 2, 3)), -1)

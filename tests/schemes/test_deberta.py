@@ -6,11 +6,9 @@ import pytest
 import torch
 from numpy.testing import assert_array_equal
 
-from generator.encodings import RelativeTable
-from generator.numerics.arrays import Floats
 from generator.schemes.deberta import buckets, find
-from tests.listening import WAVES, as_numbers, made, read
-from tests.support import close, form_of
+from tests.listening import WAVES, as_numbers, by_pair, made, read
+from tests.support import close
 
 N = 40  # Farther than any of the spans below.
 WIDTHS = {"vocab_size": 40, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,
@@ -28,16 +26,6 @@ MODELS: list[tuple[str, dict[str, Any]]] = [
      {**BUCKETED, "norm_rel_ebd": "none", "max_relative_positions": 12, "share_att_key": False}),
     ("SEWDModel", {**WAVES, **BUCKETED, "squeeze_factor": 1}),
 ]  # fmt: skip
-
-
-def by_pair(encoding: Any) -> Floats:
-    """The vector of each pair of the first N positions, query by key: (N, N, width)."""
-    form = form_of(encoding, RelativeTable)
-    position = np.arange(N)
-    rows = np.clip(
-        position[None] - position[:, None] - form.offsets[0], 0, form.offsets.size - 1
-    ).astype(int)
-    return np.asarray(form.vectors[rows])
 
 
 def encoder_of(model: Any) -> Any:
@@ -65,48 +53,28 @@ def test_each_pair_has_the_vector_of_the_model(name: str, options: Any, tmp_path
     relative = encoder.get_rel_pos(torch.zeros(1, N, 16))[0]
     rows = encoder.get_rel_embedding()
     theirs = as_numbers(rows[torch.clamp(relative + len(rows) // 2, 0, len(rows) - 1)])
-    close(by_pair(encoding), theirs, 1e-12)
+    close(by_pair(encoding, N), theirs, 1e-12)
 
 
-def test_the_attention_of_version_2_adds_products_with_these_vectors(tmp_path: Path) -> None:
-    model = made("DebertaV2Model", **{**BUCKETED, "share_att_key": False})
+@pytest.mark.parametrize("version", [1, 2])
+def test_the_attention_adds_products_with_these_vectors(version: int, tmp_path: Path) -> None:
+    sizes = {**BUCKETED, "share_att_key": False} if version == 2 else SIZE
+    model = made("DebertaV2Model" if version == 2 else "DebertaModel", **sizes)
     (encoding,) = read(find, model, tmp_path).values()
     attention, encoder = model.double().encoder.layer[0].attention.self, model.encoder
     query, key = torch.randn(2, 2, N, 8, dtype=torch.float64)  # heads, positions, width
-    theirs = attention.disentangled_attention_bias(
-        query, key, encoder.get_rel_pos(torch.zeros(1, N, 16)), encoder.get_rel_embedding(), 3
+    tables = encoder.get_rel_pos(torch.zeros(1, N, 16)), encoder.get_rel_embedding()
+    if version == 2:
+        theirs = attention.disentangled_attention_bias(query, key, *tables, 3)
+        names, divided = ("pos_key_proj", "pos_query_proj"), (1, 1)
+    else:
+        theirs = attention.disentangled_att_bias(query[None], key[None], *tables, 3)[0]
+        names, divided = ("pos_proj", "pos_q_proj"), (0, 1)
+    vectors, scale = torch.tensor(by_pair(encoding, N)), (3 * 8) ** 0.5
+    towards, away = (
+        getattr(attention, name)(vectors).view(N, N, 2, 8) / scale**power
+        for name, power in zip(names, divided, strict=True)
     )
-    vectors = torch.tensor(by_pair(encoding))
-    towards = attention.pos_key_proj(vectors).view(N, N, 2, 8)
-    away = attention.pos_query_proj(vectors).view(N, N, 2, 8)
-    ours = (
-        torch.einsum("hqd,qkhd->hqk", query, towards) + torch.einsum("hkd,qkhd->hqk", key, away)
-    ) / (3 * 8) ** 0.5
-    # It takes √ in single precision.
-    close(ours, theirs)
-
-
-def test_the_notes_mention_the_factors_and_layernorm(tmp_path: Path) -> None:
-    (encoding,) = read(find, made("DebertaV2Model", **BUCKETED), tmp_path).values()
-    notes = " ".join(encoding.notes)
-    assert "after LayerNorm" in notes
-    assert "queries (content to position) and keys (position to content)" in notes
-    assert "The 4 nearest offsets in each direction have their own vector" in notes
-
-
-def test_the_attention_of_version_1_adds_products_with_these_vectors(tmp_path: Path) -> None:
-    model = made("DebertaModel", **SIZE)
-    (encoding,) = read(find, model, tmp_path).values()
-    attention, encoder = model.double().encoder.layer[0].attention.self, model.encoder
-    query, key = torch.randn(2, 1, 2, N, 8, dtype=torch.float64)
-    theirs = attention.disentangled_att_bias(
-        query, key, encoder.get_rel_pos(torch.zeros(1, N, 16)), encoder.get_rel_embedding(), 3
-    )[0]
-    vectors = torch.tensor(by_pair(encoding))
-    towards = attention.pos_proj(vectors).view(N, N, 2, 8)
-    away = attention.pos_q_proj(vectors).view(N, N, 2, 8) / (3 * 8) ** 0.5
-    ours = torch.einsum("hqd,qkhd->hqk", query[0], towards) + torch.einsum(
-        "hkd,qkhd->hqk", key[0], away
-    )
+    ours = torch.einsum("hqd,qkhd->hqk", query, towards) + torch.einsum("hkd,qkhd->hqk", key, away)
     # It takes √ in single precision.
     close(ours, theirs)

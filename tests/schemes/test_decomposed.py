@@ -7,8 +7,8 @@ import torch
 
 from generator.checkpoints.files.reader import FolderFiles
 from generator.encodings import RelativeTable
-from generator.numerics.arrays import Floats
 from generator.schemes.decomposed import find
+from tests.listening import by_pair
 from tests.schemes.test_tables_of_images import with_random_table
 from tests.support import DictFiles, close, form_of, save_model
 
@@ -33,12 +33,6 @@ def build(family: str) -> Any:
     return with_random_table(AutoModel.from_config(config)).eval()
 
 
-def between(form: RelativeTable, count: int) -> Floats:
-    """The vector for each query and key along a line of patches: (count, count, width)."""
-    index = np.arange(count)
-    return np.asarray(form.vectors[index[None, :] - index[:, None] - int(form.offsets[0])])
-
-
 def attentions(model: Any) -> list[tuple[str, Any]]:
     return [(name, each) for name, each in model.named_modules() if hasattr(each, "rel_pos_h")]
 
@@ -48,26 +42,23 @@ def test_the_vectors_between_patches_equal_the_models(family: str, tmp_path: Pat
     from transformers.models.vitdet.modeling_vitdet import get_rel_pos
 
     model = build(family)
-    forms = {
-        str(encoding.provenance.tensor): form_of(encoding, RelativeTable)
+    tables = {
+        str(encoding.provenance.tensor): encoding
         for encoding in find(FolderFiles(save_model(model, tmp_path), "test"))
     }
-    assert len(forms) == 2 * len(attentions(model)) == 4
+    assert len(tables) == 2 * len(attentions(model)) == 4
     for name, module in attentions(model):
         for end in ("rel_pos_h", "rel_pos_w"):
             stored = getattr(module, end)
             count = (len(stored) + 1) // 2
             pick = getattr(module, "get_rel_pos", get_rel_pos)
             theirs = pick(count, count, stored).detach().double().numpy()
-            close(between(forms[f"{name}.{end}"], count), theirs)
+            close(by_pair(tables[f"{name}.{end}"], count), theirs)
 
 
 def test_the_logits_of_sam_differ_by_the_query_times_both_vectors(tmp_path: Path) -> None:
     model = build("sam_vision_model").double()
-    down, across = (
-        form_of(encoding, RelativeTable)
-        for encoding in find(FolderFiles(save_model(model, tmp_path), "test"))[2:]
-    )
+    down, across = find(FolderFiles(save_model(model, tmp_path), "test"))[2:]
     attention = attentions(model)[1][1]
     query = torch.randn(3, 16, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     with torch.no_grad():
@@ -76,8 +67,8 @@ def test_the_logits_of_sam_differ_by_the_query_times_both_vectors(tmp_path: Path
         ).numpy()
     grid = query.numpy().reshape(3, 4, 4, 8)
     ours = (
-        np.einsum("brcd,rsd->brcs", grid, between(down, 4))[..., None]
-        + np.einsum("brcd,ctd->brct", grid, between(across, 4))[..., None, :]
+        np.einsum("brcd,rsd->brcs", grid, by_pair(down, 4))[..., None]
+        + np.einsum("brcd,ctd->brct", grid, by_pair(across, 4))[..., None, :]
     )
     close(ours, theirs.reshape(ours.shape))
 

@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from generator.checkpoints.model.stacks import stacks
@@ -137,13 +135,6 @@ def test_every_kind_of_layer_has_the_rotation_of_the_module_of_the_family(family
         as_single(rotations[part].frequencies, turning[turning != 0])
 
 
-def test_both_encoders_of_clvp_have_a_rotation() -> None:
-    inner = {"model_type": "clvp_encoder", "hidden_size": 768, "num_attention_heads": 12,
-             "projection_dim": 768}  # fmt: skip
-    config = {"model_type": "clvp", "text_config": inner, "speech_config": inner}
-    assert [encoding.part for encoding in find(DictFiles(config))] == ["encoder", "speech encoder"]
-
-
 def test_frequencies_equal_those_of_transformers_gpt_j() -> None:
     from transformers.models.gptj.modeling_gptj import create_sinusoidal_positions
 
@@ -193,11 +184,6 @@ def test_the_older_config_of_gemma_3_scales_only_the_layers_that_see_all() -> No
     assert_allclose(full.unscaled_frequencies / full.frequencies, np.full(128, 8.0))
     # 256 components unless head_dim is configured
     assert_array_equal(sliding.frequencies, 1e4 ** (-np.arange(128) / 128))
-
-
-def test_a_llama_without_any_rotary_word_turns_by_the_base_of_the_paper() -> None:
-    rotation = rotation_of(LLAMA)
-    assert (rotation.base, rotation.rotary_dim, rotation.n_positions) == (10_000.0, 32, 256)
 
 
 @pytest.mark.parametrize(("config", "rotary_dim"), [
@@ -334,11 +320,6 @@ def test_the_window_equals_that_of_the_masks(family: str, key: str, size: int) -
     assert visible == list(range(ours or 0))[::-1]
 
 
-def test_nested_encoder_and_decoder_have_distinct_parts() -> None:
-    config = {"model_type": "t5gemma", "encoder": LLAMA, "decoder": LLAMA}
-    assert sorted(encoding.part for encoding in find(DictFiles(config))) == ["decoder", "encoder"]
-
-
 DEEPSEEK = {"model_type": "deepseek_v3", "rope_theta": 1e4, "qk_rope_head_dim": 16,
             "qk_nope_head_dim": 48}  # fmt: skip
 MROPE = {"type": "mrope", "mrope_section": [4, 6, 6]}
@@ -402,13 +383,6 @@ def test_the_layers_without_rotation_equal_those_of_the_model(family: str, modul
     assert [each.index for each in rotated.layers] == [i for i, turn in enumerate(turns) if turn]
 
 
-def test_a_note_lists_the_layers_of_every_kind() -> None:
-    types = ["sliding_attention", "sliding_attention", "full_attention"]
-    encodings = found(**{**TYPES, "layer_types": types, "num_hidden_layers": 3})
-    assert "Layer 2 of 3 uses this rotation." in encodings[FULL].notes
-    assert "Layers 0–1 of 3 use this rotation." in encodings[SLIDING].notes
-
-
 def test_layers_with_different_bases_have_the_rotations_of_the_model() -> None:
     from transformers import GraniteSWAConfig, GraniteSWAModel
 
@@ -421,12 +395,6 @@ def test_layers_with_different_bases_have_the_rotations_of_the_model() -> None:
     for encoding, module in zip(encodings.values(), model.rotary_embs, strict=True):
         as_single(form_of(encoding, Rotation).frequencies, module.inv_freq)
     assert "Layers 0, 3 of 4 use this rotation." in encodings["decoder base 10000"].notes
-
-
-@given(st.text(max_size=12).filter(lambda kind: kind != "type"))  # That is a setting.
-def test_the_key_for_any_name_of_a_kind_of_layer_is_a_valid_path(kind: str) -> None:
-    (encoding,) = find(DictFiles({**LLAMA, "rope_parameters": {kind: {"rope_theta": 1e4}}}))
-    assert set(encoding.record.key) <= set("abcdefghijklmnopqrstuvwxyz0123456789_-")
 
 
 def test_deepseek_zamba_2_and_a_family_that_is_not_known() -> None:

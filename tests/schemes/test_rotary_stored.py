@@ -72,11 +72,6 @@ def test_without_a_config_the_stored_rotation_is_shown(base: float, kind: type[A
     assert "2,048 positions are shown" in encoding.notes[0]
 
 
-def test_two_frequencies_are_enough_for_a_base() -> None:
-    [encoding] = find(DictFiles({}, {NAME: np.array([1.0, 0.01], dtype=np.float32)}))
-    assert form_of(encoding, Rotation).base == 1e4
-
-
 SCALED = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
           "original_max_position_embeddings": 64}  # fmt: skip
 NO_POWERS: dict[str, Array] = {

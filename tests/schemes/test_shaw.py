@@ -5,24 +5,12 @@ import pytest
 import torch
 from numpy.testing import assert_array_equal
 
-from generator.encodings import RelativeTable
-from generator.numerics.arrays import Floats
 from generator.schemes.shaw import find
-from tests.listening import SPEECH, as_numbers, made, read
-from tests.support import DictFiles, close, form_of
+from tests.listening import SPEECH, as_numbers, by_pair, made, read
+from tests.support import DictFiles, close
 
 PE_K = "encoder.wrapped_encoder.embed_positions.pe_k.weight"
 N = 24  # Farther than the limits below.
-
-
-def by_pair(encoding: Any, n_positions: int = N) -> Floats:
-    """The vector of each pair of positions, query by key: (n, n, width)."""
-    form = form_of(encoding, RelativeTable)
-    position = np.arange(n_positions)
-    rows = np.clip(
-        position[None] - position[:, None] - form.offsets[0], 0, form.offsets.size - 1
-    ).astype(int)
-    return np.asarray(form.vectors[rows])
 
 
 def test_products_with_vectors_of_wav2vec2_bert_equal_those_in_its_attention(tmp_path: Any) -> None:
@@ -37,7 +25,7 @@ def test_products_with_vectors_of_wav2vec2_bert_equal_those_in_its_attention(tmp
     query = attention.linear_q(hidden).view(N, 2, 8).detach().double().numpy()
     encodings = read(find, model, tmp_path)
     assert list(encodings) == ["encoder layer 0", "encoder layer 1"]
-    logits = np.einsum("qhd,qkd->hqk", query, by_pair(encodings["encoder layer 1"])) / 8**0.5
+    logits = np.einsum("qhd,qkd->hqk", query, by_pair(encodings["encoder layer 1"], N)) / 8**0.5
     close(weights, torch.tensor(logits).softmax(dim=-1))
 
 
@@ -47,7 +35,7 @@ def test_the_vectors_of_speecht5_equal_those_of_its_module() -> None:
     module = SpeechT5RelativePositionalEncoding(4, 10)
     weight = module.pe_k.weight.detach().numpy()
     (encoding,) = find(DictFiles(arrays={PE_K: weight}))
-    close(by_pair(encoding), module(torch.zeros(1, N, 4)))
+    close(by_pair(encoding, N), module(torch.zeros(1, N, 4)))
 
 
 @pytest.mark.parametrize(("other", "modality"), [
@@ -124,7 +112,7 @@ def test_the_vectors_of_inkling_equal_those_of_its_module_by_distance() -> None:
     (encoding,) = find(
         DictFiles(arrays={"layers.0.self_attn.rel_logits_proj.proj": module.proj.detach().numpy()})
     )
-    ours = np.einsum("qhd,qkd->hqk", as_numbers(states[0]), by_pair(encoding))
+    ours = np.einsum("qhd,qkd->hqk", as_numbers(states[0]), by_pair(encoding, N))
     close(np.tril(ours), theirs, 1e-12)
     assert encoding.part == "decoder"
 
@@ -151,6 +139,6 @@ def test_products_of_hidden_states_with_vectors_of_prophetnet_are_those_in_its_a
     )
     name = "decoder.layers.0.self_attn.relative_pos_embeddings.weight"
     (encoding,) = find(DictFiles(config.to_dict(), {name: linear.weight.detach().numpy()}))
-    vectors = by_pair(encoding).reshape(N, N, 2, 16)
+    vectors = by_pair(encoding, N).reshape(N, N, 2, 16)
     ours = np.einsum("qd,qkhd->hqk", as_numbers(hidden[0]), vectors)
     close(np.tril(ours), np.tril(theirs), 1e-12)

@@ -189,12 +189,6 @@ def test_the_sinusoids_of_canary_and_fun_asr_equal_those_of_their_modules() -> N
 OMNI = {"model_type": "qwen2_5_omni_audio_encoder", "max_source_positions": 24, "d_model": 8}
 
 
-def test_a_config_with_audio_stack_and_talker_has_the_sinusoid_of_the_former() -> None:
-    talker = {"model_type": "qwen2_5_omni_talker"}
-    (encoding,) = found({"thinker_config": {"audio_config": OMNI}, "talker_config": talker})
-    assert (encoding.part, vectors_of(encoding).shape) == ("audio encoder", (24, 8))
-
-
 @pytest.mark.parametrize("half", [100, 30])
 def test_positions_of_sound_are_counted_anew_in_every_chunk(half: int) -> None:
     from transformers.models.qwen2_5_omni.modeling_qwen2_5_omni import chunk_and_pad_features

@@ -100,17 +100,6 @@ def test_nothing_takes_the_place_of_a_missing_table(family: str, options: Any, m
         assert f"({module}). No tensor has that name or shape." in asked(config, arrays)
 
 
-def test_the_note_says_how_sure_that_is() -> None:
-    model = tiny.build("bert", **NARROW)
-    (encoding,) = found(model.config.to_dict(), renamed(model))
-    assert (
-        encoding.notes[0]
-        == "No tensor has the name of a position table. In transformers, this family has one of 32"
-        f" × 16 (embeddings.position_embeddings.weight). “{encoding.provenance.tensor}” is the"
-        " only tensor of that shape; it is taken for this table."
-    )
-
-
 def test_names_of_other_parameters_are_no_obstacle() -> None:
     model = tiny.build("bert", **NARROW)
     arrays = {

@@ -282,14 +282,6 @@ def test_a_table_is_of_patches_or_of_words(config: Any, shapes: Any, expected: l
     assert table_of(config, **shapes) == expected
 
 
-def test_notes_give_the_special_rows_and_the_grid() -> None:
-    (encoding,) = learned.find(
-        DictFiles({**VIT, "num_detection_tokens": 5}, {"pos_embed": noise(1, 22, 8)})
-    )
-    assert "22 rows; the first 1 and the last 5 belong to special tokens" in encoding.notes[0]
-    assert "4 rows by 4 columns, as config.json says" in encoding.notes[1]
-
-
 def test_the_sinusoid_of_a_clip_equals_what_videomae_adds_to_its_patches() -> None:
     from transformers import VideoMAEConfig, VideoMAEModel
 

@@ -4,7 +4,6 @@ channel.
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from generator.checkpoints.model.tensor_names import in_order
 from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Decay, Form
 from generator.errors import RowError
+from generator.figures.canvas import Figure
 from generator.figures.lines import DOTTED
 from generator.figures.panels import panels
 from generator.figures.style import MUTED, SERIES
@@ -27,9 +27,6 @@ from generator.schemes.decay.families import (
 )
 from generator.schemes.decay.stored import MOST_LAYERS, LayerDecay, layer_decays
 from generator.text import pattern
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 MOST_HEADS = 4096
 LINEAR = "linear_attention"  # Type of a layer, in a config.
@@ -186,7 +183,7 @@ def _numbers() -> Numbers:
     }
 
 
-def _draw(numbers: Numbers) -> "Figure":
+def _draw(numbers: Numbers) -> Figure:
     figure, axes = panels(2, height=3.2)
     heads = range(HEADS_SHOWN)
     of_retention = [f"head {head + 1}: 1 − 1/{2 ** (head + 5)} a step" for head in heads]

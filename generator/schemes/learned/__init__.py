@@ -1,7 +1,6 @@
 """Learned absolute position embeddings: a table with one trained vector for each position."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,12 +12,10 @@ from generator.checkpoints.model.position_tables import (
 )
 from generator.contracts import Claimed, Encoding, Files, Numbers, Picture, Scheme
 from generator.encodings import Form
+from generator.figures.canvas import Figure
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
 from generator.schemes.learned.patch_tables import patch_tables
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 # Published with the table alone; transformers ignores it and adds ALiBi.
 TABLE_IGNORED = frozenset({"mpt"})
@@ -78,7 +75,7 @@ def _numbers() -> Numbers:
     return {"words": words, "positions": positions, "sum": words + positions}
 
 
-def _draw(numbers: Numbers) -> "Figure":
+def _draw(numbers: Numbers) -> Figure:
     titles = {"words": "word vectors", "positions": "position vectors", "sum": "sum"}
     shown = [Panel(title, numbers[name]) for name, title in titles.items()]
     figure = image_panels(

@@ -5,7 +5,7 @@ position.
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from generator.contracts import (
 from generator.contracts.model_config import positive
 from generator.encodings import BASE, Form, Rotation
 from generator.errors import RowError
+from generator.figures.canvas import Figure
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import DIVERGING, SERIES
 from generator.numerics.arrays import by_pair
@@ -43,9 +44,6 @@ from generator.schemes.rotary.families import (
 from generator.schemes.rotary.layers import LOCAL_BASES, RotatedLayers, rope_of, rotated_layers
 from generator.schemes.rotary.stored import Stored, alone, compared, stored_rotation
 from generator.text import pattern, significant
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SETTINGS = (
     "rope_parameters", "rope_theta", "rope_scaling", "rotary_dim", "rotary_pct", "rotary_emb_base",
@@ -326,7 +324,7 @@ def _numbers() -> Numbers:
     }
 
 
-def _draw(numbers: Numbers) -> "Figure":
+def _draw(numbers: Numbers) -> Figure:
     figure, (left, right) = panels(2, height=3.2)
     picture = image(left, numbers["cosines"], (-1.0, 1.0), DIVERGING, n_images=2)
     left.set_title("each pair")

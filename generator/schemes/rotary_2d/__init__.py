@@ -4,7 +4,6 @@ with its column.
 
 from collections.abc import Iterator
 from math import isqrt, pi
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from generator.checkpoints.model.resolved import completed, defaults
 from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
 from generator.contracts.model_config import DEEPEST
 from generator.encodings import BASE, Form, Rotation
+from generator.figures.canvas import Figure
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import SEQUENTIAL
 from generator.schemes.rotary_2d.families import (
@@ -26,9 +26,6 @@ from generator.schemes.rotary_2d.families import (
     base_of,
     head_dim_of,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 CENTRED_BASE = 100.0
 
@@ -145,7 +142,7 @@ def _numbers() -> Numbers:
     return {"rows": rows, "columns": columns, "all": (rows + columns) / 2}
 
 
-def _draw(numbers: Numbers) -> "Figure":
+def _draw(numbers: Numbers) -> Figure:
     titles = {"rows": "pairs for rows", "columns": "pairs for columns", "all": "all pairs"}
     shown = [Panel(title, numbers[name]) for name, title in titles.items()]
     figure = image_panels(

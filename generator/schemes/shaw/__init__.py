@@ -3,7 +3,6 @@ multiplied with queries.
 """
 
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from generator.checkpoints.model.tensor_names import (
 )
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, RelativeTable
+from generator.figures.canvas import Figure
 from generator.figures.panels import cell_numbers, image, panels
 from generator.figures.style import DIVERGING, SERIES
 from generator.numerics.arrays import frozen
@@ -29,9 +29,6 @@ from generator.schemes.shaw.families import (
     SPEECHT5,
     configured,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 LIMIT = 4  # In the picture.
 
@@ -102,7 +99,7 @@ def _numbers() -> Numbers:
     return {"pairs": pairs, "offsets": offsets, "clipped": clipped}
 
 
-def _draw(numbers: Numbers) -> "Figure":
+def _draw(numbers: Numbers) -> Figure:
     figure, (left, right) = panels(2, height=3.6)
     image(left, numbers["pairs"], (-LIMIT, LIMIT), DIVERGING)
     cell_numbers(left, numbers["pairs"], (-LIMIT, LIMIT), DIVERGING)

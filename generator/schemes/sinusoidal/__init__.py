@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,6 +32,7 @@ from generator.contracts import (
 )
 from generator.encodings import Form, PositionTable, grid_formula, sinusoid, sinusoid_formula
 from generator.errors import RowError
+from generator.figures.canvas import Figure
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import DIVERGING, SERIES
 from generator.schemes.sinusoidal.families import (
@@ -46,9 +46,6 @@ from generator.schemes.sinusoidal.families import (
 )
 from generator.schemes.sinusoidal.feature_maps import feature_map
 from generator.text import significant
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 FLAGS = ("sinusoidal_pos_embds", "sinusoidal_embeddings", "static_position_embeddings")
 FACTOR = re.compile(r"(^|\.)(encoder|decoder)\.prenet\.encode_positions\.alpha$")
@@ -280,7 +277,7 @@ def _numbers() -> Numbers:
     return {"waves": sinusoid(64, 32), "cosines": wide @ wide[0] / (wide[0] @ wide[0])}
 
 
-def _draw(numbers: Numbers) -> "Figure":
+def _draw(numbers: Numbers) -> Figure:
     figure, (left, right) = panels(2, height=3.2)
     picture = image(left, numbers["waves"], (-1.0, 1.0), DIVERGING, n_images=2)
     left.set_title("64 positions, 32 dimensions")

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,13 +34,11 @@ from generator.contracts.model_config import whole
 from generator.encodings import Form, OffsetBias
 from generator.encodings.buckets import buckets, first_distances
 from generator.errors import RowError
+from generator.figures.canvas import Figure
 from generator.figures.panels import panels
 from generator.figures.style import MUTED, SERIES
 from generator.numerics.arrays import Array, by_pair, frozen
 from generator.schemes.t5_bias.families import DIVIDED, FIXED, KINDS, SCALED, BiasKind
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 # The encoder of UDOP adds up several biases of different sizes, and ignores that of block 0.
 SUMMED = re.compile(
@@ -198,7 +195,7 @@ def _numbers() -> Numbers:
     return {"encoder_offsets": both, "decoder_offsets": past, **of}
 
 
-def _draw(numbers: Numbers) -> "Figure":
+def _draw(numbers: Numbers) -> Figure:
     figure, axes = panels(2, height=3.0, sharey=None)
     for panel, name, colour in zip(axes, ("encoder", "decoder"), SERIES, strict=False):
         panel.plot(

@@ -4,7 +4,6 @@ with a learned global bias.
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,13 +12,11 @@ from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, S
 from generator.encodings import Form, OffsetBias
 from generator.encodings.sinusoids import sinusoid_at
 from generator.errors import RowError
+from generator.figures.canvas import Figure
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Floats, frozen
 from generator.schemes.transformer_xl.audio import MOST_WIDE, mapped
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SHOWN = 128  # Largest offset in the form.
 # Conformers with an encoder of phonemes.
@@ -144,7 +141,7 @@ def _numbers() -> Numbers:
     return {name: product / np.sqrt(HEAD_DIM) for name, product in products.items()}
 
 
-def _draw(numbers: Numbers) -> "Figure":
+def _draw(numbers: Numbers) -> Figure:
     titles = ("query · key", "query · offset", "u · key", "v · offset")
     shown = [Panel(title, term) for title, term in zip(titles, numbers.values(), strict=True)]
     labels = ("key position", "query position", "part of the logit")

@@ -4,7 +4,6 @@ patches of a window.
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,13 +11,11 @@ from generator.checkpoints.model import tensor_names
 from generator.checkpoints.model.tensor_names import in_order, misshapen
 from generator.contracts import Encoding, Files, Modality, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, WindowBias
+from generator.figures.canvas import Figure
 from generator.figures.panels import cell_numbers, image, panels
 from generator.figures.style import SEQUENTIAL
 from generator.numerics.arrays import frozen
 from generator.schemes.window_bias.stored import Unfolded, from_network, from_sizes, from_table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 TABLE = re.compile(r"(^|\.)relative_position_bias_table$")
 SIZES = re.compile(r"(^|\.)attention_biases$")
@@ -103,7 +100,7 @@ def _numbers() -> Numbers:
     }
 
 
-def _draw(numbers: Numbers) -> "Figure":
+def _draw(numbers: Numbers) -> Figure:
     figure, (left, right) = panels(2, height=3.6)
     limits = (0.0, float(numbers["offsets"].max()))
     for axes, name in ((left, "offsets"), (right, "pairs")):
