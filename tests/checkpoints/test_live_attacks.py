@@ -19,6 +19,7 @@ from generator.contracts import UseOptions, UseResult
 from generator.contracts.checkpoints import MOST_PARAMETERS, Scope
 from generator.errors import NotApplicableError
 from generator.pipeline import use
+from generator.pipeline.plan import Task
 from tests import tiny
 from tests.analyses.of_models.stacks import model, stack_of
 from tests.support import checkpoint
@@ -46,7 +47,12 @@ def outcome(
     (folder / "config.json").write_text(json.dumps({**settings, **(config or {})}))
     if tokenizer is not None:
         (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
-    return use.measured(FolderFiles(folder, "row"), checkpoint(use=options or UseOptions()))
+    row = checkpoint(use=options or UseOptions())
+    files, measures = FolderFiles(folder, "row"), use.measures(Task(row, offline=True))
+    each = [use.measured(files, row, task.measure) for task in measures]
+    if why := next((why for _, why in each if why), ""):
+        return (), why
+    return tuple(one for found, _ in each for one in found), ""
 
 
 def reasons(found: Result) -> dict[str, str | None]:
@@ -242,7 +248,7 @@ def test_an_error_costs_its_measure_or_what_is_measured_and_is_its_reason(
     stack = stack_of(model("gpt2", n_layer=1, n_head=2, n_embd=16))
     found = use._of_stack(replace(first, compute=fails), stack, checkpoint())
     assert found.result.reason == reason
-    monkeypatch.setattr(use, "_measured", fails)
+    monkeypatch.setattr(use, "_opened", fails)
     assert outcome("gpt2", tmp_path / "row")[1] == reason
 
 
