@@ -14,7 +14,7 @@ from generator import PROGRAM
 from generator.cache.lazy import LazyMapping
 from generator.contracts import Atlas, Figure, Maker, Outcome, Page
 from generator.figures import svg
-from generator.site import glossary, moved
+from generator.site import moved
 from generator.site.compare import data as compare_data
 from generator.site.data import dataset, feed, figure_scripts, sources
 from generator.site.data import files as data_files
@@ -83,7 +83,6 @@ def render(
             scheme_cards.path(scheme): partial(scheme_cards.card, scheme)
             for scheme in atlas.schemes
         },
-        glossary.PICTURES: glossary.pictures,
     }
     pictures: dict[str, Maker] = {
         svg.file_of(path): partial(_picture, drawings, path) for path in drawings

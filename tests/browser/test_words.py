@@ -23,9 +23,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("words")
     for name in ("assets", "learn"):
         (folder / name).mkdir()
-    for name in ("atlas.css", "words.js"):
+    for name in ("atlas.css", "words.js", "words.svg"):
         (folder / "assets" / name).write_bytes((ASSETS / name).read_bytes())
-    (folder / glossary.PICTURES).write_bytes(glossary.pictures())
     (folder / glossary.PAGE).write_text("<title>Glossary</title>", encoding="utf-8")
     html = glossary.with_words(with_policy(PAGE, POLICY), "learn/page.html")
     (folder / "learn/page.html").write_text(html, encoding="utf-8")

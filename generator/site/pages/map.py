@@ -2,11 +2,9 @@
 clustered matrices, whose cells link to the compare page.
 """
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
-from hashlib import sha256
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -27,9 +25,8 @@ from generator.site.compare.kernels import POSITIONS, shape_of
 from generator.site.outline import addresses_of
 
 TABLE_POSITIONS = 512
-MOST_BYTES = 30_000  # of all cells of a map, which are mostly addresses
-CELL_BYTES = 57  # of a cell, without the names of its two encodings
-FEW = 16  # encodings on a map that would otherwise exceed MOST_BYTES: the most different ones
+MOST_MAPPED = 20  # encodings on a map
+FEW = 16  # encodings on the map of an atlas that has more than MOST_MAPPED: the most different ones
 MOST_CONCLUDED = 200  # encodings all of whose pairs are compared for conclusions
 LEVELS = 10
 LISTED = 5  # pairs in each list below a map
@@ -37,7 +34,6 @@ NAMED = 20  # encodings named that are not on the map
 
 Member = tuple[Outcome, Reading]
 Measure = Callable[[int, int], float | None]
-Arrange = Callable[[Floats], list[int]]  # The order of members by their distances, (n, n).
 
 
 @dataclass(frozen=True)
@@ -100,18 +96,17 @@ def pages(atlas: Atlas) -> list[Page]:
 
     chosen = list(shapes)
     concluded = _conclusions(atlas, chosen, difference)
-    cut = _cell_bytes([encodings[index] for index in chosen]) > MOST_BYTES
+    cut = len(chosen) > MOST_MAPPED
     if cut:
         chosen = [chosen[index] for index in most_different(list(shapes.values()), FEW)]
-    members, arrange = [encodings[index] for index in chosen], partial(_arranged, atlas)
+    members = [encodings[index] for index in chosen]
 
     def similarity(first: int, second: int) -> float | None:
         apart = difference(chosen[first], chosen[second])
         return None if apart is None else 1.0 - apart
 
     tables = [
-        (name, _matrix(comparable, _of_tables(comparable), arrange))
-        for name, comparable in _kinds(members)
+        (name, _matrix(comparable, _of_tables(comparable))) for name, comparable in _kinds(members)
     ]
     context = {
         "count": len(shapes),
@@ -123,7 +118,7 @@ def pages(atlas: Atlas) -> list[Page]:
             "kernel_positions": POSITIONS,
             "table_positions": TABLE_POSITIONS,
         },
-        "kernels": _matrix(members, Scale(similarity, similarity, 0.5), arrange),
+        "kernels": _matrix(members, Scale(similarity, similarity, 0.5)),
         "tables": tables,
         "addresses": addresses_of(atlas),
         "not_mapped": (
@@ -172,12 +167,6 @@ def _is_known(atlas: Atlas, reading: Reading) -> bool:
     tails = (result.find("tail") for result in reading.results.values())
     form = reading.form.load() if any(tail and tail.value for tail in tails) else None
     return bool(found) and isinstance(form, PositionTable) and not form.structure.kind
-
-
-def _cell_bytes(members: Sequence[Member]) -> int:
-    """Estimated size of the cells of a map of ``members``, one for every two of them."""
-    names = sum(len(outcome.path_of(reading)) for outcome, reading in members)
-    return (len(members) - 1) * (CELL_BYTES * len(members) // 2 + names)
 
 
 def _kinds(members: Sequence[Member]) -> list[tuple[str, list[Member]]]:
@@ -231,26 +220,7 @@ def _of_tables(members: Sequence[Member]) -> Scale:
     return Scale(aligned(corrected=True), aligned(corrected=False), 0.0)
 
 
-def _arranged(atlas: Atlas, distances: Floats) -> list[int]:
-    """The order of members by clusters, from the cache where there is one: scipy takes longer to
-    import than all else on this page.
-    """
-    if len(distances) < 3:
-        return list(range(len(distances)))
-    rounded = np.round(distances, 9)
-    order: list[int] = json.loads(
-        atlas.submit(
-            f"clusters {sha256(rounded.tobytes()).hexdigest()}", partial(_clusters, rounded)
-        )()
-    )
-    return order
-
-
-def _clusters(distances: Floats) -> bytes:
-    return json.dumps(clustered(distances)).encode()
-
-
-def _matrix(members: Sequence[Member], scale: Scale, arrange: Arrange) -> Matrix | None:
+def _matrix(members: Sequence[Member], scale: Scale) -> Matrix | None:
     """The map of ``members``; None of fewer than two."""
     if len(members) < 2:
         return None
@@ -264,7 +234,7 @@ def _matrix(members: Sequence[Member], scale: Scale, arrange: Arrange) -> Matrix
             members[first], members[second], value, scale.uncorrected(first, second), level
         )
         distances[first, second] = distances[second, first] = 1.0 if value is None else 1.0 - value
-    order = arrange(distances)
+    order = clustered(distances)
     rows = tuple(
         (members[member], tuple(pairs[frozenset((member, other))] for other in order[:rank]))
         for rank, member in enumerate(order)
