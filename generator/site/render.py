@@ -22,8 +22,7 @@ from generator.site.data import lesson as lesson_data
 from generator.site.html import escape
 from generator.site.html.formulas import formula
 from generator.site.materials import OURS, Materials
-from generator.site.pages.map import LEVELS
-from generator.site.pictures import colours, scheme_cards
+from generator.site.pictures import scheme_cards
 from generator.site.pictures.value_strips import PATH, strips, values_of
 from generator.text import number
 
@@ -78,7 +77,6 @@ def render(
     }
     assets: dict[str, Maker] = {
         PATH: lambda: strips(values_of(atlas)),
-        colours.PATH: lambda: colours.stylesheet(LEVELS),
         **{
             scheme_cards.path(scheme): partial(scheme_cards.card, scheme)
             for scheme in atlas.schemes

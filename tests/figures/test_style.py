@@ -11,7 +11,7 @@ from matplotlib.colors import to_hex
 from generator.figures.style import DARK, INK, MUTED, PAPER, REFERENCE, SEQUENTIAL, SERIES, STOPS
 from generator.numerics.arrays import Floats
 from generator.site.pages.map import LEVELS
-from generator.site.pictures import colours
+from generator.site.pictures.layer_strips import COLOURS
 from tests.built import ROOT
 
 # Linear RGB as seen with colour blindness: Machado, Oliveira and Fernandes 2009, table 1, severity
@@ -40,6 +40,7 @@ TO_XYZ = np.array(
         [0.0193339, 0.1191920, 0.9503041],
     ]
 )
+STYLESHEET = ROOT / "site_src/assets/colormaps.css"
 NOTICED = 2.3  # The least noticeable difference in CIELAB for adjacent patches; lines need more.
 
 
@@ -106,10 +107,18 @@ def test_the_stops_of_a_colormap_are_those_of_matplotlib(colormap: str) -> None:
 
 def test_the_levels_of_the_map_have_the_colormap_of_figures_from_its_high_end() -> None:
     rules = re.findall(
-        r"\.l(\d+) { background: (#\w{6}); color: (#\w{6})", colours.stylesheet(LEVELS).decode()
+        r"\.l(\d+) { background: (#\w{6}); color: (#\w{6})", STYLESHEET.read_text(encoding="utf-8")
     )
     assert [level for level, _, _ in rules] == [str(level) for level in range(LEVELS)]
     assert equal_colormap([colour for _, colour, _ in rules][::-1], SEQUENTIAL)
     for _, background, text in rules:
         dark, light = sorted(TO_XYZ[1] @ linear(colour) + 0.05 for colour in (background, text))
         assert light / dark >= 4.5, background
+
+
+def test_layers_have_their_colours_in_the_style_sheet() -> None:
+    rules = re.findall(
+        r"\.pa-layer-(\w+) { background-color: (\S+); stroke: (\S+);",
+        STYLESHEET.read_text(encoding="utf-8"),
+    )
+    assert rules == [(kind, colour, colour) for kind, colour in COLOURS.items()]

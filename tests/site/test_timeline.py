@@ -11,6 +11,7 @@ from generator.pipeline.find import all_schemes
 from generator.site.data.models import FEWEST_OF_A_YEAR
 from generator.site.pages import timeline
 from tests.site.test_comparing import rendered
+from tests.support import flowing
 
 
 def model(year: int, number: int, scheme: str, base: float | None = None) -> dict[str, object]:
@@ -36,36 +37,39 @@ def atlas(models: list[dict[str, object]]) -> Atlas:
 
 def test_shares_are_of_years_with_enough_models() -> None:
     [page] = timeline.pages(atlas(MODELS))
-    text = " ".join(sentence for _, sentence in page.context["shown"])
-    assert "Rotary rose from 20 % of the models of 2019 to 100 % of those of 2020." in text
-    assert "Learned table fell from 80 to 0 %." in text
-    assert "Windows or chunks: 20 % of the models of 2019, 100 % of those of 2020." in text
+    text = flowing(rendered(page))
+    assert (
+        "Rotary rose from 20&#160;% of the models of 2019 to 100&#160;% of those of 2020." in text
+    )
+    assert "Learned table fell from 80 to 0&#160;%." in text
+    assert (
+        "Windows or chunks: 20&#160;% of the models of 2019, 100&#160;% of those of 2020." in text
+    )
     assert "None of these models has recurrent layers." in text
 
 
 def test_the_median_of_a_year_is_that_of_its_models() -> None:
     [page] = timeline.pages(atlas(MODELS))
-    assert page.context["shown"][1][1] == (
-        "The median context was 512 positions in 2019 and 1,024 positions in 2020."
+    assert (
+        ">The median context was 512 positions in 2019 and 1,024 positions in 2020.</p>"
+        in flowing(rendered(page))
     )
     older = [model(2018, number, "rotary", 10_000.0) for number in range(10)]
     [page] = timeline.pages(atlas([*MODELS, *older]))
     middle = median(10_000.0 * 2.0**number for number in range(10))
-    assert f"The median base was 10,000 in 2018 and {middle:,.0f} in 2020." in str(
-        page.context["shown"][1][1]
-    )
+    assert f"The median base was 10,000 in 2018 and {middle:,.0f} in 2020." in rendered(page)
 
 
 def test_without_two_years_there_is_no_figure() -> None:
     for models in (MODELS[:FEWEST_OF_A_YEAR], []):
         [page] = timeline.pages(atlas(models))
-        assert (page.figures, page.context["shown"]) == ((), ())
+        assert (page.figures, page.context["figures"]) == ((), ())
 
 
 def test_sizes_of_one_family_make_no_year() -> None:
     sizes = [{**model(2022, number, "decay"), "model_type": "one"} for number in range(12)]
     [page] = timeline.pages(atlas([*MODELS, *sizes]))
-    assert "2022" not in " ".join(sentence for _, sentence in page.context["shown"])
+    assert 2022 not in page.context["years"]
 
 
 def test_every_model_is_a_named_point() -> None:

@@ -3,7 +3,7 @@ grew, and when windows and recurrent layers came.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
@@ -47,14 +47,24 @@ class Share:
         """Of the last year, without a sign."""
         return rounded(self.values[-1], 0)
 
+    @property
+    def growth(self) -> float:
+        """From the first year to the last."""
+        return self.values[-1] - self.values[0]
+
+    def since(self, years: Sequence[int]) -> int | None:
+        """The first of the ``years`` that has any; None without one."""
+        return next((year for year, value in zip(years, self.values, strict=True) if value), None)
+
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number of each model: its name, and points of title, time and value; years: those with
-    enough families for a median
+    """A number of each model. unit: "" without one; points: of title, time and value; years: those
+    with enough families for a median
     """
 
     title: str
+    unit: str
     points: tuple[tuple[str, float, float], ...]
     years: tuple[int, ...]
 
@@ -66,47 +76,52 @@ class Quantity:
             for year in self.years
         ]
 
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The median of the first year and that of the last."""
+        return rounded(self.medians[0], 0), rounded(self.medians[-1], 0)
+
 
 def pages(atlas: Atlas) -> list[Page]:
     """The page; without figures where no two years have enough models."""
     models = dated_models(atlas)
     years = _years(models)
-    shown = tuple(_figures(atlas, models, years)) if len(years) > 1 else ()
+    schemes, layers = _schemes(atlas, models, years), _layers(models, years)
+    bases, contexts = _bases(models), _contexts(models)
+    figures = (
+        (
+            _shares(
+                "schemes",
+                "Share of the models of each year that use a scheme.",
+                years,
+                schemes,
+                'one["schemes"] + one["image_schemes"]',
+            ),
+            _growth(bases, contexts),
+            _shares(
+                "layers",
+                "Share of the models of each year with such layers.",
+                years,
+                layers,
+                'one["kinds"]',
+            ),
+        )
+        if len(years) > 1
+        else ()
+    )
     context = {
-        "shown": shown,
+        "figures": figures,
+        "years": years,
+        "schemes": schemes,
+        "medians": (bases, contexts),
+        "layers": layers,
         "n_models": len(models),
         "since": sorted(
             (scheme for scheme in atlas.schemes if scheme.year),
             key=lambda scheme: (scheme.year or 0, scheme.paper),
         ),
     }
-    figures = tuple(figure for figure, _ in shown)
     return [Page("timeline.md", "timeline.md.jinja", context, figures)]
-
-
-def _figures(
-    atlas: Atlas, models: Sequence[DatedModel], years: Sequence[int]
-) -> Iterator[tuple[Figure, str]]:
-    """The figures, each with a sentence."""
-    schemes, layers = _schemes(atlas, models, years), _layers(models, years)
-    figures = (
-        _shares(
-            "schemes",
-            "Share of the models of each year that use a scheme.",
-            years,
-            schemes,
-            'one["schemes"] + one["image_schemes"]',
-        ),
-        _growth(models),
-        _shares(
-            "layers",
-            "Share of the models of each year with such layers.",
-            years,
-            layers,
-            'one["kinds"]',
-        ),
-    )
-    yield from zip(figures, _sentences(models, years, schemes, layers), strict=True)
 
 
 def _years(models: Sequence[DatedModel]) -> tuple[int, ...]:
@@ -191,8 +206,7 @@ def _shares(
     )
 
 
-def _growth(models: Sequence[DatedModel]) -> Figure:
-    bases, contexts = _bases(models), _contexts(models)
+def _growth(bases: Quantity, contexts: Quantity) -> Figure:
     largest = max(bases.points, key=lambda point: point[2])
     longest = max(contexts.points, key=lambda point: point[2])
     return _figure(
@@ -219,14 +233,15 @@ def _growth(models: Sequence[DatedModel]) -> Figure:
 def _bases(models: Sequence[DatedModel]) -> Quantity:
     of = [one for one in models if one.bases]
     return Quantity(
-        "rotary base", tuple((one.title, one.time, max(one.bases)) for one in of), _years(of)
+        "rotary base", "", tuple((one.title, one.time, max(one.bases)) for one in of), _years(of)
     )
 
 
 def _contexts(models: Sequence[DatedModel]) -> Quantity:
     of = [one for one in models if one.context]
     return Quantity(
-        "context (positions)",
+        "context",
+        "positions",
         tuple((one.title, one.time, float(one.context or 0)) for one in of),
         _years(of),
     )
@@ -267,60 +282,13 @@ def _draw_growth(bases: Quantity, contexts: Quantity, _: Results) -> "Drawing":
         first, last = (int(end(time for _, time, _ in quantity.points)) for end in (min, max))
         panel.set(
             xlabel="year of publication",
-            ylabel=quantity.title,
+            ylabel=f"{quantity.title} ({quantity.unit})" if quantity.unit else quantity.title,
             yscale="log",
             xticks=range(first, last + 2, max((last - first) // 4, 1)),
         )
         panel.grid(axis="y")
     legend_below(figure)
     return figure
-
-
-def _sentences(
-    models: Sequence[DatedModel],
-    years: Sequence[int],
-    schemes: Sequence[Share],
-    layers: Sequence[Share],
-) -> Iterator[str]:
-    """What each figure says, from its numbers."""
-    rising = max(schemes, key=lambda share: share.values[-1] - share.values[0])
-    falling = min(schemes, key=lambda share: share.values[-1] - share.values[0])
-    yield (
-        f"{rising.title} rose from {rising.first} % of the models of {years[0]} to"
-        f" {rising.last} % of those of {years[-1]}. {falling.title} fell from"
-        f" {falling.first} to {falling.last} %."
-    )
-    yield " ".join(
-        (
-            *_on_medians("base", "", _bases(models)),
-            *_on_medians("context", " positions", _contexts(models)),
-        )
-    )
-    yield " ".join(_on_layers(share, years) for share in layers)
-
-
-def _on_medians(what: str, unit: str, quantity: Quantity) -> Iterator[str]:
-    """How the median of a quantity changed; nothing where only one year has one."""
-    if len(quantity.years) > 1:
-        first, last = (rounded(quantity.medians[end], 0) for end in (0, -1))
-        yield (
-            f"The median {what} was {first}{unit} in {quantity.years[0]} and {last}{unit} in"
-            f" {quantity.years[-1]}."
-        )
-
-
-def _on_layers(share: Share, years: Sequence[int]) -> str:
-    most = max(share.values)
-    if most == 0.0:
-        return f"None of these models has {share.title}."
-    first = next(year for year, value in zip(years, share.values, strict=True) if value)
-    return (
-        f"{share.title.capitalize()}: none before {first}, {share.last} % of the models"
-        f" of {years[-1]}."
-        if first > years[0]
-        else f"{share.title.capitalize()}: {share.first} % of the models of {years[0]},"
-        f" {share.last} % of those of {years[-1]}."
-    )
 
 
 PAGE = PageKind("timeline", pages)
