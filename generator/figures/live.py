@@ -299,8 +299,8 @@ def _band(axes: "Axes", area: PolyCollection, line: Line2D | None) -> Json:
     low, high = np.full(xs.size, np.inf), np.full(xs.size, -np.inf)
     np.minimum.at(low, inverse, vertices[:, 1])
     np.maximum.at(high, inverse, vertices[:, 1])
-    kept = _kept(axes, xs, line)
-    xs, low, high = (values[kept] for values in (xs, low, high))
+    places = _band_places(axes, xs, line)
+    xs, low, high = (values[places] for values in (xs, low, high))
     return {
         "kind": "band",
         "x": _places(xs),
@@ -311,7 +311,7 @@ def _band(axes: "Axes", area: PolyCollection, line: Line2D | None) -> Json:
     }
 
 
-def _kept(axes: "Axes", xs: Floats, line: Line2D | None) -> Array:
+def _band_places(axes: "Axes", xs: Floats, line: Line2D | None) -> Array:
     """Indices of at most MOST_POINTS of the places of a band."""
     if line is None or xs.size <= MOST_POINTS:
         return _spread(xs.size)
@@ -350,11 +350,11 @@ def _steps(patch: StepPatch) -> Json:
 
 
 def _points(dots: Dots) -> Json:
-    kept = _spread(len(dots.points))
+    shown = _spread(len(dots.points))
     return {
         "kind": "curve" if dots.points.shape[1] == 3 else "points",
-        "at": _places(kept.astype(np.float64)),
-        "columns": [rounded(column, READ) for column in dots.points[kept].T],
+        "at": _places(shown.astype(np.float64)),
+        "columns": [rounded(column, READ) for column in dots.points[shown].T],
         "joined": dots.joined,
         "colour": dots.colour,
     }
@@ -371,11 +371,11 @@ def _cells(axes: "Axes", image: "AxesImage", most: int) -> Json:
     if picks is not None:
         return {**_grid(image, values, image.get_extent()), **_of_picks(picks)}
     is_mosaic = image.get_label() == MOSAIC
-    kept = [
+    is_exact = [
         is_mosaic or _is_named(axis, size)
         for axis, size in zip((axes.yaxis, axes.xaxis), values.shape, strict=True)
     ]
-    values, (down, across) = shrunk_by(values, most, (kept[0], kept[1]))
+    values, (down, across) = shrunk_by(values, most, (is_exact[0], is_exact[1]))
     right, bottom = left + (right - left) * across, top + (bottom - top) * down
     return _grid(image, values, (left, right, bottom, top))
 

@@ -86,19 +86,19 @@ def render(
         svg.file_of(path): partial(_picture, drawings, path) for path in drawings
     }
     assets[FIGURES] = partial(_joined, materials.written[-1] / SCRIPTS)
-    scripted = {
+    scripted: dict[str, Maker] = {
         **compare_data.makers(atlas),
-        **lesson_data.makers(atlas),
-        **sources.makers(atlas),
+        lesson_data.PATH: partial(lesson_data.script, atlas),
+        sources.PATH: partial(sources.script, atlas),
     }
-    files = {
+    files: dict[str, Maker] = {
         **_hand_written(materials.written),
         **assets,
         **data_files.makers(atlas),
         **scripted,
         **feed.makers(atlas),
         **moved.makers(atlas),
-        **dataset.makers(atlas),
+        dataset.ROBOTS: partial(dataset.robots, atlas),
         **{page.card.path: page.card.make for page in pages if page.card},
     }
     # Pages in the order in which other processes draw their figures.

@@ -34,11 +34,11 @@ def test_the_dataset_names_its_files_by_their_whole_addresses() -> None:
 def test_robots_find_the_sitemap_where_there_is_an_address() -> None:
     atlas = replace(atlas_of(), address="https://example.org/atlas/")
     assert (
-        dataset.makers(atlas)["robots.txt"]()
+        dataset.robots(atlas)
         .decode()
         .endswith("\nSitemap: https://example.org/atlas/sitemap.xml\n")
     )
-    assert b"Sitemap" not in dataset.makers(atlas_of())["robots.txt"]()
+    assert b"Sitemap" not in dataset.robots(atlas_of())
 
 
 def test_the_citation_names_this_version() -> None:

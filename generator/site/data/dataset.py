@@ -3,8 +3,6 @@ says to robots.
 """
 
 import json
-from collections.abc import Callable
-from functools import partial
 
 from generator import PROGRAM
 from generator.contracts import Atlas
@@ -14,11 +12,6 @@ LICENCE = "https://spdx.org/licenses/MIT"
 ESCAPES = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})  # Of JSON within HTML.
 MOST_LETTERS = 5000  # of a description, in search engines for datasets
 FILES = (("atlas.json", "application/json"), ("metrics.csv", "text/csv"))
-
-
-def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
-    """A function that returns robots.txt, by path below the docs folder."""
-    return {ROBOTS: partial(_robots, atlas)}
 
 
 def described(atlas: Atlas) -> str:
@@ -52,6 +45,7 @@ def described(atlas: Atlas) -> str:
     return json.dumps(known, ensure_ascii=True).translate(ESCAPES)
 
 
-def _robots(atlas: Atlas) -> bytes:
+def robots(atlas: Atlas) -> bytes:
+    """robots.txt."""
     where = f"Sitemap: {atlas.address}sitemap.xml\n" if atlas.address else ""
     return f"User-agent: *\nAllow: /\n{where}".encode()

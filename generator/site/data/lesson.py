@@ -5,7 +5,6 @@ the site.
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -101,11 +100,6 @@ def of(atlas: Atlas) -> Lesson:
         ),
         tuple(_tables(atlas, sources)),
     )
-
-
-def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
-    """A function that returns the script, by path below the docs folder."""
-    return {PATH: partial(script, atlas)}
 
 
 def script(atlas: Atlas) -> bytes:

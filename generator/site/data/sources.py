@@ -6,8 +6,7 @@ script.
 """
 
 import json
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from typing import Any
 
 from generator import PROGRAM
@@ -19,12 +18,7 @@ Source = dict[str, str | None]
 VECTORS, FREQUENCIES = "vectors", "frequencies"
 
 
-def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
-    """The function that returns the script, by its path below the docs folder."""
-    return {PATH: partial(_script, atlas)}
-
-
-def _script(atlas: Atlas) -> bytes:
+def script(atlas: Atlas) -> bytes:
     """JavaScript that hands the sources to the page. JSON in ASCII is valid JavaScript."""
     text = json.dumps(sources(atlas), separators=(",", ":"), allow_nan=False)
     return f"atlas.sources({text});\n".encode()

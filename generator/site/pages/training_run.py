@@ -1,6 +1,5 @@
 """A page for each training run: how its position encoding forms from checkpoint to checkpoint."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from generator.cache.fingerprint import of_parts
@@ -19,7 +18,7 @@ from generator.contracts import (
     paper_address,
 )
 from generator.site.runs.data import path_of
-from generator.site.runs.figures import of_kernel, of_metrics
+from generator.site.runs.figures import of_kernel, of_metrics, spread
 from generator.site.runs.findings import change, reasons, sentences, unread
 from generator.site.runs.side_by_side import side_by_side
 
@@ -122,7 +121,7 @@ def _chapter(atlas: Atlas, run: Run, encoding: RunEncoding, most_rows: int) -> R
     tracked = _tracked(atlas, run, encoding)
     kernels = tuple(_figure(run, encoding, spec) for spec in of_kernel(run, encoding))
     curves = (_figure(run, encoding, of_metrics(run, encoding, tracked)),) if tracked else ()
-    columns = _spread(encoding.present, MOST_COLUMNS)
+    columns = spread(encoding.present, MOST_COLUMNS)
     rows = tuple(
         MetricRow(metric, tuple(metric.values[index] for index in columns))
         for metric in encoding.metrics[:most_rows]
@@ -164,14 +163,6 @@ def _tracked(atlas: Atlas, run: Run, encoding: RunEncoding) -> list[RunMetric]:
     ]
     most = sorted(known, key=lambda metric: -change(run, metric))[:MOST_CURVES]
     return [metric for metric in known if metric in most]
-
-
-def _spread(indices: Sequence[int], most: int) -> list[int]:
-    """At most ``most`` of ``indices``, evenly spread, the first and the last among them."""
-    count = min(most, len(indices))
-    return [
-        indices[round(place * (len(indices) - 1) / max(count - 1, 1))] for place in range(count)
-    ]
 
 
 PAGE = PageKind("training_run", pages)

@@ -97,7 +97,7 @@ class Peers:
             for analysis in self.atlas.analyses
             for finding in reading.results[analysis.key].findings
         )
-        every = [*self._standings(reading), *findings]
+        every = [*self._rank_statements(reading), *findings]
         # Not reversed, so that statements of one weight stay in the order of the page.
         return sorted(every, key=lambda statement: -statement.weight)
 
@@ -144,7 +144,7 @@ class Peers:
         readings = (reading for outcome in self.atlas.outcomes for reading in outcome.readings)
         return {reading: self._places(reading) for reading in readings}
 
-    def _standings(self, reading: Reading) -> Iterator[Statement]:
+    def _rank_statements(self, reading: Reading) -> Iterator[Statement]:
         """Sentences on headline metrics, of what may be ranked alone."""
         places = self._all_places[reading]
         for column, times in places.items():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.contracts import FigureSpec, Results, Run, RunEncoding, RunMetric, RunUse
-from generator.figures.lines import DASHES, dots, legend_below
+from generator.figures.lines import DASHES, dots, hidden, legend_below
 from generator.figures.panels import colour_bar, panels, wrapped
 from generator.figures.style import GRID, INK, MUTED, SEQUENTIAL, SERIES
 from generator.numerics.arrays import Floats
@@ -23,6 +23,9 @@ COLUMNS = 3
 HEADROOM = 0.06  # above and below the kernel, as a share of its range
 DIGITS = 3
 STEP, DISTANCE = "training step", "distance (positions)"
+Values = tuple[float | None, ...]
+Curve = tuple[str, tuple[int, ...], Values]  # name, steps, and a value for each
+MetricPanel = tuple[str, str, tuple[Curve, ...]]  # title, unit, curves
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +118,7 @@ def of_metrics(run: Run, owner: RunEncoding | RunUse, metrics: Sequence[RunMetri
         partial(
             _always, f"Curves over training of {', '.join(metric.title for metric in metrics)}."
         ),
-        partial(_draw_metrics, tuple(run.steps), tuple(metrics)),
+        partial(draw_metrics, tuple(_panel(run, metric) for metric in metrics)),
         python="\n".join(
             (
                 f'run, keys = data["run"], {[metric.key for metric in metrics]}',
@@ -132,13 +135,19 @@ def _always(text: str, _: Results) -> str:
     return text
 
 
+def spread(values: Sequence[int], most: int) -> list[int]:
+    """At most ``most`` of ``values``, evenly spread, the first and the last among them."""
+    count = min(most, len(values))
+    return [values[round(place * (len(values) - 1) / max(count - 1, 1))] for place in range(count)]
+
+
 def _chosen(kernels: Kernels) -> list[int]:
-    """Indices of at most ``MULTIPLES`` steps, evenly spread, the first and the last among them."""
-    count = len(kernels.steps)
-    return [
-        round(place * (count - 1) / max(min(MULTIPLES, count) - 1, 1))
-        for place in range(min(MULTIPLES, count))
-    ]
+    """Indices of the steps with a panel of their own."""
+    return spread(range(len(kernels.steps)), MULTIPLES)
+
+
+def _panel(run: Run, metric: RunMetric) -> MetricPanel:
+    return metric.title, metric.unit, ((hidden(metric.title), tuple(run.steps), metric.values),)
 
 
 def _kernel_alt(kernels: Kernels) -> str:
@@ -198,19 +207,18 @@ def _axis_of_kernel(axes: "Axes", kernels: Kernels) -> None:
     axes.margins(x=0.02)
 
 
-def _draw_metrics(steps: tuple[int, ...], metrics: Sequence[RunMetric], _: Results) -> "Drawing":
-    figure, axes = panels(len(metrics), height=2.3)
-    for index, (ax, metric) in enumerate(zip(axes, metrics, strict=True)):
-        values = [np.nan if value is None else value for value in metric.values]
-        ax.plot(
-            steps,
-            values,
-            color=SERIES[0],
-            marker=dots(len(steps)),
-            markersize=3,
-            label=f"_{metric.title}",
-        )
-        ax.set_title(wrapped(metric.title, 34), fontsize=9)
-        ax.set(xlabel=STEP if index + 2 >= len(metrics) else None, ylabel=metric.unit or "value")
+def draw_metrics(shown: tuple[MetricPanel, ...], _: Results) -> "Drawing":
+    """A panel for each metric, with its curves; a legend of those whose names are not hidden."""
+    figure, axes = panels(len(shown), height=2.3)
+    for index, (ax, (title, unit, curves)) in enumerate(zip(axes, shown, strict=True)):
+        for colour, (name, steps, values) in zip(SERIES, curves, strict=False):
+            ax.plot(
+                steps, np.array(values, dtype=np.float64), color=colour, marker=dots(len(steps)),
+                markersize=3, label=hidden(name) if index and not name.startswith("_") else name,
+            )  # fmt: skip
+        ax.set_title(wrapped(title, 34), fontsize=9)
+        ax.set(xlabel=STEP if index + 2 >= len(shown) else None, ylabel=unit or "value")
         ax.margins(x=0.03, y=0.12)
+    if any(axes[0].get_legend_handles_labels()):
+        legend_below(figure)
     return figure

@@ -21,12 +21,12 @@ def sentences(run: Run, encoding: RunEncoding, metrics: Sequence[RunMetric]) -> 
     """
     near = _ends(encoding, 1)
     ranked = sorted(metrics, key=lambda metric: -change(run, metric))
-    told = [
+    others = [
         metric for metric in ranked if near is None or (metric.values[0], metric.values[-1]) != near
     ]
     return [
         *_of_kernel(run, encoding),
-        *(text for metric in told for text in _of_metric(run, metric)),
+        *(text for metric in others for text in _of_metric(run, metric)),
     ]
 
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from generator.cache.fingerprint import of_parts
 from generator.contracts import Figure, FigureSpec, Results, Run, RunEncoding, RunMetric, RunUse
-from generator.figures.lines import dots, legend_below
+from generator.figures.lines import legend_below
 from generator.figures.panels import panels, wrapped
 from generator.figures.style import GRID, SERIES
-from generator.site.runs.figures import COLUMNS, DISTANCE, STEP
+from generator.site.runs.figures import COLUMNS, DISTANCE, Curve, Values, draw_metrics, spread
 from generator.text import significant
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ MOST_SENTENCES = 3
 APART = 0.1  # of the larger size: what differs by less is not told
 DIGITS = 3
 DATA = "data/atlas.json"
-Values = tuple[float | None, ...]
-Curve = tuple[str, tuple[int, ...], Values]  # name, steps, and a value for each
 
 
 @dataclass(frozen=True)
@@ -143,7 +141,7 @@ def _of_metrics(
             "Each panel is one measure, each line a run. Across: the step of training. A run that"
             " lacks a measure has no line.",
             f"Lines over training of {', '.join(metric.title for metric in found)}.",
-            partial(_draw_metrics, shown),
+            partial(draw_metrics, shown),
         )
 
 
@@ -159,7 +157,7 @@ def _of_kernels(sides: Sequence[Side]) -> Iterator[Figure]:
     alike = [(side, one) for side, one in present if one.quantity == quantity]
     if len({side.run.slug for side, _ in alike}) < 2:
         return
-    steps = _spread(min((_steps(*pair) for pair in alike), key=len))
+    steps = spread(min((_steps(*pair) for pair in alike), key=len), MOST_PANELS)
     shown = tuple(
         (step, tuple((side.title, _nearest(side, one, step)) for side, one in alike))
         for step in steps
@@ -179,12 +177,6 @@ def _steps(side: Side, encoding: RunEncoding) -> list[int]:
     return [side.run.steps[index] for index in encoding.present]
 
 
-def _spread(steps: Sequence[int]) -> list[int]:
-    """At most ``MOST_PANELS`` of them, evenly spread, the first and the last among them."""
-    places = np.linspace(0, len(steps) - 1, min(MOST_PANELS, len(steps)))
-    return [steps[round(place)] for place in places]
-
-
 def _nearest(side: Side, encoding: RunEncoding, step: int) -> Values:
     """The kernel at the checkpoint whose step is nearest: (n_distances,)."""
     index = min(encoding.present, key=lambda one: abs(side.run.steps[one] - step))
@@ -194,21 +186,6 @@ def _nearest(side: Side, encoding: RunEncoding, step: int) -> Values:
 def _figure(key: str, caption: str, how_to_read: str, alt: str, draw: "partial[Drawing]") -> Figure:
     spec = FigureSpec(key, caption, how_to_read, alt=lambda _: alt, draw=draw)
     return Figure(f"figures/runs/all-{key}", spec, alt, DATA, cache_key=(of_parts(draw.args),))
-
-
-def _draw_metrics(shown: tuple[tuple[str, str, tuple[Curve, ...]], ...], _: Results) -> "Drawing":
-    figure, axes = panels(len(shown), height=2.3)
-    for index, (ax, (title, unit, curves)) in enumerate(zip(axes, shown, strict=True)):
-        for colour, (name, steps, values) in zip(SERIES, curves, strict=False):
-            ax.plot(
-                steps, np.array(values, dtype=np.float64), color=colour, marker=dots(len(steps)),
-                markersize=3, label=f"{'_' if index else ''}{name}",
-            )  # fmt: skip
-        ax.set_title(wrapped(title, 34), fontsize=9)
-        ax.set(xlabel=STEP if index + 2 >= len(shown) else None, ylabel=unit or "value")
-        ax.margins(x=0.03, y=0.12)
-    legend_below(figure)
-    return figure
 
 
 def _draw_kernels(

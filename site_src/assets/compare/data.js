@@ -1,7 +1,7 @@
 /* The encodings' data. Each file of data calls a function of this page, because a page on a disk may run scripts but not fetch. */
 (function () {
   "use strict";
-  const [records, longer, asked] = [new Map(), new Map(), new Map()];
+  const [records, longer] = [new Map(), new Map()];
   const atlas = (window.atlas = window.atlas || {});
   const base = new URL("../..", document.currentScript.src); // Of the site.
 
@@ -20,8 +20,9 @@
 
   /* A promise of the encoding of this name with its kernels unpacked: of the first positions, or of the longest window of up to ``count``. */
   atlas.load = (name, count) => {
-    const wanted = [once(name, records)];
-    if (count > atlas.catalogue.windows[0]) wanted.push(once(name, longer, "-windows"));
+    const data = (arrived, suffix = "") => atlas.fetched(atlas.addressOf(`data/compare/${name}${suffix}.js`), arrived, name);
+    const wanted = [data(records)];
+    if (count > atlas.catalogue.windows[0]) wanted.push(data(longer, "-windows"));
     return Promise.all(wanted).then(([record, windows = {}]) => {
       const longest = Object.keys(windows)
         .map(Number)
@@ -29,16 +30,6 @@
       return { ...unpack(name, record), shown: longest.length ? kernels(windows[Math.max(...longest)]) : kernels(record.kernels) };
     });
   };
-
-  function once(name, arrived, suffix = "") {
-    const file = name + suffix;
-    if (!asked.has(file)) {
-      const fetched = atlas.fetched(atlas.addressOf(`data/compare/${file}.js`), arrived, name);
-      fetched.catch(() => asked.delete(file)); // To be asked for again.
-      asked.set(file, fetched);
-    }
-    return asked.get(file);
-  }
 
   function unpack(name, record) {
     const { quantity, heads } = record.kernels;

@@ -121,10 +121,8 @@
   }
 
   function remover(name, index) {
-    const button = atlas.element("button", "", "remove");
-    button.type = "button";
+    const button = atlas.button("remove", () => change({ chosen: view.chosen.filter((_, slot) => slot !== index) }));
     button.setAttribute("aria-label", `remove ${atlas.byName.get(name).title}`);
-    button.addEventListener("click", () => change({ chosen: view.chosen.filter((_, slot) => slot !== index) }));
     return button;
   }
 
@@ -143,16 +141,13 @@
   function sections() {
     const shown = [...by("pac").querySelectorAll("h2")].slice(1).filter((heading) => !heading.closest("[hidden]"));
     by("pac-sections").replaceChildren(
-      ...shown.map((heading) => {
-        const button = atlas.element("button", "", heading.firstChild.textContent);
-        button.type = "button";
-        button.addEventListener("click", () => {
+      ...shown.map((heading) =>
+        atlas.button(heading.firstChild.textContent, () => {
           heading.tabIndex = -1;
           heading.focus({ preventScroll: true });
           heading.scrollIntoView();
-        });
-        return button;
-      }),
+        }),
+      ),
     );
   }
 

@@ -4,17 +4,26 @@
   const atlas = (window.atlas = window.atlas || {});
   const AHEAD = "400px"; // How far below the window a drawing begins.
   const waiting = new Map(); // Functions that draw what has not come into view.
+  const asked = new Map(); // Promises of scripts, by address.
+
+  /* A promise of the script at this address, which is loaded once. */
+  atlas.script = (address) => {
+    if (!asked.has(address)) {
+      const loaded = new Promise((resolve, reject) => {
+        const onerror = () => [asked.delete(address), reject(new Error(address))]; // To be asked for again.
+        document.head.append(Object.assign(document.createElement("script"), { src: address, onload: resolve, onerror }));
+      });
+      asked.set(address, loaded);
+    }
+    return asked.get(address);
+  };
 
   /* A promise of what the script at this address puts into the map ``arrived`` under this key. */
-  atlas.fetched = (address, arrived, key) =>
-    new Promise((resolve, reject) => {
-      if (arrived.has(key)) return resolve(arrived.get(key));
-      const script = document.createElement("script");
-      script.src = address;
-      script.onload = () => (arrived.has(key) ? resolve(arrived.get(key)) : reject(new Error(address)));
-      script.onerror = () => reject(new Error(address));
-      return document.head.append(script);
-    });
+  atlas.fetched = async (address, arrived, key) => {
+    await atlas.script(address);
+    if (!arrived.has(key)) throw new Error(address);
+    return arrived.get(key);
+  };
 
   const watcher = new IntersectionObserver((entries) => entries.filter(({ isIntersecting }) => isIntersecting).forEach(({ target }) => begin(target)), {
     rootMargin: AHEAD,

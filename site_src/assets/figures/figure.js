@@ -62,7 +62,7 @@
     });
     state.live = atlas.element("p", "pa-said");
     state.live.setAttribute("aria-live", "polite");
-    state.reset = button("Reset zoom", () => atlas.zoom(state, null));
+    state.reset = atlas.button("Reset zoom", () => atlas.zoom(state, null));
     state.reset.hidden = true;
     state.foot = atlas.element("div", "pa-foot");
     if (state.data.series.length) state.foot.append(legend(state));
@@ -72,20 +72,13 @@
     state.place.replaceChildren(grid, state.foot, state.live);
   }
 
-  function button(text, act) {
-    const made = atlas.element("button", "", text);
-    made.type = "button";
-    made.addEventListener("click", act);
-    return made;
-  }
-
   /* A button for each series, which switches it on and off. */
   function legend(state) {
     const outer = atlas.element("div", "pa-legend");
     outer.setAttribute("role", "group");
     outer.setAttribute("aria-label", "Series");
     state.data.series.forEach((series, index) => {
-      const entry = button("", () => {
+      const entry = atlas.button("", () => {
         state.off.has(index) ? state.off.delete(index) : state.off.add(index);
         entry.setAttribute("aria-pressed", !state.off.has(index));
         atlas.redraw(state);

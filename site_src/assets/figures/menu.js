@@ -4,32 +4,19 @@
   const atlas = (window.atlas = window.atlas || {});
   const base = new URL("..", document.currentScript.src); // Of the site.
   const MOST_NAMED = 3; // Encodings whose sources stand in a picture.
-  let citing;
   let menus = 0;
 
   /* A promise of what cites. */
-  atlas.citing = () =>
-    (citing ??= new Promise((resolve, reject) => {
-      if (atlas.cite) return resolve(atlas.cite);
-      const script = document.createElement("script");
-      script.src = new URL("assets/cite.js", base).href;
-      script.onload = () => resolve(atlas.cite);
-      script.onerror = () => [(citing = null), reject(new Error("The script for this could not be loaded."))];
-      return document.head.append(script);
-    }));
-
-  function button(title, act) {
-    const made = atlas.element("button", "", title);
-    made.type = "button";
-    made.addEventListener("click", act);
-    return made;
-  }
+  const citing = async () => {
+    if (!atlas.cite) await atlas.script(new URL("assets/cite.js", base).href).catch(() => Promise.reject(new Error("The script for this could not be loaded.")));
+    return atlas.cite;
+  };
 
   /* A bar with the table and the menu of a figure. about(): { data, view, name, caption, finding, of, python, file, path, script } as it is now */
   atlas.tools = (about) => {
     const [bar, below, said] = [atlas.element("div", "pa-tools"), atlas.element("div", "pa-below"), atlas.element("span", "pa-done")];
     said.setAttribute("role", "status");
-    const table = button("Table", () => {
+    const table = atlas.button("Table", () => {
       const opens = table.getAttribute("aria-expanded") !== "true";
       table.setAttribute("aria-expanded", opens);
       below.replaceChildren(...(opens ? [atlas.tableOf(about().data)] : []));
@@ -48,19 +35,18 @@
       list.hidden = !opens;
       opener.setAttribute("aria-expanded", opens);
     };
-    const opener = button("Take along", () => open(list.hidden));
+    const opener = atlas.button("Take along", () => open(list.hidden));
     list.id = `pa-menu-${++menus}`;
     list.setAttribute("role", "group");
     list.setAttribute("aria-label", "Take this figure along");
     opener.setAttribute("aria-controls", list.id);
     open(false);
     const actions = Object.entries(ACTIONS).map(([title, act]) =>
-      button(title, () => {
+      atlas.button(title, () => {
         open(false);
         opener.focus();
         said.textContent = "";
-        atlas
-          .citing()
+        citing()
           .then((cite) => act(about(), cite))
           .then((done) => (said.textContent = done ?? ""))
           .catch((error) => (said.textContent = `${title}: ${error.message}`));

@@ -16,6 +16,13 @@
     return element;
   };
 
+  atlas.button = (text, act) => {
+    const button = atlas.element("button", "", text);
+    button.type = "button";
+    button.addEventListener("click", act);
+    return button;
+  };
+
   /* The numbers of a packed array, NaN where not defined; each is within half a step of the truth. */
   atlas.numbers = ({ low, high, levels }) => {
     const values = new Float64Array(levels.length / 2);
