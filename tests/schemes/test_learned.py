@@ -96,13 +96,6 @@ def test_a_note_tells_of_other_numbers_of_rows(family: str, configured: int, not
     assert encoding.notes[0].startswith(notes[0])
 
 
-def test_the_provenance_of_a_table_has_the_digest_of_its_bytes() -> None:
-    files = DictFiles(arrays={"wpe.weight": TABLE})
-    provenance = find(files)[0].provenance
-    assert (provenance.tensor, provenance.dtype, provenance.shape) == ("wpe.weight", "F64", (6, 4))
-    assert provenance.sha256 == files.sha256("wpe.weight")
-
-
 @given(st.lists(st.text(min_size=1, max_size=12), min_size=2, max_size=4, unique=True))
 def test_several_tables_of_one_part_have_distinct_parts(prefixes: list[str]) -> None:
     arrays = {f"{prefix}.wpe.weight": TABLE for prefix in prefixes}

@@ -245,17 +245,6 @@ def test_the_rotation_of_a_nested_text_model_is_read_from_a_saved_config(family:
         )
 
 
-def test_a_rotation_in_a_nested_config_overrides_the_defaults_of_its_family() -> None:
-    text = {"model_type": "gemma3_text", "rope_scaling": {"rope_type": "linear", "factor": 8.0}}
-    rotations = {
-        encoding.part: form_of(encoding, Rotation)
-        for encoding in find(DictFiles({"model_type": "gemma3", "text_config": text}))
-    }
-    full, sliding = rotations["decoder full attention"], rotations["decoder sliding attention"]
-    assert (full.base, full.rope_type) == (1e6, "linear")
-    assert (sliding.base, sliding.rope_type) == (1e4, "default")
-
-
 KINDS = ("full_attention", "sliding_attention")
 BY_KIND = {
     "rope_parameters": {
