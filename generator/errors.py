@@ -24,9 +24,5 @@ class NotReachedError(AtlasError):
     """A checkpoint whose source could not be reached."""
 
 
-class SlowError(NotReachedError):
-    """A source that answers too late, or not at all."""
-
-
 class NotApplicableError(AtlasError):
     """An analysis that is not defined for a valid input; the message is the reason."""

@@ -1,7 +1,6 @@
 """The command that builds the site."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -17,7 +16,7 @@ from generator.history import published, words
 from generator.history.changes import changes, checkpoints
 from generator.pipeline import build as builds
 from generator.pipeline import dask_pool, history, jobs, local_pool, plan, versions
-from generator.pipeline.executor import Executor, Executors
+from generator.pipeline.executor import Executors
 from generator.site import materials, write
 from generator.text import plural
 
@@ -96,7 +95,10 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
     site left in place.
     """
     with reporting_errors("; the previous site remains"):
-        remote = None if cluster is None else _cluster_workers(dask_pool.scheduler(cluster))
+        remote = None
+        if cluster is not None:
+            address = dask_pool.scheduler(cluster)
+            remote = partial(dask_pool.cluster, address=address, code=versions.code())
         checkpoints = list_file.load(config_file, plan.all_sources())
         with (
             write.owned(output) as folder,
@@ -156,8 +158,3 @@ def _print_changes(former: Mapping[str, Any] | None, output: Path) -> None:
         out.print(f"{'changed':>11}  {words.line(change)}")
     if len(found) > MOST_CHANGES:
         out.print(f"{'':>11}  and {plural(len(found) - MOST_CHANGES, 'other change')}")
-
-
-def _cluster_workers(address: str) -> Callable[[], AbstractContextManager[Executor]]:
-    """A factory of workers on the dask.distributed scheduler at ``address``."""
-    return partial(dask_pool.cluster, address=address, code=versions.code())

@@ -144,7 +144,7 @@ def add(
         if named.is_path(name):
             own_runs.append(out, config_file, listed, list_file.expanded(name))
             return
-        asked = named.checkpoint_at(name, pickle=False, file="", config=None)
+        asked = named.checkpoint_at(name)
         if any(row.place == asked.place and row.source == asked.source for row in listed):
             raise RefusedError(f"{asked.id}: is in {config_file}; expected one that is not")
         commit = named.commit_of(asked)
@@ -169,28 +169,16 @@ def pin(
         list_file.load(config_file, plan.all_sources())
         commits = {}
         for index, row in enumerate(list_file.read_rows(config_file)):
-            name, revision = (
-                (row, None)
-                if isinstance(row, str)
-                else (row.get(list_edit.KEY), row.get(list_edit.REVISION))
-            )
-            is_series = not isinstance(row, str) and row.get(list_edit.REVISIONS) is not None
-            if (
-                name is not None
-                and not is_series
-                and (upgrade or not revisions.COMMIT.fullmatch(str(revision)))
-            ):
-                commit = named.commit_of(
-                    named.checkpoint_at(
-                        name if upgrade or not revision else f"{name}@{revision}",
-                        pickle=False,
-                        file="",
-                        config=None,
-                    )
-                )
-                if commit != revision:
-                    commits[index] = commit
-                    out.print(f"{name}: {revision or 'main'} → {commit}")
+            options = {list_edit.KEY: row} if isinstance(row, str) else row
+            name, revision = options.get(list_edit.KEY), options.get(list_edit.REVISION)
+            is_pinned = revisions.COMMIT.fullmatch(str(revision)) and not upgrade
+            if name is None or options.get(list_edit.REVISIONS) is not None or is_pinned:
+                continue
+            moving = name if upgrade or not revision else f"{name}@{revision}"
+            commit = named.commit_of(named.checkpoint_at(moving))
+            if commit != revision:
+                commits[index] = commit
+                out.print(f"{name}: {revision or 'main'} → {commit}")
         list_edit.pin(config_file, commits)
     out.print(f"{config_file}: {plural(len(commits), 'row')} pinned")
 

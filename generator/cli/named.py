@@ -28,7 +28,9 @@ def is_path(source: str) -> bool:
     )
 
 
-def checkpoint_at(source: str, pickle: bool, file: str, config: Path | None) -> Checkpoint:
+def checkpoint_at(
+    source: str, pickle: bool = False, file: str = "", config: Path | None = None
+) -> Checkpoint:
     """A checkpoint outside any list: a path, or a Hub id with or without a revision.
 
     errors: RowError when the config cannot be read
@@ -77,7 +79,7 @@ def commit_of(checkpoint: Checkpoint) -> str:
     if revisions.COMMIT.fullmatch(commit):
         return commit
     try:
-        evaluate.open_files(task.checkpoint, task.offline)
+        evaluate.opened(task)
     except AtlasError as error:
         raise RefusedError(str(error)) from None
     raise RefusedError(f"{checkpoint.id}: found no commit; expected a repository of the Hub")

@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from generator.cli.terminal import Terminal
 from generator.errors import RefusedError
-from generator.pipeline.jobs import Altered, Event, JobStage, Models
+from generator.pipeline.jobs import Event, JobStage, Models
 from generator.pipeline.worker import received
 from generator.text import plural
 
@@ -54,17 +54,9 @@ class Reporter:
         if self.bar is not None and self.task is not None:
             self.bar.update(self.task, total=n_rows)
 
-    def report(self, event: Event | JobStage | Altered | Models) -> None:
+    def report(self, event: Event | JobStage | Models) -> None:
         """Show ``event``, and log it with its time."""
         fields = asdict(event)
-        if isinstance(event, Altered):
-            self._log("altered", fields)
-            n_files = plural(len(event.paths), "file")
-            self.out.print(
-                f"{'':>11}  changed by others since the last build: {n_files}, such as"
-                f" {event.paths[0]}; to be made again"
-            )
-            return
         if isinstance(event, JobStage):
             self._log("stage", fields)
             self._stage(event)

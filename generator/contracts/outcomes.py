@@ -59,15 +59,10 @@ class Reading:
 
     def deriving(self, analyses: "Sequence[Analysis]") -> "Reading":
         """A reading from the store with the arrays that are not in it, computed on access."""
-        known = {
-            analysis.key: result
-            for analysis in analyses
-            if (result := self.results.get(analysis.key)) is not None
-        }
         derived = {
-            analysis.key: known[analysis.key].deriving(analysis, self.form)
+            analysis.key: self.results[analysis.key].deriving(analysis, self.form)
             for analysis in analyses
-            if analysis.key in known
+            if analysis.key in self.results
         }
         return replace(self, results={**self.results, **derived})
 

@@ -35,7 +35,7 @@ from generator.site import pages, render, write
 from generator.site.html import mkdocs_build
 from generator.site.materials import OURS, Materials
 
-OnEvent = Callable[[jobs.Event | jobs.JobStage | jobs.Altered | jobs.Models], None]
+OnEvent = Callable[[jobs.Event | jobs.JobStage | jobs.Models], None]
 # Of a processor, for all measures of a model: an estimate from models of 1 to 135 million weights.
 SECONDS_OF_A_WEIGHT = 1.5e-6
 
@@ -68,7 +68,8 @@ def build(spec: BuildSpec, executors: Executors, on_event: OnEvent) -> Mapping[s
     errors: RefusedError, also where the site would lack many checkpoints of the former one
     """
     this = _Build(spec, on_event)
-    previous = this.previous()
+    none = last_build.LastBuild()
+    previous = none if spec.fresh else last_build.read(spec.folder, this.digests)
     if previous.inputs and previous.inputs == this.inputs():
         this.digests.save()
         return previous.counts
@@ -120,15 +121,6 @@ class _Build:
     def current(self, task: Task) -> str | None:
         """The key of the stored outcome of a task; None where it has none, or none counts."""
         return None if self.spec.fresh else self.store.current(task, self.digests.of)
-
-    def previous(self) -> last_build.LastBuild:
-        """The last build, unless all is to be fresh; what others have changed of it is reported."""
-        if self.spec.fresh:
-            return last_build.LastBuild()
-        previous, altered = last_build.read(self.spec.folder, self.digests)
-        if altered:
-            self.on_event(jobs.Altered(altered))
-        return previous
 
     def inputs(self) -> str | None:
         """Digest of all that a build depends on; None where that cannot be known before it."""

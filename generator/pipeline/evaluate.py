@@ -17,7 +17,6 @@ from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.module_tree import tensor_rows
 from generator.contracts import (
     Analysis,
-    Checkpoint,
     Encoding,
     FigureSpec,
     Files,
@@ -32,7 +31,7 @@ from generator.contracts import (
     names,
 )
 from generator.encodings import Form, PositionTable
-from generator.errors import NotApplicableError, NotReachedError, RowError, SlowError
+from generator.errors import NotApplicableError, NotReachedError, RowError
 from generator.figures import svg
 from generator.figures.panels import thumbnail
 from generator.figures.spots import DrawnPlace, mark
@@ -72,7 +71,7 @@ def evaluate(task: Task, store: Store | None = None) -> Outcome:
         # More threads would change the last digits, and with them the bytes.
         with threadpool_limits(1):
             return _evaluate(task, store)
-    except NotReachedError as error:  # Before the other, since a slow answer is both.
+    except NotReachedError as error:
         return failures.not_reached(task.checkpoint, error)
     except RowError as error:
         return failures.failed(task.checkpoint, str(error))
@@ -98,27 +97,12 @@ def unreached(task: Task) -> Outcome | None:
     return None
 
 
-def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
-    """The files of a checkpoint, from its source.
+def opened(task: Task) -> Files:
+    """The files of a task, from its source.
 
     errors: RowError, NotReachedError
     """
-    return source_of(checkpoint).open(checkpoint, offline)
-
-
-def opened(task: Task) -> Files:
-    """The files of a task.
-
-    errors: RowError; NotReachedError, which says that its source is slow where this is why
-    """
-    try:
-        return open_files(task.checkpoint, task.offline)
-    except NotReachedError:
-        if not task.late:
-            raise
-        raise SlowError(
-            f"{task.checkpoint.id}: {task.late}, and the cache does not have it"
-        ) from None
+    return source_of(task.checkpoint).open(task.checkpoint, task.offline)
 
 
 def needed(task: Task) -> Mapping[str, int]:

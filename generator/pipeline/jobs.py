@@ -47,15 +47,6 @@ class Event:
 
 
 @dataclass(frozen=True)
-class Altered:
-    """Files of the last build that others have changed, added or removed, relative to the output
-    folder.
-    """
-
-    paths: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Models:
     """The models whose measures begin, when a site without these is there. seconds: an estimate"""
 

@@ -28,26 +28,16 @@ class LastBuild:
     files: Mapping[str, str] = field(default_factory=dict)
 
 
-def read(folder: Path, digests: Digests) -> tuple[LastBuild, tuple[str, ...]]:
-    """The last build in ``folder``, and the files of its docs and site that others have changed,
-    added or removed since.
-
-    An empty record where there was no build, where its record cannot be read, or where there are
-    such files.
+def read(folder: Path, digests: Digests) -> LastBuild:
+    """The last build in ``folder``: an empty record where there was none, where its record cannot
+    be read, and where others have changed, added or removed files of its docs and site since.
     """
-    previous = LastBuild()
-    with suppress(TypeError):  # Another version of the program wrote it.
+    # Another version of the program wrote it, or a link leads nowhere.
+    with suppress(TypeError, OSError):
         previous = LastBuild(**json.loads(BlobCache(folder).get(NAME) or b"{}"))
-    if not previous.files:
-        return LastBuild(), ()
-    try:
-        now = _files(folder, digests)
-    except OSError:  # As a link that leads nowhere.
-        return LastBuild(), ()
-    altered = [
-        name for name in {*now, *previous.files} if now.get(name) != previous.files.get(name)
-    ]
-    return (LastBuild() if altered else previous), tuple(sorted(altered))
+        if previous.files and previous.files == _files(folder, digests):
+            return previous
+    return LastBuild()
 
 
 def record(folder: Path, digests: Digests, inputs: str | None, counts: Mapping[str, int]) -> None:

@@ -18,9 +18,7 @@ from typing import Any, TypeVar
 
 from generator.pipeline.executor import Executor
 
-PRELOAD, PRELOAD_CONFIGS, PRELOAD_EVALUATION = (
-    f"generator.pipeline.preload{what}" for what in ("", "_configs", "_evaluation")
-)
+PRELOAD = "generator.pipeline.preload"
 # that this process may use
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 # How a process ends whose timer of processor time has run out.
@@ -98,19 +96,14 @@ def processes(
         each that needs them
     """
     within, n_workers = limits or Limits(), min(jobs, max(n_rows, CORES))
-    if shares_models:
-        shared = PRELOAD_EVALUATION
-    elif n_rows:
-        shared = PRELOAD_CONFIGS
-    else:
-        shared = PRELOAD
+    shared = ["torch", PRELOAD] if shares_models else [PRELOAD]
     with ExitStack() as stack:
         begin = partial(_begin, within.memory)
         yield _PoolExecutor(lambda: stack.enter_context(_pool(n_workers, shared, begin)), within)
 
 
 @contextmanager
-def _pool(n_workers: int, shared: str, begin: Callable[[], None]) -> Iterator[Any]:
+def _pool(n_workers: int, shared: list[str], begin: Callable[[], None]) -> Iterator[Any]:
     from pebble import ProcessPool
 
     _give_back_memory()
@@ -145,13 +138,13 @@ def _without_interrupts() -> Iterator[None]:
             handler(*came[0])
 
 
-def _context(shared: str) -> Any:
-    """How processes are started: on Linux from one that has imported the module ``shared`` once,
-    and large libraries with it, whose memory they share.
+def _context(shared: list[str]) -> Any:
+    """How processes are started: on Linux from one that has imported the modules ``shared`` once,
+    whose memory they share.
     """
     if sys.platform != "linux":
         return multiprocessing.get_context("spawn")
-    multiprocessing.set_forkserver_preload([shared])
+    multiprocessing.set_forkserver_preload(shared)
     return multiprocessing.get_context("forkserver")
 
 

@@ -12,7 +12,7 @@ from generator.checkpoints import adapters, sources
 from generator.checkpoints.files import weights
 from generator.checkpoints.files.formats.unread import ADAPTER_CONFIG
 from generator.contracts import Checkpoint, Source, discovery
-from generator.errors import NotReachedError, RowError, SlowError
+from generator.errors import NotReachedError, RowError
 
 AT_ONCE = 64  # Rows whose source is asked at the same time: each answer is waited for.
 
@@ -21,7 +21,7 @@ AT_ONCE = 64  # Rows whose source is asked at the same time: each answer is wait
 class Task:
     """The evaluation of one row, or one measure of its trained model.
 
-    offline: whether its source is not to be contacted; late: that it is slow, where this is why
+    offline: whether its source is not to be contacted
     listed: the revision in the list, which may be a branch or a tag
     problem: why the checkpoints of its series could not be listed; None where they were, and for
         other rows
@@ -32,7 +32,6 @@ class Task:
     offline: bool
     problem: RowError | NotReachedError | None = None
     listed: str | None = None
-    late: str = ""
     measure: str = ""
 
 
@@ -56,8 +55,7 @@ def plan(checkpoints: Sequence[Checkpoint], offline: bool) -> list[Task]:
     used = {checkpoint.source for checkpoint in checkpoints}
     has_adapters = any(checkpoint.base for checkpoint in checkpoints)  # Of a base anywhere.
     by_key = {source.key: source for source in all_sources() if has_adapters or source.key in used}
-    late = {key: None if offline else _reached(source) for key, source in by_key.items()}
-    unreachable = {key for key, error in late.items() if offline or error is not None}
+    unreachable = {key for key, source in by_key.items() if offline or not _answers(source)}
     with ThreadPoolExecutor(AT_ONCE) as threads:
         listed = threads.map(
             lambda row: _members(by_key[row.source], row, row.source in unreachable), checkpoints
@@ -67,7 +65,7 @@ def plan(checkpoints: Sequence[Checkpoint], offline: bool) -> list[Task]:
             lambda row: by_key[row[0].source].pin(row[0], row[0].source in unreachable), rows
         )
         return [
-            Task(now, row.source in unreachable, problem, row.revision, _words(late[row.source]))
+            Task(now, row.source in unreachable, problem, row.revision)
             for now, (row, problem) in zip(pinned, rows, strict=True)
         ]
 
@@ -101,14 +99,9 @@ def _members(
         return (row,), error
 
 
-def _reached(source: Source) -> NotReachedError | None:
-    """Why a source does not answer; None for one that does."""
+def _answers(source: Source) -> bool:
     try:
         source.reach()
-    except NotReachedError as error:
-        return error
-    return None
-
-
-def _words(error: NotReachedError | None) -> str:
-    return str(error) if isinstance(error, SlowError) else ""
+    except NotReachedError:
+        return False
+    return True

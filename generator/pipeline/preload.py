@@ -1,32 +1,36 @@
-"""Imported by the process from which workers are forked.
+"""Imported by the process from which workers are forked: they share what it has imported, which
+costs once what it would cost each of them.
 
-Its objects are frozen, so that no garbage collection of a worker copies their memory.
+Where torch has been imported before, so are models of transformers. Objects are frozen, so that no
+garbage collection of a worker copies their memory.
 """
 
 import gc
 import logging
-from collections.abc import Iterable
+import sys
 from importlib import import_module
 
 from generator.figures import svg
+from generator.libraries import config_classes
 from generator.pipeline import evaluate, plan
 from generator.pipeline.find import all_schemes
 
 DRAWING = ("matplotlib.figure", svg.BACKEND)
+MODELS = (
+    "transformers.models.auto.modeling_auto",
+    "transformers.modeling_utils",
+    "sklearn.model_selection",
+    "huggingface_hub.file_download",
+    "tokenizers",
+)
 
-
-def share(modules: Iterable[str]) -> None:
-    """Import ``modules``, which workers then share."""
-    # Imports leave little garbage, and collecting it takes up to a quarter of the time.
-    gc.disable()
-    for name in modules:
-        import_module(name)
-    gc.freeze()
-    gc.enable()
-
-
+# Imports leave little garbage, and collecting it takes up to a quarter of the time.
+gc.disable()
 # Without a home it warns of its temporary cache.
 logging.getLogger("matplotlib").setLevel(logging.ERROR)
-for load in (plan.all_sources, all_schemes, evaluate.all_analyses):
+for load in (config_classes, plan.all_sources, all_schemes, evaluate.all_analyses):
     load()
-share(DRAWING)
+for name in (*DRAWING, *(MODELS if "torch" in sys.modules else ())):
+    import_module(name)
+gc.freeze()
+gc.enable()

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from generator.checkpoints.sources.folder import open_files
 from generator.errors import RowError
-from generator.pipeline.evaluate import open_files
 from generator.pipeline.find import find
 from generator.pipeline.inspect import inspect
 from generator.pipeline.plan import Task

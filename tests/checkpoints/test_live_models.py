@@ -24,8 +24,7 @@ from generator.checkpoints.model.live.stack import LENGTHS
 from generator.checkpoints.model.live.vocabulary import Vocabulary
 from generator.contracts import Checkpoint, UseOptions
 from generator.errors import NotApplicableError, RowError
-from generator.pipeline.evaluate import open_files
-from generator.pipeline.plan import all_sources
+from generator.pipeline.plan import all_sources, source_of
 from tests import gguf_files, tiny
 from tests.analyses.of_models.stacks import attention, stack_of
 from tests.built import ROOT
@@ -249,7 +248,7 @@ def test_a_config_that_lacks_the_kind_of_feed_forward_layer_is_refused() -> None
 )
 def test_samples_have_their_layers_and_heads(slug: str, parts: list[str]) -> None:
     listed = row(slug)
-    opened = open_files(listed, offline=True)
+    opened = source_of(listed).open(listed, True)
     assert isinstance(opened, FolderFiles)
     found = stacks(opened, listed, UseOptions())
     assert [f"{stack.part} {stack.attention.shape[:2]}" for stack in found] == parts
@@ -262,7 +261,7 @@ def test_the_rotary_sample_predicts_text_as_its_rows_are_ordered() -> None:
     from generator.checkpoints.model.live.losses import losses, task
 
     listed = row("smollm2-135m-instruct")
-    opened = open_files(listed, offline=True)
+    opened = source_of(listed).open(listed, True)
     assert isinstance(opened, FolderFiles)
     (stack,) = stacks(opened, listed, UseOptions())
     assert float(losses(stack, task(stack, stack.pieces(16))).mean()) < 4.8

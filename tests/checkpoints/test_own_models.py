@@ -26,11 +26,11 @@ from generator.checkpoints import list_file
 from generator.checkpoints.files.library_errors import as_row_error
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import row_text
+from generator.checkpoints.sources.folder import open_files
 from generator.contracts import Checkpoint, Encoding, Files
 from generator.encodings import Form
 from generator.errors import RowError
 from generator.pipeline import plan
-from generator.pipeline.evaluate import open_files
 from generator.pipeline.find import find
 from tests import gguf_files, inline
 from tests.checkpoints import onnx_files

@@ -17,8 +17,8 @@ from generator.checkpoints.hub.client import TransientError
 from generator.checkpoints.hub.repository import Repository as HubFiles
 from generator.checkpoints.sources import hub as source
 from generator.contracts import Checkpoint, Source
-from generator.errors import NotReachedError, SlowError
-from generator.pipeline import evaluate, inspect, plan
+from generator.errors import NotReachedError
+from generator.pipeline import evaluate, plan
 from tests import hub_server
 from tests.hub_server import NOBODY, Answer, Hub, Repository, Trouble, client_of, refusal, serving
 from tests.support import checkpoint
@@ -97,7 +97,7 @@ def test_a_listing_that_comes_byte_by_byte_is_given_up_as_slow(drip: Drip, tmp_p
     with (
         dripping(drip) as address,
         client_of(tmp_path, address),
-        pytest.raises(SlowError, match=r"^row: the Hub is slow: no whole answer within 0.3 sec"),
+        pytest.raises(NotReachedError, match=r"^row: the Hub is slow: no whole answer within 0.3"),
     ):
         revisions.listing("atlas/one", "main", "row", False, time.monotonic() + 60.0)
 
@@ -108,30 +108,27 @@ def test_a_file_that_comes_byte_by_byte_is_given_up_at_the_deadline_of_its_row(
     with dripping(by_bytes_of_the_body) as address, client_of(tmp_path, address):
         listing = revisions.Listing(COMMIT, ("config.json",))
         files = HubFiles("atlas/one", listing, "row", False, time.monotonic() + SHORT)
-        with pytest.raises(SlowError, match=r"^row: config.json: the Hub is slow"):
+        with pytest.raises(NotReachedError, match=r"^row: config.json: the Hub is slow"):
             files.whole("config.json")
 
 
 @pytest.mark.parametrize("drip", [by_header_lines, never])
-def test_a_hub_that_is_late_three_times_is_slow(
+def test_a_hub_that_is_late_three_times_is_not_reached(
     drip: Drip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client, "REACH_SECONDS", SHORT)
     with dripping(drip) as address, client_of(tmp_path, address):
-        with pytest.raises(SlowError, match=r"slow: 3 times no answer within 0\.3 seconds"):
+        with pytest.raises(NotReachedError, match="the Hub did not answer"):
             client.reach()
         [task] = plan.plan([on_hub("atlas/one")], False)
-        with pytest.raises(SlowError, match=r"^atlas/one: .*, and the cache does not") as found:
-            inspect.inspect(task)
         outcome = evaluate.unreached(task)
         assert outcome is not None
-        assert (outcome.status, outcome.reason) == ("not reached", str(found.value))
+        assert outcome.status == "not reached"
 
 
-def test_a_hub_that_is_not_there_is_not_slow(tmp_path: Path) -> None:
-    with client_of(tmp_path), pytest.raises(NotReachedError, match="ConnectError") as found:
+def test_a_hub_that_is_not_there_did_not_answer(tmp_path: Path) -> None:
+    with client_of(tmp_path), pytest.raises(NotReachedError, match="ConnectError"):
         client.reach()
-    assert not isinstance(found.value, SlowError)
 
 
 @pytest.mark.parametrize("n_cuts", [1, 2])

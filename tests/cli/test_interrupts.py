@@ -25,7 +25,7 @@ REPORT = "import time:"  # How Python begins a line about an import.
 # from which workers are forked, of the site.
 MOMENTS = [
     "generator.cli", "typer", "numpy", "generator.contracts", "pebble",
-    "generator.pipeline.preload", "torch.nn", "mkdocs",
+    "torch.nn", "generator.pipeline.preload", "mkdocs",
 ]  # fmt: skip
 # One in the build's own process, and one in another; a test below has a late one.
 ALWAYS = ["numpy", "generator.pipeline.preload"]

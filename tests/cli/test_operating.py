@@ -11,9 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from generator.cache.blobs import BlobCache
-from generator.cache.fingerprint import Digests
-from generator.pipeline import last_build, local_pool
+from generator.pipeline import local_pool
 from generator.site.write import MARKER
 from tests import inline
 from tests.built import ROOT, contents
@@ -58,18 +56,6 @@ def test_a_store_beside_foreign_files_is_left_alone(world: Path) -> None:
     (world / "mixed/thesis.tex").touch()
     assert build(world, "mixed").returncode == 2
     assert not (world / "mixed" / MARKER).exists()
-
-
-@pytest.mark.parametrize("lost", ["site/index.html", "site/data", "docs/index.md"])
-def test_what_a_site_has_lost_is_noticed(lost: str, world: Path, tmp_path: Path) -> None:
-    (world / "out" / lost).rename(tmp_path / "lost")
-    last, altered = last_build.read(world / "out", Digests(BlobCache(tmp_path)))
-    (tmp_path / "lost").rename(world / "out" / lost)
-    assert (last, all(name.startswith(lost) for name in altered), len(altered) > 0) == (
-        last_build.LastBuild(),
-        True,
-        True,
-    )
 
 
 def test_a_site_that_was_damaged_is_made_whole_and_a_link_that_leads_nowhere_is_cleared_away(

@@ -20,7 +20,6 @@ from generator.pipeline import dask_pool, jobs, local_pool, plan, versions
 from generator.pipeline.executor import Executor
 from generator.pipeline.packing import pack
 from generator.pipeline.store import Store
-from tests import inline
 from tests.built import ROOT
 from tests.hub_server import run
 from tests.support import Deadly, checkpoint
@@ -229,10 +228,3 @@ def test_what_is_no_address_is_refused_at_once() -> None:
             dask_pool.scheduler(address)
     for address in ("tcp://127.0.0.1:8786", "tls://scheduler:1", "tcp://[::1]:8786"):
         assert dask_pool.scheduler(address) == address
-
-
-def test_a_build_with_an_empty_address_is_refused(tmp_path: Path) -> None:
-    write_list(tmp_path, [{"hub": "atlas/none"}])
-    done = inline.build(tmp_path, "--cluster", "")
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert not (tmp_path / "out/site").exists()

@@ -8,7 +8,7 @@ from contextlib import suppress
 from threading import Thread
 from typing import TYPE_CHECKING, TypeVar
 
-from generator.errors import AtlasError, NotReachedError, RefusedError, RowError, SlowError
+from generator.errors import AtlasError, NotReachedError, RefusedError, RowError
 from generator.text import short, visible
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def check_settings() -> None:
 def reach() -> None:
     """Send a request, up to three times, to see whether the Hub answers.
 
-    errors: SlowError where it is late each time, NotReachedError, RefusedError
+    errors: NotReachedError, RefusedError
     """
     check_settings()
     from huggingface_hub import constants, get_session
@@ -78,13 +78,7 @@ def reach() -> None:
     for pause in (*REACH_WAITS, None):
         try:
             return by_deadline(REACH_SECONDS, ask, "Hub")
-        except SlowError:
-            if pause is None:
-                raise SlowError(
-                    f"the Hub is slow: {len(REACH_WAITS) + 1} times no answer within"
-                    f" {REACH_SECONDS:g} seconds"
-                ) from None
-        except (HTTPError, OSError, UnicodeError) as error:
+        except (HTTPError, OSError, UnicodeError, NotReachedError) as error:
             if pause is None:
                 raise NotReachedError(f"the Hub did not answer ({type(error).__name__})") from None
         time.sleep(pause)
@@ -95,7 +89,7 @@ def by_deadline(seconds: float, ask: Callable[[], T], row: str) -> T:
     """The result of ``ask``, which is given up after ``seconds``, be it late as a whole or in each
     byte.
 
-    errors: SlowError; those of ``ask``
+    errors: NotReachedError where it is late; those of ``ask``
     """
     future: Future[T] = Future()
 
@@ -110,7 +104,7 @@ def by_deadline(seconds: float, ask: Callable[[], T], row: str) -> T:
     Thread(target=run, daemon=True).start()
     wait([future], max(0.0, seconds))
     if not future.done():
-        raise SlowError(
+        raise NotReachedError(
             f"{row}: the Hub is slow: no whole answer within {seconds:,.3g} seconds; expected one"
         )
     return future.result()
@@ -123,7 +117,7 @@ def retried(ask: Callable[[], T], row: str, deadline: float, seconds: float = ma
 
     row: its name in messages; deadline: of all tries and waits, by ``time.monotonic``; seconds: of
         one try
-    errors: RowError, TransientError; NotReachedError without a connection, SlowError
+    errors: RowError, TransientError; NotReachedError without a connection, or where it is late
     """
     import httpx2
     from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
@@ -134,7 +128,7 @@ def retried(ask: Callable[[], T], row: str, deadline: float, seconds: float = ma
         except OfflineModeIsEnabled:
             raise NotReachedError(f"{row}: {UNREACHED}") from None
         except (httpx2.HTTPError, httpx2.InvalidURL, *INVALID) as error:
-            asked = _asked_wait(error.response) if isinstance(error, HfHubHTTPError) else 0.0
+            asked = _retry_after(error.response) if isinstance(error, HfHubHTTPError) else 0.0
             final, left = _explained(error, row, asked), deadline - time.monotonic()
             may_pass = isinstance(final, TransientError | NotReachedError)
             if pause is None or not may_pass or max(pause, asked) > min(LONGEST_WAIT, left):
@@ -186,7 +180,7 @@ def chunks(response: "httpx2.Response", row: str, most: int) -> Iterator[bytes]:
         received[0] += response.num_bytes_downloaded
 
 
-def _asked_wait(response: "httpx2.Response") -> float:
+def _retry_after(response: "httpx2.Response") -> float:
     """Seconds that a response asks to wait: by the Hub's headers of its rate limit, otherwise by
     Retry-After (RFC 9110, section 10.2.3).
     """
