@@ -12,7 +12,7 @@ from safetensors.numpy import save
 from generator.checkpoints.hub import client
 from tests import inline
 from tests.hub_server import NOBODY, Answer, Repository, Trouble, refusal, run, serving
-from tests.pipeline.unrendered import without_html
+from tests.pipeline.unrendered import unrendered_pages
 from tests.synthetic import NOTHING, PICKLED, TABLE, binary, write_list
 
 OLD, NEW = "a" * 40, "b" * 40
@@ -99,7 +99,7 @@ def build(
 @pytest.fixture(autouse=True, scope="module")
 def short_builds() -> Iterator[None]:
     """Retries without waits, in the usual number, and builds without HTML."""
-    with pytest.MonkeyPatch.context() as patch, without_html():
+    with pytest.MonkeyPatch.context() as patch, unrendered_pages():
         patch.setattr(client, "WAITS", (0.01,) * len(client.WAITS))
         yield
 

@@ -19,7 +19,7 @@ from generator.pipeline import last_build, worker
 from tests import inline
 from tests.built import ROOT, begin, contents
 from tests.hub_server import NOBODY, Answer, Repository, Trouble, run, serving
-from tests.pipeline.unrendered import without_html
+from tests.pipeline.unrendered import unrendered_pages
 from tests.synthetic import NOTHING, ROTATION, write_folder, write_list
 
 # None with weights: what needs them is imported in no process.
@@ -101,7 +101,7 @@ def first(world: Path) -> CompletedProcess[str]:
 
 @pytest.fixture
 def short_builds() -> Iterator[None]:
-    with without_html():
+    with unrendered_pages():
         yield
 
 

@@ -16,7 +16,7 @@ from generator.checkpoints.hub import client, revisions
 from tests import inline
 from tests.built import contents
 from tests.hub_server import USUAL_DATE, Answer, Repository, Request, serving
-from tests.pipeline.unrendered import without_html
+from tests.pipeline.unrendered import unrendered_pages
 from tests.support import flowing
 from tests.synthetic import NOTHING, ROTATION, WORDLESS, write_list
 
@@ -37,7 +37,7 @@ def rows(folder: Path) -> dict[str, dict[str, Any]]:
 
 @pytest.fixture(autouse=True, scope="module")
 def short_builds() -> Iterator[None]:
-    with without_html():
+    with unrendered_pages():
         yield
 
 

@@ -12,6 +12,7 @@ from generator.pipeline import jobs, use
 from generator.site.data import files as data_files
 from tests import inline, tiny
 from tests.hub_server import Repository, serving
+from tests.pipeline.unrendered import unrendered_pages
 from tests.synthetic import write_list
 
 WORDS = 300
@@ -52,9 +53,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(folder: Path, listed: Path) -> str:
-    done = inline.run(
-        "build", "--config", str(listed), "--output", str(folder / "build"), home=folder
-    )
+    with unrendered_pages():
+        done = inline.run(
+            "build", "--config", str(listed), "--output", str(folder / "build"), home=folder
+        )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -128,7 +130,7 @@ def test_measures_that_do_not_apply_have_their_main_numbers_with_the_reason() ->
 
 def test_a_first_layer_on_the_hub_is_read_by_range(tmp_path: Path) -> None:
     """Of a model with many layers, those after the first are not asked for."""
-    tiny.build("gpt2", **{**SIZES, "num_hidden_layers": 40}).save_pretrained(tmp_path / "deep")
+    tiny.build("gpt2", **{**SIZES, "num_hidden_layers": 12}).save_pretrained(tmp_path / "deep")
     contents = {path.name: path.read_bytes() for path in (tmp_path / "deep").iterdir()}
     commit = "c" * 40
     with serving({"atlas/deep": Repository({commit: contents}, {"main": commit})}) as hub:
@@ -175,9 +177,9 @@ def test_a_build_that_ends_while_models_are_read_leaves_a_site_without_them(
         patch.setattr(jobs, "collect", interrupted)
         with pytest.raises(AssertionError, match="1 model is still read, less than a minute"):
             run(tmp_path, listed)
-    page = tmp_path / "build/site/checkpoints/whole.html"
+    page = tmp_path / "build/site/checkpoints/whole.md"
     assert page.is_file()
-    assert not page.with_suffix("").joinpath("use.html").exists()
+    assert not page.with_suffix("").joinpath("use.md").exists()
     assert atlas(tmp_path)["whole"]["use"] is None
     assert "from the store" in run(tmp_path, listed)
-    assert page.with_suffix("").joinpath("use.html").exists()
+    assert page.with_suffix("").joinpath("use.md").exists()

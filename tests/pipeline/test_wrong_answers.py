@@ -12,7 +12,7 @@ from safetensors.numpy import save
 from tests import inline
 from tests.hub_server import Answer, Hub, Repository, Trouble, serving
 from tests.pipeline import test_stale as stale
-from tests.pipeline.unrendered import without_html
+from tests.pipeline.unrendered import unrendered_pages
 from tests.synthetic import ROTATION, WORDLESS, write_list
 
 COMMIT, LATER = "a" * 40, "b" * 40
@@ -39,7 +39,7 @@ def build(folder: Path, hub: Hub) -> tuple[int, str, dict[str, Any]]:
 
 @pytest.fixture(autouse=True, scope="module")
 def short_builds() -> Iterator[None]:
-    with without_html():
+    with unrendered_pages():
         yield
 
 
