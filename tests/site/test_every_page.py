@@ -63,7 +63,10 @@ def test_several_encodings_open_with_a_table_of_them(pages: dict[str, BeautifulS
     rows = pages["checkpoints/flan-t5-small-titles.html"].select(".pa-summary tbody tr")
     assert [
         [cell.get_text(strip=True) for cell in row.find_all(["th", "td"])][:3] for row in rows
-    ] == [["encoder", "T5 bias", "attention"], ["decoder", "T5 bias", "attention"]]
+    ] == [
+        ["encoder", "Learned relative bias", "attention"],
+        ["decoder", "Learned relative bias", "attention"],
+    ]
     assert pages["checkpoints/all-minilm-l6-v2.html"].select(".pa-summary") == []
 
 
