@@ -32,7 +32,7 @@ MOST_PARAMETERS = 1_500_000_000  # 6 GB in single precision, as models run
 # Metadata of an option that changes pages and data files, but no result of a checkpoint.
 ONLY_SHOWN = {"only shown": True}
 Claimed = Callable[[str], bool]  # Whether a tensor or a setting of this name belongs to a scheme.
-Question = tuple[str | int, ...]  # A method of ``Storage`` and its arguments.
+Call = tuple[str | int, ...]  # A method of ``Storage`` and its arguments.
 
 
 ARXIV_ID = re.compile(r"(\d{4}\.\d{4,5}|[a-z-]+(\.[A-Z]{2})?/\d{7})(v\d+)?")
@@ -217,12 +217,12 @@ class Source:
     describes: description of its key in the list of checkpoints; is_path: whether that key is a
         path, relative to the list
     open(checkpoint, offline): the files of a checkpoint. errors: RowError, NotReachedError
-    state(checkpoint, digest, questions): text that changes whenever what an evaluation reads of the
+    state(checkpoint, digest, calls): text that changes whenever what an evaluation reads of the
         files changes, None where that is not known;
-    digest: returns the digest of a file or of a part; questions: what the last evaluation asked of
+    digest: returns the digest of a file or of a part; calls: what the last evaluation asked of
         the files, none before the first
-    seen(files): ``state`` as the evaluation that these were opened for found it, and its questions;
-        empty where ``state`` needs no questions
+    seen(files): ``state`` as the evaluation that these were opened for found it, and its calls;
+        empty where ``state`` needs no calls
     reach(): checks, once per build, that the source responds. errors: NotReachedError
     pin(checkpoint, offline): the checkpoint with a fixed revision and its commit date, so that a
         whole build reads the same files
@@ -244,8 +244,8 @@ class Source:
     describes: str
     is_path: bool
     open: Callable[[Checkpoint, bool], Files]
-    state: Callable[[Checkpoint, Digest, Sequence[Question]], str | None]
-    seen: Callable[[Files], tuple[str, tuple[Question, ...]]] = lambda _: ("", ())
+    state: Callable[[Checkpoint, Digest, Sequence[Call]], str | None]
+    seen: Callable[[Files], tuple[str, tuple[Call, ...]]] = lambda _: ("", ())
     reach: Callable[[], None] = lambda: None
     pin: Callable[[Checkpoint, bool], Checkpoint] = lambda checkpoint, _offline: checkpoint
     received: Callable[[], int] = lambda: 0

@@ -6,10 +6,10 @@ from typing import Any
 
 from generator.cache.lazy import Lazy
 from generator.contracts.checkpoints import (
+    Call,
     Checkpoint,
     Encoding,
     EncodingRecord,
-    Question,
     Scheme,
     TensorRow,
 )
@@ -81,7 +81,7 @@ class Outcome:
     uses: what the trained model does with position, by part and measure; no_use: why nothing of it
         was measured, though the row asks for it, "" otherwise
     run: the numbers of a whole training run, where the row names these in place of a checkpoint
-    state, questions: of its files as the evaluation found them, as in ``Source.seen``
+    state, calls: of its files as the evaluation found them, as in ``Source.seen``
     stale: why its source was not asked again, where all this is what an earlier build read; None
         otherwise
     described_by: where the config is from that describes a checkpoint which was not reached, ""
@@ -104,7 +104,7 @@ class Outcome:
     no_use: str = ""
     run: Run | None = None
     state: str = ""
-    questions: tuple[Question, ...] = ()
+    calls: tuple[Call, ...] = ()
     stale: str | None = None
     described_by: str = ""
 

@@ -180,8 +180,8 @@ def _for_measures(task: Task) -> Files:
 
 
 def _with_state(outcome: Outcome, files: Files) -> Outcome:
-    state, questions = source_of(outcome.checkpoint).seen(files)
-    return replace(outcome, state=state, questions=questions)
+    state, calls = source_of(outcome.checkpoint).seen(files)
+    return replace(outcome, state=state, calls=calls)
 
 
 def _measured(encodings: list[Encoding[Form]]) -> tuple[list[Encoding[Form]], tuple[str, ...]]:

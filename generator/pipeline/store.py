@@ -12,7 +12,7 @@ from pathlib import Path
 from generator.cache.blobs import BlobCache
 from generator.cache.fingerprint import NAME as DIGESTS
 from generator.cache.fingerprint import of_parts
-from generator.contracts import Digest, Outcome, Question
+from generator.contracts import Call, Digest, Outcome
 from generator.pipeline.packing import packed, unpack_file
 from generator.pipeline.plan import Task, source_of
 
@@ -25,7 +25,7 @@ class Record:
 
     key: of its outcome; code: digest of the program
     listed, revision, committed: the revision that the list had, its commit, and when that was made
-    state, questions: of its files, as in ``Outcome``
+    state, calls: of its files, as in ``Outcome``
     """
 
     key: str
@@ -34,7 +34,7 @@ class Record:
     revision: str | None
     committed: int | None
     state: str
-    questions: tuple[Question, ...]
+    calls: tuple[Call, ...]
 
 
 class Store:
@@ -52,7 +52,7 @@ class Store:
         if data is not None:
             with suppress(Exception):  # Bytes that another program wrote may fail anywhere.
                 found = Record(**json.loads(data))
-                return replace(found, questions=tuple(map(tuple, found.questions)))
+                return replace(found, calls=tuple(map(tuple, found.calls)))
         return None
 
     def current(self, task: Task, digest: Digest) -> str | None:
@@ -65,7 +65,7 @@ class Store:
             return None
         source = source_of(task.checkpoint)
         row = task.checkpoint
-        if source.state(row, digest, record.questions) != record.state:
+        if source.state(row, digest, record.calls) != record.state:
             return None
         committed = row.committed or record.committed
         now = replace(record, listed=task.listed, revision=row.revision, committed=committed)
@@ -98,7 +98,7 @@ class Store:
         named = replace(outcome, key=key if outcome.state else "")
         self.blobs.write(self._path(key).name, packed(named))
         record = Record(
-            key, code, task.listed, row.revision, row.committed, outcome.state, outcome.questions
+            key, code, task.listed, row.revision, row.committed, outcome.state, outcome.calls
         )
         if outcome.state:  # One that cannot be found again does not replace one that can.
             self.blobs.write(_name(task), [json.dumps(asdict(record)).encode()])

@@ -11,7 +11,7 @@ import pytest
 
 from generator.cache.fingerprint import of_file
 from generator.checkpoints.sources import folder
-from generator.contracts import Checkpoint, Question
+from generator.contracts import Call, Checkpoint
 from generator.pipeline.find import find
 from tests.support import checkpoint, save_folder
 
@@ -35,8 +35,8 @@ def large(place: Path) -> Path:
     return file
 
 
-def evaluated(row: Checkpoint) -> tuple[str, tuple[Question, ...]]:
-    """The state and the questions of an evaluation of the encodings."""
+def evaluated(row: Checkpoint) -> tuple[str, tuple[Call, ...]]:
+    """The state and the calls of an evaluation of the encodings."""
     files = folder.SOURCE.open(row, True)
     assert find(files)
     return folder.SOURCE.seen(files)
@@ -58,8 +58,8 @@ def test_a_state_is_known_without_reading_what_the_evaluation_did_not(tmp_path: 
         read.append((path.stat().st_size if stop is None else stop) - start)
         return of_file(path, start, stop)
 
-    state, questions = evaluated(row)
-    assert folder.SOURCE.state(row, counting, questions) == state
+    state, calls = evaluated(row)
+    assert folder.SOURCE.state(row, counting, calls) == state
     assert 4 * 1024 * N_READ < sum(read) < 0.02 * file.stat().st_size
 
 
@@ -71,9 +71,9 @@ def test_the_state_changes_with_each_byte_that_is_read_and_with_no_other(
     place: int, is_read: bool, tmp_path: Path
 ) -> None:
     file, row = large(tmp_path), checkpoint(place=str(tmp_path))
-    state, questions = evaluated(row)
+    state, calls = evaluated(row)
     write_at(file, file.stat().st_size + place if place < 0 else place)
-    assert (folder.SOURCE.state(row, of_file, questions) != state) == is_read
+    assert (folder.SOURCE.state(row, of_file, calls) != state) == is_read
 
 
 def _to_a_pipe(place: Path) -> None:
@@ -95,26 +95,26 @@ def test_a_link_that_is_not_read_is_left_alone(
 ) -> None:
     save_folder(tmp_path, CONFIG, {"wpe.weight": np.eye(N_READ, 1024, dtype=np.float32)})
     row = checkpoint(place=str(tmp_path))
-    state, questions = evaluated(row)
+    state, calls = evaluated(row)
     link(tmp_path / name)
-    assert folder.SOURCE.state(row, of_file, questions) == state
+    assert folder.SOURCE.state(row, of_file, calls) == state
 
 
 def test_a_file_that_is_added_is_a_change_where_it_would_be_read(tmp_path: Path) -> None:
     save_folder(tmp_path, CONFIG, {"wpe.weight": np.eye(N_READ, 1024, dtype=np.float32)})
     row = checkpoint(place=str(tmp_path))
-    state, questions = evaluated(row)
+    state, calls = evaluated(row)
     (tmp_path / "README.md").write_text("A model.")
-    assert folder.SOURCE.state(row, of_file, questions) == state
+    assert folder.SOURCE.state(row, of_file, calls) == state
     (tmp_path / "model.safetensors.index.json").write_text('{"weight_map": {}}')
-    assert folder.SOURCE.state(row, of_file, questions) != state
+    assert folder.SOURCE.state(row, of_file, calls) != state
 
 
 def test_without_an_evaluation_the_state_is_not_known(tmp_path: Path) -> None:
     row = checkpoint(place=str(tmp_path))
     large(tmp_path)
     assert folder.SOURCE.state(row, of_file, ()) is None
-    _, questions = evaluated(row)
+    _, calls = evaluated(row)
     (tmp_path / "model.safetensors").unlink()
-    known = [folder.SOURCE.state(row, of_file, asked) for asked in (questions, questions[:1])]
+    known = [folder.SOURCE.state(row, of_file, asked) for asked in (calls, calls[:1])]
     assert known[0] != known[1]

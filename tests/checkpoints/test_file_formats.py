@@ -132,11 +132,11 @@ def test_a_checkpoint_is_read_again_when_its_file_has_changed(
     row = checkpoint(place=str(write_folder(tmp_path, contents)))
     files = folder.SOURCE.open(row, True)
     assert [files.tensor(name) is not None for name in files.tensors] == [True] * len(TENSORS)
-    before, questions = folder.SOURCE.seen(files)
-    assert folder.SOURCE.state(row, of_file, questions) == before
+    before, calls = folder.SOURCE.seen(files)
+    assert folder.SOURCE.state(row, of_file, calls) == before
     name = next(name for name in contents if name != "config.json")
     (tmp_path / name).write_bytes(b"changed")
-    assert folder.SOURCE.state(row, of_file, questions) not in (None, before)
+    assert folder.SOURCE.state(row, of_file, calls) not in (None, before)
 
 
 def test_a_row_that_promises_a_pickle_without_one_is_told_that_there_is_none(

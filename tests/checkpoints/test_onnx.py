@@ -451,7 +451,7 @@ def test_the_state_of_a_folder_changes_with_the_external_data(tmp_path: Path) ->
     row = checkpoint(place=str(tmp_path), weights="model.onnx")
     files = folder.SOURCE.open(row, True)
     files.tensor(next(iter(files.tensors)))
-    before, questions = folder.SOURCE.seen(files)
-    assert folder.SOURCE.state(row, of_file, questions) == before
+    before, calls = folder.SOURCE.seen(files)
+    assert folder.SOURCE.state(row, of_file, calls) == before
     (tmp_path / "data.bin").write_bytes((MATRIX + 1).tobytes())
-    assert folder.SOURCE.state(row, of_file, questions) not in (None, before)
+    assert folder.SOURCE.state(row, of_file, calls) not in (None, before)

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from generator.cache import fingerprint
 from generator.checkpoints.files.folder import Folder
-from generator.contracts import Digest, Question
+from generator.contracts import Call, Digest
 from generator.errors import RowError
 
 T = TypeVar("T")
@@ -25,7 +25,7 @@ class RecordedFolder:
 
     folder: Folder
     digest: Digest = fingerprint.of_file
-    answers: dict[Question, str] = field(default_factory=dict)
+    answers: dict[Call, str] = field(default_factory=dict)
 
     def matching(self, pattern: str) -> list[str]:
         """As in ``Storage``."""
@@ -55,36 +55,34 @@ class RecordedFolder:
         """
         return self._noted(("path", name), lambda: self.folder.path(name), self.digest)
 
-    def _noted(self, question: Question, ask: Callable[[], T], in_short: Callable[[T], str]) -> T:
+    def _noted(self, call: Call, ask: Callable[[], T], in_short: Callable[[T], str]) -> T:
         try:
             answer = ask()
         except RowError as error:
-            self.answers[question] = str(error)
+            self.answers[call] = str(error)
             raise
-        if question not in self.answers:
-            self.answers[question] = in_short(answer)
+        if call not in self.answers:
+            self.answers[call] = in_short(answer)
         return answer
 
 
-def present_answers(
-    folder: Folder, questions: Iterable[Question], digest: Digest
-) -> dict[Question, str]:
-    """The present answers of ``folder`` to ``questions``; of files, ``digest`` reads only the parts
+def present_answers(folder: Folder, calls: Iterable[Call], digest: Digest) -> dict[Call, str]:
+    """The present answers of ``folder`` to ``calls``; of files, ``digest`` reads only the parts
     that these ask for.
 
-    errors: OSError for a file that cannot be read; ValueError for a question that is none
+    errors: OSError for a file that cannot be read; ValueError for a call that is none
     """
-    return {question: _answer(folder, question, digest) for question in questions}
+    return {call: _answer(folder, call, digest) for call in calls}
 
 
-def in_short(answers: Mapping[Question, str]) -> str:
-    """Hex digest of questions with their answers, in whatever order they were asked."""
+def in_short(answers: Mapping[Call, str]) -> str:
+    """Hex digest of calls with their answers, in whatever order they were asked."""
     return fingerprint.of_parts(sorted(answers.items(), key=repr))
 
 
-def _answer(folder: Folder, question: Question, digest: Digest) -> str:
+def _answer(folder: Folder, call: Call, digest: Digest) -> str:
     try:
-        match question:
+        match call:
             case ("part", str(name), int(start), int(stop)):
                 return digest(folder.path(name), start, stop)
             case ("whole", str(name)) if not folder.has(name):
@@ -95,7 +93,7 @@ def _answer(folder: Folder, question: Question, digest: Digest) -> str:
                 return repr(getattr(folder, method)(argument))
     except RowError as error:
         return str(error)
-    raise ValueError(question)
+    raise ValueError(call)
 
 
 def _of_bytes(content: bytes | None) -> str:

@@ -12,7 +12,7 @@ from generator.checkpoints.files.answers import RecordedFolder, in_short, presen
 from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.files.reader import FolderFiles, existing
 from generator.checkpoints.files.weights import Choice, Weights, refused, suffixes
-from generator.contracts import Checkpoint, Digest, Files, Question, Source
+from generator.contracts import Call, Checkpoint, Digest, Files, Source
 from generator.errors import RowError
 from generator.text import slugify
 
@@ -45,21 +45,17 @@ def _choice(checkpoint: Checkpoint) -> Choice:
     return Choice(checkpoint.pickle, name, ("folder", checkpoint.id))
 
 
-def state(checkpoint: Checkpoint, digest: Digest, questions: Sequence[Question]) -> str | None:
-    """Digest of what the files of a row answer to ``questions``; None without any, and if a file is
+def state(checkpoint: Checkpoint, digest: Digest, calls: Sequence[Call]) -> str | None:
+    """Digest of what the files of a row answer to ``calls``; None without any, and if a file is
     unreadable.
     """
     with suppress(OSError, RowError):  # Reported when the row is opened.
-        return (
-            in_short(present_answers(_storage(checkpoint), questions, digest))
-            if questions
-            else None
-        )
+        return in_short(present_answers(_storage(checkpoint), calls, digest)) if calls else None
     return None
 
 
-def seen(files: Files) -> tuple[str, tuple[Question, ...]]:
-    """``state`` as an evaluation that has read ``files`` found it, and its questions."""
+def seen(files: Files) -> tuple[str, tuple[Call, ...]]:
+    """``state`` as an evaluation that has read ``files`` found it, and its calls."""
     answers = cast("RecordedFolder", cast("FolderFiles", files).storage).answers
     return in_short(answers), tuple(sorted(answers, key=repr))
 

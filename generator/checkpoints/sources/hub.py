@@ -22,7 +22,7 @@ from generator.checkpoints.hub.revisions import (
     listing,
     only_cached,
 )
-from generator.contracts import Checkpoint, Digest, Files, Question, Source
+from generator.contracts import Call, Checkpoint, Digest, Files, Source
 from generator.errors import AtlasError, RowError
 
 ADDRESS = "https://huggingface.co/"  # For readers, also where a build asks a mirror.
@@ -117,7 +117,7 @@ def members(checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:
 def state(
     checkpoint: Checkpoint,
     digest: Digest,  # noqa: ARG001
-    questions: Sequence[Question],  # noqa: ARG001
+    calls: Sequence[Call],  # noqa: ARG001
 ) -> str | None:
     """The commit, and the names of the files if these come from the cache of huggingface_hub alone;
     None without a commit.

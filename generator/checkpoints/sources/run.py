@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from generator.checkpoints import run_file
-from generator.contracts import Checkpoint, Digest, Files, Question, Run, Source
+from generator.contracts import Call, Checkpoint, Digest, Files, Run, Source
 from generator.errors import RowError
 
 
@@ -22,7 +22,7 @@ def open_files(checkpoint: Checkpoint, offline: bool) -> Files:  # noqa: ARG001
 def state(
     checkpoint: Checkpoint,
     digest: Digest,
-    questions: Sequence[Question],  # noqa: ARG001
+    calls: Sequence[Call],  # noqa: ARG001
 ) -> str | None:
     """Digest of the file; None if it is unreadable."""
     with suppress(OSError):  # Reported when the row is opened.
