@@ -26,7 +26,7 @@ from generator.figures.lines import legend_below
 from generator.figures.panels import panels
 from generator.figures.style import ASIDE
 from generator.numerics.arrays import Floats
-from generator.text import rounded, significant
+from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -131,14 +131,14 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     """What the model loses, where both runs say so."""
     found = []
     if (off := _certain(first, second, "off")) is not None:
-        text = f"If all positions are equal, the loss rises by {significant(off, 2)} nats a word."
+        text = f"If all positions are equal, the loss rises by {rounded(off, 2)} nats a word."
         found.append(Finding(text, ("off", "as_is"), 0.6))
     shifts = [result.value("shift_most") for result in (first, second)]
     text = ""
     if all(shift is not None and abs(shift) < NOTHING for shift in shifts):
         text = "If all positions are shifted by the same amount, nothing changes."
     elif (far := _certain(first, second, "shift_most")) is not None:
-        text = f"With the farthest shift, the loss rises by {significant(far, 2)} nats a word."
+        text = f"With the farthest shift, the loss rises by {rounded(far, 2)} nats a word."
     if text:
         found.append(Finding(text, ("shift_64", "shift_most"), 0.4))
     return tuple(found)
@@ -161,7 +161,7 @@ def sentence(results: Results) -> str:
     ]
     if not losses_off:
         return ""
-    low, high = significant(min(losses_off), 2), significant(max(losses_off), 2)
+    low, high = rounded(min(losses_off), 2), rounded(max(losses_off), 2)
     span = low if low == high else f"{low} to {high}"
     return f"If all positions are equal, the loss rises by {span} nats a word."
 
