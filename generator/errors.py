@@ -9,7 +9,7 @@ class AtlasError(Exception):
 
 
 class RefusedError(AtlasError):
-    """Stops the build; the previous site stays in place. problems: every reason, one line each"""
+    """Stops the build; the last site stays in place. problems: every reason, one line each"""
 
     def __init__(self, *problems: str) -> None:
         super().__init__("\n".join(problems))

@@ -39,7 +39,7 @@ class UseRow(BaseModel):
     )
     length: int = Field(64, ge=32, le=512, description="Tokens of a sequence.", examples=[128])
     sequences: int = Field(
-        64, ge=64, le=1024, description="Sequences of each measure.", examples=[128]
+        64, ge=64, le=1024, description="The most sequences of a measure.", examples=[128]
     )
     seed: int = Field(0, ge=0, le=2**31, description="Of the first of two runs.", examples=[7])
     device: Literal["auto", "cpu", "cuda"] = Field(

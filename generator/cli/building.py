@@ -24,77 +24,86 @@ MOST_CHANGES = 10  # listed at the end of a build
 LIMITS = local_pool.Limits()
 
 
+Jobs = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        help=f"Checkpoints processed at once, each within {LIMITS}.",
+        show_default="one for each processor",
+    ),
+]
+Offline = Annotated[bool, typer.Option("--offline", help="Contact no server; use only the cache.")]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Exit with 1 also if a checkpoint was not reached now.")
+]
+Fresh = Annotated[
+    bool,
+    typer.Option(
+        "--fresh",
+        help=(
+            "Rebuild everything, even what has not changed; show nothing that only an earlier"
+            " build reached."
+        ),
+    ),
+]
+AllowShrink = Annotated[
+    bool,
+    typer.Option(
+        "--allow-shrink",
+        help=(
+            f"Publish even where more than {history.MOST_LOST:.0%} of the former checkpoints"
+            " were not reached."
+        ),
+    ),
+]
+Log = Annotated[
+    Path | None,
+    typer.Option("--log", help="Write every event to this file, one JSON object a line."),
+]
+Published = Annotated[
+    str | None,
+    typer.Option(
+        "--published",
+        help="Continue the history of the site that is published at this address.",
+    ),
+]
+Only = Annotated[
+    str | None,
+    typer.Option(
+        "--only",
+        help=(
+            "Measure this checkpoint alone, by the last part of its page's address. Of all"
+            " others the site shows what earlier builds read."
+        ),
+    ),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster", help="Run the work on the dask.distributed scheduler at tcp://host:port."
+    ),
+]
+
+
 def build(  # noqa: PLR0913, PLR0917 (one for each option)
     config_file: Config = Path("checkpoints.yml"),
     output: Output = Path("build"),
-    jobs: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            help=f"Checkpoints processed at once, each within {LIMITS}.",
-            show_default="one for each processor",
-        ),
-    ] = local_pool.CORES,
-    offline: Annotated[
-        bool, typer.Option("--offline", help="Contact no server; use only the cache.")
-    ] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 1 also if a checkpoint was not reached now.")
-    ] = False,
-    fresh: Annotated[
-        bool,
-        typer.Option(
-            "--fresh",
-            help=(
-                "Rebuild everything, even what has not changed; show nothing that only an earlier"
-                " build reached."
-            ),
-        ),
-    ] = False,
-    allow_shrink: Annotated[
-        bool,
-        typer.Option(
-            "--allow-shrink",
-            help=(
-                f"Publish even where more than {history.MOST_LOST:.0%} of the former checkpoints"
-                " were not reached."
-            ),
-        ),
-    ] = False,
-    log: Annotated[
-        Path | None,
-        typer.Option("--log", help="Write every event to this file, one JSON object a line."),
-    ] = None,
-    published_at: Annotated[
-        str | None,
-        typer.Option(
-            "--published",
-            help="Continue the history of the site that is published at this address.",
-        ),
-    ] = None,
-    only: Annotated[
-        str | None,
-        typer.Option(
-            "--only",
-            help=(
-                "Measure this checkpoint alone, by the last part of its page's address. Of all"
-                " others the site shows what earlier builds read."
-            ),
-        ),
-    ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            "--cluster", help="Run the work on the dask.distributed scheduler at tcp://host:port."
-        ),
-    ] = None,
+    jobs: Jobs = local_pool.CORES,
+    offline: Offline = False,
+    strict: Strict = False,
+    fresh: Fresh = False,
+    allow_shrink: AllowShrink = False,
+    log: Log = None,
+    published_at: Published = None,
+    only: Only = None,
+    cluster: Cluster = None,
 ) -> None:
     """Measure and draw every checkpoint of the list and build the site.
 
-    Exit codes: 0 built; 1 built, but a checkpoint failed; 2 refused or aborted, with the previous
+    Exit codes: 0 built; 1 built, but a checkpoint failed; 2 refused or aborted, with the last
     site left in place.
     """
-    with reporting_errors("; the previous site remains"):
+    with reporting_errors("; the last site remains"):
         remote = None
         if cluster is not None:
             address = dask_pool.scheduler(cluster)

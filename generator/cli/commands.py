@@ -87,7 +87,7 @@ def inspect(
         asked = named.checkpoint_at(source, pickle, file, config)
         *_, task = plan.plan([asked], offline=False)  # Of a pattern with *, the last one.
         with named.hub_errors(task.checkpoint), local_pool.processes(jobs=1) as executor:
-            inspected = named.asked(executor, inspect_task, task)
+            inspected = named.within_limits(executor, inspect_task, task)
         if as_json:
             typer.echo(json.dumps(_document(inspected.outcome, inspected.records), indent=1))
             return
@@ -331,7 +331,7 @@ def _print_sizes(checkpoints: Sequence[Checkpoint]) -> None:
     with local_pool.processes(jobs=1) as executor:
         for task in plan.plan(checkpoints, offline=False):
             try:
-                needed = named.asked(executor, evaluate.needed, task)
+                needed = named.within_limits(executor, evaluate.needed, task)
             except AtlasError as error:
                 problems.append(str(error))
                 continue

@@ -65,7 +65,7 @@ def show_findings(terminal: Terminal, task: Task) -> None:
     within_seconds = local_pool.Limits(processor=SECONDS, seconds=SECONDS)
     try:
         with local_pool.processes(jobs=1, limits=within_seconds) as executor:
-            said = named.asked(executor, findings, task)
+            said = named.within_limits(executor, findings, task)
     except AtlasError as error:
         said = (f"Not measured here: {error}",)
     if said:

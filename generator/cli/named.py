@@ -85,7 +85,7 @@ def commit_of(checkpoint: Checkpoint) -> str:
     raise RefusedError(f"{checkpoint.id}: found no commit; expected a repository of the Hub")
 
 
-def asked(executor: Executor, function: Callable[[plan.Task], T], task: plan.Task) -> T:
+def within_limits(executor: Executor, function: Callable[[plan.Task], T], task: plan.Task) -> T:
     """The result of ``function``, within the limits of a row of a build.
 
     errors: as of ``result_of``, with the name of the checkpoint

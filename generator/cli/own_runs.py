@@ -264,7 +264,7 @@ def _waits(one: Checkpoint) -> str:
 def _problem(one: Checkpoint, executor: Executor) -> str:
     """Why a checkpoint cannot be shown; "" where it can."""
     try:
-        seen = named.asked(executor, inspect, Task(one, offline=False))
+        seen = named.within_limits(executor, inspect, Task(one, offline=False))
     except AtlasError as error:
         return str(error).removeprefix(f"{one.id}: ").removeprefix(f"{one.id}/")
     except OSError as error:

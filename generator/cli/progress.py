@@ -30,7 +30,7 @@ STAGES = {
 
 @dataclass(frozen=True)
 class Build:
-    """Of what is told. index: the first page of the site; jobs: processes at once"""
+    """The build that is reported. index: the first page of its site; jobs: processes at once"""
 
     index: Path
     jobs: int

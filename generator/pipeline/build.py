@@ -172,12 +172,12 @@ class _Build:
 
     def missing(self, outcomes: Mapping[Task, Outcome]) -> list[Task]:
         """The measures of models that are still to be made, those of the largest model first."""
-        asked = {task: one for task, one in outcomes.items() if not one.stale and not task.measure}
-        largest_first = sorted(asked, key=lambda task: -_n_weights(asked[task]))
+        rows = {task: one for task, one in outcomes.items() if not one.stale and not task.measure}
+        largest_first = sorted(rows, key=lambda task: -_n_weights(rows[task]))
         return [
             measure
             for task in largest_first
-            for measure in _measures(task, asked[task])
+            for measure in _measures(task, rows[task])
             if measure not in outcomes
         ]
 

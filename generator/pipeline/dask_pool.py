@@ -62,7 +62,7 @@ class _ClusterExecutor:
     def explain(self, error: BaseException, times: int = 1) -> str:  # noqa: ARG002
         if isinstance(error, _ClusterLostError):
             raise RefusedError(
-                f"--cluster {self.address}: {error}; finished work is kept, and the previous site"
+                f"--cluster {self.address}: {error}; finished work is kept, and the last site"
                 " remains"
             )
         if isinstance(error, RowError):

@@ -80,7 +80,7 @@ def interrupted(world: Path, output: str, moment: str) -> tuple[int, list[str]]:
 def test_an_interrupt_ends_a_build_with_2_and_one_line(moment: str, world: Path) -> None:
     code, said = interrupted(world, f"out-{moment}", moment)
     assert code == 2
-    assert said in (["interrupted"], ["interrupted; the previous site remains"])
+    assert said in (["interrupted"], ["interrupted; the last site remains"])
 
 
 def test_the_previous_site_remains_and_the_next_build_is_whole(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_the_previous_site_remains_and_the_next_build_is_whole(tmp_path: Path) -
     assert inline.build(tmp_path, "--offline").returncode == 0
     before = contents(tmp_path / "out/site")
     write_list(tmp_path, [{"folder": name} for name in ("nothing", "other")])
-    remains = ["interrupted; the previous site remains"]
+    remains = ["interrupted; the last site remains"]
     assert interrupted(tmp_path, "out", "mkdocs") == (2, remains)
     assert contents(tmp_path / "out/site") == before
     assert inline.build(tmp_path, "--offline").returncode == 0

@@ -187,7 +187,7 @@ def test_a_scheduler_that_is_lost_ends_the_run_with_one_sentence(
 ) -> None:
     with pytest.raises(
         RefusedError,
-        match=r"its scheduler was lost; finished work is kept, and the previous site remains$",
+        match=r"its scheduler was lost; finished work is kept, and the last site remains$",
     ):
         packed(tmp_path, scheduler.pool(), lambda _: scheduler.scheduler.kill())
     assert capfd.readouterr().err == ""

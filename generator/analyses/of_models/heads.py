@@ -122,7 +122,7 @@ def _of_images(stack: LiveStack) -> Result:
         size[:] = picture.shape[1:]
         return np.column_stack([first, picture.reshape(len(picture), -1)])
 
-    inputs = stack.inputs(FEW if stack.again or stack.n_sequences < IMAGES else IMAGES)
+    inputs = stack.inputs(FEW if stack.again is not None else min(IMAGES, stack.n_sequences))
     found = stack.attended(inputs, pictured, batch=1)
     of_first, by_layer = found[:, :, 0], found[:, :, 1:].reshape(*found.shape[:2], *size)
     row, column = (length // 2 for length in size)

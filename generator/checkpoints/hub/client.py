@@ -128,12 +128,12 @@ def retried(ask: Callable[[], T], row: str, deadline: float, seconds: float = ma
         except OfflineModeIsEnabled:
             raise NotReachedError(f"{row}: {UNREACHED}") from None
         except (httpx2.HTTPError, httpx2.InvalidURL, *INVALID) as error:
-            asked = _retry_after(error.response) if isinstance(error, HfHubHTTPError) else 0.0
-            final, left = _explained(error, row, asked), deadline - time.monotonic()
+            retry_after = _retry_after(error.response) if isinstance(error, HfHubHTTPError) else 0.0
+            final, left = _explained(error, row, retry_after), deadline - time.monotonic()
             may_pass = isinstance(final, TransientError | NotReachedError)
-            if pause is None or not may_pass or max(pause, asked) > min(LONGEST_WAIT, left):
+            if pause is None or not may_pass or max(pause, retry_after) > min(LONGEST_WAIT, left):
                 raise final from None
-        time.sleep(max(pause, asked))
+        time.sleep(max(pause, retry_after))
     raise AssertionError("unreachable: the last try returns or raises")
 
 
@@ -195,11 +195,11 @@ def _retry_after(response: "httpx2.Response") -> float:
     return 0.0
 
 
-def _explained(error: Exception, row: str, asked: float) -> AtlasError:
+def _explained(error: Exception, row: str, retry_after: float) -> AtlasError:
     """The error of a row for one of the client, with its remedy; a ``TransientError`` or
     ``NotReachedError`` where another try may succeed.
 
-    asked: seconds that the Hub asks to wait
+    retry_after: seconds that the Hub asks to wait
     """
     import httpx2
     from huggingface_hub.errors import HfHubHTTPError
@@ -210,7 +210,7 @@ def _explained(error: Exception, row: str, asked: float) -> AtlasError:
     if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
         return NotReachedError(f"{row}: {UNREACHED}")
     if isinstance(error, HfHubHTTPError):
-        return _refused(error.response, row, asked)
+        return _refused(error.response, row, retry_after)
     if isinstance(error, httpx2.HTTPError):
         kind = TransientError if isinstance(error, httpx2.TransportError) else RowError
         return kind(f"{row}: the download broke off ({name}); expected whole files")
@@ -218,7 +218,7 @@ def _explained(error: Exception, row: str, asked: float) -> AtlasError:
     return RowError(f"{row}: the Hub's answer is invalid ({cause}); expected that of its API")
 
 
-def _refused(response: "httpx2.Response", row: str, asked: float) -> RowError:
+def _refused(response: "httpx2.Response", row: str, retry_after: float) -> RowError:
     """The error of a row for a response without success. A signed address to which the Hub has
     redirected may have expired; each try gets a new one.
     """
@@ -227,7 +227,7 @@ def _refused(response: "httpx2.Response", row: str, asked: float) -> RowError:
         status == 403 and bool(response.history) and "X-Error-Code" not in response.headers
     )
     reason = f" (“{visible(short(message, LONGEST_MESSAGE))}”)" if message else ""
-    pause = f" and asks for a pause of {asked:,.0f} seconds" if asked else ""
+    pause = f" and asks for a pause of {retry_after:,.0f} seconds" if retry_after else ""
     hint = " (if HF_TOKEN is set, check that it is valid and may read this)"
     kind = TransientError if status in RETRYABLE or has_expired else RowError
     return kind(

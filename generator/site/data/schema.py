@@ -50,7 +50,7 @@ class UseMetric(TypedDict):
     second: float | None
     """The same in a second run, on other sequences; null where no sentence rests on it."""
     sequences: int | None
-    """How many sequences were read for it."""
+    """How many sequences, or images, were read for it."""
 
 
 class Unmeasured(TypedDict):
