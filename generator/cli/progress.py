@@ -148,7 +148,7 @@ class Reporter:
         counted = "measured" if event.measure else "finished"
         self.counts.update({counted: 1, "stored": int(event.stored), "received": event.received})
         if event.measure:
-            text = event.reason or f"{event.seconds:.0f} s"
+            text = event.reason or event.inapplicable or f"{event.seconds:.0f} s"
         else:
             text = _found(event) if event.status == "ok" else str(event.reason)
         self.out.print(f"{event.status:>11}  {name}: {text}")

@@ -28,6 +28,7 @@ class Event:
     those of its end.
 
     measure: its key, "" for the row; reason: why it is not ok, or finds nothing
+    inapplicable: why an ok measure has no value of any part of the model
     unmeasured: encodings whose numbers are in weights that were not read; stored: whether its
         outcome was in the store; received: bytes over the network; stderr: what libraries wrote to
         stderr, for the log alone
@@ -38,6 +39,7 @@ class Event:
     measure: str = ""
     status: Ending | None = None
     reason: str | None = None
+    inapplicable: str = ""
     encodings: int = 0
     unmeasured: int = 0
     stored: bool = False
@@ -235,11 +237,13 @@ def _as_listed(outcome: Outcome, row: Checkpoint) -> Outcome:
 
 
 def _finished(task: Task, outcome: Outcome, done: Done, stored: bool = False) -> Event:
+    reasons = [use.result.reason for use in outcome.uses]
     return Event(
         "finished",
         *_name(task),
         outcome.ending,
         outcome.reason or outcome.stale or outcome.no_use or None,
+        (reasons[0] or "") if reasons and all(reasons) else "",
         len(outcome.run.encodings if outcome.run else outcome.readings),
         len({encoding.scheme for encoding in outcome.unmeasured}),
         stored,

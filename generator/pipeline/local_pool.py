@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from generator.pipeline.executor import Executor
 
-PRELOAD = "generator.pipeline.preload"
+DRAWING, EVALUATING = "generator.figures.preload", "generator.pipeline.preload"
 # that this process may use
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 # How a process ends whose timer of processor time has run out.
@@ -89,14 +89,15 @@ class _PoolExecutor:
 def processes(
     n_rows: int = 0, shares_models: bool = False, *, jobs: int, limits: Limits | None = None
 ) -> Iterator[Executor]:
-    """At most ``jobs`` processes, for ``n_rows`` new checkpoints. They start with the first call;
-    one that crashes or exceeds the limits costs its own call alone.
+    """At most ``jobs`` processes, for ``n_rows`` new checkpoints, or to draw alone. They start with
+    the first call; one that crashes or exceeds the limits costs its own call alone.
 
     shares_models: whether torch and models of transformers are imported once for all; otherwise by
         each that needs them
     """
     within, n_workers = limits or Limits(), min(jobs, max(n_rows, CORES))
-    shared = ["torch", PRELOAD] if shares_models else [PRELOAD]
+    evaluating = ["torch", EVALUATING] if shares_models else [EVALUATING]
+    shared = evaluating if n_rows else [DRAWING]
     with ExitStack() as stack:
         begin = partial(_begin, within.memory)
         yield _PoolExecutor(lambda: stack.enter_context(_pool(n_workers, shared, begin)), within)

@@ -6,16 +6,14 @@ garbage collection of a worker copies their memory.
 """
 
 import gc
-import logging
 import sys
 from importlib import import_module
 
-from generator.figures import svg
 from generator.libraries import config_classes
 from generator.pipeline import evaluate, plan
 from generator.pipeline.find import all_schemes
 
-DRAWING = ("matplotlib.figure", svg.BACKEND)
+DRAWING = "generator.figures.preload"
 MODELS = (
     "transformers.models.auto.modeling_auto",
     "transformers.modeling_utils",
@@ -26,11 +24,9 @@ MODELS = (
 
 # Imports leave little garbage, and collecting it takes up to a quarter of the time.
 gc.disable()
-# Without a home it warns of its temporary cache.
-logging.getLogger("matplotlib").setLevel(logging.ERROR)
 for load in (config_classes, plan.all_sources, all_schemes, evaluate.all_analyses):
     load()
-for name in (*DRAWING, *(MODELS if "torch" in sys.modules else ())):
+for name in (DRAWING, *(MODELS if "torch" in sys.modules else ())):
     import_module(name)
 gc.freeze()
 gc.enable()

@@ -188,11 +188,13 @@ def test_a_terminal_shows_a_bar_with_the_stages_and_the_lines(tmp_path: Path) ->
         assert reporter.bar.tasks[-1].description == "first, order"
         reporter.report(Event("finished", "first", "order", "ok", "no weights", seconds=9.0))
         reporter.report(Event("finished", "second", status="ok", unmeasured=1))
+        reporter.report(Event("finished", "first", "pairs", "ok", inapplicable="no rotation"))
     # It is a StringIO.
     printed: Any = console.file
     assert "ok  first: 1 encoding, from the store" in printed.getvalue()
     assert "index.html; 1 model is still read, about 2 minutes" in printed.getvalue()
     assert "1 scheme; its numbers are in weights" in printed.getvalue()
+    assert "ok  first, pairs: no rotation" in printed.getvalue()
     lacking, said = reporter.close({"ok": 1})
     assert lacking == "  not there  first: no weights"
     assert "(1 from the store, 2.0 MB of files read over the network" in said
