@@ -1,7 +1,7 @@
 """All pages, figures and data of a build, as one mapping whose files are made on access."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path, PurePosixPath
 from posixpath import relpath
 from typing import Any
@@ -131,6 +131,7 @@ def _hand_written(folders: Sequence[Path]) -> dict[str, Maker]:
     }
 
 
+@cache
 def environment_of(*templates: Path) -> Environment:
     """Jinja environment for folders of templates, of which the first wins, that escapes every
     expression but markup, and raises for undefined names.

@@ -409,13 +409,13 @@ COLUMNS: Mapping[str, str] = {
 FILES_OF_A_RELEASE = (releases.RECORD, *(f"{name}.gz" for name in releases.DATA))
 
 
-def schemas(record: Any) -> dict[str, Any]:
-    """The JSON Schema of a record, and those of the records in it, by their names. The text below
+def schemas(*records: Any) -> dict[str, Any]:
+    """The JSON Schemas of records, and those of the records in them, by their names. The text below
     each key is its description there.
 
     Further keys are allowed: a later version of the program may add some.
     """
-    described = TypeAdapter(list[record], config=ConfigDict(use_attribute_docstrings=True))
+    described = TypeAdapter(tuple[records], config=ConfigDict(use_attribute_docstrings=True))
     text = json.dumps(described.json_schema()["$defs"])
     records: dict[str, Any] = json.loads(text.replace(r"\n", " "))  # Lines end in the code alone.
     return records

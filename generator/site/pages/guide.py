@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from io import StringIO
+from itertools import chain
 from typing import Any
 
 from markupsafe import Markup
@@ -22,12 +23,13 @@ from generator.site.data.models_schema import OF_MODELS
 from generator.site.html.escape import literal
 
 WIDTH = 100  # characters of a line of an example
-RECORDS = (
-    *data_schema.OF_ATLAS,
-    *data_schema.OF_RUNS,
-    *data_schema.OF_RELEASES,
-    *OF_MODELS,
-)
+GROUPS = {
+    "of_atlas": data_schema.OF_ATLAS,
+    "of_runs": data_schema.OF_RUNS,
+    "of_releases": data_schema.OF_RELEASES,
+    "of_models": OF_MODELS,
+}
+RECORDS = tuple(chain(*GROUPS.values()))
 RECORD_NAME = re.compile(rf"\b({'|'.join(model.__name__ for model in RECORDS)})s?\b")
 
 
@@ -83,12 +85,16 @@ def pages(atlas: Atlas) -> list[Page]:
 
 def data_schema_context() -> dict[str, Any]:
     """What the page on the data files shows."""
+    forms = data_schema.PARAMETERS
+    schemas = data_schema.schemas(*RECORDS, *forms.values())
     return {
-        "of_atlas": [_record_of(model) for model in data_schema.OF_ATLAS],
-        "parameters": [_record_of(model, form) for form, model in data_schema.PARAMETERS.items()],
-        "of_runs": [_record_of(model) for model in data_schema.OF_RUNS],
-        "of_releases": [_record_of(model) for model in data_schema.OF_RELEASES],
-        "of_models": [_record_of(model) for model in OF_MODELS],
+        **{
+            name: [_record_of(schemas[model.__name__], model.__name__) for model in group]
+            for name, group in GROUPS.items()
+        },
+        "parameters": [
+            _record_of(schemas[model.__name__], title) for title, model in forms.items()
+        ],
         "columns": [
             (name, schema_words.prose(meaning)) for name, meaning in data_schema.COLUMNS.items()
         ],
@@ -96,14 +102,13 @@ def data_schema_context() -> dict[str, Any]:
     }
 
 
-def _record_of(model: type, title: str = "") -> RecordOfData:
-    schema = data_schema.schemas(model)[model.__name__]
+def _record_of(schema: Mapping[str, Any], title: str) -> RecordOfData:
     fields = [
         (name, _linked(schema_words.kind(value)), schema_words.described(value))
         for name, value in schema["properties"].items()
     ]
     return RecordOfData(
-        title or model.__name__,
+        title,
         schema_words.prose(schema["description"]),
         tuple(DataKey(*field) for field in fields),
     )
