@@ -19,6 +19,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from generator.checkpoints.hub import client
 from tests import THREADS
 from tests.built import ROOT, begin
 
@@ -168,7 +169,9 @@ def run(
 
 @contextmanager
 def client_of(home: Path, endpoint: str = NOBODY) -> Iterator[pytest.MonkeyPatch]:
-    """The Hub's client in this process asks ``endpoint``, with its caches in ``home``."""
+    """The Hub's client in this process asks ``endpoint``, with its caches in ``home``, and again
+    without a wait where nobody answers.
+    """
     # Public by its documentation.
     from huggingface_hub.utils import close_session  # type: ignore[attr-defined]
 
@@ -180,6 +183,7 @@ def client_of(home: Path, endpoint: str = NOBODY) -> Iterator[pytest.MonkeyPatch
         "HF_HUB_OFFLINE": False,
     }
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(client, "REACH_WAITS", (0.0,) * len(client.REACH_WAITS))
         for name, value in settings.items():
             patch.setattr(f"huggingface_hub.constants.{name}", value)
         for name in ("NO_PROXY", "no_proxy"):

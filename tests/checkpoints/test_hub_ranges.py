@@ -19,7 +19,6 @@ from generator.checkpoints.hub.revisions import Listing
 from generator.errors import RowError
 from tests import inline
 from tests.hub_server import Answer, Hub, Repository, Trouble, client_of, refusal, serving
-from tests.pipeline.unrendered import unrendered_pages
 from tests.support import flowing
 from tests.synthetic import NOTHING, PICKLED, ROTATION, WORDS, binary, write_folder, write_list
 
@@ -86,8 +85,8 @@ def spans(hub: Hub) -> list[tuple[int, int]]:
 
 @pytest.fixture(autouse=True, scope="module")
 def short_builds() -> Iterator[None]:
-    """Retries without waits, in the usual number, and builds without HTML."""
-    with pytest.MonkeyPatch.context() as patch, unrendered_pages():
+    """Retries without waits, in the usual number."""
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(client, "WAITS", (0.01,) * len(client.WAITS))
         yield
 

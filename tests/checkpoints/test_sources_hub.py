@@ -12,7 +12,6 @@ from safetensors.numpy import save
 from generator.checkpoints.hub import client
 from tests import inline
 from tests.hub_server import NOBODY, Answer, Repository, Trouble, refusal, run, serving
-from tests.pipeline.unrendered import unrendered_pages
 from tests.synthetic import NOTHING, PICKLED, TABLE, binary, write_list
 
 OLD, NEW = "a" * 40, "b" * 40
@@ -98,8 +97,8 @@ def build(
 
 @pytest.fixture(autouse=True, scope="module")
 def short_builds() -> Iterator[None]:
-    """Retries without waits, in the usual number, and builds without HTML."""
-    with pytest.MonkeyPatch.context() as patch, unrendered_pages():
+    """Retries without waits, in the usual number."""
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(client, "WAITS", (0.01,) * len(client.WAITS))
         yield
 

@@ -154,7 +154,8 @@ def test_a_summary_counts_the_bytes_of_files_and_a_branch_is_resolved_once(tmp_p
     assert json.loads(last)["received"] == n_bytes < hub.sent
     assert f", {n_bytes} bytes of files read over the network, " in done.stdout
     with serving(repositories) as hub:
-        done = run("inspect", "atlas/plain", home=tmp_path / "other", endpoint=hub.endpoint)
+        home = tmp_path / "other"
+        done = inline.run("inspect", "atlas/plain", home=home, endpoint=hub.endpoint)
     assert done.returncode == 0, done.stderr
     asked = [request.path for request in hub.log if "/revision/" in request.path]
     assert asked == ["/api/models/atlas/plain/revision/main"]
@@ -205,7 +206,7 @@ def test_a_row_that_fails_ends_with_1_and_the_others_are_built(world: World) -> 
     others = {"atlas-none": "not reached", "broken": "failed"}
     statuses = dict.fromkeys(("nothing", "rotation", "table"), "ok") | others
     assert {slug: row["status"] for slug, row in world.rows.items()} == statuses
-    pages = {path.stem for path in (world.folder / "out/site/checkpoints").glob("*.html")}
+    pages = {path.stem for path in (world.folder / "out/site/checkpoints").glob("*.md")}
     assert pages == {*world.rows, "index"}
     # Every row and stage has one line; then what is not there, and a line that counts all.
     lines = world.done.stdout.splitlines()

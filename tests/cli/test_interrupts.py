@@ -94,4 +94,4 @@ def test_the_previous_site_remains_and_the_next_build_is_whole(tmp_path: Path) -
     assert interrupted(tmp_path, "out", "mkdocs") == (2, remains)
     assert contents(tmp_path / "out/site") == before
     assert inline.build(tmp_path, "--offline").returncode == 0
-    assert (tmp_path / "out/site/checkpoints/other.html").exists()
+    assert (tmp_path / "out/site/checkpoints/other.md").exists()

@@ -64,7 +64,7 @@ def test_a_site_that_was_damaged_is_made_whole_and_a_link_that_leads_nowhere_is_
     before, link = contents(world / "out/site"), world / "out/site/nowhere"
     shutil.rmtree(world / "out/site/data")
     (world / "out/docs/index.md").unlink()
-    (world / "out/site/index.html").unlink()
+    (world / "out/site/index.md").unlink()
     link.symlink_to("none")
     assert "nothing has changed" not in build(world).stdout
     assert not link.is_symlink()

@@ -97,11 +97,13 @@ def test_a_site_has_the_date_of_the_newest_revision_that_could_be_read_and_says_
 ) -> None:
     """Of two revisions of one repository and a row that fails."""
     rows = [{"hub": "atlas/moving", "revision": "former"}, {"hub": "atlas/broken"}]
+    rows.append({"hub": "atlas/moving", "title": "Newest"})
     with serving(HUB) as hub:
-        build(tmp_path, [*rows, {"hub": "atlas/moving", "title": "Newest"}], endpoint=hub.endpoint)
+        build(tmp_path, rows, endpoint=hub.endpoint, rendered=True)
     document = atlas(tmp_path)
     assert document["date"] == "2022-05-06"
     assert {".html", ".json", ".xml"} <= holding(tmp_path, "2022-05-06")
+    assert holding(tmp_path, "changes.xml") >= {".html"}
     for other in (LAST_MODIFIED[:10], "2024-01-01", "2019-02-18"):
         assert holding(tmp_path, other) == set()
     assert {document["version"]} | set(document["libraries"]) == {__version__, *LIBRARIES}

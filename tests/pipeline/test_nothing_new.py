@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -19,7 +19,6 @@ from generator.pipeline import last_build, worker
 from tests import inline
 from tests.built import ROOT, begin, contents
 from tests.hub_server import NOBODY, Answer, Repository, Trouble, run, serving
-from tests.pipeline.unrendered import unrendered_pages
 from tests.synthetic import NOTHING, ROTATION, write_folder, write_list
 
 # None with weights: what needs them is imported in no process.
@@ -44,9 +43,9 @@ def build(folder: Path) -> CompletedProcess[str]:
     return run(*command, home=folder / "hub", PYTHONPROFILEIMPORTTIME="1")
 
 
-def here(folder: Path, *options: str, endpoint: str = NOBODY) -> str:
+def here(folder: Path, *options: str, endpoint: str = NOBODY, rendered: bool = False) -> str:
     """What the same prints where no other process starts."""
-    return inline.build(folder, *options, endpoint=endpoint).stdout
+    return inline.build(folder, *options, endpoint=endpoint, rendered=rendered).stdout
 
 
 def imported(done: CompletedProcess[str]) -> set[str]:
@@ -97,12 +96,6 @@ def first(world: Path) -> CompletedProcess[str]:
         json.loads(line).get("stderr", "") for line in log.read_text(encoding="utf-8").splitlines()
     )
     return done
-
-
-@pytest.fixture
-def short_builds() -> Iterator[None]:
-    with unrendered_pages():
-        yield
 
 
 def test_no_process_of_a_build_imports_a_javascript_engine(first: CompletedProcess[str]) -> None:
@@ -166,7 +159,7 @@ def test_what_others_changed_ends_what_is_known_of_the_last_build(
 def test_what_others_changed_is_made_again(world: Path) -> None:
     before = contents(world / "out/site")
     _edit(world / "out/site/index.html")
-    assert "3 from the store" in here(world)
+    assert "3 from the store" in here(world, rendered=True)
     assert contents(world / "out/site") == before
 
 
@@ -193,9 +186,7 @@ def test_a_note_that_is_cut_tells_nothing_and_a_changed_drawing_is_drawn_again(w
 def test_an_edited_note_is_published_without_a_new_evaluation(world: Path) -> None:
     write_list(world, [{"folder": name, "notes": "Edited since."} for name in FOLDERS])
     assert "3 from the store" in here(world)
-    assert "Edited since." in (world / "out/site/checkpoints/other.html").read_text(
-        encoding="utf-8"
-    )
+    assert "Edited since" in (world / "out/site/checkpoints/other.md").read_text(encoding="utf-8")
 
 
 def test_files_that_were_only_touched_are_not_evaluated_again(world: Path) -> None:
@@ -215,7 +206,6 @@ def test_a_file_that_changed_within_the_same_size_and_time_is_evaluated_again(wo
 
 
 @pytest.mark.parametrize("revision", [COMMIT, "main"])
-@pytest.mark.usefixtures("short_builds")
 def test_a_checkpoint_that_was_not_reached_is_tried_again_by_one_question(
     revision: str, tmp_path: Path
 ) -> None:
@@ -231,7 +221,6 @@ def test_a_checkpoint_that_was_not_reached_is_tried_again_by_one_question(
         assert "1 built, 0 failed, 0 not reached" in here(tmp_path, endpoint=hub.endpoint)
 
 
-@pytest.mark.usefixtures("short_builds")
 def test_no_process_starts_for_a_checkpoint_that_is_not_reached(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -241,6 +230,7 @@ def test_no_process_starts_for_a_checkpoint_that_is_not_reached(
 
 
 def test_fresh_does_all_again_and_gives_the_same(world: Path) -> None:
+    here(world, "--fresh")
     before = contents(world / "out/site")
     assert "(0 from the store" in here(world, "--fresh")
     assert contents(world / "out/site") == before

@@ -114,9 +114,9 @@ def test_a_metric_has_gaps_where_a_member_has_no_value(world: Path) -> None:
 def test_members_have_no_pages_of_their_own(world: Path) -> None:
     atlas = atlas_of(world)
     assert [row["slug"] for row in atlas["checkpoints"]] == ["one"]
-    assert sorted(path.name for path in (world / "out/site/checkpoints").glob("*.html")) == [
-        "index.html",
-        "one.html",
+    assert sorted(path.name for path in (world / "out/site/checkpoints").glob("*.md")) == [
+        "index.md",
+        "one.md",
     ]
     assert "step-" not in (world / "out/site/data/metrics.csv").read_text(encoding="utf-8")
 

@@ -4,7 +4,6 @@ the former site.
 
 import json
 import shutil
-from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 from threading import Event
@@ -16,7 +15,6 @@ from generator.checkpoints.hub import client, revisions
 from tests import inline
 from tests.built import contents
 from tests.hub_server import USUAL_DATE, Answer, Repository, Request, serving
-from tests.pipeline.unrendered import unrendered_pages
 from tests.support import flowing
 from tests.synthetic import NOTHING, ROTATION, WORDLESS, write_list
 
@@ -33,12 +31,6 @@ def rows(folder: Path) -> dict[str, dict[str, Any]]:
     """The checkpoints of atlas.json by slug."""
     document = json.loads((folder / "out/site/data/atlas.json").read_text(encoding="utf-8"))
     return {row["slug"]: row for row in document["checkpoints"]}
-
-
-@pytest.fixture(autouse=True, scope="module")
-def short_builds() -> Iterator[None]:
-    with unrendered_pages():
-        yield
 
 
 @pytest.fixture(scope="module")

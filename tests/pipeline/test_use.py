@@ -12,7 +12,6 @@ from generator.pipeline import jobs, use
 from generator.site.data import files as data_files
 from tests import inline, tiny
 from tests.hub_server import Repository, serving
-from tests.pipeline.unrendered import unrendered_pages
 from tests.synthetic import write_list
 
 WORDS = 300
@@ -53,10 +52,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(folder: Path, listed: Path) -> str:
-    with unrendered_pages():
-        done = inline.run(
-            "build", "--config", str(listed), "--output", str(folder / "build"), home=folder
-        )
+    done = inline.run(
+        "build", "--config", str(listed), "--output", str(folder / "build"), home=folder
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -1,7 +1,6 @@
 """A Hub in trouble, or with other bytes, beside a site that was built before."""
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from safetensors.numpy import save
 from tests import inline
 from tests.hub_server import Answer, Hub, Repository, Trouble, serving
 from tests.pipeline import test_stale as stale
-from tests.pipeline.unrendered import unrendered_pages
 from tests.synthetic import ROTATION, WORDLESS, write_list
 
 COMMIT, LATER = "a" * 40, "b" * 40
@@ -35,12 +33,6 @@ def build(folder: Path, hub: Hub) -> tuple[int, str, dict[str, Any]]:
     """Exit code, output, and the checkpoints of atlas.json."""
     done = inline.build(folder, endpoint=hub.endpoint)
     return done.returncode, done.stdout + done.stderr, stale.rows(folder)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def short_builds() -> Iterator[None]:
-    with unrendered_pages():
-        yield
 
 
 @pytest.fixture(scope="module")
