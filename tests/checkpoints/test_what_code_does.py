@@ -114,6 +114,7 @@ BRIA = {
     "_class_name": "BriaTransformer2DModel", "axes_dims_rope": [0, 48, 48], "rope_theta": 5e3,
 }  # fmt: skip
 WAN = {"_class_name": "WanTransformer3DModel", "attention_head_dim": 128}
+HIDREAM = {"_class_name": "HiDreamImageTransformer2DModel", "axes_dims_rope": [64, 32, 32]}
 
 
 @pytest.mark.parametrize(
@@ -123,6 +124,7 @@ WAN = {"_class_name": "WanTransformer3DModel", "attention_head_dim": 128}
         (BRIA, {48: "axes 2 and 3"}, 5e3),
         (WAN, {44: "axis 1", 42: "axes 2 and 3"}, 1e4),
         ({"_class_name": "HunyuanVideoTransformer3DModel"}, BY_THREE, 256.0),
+        (HIDREAM, {64: "axis 1", 32: "axes 2 and 3"}, 1e4),
     ],
 )
 def test_transformers_of_diffusers_rotate_along_axes(

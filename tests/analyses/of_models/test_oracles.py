@@ -1,6 +1,7 @@
 """Measures of what a model does, on models whose answer follows from a formula."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from generator.analyses.of_models import pairs as pairs_in_use
 from generator.checkpoints.model.live.losses import losses, task
 from generator.checkpoints.model.live.positions import moved, places
 from generator.checkpoints.model.live.rotated import heads_watched, pairs
+from generator.checkpoints.model.live.stack import Read
+from generator.numerics import hidden_states
 from generator.numerics.attention_profiles import at, chance, grid_profile, profile
 from generator.numerics.hidden_states import Sums, share_of_position
 from generator.numerics.hidden_states import probe as fitted
@@ -243,6 +246,35 @@ def test_the_probe_agrees_with_scikit_learn() -> None:
     assert 0.0 < best < 1.0
 
 
+def test_the_score_of_a_penalty_is_that_of_its_hat_matrix() -> None:
+    """‖y − Hy‖² / (n − 1 − tr H)², H = X(XᵀX + λ)⁻¹Xᵀ (Golub, Heath and Wahba 1979), with
+    one degree of freedom for the mean.
+    """
+    states = np.random.default_rng(4).normal(size=(3, 5, 4))
+    train, penalty = sums(states), 2.5
+    rows, target = states.reshape(15, 4) - train.mean, np.tile(np.arange(5.0) - 2.0, 3)
+    hat = rows @ np.linalg.inv(rows.T @ rows + penalty * np.eye(4)) @ rows.T
+    expected = np.sum((target - hat @ target) ** 2) / (15 - 1 - np.trace(hat)) ** 2
+    values, vectors = np.linalg.eigh(train.gram)
+    found = hidden_states._gcv(values, vectors.T @ train.with_position, train, penalty)
+    assert found == pytest.approx(expected)
+
+
+def test_a_probe_is_told_by_its_ends_and_its_best_layer() -> None:
+    """Positions 0 to 4 have a variance of 2; half of it missed is an error of 1."""
+    found = probe._metrics(np.array([0.5, 0.25, 0.75, 0.375]), np.arange(5.0))
+    assert {metric.key: metric.value for metric in found} == pytest.approx(
+        {
+            "r2_highest": 0.75,
+            "layer_highest": 2.0,
+            "r2_input": 0.5,
+            "r2_last": 0.375,
+            "error_input": 1.0,
+            "error_last": np.sqrt(1.25),
+        }
+    )
+
+
 def test_noise_tells_no_position() -> None:
     draws = np.random.default_rng(2)
     train, other = (draws.normal(size=(40, 32, 16)) for _ in range(2))
@@ -255,10 +287,12 @@ def test_the_pairs_of_a_rotation_are_those_of_its_code() -> None:
     assert_array_equal(found, np.stack([np.arange(8), np.arange(8, 16)], axis=1))
 
 
-def test_pairs_that_were_made_long_are_found() -> None:
+@pytest.mark.parametrize("of", ["q_proj", "k_proj"])
+def test_pairs_that_were_made_long_are_found(of: str) -> None:
+    """Those of queries weigh as much as those of keys."""
     found = model("llama", **LLAMA)
     with torch.no_grad():
-        rows = found.layers[0].self_attn.q_proj.weight.view(4, 16, 64)
+        rows = getattr(found.layers[0].self_attn, of).weight.view(-1, 16, 64)
         rows[:, [3, 11]] *= 100.0
     stack = stack_of(found)
     lengths: list[Any] = []
@@ -327,6 +361,40 @@ def test_random_weights_say_nothing(model_type: str, kind: Any, settings: dict[s
     for use in (kernel, heads, probe, induction):
         first = use.compute(stack)
         assert use.confirmed(first, use.compute(replace(stack, seed=1, again=first))) == ()
+
+
+def test_positions_are_changed_as_their_names_say() -> None:
+    stack = stack_of(model("gpt2", **GPT2), length=16)
+    found = {
+        key: None if (at := change(4)) is None else at.tolist()
+        for key, change in position._variants(stack, places(stack)).items()
+    }
+    assert found == {
+        "off": None, "shift_64": [64, 65, 66, 67], "shift_most": [48, 49, 50, 51],
+        "half": [0, 0.5, 1, 1.5], "double": [0, 2, 4, 6], "reversed": [3, 2, 1, 0],
+    }  # fmt: skip
+
+
+def test_states_of_an_encoder_and_decoder_are_those_of_the_decoder() -> None:
+    ones, zeros = (torch.full((1, 2, 3), value) for value in (1.0, 0.0))
+    both = SimpleNamespace(decoder_hidden_states=[ones], encoder_hidden_states=[zeros])
+    for output in (both, SimpleNamespace(hidden_states=[ones])):
+        (state,) = Read(output, None).states
+        assert_array_equal(state, ones.numpy())
+
+
+def test_a_model_of_images_without_queries_attends_to_all_patches_alike() -> None:
+    """1/17 of the class token and each of 16 patches: the patch itself, and four beside it."""
+    sizes: dict[str, Any] = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    found = model("vit", **sizes, intermediate_size=16, image_size=32, patch_size=8)
+    with torch.no_grad():
+        for name, weights in found.named_parameters():
+            if "query" in name or "q_proj" in name:
+                weights.zero_()
+    stack = stack_of(found, "encoder", vocabulary=None, grid=(4, 4), n_sequences=2)
+    result = heads.compute(stack)
+    highest = {key: result.value(f"{key}_highest") for key in ("own", "beside", "first")}
+    assert highest == pytest.approx({"own": 100 / 17, "beside": 400 / 17, "first": 100 / 17})
 
 
 def test_every_change_of_positions_has_its_name() -> None:
