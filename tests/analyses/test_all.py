@@ -1,5 +1,7 @@
 """Properties of every analysis of the package; none is named here."""
 
+import ast
+import builtins
 import json
 import re
 from collections.abc import Iterator, Set
@@ -41,6 +43,9 @@ from tests.support import LABELS, checkpoint, save_folder
 MOST_BYTES = 200_000
 MOST_DATA = 300_000
 UNSAID = re.compile(r"\b(nan|inf|None)\b")
+UNITS = {"", "%", "°", "logit", "positions", "turns"}
+# What the lines of a figure may name; ``vectors`` and ``arrays`` are of a file of the site.
+NAMES = {*dir(builtins), "arrays", "np", "plt", "vectors"}
 ANALYSES = all_analyses()
 
 
@@ -174,6 +179,9 @@ def faults_of(result: Result) -> Iterator[str]:
     has_content = bool(result.metrics or result.arrays or result.findings)
     if result.reason is not None and (has_content or not result.reason.strip()):
         yield "a reason without words, or beside content"
+    reasons = (result.reason, *(metric.reason for metric in result.metrics))
+    if any(reason and not re.match(r"[a-z\d]", reason) for reason in reasons):
+        yield "a reason that does not go on after other words"
     keys = {metric.key for metric in result.metrics}
     titles = {metric.title for metric in result.metrics}
     if not len(keys) == len(titles) == len(result.metrics):
@@ -182,6 +190,8 @@ def faults_of(result: Result) -> Iterator[str]:
         has_value = metric.value is not None
         if has_value == (metric.reason is not None) or not np.isfinite(metric.value or 0.0):
             yield f"{metric.key}: neither a finite value nor a reason"
+        if metric.unit not in UNITS:
+            yield f"{metric.key}: the unit {metric.unit}"
     for name, array in result.arrays.items():
         if not isinstance(array, np.ndarray) or array.dtype.kind not in "biufU":
             yield f"{name}: an array that needs pickle"
@@ -218,6 +228,29 @@ def is_valid_and_reproducible(analysis: Analysis, name: str) -> None:
         assert re.search(r"\d", text)
         assert not UNSAID.search(text), text
         assert all(label.title in text for label in LABELS)
+
+
+@each_analysis
+def test_columns_and_answers_are_of_metrics_and_go_on_after_a_name(analysis: Analysis) -> None:
+    known = {metric.key for result in applicable_results(analysis) for metric in result.metrics}
+    shown = (*analysis.headlines, *((analysis.answer,) if analysis.answer else ()))
+    assert {one.metric for one in shown} <= known
+    predicates = [text for one in shown for text in (one.low, one.high) if text]
+    assert [text for text in predicates if not re.match(r"[a-z].*\{\}", text)] == []
+
+
+def test_the_lines_of_a_figure_name_what_they_have_been_given() -> None:
+    arrays = {
+        f"{analysis.key}.{name}"
+        for analysis in ANALYSES
+        for result in applicable_results(analysis)
+        for name in result.arrays
+    }
+    for code in [spec.python for analysis in ANALYSES for spec in analysis.figures if spec.python]:
+        names = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)]
+        assigned = {name.id for name in names if isinstance(name.ctx, ast.Store)}
+        assert {name.id for name in names} <= NAMES | assigned, code
+        assert set(re.findall(r'arrays\["([^"]+)"\]', code)) <= arrays, code
 
 
 @each_analysis

@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 from generator.analyses import seams
 from generator.contracts import Result
 from generator.encodings import PositionTable, sinusoid
-from generator.numerics import change_points
+from generator.numerics import breaks, change_points
 from generator.numerics.arrays import Floats, frozen
 from generator.site.pages import front
 from tests.analyses.on import drifting, texts_of
@@ -142,6 +142,10 @@ def test_a_position_unlike_both_neighbours_is_an_outlier_and_no_seam(position: i
     )
     assert (expected in result.findings[0].text, result.findings[0].context) == (True, "")
     assert (result.value("depth") or 0.0) < 0.1
+    # A cosine is drawn at the first of its two positions.
+    lower = position - 1 + int(np.argmin(cosines[position - 1 : position + 1]))
+    [spot] = result.findings[0].spots
+    assert (round(spot.x - 0.5), spot.y) == (lower, pytest.approx(cosines[lower]))
 
 
 def test_a_seam_is_measured_at_its_deepest_pair_and_beside_an_outlier() -> None:
@@ -157,6 +161,18 @@ def test_a_seam_is_measured_at_its_deepest_pair_and_beside_an_outlier() -> None:
     result = result_of(on_a_circle(steps))
     assert (result.value("at"), result.arrays["seams"].tolist()) == (50, [[49, 50]])
     assert result.value("depth") == pytest.approx(np.cos(0.1) - np.cos(0.7))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_of_a_table_in_steps_only_a_seam_that_rounding_does_not_make_remains(seed: int) -> None:
+    """In whole numbers, neighbours in a slow walk are equal until one value goes on by a step."""
+    walks = [drifting(count, 0.999, 16, seed + start) for start, count in ((0, 100), (50, 60))]
+    rounded = np.round(np.vstack(walks))
+    cosines = change_points.adjacent_cosines(rounded)
+    steps = change_points.norm_steps(np.linalg.norm(rounded, axis=1))
+    depth = change_points.break_depths(cosines)
+    assert len(breaks.breaks(rounded, cosines, depth, steps)) > 1
+    assert result_of(rounded).arrays["seams"].tolist() == [[99, 99]]
 
 
 @pytest.mark.parametrize(

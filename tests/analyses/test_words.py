@@ -57,6 +57,19 @@ def test_principal_angles_are_those_of_scipy_and_by_hand() -> None:
     )
 
 
+@pytest.mark.parametrize(("at", "direction"), [((10.0, 90.0), 0), ((90.0, 10.0), 19)])
+def test_a_sentence_on_either_tenth_is_marked_where_its_energy_is_reached(
+    at: tuple[float, float], direction: int
+) -> None:
+    """Nine tenths of the energy lie along one direction, and a tenth along a middle one."""
+    weights = np.zeros(20)
+    weights[direction], weights[10] = np.sqrt(0.9), np.sqrt(0.1)
+    [finding] = result_of(weights[None], FALLING).findings
+    [spot] = finding.spots
+    assert spot.figure in {spec.key for spec in positions_and_words.ANALYSIS.figures}
+    assert (spot.x, spot.y) == pytest.approx(at)
+
+
 @pytest.mark.parametrize("n_words", [3, 40, 20_000])
 def test_directions_are_the_right_singular_vectors(n_words: int) -> None:
     """Also in several blocks, or with fewer rows than columns: VᵀWᵀWV is diagonal and falls."""

@@ -18,7 +18,7 @@ from matplotlib.transforms import Bbox
 
 from generator.contracts import Analysis, Label, Results
 from generator.figures.panels import panels
-from generator.figures.style import INK, MUTED, SERIES, STYLE, WIDTH
+from generator.figures.style import DIVERGING, INK, MUTED, SERIES, STYLE, WIDTH
 from generator.figures.svg import encode, parts
 from generator.figures.trails import trail
 from generator.text import LONGEST_NAME
@@ -101,6 +101,46 @@ def test_a_picture_spends_no_bytes_on_nothing() -> None:
     picture = parts(encode(dots, {}))[0].decode()
     assert picture.count("h0") > 190
     assert re.search(r"rotate\(-?0 |>\s+<", picture) is None
+
+
+def test_axes_show_the_whole_range_of_what_is_bounded(full: dict[str, Figure]) -> None:
+    """Cosines and shares end at 1, and those of opposite directions at −1."""
+    limits = {
+        key: axes.get_ylim()
+        for key, figure in full.items()
+        for axes in figure.axes
+        if re.search(r"\b(cosine|similarity|share|weight)\b", axes.get_ylabel())
+        and not axes.images
+        and "%" not in axes.get_ylabel()
+    }
+    assert len(limits) > 5
+    assert {
+        key: (low, high)
+        for key, (low, high) in limits.items()
+        if not (-1.05 <= low <= 0.0 and 1.0 <= high <= 1.05)
+    } == {}
+
+
+def test_white_is_zero_where_colours_are_of_two_sides(full: dict[str, Figure]) -> None:
+    limits = {
+        key: image.get_clim()
+        for key, figure in full.items()
+        for axes in figure.axes
+        for image in axes.images
+        if image.get_cmap().name == DIVERGING
+    }
+    assert len(limits) > 5
+    assert {key: (low, high) for key, (low, high) in limits.items() if low != -high} == {}
+
+
+def test_read_positions_have_as_much_room_before_the_first_as_after_the_last(
+    full: dict[str, Figure],
+) -> None:
+    for axes in full["position_probe-read"].axes:
+        first, last = axes.lines[0].get_xdata()
+        low, high = axes.get_xlim()
+        assert first - low == pytest.approx(high - last)
+        assert 0.0 < high - last < 0.2 * (last - first)
 
 
 def cut_off(figure: Figure) -> list[str]:
