@@ -469,7 +469,9 @@ def test_rope_of_litgpt_is_scaled_as_its_adjustments_say(own: Path) -> None:
 
 NOT_LITGPT = [
     "", "[1]", "a: [", "!!python/object/apply:os.system [true]",
-    LITGPT.replace("sliding_window_size: null", "sliding_window_size: 8"),
+    *(LITGPT.replace("sliding_window_size: null", other) for other in (
+        "sliding_window_size: 8", "rope_local_base_freq: 10000", "latent_attention: {rank: 4}",
+    )),
     LITGPT.replace("rope_adjustments: null", "rope_adjustments: {factor: 2, beta_fast: 32}"),
     LITGPT.replace("rope_base: 10000", "rope_base: [10000]"),
 ]  # fmt: skip

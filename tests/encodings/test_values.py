@@ -1,3 +1,4 @@
+import json
 from typing import Any
 
 import numpy as np
@@ -8,10 +9,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from generator.encodings import OffsetBias, PositionTable, Rotation, SinusoidLayout, sinusoid
-from generator.errors import RowError
+from generator.encodings.rotations import plain
+from generator.errors import NotApplicableError, RowError
 from generator.numerics.arrays import Floats, frozen
 from tests.support import close
 
+LONGROPE = {"rope_type": "longrope", "short_factor": (1.0, 2.0), "odd": {"of": [None, np.nan]}}
 LAYOUTS: tuple[SinusoidLayout, ...] = ("interleaved", "halves", "tensor2tensor")
 SHAPES = [(512, 64), (40, 768), (5, 7), (1, 4)]
 FLOAT32_ANGLES = 1e-4  # An angle of 512 radians in float32 is exact to 3e-5.
@@ -19,6 +22,20 @@ FLOAT32_ANGLES = 1e-4  # An angle of 512 radians in float32 is exact to 3e-5.
 LLAMA_2 = Rotation(1e4, 128, 128, 4096)
 LINEAR = {"rope_type": "linear", "factor": 4.0}
 YARN = {"rope_type": "yarn", "factor": 16.0, "original_max_position_embeddings": 4096}
+
+
+def test_settings_of_a_rotation_are_published_as_json_can_hold_them() -> None:
+    stored = json.loads(json.dumps(plain(LONGROPE), allow_nan=False))
+    assert stored == {**LONGROPE, "short_factor": [1.0, 2.0], "odd": {"of": [None, "nan"]}}
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e-12, 1e12, 1e200])
+def test_components_of_a_table_have_no_unit_and_equal_rows_none(size: float) -> None:
+    rows = np.random.default_rng(0).normal(size=(12, 5))
+    plainly, scaled = (PositionTable(frozen(factor * rows)).components for factor in (1.0, size))
+    assert_allclose(scaled.values, plainly.values)
+    with pytest.raises(NotApplicableError, match="all positions have the same vector"):
+        _ = PositionTable(frozen(size * np.ones((12, 5)))).components
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

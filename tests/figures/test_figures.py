@@ -17,6 +17,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from generator.contracts import Analysis, Label, Results
+from generator.figures import layout
 from generator.figures.panels import panels
 from generator.figures.style import DIVERGING, INK, MUTED, SERIES, STYLE, WIDTH
 from generator.figures.svg import encode, parts
@@ -141,6 +142,17 @@ def test_read_positions_have_as_much_room_before_the_first_as_after_the_last(
         low, high = axes.get_xlim()
         assert first - low == pytest.approx(high - last)
         assert 0.0 < high - last < 0.2 * (last - first)
+
+
+def test_the_margin_above_axes_grows_by_the_lines_of_their_title() -> None:
+    heights, margins = [], []
+    for n_lines in (1, 3):
+        figure, (axes,) = panels(1)
+        axes.set_title("\n".join(["Title"] * n_lines))
+        FigureCanvasAgg(figure).draw()  # type: ignore[no-untyped-call]
+        heights.append(axes.title.get_window_extent().height * 72 / figure.dpi)
+        margins.append(layout._margins(axes).top)
+    assert margins[1] - margins[0] == pytest.approx(heights[1] - heights[0], rel=0.2)
 
 
 def cut_off(figure: Figure) -> list[str]:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.text import Annotation
 
 from generator.contracts import Label
 from generator.figures.lines import (
@@ -90,7 +91,12 @@ def test_labels_of_close_points_are_on_either_side(xs: list[float], labels: Any)
     _, (axes,) = panels(1)
     axes.set_xlim(0.0, 100.0)
     label_points(axes, [Point(f"{x:.0f}", x, 0.5) for x in xs])
-    assert [(text.get_text(), text.get_horizontalalignment()) for text in axes.texts] == labels
+    texts = [text for text in axes.texts if isinstance(text, Annotation)]
+    assert [(text.get_text(), text.get_horizontalalignment()) for text in texts] == labels
+    # They end, or start, a little beside the point.
+    assert ["right" if text.xyann[0] < 0 else "left" for text in texts] == [
+        side for _, side in labels
+    ]
 
 
 @pytest.mark.parametrize(("length", "columns"), [(5, 3), (40, 2), (60, 1)])

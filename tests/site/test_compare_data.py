@@ -218,6 +218,9 @@ def test_windows_are_means_of_blocks_with_profiles_at_their_offsets() -> None:
     offsets = range(-(window["n"] - 1) * block, 300, block)
     means = [np.diagonal(cosines, offset).mean() for offset in offsets]
     np.testing.assert_allclose(window["stored"]["profile"], means, rtol=1e-5)
+    # Of the shape, which is 1 where the cosine is highest.
+    shape = window["shape"]["profile"]
+    assert (len(shape), np.argmax(shape), max(shape)) == (len(means), np.argmax(means), 1.0)
 
 
 def test_a_window_of_positions_that_do_not_fill_their_blocks_leaves_out_the_last() -> None:
@@ -227,6 +230,7 @@ def test_a_window_of_positions_that_do_not_fill_their_blocks_leaves_out_the_last
 
 def test_short_tables_and_grids_have_no_windows_and_others_take_bounded_memory() -> None:
     short = (PositionTable(sinusoid(128, 8)), PositionTable(sinusoid(150, 8)))
+    assert list(windows(PositionTable(sinusoid(200, 8)))) == ["512"]
     for form in (*short, PositionTable(sinusoid(400, 8), grid=(20, 20))):
         assert windows(form) == {}
     assert all(

@@ -3,12 +3,13 @@
 import json
 from statistics import median
 
+import numpy as np
 import pytest
 
 from generator.contracts import Atlas
 from generator.figures import svg
 from generator.pipeline.find import all_schemes
-from generator.site.data.models import FEWEST_OF_A_YEAR
+from generator.site.data.models import FEWEST_OF_A_YEAR, dated_models
 from generator.site.pages import timeline
 from tests.site.test_comparing import rendered
 from tests.support import flowing
@@ -46,6 +47,14 @@ def test_shares_are_of_years_with_enough_models() -> None:
         "Windows or chunks: 20&#160;% of the models of 2019, 100&#160;% of those of 2020." in text
     )
     assert "None of these models has recurrent layers." in text
+
+
+def test_months_are_equally_far_apart_within_a_year_and_beyond() -> None:
+    months = [{**model(2019, 0, "learned"), "month": f"{2019 + n // 12}-{n % 12 + 1:02}"}
+              for n in range(24)]  # fmt: skip
+    times = [dated.time for dated in dated_models(atlas(months))]
+    assert np.diff(times) == pytest.approx([1 / 12] * 23)
+    assert 2019 < times[0] < times[11] < 2020 < times[12]
 
 
 def test_the_median_of_a_year_is_that_of_its_models() -> None:

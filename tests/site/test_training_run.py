@@ -10,6 +10,7 @@ from generator.contracts import Run, RunEncoding, RunMember, RunMetric
 from generator.site import render
 from generator.site.pages import training_run
 from generator.site.runs import findings as run_findings
+from generator.site.runs.figures import Kernels
 from generator.site.runs.side_by_side import SideBySide, side_by_side
 from tests.small_site import atlas_of
 from tests.support import flowing
@@ -92,9 +93,20 @@ def test_the_kernel_is_told_at_two_distances() -> None:
     )
 
 
+def test_two_checkpoints_are_enough_for_a_kernel_and_its_axis_holds_both() -> None:
+    rows = ((1.0, 0.5, 0.25), (), (), (1.0, 0.75, -0.25))
+    [text] = sentences(kernel=rows)
+    assert text.startswith("From step 0 to step 30, the cosine at distance 1 rose from 0.500 to")
+    for size in (1.0, 100.0):
+        low, high = Kernels(STEPS, size * np.array([[1.0, 0.75, -0.25]]), "cosine").limits
+        assert (-0.25 * size - low, high - size) == pytest.approx((high - size,) * 2)
+        assert 0.0 < high - size < 0.2 * size
+
+
 def test_without_two_kernels_there_is_no_sentence() -> None:
     cases: tuple[tuple[Row, ...], ...] = (
-        NONE, ((), (), (), (1.0, 0.5, 0.2)), ((1.0, 0.5), (), (), (1.0, 0.5)),
+        NONE, ((1.0,), (), (), (0.5,)),
+        ((), (), (), (1.0, 0.5, 0.2)), ((1.0, 0.5), (), (), (1.0, 0.5)),
         ((1.0, None, 0.5), (), (), (1.0, 0.2, 0.1)),
     )  # fmt: skip
     assert [rows for rows in cases if sentences(kernel=rows)] == []
