@@ -265,6 +265,21 @@ def test_heads_that_favour_near_offsets() -> None:
 
 
 @pytest.mark.parametrize(
+    ("values", "sides"), [([-0.5, 0.5], 2), ([-8.0, 0.5], 2), ([0.25, 0.5], 1), ([-0.5, -0.25], 1)]
+)
+def test_a_bias_of_less_than_a_logit_lies_within_the_limits(
+    values: list[float], sides: int
+) -> None:
+    """Of one sign, it gets its side alone."""
+    form = OffsetBias(frozen([values]), frozen([0, 1]), causal=False, beyond="constant")
+    result = bias_by_offset.compute(subject(form))
+    low, high = bias_by_offset.ANALYSIS.figures[0].draw({LABELS[0]: result}).axes[0].get_ylim()
+    assert low < min(values)
+    assert max(values) < high
+    assert (low == -high) == (sides == 2)
+
+
+@pytest.mark.parametrize(
     ("n_positions", "window", "size"),
     [(30, None, 30), (30, 8, 8), (4096, None, 4096), (131_072, None, 4096)],
 )

@@ -252,6 +252,36 @@ def test_scales_or_attributes_that_do_not_fit_leave_the_tensor_as_it_is_stored(
             files.tensor("a")
 
 
+# Inputs of operators, as ONNX and onnxruntime document them: x is what the tensor a is applied to.
+OPERATORS = [
+    ("QLinearMatMul", "x sx zx a s z sy zy"), ("MatMulIntegerToFloat", "x a sx s zx z"),
+    ("DynamicQuantizeMatMul", "x a s z"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("operator", "inputs"), OPERATORS)
+def test_an_operator_of_whole_numbers_has_their_scale_and_zero_point(
+    operator: str, inputs: str, tmp_path: Path
+) -> None:
+    whole, scale, zero = quantised(MATRIX)
+    others = {f"{kind}{of}": np.asarray(array) for of in "xy"
+              for kind, array in (("s", np.float32(3.0)), ("z", np.uint8(7)))}  # fmt: skip
+    stored = {"a": whole, "s": scale, "z": zero}
+    stored |= {name: array for name, array in others.items() if name in inputs.split()}
+    files = opened(tmp_path, model([helper.make_node(operator, inputs.split(), ["out"])],
+                                   tensors_of(stored)))  # fmt: skip
+    expected = (whole.astype(np.float64) - zero) * scale
+    np.testing.assert_allclose(files.tensor("a"), expected, rtol=1e-6)
+
+
+def test_numbers_that_are_not_whole_have_no_scale(tmp_path: Path) -> None:
+    node = helper.make_node("DequantizeLinear", ["a", "s"], ["out"])
+    scale = np.asarray(np.float32(2.0))
+    files = opened(tmp_path, model([node], tensors_of({"a": MATRIX, "s": scale})))
+    np.testing.assert_array_equal(files.tensor("a"), MATRIX)
+    assert files.notes("a") == ()
+
+
 def test_two_scales_for_one_tensor_leave_it_as_it_is_stored(tmp_path: Path) -> None:
     nodes = [
         helper.make_node("DequantizeLinear", ["a", scale], [f"out {scale}"]) for scale in ("s", "t")

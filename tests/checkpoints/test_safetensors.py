@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from safetensors.numpy import save
 from safetensors.torch import save as save_torch
 
+from generator.checkpoints.files.formats.safetensors import BITS
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.tensors import decode
 from generator.errors import RowError
@@ -52,6 +54,12 @@ def test_every_value_of_half_precision_is_read_exactly(dtype: str, kind: torch.d
     np.testing.assert_array_equal(
         decode(every_half.tobytes(), dtype, (256, 256), "file"), theirs.reshape(256, 256)
     )
+
+
+def test_a_number_has_as_many_bits_as_the_name_of_its_type_says() -> None:
+    """A truth value has a byte."""
+    said = {dtype: int((re.findall(r"^\D+(\d+)", dtype) or [8])[0]) for dtype in BITS}
+    assert said == BITS
 
 
 def test_the_row_error_for_an_unreadable_dtype_names_it() -> None:

@@ -83,7 +83,8 @@ def test_a_stack_of_speech_has_the_modality_audio(config: Json, modalities: list
 
 
 def test_the_modality_of_a_tensor_is_a_whole_word_of_its_name() -> None:
-    names = {"speech_encoder.a": "audio", "audio_tower.decoder.a": "audio", "speecht5.a": "text"}
+    names = {"speech_encoder.a": "audio", "audio_tower.decoder.a": "audio", "speecht5.a": "text",
+             "semantic_model.a": "audio"}  # fmt: skip
     assert {name: modality(name) for name in names} == names
 
 

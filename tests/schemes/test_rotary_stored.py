@@ -1,12 +1,16 @@
 """Rotations among the tensors, beside a config and without one, against transformers."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from numpy.testing import assert_allclose
+from safetensors.torch import save_file
 
+from generator.checkpoints.files.reader import FolderFiles
 from generator.encodings import Rotation
 from generator.numerics.arrays import Array
 from generator.schemes.rotary import find
@@ -41,6 +45,14 @@ def test_a_note_says_that_the_config_has_the_same_frequencies(base: float, kind:
         f"The file stores the same frequencies in “{NAME}”; all 32 components of each query and key"
         " head are rotated"
     )
+
+
+def test_frequencies_in_bfloat16_are_the_same_but_for_its_rounding(tmp_path: Path) -> None:
+    """Its 8 bits of precision round by up to one part in 512."""
+    (tmp_path / "config.json").write_text(json.dumps({**LLAMA, "rope_theta": 5e5}))
+    save_file({NAME: module(rope_theta=5e5).inv_freq.bfloat16()}, tmp_path / "model.safetensors")
+    [encoding] = find(FolderFiles(tmp_path, "test"))
+    assert encoding.notes[0].startswith("The file stores the same frequencies")
 
 
 def test_other_frequencies_are_noted_or_not_compared() -> None:

@@ -1,10 +1,16 @@
-"""What the map concludes, on differences made by hand."""
+"""What the map and the front page conclude and draw, on numbers made by hand."""
+
+from itertools import combinations
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from generator.numerics.arrays import Floats
 from generator.site.compare.conclusions import Named, conclusions, neighbours
+from generator.site.pages import map as map_page
+from generator.site.pictures import opening
 
 
 def between(places: Floats) -> Floats:
@@ -52,6 +58,31 @@ def test_a_difference_that_is_not_defined_is_neither_near_nor_far() -> None:
     undefined = GROUPED.copy()
     undefined[3, :] = undefined[:, 3] = np.nan
     assert "M3" not in " ".join(conclusions(named("AAAABBBB"), undefined))
+
+
+def test_below_a_map_stand_the_pairs_that_are_most_and_least_alike_with_these_first() -> None:
+    places = np.array([0.0, 0.01, 0.03, 0.07, 0.15, 0.31])
+
+    def alike(first: int, second: int) -> float:
+        return 1.0 - abs(float(places[first] - places[second]))
+
+    members: list[Any] = list(range(6))
+    found = map_page._matrix(members, map_page.Scale(alike, alike, 0.0))
+    assert found is not None
+    every = sorted((alike(*pair) for pair in combinations(members, 2)), reverse=True)
+    shown = [[pair.value for pair in pairs] for pairs in (found.nearest, found.farthest)]
+    assert shown == [every[:5], every[:-6:-1]]
+
+
+def test_the_scale_beside_a_curve_is_that_of_its_values() -> None:
+    """From 1 down to 0 it fills the height."""
+    overlay: Any = SimpleNamespace(logarithmic="")
+    reading: Any = None
+    places = np.arange(5)
+    drawn = opening._drawn(reading, overlay, places, np.array([1.0, 0.75, 0.5, 0.25, 0.0]), "")
+    assert drawn.levels == (0.0, drawn.height / 2, drawn.height)
+    assert drawn.curve.startswith("M0 0L")
+    assert drawn.curve.endswith(f"L{drawn.width} {drawn.height}")
 
 
 def test_of_three_nothing_is_concluded_and_of_one_scheme_nothing_across_schemes() -> None:
