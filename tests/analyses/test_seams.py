@@ -145,7 +145,7 @@ def test_a_position_unlike_both_neighbours_is_an_outlier_and_no_seam(position: i
     # A cosine is drawn at the first of its two positions.
     lower = position - 1 + int(np.argmin(cosines[position - 1 : position + 1]))
     [spot] = result.findings[0].spots
-    assert (round(spot.x - 0.5), spot.y) == (lower, pytest.approx(cosines[lower]))
+    assert (spot.x, spot.y) == pytest.approx((lower + 0.5, cosines[lower]))
 
 
 def test_a_seam_is_measured_at_its_deepest_pair_and_beside_an_outlier() -> None:
@@ -167,7 +167,7 @@ def test_a_seam_is_measured_at_its_deepest_pair_and_beside_an_outlier() -> None:
 def test_of_a_table_in_steps_only_a_seam_that_rounding_does_not_make_remains(seed: int) -> None:
     """In whole numbers, neighbours in a slow walk are equal until one value goes on by a step."""
     walks = [drifting(count, 0.999, 16, seed + start) for start, count in ((0, 100), (50, 60))]
-    rounded = np.round(np.vstack(walks))
+    rounded = np.asarray(np.round(np.vstack(walks)), dtype=np.float64)
     cosines = change_points.adjacent_cosines(rounded)
     steps = change_points.norm_steps(np.linalg.norm(rounded, axis=1))
     depth = change_points.break_depths(cosines)

@@ -138,7 +138,7 @@ def test_read_positions_have_as_much_room_before_the_first_as_after_the_last(
     full: dict[str, Figure],
 ) -> None:
     for axes in full["position_probe-read"].axes:
-        first, last = axes.lines[0].get_xdata()
+        first, last = (float(x) for x in np.asarray(axes.lines[0].get_xdata()))
         low, high = axes.get_xlim()
         assert first - low == pytest.approx(high - last)
         assert 0.0 < high - last < 0.2 * (last - first)

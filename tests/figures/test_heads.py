@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from generator.figures import heads
+from generator.numerics.arrays import Floats
 
 
 @pytest.mark.parametrize("shape", [(2, 3, 1, 8), (3, 2, 5, 5)])
@@ -15,7 +16,7 @@ def test_the_values_of_a_head_are_at_its_place_with_a_gap_beside_them(
     values = np.arange(1.0, np.prod(shape) + 1.0).reshape(shape)
     values /= values.max(axis=(2, 3), keepdims=True)
     drawn = heads.strips(values[:, :, 0], 1.0, "x") if n_rows == 1 else heads.pictures(values)
-    shown = np.ma.filled(drawn.axes[0].images[0].get_array(), np.nan)
+    shown: Floats = np.ma.filled(np.ma.asarray(drawn.axes[0].images[0].get_array()), np.nan)
     rows, columns = (round(1.2 * size) if size > 1 else 1 for size in (n_rows, n_columns))
     assert shown.shape == (n_layers * rows, n_heads * columns)
     cut = shown.reshape(n_layers, rows, n_heads, columns).transpose(0, 2, 1, 3)
