@@ -21,10 +21,11 @@ from generator.contracts import (
 from generator.encodings import PositionTable
 from generator.pipeline import evaluate, plan
 from generator.pipeline.find import all_schemes
+from generator.pipeline.packing import pack, unpack
 from generator.site import pages, render, write
 from generator.site.html import mkdocs_build
 from generator.site.materials import OURS, Materials
-from tests.built import ROOT
+from tests.built import ROOT, once
 from tests.support import checkpoint
 from tests.synthetic import BROKEN, BUCKETS, TABLE, write_folder
 
@@ -55,8 +56,15 @@ def tree_of(atlas: Atlas, materials: Materials = OURS, *, drawn: bool = True) ->
     return render.render(atlas, every_page(atlas), materials, draw)
 
 
-def small_atlas(folder: Path) -> Atlas:
-    """Evaluated checkpoints; the tables have coordinates (cos p, sin p, p) at position p."""
+def small_atlas() -> Atlas:
+    """Checkpoints that are evaluated once for a run; the tables have coordinates (cos p, sin p, p)
+    at position p.
+    """
+    packed = once("small", _small_outcomes) / "outcomes"
+    return atlas_of(*(_with_curves(outcome) for outcome in unpack(packed.read_bytes())))
+
+
+def _small_outcomes(folder: Path) -> None:
     synthetic = {"broken": BROKEN, "buckets": BUCKETS, "table": TABLE}
     rows = [
         checkpoint(slug=slug, place=str(ROOT / "references" / slug), title=title)
@@ -66,11 +74,13 @@ def small_atlas(folder: Path) -> Atlas:
         checkpoint(slug=slug, place=str(write_folder(folder / slug, contents)), title=slug)
         for slug, contents in synthetic.items()
     ]
-    return atlas_of(*(_with_curves(outcome) for outcome in evaluated(*rows)))
+    (folder / "outcomes").write_bytes(pack(evaluated(*rows)))
 
 
 def _with_curves(outcome: Outcome) -> Outcome:
-    return replace(outcome, readings=tuple(_with_curve(reading) for reading in outcome.readings))
+    analyses = evaluate.all_analyses()
+    derived = (reading.deriving(analyses) for reading in outcome.readings)
+    return replace(outcome, readings=tuple(_with_curve(reading) for reading in derived))
 
 
 def _with_curve(reading: Reading) -> Reading:
@@ -91,14 +101,13 @@ def _with_curve(reading: Reading) -> Reading:
     )
 
 
-def build(atlas: Atlas, folder: Path, *bare: str) -> Path:
-    """Build the HTML site of ``atlas`` below ``folder``; returns its path.
-
-    bare: how the paths of pages begin that nobody looks at, which have a heading alone
-    """
-    every = every_page(atlas)
-    rendered = [page for page in every if not page.path.startswith(bare)]
-    headings = {page.path: b"# Heading\n" for page in every if page.path.startswith(bare)}
-    write.write({**render.render(atlas, rendered), **headings}, folder / "docs")
+def build(atlas: Atlas, folder: Path) -> Path:
+    """Build the HTML site of ``atlas`` below ``folder``; returns its path."""
+    write.write(render.render(atlas, every_page(atlas)), folder / "docs")
     mkdocs_build.build(OURS.settings, folder / "docs", folder / "site", None)
     return folder / "site"
+
+
+def small() -> Path:
+    """A folder with the docs and the site of the small atlas, made once for a run."""
+    return once("small-site", lambda folder: build(small_atlas(), folder))

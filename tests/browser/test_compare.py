@@ -15,7 +15,7 @@ from scipy.stats import rankdata
 from generator.encodings import sinusoid
 from generator.numerics.arrays import cosine_matrix
 from tests.browser.conftest import problems_of
-from tests.small_site import BLOOM, ENCODER, LLAMA, SINUSOID, TINY, build, small_atlas
+from tests.small_site import BLOOM, ENCODER, LLAMA, SINUSOID, TINY, small
 
 FOUR = f"#a={SINUSOID}&b={BLOOM}&c={LLAMA}&d={TINY}"
 SIX = f"{FOUR}&e={ENCODER}&f={ENCODER.replace('encoder-', 'decoder-')}"
@@ -24,10 +24,8 @@ CURVES = "#pac-curves .pa-frame"
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("compare")
-    atlas = small_atlas(folder / "checkpoints")
-    return build(atlas, folder, "analyses/", "schemes/", "learn/checked-against")
+def site() -> Path:
+    return small() / "site"
 
 
 @pytest.fixture

@@ -35,8 +35,8 @@ def problems_of(value: Any, record: Any) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def atlas(tmp_path_factory: pytest.TempPathFactory) -> Atlas:
-    return small_atlas(tmp_path_factory.mktemp("schema"))
+def atlas() -> Atlas:
+    return small_atlas()
 
 
 @pytest.fixture(scope="module")

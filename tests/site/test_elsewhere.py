@@ -11,28 +11,19 @@ import pytest
 from generator.site.html import mkdocs_build
 from generator.site.materials import OURS
 from tests import links, small_site
-from tests.built import ROOT, once
+from tests.built import ROOT
 
 
-def _small(folder: Path) -> None:
-    small_site.build(small_site.small_atlas(folder), folder)
-
-
-@pytest.fixture(scope="module")
-def small() -> Path:
-    """A folder with the docs and the site of a small list."""
-    return once("small", _small)
-
-
-def test_a_site_copied_into_another_has_no_broken_link(small: Path, tmp_path: Path) -> None:
+def test_a_site_copied_into_another_has_no_broken_link(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text('<a href="atlas/index.html">Atlas</a>', encoding="utf-8")
-    shutil.copytree(small / "site", tmp_path / "atlas")
+    shutil.copytree(small_site.small() / "site", tmp_path / "atlas")
     assert links.broken(tmp_path, tmp_path / "atlas") == []
 
 
 @pytest.mark.thorough
-def test_zensical_makes_every_page_of_the_same_docs(small: Path, tmp_path: Path) -> None:
+def test_zensical_makes_every_page_of_the_same_docs(tmp_path: Path) -> None:
     """The support of mkdocs-material ends on 2027-05-05; Zensical follows it."""
+    small = small_site.small()
     shutil.copytree(small / "docs", tmp_path / "docs")
     options = mkdocs_build.read(OURS.settings[0])
     options["theme"]["custom_dir"] = str(ROOT / options["theme"]["custom_dir"])

@@ -26,8 +26,8 @@ def with_own(outcome: Outcome) -> Outcome:
 
 
 @pytest.fixture(scope="module")
-def atlas(tmp_path_factory: pytest.TempPathFactory) -> Atlas:
-    small = small_atlas(tmp_path_factory.mktemp("permalinks"))
+def atlas() -> Atlas:
+    small = small_atlas()
     every = small.outcomes
     changed = (with_own(one) if one.checkpoint.slug == "bloom-7b1" else one for one in every)
     return replace(small, outcomes=tuple(changed))
