@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from generator.checkpoints.hub.published_configs import published_configs
 from generator.libraries import config_classes
 from generator.pipeline import find, models, precomputed
 
-SOME = 40  # Every so many types are looked through where not all are.
+SOME, SOME_MODELS = 40, 5  # Every so many types, or models, are looked at where not all are.
 
 
 @pytest.mark.parametrize("name", precomputed.LIBRARIES)
@@ -53,6 +54,14 @@ def test_what_is_written_is_shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert shipped == {name: name.encode() for name in precomputed.LIBRARIES}
 
 
+def test_the_shipped_table_of_models_has_the_rows_of_a_sample() -> None:
+    shipped = json.loads(precomputed.shipped(precomputed.MODELS) or b"{}")["models"]
+    every = list(published_configs())
+    made = json.loads(models.table(every[::SOME_MODELS]))["models"]
+    assert (len(shipped), shipped[::SOME_MODELS]) == (len(every), made)
+
+
+@pytest.mark.thorough
 def test_the_shipped_table_of_models_is_the_one_that_is_made() -> None:
     assert precomputed.shipped(precomputed.MODELS) == models.make()
 
