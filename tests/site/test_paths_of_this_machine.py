@@ -82,7 +82,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows += [{"folder": "~/model", "title": "By the home"}]
     path, out = write_list(folder / "lists", rows), folder / "out"
     command = ("build", "--config", str(path), "--output", str(out))
-    done = inline.run(*command, home=folder / "hub", HOME=str(folder))
+    done = inline.run(*command, home=folder / "hub", rendered=True, HOME=str(folder))
     assert done.returncode == 1, done.stdout + done.stderr
     return folder / "out"
 
