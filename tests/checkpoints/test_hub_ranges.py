@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import Any
 
 import numpy as np
 import pytest
@@ -61,7 +62,7 @@ def build(
 
 
 def inspect(
-    home: Path, hub: Hub, *options: str, name: str = f"atlas/large@{COMMIT}", **environment: str
+    home: Path, hub: Hub, *options: str, name: str = f"atlas/large@{COMMIT}", **environment: Any
 ) -> CompletedProcess[str]:
     return inline.run("inspect", name, *options, home=home, endpoint=hub.endpoint, **environment)
 

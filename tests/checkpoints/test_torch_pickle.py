@@ -200,3 +200,35 @@ def test_a_file_of_whisper_has_its_own_config_and_both_encodings(tmp_path: Path)
 )
 def test_a_file_with_other_sizes_has_no_config(tmp_path: Path, dims: Any) -> None:
     assert "model_type" not in whisper(tmp_path, dims).config
+
+
+class Made:
+    """Pickled as a call that makes a tensor of whatever memory holds."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return torch.Tensor, (6, 4)
+
+
+def test_what_is_no_record_of_the_file_is_a_row_error(tmp_path: Path) -> None:
+    for name, zipped in (("zip", True), ("former", False)):
+        state = {"table": random_table(), "made": Made()}
+        folder = save_folder(tmp_path / name, CONFIG)
+        torch.save(state, folder / "pytorch_model.bin", _use_new_zipfile_serialization=zipped)
+        with pytest.raises(RowError, match="here: made: made by the pickle, and no record"):
+            find(FolderFiles(folder, "here", Choice(pickle=True)))
+
+
+@pytest.mark.parametrize("change", [-16, 16])
+def test_a_record_that_is_not_as_long_as_its_tensor_is_a_row_error(
+    tmp_path: Path, change: int
+) -> None:
+    files = pickled(tmp_path, {"table": random_table(), "beside": random_table()})
+    path = tmp_path / "pytorch_model.bin"
+    with zipfile.ZipFile(path) as archive:
+        members = {member: archive.read(member) for member in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for member, content in members.items():
+            changed = (content + bytes(16))[: len(content) + change]
+            archive.writestr(member, changed if member.endswith("data/0") else content)
+    with pytest.raises(RowError, match=r"pytorch_model\.bin: a tensor is not as long as its rec"):
+        find(files)

@@ -4,6 +4,7 @@ import gzip
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -33,7 +34,10 @@ def run(
 ) -> tuple[int, str]:
     write_list(folder, [{"folder": name} for name in rows])
     (folder / SETTINGS).write_text("site_url: https://example.org/atlas\n", encoding="utf-8")
-    environment = {"SOURCE_DATE_EPOCH": str(1_700_000_000 + day * 86_400), "SITE_URL": ""}
+    environment: dict[str, Any] = {
+        "SOURCE_DATE_EPOCH": str(1_700_000_000 + day * 86_400),
+        "SITE_URL": "",
+    }
     done = inline.build(folder, *options, output=output, **environment)
     return done.returncode, done.stderr
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from types import GenericAlias
 from typing import Any, NotRequired
 
 from pydantic import ConfigDict, TypeAdapter
@@ -415,10 +416,12 @@ def schemas(*records: Any) -> dict[str, Any]:
 
     Further keys are allowed: a later version of the program may add some.
     """
-    described = TypeAdapter(tuple[records], config=ConfigDict(use_attribute_docstrings=True))
+    described = TypeAdapter(
+        GenericAlias(tuple, records), config=ConfigDict(use_attribute_docstrings=True)
+    )
     text = json.dumps(described.json_schema()["$defs"])
-    records: dict[str, Any] = json.loads(text.replace(r"\n", " "))  # Lines end in the code alone.
-    return records
+    found: dict[str, Any] = json.loads(text.replace(r"\n", " "))  # Lines end in the code alone.
+    return found
 
 
 def json_schema() -> bytes:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache, partial
+from mmap import PAGESIZE
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
@@ -51,6 +52,7 @@ NANOGPT = {
 }
 MOST_CHECKED_BYTES = 2**31  # Of a file that is read whole for its checksums.
 PIECE = 2**20
+LENGTHS_AT = 26  # in the header of a zip file's member: those of its name and of what follows
 DTYPES = {
     "torch.float64": "F64",
     "torch.float32": "F32",
@@ -100,7 +102,7 @@ def texts(file: WeightsFile) -> Mapping[str, bytes]:
     whole: Mapping[Any, Any] = {}
     with suppress(RowError):
         if file.name.endswith(".pt"):
-            whole = _loaded(file, file.name)
+            whole = _loaded(file, file.name)[0]
     for key, names, family in (
         ("dims", WHISPER, {"model_type": "whisper"}),
         ("model_args", NANOGPT, {}),
@@ -142,12 +144,19 @@ FORMAT = FileFormat(
 )
 
 
-def _loaded(file: WeightsFile, name: str) -> Mapping[Any, Any]:
-    """What a file holds.
+def _loaded(file: WeightsFile, name: str) -> tuple[Mapping[Any, Any], list[Any]]:
+    """What a file holds, and the storages that were read of it. A pickle may also make tensors
+    whose memory nobody has written.
 
     errors: RowError
     """
     import torch
+
+    storages: list[Any] = []
+
+    def read(storage: Any, _: str) -> Any:
+        storages.append(storage)
+        return storage
 
     path, where = file.storage.path(name), file_label(file.where, name)
     with path.open("rb") as stream:
@@ -157,14 +166,41 @@ def _loaded(file: WeightsFile, name: str) -> Mapping[Any, Any]:
         if is_zip:
             _check_archive(path, where)
         try:
-            state = torch.load(path, map_location="cpu", weights_only=True, mmap=is_zip)
+            state = torch.load(path, map_location=read, weights_only=True, mmap=is_zip)
         except UnpicklingError as error:
             # Before the cause, torch advises to run the code.
             cause = CODE_NAMED.search(str(error)) or CAUSE.search(str(error))
             raise ValueError(short(cause[1], 80) if cause else "no pickle of torch") from None
     if not isinstance(state, dict):
         raise RowError(f"{where}: {type(state).__name__}; expected a state dict of tensors")
-    return state
+    if is_zip and not _are_records(storages, _records(path)):
+        raise RowError(f"{where}: a tensor is not as long as its record; expected the whole file")
+    return state, storages
+
+
+def _records(path: Path) -> set[tuple[int, int]]:
+    """Offset and size of every member of a zip file that is not compressed."""
+    with ZipFile(path) as archive, path.open("rb") as stream:
+        found = set()
+        for member in archive.infolist():
+            stream.seek(member.header_offset + LENGTHS_AT)
+            lengths = stream.read(4)
+            name, extra = (
+                int.from_bytes(lengths[:2], "little"),
+                int.from_bytes(lengths[2:], "little"),
+            )
+            found.add((member.header_offset + LENGTHS_AT + 4 + name + extra, member.file_size))
+    return found
+
+
+def _are_records(storages: list[Any], records: set[tuple[int, int]]) -> bool:
+    """Whether storages of a mapped file, which begins at some page of memory, are its records."""
+    at = [(storage.data_ptr(), storage.nbytes()) for storage in storages if storage.nbytes()]
+    starts = {at[0][0] - offset for offset, _ in records} if at else {0}
+    return any(
+        start % PAGESIZE == 0 and all((place - start, size) in records for place, size in at)
+        for start in starts
+    )
 
 
 def _check_archive(path: Path, where: str) -> None:
@@ -194,10 +230,17 @@ def _check_archive(path: Path, where: str) -> None:
 
 def _tensors(file: WeightsFile, name: str) -> dict[str, StoredTensor]:
     """The tensors of one file, by name."""
-    whole = _loaded(file, name)
+    whole, storages = _loaded(file, name)
     states = [nested for key in NESTED if isinstance(nested := whole.get(key), dict)]
     found = next(filter(None, map(_plain, states)), None) or _plain(whole)
     state = found or next(filter(None, map(_flat, states)), {})
+    places = {storage.data_ptr() for storage in storages}
+    for tensor, value in state.items():
+        if value.numel() and value.untyped_storage().data_ptr() not in places:
+            raise RowError(
+                f"{file.where}: {tensor}: made by the pickle, and no record of the file; expected"
+                " tensors that were saved"
+            )
     return {
         tensor: _stored(state[tensor], name, f"{file.where}: {tensor}") for tensor in sorted(state)
     }
