@@ -34,10 +34,8 @@ def run(
 ) -> tuple[int, str]:
     write_list(folder, [{"folder": name} for name in rows])
     (folder / SETTINGS).write_text("site_url: https://example.org/atlas\n", encoding="utf-8")
-    environment: dict[str, Any] = {
-        "SOURCE_DATE_EPOCH": str(1_700_000_000 + day * 86_400),
-        "SITE_URL": "",
-    }
+    date = str(1_700_000_000 + day * 86_400)
+    environment: dict[str, Any] = {"SOURCE_DATE_EPOCH": date, "SITE_URL": ""}
     done = inline.build(folder, *options, output=output, **environment)
     return done.returncode, done.stderr
 

@@ -416,9 +416,8 @@ def schemas(*records: Any) -> dict[str, Any]:
 
     Further keys are allowed: a later version of the program may add some.
     """
-    described = TypeAdapter(
-        GenericAlias(tuple, records), config=ConfigDict(use_attribute_docstrings=True)
-    )
+    every: Any = GenericAlias(tuple, records)
+    described = TypeAdapter(every, config=ConfigDict(use_attribute_docstrings=True))
     text = json.dumps(described.json_schema()["$defs"])
     found: dict[str, Any] = json.loads(text.replace(r"\n", " "))  # Lines end in the code alone.
     return found
