@@ -127,7 +127,7 @@ def test_what_a_user_has_beside_the_list_wins(tmp_path: Path) -> None:
         },
     )
     write_list(tmp_path, [{"folder": "nothing"}])
-    done = inline.build(tmp_path, "--offline")
+    done = inline.build(tmp_path, "--offline", rendered=True)
     assert done.returncode == 0, done.stderr
     assert_mine(tmp_path / "out/site")
 

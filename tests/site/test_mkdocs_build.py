@@ -45,7 +45,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows += [{"folder": "odd", "title": "Odd tensor"}]
     rows += [{"folder": "broken", "title": "Broken <b>row</b>"}]
     write_list(folder, rows)
-    done = build(folder, "--jobs", "2")
+    done = build(folder, "--jobs", "2", rendered=True)
     assert done.returncode == 1, done.stderr
     return folder / "out/site"
 
