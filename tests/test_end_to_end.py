@@ -17,7 +17,7 @@ from generator.site.glossary import with_words
 from generator.site.html.minify import compact
 from tests import links
 from tests.built import LIST, ROOT, begin, build, contents
-from tests.synthetic import BUCKETS, ROTATION, TABLE, write_folder, write_list
+from tests.synthetic import BUCKETS, ROTATION, write_folder, write_list
 
 pytestmark = pytest.mark.samples
 
@@ -94,9 +94,9 @@ def test_two_builds_of_a_short_list_give_the_same_bytes(tmp_path: Path) -> None:
     that, too.
     """
     begin(tmp_path / "here")
-    for slug, files in {"table": TABLE, "buckets": BUCKETS, "rotation": ROTATION}.items():
+    for slug, files in {"buckets": BUCKETS, "rotation": ROTATION}.items():
         write_folder(tmp_path / slug, files)
-    listed = write_list(tmp_path, [{"folder": slug} for slug in ("table", "buckets", "rotation")])
+    listed = write_list(tmp_path, [{"folder": slug} for slug in ("buckets", "rotation")])
     for place, options, environment in (
         ("here", ("--jobs", "2"), {"PYTHONHASHSEED": "1"}),
         ("elsewhere", ("--jobs", "1"), ELSEWHERE),

@@ -98,8 +98,11 @@ def test_with_a_browser_what_needs_one_is_marked_by_its_fixtures_and_runs_in_it(
 # In several processes, and in one; what was not selected is not counted.
 @pytest.mark.parametrize(
     ("options", "count"),
-    [(("-n", "2"), 2), (("-n", "0", "-k", "not Seen"), 1)],
-    ids=["-n 2", "-n 0"],
+    [
+        pytest.param(("-n", "2"), 2, marks=pytest.mark.thorough),
+        (("-n", "0", "-k", "not Seen"), 1),
+    ],
+    ids=["in several processes", "in one"],
 )
 def test_without_a_browser_one_line_at_the_end_counts_what_was_left_out(
     options: tuple[str, ...], count: int, tests: str, nowhere: Path

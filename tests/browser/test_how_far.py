@@ -14,8 +14,8 @@ FIELD = ".pa-filter [name=sees]"
 
 
 def lengths(page: Page) -> list[int | None]:
-    cells = page.locator(".pa-far tbody tr:visible td:nth-of-type(1)").all()
-    texts = [cell.inner_text().split()[0].replace(",", "") for cell in cells]
+    cells = page.locator(".pa-far tbody tr:visible td:nth-of-type(1)").all_inner_texts()
+    texts = [cell.split()[0].replace(",", "") for cell in cells]
     return [int(text) if text.isdigit() else None for text in texts]
 
 

@@ -12,8 +12,8 @@ LONGEST = ["Llama-4-Scout-17B-16E-Instruct", "MiniMax-M1-80k", "MiniMax-Text-01"
 
 
 def names(page: Page) -> list[str]:
-    cells = page.locator(".pa-models tbody tr:visible th").all()
-    return [cell.inner_text().split()[0] for cell in cells]
+    cells = page.locator(".pa-models tbody tr:visible th").all_inner_texts()
+    return [cell.split()[0] for cell in cells]
 
 
 def count(page: Page) -> tuple[int, int]:

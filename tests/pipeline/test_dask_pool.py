@@ -182,6 +182,7 @@ def test_a_scheduler_without_workers_is_refused(
         evaluated(tmp_path, cluster.pool(), ENDLESS)
 
 
+@pytest.mark.thorough
 def test_a_scheduler_that_is_lost_ends_the_run_with_one_sentence(
     scheduler: Cluster, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -201,6 +202,7 @@ def test_an_interrupted_run_does_not_wait_for_pending_rows(
         jobs.run([ENDLESS], Store(tmp_path / "store", "code"), executor, lambda _: None)
 
 
+@pytest.mark.thorough
 def test_a_row_whose_process_is_killed_fails_and_its_worker_goes_on(tmp_path: Path) -> None:
     """The worker of a nanny, as `dask worker` starts it."""
     write_folder(tmp_path / "nothing", NOTHING)
