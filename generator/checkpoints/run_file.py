@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from generator.errors import RowError
 
 FORMAT = 1
 KEY = re.compile("[a-z0-9_-]{1,120}")  # It is part of addresses.
+MOST_STEP, MOST_VALUE = 10**15, 1e100  # What figures can show.
 MOST_BYTES = 8 * 2**20
 EXPECTED = "numbers of a training run, as an atlas publishes them in data/runs/"
 
@@ -76,9 +76,14 @@ def parsed(content: bytes, where: str) -> Run:
 def _check(run: Run, where: str) -> None:
     """errors: RowError unless steps rise, and every series has a value for each"""
     steps, count = list(run.steps), len(run.members)
-    if not 0 < count <= MOST or steps != sorted(set(steps)) or min(steps) < 0:
+    if (
+        not 0 < count <= MOST
+        or steps != sorted(set(steps))
+        or not 0 <= steps[0] <= steps[-1] <= MOST_STEP
+    ):
         raise RowError(
-            f"{where}: found {count} members; expected 1 to {MOST}, in order of their steps"
+            f"{where}: found {count} members; expected 1 to {MOST}, in order of their steps from 0"
+            f" to {MOST_STEP:,}"
         )
     keys = [encoding.key for encoding in run.encodings]
     if len(set(keys)) < len(keys) or not all(KEY.fullmatch(key) for key in keys):
@@ -105,9 +110,11 @@ def _check(run: Run, where: str) -> None:
     if len({(key, len(row)) for key, row in rows}) > len({key for key, _ in rows}):
         raise RowError(f"{where}: kernels of other lengths; expected one for all members")
     for key, values in (*series, *rows):
-        if not all(value is None or isfinite(value) for value in values):
+        # A comparison with NaN is false.
+        if not all(value is None or abs(value) <= MOST_VALUE for value in values):
             raise RowError(
-                f"{where}: {key!r:.60} has values that are not finite; expected numbers, or null"
+                f"{where}: {key!r:.60} has values beyond ±{MOST_VALUE:g}, or none that are numbers;"
+                " expected smaller numbers, or null"
             )
 
 

@@ -1,5 +1,6 @@
 """One build: from tasks to a site, or nothing at all where nothing has changed since the last."""
 
+import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -14,6 +15,7 @@ from generator.cache import fingerprint
 from generator.contracts import ENDINGS, Atlas, Command, Outcome, Page, PageKind, discovery, names
 from generator.pipeline import (
     evaluate,
+    failures,
     jobs,
     known,
     last_build,
@@ -88,12 +90,12 @@ def build(spec: BuildSpec, executors: Executors, on_event: OnEvent) -> Mapping[s
         artifacts = Artifacts(this.store.blobs, versions.code(), spec.fresh, local)
         if missing := this.missing(outcomes):
             # A site is there early; its rows have their measures in the next one.
-            this.write_docs(outcomes, artifacts)
+            outcomes, _ = this.write_docs(outcomes, artifacts)
             begun = jobs.start(missing, this.store, executor)
             this.write_site(outcomes)
             on_event(_models(missing, outcomes))
             outcomes |= this.keyed(jobs.collect(begun, this.store, executor, on_event))
-        history = this.write_docs(outcomes, artifacts)
+        outcomes, history = this.write_docs(outcomes, artifacts)
     this.write_site(outcomes)
 
     history.save()  # After the site, which may fail; before the inputs, which have the releases.
@@ -195,25 +197,76 @@ class _Build:
             for task in self.spec.tasks
         )
 
-    def write_docs(self, outcomes: Mapping[Task, Outcome], artifacts: Artifacts) -> History:
-        """Write the Markdown of all pages, and all other files.
+    def write_docs(
+        self, outcomes: dict[Task, Outcome], artifacts: Artifacts
+    ) -> tuple[dict[Task, Outcome], History]:
+        """Write the Markdown of all pages, and all other files; the outcomes as these show them,
+        where rows fail whose pages cannot be made.
 
         errors: RefusedError where the site would lack many checkpoints of the former one
         """
+        history = self.history(outcomes, artifacts)
+        last_build.forget(self.spec.folder)
+        try:
+            self.write_pages(history.atlas, artifacts)
+        except OSError:
+            raise
+        # Whatever a row holds, the others are built.
+        except Exception:
+            if not (unfit := self.unfit(outcomes, artifacts)):
+                raise
+            outcomes = outcomes | unfit
+            history = self.history(outcomes, artifacts)
+            self.write_pages(history.atlas, artifacts)
+        return outcomes, history
+
+    def history(self, outcomes: Mapping[Task, Outcome], artifacts: Artifacts) -> History:
+        """errors: RefusedError where the site would lack many checkpoints of the former one"""
         rows = self.rows(outcomes)
-        date = _date(rows, self.spec.listed)
-        history = History.of(self.spec.folder, _atlas(rows, date, artifacts, self.spec))
+        history = History.of(self.spec.folder, self.atlas(rows, artifacts))
         if not self.spec.shrinks:
             history.check_complete()
+        return history
+
+    def atlas(self, rows: tuple[Outcome, ...], artifacts: Artifacts) -> Atlas:
+        return _atlas(rows, _date(rows, self.spec.listed), artifacts, self.spec)
+
+    def write_pages(self, atlas: Atlas, artifacts: Artifacts) -> None:
         self.on_event(jobs.JobStage("comparisons"))
-        last_build.forget(self.spec.folder)
         # More threads would change the last digits, and with them the bytes.
         with threadpool_limits(1):
-            every_page = _pages(history.atlas, artifacts)
+            every_page = _pages(atlas, artifacts)
             self.on_event(jobs.JobStage("pages"))
-            tree = render.render(history.atlas, every_page, self.spec.materials, artifacts.draw)
+            tree = render.render(atlas, every_page, self.spec.materials, artifacts.draw)
             write.write(tree, self.spec.folder / "docs")
-        return history
+
+    def unfit(self, outcomes: Mapping[Task, Outcome], artifacts: Artifacts) -> dict[Task, Outcome]:
+        """The outcomes of rows, now failed, of which even alone no site can be made; none where
+        that is so of all of several, for a reason that is not theirs.
+
+        errors: OSError
+        """
+        readable = [
+            (task, row)
+            for task, row in zip(self.spec.tasks, self.rows(outcomes), strict=True)
+            if row.status == "ok"
+        ]
+        found = {}
+        for task, row in readable:
+            try:
+                with threadpool_limits(1):
+                    alone = self.atlas((row,), artifacts)
+                    every_page = _pages(alone, artifacts)
+                    tree = render.render(alone, every_page, self.spec.materials, artifacts.draw)
+                    for path in tree:
+                        tree[path]
+            except OSError:
+                raise
+            except Exception as error:  # noqa: BLE001
+                found[task] = failures.without_pages(task.checkpoint, error)
+                said = "".join(traceback.format_exception(error))
+                self.on_event(jobs.ended_late(task, found[task], said))
+        return found if len(found) < max(len(readable), 2) else {}
 
     def write_site(self, outcomes: Mapping[Task, Outcome]) -> None:
         """Make HTML of the docs."""

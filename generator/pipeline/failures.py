@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from generator.contracts import Checkpoint, Outcome
-from generator.errors import NotReachedError
+from generator.errors import NotReachedError, RefusedError
 
 PART = r"/[^/\s'\":;,()]+"
 # A path of two parts or more, without spaces.
@@ -39,6 +39,12 @@ def unexpected(checkpoint: Checkpoint, error: Exception) -> Outcome:
     if isinstance(error, OSError) and error.strerror:  # As where a folder of /proc is read.
         return failed(checkpoint, f"{checkpoint.id}: {error.strerror}; expected readable files")
     return failed(checkpoint, f"unexpected {type(error).__name__}: {error}")
+
+
+def without_pages(checkpoint: Checkpoint, error: Exception) -> Outcome:
+    """The outcome of a row that was read, and whose numbers no page or figure can show."""
+    name = "" if isinstance(error, RefusedError) else f"unexpected {type(error).__name__}: "
+    return failed(checkpoint, f"its pages cannot be made: {name}{error}")
 
 
 def _within(text: str, checkpoint: Checkpoint) -> str:

@@ -125,6 +125,11 @@ def ended(
     return dict(outcomes)
 
 
+def ended_late(task: Task, outcome: Outcome, stderr: str) -> Event:
+    """That a row has failed of which no page can be made. stderr: for the log"""
+    return _finished(task, outcome, Done(stderr=stderr))
+
+
 def stored(
     keys: Mapping[Task, str | None], store: Store, on_event: Callable[[Event], None]
 ) -> dict[Task, Outcome]:

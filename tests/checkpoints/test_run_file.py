@@ -76,7 +76,13 @@ INVALID = {
     "distances that differ": (kernels([1.0], [1.0, 2.0]), "row: kernels of other lengths"),
     "an infinite value": (
         kernels([], [1.0, 1e400, 0.0]).replace(b"Infinity", b"1e400"),
-        "row: 'encoder-learned' has values that are not finite; expected numbers, or null",
+        "row: 'encoder-learned' has values beyond ±1e+100, or none that are numbers; expected",
+    ),
+    "a value that no figure can show": (
+        kernels([], [1.0, -1e308]), "row: 'encoder-learned' has values beyond ±1e+100, or none"
+    ),
+    "a step that no figure can show": (
+        steps(0, 10**400), "row: found 2 members; expected 1 to 256, in order of their steps from 0"
     ),
 }  # fmt: skip
 

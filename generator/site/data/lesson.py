@@ -148,12 +148,22 @@ def _first_of(
     sources: list[LessonSource], form: type[Form], kind: Callable[[LessonSource], bool]
 ) -> tuple[LessonSource, ...]:
     """The first source with this form that is not of ``kind``, and the first that is."""
-    fitting = [source for source in sources if source.reading.encoding.form == form.__name__]
+    fitting = [
+        source
+        for source in sources
+        if source.reading.encoding.form == form.__name__ and _is_finite(source)
+    ]
     found = (
         next((source for source in fitting if kind(source) is wanted), None)
         for wanted in (False, True)
     )
     return tuple(source for source in found if source)
+
+
+def _is_finite(source: LessonSource) -> bool:
+    """Whether a rotation, or a bias by offset, can be drawn."""
+    form = source.reading.form.load()
+    return not isinstance(form, OffsetBias) or bool(np.isfinite(form.values).all())
 
 
 def _tables(atlas: Atlas, sources: list[LessonSource]) -> Iterator[tuple[LessonSource, str, bool]]:
