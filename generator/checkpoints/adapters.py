@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from os.path import realpath
 from pathlib import Path
 
 from generator.checkpoints.files.formats.unread import ADAPTER_CONFIG
@@ -19,7 +20,8 @@ def with_base(
     """The row of the model that an adapter adapts, under the title of the adapter's.
 
     text: of its ``ADAPTER_CONFIG``, None without one; source: of the adapter, whose base may be a
-        folder too where it is one, by its path or relative to it
+        folder too where it is one, by its path or relative to it: one beside it, or below the
+        folder of the list
     errors: RowError where it names none, or one that a row may not name
     """
     label = f"{row.id}: {ADAPTER_CONFIG}"
@@ -31,6 +33,14 @@ def with_base(
         raise RowError(f"{label}: found no {BASE}; expected that of the model which it adapts")
     folder = Path(row.place) / Path(name).expanduser()
     is_path = source.is_path and folder.is_dir()
+    # As the list has it, and the last part of an absolute path.
+    of_list = Path(row.place).parents[len(Path(row.id).parts) - 1]
+    homes = (realpath(of_list), realpath(Path(row.place).parent))
+    if is_path and not any(map(Path(realpath(folder)).is_relative_to, homes)):
+        raise RowError(
+            f"{label}: found {BASE} {name[:80]!r}, a folder that is not read; expected one below"
+            " that of the list or beside the adapter, or a Hub id"
+        )
     key = next(one.key for one in sources if one.is_path == is_path)
     if not is_path and unfit(key, name, sources):
         raise RowError(

@@ -152,9 +152,12 @@ def test_a_link_out_of_the_folder_is_a_row_error(tmp_path: Path, name: str) -> N
 def test_a_link_into_the_blobs_of_a_hub_cache_is_followed(tmp_path: Path) -> None:
     (tmp_path / "blobs").mkdir()
     (tmp_path / "blobs" / "0a1b").write_text('{"model_type": "gpt2"}')
-    (tmp_path / "snapshots" / "main").mkdir(parents=True)
-    (tmp_path / "snapshots" / "main" / "config.json").symlink_to("../../blobs/0a1b")
+    for place in ("snapshots", "plain"):
+        (tmp_path / place / "main").mkdir(parents=True)
+        (tmp_path / place / "main" / "config.json").symlink_to("../../blobs/0a1b")
     assert FolderFiles(tmp_path / "snapshots" / "main", "here").config.family == "gpt2"
+    with pytest.raises(RowError, match=r"here/config\.json: a link that leads out of the folder"):
+        FolderFiles(tmp_path / "plain" / "main", "here")
 
 
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors"])

@@ -53,6 +53,8 @@ def test_the_base_on_the_hub_is_read_at_the_revision_that_the_adapter_names(tmp_
     (adapter(base_model_name_or_path="/no/such"), "'/no/such'"),
     (adapter(base_model_name_or_path="atlas/base", revision="../../../etc"), "a name, not a path"),
     (adapter(base_model_name_or_path="a/.."), "'a/..'"),
+    (adapter(base_model_name_or_path="/usr/lib"), "'/usr/lib', a folder that is not"),
+    (adapter(base_model_name_or_path="../.."), "'../..', a folder that is not read"),
 ])  # fmt: skip
 def test_an_adapter_without_a_base_fails_its_row(
     files: dict[str, bytes], reason: str, tmp_path: Path

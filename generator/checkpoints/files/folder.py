@@ -29,7 +29,7 @@ class Folder:
         home = Path(os.path.realpath(folder))
         self.homes = (
             home,
-            home.parent.parent / "blobs",
+            *((home.parent.parent / "blobs",) if home.parent.name == "snapshots" else ()),
             *(() if cache is None else (cache.resolve(),)),
             *(Path(os.path.realpath(folder / named)),) * bool(named),
         )
