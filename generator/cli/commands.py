@@ -210,6 +210,7 @@ def serve(
         for watched in (config_file, PACKAGE, *materials.beside(config_file.parent).paths):
             server.watch(str(watched))
         server.error_handler = partial(serving.not_found, output / "site")
+        server.set_app(serving.for_this_machine(server.serve_request))
         out.print(f"http://127.0.0.1:{port}/ shows the site; Ctrl+C ends it")
         try:
             server.serve()

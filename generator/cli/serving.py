@@ -1,11 +1,32 @@
 """What ``serve`` adds to the server of mkdocs."""
 
 import os
+import re
 import socket
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any, TypeAlias
 
 from generator.errors import RefusedError
 from generator.site.html import mkdocs_build
+
+LOOPBACK, PORT = {"127.0.0.1", "localhost", "[::1]"}, re.compile(r":\d*$")
+App: TypeAlias = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]  # of WSGI
+
+
+def for_this_machine(app: App) -> App:
+    """``app``, which answers only requests for this machine: a page elsewhere whose name comes to
+    stand for this address could otherwise read the site. No path with a NUL reaches it.
+    """
+
+    def answer(request: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
+        host = PORT.sub("", str(request.get("HTTP_HOST", ""))).lower()
+        if host in LOOPBACK and "\0" not in request["PATH_INFO"]:
+            return app(request, start)
+        start("400 Bad Request", [("Content-Type", "text/plain")])
+        return [b"expected a page of this machine, by the name localhost or 127.0.0.1\n"]
+
+    return answer
 
 
 def not_found(site: Path, _: int) -> bytes | None:

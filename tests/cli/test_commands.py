@@ -20,7 +20,7 @@ from typer.testing import CliRunner, Result
 
 from generator.cli.commands import app
 from generator.cli.progress import STAGES, Build, reporting
-from generator.cli.serving import not_found
+from generator.cli.serving import for_this_machine, not_found
 from generator.cli.terminal import Terminal
 from generator.pipeline import local_pool
 from generator.pipeline.find import all_schemes
@@ -366,3 +366,25 @@ def test_a_site_that_is_served_has_its_own_page_for_what_isnot_found(tmp_path: P
     assert not_found(tmp_path, 404) is None
     write_folder(tmp_path, {"404.html": b"<p>Not here</p>"})
     assert not_found(tmp_path, 404) == b"<p>Not here</p>"
+
+
+@pytest.mark.parametrize(
+    ("host", "path", "status"),
+    [
+        ("localhost:8000", "/", "200 OK"), ("127.0.0.1:8000", "/", "200 OK"),
+        ("[::1]:8000", "/", "200 OK"), ("evil.example:8000", "/", "400 Bad Request"),
+        ("[", "/", "400 Bad Request"), ("localhost:8000", "/a\0b", "400 Bad Request"),
+    ],
+)  # fmt: skip
+def test_a_site_is_served_under_the_names_of_this_machine_alone(
+    host: str, path: str, status: str
+) -> None:
+    def app(_: object, start: Any) -> list[bytes]:
+        start("200 OK", [])
+        return [b"page"]
+
+    told: list[str] = []
+    request = {"HTTP_HOST": host, "PATH_INFO": path}
+    body = for_this_machine(app)(request, lambda status, _: told.append(status))
+    assert told == [status]
+    assert (list(body) == [b"page"]) is (status == "200 OK")
