@@ -165,6 +165,8 @@ PROMISES = {
         "test_a_planted_pickle_under_any_name_does_not_run_and_is_not_even_opened_unless_allowed",
         "test_a_malicious_pickle_does_not_run_even_in_a_row_that_allows_pickles",
         "test_a_malicious_pickle_is_not_executed",
+        "test_what_is_no_record_of_the_file_is_a_row_error",
+        "test_a_record_that_is_not_as_long_as_its_tensor_is_a_row_error",
     ),
     "The store of results holds JSON": (
         "test_a_file_with_changed_bytes_is_a_miss",
@@ -197,12 +199,22 @@ PROMISES = {
     ),
     "Links that lead out of a checkpoint's folder": (
         "test_a_link_out_of_the_folder_is_a_row_error",
+        "test_a_link_into_the_blobs_of_a_hub_cache_is_followed",
         "test_no_file_names_the_folders_of_this_machine",
     ),
     "Names and texts of a checkpoint are shown literally": (
         "test_any_text_is_shown_literally_and_adds_no_element_or_attribute",
         "test_no_cell_of_metrics_csv_is_a_formula",
         "test_a_name_made_to_mislead_is_shown_as_it_is",
+    ),
+    "The base that an adapter names": ("test_an_adapter_without_a_base_fails_its_row",),
+    "A row whose numbers no page can show": (
+        "test_a_row_of_which_no_page_can_be_made_fails_and_the_log_says_where",
+        "test_odd_results_of_every_analysis_leave_the_other_rows_as_they_are",
+        "test_other_files_fail_the_row_and_say_where",
+    ),
+    "`serve` listens on this machine alone": (
+        "test_a_site_is_served_under_the_names_of_this_machine_alone",
     ),
     "A page of the site asks no other host": (
         "test_what_is_planted_in_a_page_runs_only_without_its_policy",
