@@ -127,3 +127,14 @@ def test_the_steps_of_the_starter_build_and_summarise(tmp_path: Path) -> None:
     assert (tmp_path / "plain/build/site/index.html").is_file()
     summary = (tmp_path / "summary.md").read_text(encoding="utf-8")
     assert summary.startswith("**3 checkpoints**: 3 ok")
+
+
+def test_what_was_read_with_a_token_is_not_kept_where_a_fork_can_read_it() -> None:
+    steps = [*next(jobs(STARTER))["steps"], *read(ACTION)["runs"]["steps"]]
+    kept = [step["with"]["path"] for step in steps if "actions/cache" in step.get("uses", "")]
+    assert len(kept) == 4
+    for paths in kept:
+        [of_hub] = [path for path in paths.splitlines() if "huggingface" in path]
+        assert re.fullmatch(
+            r"\$\{\{ !\S+(token|TOKEN) && '~/\.cache/huggingface' \|\| '' \}\}", of_hub
+        )

@@ -1,6 +1,7 @@
 """A terminal that prints text literally: no markup, no emoji, and invisible characters escaped."""
 
 import os
+import re
 import sys
 from typing import Any
 
@@ -8,6 +9,13 @@ from rich.console import Console
 from rich.text import Text
 
 from generator.text import visible
+
+# Of GitHub's runner: https://docs.github.com/en/actions/reference/workflow-commands-for-github-actions
+COMMAND = re.compile(r"(?m:^)\s*:(?=:)|#(?=#\[)")
+
+
+def _escaped(command: re.Match[str]) -> str:
+    return f"{command[0][:-1]}\\u{ord(command[0][-1]):04x}"
 
 
 class Terminal(Console):
@@ -19,8 +27,10 @@ class Terminal(Console):
         super().__init__(highlight=False, soft_wrap=True, markup=False, emoji=False, **options)
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """As rich renders it, with invisible characters escaped."""
-        return super().render_str(visible(text), **options)
+        """As rich renders it, with invisible characters escaped, and what a log viewer would take
+        for a command.
+        """
+        return super().render_str(COMMAND.sub(_escaped, visible(text)), **options)
 
     def on_broken_pipe(self) -> None:
         """Continue silently when the reader of stdout has gone: the site is the result, not the

@@ -7,10 +7,12 @@ import shutil
 import struct
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
+from generator.cli.terminal import Terminal
 from generator.pipeline import local_pool
 from generator.site.write import MARKER
 from tests import inline
@@ -18,8 +20,8 @@ from tests.built import ROOT, contents
 from tests.hub_server import run
 from tests.synthetic import NOTHING, ROTATION, TABLE, write_folder, write_list
 
-ODD = "\x1b]0;owned\x07\n         ok  fake: 3 encodings\u202e[/b][red]:100:.wpe.weight"
-SPELT = r"\u001b]0;owned\u0007\u000a         ok  fake: 3 encodings\u202e[/b][red]:100:.wpe.weight"
+ODD = "\x1b]0;owned\x07\n         ok  fake: 3 encodings\u202e[/b][red]:100:##[x].wpe.weight"
+SPELT = r"\u001b]0;owned\u0007\u000a         ok  fake: 3 encodings\u202e[/b][red]:100:\u0023#[x].wpe.weight"
 
 
 def build(world: Path, output: str = "out") -> subprocess.CompletedProcess[str]:
@@ -73,8 +75,8 @@ def test_a_site_that_was_damaged_is_made_whole_and_a_link_that_leads_nowhere_is_
 
 
 def test_a_name_made_to_mislead_is_shown_as_it_is(tmp_path: Path) -> None:
-    """A tensor whose name commands a terminal, begins a line of its own, and has rich's markup and
-    one of its emoji.
+    """A tensor whose name commands a terminal and a log viewer, begins a line of its own, and has
+    rich's markup and one of its emoji.
     """
     header = json.dumps({ODD: {"dtype": "I8", "shape": [2, 2], "data_offsets": [0, 4]}}).encode()
     weights = struct.pack("<Q", len(header)) + header + bytes(4)
@@ -84,6 +86,12 @@ def test_a_name_made_to_mislead_is_shown_as_it_is(tmp_path: Path) -> None:
     done = inline.run("inspect", str(tmp_path / "odd:100:"), home=tmp_path)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert SPELT in done.stderr
+
+
+def test_no_line_begins_as_a_command_for_a_log_viewer() -> None:
+    written = StringIO()
+    Terminal(file=written).print("  ::set-output name=x::y")
+    assert written.getvalue() == "  \\u003a:set-output name=x::y\n"
 
 
 def test_what_inspect_prints_as_json_is_not_touched(tmp_path: Path) -> None:
