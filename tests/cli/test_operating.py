@@ -20,7 +20,7 @@ from tests.built import ROOT, contents
 from tests.hub_server import run
 from tests.synthetic import NOTHING, ROTATION, TABLE, write_folder, write_list
 
-ODD = "\x1b]0;owned\x07\n         ok  fake: 3 encodings\u202e[/b][red]:100:##[x].wpe"
+ODD = "\x1b]0;owned\x07\n         ok  fake: 3 schemes\u202e[/b][red]:100:##[x].wpe"
 SPELT = (
     r"\u001b]0;owned\u0007\u000a         ok  fake: 3 encodings\u202e[/b][red]:100:\u0023#[x].wpe"
 )
