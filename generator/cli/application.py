@@ -3,6 +3,7 @@ problem ends one.
 """
 
 from collections.abc import Iterator
+from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -39,7 +40,7 @@ Output = Annotated[
 def reporting_errors(consequence: str = "") -> Iterator[None]:
     """Print problems that a user can act on once, without a traceback, and exit.
 
-    consequence: of an error of the disk, or of Ctrl+C
+    consequence: of an error of the disk, of too little memory, or of Ctrl+C
     """
     try:
         yield
@@ -52,6 +53,9 @@ def reporting_errors(consequence: str = "") -> Iterator[None]:
         raise typer.Exit(FAILED) from None
     except OSError as error:
         err.print(f"{error.filename or 'disk'}: {error.strerror or error}{consequence}")
+        raise typer.Exit(REFUSED) from None
+    except (MemoryError, BrokenExecutor):  # The latter where no process can start.
+        err.print(f"memory: too little; expected more, or fewer processes (--jobs 1){consequence}")
         raise typer.Exit(REFUSED) from None
     except KeyboardInterrupt:
         err.print(f"interrupted{consequence}")

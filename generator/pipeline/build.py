@@ -209,7 +209,7 @@ class _Build:
         last_build.forget(self.spec.folder)
         try:
             self.write_pages(history.atlas, artifacts)
-        except OSError:
+        except (OSError, MemoryError):
             raise
         # Whatever a row holds, the others are built.
         except Exception:
@@ -244,7 +244,7 @@ class _Build:
         """The outcomes of rows, now failed, of which even alone no site can be made; none where
         that is so of all of several, for a reason that is not theirs.
 
-        errors: OSError
+        errors: OSError, MemoryError
         """
         readable = [
             (task, row)
@@ -260,7 +260,7 @@ class _Build:
                     tree = render.render(alone, every_page, self.spec.materials, artifacts.draw)
                     for path in tree:
                         tree[path]
-            except OSError:
+            except (OSError, MemoryError):
                 raise
             except Exception as error:  # noqa: BLE001
                 found[task] = failures.without_pages(task.checkpoint, error)

@@ -6,6 +6,7 @@ import re
 import shutil
 import socket
 from collections.abc import Mapping
+from concurrent.futures import BrokenExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -18,6 +19,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
+from generator.cli.application import reporting_errors
 from generator.cli.commands import app
 from generator.cli.progress import STAGES, Build, reporting
 from generator.cli.serving import for_this_machine, not_found
@@ -360,6 +362,17 @@ def test_a_row_that_cannot_be_built_alone_is_refused(here: Path) -> None:
         done = invoke("build", "--offline", *options)
         assert (done.exit_code, done.stderr.startswith(f"--only {options[1]}: ")) == (2, True)
         assert done.stderr.endswith(reason)
+
+
+@pytest.mark.parametrize("error", [MemoryError, BrokenExecutor])
+def test_too_little_memory_ends_with_2_and_one_line(
+    error: type[Exception], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(typer.Exit) as ended, reporting_errors("; the last site remains"):
+        raise error
+    assert ended.value.exit_code == 2
+    written = capsys.readouterr().err
+    assert (written[:8], written.count("\n")) == ("memory: ", 1)
 
 
 def test_a_site_that_is_served_has_its_own_page_for_what_isnot_found(tmp_path: Path) -> None:

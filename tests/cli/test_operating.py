@@ -21,9 +21,7 @@ from tests.hub_server import run
 from tests.synthetic import NOTHING, ROTATION, TABLE, write_folder, write_list
 
 ODD = "\x1b]0;owned\x07\n         ok  fake: 3 schemes\u202e[/b][red]:100:##[x].wpe"
-SPELT = (
-    r"\u001b]0;owned\u0007\u000a         ok  fake: 3 encodings\u202e[/b][red]:100:\u0023#[x].wpe"
-)
+SPELT = r"\u001b]0;owned\u0007\u000a         ok  fake: 3 schemes\u202e[/b][red]:100:\u0023#[x].wpe"
 
 
 def build(world: Path, output: str = "out") -> subprocess.CompletedProcess[str]:
