@@ -75,6 +75,7 @@ def test_the_encodings_of_a_model_without_weights_are_unknown() -> None:
     [
         {"model_type": "unheard_of", "num_hidden_layers": 2, "rope_theta": 1e4},
         *({"model_type": "gpt2", "n_layer": n_layers} for n_layers in (-1, 0, "many", 10**9)),
+        {"model_type": "qwen3", "layer_types": ["full_attention"] * 10_001},
     ],
 )
 def test_an_unknown_family_and_an_impossible_number_of_layers_give_no_map(

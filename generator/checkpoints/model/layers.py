@@ -183,10 +183,13 @@ def _n_layers(config: ModelConfig, kind: StackKind) -> int | None:
 
 def _layer_types(config: ModelConfig, kind: StackKind) -> Sequence[str]:
     """Kind of every layer, with spaces for underscores; empty where neither kinds nor the number of
-    layers are known, and where a family that lists kinds gives none.
+    layers are known, where there are more than MOST_LAYERS, and where a family that lists kinds
+    gives none.
     """
     listed = [layer_type.replace("_", " ") for layer_type in config.layer_types]
     count = _n_layers(config, kind)
+    if len(listed) > MOST_LAYERS:
+        return []
     if listed and len(listed) >= (count or 0):
         return listed[:count]
     # LFM2-MoE has no default for them.
