@@ -7,11 +7,17 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from generator.contracts import Analysis, Scheme
+from generator.checkpoints.model.live.vocabulary import Vocabulary
+from generator.contracts import Analysis, Result, Scheme
+from generator.numerics.arrays import Array
 from generator.pipeline.evaluate import all_analyses
 from generator.pipeline.find import all_schemes
+from generator.pipeline.use import all_uses
+from tests.analyses.of_models.stacks import N_WORDS, model, stack_of
+from tests.analyses.of_models.test_oracles import LLAMA
 from tests.analyses.test_all import CASES, result_of
 
 NAMES = Path(__file__).parent / "names.json"
@@ -28,11 +34,27 @@ SMALL = (
 )  # Examples of every form that are quickly computed.
 
 
-def of_analysis(analysis: Analysis) -> dict[str, Any]:
-    """Keys with titles, questions and units of what it gives for SMALL."""
-    results = [
-        result_of(analysis, name) for other, name in CASES if other is analysis and name in SMALL
-    ]
+class RandomText(Vocabulary):
+    """One for which every text is random words."""
+
+    def pieces(self, text: str, n: int, length: int, seed: int) -> Array:  # noqa: ARG002
+        return self.random(n, length, seed)
+
+
+def of_analyses() -> dict[str, Any]:
+    """By key, what analyses give for SMALL, and measures of models for a small one."""
+    found = {}
+    for analysis in all_analyses():
+        fitting = [name for other, name in CASES if other is analysis and name in SMALL]
+        found[analysis.key] = described(analysis, [result_of(analysis, name) for name in fitting])
+    words = RandomText(np.arange(1, N_WORDS))
+    stack = stack_of(model("llama", head=True, **LLAMA), vocabulary=words)
+    found |= {use.key: described(use, [use.compute(stack)]) for use in all_uses()}
+    return found
+
+
+def described(analysis: Analysis, results: list[Result]) -> dict[str, Any]:
+    """Keys with titles, questions and units of what it gives."""
     return {
         "title": analysis.title,
         "question": analysis.question,
@@ -54,7 +76,7 @@ def of_scheme(scheme: Scheme) -> dict[str, Any]:
 def names() -> dict[str, Any]:
     """As they were when names.json was written."""
     if os.environ.get("UPDATE_GOLDEN"):
-        current = {analysis.key: of_analysis(analysis) for analysis in all_analyses()}
+        current = of_analyses()
         current |= {scheme.key: of_scheme(scheme) for scheme in all_schemes()}
         NAMES.write_text(json.dumps(current, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     stored: dict[str, Any] = json.loads(NAMES.read_text(encoding="utf-8"))
@@ -71,9 +93,7 @@ def kept(now: Any, then: Any) -> Any:
 
 
 def test_what_was_published_keeps_its_names(names: dict[str, Any]) -> None:
-    now: dict[str, Any] = {
-        analysis.key: of_analysis(analysis) for analysis in all_analyses() if analysis.key in names
-    }
+    now = {key: names_now for key, names_now in of_analyses().items() if key in names}
     now |= {scheme.key: of_scheme(scheme) for scheme in all_schemes()}
     assert kept(now, names) == names
 
