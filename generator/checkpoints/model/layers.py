@@ -188,13 +188,12 @@ def _layer_types(config: ModelConfig, kind: StackKind) -> Sequence[str]:
     """
     listed = [layer_type.replace("_", " ") for layer_type in config.layer_types]
     count = _n_layers(config, kind)
-    if len(listed) > MOST_LAYERS:
+    # LFM2-MoE has no default for them.
+    is_unset = "layer_types" in config and config.value("layer_types") is None
+    if len(listed) > MOST_LAYERS or (is_unset and is_known(config.family)):
         return []
     if listed and len(listed) >= (count or 0):
         return listed[:count]
-    # LFM2-MoE has no default for them.
-    if "layer_types" in config and config.value("layer_types") is None and is_known(config.family):
-        return []
     if config.family in RECURRENT | LSTM:
         return [RECURRENT_TYPE] * (count or 0)
     if config.family in CHUNKED:
