@@ -126,6 +126,9 @@ FORMATS = {
 }
 
 
+FIRST: dict[str, bytes] = {}  # The first file of each format: all examples damage the same one.
+
+
 def whole(form: Format, folder: Path) -> bytes:
     """A file of the format beside a config.json."""
     path = write_folder(folder, {"config.json": TABLE["config.json"]}) / form.name
@@ -198,7 +201,8 @@ def test_a_damaged_file_is_a_row_error_or_has_the_numbers_of_its_library(
     tmp_path_factory: pytest.TempPathFactory, name: str, data: st.DataObject
 ) -> None:
     folder = tmp_path_factory.mktemp("damaged")
-    content = whole(FORMATS[name], folder)
+    # In torch's former format they hold addresses of memory, and are as long as these.
+    content = FIRST.setdefault(name, whole(FORMATS[name], folder))
     check(FORMATS[name], folder, data.draw(damages(content)))
 
 
