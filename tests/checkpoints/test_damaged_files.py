@@ -70,7 +70,8 @@ def _write_index(path: Path) -> None:
 
 
 def _read_npz(path: Path) -> Arrays:
-    with np.load(path) as archive:
+    # np.load takes one that begins with other bytes, as archives may, for a pickle.
+    with np.lib.npyio.NpzFile(path.open("rb"), own_fid=True) as archive:
         return [(name, archive[name]) for name in archive.files]
 
 
