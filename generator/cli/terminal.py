@@ -10,7 +10,7 @@ from rich.text import Text
 
 from generator.text import visible
 
-# Of GitHub's runner: https://docs.github.com/en/actions/reference/workflow-commands-for-github-actions
+# What GitHub's runner obeys in a log: "Workflow commands" in its reference, and their former form.
 COMMAND = re.compile(r"(?m:^)\s*:(?=:)|#(?=#\[)")
 
 
