@@ -13,7 +13,11 @@ from contextlib import contextmanager, suppress
 
 from playwright.sync_api import Browser, sync_playwright
 
-COMMANDS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# The first has the same engine, and is quicker for want of windows.
+COMMANDS = (
+    "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome",
+    "google-chrome-stable",
+)  # fmt: skip
 INSTALLER_SECONDS = 120.0
 MISSING = (
     "no Chromium was found: install one (Debian: apt install chromium), or name one with"

@@ -6,7 +6,7 @@ leave nothing on disk.
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from generator import libraries
 from tests import browsers
-from tests.built import RUN, default_atlas, once
+from tests.built import BOTH_LISTS, RUN, few_rows, once
 from tests.serving import served
 
 settings.register_profile("atlas", deadline=None, derandomize=True, database=None)
@@ -111,8 +111,18 @@ def one_thread() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def built() -> Path:
-    """The output folder of the default list: its docs and its site."""
-    return once("atlas", default_atlas) / "build"
+    """The output folder of a few rows of the default list: its docs and its site."""
+    return _output(few_rows)
+
+
+@pytest.fixture(scope="session", params=BOTH_LISTS)
+def of_each_list(request: pytest.FixtureRequest) -> Path:
+    """The same; of all rows too, where thorough tests run."""
+    return _output(request.param)
+
+
+def _output(rows: Callable[[Path], None]) -> Path:
+    return once(rows.__name__, rows) / "build"
 
 
 @pytest.fixture(scope="session")

@@ -14,8 +14,8 @@ MOST_COMPRESSED = 100_000  # bytes, which a slow phone has in about a second
 
 
 @pytest.fixture(scope="module")
-def pages(built: Path) -> dict[str, BeautifulSoup]:
-    site = built / "site"
+def pages(of_each_list: Path) -> dict[str, BeautifulSoup]:
+    site = of_each_list / "site"
     return {
         path.relative_to(site).as_posix(): BeautifulSoup(path.read_bytes(), "html.parser")
         for path in sorted(site.rglob("*.html"))
@@ -23,9 +23,10 @@ def pages(built: Path) -> dict[str, BeautifulSoup]:
     }
 
 
-def test_a_page_takes_a_reader_100_kilobytes_at_most(built: Path) -> None:
+def test_a_page_takes_a_reader_100_kilobytes_at_most(of_each_list: Path) -> None:
     sizes = {
-        path: len(gzip.compress(path.read_bytes())) for path in (built / "site").rglob("*.html")
+        path: len(gzip.compress(path.read_bytes()))
+        for path in (of_each_list / "site").rglob("*.html")
     }
     assert {path: size for path, size in sizes.items() if size > MOST_COMPRESSED} == {}
 

@@ -20,10 +20,10 @@ def scripted(path: Path) -> Any:
 
 
 @pytest.fixture(scope="module")
-def figures(built: Path) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
+def figures(of_each_list: Path) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
     """Name and data of every figure of one encoding, and the source of its encoding."""
-    known = scripted(built / "site/data/sources.js")["encodings"]
-    folder = built / "site/figures"
+    known = scripted(of_each_list / "site/data/sources.js")["encodings"]
+    folder = of_each_list / "site/figures"
     every = [(str(path.relative_to(folder)), scripted(path)) for path in folder.rglob("*.js")]
     found = [
         (name, data, known[data["of"][0]])
@@ -37,11 +37,11 @@ def figures(built: Path) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
     return found
 
 
-def plotted(built: Path, data: dict[str, Any], source: dict[str, Any]) -> tuple[list[Floats], int]:
+def plotted(output: Path, data: dict[str, Any], source: dict[str, Any]) -> tuple[list[Floats], int]:
     """Values of the lines that the code draws, and how many pictures or clouds."""
     import matplotlib.pyplot as plt
 
-    with np.load(built / "site" / source["arrays"]) as stored:
+    with np.load(output / "site" / source["arrays"]) as stored:
         arrays = {name: stored[name] for name in stored.files}
     names: dict[str, Any] = {"np": np, "plt": plt, "arrays": arrays}
     if source["table"] == "stored":
@@ -62,29 +62,31 @@ def _content(figure: Figure) -> tuple[list[Floats], int]:
     return lines, sum(len(ax.images) + len(ax.collections) for ax in figure.axes)
 
 
-def test_the_lines_of_every_figure_plot_something(figures: Any, built: Path) -> None:
+def test_the_lines_of_every_figure_plot_something(figures: Any, of_each_list: Path) -> None:
     empty = []
     for name, data, source in figures:
-        lines, others = plotted(built, data, source)
+        lines, others = plotted(of_each_list, data, source)
         if not others and not any(np.isfinite(line).any() for line in lines):
             empty.append(name)
     assert empty == []
 
 
 @pytest.fixture(scope="module")
-def others(built: Path) -> list[tuple[str, dict[str, Any]]]:
+def others(of_each_list: Path) -> list[tuple[str, dict[str, Any]]]:
     """Name and data of every figure whose lines read a file of their own."""
-    folder = built / "site/figures"
+    folder = of_each_list / "site/figures"
     every = [(str(path.relative_to(folder)), scripted(path)) for path in folder.rglob("*.js")]
     return [(name, data) for name, data in sorted(every) if data.get("file")]
 
 
-def test_lines_of_all_other_figures_plot_something(others: Any, built: Path) -> None:
+def test_lines_of_all_other_figures_plot_something(others: Any, of_each_list: Path) -> None:
     """Of schemes, of what a model does, of training runs and of the timeline."""
     folders = {name.partition("/")[0] for name, _ in others}
     assert {"schemes", "runs", "timeline"} <= folders
     assert any("/use/" in name for name, _ in others)
-    empty = [name for name, data in others if not drawn(read(built / "site" / data["file"]), data)]
+    empty = [
+        name for name, data in others if not drawn(read(of_each_list / "site" / data["file"]), data)
+    ]
     assert empty == []
 
 
@@ -108,12 +110,12 @@ def drawn(names: dict[str, Any], data: dict[str, Any]) -> bool:
         plt.close("all")
 
 
-def test_lines_of_a_timeline_plot_the_numbers_of_its_figure(built: Path) -> None:
+def test_lines_of_a_timeline_plot_the_numbers_of_its_figure(of_each_list: Path) -> None:
     import matplotlib.pyplot as plt
 
     for figure in ("schemes", "layers"):
-        data = scripted(built / f"site/figures/timeline/{figure}.js")
-        exec(data["python"], {"np": np, "plt": plt, **read(built / "site" / data["file"])})  # noqa: S102
+        data = scripted(of_each_list / f"site/figures/timeline/{figure}.js")
+        exec(data["python"], {"np": np, "plt": plt, **read(of_each_list / "site" / data["file"])})  # noqa: S102
         lines, _ = _content(plt.gcf())
         plt.close("all")
         marks = [mark for mark in data["panels"][0]["marks"] if mark["kind"] == "line"]
@@ -128,11 +130,13 @@ def test_lines_of_a_timeline_plot_the_numbers_of_its_figure(built: Path) -> None
         ("position_probe-by_position", 0), ("positions_and_words-angles", 0),
     ],
 )  # fmt: skip
-def test_they_plot_the_figures_numbers(figures: Any, built: Path, figure: str, panel: int) -> None:
+def test_they_plot_the_figures_numbers(
+    figures: Any, of_each_list: Path, figure: str, panel: int
+) -> None:
     """Of MiniLM's table, of which most arrays follow from its rows."""
     name = f"all-minilm-l6-v2/encoder-learned/{figure}.js"
     [(data, source)] = [(data, source) for other, data, source in figures if other == name]
-    lines, _ = plotted(built, data, source)
+    lines, _ = plotted(of_each_list, data, source)
     shown = [
         np.array([np.nan if value is None else value for value in mark["y"]])
         for mark in data["panels"][panel]["marks"]

@@ -153,11 +153,11 @@ def test_two_tables_that_are_none_both_say_so_first() -> None:
     ]
 
 
-def test_no_two_pages_of_a_scheme_open_in_the_same_words(built: Path) -> None:
-    atlas = json.loads((built / "site/data/atlas.json").read_text(encoding="utf-8"))
+def test_no_two_pages_of_a_scheme_open_in_the_same_words(of_each_list: Path) -> None:
+    atlas = json.loads((of_each_list / "site/data/atlas.json").read_text(encoding="utf-8"))
     opened: dict[tuple[str, str], set[str]] = {}
     for row in atlas["checkpoints"]:
-        page = built / f"site/checkpoints/{row['slug']}.html"
+        page = of_each_list / f"site/checkpoints/{row['slug']}.html"
         opening = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").select_one(
             ".pa-findings li > p"
         )
@@ -168,7 +168,7 @@ def test_no_two_pages_of_a_scheme_open_in_the_same_words(built: Path) -> None:
         text = opening.get_text(" ", strip=True)
         form = Statement("", Finding(text), 0.0).form
         opened.setdefault((row["encodings"][0]["scheme"], form), set()).add(text)
-    assert len(opened) > 15
+    assert len(opened) > 12
     assert [texts for texts in opened.values() if len(texts) > 1] == []
 
 
