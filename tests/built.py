@@ -15,7 +15,7 @@ import pytest
 from filelock import FileLock
 
 from tests import THREADS
-from tests.synthetic import NOTHING, write_folder, write_list
+from tests.synthetic import BUCKETS, ROTATION, write_folder, write_list
 
 ROOT = Path(__file__).parent.parent
 # The variable that names the folder which all processes of a run of the tests share.
@@ -107,15 +107,18 @@ def begin(output: Path) -> None:
     left it there.
     """
     if not os.path.lexists(output):
-        drawn = once("drawn", _nothing_listed) / "build/store"
+        drawn = once("short", short_list) / "build/store"
         of_its_rows = shutil.ignore_patterns("*.outcome", "*.row", "digests")
         shutil.copytree(drawn, output / "store", ignore=of_its_rows)
 
 
-def _nothing_listed(folder: Path) -> None:
-    """Build a list without any encoding."""
-    write_folder(folder / "nothing", NOTHING)
-    done = build(folder / "build", "--config", str(write_list(folder, [{"folder": "nothing"}])))
+def short_list(folder: Path) -> None:
+    """Build two small rows in ``folder``/build, drawing all that is on every site."""
+    rows = {"buckets": BUCKETS, "rotation": ROTATION}
+    for slug, files in rows.items():
+        write_folder(folder / slug, files)
+    listed = write_list(folder, [{"folder": slug} for slug in rows])
+    done = build(folder / "build", "--config", str(listed), PYTHONHASHSEED="1")
     assert done.returncode == 0, done.stdout + done.stderr
 
 

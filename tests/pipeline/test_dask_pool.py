@@ -125,6 +125,7 @@ def packed(
     return [pack(outcomes[task]) for task in tasks]
 
 
+@pytest.mark.thorough
 def test_a_cluster_gives_the_same_as_this_machine_also_when_a_worker_is_killed(
     scheduler: Cluster, tmp_path: Path
 ) -> None:

@@ -11,7 +11,7 @@ from generator.checkpoints.hub.published_configs import published_configs
 from generator.libraries import config_classes
 from generator.pipeline import find, models, precomputed
 
-SOME, SOME_MODELS = 40, 5  # Every so many types, or models, are looked at where not all are.
+SOME, SOME_MODELS = 80, 10  # Every so many types, or models, are looked at where not all are.
 
 
 @pytest.mark.parametrize("name", precomputed.LIBRARIES)

@@ -25,6 +25,8 @@ from generator.pipeline.store import Store
 from tests.support import checkpoint
 from tests.synthetic import BUCKETS, NOTHING, ROTATION, TABLE, WORDLESS, Contents, write_folder
 
+pytestmark = pytest.mark.usefixtures("blank_figures")
+
 TASK = plan.Task(checkpoint(), offline=True)
 WORDS = st.sampled_from(
     ["kind", "items", "fields", "start", "stop", "dtype", "shape", "stored", "value", "ok"]

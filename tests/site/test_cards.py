@@ -19,6 +19,8 @@ from tests.site.test_escape import NASTY
 from tests.support import checkpoint
 from tests.synthetic import BUCKETS, NOTHING, TABLE, write_folder
 
+pytestmark = pytest.mark.usefixtures("blank_figures")
+
 MOST_BYTES = 40_000
 CORNERS = ("#ff0000", "#00ff00", "#0000ff", "#ffffff")
 # Of the longest no more than leaves a card: each further letter would be measured for nothing.

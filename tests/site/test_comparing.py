@@ -36,6 +36,8 @@ from generator.site.materials import OURS
 from generator.site.render import environment_of
 from tests.support import checkpoint, flowing, save_folder, subject
 
+pytestmark = pytest.mark.usefixtures("blank_figures")
+
 KINDS = {kind.key: kind for kind in discovery.load(pages, PageKind)}
 ANALYSES, SCHEMES = evaluate.all_analyses(), all_schemes()
 NOTHING = NoEncoding("from the config")

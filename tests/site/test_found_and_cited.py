@@ -19,6 +19,8 @@ from tests.small_site import atlas_of, evaluated, tree_of
 from tests.support import checkpoint
 from tests.synthetic import BUCKETS, TABLE, write_folder
 
+pytestmark = pytest.mark.usefixtures("blank_figures")
+
 
 def test_the_dataset_names_its_files_by_their_whole_addresses() -> None:
     atlas = replace(atlas_of(), address="https://example.org/atlas/", date="2026-01-01")

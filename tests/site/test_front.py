@@ -15,6 +15,8 @@ from tests import small_site
 from tests.support import checkpoint, save_folder
 from tests.synthetic import BUCKETS, ROTATION, write_folder
 
+pytestmark = pytest.mark.usefixtures("blank_figures")
+
 POSITIONS = np.arange(64)
 ALONG = 4.0 * (POSITIONS / 63.0 - 0.5)
 HELIX = np.stack(

@@ -18,6 +18,8 @@ from tests.small_site import evaluated
 from tests.support import checkpoint
 from tests.synthetic import BUCKETS, ROTATION, write_folder
 
+pytestmark = pytest.mark.usefixtures("blank_figures")
+
 random = np.random.default_rng(0)
 WORDS, POSITIONS = random.normal(size=(9, 6)), random.normal(size=(20, 6))
 LEXICON = (("dog", 7), ("cat", 2), ("the", 5))

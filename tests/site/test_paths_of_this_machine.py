@@ -79,7 +79,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows: list[dict[str, Any]] = [
         {"folder": str(folder / name), "pickle": name == "pickle"} for name in FOLDERS
     ]
-    rows += [{"folder": "~/model", "title": "By the home"}]
+    rows += [{"folder": "~/two words", "title": "By the home"}]
     path, out = write_list(folder / "lists", rows), folder / "out"
     command = ("build", "--config", str(path), "--output", str(out))
     done = inline.run(*command, home=folder / "hub", rendered=True, HOME=str(folder))
