@@ -57,6 +57,8 @@ def test_a_tag_is_published_to_the_index_by_a_token_of_that_run_alone() -> None:
     assert read(RELEASE)["permissions"] == {}
     build, publish = jobs(RELEASE)
     assert build["permissions"] == {"contents": "read"}
+    installs = [step["run"] for step in build["steps"] if "pip install" in step.get("run", "")]
+    assert [run for run in installs if "pip install -c constraints.txt" not in run] == []
     assert publish["permissions"] == {"id-token": "write"}
     assert publish["environment"]
     assert "secrets." not in RELEASE.read_text(encoding="utf-8")

@@ -34,6 +34,12 @@ def test_a_script_within_the_page_is_allowed_by_its_digest() -> None:
             assert sources(f"{start}{code}{end}") == [digest(code), "'self'"]
 
 
+def test_a_script_that_is_not_of_the_theme_does_not_run() -> None:
+    theme, content = "let of = 'theme';", "let of = 'content';"
+    article = f"<article><script>{content}</script></article><script>{content}2</script></article>"
+    assert sources(f"{article}<script>{theme}</script>") == [digest(theme), "'self'"]
+
+
 @pytest.mark.parametrize(
     "element",
     [

@@ -9,6 +9,8 @@ import re
 ELEMENT = re.compile(r"<script\b(?P<attributes>[^>]*)>(?P<code>.*?)</script\s*>", re.DOTALL)
 # Scripts in files, and data.
 OTHER = re.compile(r"""\bsrc\s*=|\btype\s*=\s*["']?(?!module|text/javascript)""")
+# All that is not of the theme; nothing in it can end it before its last end.
+ARTICLE = re.compile(r"<article\b.*</article>", re.DOTALL)
 HEAD = re.compile(r"<head>|<meta charset=[^>]*>", re.IGNORECASE)
 SCRIPTS = "script-src"
 LINK_OUT = re.compile(r"""<a\s(?=[^>]*\bhref=["']?https?://)(?![^>]*\srel=)""")
@@ -16,7 +18,7 @@ LINK_OUT = re.compile(r"""<a\s(?=[^>]*\bhref=["']?https?://)(?![^>]*\srel=)""")
 
 def with_policy(html: str, policy: str) -> str:
     """``html`` with ``policy`` in its head. Of scripts within the page, just those run that are
-    there now.
+    of the theme, which are there now and outside the article.
 
     policy: directives of a Content-Security-Policy, as https://www.w3.org/TR/CSP3/ has them; "" for
         none
@@ -27,7 +29,7 @@ def with_policy(html: str, policy: str) -> str:
     codes = sorted(
         {
             script["code"]
-            for script in ELEMENT.finditer(html)
+            for script in ELEMENT.finditer(ARTICLE.sub("", html))
             if script["code"] and not OTHER.search(script["attributes"])
         }
     )
