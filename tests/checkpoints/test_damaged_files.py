@@ -340,6 +340,8 @@ IN_GGUF = [
         [tensor_of("x", (3, 3))])),
 ]  # fmt: skip
 VALID = onnx_files.model(initialisers=onnx_files.tensors_of(ARRAYS)).SerializeToString()
+SPARSE = onnx_files.model(initialisers=onnx_files.tensors_of(ARRAYS))
+SPARSE.graph.sparse_initializer.add(dims=[16, 8])
 IN_ONNX = [
     b"", b"not a model, but some text", b"PK\x03\x04" + bytes(40), VALID[:-9],
     VALID[: len(VALID) // 2], field(2, b"producer"), b"\x0b\x0c", b"\x08" + b"\xff" * 11,
@@ -354,6 +356,7 @@ IN_ONNX = [
     onnx_files.model(
         initialisers=onnx_files.tensors_of(ARRAYS) + onnx_files.tensors_of(ARRAYS)
     ).SerializeToString(),
+    SPARSE.SerializeToString(),
 ]  # fmt: skip
 IN_NPZ = [
     b"", b"PK", b"\x93NUMPY\x01\x00", b"no archive" * 9, zipped(("a.npy", b"no array")),

@@ -116,7 +116,7 @@ def integers(node: Any, name: str) -> tuple[int, ...]:
 def graph_of(proto: Any, file: WeightsFile) -> Graph:
     """The graph of a ModelProto.
 
-    errors: RowError for two tensors of one name, and those of ``stored``
+    errors: RowError for two tensors of one name, for sparse ones, and those of ``stored``
     """
     nodes: list[Any] = []
     tensors: dict[str, StoredTensor] = {}
@@ -125,6 +125,8 @@ def graph_of(proto: Any, file: WeightsFile) -> Graph:
         own = [tensor.name for tensor in inner.initializer]
         if len(set(own)) < len(own):
             raise RowError(f"{file.label}: initialisers of one name; expected a name for each")
+        if inner.sparse_initializer:
+            raise RowError(f"{file.label}: sparse initialisers; expected dense ones")
         for tensor in inner.initializer:
             if tensor.data_type != STRING:
                 name = f"{prefix}{tensor.name}" if tensor.name in tensors else tensor.name
