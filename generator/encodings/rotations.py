@@ -2,6 +2,7 @@
 
 import logging
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,6 +21,7 @@ FIXED_NTK, STORED = "ntk", "stored"
 # The kind whose pairs turn as those of a rotation of the whole head do, of which it keeps the
 # fastest.
 OF_WHOLE_HEAD = "proportional"
+SET = re.compile(r"\{([^{}:]*)\}")  # Printed in another order by each process.
 
 
 def plain(value: object) -> object:
@@ -169,10 +171,11 @@ class Rotation(Form):
                 raise ValueError("no positive frequencies")
         # Validators and arithmetic of transformers raise errors of any kind.
         except Exception as error:
-            problem = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+            said = " ".join(" ".join(map(str, error.args)).split())
+            said = SET.sub(lambda match: ", ".join(sorted(match[1].split(", "))), said)
             raise RowError(
-                f"rotary scaling {dict(self.scaling)!r:.120} gives {problem}; expected a kind that"
-                " transformers knows, complete"
+                f"rotary scaling {dict(self.scaling)!r:.120} gives {type(error).__name__}:"
+                f" {said[:200]}; expected a kind that transformers knows, complete"
             ) from error
         return frozen(frequencies), attention_factor
 

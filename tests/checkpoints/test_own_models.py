@@ -527,7 +527,15 @@ def test_a_module_may_have_bits_of_its_own(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "settings",
-    [{"bits": 5}, {"group_size": 16, "bits": 3}, {"bits": "3"}, {"bits": 0}, {"bits": 9}],
+    [
+        {"bits": 5},
+        {"group_size": 16, "bits": 3},
+        {"group_size": 20, "bits": 3},
+        {"group_size": 13, "bits": 7},
+        {"bits": "3"},
+        {"bits": 0},
+        {"bits": 9},
+    ],
 )
 def test_settings_that_do_not_fit_leave_the_tensors_as_they_are(
     tmp_path: Path, settings: Mapping[str, object]

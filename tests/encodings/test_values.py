@@ -130,6 +130,12 @@ def test_a_fixed_ntk_that_is_not_known_is_refused(broken: dict[str, object]) -> 
         _ = Rotation(1e4, 8, 8, 64, {"rope_type": "ntk", **broken}).frequencies
 
 
+def test_what_a_scaling_lacks_is_named_in_the_same_order_by_every_process() -> None:
+    lacking = "'long_factor', 'original_max_position_embeddings', 'short_factor'; expected"
+    with pytest.raises(RowError, match=lacking):
+        _ = Rotation(1e4, 8, 8, 64, {"rope_type": "longrope"}).frequencies
+
+
 def test_scalings_of_no_kind_older_keys_and_proportional_ones() -> None:
     rotation = Rotation(1e4, 8, 8, 64, {"factor": 4.0})
     assert_array_equal(rotation.frequencies, rotation.unscaled_frequencies)

@@ -42,9 +42,15 @@ class Quantised:
         """Whether bits and group fit the three tensors."""
         packed, *others = (part.header for part in self.parts)
         n_rows, n_columns = self.shape
-        return packed.dtype == PACKED and all(
-            other.dtype in READABLE and other.shape == (n_rows, n_columns // self.group)
-            for other in others
+        fits = n_columns * self.bits == packed.shape[1] * 32 and n_columns % self.group == 0
+        return (
+            packed.dtype == PACKED
+            and min(n_rows, n_columns) > 0
+            and fits
+            and all(
+                other.dtype in READABLE and other.shape == (n_rows, n_columns // self.group)
+                for other in others
+            )
         )
 
     @property

@@ -42,7 +42,7 @@ def rope_settings(
     rope |= _temperature(header, architecture, rope)
     top = (
         {"original_max_position_embeddings": rope["original_max_position_embeddings"]}
-        if rope["rope_type"] == "longrope"
+        if "long_factor" in rope
         else {}
     )
     if architecture not in families.BY_KIND and "freq_base_swa" not in given:
