@@ -3,8 +3,9 @@ on a disk that is full at some point.
 
 python -m tests.kills [kills]
 
-However a build ends, the site is that of the former build or that of the new one, whole; and the
-next build ends as if nothing had happened. The full disks are file systems in memory, which Linux
+However a build ends, the site is that of the former build or one of those of the new one, whole:
+the one before its model was read, or the one after; and the next build ends as if nothing had
+happened. The full disks are file systems in memory, which Linux
 lets a process have that may mount them.
 """
 
@@ -19,6 +20,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tests import tiny
 from tests.built import ROOT, contents
 from tests.synthetic import BUCKETS, ROTATION, TABLE, write_folder, write_list
 
@@ -27,6 +29,7 @@ KILLS, DISKS = 60, 12
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 PATIENCE = 30.0  # seconds within which all processes have ended
 FOLDERS = {"table": TABLE, "rotation": ROTATION, "buckets": BUCKETS}
+MODEL = {"n_layer": 2, "n_positions": 128, "max_position_embeddings": 128, "vocab_size": 99}
 SHOWN = ("docs", "site")
 
 
@@ -36,19 +39,19 @@ def main(kills: int) -> None:
         folder = Path(temporary)
         for name, files in FOLDERS.items():
             write_folder(folder / name, files)
-        former, new = (
-            write_list(
-                folder / f"list-{n}", [{"folder": f"../{name}"} for name in list(FOLDERS)[:n]]
-            )
-            for n in (2, 3)
-        )
+        tiny.build("gpt2", **MODEL).save_pretrained(folder / "model")
+        rows = [{"folder": f"../{name}"} for name in FOLDERS]
+        former = write_list(folder / "former", rows[:2])
+        new = write_list(folder / "new", [*rows, {"folder": "../model", "use": True}])
         before = folder / "before"
         _finish(before, former)
-        shutil.copytree(before, folder / "after")
+        for name in ("early", "after"):
+            shutil.copytree(before, folder / name)
+        _end_early(folder / "early", new)
         started = time.monotonic()
         _finish(folder / "after", new)
-        trial = Trial(new, shown(before), shown(folder / "after"))
         seconds = time.monotonic() - started
+        trial = Trial(new, *(shown(folder / name) for name in ("before", "early", "after")))
         for number in range(kills):
             output = Path(shutil.copytree(before, folder / "output"))
             sent = SIGNALS[number % len(SIGNALS)]
@@ -66,11 +69,12 @@ def main(kills: int) -> None:
 class Trial:
     """Builds of ``rows`` over a former one.
 
-    before, after: what both builds show when nothing happens
+    sites: what they show when nothing happens: the former build, and the new one before and after
+        its model is read
     """
 
-    def __init__(self, rows: Path, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> None:
-        self.rows, self.before, self.after = rows, before, after
+    def __init__(self, rows: Path, *sites: Mapping[str, bytes]) -> None:
+        self.rows, self.sites = rows, sites
         self.ended = self.sufficed = 0
 
     def end(self, output: Path, seconds: float, sent: signal.Signals) -> None:
@@ -118,12 +122,10 @@ class Trial:
     def _check(self, output: Path, what: str) -> None:
         for name in SHOWN:
             found = of(shown(output), name)
-            if found not in (of(self.before, name), of(self.after, name)):
-                raise SystemExit(
-                    f"{what}: {name} is neither that of the former build nor that of the new one"
-                )
+            if found not in [of(site, name) for site in self.sites]:
+                raise SystemExit(f"{what}: {name} is of neither the former build nor the new one")
         _finish(output, self.rows)
-        if shown(output) != self.after:
+        if shown(output) != self.sites[-1]:
             raise SystemExit(f"{what}: the next build differs from an undisturbed one")
 
 
@@ -180,6 +182,17 @@ def _command(output: Path, rows: Path) -> list[str]:
         "--output",
         str(output),
     ]
+
+
+def _end_early(output: Path, rows: Path) -> None:
+    """Kill a build when its first site is there, and its model is still read."""
+    with subprocess.Popen(
+        _command(output, rows), cwd=ROOT, start_new_session=True, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        if not any("still read" in line for line in process.stdout):
+            raise SystemExit("a build with a model published no site before it was read")
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _finish(output: Path, rows: Path) -> None:
