@@ -24,7 +24,7 @@ from tests import tiny
 from tests.built import ROOT, contents
 from tests.synthetic import BUCKETS, ROTATION, TABLE, write_folder, write_list
 
-KILLS, DISKS = 60, 12
+KILLS, DISKS = 40, 8
 # In turns: no process can do anything about the first; the last is what a terminal sends.
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 PATIENCE = 30.0  # seconds within which all processes have ended
