@@ -4,11 +4,21 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from generator.text import counted, fixed, in_words, ranges, rounded, significant, uncertain
+from generator.text import (
+    counted,
+    fixed,
+    in_words,
+    ranges,
+    rounded,
+    significant,
+    uncertain,
+    visible,
+)
 from tests.built import ROOT
 
 # What is written, and the text; by the rule that it is a case of.
@@ -66,6 +76,14 @@ CASES = {
 @pytest.mark.parametrize("rule", CASES)
 def test_numbers_and_counts_are_written_by_rules(rule: str) -> None:
     assert [(found, text) for found, text in CASES[rule] if found != text] == []
+
+
+def test_whatever_character_a_text_has_xml_can_hold_what_is_visible_of_it() -> None:
+    for code in (*range(0x3000), *range(0xD700, 0x10000), 0x1FFFE, 0xE0001, 0x10FFFF):
+        element = ElementTree.Element("a")
+        element.text = shown = visible(f"a{chr(code)}b")
+        read = ElementTree.fromstring(ElementTree.tostring(element))  # noqa: S314 (our own)
+        assert read.text == shown, hex(code)
 
 
 def _fixed_decimals(path: Path) -> Iterator[str]:

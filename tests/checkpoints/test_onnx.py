@@ -8,6 +8,7 @@ import pytest
 import torch
 from onnx import TensorProto, helper, numpy_helper
 from onnx.external_data_helper import set_external_data
+from onnx.reference import ReferenceEvaluator
 
 from generator.cache.fingerprint import of_file
 from generator.checkpoints.files.folder import Folder
@@ -222,6 +223,39 @@ def test_scales_by_axis_and_by_block_are_those_of_the_node(
     assert set(files.tensors) == {"a"}
     assert significant(float(np.median(scale)), 3) in files.notes("a")[0]
     assert significant(float(scale.max()), 3) in files.notes("a")[0]
+
+
+# Axis, size of a block (0 for none) and shape of the scales of a matrix (6, 4).
+SPREADS = [
+    (1, 0, ()), (0, 0, (6,)), (1, 0, (4,)), (-1, 0, (4,)), (-2, 0, (6,)), (0, 3, (2, 4)),
+    (1, 2, (6, 2)), (0, 4, (2, 4)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16, np.int16, np.int32])
+@pytest.mark.parametrize("spread", SPREADS, ids=str)
+def test_quantised_values_are_those_that_the_library_computes(
+    dtype: type, spread: tuple[int, int, tuple[int, ...]], tmp_path: Path
+) -> None:
+    axis, block, shape = spread
+    numbers = np.iinfo(dtype)
+    a: Array = RANDOM.integers(max(numbers.min, -999), min(numbers.max, 999), (6, 4)).astype(dtype)
+    stored: dict[str, Array] = {"a": a, "s": np.asarray(RANDOM.random(shape), np.float32)}
+    if dtype is not np.int32:
+        stored["z"] = np.asarray(RANDOM.integers(0, 99, shape), dtype)
+    for names in (["a", "s"], list(stored)):
+        node = helper.make_node(
+            "DequantizeLinear",
+            names,
+            ["out"],
+            axis=axis,
+            **({"block_size": block} if block else {}),
+        )
+        made = model([node], tensors_of({name: stored[name] for name in names}))
+        [expected] = ReferenceEvaluator(made).run(None, {"input_ids": np.zeros(1, np.int64)})
+        np.testing.assert_allclose(
+            opened(tmp_path, made).tensor("a"), np.asarray(expected), rtol=1e-6
+        )
 
 
 def test_a_size_of_blocks_beyond_the_tensor_takes_no_memory(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Operation: partly restored caches, damaged sites, odd paths, closed pipes, deceptive names."""
 
+import errno
 import json
 import multiprocessing
 import os
@@ -14,6 +15,7 @@ import pytest
 
 from generator.cli.terminal import Terminal
 from generator.pipeline import local_pool
+from generator.site import write
 from generator.site.write import MARKER
 from tests import inline
 from tests.built import ROOT, contents
@@ -151,6 +153,21 @@ def test_paths_that_lead_nowhere_get_one_sentence(tmp_path: Path) -> None:
     )
     done = inline.run("serve", "--config", "none.yml", home=tmp_path)
     assert (done.returncode, done.stderr) == (2, "none.yml: No such file or directory\n")
+
+
+def test_an_output_of_another_user_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root, who may run this, may write to what others may not."""
+
+    def denied(*_: object, **__: object) -> int:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    write_list(tmp_path, [{"folder": "any"}])
+    monkeypatch.setattr(write, "_mark", denied)
+    done = build(tmp_path)
+    said = "Permission denied; expected a folder that can be written to"
+    assert (done.returncode, said in done.stderr, done.stderr.count("\n")) == (2, True, 1)
 
 
 @pytest.mark.parametrize(("n_rows", "n_processes"), [(1, 2), (3, 3), (9, 4)])

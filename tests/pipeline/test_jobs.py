@@ -217,6 +217,24 @@ def test_a_row_whose_process_is_killed_fails_and_no_other_does(tmp_path: Path) -
     assert outcome.status == "ok"
 
 
+@pytest.mark.thorough
+def test_a_tokenizer_that_doubles_its_text_forty_times_fails_its_row(tmp_path: Path) -> None:
+    doubled = {"type": "Replace", "pattern": {"String": "e"}, "content": "ee"}
+    tokenizer = {
+        "version": "1.0",
+        "normalizer": {"type": "Sequence", "normalizers": [doubled] * 40},
+        "model": {"type": "WordLevel", "vocab": {"x": 0}, "unk_token": "x"},
+    }
+    files = {**TABLE, "tokenizer.json": json.dumps(tokenizer).encode()}
+    [task] = plan.plan(rows(tmp_path, {"table": files}), offline=True)
+    limits = local_pool.Limits(memory=3 * 2**30)
+    with local_pool.processes(jobs=1, limits=limits) as pool:
+        lost = pool.submit(worker.run_task, task, store_of(tmp_path))
+        with pytest.raises(ProcessExpired) as caught:
+            lost.result()
+        assert "it had 3 GiB of memory" in pool.explain(caught.value)
+
+
 def _noisy(task: plan.Task, _: object) -> Outcome:
     """As where a library warns, and another, which is not written in Python, panics."""
     warnings.warn("invalid value encountered", RuntimeWarning, stacklevel=1)
