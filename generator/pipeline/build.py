@@ -3,6 +3,7 @@
 import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import BrokenExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -38,6 +39,8 @@ from generator.site.html import mkdocs_build
 from generator.site.materials import OURS, Materials
 
 OnEvent = Callable[[jobs.Event | jobs.JobStage | jobs.Models], None]
+# What ends a build, whatever was being made.
+OF_NO_ROW = (OSError, MemoryError, BrokenExecutor)
 # Of a processor, for all measures of a model: an estimate from models of 1 to 135 million weights.
 SECONDS_OF_A_WEIGHT = 1.5e-6
 
@@ -209,7 +212,7 @@ class _Build:
         last_build.forget(self.spec.folder)
         try:
             self.write_pages(history.atlas, artifacts)
-        except (OSError, MemoryError):
+        except OF_NO_ROW:
             raise
         # Whatever a row holds, the others are built.
         except Exception:
@@ -244,7 +247,7 @@ class _Build:
         """The outcomes of rows, now failed, of which even alone no site can be made; none where
         that is so of all of several, for a reason that is not theirs.
 
-        errors: OSError, MemoryError
+        errors: those of ``OF_NO_ROW``
         """
         readable = [
             (task, row)
@@ -260,7 +263,7 @@ class _Build:
                     tree = render.render(alone, every_page, self.spec.materials, artifacts.draw)
                     for path in tree:
                         tree[path]
-            except (OSError, MemoryError):
+            except OF_NO_ROW:
                 raise
             except Exception as error:  # noqa: BLE001
                 found[task] = failures.without_pages(task.checkpoint, error)

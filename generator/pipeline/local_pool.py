@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import BrokenExecutor, Future
 from concurrent.futures import TimeoutError as TooLongError
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -66,9 +66,12 @@ class _PoolExecutor:
         limits = self.limits * times
         # The first call starts processes and the threads that will start others.
         with _without_interrupts():
-            future: Future[T] = self.pool().schedule(
-                _limited, args=(limits, function, *arguments), timeout=limits.seconds
-            )
+            try:
+                future: Future[T] = self.pool().schedule(
+                    _limited, args=(limits, function, *arguments), timeout=limits.seconds
+                )
+            except RuntimeError as error:  # Pebble's, where no process can start.
+                raise BrokenExecutor(str(error)) from error
         return future
 
     def explain(self, error: BaseException, times: int = 1) -> str:

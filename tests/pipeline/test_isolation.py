@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from concurrent.futures import BrokenExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,20 @@ def test_a_fault_that_is_not_of_a_row_ends_the_build(
     monkeypatch.setattr(lesson, "script", lambda _: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         inline.build(two)
+
+
+@pytest.mark.parametrize("fault", [MemoryError, BrokenExecutor])
+def test_too_little_memory_is_the_fault_of_no_row(
+    fault: type[Exception], two: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def script(_: Atlas) -> bytes:
+        raise fault
+
+    write_list(two, [{"folder": "odd"}])
+    monkeypatch.setattr(lesson, "script", script)
+    done = inline.build(two)
+    assert (done.returncode, "odd" in done.stdout.replace("ok  odd", "")) == (2, False)
+    assert done.stderr.startswith("memory: too little; expected more")
 
 
 @pytest.mark.parametrize(
