@@ -8,7 +8,7 @@
   const table = place.querySelector("table");
   const models = window.atlasPositions;
   const form = document.getElementById("pa-position-model");
-  const choice = form?.elements.model;
+  const choice = models && form?.elements.model; // Without the file of the others there is the first alone.
   let data, rotations;
   const TURN = 2 * Math.PI;
   const made = (name, text, attributes = {}) => Object.assign(document.createElement(name), { textContent: text, ...attributes });

@@ -105,6 +105,15 @@ def test_an_unknown_model_in_the_address_leaves_the_first(page: Page, address: s
     expect(page.locator(SAID)).to_contain_text("At position 5:")
 
 
+def test_without_the_file_of_the_models_there_is_the_first_alone(
+    own_page: Page, address: str
+) -> None:
+    own_page.route("**/data/positions.js", lambda route: route.abort())
+    own_page.goto(f"{address}/{KIND}#position=5")
+    expect(own_page.locator(SAID)).to_contain_text("At position 5:")
+    assert own_page.locator("#pa-position-model").is_hidden()
+
+
 @pytest.mark.parametrize("width", [375, 1280])
 def test_every_model_fits(width: int, browser: Browser, address: str) -> None:
     page = browser.new_context(viewport={"width": width, "height": 900}).new_page()
