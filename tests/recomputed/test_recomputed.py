@@ -160,6 +160,11 @@ def test_each_metric_is_recomputed_or_there_is_a_reason(
     assert {key for _, key in left} <= of_order | set(NOT_RECOMPUTED)
 
 
+def test_every_analysis_is_recomputed_of_some_encoding(compared: list[Compared]) -> None:
+    every = {*TABLES, "order_probe", "anatomy_of_the_input"}.union(*OTHERS.values())
+    assert {each.metric.partition(".")[0] for each in compared} == every
+
+
 def test_most_metrics_of_the_list_are_compared(
     of_each_list: Path, compared: list[Compared]
 ) -> None:
