@@ -31,7 +31,7 @@ from benchmarks.layers_oracle import (
     spans,
 )
 from generator.checkpoints.files.config_alone import ConfigAlone
-from generator.checkpoints.hub.published_configs import published_configs
+from generator.checkpoints.hub.known_models import known_models
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Encoding, Layer
 from generator.encodings import Form, OffsetBias, PositionTable, Rotation, Sinks, Temperature
@@ -360,7 +360,7 @@ def write(rows: Sequence[Row]) -> None:
         row.name: shipped.Observed(row.outcome, reasons[row.name] if row.differences else "")
         for row in rows
     }
-    digests = {model.id: digest(model) for model in published_configs()}
+    digests = {model.id: digest(model) for model in known_models()}
     shipped.write(digests, outcomes, version("transformers"))
 
 

@@ -99,7 +99,7 @@ def measured(folder: Path) -> Run:
     row = Checkpoint(
         folder.name, "folder", name, str(folder / "checkpoint-*"), TITLE, use=UseOptions()
     )
-    outcomes = [evaluate.evaluate(task) for task in plan.plan([row], offline=True)]
+    outcomes = [evaluate.outcome_of(task) for task in plan.plan([row], offline=True)]
     _, [run] = runs.split(outcomes, all_schemes())
     return run
 

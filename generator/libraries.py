@@ -41,7 +41,7 @@ def rotary_initialisers() -> Any:
     return module
 
 
-def transformers() -> Any:
+def import_transformers() -> Any:
     """transformers with its models.
 
     One that has found no torch is forgotten, and imported again.

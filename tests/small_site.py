@@ -37,7 +37,7 @@ ENCODER, TINY = "buckets/encoder-t5_bias", "table/decoder-learned"
 
 
 def evaluated(*rows: Checkpoint) -> tuple[Outcome, ...]:
-    return tuple(evaluate.evaluate(plan.Task(row, offline=True)) for row in rows)
+    return tuple(evaluate.outcome_of(plan.Task(row, offline=True)) for row in rows)
 
 
 def atlas_of(*outcomes: Outcome, **more: Any) -> Atlas:

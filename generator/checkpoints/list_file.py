@@ -294,7 +294,7 @@ def config_text(path: Path, where: str) -> str:
 
 def _text(path: Path, where: str, most: int) -> str:
     """errors: RowError unless it is text in UTF-8 of at most ``most`` bytes"""
-    content = Folder(path.parent, where, named=path.name).whole(path.name)
+    content = Folder(path.parent, where, named=path.name).read(path.name)
     if content is None:
         raise RowError(f"found {where!r:.80}, and no such file; expected one")
     if len(content) > most:

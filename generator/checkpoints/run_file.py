@@ -50,7 +50,7 @@ def read(path: Path, where: str) -> Run:
         raise RowError(
             f"{where}: {storage.size(path.name):,} bytes; expected at most {MOST_BYTES:,}"
         )
-    return parsed(storage.whole(path.name) or b"", where)
+    return parsed(storage.read(path.name) or b"", where)
 
 
 def parsed(content: bytes, where: str) -> Run:

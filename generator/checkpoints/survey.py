@@ -7,7 +7,7 @@ from pathlib import Path
 
 from generator.checkpoints import series
 from generator.checkpoints.files.folder import Folder
-from generator.checkpoints.files.layouts import known_layout
+from generator.checkpoints.files.unread_folders import unread_folder
 from generator.checkpoints.files.weights import CONFIG, checkpoints_in, files
 from generator.checkpoints.list_row import FORBIDDEN
 from generator.errors import RowError
@@ -82,7 +82,7 @@ def _look_at(seen: Survey, visit: _Visit) -> list[_Visit]:
     try:
         children = list(_children(seen, visit))
         names = checkpoints_in(storage, written)
-        is_layout = known_layout(storage, written) is not None
+        is_layout = unread_folder(storage, written) is not None
         is_model = names == [""] and storage.has(CONFIG) and bool(files(storage, written))
     except OSError as error:
         seen.left_out[written] = f"cannot be read ({error.strerror})"
@@ -106,7 +106,7 @@ def _look_at(seen: Survey, visit: _Visit) -> list[_Visit]:
 
 def _is_layout(folder: Path) -> bool:
     with suppress(OSError, RowError):  # Reported when it is looked at.
-        return known_layout(Folder(folder, folder.name), folder.name) is not None
+        return unread_folder(Folder(folder, folder.name), folder.name) is not None
     return False
 
 

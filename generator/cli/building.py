@@ -12,7 +12,7 @@ from generator.checkpoints import list_file
 from generator.cli import command_records, progress
 from generator.cli.application import FAILED, OK, Config, Output, app, out, reporting_errors
 from generator.errors import RefusedError
-from generator.history import published, words
+from generator.history import former_site, words
 from generator.history.changes import changes, checkpoints
 from generator.pipeline import build as builds
 from generator.pipeline import dask_pool, history, jobs, local_pool, plan, versions
@@ -116,7 +116,7 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
             ) as reporter,
         ):
             if published_at is not None:
-                published.bring_releases(published_at, folder / history.FOLDER)
+                former_site.bring_releases(published_at, folder / history.FOLDER)
             executors = Executors(partial(local_pool.processes, jobs=jobs), remote)
             tasks = plan.plan(checkpoints, offline)
             chosen = _chosen(tasks, only, fresh)
@@ -131,7 +131,7 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
                 allow_shrink,
                 chosen,
             )
-            former = published.built(output)
+            former = former_site.built(output)
             counts = builds.build(spec, executors, reporter.report)
             summary = reporter.close(counts)
         for line in summary:
@@ -161,7 +161,7 @@ def _print_changes(former: Mapping[str, Any] | None, output: Path) -> None:
     found = (
         []
         if former is None
-        else changes(checkpoints(former), checkpoints(published.atlas(str(output))))
+        else changes(checkpoints(former), checkpoints(former_site.atlas(str(output))))
     )
     for change in found[:MOST_CHANGES]:
         out.print(f"{'changed':>11}  {words.line(change)}")

@@ -28,7 +28,7 @@ from generator.cli.application import (
 from generator.cli.building import build
 from generator.contracts import Checkpoint, EncodingRecord, Outcome, names
 from generator.errors import AtlasError, RefusedError
-from generator.history import published, words
+from generator.history import former_site, words
 from generator.history.changes import changes, checkpoints
 from generator.pipeline import (
     evaluate,
@@ -84,8 +84,8 @@ def inspect(
     Exit codes: 0 shown; 1 it could not be read; 2 refused or interrupted.
     """
     with reporting_errors():
-        asked = named.checkpoint_at(source, pickle, file, config)
-        *_, task = plan.plan([asked], offline=False)  # Of a pattern with *, the last one.
+        checkpoint = named.checkpoint_at(source, pickle, file, config)
+        *_, task = plan.plan([checkpoint], offline=False)  # Of a pattern with *, the last one.
         with named.hub_errors(task.checkpoint), local_pool.processes(jobs=1) as executor:
             inspected = named.within_limits(executor, inspect_task, task)
         if as_json:
@@ -93,7 +93,7 @@ def inspect(
             return
         inspection.show(out, inspected, find.all_schemes())
         inspection.show_findings(out, task)
-        inspection.show_row(out, asked, config)
+        inspection.show_row(out, checkpoint, config)
 
 
 @app.command()
@@ -144,12 +144,12 @@ def add(
         if named.is_path(name):
             own_runs.append(out, config_file, listed, list_file.expanded(name))
             return
-        asked = named.checkpoint_at(name)
-        if any(row.place == asked.place and row.source == asked.source for row in listed):
-            raise RefusedError(f"{asked.id}: is in {config_file}; expected one that is not")
-        commit = named.commit_of(asked)
-        list_edit.add(config_file, asked.id, commit)
-    out.print(f"{config_file}: added {asked.id} at {commit}")
+        checkpoint = named.checkpoint_at(name)
+        if any(row.place == checkpoint.place and row.source == checkpoint.source for row in listed):
+            raise RefusedError(f"{checkpoint.id}: is in {config_file}; expected one that is not")
+        commit = named.commit_of(checkpoint)
+        list_edit.add(config_file, checkpoint.id, commit)
+    out.print(f"{config_file}: added {checkpoint.id} at {commit}")
 
 
 @app.command()
@@ -234,7 +234,7 @@ def diff(
     Exit codes: 0 nothing moved; 1 something did; 2 one of them could not be read.
     """
     with reporting_errors():
-        found = changes(*(checkpoints(published.atlas(place)) for place in (before, after)))
+        found = changes(*(checkpoints(former_site.atlas(place)) for place in (before, after)))
     if markdown:
         typer.echo(words.table(found) if found else "Nothing changed.")
     else:
@@ -254,10 +254,10 @@ def summary(
 ) -> None:
     """Print in Markdown what a build found, and what changed since the published site."""
     with reporting_errors():
-        built = published.atlas(output)
+        built = former_site.atlas(output)
         typer.echo(words.counts(built))
         if since is not None:
-            typer.echo(words.since(published.former(since), built))
+            typer.echo(words.since(former_site.former(since), built))
 
 
 @app.command()

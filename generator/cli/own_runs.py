@@ -183,7 +183,7 @@ def _places(row: Checkpoint) -> list[str]:
         return []
     for every in (1, row.every):  # All of them, unless these are too many.
         with suppress(AtlasError, OSError):  # Reported by a build.
-            members = folders.members(replace(row, every=every), offline=True)
+            members = folders.SOURCE.members(replace(row, every=every), offline=True)
             return [row.place, *(member.place for member in members)]
     return [row.place]
 
@@ -313,7 +313,7 @@ def _of_run(top: Path, written: str, run: Sequence[tuple[str, ...]]) -> _Group |
     for pattern in series.patterns(run):
         row = replace(_checkpoint(top, written, (pattern,)), every=series.thinned(len(run)))
         with suppress(AtlasError):
-            members = folders.members(row, offline=True)
+            members = folders.SOURCE.members(row, offline=True)
             found = {member.place for member in members}
             if found == places or (row.every > 1 and found < places):
                 return _Group(row, _title(top, run[0][: series.step_part(run[0])]), members)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from generator.contracts.model_config import Json, ModelConfig
 from generator.contracts.oracle import Oracle
@@ -210,52 +210,82 @@ class Digest(Protocol):
         """
 
 
-@dataclass(frozen=True)
 class Source:
     """A kind of location from which checkpoints are read.
 
-    describes: description of its key in the list of checkpoints; is_path: whether that key is a
-        path, relative to the list
-    open(checkpoint, offline): the files of a checkpoint. errors: RowError, NotReachedError
-    state(checkpoint, digest, calls): text that changes whenever what an evaluation reads of the
-        files changes, None where that is not known;
-    digest: returns the digest of a file or of a part; calls: what the last evaluation asked of
-        the files, none before the first
-    seen(files): ``state`` as the evaluation that these were opened for found it, and its calls;
-        empty where ``state`` needs no calls
-    reach(): checks, once per build, that the source responds. errors: NotReachedError
-    pin(checkpoint, offline): the checkpoint with a fixed revision and its commit date, so that a
-        whole build reads the same files
-    received(): number of bytes of files that this process has downloaded
-    address(id, revision): URL where readers find a checkpoint, None where there is none
-    example: a value of its key, for the guide
+    key: of a row that names a checkpoint there; describes: description of that key in the list of
+        checkpoints; example: a value of it, for the guide
+    is_path: whether the value is a path, relative to the list
     order: the first source of paths, and the first of others, read what no key says
-    members(checkpoint, offline): the checkpoints of a row that names a series; the row itself where
-        it does not. errors: RowError, NotReachedError
-    text(checkpoint, name, offline): all of a small file, None without it. errors: RowError,
-        NotReachedError
-    run(checkpoint): the numbers of a training run that a row names; None for a source of
-        checkpoints. errors: RowError
-    known(checkpoint): the config that the program has of a checkpoint of this id, with where it is
-        from; None where it has none
+    has_runs: whether a row names the numbers of a training run in place of a checkpoint
     """
 
-    key: str
-    describes: str
-    is_path: bool
-    open: Callable[[Checkpoint, bool], Files]
-    state: Callable[[Checkpoint, Digest, Sequence[Call]], str | None]
-    seen: Callable[[Files], tuple[str, tuple[Call, ...]]] = lambda _: ("", ())
-    reach: Callable[[], None] = lambda: None
-    pin: Callable[[Checkpoint, bool], Checkpoint] = lambda checkpoint, _offline: checkpoint
-    received: Callable[[], int] = lambda: 0
-    address: Callable[[str, str | None], str | None] = lambda _id, _revision: None
-    example: str = ""
-    order: int = 100
-    members: Callable[[Checkpoint, bool], Sequence[Checkpoint]] = lambda row, _offline: (row,)
-    text: Callable[[Checkpoint, str, bool], bytes | None] = lambda _row, _name, _offline: None
-    run: Callable[[Checkpoint], Run] | None = None
-    known: Callable[[Checkpoint], tuple[Files, str] | None] = lambda _: None
+    key: ClassVar[str]
+    describes: ClassVar[str]
+    example: ClassVar[str]
+    is_path: ClassVar[bool]
+    order: ClassVar[int] = 100
+    has_runs: ClassVar[bool] = False
+
+    def open(self, checkpoint: Checkpoint, offline: bool) -> Files:
+        """The files of a checkpoint. errors: RowError, NotReachedError"""
+        raise NotImplementedError
+
+    def state(self, checkpoint: Checkpoint, digest: Digest, calls: Sequence[Call]) -> str | None:
+        """Text that changes whenever what an evaluation reads of the files changes, None where that
+        is not known.
+
+        digest: returns the digest of a file or of a part; calls: what the last evaluation asked of
+            the files, none before the first
+        """
+        raise NotImplementedError
+
+    def seen(self, _files: Files, /) -> tuple[str, tuple[Call, ...]]:
+        """``state`` as the evaluation that these were opened for found it, and its calls; empty
+        where ``state`` needs no calls.
+        """
+        return "", ()
+
+    def reach(self) -> None:
+        """Check, once per build, that the source responds. errors: NotReachedError"""
+
+    def pin(self, checkpoint: Checkpoint, _offline: bool, /) -> Checkpoint:
+        """The checkpoint with a fixed revision and its commit date, so that a whole build reads the
+        same files.
+        """
+        return checkpoint
+
+    def received(self) -> int:
+        """Number of bytes of files that this process has downloaded."""
+        return 0
+
+    def address(self, _id: str, _revision: str | None, /) -> str | None:
+        """URL where readers find a checkpoint, None where there is none."""
+        return None
+
+    def members(self, checkpoint: Checkpoint, _offline: bool, /) -> Sequence[Checkpoint]:
+        """The checkpoints of a row that names a series; the row itself where it does not.
+
+        errors: RowError, NotReachedError
+        """
+        return (checkpoint,)
+
+    def text(self, _checkpoint: Checkpoint, _name: str, _offline: bool, /) -> bytes | None:
+        """All of a small file, None without it. errors: RowError, NotReachedError"""
+        return None
+
+    def run(self, _checkpoint: Checkpoint, /) -> Run:
+        """The numbers of a training run that a row names, of a source that has some.
+
+        errors: RowError
+        """
+        raise NotImplementedError
+
+    def known(self, _checkpoint: Checkpoint, /) -> tuple[Files, str] | None:
+        """The config that the program has of a checkpoint of this id, with where it is from; None
+        where it has none.
+        """
+        return None
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ class Storage(Protocol):
     def part(self, name: str, start: int, stop: int) -> bytes:
         """Bytes ``start`` (inclusive) to ``stop`` (exclusive) of a file."""
 
-    def whole(self, name: str) -> bytes | None:
+    def read(self, name: str) -> bytes | None:
         """Content of a small file; None where it does not exist."""
 
     def path(self, name: str) -> Path:
@@ -96,7 +96,7 @@ class FileFormat:
     files: returns the names of all files of these weights
     texts: returns the small files within the weights; a config.json among them takes the place of
         one beside them
-    whole: whether a file has to be on this disk as a whole before its tensors can be read
+    needs_local_file: whether a file has to be on this disk before its tensors can be read
     of_model(file, tensors, model): the tensors under the names, and in the order of rows, that a
         model of transformers has, where the format has its own
     tokenizer: returns the tokenizer.json that the settings within the weights amount to, None
@@ -115,7 +115,7 @@ class FileFormat:
     refusal: str = ""
     files: Callable[[WeightsFile], Collection[str]] = lambda file: (file.name,)
     texts: Callable[[WeightsFile], Mapping[str, bytes]] = lambda _: {}
-    whole: bool = False
+    needs_local_file: bool = False
     of_model: Callable[[WeightsFile, Mapping[str, Floats], Any], Mapping[str, Floats]] = (
         lambda _, tensors, __: tensors
     )

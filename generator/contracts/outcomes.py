@@ -93,7 +93,7 @@ class Outcome:
     reason: str | None = None
     revision: str | None = None
     facts: tuple[Fact, ...] = ()
-    layout: tuple[TensorRow, ...] = ()
+    inventory: tuple[TensorRow, ...] = ()
     readings: tuple[Reading, ...] = ()
     unmeasured: tuple[EncodingRecord, ...] = ()
     layers: tuple[Layer, ...] = ()

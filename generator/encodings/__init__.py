@@ -16,8 +16,8 @@ from generator.encodings.offsets import Convolution, OffsetBias, RelativeTable
 from generator.encodings.rotations import Rotation
 from generator.encodings.sinusoids import (
     BASE,
+    Arrangement,
     SinusoidFormula,
-    SinusoidLayout,
     grid_formula,
     grid_sinusoid,
     sinusoid,
@@ -31,6 +31,7 @@ __all__ = [
     "BASE",
     "LEADING",
     "ActsIn",
+    "Arrangement",
     "Convolution",
     "Decay",
     "Form",
@@ -41,7 +42,6 @@ __all__ = [
     "Rotation",
     "Sinks",
     "SinusoidFormula",
-    "SinusoidLayout",
     "Temperature",
     "WindowBias",
     "all_forms",

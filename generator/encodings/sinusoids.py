@@ -1,4 +1,4 @@
-"""The sinusoid, a table that needs no training, and the layouts in which it is stored."""
+"""The sinusoid, a table that needs no training, and the arrangements in which it is stored."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -7,12 +7,14 @@ import numpy as np
 
 from generator.numerics.arrays import Array, Floats, blocks
 
-SinusoidLayout = Literal["interleaved", "halves", "tensor2tensor"]
+Arrangement = Literal["interleaved", "halves", "tensor2tensor"]
 BASE = 10_000.0  # Vaswani et al. 2017, section 3.5
 WHOLE_TURN_EPSILON = 1e-6  # DETR adds it to the number of rows or columns.
 FEW = 3  # rows
-LAYOUTS: tuple[SinusoidLayout, ...] = ("interleaved", "halves", "tensor2tensor")
-TableLayout = SinusoidLayout | Literal["columns first", "rows first", "shifted"]
+ARRANGEMENTS: tuple[Arrangement, ...] = ("interleaved", "halves", "tensor2tensor")
+GridArrangement = Literal["columns first", "rows first"]
+GRID_ARRANGEMENTS: tuple[GridArrangement, ...] = ("columns first", "rows first")
+TableArrangement = Arrangement | GridArrangement | Literal["shifted"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,12 +55,12 @@ class SinusoidFormula:
 def sinusoid_formula(
     n_positions: int,
     d_model: int,
-    layout: SinusoidLayout = "interleaved",
+    arrangement: Arrangement = "interleaved",
     base: float = BASE,
     first: int = 0,
 ) -> SinusoidFormula:
     """The fixed table of Vaswani et al. 2017 (arXiv 1706.03762, section 3.5) in one of the three
-    layouts in use, from number ``first`` on.
+    arrangements in use, from number ``first`` on.
 
     interleaved: sines and cosines alternate, as printed; halves: all sines, then all cosines
         (Marian, Pegasus);
@@ -68,10 +70,10 @@ def sinusoid_formula(
     """
     half = d_model // 2
     n_sines, exponents = d_model - half, 2 * np.arange(d_model - half) / d_model
-    if layout == "tensor2tensor":
+    if arrangement == "tensor2tensor":
         n_sines, exponents = half, np.arange(half) / max(half - 1, 1)
     sines, cosines = slice(n_sines), slice(n_sines, n_sines + half)
-    if layout == "interleaved":
+    if arrangement == "interleaved":
         sines, cosines = slice(0, None, 2), slice(1, None, 2)
     frequencies, is_cosine = np.zeros((1, d_model)), np.zeros(d_model, dtype=bool)
     frequencies[0, sines], frequencies[0, cosines] = base**-exponents, base ** -exponents[:half]
@@ -82,15 +84,15 @@ def sinusoid_formula(
 
 
 def sinusoid(
-    n_positions: int, d_model: int, layout: SinusoidLayout = "interleaved", base: float = BASE
+    n_positions: int, d_model: int, arrangement: Arrangement = "interleaved", base: float = BASE
 ) -> Floats:
     """The table of ``sinusoid_formula``: (n_positions, d_model), dimensionless, within [−1, 1]."""
-    return sinusoid_formula(n_positions, d_model, layout, base).table
+    return sinusoid_formula(n_positions, d_model, arrangement, base).table
 
 
-def sinusoid_at(places: Array, d_model: int, layout: SinusoidLayout) -> Floats:
+def sinusoid_at(places: Array, d_model: int, arrangement: Arrangement) -> Floats:
     """The sinusoid at any ``places`` (n,), in positions: (n, d_model), dimensionless."""
-    return replace(sinusoid_formula(0, d_model, layout), places=places[:, None]).table
+    return replace(sinusoid_formula(0, d_model, arrangement), places=places[:, None]).table
 
 
 def grid_formula(
@@ -145,28 +147,27 @@ def _of_grid(
     return SinusoidFormula(places.reshape(2, -1).T, frequencies, is_cosine)
 
 
-def layout(
+def arrangement_of(
     rows: Floats, first_row: int, grid: tuple[int, int] | None, tolerance: float
-) -> TableLayout | None:
-    """The layout of the sinusoid that ``rows`` hold, counted from 0 or from ``first_row``; None
-    without a match.
+) -> TableArrangement | None:
+    """That of the sinusoid that ``rows`` hold, counted from 0 or from ``first_row``; None without
+    a match.
 
     rows: (n_positions, d_model); tolerance: largest absolute difference
     """
-    for candidate in LAYOUTS:
+    for candidate in ARRANGEMENTS:
         # Few rows tell most tables apart.
         if all(_is_sinusoid(part, first_row, candidate, tolerance) for part in (rows[:FEW], rows)):
             return candidate
-    orders: tuple[tuple[TableLayout, bool], ...] = (("columns first", True), ("rows first", False))
-    for name, columns_first in orders:
+    for name in GRID_ARRANGEMENTS:
         if grid is not None:
-            expected = grid_sinusoid(grid, rows.shape[1], columns_first)
+            expected = grid_sinusoid(grid, rows.shape[1], name == "columns first")
             if np.allclose(rows, expected, rtol=0.0, atol=tolerance):
                 return name
     return None
 
 
-def _is_sinusoid(rows: Floats, first_row: int, candidate: SinusoidLayout, tolerance: float) -> bool:
+def _is_sinusoid(rows: Floats, first_row: int, candidate: Arrangement, tolerance: float) -> bool:
     expected = sinusoid(first_row + rows.shape[0], rows.shape[1], candidate)
     return any(
         np.allclose(rows, expected[start:][: len(rows)], rtol=0.0, atol=tolerance)
@@ -174,8 +175,8 @@ def _is_sinusoid(rows: Floats, first_row: int, candidate: SinusoidLayout, tolera
     )
 
 
-def shifted_layout(rows: Floats, first_row: int, tolerance: float) -> TableLayout | None:
-    """The layout "shifted" when ``rows`` are the interleaved sinusoid up to mean and scale, the way
+def shifted_arrangement(rows: Floats, first_row: int, tolerance: float) -> TableArrangement | None:
+    """ "shifted" when ``rows`` are the interleaved sinusoid up to mean and scale, the way
     PatchTST stores it; else None.
 
     rows: (n_positions, d_model); tolerance: largest absolute difference at mean 0 and variance 1

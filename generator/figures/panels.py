@@ -42,11 +42,11 @@ def panels(
     """
     from matplotlib.figure import Figure
 
-    from generator.figures.layout import PanelLayout
+    from generator.figures.placement import PanelPlacement
 
     columns = min(columns, count)
     rows = ceil(count / columns)
-    figure = Figure(figsize=(WIDTH, height * rows), layout=PanelLayout())
+    figure = Figure(figsize=(WIDTH, height * rows), layout=PanelPlacement())
     axes = [figure.add_subplot(rows, columns, index + 1, **shared) for index in range(count)]
     return figure, axes
 
@@ -159,12 +159,12 @@ def colour_bar(
     figure: "Figure", mappable: "ScalarMappable", axes: "Sequence[Axes]", label: str
 ) -> None:
     """Add one colour scale for all ``axes``, to their right."""
-    from generator.figures.layout import PanelLayout
+    from generator.figures.placement import PanelPlacement
 
     place = figure.add_axes((0.9, 0.1, 0.02, 0.8), label=COLOUR_BAR)
     bar = figure.colorbar(mappable, cax=place)
     engine = figure.get_layout_engine()
-    if isinstance(engine, PanelLayout):
+    if isinstance(engine, PanelPlacement):
         engine.add_bar(place, axes)
     bar.outline.set_visible(False)
     bar.set_label(label)

@@ -100,7 +100,7 @@ def _too_large() -> "Figure":
 
 def _save(figure: "Figure", file: io.StringIO) -> dict[str, Any]:
     """Write the figure to ``file``, and return its data; ``savefig`` alone would draw everything
-    once more for the layout.
+    once more to place its panels.
     """
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 

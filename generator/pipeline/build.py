@@ -301,7 +301,7 @@ def _measures(row: Task, outcome: Outcome) -> list[Task]:
 
 
 def _n_weights(outcome: Outcome) -> int:
-    return sum(tensor.count * prod(tensor.shape or ()) for tensor in outcome.layout)
+    return sum(tensor.count * prod(tensor.shape or ()) for tensor in outcome.inventory)
 
 
 def _models(missing: Sequence[Task], outcomes: Mapping[Task, Outcome]) -> jobs.Models:

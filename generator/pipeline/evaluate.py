@@ -60,7 +60,7 @@ def all_analyses() -> tuple[Analysis, ...]:
     return tuple(analysis for analysis in found if analysis.subject == "encoding")
 
 
-def evaluate(task: Task, store: Store | None = None) -> Outcome:
+def outcome_of(task: Task, store: Store | None = None) -> Outcome:
     """Every encoding of one checkpoint with its results and drawings, or one measure of its model;
     failures are part of the outcome. A row of a training run's file has the run.
 
@@ -70,7 +70,7 @@ def evaluate(task: Task, store: Store | None = None) -> Outcome:
     try:
         # More threads would change the last digits, and with them the bytes.
         with threadpool_limits(1):
-            return _evaluate(task, store)
+            return _outcome_of(task, store)
     except NotReachedError as error:
         return failures.not_reached(task.checkpoint, error)
     except RowError as error:
@@ -113,24 +113,23 @@ def needed(task: Task) -> Mapping[str, int]:
 
     errors: RowError, NotReachedError
     """
-    if (run_of := source_of(task.checkpoint).run) is not None:
-        run_of(task.checkpoint)
+    if (source := source_of(task.checkpoint)).has_runs:
+        source.run(task.checkpoint)
         return {}  # Numbers, and no weights.
     files = cast("FolderFiles", opened(task))
-    if whole := files.whole_files():
-        return whole
+    if local := files.local_files():
+        return local
     planned = PlannedFiles(files)
     input_layer.subjects(planned, task.checkpoint, find(planned))
     return planned.needed
 
 
-def _evaluate(task: Task, store: Store | None) -> Outcome:
+def _outcome_of(task: Task, store: Store | None) -> Outcome:
     checkpoint = task.checkpoint
     if task.problem is not None:
         raise task.problem
-    run_of = source_of(checkpoint).run
-    if run_of is not None:
-        return Outcome(checkpoint, "ok", run=run_of(checkpoint))
+    if (source := source_of(checkpoint)).has_runs:
+        return Outcome(checkpoint, "ok", run=source.run(checkpoint))
     if task.measure:
         return _measure(task)
     files = opened(task)
@@ -146,7 +145,7 @@ def _evaluate(task: Task, store: Store | None) -> Outcome:
         "ok",
         revision=files.revision,
         facts=facts(files.config),
-        layout=tensor_rows(
+        inventory=tensor_rows(
             files.tensors, files.unopened if isinstance(files, FolderFiles) else frozenset()
         ),
         layers=layer_map(files, found.all, is_complete=found.is_complete),

@@ -72,10 +72,9 @@ def findings(task: Task) -> tuple[str, ...]:
     atlas = Atlas(
         (Outcome(task.checkpoint, "ok", readings=readings),), all_analyses(), all_schemes()
     )
-    said = [one for reading in readings for one in peers_of(atlas).statements(reading)]
-    said.sort(key=lambda statement: -statement.weight)
+    statements = [one for reading in readings for one in peers_of(atlas).statements(reading)]
+    statements.sort(key=lambda statement: -statement.weight)
     leading: dict[tuple[str, str], str] = {}
-    for one in said:
-        subject = next(iter(one.finding.rests_on), one.finding.text)
-        leading.setdefault((one.analysis, subject), one.finding.text)
+    for one in statements:
+        leading.setdefault(one.subject, one.finding.text)
     return tuple(dict.fromkeys(leading.values()))[:LEADING]

@@ -23,7 +23,7 @@ DRAWING, EVALUATING = "generator.figures.preload", "generator.pipeline.preload"
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 # How a process ends whose timer of processor time has run out.
 TOO_BUSY = (-signal.SIGPROF,) if hasattr(signal, "SIGPROF") else ()
-M_MMAP_THRESHOLD, LARGE = -3, 2**20  # A parameter of glibc's mallopt, and bytes.
+M_MMAP_THRESHOLD, MMAP_BYTES = -3, 2**20  # A parameter of glibc's mallopt, and bytes.
 
 T = TypeVar("T")
 
@@ -98,12 +98,12 @@ def processes(
     shares_models: whether torch and models of transformers are imported once for all; otherwise by
         each that needs them
     """
-    within, n_workers = limits or Limits(), min(jobs, max(n_rows, CORES))
+    bounds, n_workers = limits or Limits(), min(jobs, max(n_rows, CORES))
     evaluating = ["torch", EVALUATING] if shares_models else [EVALUATING]
     shared = evaluating if n_rows else [DRAWING]
     with ExitStack() as stack:
-        begin = partial(_begin, within.memory)
-        yield _PoolExecutor(lambda: stack.enter_context(_pool(n_workers, shared, begin)), within)
+        begin = partial(_begin, bounds.memory)
+        yield _PoolExecutor(lambda: stack.enter_context(_pool(n_workers, shared, begin)), bounds)
 
 
 @contextmanager
@@ -157,7 +157,7 @@ def _give_back_memory() -> None:
     the first of them to keep it.
     """
     with suppress(AttributeError, OSError, TypeError):  # Other systems have no such thing.
-        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE)
+        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, MMAP_BYTES)
 
 
 def _limited(limits: Limits, function: Callable[..., T], *arguments: object) -> T:

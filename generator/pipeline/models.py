@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
-from generator.checkpoints.hub.published_configs import PublishedConfig, published_configs
+from generator.checkpoints.hub.known_models import KnownModel, known_models
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.stacks import stacks
 from generator.contracts import Encoding, Layer, ModelConfig
@@ -44,10 +44,10 @@ DECODER = "decoder_layers"
 
 def make() -> bytes:
     """data/models.json, of all published configs."""
-    return table(published_configs())
+    return table(known_models())
 
 
-def table(models: Iterable[PublishedConfig]) -> bytes:
+def table(models: Iterable[KnownModel]) -> bytes:
     """data/models.json, of these, one a line."""
     rows = ",\n".join(
         json.dumps(row(model), ensure_ascii=False, separators=(",", ":")) for model in models
@@ -55,7 +55,7 @@ def table(models: Iterable[PublishedConfig]) -> bytes:
     return f'{{"schema":{SCHEMA},"models":[\n{rows}\n]}}\n'.encode()
 
 
-def row(model: PublishedConfig) -> dict[str, Any]:
+def row(model: KnownModel) -> dict[str, Any]:
     """A model as in the file; ``reason``: why its settings could not be read, or null."""
     config = model.files.config
     size = _size(model.id)
@@ -88,13 +88,13 @@ def row(model: PublishedConfig) -> dict[str, Any]:
     }
 
 
-def digest(model: PublishedConfig) -> str:
+def digest(model: KnownModel) -> str:
     """Of what the row of a model says of position, and of its config."""
     encodings, layers, _ = _read(model)
     return observed.digest(model.settings, _position(model.files.config, encodings, layers))
 
 
-def _read(model: PublishedConfig) -> tuple[list[Encoding[Form]], tuple[Layer, ...], str | None]:
+def _read(model: KnownModel) -> tuple[list[Encoding[Form]], tuple[Layer, ...], str | None]:
     """Its encodings and layers, none where its settings cannot be read, and why they cannot."""
     try:
         found = look(model.files)
@@ -110,7 +110,7 @@ def _size(hub_id: str) -> str | None:
     return size[0].replace("_", ".").upper().replace("X", "x") if size else None
 
 
-def _parameters(model: PublishedConfig, size: str | None) -> dict[str, Any]:
+def _parameters(model: KnownModel, size: str | None) -> dict[str, Any]:
     """The number of parameters, and of those active for a token, where name or source says it."""
     total, active = (model.parameters.get(name) for name in ("total", "active"))
     by = model.parameters.get("by")

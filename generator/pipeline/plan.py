@@ -55,7 +55,7 @@ def plan(checkpoints: Sequence[Checkpoint], offline: bool) -> list[Task]:
     used = {checkpoint.source for checkpoint in checkpoints}
     has_adapters = any(checkpoint.base for checkpoint in checkpoints)  # Of a base anywhere.
     by_key = {source.key: source for source in all_sources() if has_adapters or source.key in used}
-    unreachable = {key for key, source in by_key.items() if offline or not _answers(source)}
+    unreachable = {key for key, source in by_key.items() if offline or not _responds(source)}
     with ThreadPoolExecutor(AT_ONCE) as threads:
         listed = threads.map(
             lambda row: _members(by_key[row.source], row, row.source in unreachable), checkpoints
@@ -76,7 +76,7 @@ def may_need_models(task: Task) -> bool:
     """
     place = Path(task.checkpoint.place)
     if task.checkpoint.weights or not place.is_dir():
-        return source_of(task.checkpoint).run is None
+        return not source_of(task.checkpoint).has_runs
     with suppress(OSError):  # Reported when the row is opened.
         return any(path.name.endswith(weights.suffixes()) for path in place.iterdir())
     return False
@@ -99,7 +99,7 @@ def _members(
         return (row,), error
 
 
-def _answers(source: Source) -> bool:
+def _responds(source: Source) -> bool:
     try:
         source.reach()
     except NotReachedError:

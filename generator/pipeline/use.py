@@ -43,7 +43,7 @@ def all_uses() -> tuple[Analysis, ...]:
 
 def measures(task: Task) -> list[Task]:
     """A task for each measure of the trained model that a row asks for."""
-    options = task.checkpoint.use if source_of(task.checkpoint).run is None else None
+    options = None if source_of(task.checkpoint).has_runs else task.checkpoint.use
     scopes = set() if options is None else {FIRST_LAYER, options.scope}
     return [replace(task, measure=use.key) for use in all_uses() if use.subject in scopes]
 

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from generator.cache.fingerprint import of_file
 from generator.contracts import Maker
-from generator.pipeline.evaluate import evaluate
+from generator.pipeline.evaluate import outcome_of
 from generator.pipeline.packing import pack
 from generator.pipeline.plan import Task, all_sources, source_of
 from generator.pipeline.stderr import Captured, captured
@@ -53,7 +53,7 @@ def run_task(task: Task, store: Store | None) -> Done:
     state = source_of(task.checkpoint).state(task.checkpoint, of_file, ())
     # Without a store, other calls may share this process.
     with nullcontext(Captured()) if store is None else captured() as stderr:
-        outcome = evaluate(task, store)
+        outcome = outcome_of(task, store)
     outcome = replace(outcome, state=outcome.state or state or "")
     key, returned = None, None
     try:

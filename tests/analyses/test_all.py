@@ -34,7 +34,7 @@ from generator.errors import NotApplicableError
 from generator.figures.panels import thumbnail
 from generator.figures.svg import encode, parts
 from generator.numerics.arrays import frozen
-from generator.pipeline.evaluate import all_analyses, evaluate
+from generator.pipeline.evaluate import all_analyses, outcome_of
 from generator.pipeline.plan import Task
 from tests.forms import FORMS
 from tests.forms.usual import TABLES
@@ -324,5 +324,5 @@ def test_a_checkpoint_with_a_degenerate_table_is_evaluated(name: str, tmp_path: 
     folder = save_folder(
         tmp_path, {"model_type": "gpt2"}, {"wpe.weight": np.asarray(TABLES[name], dtype=np.float32)}
     )
-    outcome = evaluate(Task(checkpoint(place=str(folder)), offline=True))
+    outcome = outcome_of(Task(checkpoint(place=str(folder)), offline=True))
     assert (outcome.status, outcome.reason, len(outcome.readings)) == ("ok", None, 1)

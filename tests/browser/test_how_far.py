@@ -5,10 +5,10 @@ scripts.
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from generator.checkpoints.hub.published_configs import published_configs
+from generator.checkpoints.hub.known_models import known_models
 
 pytestmark = pytest.mark.samples
-MODELS = list(published_configs())
+MODELS = list(known_models())
 KIND = "models/how-far.html"
 FIELD = ".pa-filter [name=sees]"
 

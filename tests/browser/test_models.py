@@ -3,10 +3,10 @@
 import pytest
 from playwright.sync_api import Page
 
-from generator.checkpoints.hub.published_configs import published_configs
+from generator.checkpoints.hub.known_models import known_models
 
 pytestmark = pytest.mark.samples
-MODELS = list(published_configs())
+MODELS = list(known_models())
 KIND = "models.html"
 LONGEST = ["Llama-4-Scout-17B-16E-Instruct", "MiniMax-M1-80k", "MiniMax-Text-01"]
 

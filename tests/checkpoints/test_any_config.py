@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from generator.checkpoints.sources.folder import open_files
+from generator.checkpoints.sources.folder import SOURCE
 from generator.errors import RowError
 from generator.pipeline.find import find
 from generator.pipeline.inspect import inspect
@@ -58,5 +58,5 @@ def test_any_config_has_encodings_or_a_row_error(
     task = Task(checkpoint(place=str(folder)), offline=True)
     with suppress(RowError):
         inspect(task)
-        for encoding in find(open_files(task.checkpoint, offline=True)):
+        for encoding in find(SOURCE.open(task.checkpoint, offline=True)):
             assert encoding.form.kernel(8).ndim == 3

@@ -93,7 +93,7 @@ class Memory:
         self.parts.append((start, stop))
         return self.content[start:stop].ljust(stop - start, b"\0")
 
-    def whole(self, name: str) -> bytes | None:  # noqa: ARG002
+    def read(self, name: str) -> bytes | None:  # noqa: ARG002
         return None
 
     def path(self, name: str) -> Path:  # noqa: ARG002

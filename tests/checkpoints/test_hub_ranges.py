@@ -208,7 +208,7 @@ def test_a_pickle_that_the_row_allows_is_downloaded_once_and_again_if_damaged(
     with serving(HUB) as hub:
         for number in range(3):
             errors.append(inspect(tmp_path, hub, "--pickle", name="atlas/pickled").stderr)
-            [blob] = tmp_path.rglob("pytorch_model.bin.whole")
+            [blob] = tmp_path.rglob("pytorch_model.bin.file")
             if number == 1:
                 assert hub.downloads() == downloads
                 blob.write_bytes(b"cut")

@@ -26,7 +26,7 @@ from generator.checkpoints import list_file
 from generator.checkpoints.files.library_errors import as_row_error
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import row_text
-from generator.checkpoints.sources.folder import open_files
+from generator.checkpoints.sources.folder import SOURCE
 from generator.contracts import Checkpoint, Encoding, Files
 from generator.encodings import Form
 from generator.errors import RowError
@@ -401,7 +401,7 @@ def check_read(files: Files, layout: Layout) -> None:
 @pytest.mark.parametrize("layout", READ.values(), ids=READ)
 def test_a_layout_is_read(own: Path, layout: Layout) -> None:
     layout.make(own / "own")
-    check_read(open_files(row(own, layout, pickle=layout.pickle), offline=True), layout)
+    check_read(SOURCE.open(row(own, layout, pickle=layout.pickle), offline=True), layout)
 
 
 @pytest.mark.parametrize(
@@ -410,13 +410,13 @@ def test_a_layout_is_read(own: Path, layout: Layout) -> None:
 def test_a_pickle_that_no_row_allows_ends_in_the_row_that_does(own: Path, layout: Layout) -> None:
     layout.make(own / "own")
     with pytest.raises(RowError) as caught:
-        assert open_files(row(own, layout, pickle=False), offline=True).tensors
+        assert SOURCE.open(row(own, layout, pickle=False), offline=True).tensors
     weights = {"weights": layout.weights} if layout.weights else {}
     written = row_text({"folder": "own", **weights}, pickle=True)
     assert str(caught.value).endswith(f"set `pickle: true` on the row: `{written}`)")
     (own / "list.yml").write_text(f"checkpoints:\n  {written}\n", encoding="utf-8")
     [pasted] = list_file.load(own / "list.yml", plan.all_sources())
-    check_read(open_files(pasted, offline=True), layout)
+    check_read(SOURCE.open(pasted, offline=True), layout)
 
 
 @pytest.mark.parametrize("layout", ENDING.values(), ids=ENDING)
@@ -424,7 +424,7 @@ def test_a_layout_ends_in_one_sentence(own: Path, layout: Layout) -> None:
     layout.make(own / "own")
     asked = row(own, layout, pickle=layout.pickle)
     with pytest.raises(RowError) as caught:
-        assert open_files(asked, offline=True).tensors
+        assert SOURCE.open(asked, offline=True).tensors
     beginning, _, rest = layout.ends_in.format(where=asked.id).partition(" … ")
     assert str(caught.value).startswith(beginning)
     assert rest in str(caught.value)
@@ -433,12 +433,12 @@ def test_a_layout_ends_in_one_sentence(own: Path, layout: Layout) -> None:
 def settings_of(folder: Path, contents: Mapping[str, Any]) -> Mapping[str, Any]:
     files_of({"lit_model.pth": LLAMA, **contents})(folder)
     asked = checkpoint(id="own", place=str(folder), pickle=True, weights="lit_model.pth")
-    return open_files(asked, offline=True).config.settings
+    return SOURCE.open(asked, offline=True).config.settings
 
 
 def test_sizes_of_nanogpt_are_settings_of_no_family(own: Path) -> None:
     READ["nanoGPT"].make(own / "own")
-    config = open_files(row(own, READ["nanoGPT"], pickle=True), offline=True).config
+    config = SOURCE.open(row(own, READ["nanoGPT"], pickle=True), offline=True).config
     sizes = ("n_layers", "n_heads", "d_model", "n_positions")
     assert [config.size(name) for name in sizes] == [2, 2, 16, 24]  # type: ignore[arg-type]
     assert (config.family, config.source) == ("unknown", "ckpt.pt")
@@ -551,7 +551,7 @@ def test_the_row_is_valid_whatever_the_file_is_called(own: Path, name: str) -> N
     torch.save(GPT, own / "own" / name)
     layout = Layout(str, "transformer.wpe.weight", pickle=True, weights=name)
     with pytest.raises(RowError) as caught:
-        open_files(row(own, layout, pickle=False), offline=True)
+        SOURCE.open(row(own, layout, pickle=False), offline=True)
     written = re.findall("`(- .*?)`", str(caught.value))[-1]
     (own / "list.yml").write_text(f"checkpoints:\n  {written}\n", encoding="utf-8")
     [pasted] = list_file.load(own / "list.yml", plan.all_sources())
@@ -570,7 +570,7 @@ def test_a_file_that_is_named_is_not_named_twice(own: Path) -> None:
     (own / "own" / "model.pt").write_bytes(b"no weights")
     asked = checkpoint(id="own/model.pt", place=str(own / "own/model.pt"), pickle=True)
     with pytest.raises(RowError, match=r"^own/model.pt: ") as caught:
-        assert open_files(asked, offline=True).tensors
+        assert SOURCE.open(asked, offline=True).tensors
     assert str(caught.value).count("model.pt") == 1
 
 

@@ -110,7 +110,7 @@ def steps_of(members: Any) -> list[int]:
 def test_folders_become_checkpoints_in_the_order_of_their_steps(tmp_path: Path) -> None:
     made(tmp_path, "checkpoint-1000", "checkpoint-50", "checkpoint-500", "other")
     (tmp_path / "checkpoint-7.zip").write_bytes(b"no folder")
-    members = folders.members(row(tmp_path / "checkpoint-*"), offline=True)
+    members = folders.SOURCE.members(row(tmp_path / "checkpoint-*"), offline=True)
     assert steps_of(members) == [50, 500, 1000]
     assert [member.id for member in members] == [f"runs/checkpoint-{n}" for n in (50, 500, 1000)]
     assert {member.series.slug for member in members if member.series} == {"run"}
@@ -120,7 +120,7 @@ def test_folders_become_checkpoints_in_the_order_of_their_steps(tmp_path: Path) 
 def test_files_become_checkpoints_where_no_folder_matches(tmp_path: Path) -> None:
     for name in ("step=10.ckpt", "step=9.ckpt", "step=9.txt"):
         (tmp_path / name).write_bytes(b"weights")
-    members = folders.members(row(tmp_path / "step=*"), offline=True)
+    members = folders.SOURCE.members(row(tmp_path / "step=*"), offline=True)
     assert [(member.id, member.place) for member in members] == [
         ("runs/step=9.ckpt", str(tmp_path / "step=9.ckpt")),
         ("runs/step=10.ckpt", str(tmp_path / "step=10.ckpt")),
@@ -131,7 +131,7 @@ def test_every_match_of_the_parts_before_the_last_is_a_run(tmp_path: Path) -> No
     steps = ("a_b/checkpoint-1", "a_b/checkpoint-2", "a-b/checkpoint-2", "c/notes")
     made(tmp_path / "runs", *steps)
     asked = row(tmp_path / "runs/*/checkpoint-*", id="runs/*/checkpoint-*")
-    found = [(each.series, each.id) for each in folders.members(asked, offline=True)]
+    found = [(each.series, each.id) for each in folders.SOURCE.members(asked, offline=True)]
     assert [(series.slug, series.title, name) for series, name in found if series] == [
         ("run--a-b", "Run · a-b", "runs/a-b/checkpoint-2"),
         ("run--a-b-2", "Run · a_b", "runs/a_b/checkpoint-1"),
@@ -142,7 +142,7 @@ def test_every_match_of_the_parts_before_the_last_is_a_run(tmp_path: Path) -> No
 def test_a_pattern_may_go_on_after_the_step(tmp_path: Path) -> None:
     made(tmp_path, "step1/model", "step2/model", "step3/other")
     asked = row(tmp_path / "step*/model", id="step*/model")
-    assert steps_of(folders.members(asked, offline=True)) == [1, 2]
+    assert steps_of(folders.SOURCE.members(asked, offline=True)) == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -152,12 +152,15 @@ def test_one_in_so_many_is_taken_and_the_last(
     every: int, expected: list[int], tmp_path: Path
 ) -> None:
     made(tmp_path, *(f"step{number}" for number in range(1, 7)))
-    assert steps_of(folders.members(row(tmp_path / "step*", every=every), offline=True)) == expected
+    assert (
+        steps_of(folders.SOURCE.members(row(tmp_path / "step*", every=every), offline=True))
+        == expected
+    )
 
 
 def test_a_folder_without_a_star_or_with_one_in_its_name_is_itself(tmp_path: Path) -> None:
     for alone in (row(tmp_path / "checkpoint-1"), row(made(tmp_path, "step*") / "step*")):
-        assert folders.members(alone, offline=True) == (alone,)
+        assert folders.SOURCE.members(alone, offline=True) == (alone,)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +177,7 @@ def test_folders_that_are_no_series_are_refused(
     names: list[str], message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(RowError, match=message):
-        folders.members(row(made(tmp_path, *names) / "step*"), offline=True)
+        folders.SOURCE.members(row(made(tmp_path, *names) / "step*"), offline=True)
 
 
 def test_a_series_that_cannot_be_listed_costs_its_own_row_alone(tmp_path: Path) -> None:
@@ -190,8 +193,8 @@ def test_too_many_checkpoints_are_refused_with_a_way_out(tmp_path: Path) -> None
     with pytest.raises(
         RowError, match=r"600 checkpoints; expected at most 256, which 'every: 3' l"
     ):
-        folders.members(many, offline=True)
-    assert len(folders.members(replace(many, every=3), offline=True)) == 201
+        folders.SOURCE.members(many, offline=True)
+    assert len(folders.SOURCE.members(replace(many, every=3), offline=True)) == 201
 
 
 @pytest.fixture
@@ -204,7 +207,7 @@ def on_hub(tmp_path: Path) -> Callable[..., list[Checkpoint]]:
             serving({"a/b": Repository({}, COMMITS)}, *troubles) as server,
             client_of(tmp_path, server.endpoint),
         ):
-            return list(hub.members(row, offline))
+            return list(hub.SOURCE.members(row, offline))
 
     return found
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Event, Lock, Thread
 
 import pytest
+from typing_extensions import override
 
 from generator.checkpoints.hub import client, revisions
 from generator.checkpoints.hub.client import TransientError
@@ -111,7 +112,7 @@ def test_a_file_that_comes_byte_by_byte_is_given_up_at_the_deadline_of_its_row(
         listing = revisions.Listing(COMMIT, ("config.json",))
         files = HubFiles("atlas/one", listing, "row", False, time.monotonic() + SHORT)
         with pytest.raises(NotReachedError, match=r"^row: config.json: the Hub is slow"):
-            files.whole("config.json")
+            files.read("config.json")
 
 
 @pytest.mark.parametrize("drip", [by_header_lines, never])
@@ -145,16 +146,19 @@ def test_rows_are_pinned_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> No
     """Each waits until all have begun."""
     n_rows, begun, lock, all_begun = 45, [0], Lock(), Event()
 
-    def pin(row: Checkpoint, offline: bool) -> Checkpoint:
-        with lock:
-            begun[0] += 1
-        if begun[0] == n_rows:
-            all_begun.set()
-        assert all_begun.wait(60.0)
-        return replace(row, revision=COMMIT)
+    class Meeting(Source):
+        key = "hub"
 
-    meeting = Source("hub", "", False, lambda *_: None, lambda *_: None, pin=pin)  # type: ignore[arg-type]
-    monkeypatch.setattr(plan, "all_sources", lambda: (meeting,))
+        @override
+        def pin(self, checkpoint: Checkpoint, offline: bool) -> Checkpoint:
+            with lock:
+                begun[0] += 1
+            if begun[0] == n_rows:
+                all_begun.set()
+            assert all_begun.wait(60.0)
+            return replace(checkpoint, revision=COMMIT)
+
+    monkeypatch.setattr(plan, "all_sources", lambda: (Meeting(),))
     rows = [on_hub(f"a/{index}") for index in range(n_rows)]
     assert {task.checkpoint.revision for task in plan.plan(rows, False)} == {COMMIT}
 
@@ -177,7 +181,7 @@ def test_a_slow_row_leaves_the_others_to_begin(
         tasks = plan.plan([on_hub("atlas/one", slug="one"), on_hub("atlas/two", slug="two")], False)
         over.set()
         # The other is asked again when it is evaluated, beside this one, and has more time.
-        late = evaluate.evaluate(tasks[1])
+        late = evaluate.outcome_of(tasks[1])
     assert [task.checkpoint.revision for task in tasks] == [COMMIT, None]
     assert late.revision == COMMIT
 
@@ -208,7 +212,7 @@ def read(hub: Hub, folder: Path, seconds: float) -> bytes | None:
     """config.json, within ``seconds`` of the fake clock."""
     listing = revisions.Listing(COMMIT, ("config.json",))
     with client_of(folder, hub.endpoint):
-        return HubFiles("atlas/one", listing, "row", False, 1000.0 + seconds).whole("config.json")
+        return HubFiles("atlas/one", listing, "row", False, 1000.0 + seconds).read("config.json")
 
 
 # A first answer, and the wait before the second.

@@ -9,7 +9,7 @@ from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import ANY, Choice
 from generator.contracts import Outcome
 from generator.errors import RowError
-from generator.pipeline.evaluate import evaluate
+from generator.pipeline import evaluate
 from generator.pipeline.plan import Task
 from tests.support import checkpoint
 from tests.synthetic import NOTHING, PICKLED, ROTATION, TABLE, WORDLESS, Contents, write_folder
@@ -110,7 +110,9 @@ def test_a_variant_of_the_weights_is_read_where_there_are_no_usual_ones(
 
 def outcome_of(folder: Path, contents: Contents) -> Outcome:
     place = str(write_folder(folder / "model", contents))
-    return evaluate(Task(checkpoint(source="folder", id="here", place=place), offline=True))
+    return evaluate.outcome_of(
+        Task(checkpoint(source="folder", id="here", place=place), offline=True)
+    )
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from generator.checkpoints.model.patch_grid import lattice_of
 from generator.contracts import Encoding, Json, ModelConfig
 from generator.encodings import Form, PositionTable, Rotation, Temperature
 from generator.errors import RowError
-from generator.pipeline.evaluate import evaluate
+from generator.pipeline.evaluate import outcome_of
 from generator.pipeline.find import look
 from generator.pipeline.plan import plan
 from tests.support import checkpoint
@@ -94,7 +94,7 @@ def test_settings_of_an_unknown_family_say_so_and_lead_no_page(tmp_path: Path) -
     }  # fmt: skip
     (tmp_path / "config.json").write_text(json.dumps(settings))
     [task] = plan([checkpoint(place=str(tmp_path))], offline=True)
-    outcome = evaluate(task)
+    outcome = outcome_of(task)
     (reading,) = outcome.readings
     assert any("unknown family (baichuan_m9)" in note for note in reading.encoding.notes)
     assert [result.findings for result in reading.results.values() if result.findings] == []

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from generator.encodings import OffsetBias, PositionTable, Rotation, SinusoidLayout, sinusoid
+from generator.encodings import Arrangement, OffsetBias, PositionTable, Rotation, sinusoid
 from generator.encodings.rotations import plain
 from generator.errors import NotApplicableError, RowError
 from generator.numerics.arrays import Floats, frozen
 from tests.support import close
 
 LONGROPE = {"rope_type": "longrope", "short_factor": (1.0, 2.0), "odd": {"of": [None, np.nan]}}
-LAYOUTS: tuple[SinusoidLayout, ...] = ("interleaved", "halves", "tensor2tensor")
+ARRANGEMENTS: tuple[Arrangement, ...] = ("interleaved", "halves", "tensor2tensor")
 SHAPES = [(512, 64), (40, 768), (5, 7), (1, 4)]
 FLOAT32_ANGLES = 1e-4  # An angle of 512 radians in float32 is exact to 3e-5.
 
@@ -38,7 +38,7 @@ def test_components_of_a_table_have_no_unit_and_equal_rows_none(size: float) -> 
         _ = PositionTable(frozen(size * np.ones((12, 5)))).components
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", ARRANGEMENTS)
 @given(st.integers(1, 40), st.integers(1, 20))
 def test_every_vector_has_norm_sqrt_n_pairs(layout: Any, n_positions: int, pairs: int) -> None:
     """sin² + cos² = 1 for each of the pairs."""
@@ -46,8 +46,8 @@ def test_every_vector_has_norm_sqrt_n_pairs(layout: Any, n_positions: int, pairs
     assert_allclose(np.linalg.norm(table, axis=1), np.sqrt(pairs), rtol=1e-12)
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_products_of_sinusoid_vectors_depend_on_their_offset_alone(layout: SinusoidLayout) -> None:
+@pytest.mark.parametrize("layout", ARRANGEMENTS)
+def test_products_of_sinusoid_vectors_depend_on_their_offset_alone(layout: Arrangement) -> None:
     """sin a sin b + cos a cos b = cos(a − b)."""
     table = sinusoid(30, 16, layout)
     products = table @ table.T

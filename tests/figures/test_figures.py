@@ -17,7 +17,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from generator.contracts import Analysis, Label, Results
-from generator.figures import layout
+from generator.figures import placement
 from generator.figures.panels import panels
 from generator.figures.style import DIVERGING, INK, MUTED, SERIES, STYLE, WIDTH
 from generator.figures.svg import encode, parts
@@ -151,7 +151,7 @@ def test_the_margin_above_axes_grows_by_the_lines_of_their_title() -> None:
         axes.set_title("\n".join(["Title"] * n_lines))
         FigureCanvasAgg(figure).draw()  # type: ignore[no-untyped-call]
         heights.append(axes.title.get_window_extent().height * 72 / figure.dpi)
-        margins.append(layout._margins(axes).top)
+        margins.append(placement._margins(axes).top)
     assert margins[1] - margins[0] == pytest.approx(heights[1] - heights[0], rel=0.2)
 
 

@@ -32,20 +32,20 @@ def rows(folder: Path) -> list[Checkpoint]:
 
 
 def test_a_fault_of_this_program_fails_its_own_row_alone() -> None:
-    outcome = evaluate.evaluate(plan.Task(checkpoint(source="of no kind"), offline=False))
+    outcome = evaluate.outcome_of(plan.Task(checkpoint(source="of no kind"), offline=False))
     assert outcome.status == "failed"
     assert str(outcome.reason).startswith("unexpected StopIteration")
 
 
 def test_a_row_without_encodings_says_what_was_looked_for(tmp_path: Path) -> None:
-    [outcome] = map(evaluate.evaluate, plan.plan(rows(tmp_path)[1:2], offline=False))
+    [outcome] = map(evaluate.outcome_of, plan.plan(rows(tmp_path)[1:2], offline=False))
     schemes = [scheme for scheme in all_schemes() if scheme.tells_position]
     assert outcome.looked_for == tuple(scheme.looked_for for scheme in schemes)
 
 
 def test_a_folder_is_read_offline_as_well(tmp_path: Path) -> None:
     [task] = plan.plan(rows(tmp_path)[2:], offline=True)
-    assert evaluate.evaluate(task).status == "ok"
+    assert evaluate.outcome_of(task).status == "ok"
 
 
 def test_what_decoders_have_comes_after_all_that_encoders_have() -> None:
@@ -70,7 +70,7 @@ def test_of_very_many_tables_the_first_are_measured_and_the_others_named(
     monkeypatch.setattr(evaluate, "all_analyses", tuple)
     tables = {f"m{index}.wpe.weight": binary(16, 4) for index in range(3)}
     folder = save_folder(tmp_path, json.loads(WORDLESS["config.json"]), tables)
-    outcome = evaluate.evaluate(plan.Task(checkpoint(place=str(folder)), offline=True))
+    outcome = evaluate.outcome_of(plan.Task(checkpoint(place=str(folder)), offline=True))
     assert [reading.encoding.provenance.tensor for reading in outcome.readings] == ["m0.wpe.weight"]
     assert (
         "3 tables of position vectors were found. Measured: 1. Not measured: m1.wpe.weight,"
@@ -87,7 +87,7 @@ def reading_of(folder: Path, contents: Mapping[str, bytes], *keys: str) -> Readi
     [task] = plan.plan([checkpoint(slug="row", id="row", place=place)], offline=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(evaluate, "all_analyses", lambda: analyses)
-        return evaluate.evaluate(task).readings[0]
+        return evaluate.outcome_of(task).readings[0]
 
 
 def test_what_never_changes_is_a_sentence_and_no_figure(tmp_path: Path) -> None:

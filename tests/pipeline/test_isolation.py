@@ -88,14 +88,14 @@ def test_odd_results_of_every_analysis_leave_the_other_rows_as_they_are(
     for name in (*ODD, "other"):
         write_folder(tmp_path / name, TABLE)
     write_list(tmp_path, [{"folder": name} for name in (*ODD, "other")])
-    monkeypatch.setattr(worker, "evaluate", _evaluated)
+    monkeypatch.setattr(worker, "outcome_of", _evaluated)
     assert inline.build(tmp_path, rendered=rendered).returncode in (0, 1)
     assert rows(tmp_path)["other"]["status"] == "ok"
 
 
 def _evaluated(task: plan.Task, *more: Any) -> Outcome:
     """The outcome of a row, whose numbers are odd where its slug is a kind of these."""
-    outcome = evaluate.evaluate(task, *more)
+    outcome = evaluate.outcome_of(task, *more)
     if (change := ODD.get(task.checkpoint.slug)) is None:
         return outcome
     readings = tuple(

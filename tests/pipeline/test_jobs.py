@@ -255,7 +255,7 @@ def _noisy(task: plan.Task, _: object) -> Outcome:
 
 def _run_noisily(task: plan.Task, store: Store) -> worker.Done:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(worker, "evaluate", _noisy)
+        patch.setattr(worker, "outcome_of", _noisy)
         return worker.run_task(task, store)
 
 

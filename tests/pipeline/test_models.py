@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from generator.checkpoints.hub.published_configs import FOLDER, published_config
+from generator.checkpoints.hub.known_models import FOLDER, known_model
 from generator.pipeline import models, precomputed
 
 SHIPPED = {
@@ -31,7 +31,7 @@ def count(layers: Any, total: int) -> int:
 
 def made(hub_id: str, **settings: Any) -> dict[str, Any]:
     """The row of a model, with other settings."""
-    model = published_config(hub_id)
+    model = known_model(hub_id)
     assert model is not None
     return models.row(replace(model, settings={**model.settings, **settings}))
 

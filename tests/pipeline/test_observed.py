@@ -7,7 +7,7 @@ from importlib.metadata import version
 import pytest
 
 from benchmarks.layers_coverage import by_config_alone, compare, with_tensors
-from generator.checkpoints.hub.published_configs import published_config, published_configs
+from generator.checkpoints.hub.known_models import known_model, known_models
 from generator.pipeline import models, observed, precomputed
 
 SHIPPED = json.loads(observed.FILE.read_text(encoding="utf-8"))
@@ -17,7 +17,7 @@ SHIPPED = json.loads(observed.FILE.read_text(encoding="utf-8"))
     "name", ["EleutherAI/pythia-70m", "google-t5/t5-small", "allenai/longformer-base-4096"]
 )
 def test_the_outcome_of_small_models_is_found_again(name: str) -> None:
-    model = published_config(name)
+    model = known_model(name)
     assert model is not None
     row = compare(name, model.settings, with_tensors, by_config_alone)
     assert (row.problem, row.differences) == ("", ())
@@ -26,7 +26,7 @@ def test_the_outcome_of_small_models_is_found_again(name: str) -> None:
 
 def test_without_code_in_transformers_nothing_is_checked() -> None:
     for name in ("Qwen/Qwen-7B", "jinaai/jina-embeddings-v3", "state-spaces/mamba-130m"):
-        model = published_config(name)
+        model = known_model(name)
         assert model is not None
         assert compare(name, model.settings).outcome == "no code"
         assert SHIPPED["models"][name]["outcome"] == "no code"
@@ -36,7 +36,7 @@ def test_an_outcome_holds_for_its_config_and_its_row_alone() -> None:
     name = "EleutherAI/pythia-70m"
     settings, position = {"model_type": "gpt_neox"}, {"layers": 6}
     assert observed.check(name, settings, position) is None
-    model = published_config(name)
+    model = known_model(name)
     assert model is not None
     assert SHIPPED["models"][name]["of"] == models.digest(model)
     changed = models.row(replace(model, settings={**model.settings, "x": 1}))
@@ -52,7 +52,7 @@ def test_every_row_has_an_outcome_of_the_installed_version() -> None:
     """Else run ``python -m benchmarks.layers_coverage --write``."""
     shipped = json.loads((precomputed.FOLDER / "models.json").read_text(encoding="utf-8"))["models"]
     assert [row["id"] for row in shipped if row["check"] is None] == []
-    assert list(SHIPPED["models"]) == [model.id for model in published_configs()]
+    assert list(SHIPPED["models"]) == [model.id for model in known_models()]
     assert SHIPPED["transformers"] == version("transformers")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from generator.checkpoints.hub.published_configs import published_configs
+from generator.checkpoints.hub.known_models import known_models
 from generator.libraries import config_classes
 from generator.pipeline import find, models, precomputed
 
@@ -56,7 +56,7 @@ def test_what_is_written_is_shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_the_shipped_table_of_models_has_the_rows_of_a_sample() -> None:
     shipped = json.loads(precomputed.shipped(precomputed.MODELS) or b"{}")["models"]
-    every = list(published_configs())
+    every = list(known_models())
     made = json.loads(models.table(every[::SOME_MODELS]))["models"]
     assert (len(shipped), shipped[::SOME_MODELS]) == (len(every), made)
 

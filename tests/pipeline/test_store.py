@@ -68,7 +68,7 @@ def test_the_outcome_of_any_form_comes_back_as_it_was(
     name: str, tmp_path: Path, store: Store
 ) -> None:
     row = checkpoint(place=str(write_folder(tmp_path / "files", FOLDERS[name])))
-    outcome = evaluate.evaluate(plan.Task(row, offline=True))
+    outcome = evaluate.outcome_of(plan.Task(row, offline=True))
     stored = again(store, outcome)
     assert pack(stored) == pack(replace(outcome, key=stored.key))
     assert stored.checkpoint == row
@@ -184,7 +184,7 @@ def test_a_record_follows_a_list_that_names_the_same_in_another_way(
     row = checkpoint(place=str(write_folder(tmp_path / "files", TABLE)))
     digests = Digests(store.blobs)
     task = plan.Task(row, offline=True, listed="a commit")
-    outcome = evaluate.evaluate(task)
+    outcome = evaluate.outcome_of(task)
     key, other = store.put(task, outcome), replace(task, listed="main")
     assert store.current(other, digests.of) == key
     record = store.record(other)
@@ -223,7 +223,7 @@ def test_arrays_are_read_on_access_and_not_held(
     row = checkpoint(place=str(write_folder(tmp_path / "files", WORDLESS)))
     whole = [one for one in evaluate.all_analyses() if one.key == "whole_table"]
     monkeypatch.setattr(evaluate, "all_analyses", lambda: whole)
-    stored = again(store, evaluate.evaluate(plan.Task(row, offline=True)))
+    stored = again(store, evaluate.outcome_of(plan.Task(row, offline=True)))
     lazy_form, arrays = stored.readings[0].form, stored.readings[0].results["whole_table"].arrays
     form = lazy_form.load()
     assert isinstance(form, PositionTable)
@@ -264,7 +264,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def derived(folder: Path) -> tuple[Reading, Reading]:
     """A reading as it was computed, and as it comes from the store."""
-    outcome = evaluate.evaluate(random_table(folder / "files"))
+    outcome = evaluate.outcome_of(random_table(folder / "files"))
     [stored] = again(Store(folder / "store", "code"), outcome).readings
     return outcome.readings[0], stored.deriving(evaluate.all_analyses())
 
@@ -292,7 +292,9 @@ def test_the_store_has_no_table_that_a_formula_gives(tmp_path: Path, store: Stor
     sizes = {"d_model": 32, "max_position_embeddings": 64, "attention_heads": 4}
     config = json.dumps({"model_type": "xglm", **sizes}).encode()
     write_folder(tmp_path / "files", {"config.json": config})
-    outcome = evaluate.evaluate(plan.Task(checkpoint(place=str(tmp_path / "files")), offline=True))
+    outcome = evaluate.outcome_of(
+        plan.Task(checkpoint(place=str(tmp_path / "files")), offline=True)
+    )
     stored, [file] = again(store, outcome), store.folder.glob("*.outcome")
     form, computed = (readings[0].form.load() for readings in (stored.readings, outcome.readings))
     np.testing.assert_array_equal(form.numbers, computed.numbers)
@@ -318,7 +320,7 @@ def test_figures_from_the_store_are_those_of_a_fresh_evaluation(
 
 def test_a_result_that_does_not_apply_derives_nothing(tmp_path: Path) -> None:
     row = checkpoint(place=str(write_folder(tmp_path, BUCKETS)))
-    outcome = evaluate.evaluate(plan.Task(row, offline=True))
+    outcome = evaluate.outcome_of(plan.Task(row, offline=True))
     results = outcome.readings[0].deriving(evaluate.all_analyses()).results
     assert not any(result.derived for result in results.values() if result.reason is not None)
     assert set(results["decay_with_distance"].derived) == {"matrix"}

@@ -7,7 +7,7 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from generator.checkpoints.hub.published_configs import published_config
+from generator.checkpoints.hub.known_models import known_model
 from generator.encodings import Rotation
 from generator.numerics.arrays import Floats
 from generator.schemes import rotary
@@ -149,7 +149,7 @@ def test_minimax_m3_rotates_a_third_of_a_head_in_its_published_file_too() -> Non
     (form,) = rotations(config.to_dict()).values()
     assert_allclose(form.frequencies, buffer_of(config), rtol=SINGLE)
     assert (form.head_dim, form.rotary_dim, form.n_positions) == (80, 26, 144)
-    published = published_config("MiniMaxAI/MiniMax-M3")
+    published = known_model("MiniMaxAI/MiniMax-M3")
     assert published is not None
     assert published.settings["vision_config"]["model_type"] == "clip_vision_model"
     (form,) = rotations(published.settings).values()

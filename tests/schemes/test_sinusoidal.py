@@ -6,14 +6,14 @@ import torch
 from numpy.testing import assert_array_equal
 
 from generator.contracts import Encoding
-from generator.encodings import Form, PositionTable, SinusoidLayout, sinusoid
+from generator.encodings import Arrangement, Form, PositionTable, sinusoid
 from generator.numerics.arrays import Array, Floats
 from generator.schemes import learned
 from generator.schemes.sinusoidal import SCHEME
 from tests import tiny
 from tests.support import DictFiles, close, form_of, found_by
 
-LAYOUTS: tuple[SinusoidLayout, ...] = ("interleaved", "halves", "tensor2tensor")
+ARRANGEMENTS: tuple[Arrangement, ...] = ("interleaved", "halves", "tensor2tensor")
 # Families that compute a table when they run; the reference is their module.
 MADE: list[tuple[str, dict[str, Any]]] = [
     ("marian", {"pad_token_id": 1, "decoder_start_token_id": 1}),
@@ -45,8 +45,8 @@ WORDS = {"interleaved": "interleaved", "halves": "first half", "tensor2tensor": 
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_a_stored_sinusoid_has_any_layout(layout: SinusoidLayout, dtype: Any) -> None:
+@pytest.mark.parametrize("layout", ARRANGEMENTS)
+def test_a_stored_sinusoid_has_any_layout(layout: Arrangement, dtype: Any) -> None:
     stored = sinusoid(24, 16, layout).astype(dtype)
     (encoding,) = found({}, **{"embed_positions.weight": stored})
     assert_array_equal(vectors_of(encoding), stored)

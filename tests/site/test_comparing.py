@@ -250,7 +250,7 @@ def test_a_comparison_shows_both_encodings_of_one_part(tmp_path: Path) -> None:
         "max_position_embeddings": 34,
     }  # fmt: skip
     row = checkpoint(place=str(save_folder(tmp_path, config, arrays)), title="MPNet")
-    outcomes = names.named([evaluate.evaluate(plan.Task(row, offline=True))], SCHEMES)
+    outcomes = names.named([evaluate.outcome_of(plan.Task(row, offline=True))], SCHEMES)
     figures = (figure for page in every_page("analysis", *outcomes) for figure in page.figures)
     pairs = [figure for figure in figures if len(figure.results) == 2]
     titles = {"MPNet · Learned table", "MPNet · Learned relative bias"}

@@ -288,5 +288,5 @@ def test_an_array_that_needs_a_pickle_is_an_error() -> None:
 
 def test_layout_csv_has_a_row_for_tensors_that_differ_only_in_layer_numbers() -> None:
     rows = (TensorRow("=h.#.attn.weight", (8, 2), "F16", 12), TensorRow("\ud800", (), "I64", 1))
-    layout = files(Outcome(checkpoint(), "ok", layout=rows))["data/row/layout.csv"].decode()
+    layout = files(Outcome(checkpoint(), "ok", inventory=rows))["data/row/layout.csv"].decode()
     assert layout == "tensor,shape,dtype,times\n'=h.#.attn.weight,8 × 2,F16,12\n\\ud800,,I64,1\n"

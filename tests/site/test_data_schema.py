@@ -11,14 +11,14 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from generator.checkpoints import run_file
-from generator.checkpoints.hub.published_configs import published_config
+from generator.checkpoints.hub.known_models import known_model
 from generator.contracts import Atlas, Release
 from generator.history import releases
 from generator.pipeline import models
 from generator.resources import ROOT
 from generator.site.data import files as data_files
 from generator.site.data import schema as data_schema
-from generator.site.data.models_schema import PublishedModels
+from generator.site.data.models_schema import KnownModels
 from generator.site.pages import guide
 from generator.site.runs import data as run_data
 from tests.forms import FORMS
@@ -112,10 +112,10 @@ def test_a_training_run_has_the_documented_keys_in_its_file_and_in_atlas_json() 
 
 def test_models_json_has_the_documented_keys() -> None:
     names = ("google/gemma-3-4b-it", "deepseek-ai/deepseek-vl2-tiny", "openai/gpt-oss-20b")
-    found = [model for name in names if (model := published_config(name))]
+    found = [model for name in names if (model := known_model(name))]
     table = json.loads(models.table(found))
     assert len(found) == len(names)
-    assert problems_of(table, PublishedModels) == []
+    assert problems_of(table, KnownModels) == []
     assert all(any(model[key] for model in table["models"]) for key in ("limits", "reason"))
 
 

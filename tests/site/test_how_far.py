@@ -3,7 +3,7 @@
 import pytest
 from bs4 import BeautifulSoup
 
-from generator.checkpoints.hub.published_configs import published_config
+from generator.checkpoints.hub.known_models import known_model
 from generator.contracts import Atlas
 from generator.pipeline import models as published
 from generator.pipeline.find import all_schemes
@@ -21,7 +21,7 @@ IDS = (
 
 @pytest.fixture(scope="module")
 def atlas() -> Atlas:
-    table = published.table([model for name in IDS if (model := published_config(name))])
+    table = published.table([model for name in IDS if (model := known_model(name))])
     return Atlas((), (), all_schemes(), models=lambda: table)
 
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup
 
-from generator.checkpoints.hub.published_configs import published_config
+from generator.checkpoints.hub.known_models import known_model
 from generator.contracts import Atlas, Outcome
 from generator.pipeline import models as published
 from generator.pipeline.find import all_schemes
 from generator.site.data import files, models
-from generator.site.pages import published_models as models_page
+from generator.site.pages import known_models as models_page
 from tests.site.test_comparing import rendered
 from tests.support import checkpoint
 
@@ -28,7 +28,7 @@ IDS = (
 
 @pytest.fixture(scope="module")
 def atlas() -> Atlas:
-    chosen = [model for name in IDS if (model := published_config(name))]
+    chosen = [model for name in IDS if (model := known_model(name))]
     table = published.table(chosen)
     rows = (
         checkpoint(slug="ours", id="references/llama-3.1-8b", place="x"),

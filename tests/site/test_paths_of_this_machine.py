@@ -164,5 +164,5 @@ def test_a_file_elsewhere_is_named_without_its_folders(monkeypatch: pytest.Monke
         raise PermissionError(13, "Permission denied", f"/home/{TELLING} home/a file")
 
     monkeypatch.setattr(evaluate, "opened", refused)
-    outcome = evaluate.evaluate(plan.Task(checkpoint(), offline=True))
+    outcome = evaluate.outcome_of(plan.Task(checkpoint(), offline=True))
     assert outcome.reason == "a file: Permission denied; expected a file that can be read"

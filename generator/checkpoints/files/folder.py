@@ -63,7 +63,7 @@ class Folder:
             raise RowError(f"{label}: ends at byte {start + len(data):,}; expected {stop:,}")
         return data
 
-    def whole(self, name: str) -> bytes | None:
+    def read(self, name: str) -> bytes | None:
         """All of a small file; None without such a file."""
         label = file_label(self.where, name)
         if not self.has(name):

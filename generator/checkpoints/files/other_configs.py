@@ -57,7 +57,7 @@ def other_settings(storage: Storage, where: str) -> tuple[Json, str] | None:
     errors: RowError for one that is no object
     """
     for name, read in READERS.items():
-        if (text := storage.whole(name)) is not None:
+        if (text := storage.read(name)) is not None:
             settings = read(text, file_label(where, name))
             if settings is not None:
                 return settings, name

@@ -70,15 +70,15 @@ class FolderFiles:
         self.where, self.choice, self.revision = where, choice, revision
         self._digests: dict[str, str] = {}
         self.storage: Storage = existing(folder, where) if isinstance(folder, Path) else folder
-        settings, within = self._settings(config.encode())
-        self.config = as_loaded(ModelConfig(settings, where, within))
+        settings, file = self._settings(config.encode())
+        self.config = as_loaded(ModelConfig(settings, where, file))
 
     def _settings(self, given: bytes) -> tuple[Json, str]:
         """The settings, none for weights without any, and the name of their file."""
         weights, inner = self._weights, None if given else self._texts.get(CONFIG)
         if weights is not None and inner is not None:
             return parse_config(inner, file_label(self.where, CONFIG)), weights.file.name
-        text = given or self.storage.whole(CONFIG)
+        text = given or self.storage.read(CONFIG)
         if text is not None:
             return parse_config(text, file_label(self.where, CONFIG)), CONFIG
         if (others := other_settings(self.storage, self.where)) is not None:
@@ -105,7 +105,7 @@ class FolderFiles:
         """
         folders = [name.rpartition("/")[0] for name in self.storage.matching(f"*/{CONFIG}")]
         with suppress(ValueError, LookupError, TypeError):  # Where it has another form.
-            first = json.loads(self.storage.whole(MODULES) or b"")[0]["path"]
+            first = json.loads(self.storage.read(MODULES) or b"")[0]["path"]
             folders = [name for name in folders if name == first] or folders
         return f", as in {enumerated(folders[:MOST_FOLDERS])}: name that folder" if folders else ""
 
@@ -220,11 +220,11 @@ class FolderFiles:
         """The size of a tensor in its file."""
         return self._stored[name].n_bytes
 
-    def whole_files(self) -> dict[str, int]:
+    def local_files(self) -> dict[str, int]:
         """Size in bytes of each file that has to be on this disk as a whole, by name; empty where
         tensors are read by range.
         """
-        if self._weights is None or not self._weights.format.whole:
+        if self._weights is None or not self._weights.format.needs_local_file:
             return {}
         return {
             name: self.storage.size(name) for name in self._weights.format.files(self._weights.file)
@@ -242,7 +242,7 @@ class FolderFiles:
 
         errors: RowError for a file that is too long
         """
-        text = self.storage.whole(name)
+        text = self.storage.read(name)
         return self._texts.get(name) if text is None else text
 
     def of_model(self, tensors: Mapping[str, Floats], model: Any) -> Mapping[str, Floats]:

@@ -21,7 +21,7 @@ def weight_map(index: WeightsFile) -> Mapping[str, str]:
 
     errors: RowError for an index that is invalid, or that leads out of its folder
     """
-    text, where = index.storage.whole(index.name), index.label
+    text, where = index.storage.read(index.name), index.label
     names: Any = parse_config(text or b"", where).get("weight_map")
     if not isinstance(names, dict) or not all(isinstance(shard, str) for shard in names.values()):
         raise RowError(f"{where}: no weight_map from names to files; expected one")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from generator.checkpoints.files import formats
-from generator.checkpoints.files.layouts import known_layout
 from generator.checkpoints.files.library_errors import as_row_error
+from generator.checkpoints.files.unread_folders import unread_folder
 from generator.contracts import FileFormat, Storage, StoredTensor, WeightsFile, discovery
 from generator.contracts.file_formats import FIRST_BYTES, file_label
 from generator.errors import RowError
@@ -158,7 +158,7 @@ def checkpoints_in(storage: Storage, where: str) -> list[str]:
     stored = next(_stored(storage, where), None)
     if stored is not None and "/" not in stored.file.name:
         return [] if any(fnmatchcase(stored.file.name, kind) for kind in DATA) else [""]
-    is_layout = known_layout(storage, where) is not None
+    is_layout = unread_folder(storage, where) is not None
     own = [name for name in _unread(storage) if "/" not in name]
     named = [name for name in own if not any(fnmatchcase(name, kind) for kind in DATA)]
     if named and stored is None and not is_layout:
@@ -173,8 +173,8 @@ def check_none_unread(storage: Storage, where: str, choice: Choice) -> None:
     """
     if choice.name or next(_stored(storage, where), None) is not None:
         return
-    if (layout := known_layout(storage, where)) is not None:
-        found, advice = layout
+    if (unread := unread_folder(storage, where)) is not None:
+        found, advice = unread
         raise RowError(f"{where}: {found}, which is not read; expected whole tensors ({advice})")
     names = _unread(storage)
     row = (
@@ -231,7 +231,7 @@ def _stored(storage: Storage, where: str, name: str = "") -> Iterator[Weights]:
         is not None
     ]
     yield from [weights for weights in found if weights.format.is_read] or found
-    if not found and not storage.has(CONFIG) and known_layout(storage, where) is None:
+    if not found and not storage.has(CONFIG) and unread_folder(storage, where) is None:
         names = _unread(storage)
         if len(names) == 1:
             yield _named(storage, where, names[0])

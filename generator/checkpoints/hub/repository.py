@@ -91,16 +91,16 @@ class Repository:
             lambda: self._range(name, start, stop),
         )
 
-    def whole(self, name: str) -> bytes | None:
+    def read(self, name: str) -> bytes | None:
         """All of a small file; None without such a file."""
         if self.snapshot.has(name):
-            return self.snapshot.whole(name)
+            return self.snapshot.read(name)
         if not self.has(name):
             return None
         row = f"{self.row}: {name}"
         return self._cached(
             name,
-            lambda: self._read(
+            lambda: self._request(
                 name, lambda response: b"".join(client.chunks(response, row, MOST_TEXT_BYTES)), {}
             ),
         )
@@ -109,11 +109,11 @@ class Repository:
         """The path of a copy of a file on this disk."""
         if self.snapshot.has(name):
             return self.snapshot.path(name)
-        if path := self.blobs.path(f"{name}.whole"):
+        if path := self.blobs.path(f"{name}.file"):
             return path
         self._check_online()
         try:
-            path = self._read(name, partial(self._stored, name), {})
+            path = self._request(name, partial(self._stored, name), {})
             self._check_version(name, {LENGTH: str(path.stat().st_size)})
             return path
         except OSError as error:
@@ -142,7 +142,7 @@ class Repository:
                     " which the Hub states"
                 )
 
-        return self.blobs.put_file(f"{name}.whole", checked())
+        return self.blobs.put_file(f"{name}.file", checked())
 
     def _opening(self, name: str) -> bytes:
         """The first bytes of a file; they are cached with its version, as a line of JSON."""
@@ -180,9 +180,9 @@ class Repository:
                 )
             return data
 
-        return self._read(name, receive, {"Range": f"bytes={start}-{stop - 1}"})
+        return self._request(name, receive, {"Range": f"bytes={start}-{stop - 1}"})
 
-    def _read(
+    def _request(
         self,
         name: str,
         receive: Callable[["httpx2.Response"], T],

@@ -17,7 +17,7 @@ from generator.checkpoints.model.resolved import (
     resolved,
 )
 from generator.contracts import Json, ModelConfig, TensorInfo
-from generator.libraries import transformers
+from generator.libraries import import_transformers
 from generator.text import short
 
 MOST_LAYERS = 128
@@ -133,7 +133,7 @@ def outline(config: ModelConfig) -> Any:
         return None
     import torch
 
-    models = transformers()
+    models = import_transformers()
     try:
         with quietly(), torch.device("meta"):
             asked = given(translated(config).settings)

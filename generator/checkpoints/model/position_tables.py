@@ -34,7 +34,7 @@ from generator.contracts import (
 )
 from generator.contracts.model_config import UNKNOWN
 from generator.encodings import Form, PositionTable
-from generator.encodings.sinusoids import FEW, TableLayout, layout, shifted_layout
+from generator.encodings.sinusoids import FEW, TableArrangement, arrangement_of, shifted_arrangement
 from generator.errors import RowError
 from generator.numerics.arrays import Floats, frozen
 from generator.text import short, times
@@ -69,7 +69,7 @@ class StoredTable:
     first_row: index of its first row that is a position
     lattice: the grid of the patches of an image; empty for a text
     vectors: the rows that are positions, (n_positions, d_model)
-    layout: the layout of the sinusoid that ``vectors`` equal within ``tolerance``, counted from 0
+    arrangement: of the sinusoid that ``vectors`` equal within ``tolerance``, counted from 0
         or from ``first_row``; None where they are learned
     scale: that of the sinusoid
     """
@@ -81,7 +81,7 @@ class StoredTable:
     first_row: int
     lattice: Lattice
     vectors: Floats
-    layout: TableLayout | None
+    arrangement: TableArrangement | None
     tolerance: float
     scale: float = 1.0
 
@@ -203,7 +203,7 @@ def _is_table(name: str, shape: tuple[int, ...]) -> bool:
 
 
 def _channels_first(shape: tuple[int, ...]) -> bool:
-    """Whether a shape is [1, d, n, n], as in SAM 2; no other layout has n = n ≠ d at the end."""
+    """Whether a shape is [1, d, n, n], as in SAM 2; no other has n = n ≠ d at the end."""
     return len(shape) == 4 and shape[2] == shape[3] != shape[1]
 
 
@@ -303,19 +303,23 @@ def _with_layout(table: StoredTable) -> StoredTable:
     name, vectors, first_row = table.stored.name, table.vectors, table.first_row
     far = table.tolerance + ANGLE_TOLERANCE * len(vectors)
     for tolerance in (table.tolerance, far):
-        if found := layout(vectors, first_row, table.lattice.grid, tolerance):
-            return replace(table, layout=found, tolerance=tolerance)
+        if found := arrangement_of(vectors, first_row, table.lattice.grid, tolerance):
+            return replace(table, arrangement=found, tolerance=tolerance)
     if first_row == 0 and len(vectors) > FEW and not vectors[0].any():
         # A row for padding, before those of positions 1, 2 … (attention-is-all-you-need-pytorch).
-        found = layout(vectors[1:], 1, None, far)
+        found = arrangement_of(vectors[1:], 1, None, far)
         if found is not None:
-            return replace(table, first_row=1, vectors=vectors[1:], layout=found, tolerance=far)
+            return replace(
+                table, first_row=1, vectors=vectors[1:], arrangement=found, tolerance=far
+            )
     if SCALED.search(name):
-        return replace(table, layout=shifted_layout(vectors, first_row, table.tolerance * SCALE))
+        return replace(
+            table, arrangement=shifted_arrangement(vectors, first_row, table.tolerance * SCALE)
+        )
     # The cosines of position 0 are all 1.
     scale = float(vectors[0].max()) if table_names.OF_SEQUENCES.search(name) else 0.0
-    found = layout(vectors / scale, first_row, None, far) if scale > far else None
-    return table if found is None else replace(table, layout=found, tolerance=far, scale=scale)
+    found = arrangement_of(vectors / scale, first_row, None, far) if scale > far else None
+    return table if found is None else replace(table, arrangement=found, tolerance=far, scale=scale)
 
 
 def _doubt(files: Files, table: StoredTable) -> str:
@@ -326,9 +330,9 @@ def _doubt(files: Files, table: StoredTable) -> str:
     """
     name, (n_rows, width) = table.stored.name, _size(table.stored.shape)
     what = f"“{short(name)}” ({times(table.stored.shape)})"
-    if table.layout is None and not _is_name(name):
+    if table.arrangement is None and not _is_name(name):
         return f"{what} may tell position by its name, but it equals no known sinusoid."
-    if table.layout is not None or files.config.settings:
+    if table.arrangement is not None or files.config.settings:
         return ""
     if n_rows == 1:
         return f"{what} has the name of a position table, but only one row."

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from generator.contracts import Files, OwnLayer
-from generator.libraries import transformers
+from generator.libraries import import_transformers
 from generator.numerics.arrays import frozen
 
 # Other children of an embedding layer, or of a stack, compute something that the anatomy does not
@@ -50,7 +50,7 @@ def _of_stack(files: Files, word_tensor: str, ids: Sequence[int]) -> OwnLayer:
     words = torch.from_numpy(files.rows(word_tensor, distinct))
     sizes = {"d_model": words.shape[1], "vocab_size": len(distinct), "pad_token_id": None}
     least = dict.fromkeys(("num_layers", "num_decoder_layers", "num_heads", "d_kv", "d_ff"), 1)
-    models = transformers()
+    models = import_transformers()
     if files.config.family not in models.CONFIG_MAPPING:
         return OwnLayer()
     try:
@@ -121,7 +121,7 @@ def _layer(model_type: str, files: Files, prefix: str, vocabulary: int) -> Any:
     """
     import torch
 
-    models = transformers()
+    models = import_transformers()
     if model_type not in models.CONFIG_MAPPING:
         return None
     passed = {key: files.config.value(key) for key in PASSED_ON if key in files.config}

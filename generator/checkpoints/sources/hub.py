@@ -8,11 +8,13 @@ from dataclasses import replace
 from difflib import get_close_matches
 from urllib.parse import quote
 
+from typing_extensions import override
+
 from generator.checkpoints import series
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice, check_allowed
 from generator.checkpoints.hub import client
-from generator.checkpoints.hub.published_configs import published_config
+from generator.checkpoints.hub.known_models import known_model
 from generator.checkpoints.hub.repository import Repository
 from generator.checkpoints.hub.revisions import (
     COMMIT,
@@ -33,18 +35,6 @@ ROW_SECONDS = 1800.0
 BEFORE_A_RUN = 5.0
 
 
-def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
-    """The files of a row; without requests if ``offline``.
-
-    errors: RowError, NotReachedError
-    """
-    row = _row(checkpoint)
-    repository = _repository(checkpoint, offline)
-    choice = Choice(checkpoint.pickle, checkpoint.weights, ("hub", checkpoint.id))
-    check_allowed(repository, row, choice)
-    return FolderFiles(repository, checkpoint.id, choice, repository.commit, checkpoint.config)
-
-
 def _row(checkpoint: Checkpoint) -> str:
     return f"{checkpoint.place}@{checkpoint.revision or 'main'}"
 
@@ -56,99 +46,109 @@ def _repository(checkpoint: Checkpoint, offline: bool, seconds: float = ROW_SECO
     return Repository(checkpoint.place, revision, row, offline, end)
 
 
-def address(hub_id: str, revision: str | None) -> str:
-    """The page of a repository, at ``revision`` if there is one."""
-    return ADDRESS + quote(hub_id) + (f"/tree/{quote(revision)}" if revision else "")
+class HubSource(Source):
+    """Repositories, each row at the commit to which its branch or tag points."""
+
+    key = "hub"
+    order = 1
+    describes = "A repository on the Hugging Face Hub, owner/name."
+    example = "EleutherAI/pythia-160m"
+    is_path = False
+
+    @override
+    def open(self, checkpoint: Checkpoint, offline: bool) -> Files:
+        """The files of a row; without requests if ``offline``.
+
+        errors: RowError, NotReachedError
+        """
+        row = _row(checkpoint)
+        repository = _repository(checkpoint, offline)
+        choice = Choice(checkpoint.pickle, checkpoint.weights, ("hub", checkpoint.id))
+        check_allowed(repository, row, choice)
+        return FolderFiles(repository, checkpoint.id, choice, repository.commit, checkpoint.config)
+
+    @override
+    def state(self, checkpoint: Checkpoint, digest: Digest, calls: Sequence[Call]) -> str | None:
+        """The commit, and the names of the files if these come from the cache of huggingface_hub
+        alone; None without a commit.
+        """
+        commit = checkpoint.revision or ""
+        return (
+            " ".join((commit, *only_cached(checkpoint.place, commit)))
+            if COMMIT.fullmatch(commit)
+            else None
+        )
+
+    @override
+    def pin(self, checkpoint: Checkpoint, offline: bool) -> Checkpoint:
+        """The row with its branch or tag replaced by the commit, and with the date of that commit
+        if available.
+
+        The commit is the current one, or the cached one without an answer; the row is unchanged if
+        there is neither.
+        """
+        client.check_settings()
+        revision, end = checkpoint.revision or "main", time.monotonic() + BEFORE_A_RUN
+        try:
+            commit = listing(checkpoint.place, revision, checkpoint.place, offline, end).commit
+        except AtlasError:
+            return checkpoint  # Reported when the row is opened, which requests it again.
+        return replace(
+            checkpoint,
+            revision=commit,
+            committed=committed(checkpoint.place, commit, checkpoint.place, offline),
+        )
+
+    @override
+    def address(self, hub_id: str, revision: str | None) -> str:
+        """The page of a repository, at ``revision`` if there is one."""
+        return ADDRESS + quote(hub_id) + (f"/tree/{quote(revision)}" if revision else "")
+
+    @override
+    def members(self, checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:
+        """The revisions of a row that names those of a training run, each at its commit.
+
+        errors: RowError where there is none, or one is missing; NotReachedError
+        """
+        if not checkpoint.revisions:
+            return (checkpoint,)
+        commits = commits_by_name(checkpoint.place, offline)
+        if isinstance(checkpoint.revisions, str):
+            wanted = series.range_of(checkpoint.revisions)
+            names = [name for name in commits if wanted is not None and wanted.holds(name)]
+            if not names:
+                raise RowError(
+                    f"{checkpoint.id}: no branch or tag within {checkpoint.revisions!r}; expected"
+                    f" one of {len(commits):,}"
+                )
+        else:
+            names = list(checkpoint.revisions)
+            if missing := [name for name in names if name not in commits]:
+                near = "".join(
+                    f"; nearest: {name}" for name in get_close_matches(missing[0], commits, n=1)
+                )
+                raise RowError(f"{checkpoint.id}: no branch or tag {missing[0]!r}{near}")
+        named = {name: {"id": checkpoint.id, "revision": commits[name]} for name in names}
+        return series.members(checkpoint, (checkpoint.slug, checkpoint.title), named, checkpoint.id)
+
+    @override
+    def text(self, checkpoint: Checkpoint, name: str, offline: bool) -> bytes | None:
+        """All of a small file; None without such a file. errors: RowError, NotReachedError"""
+        return _repository(checkpoint, offline, LISTING_SECONDS).read(name)
+
+    @override
+    def known(self, checkpoint: Checkpoint) -> tuple[Files, str] | None:
+        """The published config of well-known repositories, for a row that is not reached."""
+        model = known_model(checkpoint.place)
+        return None if model is None else (model.files, model.source)
+
+    @override
+    def reach(self) -> None:
+        client.reach()
+
+    @override
+    def received(self) -> int:
+        return client.received[0]
 
 
-def pin(checkpoint: Checkpoint, offline: bool) -> Checkpoint:
-    """The row with its branch or tag replaced by the commit, and with the date of that commit if
-    available.
-
-    The commit is the current one, or the cached one without an answer; the row is unchanged if
-    there is neither.
-    """
-    client.check_settings()
-    revision, end = checkpoint.revision or "main", time.monotonic() + BEFORE_A_RUN
-    try:
-        commit = listing(checkpoint.place, revision, checkpoint.place, offline, end).commit
-    except AtlasError:
-        return checkpoint  # Reported when the row is opened, which requests it again.
-    return replace(
-        checkpoint,
-        revision=commit,
-        committed=committed(checkpoint.place, commit, checkpoint.place, offline),
-    )
-
-
-def text(checkpoint: Checkpoint, name: str, offline: bool) -> bytes | None:
-    """All of a small file; None without such a file. errors: RowError, NotReachedError"""
-    return _repository(checkpoint, offline, LISTING_SECONDS).whole(name)
-
-
-def members(checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:
-    """The revisions of a row that names those of a training run, each at its commit.
-
-    errors: RowError where there is none, or one is missing; NotReachedError
-    """
-    if not checkpoint.revisions:
-        return (checkpoint,)
-    commits = commits_by_name(checkpoint.place, offline)
-    if isinstance(checkpoint.revisions, str):
-        wanted = series.range_of(checkpoint.revisions)
-        names = [name for name in commits if wanted is not None and wanted.holds(name)]
-        if not names:
-            raise RowError(
-                f"{checkpoint.id}: no branch or tag within {checkpoint.revisions!r}; expected one"
-                f" of {len(commits):,}"
-            )
-    else:
-        names = list(checkpoint.revisions)
-        if missing := [name for name in names if name not in commits]:
-            near = "".join(
-                f"; nearest: {name}" for name in get_close_matches(missing[0], commits, n=1)
-            )
-            raise RowError(f"{checkpoint.id}: no branch or tag {missing[0]!r}{near}")
-    named = {name: {"id": checkpoint.id, "revision": commits[name]} for name in names}
-    return series.members(checkpoint, (checkpoint.slug, checkpoint.title), named, checkpoint.id)
-
-
-# A commit identifies all files.
-def state(
-    checkpoint: Checkpoint,
-    digest: Digest,  # noqa: ARG001
-    calls: Sequence[Call],  # noqa: ARG001
-) -> str | None:
-    """The commit, and the names of the files if these come from the cache of huggingface_hub alone;
-    None without a commit.
-    """
-    commit = checkpoint.revision or ""
-    return (
-        " ".join((commit, *only_cached(checkpoint.place, commit)))
-        if COMMIT.fullmatch(commit)
-        else None
-    )
-
-
-def known(checkpoint: Checkpoint) -> tuple[Files, str] | None:
-    """The published config of well-known repositories, for a row that is not reached."""
-    published = published_config(checkpoint.place)
-    return None if published is None else (published.files, published.source)
-
-
-SOURCE = Source(
-    key="hub",
-    order=1,
-    describes="A repository on the Hugging Face Hub, owner/name.",
-    example="EleutherAI/pythia-160m",
-    is_path=False,
-    open=open_files,
-    state=state,
-    reach=client.reach,
-    pin=pin,
-    received=lambda: client.received[0],
-    address=address,
-    members=members,
-    text=text,
-    known=known,
-)
+SOURCE = HubSource()

@@ -4,50 +4,48 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from typing_extensions import override
+
 from generator.checkpoints import run_file
 from generator.contracts import Call, Checkpoint, Digest, Files, Run, Source
 from generator.errors import RowError
 
 
-# A file is always reachable.
-def open_files(checkpoint: Checkpoint, offline: bool) -> Files:  # noqa: ARG001
-    """Nothing: the file holds numbers and no checkpoint.
+class RunSource(Source):
+    """Files of training runs, which hold numbers and no checkpoint."""
 
-    errors: RowError, always
-    """
-    raise RowError(f"{checkpoint.id}: numbers of a training run; expected a checkpoint")
-
-
-# The file is read whole.
-def state(
-    checkpoint: Checkpoint,
-    digest: Digest,
-    calls: Sequence[Call],  # noqa: ARG001
-) -> str | None:
-    """Digest of the file; None if it is unreadable."""
-    with suppress(OSError):  # Reported when the row is opened.
-        return digest(Path(checkpoint.place))
-    return None
-
-
-def run(checkpoint: Checkpoint) -> Run:
-    """The run that the file has.
-
-    errors: RowError
-    """
-    return run_file.read(Path(checkpoint.place), checkpoint.id)
-
-
-SOURCE = Source(
-    key="run",
-    order=2,
-    describes=(
+    key = "run"
+    order = 2
+    describes = (
         "Numbers of a training run, as an atlas publishes them in data/runs/, relative to this"
         " file."
-    ),
-    example="path/to/run.json",
-    is_path=True,
-    open=open_files,
-    state=state,
-    run=run,
-)
+    )
+    example = "path/to/run.json"
+    is_path = True
+    has_runs = True
+
+    @override
+    def open(self, checkpoint: Checkpoint, offline: bool) -> Files:
+        """Nothing: the file holds numbers and no checkpoint.
+
+        errors: RowError, always
+        """
+        raise RowError(f"{checkpoint.id}: numbers of a training run; expected a checkpoint")
+
+    @override
+    def state(self, checkpoint: Checkpoint, digest: Digest, calls: Sequence[Call]) -> str | None:
+        """Digest of the file; None if it is unreadable."""
+        with suppress(OSError):  # Reported when the row is opened.
+            return digest(Path(checkpoint.place))
+        return None
+
+    @override
+    def run(self, checkpoint: Checkpoint) -> Run:
+        """The run that the file has.
+
+        errors: RowError
+        """
+        return run_file.read(Path(checkpoint.place), checkpoint.id)
+
+
+SOURCE = RunSource()

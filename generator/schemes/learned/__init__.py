@@ -59,7 +59,9 @@ def _learned(files: Files, tables: Sequence[StoredTable]) -> list[Encoding[Form]
     if family in TABLE_IGNORED and attention is not None and attention.flag("alibi") is False:
         notes = (IGNORED,)
     return [
-        as_encoding(files, table, SCHEME.key, notes) for table in tables if table.layout is None
+        as_encoding(files, table, SCHEME.key, notes)
+        for table in tables
+        if table.arrangement is None
     ]
 
 

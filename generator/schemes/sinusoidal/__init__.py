@@ -1,5 +1,5 @@
-"""Sinusoidal position encoding: a fixed table, stored in one of several layouts or computed when
-the model runs.
+"""Sinusoidal position encoding: a fixed table, stored in one of several arrangements or computed
+when the model runs.
 """
 
 import math
@@ -114,11 +114,11 @@ def find_last(files: Files, is_claimed: Claimed) -> list[Encoding[Form]]:
 def _stored(files: Files, tables: Sequence[StoredTable]) -> list[Encoding[Form]]:
     encodings = []
     for table in tables:
-        if table.layout is not None:
+        if table.arrangement is not None:
             scale = "" if table.scale == 1.0 else f" times {significant(table.scale, 4)}"
             note = (
                 f"The stored table equals the sinusoid{scale} to within"
-                f" {significant(table.tolerance, 2)}: {DESCRIPTIONS[table.layout]}."
+                f" {significant(table.tolerance, 2)}: {DESCRIPTIONS[table.arrangement]}."
             )
             encodings.append(as_encoding(files, table, SCHEME.key, (note,)))
     return encodings
@@ -233,7 +233,7 @@ def _encoding(
     if spec.after_padding:
         padding = config.integer("pad_token_id")
         first_row = padding + 1 if padding is not None and 0 <= padding < 2**20 else 2
-    formula = sinusoid_formula(*shape, spec.layout, first=first_row)
+    formula = sinusoid_formula(*shape, spec.arrangement, first=first_row)
     if spec.cosines_first:
         frequencies = np.roll(formula.frequencies, width // 2, axis=1)
         is_cosine = np.roll(formula.is_cosine, width // 2)
@@ -244,7 +244,9 @@ def _encoding(
 
 
 def _note(config: ModelConfig, spec: RuntimeSinusoid, first_row: int) -> str:
-    description = COSINES_FIRST_DESCRIPTION if spec.cosines_first else DESCRIPTIONS[spec.layout]
+    description = (
+        COSINES_FIRST_DESCRIPTION if spec.cosines_first else DESCRIPTIONS[spec.arrangement]
+    )
     counts = f" The first position uses the angles of number {first_row}." if first_row else ""
     scaled = " Its values are divided by the square root of the width." if spec.scaled else ""
     origin = (

@@ -1,9 +1,9 @@
-"""Model families that compute a sinusoid when they run, with its layout and size."""
+"""Model families that compute a sinusoid when they run, with its arrangement and size."""
 
 from dataclasses import dataclass
 
 from generator.contracts import Modality, ModelConfig, StackKind
-from generator.encodings import SinusoidLayout
+from generator.encodings import Arrangement
 
 MOST_VALUES = 2**27  # Of a table: 1 GB in float64; ten times the largest in use.
 
@@ -39,7 +39,7 @@ class RuntimeSinusoid:
         are counted from 0 again, "" for all
     """
 
-    layout: SinusoidLayout
+    arrangement: Arrangement
     parts: tuple[TablePart, ...]
     after_padding: bool = False
     cosines_first: bool = False

@@ -80,7 +80,7 @@ def _makers_of(outcome: Outcome, analyses: Sequence[Analysis]) -> dict[str, Call
         for reading in outcome.readings
         if (path := outcome.arrays_of(reading))
     }
-    if outcome.layout:
+    if outcome.inventory:
         files[f"data/{slug}/layout.csv"] = partial(_layout_csv, outcome)
     if outcome.uses:
         files[f"data/{slug}/use.npz"] = partial(_use_arrays, outcome)
@@ -378,7 +378,7 @@ def _layout_csv(outcome: Outcome) -> bytes:
     """Tensors of a checkpoint as CSV, one row for those that differ only in their layer numbers."""
     rows = (
         [row.pattern, " × ".join(map(str, row.shape or ())), row.dtype, row.count]
-        for row in outcome.layout
+        for row in outcome.inventory
     )
     return _csv(("tensor", "shape", "dtype", "times"), rows)
 

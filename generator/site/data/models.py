@@ -61,7 +61,7 @@ class ModelCell:
 
 
 @dataclass(frozen=True)
-class PublishedModelRow:
+class KnownModelRow:
     """A model. cells: by COLUMNS
 
     schemes, kinds, inputs: in words, for facets; context: 0 where the config gives none; year: ""
@@ -120,7 +120,7 @@ def _dated(model: Json) -> DatedModel:
     )
 
 
-def rows(atlas: Atlas) -> tuple[PublishedModelRow, ...]:
+def rows(atlas: Atlas) -> tuple[KnownModelRow, ...]:
     """Every model, the newest first, those without a date last."""
     titles = {scheme.key: scheme.title for scheme in atlas.schemes}
     models = sorted(records(atlas), key=lambda model: model["id"].lower())
@@ -145,7 +145,7 @@ def pages_of(atlas: Atlas) -> dict[str, str]:
     return pages
 
 
-def _row(model: Json, titles: Mapping[str, str], pages: Mapping[str, str]) -> PublishedModelRow:
+def _row(model: Json, titles: Mapping[str, str], pages: Mapping[str, str]) -> KnownModelRow:
     owner, _, name = model["id"].partition("/")
     config = f"{HUB}/{model['id']}/blob/main/config.json"
     bases = [rotation["base"] for rotation in model["rotations"]]
@@ -184,7 +184,7 @@ def _row(model: Json, titles: Mapping[str, str], pages: Mapping[str, str]) -> Pu
         TEMPERATURE: model["temperature"],
     }
     schemes = dict.fromkeys([*model["schemes"], *model["image_schemes"]])
-    return PublishedModelRow(
+    return KnownModelRow(
         model["id"],
         cells,
         tuple(titles.get(key, key) for key in schemes),

@@ -65,7 +65,7 @@ class CheckOfModel(TypedDict):
     """What differs."""
 
 
-class PublishedModel(TypedDict):
+class KnownModelRecord(TypedDict):
     """A model with a published config, in models.json."""
 
     id: str
@@ -128,18 +128,18 @@ class PublishedModel(TypedDict):
     """Why its settings could not be read."""
 
 
-class PublishedModels(TypedDict):
+class KnownModels(TypedDict):
     """The outermost object of models.json; models.csv has the same, one row a model."""
 
     schema: int
     """Number of this format."""
-    models: list[PublishedModel]
+    models: list[KnownModelRecord]
     """By their ids."""
 
 
 OF_MODELS = (
-    PublishedModels,
-    PublishedModel,
+    KnownModels,
+    KnownModelRecord,
     RotationOfModel,
     LimitOfModel,
     StackOfModel,

@@ -78,24 +78,6 @@ class Section:
         return f"{self.address.partition('#')[0]}#{self.value_anchor(metric)}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Remark(Statement):
-    """A statement with the metrics that it rests on.
-
-    section: of the analysis that it rests on; part: ``Chapter.part`` of its encoding
-    """
-
-    metrics: tuple[Metric, ...]
-    section: Section
-    part: str
-
-    @property
-    def subject(self) -> tuple[str, str, str]:
-        """What it speaks of: its encoding, and its first metric or its text."""
-        about = self.finding.rests_on[0] if self.finding.rests_on else self.finding.text
-        return self.part, self.analysis, about
-
-
 @dataclass(frozen=True)
 class Summary:
     """The encodings of a checkpoint in a table. column: the headline metric that most of them have,
@@ -144,6 +126,13 @@ class Chapter:
         """The applicable analyses."""
         return tuple(section.analysis for section in self.sections)
 
+    def section(self, analysis: str) -> Section:
+        """The applicable section with this key."""
+        return next(section for section in self.sections if section.analysis.key == analysis)
+
+
+Led = tuple[Chapter, Statement]
+
 
 @dataclass(frozen=True)
 class Compared:
@@ -187,13 +176,13 @@ class Compared:
 class SideBySide:
     """Encodings of one scheme on the page that has them side by side.
 
-    remarks: of each encoding; stages: analyses that apply to any of them, by title
+    statements: on each encoding; stages: analyses that apply to any of them, by title
     not_applicable: titles of analyses, by reason
     """
 
     scheme: Scheme
     chapters: tuple[Chapter, ...]
-    remarks: Mapping[str, tuple[Remark, ...]]
+    statements: Mapping[str, list[Statement]]
     stages: tuple[tuple[str, tuple[Compared, ...]], ...]
     not_applicable: Mapping[str, Mapping[str, None]]
 
@@ -245,8 +234,8 @@ def _pages_of(atlas: Atlas, outcome: Outcome, neighbours: Neighbours) -> Iterato
     linked = [one for one in chapters if one.reading.encoding.key in outline.beside]
     on_page = [one for one in chapters if one not in linked]
     opening = openings_of(atlas).get(outcome.checkpoint.slug)
-    leading, n_others = _remarks(atlas, chapters, on_page, opening)
-    card = cards.of_checkpoint(atlas, outcome, leading[0].finding.text if leading else "")
+    leading, n_others = _leading(atlas, chapters, on_page, opening)
+    card = cards.of_checkpoint(atlas, outcome, leading[0][1].finding.text if leading else "")
     without_numbers = _without_numbers(atlas, outcome)
     context = {
         **_of_model(atlas, outcome),
@@ -284,7 +273,7 @@ def _of_model(atlas: Atlas, outcome: Outcome) -> dict[str, Any]:
     return {
         "outcome": outcome,
         "checkpoint": outcome.checkpoint,
-        "modules": modules(outcome.layout),
+        "modules": modules(outcome.inventory),
         "most_modules": MOST_MODULES,
         "home": home,
         "paper": paper_address(outcome.checkpoint.paper),
@@ -317,7 +306,10 @@ def _side_by_side(atlas: Atlas, linked: Sequence[Chapter]) -> Iterator[SideBySid
         yield SideBySide(
             scheme,
             chapters,
-            {one.part: _remarks(atlas, [one], [one], None)[0] for one in chapters},
+            {
+                one.part: [statement for _, statement in _leading(atlas, [one], [one])[0]]
+                for one in chapters
+            },
             tuple((title, members) for title, members in stages if members),
             reasons,
         )
@@ -348,10 +340,10 @@ def _without_numbers(atlas: Atlas, outcome: Outcome) -> WithoutNumbers | None:
 
 
 def _picture(
-    atlas: Atlas, outline: Outline, leading: Sequence[Remark], chapters: Sequence[Chapter]
+    atlas: Atlas, outline: Outline, leading: Sequence[Led], chapters: Sequence[Chapter]
 ) -> OpeningPicture | None:
     """The picture of the encoding that the page opens with, or of the first that has one."""
-    parts = [remark.part for remark in leading[:1]]
+    parts = [chapter.part for chapter, _ in leading[:1]]
     # False comes first.
     ordered = sorted(chapters, key=lambda chapter: chapter.part not in parts)
     return opening_picture([chapter.reading for chapter in ordered], atlas.analyses, outline)
@@ -417,37 +409,34 @@ def _chapter(
     )
 
 
-def _remarks(
-    atlas: Atlas, candidates: Sequence[Chapter], shown: Sequence[Chapter], opening: str | None
-) -> tuple[tuple[Remark, ...], int]:
-    """The LEADING most unusual remarks of ``candidates``, at most one on each subject, and the
+def _leading(
+    atlas: Atlas,
+    candidates: Sequence[Chapter],
+    shown: Sequence[Chapter],
+    opening: str | None = None,
+) -> tuple[list[Led], int]:
+    """The LEADING most unusual statements on ``candidates``, at most one on each subject, and the
     number of other findings of the chapters ``shown`` on the page. opening: text of the first
     """
-    pairs = [(chapter, remark) for chapter in candidates for remark in _remarks_of(atlas, chapter)]
-    # Not reversed, so that remarks of one weight stay in the order of the page.
+    pairs = [
+        (chapter, statement)
+        for chapter in candidates
+        for statement in peers_of(atlas).statements(chapter.reading)
+    ]
+    # Not reversed, so that statements of one weight stay in the order of the page.
     pairs.sort(key=lambda pair: (pair[1].finding.text != opening, -pair[1].weight))
-    by_text: dict[str, tuple[Chapter, Remark]] = {}
-    for chapter, remark in pairs:
-        by_text.setdefault(remark.finding.text, (chapter, remark))  # Layers may share a finding.
-    leading: dict[tuple[str, str, str], Remark] = {}
-    for _, remark in by_text.values():
-        if len(leading) < LEADING:
-            leading.setdefault(remark.subject, remark)
+    by_text: dict[str, Led] = {}
+    for pair in pairs:
+        by_text.setdefault(pair[1].finding.text, pair)  # Layers may share a finding.
+    by_subject: dict[tuple[str, tuple[str, str]], Led] = {}
+    for chapter, statement in by_text.values():
+        by_subject.setdefault((chapter.part, statement.subject), (chapter, statement))
+    leading = list(by_subject.values())[:LEADING]
     others = sum(
-        chapter in shown and not remark.is_standing and remark not in leading.values()
-        for chapter, remark in by_text.values()
+        pair[0] in shown and not pair[1].is_standing and pair not in leading
+        for pair in by_text.values()
     )
-    return tuple(leading.values()), others
-
-
-def _remarks_of(atlas: Atlas, chapter: Chapter) -> Iterator[Remark]:
-    sections = {section.analysis.key: section for section in chapter.sections}
-    for statement in peers_of(atlas).statements(chapter.reading):
-        section = sections[statement.analysis]
-        metrics = tuple(
-            metric for metric in section.result.metrics if metric.key in statement.finding.rests_on
-        )
-        yield Remark(**vars(statement), metrics=metrics, section=section, part=chapter.part)
+    return leading, others
 
 
 def _schemes(atlas: Atlas) -> dict[str, Scheme]:

@@ -30,21 +30,28 @@ Key = tuple[str, str, str, str]
 
 @dataclass(frozen=True)
 class Statement:
-    """What a page may say of an encoding.
+    """What a page may say of an encoding, ``reading``.
 
     analysis: key of the one that it rests on; weight: how early a page says it, from 0 to 1
     is_standing: whether it is the place of a number among the peers, not a finding of the analysis
     """
 
+    reading: Reading
     analysis: str
     finding: Finding
     weight: float
     is_standing: bool = False
 
     @property
-    def form(self) -> str:
-        """Its words without numbers."""
-        return NUMBER.sub("", self.finding.text)
+    def metrics(self) -> tuple[Metric, ...]:
+        """Those that it rests on."""
+        result = self.reading.results[self.analysis]
+        return tuple(metric for metric in result.metrics if metric.key in self.finding.rests_on)
+
+    @property
+    def subject(self) -> tuple[str, str]:
+        """What it speaks of within its encoding: the analysis, and its first metric or its text."""
+        return self.analysis, next(iter(self.finding.rests_on), self.finding.text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +100,7 @@ class Peers:
     def statements(self, reading: Reading) -> list[Statement]:
         """All findings on an encoding, and its places among its peers, the most unusual first."""
         findings = (
-            Statement(analysis.key, finding, self.weight(reading, analysis.key, finding))
+            Statement(reading, analysis.key, finding, self.weight(reading, analysis.key, finding))
             for analysis in self.atlas.analyses
             for finding in reading.results[analysis.key].findings
         )
@@ -112,7 +119,7 @@ class Peers:
             return []
         first, *others = (
             {
-                (one.analysis, one.form): one
+                (one.analysis, without_numbers(one.finding.text)): one
                 for one in self.statements(reading)
                 if not one.is_standing and not one.finding.is_remark and one.finding.rests_on
             }
@@ -151,7 +158,9 @@ class Peers:
             text = self._on_extreme(reading, column) if abs(times) >= 1.0 else ""
             if text:
                 finding = Finding(text, (column.headline.metric,), _unusual(times))
-                yield Statement(column.analysis.key, finding, finding.weight, is_standing=True)
+                yield Statement(
+                    reading, column.analysis.key, finding, finding.weight, is_standing=True
+                )
         if len(places) >= LEAST_MEASURES and all(abs(times) < 1.0 for times in places.values()):
             yield from self._on_ordinary(reading, places)
 
@@ -215,7 +224,7 @@ class Peers:
             )
             finding = Finding(text, tuple(column.headline.metric for column in own), ORDINARY)
             [analysis, *_] = (column.analysis.key for column in own)
-            yield Statement(analysis, finding, ORDINARY, is_standing=True)
+            yield Statement(reading, analysis, finding, ORDINARY, is_standing=True)
 
     def _times(self, reading: Reading, analysis: str, metric: Metric) -> float | None:
         """Distance of a value from the median of the peers, in their mean deviations from it, of
@@ -264,7 +273,7 @@ def openings_of(atlas: Atlas) -> Mapping[str, str]:
     for statement, outcome, scheme in candidates:
         slug, text = outcome.checkpoint.slug, statement.finding.text
         if slug not in openings and (
-            taken.setdefault((scheme, statement.form), text) == text
+            taken.setdefault((scheme, without_numbers(text)), text) == text
             or statement.finding.weight >= FIRST
         ):
             openings[slug] = text
@@ -283,6 +292,11 @@ def may_be_ranked(atlas: Atlas, analysis: Analysis, reading: Reading) -> bool:
         if other.about in kinds
         for finding in reading.results[other.key].findings
     )
+
+
+def without_numbers(text: str) -> str:
+    """The words of a sentence."""
+    return NUMBER.sub("", text)
 
 
 def alike(values: Sequence[float | None]) -> bool:

@@ -59,7 +59,7 @@ FORMAT = FileFormat(
     suffixes=(".npz",),
     begins=re.compile(rb"PK\x03\x04.{26}[^\0]{1,200}?\.npy", re.DOTALL),
     open=open_weights,
-    whole=True,
+    needs_local_file=True,
 )
 
 

@@ -37,5 +37,5 @@ FORMAT = FileFormat(
     suffixes=(".npy",),
     begins=re.compile(rb"\x93NUMPY"),
     open=open_weights,
-    whole=True,
+    needs_local_file=True,
 )

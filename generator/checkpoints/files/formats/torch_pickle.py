@@ -51,7 +51,7 @@ NANOGPT = {
     "vocab_size": "vocab_size",
 }
 MOST_CHECKED_BYTES = 2**31  # Of a file that is read whole for its checksums.
-PIECE = 2**20
+CHUNK = 2**20
 LENGTHS_AT = 26  # in the header of a zip file's member: those of its name and of what follows
 DTYPES = {
     "torch.float64": "F64",
@@ -99,15 +99,15 @@ def texts(file: WeightsFile) -> Mapping[str, bytes]:
 
     Forks of nanoGPT keep its names of sizes, so that these tell no family.
     """
-    whole: Mapping[Any, Any] = {}
+    content: Mapping[Any, Any] = {}
     with suppress(RowError):
         if file.name.endswith(".pt"):
-            whole = _loaded(file, file.name)[0]
+            content = _loaded(file, file.name)[0]
     for key, names, family in (
         ("dims", WHISPER, {"model_type": "whisper"}),
         ("model_args", NANOGPT, {}),
     ):
-        sizes = whole.get(key)
+        sizes = content.get(key)
         if isinstance(sizes, dict) and all(type(sizes.get(name)) is int for name in names):
             settings = {**family, **{known: sizes[name] for name, known in names.items()}}
             return {"config.json": json.dumps(settings).encode()}
@@ -133,7 +133,7 @@ FORMAT = FileFormat(
         re.DOTALL,
     ),
     open=open_weights,
-    whole=True,
+    needs_local_file=True,
     refusal=(
         "only a pickle (pytorch_model.bin or another torch file), which is not opened; expected"
         " model.safetensors (convert it with safetensors.torch.save_file, or, if you trust it, set"
@@ -224,15 +224,15 @@ def _check_archive(path: Path, where: str) -> None:
         is_checked = path.stat().st_size <= MOST_CHECKED_BYTES
         for member in archive.infolist() if is_checked else ():
             with archive.open(member) as stream:
-                while member.CRC and stream.read(PIECE):
+                while member.CRC and stream.read(CHUNK):
                     pass
 
 
 def _tensors(file: WeightsFile, name: str) -> dict[str, StoredTensor]:
     """The tensors of one file, by name."""
-    whole, storages = _loaded(file, name)
-    states = [nested for key in NESTED if isinstance(nested := whole.get(key), dict)]
-    found = next(filter(None, map(_plain, states)), None) or _plain(whole)
+    content, storages = _loaded(file, name)
+    states = [nested for key in NESTED if isinstance(nested := content.get(key), dict)]
+    found = next(filter(None, map(_plain, states)), None) or _plain(content)
     state = found or next(filter(None, map(_flat, states)), {})
     places = {storage.data_ptr() for storage in storages}
     for tensor, value in state.items():

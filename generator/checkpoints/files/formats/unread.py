@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from typing import NoReturn
 
 from generator.checkpoints.files.json_object import parse_config
-from generator.checkpoints.files.layouts import model_of
+from generator.checkpoints.files.unread_folders import model_of
 from generator.contracts import FileFormat, WeightsFile
 from generator.errors import RowError
 from generator.text import short
@@ -78,7 +78,7 @@ def refuse(file: WeightsFile) -> NoReturn:
     found, advice = next(kinds, MANIFEST)
     if found == MANIFEST[0]:
         blobs = f"{file.where.partition('/manifests/')[0]}/blobs"
-        advice = advice.format(row=f"{blobs}/{model_of(file.storage.whole(file.name) or b'')}")
+        advice = advice.format(row=f"{blobs}/{model_of(file.storage.read(file.name) or b'')}")
     if found == ADAPTER[0]:
         advice += _base(file)
     raise RowError(
@@ -88,7 +88,7 @@ def refuse(file: WeightsFile) -> NoReturn:
 
 def _base(file: WeightsFile) -> str:
     """What an adapter says of its base model; "" where it does not name one."""
-    text = file.storage.whole(ADAPTER_CONFIG)
+    text = file.storage.read(ADAPTER_CONFIG)
     with suppress(RowError):
         base = parse_config(text or b"", file.label).get("base_model_name_or_path")
         if isinstance(base, str) and base:

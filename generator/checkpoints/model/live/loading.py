@@ -17,7 +17,7 @@ from generator.checkpoints.model.resolved import (
 )
 from generator.contracts import ModelConfig
 from generator.errors import NotApplicableError, RowError
-from generator.libraries import transformers
+from generator.libraries import import_transformers
 from generator.numerics.arrays import Floats
 from generator.text import enumerated, short
 
@@ -90,7 +90,7 @@ def load_first_layer(
     errors: RowError as ``load``
     """
     settings = _settings(files.config)
-    model_class = transformers().MODEL_MAPPING[type(settings)]
+    model_class = import_transformers().MODEL_MAPPING[type(settings)]
     _shorten(settings)
     for section in _sections(settings):
         section.vocab_size = len(ids)
@@ -158,7 +158,7 @@ def _settings(config: ModelConfig) -> Any:
         )
     with quietly():
         asked = given(translated(config).settings)
-        settings = transformers().CONFIG_MAPPING[config.family](**asked)
+        settings = import_transformers().CONFIG_MAPPING[config.family](**asked)
     settings._attn_implementation = "eager"  # Other ways return no attention.
     return settings
 
@@ -203,7 +203,7 @@ def _classes(files: FolderFiles, settings: Any) -> Iterator[Any]:
 
     Its ``architectures`` may name anything there is in transformers: models of its kind count.
     """
-    models = transformers()
+    models = import_transformers()
     named = files.config.listed("architectures")
     lists = [getattr(models, name, {}) for name in WITH_HEADS]
     candidates = [
@@ -222,7 +222,7 @@ def _classes(files: FolderFiles, settings: Any) -> Iterator[Any]:
 
 def _is_model(found: Any, of_config: type) -> bool:
     """Whether ``found`` is the class of a model that such a config makes."""
-    base = transformers().PreTrainedModel
+    base = import_transformers().PreTrainedModel
     return (
         isinstance(found, type)
         and issubclass(found, base)
@@ -289,7 +289,7 @@ def _filled(
         name: torch.from_numpy(np.require(values, np.float32, ["C", "W"]))
         for name, values in state.items()
     }
-    transformers().utils.logging.disable_progress_bar()
+    import_transformers().utils.logging.disable_progress_bar()
     with quietly():
         model, info = model_class.from_pretrained(
             None,

@@ -9,7 +9,7 @@ import numpy as np
 
 from generator.checkpoints.files.formats.gguf.families import AS_THEY_ARE, REORDERED
 from generator.errors import RowError
-from generator.libraries import transformers
+from generator.libraries import import_transformers
 from generator.numerics.arrays import Floats
 
 
@@ -26,7 +26,7 @@ def of_model(
             f"{where}: GGUF of the architecture {architecture!r:.60}, whose order of rows is not"
             f" known; expected one of {', '.join(sorted(REORDERED | AS_THEY_ARE))}"
         )
-    transformers()
+    import_transformers()
     from transformers import modeling_gguf_pytorch_utils as library
 
     processor = library.TENSOR_PROCESSORS.get(architecture, library.TensorProcessor)(
@@ -43,7 +43,7 @@ def of_model(
 
 def tokenizer(path: str) -> bytes | None:
     """The tokenizer.json of a file; None where transformers makes none."""
-    transformers()
+    import_transformers()
     try:
         from transformers.integrations.gguf import gguf_tokenizer_mapping as library
     except ImportError:  # In older versions it is elsewhere, and of another form.

@@ -110,7 +110,7 @@ FORMAT = FileFormat(
     names=(*(f"{folder}{name}" for name in NAMES for folder in ("", "onnx/")),),
     suffixes=(".onnx",),
     open=open_weights,
-    whole=True,
+    needs_local_file=True,
     files=files,
     of_model=of_model,
 )

@@ -19,7 +19,7 @@ from generator.text import significant
 
 # Of the tool of ONNX Runtime, which adds X_quantized, X_scale and X_zero_point for X.
 SUFFIX = "_quantized"
-WHOLE = frozenset({"U8", "I8", "U16", "I16", "I32", "U4", "I4"})
+INTEGERS = frozenset({"U8", "I8", "U16", "I16", "I32", "U4", "I4"})
 # Where nodes of operators have a tensor, its scale and its zero point among their inputs.
 INPUTS: Mapping[str, tuple[tuple[int, int, int], ...]] = {
     "DequantizeLinear": ((0, 1, 2),),
@@ -118,9 +118,9 @@ def _fits(graph: Graph, name: str, tie: Tie) -> bool:
     """
     shape, scales = graph.shape(name), graph.shape(tie.scale)
     known = graph.dtype(tie.scale) in FLOATS
-    if not known or graph.dtype(name) not in WHOLE:
+    if not known or graph.dtype(name) not in INTEGERS:
         return False
-    if tie.zero and (graph.dtype(tie.zero) not in WHOLE or graph.shape(tie.zero) != scales):
+    if tie.zero and (graph.dtype(tie.zero) not in INTEGERS or graph.shape(tie.zero) != scales):
         return False
     if math.prod(scales) == 1:
         return True

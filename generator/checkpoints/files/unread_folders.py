@@ -26,7 +26,7 @@ OLLAMA = "a store of Ollama, whose models are files called sha256-…"
 MANIFESTS, OF_MODEL = "manifests/*/*/*/*", "application/vnd.ollama.image.model"
 MOST = 3  # models that a message names
 # What a folder with such a file is, and what to do. The first pattern that matches counts.
-LAYOUTS = {
+UNREAD = {
     "*.distcp": DISTRIBUTED,
     "*/*.distcp": DISTRIBUTED,
     "zero_to_fp32.py": DEEPSPEED,
@@ -36,19 +36,19 @@ LAYOUTS = {
 }
 
 
-def known_layout(storage: Storage, where: str) -> tuple[str, str] | None:
-    """What the folder ``where`` is, and what to do; None for one that has no such layout.
+def unread_folder(storage: Storage, where: str) -> tuple[str, str] | None:
+    """What the folder ``where`` is, and what to do; None for any other.
 
     errors: those of ``Storage``
     """
-    for pattern, (found, advice) in LAYOUTS.items():
+    for pattern, (found, advice) in UNREAD.items():
         if names := storage.matching(pattern):
             folder = f"{where}/{names[0]}".rpartition("/")[0]
             return found, advice.format(folder=folder)
     models = []
     for name in storage.matching(MANIFESTS):
         with suppress(RowError):
-            if blob := model_of(storage.whole(name) or b""):
+            if blob := model_of(storage.read(name) or b""):
                 models.append(f"{where}/blobs/{blob} is {':'.join(name.split('/')[-2:])}")
     return (OLLAMA, f"name the file of one: {', '.join(models[:MOST])}") if models else None
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from generator.contracts import Atlas, Page, PageKind
-from generator.site.data.models import COLUMNS, UNKNOWN, PublishedModelRow, rows
+from generator.site.data.models import COLUMNS, UNKNOWN, KnownModelRow, rows
 from generator.text import plural, rounded
 
 CONTEXTS = (4096, 8192, 32_768, 131_072, 262_144, 1_000_000)
@@ -24,9 +24,9 @@ def pages(atlas: Atlas) -> list[Page]:
     return [Page("models.md", "models.md.jinja", context)]
 
 
-def facets(found: Sequence[PublishedModelRow]) -> dict[str, list[str]]:
+def facets(found: Sequence[KnownModelRow]) -> dict[str, list[str]]:
     """Values to choose from, by the name of the facet."""
-    values: dict[str, Callable[[PublishedModelRow], tuple[str, ...]]] = {
+    values: dict[str, Callable[[KnownModelRow], tuple[str, ...]]] = {
         "scheme": lambda row: row.schemes,
         "kind": lambda row: row.kinds,
         "input": lambda row: row.inputs,
@@ -39,7 +39,7 @@ def facets(found: Sequence[PublishedModelRow]) -> dict[str, list[str]]:
     }
 
 
-def lead(found: Sequence[PublishedModelRow]) -> tuple[str, ...]:
+def lead(found: Sequence[KnownModelRow]) -> tuple[str, ...]:
     """What all models say together, in sentences."""
     if not found:
         return ()
@@ -55,4 +55,4 @@ def lead(found: Sequence[PublishedModelRow]) -> tuple[str, ...]:
     )
 
 
-PAGE = PageKind("published_models", pages)
+PAGE = PageKind("known_models", pages)

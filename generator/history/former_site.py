@@ -32,7 +32,7 @@ def atlas(place: str) -> dict[str, Any]:
     file = next((path for path in candidates if path.is_file()), None)
     if file is None:
         raise RefusedError(f"{place}: {NO_ATLAS}")
-    return _whole(place, file.read_bytes(), lambda part: (file.parent / part).read_bytes())
+    return _with_parts(place, file.read_bytes(), lambda part: (file.parent / part).read_bytes())
 
 
 def built(output: Path) -> dict[str, Any] | None:
@@ -50,7 +50,7 @@ def former(site: str) -> dict[str, Any] | None:
     """
     try:
         content = fetched(_address(site))
-    except NotPublishedError:
+    except NoSuchFileError:
         return None
     return _fetched_atlas(site, content)
 
@@ -60,10 +60,10 @@ def _address(place: str) -> str:
 
 
 def _fetched_atlas(place: str, content: bytes) -> dict[str, Any]:
-    return _whole(place, content, lambda part: fetched(urljoin(_address(place), part)))
+    return _with_parts(place, content, lambda part: fetched(urljoin(_address(place), part)))
 
 
-def _whole(place: str, content: bytes, read: Callable[[str], bytes]) -> dict[str, Any]:
+def _with_parts(place: str, content: bytes, read: Callable[[str], bytes]) -> dict[str, Any]:
     """The atlas of ``content``, with the checkpoints of its parts.
 
     read: returns a file beside atlas.json, by its path from there
@@ -116,7 +116,7 @@ def _names(address: str) -> list[str]:
     """Folders of the releases that an index lists. errors: RefusedError"""
     try:
         names = [str(release["id"]) for release in json.loads(fetched(address))]
-    except NotPublishedError:
+    except NoSuchFileError:
         return []
     except (ValueError, KeyError, TypeError, RecursionError):
         raise RefusedError(
@@ -129,7 +129,7 @@ def _names(address: str) -> list[str]:
     return names
 
 
-class NotPublishedError(RefusedError):
+class NoSuchFileError(RefusedError):
     """A site answered that it has no such file."""
 
 
@@ -140,7 +140,7 @@ def fetched(address: str) -> bytes:
     try:
         with httpx2.stream("GET", address, timeout=SECONDS, follow_redirects=True) as answer:
             if answer.status_code in MISSING:
-                raise NotPublishedError(f"{address}: HTTP {answer.status_code}; expected a file")
+                raise NoSuchFileError(f"{address}: HTTP {answer.status_code}; expected a file")
             answer.raise_for_status()
             content = b""
             for chunk in answer.iter_bytes():

@@ -25,7 +25,7 @@ class RecordedFolder:
 
     folder: Folder
     digest: Digest = fingerprint.of_file
-    answers: dict[Call, str] = field(default_factory=dict)
+    digests: dict[Call, str] = field(default_factory=dict)
 
     def matching(self, pattern: str) -> list[str]:
         """As in ``Storage``."""
@@ -45,9 +45,9 @@ class RecordedFolder:
             ("part", name, start, stop), lambda: self.folder.part(name, start, stop), _of_bytes
         )
 
-    def whole(self, name: str) -> bytes | None:
+    def read(self, name: str) -> bytes | None:
         """As in ``Storage``."""
-        return self._noted(("whole", name), lambda: self.folder.whole(name), _of_bytes)
+        return self._noted(("read", name), lambda: self.folder.read(name), _of_bytes)
 
     def path(self, name: str) -> Path:
         """As in ``Storage``; whoever has the path may read the whole file, so its digest is the
@@ -55,18 +55,18 @@ class RecordedFolder:
         """
         return self._noted(("path", name), lambda: self.folder.path(name), self.digest)
 
-    def _noted(self, call: Call, ask: Callable[[], T], in_short: Callable[[T], str]) -> T:
+    def _noted(self, call: Call, ask: Callable[[], T], digest_of: Callable[[T], str]) -> T:
         try:
             answer = ask()
         except RowError as error:
-            self.answers[call] = str(error)
+            self.digests[call] = str(error)
             raise
-        if call not in self.answers:
-            self.answers[call] = in_short(answer)
+        if call not in self.digests:
+            self.digests[call] = digest_of(answer)
         return answer
 
 
-def present_answers(folder: Folder, calls: Iterable[Call], digest: Digest) -> dict[Call, str]:
+def current_digests(folder: Folder, calls: Iterable[Call], digest: Digest) -> dict[Call, str]:
     """The present answers of ``folder`` to ``calls``; of files, ``digest`` reads only the parts
     that these ask for.
 
@@ -75,7 +75,7 @@ def present_answers(folder: Folder, calls: Iterable[Call], digest: Digest) -> di
     return {call: _answer(folder, call, digest) for call in calls}
 
 
-def in_short(answers: Mapping[Call, str]) -> str:
+def digest_of(answers: Mapping[Call, str]) -> str:
     """Hex digest of calls with their answers, in whatever order they were asked."""
     return fingerprint.of_parts(sorted(answers.items(), key=repr))
 
@@ -85,9 +85,9 @@ def _answer(folder: Folder, call: Call, digest: Digest) -> str:
         match call:
             case ("part", str(name), int(start), int(stop)):
                 return digest(folder.path(name), start, stop)
-            case ("whole", str(name)) if not folder.has(name):
+            case ("read", str(name)) if not folder.has(name):
                 return _of_bytes(None)
-            case ("whole" | "path", str(name)):
+            case ("read" | "path", str(name)):
                 return digest(folder.path(name))
             case ("matching" | "has" | "size" as method, str(argument)):
                 return repr(getattr(folder, method)(argument))

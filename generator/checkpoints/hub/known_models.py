@@ -14,7 +14,7 @@ FOLDER = PACKAGE / "models"
 
 
 @dataclass(frozen=True)
-class PublishedConfig:
+class KnownModel:
     """A model of the Hub.
 
     id: owner/name; settings: of config.json, cut to sizes, position, attention and layers; source:
@@ -43,13 +43,13 @@ class PublishedConfig:
         return ConfigAlone(self.settings, self.id)
 
 
-def published_configs() -> Iterator[PublishedConfig]:
+def known_models() -> Iterator[KnownModel]:
     """All of them, by the names of their files."""
     for path in sorted(FOLDER.glob("*.json")):
         yield _read(path.stem)
 
 
-def published_config(hub_id: str) -> PublishedConfig | None:
+def known_model(hub_id: str) -> KnownModel | None:
     """That of the checkpoint with this id, owner/name; None for most.
 
     It is the published one, and need not be that of a given revision.
@@ -59,10 +59,10 @@ def published_config(hub_id: str) -> PublishedConfig | None:
     return _read(name) if is_known else None
 
 
-def _read(name: str) -> PublishedConfig:
+def _read(name: str) -> KnownModel:
     record = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     published = record.get("published", {})
-    return PublishedConfig(
+    return KnownModel(
         record["id"],
         record["config"],
         record["source"],

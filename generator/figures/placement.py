@@ -37,7 +37,7 @@ class Margins(NamedTuple):
     top: float = 0.0
 
 
-class PanelLayout(LayoutEngine):
+class PanelPlacement(LayoutEngine):
     """Panels in rows and columns of equal size, each colour bar at the right of a column, the
     legend of the figure below them.
     """
