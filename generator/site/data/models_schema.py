@@ -65,7 +65,7 @@ class CheckOfModel(TypedDict):
     """What differs."""
 
 
-class KnownModelRecord(TypedDict):
+class PublishedModel(TypedDict):
     """A model with a published config, in models.json."""
 
     id: str
@@ -128,18 +128,18 @@ class KnownModelRecord(TypedDict):
     """Why its settings could not be read."""
 
 
-class KnownModels(TypedDict):
+class PublishedModels(TypedDict):
     """The outermost object of models.json; models.csv has the same, one row a model."""
 
     schema: int
     """Number of this format."""
-    models: list[KnownModelRecord]
+    models: list[PublishedModel]
     """By their ids."""
 
 
 OF_MODELS = (
-    KnownModels,
-    KnownModelRecord,
+    PublishedModels,
+    PublishedModel,
     RotationOfModel,
     LimitOfModel,
     StackOfModel,
