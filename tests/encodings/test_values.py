@@ -22,6 +22,19 @@ FLOAT32_ANGLES = 1e-4  # An angle of 512 radians in float32 is exact to 3e-5.
 LLAMA_2 = Rotation(1e4, 128, 128, 4096)
 LINEAR = {"rope_type": "linear", "factor": 4.0}
 YARN = {"rope_type": "yarn", "factor": 16.0, "original_max_position_embeddings": 4096}
+BY_LENGTH = {"rope_type": "longrope", "short_factor": [1.0, 1.0, 2.0, 4.0],
+             "long_factor": [1.0, 2.0, 4.0, 8.0],
+             "original_max_position_embeddings": 1024}  # fmt: skip
+LLAMA_3_1 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+             "original_max_position_embeddings": 8192}  # fmt: skip
+TURNING = [
+    *(Rotation(base, 32, 32, 64) for base in (1e4, 5e5, 160_000.0)),
+    Rotation(1e4, 128, 128, 16384, LINEAR),
+    Rotation(1e4, 128, 128, 8192, {"rope_type": "dynamic", "factor": 2.0}),
+    Rotation(1e4, 128, 128, 65536, YARN),
+    Rotation(1e4, 8, 8, 4096, BY_LENGTH),
+    Rotation(5e5, 128, 128, 131_072, LLAMA_3_1),
+]
 
 
 def test_settings_of_a_rotation_are_published_as_json_can_hold_them() -> None:
@@ -109,6 +122,19 @@ def test_the_reference_of_a_table_and_the_kernel_of_a_bias_by_hand() -> None:
     )
     nan = np.nan
     assert_array_equal(bias.kernel(2), [[[0, nan], [-1, 0]], [[0, nan], [-2, 0]]])
+
+
+@pytest.mark.parametrize("ours", TURNING, ids=lambda ours: f"{ours.rope_type} {ours.base:g}")
+def test_frequencies_and_factors_equal_those_of_transformers_llama(ours: Rotation) -> None:
+    from transformers import LlamaConfig
+    from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
+
+    sizes = {"hidden_size": ours.head_dim, "num_attention_heads": 1,
+             "max_position_embeddings": ours.n_positions}  # fmt: skip
+    rope = {"rope_type": "default", "rope_theta": ours.base, **ours.scaling}
+    theirs = LlamaRotaryEmbedding(LlamaConfig(rope_parameters=rope, **sizes))
+    assert_allclose(ours.frequencies, theirs.inv_freq.double().numpy(), rtol=1e-6)
+    assert ours.attention_factor == pytest.approx(theirs.attention_scaling)
 
 
 def test_yarn_and_fixed_ntk_slow_the_pairs_of_their_papers() -> None:

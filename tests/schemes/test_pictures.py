@@ -69,6 +69,29 @@ def test_numbers_of_shaw_swin_and_the_sinusoid() -> None:
     close(of("sinusoidal")["cosines"][[1, 10]], [0.97336, 0.680], 5e-4)
 
 
+def test_numbers_of_rotary_t5_alibi_retnet_and_llama_4() -> None:
+    from transformers import LlamaConfig
+    from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
+
+    module = LlamaRotaryEmbedding(LlamaConfig(hidden_size=64, num_attention_heads=1))
+    theirs, _ = module(torch.zeros(1), torch.arange(12)[None])
+    close(of("rotary")["cosines"].T[:12], theirs[0, :, :32])
+    # Raffel et al. 2020, section 2.1, and the published code: where buckets of a decoder begin.
+    bucket = of("t5_bias")["decoder"][::-1]
+    starts = [16, 19, 21, 24, 27, 31, 35, 40, 46, 52, 59, 67, 77, 87, 99, 113]
+    assert [int(np.argmax(bucket == index)) for index in range(16, 32)] == starts
+    # Press et al. 2022, section 3: 1/2, 1/4 … 1/256.
+    assert_array_equal(of("alibi")["lines"][:, -2], -(2.0 ** -np.arange(1, 9)))
+    # Sun et al. 2023, section 2.2: γ = 1 − 2^(−5 − h).
+    left = of("decay")["retention"]
+    assert_allclose(left[:, 1], [31 / 32, 63 / 64, 127 / 128, 255 / 256], rtol=1e-12)
+    assert [int(np.argmax(line < 0.5)) for line in left] == [22, 45, 89, 178]
+    # log1p(floor((p + 1) / 8192)) · 0.1 + 1, in the code of transformers.
+    after = of("temperature")["positions"] >= 8191
+    assert_array_equal(of("temperature")["factor"][~after], 1.0)
+    assert of("temperature")["factor"][after][0] == pytest.approx(1.0 + 0.1 * np.log(2.0))
+
+
 def test_a_rotation_in_two_dimensions_equals_that_of_qwen2_vl() -> None:
     """Patch (13, 13) of an image against all others, with the frequencies of its module."""
     from transformers.models.qwen2_vl.modeling_qwen2_vl import (

@@ -28,9 +28,10 @@ FAMILIES: list[tuple[str, dict[str, Any]]] = [
     *(
         (family, {})
         for family in (
-            "llama", "mistral", "gemma", "gpt_neox", "phi", "phi3", "stablelm", "falcon", "cohere",
-            "glm", "gpt_oss", "nemotron3_5_transcribe_asr_audio", "qwen2_5_omni_dit", "deepseek_v3",
-            "nomic_bert", "persimmon", "recurrent_gemma", "smollm3", "moonshine",
+            "llama", "mistral", "qwen3", "gemma", "gpt_neox", "phi", "phi3", "stablelm", "falcon",
+            "cohere", "glm", "olmo2", "gpt_oss", "nemotron3_5_transcribe_asr_audio",
+            "qwen2_5_omni_dit", "deepseek_v3", "nomic_bert", "gpt_neox_japanese", "persimmon",
+            "recurrent_gemma", "smollm3", "moonshine",
         )
     ),
     *(
@@ -93,13 +94,15 @@ def rotation_of(config: dict[str, Any]) -> Rotation:
 
 
 def rotary_class(config: Any) -> Any:
-    """The module of transformers for the rotation of a text model."""
+    """The module of transformers for the rotation of a text model, or for that of a part."""
     module = import_module(type(config).__module__.replace("configuration_", "modeling_"))
-    return next(
-        member
+    members = {
+        name: member
         for name, member in vars(module).items()
         if name.endswith(("RotaryEmbedding", "RotaryPositionalEmbedding")) and "Vision" not in name
-    )
+    }
+    own = type(config).__name__.removesuffix("Config") + "RotaryEmbedding"
+    return members.get(own, next(iter(members.values())))
 
 
 def module_of(family: str, options: dict[str, Any]) -> Any:
@@ -120,6 +123,8 @@ def test_frequencies_equal_those_of_the_module(family: str, options: dict[str, A
     theirs, config = module_of(family, options)
     ours = rotation_of(config.to_dict())
     as_single(ours.frequencies, theirs.inv_freq)
+    if not options:
+        as_single(rotation_of({"model_type": family}).frequencies, theirs.inv_freq)
     assert ours.attention_factor == pytest.approx(getattr(theirs, "attention_scaling", 1.0))
 
 
@@ -192,11 +197,13 @@ def test_the_older_config_of_gemma_3_scales_only_the_layers_that_see_all() -> No
     ({"model_type": "esm", "position_embedding_type": "rotary"}, 32),
     ({"model_type": "granite", "position_embedding_type": "rope"}, 32),
     ({"model_type": "stablelm_epoch", "head_dim": 80, "rope_pct": 0.5}, 40),
+    ({}, 32),  # No word of a rotation.
     ({"max_position_embeddings": None}, 32),
 ])  # fmt: skip
 def test_rotated_components_follow_from_the_settings(config: Any, rotary_dim: int) -> None:
     form = rotation_of({**LLAMA, **config})
     assert (form.rotary_dim, form.frequencies.size) == (rotary_dim, rotary_dim // 2)
+    assert form.base == 1e4  # Su et al. 2021, section 3.2.2.
     assert form.n_positions == (2048 if "max_position_embeddings" in config else 256)
 
 
@@ -217,7 +224,8 @@ def test_longrope_is_scaled_under_both_names(name: str, caplog: pytest.LogCaptur
 
 
 # Families of several parts, and the key of the config of their text model.
-NESTED = ["gemma3", "llava", "qwen2_5_vl", "mistral3", "paligemma", "llama4", "gemma4"]
+NESTED = ["gemma3", "llava", "qwen2_5_vl", "qwen3_vl", "mistral3", "idefics3", "paligemma",
+          "llama4", "gemma4", "internvl"]  # fmt: skip
 
 
 @pytest.mark.parametrize("family", NESTED)

@@ -51,6 +51,20 @@ def test_the_frequencies_equal_those_of_the_initialiser_of_the_family(kind: str)
     )
 
 
+@pytest.mark.parametrize("kind", ["qwen2_vl", "qwen2_5_vl"])
+def test_the_frequencies_equal_the_buffer_of_a_nested_image_model(kind: str) -> None:
+    from transformers import AutoModel
+
+    vision = {**dict.fromkeys(("embed_dim", "hidden_size", "out_hidden_size"), 64), "depth": 1,
+              "num_heads": 2, "intermediate_size": 16}  # fmt: skip
+    text = {**SIZES, "num_key_value_heads": 2}
+    with torch.device("meta"):
+        model = AutoModel.from_config(config_of(kind, text_config=text, vision_config=vision))
+    theirs = type(model.visual.rotary_pos_emb)(model.config.vision_config).inv_freq
+    ours = rotations(model.config.to_dict())["vision"].frequencies
+    assert_allclose(ours, theirs.double().numpy(), rtol=SINGLE)
+
+
 def test_rows_and_columns_of_pixtral_alternate_in_one_series() -> None:
     from transformers import PixtralVisionModel
 
@@ -86,6 +100,12 @@ def test_the_angles_of_dinov3_equal_those_between_neighbours_as_it_runs(image_si
     )
     assert down is not None
     assert across is not None
+    for form, n_patches in ((down, height // 8), (across, width // 8)):
+        theirs = model.rope_embeddings.inv_freq.double().numpy()
+        assert_allclose(form.frequencies / form.step, theirs, rtol=SINGLE)
+        assert (form.base, form.n_positions) == (100.0, n_patches)
+        # Coordinates from −1 to 1, times 2π.
+        assert form.step == pytest.approx(4.0 * np.pi / n_patches)
     assert_allclose(
         turns[1:, :, 0] / turns[:-1, :, 0],
         np.broadcast_to(np.exp(1j * down.frequencies), turns[1:, :, 0].shape),

@@ -167,6 +167,9 @@ def test_a_nested_part_has_its_sinusoid(folder: str, name: str, sizes: Any, conf
     form, first = form_of(encoding, PositionTable), getattr(module, "padding_idx", None)
     close(form.vectors[: 24 - form.first_row], theirs[form.first_row : 24])
     assert form.first_row == (0 if len(sizes) < 3 or first is None else first + 1)
+    if form.first_row:  # What it adds to tokens, none of which is padding.
+        added = module(torch.tensor([tiny.IDS]))
+        close(form.vectors[: len(tiny.IDS)], added.reshape(len(tiny.IDS), -1))
 
 
 def test_the_sinusoids_of_canary_and_fun_asr_equal_those_of_their_modules() -> None:

@@ -76,7 +76,7 @@ def test_the_bias_is_what_the_forward_pass_adds(family: str, tmp_path: Path) -> 
     close(np.broadcast_to(softmax(ours), theirs.shape), theirs)
 
 
-@pytest.mark.parametrize("family", ["swin", "maskformer-swin"])
+@pytest.mark.parametrize("family", ["swin", "donut-swin", "maskformer-swin"])
 def test_the_bias_of_every_layer_equals_that_of_its_module(family: str, tmp_path: Path) -> None:
     model = build(family, **SWIN)
     ours = kernels(model, tmp_path)
@@ -142,6 +142,15 @@ def test_the_bias_of_beit_is_its_modules(family: str, shared: bool, tmp_path: Pa
     for kernel, holder in zip(ours.values(), holders, strict=True):
         theirs = holder((4, 4)).detach().numpy().reshape(2, 17, 17)[:, 1:, 1:]
         close(kernel, theirs)
+
+
+def test_the_bias_of_beit_is_what_its_forward_pass_adds(tmp_path: Path) -> None:
+    model = build("beit", **BEIT, use_relative_position_bias=True)
+    ours = kernels(model, tmp_path)["vision layer 0"]
+    modules = (module for module in model.modules() if hasattr(module, "q_proj"))
+    weights = attention_without_content(model, next(modules), pixel_values=image(model))
+    theirs = weights[0, :, 1:, 1:]
+    close(softmax(ours), theirs / theirs.sum(axis=-1, keepdims=True))
 
 
 def test_the_bias_of_levit_equals_that_of_its_module_with_fewer_queries(tmp_path: Path) -> None:
