@@ -17,6 +17,7 @@ from generator.contracts import (
     Sentence,
     Subject,
 )
+from generator.contracts.wording import Wording
 from generator.encodings import Form, OffsetBias, PositionTable, Rotation
 from generator.errors import NotApplicableError
 from generator.figures.canvas import Figure
@@ -25,6 +26,7 @@ from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Array, Floats, finite, root_mean_square, row_norms
 from generator.text import significant, visible
 
+WORDS = Wording("anatomy_of_the_input")
 ROUNDING = 1e-4  # Largest difference from the code of transformers that single precision may make.
 LIMIT = 3.0  # in units of each step's own root mean square
 STEPS = {
@@ -348,10 +350,10 @@ def alt(results: Results) -> str:
 
 ANALYSIS = Analysis(
     key="anatomy_of_the_input",
-    title="Anatomy of the input",
+    title=WORDS("title"),
     about="values",
-    question="What does the first layer receive, and where does position enter?",
-    source="Notebooks named on the page About; Devlin et al. 2019 (arXiv 1810.04805), figure 2.",
+    question=WORDS("question"),
+    source=WORDS("source"),
     stage="see",
     order=10,
     forms=(PositionTable, OffsetBias, Rotation),
@@ -360,12 +362,8 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "steps",
-            "Each step from words to the input of the first layer: a strip per step, a row per"
-            " token.",
-            "Read downwards: the strips add up to the sum, which LayerNorm rescales where the"
-            " model has one. Compare the RMS above each strip, its unit of colour, to see which"
-            " step is large. Word strips depend on the token, position strips on the place"
-            " alone.",
+            WORDS("steps_caption"),
+            WORDS("steps_how_to_read"),
             alt,
             draw,
             python=(

@@ -16,16 +16,18 @@ from generator.contracts import (
     Spot,
     Subject,
 )
+from generator.contracts.wording import Wording
 from generator.encodings import OffsetBias, WindowBias
 from generator.errors import NotApplicableError
 from generator.figures.canvas import Axes
-from generator.figures.charts import Alt, Curves, Images
+from generator.figures.charts import Curves, Images
 from generator.figures.lines import DOTTED
 from generator.figures.style import MUTED, SEQUENTIAL
 from generator.numerics.arrays import FLAT, Array, Floats, finite
 from generator.numerics.attention import attention, locality, perplexity, symmetry
 from generator.text import counted, rounded
 
+WORDS = Wording("attention_from_the_bias_alone")
 POSITIONS = 128
 PATCHES = 576  # Swin v2's largest window has 24 by 24.
 FAINTEST = -4.0  # log10 of the smallest attention that has a colour of its own.
@@ -167,36 +169,18 @@ def _summary(result: Result) -> str:
 
 ANALYSIS = Analysis(
     key="attention_from_the_bias_alone",
-    title="Attention from the bias alone",
-    question="With equal content, how local and how symmetric would attention be?",
-    source=(
-        "Chen et al. 2023 (The Locality and Symmetry of Positional Encodings, arXiv 2310.12864);"
-        " symmetry is scaled as defined here."
-    ),
+    title=WORDS("title"),
+    question=WORDS("question"),
+    source=WORDS("source"),
     stage="measure",
     order=76,
-    headlines=(
-        Headline(
-            "locality",
-            "Attention near the query",
-            high="puts {} of its attention on near keys by its bias",
-        ),
-    ),
+    headlines=(Headline("locality", *WORDS.headline("locality")),),
     forms=(OffsetBias, WindowBias),
     compute=compute,
     figures=(
         FigureSpec(
             "heads",
-            "Locality of each head, most local first. Dotted: uniform attention.",
-            "At 100 % a head attends only to the query's own position; below its dotted line,"
-            " less locally than uniform attention. A level line means equally local heads."
-            " Compare each line with its own dotted level, which depends on causality and"
-            " window size.",
-            Alt(
-                "Locality of each head, sorted, as falling lines.",
-                "{arrays[locality].size} heads, from {most_local:.1} down to {least_local:.1} %,"
-                " uniform attention {chance:.1} %",
-            ),
+            *WORDS.figure("heads"),
             Curves(
                 _sorted,
                 x="heads, most local first (%)",
@@ -214,15 +198,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "matrices",
-            f"Attention from the bias alone, mean over heads: the first {POSITIONS} positions,"
-            " or the patches of a window.",
-            "A thin bright diagonal means that most attention stays near; an even colour, that"
-            " distance hardly matters. Each step of the scale is a factor of ten, from 0 (all"
-            " attention) to −4 or less. Empty cells are keys that a causal model cannot see.",
-            Alt(
-                "Mean attention over heads as square images, query by key, on a logarithmic scale.",
-                _summary,
-            ),
+            *WORDS.figure("matrices", _summary),
             Images(
                 _in_powers_of_ten,
                 (FAINTEST, 0.0),

@@ -17,15 +17,16 @@ from generator.contracts import (
     Spot,
     Subject,
 )
+from generator.contracts.wording import Wording
 from generator.encodings import OffsetBias
 from generator.figures.canvas import Axes, Figure
-from generator.figures.charts import Alt
 from generator.figures.lines import Line, hidden, mark_beyond
 from generator.figures.panels import Panel, head_colours, image_panels, panels, wrapped
 from generator.figures.style import DIVERGING, MUTED, STYLE
 from generator.numerics.arrays import Floats, finite
 from generator.text import counted, in_words, plural, rounded, significant
 
+WORDS = Wording("bias_by_offset")
 SHOWN = 32  # positions in the matrices: enough to show how buckets widen
 MOST_HEADS = 16
 MOST_CURVES = 128  # of all panels together; with more heads, only every k-th is drawn
@@ -274,30 +275,18 @@ def _summary(result: Result) -> str:
 
 ANALYSIS = Analysis(
     key="bias_by_offset",
-    title="Bias by offset",
-    question="Which offsets does each head favour or avoid?",
-    source=(
-        "Raffel et al. 2020 (arXiv 1910.10683), section 2.1; Press et al. 2022 (arXiv 2108.12409),"
-        " section 3."
-    ),
+    title=WORDS("title"),
+    question=WORDS("question"),
+    source=WORDS("source"),
     stage="see",
     order=70,
-    answer=Headline(
-        "near_heads",
-        "Heads that peak near",
-        high="peaks within one position in {} of its heads",
-    ),
+    answer=Headline("near_heads", *WORDS.headline("near_heads")),
     forms=(OffsetBias,),
     compute=compute,
     figures=(
         FigureSpec(
             "curves",
-            f"Bias of the heads by offset, cut at ±{LIMIT:g} logits.",
-            "High lines mark keys that a head favours before content counts: earlier keys left"
-            " of 0, later ones right. Flat steps are offsets that share one learned value; a"
-            " straight line is a fixed slope. Triangles mark values beyond ±10, a factor of"
-            " 22,000 in attention weight.",
-            Alt("Bias of each head by offset, as curves.", _summary),
+            *WORDS.figure("curves", _summary),
             draw_curves,
             python=(
                 'plt.plot(arrays["bias_by_offset.offsets"], arrays["bias_by_offset.values"].T)'
@@ -305,16 +294,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "matrices",
-            f"The same bias as matrices: the first {SHOWN} queries by {SHOWN} keys, at most"
-            f" {MOST_HEADS} heads.",
-            "Red keys are favoured, blue ones avoided; beyond ±10 the colour stays the same."
-            " Each diagonal has one colour, because only the offset counts. Empty cells are"
-            " keys that a causal model cannot see.",
-            Alt(
-                f"Bias as a matrix of {SHOWN} query by {SHOWN} key positions, constant along each"
-                " diagonal.",
-                "{arrays[matrices].shape[0]} heads",
-            ),
+            *WORDS.figure("matrices"),
             draw_matrices,
             python=('plt.imshow(arrays["bias_by_offset.matrices"].mean(axis=0), cmap="RdBu_r")'),
         ),

@@ -14,14 +14,15 @@ from generator.contracts import (
     Results,
     Subject,
 )
+from generator.contracts.wording import Wording
 from generator.encodings import WindowBias
 from generator.figures.canvas import Figure
-from generator.figures.charts import Alt
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import FLAT, Floats, finite
 from generator.text import counted
 
+WORDS = Wording("bias_by_patch_offset")
 LIMIT = 5.0  # logit; e^5 is a factor of 148 in the attention weight. The same on every page.
 MOST_HEADS = 16
 
@@ -136,33 +137,18 @@ def _ticks(count: int) -> tuple[list[int], list[str]]:
 
 ANALYSIS = Analysis(
     key="bias_by_patch_offset",
-    title="Bias by patch offset",
-    question="Which patch offsets does each head favour or avoid?",
-    source="Liu et al. 2021 (arXiv 2103.14030), section 3.2; the images are ours.",
+    title=WORDS("title"),
+    question=WORDS("question"),
+    source=WORDS("source"),
     stage="see",
     order=72,
-    answer=Headline(
-        "near_heads",
-        "Heads that peak near",
-        high="peaks within one patch in {} of its heads",
-    ),
+    answer=Headline("near_heads", *WORDS.headline("near_heads")),
     forms=(WindowBias,),
     compute=compute,
     figures=(
         FigureSpec(
             "heads",
-            f"Bias by patch offset: at most {MOST_HEADS} heads of one checkpoint, or the mean"
-            " over heads of several.",
-            "Red offsets are favoured, blue ones avoided; the middle is the query's own patch,"
-            " cells above it are patches above. The mean of each head is subtracted, because"
-            " softmax ignores constants. The scale ends at ±5 logits, a factor of 148 in"
-            " attention weight.",
-            Alt(
-                f"Bias by patch offset as images from −{LIMIT:g} to {LIMIT:g}.",
-                "{arrays[values].shape[0]} heads, {arrays[values].shape[1]} by"
-                " {arrays[values].shape[2]} offsets, {near_heads:.0} % of them largest within one"
-                " patch, largest minus smallest bias {spread:3} on average",
-            ),
+            *WORDS.figure("heads"),
             draw,
             python=(
                 'plt.imshow(arrays["bias_by_patch_offset.centred"].mean(axis=0), cmap="RdBu_r")'

@@ -19,6 +19,7 @@ from generator.contracts import (
     Spot,
     Subject,
 )
+from generator.contracts.wording import Wording
 from generator.encodings import (
     Convolution,
     NoEncoding,
@@ -32,7 +33,7 @@ from generator.encodings import (
 from generator.encodings.kernels import Kernel, Profile, profile_of, windows_of
 from generator.errors import NotApplicableError
 from generator.figures.canvas import Axes, Figure
-from generator.figures.charts import Alt, Images
+from generator.figures.charts import Images
 from generator.figures.lines import (
     DOTTED,
     Line,
@@ -60,6 +61,7 @@ from generator.numerics.similarity import shape
 from generator.text import between, enumerated, ranges, rounded
 
 Shaped = PositionTable | OffsetBias | RelativeTable | WindowBias | Rotation | Convolution
+WORDS = Wording("decay_with_distance")
 POSITIONS = 128
 SIDE = 16  # Patches on a side of a grid or window: their matrix has 256² entries.
 FEWEST = 3  # Two offsets and 0; with one, every profile is the same line.
@@ -425,33 +427,15 @@ def decay_over_all(result: Result) -> tuple[Array, Array]:
 
 ANALYSIS = Analysis(
     key="decay_with_distance",
-    title="Decay with distance",
-    question="How fast does similarity fade with distance, in any scheme?",
-    source=(
-        "Toeplitz fit after Wang B. et al. 2021 (On Position Embeddings in BERT, ICLR); the kernels"
-        " follow each scheme's source, the other measures are defined here."
-    ),
+    title=WORDS("title"),
+    question=WORDS("question"),
+    source=WORDS("source"),
     stage="place",
     order=85,
     headlines=(
-        Headline(
-            "half",
-            "Half is left at",
-            low="loses half its similarity within {}",
-            high="keeps half its similarity for {}",
-            least="shortest",
-            most="longest",
-        ),
-        Headline(
-            "monotonicity",
-            STEADILY,
-            high="loses similarity in {} of the first steps of distance",
-        ),
-        Headline(
-            "invariance",
-            ALONE,
-            high="owes a share of {} of its similarity to distance",
-        ),
+        Headline("half", *WORDS.headline("half")),
+        Headline("monotonicity", *WORDS.headline("monotonicity")),
+        Headline("invariance", *WORDS.headline("invariance")),
     ),
     forms=tuple(form for form in all_forms() if form is not NoEncoding),
     compute=compute,
@@ -459,28 +443,14 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "profiles",
-            f"Similarity by distance, within at most {POSITIONS} positions or {SIDE} patches,"
-            " and over all positions.",
-            "One head's line crosses the dotted level at its half-distance; of several heads or"
-            " windows, the number is the mean. Wiggles make some farther positions look nearer."
-            " Each line is scaled to 1 at its highest and 0 over its far quarter, so compare"
-            " shapes only. Bands are the range of a table's windows.",
-            Alt(
-                "Lines by distance, from 1 at their highest to 0 at far distances. Half-distance,",
-                _reach,
-            ),
+            *WORDS.figure("profiles", _reach),
             draw_profiles,
             python=('plt.plot(arrays["decay_with_distance.profile"])'),
             overlays=True,
         ),
         FigureSpec(
             "matrices",
-            "Kernel of each encoding: its similarity for every pair of positions.",
-            "Stripes along the diagonal mean that only the offset counts; blocks and crosses"
-            " mark special positions or image rows. Each kernel has its own scale, so compare"
-            " patterns, not colours. Outliers and keys that a causal model cannot see are"
-            " empty.",
-            Alt("Kernels as square images, each on its own scale.", _size),
+            *WORDS.figure("matrices", _size),
             Images(
                 "matrix",
                 (0.0, 1.0),
@@ -498,12 +468,7 @@ ANALYSIS = Analysis(
         x="distance (positions or patches)",
         y="similarity (1 = highest, 0 = far)",
         points=decay_over_all,
-        how_to_read=(
-            "Mean similarity at each distance over all positions, not only the first 128. Each line"
-            " is scaled: 1 is the highest mean, 0 the mean of the farthest quarter. The sooner a"
-            " line falls, the more local the encoding. Ripples make some farther positions look"
-            " nearer."
-        ),
+        how_to_read=WORDS("overlay_how_to_read"),
         logarithmic="x",
     ),
 )

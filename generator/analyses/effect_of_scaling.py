@@ -17,15 +17,17 @@ from generator.contracts import (
     Subject,
 )
 from generator.contracts.oracles import RESCALED, STRETCHED, array, cases, llama_3_1, yarn_by_16
+from generator.contracts.wording import Wording
 from generator.encodings import Rotation
 from generator.encodings.rotations import OF_WHOLE_HEAD, frequencies_before
 from generator.errors import NotApplicableError
-from generator.figures.charts import Alt, Curves, Rule, of_arrays
+from generator.figures.charts import Curves, Rule, of_arrays
 from generator.figures.lines import DOTTED
 from generator.numerics.arrays import Floats, finite
 from generator.text import significant
 
 # Where scaling depends on the length of the input.
+WORDS = Wording("effect_of_scaling")
 UP_TO = {"dynamic": " up to the configured length"}
 # Ratios closer than this are equal: the initialisers of transformers work in float32.
 ROUNDING = 1e-3
@@ -147,33 +149,19 @@ def _summary(result: Result) -> str:
 
 ANALYSIS = Analysis(
     key="effect_of_scaling",
-    title="Effect of scaling",
-    question="Which frequency pairs does scaling slow down, and by how much?",
-    source=(
-        "The rotary initialisers of transformers; Peng et al. 2023 (YaRN, arXiv 2309.00071),"
-        " section 3; Llama team 2024 (arXiv 2407.21783), section 3.4.2."
-    ),
+    title=WORDS("title"),
+    question=WORDS("question"),
+    source=WORDS("source"),
     also=("YaRN", "NTK", "LongRoPE"),
     stage="measure",
     order=84,
-    answer=Headline(
-        "largest",
-        "Largest ratio",
-        low="slows pairs down by a factor of {} at most",
-        high="slows pairs down by a factor of up to {}",
-        least="smallest",
-        most="largest",
-    ),
+    answer=Headline("largest", *WORDS.headline("largest")),
     forms=(Rotation,),
     compute=compute,
     figures=(
         FigureSpec(
             "pairs",
-            "Wavelength of each frequency pair after scaling, relative to before.",
-            "A pair at 1, on the dotted line, turns as before; one at 8 turns eight times more"
-            " slowly. Many scalings leave the fast pairs on the left alone and stretch the slow"
-            " ones on the right.",
-            Alt("Ratio of wavelengths by frequency pair.", _summary),
+            *WORDS.figure("pairs", _summary),
             RATIOS,
             python=('plt.plot(arrays["effect_of_scaling.ratios"])'),
             overlays=True,
@@ -181,11 +169,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "wavelengths",
-            "The same ratio by wavelength before scaling.",
-            "The line leaves 1 at the longest wavelength that scaling keeps, and is level again"
-            " at the full factor. Checkpoints with different bases and head sizes can be"
-            " compared here.",
-            Alt("Ratio of wavelengths by wavelength before scaling.", _summary),
+            *WORDS.figure("wavelengths", _summary),
             replace(
                 RATIOS,
                 points=of_arrays("before", "ratios"),

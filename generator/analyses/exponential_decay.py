@@ -18,16 +18,18 @@ from generator.contracts import (
     Spot,
     Subject,
 )
+from generator.contracts.wording import Wording
 from generator.encodings import Decay, OffsetBias
 from generator.errors import NotApplicableError
 from generator.figures.canvas import Axes, Figure
-from generator.figures.charts import Alt, Curves, Rule
+from generator.figures.charts import Curves, Rule
 from generator.figures.lines import DOTTED
 from generator.figures.panels import panels, wrapped
 from generator.figures.style import REFERENCE
 from generator.numerics.arrays import Array, Floats, finite, frozen
 from generator.text import rounded, significant
 
+WORDS = Wording("exponential_decay")
 FARTHEST, N_DISTANCES = 5, 81  # Powers of ten, and distances, of the curves.
 MOST_DOTS = 1500  # of all layers and panels together; with more, bands are drawn.
 MOST_LINES = 128
@@ -314,33 +316,18 @@ def _at_distances(result: Result) -> str:
 
 ANALYSIS = Analysis(
     key="exponential_decay",
-    title="Exponential decay",
-    question="After how many positions is half of the state, or of a key's weight, lost?",
-    source=(
-        "Sun et al. 2023 (RetNet, arXiv 2307.08621), section 2.2, and Press et al. 2022 (ALiBi,"
-        " arXiv 2108.12409), section 3, for the exponential; the measures are defined here."
-    ),
+    title=WORDS("title"),
+    question=WORDS("question"),
+    source=WORDS("source"),
     stage="see",
     order=75,
-    answer=Headline(
-        "median",
-        "Median half-distance",
-        low="halves within {} at its median rate",
-        high="halves only after {} at its median rate",
-        least="shortest",
-        most="longest",
-    ),
+    answer=Headline("median", *WORDS.headline("median")),
     forms=(Decay, OffsetBias),
     compute=compute,
     figures=(
         FigureSpec(
             "layers",
-            "Half-distance of every head or channel by layer; dotted, beside recurrent layers:"
-            " the slopes of ALiBi with 8 heads.",
-            "Higher points remember longer: at 100, half is left after a hundred positions."
-            " Level lines are rates that all layers share. Bands, for many rates, show all, the"
-            " middle half and the median; values beyond the scale lie at its edge.",
-            Alt("Half-distances by layer, on a logarithmic scale of positions.", _of_rates),
+            *WORDS.figure("layers", _of_rates),
             draw_layers,
             python=(
                 'plt.semilogy(arrays["exponential_decay.layers"], '
@@ -349,15 +336,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "left",
-            "Share left by distance, mean over all heads or channels of all layers; dotted:"
-            " ALiBi with 8 heads.",
-            "A line still high on the right keeps part of what was read long ago. Each rate"
-            " gives an exponential; their mean falls more slowly at the end, where only the"
-            " slowest rates remain.",
-            Alt(
-                "Lines that fall from 1 with distance in positions, on a logarithmic scale.",
-                _at_distances,
-            ),
+            *WORDS.figure("left", _at_distances),
             LEFT,
             python=(
                 'plt.semilogx(arrays["exponential_decay.distances"], '
@@ -366,8 +345,5 @@ ANALYSIS = Analysis(
             overlays=True,
         ),
     ),
-    overlay=LEFT.overlay(
-        "What is left of the state, or of a key's weight, after a distance: the mean over all"
-        " rates. A long tail means that some rates are slow."
-    ),
+    overlay=LEFT.overlay(WORDS("overlay_how_to_read")),
 )

@@ -17,9 +17,10 @@ from generator.contracts import (
     Subject,
 )
 from generator.contracts.oracles import GPT2, SAMPLES, cases, paper_sinusoid
+from generator.contracts.wording import Wording
 from generator.encodings import PositionTable
 from generator.figures.canvas import Figure
-from generator.figures.charts import Alt, Curves, Rule
+from generator.figures.charts import Curves, Rule
 from generator.figures.panels import panels
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Array, Floats
@@ -32,6 +33,7 @@ from generator.numerics.linear_probes import (
 )
 from generator.text import rounded, significant, uncertain
 
+WORDS = Wording("order_probe")
 PROTOCOL = Recomputed(
     "scikit-learn",
     "LogisticRegression and cross_val_score, after Wang and Chen 2020 (arXiv 2010.04903)",
@@ -219,46 +221,24 @@ def _ends(result: Result) -> str:
 
 ANALYSIS = Analysis(
     key="order_probe",
-    title="Order probe",
-    question="Can a linear probe tell which of two positions comes first?",
-    source=(
-        "Wang and Chen 2020 (arXiv 2010.04903), section 3, with the settings of the authors' code."
-    ),
+    title=WORDS("title"),
+    question=WORDS("question"),
+    source=WORDS("source"),
     stage="measure",
     order=68,
-    headlines=(
-        Headline(
-            "error",
-            f"Order errors ({FEW} pairs)",
-            high="lets a probe tell order with {} errors",
-            least="fewest",
-            most="most",
-        ),
-    ),
+    headlines=(Headline("error", *WORDS.headline("error")),),
     forms=(PositionTable,),
     compute=compute,
     figures=(
         FigureSpec(
             "draws",
-            f"Order errors: a stroke per random sample of {FEW} pairs, a dot per sample of"
-            f" {MANY:,}.",
-            "Further left is better; at 50 % the order is guessed. The width of a group of"
-            " strokes is noise: tables whose strokes overlap cannot be told apart. Dots use"
-            " sixteen times as many pairs and are steadier.",
-            Alt(
-                f"Order errors, a stroke for each of {DRAWS} random samples, with chance at 50 %.",
-                _samples,
-            ),
+            *WORDS.figure("draws", _samples),
             draw,
             python=('plt.plot(arrays["order_probe.few"], "o")'),
         ),
         FigureSpec(
             "by_distance",
-            "Order errors by the distance of the two positions.",
-            "An early drop means that even near positions are ordered; a late one, only far"
-            " ones. Near 50 % the order is guessed. Each point covers all distances up to the"
-            " next point.",
-            Alt("Order errors by distance, as a line.", _ends),
+            *WORDS.figure("by_distance", _ends),
             Curves(
                 _error_by_distance,
                 x="distance of the two positions (positions)",

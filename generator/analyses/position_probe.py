@@ -16,15 +16,15 @@ from generator.contracts import (
     Subject,
 )
 from generator.contracts.oracles import GPT2, SPLITS, cases, paper_sinusoid
+from generator.contracts.wording import Wording
 from generator.encodings import PositionTable
 from generator.figures.canvas import Axes, Figure
-from generator.figures.charts import Alt, Curves, of_arrays
+from generator.figures.charts import Curves, of_arrays
 from generator.figures.panels import panels, wrapped
 from generator.figures.style import ASIDE, MUTED, STATIC
 from generator.numerics.arrays import Array, Floats
 from generator.numerics.linear_probes import (
     DRAWS,
-    FOLDS,
     PositionProbe,
     compact,
     compact_noise,
@@ -34,6 +34,7 @@ from generator.numerics.linear_probes import (
 )
 from generator.text import rounded, significant, uncertain
 
+WORDS = Wording("position_probe")
 PROTOCOL = Recomputed(
     "scikit-learn",
     "LinearRegression and cross_val_predict, after Wang and Chen 2020 (arXiv 2010.04903)",
@@ -223,49 +224,25 @@ def _ends(result: Result) -> str:
 
 ANALYSIS = Analysis(
     key="position_probe",
-    title="Position probe",
+    title=WORDS("title"),
     feels_steps=True,
-    question="Can a linear probe predict the position from its vector?",
-    source=(
-        "Least squares: Wang and Chen 2020 (arXiv 2010.04903), section 3, with the settings of the"
-        " authors' code. The ridge, its penalty by Golub, Heath and Wahba 1979 (Technometrics 21)"
-        " and Kim and Gu 2004 (J. R. Stat. Soc. B 66), is ours."
-    ),
+    question=WORDS("question"),
+    source=WORDS("source"),
     stage="measure",
     order=66,
-    headlines=(
-        Headline(
-            "ridge",
-            "Mean position error",
-            high="leaves a probe {} off",
-            least="closest",
-            most="farthest",
-        ),
-    ),
+    headlines=(Headline("ridge", *WORDS.headline("ridge")),),
     forms=(PositionTable,),
     compute=compute,
     figures=(
         FigureSpec(
             "read",
-            "Position that ridge regression predicts for each held-out vector, in one random"
-            f" split into {FOLDS} folds.",
-            "Points on the grey diagonal are right. A shapeless cloud means that a linear probe"
-            " does not find the position, though vectors may still differ. Points beyond the"
-            " frame are drawn at its edge.",
-            Alt(
-                "Predicted against true position, as points along a diagonal.",
-                "mean error {ridge:3} of {arrays[read].size} positions",
-            ),
+            *WORDS.figure("read"),
             draw,
             python=('plt.plot(arrays["position_probe.read"], ".")'),
         ),
         FigureSpec(
             "by_position",
-            f"Mean error of ridge regression at each position over {RIDGE_DRAWS} random splits.",
-            "Higher is worse; the scale is logarithmic above 1. Peaks at the ends are common,"
-            " since the probe has to extrapolate there. A rise that lasts means that a linear"
-            " probe finds less there.",
-            Alt("Mean error by position, as a line.", _ends),
+            *WORDS.figure("by_position", _ends),
             Curves(
                 of_arrays("", "wrong"),
                 x="position",

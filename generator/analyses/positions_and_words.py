@@ -17,14 +17,16 @@ from generator.contracts import (
     Spot,
     Subject,
 )
+from generator.contracts.wording import Wording
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.canvas import Axes
-from generator.figures.charts import Alt, Curves, diagonal
+from generator.figures.charts import Curves, diagonal
 from generator.figures.lines import DOTTED, Dash
 from generator.numerics.arrays import Array, Floats, finite, largest
 from generator.text import rounded
 
+WORDS = Wording("positions_and_words")
 TENTH = 0.1
 MARKED = 2.0  # times chance; from here on, positions prefer these directions
 MAJORITY = 0.5  # Share of the energy that makes a finding weigh more.
@@ -218,34 +220,19 @@ def _summary(result: Result) -> str:
 
 ANALYSIS = Analysis(
     key="positions_and_words",
-    title="Positions and words",
+    title=WORDS("title"),
     about="values",
-    question="Do positions and words share directions?",
-    source=(
-        "Björck and Golub 1973 (Mathematics of Computation 27) for the principal angles; the"
-        " question is that of Song and Zhong 2023 (arXiv 2310.04861)."
-    ),
+    question=WORDS("question"),
+    source=WORDS("source"),
     stage="measure",
     order=69,
-    answer=Headline(
-        "overlap",
-        "Shared directions",
-        high="shares {} of its main directions with words",
-    ),
+    answer=Headline("overlap", *WORDS.headline("overlap")),
     forms=(PositionTable,),
     compute=compute,
     figures=(
         FigureSpec(
             "energy",
-            "Cumulative share of the table's energy along the directions of words, the most"
-            " used first.",
-            "A steep rise on the left means that positions use the main directions of words; a"
-            " late rise, the others. The grey diagonal is what random directions would give.",
-            Alt(
-                "Cumulative energy of positions over the directions of words, with a straight line"
-                " for chance.",
-                "{top:3} % in the first tenth, {bottom:3} % in the last, {chance:3} % by chance",
-            ),
+            *WORDS.figure("energy"),
             Curves(
                 _cumulative,
                 x="directions, most used by words first (%)",
@@ -260,16 +247,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "angles",
-            "Cosines of the principal angles between the main tenths of directions of positions"
-            " and words.",
-            "At 1 both spaces share a direction; at 0 the rest of one is orthogonal to the"
-            " other. Dotted: the largest cosine of two random spaces of that size; lines below"
-            " it share nothing beyond chance.",
-            Alt(
-                "Cosines of the principal angles between main directions of positions and words, as"
-                " falling lines.",
-                _summary,
-            ),
+            *WORDS.figure("angles", _summary),
             Curves(
                 _cosines,
                 x="principal angle, smallest first",

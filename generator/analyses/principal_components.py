@@ -18,16 +18,17 @@ from generator.contracts import (
     Subject,
 )
 from generator.contracts.oracles import GPT2, cases
+from generator.contracts.wording import Wording
 from generator.encodings import LEADING, PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.canvas import Figure
-from generator.figures.charts import Alt
 from generator.figures.panels import colour_bar, panels, wrapped
 from generator.figures.trails import seen, trail, trail_scale
 from generator.numerics.arrays import FLAT, Array, Floats, finite, largest
 from generator.numerics.gram import principal
 from generator.text import rounded
 
+WORDS = Wording("principal_components")
 NAMES = (
     "the first component",
     "the first two components",
@@ -331,53 +332,26 @@ placed = rows @ np.linalg.svd(rows, full_matrices=False)[2][:3].T
 
 ANALYSIS = Analysis(
     key="principal_components",
-    title="Principal components",
-    question="What shape do the positions form in the directions of largest variance?",
-    source=(
-        "Principal component analysis (Pearson 1901; Hotelling 1933); for GPT-2, Yedidia 2023,"
-        " “GPT-2's positional embedding matrix is a helix”."
-    ),
+    title=WORDS("title"),
+    question=WORDS("question"),
+    source=WORDS("source"),
     stage="measure",
     order=64,
-    answer=Headline(
-        "turns",
-        "Turns",
-        high="makes {} in its first two components",
-        least="fewest",
-        most="most",
-    ),
+    answer=Headline("turns", *WORDS.headline("turns")),
     forms=(PositionTable,),
     compute=compute,
     follows=frozenset({"coordinates", "shares", "shares_within"}),
     figures=(
         FigureSpec(
             "curve",
-            "Positions along the first three principal components, without outliers, coloured"
-            " from first to last.",
-            "Turn the curve by dragging it, or with the arrow keys. A smooth curve means that"
-            " neighbouring positions are similar. A coil is a helix. A tangle means that three"
-            " components do not hold what the table knows.",
-            Alt(
-                "Positions as curves in three dimensions, along the first three principal"
-                " components.",
-                _summary,
-            ),
+            *WORDS.figure("curve", _summary),
             draw_curve,
             python=PLACED + 'plt.axes(projection="3d").plot(*placed.T)',
             appeal=appeal,
         ),
         FigureSpec(
             "planes",
-            "Positions in the first three principal components, without outliers, coloured from"
-            " first to last.",
-            "A smooth line means that neighbours are similar, a tangle that they are not. A"
-            " circle on the left with slopes on the others is a helix, seen from its end and"
-            " sides. Small shares of the variance, given at the axes, mean that this is only"
-            " part of the table's shape.",
-            Alt(
-                "Positions in the plane of each two of the first three principal components.",
-                _summary,
-            ),
+            *WORDS.figure("planes", _summary),
             draw,
             python=PLACED + "plt.scatter(*placed[:, :2].T, c=range(len(placed)))",
         ),

@@ -20,14 +20,16 @@ from generator.contracts import (
 )
 from generator.contracts.oracles import GPT2, SINGULAR_VALUES, cases, paper_sinusoid
 from generator.contracts.results import compute_alone
+from generator.contracts.wording import Wording
 from generator.encodings import LEADING, PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.canvas import Axes
-from generator.figures.charts import Alt, Curves, Rule
+from generator.figures.charts import Curves, Rule
 from generator.figures.lines import DOTTED, Dash
 from generator.numerics.arrays import Array, Floats, column_means, finite, frozen, largest
 from generator.text import rounded, without
 
+WORDS = Wording("rank")
 SHARES = (90, 95, 99)  # per cent
 FEW, MANY = 0.05, 0.5  # of the largest possible rank: limits of a low and of a nearly full rank
 NARROWEST = 16  # In smaller tables a low rank means little.
@@ -192,33 +194,19 @@ def _centred_stable(form: PositionTable, first: int, stop: int) -> list[float]:
     return [compute_alone(compute, section(form, first, stop)).value("centred_stable") or np.nan]
 
 
-DIRECTIONS = Headline(
-    "within_for_90",
-    "Directions used",
-    low="packs its positions into {} directions",
-    high="spreads its positions over {} directions",
-    least="fewest",
-    most="most",
-)
+DIRECTIONS = Headline("within_for_90", *WORDS.headline("within_for_90"))
 
 ANALYSIS = Analysis(
     key="rank",
-    title="Rank",
+    title=WORDS("title"),
     feels_steps=True,
     about="values",
-    question="Over how many directions do the vectors spread?",
-    source=(
-        "Rudelson and Vershynin 2007 (arXiv math/0503442) for the stable rank; Roy and Vetterli"
-        " 2007 (EUSIPCO) for the effective rank."
-    ),
+    question=WORDS("question"),
+    source=WORDS("source"),
     stage="measure",
     order=62,
     headlines=(
-        Headline(
-            "in_mean",
-            "Energy in the mean",
-            high="has {} of its energy in its mean vector",
-        ),
+        Headline("in_mean", *WORDS.headline("in_mean")),
         DIRECTIONS,
     ),
     answer=DIRECTIONS,
@@ -228,16 +216,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "energy",
-            "Share of the table's energy (sum of squares) in its strongest components,"
-            " mean-centred and, dotted, as stored.",
-            "A line that reaches 90 % at the far left means few directions; noise needs nearly"
-            " all. A dotted line far above its partner means that positions share a large mean"
-            " vector.",
-            Alt(
-                "Share of the energy held by the first components, as rising lines.",
-                "stable rank {stable:4}, mean-centred {centred_stable:4}, components for 90 %, 95 %"
-                " and 99 %: {for_90:4}, {for_95:4}, {for_99:4}",
-            ),
+            *WORDS.figure("energy"),
             ENERGY,
             python=(
                 "energy = np.linalg.svd(vectors - vectors.mean(axis=0), compute_uv=False) "
@@ -298,9 +277,8 @@ ANALYSIS = Analysis(
         ),
     ),
     overlay=ENERGY.overlay(
-        "The share of the variance of the mean-centred table that the first components hold. A"
-        " line that is high at the left belongs to a table that uses few directions.",
-        "Variance explained",
+        WORDS("overlay_how_to_read"),
+        WORDS("overlay_title"),
         "variance explained (%)",
     ),
 )

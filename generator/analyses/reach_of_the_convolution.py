@@ -12,12 +12,14 @@ from generator.contracts import (
     Spot,
     Subject,
 )
+from generator.contracts.wording import Wording
 from generator.encodings import Convolution
 from generator.errors import NotApplicableError
-from generator.figures.charts import Alt, Curves, Rule
+from generator.figures.charts import Curves, Rule
 from generator.numerics.arrays import Array, Floats, finite
 from generator.text import rounded
 
+WORDS = Wording("reach_of_the_convolution")
 NEAR, FAR = 1, 8  # positions
 
 
@@ -89,36 +91,18 @@ def _strength(result: Result) -> tuple[Array, Array]:
 
 ANALYSIS = Analysis(
     key="reach_of_the_convolution",
-    title="Reach of the convolution",
-    question="How far does the convolution look before and after a position?",
-    source=(
-        "Baevski et al. 2020 (wav2vec 2.0, arXiv 2006.11477), section 2; the measures are defined"
-        " here."
-    ),
+    title=WORDS("title"),
+    question=WORDS("question"),
+    source=WORDS("source"),
     stage="see",
     order=88,
-    answer=Headline(
-        "half",
-        "Half-width",
-        low="has half of its energy within {}",
-        high="has half of its energy only within {}",
-        least="closest",
-        most="farthest",
-    ),
+    answer=Headline("half", *WORDS.headline("half")),
     forms=(Convolution,),
     compute=compute,
     figures=(
         FigureSpec(
             "strength",
-            "Norm of the weights at each offset over all channels, relative to the largest.",
-            "A narrow peak at 0 means that mostly direct neighbours count; a broad line, that"
-            " distant positions count too. Earlier positions are left of 0; the line ends where"
-            " the convolution does.",
-            Alt(
-                "Strength of a convolution by offset, as a line.",
-                "{arrays[strength].size} offsets, strongest at {peak:.0}, {far:.0} % of the energy"
-                f" within ±{FAR}",
-            ),
+            *WORDS.figure("strength"),
             Curves(
                 _strength,
                 x="offset (positions)",

@@ -30,15 +30,17 @@ from generator.contracts.oracles import (
     phi_3_mini,
     yarn_by_16,
 )
+from generator.contracts.wording import Wording
 from generator.encodings import Rotation
 from generator.encodings.rotations import frequencies_before
 from generator.figures.canvas import Axes
-from generator.figures.charts import Alt, Curves, of_arrays
+from generator.figures.charts import Curves, of_arrays
 from generator.figures.lines import DOTTED, Dash
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Array, Floats, finite
 from generator.text import counted, rounded
 
+WORDS = Wording("rotation_by_offset")
 MOST_OFFSETS = 4096
 SLOWED = 1.001  # Ratio of wavelengths from which a pair counts as slowed; less is rounding.
 
@@ -193,53 +195,28 @@ def _at(profile: Floats, offset: int) -> str:
 
 ANALYSIS = Analysis(
     key="rotation_by_offset",
-    title="Rotation by offset",
-    question=(
-        "How fast does each frequency pair turn, and how does similarity depend on the offset?"
-    ),
-    source=(
-        "Su et al. 2021 (arXiv 2104.09864), sections 3.3 and 3.4.3; scaled frequencies from the"
-        " rotary initialisers of transformers."
-    ),
+    title=WORDS("title"),
+    question=WORDS("question"),
+    source=WORDS("source"),
     stage="see",
     order=80,
     headlines=(
-        Headline(
-            "longest",
-            "Longest wavelength",
-            low="turns its slowest pair once in {}",
-            high="turns its slowest pair once in {}",
-            least="shortest",
-            most="longest",
-        ),
-        Headline(
-            "full_turns",
-            "Pairs with a full turn",
-            high="makes a full turn in {} of its pairs",
-            least="fewest",
-            most="most",
-        ),
+        Headline("longest", *WORDS.headline("longest")),
+        Headline("full_turns", *WORDS.headline("full_turns")),
     ),
     forms=(Rotation,),
     compute=compute,
     figures=(
         FigureSpec(
             "wavelengths",
-            "Positions that each frequency pair needs for one full turn.",
-            "Fast pairs on the left tell neighbours apart; slow ones on the right tell far from"
-            " near. Pairs above the thin line complete no turn within the context, the window,"
-            " or the texts with these frequencies. Dotted: before scaling.",
-            Alt("Wavelength of each frequency pair on a logarithmic scale.", _range),
+            *WORDS.figure("wavelengths", _range),
             WAVELENGTHS,
             python=('plt.semilogy(arrays["rotation_by_offset.wavelengths"], "o")'),
             overlays=True,
         ),
         FigureSpec(
             "profile",
-            "Mean cosine over all frequency pairs by offset.",
-            "With equal content in every pair, the attention logit would follow this line. It"
-            " falls unevenly: wiggles are fast pairs coming round.",
-            Alt("Mean cosine of all angles by offset, as a line.", _summary),
+            *WORDS.figure("profile", _summary),
             Curves(
                 _profile,
                 x="offset (positions)",
@@ -313,10 +290,8 @@ ANALYSIS = Analysis(
         ),
     ),
     overlay=WAVELENGTHS.overlay(
-        "After how many positions each pair of components has turned once. A straight line is"
-        " the plain rule. A step or a bend usually comes from scaling to a longer context."
-        " Short wavelengths tell neighbours apart, long ones far positions.",
-        "Wavelengths",
+        WORDS("overlay_how_to_read"),
+        WORDS("overlay_title"),
         "wavelength (positions)",
     ),
 )

@@ -22,10 +22,11 @@ from generator.contracts import (
 )
 from generator.contracts.oracles import COSINES, DISTILBERT
 from generator.contracts.results import compute_alone
+from generator.contracts.wording import Wording
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.canvas import Axes
-from generator.figures.charts import Alt, Curves
+from generator.figures.charts import Curves
 from generator.figures.lines import Dash, Point, label_points
 from generator.figures.style import ASIDE, PAPER
 from generator.numerics.arrays import FLAT, Array, Floats, finite, largest, row_norms
@@ -40,8 +41,8 @@ from generator.numerics.change_points import (
     window_medians,
 )
 from generator.numerics.structure import dithered, two_sided
-from generator.text import cosine, rounded, significant
 
+WORDS = Wording("seams")
 FIGURE = "neighbours"
 FEWEST = 2 * WINDOW + 3  # positions: two full windows around at least two pairs
 APART = 0.4  # Difference from the median cosine from which an end is worth a sentence.
@@ -58,20 +59,7 @@ VIEW = (-0.5, 1.02)
 DITHERS = 20
 LAST_SEEN = 127  # The last position of BERT's short training sequences.
 N_POSITIONS = 512  # of BERT's table
-LENGTH_128 = {
-    "bert": (
-        "A possible explanation, which a checkpoint's files cannot confirm, is BERT's training. The"
-        " published BERT was trained on 128 tokens, positions 0 to 127, for 90 % of its steps"
-        " (Devlin et al. 2019, appendix A.2). A model trained like it, or made from it, saw"
-        " positions from 128 on far less often."
-    ),
-    "distilbert": (
-        "A possible explanation, which a checkpoint's files cannot confirm, is BERT's training. The"
-        " published DistilBERT was made from BERT (Sanh et al. 2019, arXiv 1910.01108). BERT was"
-        " trained on 128 tokens, positions 0 to 127, for 90 % of its steps (Devlin et al. 2019,"
-        " appendix A.2)."
-    ),
-}  # by family
+SHORT = ("bert", "distilbert")  # Families whose published models were trained on 128 tokens.
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
@@ -255,8 +243,8 @@ def _of_seams(found: list[Break], breaks: list[Break], family: str) -> Iterator[
             *(() if rank else ("level_step",)),
             *(("at", "depth") if seam is breaks[0] else ()),
         )
-        context = LENGTH_128.get(family, "") if explained else ""
-        text = f"{_text_of(seam)}{_of_ratio(seam)}."
+        context = WORDS(f"trained_like_{family}") if explained and family in SHORT else ""
+        text = WORDS("seam", seam=seam, far=FAR, ratio=_unusual(seam.ratio))
         yield Finding(text, rests_on, weight, context, (_spot(seam),))
 
 
@@ -264,45 +252,17 @@ def _spot(found: Break) -> Spot:
     return Spot(FIGURE, found.deepest + 0.5, found.lowest)
 
 
-def _text_of(seam: Break) -> str:
-    where = f"A seam lies between positions {seam.boundary} and {seam.boundary + 1}"
-    pair = (
-        "These two"
-        if seam.deepest == seam.boundary
-        else f"Positions {seam.deepest} and {seam.deepest + 1}"
-    )
-    lowest = f"{pair} have a cosine of {cosine(seam.lowest)}"
-    if seam.changes_level:
-        less = "less" if seam.after < seam.before else "more"
-        return (
-            f"{where}: beyond it, neighbours are {less} alike (median cosine"
-            f" {cosine(seam.before)} before, {cosine(seam.after)} after). {lowest}"
-        )
-    far = f"positions {FAR} apart on either side have a median of at least {cosine(seam.far)}"
-    return f"{where}: it divides the table. {lowest}; {far}"
-
-
 def _of_dips(found: list[Break]) -> Iterator[Finding]:
     """A light finding on the strongest break that is no seam."""
-    if not found:
-        return
-    dip, n_more = found[0], len(found) - 1
-    text = (
-        f"Positions {dip.deepest} and {dip.deepest + 1} have a cosine of {cosine(dip.lowest)}; the"
-        f" median of neighbours is {cosine(dip.before)} before them and"
-        f" {cosine(dip.after)} after{_of_ratio(dip)}."
-    )
-    if n_more:
-        text += f" {n_more} more {'pair stands' if n_more == 1 else 'pairs stand'} out."
-    yield Finding(text, ("dips",), WEIGHT_OF_DIP, spots=(_spot(dip),))
+    if found:
+        dip, n_more = found[0], len(found) - 1
+        text = WORDS("dip", dip=dip, n_more=n_more, ratio=_unusual(dip.ratio))
+        yield Finding(text, ("dips",), WEIGHT_OF_DIP, spots=(_spot(dip),))
 
 
-def _of_ratio(found: Break) -> str:
-    return (
-        ""
-        if 1.0 / STEP < found.ratio < STEP
-        else f", and norms change by a factor of {significant(found.ratio, 2)}"
-    )
+def _unusual(ratio: float) -> float | None:
+    """A ratio of norms that is worth a clause; None for any other."""
+    return None if 1.0 / STEP < ratio < STEP else ratio
 
 
 def _of_spikes(single: Array, cosines: Floats, of_inliers: Floats) -> Iterator[Finding]:
@@ -313,28 +273,18 @@ def _of_spikes(single: Array, cosines: Floats, of_inliers: Floats) -> Iterator[F
     """
     for position in single[:MOST_SPIKES]:
         before, after = cosines[position - 1 : position + 1]
-        usual = f"where neighbours usually have {cosine(float(np.nanmedian(of_inliers)))}"
-        text = (
-            f"Position {position} is an outlier: its cosines with its neighbours are only"
-            f" {cosine(before)} and {cosine(after)}, {usual}."
-        )
+        usual = float(np.nanmedian(of_inliers))
+        text = WORDS("spike", position=position, before=before, after=after, usual=usual)
         place = float(position) + (0.5 if after < before else -0.5)
         spot = Spot(FIGURE, place, float(min(before, after)))
         yield Finding(text, ("spikes", "typical"), 0.8, spots=(spot,))
 
 
 def _of_ends(cosines: Floats, typical: float) -> Iterator[Finding]:
-    ends = (
-        ("first", 0, "The first position", "second"),
-        ("last", cosines.size - 1, f"The last position, {cosines.size},", "one before"),
-    )
-    for key, pair, name, other in ends:
+    for key, pair in (("first", 0), ("last", cosines.size - 1)):
         value = float(cosines[pair])
         if typical - value > APART:
-            text = (
-                f"{name} is unlike the {other}: their cosine is {cosine(value)}, where neighbours"
-                f" usually have {cosine(typical)}."
-            )
+            text = WORDS(f"{key}_position", position=pair + 1, value=value, usual=typical)
             weight = 0.7 if typical - value > 2.0 * APART else 0.4
             yield Finding(text, (key, "typical"), weight, spots=(Spot(FIGURE, pair + 0.5, value),))
 
@@ -342,8 +292,7 @@ def _of_ends(cosines: Floats, typical: float) -> Iterator[Finding]:
 def _of_even(cosines: Floats) -> Iterator[Finding]:
     """A light finding where the ``cosines`` (n_pairs,) of all neighbours are a level line."""
     if np.nanmax(cosines) - np.nanmin(cosines) <= EVEN:
-        median = cosine(float(np.nanmedian(cosines)))
-        text = f"The cosine of neighbours is {median} all along the table."
+        text = WORDS("even", median=float(np.nanmedian(cosines)))
         yield Finding(text, ("typical",), WEIGHT_OF_EVEN)
 
 
@@ -360,16 +309,11 @@ def _of_norm(
     index = int(np.nanargmax(np.abs(steps)))
     ratio = float(np.exp(steps[index]))
     usual = NORMAL * float(np.median(sizes)) * two_sided(ALARM / sizes.size)
-    if 1.0 / STEP < ratio < STEP or abs(steps[index]) < usual or not is_sudden:
+    if _unusual(ratio) is None or abs(steps[index]) < usual or not is_sudden:
         return
     if any(abs(at - boundary) <= WINDOW for boundary in boundaries):
         return
-    change = f"shrink to {rounded(100.0 * ratio, 0, 0.0, 100.0)} %"
-    if ratio > 1.0:
-        change = f"grow {significant(ratio, 2)}-fold"
-    text = (
-        f"Norms {change} at position {at + 1} (medians of the {WINDOW} positions on either side)."
-    )
+    text = WORDS("norms", ratio=ratio, position=at + 1, window=WINDOW)
     yield Finding(text, ("norm_at", "norm_step"), 0.6)
 
 
@@ -416,18 +360,13 @@ CURVES = Curves(
 )
 
 
-def _summary(result: Result) -> str:
-    seams = ", ".join(f"seam at {_pairs(*pairs)}" for pairs in result.arrays["seams"])
-    dips = "".join(f", a larger step at {_pairs(*pairs)}" for pairs in result.arrays["dips"])
-    median = cosine(float(np.nanmedian(result.arrays["adjacent"])))
-    n_spikes = result.arrays["spikes"].size
-    return f"median {median}, {seams or 'no seam'}{dips}, {n_spikes} single outliers"
-
-
-def _pairs(first: int, last: int) -> str:
-    """The pairs of a break, each by both of its positions."""
-    ends = [f"{pair}|{pair + 1}" for pair in (first, last)]
-    return " to ".join(dict.fromkeys(ends))
+def _summary(result: Result) -> dict[str, Any]:
+    return {
+        "median": float(np.nanmedian(result.arrays["adjacent"])),
+        "seams": result.arrays["seams"],
+        "dips": result.arrays["dips"],
+        "n_spikes": result.arrays["spikes"].size,
+    }
 
 
 def _to_123_and_from_130(form: PositionTable) -> list[float]:
@@ -438,33 +377,19 @@ def _to_123_and_from_130(form: PositionTable) -> list[float]:
 
 ANALYSIS = Analysis(
     key="seams",
-    title="Seams",
-    question="Does the table break between one position and the next?",
-    source=(
-        "Ours; the sequence length in BERT's training is from Devlin et al. 2019 (arXiv"
-        " 1810.04805), appendix A.2."
-    ),
+    title=WORDS("title"),
+    question=WORDS("question"),
+    source=WORDS("source"),
     stage="measure",
     order=53,
-    answer=Headline(
-        "depth",
-        "Deepest break",
-        high="breaks by a cosine of {} between neighbours",
-        least="smallest",
-        most="largest",
-    ),
+    answer=Headline("depth", *WORDS.headline("depth")),
     forms=(PositionTable,),
     compute=compute,
     follows=frozenset({"adjacent"}),
     figures=(
         FigureSpec(
             FIGURE,
-            "Cosine of each position with the next; circles mark seams, triangles larger steps,"
-            " crosses single outliers.",
-            "A level line means equal steps all along the table. Lasting falls or rises, and"
-            " dips that divide the table, are seams; other dips are larger steps or outliers."
-            " Dips at the very ends are common and do not count.",
-            Alt("Cosine of each position with the next, as lines with seams marked.", _summary),
+            *WORDS.figure(FIGURE, _summary),
             CURVES,
             python=(
                 "units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)\n"
@@ -490,7 +415,6 @@ ANALYSIS = Analysis(
         "position",
         "cosine with the next position",
         _from_position_0,
-        "A level line means equal steps all along the table. A lasting fall or rise is a seam. Dips"
-        " at the very ends are common.",
+        WORDS("overlay_how_to_read"),
     ),
 )

@@ -17,10 +17,11 @@ from generator.contracts import (
     Subject,
 )
 from generator.contracts.oracles import COSINES, array, metrics, paper_sinusoid
+from generator.contracts.wording import Wording
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.canvas import Axes
-from generator.figures.charts import Alt, Curves
+from generator.figures.charts import Curves
 from generator.numerics.arrays import (
     FLAT,
     Array,
@@ -36,6 +37,7 @@ from generator.numerics.arrays import (
 from generator.numerics.shapes import half_distance
 from generator.text import rounded
 
+WORDS = Wording("similarity_by_distance")
 MOST_POSITIONS = 2048  # The matrix of a longer table would take gigabytes.
 FEWEST = 3
 STEPS = 20  # Width of local monotonicity, in positions.
@@ -219,34 +221,19 @@ def _at(values: Floats, offset: int) -> str:
 
 ANALYSIS = Analysis(
     key="similarity_by_distance",
-    title="Similarity by distance",
-    question="Does similarity depend on distance alone?",
-    source=(
-        "Translation invariance and local monotonicity after Wang B. et al. 2021 (On Position"
-        " Embeddings in BERT, ICLR); the formulas are ours."
-    ),
+    title=WORDS("title"),
+    question=WORDS("question"),
+    source=WORDS("source"),
     stage="measure",
     order=52,
-    answer=Headline(
-        "invariance",
-        "Translation invariance",
-        high="owes a share of {} of its similarity to distance",
-    ),
+    answer=Headline("invariance", *WORDS.headline("invariance")),
     forms=(PositionTable,),
     compute=compute,
     follows=frozenset({"profile", "spread"}),
     figures=(
         FigureSpec(
             "lines",
-            "Mean cosine similarity of two positions by distance, with a band of one standard"
-            " deviation.",
-            "A steady fall tells distance; a flat stretch tells none, and a rise makes far"
-            " positions look nearer. A narrow band means that how alike two look depends on"
-            " their distance alone. A wide one means that it depends on where they are too. The"
-            " far end rests on few pairs.",
-            Alt(
-                "Mean cosine by distance, as lines with a band of one standard deviation.", _summary
-            ),
+            *WORDS.figure("lines", _summary),
             Curves(
                 _profile,
                 x="distance (positions)",

@@ -16,16 +16,17 @@ from generator.contracts import (
     Results,
     Subject,
 )
+from generator.contracts.wording import Wording
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.canvas import Figure
-from generator.figures.charts import Alt
 from generator.figures.panels import PickedPanel, image_panels
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Array, Floats, cosine_matrix, directions, finite
 from generator.numerics.similarity import clustered
 from generator.text import rounded, without
 
+WORDS = Wording("similarity_of_dimensions")
 STRONG = 0.9
 # Dimensions in the matrix; of more, one in so many. To order 1,024 takes a second, 2,048 ten.
 MOST_DRAWN = 1024
@@ -122,33 +123,21 @@ def draw(results: Results) -> Figure:
 
 ANALYSIS = Analysis(
     key="similarity_of_dimensions",
-    title="Similarity of dimensions",
+    title=WORDS("title"),
     feels_steps=True,
     about="values",
-    question="Do dimensions repeat each other?",
-    source="A teaching notebook on GPT-2, named on the page About.",
+    question=WORDS("question"),
+    source=WORDS("source"),
     stage="measure",
     order=60,
-    answer=Headline(
-        "size",
-        "Mean cosine of dimensions",
-        high="gives two dimensions a mean cosine of {} by size",
-    ),
+    answer=Headline("size", *WORDS.headline("size")),
     forms=(PositionTable,),
     compute=compute,
     derived={"cosines": matrix},
     figures=(
         FigureSpec(
             "matrix",
-            "Cosine similarity of every two dimensions, each a curve over position. Dimensions"
-            " of a learned table are ordered so that similar ones are neighbours.",
-            "Strong colour off the diagonal means that dimensions repeat each other: red for"
-            " parallel curves, blue for opposite ones. White is unrelated. A sinusoid keeps its"
-            " own order: its slowest dimensions form the red corner. Of many dimensions, some"
-            " are picked.",
-            Alt(
-                "Cosine matrices of the dimensions from −1 to 1.", "mean absolute cosine {size:.2}"
-            ),
+            *WORDS.figure("matrix"),
             draw,
             python=(
                 'columns = vectors.T[:: int(arrays["similarity_of_dimensions.every"])]\n'

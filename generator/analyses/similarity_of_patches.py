@@ -16,10 +16,10 @@ from generator.contracts import (
     Results,
     Subject,
 )
+from generator.contracts.wording import Wording
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.canvas import Axes, AxesImage, Figure
-from generator.figures.charts import Alt
 from generator.figures.panels import colour_bar, image, panels, wrapped
 from generator.figures.style import DIVERGING, MOSAIC, PAPER, PIXELS, WIDTH
 from generator.numerics.arrays import (
@@ -36,6 +36,7 @@ from generator.text import cosine, rounded
 
 # On a side: every patch of an image of 224 pixels in patches of 16; every second when a figure has
 # more than two tables.
+WORDS = Wording("similarity_of_patches")
 MOST_TILES = 14
 UNEVEN = 0.05  # A difference of mean cosines from here on is worth a sentence.
 MOST_TICKS = 7
@@ -209,32 +210,19 @@ def _summary(result: Result) -> str:
 
 ANALYSIS = Analysis(
     key="similarity_of_patches",
-    title="Similarity of patches",
-    question="Which patches of an image have similar vectors?",
-    source="Dosovitskiy et al. 2021 (arXiv 2010.11929), figure 7, centre.",
+    title=WORDS("title"),
+    question=WORDS("question"),
+    source=WORDS("source"),
     stage="see",
     order=55,
-    answer=Headline(
-        "across",
-        "Cosine side by side",
-        high="gives patches side by side a cosine of {}",
-    ),
+    answer=Headline("across", *WORDS.headline("across")),
     forms=(PositionTable,),
     compute=compute,
     derived={"tiles": tiles},
     figures=(
         FigureSpec(
             "mosaic",
-            f"Cosine similarity of up to {MOST_TILES} by {MOST_TILES} patches with all patches:"
-            " one small image per patch.",
-            "The reddest spot of a small image should lie where that image itself lies in the"
-            " grid. A round spot means that similarity falls with distance; a cross, that"
-            " patches of a row or column are similar. Even colour means that place makes little"
-            " difference.",
-            Alt(
-                "Cosine of patches with all patches, as a grid of small images from −1 to 1.",
-                _summary,
-            ),
+            *WORDS.figure("mosaic", _summary),
             draw,
             python=(
                 "units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)\n"

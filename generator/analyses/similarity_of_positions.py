@@ -14,9 +14,10 @@ from generator.contracts import (
     Subject,
 )
 from generator.contracts.oracles import COSINES, metrics, paper_sinusoid
+from generator.contracts.wording import Wording
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.figures.charts import Alt, Images
+from generator.figures.charts import Images
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import (
     Floats,
@@ -28,6 +29,7 @@ from generator.numerics.arrays import (
 )
 from generator.text import cosine
 
+WORDS = Wording("similarity_of_positions")
 APART = 0.1  # A difference of cosines from here on is worth a sentence.
 MOST_POSITIONS = 2048  # The matrix of a longer table would take gigabytes.
 
@@ -95,33 +97,19 @@ def _summary(result: Result) -> str:
 
 ANALYSIS = Analysis(
     key="similarity_of_positions",
-    title="Similarity of positions",
-    question="Which positions have similar vectors?",
-    source=(
-        "The cosine matrix of the teaching notebooks named on the page About; Wang and Chen 2020"
-        " (arXiv 2010.04903) print it for trained models."
-    ),
+    title=WORDS("title"),
+    question=WORDS("question"),
+    source=WORDS("source"),
     stage="see",
     order=50,
-    headlines=(
-        Headline(
-            "adjacent",
-            "Cosine of neighbours",
-            high="gives neighbours a cosine of {}",
-        ),
-    ),
+    headlines=(Headline("adjacent", *WORDS.headline("adjacent")),),
     forms=(PositionTable,),
     compute=compute,
     derived={"cosines": matrix},
     figures=(
         FigureSpec(
             "matrix",
-            "Cosine similarity of every two positions.",
-            "A red band along the diagonal means that near positions are similar; white is"
-            " unrelated, blue opposite. Stripes parallel to the diagonal mean that only the"
-            " offset matters. Blocks and crosses mark positions that the table treats"
-            " differently.",
-            Alt("Cosine matrices from −1 to 1. Mean cosines,", _summary),
+            *WORDS.figure("matrix", _summary),
             Images(
                 "cosines",
                 (-1.0, 1.0),

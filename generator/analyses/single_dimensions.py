@@ -15,10 +15,10 @@ from generator.contracts import (
     Results,
     Subject,
 )
+from generator.contracts.wording import Wording
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.canvas import Figure
-from generator.figures.charts import Alt
 from generator.figures.panels import panels, ridges, wrapped
 from generator.numerics.arrays import (
     Array,
@@ -31,6 +31,7 @@ from generator.numerics.arrays import (
 )
 from generator.text import rounded
 
+WORDS = Wording("single_dimensions")
 COUNT = 12
 FILLED = 0.45  # of the distance between baselines: half the height of a line
 # Shares of the variance, and speeds, closer than this are equal, so that the choice is the same on
@@ -192,34 +193,20 @@ def _summary(result: Result) -> str:
 
 ANALYSIS = Analysis(
     key="single_dimensions",
-    title="Single dimensions",
+    title=WORDS("title"),
     feels_steps=True,
-    question="How do single dimensions change from position to position?",
-    source=(
-        "A teaching notebook on GPT-2 (see the page About) draws twelve dimensions; choosing them"
-        " by speed is ours."
-    ),
+    question=WORDS("question"),
+    source=WORDS("source"),
     stage="see",
     order=40,
-    answer=Headline(
-        "roughness",
-        "Step between neighbours",
-        high="moves by {} of its RMS per position",
-        least="smoothest",
-        most="roughest",
-    ),
+    answer=Headline("roughness", *WORDS.headline("roughness")),
     forms=(PositionTable,),
     compute=compute,
     derived={"curves": curves},
     figures=(
         FigureSpec(
             "curves",
-            "Twelve dimensions from the slowest, at the bottom, to the fastest, of the half"
-            " that varies most over positions. Each is mean-centred and on its own scale.",
-            "Compare shapes, not sizes: all curves have the same height. A smooth wave gives"
-            " neighbours similar values; noise shows no order. Outliers do not set the scale,"
-            " and are cut.",
-            Alt("Single dimensions as curves over position.", _summary),
+            *WORDS.figure("curves", _summary),
             draw,
             python=('plt.plot(vectors[:, arrays["single_dimensions.dimensions"]])'),
         ),

@@ -13,15 +13,16 @@ from generator.contracts import (
     Results,
     Subject,
 )
+from generator.contracts.wording import Wording
 from generator.encodings import PositionTable
 from generator.figures.canvas import Figure
-from generator.figures.charts import Alt
 from generator.figures.lines import hidden, legend_below
 from generator.figures.panels import panels
 from generator.figures.style import INK
 from generator.numerics.arrays import Floats, finite, root_mean_square, row_norms
 from generator.text import significant
 
+WORDS = Wording("single_positions")
 POSITIONS = (0, 1, 2, 10, 100, 200, 300, 400, 500)  # Those of the BERT and T5 notebooks.
 RATIO = "RMS of the table ÷ RMS of the sentence's word vectors"
 LONGEST_TOKEN = 14  # characters
@@ -123,19 +124,13 @@ def _summary(result: Result) -> str:
 
 ANALYSIS = Analysis(
     key="single_positions",
-    title="Single positions",
+    title=WORDS("title"),
     about="values",
-    question="What does the vector of one position look like?",
-    source="The notebooks on BERT and T5 (see the page About), which draw these positions.",
+    question=WORDS("question"),
+    source=WORDS("source"),
     stage="see",
     order=30,
-    answer=Headline(
-        "word_ratio",
-        "Size beside words",
-        high="has values {} times the size of its words’",
-        least="smallest",
-        most="largest",
-    ),
+    answer=Headline("word_ratio", *WORDS.headline("word_ratio")),
     forms=(PositionTable,),
     beside_reference=False,
     compute=compute,
@@ -143,13 +138,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "lines",
-            "Vectors of single positions over the dimensions, a panel each, with that of a word"
-            " where there are words.",
-            "If positions 0, 1 and 2 share a shape and far ones do not, near positions are"
-            " similar. The word vector is the same in all panels: it shows how large words are"
-            " relative to positions. Values are in units of the table's RMS. Each panel has its"
-            " own scale, and nothing is cut.",
-            Alt("Position vectors as lines over the dimensions.", _summary),
+            *WORDS.figure("lines", _summary),
             draw,
             python=('plt.plot(vectors[arrays["single_positions.positions"]].T)'),
         ),

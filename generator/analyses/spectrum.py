@@ -17,15 +17,17 @@ from generator.contracts import (
     Spot,
     Subject,
 )
+from generator.contracts.wording import Wording
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.canvas import Axes
-from generator.figures.charts import Alt, Curves
+from generator.figures.charts import Curves
 from generator.figures.lines import Dash
 from generator.figures.style import ASIDE, MUTED
 from generator.numerics.arrays import FLAT, Array, Floats, blocks, finite, largest
 from generator.text import enumerated, rounded, significant, without
 
+WORDS = Wording("spectrum")
 FEWEST = 16
 SEED = 0
 # The slowest tenth of the frequencies; in a shuffled table it holds about a tenth of the energy.
@@ -254,33 +256,19 @@ AMPLITUDES = Curves(
 
 ANALYSIS = Analysis(
     key="spectrum",
-    title="Spectrum",
-    question="How fast do dimensions oscillate over positions?",
-    source="Discrete Fourier transform; shuffled positions as the control are ours.",
+    title=WORDS("title"),
+    question=WORDS("question"),
+    source=WORDS("source"),
     stage="measure",
     order=45,
-    answer=Headline(
-        "slow",
-        "Energy in slow waves",
-        high="has {} of its energy in slow waves",
-    ),
+    answer=Headline("slow", *WORDS.headline("slow")),
     forms=(PositionTable,),
     compute=compute,
     follows=frozenset({"periods", "mean", "quartiles", "control"}),
     figures=(
         FigureSpec(
             "periods",
-            "Mean amplitude of the dimensions by period, with the middle half as a band; thin:"
-            " shuffled positions.",
-            "A line far above the thin one means order; without order, all periods have about"
-            " the same height. A hill on the right means slow waves. Dots mark spectral peaks,"
-            " periods that stand out from those around them.",
-            Alt(
-                "Mean amplitude of the dimensions by period, with quartiles and a control with"
-                " shuffled positions.",
-                "most energy at a period of {strongest:3} positions, {slow:.0} % in the slowest"
-                " tenth of the frequencies, peaks: {peaks:.0}",
-            ),
+            *WORDS.figure("periods"),
             AMPLITUDES,
             python=(
                 'places, out = np.arange(len(vectors)), arrays["decay_with_distance.left_out"]\n'
@@ -297,9 +285,5 @@ ANALYSIS = Analysis(
         ),
     ),
     per_figure=6,
-    overlay=AMPLITUDES.overlay(
-        "Mean amplitude of the dimensions by period: slow waves on the right, fast ones on the"
-        " left. A line that rises to the right means that vectors change slowly. A peak is a"
-        " rhythm, such as the length of a row or a segment."
-    ),
+    overlay=AMPLITUDES.overlay(WORDS("overlay_how_to_read")),
 )

@@ -13,12 +13,14 @@ from generator.contracts import (
     Spot,
     Subject,
 )
+from generator.contracts.wording import Wording
 from generator.encodings import Temperature
 from generator.figures.canvas import Axes
-from generator.figures.charts import Alt, Curves
+from generator.figures.charts import Curves
 from generator.numerics.arrays import Array, finite
 from generator.text import rounded
 
+WORDS = Wording("temperature_by_position")
 N_POINTS = 1201
 
 
@@ -118,31 +120,18 @@ def _of_factor(result: Result) -> str:
 
 ANALYSIS = Analysis(
     key="temperature_by_position",
-    title="Temperature by position",
-    question="From which position on are attention logits scaled, and by how much?",
-    source=(
-        "The code of transformers for each family; Nakanishi 2025 (arXiv 2501.19399) for a factor"
-        " that grows with the logarithm of the length."
-    ),
+    title=WORDS("title"),
+    question=WORDS("question"),
+    source=WORDS("source"),
     stage="see",
     order=90,
-    answer=Headline(
-        "last",
-        "Factor at the end",
-        high="scales logits at its last position by {}",
-        least="smallest",
-        most="largest",
-    ),
+    answer=Headline("last", *WORDS.headline("last")),
     forms=(Temperature,),
     compute=compute,
     figures=(
         FigureSpec(
             "factor",
-            "Factor on the attention logits by position of the query.",
-            "At 1 nothing changes; above 1, logits differ more, so that the best keys keep"
-            " their weight among more keys. The logarithmic axis ends with the configured"
-            " context.",
-            Alt("Factor on the logits by position, as a line.", _of_factor),
+            *WORDS.figure("factor", _of_factor),
             FACTORS,
             python=(
                 'plt.plot(arrays["temperature_by_position.positions"] + 1, '

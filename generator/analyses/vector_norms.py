@@ -16,14 +16,16 @@ from generator.contracts import (
     Subject,
 )
 from generator.contracts.oracles import GPT2, NORMS, array, metrics, paper_sinusoid
+from generator.contracts.wording import Wording
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.figures.charts import Alt, Curves, Rule, diagonal
+from generator.figures.charts import Curves, Rule, diagonal
 from generator.numerics.arrays import FLAT, Array, Floats, finite, largest, row_norms
 from generator.numerics.outliers import NORMAL, outliers
 from generator.numerics.structure import two_sided
 from generator.text import ranges, significant, without
 
+WORDS = Wording("vector_norms")
 TOP = 3.0  # median norms; the upper limit of the figure on every page
 # Share of random tables in which any norm may be called unusual; the median deviation of few norms
 # scatters by about this over their number.
@@ -187,22 +189,13 @@ ENERGY_BY_DIMENSIONS = Curves(
 
 ANALYSIS = Analysis(
     key="vector_norms",
-    title="Vector norms",
+    title=WORDS("title"),
     about="values",
-    question="How large is each position's vector, and which are unusual?",
-    source=(
-        "The rule for unusual norms is the modified z-score of Iglewicz and Hoaglin 1993, How to"
-        " Detect and Handle Outliers."
-    ),
+    question=WORDS("question"),
+    source=WORDS("source"),
     stage="measure",
     order=35,
-    headlines=(
-        Headline(
-            "spread",
-            "Spread of norms",
-            high="has norms that spread by {} of their mean",
-        ),
-    ),
+    headlines=(Headline("spread", *WORDS.headline("spread")),),
     forms=(PositionTable,),
     beside_reference=False,
     compute=compute,
@@ -210,15 +203,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "lines",
-            "Euclidean norm of each position's vector, relative to the table's median.",
-            "A flat line at 1 means equal norms. Peaks stand out, often at the first positions;"
-            " near 0, a vector is almost zero compared with the others. Triangles mark values"
-            " above 3, where the axis ends on every page.",
-            Alt(
-                f"Norm of each position relative to the median, as lines cut at {TOP:g}.",
-                "median {median:3}, from {shortest:3} to {longest:3},"
-                " {arrays[positions_out].size} unusual",
-            ),
+            *WORDS.figure("lines"),
             NORMS_BY_POSITION,
             python=("norms = np.linalg.norm(vectors, axis=1)\nplt.plot(norms / np.median(norms))"),
             overlays=True,
@@ -226,13 +211,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "energy",
-            "Share of the table's energy (sum of squares) in its strongest dimensions.",
-            "A steep rise on the left means that few dimensions hold most of the energy. On the"
-            " straight line, all dimensions are equally strong.",
-            Alt(
-                "Cumulative energy of the strongest dimensions, as rising lines.",
-                "{half:.0} of {arrays[dimension_norms].size} hold half",
-            ),
+            *WORDS.figure("energy"),
             ENERGY_BY_DIMENSIONS,
             python=(
                 "energy = np.sort(np.sum(vectors**2, axis=0))[::-1]\n"
@@ -257,8 +236,5 @@ ANALYSIS = Analysis(
             sha256=GPT2,
         ),
     ),
-    overlay=NORMS_BY_POSITION.overlay(
-        "How large the vector of each position is, relative to the median of its table. A level"
-        " line at 1 means equal norms. A spike is a position with an unusual norm."
-    ),
+    overlay=NORMS_BY_POSITION.overlay(WORDS("overlay_how_to_read")),
 )

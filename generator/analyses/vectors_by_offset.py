@@ -15,10 +15,11 @@ from generator.contracts import (
     Results,
     Subject,
 )
+from generator.contracts.wording import Wording
 from generator.encodings import RelativeTable
 from generator.errors import NotApplicableError
 from generator.figures.canvas import Figure
-from generator.figures.charts import Alt, Curves, Rule, of_arrays
+from generator.figures.charts import Curves, Rule, of_arrays
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import (
@@ -31,6 +32,7 @@ from generator.numerics.arrays import (
 )
 from generator.text import cosine, rounded, significant
 
+WORDS = Wording("vectors_by_offset")
 ALIKE = 0.1  # A difference of cosines from here on is worth a sentence.
 
 
@@ -147,29 +149,18 @@ def _summary(result: Result) -> str:
 
 ANALYSIS = Analysis(
     key="vectors_by_offset",
-    title="Vectors by offset",
-    question="Which offsets have similar vectors, and do they tell before from after?",
-    source=(
-        "Shaw et al. 2018 (arXiv 1803.02155), section 3.2; He et al. 2021 (arXiv 2006.03654),"
-        " section 3.1; the measures are defined here."
-    ),
+    title=WORDS("title"),
+    question=WORDS("question"),
+    source=WORDS("source"),
     stage="see",
     order=74,
-    answer=Headline(
-        "sides",
-        "Cosine of opposite offsets",
-        high="gives an offset and its opposite a cosine of {}",
-    ),
+    answer=Headline("sides", *WORDS.headline("sides")),
     forms=(RelativeTable,),
     compute=compute,
     figures=(
         FigureSpec(
             "matrix",
-            "Cosine similarity of the vectors of every two offsets.",
-            "A red band along the diagonal means that near offsets are similar. Where it"
-            " widens, they are told apart less finely. Red on the other diagonal means that"
-            " before and after look alike. White is unrelated, blue opposite.",
-            Alt("Cosine matrices over offsets from −1 to 1.", _summary),
+            *WORDS.figure("matrix", _summary),
             draw_matrix,
             python=(
                 'plt.imshow(arrays["vectors_by_offset.cosines"], vmin=-1, vmax=1, cmap="RdBu_r")'
@@ -177,11 +168,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "similarity",
-            "Cosine similarity of each offset's vector with that of offset 0, the position itself.",
-            "A peak at 0 means that only near offsets resemble the position itself; a level"
-            " line, that all or none do. Different heights left (earlier keys) and right (later"
-            " keys) tell before from after.",
-            Alt("Similarity to offset 0 by offset, as lines.", _summary),
+            *WORDS.figure("similarity", _summary),
             BY_OFFSET,
             python=(
                 'plt.plot(arrays["vectors_by_offset.offsets"], arrays["vectors_by_offset.to_zero"])'
@@ -190,10 +177,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "norms",
-            "Euclidean norm of each offset's vector.",
-            "A large vector can change attention more than a small one. Offsets that training"
-            " seldom saw may keep small initial vectors.",
-            Alt("Norm of each vector by offset, as lines.", _summary),
+            *WORDS.figure("norms", _summary),
             replace(
                 BY_OFFSET,
                 points=of_arrays("offsets", "norms"),

@@ -16,15 +16,17 @@ from generator.contracts import (
     Spot,
     Subject,
 )
+from generator.contracts.wording import Wording
 from generator.encodings import Sinks
 from generator.encodings.attention import sink_share
 from generator.figures.canvas import Axes
-from generator.figures.charts import Alt, Curves, Images, Rule
+from generator.figures.charts import Curves, Images, Rule
 from generator.figures.lines import DOTTED
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Array, Floats, finite
 from generator.text import counted, rounded, significant
 
+WORDS = Wording("weight_of_the_sinks")
 KEYS = 128  # as in gpt-oss, whose layers with a window see as many
 MOST_KEYS, N_POINTS = 6, 121  # A power of ten, and points of the curves.
 LIMIT = 6.0  # logit, of the colours; e^6 is as much as 403 keys
@@ -119,31 +121,18 @@ def _medians(result: Result) -> str:
 
 ANALYSIS = Analysis(
     key="weight_of_the_sinks",
-    title="Weight of the sinks",
-    question="How much of its attention does each head give to no key at all?",
-    source="OpenAI 2025 (gpt-oss, arXiv 2508.10925), for the sink; the measures are defined here.",
+    title=WORDS("title"),
+    question=WORDS("question"),
+    source=WORDS("source"),
     stage="see",
     order=89,
-    answer=Headline(
-        "share",
-        "Weight of a sink",
-        high="gives its sinks a median weight of {}",
-    ),
+    answer=Headline("share", *WORDS.headline("share")),
     forms=(Sinks,),
     compute=compute,
     figures=(
         FigureSpec(
             "logits",
-            f"Learned logit of every sink by layer and head, cut at ±{LIMIT:g}; layers without"
-            " sinks are empty.",
-            "Red sinks outweigh a key of logit 0, blue ones weigh less. A sink of logit s"
-            " counts as much as e^s such keys: 128 at 4.85. The higher the logits of the keys,"
-            " the less is left for the sink.",
-            Alt(
-                "Logits of the sinks as an image, a row per layer.",
-                "{layers:.0} layers of {heads:.0} heads, from {smallest:3} to {largest:3}, median"
-                " {median:3}",
-            ),
+            *WORDS.figure("logits"),
             Images(
                 _of_every_layer,
                 (-LIMIT, LIMIT),
@@ -157,15 +146,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "shares",
-            "Weight of the sink by the number of keys, if all their logits are 0.",
-            "With few keys, on the left, a sink may take most of the weight; every further key"
-            " lowers it. The line is the median head; bands show all heads and the middle half."
-            " A head may use its sink to attend to nothing.",
-            Alt(
-                "Weight of the sink as a line that falls with the number of keys. Median over"
-                " heads,",
-                _medians,
-            ),
+            *WORDS.figure("shares", _medians),
             Curves(
                 median_by_keys,
                 x="keys",

@@ -14,15 +14,16 @@ from generator.contracts import (
     Results,
     Subject,
 )
+from generator.contracts.wording import Wording
 from generator.encodings import PositionTable, SinusoidFormula
 from generator.figures.canvas import Figure
-from generator.figures.charts import Alt
 from generator.figures.panels import PickedPanel, image_panels
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Array, Floats, finite, root_mean_square
 from generator.numerics.structure import Structure
 from generator.text import ranges, rounded, significant
 
+WORDS = Wording("whole_table")
 LIMIT = 3.0  # in units of the table's own root mean square; the same on every page
 
 
@@ -175,13 +176,10 @@ def _summary(result: Result) -> str:
 
 ANALYSIS = Analysis(
     key="whole_table",
-    title="Whole table",
+    title=WORDS("title"),
     about="structure",
-    question="What does the whole table look like?",
-    source=(
-        "Vaswani et al. 2017 (arXiv 1706.03762), section 3.5, for the sinusoid; the figure is that"
-        " of the GPT-2 course."
-    ),
+    question=WORDS("question"),
+    source=WORDS("source"),
     stage="see",
     order=20,
     forms=(PositionTable,),
@@ -189,13 +187,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "heatmap",
-            "The table as a heat map: a row per position, a column per dimension. Of a large"
-            " table, some positions and dimensions are picked, and nothing is averaged.",
-            "Vertical stripes are dimensions that hardly change with position, waves are"
-            " dimensions that oscillate, and noise shows no order. Red is positive, blue"
-            " negative; colours end at ±3 times the table's RMS. Zoom in to see every value:"
-            " where positions are picked, very fast waves look ragged.",
-            Alt("Heat maps of whole position tables.", _summary),
+            *WORDS.figure("heatmap", _summary),
             draw,
             python=('plt.imshow(vectors, aspect="auto", cmap="RdBu_r")'),
         ),

@@ -18,11 +18,13 @@ from generator.cache.fingerprint import of_contents, of_parts
 from generator.contracts import TIMES
 from generator.errors import RefusedError
 from generator.resources import PACKAGE, ROOT
+from generator.words import TEMPLATES
 
 LIBRARIES = ("torch", "transformers", "numpy", "scikit-learn", "matplotlib", "mkdocs-material")
 HTML = ("mkdocs", "mkdocs-material")
 # Rooms on which no outcome depends: none that evaluates imports them.
 NOT_EVALUATING = ("cli", "history", "site")
+OF_OUTCOMES = ("analyses", "schemes")  # of templates
 
 
 def all_versions() -> dict[str, str]:
@@ -40,9 +42,12 @@ def code() -> str:
 
 @cache
 def evaluation() -> str:
-    """As ``code``, without the rooms NOT_EVALUATING."""
-    evaluating = (path for path in PACKAGE.iterdir() if path.name not in NOT_EVALUATING)
-    return of_parts((of_contents(evaluating), _required()))
+    """As ``code``, without the rooms NOT_EVALUATING, with the templates that hold words of
+    outcomes.
+    """
+    evaluating = [path for path in PACKAGE.iterdir() if path.name not in NOT_EVALUATING]
+    words = [TEMPLATES / folder for folder in OF_OUTCOMES]
+    return of_parts((of_contents([*evaluating, *words]), _required()))
 
 
 @cache

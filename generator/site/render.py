@@ -24,7 +24,7 @@ from generator.site.html.formulas import formula
 from generator.site.materials import OURS, Materials
 from generator.site.pictures import scheme_cards
 from generator.site.pictures.value_strips import PATH, strips, values_of
-from generator.text import number
+from generator.words import FILTERS
 
 # What draws live figures: in parts, and on the site.
 SCRIPTS, FIGURES = "assets/figures", "assets/figures.js"
@@ -145,7 +145,7 @@ def environment_of(*templates: Path) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["number"] = number
+    environment.filters.update(FILTERS)
     environment.filters["formula"] = formula
     environment.filters["tex"] = escape.tex
     environment.filters["figure_file"] = svg.file_of

@@ -8,7 +8,7 @@ import numpy as np
 from generator.checkpoints.model.live.losses import KNOWN
 from generator.checkpoints.model.live.stack import FEWEST, LiveStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Overlay, Result, Results
-from generator.figures.charts import Alt
+from generator.contracts.wording import Wording
 from generator.figures.heads import pictures, strips
 from generator.figures.lines import legend_below
 from generator.figures.panels import panels
@@ -20,6 +20,7 @@ from generator.text import rounded
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+WORDS = Wording("heads")
 LARGE = 0.3  # Share of a head's attention that makes it a head of that kind.
 NEAR = 8  # positions
 IMAGES = 6
@@ -266,49 +267,33 @@ def alt(results: Results) -> str:
 
 ANALYSIS = Analysis(
     key="heads",
-    title="Attention by offset",
-    question="Which heads attend by position, whatever the words?",
-    source=(
-        "Clark et al. 2019, arXiv 1906.04341, for heads at the previous and the next"
-        " token; Xiao et al. 2024, arXiv 2309.17453, for the first"
-    ),
+    title=WORDS("title"),
+    question=WORDS("question"),
+    source=WORDS("source"),
     order=20,
     subject="model",
     units={"previous": "%", "next": "%", "first": "%", "none": "%"},
     compute=compute,
     confirmed=confirmed,
     across=FigureSpec(
-        key="kinds",
-        caption="Heads that attend by position, by kind.",
-        how_to_read=(
-            "A row is a part of a model. Heads of a kind give more than 30 % of their"
-            " attention to one place, whatever the words. A head may be of two kinds."
-        ),
-        alt=Alt("Share of heads of each kind, as dots.", _kinds),
+        "kinds",
+        *WORDS.figure("kinds", _kinds),
         draw=draw_across,
     ),
     overlay=Overlay(
         x="offset of the key from the query (positions)",
         y="attention, mean over heads",
         points=mean_profile,
-        how_to_read=(
-            "Attention to a key at each offset, on average over all heads and layers. The"
-            " trained model reads random words."
-        ),
-        title="Attention by offset, in use",
+        how_to_read=WORDS("overlay_how_to_read"),
+        title=WORDS("overlay_title"),
     ),
     sentence=sentence,
     figures=(
         FigureSpec(
-            key="strips",
-            caption="Attention of every head by offset.",
-            how_to_read=(
-                "Each head is a strip. Its leftmost cell is the attention to the first position."
-                " After a gap come keys from 8 before the query to 8 after it. A head with one"
-                " bright cell nearly always looks there. For images, each head is a picture with"
-                " the query in the middle, scaled to its own highest value."
-            ),
-            alt=alt,
+            "strips",
+            WORDS("strips_caption"),
+            WORDS("strips_how_to_read"),
+            alt,
             draw=draw,
             python=(
                 'heads = np.concatenate(arrays["heads.by_offset"])\n'

@@ -6,6 +6,7 @@ import numpy as np
 
 from generator.checkpoints.model.live.stack import LiveStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
+from generator.contracts.wording import Wording
 from generator.figures.heads import cells
 from generator.numerics.arrays import Floats
 from generator.text import rounded
@@ -13,6 +14,7 @@ from generator.text import rounded
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+WORDS = Wording("induction")
 LENGTH = 32  # of the sequence that is repeated
 SEQUENCES = 16
 LARGE = 0.3
@@ -98,9 +100,9 @@ def alt(results: Results) -> str:
 
 ANALYSIS = Analysis(
     key="induction",
-    title="Previous-token and induction heads",
-    question="Which heads look one word back, and which find what followed the same word before?",
-    source="Olsson et al. 2022, arXiv 2209.11895",
+    title=WORDS("title"),
+    question=WORDS("question"),
+    source=WORDS("source"),
     order=40,
     subject="model",
     units=dict.fromkeys(("highest", "count", "previous_highest"), ""),
@@ -108,14 +110,10 @@ ANALYSIS = Analysis(
     confirmed=confirmed,
     figures=(
         FigureSpec(
-            key="heads",
-            caption="Attention of every head in the second copy of a repeated sequence.",
-            how_to_read=(
-                "A bright cell on the left is a head that looks one word back. One on the right is"
-                " an induction head. It finds where the same word stood before, and looks at what"
-                " followed. It needs a head of the first kind in an earlier layer."
-            ),
-            alt=alt,
+            "heads",
+            WORDS("heads_caption"),
+            WORDS("heads_how_to_read"),
+            alt,
             draw=draw,
             python=(
                 "plt.subplot(121, title='word before')\n"

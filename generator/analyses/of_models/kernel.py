@@ -7,8 +7,8 @@ import numpy as np
 
 from generator.checkpoints.model.live.stack import LiveStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
+from generator.contracts.wording import Wording
 from generator.errors import NotApplicableError
-from generator.figures.charts import Alt
 from generator.figures.panels import head_colours, panels, wrapped
 from generator.figures.style import GRID
 from generator.numerics.arrays import Array, Floats
@@ -18,6 +18,7 @@ from generator.text import rounded
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+WORDS = Wording("kernel")
 NEAR = 1  # positions
 LEAST = 10.0  # % of the variance, beyond that of random weights
 FEW, RANDOM_SEED = 8, 0  # Sequences that these read, and their seed.
@@ -129,9 +130,9 @@ def draw(results: Results) -> "Figure":
 
 ANALYSIS = Analysis(
     key="kernel",
-    title="First-layer kernel",
-    question="What do the weights of the first layer make of each offset?",
-    source="Logits of one layer by definition (Vaswani et al. 2017, section 3.2.1)",
+    title=WORDS("title"),
+    question=WORDS("question"),
+    source=WORDS("source"),
     order=10,
     subject="first_layer",
     units={"by_offset": "%"},
@@ -139,18 +140,8 @@ ANALYSIS = Analysis(
     confirmed=confirmed,
     figures=(
         FigureSpec(
-            key="heads",
-            caption="Logits of the first layer by offset, one line a head.",
-            how_to_read=(
-                "Where a line is high, keys are favoured before their words count. Only"
-                " differences along a line matter, since softmax ignores what is added to all"
-                " keys. Lines are means over random words."
-            ),
-            alt=Alt(
-                "Logits of each head of the first layer by offset, as lines.",
-                "up to {range:.1} from the lowest to the highest offset, {by_offset:.0} % of the"
-                " variance",
-            ),
+            "heads",
+            *WORDS.figure("heads"),
             draw=draw,
             python='plt.plot(arrays["kernel.offsets"], arrays["kernel.logits"].T)',
         ),

@@ -8,7 +8,7 @@ import numpy as np
 from generator.checkpoints.model.live.losses import KNOWN, Rise, check_predicts, losses, rise, task
 from generator.checkpoints.model.live.stack import FEWEST, LiveStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
-from generator.figures.charts import Alt
+from generator.contracts.wording import Wording
 from generator.figures.lines import legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
 from generator.numerics.arrays import Array, Floats
@@ -17,6 +17,7 @@ from generator.text import rounded
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+WORDS = Wording("order")
 BLOCKS = (1, 2, 4, 8, 16)  # words
 ALL = 100.0  # %: what half of a text is worth
 FEWEST_BLOCKS = 3  # of the largest, in half of a text
@@ -162,24 +163,16 @@ def _lost(result: Result) -> str:
 
 
 FIGURE = FigureSpec(
-    key="blocks",
-    caption="What is lost where the first half of a text is shuffled in blocks.",
-    how_to_read=(
-        "At 100 % a shuffled half is worth no more than a half of another text; at 0 % order does"
-        " not matter. If a line falls fast, most of the worth of order lies within a few words."
-    ),
-    alt=Alt("What shuffling loses, by the size of blocks.", _lost),
+    "blocks",
+    *WORDS.figure("blocks", _lost),
     draw=draw,
     python='plt.semilogx(arrays["order.blocks"], arrays["order.shares"], "o-")',
 )
 ANALYSIS = Analysis(
     key="order",
-    title="What order is worth",
-    question="How much does the order of the words help the model to predict a text?",
-    source=(
-        "Shuffled contexts as in Khandelwal et al. 2018, arXiv 1805.04623, and O'Connor"
-        " and Andreas 2021, arXiv 2106.08367"
-    ),
+    title=WORDS("title"),
+    question=WORDS("question"),
+    source=WORDS("source"),
     order=60,
     subject="model",
     units={_key(size): "%" for size in BLOCKS},

@@ -15,6 +15,7 @@ from generator.checkpoints.model.live.losses import (
 from generator.checkpoints.model.live.rotated import heads_watched, pairs, wavelengths, without
 from generator.checkpoints.model.live.stack import LiveStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
+from generator.contracts.wording import Wording
 from generator.errors import NotApplicableError
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import SEQUENTIAL
@@ -24,6 +25,7 @@ from generator.text import rounded
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+WORDS = Wording("pairs")
 LENGTH = 512  # tokens
 SEQUENCES = 4
 QUARTERS = {"fastest": 0, "second": 1, "third": 2, "slowest": 3}
@@ -153,9 +155,9 @@ def alt(results: Results) -> str:
 
 ANALYSIS = Analysis(
     key="pairs",
-    title="Rotary pairs in use",
-    question="Which pairs of the rotation do queries and keys use?",
-    source="Barbero et al. 2025, arXiv 2410.06205, for norms by pair",
+    title=WORDS("title"),
+    question=WORDS("question"),
+    source=WORDS("source"),
     order=70,
     subject="model",
     units=dict.fromkeys(("share_fastest_quarter", "share_slowest_quarter", "highest_share"), "%"),
@@ -163,14 +165,10 @@ ANALYSIS = Analysis(
     confirmed=confirmed,
     figures=(
         FigureSpec(
-            key="pairs",
-            caption="Where queries and keys have their length, by pair and layer.",
-            how_to_read=(
-                "A bright column is a pair in which queries and keys of many heads are long. Fast"
-                " pairs, on the left, tell neighbours apart. Slow ones hardly turn within a text,"
-                " so they can carry what does not depend on position."
-            ),
-            alt=alt,
+            "pairs",
+            WORDS("pairs_caption"),
+            WORDS("pairs_how_to_read"),
+            alt,
             draw=draw,
             python='plt.imshow(100 * arrays["pairs.shares"].mean(axis=1), aspect="auto")',
         ),

@@ -20,8 +20,8 @@ from generator.checkpoints.model.live.losses import (
 from generator.checkpoints.model.live.positions import Moved, Places, moved, places
 from generator.checkpoints.model.live.stack import FEWEST, LiveStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
+from generator.contracts.wording import Wording
 from generator.errors import NotApplicableError
-from generator.figures.charts import Alt
 from generator.figures.lines import legend_below
 from generator.figures.panels import panels
 from generator.figures.style import ASIDE
@@ -31,6 +31,7 @@ from generator.text import rounded
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+WORDS = Wording("position")
 SHIFT = 64  # positions
 UNIT = "nats"
 NAMES = {
@@ -191,14 +192,8 @@ def _costs(result: Result) -> str:
 
 
 FIGURE = FigureSpec(
-    key="moved",
-    caption="What each change of the positions costs the model on text.",
-    how_to_read=(
-        "Dots farther right are worse. A shift changes nothing for a rotation or a bias by offset,"
-        " but it does for a table. At half speed words seem nearer to each other, at double speed"
-        " farther apart. Whiskers are one standard error."
-    ),
-    alt=Alt("Loss in nats a word for each change of the positions.", _costs),
+    "moved",
+    *WORDS.figure("moved", _costs),
     draw=draw,
     python=(
         f"places = {list(NAMES.values())}\n"
@@ -208,11 +203,9 @@ FIGURE = FigureSpec(
 )
 ANALYSIS = Analysis(
     key="position",
-    title="Position off, shifted and stretched",
-    question="What does the model lose without its positions, or with others?",
-    source=(
-        "Positions that are taken away or moved at run time: Sinha et al. 2022, arXiv 2210.12574"
-    ),
+    title=WORDS("title"),
+    question=WORDS("question"),
+    source=WORDS("source"),
     order=50,
     subject="model",
     units=dict.fromkeys(("as_is", *TITLES), UNIT),

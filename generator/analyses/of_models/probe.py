@@ -9,8 +9,8 @@ import numpy as np
 
 from generator.checkpoints.model.live.stack import FEWEST, LiveStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Overlay, Result, Results
+from generator.contracts.wording import Wording
 from generator.errors import NotApplicableError
-from generator.figures.charts import Alt
 from generator.figures.lines import DOTTED, legend_below, with_line_styles
 from generator.figures.panels import panels
 from generator.figures.style import REFERENCE
@@ -21,6 +21,7 @@ from generator.text import rounded
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+WORDS = Wording("probe")
 LEFT_OUT = 4  # First positions, which much else tells apart.
 ROWS_PER_FEATURE = 10
 MOST_SEQUENCES = 128  # of a fit
@@ -247,56 +248,33 @@ def _finished(figure: "Figure", axes: Any, xlabel: str) -> "Figure":
     return figure
 
 
-ALT = Alt(
-    "Share of the position's variance by layer, as a line.",
-    "{r2_input:.2} at the input, at most {r2_highest:.2} after {layer_highest:.0} layers,"
-    " {r2_last:.2} at the end",
-)
 ANALYSIS = Analysis(
     key="probe",
-    title="Position in hidden states",
-    question="In which layers can a linear probe tell the position?",
-    source=(
-        "Linear probes of hidden states (Alain and Bengio 2017, arXiv 1610.01644); the unbiased"
-        " share of variance is ε² of Kelley 1935"
-    ),
+    title=WORDS("title"),
+    question=WORDS("question"),
+    source=WORDS("source"),
     order=30,
     subject="model",
     units=dict.fromkeys(("r2_input", "r2_highest", "r2_last", "layer_highest", "r2_random"), ""),
     compute=compute,
     confirmed=confirmed,
     across=FigureSpec(
-        key="depth",
-        caption="How much of the position a linear probe finds, by relative depth.",
-        how_to_read=(
-            "At 1 the position is predicted exactly, at 0 not at all. Depth 0 is the input of"
-            " the first layer, depth 1 the output of the last."
-        ),
-        alt=ALT,
+        "depth",
+        *WORDS.figure("depth"),
         draw=draw_across,
     ),
     overlay=Overlay(
         x="relative depth (share of the layers)",
         y="held-out R² of the position",
         points=by_depth,
-        how_to_read=(
-            "How much of the position a linear probe finds in the states of the trained model."
-            " Depth 0 is the input of the first layer, depth 1 the output of the last."
-        ),
-        title="Position in hidden states, in use",
+        how_to_read=WORDS("overlay_how_to_read"),
+        title=WORDS("overlay_title"),
     ),
     sentence=sentence,
     figures=(
         FigureSpec(
-            key="layers",
-            caption="How much of the position a linear probe finds in each layer.",
-            how_to_read=(
-                "At 1 the position is predicted exactly, at 0 not at all. If a line falls, position"
-                " fades among the words; if it rises, layers build position up. Dotted: the same"
-                " model with random weights, where a causal mask or a table alone already"
-                " reveals much."
-            ),
-            alt=ALT,
+            "layers",
+            *WORDS.figure("layers"),
             draw=draw,
             python=(
                 'plt.plot(arrays["probe.r2"], "o-")\n'

@@ -1,0 +1,65 @@
+"""Words of an analysis, from its template."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from generator.contracts.results import Result, Results
+from generator.words import Words
+
+Values = Mapping[str, Any]
+
+
+class Wording(Words):
+    """Texts and sentences of an analysis."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"analyses/{key}.md.jinja")
+
+    def figure(
+        self, key: str, numbers: Callable[[Result], Values] | None = None
+    ) -> tuple[str, str, Callable[[Results], str]]:
+        """Caption, explanation and alternative text of a figure: ``key``_caption,
+        ``key``_how_to_read and ``key``_alt, which goes on with ``key``_summary of each result.
+
+        numbers: the values in this summary; without it, metrics by their keys, and ``arrays``
+        """
+        alt = partial(_alt, self, key, numbers)
+        return self(f"{key}_caption"), self(f"{key}_how_to_read"), alt
+
+    def headline(self, metric: str) -> tuple[str, str, str, str, str]:
+        """Title, low, high, least and most of a ``Headline``."""
+        low, high, least, most = (
+            self(name) if (name := f"{metric}_{each}") in self else default
+            for each, default in (
+                ("low", ""),
+                ("high", ""),
+                ("least", "lowest"),
+                ("most", "highest"),
+            )
+        )
+        return self(f"{metric}_title"), low, high, least, most
+
+
+def _alt(
+    words: Wording, key: str, numbers: Callable[[Result], Values] | None, results: Results
+) -> str:
+    summary = f"{key}_summary"
+
+    def of(result: Result) -> str:
+        values = _values(words, summary, numbers, result)
+        return values if isinstance(values, str) else words(summary, **values)  # Interim.
+
+    each = (f"{label.title}: {of(result)}" for label, result in results.items())
+    return f"{words(f'{key}_alt')} {'; '.join(each)}."
+
+
+def _values(
+    words: Wording, summary: str, numbers: Callable[[Result], Values] | None, result: Result
+) -> Values:
+    if numbers:
+        return numbers(result)
+    return {
+        name: result.arrays if name == "arrays" else result.value(name)
+        for name in words.arguments(summary)
+    }

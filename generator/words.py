@@ -1,0 +1,81 @@
+"""The words of templates: code asks for a text by its name, and gives the numbers in it."""
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from generator import text
+from generator.resources import ROOT
+
+TEMPLATES = ROOT / "templates"
+# How templates write numbers, counts and names.
+FILTERS: Mapping[str, Callable[..., str]] = {
+    function.__name__: function
+    for function in (
+        text.between,
+        text.cosine,
+        text.counted,
+        text.enumerated,
+        text.fixed,
+        text.number,
+        text.pattern,
+        text.plural,
+        text.ranges,
+        text.rounded,
+        text.short,
+        text.significant,
+        text.times,
+        text.uncertain,
+        text.without,
+    )
+}
+# Those that do not break stay. What a macro leaves before a full stop or a comma is none.
+SPACES, BEFORE_A_STOP = re.compile("[ \n]+"), re.compile(r" +(?=[.,;:)](?: |$))")
+
+
+class Words:
+    """The texts and sentences of a template.
+
+    A text is a variable that the template sets, a sentence a macro, whose arguments are the values
+    in it. Line breaks are spaces.
+    """
+
+    def __init__(self, path: str) -> None:
+        """``path`` is that of the template below ``templates``."""
+        self.path = path
+        self._names = _environment().get_template(path).module
+
+    def __contains__(self, name: str) -> bool:
+        """Whether the template has such a text or sentence."""
+        return hasattr(self._names, name)
+
+    def __call__(self, name: str, **values: Any) -> str:
+        """A text, or a sentence with ``values``, for which its macro has an argument each.
+
+        errors: AttributeError, TypeError where the template has no such text
+        """
+        found = getattr(self._names, name)
+        plain = SPACES.sub(" ", str(found(**values) if callable(found) else found)).strip()
+        return BEFORE_A_STOP.sub("", plain)
+
+    def arguments(self, name: str) -> tuple[str, ...]:
+        """Names of the values in a sentence."""
+        return tuple(getattr(self._names, name).arguments)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,  # noqa: S701 (what shows a text escapes it)
+    )
+    environment.filters.update(FILTERS)
+    # Of the rest of a template, which pages render.
+    environment.filters.update({"formula": str, "tex": str})
+    return environment
