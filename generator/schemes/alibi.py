@@ -29,7 +29,9 @@ from generator.figures.panels import panels
 from generator.figures.style import SERIES
 from generator.numerics.arrays import Floats, by_pair, frozen
 from generator.text import rounded
+from generator.words import Words
 
+WORDS = Words("schemes/alibi.md.jinja")
 ALWAYS = frozenset({"bloom"})  # ALiBi without a setting.
 # A bias in bfloat16, and logits that are divided by √d after it is added.
 ROUNDED = frozenset({"falcon"})
@@ -52,10 +54,6 @@ BOTH_SIDES = "In an encoder, the penalty grows with distance in both directions.
 ROUNDED_SLOPES = (
     "This family rounds the slopes to bfloat16 and divides the bias by √{}, as part of the logit."
     " The values shown include both steps."
-)
-ROUNDED_BIAS = (
-    "It also rounds slope × key position to bfloat16, so the bias grows in steps far into a text."
-    " These steps are not shown."
 )
 NOTE = "No tensor is stored: the slopes follow from the number of heads."
 
@@ -133,7 +131,7 @@ def _encoding(stack: Stack) -> Encoding[Form]:
     if config.family in ROUNDED:
         head_dim = max(config.needed("d_model") // n_heads, 1)
         slope = bfloat16(slope) / math.sqrt(head_dim)
-        notes = [NOTE, ROUNDED_SLOPES.format(head_dim), ROUNDED_BIAS]
+        notes = [NOTE, ROUNDED_SLOPES.format(head_dim), WORDS("rounded_bias")]
     is_causal, origin = stack.kind == "decoder", Provenance("config.json", shape=(n_heads,))
     if not is_causal:
         notes.append(BOTH_SIDES)
@@ -167,14 +165,10 @@ def _draw(numbers: Numbers) -> Figure:
 
 
 PICTURE = Picture(
-    caption="The bias of each head in a model with 8 heads. Nothing here is learned.",
-    how_to_read=(
-        "Offset 0, at the right, is the query itself; earlier keys lie to the left. A lower line"
-        " means less weight for a key, before its content counts. The steepest head hardly sees"
-        " beyond ten positions; the flattest loses a quarter of a logit over all 64."
-    ),
+    caption=WORDS("picture_caption"),
+    how_to_read=WORDS("picture_how_to_read"),
     numbers=_numbers,
-    alt="8 straight lines that meet at offset 0 with bias 0, with slopes from 1/2 to 1/256.",
+    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: by_pair(np.pad(numbers["lines"][4], (0, 64), constant_values=np.nan)),
 )
@@ -182,16 +176,13 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="alibi",
-    title="ALiBi",
+    title=WORDS("title"),
     paper="2108.12409",
     plural="encodings by ALiBi",
     also=("attention with linear biases",),
-    summary=(
-        "Each head lowers its attention scores evenly with distance, by a slope of its own that is"
-        " not learned."
-    ),
+    summary=WORDS("summary"),
     acts_in="logits",
-    looked_for="a config that asks for ALiBi",
+    looked_for=WORDS("looked_for"),
     order=50,
     find=find,
     claims=re.compile(r"alibi", re.IGNORECASE),

@@ -13,7 +13,9 @@ from generator.figures.canvas import Figure
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import DIVERGING, INK
 from generator.numerics.arrays import Floats, frozen
+from generator.words import Words
 
+WORDS = Words("schemes/axial.md.jinja")
 NAME = re.compile(r"(^|\.)position_embeddings\.weights\.0$")
 MOST_VALUES = 2**23  # 64 MB in float64; a larger grid is cut to whole rows.
 
@@ -100,20 +102,10 @@ def _draw(numbers: Numbers) -> Figure:
 
 
 PICTURE = Picture(
-    caption=(
-        "Two short tables make a long one: 4 row vectors and 8 column vectors give 32 positions."
-        " The numbers are random, not trained."
-    ),
-    how_to_read=(
-        "In the table on the right, the part left of the line is the row vector, shared by eight"
-        " positions. The part right of the line is the column vector; it repeats after eight"
-        " positions. No two positions share both."
-    ),
+    caption=WORDS("picture_caption"),
+    how_to_read=WORDS("picture_how_to_read"),
     numbers=_numbers,
-    alt=(
-        "Three heat maps: 4 by 4 for the rows of a grid, 8 by 12 for its columns, and the 32 by"
-        " 16 table that joins them."
-    ),
+    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: numbers["joined"],
 )
@@ -121,13 +113,13 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="axial",
-    title="Axial table",
+    title=WORDS("title"),
     paper="1912.12180",
     plural="axial tables",
     also=("axial position embedding (Reformer)",),
-    summary="Positions are laid out in a grid; each vector joins a row vector and a column vector.",
+    summary=WORDS("summary"),
     acts_in="input",
-    looked_for="position_embeddings.weights.0 and .1 among the tensors",
+    looked_for=WORDS("looked_for"),
     order=12,
     find=find,
     picture=PICTURE,

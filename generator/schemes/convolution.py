@@ -15,7 +15,9 @@ from generator.figures.canvas import Figure
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import DIVERGING, SERIES
 from generator.numerics.arrays import Floats, frozen
+from generator.words import Words
 
+WORDS = Words("schemes/convolution.md.jinja")
 UNUSED = frozenset({"wav2vec2-conformer"})  # Their code builds the module and never calls it.
 
 # The weight, or its direction under weight normalisation (arXiv 1602.07868).
@@ -28,10 +30,6 @@ LENGTH = {
     "parametrizations.weight.original1": "parametrizations.weight.original0",
 }
 MOST_VALUES = 2**27
-NORMALISED = (
-    "The norm and direction of the weights at each offset are stored separately; they are combined"
-    " here."
-)
 
 
 def find(files: Files) -> list[Encoding[Form]]:
@@ -57,7 +55,7 @@ def _encoding(files: Files, name: str, match: re.Match[str]) -> Encoding[Form]:
     weights = files.tensor(name)
     if match["kind"] in LENGTH:
         weights = _normalised(files, name, name[: match.start("kind")] + LENGTH[match["kind"]])
-        notes.append(NORMALISED)
+        notes.append(WORDS("normalised"))
     # Padded by width // 2 on both sides; where the width is even, the last output is dropped.
     form = Convolution(frozen(weights), frozen(np.arange(width) - width // 2))
     part = f"{stack(name)} convolution {match['number']}" if match["number"] else stack(name)
@@ -105,20 +103,10 @@ def _draw(numbers: Numbers) -> Figure:
 
 
 PICTURE = Picture(
-    caption=(
-        "Input frames that a convolution of width 8 (offsets −4 to 3) combines for each output."
-        " Outputs near an end combine fewer: the only sign of absolute position."
-    ),
-    how_to_read=(
-        "Row: output frame; column: input frame. Each colour is an offset with its own weight"
-        " matrix, so past and future differ. White is out of reach. The line counts the input"
-        " frames; where it is lower, zeros fill the window."
-    ),
+    caption=WORDS("picture_caption"),
+    how_to_read=WORDS("picture_how_to_read"),
     numbers=_numbers,
-    alt=(
-        "A band along the diagonal of 24 by 24 frames, and a line: 4 input frames reach the first"
-        " output, 8 the middle, 5 the last."
-    ),
+    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: numbers["offsets"],
 )
@@ -126,16 +114,13 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="convolution",
-    title="Convolution",
+    title=WORDS("title"),
     paper="1904.11660",
     plural="convolutions",
     also=("convolutional positional embedding (wav2vec 2.0)",),
-    summary=(
-        "The output of a wide convolution is added to the input, so each position carries traces of"
-        " its neighbours."
-    ),
+    summary=WORDS("summary"),
     acts_in="input",
-    looked_for="pos_conv_embed among the tensors",
+    looked_for=WORDS("looked_for"),
     order=38,
     find=find,
     picture=PICTURE,

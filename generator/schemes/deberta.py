@@ -16,7 +16,9 @@ from generator.figures.canvas import Figure
 from generator.figures.panels import panels
 from generator.figures.style import MUTED, SERIES
 from generator.numerics.arrays import Array, Floats, by_pair, frozen
+from generator.words import Words
 
+WORDS = Words("schemes/deberta.md.jinja")
 EXACT = frozenset({"deberta"})  # The first version: one vector for each offset, no LayerNorm.
 
 NAME = re.compile(r"(^|\.)rel_embeddings\.weight$")
@@ -152,19 +154,10 @@ def _draw(numbers: Numbers) -> Figure:
 
 
 PICTURE = Picture(
-    caption=(
-        "The row of the table that each offset uses, in the first version and in versions 2 and 3."
-    ),
-    how_to_read=(
-        "Where the line is steep, every offset has its own vector. Where it is flat, offsets share"
-        " one: beyond 512 in the first version, increasingly from 128 on in the later ones. Rows"
-        " are stored by query minus key, so the line falls."
-    ),
+    caption=WORDS("picture_caption"),
+    how_to_read=WORDS("picture_how_to_read"),
     numbers=_numbers,
-    alt=(
-        "Two lines that fall from row 1023 to 0 and 511 to 0: the first straight between two flat"
-        " ends, the second curved."
-    ),
+    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: by_pair(numbers["later"][::20]),
 )
@@ -172,18 +165,15 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="deberta",
-    title="Disentangled attention",
+    title=WORDS("title"),
     paper="2006.03654",
     also=(
         "relative position embedding of DeBERTa",
         "content-to-position and position-to-content attention",
     ),
-    summary=(
-        "Attention compares words with learned vectors for offsets, such as “three to the left” or"
-        " “one to the right”."
-    ),
+    summary=WORDS("summary"),
     acts_in="logits",
-    looked_for="rel_embeddings.weight among the tensors",
+    looked_for=WORDS("looked_for"),
     order=32,
     find=find,
     picture=PICTURE,

@@ -15,7 +15,9 @@ from generator.figures.canvas import Figure
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import ACCENT, ASIDE, DIVERGING, INK
 from generator.numerics.arrays import frozen
+from generator.words import Words
 
+WORDS = Words("schemes/decomposed.md.jinja")
 NAME = re.compile(r"(^|\.)rel_pos_([hwt])$")
 NUMBER = re.compile(r"(?:^|\.)(\d+)(?=\.)")
 ALONG = {"h": "rows", "w": "columns", "t": "frames"}  # Frames of clips (MViT).
@@ -94,18 +96,10 @@ def _draw(numbers: Numbers) -> Figure:
 
 
 PICTURE = Picture(
-    caption=(
-        "What one query adds to the logits of all patches. The numbers are random, not trained."
-    ),
-    how_to_read=(
-        "The dot is the query patch. First: one number for each row. Second: one for each column."
-        " Third: their sum. Another query, or the same one with other content, gives other stripes."
-    ),
+    caption=WORDS("picture_caption"),
+    how_to_read=WORDS("picture_how_to_read"),
     numbers=_numbers,
-    alt=(
-        "Three images of 6 by 8 patches for one query: horizontal stripes, vertical stripes and"
-        " their sum, from −1.1 to 1.8."
-    ),
+    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: numbers["both"],
 )
@@ -113,15 +107,12 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="decomposed",
-    title="Decomposed relative positions",
+    title=WORDS("title"),
     paper="2112.01526",
     also=("decomposed relative position embedding (MViTv2, SAM)",),
-    summary=(
-        "Learned vectors for offsets in rows and in columns; their products with the query are"
-        " added to the attention score."
-    ),
+    summary=WORDS("summary"),
     acts_in="logits",
-    looked_for="rel_pos_h and rel_pos_w among the tensors",
+    looked_for=WORDS("looked_for"),
     order=64,
     find=find,
     picture=PICTURE,

@@ -14,7 +14,9 @@ from generator.figures.lines import DOTTED
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import ACCENT, DIVERGING, INK, MUTED
 from generator.numerics.arrays import frozen
+from generator.words import Words
 
+WORDS = Words("schemes/layout.md.jinja")
 # Concatenate the vectors; others add them up.
 JOINED = frozenset({"layoutlmv2", "layoutxlm", "layoutlmv3", "lilt"})
 
@@ -110,20 +112,10 @@ def _draw(numbers: Numbers) -> Figure:
 
 
 PICTURE = Picture(
-    caption=(
-        "LayoutLM encodes a word's place by its box: six vectors are looked up and summed. The"
-        " numbers are random, not trained."
-    ),
-    how_to_read=(
-        "First: a page with one word's box. Second: one line for each vector that the box looks up,"
-        " with its row number in the table. Left and right edges use the table for x, upper and"
-        " lower edges that for y; height and width follow. The last line is their sum."
-    ),
+    caption=WORDS("picture_caption"),
+    how_to_read=WORDS("picture_how_to_read"),
     numbers=_numbers,
-    alt=(
-        "A page with the box of one word. Beside it, a heat map of the 6 vectors that it looks up"
-        " (rows 120, 210, 420, 330, 120, 300) and their sum."
-    ),
+    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: numbers["looked_up"],
 )
@@ -131,15 +123,12 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="layout",
-    title="Page layout",
+    title=WORDS("title"),
     paper="1912.13318",
     also=("2-D position embedding (LayoutLM)",),
-    summary=(
-        "Learned vectors for the edges of each word's box on its page, and in some families for its"
-        " size."
-    ),
+    summary=WORDS("summary"),
     acts_in="input",
-    looked_for="x_, y_, h_ and w_position_embeddings among the tensors",
+    looked_for=WORDS("looked_for"),
     order=14,
     find=find,
     picture=PICTURE,

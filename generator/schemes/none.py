@@ -8,7 +8,9 @@ from generator.encodings import Form, NoEncoding
 from generator.figures.canvas import Figure
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import SEQUENTIAL
+from generator.words import Words
 
+WORDS = Words("schemes/none.md.jinja")
 BY_TURNS = "each layer reads tokens in order and keeps a state"
 ALONE = "its attention layers get position only from the causal mask"
 BETWEEN = "between attention layers, recurrent ones read the tokens in order"
@@ -65,21 +67,10 @@ def _draw(numbers: Numbers) -> Figure:
 
 
 PICTURE = Picture(
-    caption=(
-        "How much each token counts at each step if all contents are equal. First: attention under"
-        f" a causal mask. Second: a recurrent layer whose state keeps {RETAINED:g} of itself at"
-        " each step (a value chosen for the picture)."
-    ),
-    how_to_read=(
-        "Row: step; column: token. First: every row has one colour, so order makes no difference;"
-        " only the number of tokens so far does. Second: tokens fade with distance, so the same"
-        " tokens in another order leave another state."
-    ),
+    caption=WORDS("picture_caption"),
+    how_to_read=WORDS("picture_how_to_read"),
     numbers=_numbers,
-    alt=(
-        "Two lower triangles of 16 by 16. First: each row has one colour, 0.062 in the last."
-        " Second: stripes fade from 1 on the diagonal to 0.035."
-    ),
+    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: numbers["attention"],
 )
@@ -87,15 +78,12 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="none",
-    title="No encoding",
+    title=WORDS("title"),
     paper="2203.16634",
     also=("NoPE (attention layers without position)",),
-    summary=(
-        "The model's code has no position encoding; order can come from recurrence or from the"
-        " causal mask."
-    ),
+    summary=WORDS("summary"),
     acts_in="",
-    looked_for="a family whose code has no position encoding (Mamba, RWKV, Jamba …)",
+    looked_for=WORDS("looked_for"),
     order=90,
     find=find,
     picture=PICTURE,

@@ -14,7 +14,9 @@ from generator.figures.panels import logarithmic, panels
 from generator.figures.style import SERIES
 from generator.numerics.arrays import frozen
 from generator.text import rounded
+from generator.words import Words
 
+WORDS = Words("schemes/sink.md.jinja")
 # Model types with a learned sink in each head.
 SINKS = frozenset(
     {"gpt_oss", "openai_privacy_filter", "deepseek_v4", "flint", "granite_swa", "granitemoe_swa",
@@ -28,9 +30,6 @@ NAME = re.compile(
     r"|attn_sinks\.weight)$"
 )
 MOST_HEADS, MOST_LAYERS = 4096, 4096
-OUTSIDE = (
-    "A sink is no position encoding: it takes weight from all keys alike, wherever they stand."
-)
 OF_ALL = "The tensor and digest below belong to the first of these layers."
 
 
@@ -55,7 +54,7 @@ def find(files: Files) -> list[Encoding[Form]]:
             kinds.setdefault((match["stack"], shape[0]), {})[layer] = name
     title = "layers of attention"
     title = title if stack.part == "decoder" else f"{stack.part} {title}"
-    place, notes = (stack.modality, stack.kind), (OUTSIDE, OF_ALL)
+    place, notes = (stack.modality, stack.kind), (WORDS("outside"), OF_ALL)
     encodings: list[Encoding[Form]] = []
     for (start, n_heads), names in kinds.items():
         logits = np.stack([files.tensor(name) for name in names.values()])
@@ -100,20 +99,10 @@ def _draw(numbers: Numbers) -> Figure:
 
 
 PICTURE = Picture(
-    caption=(
-        "Weight that a sink takes from keys whose logits are all 0, by number of keys. The five"
-        " sinks are invented for the picture."
-    ),
-    how_to_read=(
-        "A sink of 0 counts as one key, and takes half the weight if there is only one. A sink of 6"
-        " counts as e⁶ ≈ 403 keys. Keys with higher logits regain weight: only the difference"
-        " counts."
-    ),
+    caption=WORDS("picture_caption"),
+    how_to_read=WORDS("picture_how_to_read"),
     numbers=_numbers,
-    alt=(
-        "5 falling curves over the number of keys, for sinks from −2 to 6. Against one key 0.119,"
-        " 0.500, 0.881, 0.982, 0.998; against 10,000 keys 0.000, 0.000, 0.001, 0.005, 0.039."
-    ),
+    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: numbers["shares"],
 )
@@ -121,12 +110,12 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="sink",
-    title="Attention sinks",
+    title=WORDS("title"),
     paper="2309.17453",
     also=("learned sinks", "softmax with an extra logit"),
-    summary="A learned extra score in each head, which takes attention from all keys alike.",
+    summary=WORDS("summary"),
     acts_in="logits",
-    looked_for="attention sinks, which act alongside a position encoding",
+    looked_for=WORDS("looked_for"),
     order=95,
     find=find,
     picture=PICTURE,

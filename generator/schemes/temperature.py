@@ -15,7 +15,9 @@ from generator.figures.canvas import Figure
 from generator.figures.panels import logarithmic, panels
 from generator.figures.style import SERIES
 from generator.text import pattern
+from generator.words import Words
 
+WORDS = Words("schemes/temperature.md.jinja")
 # log(1 + ⌊(p + 1) / floor_scale⌋), in layers without a rotation.
 BY_FLOOR = frozenset({"llama4_text"})
 # log(1 + ⌊p / original_max_position_embeddings⌋), in all layers.
@@ -137,20 +139,10 @@ def _draw(numbers: Numbers) -> Figure:
 
 
 PICTURE = Picture(
-    caption=(
-        "The factor on the logits by the rule of Llama 4, with its default settings (0.1 and"
-        " 8,192)."
-    ),
-    how_to_read=(
-        "Up to about 8,000 positions nothing changes. At 8,191 the factor takes its first step, 0.1"
-        " · ln 2 ≈ 0.07. From there it gains about 0.23 for each factor of ten. A larger factor"
-        " sharpens attention: the best keys lose less weight as more keys join."
-    ),
+    caption=WORDS("picture_caption"),
+    how_to_read=WORDS("picture_how_to_read"),
     numbers=_numbers,
-    alt=(
-        "A line that stays at 1 up to position 8,190, then rises in ever smaller steps to 1.711"
-        " at position 10,000,000."
-    ),
+    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: numbers["factor"][None, ::8],
 )
@@ -158,14 +150,12 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="temperature",
-    title="Attention temperature",
+    title=WORDS("title"),
     paper="2501.19399",
     also=("temperature tuning", "log-n scaling"),
-    summary=(
-        "Attention scores are multiplied by a factor that grows with the position of the query."
-    ),
+    summary=WORDS("summary"),
     acts_in="logits",
-    looked_for="an attention temperature that depends on the position",
+    looked_for=WORDS("looked_for"),
     order=96,
     find=find,
     picture=PICTURE,

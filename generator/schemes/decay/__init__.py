@@ -27,15 +27,12 @@ from generator.schemes.decay.families import (
 )
 from generator.schemes.decay.stored import MOST_LAYERS, LayerDecay, layer_decays
 from generator.text import pattern
+from generator.words import Words
 
+WORDS = Words("schemes/decay.md.jinja")
 MOST_HEADS = 4096
 LINEAR = "linear_attention"  # Type of a layer, in a config.
-ZERO_INPUT = (
-    "The rate depends on content: each token adds a term to the bias. The rate shown is for a term"
-    " of 0."
-)
 OF_ALL = "The tensor and digest below belong to the first of these layers."
-BY_RULE = "No tensor is stored: the rates follow from the numbers of heads and layers."
 OF_PAPER = (
     "transformers has no code for this family; the rates are those of the paper (arXiv 2307.08621,"
     " section 2.2)."
@@ -102,7 +99,7 @@ def _by_rule(stack: Stack) -> list[Encoding[Form]]:
     note = [OF_PAPER] if config.family in RETENTION else _layers_note(layers, n_layers, config)
     form = Decay.of(np.stack(rates), tuple(layers), "head", at_zero_input=False)
     origin = Provenance("config.json", shape=form.rates.shape)
-    return [_encoding(stack, _part(stack), form, origin, (BY_RULE, *note))]
+    return [_encoding(stack, _part(stack), form, origin, (WORDS("by_rule"), *note))]
 
 
 def _encoding(
@@ -138,7 +135,7 @@ def _from_weights(files: Files, stack: Stack) -> Iterator[Encoding[Form]]:
         layers = tuple(member.layer for member in members)
         form = Decay.of(rates, layers, read.unit, read.at_zero_input)
         if read.at_zero_input:
-            notes.append(ZERO_INPUT)
+            notes.append(WORDS("zero_input"))
         if len(kinds) > 1:
             part = f"{part} {first.stack} {read.rates.size}"
         elif n_layers := stack.config.size("n_layers"):
@@ -208,20 +205,10 @@ def _draw(numbers: Numbers) -> Figure:
 
 
 PICTURE = Picture(
-    caption=(
-        "First: how much of the state remains in RetNet's first four heads, by its rule. Second:"
-        " how much ALiBi lowers the weight of a key that matches as well as the query's own."
-    ),
-    how_to_read=(
-        "Both are exponentials: each position takes the same share of what remains. The"
-        " half-distance is where a curve crosses the dotted line: 22 positions for RetNet's first"
-        " head, 177 for its fourth."
-    ),
+    caption=WORDS("picture_caption"),
+    how_to_read=WORDS("picture_how_to_read"),
     numbers=_numbers,
-    alt=(
-        "Two panels of 4 curves that start at 1 and fall ever more slowly. After 256 positions,"
-        " 0.0003 to 0.37 remains in RetNet and 0.0000 to 0.37 in ALiBi."
-    ),
+    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: by_pair(
         np.pad(numbers["retention"][0][192::-3], (0, 64), constant_values=np.nan)
@@ -231,7 +218,7 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="decay",
-    title="Decay",
+    title=WORDS("title"),
     paper="2305.13048",
     plural="decays",
     also=(
@@ -242,15 +229,9 @@ SCHEME = Scheme(
         "lightning attention",
         "retention",
     ),
-    summary=(
-        "Recurrent layers keep a state that decays with every position, so recent tokens count"
-        " more."
-    ),
+    summary=WORDS("summary"),
     acts_in="state",
-    looked_for=(
-        "recurrent layers whose decay rate is stored or follows from a rule (Mamba, RWKV, gated"
-        " delta nets, lightning attention …)"
-    ),
+    looked_for=WORDS("looked_for"),
     order=55,
     find=find,
     picture=PICTURE,

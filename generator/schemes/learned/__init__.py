@@ -16,7 +16,9 @@ from generator.figures.canvas import Figure
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
 from generator.schemes.learned.patch_tables import patch_tables
+from generator.words import Words
 
+WORDS = Words("schemes/learned.md.jinja")
 # Published with the table alone; transformers ignores it and adds ALiBi.
 TABLE_IGNORED = frozenset({"mpt"})
 IGNORED = (
@@ -91,19 +93,10 @@ def _draw(numbers: Numbers) -> Figure:
 
 
 PICTURE = Picture(
-    caption=(
-        "Adding a table tells repeated words apart: “the” has one word vector, but different sums"
-        " at positions 0 and 3. The numbers are random, not trained."
-    ),
-    how_to_read=(
-        "Row: token; column: dimension. First: the two rows of “the” are equal. Second: no two rows"
-        " are. Third: each cell is the sum of the other two, so the two “the” differ."
-    ),
+    caption=WORDS("picture_caption"),
+    how_to_read=WORDS("picture_how_to_read"),
     numbers=_numbers,
-    alt=(
-        "Three heat maps of 5 by 16: word vectors, position vectors and their sum. The two rows"
-        " of “the” are 0.00 apart before, 4.28 after."
-    ),
+    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: numbers["positions"],
 )
@@ -111,19 +104,13 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="learned",
-    title="Learned table",
+    title=WORDS("title"),
     paper="1705.03122",
     plural="learned tables",
     also=("learned positional embedding", "absolute position embedding (BERT, GPT-2, ViT)"),
-    summary=(
-        "One trained vector for each position, added to the vector of the word or image patch"
-        " before the first layer."
-    ),
+    summary=WORDS("summary"),
     acts_in="input",
-    looked_for=(
-        "a position table among the tensors (position_embeddings, wpe, embed_positions,"
-        " pos_embed …)"
-    ),
+    looked_for=WORDS("looked_for"),
     order=10,
     find=find,
     find_last=find_last,

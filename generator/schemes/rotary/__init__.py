@@ -44,7 +44,9 @@ from generator.schemes.rotary.families import (
 from generator.schemes.rotary.layers import LOCAL_BASES, RotatedLayers, rope_of, rotated_layers
 from generator.schemes.rotary.stored import Stored, alone, compared, stored_rotation
 from generator.text import pattern, significant
+from generator.words import Words
 
+WORDS = Words("schemes/rotary.md.jinja")
 SETTINGS = (
     "rope_parameters", "rope_theta", "rope_scaling", "rotary_dim", "rotary_pct", "rotary_emb_base",
     "rotary_emb_fraction",
@@ -338,20 +340,10 @@ def _draw(numbers: Numbers) -> Figure:
 
 
 PICTURE = Picture(
-    caption=(
-        "The cosine that a rotation gives each offset, in a head of 64 components with base 10,000."
-        " First: each pair. Second: the mean of all pairs."
-    ),
-    how_to_read=(
-        "First: red means that the pair is rotated alike in query and key; blue, to opposite"
-        " directions. Pairs at the top complete a turn in a few positions; pairs at the bottom"
-        " hardly move. Second: the similarity of equal contents at each offset. It falls in waves."
-    ),
+    caption=WORDS("picture_caption"),
+    how_to_read=WORDS("picture_how_to_read"),
     numbers=_numbers,
-    alt=(
-        "First: 32 waves, one per row, longer from row to row. Second: their mean, 1 at offset 0,"
-        " 0.97 at 1, 0.56 at 100."
-    ),
+    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: by_pair(np.concatenate([numbers["mean"][64:0:-1], numbers["mean"][:65]])),
 )
@@ -359,16 +351,13 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="rotary",
-    title="Rotary",
+    title=WORDS("title"),
     paper="2104.09864",
     plural="rotary encodings",
     also=("RoPE", "rotary position embedding (RoFormer)"),
-    summary=(
-        "Queries and keys turn, pair by pair, by angles that grow with position; their product"
-        " depends on the offset."
-    ),
+    summary=WORDS("summary"),
     acts_in="queries and keys",
-    looked_for="rotary parameters in config.json (rope_theta, rope_scaling, rotary_dim …)",
+    looked_for=WORDS("looked_for"),
     order=40,
     find=find,
     claims=re.compile(r"rope|rotary|inv_freq", re.IGNORECASE),

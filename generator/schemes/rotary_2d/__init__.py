@@ -26,7 +26,9 @@ from generator.schemes.rotary_2d.families import (
     base_of,
     head_dim_of,
 )
+from generator.words import Words
 
+WORDS = Words("schemes/rotary_2d.md.jinja")
 CENTRED_BASE = 100.0
 
 
@@ -155,21 +157,10 @@ def _draw(numbers: Numbers) -> Figure:
 
 
 PICTURE = Picture(
-    caption=(
-        "The mean cosine that the rotation gives each offset between two patches, in a head of 64"
-        " components with base 10,000."
-    ),
-    how_to_read=(
-        "The centre is the query patch; a cell above it is a key above. Yellow: query and key are"
-        " rotated alike. Half of the pairs count only rows, half only columns. Together they make a"
-        " cross: within one row or column, half of the pairs are rotated alike at any distance."
-    ),
+    caption=WORDS("picture_caption"),
+    how_to_read=WORDS("picture_how_to_read"),
     numbers=_numbers,
-    alt=(
-        "Three images over offsets of up to 13 patches: horizontal stripes, vertical stripes, and"
-        " their mean. The mean is a cross: 1 in the centre, 0.85 at the ends of its arms, 0.69 in"
-        " the corners."
-    ),
+    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: numbers["all"],
 )
@@ -177,18 +168,13 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="rotary_2d",
-    title="Rotary in two dimensions",
+    title=WORDS("title"),
     paper="2403.13298",
     plural="rotary encodings of images",
     also=("2-D or axial RoPE", "rotary embedding for images"),
-    summary=(
-        "A part of each query and key turns with the patch's row, another part with its column."
-    ),
+    summary=WORDS("summary"),
     acts_in="queries and keys",
-    looked_for=(
-        "an image model in config.json whose family rotates queries and keys by rows and columns"
-        " (DINOv3, Pixtral, Qwen2-VL …)"
-    ),
+    looked_for=WORDS("looked_for"),
     order=46,
     find=find,
     picture=PICTURE,

@@ -29,7 +29,9 @@ from generator.schemes.shaw.families import (
     SPEECHT5,
     configured,
 )
+from generator.words import Words
 
+WORDS = Words("schemes/shaw.md.jinja")
 LIMIT = 4  # In the picture.
 
 
@@ -113,20 +115,10 @@ def _draw(numbers: Numbers) -> Figure:
 
 
 PICTURE = Picture(
-    caption=(
-        f"The offset whose vector each pair of positions uses, for a limit of {LIMIT}:"
-        f" {2 * LIMIT + 1} vectors serve a text of any length."
-    ),
-    how_to_read=(
-        "Row: query; column: key. The number is the offset whose vector the query is multiplied"
-        f" with. It is the same along each diagonal. Beyond {LIMIT} positions it no longer changes:"
-        " all far keys on one side share a vector."
-    ),
+    caption=WORDS("picture_caption"),
+    how_to_read=WORDS("picture_how_to_read"),
     numbers=_numbers,
-    alt=(
-        "A matrix of 12 by 12 positions with one number along each diagonal. Beside it, a line"
-        " that rises from -4 to 4 and is flat beyond."
-    ),
+    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: numbers["pairs"],
 )
@@ -134,18 +126,15 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="shaw",
-    title="Shaw's relative positions",
+    title=WORDS("title"),
     paper="1803.02155",
     also=(
         "relative position representations",
         "relative position embedding (relative_key in BERT)",
     ),
-    summary=(
-        "A learned vector for each offset up to a limit, multiplied with the query inside"
-        " attention."
-    ),
+    summary=WORDS("summary"),
     acts_in="logits",
-    looked_for="distance_embedding, pe_k, emb_rel_k or rel_pos_emb among the tensors",
+    looked_for=WORDS("looked_for"),
     order=34,
     find=find,
     picture=PICTURE,

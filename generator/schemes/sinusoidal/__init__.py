@@ -46,7 +46,9 @@ from generator.schemes.sinusoidal.families import (
 )
 from generator.schemes.sinusoidal.feature_maps import feature_map
 from generator.text import significant
+from generator.words import Words
 
+WORDS = Words("schemes/sinusoidal.md.jinja")
 FLAGS = ("sinusoidal_pos_embds", "sinusoidal_embeddings", "static_position_embeddings")
 FACTOR = re.compile(r"(^|\.)(encoder|decoder)\.prenet\.encode_positions\.alpha$")
 SIDES = {
@@ -298,20 +300,10 @@ def _draw(numbers: Numbers) -> Figure:
 
 
 PICTURE = Picture(
-    caption=(
-        "First: a small table of interleaved sines and cosines. Second: the cosine of two positions"
-        " in a table of the usual width."
-    ),
-    how_to_read=(
-        "First: each column is one wave over the positions, short at the left and almost constant"
-        " at the right. Second: only the offset counts, wherever the two positions stand. The"
-        " cosine falls steadily up to offset 43, then in waves."
-    ),
+    caption=WORDS("picture_caption"),
+    how_to_read=WORDS("picture_how_to_read"),
     numbers=_numbers,
-    alt=(
-        "First: a heat map of waves that lengthen from dimension to dimension. Second: a line"
-        " that falls from 1 to 0.973 at offset 1, 0.680 at 10."
-    ),
+    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: numbers["waves"],
 )
@@ -319,16 +311,13 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="sinusoidal",
-    title="Sinusoid",
+    title=WORDS("title"),
     paper="1706.03762",
     plural="sinusoids",
     also=("sinusoidal positional encoding (Transformer)", "fixed absolute position embedding"),
-    summary=(
-        "A vector of sines and cosines for each position, from a formula; wavelengths usually grow"
-        " from 2π to 10000 · 2π positions."
-    ),
+    summary=WORDS("summary"),
     acts_in="input",
-    looked_for="a stored table equal to the sinusoid, or a config that asks for one",
+    looked_for=WORDS("looked_for"),
     order=20,
     find=find,
     find_last=find_last,

@@ -39,7 +39,9 @@ from generator.figures.panels import panels
 from generator.figures.style import MUTED, SERIES
 from generator.numerics.arrays import Array, by_pair, frozen
 from generator.schemes.t5_bias.families import DIVIDED, FIXED, KINDS, SCALED, BiasKind
+from generator.words import Words
 
+WORDS = Words("schemes/t5_bias.md.jinja")
 # The encoder of UDOP adds up several biases of different sizes, and ignores that of block 0.
 SUMMED = re.compile(
     r"(^|\.)encoder\.relative_bias\.biases\.(\d+)\.relative_attention_bias\.weight$"
@@ -218,21 +220,10 @@ def _draw(numbers: Numbers) -> Figure:
 
 
 PICTURE = Picture(
-    caption=(
-        "The bucket, of 32, that each offset falls into, with T5's own sizes. Every head learns one"
-        " number for each bucket."
-    ),
-    how_to_read=(
-        "Offsets at one height share a learned number. Near 0, every offset has its own bucket;"
-        " farther out, the steps widen, and the last one has no end. The encoder has 16 buckets for"
-        " the past and 15 for the future; bucket 16 stays empty. The decoder uses all 32 for the"
-        " past."
-    ),
+    caption=WORDS("picture_caption"),
+    how_to_read=WORDS("picture_how_to_read"),
     numbers=_numbers,
-    alt=(
-        "Steps that widen with the distance from offset 0. encoder: 31 buckets for offsets -128"
-        " to 128; decoder: 32 buckets for offsets -128 to 0."
-    ),
+    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: by_pair(numbers["encoder"][96:161]),
 )
@@ -240,19 +231,13 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="t5_bias",
-    title="Learned relative bias",
+    title=WORDS("title"),
     paper="1910.10683",
     plural="learned relative biases",
     also=("T5's relative bias", "relative position bias", "relative attention bias", "T5 buckets"),
-    summary=(
-        "A learned number for each head and range of offsets, added to the attention score (the"
-        " logit)."
-    ),
+    summary=WORDS("summary"),
     acts_in="logits",
-    looked_for=(
-        "relative_attention_bias.weight and related names among the tensors (rel_attn_embed,"
-        " rel_pos_bias …)"
-    ),
+    looked_for=WORDS("looked_for"),
     order=30,
     find=find,
     claims=re.compile(r"relative|(^|[._])rel_|(^|[._])pos_bias", re.IGNORECASE),

@@ -5,7 +5,9 @@ config.json.
 from dataclasses import dataclass
 
 from generator.contracts import Modality
+from generator.words import Words
 
+WORDS = Words("schemes/t5_bias.md.jinja")
 # Raffel et al. 2020, section 2.1; also the defaults of transformers.
 T5_BUCKETS = ("relative_attention_num_buckets", 32)
 T5_DISTANCE = ("relative_attention_max_distance", 128)
@@ -22,18 +24,6 @@ GATED = (
 BLOCKS = (
     "Offsets count blocks of tokens: the key stands for a whole block, and the query's own block"
     " has offset 0."
-)
-ACROSS = (
-    "Offsets are measured between the left edges of two word boxes, in thousandths of the page's"
-    " width."
-)
-DOWN = (
-    "Offsets are measured between the lower edges of two word boxes, in thousandths of the page's"
-    " height."
-)
-SEGMENT = (
-    "These values hold within a segment. The tensor's other rows are for pairs of segments,"
-    " whatever their offset."
 )
 
 
@@ -92,7 +82,7 @@ KINDS = (
         ("rel_2d_pos_bins", 64),
         ("max_rel_2d_pos", 256),
         "across the page",
-        (ACROSS,),
+        (WORDS("across"),),
         by_head=True,
         modality="page",
     ),
@@ -101,7 +91,7 @@ KINDS = (
         ("rel_2d_pos_bins", 64),
         ("max_rel_2d_pos", 256),
         "down the page",
-        (DOWN,),
+        (WORDS("down"),),
         by_head=True,
         modality="page",
     ),
@@ -109,7 +99,7 @@ KINDS = (
         r"(^|\.)position_bias\.relative_attention_bias$",
         ("position_bias_num_buckets", 512),
         ("position_bias_max_distance", 2048),
-        notes=(SEGMENT,),
+        notes=(WORDS("segment"),),
         has_more=True,
     ),
     BiasKind(

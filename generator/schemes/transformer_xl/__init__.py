@@ -17,7 +17,9 @@ from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Floats, frozen
 from generator.schemes.transformer_xl.audio import MOST_WIDE, mapped
+from generator.words import Words
 
+WORDS = Words("schemes/transformer_xl.md.jinja")
 SHOWN = 128  # Largest offset in the form.
 # Conformers with an encoder of phonemes.
 TEXT_ENCODERS = frozenset({"fastspeech2_conformer", "fastspeech2_conformer_with_hifigan"})
@@ -149,20 +151,10 @@ def _draw(numbers: Numbers) -> Figure:
 
 
 PICTURE = Picture(
-    caption=(
-        "The four products whose sum is a logit. The numbers are random; checkpoint pages show the"
-        " last product as trained."
-    ),
-    how_to_read=(
-        "Row: query; column: key. The first two change with the query. The third is the same in"
-        " every row: it favours some keys, whatever the query. The fourth is constant along each"
-        " diagonal: it depends on the offset alone. The atlas shows it for each checkpoint."
-    ),
+    caption=WORDS("picture_caption"),
+    how_to_read=WORDS("picture_how_to_read"),
     numbers=_numbers,
-    alt=(
-        "Four matrices of 16 by 16 positions: two without visible order, one with equal rows, one"
-        " constant along each diagonal."
-    ),
+    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: np.sum(list(numbers.values()), axis=0),
 )
@@ -170,18 +162,12 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="transformer_xl",
-    title="Transformer-XL's relative positions",
+    title=WORDS("title"),
     paper="1901.02860",
     also=("relative positional encoding with the biases u and v",),
-    summary=(
-        "A sinusoid of the offset, after a learned map, is multiplied with the query and a"
-        " shared bias."
-    ),
+    summary=WORDS("summary"),
     acts_in="logits",
-    looked_for=(
-        "r_r_bias, pos_bias_v or bias_v beside a map of positions, or such a map alone in an audio"
-        " tower of Gemma"
-    ),
+    looked_for=WORDS("looked_for"),
     order=36,
     find=find,
     picture=PICTURE,

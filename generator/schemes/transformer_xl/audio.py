@@ -11,7 +11,9 @@ from generator.encodings import Form, RelativeTable
 from generator.encodings.sinusoids import sinusoid_at
 from generator.errors import RowError
 from generator.numerics.arrays import Array, frozen
+from generator.words import Words
 
+WORDS = Words("schemes/transformer_xl.md.jinja")
 # Audio stacks without a bias: pattern for the name of the map, and prefix of their settings.
 AUDIO = {
     "gemma3n_audio": (re.compile(r"(^|\.)relative_position_embedding\.pos_proj\.weight$"), "conf_"),
@@ -19,7 +21,6 @@ AUDIO = {
 }
 DEFAULTS = {"attention_chunk_size": 12, "attention_context_left": 13, "attention_context_right": 0}
 FURTHEST, MOST_WIDE = 4096, 2**16
-NO_BIAS = "No separate bias acts without the query."
 
 
 def mapped(files: Files, scheme: str) -> Iterator[Encoding[Form]]:
@@ -39,7 +40,7 @@ def mapped(files: Files, scheme: str) -> Iterator[Encoding[Form]]:
             " all heads side by side. The query is multiplied with them."
         )
         form, origin = _form(files, name, config), Provenance.of(files, name)
-        yield Encoding(part, scheme, form, origin, (through, NO_BIAS), "audio")
+        yield Encoding(part, scheme, form, origin, (through, WORDS("no_bias")), "audio")
 
 
 def counted(config: ModelConfig) -> tuple[Array, Array]:

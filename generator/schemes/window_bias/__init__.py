@@ -16,7 +16,9 @@ from generator.figures.panels import cell_numbers, image, panels
 from generator.figures.style import SEQUENTIAL
 from generator.numerics.arrays import frozen
 from generator.schemes.window_bias.stored import Unfolded, from_network, from_sizes, from_table
+from generator.words import Words
 
+WORDS = Words("schemes/window_bias.md.jinja")
 TABLE = re.compile(r"(^|\.)relative_position_bias_table$")
 SIZES = re.compile(r"(^|\.)attention_biases$")
 NETWORK = re.compile(r"(^|\.)(continuous_position_bias_mlp|cpb_mlp)\.2\.weight$")
@@ -25,10 +27,6 @@ NUMBER = re.compile(r"(?:^|\.)\w+\.(\d+)(?=\.)")
 HALVED = re.compile(r"layers\.(\d+)\.blocks\.\d+\.")
 # Layers between two stages of LeViT.
 HALVING = re.compile(r"(^|\.)stages\.\d+\.layers\.\d+\.attention_biases$")
-FEWER_QUERIES = (
-    "This layer halves the grid: only patches in every second row and column are queries; all"
-    " patches are keys."
-)
 
 
 def find(files: Files) -> list[Encoding[Form]]:
@@ -68,7 +66,7 @@ def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
     values, note = _unfolded(files, name)
     if not values.size:
         raise misshapen(files, name, "one head and one offset at least")
-    notes = (note, FEWER_QUERIES) if HALVING.search(name) else (note,)
+    notes = (note, WORDS("fewer_queries")) if HALVING.search(name) else (note,)
     form = WindowBias(frozen(np.ascontiguousarray(values)))
     return Encoding(part, SCHEME.key, form, Provenance.of(files, name), notes, _modality(name))
 
@@ -119,20 +117,10 @@ def _draw(numbers: Numbers) -> Figure:
 
 
 PICTURE = Picture(
-    caption=(
-        "A window of 3 × 3 patches has 25 offsets, so each head learns 25 numbers. First: the"
-        " offset of each number. Second: the number that each pair of patches uses."
-    ),
-    how_to_read=(
-        "First: the centre (12) is a patch and itself; cells above it are for keys above. Second:"
-        " patches are numbered row by row. Pairs with the same offset share a number and a colour:"
-        " 12 along the diagonal, 13 for every neighbour to the right."
-    ),
+    caption=WORDS("picture_caption"),
+    how_to_read=WORDS("picture_how_to_read"),
     numbers=_numbers,
-    alt=(
-        "First: a square of 25 numbered offsets. Second: the number that each of 9 by 9 pairs of"
-        " patches uses."
-    ),
+    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: numbers["pairs"],
 )
@@ -140,19 +128,13 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="window_bias",
-    title="Window bias",
+    title=WORDS("title"),
     paper="2103.14030",
     plural="window biases",
     also=("relative position bias (Swin, BEiT)", "attention bias (LeViT)"),
-    summary=(
-        "A learned number for each head and each offset in rows and columns, added to attention"
-        " scores within a window."
-    ),
+    summary=WORDS("summary"),
     acts_in="logits",
-    looked_for=(
-        "relative_position_bias_table, attention_biases or continuous_position_bias_mlp among the"
-        " tensors"
-    ),
+    looked_for=WORDS("looked_for"),
     order=60,
     find=find,
     claims=re.compile(r"bias_table", re.IGNORECASE),
