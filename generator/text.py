@@ -71,6 +71,11 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
+def thousands(count: int) -> str:
+    """An integer with thousands separators."""
+    return f"{count:,}"
+
+
 def enumerated(items: Sequence[str]) -> str:
     """``items``, one at least, as a list within a sentence: one, two and three."""
     return " and ".join(text for text in (", ".join(items[:-1]), items[-1]) if text)

@@ -27,6 +27,7 @@ FILTERS: Mapping[str, Callable[..., str]] = {
         text.rounded,
         text.short,
         text.significant,
+        text.thousands,
         text.times,
         text.uncertain,
         text.without,
@@ -34,6 +35,8 @@ FILTERS: Mapping[str, Callable[..., str]] = {
 }
 # Those that do not break stay. What a macro leaves before a full stop or a comma is none.
 SPACES, BEFORE_A_STOP = re.compile("[ \n]+"), re.compile(r" +(?=[.,;:)](?: |$))")
+LITERAL = str.maketrans({" ": "\ue000", "\n": "\ue001"})  # Of names, which stay as they are.
+PLAIN = {ord(new): chr(old) for old, new in LITERAL.items()}
 
 
 class Words:
@@ -58,12 +61,20 @@ class Words:
         errors: AttributeError, TypeError where the template has no such text
         """
         found = getattr(self._names, name)
-        plain = SPACES.sub(" ", str(found(**values) if callable(found) else found)).strip()
-        return BEFORE_A_STOP.sub("", plain)
+        if callable(found):
+            found = found(**{key: _literal(value) for key, value in values.items()})
+        return BEFORE_A_STOP.sub("", SPACES.sub(" ", str(found)).strip()).translate(PLAIN)
 
     def arguments(self, name: str) -> tuple[str, ...]:
         """Names of the values in a sentence."""
         return tuple(getattr(self._names, name).arguments)
+
+
+def _literal(value: Any) -> Any:
+    """A name, or a list of names, with spaces that stay as they are."""
+    if isinstance(value, list):
+        return [_literal(item) for item in value]
+    return value.translate(LITERAL) if isinstance(value, str) else value
 
 
 @cache

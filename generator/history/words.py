@@ -5,7 +5,9 @@ from collections.abc import Sequence
 
 from generator.history.changes import Change, Document, changes, checkpoints
 from generator.text import significant
+from generator.words import Words
 
+WORDS = Words("words/changes.jinja")
 DIGITS = 12  # of a digest or a commit, hexadecimal
 
 
@@ -50,9 +52,9 @@ def counts(atlas: Document) -> str:
 def since(former: Document | None, atlas: Document) -> str:
     """What changed since the ``former`` atlas, in Markdown."""
     if former is None:
-        return "Nothing is published yet."
+        return WORDS("nothing_published")
     found = changes(checkpoints(former), checkpoints(atlas))
-    return table(found) if found else "Nothing changed since the published site."
+    return table(found) if found else WORDS("nothing_changed")
 
 
 def _change_text(change: Change) -> str:

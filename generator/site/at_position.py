@@ -14,7 +14,9 @@ from generator.encodings import Rotation
 from generator.encodings.rotations import OF_WHOLE_HEAD, frequencies_before
 from generator.site.pictures.reach_bars import context_of
 from generator.text import pattern
+from generator.words import Words
 
+WORDS = Words("words/layers.jinja")
 MOST_ROTATIONS = 4
 DIGITS = 7  # of a ratio in the page; frequencies are known in single precision
 
@@ -130,7 +132,7 @@ def _turning(record: EncodingRecord, form: Rotation) -> TurningOfModel:
 def _beside(stacks: Sequence[Layer]) -> str:
     words = {
         "choosing": "{} may choose it",
-        "compressed": "in {} it is in a compressed key",
+        "compressed": WORDS("compressed_key"),
         "unknown": "the window of {} is unknown",
     }
     beside = ""

@@ -9,6 +9,9 @@ from posixpath import relpath
 
 from markupsafe import escape
 
+from generator.words import Words
+
+MEANINGS = Words("words/glossary.jinja")
 PAGE = "learn/glossary.html"
 MOST_MARKED = 8  # words on a page
 # Folders of pages for readers; the guide and the pages on files have words of their own.
@@ -19,10 +22,9 @@ MARKED = re.compile(
 
 @dataclass(frozen=True)
 class Word:
-    """A word. meaning: a sentence; uses: regular expression of what a page marks, in any case"""
+    """A word. uses: regular expression of what a page marks, in any case"""
 
     title: str
-    meaning: str
     uses: str
 
     @property
@@ -30,171 +32,49 @@ class Word:
         """Fragment of its place on the page, and of its picture in `words.svg`."""
         return re.sub(r"\W+", "-", self.title.lower())
 
+    @property
+    def meaning(self) -> str:
+        """What it means, in a sentence."""
+        return MEANINGS(self.key.replace("-", "_"))
+
 
 # Those first that most need a word: a page marks the first few that it has.
 WORDS = (
-    Word(
-        "Kernel",
-        "A square of numbers, one for every two positions: how close the encoding makes them.",
-        "kernels?",
-    ),
-    Word(
-        "Half-distance",
-        "The distance at which similarity has fallen halfway to its far level.",
-        "half-distances?",
-    ),
-    Word(
-        "Far level",
-        "The mean similarity of positions far apart: of all pairs in the last quarter of the"
-        " distances.",
-        "far level",
-    ),
-    Word(
-        "Local monotonicity",
-        "The share of the first twenty steps outwards at which similarity falls.",
-        "local monotonicity|monotonicity",
-    ),
-    Word(
-        "Translation invariance",
-        "Whether the offset alone decides: moving both positions together changes nothing.",
-        "translation invariance|translation-invariant",
-    ),
-    Word(
-        "Seam",
-        "A place at which a table breaks, or neighbours become less or more alike.",
-        "seams?",
-    ),
-    Word(
-        "Frequency pair",
-        "Two components of a vector that turn together, like the hand of a clock.",
-        "frequency pairs?",
-    ),
-    Word(
-        "Centring",
-        "Taking the mean of all vectors away, so that only their differences remain.",
-        "mean-centred|after centring|centring",
-    ),
-    Word(
-        "Energy", "The sum of the squares of all values of a table, or of a part of it.", "energy"
-    ),
-    Word(
-        "Logit",
-        "The score of a key, before softmax turns all scores into shares of attention.",
-        "logits?",
-    ),
-    Word(
-        "Query and key",
-        "The query is the vector of the token that looks, the key that of a token looked at.",
-        "queries and keys|query and key|query|queries",
-    ),
-    Word(
-        "Principal component",
-        "A direction along which vectors vary most, once those before it are taken out.",
-        "principal components?|principal directions?",
-    ),
-    Word(
-        "Outlier",
-        "A position whose vector has an unusual norm, or is unlike its neighbours.",
-        "outliers?",
-    ),
-    Word(
-        "Sink",
-        "A learned score that takes a share of the attention and gives it to no token.",
-        "attention sinks?|sinks?",
-    ),
-    Word(
-        "Reach",
-        "How far from a position an encoding, a window or a convolution still counts.",
-        "the reach|reach of",
-    ),
-    Word(
-        "RMS",
-        "Root mean square: the typical size of a value, whatever its sign.",
-        "rms|root mean square",
-    ),
-    Word(
-        "Norm",
-        "The length of a vector: the square root of the sum of its squared values.",
-        "norms?",
-    ),
-    Word(
-        "Cosine",
-        "How alike the directions of two vectors are: 1 the same, 0 unrelated, −1 opposite.",
-        "(?<!sine and )cosines?(?: similarity)?(?! of (?:all|the) angles?)",
-    ),
-    Word(
-        "Probe",
-        "A simple model, fitted to some vectors and tested on others: what do they tell?",
-        "(?:linear )?probes?",
-    ),
-    Word(
-        "Offset",
-        "The key’s position minus the query’s: −2 is two to the left, 1 one to the right.",
-        "offsets?",
-    ),
-    Word(
-        "Bias",
-        "A number added to an attention score because of position, whatever the words.",
-        "bias(?:es)?",
-    ),
-    Word(
-        "Rotation",
-        "Turning queries and keys by an angle that grows with position, as rotary encodings do.",
-        "rotary|rotations?|rotat(?:es|ed)",
-    ),
-    Word(
-        "Wavelength",
-        "The number of positions in which a wave repeats, or a pair turns once around.",
-        "wavelengths?",
-    ),
-    Word(
-        "Window",
-        "A stretch of positions: what a layer can see, or what is measured at a time.",
-        "(?:attention |sliding )?windows?",
-    ),
-    Word(
-        "Context",
-        "The most positions that a model is made for, or that training used.",
-        "context length|contexts?",
-    ),
-    Word("Head", "One of the parallel attentions of a layer, each with its own queries.", "heads?"),
-    Word(
-        "Scheme", "A kind of position encoding, such as a learned table or a rotation.", "schemes?"
-    ),
-    Word(
-        "Encoding",
-        "Any way in which a model tells where a token stands.",
-        "position encodings?|positional encodings?|encodings?",
-    ),
-    Word(
-        "Checkpoint",
-        "A model as stored: its settings and, unless they were left out, its trained numbers.",
-        "checkpoints?",
-    ),
-    Word(
-        "Row",
-        "An entry of the list of checkpoints of an atlas: a checkpoint, and where it lies.",
-        "rows? of the list|this row has",
-    ),
-    Word(
-        "Layer",
-        "One of the steps that a model takes in turn, mostly attention and a small network.",
-        "layers?",
-    ),
-    Word(
-        "Distance", "How many places two positions lie apart, whichever comes first.", "distances?"
-    ),
-    Word(
-        "Dimension",
-        "One of the numbers of a vector: the one at the same place in all.",
-        "dimensions?",
-    ),
-    Word(
-        "Token",
-        "What a model reads one by one: a word, a piece of one, a patch of an image.",
-        "tokens?",
-    ),
-    Word("Position", "The place of a token in its sequence, counted from 0.", "positions?"),
+    Word("Kernel", r"kernels?"),
+    Word("Half-distance", r"half-distances?"),
+    Word("Far level", r"far level"),
+    Word("Local monotonicity", r"local monotonicity|monotonicity"),
+    Word("Translation invariance", r"translation invariance|translation-invariant"),
+    Word("Seam", r"seams?"),
+    Word("Frequency pair", r"frequency pairs?"),
+    Word("Centring", r"mean-centred|after centring|centring"),
+    Word("Energy", r"energy"),
+    Word("Logit", r"logits?"),
+    Word("Query and key", r"queries and keys|query and key|query|queries"),
+    Word("Principal component", r"principal components?|principal directions?"),
+    Word("Outlier", r"outliers?"),
+    Word("Sink", r"attention sinks?|sinks?"),
+    Word("Reach", r"the reach|reach of"),
+    Word("RMS", r"rms|root mean square"),
+    Word("Norm", r"norms?"),
+    Word("Cosine", r"(?<!sine and )cosines?(?: similarity)?(?! of (?:all|the) angles?)"),
+    Word("Probe", r"(?:linear )?probes?"),
+    Word("Offset", r"offsets?"),
+    Word("Bias", r"bias(?:es)?"),
+    Word("Rotation", r"rotary|rotations?|rotat(?:es|ed)"),
+    Word("Wavelength", r"wavelengths?"),
+    Word("Window", r"(?:attention |sliding )?windows?"),
+    Word("Context", r"context length|contexts?"),
+    Word("Head", r"heads?"),
+    Word("Scheme", r"schemes?"),
+    Word("Encoding", r"position encodings?|positional encodings?|encodings?"),
+    Word("Checkpoint", r"checkpoints?"),
+    Word("Row", r"rows? of the list|this row has"),
+    Word("Layer", r"layers?"),
+    Word("Distance", r"distances?"),
+    Word("Dimension", r"dimensions?"),
+    Word("Token", r"tokens?"),
+    Word("Position", r"positions?"),
 )
 
 TAG = re.compile(r"""(<!--.*?-->|<(?:[^<>"']|"[^"]*"|'[^']*')+>)""", re.DOTALL)

@@ -20,8 +20,10 @@ from generator.history import releases
 from generator.history.changes import Document
 from generator.site.rankings.columns import DIGITS, columns_of
 from generator.text import significant
+from generator.words import Words
 
 Kinship = tuple[bool, bool, bool, float]
+WORDS = Words("words/site.jinja")
 # Facts by which checkpoints are compared.
 VOCABULARY, WIDTH = "Vocabulary", "Hidden size"
 MOST_FORMER = 12  # values of an earlier release
@@ -117,9 +119,9 @@ def _nearness(width: object, other: object) -> float:
 
 def _shared(outcome: Outcome, other: Outcome) -> Iterator[str]:
     if outcome.family == other.family:
-        yield f"of the same family ({other.family})"
+        yield WORDS("same_family", family=other.family)
     if _is_same(_facts(outcome), _facts(other), VOCABULARY):
-        yield f"with a vocabulary of the same size ({_facts(other)[VOCABULARY]:,})"
+        yield WORDS("same_vocabulary", size=_facts(other)[VOCABULARY])
 
 
 def _facts(outcome: Outcome) -> Mapping[str, Any]:

@@ -10,7 +10,9 @@ from itertools import combinations
 import numpy as np
 
 from generator.numerics.arrays import Array, Floats
+from generator.words import Words
 
+WORDS = Words("words/compare.jinja")
 SHUFFLES = 2000  # of the schemes among the encodings, to see what chance gives
 RARE = 0.01  # share of the shuffles with as many neighbours of one scheme that is no chance
 EQUAL = 1e-9  # difference up to which two are equally near
@@ -83,11 +85,7 @@ def _own(schemes: Array, nearest: Array) -> int:
 def _on_groups(found: Neighbours) -> Iterator[str]:
     if found.total < LEAST_GROUPED:
         return
-    verb = "form" if found.rarity < RARE else "hardly form"
-    yield (
-        f"Schemes {verb} groups: {found.own} of {found.total} encodings are nearest to one of their"
-        f" own scheme; with shuffled schemes it is {found.by_chance:.0f}."
-    )
+    yield WORDS("groups", found=found, is_rare=found.rarity < RARE)
 
 
 def _on_closest(members: Sequence[Named], differences: Floats) -> Iterator[str]:
@@ -100,10 +98,7 @@ def _on_closest(members: Sequence[Named], differences: Floats) -> Iterator[str]:
     ]
     if pairs:
         difference, first, second = min(pairs, key=lambda pair: pair[0])
-        yield (
-            f"Closest across schemes are {first.title} ({first.scheme}) and {second.title}"
-            f" ({second.scheme}), {_similarity(difference)} alike."
-        )
+        yield WORDS("closest", first=first, second=second, similarity=_of_100(difference))
 
 
 def _on_apart(members: Sequence[Named], differences: Floats) -> Iterator[str]:
@@ -113,11 +108,11 @@ def _on_apart(members: Sequence[Named], differences: Floats) -> Iterator[str]:
     least = np.where(np.isfinite(away.min(axis=1)), away.min(axis=1), -1.0)
     apart = int(least.argmax())
     nearest = int(away[apart].argmin())
-    yield (
-        f"{members[apart].title} stands apart: even the nearest, {members[nearest].title}, is only"
-        f" {_similarity(float(away[apart, nearest]))} alike."
+    similarity = _of_100(float(away[apart, nearest]))
+    yield WORDS(
+        "apart", title=members[apart].title, nearest=members[nearest].title, similarity=similarity
     )
 
 
-def _similarity(difference: float) -> str:
-    return f"{round(100 * (1.0 - difference))} of 100"
+def _of_100(difference: float) -> int:
+    return round(100 * (1.0 - difference))

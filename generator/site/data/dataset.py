@@ -6,7 +6,9 @@ import json
 
 from generator import PROGRAM
 from generator.contracts import Atlas
+from generator.words import Words
 
+WORDS = Words("words/site.jinja")
 ROBOTS = "robots.txt"
 LICENCE = "https://spdx.org/licenses/MIT"
 ESCAPES = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})  # Of JSON within HTML.
@@ -17,14 +19,11 @@ FILES = (("atlas.json", "application/json"), ("metrics.csv", "text/csv"))
 def described(atlas: Atlas) -> str:
     """JSON-LD of the data, for a script element of a page."""
     names = [outcome.checkpoint.title for outcome in atlas.outcomes if outcome.readings]
-    description = (
-        f"Metrics and arrays of the position encodings of {len(names)} checkpoints:"
-        f" {', '.join(names)}."
-    )
+    description = WORDS("dataset", names=names)
     document = {
         "@context": "https://schema.org/",
         "@type": "Dataset",
-        "name": "Position Atlas: position encodings of transformers, measured",
+        "name": WORDS("dataset_title"),
         "description": description[:MOST_LETTERS],
         "license": LICENCE,
         "isAccessibleForFree": True,

@@ -8,7 +8,9 @@ from urllib.parse import quote
 
 from generator.contracts import Atlas, Json, Mixer
 from generator.text import significant
+from generator.words import Words
 
+WORDS = Words("words/models.jinja")
 UNKNOWN = "–"
 # Families, each a model type of one maker, of which a share or a median says something: many sizes
 # of a few are no sample of a year.
@@ -258,14 +260,7 @@ def _size(model: Json) -> str:
 
 def _check(model: Json) -> str:
     """Whether the code of transformers confirms the row, in words."""
-    check = model["check"] or {"outcome": None}
-    words = {
-        "agrees": "checked against transformers {transformers}",
-        "differs": "differs: {why}",
-        "no code": "no code to check with",
-        "not run": "not checked: its code did not run",
-    }
-    return words.get(check["outcome"], "not checked").format(**check)
+    return WORDS("check", check=model["check"] or {"outcome": None})
 
 
 def _share(count: int, total: int) -> str:

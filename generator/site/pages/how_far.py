@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from generator.contracts import Atlas, Page, PageKind
 from generator.site.data.reach import SightRow, sight_rows
 from generator.site.pictures.reach_bars import ticks
-from generator.text import plural
+from generator.words import Words
 
+WORDS = Words("words/models.jinja")
 FAR = 200_000  # positions
 
 
@@ -30,14 +31,11 @@ def lead(found: Sequence[SightRow]) -> tuple[str, ...]:
         return ()
     far = sum(sees >= FAR for sees in known)
     farthest = [row.title for row in found if row.sees == max(known)]
-    others = f" and {plural(len(farthest) - 1, 'other')}" if len(farthest) > 1 else ""
     unknown = len(found) - len(known)
-    rest = (f"Of {plural(unknown, 'model')} the length is not known.",) if unknown else ()
     return (
-        f"{far} of {plural(len(found), 'model')} {'sees' if far == 1 else 'see'} {FAR:,}"
-        f" positions or more.",
-        f"The farthest is {farthest[0]}{others}, with {max(known):,}.",
-        *rest,
+        WORDS("far", count=far, total=len(found), far=FAR),
+        WORDS("farthest", titles=farthest, sees=max(known)),
+        *([WORDS("unknown_length", count=unknown)] if unknown else ()),
     )
 
 

@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 
 from generator.contracts import Atlas, Page, PageKind
 from generator.site.data.models import COLUMNS, UNKNOWN, KnownModelRow, rows
-from generator.text import plural, rounded
+from generator.words import Words
 
+WORDS = Words("words/models.jinja")
 CONTEXTS = (4096, 8192, 32_768, 131_072, 262_144, 1_000_000)
 BASE = COLUMNS.index("Base")
 
@@ -47,11 +48,10 @@ def lead(found: Sequence[KnownModelRow]) -> tuple[str, ...]:
     rotating = sum(row.cells[BASE].text != UNKNOWN for row in found)
     windowed = sum("windows" in row.kinds or "chunks" in row.kinds for row in found)
     recurrent = sum("recurrent state" in row.kinds for row in found)
-    share = rounded(100.0 * rotating / len(found), 0)
+    share = 100.0 * rotating / len(found)
     return (
-        f"{plural(len(found), 'model')}: {share} % rotate queries and keys; the longest"
-        f" context is {longest.context:,} positions ({longest.cells[0].text}).",
-        f"{windowed} have layers with windows or chunks, {recurrent} a recurrent state.",
+        WORDS("all", count=len(found), share=share, longest=longest),
+        WORDS("layers", windowed=windowed, recurrent=recurrent),
     )
 
 

@@ -3,15 +3,17 @@
 from generator.contracts import Atlas, Page, PageKind
 from generator.site.data import lesson as lesson_data
 from generator.site.in_use import story
+from generator.words import Words
 
+WORDS = Words("words/lesson.jinja")
 SHOWN = "probe"  # The measure of use that the last step shows.
 
 STEPS = (
-    ("index", "Order", "Attention alone sees a bag of words"),
-    ("tables", "Tables", "A table gives each place a vector"),
-    ("rotations", "Waves and rotations", "A rotation makes only the offset count"),
-    ("biases", "Biases", "A bias says how far to look"),
-    ("training", "What models learn", "Training finds its own way to count"),
+    ("index", "Order", WORDS("index")),
+    ("tables", "Tables", WORDS("tables")),
+    ("rotations", "Waves and rotations", WORDS("rotations")),
+    ("biases", "Biases", WORDS("biases")),
+    ("training", "What models learn", WORDS("training")),
 )
 
 

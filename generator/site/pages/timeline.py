@@ -18,10 +18,12 @@ from generator.figures.panels import panels
 from generator.figures.style import BACKGROUND, QUIET, SERIES
 from generator.site.data.models import FEWEST_OF_A_YEAR, KINDS, DatedModel, dated_models
 from generator.text import rounded
+from generator.words import Words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
+WORDS = Words("words/timeline.jinja")
 MOST_SCHEMES = 6
 DATA = "data/models.json"
 
@@ -92,7 +94,6 @@ def pages(atlas: Atlas) -> list[Page]:
         (
             _shares(
                 "schemes",
-                "Share of the models of each year that use a scheme.",
                 years,
                 schemes,
                 'one["schemes"] + one["image_schemes"]',
@@ -100,7 +101,6 @@ def pages(atlas: Atlas) -> list[Page]:
             _growth(bases, contexts),
             _shares(
                 "layers",
-                "Share of the models of each year with such layers.",
                 years,
                 layers,
                 'one["kinds"]',
@@ -177,22 +177,14 @@ def _percent(flags: Iterable[bool]) -> float:
     return 100.0 * float(np.mean([*flags]))
 
 
-def _shares(
-    key: str, caption: str, years: Sequence[int], shares: Sequence[Share], found: str
-) -> Figure:
+def _shares(key: str, years: Sequence[int], shares: Sequence[Share], found: str) -> Figure:
     """found: keys of the model ``one`` of models.json, as Python"""
-    ends = "; ".join(
-        f"{share.title}: {share.first} % in {years[0]}, {share.last} % in {years[-1]}"
-        for share in shares
-    )
     return _figure(
         key,
         (
-            caption,
-            "Each line is a share of the models that this page has from a year, not of all models."
-            " A model that uses two schemes counts for both. Years with fewer than"
-            f" {FEWEST_OF_A_YEAR} families are left out: a few with many sizes would fill them.",
-            f"Lines by year. {ends}.",
+            WORDS(f"{key}_caption"),
+            WORDS("shares_how_to_read", fewest=FEWEST_OF_A_YEAR),
+            WORDS("shares_alt", shares=shares, first=years[0], last=years[-1]),
         ),
         partial(_draw_shares, tuple(years), tuple(shares)),
         f"years = {list(years)}\n"
@@ -212,12 +204,9 @@ def _growth(bases: Quantity, contexts: Quantity) -> Figure:
     return _figure(
         "growth",
         (
-            "Largest rotary base, and context, of each model by the month of its publication.",
-            "Each grey point is a model; point at it for its name. The line is the median of each"
-            f" year with at least {FEWEST_OF_A_YEAR} families. A larger base turns the slowest"
-            " pairs more slowly, so that longer texts fit into a turn.",
-            f"Points by month. Largest base: {largest[0]}, {rounded(largest[2], 0)}. Longest"
-            f" context: {longest[0]}, {rounded(longest[2], 0)} positions.",
+            WORDS("growth_caption"),
+            WORDS("growth_how_to_read", fewest=FEWEST_OF_A_YEAR),
+            WORDS("growth_alt", largest=largest, longest=longest),
         ),
         partial(_draw_growth, bases, contexts),
         "dated = [one for one in data['models'] if one['month']]\n"

@@ -13,7 +13,9 @@ from generator.site.pictures import card_drawing
 from generator.site.pictures.card_drawing import Content
 from generator.site.pictures.value_strips import values_of
 from generator.text import significant
+from generator.words import Words
 
+WORDS = Words("words/site.jinja")
 MOST_PICTURES = 4
 MOST_VALUES = 120
 DIGITS = 3
@@ -29,7 +31,7 @@ def of_checkpoint(atlas: Atlas, outcome: Outcome, finding: str) -> Card | None:
         return None
     schemes = ", ".join(dict.fromkeys(titles[reading.encoding.scheme] for reading in readings))
     row = outcome.checkpoint
-    alt = f"{row.title}, {schemes}: heat map of every pair of positions."
+    alt = WORDS("card_alt", title=row.title, schemes=schemes)
     lines = tuple(line for line in (schemes, finding) if line)
     return _card(
         atlas,

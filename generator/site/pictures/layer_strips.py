@@ -11,11 +11,13 @@ from typing import Any
 from generator.contracts import EncodingRecord, Json, Layer, Mixer, Scheme
 from generator.figures.style import REFERENCE, SERIES
 from generator.text import enumerated, pattern, plural, significant
+from generator.words import Words
 
+WORDS = Words("words/layers.jinja")
 ALL = "see all positions"
 NOTHING, UNKNOWN = "none here", "unknown"
-AT_INPUT = "none: it was added at the input"
-WORDS: Mapping[Mixer, str] = {
+AT_INPUT = WORDS("at_input")
+MIXERS: Mapping[Mixer, str] = {
     "full": "attention to all positions",
     "sliding": "sliding-window attention",
     "chunked": "chunked attention",
@@ -163,7 +165,7 @@ def _group(layers: Sequence[Layer], texts: Mapping[str, str]) -> LayerGroup:
     acting = _described(first, texts)
     nothing = AT_INPUT if first.at_input else NOTHING
     encodings = None if acting is None else acting or (nothing,)
-    words = " and ".join(WORDS[mixer] for mixer in first.mixers)
+    words = " and ".join(MIXERS[mixer] for mixer in first.mixers)
     mixing = f"{words} ({_details(first)})" if _details(first) else words
     before, after = (
         "" if first.mixers == ("none",) else _reach(distance)
@@ -249,7 +251,7 @@ def _does(layer: Layer) -> str:
     if "sparse" in layer.mixers:
         return f"choose up to {layer.chosen:,} keys" if layer.chosen else "choose their keys"
     if "compressed" in layer.mixers:
-        return "see all positions in compressed keys"
+        return WORDS("compressed_keys")
     limits = {
         "sliding": "see a window of {:,} positions",
         "chunked": "see chunks of {:,} positions",
@@ -257,7 +259,7 @@ def _does(layer: Layer) -> str:
     mixer = next((mixer for mixer in layer.mixers if mixer in limits), None)
     ahead = 0 if mixer == "chunked" else layer.after or 0
     if layer.is_of_unknown_width:
-        return "see a window whose width is unknown"
+        return WORDS("unknown_window")
     size = None if layer.before is None else layer.before + 1 + ahead
     seen = ALL if mixer is None or size is None else limits[mixer].format(size)
     return f"{seen} alongside a recurrent state" if "recurrent" in layer.mixers else seen

@@ -13,7 +13,9 @@ from statistics import fmean, median
 from generator.contracts import Analysis, Atlas, Finding, Metric, Reading
 from generator.site.rankings.columns import DIGITS, Column, columns_of
 from generator.text import significant
+from generator.words import Words
 
+WORDS = Words("words/standings.jinja")
 LEAST_PEERS = 3  # with the encoding itself; a median of fewer says nothing
 FIRST = 0.9  # Weight from which a finding comes first, whatever others have: a table that is none
 FAR = 2.0  # mean deviations from the median that are unusual halfway
@@ -194,11 +196,14 @@ class Peers:
         predicate, superlative = (
             (headline.low, headline.least) if below < above else (headline.high, headline.most)
         )
-        return (
-            f"It {predicate.format(f'{shown} {metric.unit}'.strip())}, the"
-            f" {ORDINALS[outer]}{superlative} of {len(ranked)} {self._plural(reading)}"
-            f" here{' (another has the same)' if others else ''}. Their median is"
-            f" {_shown(median(values))}."
+        return WORDS(
+            "extreme",
+            does=predicate.format(f"{shown} {metric.unit}".strip()),
+            place=f"{ORDINALS[outer]}{superlative}",
+            total=len(ranked),
+            plural=self._plural(reading),
+            is_shared=bool(others),
+            median=_shown(median(values)),
         )
 
     def _on_ordinary(self, reading: Reading, own: Mapping[Column, float]) -> Iterator[Statement]:
@@ -218,10 +223,8 @@ class Peers:
             if places.keys() >= own.keys()
         }
         if distances:
-            text = (
-                f"None of its headline numbers stands out among the {self._plural(reading)} here."
-                f" The closest are those of {min(distances, key=distances.__getitem__)}."
-            )
+            closest = min(distances, key=distances.__getitem__)
+            text = WORDS("ordinary", plural=self._plural(reading), closest=closest)
             finding = Finding(text, tuple(column.headline.metric for column in own), ORDINARY)
             [analysis, *_] = (column.analysis.key for column in own)
             yield Statement(reading, analysis, finding, ORDINARY, is_standing=True)

@@ -12,12 +12,13 @@ from generator.figures.lines import DASHES, dots, hidden, legend_below
 from generator.figures.panels import colour_bar, panels, wrapped
 from generator.figures.style import GRID, INK, MUTED, SEQUENTIAL, SERIES
 from generator.numerics.arrays import Floats
-from generator.text import significant
+from generator.words import Words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
+WORDS = Words("words/runs.jinja")
 MULTIPLES = 6  # steps with a panel of their own
 COLUMNS = 3
 HEADROOM = 0.06  # above and below the kernel, as a share of its range
@@ -82,20 +83,16 @@ def of_kernel(run: Run, encoding: RunEncoding) -> list[FigureSpec]:
     return [
         FigureSpec(
             "steps",
-            f"The kernel by distance at {len(_chosen(kernels))} of {len(kernels.steps)} steps.",
-            "Each panel is one step. Across: the distance of two positions. Up: the mean of the"
-            " kernel at that distance, over all pairs among the first positions. A flat line"
-            " ignores distance; a falling one makes near positions alike. Dashed: the last step, in"
-            " every panel.",
+            WORDS("steps_caption", shown=len(_chosen(kernels)), total=len(kernels.steps)),
+            WORDS("steps_how_to_read"),
             alt,
             partial(_draw_steps, kernels),
             python=python,
         ),
         FigureSpec(
             "lines",
-            "The kernel by distance, one line for each step.",
-            "Colour runs from the first step to the last. Lines that lie close together are steps"
-            " between which little changed. Where they fan out, the structure forms.",
+            WORDS("lines_caption"),
+            WORDS("lines_how_to_read"),
             alt,
             partial(_draw_lines, kernels),
             python=python,
@@ -112,12 +109,9 @@ def of_metrics(run: Run, owner: RunEncoding | RunUse, metrics: Sequence[RunMetri
     )
     return FigureSpec(
         "metrics",
-        "Measures of the encoding over the steps of training.",
-        "Each panel is one measure, on a scale of its own; each dot is a checkpoint. A gap is a"
-        " checkpoint that could not be read, or to which the measure does not apply.",
-        partial(
-            _always, f"Curves over training of {', '.join(metric.title for metric in metrics)}."
-        ),
+        WORDS("metrics_caption"),
+        WORDS("metrics_how_to_read"),
+        partial(_always, WORDS("metrics_alt", titles=[metric.title for metric in metrics])),
         partial(draw_metrics, tuple(_panel(run, metric) for metric in metrics)),
         python="\n".join(
             (
@@ -153,12 +147,11 @@ def _panel(run: Run, metric: RunMetric) -> MetricPanel:
 def _kernel_alt(kernels: Kernels) -> str:
     first, last, distance = kernels.values[0], kernels.values[-1], kernels.values.shape[1] - 1
     near = min(1, distance)
-    ends = (
-        f"at step {step:,} {significant(float(row[near]), DIGITS)} at distance {near} and"
-        f" {significant(float(row[distance]), DIGITS)} at distance {distance}"
+    ends = [
+        (step, float(row[near]), float(row[distance]))
         for step, row in ((kernels.steps[0], first), (kernels.steps[-1], last))
-    )
-    return f"{kernels.quantity.capitalize()} by distance: {', '.join(ends)}."
+    ]
+    return WORDS("kernel_alt", quantity=kernels.quantity, ends=ends, near=near, far=distance)
 
 
 def _draw_steps(kernels: Kernels, _: Results) -> "Drawing":

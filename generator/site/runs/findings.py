@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from generator.contracts import Run, RunEncoding, RunMember, RunMetric
 from generator.text import LEAST, MOST, decimals, rounded, significant
+from generator.words import Words
 
+WORDS = Words("words/runs.jinja")
 DIGITS = 3
 CLEARLY = 0.1  # A value hardly beyond both ends is no turn.
 LISTED = 3  # unread checkpoints that are named
@@ -47,10 +49,7 @@ def unread(run: Run) -> str | None:
     """
     if not run.unread:
         return None
-    return (
-        f"{len(run.unread)} of {len(run.members)} checkpoints could not be read"
-        f" ({_steps(run.unread)})."
-    )
+    return WORDS("unread", count=len(run.unread), total=len(run.members), steps=_steps(run.unread))
 
 
 def reasons(run: Run) -> list[tuple[str, str]]:
@@ -97,9 +96,9 @@ def _of_kernel(run: Run, encoding: RunEncoding) -> Iterator[str]:
         return
     first, last = (run.steps[encoding.present[index]] for index in (0, -1))
     quantity = encoding.quantity.partition(",")[0]
-    yield (
-        f"From step {first:,} to step {last:,}, the {quantity} at distance 1 {_moves(*near)}. At"
-        f" distance {farthest}, it {_moves(*far)}."
+    moves = {"near": _moves(*near), "far": _moves(*far)}
+    yield WORDS(
+        "kernel_moved", first=first, last=last, quantity=quantity, farthest=farthest, **moves
     )
 
 

@@ -16,11 +16,12 @@ from generator.figures.lines import legend_below
 from generator.figures.panels import panels, wrapped
 from generator.figures.style import GRID, SERIES
 from generator.site.runs.figures import COLUMNS, DISTANCE, Curve, Values, draw_metrics, spread
-from generator.text import significant
+from generator.words import Words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
+WORDS = Words("words/runs.jinja")
 MOST_LINES = 8  # as many as there are colours
 MOST_PANELS = 6
 MOST_SENTENCES = 3
@@ -75,8 +76,8 @@ def side_by_side(runs: Sequence[Run], main: Collection[str]) -> SideBySide:
     keys, of_use = _shared(shown, main), _shared(used, main)
     figures = (
         *_of_kernels(shown),
-        *_of_metrics("measures", "Measures of each run over the steps of training.", shown, keys),
-        *_of_metrics("use", "What each model does, over the steps of training.", used, of_use),
+        *_of_metrics("measures", WORDS("measures_caption"), shown, keys),
+        *_of_metrics("use", WORDS("use_caption"), used, of_use),
     )
     sentences = [*_sentences(shown, keys), *_sentences(used, of_use)]
     return SideBySide(tuple(sentences), figures, len(encodings) - len(shown))
@@ -117,12 +118,7 @@ def _sentences(sides: Sequence[Side], keys: Sequence[str]) -> Iterator[str]:
         if _difference(ends) < APART:
             return
         metric = next(found for side in sides if (found := side.metric(key)))
-        (low, lowest), (high, highest) = ends[0], ends[-1]
-        unit = f" {metric.unit}" if metric.unit else ""
-        yield (
-            f"{metric.title}, at the end: {significant(low, DIGITS)}{unit} ({lowest}) and"
-            f" {significant(high, DIGITS)}{unit} ({highest})."
-        )
+        yield WORDS("ends", title=metric.title, unit=metric.unit, ends=(ends[0], ends[-1]))
 
 
 def _of_metrics(
@@ -138,9 +134,8 @@ def _of_metrics(
         yield _figure(
             key,
             caption,
-            "Each panel is one measure, each line a run. Across: the step of training. A run that"
-            " lacks a measure has no line.",
-            f"Lines over training of {', '.join(metric.title for metric in found)}.",
+            WORDS("measures_how_to_read"),
+            WORDS("measures_alt", titles=[metric.title for metric in found]),
             partial(draw_metrics, shown),
         )
 
@@ -162,13 +157,12 @@ def _of_kernels(sides: Sequence[Side]) -> Iterator[Figure]:
         (step, tuple((side.title, _nearest(side, one, step)) for side, one in alike))
         for step in steps
     )
-    names = ", ".join(side.title for side, _ in alike)
+    names = [side.title for side, _ in alike]
     yield _figure(
         "kernels",
-        f"The kernel by distance of each run, at {len(steps)} steps.",
-        "Each panel is one step, each line a run at its nearest checkpoint. Across: the distance of"
-        " two positions. Up: the mean of the kernel at that distance.",
-        f"{quantity.capitalize()} by distance of {names}, at steps {', '.join(map(str, steps))}.",
+        WORDS("kernels_caption", n_steps=len(steps)),
+        WORDS("kernels_how_to_read"),
+        WORDS("kernels_alt", quantity=quantity, names=names, steps=steps),
         partial(_draw_kernels, shown, quantity),
     )
 
