@@ -3,6 +3,7 @@ two.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,6 @@ from generator.figures.canvas import Axes
 from generator.figures.charts import Curves, diagonal
 from generator.figures.lines import DOTTED, Dash
 from generator.numerics.arrays import Array, Floats, finite, largest
-from generator.text import rounded
 
 WORDS = Wording("positions_and_words")
 TENTH = 0.1
@@ -152,26 +152,14 @@ def principal_cosines(first: Floats, second: Floats) -> Floats:
 
 def _findings(top: float, bottom: float, chance: float) -> Iterator[Finding]:
     ends = (
-        ("top", top, "share", "most", Spot("energy", 100.0 * chance, 100.0 * top)),
-        (
-            "bottom",
-            bottom,
-            "avoid",
-            "least",
-            Spot("energy", 100.0 * (1.0 - chance), 100.0 * (1.0 - bottom)),
-        ),
+        ("top", top, Spot("energy", 100.0 * chance, 100.0 * top)),
+        ("bottom", bottom, Spot("energy", 100.0 * (1.0 - chance), 100.0 * (1.0 - bottom))),
     )
-    for key, share, verb, how, spot in ends:
+    for key, share, spot in ends:
         if share >= MARKED * chance:
-            opening, weight = "", 0.45
-            if share >= MAJORITY:
-                opening, weight = f"Positions {verb} the directions of words: ", 0.75
-            text = (
-                f"{opening}{rounded(100.0 * share, 0, 0.0, 100.0)} % of the table's energy lies in"
-                f" the tenth of directions that words use {how}"
-                f" ({rounded(100.0 * chance, 0)} % by chance)."
-            )
-            yield Finding(text, (key, "chance"), weight, spots=(spot,))
+            is_most = share >= MAJORITY
+            text = WORDS(key, share=share, chance=chance, is_most=is_most)
+            yield Finding(text, (key, "chance"), 0.75 if is_most else 0.45, spots=(spot,))
 
 
 def _cumulative(result: Result) -> tuple[Array, Array]:
@@ -210,12 +198,8 @@ def _largest(result: Result) -> float:
     )
 
 
-def _summary(result: Result) -> str:
-    cosines = result.arrays["cosines"]
-    return (
-        f"{cosines.size} angles, cosines from {rounded(cosines[0], 2)} to"
-        f" {rounded(cosines[-1], 2)}, largest by chance {rounded(_largest(result), 2)}"
-    )
+def _summary(result: Result) -> dict[str, Any]:
+    return {"cosines": result.arrays["cosines"], "largest": _largest(result)}
 
 
 ANALYSIS = Analysis(

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -45,10 +46,6 @@ MANY = 0.8  # Share of the variance from which two or three components represent
 POINTS = 1536  # of all lines of one figure together
 LETTERS = 18  # of a line of the title, where three panels stand in a row
 VIEW = 60.0, 20.0  # degrees of turn and tilt: a curve that winds shows as a coil; as figure.js
-HELIX = (
-    "On an even helix, a move by any number of positions is one turn and one shift, wherever it"
-    " starts."
-)
 NO_PATH = "its positions form a grid, where reading order jumps at the end of each row"
 
 
@@ -214,41 +211,18 @@ def _findings(
 ) -> Finding:
     """shares: (n_components,), of the variance without outliers"""
     two, three = (float(shares[:count].sum()) for count in (2, LEADING))
-    dominates, of_two = three >= MANY, f"{rounded(100.0 * two, 0, 100.0)} %"
-    of_variance = (
-        f"Three principal components hold {rounded(100.0 * three, 0, 100.0)} % of the variance"
-    )
+    dominates = three >= MANY
     if path is None or n_positions < FEWEST or not path.is_round:
-        return Finding(f"{of_variance}.", ("within_3",), 0.8 if dominates else 0.2)
-    rests_on = ("turns", "steady", "rate", "evenness")
-    winds = f"{n_positions:,} positions wind {rounded(path.turns, 1)} times"
+        return Finding(WORDS("variance", share=three), ("within_3",), 0.8 if dominates else 0.2)
+    rests_on, winding = ("turns", "steady", "rate", "evenness"), {"path": path, "n": n_positions}
     if onwards is not None and onwards >= ONWARDS:
-        text, context = f"{of_variance}; along them the {winds}. {_uneven(path)}", ""
-        if path.is_even:
-            shape = "The table is a helix" if dominates else "The strongest directions show a helix"
-            text = f"{shape}: {winds} at an even rate. {of_variance}."
-            context = HELIX if dominates else ""
+        text = WORDS("helix", **winding, share=three, dominates=dominates)
+        context = WORDS("moves_on_a_helix") if path.is_even and dominates else ""
         weight = 1.0 if dominates else 0.6
         return Finding(text, (*rests_on, "within_3", "onwards"), weight, context)
     if two >= MANY:
-        rate = " at an even rate." if path.is_even else f". {_uneven(path)}"
-        of_two = f"Two principal components hold {of_two} of the variance."
-        return Finding(f"Positions form a circle: {winds}{rate} {of_two}", rests_on, 0.8)
-    where = f"in the plane of largest variance ({of_two})."
-    text = f"{winds} around a circle {where} {_uneven(path)}"
-    if path.is_even:
-        going = winds.replace("wind", "go round")
-        text = f"The table counts in circles: {going} at an even rate, {where}"
-    return Finding(text, rests_on, 0.5)
-
-
-def _uneven(path: Path) -> str:
-    if path.rate is None:
-        return "The rate is uneven: some eighths of the path do not turn that way."
-    return (
-        f"The rate is uneven: the fastest eighth turns {rounded(path.rate, 1)} times as fast as the"
-        " slowest."
-    )
+        return Finding(WORDS("circle", **winding, share=two), rests_on, 0.8)
+    return Finding(WORDS("circles", **winding, share=two), rests_on, 0.5)
 
 
 def draw(results: Results) -> Figure:
@@ -298,14 +272,9 @@ def draw_curve(results: Results) -> Figure:
     return figure
 
 
-def _summary(result: Result) -> str:
-    shares = ", ".join(
-        f"{rounded(100.0 * share, 0, 100.0)} %"
-        for share in np.cumsum(result.arrays["shares_within"][:LEADING])
-    )
-    turns = result.value("turns")
-    wound = "" if turns is None else f", {rounded(turns, 1)} turns"
-    return f"{shares} of the variance in the first one, two and three{wound}"
+def _summary(result: Result) -> dict[str, Any]:
+    shares = np.cumsum(result.arrays["shares_within"][:LEADING])
+    return {"shares": shares, "turns": result.value("turns")}
 
 
 def appeal(result: Result) -> float:

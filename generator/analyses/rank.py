@@ -27,7 +27,6 @@ from generator.figures.canvas import Axes
 from generator.figures.charts import Curves, Rule
 from generator.figures.lines import DOTTED, Dash
 from generator.numerics.arrays import Array, Floats, column_means, finite, frozen, largest
-from generator.text import rounded, without
 
 WORDS = Wording("rank")
 SHARES = (90, 95, 99)  # per cent
@@ -138,24 +137,21 @@ def _of_rank(centred: Floats, n_outliers: int) -> Iterator[Finding]:
     needed, n_possible = components_for(centred, 0.9), centred.size
     if needed == LEADING:  # The finding on the principal components says how much so many hold.
         return
-    hold = (
-        f"{needed} of {n_possible} directions {'holds' if needed == 1 else 'hold'} 90 % of what"
-        f" sets the vectors apart{without(n_outliers)}"
-    )
-    spread = ": the vectors spread over most directions" if needed >= MANY * n_possible else ""
-    weight = 0.5 if spread else 0.2
+    is_most = needed >= MANY * n_possible
+    weight = 0.5 if is_most else 0.2
     if needed <= FEW * n_possible:
         weight = 0.85
+    counts = {"needed": needed, "n_possible": n_possible, "n_outliers": n_outliers}
+    text = WORDS("directions", **counts, is_most=is_most)
     at = Spot("energy", needed, 100.0 * float(cumulative(centred)[needed - 1]))
     spots = () if n_outliers else (at,)  # The figure shows the whole table.
-    yield Finding(f"{hold}{spread}.", ("within_for_90", "most"), weight, spots=spots)
+    yield Finding(text, ("within_for_90", "most"), weight, spots=spots)
 
 
 def _of_mean(in_mean: float, n_outliers: int) -> Iterator[Finding]:
     if in_mean > 0.5:
-        share = rounded(100.0 * in_mean, 0, 100.0)
-        text = f"{share} % of the energy is a constant vector shared by all positions"
-        yield Finding(f"{text}{without(n_outliers)}.", ("in_mean",), 0.5)
+        text = WORDS("mean", share=in_mean, n_outliers=n_outliers)
+        yield Finding(text, ("in_mean",), 0.5)
 
 
 def energy_by_components(result: Result, name: str = "energy_centred") -> tuple[Array, Array]:

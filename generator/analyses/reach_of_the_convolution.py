@@ -17,7 +17,6 @@ from generator.encodings import Convolution
 from generator.errors import NotApplicableError
 from generator.figures.charts import Curves, Rule
 from generator.numerics.arrays import Array, Floats, finite
-from generator.text import rounded
 
 WORDS = Wording("reach_of_the_convolution")
 NEAR, FAR = 1, 8  # positions
@@ -35,17 +34,13 @@ def compute(subject: Subject[Convolution]) -> Result:
     if not strength.any():
         raise NotApplicableError("all weights are zero")
     half = half_width(strength, form.offsets)
-    place = f"within ±{half}" if half else "at offset 0"
     near, far = (energy_within(strength, form.offsets, distance) for distance in (NEAR, FAR))
     edges = np.flatnonzero(np.abs(form.offsets) == half)
     spots = tuple(
         Spot("strength", float(form.offsets[edge]), float(strength[edge] / strength.max()))
         for edge in edges
     )
-    text = (
-        f"The convolution spans {strength.size} positions; at least half of its energy lies"
-        f" {place}, {rounded(100.0 * far, 0, 100.0)} % within ±{FAR}."
-    )
+    text = WORDS("span", width=strength.size, half=half, far=FAR, share=far)
     return Result(
         metrics=(
             Metric("width", "Width", strength.size, "positions"),

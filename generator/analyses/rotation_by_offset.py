@@ -38,7 +38,6 @@ from generator.figures.charts import Curves, of_arrays
 from generator.figures.lines import DOTTED, Dash
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Array, Floats, finite
-from generator.text import counted, rounded
 
 WORDS = Wording("rotation_by_offset")
 MOST_OFFSETS = 4096
@@ -105,35 +104,23 @@ def compute(subject: Subject[Rotation]) -> Result:
 
 
 def _finding(turns: int, lengths: Floats, form: Rotation, of_patches: bool) -> Finding:
-    within, limit = (f"along a side of {form.reach:,} patches", ()) if of_patches else _within(form)
-    complete = counted(turns, lengths.size, "frequency pair", "complete")
+    limit = "side" if of_patches else _limit(form)
     in_order = turns > 0 and lengths[:turns].max() <= form.reach
     is_marked = in_order and turns < lengths.size
     spots = (Spot("wavelengths", turns - 1, float(lengths[turns - 1])),) if is_marked else ()
-    text = f"{complete} a full turn {within}.{_of_others(lengths.size - turns, lengths.size)}"
+    text = WORDS("turn", turns=turns, n_pairs=lengths.size, limit=limit, reach=form.reach)
     weight = 0.4 if turns == lengths.size else 0.6
-    return Finding(text, ("full_turns", "pairs", *limit), weight, spots=spots)
+    metric = (limit,) if limit in {"context", "sliding"} else ()
+    return Finding(text, ("full_turns", "pairs", *metric), weight, spots=spots)
 
 
-def _of_others(n_others: int, n_pairs: int) -> str:
-    """What pairs without a full turn see, as a sentence; "" where there are none."""
-    if not n_others:
-        return ""
-    if n_others == n_pairs:
-        return " Each sees only a part of the circle."
-    others = "other sees" if n_others == 1 else f"other {n_others} see"
-    return f" The {others} only a part of the circle."
-
-
-def _within(form: Rotation) -> tuple[str, tuple[str, ...]]:
-    """In how many positions a pair may turn, in words, and the metric that holds the number, if
-    any.
+def _limit(form: Rotation) -> str:
+    """What limits the positions in which a pair may turn: the metric that holds their number, or
+    texts, since longer ones have other frequencies.
     """
     if form.reach == form.n_positions:
-        return f"within the context of {form.n_positions:,} positions", ("context",)
-    if form.reach == form.window:
-        return f"within the attention window of {form.reach:,} positions", ("sliding",)
-    return f"in texts of up to {form.reach:,} positions; longer ones have other frequencies", ()
+        return "context"
+    return "sliding" if form.reach == form.window else "texts"
 
 
 def _before_scaling(axes: Axes, label: Label, result: Result, _: int) -> None:
@@ -155,7 +142,7 @@ def _reach(axes: Axes, label: Label, result: Result, _: Dash) -> None:
 def _explain(axes: Axes, results: Results) -> None:
     if any(_is_scaled(result) for result in results.values()):
         axes.plot([], [], color=MUTED, linestyle=DOTTED, label="before scaling")
-    axes.plot([], [], color=MUTED, linewidth=0.6, label="in each colour: context, window or side")
+    axes.plot([], [], color=MUTED, linewidth=0.6, label=WORDS("wavelengths_limits"))
 
 
 WAVELENGTHS = Curves(
@@ -176,23 +163,6 @@ def _profile(result: Result) -> tuple[Array, Array]:
     return np.arange(1, profile.size), profile[1:]
 
 
-def _range(result: Result) -> str:
-    lengths, within = result.arrays["wavelengths"], int(result.arrays["within"])
-    return (
-        f"from {rounded(lengths.min(), 2)} to {rounded(lengths.max(), 0)} positions over"
-        f" {lengths.size} pairs, {within:,} visible"
-    )
-
-
-def _summary(result: Result) -> str:
-    profile = result.arrays["profile"]
-    return f"{_at(profile, 1)} at offset 1, {_at(profile, 100)} at 100"
-
-
-def _at(profile: Floats, offset: int) -> str:
-    return rounded(profile[offset], 2) if offset < profile.size else "not reached"
-
-
 ANALYSIS = Analysis(
     key="rotation_by_offset",
     title=WORDS("title"),
@@ -209,14 +179,14 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "wavelengths",
-            *WORDS.figure("wavelengths", _range),
+            *WORDS.figure("wavelengths"),
             WAVELENGTHS,
             python=('plt.semilogy(arrays["rotation_by_offset.wavelengths"], "o")'),
             overlays=True,
         ),
         FigureSpec(
             "profile",
-            *WORDS.figure("profile", _summary),
+            *WORDS.figure("profile"),
             Curves(
                 _profile,
                 x="offset (positions)",

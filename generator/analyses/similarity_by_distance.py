@@ -35,7 +35,6 @@ from generator.numerics.arrays import (
     translation_invariance,
 )
 from generator.numerics.shapes import half_distance
-from generator.text import rounded
 
 WORDS = Wording("similarity_by_distance")
 MOST_POSITIONS = 2048  # The matrix of a longer table would take gigabytes.
@@ -43,7 +42,6 @@ FEWEST = 3
 STEPS = 20  # Width of local monotonicity, in positions.
 INVARIANT, VARYING = 0.99, 0.5
 ALIKE = 0.1  # A difference of cosines from here on is worth a sentence.
-BESIDE = (0.95, 1.05)  # Distances that round to 1.
 VIEW = (-1.0, 1.02)
 
 
@@ -168,33 +166,16 @@ def of_fall(
         for place in (half, rise)
         if place is not None
     )
-    text = f"Mean cosine falls halfway to its overall mean ({rounded(mean, 2)}) {_at_half(half)}"
-    again = ", and never rises again"
-    if rise is not None:
-        again = f"; it first rises again at {rounded(rise, 0)}"
+    text = WORDS("fall", mean=mean, half=half, rise=rise)
     weight = 0.4 if rise is None else 0.3
-    yield Finding(f"{text}{again}.", ("half_fall", "rise"), weight, spots=spots)
-
-
-def _at_half(distance: float) -> str:
-    if distance < BESIDE[0]:
-        return "before the next position"
-    return "at the next position" if distance < BESIDE[1] else f"at distance {rounded(distance, 1)}"
+    yield Finding(text, ("half_fall", "rise"), weight, spots=spots)
 
 
 def _of_invariance(invariance: float | None) -> Iterator[Finding]:
     if invariance is not None and invariance >= INVARIANT:
-        text = (
-            "How alike two positions look depends on their distance alone. It explains"
-            f" {rounded(100.0 * invariance, 1, 100.0)} % of the variance in cosine."
-        )
-        yield Finding(text, ("invariance",), 0.6)
+        yield Finding(WORDS("distance_alone", share=invariance), ("invariance",), 0.6)
     if invariance is not None and invariance < VARYING:
-        text = (
-            "How alike two positions look depends on where they are too. Their distance explains"
-            f" only {rounded(100.0 * invariance, 0, 0.0)} % of the variance in cosine."
-        )
-        yield Finding(text, ("invariance",), 0.3)
+        yield Finding(WORDS("place_too", share=invariance), ("invariance",), 0.3)
 
 
 def _profile(result: Result) -> tuple[Array, Array]:
@@ -205,18 +186,6 @@ def _spread(axes: Axes, label: Label, result: Result, _: int) -> None:
     offsets, profile = _profile(result)
     low, high = profile - result.arrays["spread"], profile + result.arrays["spread"]
     axes.fill_between(offsets, low, high, color=label.colour, alpha=0.16, linewidth=0)
-
-
-def _summary(result: Result) -> str:
-    profile, spread = result.arrays["profile"], result.arrays["spread"]
-    return (
-        f"neighbours {_at(profile, 1)}, ten apart {_at(profile, 10)}, spread there"
-        f" {_at(spread, 10)}"
-    )
-
-
-def _at(values: Floats, offset: int) -> str:
-    return rounded(values[offset] if offset < len(values) else None, 2)
 
 
 ANALYSIS = Analysis(
@@ -233,7 +202,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "lines",
-            *WORDS.figure("lines", _summary),
+            *WORDS.figure("lines"),
             Curves(
                 _profile,
                 x="distance (positions)",

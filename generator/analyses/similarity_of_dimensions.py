@@ -24,7 +24,6 @@ from generator.figures.panels import PickedPanel, image_panels
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Array, Floats, cosine_matrix, directions, finite
 from generator.numerics.similarity import clustered
-from generator.text import rounded, without
 
 WORDS = Wording("similarity_of_dimensions")
 STRONG = 0.9
@@ -59,10 +58,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
         raise NotApplicableError("fewer than two dimensions are nonzero")
     strong = 100.0 * n_strong / n_pairs
     order = np.arange(len(cosines)) if form.formula is not None else by_likeness(cosines)
-    text = (
-        f"{rounded(strong, 1)} % of all pairs of dimensions are nearly parallel or opposite (cosine"
-        f" beyond ±{STRONG}){without(n_outliers)}."
-    )
+    text = WORDS("parallel", percentage=strong, limit=STRONG, n_outliers=n_outliers)
     return Result(
         metrics=(
             Metric("size", "Mean absolute cosine of two dimensions", total / n_pairs),

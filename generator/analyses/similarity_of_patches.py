@@ -32,11 +32,10 @@ from generator.numerics.arrays import (
     mean_of_defined,
     shrink,
 )
-from generator.text import cosine, rounded
 
+WORDS = Wording("similarity_of_patches")
 # On a side: every patch of an image of 224 pixels in patches of 16; every second when a figure has
 # more than two tables.
-WORDS = Wording("similarity_of_patches")
 MOST_TILES = 14
 UNEVEN = 0.05  # A difference of mean cosines from here on is worth a sentence.
 MOST_TICKS = 7
@@ -129,15 +128,9 @@ def _findings(anisotropy: float | None) -> Iterator[Finding]:
     if anisotropy is None:
         return
     if abs(anisotropy) < UNEVEN:
-        text = "At equal distances, patches are about as similar along rows as along columns."
-        yield Finding(text, ("anisotropy",), 0.2)
-        return
-    more, less = ("columns", "rows") if anisotropy > 0 else ("rows", "columns")
-    text = (
-        f"Patches are more similar along {more} than along {less}: mean cosine higher by"
-        f" {rounded(abs(anisotropy), 2, 0.0)} at equal distances."
-    )
-    yield Finding(text, ("anisotropy",), 0.6)
+        yield Finding(WORDS("even"), ("anisotropy",), 0.2)
+    else:
+        yield Finding(WORDS("uneven", anisotropy=anisotropy), ("anisotropy",), 0.6)
 
 
 def draw(results: Results) -> Figure:
@@ -198,16 +191,6 @@ def _edges(axes: Axes, which: str, patches: Array, side: int) -> None:
     axes.spines[["left", "bottom"]].set_visible(False)
 
 
-def _summary(result: Result) -> str:
-    rows, columns = result.arrays["grid"]
-    count = result.arrays["rows"].size * result.arrays["columns"].size
-    across, down, mean = (cosine(result.value(key)) for key in ("across", "down", "mean"))
-    return (
-        f"{count} of {rows * columns} patches of a grid of {rows} by {columns}; mean cosine of"
-        f" neighbours side by side {across}, above each other {down}, of any two {mean}"
-    )
-
-
 ANALYSIS = Analysis(
     key="similarity_of_patches",
     title=WORDS("title"),
@@ -222,7 +205,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "mosaic",
-            *WORDS.figure("mosaic", _summary),
+            *WORDS.figure("mosaic"),
             draw,
             python=(
                 "units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)\n"

@@ -27,7 +27,6 @@ from generator.numerics.arrays import (
     neighbours,
     off_diagonal,
 )
-from generator.text import cosine
 
 WORDS = Wording("similarity_of_positions")
 APART = 0.1  # A difference of cosines from here on is worth a sentence.
@@ -74,25 +73,12 @@ def matrix(form: PositionTable, _: Arrays) -> Floats:
 
 def _findings(adjacent: float | None, mean: float, n_positions: int) -> Iterator[Finding]:
     if n_positions > MOST_POSITIONS:
-        yield Finding(
-            f"Only the first {MOST_POSITIONS:,} of {n_positions:,} positions are compared.",
-            ("mean",),
-        )
+        yield Finding(WORDS("first_only", most=MOST_POSITIONS, n=n_positions), ("mean",))
     if adjacent is None:
         return
-    how, weight = "hardly more", 0.5
-    if abs(adjacent - mean) > APART:
-        how, weight = "more" if adjacent > mean else "less", 0.4
-    text = (
-        f"Neighbouring positions are {how} similar than average: mean cosine {cosine(adjacent)}"
-        f" against {cosine(mean)}."
-    )
-    yield Finding(text, ("adjacent", "mean"), weight)
-
-
-def _summary(result: Result) -> str:
-    neighbours, mean, lowest = (cosine(result.value(key)) for key in ("adjacent", "mean", "lowest"))
-    return f"neighbours {neighbours}, any two {mean}, lowest {lowest}"
+    are_apart = abs(adjacent - mean) > APART
+    text = WORDS("neighbours", adjacent=adjacent, mean=mean, are_apart=are_apart)
+    yield Finding(text, ("adjacent", "mean"), 0.4 if are_apart else 0.5)
 
 
 ANALYSIS = Analysis(
@@ -109,7 +95,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "matrix",
-            *WORDS.figure("matrix", _summary),
+            *WORDS.figure("matrix"),
             Images(
                 "cosines",
                 (-1.0, 1.0),
