@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from jinja2 import FileSystemLoader
 
-from generator import analyses, schemes
+from generator import analyses, schemes, words
 from generator.contracts import Outcome
 from generator.resources import ROOT
 from generator.site.materials import OURS, Materials
@@ -38,6 +39,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def extended(folder: Path) -> Iterator[Path]:
     """The packages of schemes and analyses, with those of the page."""
     with pytest.MonkeyPatch.context() as patch:
+        templates = FileSystemLoader([folder / "templates", words.TEMPLATES])
+        patch.setattr(words._environment(), "loader", templates)
         for package in (schemes, analyses):
             patch.setattr(
                 package,
@@ -81,13 +84,13 @@ def test_its_pages_show_scheme_and_analysis(extended: Path, outcome: Outcome) ->
     templates = (extended / "templates", *OURS.templates)
     materials = Materials(templates, OURS.written, OURS.settings)
     tree = small_site.tree_of(small_site.atlas_of(outcome), materials)
-    for path, words in (
+    for path, text in (
         ("checkpoints/row.md", "each head lowers the logits of distant keys"),
         ("schemes/kerple.md", "<math"),
         ("analyses/bias_range.md", "The range of a head is the highest bias less the lowest"),
         ("data/arrays.md", "highest less lowest bias of each head"),
     ):
-        assert words in tree[path].decode(), path
+        assert text in tree[path].decode(), path
 
 
 def test_the_tests_of_the_page_pass(extended: Path) -> None:

@@ -1,0 +1,169 @@
+"""Words are in templates: code asks for each by its name, with the values in it, and holds none."""
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from jinja2 import nodes
+
+import generator
+from generator import words
+from generator.contracts.wording import Wording
+from generator.words import TEMPLATES, Words
+
+PACKAGE = Path(generator.__file__).parent
+MODULES = sorted(PACKAGE.rglob("*.py"))
+OF_PAGES = {"method", "arrays", "where", "explain", "further", "sources"}  # What pages render.
+OF_FIGURE = ("caption", "how_to_read", "alt", "summary")
+OF_HEADLINE = ("title", "low", "high", "least", "most")
+MOST_WORDS = 5
+# What a longer text may be: a message, the name of a number, code for readers.
+MESSAGES = re.compile(r"\w*Error|Metric|Oracle|compile|_metric")
+OPTIONS = ("python", "reason", "also", "title")
+
+
+def _text_of(node: ast.AST) -> str | None:
+    """A string, in which \\0 stands for what is put in; None for anything else."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_text_of(value) or "\0" for value in node.values)
+    return None
+
+
+@cache
+def _templates_of(module: Path) -> dict[str, str]:
+    """Templates of the words of a module, by the name by which it calls these."""
+    found = {}
+    for node in ast.parse(module.read_text(encoding="utf-8")).body:
+        match node:
+            case ast.Assign([ast.Name(name)], ast.Call(ast.Name("Words"), [ast.Constant(path)])):
+                found[name] = path
+            case ast.Assign([ast.Name(name)], ast.Call(ast.Name("Wording"), [ast.Constant(key)])):
+                found[name] = f"analyses/{key}.md.jinja"
+    return found
+
+
+def _asked(module: Path) -> Iterator[tuple[str, str, frozenset[str] | None]]:
+    """Template, name and values of each text that a module asks for; \\0 in a name is any word, and
+    values are None where they cannot be told.
+    """
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    texts = {
+        node.targets[0].id: node.value.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, ast.Constant)
+    }
+    templates = _templates_of(module)
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not node.args:
+            continue
+        name = _text_of(node.args[0])
+        if name is None:
+            first = node.args[0]
+            name = texts.get(first.id, "\0") if isinstance(first, ast.Name) else "\0"
+        match node.func:
+            case ast.Name(of) if of in templates:
+                given = [keyword.arg for keyword in node.keywords]
+                values = None if None in given else frozenset(map(str, given))
+                yield templates[of], name, values
+            case ast.Attribute(ast.Name(of), "figure") if of in templates:
+                yield from ((templates[of], f"{name}_{end}", None) for end in OF_FIGURE)
+            case ast.Attribute(ast.Name(of), "headline") if of in templates:
+                yield from ((templates[of], f"{name}_{end}", None) for end in OF_HEADLINE)
+
+
+ASKED = [(module, *each) for module in MODULES for each in _asked(module)]
+PATHS = sorted({path for module in MODULES for path in _templates_of(module).values()})
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_every_text_is_asked_for_with_its_values(path: str) -> None:
+    tree = words._environment().parse((TEMPLATES / path).read_text(encoding="utf-8"))
+    macros = {
+        macro.name: {argument.name for argument in macro.args}
+        for macro in tree.find_all(nodes.Macro)
+    }
+    texts = {str(each.target.name) for each in tree.find_all(nodes.AssignBlock)}
+    called = {
+        each.node.name for each in tree.find_all(nodes.Call) if isinstance(each.node, nodes.Name)
+    }
+    asked = [(name, values) for _, of, name, values in ASKED if of == path]
+    for name, values in asked:
+        if "\0" in name or name.endswith(tuple(f"_{end}" for end in OF_HEADLINE)):
+            continue
+        assert name in macros or name in texts, f"no text {name}"
+        if values is not None:
+            assert values == macros.get(name, set()), name
+    patterns = [re.escape(name).replace("\0", r"\w+") for name, _ in asked]
+    unasked = [
+        name
+        for name in {*macros, *texts} - OF_PAGES - called
+        if not any(re.fullmatch(pattern, name) for pattern in patterns)
+    ]
+    assert unasked == []
+
+
+def test_every_template_of_words_has_a_module() -> None:
+    written = {
+        path.relative_to(TEMPLATES).as_posix()
+        for folder in ("analyses", "schemes", "words")
+        for path in (TEMPLATES / folder).iterdir()
+    }
+    assert written == {*PATHS}
+
+
+def _long(module: Path) -> Iterator[str]:
+    """Texts of more than MOST_WORDS words in a module that are neither messages nor code."""
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    ignored: set[int] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Raise() | ast.Expr(ast.Constant()):
+                inside = [node]
+            case ast.Call(ast.Name(name) | ast.Attribute(_, name)) if MESSAGES.fullmatch(name):
+                inside = [node]
+            case ast.keyword(arg=str(name)) if name in OPTIONS:
+                inside = [node]
+            case ast.JoinedStr():
+                inside = list(node.values)
+            case _:
+                continue
+        ignored.update(id(each) for one in inside for each in ast.walk(one))
+    for node in ast.walk(tree):
+        text = None if id(node) in ignored else _text_of(node)
+        if text and len(re.findall(r"[A-Za-z]{2,}", text)) > MOST_WORDS:
+            yield text
+
+
+@pytest.mark.parametrize("room", ["analyses", "schemes", "site"])
+def test_code_holds_no_sentences(room: str) -> None:
+    found = {
+        f"{module.relative_to(PACKAGE)}: {text}"
+        for module in (PACKAGE / room).rglob("*.py")
+        for text in _long(module)
+    }
+    assert sorted(found) == []
+
+
+def test_a_sentence_is_one_line_and_names_stay_as_they_are() -> None:
+    found = Words("words/site.jinja")
+    assert found("dataset", names=["a  b", "c ."]) == (
+        "Metrics and arrays of the position encodings of 2 checkpoints: a  b, c .."
+    )
+    assert found("dataset_title").endswith(", measured")
+    with pytest.raises(AttributeError):
+        found("nothing")
+    with pytest.raises(TypeError):
+        found("dataset", titles=[])
+
+
+def test_a_headline_may_have_a_title_alone() -> None:
+    assert Wording("seams").headline("depth")[1:] == (
+        "", "breaks by a cosine of {} between neighbours", "smallest", "largest",
+    )  # fmt: skip
