@@ -27,9 +27,11 @@ from generator.site.data import schema as data_schema
 from generator.site.data.arrays import archive
 from generator.site.runs import data as run_data
 from generator.text import visible
+from generator.words import Words
 
 SCHEMA = 3
-LICENCE = "MIT; weights, and arrays that repeat them, stay under the licence of their authors"
+WORDS = Words("words/site.jinja")
+LICENCE = WORDS("licence")
 # Tensor names may contain lone surrogates, for which JSON has the same escape.
 ENCODE_ERRORS = "backslashreplace"
 MOST_RECORDS = 4_900_000  # bytes of checkpoints in a file, which then stays below 5 MB

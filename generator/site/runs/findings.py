@@ -131,16 +131,14 @@ def _of_metric(run: Run, metric: RunMetric) -> Iterator[str]:
     (start, before), (stop, after) = points[0], points[-1]
     if len(set(_texts(before, after))) == 1:
         return
-    half = _half(points)
-    most = f" Most of the change came by step {half:,}." if half < stop else ""
-    ends = (
-        ""
-        if (start, stop) == (run.steps[0], run.steps[-1])
-        else f" between step {start:,} and step {stop:,}"
-    )
-    subject = f"{metric.title}," if ", " in metric.title else metric.title
-    yield (
-        f"{subject} {_moves(before, after, metric.unit)}{ends}.{_beyond(points, metric.unit)}{most}"
+    half, is_whole = _half(points), (start, stop) == (run.steps[0], run.steps[-1])
+    yield WORDS(
+        "metric_moved",
+        title=f"{metric.title}," if ", " in metric.title else metric.title,
+        moves=_moves(before, after, metric.unit),
+        steps=None if is_whole else (start, stop),
+        beyond=_beyond(points, metric.unit),
+        half=half if half < stop else None,
     )
 
 
@@ -166,4 +164,4 @@ def _beyond(points: Sequence[Point], unit: str) -> str:
         for word, (step, value), text in extremes
         if text not in ends and min(abs(value - points[index][1]) for index in (0, -1)) >= room
     ]
-    return f" It was {' and '.join(found)}." if found else ""
+    return f"It was {' and '.join(found)}." if found else ""
