@@ -121,7 +121,7 @@ def _spread(halves: Floats) -> float:
 
 
 def _finite(value: float) -> float | None:
-    """A half-distance; None for one that is infinite."""
+    """``value``; None where it is infinite."""
     return float(value) if math.isfinite(value) else None
 
 
