@@ -268,18 +268,12 @@ def _findings(
     makes, and what is to be noted.
     """
     if "positions" not in forward:
-        yield Finding("This encoding leaves the input as it is; it acts inside attention.")
+        yield Finding(WORDS("inside_attention"))
     if difference is None:
-        yield Finding(
-            "The input shown here is not checked against the code of this family, which may do"
-            " more."
-        )
+        yield Finding(WORDS("unchecked"))
     else:
-        how = "differs" if difference > ROUNDING else "is the same"
-        text = (
-            f"Checked against transformers' {layer.own.name}: the input {how} (largest difference"
-            f" {significant(difference, 2)})."
-        )
+        differs = difference > ROUNDING
+        text = WORDS("checked", code=layer.own.name, differs=differs, difference=difference)
         yield Finding(text, ("module_difference",), 0.2)
     yield from map(Finding, layer.notes)
 
@@ -288,23 +282,18 @@ def _of_twice(twice: dict[str, Array], forward: dict[str, Floats]) -> Iterator[F
     """How far apart the two inputs of the first token that occurs twice are."""
     if not len(twice["twice_tokens"]):
         return
-    token, (first, second) = str(twice["twice_tokens"][0]), twice["twice_positions"][0]
+    token, (first, second) = visible(str(twice["twice_tokens"][0])), twice["twice_positions"][0]
     inputs = list(forward.values())[-1]
-    sentence = "sentence" if second < len(inputs) else "repeated sentence"
-    same = (
-        f"In the {sentence}, “{visible(token)}” has the same word vector at positions {first} and"
-        f" {second}"
+    text = WORDS(
+        "twice",
+        token=token,
+        first=first,
+        second=second,
+        is_repeated=second >= len(inputs),
+        apart=twice["apart_inputs"][0] if "positions" in forward else None,
+        length=row_norms(inputs)[first],
     )
-    if "positions" not in forward:
-        yield Finding(
-            f"{same}. The input shown here is the same too, since no position vector is added."
-        )
-        return
-    apart = significant(twice["apart_inputs"][0], 3)
-    length = significant(row_norms(inputs)[first], 3)
-    yield Finding(
-        f"{same}. The inputs there are {apart} apart, where the first has length {length}."
-    )
+    yield Finding(text)
 
 
 def draw(results: Results) -> Figure:
@@ -335,17 +324,20 @@ def draw(results: Results) -> Figure:
 
 def alt(results: Results) -> str:
     """Alternative text: number of tokens and mean norm of each step."""
-    summaries = []
-    for label, result in results.items():
-        means = (
-            f"{STEPS[name]} {significant(result.arrays[f'norms_{name}'].mean(), 3)}"
-            for name in STEPS
-            if f"norms_{name}" in result.arrays
-        )
-        n_tokens = len(result.arrays["tokens"])
-        summaries.append(f"{label.title}, {n_tokens} tokens, mean norms: {', '.join(means)}")
-    opening = "Input of a sentence, step by step, as heat maps of tokens by dimensions."
-    return f"{opening} {'; '.join(summaries)}."
+    inputs = [
+        (label.title, len(result.arrays["tokens"]), _mean_norms(result.arrays))
+        for label, result in results.items()
+    ]
+    return WORDS("steps_alt", inputs=inputs)
+
+
+def _mean_norms(arrays: Arrays) -> dict[str, float]:
+    """By the titles of the steps, in order."""
+    return {
+        title: float(arrays[norms].mean())
+        for name, title in STEPS.items()
+        if (norms := f"norms_{name}") in arrays
+    }
 
 
 ANALYSIS = Analysis(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,6 @@ from generator.figures.lines import DOTTED
 from generator.figures.style import MUTED, SEQUENTIAL
 from generator.numerics.arrays import FLAT, Array, Floats, finite
 from generator.numerics.attention import attention, locality, perplexity, symmetry
-from generator.text import counted, rounded
 
 WORDS = Wording("attention_from_the_bias_alone")
 POSITIONS = 128
@@ -120,26 +120,19 @@ def _above(localities: Floats, chance: float) -> Array:
 
 
 def _findings(localities: Floats, chance: float, symmetries: Floats) -> Iterator[Finding]:
-    n_local = int(np.count_nonzero(_above(localities, chance)))
-    preferring = counted(n_local, localities.size, "head", "prefer")
-    is_most = 2 * n_local >= localities.size
-    only = "" if is_most or not n_local else "only "
-    text = (
-        f"By the bias alone, {only}{preferring[0].lower()}{preferring[1:]} near keys: a locality of"
-        f" {rounded(100.0 * localities.mean(), 1)} % on average, where uniform attention has"
-        f" {rounded(100.0 * chance, 1)} %."
+    n_heads, n_local = localities.size, int(np.count_nonzero(_above(localities, chance)))
+    is_most = 2 * n_local >= n_heads
+    mean, uniform = 100.0 * localities.mean(), 100.0 * chance
+    text = WORDS(
+        "near", n_local=n_local, n_heads=n_heads, is_most=is_most, mean=mean, uniform=uniform
     )
     last = float(np.sort(localities)[::-1][n_local - 1])
-    spot = Spot("heads", 100.0 * (n_local - 0.5) / localities.size, 100.0 * last)
+    spot = Spot("heads", 100.0 * (n_local - 0.5) / n_heads, 100.0 * last)
     spots, weight = (spot,) if n_local else (), 0.4 if is_most else 0.6
     yield Finding(text, ("above", "locality", "chance"), weight, spots=spots)
     n_one_sided = int(np.count_nonzero(symmetries < UNLIKE))
     if symmetries.size and 2 * n_one_sided >= symmetries.size:
-        treating = counted(n_one_sided, symmetries.size, "head", "treat")
-        text = (
-            f"{treating} opposite sides differently. Of two keys equally far away, one gets over"
-            " three times the attention, on average (symmetry below 50 %)."
-        )
+        text = WORDS("sides", n_one_sided=n_one_sided, n_heads=symmetries.size)
         yield Finding(text, ("one_sided",), 0.5)
 
 
@@ -159,12 +152,9 @@ def _in_powers_of_ten(result: Result) -> Floats:
     return np.asarray(np.log10(np.maximum(result.arrays["attention"], 10.0**FAINTEST)))
 
 
-def _summary(result: Result) -> str:
+def _summary(result: Result) -> dict[str, Any]:
     own = 100.0 * np.diagonal(result.arrays["attention"]).mean()
-    return (
-        f"{rounded(result.value('positions'), 0)} positions, {rounded(own, 1)} % on the query's own"
-        " position on average"
-    )
+    return {"positions": result.value("positions"), "own": own}
 
 
 ANALYSIS = Analysis(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from math import ceil
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from generator.figures.lines import Line, hidden, mark_beyond
 from generator.figures.panels import Panel, head_colours, image_panels, panels, wrapped
 from generator.figures.style import DIVERGING, MUTED, STYLE
 from generator.numerics.arrays import Floats, finite
-from generator.text import counted, in_words, plural, rounded, significant
+from generator.text import in_words
 
 WORDS = Wording("bias_by_offset")
 SHOWN = 32  # positions in the matrices: enough to show how buckets widen
@@ -54,10 +55,6 @@ def compute(subject: Subject[OffsetBias]) -> Result:
     spread = float(values.max() - values.min())
     n_heads = len(values)
     relative = values - np.median(values, axis=1, keepdims=True)  # (n_heads, n_offsets)
-    text = (
-        f"{counted(n_near, n_heads, 'head', 'favour')} the query's own position or a direct"
-        " neighbour."
-    )
     return Result(
         metrics=(
             Metric("spread", "Largest minus smallest bias", spread, "logit"),
@@ -79,9 +76,9 @@ def compute(subject: Subject[OffsetBias]) -> Result:
             "peaks": peaks,
         },
         findings=(
-            Finding(text, ("near_heads",), 0.4)
+            Finding(WORDS("near", n_near=n_near, n_heads=n_heads), ("near_heads",), 0.4)
             if np.ptp(values, axis=1).any()
-            else Finding("Every head has the same bias at all offsets.", ("spread",), 0.9),
+            else Finding(WORDS("same"), ("spread",), 0.9),
             *_extreme(form, relative, 1.0),
             *_extreme(form, relative, -1.0),
         )
@@ -100,14 +97,19 @@ def _extreme(form: OffsetBias, relative: Floats, sign: float) -> Iterator[Findin
         return
     head, n_more = int(farthest.argmax()), int(np.count_nonzero(farthest > LIMIT)) - 1
     index = int((sign * relative[head]).argmax())
-    effect, side = ("favours", "above") if sign > 0 else ("avoids", "below")
-    others = f"head {effect}" if n_more == 1 else f"heads {effect.removesuffix('s')}"
-    more = f" {n_more} more {others} some offset by more than {LIMIT:g} logits." if n_more else ""
-    text = (
-        f"Head {head} strongly {effect} {_where(form, head, index)}: its bias there is"
-        f" {rounded(farthest[head], 1)} logits {side} its median. Between keys that match equally"
-        f" well, that is a factor of {in_words(np.exp(min(farthest[head], 100.0)))}.{more}"
+    low, high = _alike(form, head, index)
+    text = WORDS(
+        "strong",
+        head=head,
+        is_above=sign > 0,
+        low=low,
+        high=high,
+        distance=farthest[head],
+        factor=in_words(np.exp(min(farthest[head], 100.0))),
+        n_more=n_more,
+        limit=LIMIT,
     )
+    side = "above" if sign > 0 else "below"
     yield Finding(text, (side,), 0.7, spots=_spot(form, head, index))
 
 
@@ -124,25 +126,17 @@ def _spot(form: OffsetBias, head: int, index: int) -> tuple[Spot, ...]:
     return (Spot("curves", float(form.offsets[nearest]), height, panel),)
 
 
-def _where(form: OffsetBias, head: int, index: int) -> str:
-    """The keys at the offsets around ``index`` with the same bias, as text."""
+def _alike(form: OffsetBias, head: int, index: int) -> tuple[int | None, int | None]:
+    """The lowest and the highest of the offsets around ``index`` with the same bias; None for that
+    end of a side that they reach.
+    """
     different = np.flatnonzero(form.values[head] != form.values[head, index])
     first = int(np.max(different[different < index], initial=-1)) + 1
     last = int(np.min(different[different > index], initial=form.offsets.size)) - 1
     low, high = (int(form.offsets[end]) for end in (first, last))
-    side = "back" if low < 0 else "ahead"
     if first == 0 and high < 0:
-        return f"keys {-high} or more positions back"
-    if last == form.offsets.size - 1 and low > 0:
-        return f"keys {low} or more positions ahead"
-    if low == high == 0:
-        return "the query's own position"
-    if low == high:
-        return f"the key {plural(abs(low), 'position')} {side}"
-    if low > 0 or high < 0:
-        near, far = sorted((abs(low), abs(high)))
-        return f"keys {near} to {far} positions {side}"
-    return f"keys at offsets {rounded(low, 0)} to {rounded(high, 0)}"
+        return None, high
+    return low, None if last == form.offsets.size - 1 and low > 0 else high
 
 
 def draw_curves(results: Results) -> Figure:
@@ -262,15 +256,16 @@ def draw_matrices(results: Results) -> Figure:
     return image_panels(images, (-LIMIT, LIMIT), DIVERGING, labels, square=True)
 
 
-def _summary(result: Result) -> str:
+def _summary(result: Result) -> dict[str, Any]:
     values = result.arrays["values"]
-    n_cut = int(np.count_nonzero(np.abs(values).max(axis=1) > LIMIT))
-    cut = f", {n_cut} cut at ±{LIMIT:g}" if n_cut else ""
-    return (
-        f"{len(values)} heads, from {significant(values.min(), 3)} to"
-        f" {significant(values.max(), 3)}, {rounded(result.value('near_heads'), 0)} % of them"
-        f" largest within one position{cut}"
-    )
+    return {
+        "n_heads": len(values),
+        "smallest": values.min(),
+        "largest": values.max(),
+        "near_heads": result.value("near_heads"),
+        "n_cut": int(np.count_nonzero(np.abs(values).max(axis=1) > LIMIT)),
+        "limit": LIMIT,
+    }
 
 
 ANALYSIS = Analysis(

@@ -20,7 +20,6 @@ from generator.figures.canvas import Figure
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import FLAT, Floats, finite
-from generator.text import counted
 
 WORDS = Wording("bias_by_patch_offset")
 LIMIT = 5.0  # logit; e^5 is a factor of 148 in the attention weight. The same on every page.
@@ -44,14 +43,9 @@ def compute(subject: Subject[WindowBias]) -> Result:
     alike = "every head has the same bias at all offsets"
     varying = centred[spreads > FLAT * np.max(np.abs(values), axis=(1, 2))]
     symmetries = [mirror_symmetry(varying, axis) if len(varying) else None for axis in (2, 1)]
-    finding = Finding(
-        f"{counted(n_near, n_heads, 'head', 'favour')} the query's own patch or one beside it.",
-        ("near_heads",),
-        0.4,
-    )
+    finding = Finding(WORDS("near", n_near=n_near, n_heads=n_heads), ("near_heads",), 0.4)
     if not len(varying):
-        text = "Every head has the same bias at all offsets, so it tells no patch from another."
-        finding = Finding(text, ("spread",), 0.9)
+        finding = Finding(WORDS("same"), ("spread",), 0.9)
     return Result(
         metrics=(
             Metric(

@@ -58,7 +58,7 @@ from generator.numerics.arrays import (
 )
 from generator.numerics.shapes import decay_scaled, far_level, half_distance, scaled_heads
 from generator.numerics.similarity import shape
-from generator.text import between, enumerated, ranges, rounded
+from generator.text import rounded
 
 Shaped = PositionTable | OffsetBias | RelativeTable | WindowBias | Rotation | Convolution
 WORDS = Wording("decay_with_distance")
@@ -72,7 +72,6 @@ MOST_BANDS = 3  # encodings in one figure up to which the range of their windows
 # Ratios of the highest to the lowest value of several windows, up to which their mean is given.
 STABLE, STABLE_STEPS = 2.0, 1.25
 FLOORS = {"half": 1.0, "monotonicity": 0.0}
-MOST_HEADS = 8  # listed in a sentence
 BESIDE_HALF = 0.05  # How far from ½ the mean line may be at the half-distance that is marked on it.
 PLACES = {
     "positions": ("at the start", "in the middle", "at the end"),
@@ -139,7 +138,7 @@ def compute(subject: Subject[Shaped]) -> Result:
         "context": mean_of_rows(_scaled(context)),
         "unit": np.array(unit),
     }
-    findings = _findings(metrics, windows, form, arrays["profile"], f"{kernels[0].longest} {unit}")
+    findings = _findings(metrics, windows, form, arrays["profile"], unit)
     return Result(metrics, arrays, tuple(findings), derived={"matrix": mean})
 
 
@@ -283,55 +282,46 @@ def _unit(kernel: Kernel, subject: Subject[Shaped]) -> str:
 
 
 def _findings(
-    metrics: tuple[Metric, ...], windows: list[Window], form: Shaped, profile: Floats, line: str
+    metrics: tuple[Metric, ...], windows: list[Window], form: Shaped, profile: Floats, unit: str
 ) -> Iterator[Finding]:
     by_key = {metric.key: metric for metric in metrics}
-    quantity, unit = f"the {form.quantity.partition(',')[0]}", line.split()[1]
-    half = by_key["half"]
+    quantity, half = form.quantity.partition(",")[0], by_key["half"]
+    line = {"n_positions": profile.size, "unit": unit, "quantity": quantity}
     if all(window.half is None for window in windows):
-        text = f"Within {line}, {quantity} does not fall with distance."
-        yield Finding(text, ("positions", "rising"), 0.8)
+        yield Finding(WORDS("level", **line), ("positions", "rising"), 0.8)
     elif half.value is None:
         places = (half.reason or "").removeprefix("not stable: ")
-        text = f"Decay differs along the table: half-distance {places} ({unit})."
+        text = WORDS("unstable", places=places, unit=unit)
         yield Finding(text, ("half", "half_low", "half_high"), 0.7)
     else:
-        within = _within(half.value, windows[0], unit)
-        text = f"Over {line}, {quantity} completes half of its fall within {within}"
-        yield _of_fall(text, by_key, half.value, profile)
+        yield _of_fall(line, by_key, half.value, windows[0], profile)
     if (out := _left_out(form)).size:
-        noun = "an outlier: position" if out.size == 1 else "outliers: positions"
-        yield Finding(f"Left out as {noun} {ranges(out)}.", ("left_out",))
+        yield Finding(WORDS("left_out", outliers=out), ("left_out",))
 
 
-def _of_fall(text: str, by_key: Mapping[str, Metric], half: float, profile: Floats) -> Finding:
-    """How fast it falls; text: the beginning"""
-    rests_on: tuple[str, ...] = ("positions", "half", "rising")
-    if "half_low" in by_key:
-        ends = between(by_key["half_low"].value, by_key["half_high"].value)
-        text = f"{text}. Parts of the table give {ends}"
+def _of_fall(
+    line: dict[str, Any],
+    by_key: Mapping[str, Metric],
+    half: float,
+    window: Window,
+    profile: Floats,
+) -> Finding:
+    """How fast it falls. line: values of the beginning of the sentence; window: the first"""
     falls = by_key["monotonicity"].value
-    if falls is not None:
-        steps = f"{rounded(falls, 0, 100.0, 0.0)} % of steps go down"
-        if falls == 100.0:
-            steps = "every step goes down"
-        text = f"{text}. Within distance {min(STEPS, profile.size - 1)}, {steps}"
-        rests_on = (*rests_on, "monotonicity")
+    text = WORDS(
+        "fall",
+        **line,
+        half=half,
+        window=window,
+        ends=[by_key[key].value for key in ("half_low", "half_high") if key in by_key],
+        farthest=min(STEPS, profile.size - 1),
+        falls=falls,
+    )
+    rests_on = ("positions", "half", "rising", *(() if falls is None else ("monotonicity",)))
     # A mean of half-distances need not be where the mean line crosses ½.
     height = float(np.interp(half, np.arange(profile.size), profile))
     spots = (Spot("profiles", half, height),) if abs(height - 0.5) <= BESIDE_HALF else ()
-    return Finding(f"{text}.", rests_on, 0.3, spots=spots)
-
-
-def _within(mean: float, window: Window, unit: str) -> str:
-    """In how many positions heads fall halfway: one or equal ones, each, or of many the range."""
-    halves, total = window.halves, window.n_varying
-    of_heads = [rounded(half, 1, 0.0) for half in halves]
-    each = enumerated(of_heads) if len(halves) <= MOST_HEADS else between(min(halves), max(halves))
-    if len(set(of_heads)) == 1:
-        each = rounded(mean, 1, 0.0)
-    of = "" if len(halves) == total else f"{len(halves)} of "
-    return f"{each} {unit}{f' in {of}{total} heads' if total > 1 else ''}"
+    return Finding(text, rests_on, 0.3, spots=spots)
 
 
 def draw_profiles(results: Results) -> Figure:
@@ -401,25 +391,6 @@ def _draw_bands(axes: Axes, results: Results) -> None:
             axes.fill_between(np.arange(low.size), low, high, **style)
 
 
-def _reach(result: Result) -> str:
-    farthest = result.arrays["context_distances"][-1]
-    return f"{_value_text(result.metric('half'))}, farthest {farthest:,}"
-
-
-def _size(result: Result) -> str:
-    invariance = _value_text(result.metric("invariance"))
-    n_positions = rounded(result.value("positions"), 0)
-    return f"{n_positions} positions, translation invariance {invariance}"
-
-
-def _value_text(metric: Metric) -> str:
-    return (
-        "not applicable"
-        if metric.value is None
-        else f"{rounded(metric.value, 2)} {metric.unit}".strip()
-    )
-
-
 def decay_over_all(result: Result) -> tuple[Array, Array]:
     """Distances from 1 over all positions, and the scaled similarity there: (n − 1,) each."""
     return result.arrays["context_distances"][1:], result.arrays["context"][1:]
@@ -443,14 +414,14 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "profiles",
-            *WORDS.figure("profiles", _reach),
+            *WORDS.figure("profiles"),
             draw_profiles,
             python=('plt.plot(arrays["decay_with_distance.profile"])'),
             overlays=True,
         ),
         FigureSpec(
             "matrices",
-            *WORDS.figure("matrices", _size),
+            *WORDS.figure("matrices"),
             Images(
                 "matrix",
                 (0.0, 1.0),

@@ -24,11 +24,8 @@ from generator.errors import NotApplicableError
 from generator.figures.charts import Curves, Rule, of_arrays
 from generator.figures.lines import DOTTED
 from generator.numerics.arrays import Floats, finite
-from generator.text import significant
 
-# Where scaling depends on the length of the input.
 WORDS = Wording("effect_of_scaling")
-UP_TO = {"dynamic": " up to the configured length"}
 # Ratios closer than this are equal: the initialisers of transformers work in float32.
 ROUNDING = 1e-3
 
@@ -85,39 +82,33 @@ def _kinds(ratios: Floats) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _finding(form: Rotation, ratios: Floats, unchanged: np.ndarray, slowed: np.ndarray) -> Finding:
-    opening, size = f"Scaling “{form.rope_type}”", unchanged.size
+    scaling, n_pairs, factor = form.rope_type, unchanged.size, float(ratios.max())
     if unchanged.all():
-        text = f"{opening} leaves all {size} pairs unchanged{UP_TO.get(form.rope_type, '')}."
+        text = WORDS("unchanged", scaling=scaling, n_pairs=n_pairs)
         return Finding(text, ("unchanged",), 0.5)
-    by_factor = f"by a factor of {significant(float(ratios.max()), 3)}"
     if slowed.all():
-        text = f"{opening} stretches all {size} wavelengths {by_factor}."
+        text = WORDS("stretched", scaling=scaling, n_pairs=n_pairs, factor=factor)
         return Finding(text, ("full", "largest"), 0.4)
-    n_between = size - int(np.count_nonzero(unchanged | slowed))
-    parts = []
-    if unchanged.any():
-        parts.append(f"leaves {_count(unchanged, 'fastest')} of {size} pairs unchanged")
-    if slowed.any():
-        of_all = "" if parts else f" of {size} pairs"
-        parts.append(f"stretches {_count(slowed[::-1], 'slowest')}{of_all} {by_factor}")
-    if n_between:
-        how = " by less" if slowed.any() and ratios.min() >= 1.0 - ROUNDING else ""
-        parts.append(f"changes {'the other' if parts else 'all'} {n_between}{how}")
-    text = f"{opening} {parts[0]}." + (f" It {' and '.join(parts[1:])}." if parts[1:] else "")
+    text = WORDS(
+        "uneven",
+        scaling=scaling,
+        n_pairs=n_pairs,
+        n_unchanged=int(np.count_nonzero(unchanged)),
+        are_fastest=_are_first(unchanged),
+        n_slowed=int(np.count_nonzero(slowed)),
+        are_slowest=_are_first(slowed[::-1]),
+        n_between=n_pairs - int(np.count_nonzero(unchanged | slowed)),
+        factor=factor,
+        only_slows=bool(ratios.min() >= 1.0 - ROUNDING),
+    )
     ends = [np.flatnonzero(unchanged)[-1:], np.flatnonzero(slowed)[:1]]
     spots = tuple(Spot("pairs", float(pair), float(ratios[pair])) for pair in np.concatenate(ends))
     return Finding(text, ("unchanged", "full", "between", "largest"), 0.6, spots=spots)
 
 
-def _count(which: np.ndarray, end: str) -> str:
-    """The number of pairs as text, with ``end`` if they are the first ones.
-
-    which: (n_pairs,), bool
-    """
-    count = int(np.count_nonzero(which))
-    if not which[:count].all():
-        return f"{count}"
-    return f"the {end}" if count == 1 else f"the {count} {end}"
+def _are_first(which: np.ndarray) -> bool:
+    """Whether no pair before one of ``which`` (n_pairs,), bool, is left out."""
+    return bool(which[: np.count_nonzero(which)].all())
 
 
 def _upto_highest(results: Results) -> tuple[float, float]:
@@ -139,14 +130,6 @@ def _varies(result: Result) -> bool:
     return not result.arrays["unchanged"].all() and not result.arrays["full"].all()
 
 
-def _summary(result: Result) -> str:
-    arrays = result.arrays
-    return (
-        f"{np.count_nonzero(arrays['unchanged'])} of {arrays['ratios'].size} pairs at 1,"
-        f" {np.count_nonzero(arrays['full'])} at {significant(float(arrays['ratios'].max()), 3)}"
-    )
-
-
 ANALYSIS = Analysis(
     key="effect_of_scaling",
     title=WORDS("title"),
@@ -161,7 +144,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "pairs",
-            *WORDS.figure("pairs", _summary),
+            *WORDS.figure("pairs"),
             RATIOS,
             python=('plt.plot(arrays["effect_of_scaling.ratios"])'),
             overlays=True,
@@ -169,7 +152,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "wavelengths",
-            *WORDS.figure("wavelengths", _summary),
+            *WORDS.figure("wavelengths"),
             replace(
                 RATIOS,
                 points=of_arrays("before", "ratios"),

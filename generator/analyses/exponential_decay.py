@@ -27,7 +27,7 @@ from generator.figures.lines import DOTTED
 from generator.figures.panels import panels, wrapped
 from generator.figures.style import REFERENCE
 from generator.numerics.arrays import Array, Floats, finite, frozen
-from generator.text import rounded, significant
+from generator.text import significant
 
 WORDS = Wording("exponential_decay")
 FARTHEST, N_DISTANCES = 5, 81  # Powers of ten, and distances, of the curves.
@@ -92,9 +92,8 @@ def _of_halves(halves: Floats) -> Iterator[Metric]:
         ("longest", "longest", halves.max(), "positions"),
         ("spread", "90th ÷ 10th percentile", _spread(halves), ""),
     ):
-        finite_value = float(value) if math.isfinite(value) else None
         title = f"Half-distance of the rates, {name}"
-        yield Metric(key, title, finite_value, unit, "some rates are 0")
+        yield Metric(key, title, _finite(value), unit, "some rates are 0")
 
 
 def _of_bias(form: OffsetBias) -> Decay:
@@ -121,28 +120,24 @@ def _spread(halves: Floats) -> float:
         return float(high / low) if low > 0.0 and math.isfinite(low) else math.inf
 
 
-def _distance(value: float) -> str:
-    """A half-distance as text."""
-    if not math.isfinite(value):
-        return "infinite"
-    text = significant(value, 3)
-    return f"{text} position" if text == "1" else f"{text} positions"
+def _finite(value: float) -> float | None:
+    """``value``; None where it is infinite."""
+    return float(value) if math.isfinite(value) else None
 
 
 def _of_decay(decay: Decay, halves: Floats) -> Iterator[Finding]:
-    of_state = (
-        f"By decay alone{', at zero input' if decay.at_zero_input else ''}, the half-distance of"
-        " the state is"
-    )
-    median, shortest, longest = (
-        _distance(float(value)) for value in (np.median(halves), halves.min(), halves.max())
-    )
+    at_zero_input, median = decay.at_zero_input, _finite(np.median(halves))
     if halves.size == 1:
-        yield Finding(f"{of_state} {median}.", ("median",), 0.6)
+        text = WORDS("rate", at_zero_input=at_zero_input, half=median)
+        yield Finding(text, ("median",), 0.6)
         return
-    text = (
-        f"{of_state} {median} in the median {decay.unit}. It is {shortest} in the fastest and"
-        f" {longest} in the slowest."
+    text = WORDS(
+        "rates",
+        at_zero_input=at_zero_input,
+        median=median,
+        unit=decay.unit,
+        shortest=_finite(halves.min()),
+        longest=_finite(halves.max()),
     )
     yield Finding(text, ("median", "shortest", "longest"), 0.6)
     yield from _of_layers(decay, halves)
@@ -155,28 +150,21 @@ def _of_layers(decay: Decay, halves: Floats) -> Iterator[Finding]:
     shortest, longest = (float(medians[layer]) for layer in ends)
     if not math.isfinite(longest) or longest < APART * shortest:
         return
-    text = (
-        f"Layer {decay.layers[ends[0]]} has the shortest median half-distance,"
-        f" {_distance(shortest)}; layer {decay.layers[ends[1]]} the longest, {_distance(longest)}."
-    )
+    first, last = (decay.layers[layer] for layer in ends)
+    text = WORDS("medians", first=first, shortest=shortest, last=last, longest=longest)
     shown = np.clip((shortest, longest), SHORTEST_SHOWN, LONGEST_SHOWN)
     spots = tuple(
-        Spot("layers", float(decay.layers[layer]), float(half))
-        for layer, half in zip(ends, shown, strict=True)
+        Spot("layers", float(layer), float(half))
+        for layer, half in zip((first, last), shown, strict=True)
     )
     yield Finding(text, ("layers", "spread"), 0.5, spots=spots)
 
 
 def _of_slopes(halves: Floats) -> Iterator[Finding]:
-    shortest, longest = _distance(float(halves.min())), _distance(float(halves.max()))
-    half = f"Between equally matching keys, attention weight halves every {shortest}"
-    if halves.size > 1:
-        half += " in the steepest head"
-    if halves.size == 1 or longest == "infinite":
-        yield Finding(f"{half}.", ("shortest",), 0.4)
-    else:
-        text = f"{half} and every {longest} in the flattest."
-        yield Finding(text, ("shortest", "longest"), 0.4)
+    shortest, longest = _finite(halves.min()), _finite(halves.max())
+    text = WORDS("slopes", shortest=shortest, longest=longest, n_heads=halves.size)
+    is_single = halves.size == 1 or longest is None
+    yield Finding(text, ("shortest",) if is_single else ("shortest", "longest"), 0.4)
 
 
 def draw_layers(results: Results) -> Figure:
@@ -294,24 +282,9 @@ LEFT = Curves(
 )
 
 
-def _of_rates(result: Result) -> str:
-    layers = result.value("layers")
-    of_layers = "all layers alike," if layers is None else f"{significant(layers, 4)} layers of"
-    shortest, longest, median = (
-        "infinite" if (value := result.value(key)) is None else significant(value, 3)
-        for key in ("shortest", "longest", "median")
-    )
-    return (
-        f"{of_layers} {significant(result.value('units'), 4)} rates, half-distances from {shortest}"
-        f" to {longest}, median {median}"
-    )
-
-
-def _at_distances(result: Result) -> str:
-    return ", ".join(
-        f"{rounded(float(np.interp(distance, *left_by_distance(result))), 3)} at {distance:,}"
-        for distance in (1, 100, 10_000)
-    )
+def _at_distances(result: Result) -> dict[str, Any]:
+    line = left_by_distance(result)
+    return {"left": [(float(np.interp(each, *line)), each) for each in (1, 100, 10_000)]}
 
 
 ANALYSIS = Analysis(
@@ -327,7 +300,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "layers",
-            *WORDS.figure("layers", _of_rates),
+            *WORDS.figure("layers"),
             draw_layers,
             python=(
                 'plt.semilogy(arrays["exponential_decay.layers"], '

@@ -1,6 +1,7 @@
 """Linear probe for the order of two positions."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,6 @@ from generator.numerics.linear_probes import (
     probed_rows,
     sample_pairs,
 )
-from generator.text import rounded, significant, uncertain
 
 WORDS = Wording("order_probe")
 PROTOCOL = Recomputed(
@@ -150,20 +150,20 @@ def _finding(few: Floats, shuffled: Floats, many: float | None) -> Iterator[Find
     scatter = max(spread, around) * np.sqrt(1.0 / few.size + 1.0 / shuffled.size)
     if error > usual - BEYOND * scatter:
         return
-    how = "usually tells"
-    if not ORDERED < error < UNORDERED:
-        how = "tells" if error <= ORDERED else "weakly tells"
-    more, rests_on = "", ["error", "spread", "shuffled"]
-    if many is not None:
-        more = f", {rounded(many, 1, 0.0)} % with {MANY:,} pairs"
-        rests_on.append("error_many")
-    text = (
-        f"A linear probe {how} which of two positions comes first: {uncertain(error, spread, 1)} %"
-        f" errors on held-out pairs{more}. With the same vectors in random order it makes"
-        f" {uncertain(usual, around, 1)} %."
+    text = WORDS(
+        "order",
+        tells=error <= ORDERED,
+        usually=error < UNORDERED,
+        error=error,
+        spread=spread,
+        many=many,
+        n_many=MANY,
+        shuffled=usual,
+        around=around,
     )
+    rests_on = ("error", "spread", "shuffled", *(() if many is None else ("error_many",)))
     weight = 0.45 if error <= ORDERED else 0.25
-    yield Finding(text, tuple(rests_on), weight, spots=(Spot("draws", error, 0.0),))
+    yield Finding(text, rests_on, weight, spots=(Spot("draws", error, 0.0),))
 
 
 def draw(results: Results) -> Figure:
@@ -202,21 +202,21 @@ def _error_by_distance(result: Result) -> tuple[Array, Array]:
     return result.arrays["distances"] * np.sqrt(2.0), result.arrays["by_distance"]
 
 
-def _samples(result: Result) -> str:
-    few, many = result.arrays["few"], result.arrays["many"]
-    lowest, highest, mean = (significant(error, 3) for error in (few.min(), few.max(), few.mean()))
-    more = f", with {MANY:,} pairs {significant(many.mean(), 3)} %" if many.size else ""
-    return f"from {lowest} to {highest} %, mean {mean} %{more}"
+def _samples(result: Result) -> dict[str, Any]:
+    few = result.arrays["few"]
+    return {
+        "lowest": few.min(),
+        "highest": few.max(),
+        "mean": result.value("error"),
+        "many": result.value("error_many"),
+        "n_many": MANY,
+    }
 
 
-def _ends(result: Result) -> str:
-    starts, error = result.arrays["distances"], result.arrays["by_distance"]
-    defined = np.flatnonzero(~np.isnan(error))
-    ends = (
-        f"{significant(error[index], 3)} % from distance {starts[index]}"
-        for index in (defined[0], defined[-1])
-    )
-    return f"{' and '.join(ends)} on"
+def _ends(result: Result) -> dict[str, Any]:
+    starts, errors = result.arrays["distances"], result.arrays["by_distance"]
+    ends = np.flatnonzero(~np.isnan(errors))[[0, -1]]
+    return {"errors": errors[ends], "starts": starts[ends]}
 
 
 ANALYSIS = Analysis(

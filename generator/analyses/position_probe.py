@@ -1,6 +1,7 @@
 """Linear probe for the absolute position."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,7 @@ from generator.numerics.linear_probes import (
     probed_rows,
     ridge_predictions,
 )
-from generator.text import rounded, significant, uncertain
+from generator.text import significant
 
 WORDS = Wording("position_probe")
 PROTOCOL = Recomputed(
@@ -151,13 +152,9 @@ def _findings(of_splits: Floats, of_noise: float, middle: float) -> Iterator[Fin
     error, spread = float(of_splits.mean()), float(of_splits.std(ddof=1))
     if error > UNREADABLE * min(of_noise, middle):
         return
-    roughly, weight = ("", 0.6) if error <= READABLE * middle else (" roughly", 0.4)
-    text = (
-        f"A linear probe predicts the position{roughly}: its mean held-out error is"
-        f" {uncertain(error, spread, 2 if error < 10 else 0)} positions. Random numbers of the same"
-        f" size give {rounded(of_noise, 0)}."
-    )
-    yield Finding(text, ("ridge", "of_noise", "middle", "probed"), weight)
+    roughly = error > READABLE * middle
+    text = WORDS("position", roughly=roughly, error=error, spread=spread, of_noise=of_noise)
+    yield Finding(text, ("ridge", "of_noise", "middle", "probed"), 0.4 if roughly else 0.6)
 
 
 def draw(results: Results) -> Figure:
@@ -211,15 +208,16 @@ def _logarithmic_above_1(axes: Axes, results: Results) -> None:
     axes.margins(x=0.01)
 
 
-def _ends(result: Result) -> str:
+def _summary(result: Result) -> dict[str, Any]:
     errors = result.arrays["wrong"]
-    known = np.flatnonzero(~np.isnan(errors))
-    first, last = (significant(errors[known[end]], 3) for end in (0, -1))
-    return (
-        f"at position {known[0]} {first}, at {known[-1]} {last}, median"
-        f" {significant(np.nanmedian(errors), 3)}, largest {significant(np.nanmax(errors), 3)} at"
-        f" position {np.nanargmax(errors)}"
-    )
+    ends = np.flatnonzero(~np.isnan(errors))[[0, -1]]
+    worst = np.nanargmax(errors)
+    return {
+        "ends": list(zip(ends, errors[ends], strict=True)),
+        "median": np.nanmedian(errors),
+        "largest": errors[worst],
+        "worst": worst,
+    }
 
 
 ANALYSIS = Analysis(
@@ -242,7 +240,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "by_position",
-            *WORDS.figure("by_position", _ends),
+            *WORDS.figure("by_position", _summary),
             Curves(
                 of_arrays("", "wrong"),
                 x="position",
