@@ -29,7 +29,6 @@ from generator.numerics.arrays import (
     root_mean_square,
     row_norms,
 )
-from generator.text import rounded
 
 WORDS = Wording("single_dimensions")
 COUNT = 12
@@ -98,14 +97,10 @@ def compute(subject: Subject[PositionTable]) -> Result:
 
 
 def _findings(ratio: float) -> Iterator[Finding]:
-    changes = (
-        f"between neighbours, values change by {rounded(ratio, 2, 0.0)} of their typical size (RMS)"
-    )
     if ratio < 0.3:
-        yield Finding(f"The table is smooth: {changes}.", ("roughness",), 0.3)
+        yield Finding(WORDS("smooth", roughness=ratio), ("roughness",), 0.3)
     if ratio > 1.0:
-        text = f"The table is rough: {changes} (white noise: 1.41)."
-        yield Finding(text, ("roughness",), 0.4)
+        yield Finding(WORDS("rough", roughness=ratio), ("roughness",), 0.4)
 
 
 def curves(form: PositionTable, arrays: Arrays) -> Floats:
@@ -183,14 +178,6 @@ def draw(results: Results) -> Figure:
     return figure
 
 
-def _summary(result: Result) -> str:
-    dimensions = ", ".join(str(dimension) for dimension in result.arrays["dimensions"])
-    return (
-        f"dimensions {dimensions}, with {rounded(result.value('drawn'), 0, 100.0)} % of the"
-        f" variance, step between neighbours {rounded(result.value('roughness'), 2)} of the RMS"
-    )
-
-
 ANALYSIS = Analysis(
     key="single_dimensions",
     title=WORDS("title"),
@@ -206,7 +193,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "curves",
-            *WORDS.figure("curves", _summary),
+            *WORDS.figure("curves"),
             draw,
             python=('plt.plot(vectors[:, arrays["single_dimensions.dimensions"]])'),
         ),

@@ -1,5 +1,7 @@
 """Vectors of single positions, with a word vector for comparison."""
 
+from typing import Any
+
 import numpy as np
 
 from generator.contracts import (
@@ -20,7 +22,6 @@ from generator.figures.lines import hidden, legend_below
 from generator.figures.panels import panels
 from generator.figures.style import INK
 from generator.numerics.arrays import Floats, finite, root_mean_square, row_norms
-from generator.text import significant
 
 WORDS = Wording("single_positions")
 POSITIONS = (0, 1, 2, 10, 100, 200, 300, 400, 500)  # Those of the BERT and T5 notebooks.
@@ -54,13 +55,10 @@ def compute(subject: Subject[PositionTable]) -> Result:
     index = sentence.reserved.index(False) if False in sentence.reserved else 0
     words = sentence.words * subject.input.word_scale
     ratio = rms / root_mean_square(words)
-    size = significant(ratio, 2)
-    times = "about as large as" if size == "1" else f"{size} times as large as"
-    text = f"A typical position vector is {times} a typical word vector of the sentence."
     return Result(
         metrics=(Metric("word_ratio", RATIO, ratio),),
         arrays={**arrays, "word": words[index], "token": np.array(sentence.tokens[index])},
-        findings=(Finding(text, ("word_ratio",), 0.3),),
+        findings=(Finding(WORDS("size", ratio=ratio), ("word_ratio",), 0.3),),
         derived=derived,
     )
 
@@ -113,13 +111,13 @@ def draw(results: Results) -> Figure:
     return figure
 
 
-def _summary(result: Result) -> str:
-    positions = ", ".join(str(position) for position in result.arrays["positions"])
+def _summary(result: Result) -> dict[str, Any]:
     norms = row_norms(result.derived["vectors"])
-    return (
-        f"positions {positions}, with norms from {significant(norms.min(), 3)} to"
-        f" {significant(norms.max(), 3)}"
-    )
+    return {
+        "positions": result.arrays["positions"],
+        "shortest": norms.min(),
+        "longest": norms.max(),
+    }
 
 
 ANALYSIS = Analysis(

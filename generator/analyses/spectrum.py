@@ -25,7 +25,6 @@ from generator.figures.charts import Curves
 from generator.figures.lines import Dash
 from generator.figures.style import ASIDE, MUTED
 from generator.numerics.arrays import FLAT, Array, Floats, blocks, finite, largest
-from generator.text import enumerated, rounded, significant, without
 
 WORDS = Wording("spectrum")
 FEWEST = 16
@@ -186,22 +185,17 @@ def _findings(
     outliers
     """
     if peak_periods.size:
-        listed = [significant(peak, 3) for peak in peak_periods[:MOST_NAMED]]
-        n_more, noun = peak_periods.size - len(listed), "periods" if len(listed) > 1 else "a period"
-        unit = " (in positions)" if n_more else " positions"
-        peaks_at = enumerated([*listed, *([f"{n_more} more"] if n_more else [])])
-        text = f"The spectrum peaks at {noun} of {peaks_at}{unit}{without(n)}."
+        named = peak_periods[:MOST_NAMED].tolist()
+        n_more = peak_periods.size - len(named)
+        text = WORDS("peaks", periods=named, n_more=n_more, n_outliers=n)
         yield Finding(text, ("peaks",), 0.6, spots=spots)
     slow, control = shares
-    of_energy = (
-        f"{rounded(slow, 0)} % of their energy has periods of {significant(period, 3)} positions or"
-        f" more ({rounded(control, 0)} % with shuffled positions){without(n)}."
-    )
+    energy = {"share": slow, "control": control, "period": period, "n_outliers": n}
     rests_on = ("slow", "slow_control")
     if slow >= MOSTLY:
-        yield Finding(f"Dimensions change slowly: {of_energy}", rests_on, 0.4)
+        yield Finding(WORDS("change_slowly", **energy), rests_on, 0.4)
     elif slow <= HARDLY:
-        yield Finding(f"Dimensions hardly change slowly: only {of_energy}", rests_on, 0.5)
+        yield Finding(WORDS("hardly_change_slowly", **energy), rests_on, 0.5)
 
 
 def spectrum_of(result: Result) -> tuple[Array, Array]:

@@ -76,15 +76,8 @@ def _first_above(form: Temperature) -> float | None:
 def _finding(form: Temperature, first: float | None, last: float) -> Finding:
     rests_on = ("last", "first", "context")
     if first is None:
-        return Finding(
-            f"The factor stays 1 over the whole context of {form.n_positions:,} positions.",
-            rests_on,
-            0.3,
-        )
-    text = (
-        f"The factor on the logits exceeds 1 from position {rounded(first, 0)} on and reaches"
-        f" {rounded(last, 3, 1.0)} at the last of {form.n_positions:,} positions."
-    )
+        return Finding(WORDS("stays", context=form.n_positions), rests_on, 0.3)
+    text = WORDS("grows", first=first, last=last, context=form.n_positions)
     places = np.array([first, form.n_positions - 1.0])
     spots = tuple(
         Spot("factor", place + 1.0, value)
@@ -111,13 +104,6 @@ FACTORS = Curves(
 )
 
 
-def _of_factor(result: Result) -> str:
-    first = result.value("first")
-    start = "1 throughout" if first is None else f"1 up to position {rounded(first - 1, 0)}"
-    last, context = rounded(result.value("last"), 3), rounded(result.value("context"), 0)
-    return f"{start}, {last} at the last of {context} positions"
-
-
 ANALYSIS = Analysis(
     key="temperature_by_position",
     title=WORDS("title"),
@@ -131,7 +117,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "factor",
-            *WORDS.figure("factor", _of_factor),
+            *WORDS.figure("factor"),
             FACTORS,
             python=(
                 'plt.plot(arrays["temperature_by_position.positions"] + 1, '

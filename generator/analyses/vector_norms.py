@@ -23,7 +23,6 @@ from generator.figures.charts import Curves, Rule, diagonal
 from generator.numerics.arrays import FLAT, Array, Floats, finite, largest, row_norms
 from generator.numerics.outliers import NORMAL, outliers
 from generator.numerics.structure import two_sided
-from generator.text import ranges, significant, without
 
 WORDS = Wording("vector_norms")
 TOP = 3.0  # median norms; the upper limit of the figure on every page
@@ -119,7 +118,7 @@ def spread(norms: Floats) -> float:
 def _of_positions(norms: Floats, out: Array | None) -> Iterator[Finding]:
     median = float(np.median(norms))
     if norms.size > 1 and spread(norms) <= ALIKE:
-        text = f"All vectors have the same norm, {significant(median, 3)}."
+        text = WORDS("alike", norm=median)
         yield Finding(text, ("median", "longest", "shortest"), 0.3)
         return
     if out is None or not median:
@@ -130,15 +129,7 @@ def _of_positions(norms: Floats, out: Array | None) -> Iterator[Finding]:
         return
     farthest = int(out[np.argmax(np.abs(np.log((norms[out] + 1e-9 * median) / median)))])
     times = norms[farthest] / median
-    of_median = f"only {significant(100.0 * times, 2)} % of"
-    if times >= 1.0:
-        of_median = f"{significant(times, 2)} times"
-    text = f"Position {farthest} stands apart: its vector has {of_median} the median length."
-    if out.size > 1:
-        text = (
-            f"{out.size} vectors have unusual norms (positions {ranges(out)}). Position {farthest}"
-            f" has {of_median} the median norm."
-        )
+    text = WORDS("unusual", positions=out, farthest=farthest, times=times)
     weight = 0.8 if max(times, 1.0 / max(times, 1e-9)) >= 2.0 else 0.4
     spots = (Spot("lines", farthest, min(float(times), TOP)),)
     yield Finding(text, ("positions_out", "median"), weight, spots=spots, of_single_rows=True)
@@ -158,10 +149,7 @@ def _half(columns: Floats) -> tuple[int, Floats]:
 def _of_dimensions(half: int, share: Floats, n_outliers: int) -> Iterator[Finding]:
     if share.size < 16 or half > FEW * share.size:
         return
-    text = (
-        f"{half} of {share.size} dimensions {'holds' if half == 1 else 'hold'} half of the table's"
-        f" energy{without(n_outliers)}."
-    )
+    text = WORDS("few_hold_half", half=half, n_dimensions=share.size, n_outliers=n_outliers)
     at = Spot("energy", 100.0 * half / share.size, 100.0 * float(share[:half].sum()))
     # The figure shows the whole table.
     yield Finding(text, ("half",), 0.7, spots=() if n_outliers else (at,))

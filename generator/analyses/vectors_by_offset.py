@@ -30,7 +30,6 @@ from generator.numerics.arrays import (
     off_diagonal,
     row_norms,
 )
-from generator.text import cosine, rounded, significant
 
 WORDS = Wording("vectors_by_offset")
 ALIKE = 0.1  # A difference of cosines from here on is worth a sentence.
@@ -96,17 +95,11 @@ def opposite(similarity: Floats, offsets: Floats) -> Floats:
 
 def _findings(adjacent: float | None, sides: float | None, mean: float) -> Iterator[Finding]:
     if adjacent is not None:
-        how = "more" if adjacent > mean else "less"
-        if abs(adjacent - mean) <= ALIKE:
-            how = "hardly more"
-        text = (
-            f"Neighbouring offsets are {how} similar than average: mean cosine"
-            f" {rounded(adjacent, 2, 1.0)} against {rounded(mean, 2, 1.0)}."
-        )
+        are_alike = abs(adjacent - mean) <= ALIKE
+        text = WORDS("neighbours", adjacent=adjacent, mean=mean, are_alike=are_alike)
         yield Finding(text, ("adjacent", "mean"), 0.4)
     if sides is not None:
-        how = "hardly tells before from after" if sides > 1.0 - ALIKE else "tells before from after"
-        text = f"The table {how}: opposite offsets have a mean cosine of {cosine(sides)}."
+        text = WORDS("opposites", sides=sides, are_alike=sides > 1.0 - ALIKE)
         yield Finding(text, ("sides",), 0.5)
 
 
@@ -138,15 +131,6 @@ BY_OFFSET = Curves(
 )
 
 
-def _summary(result: Result) -> str:
-    offsets, norms = result.arrays["offsets"], result.arrays["norms"]
-    return (
-        f"offsets {rounded(offsets[0], 0)} to {rounded(offsets[-1], 0)}, mean cosine of two"
-        f" {rounded(result.value('mean'), 2)}, norms {significant(norms.min(), 3)} to"
-        f" {significant(norms.max(), 3)}"
-    )
-
-
 ANALYSIS = Analysis(
     key="vectors_by_offset",
     title=WORDS("title"),
@@ -160,7 +144,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "matrix",
-            *WORDS.figure("matrix", _summary),
+            *WORDS.figure("matrix"),
             draw_matrix,
             python=(
                 'plt.imshow(arrays["vectors_by_offset.cosines"], vmin=-1, vmax=1, cmap="RdBu_r")'
@@ -168,7 +152,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "similarity",
-            *WORDS.figure("similarity", _summary),
+            *WORDS.figure("similarity"),
             BY_OFFSET,
             python=(
                 'plt.plot(arrays["vectors_by_offset.offsets"], arrays["vectors_by_offset.to_zero"])'
@@ -177,7 +161,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "norms",
-            *WORDS.figure("norms", _summary),
+            *WORDS.figure("norms"),
             replace(
                 BY_OFFSET,
                 points=of_arrays("offsets", "norms"),

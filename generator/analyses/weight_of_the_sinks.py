@@ -24,7 +24,6 @@ from generator.figures.charts import Curves, Images, Rule
 from generator.figures.lines import DOTTED
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Array, Floats, finite
-from generator.text import counted, rounded, significant
 
 WORDS = Wording("weight_of_the_sinks")
 KEYS = 128  # as in gpt-oss, whose layers with a window see as many
@@ -48,11 +47,16 @@ def compute(subject: Subject[Sinks]) -> Result:
     keys = np.logspace(0.0, MOST_KEYS, N_POINTS)
     layer, head = np.unravel_index(int(logits.argmax()), logits.shape)
     spot = Spot("logits", float(head), float(form.layers[layer]))
-    strongest = (
-        f"The strongest, logit {significant(float(logits.max()), 3)} in head {head} of layer"
-        f" {form.layers[layer]}, takes {rounded(100.0 * at_keys.max(), 1, 0.0, 100.0)} %"
+    text = WORDS(
+        "give",
+        n_keys=KEYS,
+        n_half=n_half,
+        n_heads=n_heads,
+        largest=logits.max(),
+        head=head,
+        layer=form.layers[layer],
+        share=at_keys.max(),
     )
-    giving = counted(n_half, n_heads, "head", "give")
     return Result(
         metrics=(
             Metric(
@@ -79,15 +83,7 @@ def compute(subject: Subject[Sinks]) -> Result:
             "keys": keys,
             "shares": np.quantile(sink_share(logits.reshape(-1, 1), keys), QUANTILES, axis=0),
         },
-        findings=(
-            Finding(
-                f"Beside {KEYS} keys of logit 0, {giving[0].lower()}{giving[1:]}"
-                f" at least half the weight to the sink. {strongest}.",
-                ("half", "largest"),
-                0.5,
-                spots=(spot,),
-            ),
-        ),
+        findings=(Finding(text, ("half", "largest"), 0.5, spots=(spot,)),),
     )
 
 
@@ -113,10 +109,10 @@ def _all_heads(axes: Axes, label: Label, result: Result, count: int) -> None:
         axes.fill_between(keys, lower, upper, alpha=0.35, label="middle half", **style)
 
 
-def _medians(result: Result) -> str:
+def _medians(result: Result) -> dict[str, Any]:
     keys, medians = median_by_keys(result)
     at = {n: float(np.interp(math.log(n), np.log(keys), medians)) for n in (1, 100, 10_000)}
-    return ", ".join(f"{rounded(median, 3)} beside {n:,}" for n, median in at.items())
+    return {"medians": at}
 
 
 ANALYSIS = Analysis(

@@ -1,6 +1,7 @@
 """The table as a heat map."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,6 @@ from generator.figures.panels import PickedPanel, image_panels
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Array, Floats, finite, root_mean_square
 from generator.numerics.structure import Structure
-from generator.text import ranges, rounded, significant
 
 WORDS = Wording("whole_table")
 LIMIT = 3.0  # in units of the table's own root mean square; the same on every page
@@ -93,12 +93,10 @@ def _formula(arrays: Arrays) -> SinusoidFormula | None:
 
 def _of_value(rms: float, size: float, position: int, dimension: int) -> Iterator[Finding]:
     if rms == 0.0:
-        text = "Every value is zero: the table tells no position from another."
-        yield Finding(text, ("rms",), 1.0)
+        yield Finding(WORDS("zero"), ("rms",), 1.0)
     elif size >= 10.0 * rms:
-        text = (
-            f"One value stands out: {significant(size, 3)} at position {position}, dimension"
-            f" {dimension}, {rounded(size / rms, 0)} times the typical size (RMS)."
+        text = WORDS(
+            "stands_out", size=size, position=position, dimension=dimension, times=size / rms
         )
         yield Finding(text, ("largest", "rms"), 0.7)
 
@@ -106,46 +104,29 @@ def _of_value(rms: float, size: float, position: int, dimension: int) -> Iterato
 def _of_structure(structure: Structure, n_positions: int) -> Iterator[Finding]:
     """What the table lacks, the most telling first."""
     if structure.kind == "constant":
-        same = f"All {n_positions:,} vectors are the same"
-        yield Finding(f"{same}: the table tells no position from another.", ("rms",), 1.0)
+        yield Finding(WORDS("constant", n_positions=n_positions), ("rms",), 1.0)
         return
-    end, lacks, what = structure.tail, "Nothing tells {} from random numbers: {} untrained.", ""
+    end = structure.tail
     if end:
-        place = f"{end.start:,}–{n_positions - 1:,}"
-        text = f"Positions {place} are exact copies of one vector."
-        if end.kind == "zero":
-            text = f"Positions {place} are all zero."
-        if end.kind == "random":
-            text = lacks.format(f"positions {place}", "they look")
+        text = WORDS("tail", first=end.start, last=n_positions - 1, kind=end.kind)
         yield Finding(text, ("tail",), 1.0)
     if structure.kind == "random":
-        what = lacks.format("this table", "it looks")
-        if end:
-            what = lacks.format(f"positions 0–{end.start - 1:,}", "they look")
+        text = WORDS("untrained", last=end.start - 1 if end else None)
+        yield Finding(text, ("rms",), 1.0)
     elif structure.kind == "unordered":
-        what = (
-            "Its rows show no order: neighbours are no more alike than the same vectors in random"
-            " orders."
-        )
-    if what:
-        yield Finding(what, ("rms",), 1.0)
+        yield Finding(WORDS("unordered"), ("rms",), 1.0)
     yield from _of_rows(structure, n_positions)
 
 
 def _of_rows(structure: Structure, n_positions: int) -> Iterator[Finding]:
     """Zeros and copies."""
     if structure.zeros:
-        noun, verb = "vectors of positions", "are"
-        if len(structure.zeros) == 1:
-            noun, verb = "vector of position", "is"
-        where = ranges(np.array(structure.zeros))
-        yield Finding(f"The {noun} {where} {verb} zero.", ("rms",), 0.9)
+        text = WORDS("zeros", positions=np.array(structure.zeros))
+        yield Finding(text, ("rms",), 0.9)
     if structure.copy is not None:
         copy, first = structure.copy
-        verb, end = ("equals", "") if structure.n_copies == 1 else ("equal", ", for example")
-        text = (
-            f"{structure.n_copies:,} of {n_positions:,} vectors exactly {verb} an earlier one: that"
-            f" of position {copy:,} that of position {first:,}{end}."
+        text = WORDS(
+            "copies", n_copies=structure.n_copies, n_positions=n_positions, copy=copy, first=first
         )
         yield Finding(text, ("rms",), 0.9)
 
@@ -168,10 +149,9 @@ def draw(results: Results) -> Figure:
     return image_panels(images, (-LIMIT, LIMIT), DIVERGING, labels, square=False)
 
 
-def _summary(result: Result) -> str:
+def _summary(result: Result) -> dict[str, Any]:
     rows, columns = result.derived["vectors"].shape
-    rms = significant(float(result.arrays["rms"]), 3)
-    return f"{rows} positions by {columns} dimensions, RMS {rms}"
+    return {"rows": rows, "columns": columns, "rms": float(result.arrays["rms"])}
 
 
 ANALYSIS = Analysis(

@@ -15,7 +15,6 @@ from generator.figures.panels import panels
 from generator.figures.style import SERIES
 from generator.numerics.arrays import Array, Floats
 from generator.numerics.attention_profiles import chance, grid_profile, profile
-from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,13 +28,7 @@ FEW, RANDOM_SEED = 2, 0  # Sequences that the model reads with random weights, a
 KINDS = {"previous": -1, "own": 0, "next": 1}
 SHOWN = 8  # Offsets on each side that a strip shows.
 LIMIT = 0.6  # of the colours of strips
-SENTENCES = {
-    "first": "the first position",
-    "previous": "the position before",
-    "next": "the position after",
-    "own": "the query's own position",
-    "beside": "the four patches beside the query",
-}
+CONFIRMED = ("first", "previous", "next", "own", "beside")  # Kinds, in the order of findings.
 
 
 def compute(stack: LiveStack) -> Result:
@@ -180,7 +173,7 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     """Which kinds of heads there are, as many as both runs show."""
     n_heads = first.arrays["first"].size
     found = []
-    for kind, what in SENTENCES.items():
+    for kind in CONFIRMED:
         if not any(metric.key == kind for metric in first.metrics):
             continue
         share = min(first.value(kind) or 0.0, second.value(kind) or 0.0)
@@ -188,8 +181,7 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
         if share <= float(first.arrays[f"{kind}_random"]):
             continue
         if count := round(share * n_heads / 100.0):
-            give = "give more than 30 % of their" if count > 1 else "gives more than 30 % of its"
-            text = f"{count} of {n_heads} heads {give} attention to {what}, whatever the words."
+            text = WORDS("attend", count=count, n_heads=n_heads, kind=kind)
             weight = 0.3 + 0.5 * share / 100.0
             found.append(Finding(text, (kind, f"{kind}_highest"), weight))
     return tuple(found)
@@ -210,10 +202,7 @@ def sentence(results: Results) -> str:
     most, least = max(shares, key=shares.__getitem__), min(shares, key=shares.__getitem__)
     if most == least:
         return ""
-    return (
-        f"From {rounded(shares[least], 0)} % of the heads ({least}) to {rounded(shares[most], 0)} %"
-        f" ({most}) look at one of these places, whatever they read."
-    )
+    return WORDS("look", least=least, low=shares[least], most=most, high=shares[most])
 
 
 def draw_across(results: Results) -> "Figure":
@@ -233,11 +222,9 @@ def draw_across(results: Results) -> "Figure":
     return figure
 
 
-def _kinds(result: Result) -> str:
-    shares = {kind: _share(result, kind) for kind in TITLES}
-    return ", ".join(
-        f"{TITLES[kind].lower()} {rounded(share, 0)} %" for kind, share in shares.items() if share
-    )
+def _kinds(result: Result) -> dict[str, Any]:
+    shares = {title: _share(result, kind) for kind, title in TITLES.items()}
+    return {"shares": {title: share for title, share in shares.items() if share}}
 
 
 def _share(result: Result, kind: str) -> float:
@@ -260,9 +247,7 @@ def draw(results: Results) -> "Figure":
 def alt(results: Results) -> str:
     """Alternative text: how many heads are of each kind."""
     (result,) = results.values()
-    shares = [metric for metric in result.metrics if metric.key in TITLES]
-    listed = "; ".join(f"{metric.title}: {rounded(metric.value, 0)} %" for metric in shares)
-    return f"Attention of every head by offset, layers downwards and heads across. {listed}."
+    return WORDS("strips_alt", shares=[each for each in result.metrics if each.key in TITLES])
 
 
 ANALYSIS = Analysis(

@@ -9,7 +9,6 @@ from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, R
 from generator.contracts.wording import Wording
 from generator.figures.heads import cells
 from generator.numerics.arrays import Floats
-from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,10 +17,11 @@ WORDS = Wording("induction")
 LENGTH = 32  # of the sequence that is repeated
 SEQUENCES = 16
 LARGE = 0.3
-SENTENCES = (
-    ("count", "highest", "what followed the same word before", 0.6),
-    ("previous_count", "previous_highest", "the word before", 0.3),
-)
+# Kinds of heads: metrics of their number and of the most attention there, and weight of a finding.
+KINDS = {
+    "induction": ("count", "highest", 0.6),
+    "previous": ("previous_count", "previous_highest", 0.3),
+}
 
 
 def compute(stack: LiveStack) -> Result:
@@ -68,14 +68,11 @@ def compute(stack: LiveStack) -> Result:
 def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     """How many such heads there are, as many as both runs show."""
     found = []
-    for key, highest, what, weight in SENTENCES:
+    for kind, (key, highest, weight) in KINDS.items():
         count = round(min(first.value(key) or 0.0, second.value(key) or 0.0))
         if count:
-            verb = "heads find" if count > 1 else "head finds"
-            best = rounded(
-                100.0 * min(first.value(highest) or 0.0, second.value(highest) or 0.0), 0
-            )
-            text = f"{count} {verb} {what}: up to {best} % of the attention."
+            most = min(first.value(highest) or 0.0, second.value(highest) or 0.0)
+            text = WORDS(f"find_{kind}", count=count, most=most)
             found.append(Finding(text, (key, highest), weight))
     return tuple(found)
 
@@ -91,10 +88,8 @@ def draw(results: Results) -> "Figure":
 def alt(results: Results) -> str:
     """Alternative text: the highest of both kinds."""
     (result,) = results.values()
-    return (
-        "Attention of every head in a repeated sequence, layers downwards and heads across. To the"
-        f" word before, at most {rounded(result.value('previous_highest'), 2)}; to what followed"
-        f" the same word, at most {rounded(result.value('highest'), 2)}."
+    return WORDS(
+        "heads_alt", previous=result.value("previous_highest"), induction=result.value("highest")
     )
 
 

@@ -13,7 +13,6 @@ from generator.figures.panels import head_colours, panels, wrapped
 from generator.figures.style import GRID
 from generator.numerics.arrays import Array, Floats
 from generator.numerics.attention_profiles import queries
-from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -106,11 +105,7 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     # What the rule of an encoding does with any weights is no finding.
     if min(shares) < LEAST + float(first.arrays["by_offset_random"]):
         return ()
-    text = (
-        f"In the first layer, the offset explains {rounded(shares[0], 0)} % of the variance of the"
-        " logits over words and offsets."
-    )
-    return (Finding(text, ("by_offset",), 0.3),)
+    return (Finding(WORDS("explains", share=shares[0]), ("by_offset",), 0.3),)
 
 
 def draw(results: Results) -> "Figure":

@@ -12,7 +12,6 @@ from generator.contracts.wording import Wording
 from generator.figures.lines import legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
 from generator.numerics.arrays import Array, Floats
-from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -115,15 +114,7 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     if any(share is None for share in shares):
         return ()
     least = min(share or 0.0 for share in shares)
-    if least >= ALL:
-        text = (
-            "If its words are shuffled, half of a text helps the model no more than another text."
-        )
-    else:
-        text = (
-            f"If its words are shuffled, the first half of a text loses {rounded(least, 0)} %"
-            " of its worth to the model."
-        )
+    text = WORDS("loses_all") if least >= ALL else WORDS("loses", share=least)
     return (Finding(text, ("share_1", "worth"), 0.5),)
 
 
@@ -133,10 +124,8 @@ def sentence(results: Results) -> str:
     if not shares:
         return ""
     if min(shares) >= ALL:
-        return "A first half in random order helps no more than that of another text."
-    low, high = rounded(min(shares), 0), rounded(max(shares), 0)
-    span = f"{low} %" if low == high else f"{low} to {high} %"
-    return f"A first half in random order loses {span} of its worth to the model."
+        return WORDS("all_lose_all")
+    return WORDS("all_lose", low=min(shares), high=max(shares))
 
 
 def draw(results: Results) -> "Figure":
@@ -157,14 +146,9 @@ def draw(results: Results) -> "Figure":
     return figure
 
 
-def _lost(result: Result) -> str:
-    shares = zip(BLOCKS, result.arrays["shares"], strict=True)
-    return ", ".join(f"{rounded(share, 0)} % in blocks of {size}" for size, share in shares)
-
-
 FIGURE = FigureSpec(
     "blocks",
-    *WORDS.figure("blocks", _lost),
+    *WORDS.figure("blocks"),
     draw=draw,
     python='plt.semilogx(arrays["order.blocks"], arrays["order.shares"], "o-")',
 )
@@ -178,13 +162,7 @@ ANALYSIS = Analysis(
     units={_key(size): "%" for size in BLOCKS},
     compute=compute,
     confirmed=confirmed,
-    across=replace(
-        FIGURE,
-        how_to_read=(
-            "At 100 % a shuffled half is worth no more than a half of another text. At 0 %, order"
-            " does not matter."
-        ),
-    ),
+    across=replace(FIGURE, how_to_read=WORDS("across_how_to_read")),
     sentence=sentence,
     figures=(FIGURE,),
 )

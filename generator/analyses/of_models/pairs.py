@@ -20,7 +20,6 @@ from generator.errors import NotApplicableError
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import SEQUENTIAL
 from generator.numerics.arrays import Array, Floats
-from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -118,18 +117,11 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     if min(shares) < 100.0 * STANDS_OUT / n_pairs:
         return ()
     pair = first.value("highest_pair")
-    which = ""
+    wavelength = None
     if pair is not None and pair == second.value("highest_pair"):
         wavelength = float(first.arrays["wavelengths"][int(pair)])
-        which = f", which turns once in {rounded(wavelength, 0)} positions,"
-    return (
-        Finding(
-            f"One pair of {n_pairs}{which} holds up to {rounded(min(shares), 0)} % of a head's"
-            " |q||k|, the product of query and key lengths.",
-            ("highest_share", "highest_pair"),
-            0.5,
-        ),
-    )
+    text = WORDS("stands_out", n_pairs=n_pairs, wavelength=wavelength, share=min(shares))
+    return (Finding(text, ("highest_share", "highest_pair"), 0.5),)
 
 
 def draw(results: Results) -> "Figure":
@@ -146,10 +138,10 @@ def draw(results: Results) -> "Figure":
 def alt(results: Results) -> str:
     """Alternative text: the shares of the fastest and the slowest quarter."""
     (result,) = results.values()
-    return (
-        "Share of each pair of the rotation in |q||k|, layers downwards and pairs across. The"
-        f" fastest quarter has {rounded(result.value('share_fastest_quarter'), 0)} %, the slowest"
-        f" {rounded(result.value('share_slowest_quarter'), 0)} %."
+    return WORDS(
+        "pairs_alt",
+        fastest=result.value("share_fastest_quarter"),
+        slowest=result.value("share_slowest_quarter"),
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,7 +26,6 @@ from generator.figures.lines import legend_below
 from generator.figures.panels import panels
 from generator.figures.style import ASIDE
 from generator.numerics.arrays import Floats
-from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -132,14 +131,13 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     """What the model loses, where both runs say so."""
     found = []
     if (off := _certain(first, second, "off")) is not None:
-        text = f"If all positions are equal, the loss rises by {rounded(off, 2)} nats a word."
-        found.append(Finding(text, ("off", "as_is"), 0.6))
+        found.append(Finding(WORDS("equal", low=off, high=off), ("off", "as_is"), 0.6))
     shifts = [result.value("shift_most") for result in (first, second)]
     text = ""
     if all(shift is not None and abs(shift) < NOTHING for shift in shifts):
-        text = "If all positions are shifted by the same amount, nothing changes."
+        text = WORDS("shifted_alike")
     elif (far := _certain(first, second, "shift_most")) is not None:
-        text = f"With the farthest shift, the loss rises by {rounded(far, 2)} nats a word."
+        text = WORDS("farthest", rise=far)
     if text:
         found.append(Finding(text, ("shift_64", "shift_most"), 0.4))
     return tuple(found)
@@ -162,9 +160,7 @@ def sentence(results: Results) -> str:
     ]
     if not losses_off:
         return ""
-    low, high = rounded(min(losses_off), 2), rounded(max(losses_off), 2)
-    span = low if low == high else f"{low} to {high}"
-    return f"If all positions are equal, the loss rises by {span} nats a word."
+    return WORDS("equal", low=min(losses_off), high=max(losses_off))
 
 
 def draw(results: Results) -> "Figure":
@@ -186,9 +182,9 @@ def draw(results: Results) -> "Figure":
     return figure
 
 
-def _costs(result: Result) -> str:
+def _costs(result: Result) -> dict[str, Any]:
     rises = zip(NAMES.values(), result.arrays["rises"], strict=True)
-    return ", ".join(f"{name} {rounded(rise, 2)}" for name, rise in rises if not np.isnan(rise))
+    return {"rises": {name: rise for name, rise in rises if not np.isnan(rise)}}
 
 
 FIGURE = FigureSpec(
@@ -213,8 +209,8 @@ ANALYSIS = Analysis(
     confirmed=confirmed,
     across=replace(
         FIGURE,
-        caption="What each change of the positions costs a model on text.",
-        how_to_read="Dots farther right are worse. Whiskers are one standard error.",
+        caption=WORDS("across_caption"),
+        how_to_read=WORDS("across_how_to_read"),
     ),
     sentence=sentence,
     figures=(FIGURE,),

@@ -16,7 +16,6 @@ from generator.figures.panels import panels
 from generator.figures.style import REFERENCE
 from generator.numerics.arrays import Array, Floats
 from generator.numerics.hidden_states import Probe, Sums, probe, share_of_position
-from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -100,7 +99,7 @@ def _inputs(stack: LiveStack, n: int) -> tuple[Array, tuple[Finding, ...]]:
     try:
         return stack.pieces(n), ()
     except NotApplicableError as error:
-        return stack.inputs(n), (Finding(f"Read on random words: {error}."),)
+        return stack.inputs(n), (Finding(WORDS("random_words", why=str(error))),)
 
 
 def _fitted(stack: LiveStack, inputs: Array, positions: Array) -> tuple[list[Probe], list[float]]:
@@ -154,17 +153,11 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     both, random = (first, second), first.arrays[RANDOM]
     known, highest, last, layer = _of(first)
     if all(_fades(result, random) for result in both):
-        text = (
-            f"Position fades: a linear probe explains {rounded(known, 2)} of its variance at the"
-            f" input, {rounded(last, 2)} after the last layer."
-        )
+        text = WORDS("fades", at_input=known, at_end=last)
         return (Finding(text, ("r2_input", "r2_last"), 0.6),)
     if all(_is_built_up(result, random) for result in both):
-        place = f"{int(layer)} layers on" if layer == _of(second)[3] else "within the layers"
-        text = (
-            f"A linear probe finds no position in the input, yet {place} it explains"
-            f" {rounded(highest, 2)} of the position's variance."
-        )
+        place = int(layer) if layer == _of(second)[3] else None
+        text = WORDS("built_up", layer=place, highest=highest)
         return (Finding(text, ("r2_input", "r2_highest", "layer_highest", "r2_random"), 0.65),)
     return ()
 
@@ -204,15 +197,7 @@ def sentence(results: Results) -> str:
     held = sum(_of(result)[0] > HELD for result in results.values())
     fading = sum(_fades(result, result.arrays[RANDOM]) for result in results.values())
     built = sum(_is_built_up(result, result.arrays[RANDOM]) for result in results.values())
-    parts = []
-    if held:
-        parts.append(
-            f"{held} of {len(results)} parts hold the position at the input; in {fading} it"
-            " fades more than with random weights."
-        )
-    if built:
-        parts.append(f"{built} of {len(results)} have none there, but build it up in their layers.")
-    return " ".join(parts)
+    return WORDS("parts", held=held, fading=fading, built=built, n_parts=len(results))
 
 
 def draw_across(results: Results) -> "Figure":
