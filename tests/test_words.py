@@ -16,14 +16,14 @@ from generator.words import TEMPLATES, Words
 
 PACKAGE = Path(generator.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
-OF_PAGES = {"method", "arrays", "where", "explain", "further", "sources"}  # What pages render.
+OF_PAGES = {"method", "arrays", "detail", "where", "explain"}  # What pages render.
 OF_FIGURE = ("caption", "how_to_read", "alt", "summary")
 OF_HEADLINE = ("title", "low", "high", "least", "most")
 MOST_WORDS = 5
-# What a longer text may be: a message, the name of a number, code for readers.
-MESSAGES = re.compile(r"\w*Error|Metric|Oracle|compile|_metric")
-OPTIONS = ("python", "reason", "also", "title")
-CODE = re.compile(r"[\\<=|]|://")
+STOP = re.compile(r"[.?!](?: |$)")
+# A text in one of these is a message, or code for readers.
+MESSAGES = re.compile(r"\w*Error|Metric|compile|Recomputed|Word")
+OPTIONS = ("python", "reason")
 # Messages, and what keys of a file mean, as docstrings say of others.
 EXCEPT = ("site/write.py", "site/data/schema.py")
 
@@ -43,9 +43,13 @@ def _templates_of(module: Path) -> dict[str, str]:
     found = {}
     for node in ast.parse(module.read_text(encoding="utf-8")).body:
         match node:
-            case ast.Assign([ast.Name(name)], ast.Call(ast.Name("Words"), [ast.Constant(path)])):
+            case ast.Assign(
+                [ast.Name(name)], ast.Call(ast.Name("Words"), [ast.Constant(str(path))])
+            ):
                 found[name] = path
-            case ast.Assign([ast.Name(name)], ast.Call(ast.Name("Wording"), [ast.Constant(key)])):
+            case ast.Assign(
+                [ast.Name(name)], ast.Call(ast.Name("Wording"), [ast.Constant(str(key))])
+            ):
                 found[name] = f"analyses/{key}.md.jinja"
     return found
 
@@ -61,6 +65,7 @@ def _asked(module: Path) -> Iterator[tuple[str, str, frozenset[str] | None]]:
         if isinstance(node, ast.Assign)
         and isinstance(node.targets[0], ast.Name)
         and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
     }
     templates = _templates_of(module)
     for node in ast.walk(tree):
@@ -88,11 +93,15 @@ PATHS = sorted({path for module in MODULES for path in _templates_of(module).val
 @pytest.mark.parametrize("path", PATHS)
 def test_every_text_is_asked_for_with_its_values(path: str) -> None:
     tree = words._environment().parse((TEMPLATES / path).read_text(encoding="utf-8"))
-    macros = {
-        macro.name: {argument.name for argument in macro.args}
-        for macro in tree.find_all(nodes.Macro)
-    }
-    texts = {str(each.target.name) for each in tree.find_all(nodes.AssignBlock)}
+    macros, texts = dict[str, set[str]](), set[str]()
+    for node in tree.body:
+        match node:
+            case nodes.Macro():
+                macros[node.name] = {argument.name for argument in node.args}
+            case nodes.AssignBlock(target=nodes.Name() as target):
+                texts.add(target.name)
+            case nodes.Assign(target=nodes.Name() as target, node=nodes.Name() as same):
+                macros[target.name] = macros[same.name]
     called = {
         each.node.name for each in tree.find_all(nodes.Call) if isinstance(each.node, nodes.Name)
     }
@@ -121,11 +130,12 @@ def test_every_template_of_words_has_a_module() -> None:
     assert written == {*PATHS}
 
 
-def _long(module: Path) -> Iterator[str]:
-    """Texts of more than MOST_WORDS words in a module that are neither messages nor code."""
+def _sentences(module: Path) -> Iterator[str]:
+    """Sentences of more than MOST_WORDS words in a module that are no messages."""
     tree = ast.parse(module.read_text(encoding="utf-8"))
     ignored: set[int] = set()
     for node in ast.walk(tree):
+        inside: list[ast.AST] = []
         match node:
             case ast.Raise() | ast.Expr(ast.Constant()):
                 inside = [node]
@@ -134,13 +144,11 @@ def _long(module: Path) -> Iterator[str]:
             case ast.keyword(arg=str(name)) if name in OPTIONS:
                 inside = [node]
             case ast.JoinedStr():
-                inside = list(node.values)
-            case _:
-                continue
+                inside = [*node.values]
         ignored.update(id(each) for one in inside for each in ast.walk(one))
     for node in ast.walk(tree):
         text = None if id(node) in ignored else _text_of(node)
-        if text and not CODE.search(text) and len(re.findall("[A-Za-z]{2,}", text)) > MOST_WORDS:
+        if text and STOP.search(text) and len(re.findall("[A-Za-z]{2,}", text)) > MOST_WORDS:
             yield text
 
 
@@ -150,7 +158,7 @@ def test_code_holds_no_sentences(room: str) -> None:
         f"{module.relative_to(PACKAGE)}: {text}"
         for module in (PACKAGE / room).rglob("*.py")
         if module.relative_to(PACKAGE).as_posix() not in EXCEPT
-        for text in _long(module)
+        for text in _sentences(module)
     }
     assert sorted(found) == []
 

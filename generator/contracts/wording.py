@@ -45,21 +45,12 @@ def _alt(
     words: Wording, key: str, numbers: Callable[[Result], Values] | None, results: Results
 ) -> str:
     summary = f"{key}_summary"
-
-    def of(result: Result) -> str:
-        values = _values(words, summary, numbers, result)
-        return values if isinstance(values, str) else words(summary, **values)  # Interim.
-
-    each = (f"{label.title}: {of(result)}" for label, result in results.items())
+    values = numbers or partial(_metrics, words.arguments(summary))
+    each = (
+        f"{label.title}: {words(summary, **values(result))}" for label, result in results.items()
+    )
     return f"{words(f'{key}_alt')} {'; '.join(each)}."
 
 
-def _values(
-    words: Wording, summary: str, numbers: Callable[[Result], Values] | None, result: Result
-) -> Values:
-    if numbers:
-        return numbers(result)
-    return {
-        name: result.arrays if name == "arrays" else result.value(name)
-        for name in words.arguments(summary)
-    }
+def _metrics(names: tuple[str, ...], result: Result) -> Values:
+    return {name: result.arrays if name == "arrays" else result.value(name) for name in names}

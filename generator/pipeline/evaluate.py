@@ -42,11 +42,13 @@ from generator.pipeline.find import all_schemes, find, look, scheme_of, unresolv
 from generator.pipeline.plan import Task, source_of
 from generator.pipeline.references import Reference, reference_of
 from generator.pipeline.store import Store
-from generator.text import short, significant
+from generator.text import short
+from generator.words import Words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+WORDS = Words("words/outcome.jinja")
 THUMBNAIL = 96  # positions
 MOST_TABLES = 12  # of vectors that are measured in one checkpoint; each takes seconds.
 MOST_NAMES = 100  # of tensors in one sentence
@@ -192,10 +194,15 @@ def _measured(encodings: list[Encoding[Form]]) -> tuple[list[Encoding[Form]], tu
     if not left_out:
         return encodings, ()
     tensors = [short(encoding.provenance.tensor or encoding.part) for encoding in left_out]
-    more = f" and {len(tensors) - MOST_NAMES:,} more" if len(tensors) > MOST_NAMES else ""
-    counts = f"{len(tables):,} tables of position vectors were found. Measured: {MOST_TABLES}."
     measured = [encoding for encoding in encodings if encoding not in left_out]
-    return measured, (f"{counts} Not measured: {', '.join(tensors[:MOST_NAMES])}{more}.",)
+    text = WORDS(
+        "many_tables",
+        found=len(tables),
+        measured=MOST_TABLES,
+        others=tensors[:MOST_NAMES],
+        n_more=len(tensors[MOST_NAMES:]),
+    )
+    return measured, (text,)
 
 
 def _looked_for(encodings: list[Encoding[Form]]) -> tuple[str, ...]:
@@ -231,10 +238,7 @@ def _standing(analysis: Analysis, encoding: Encoding[Form], result: Result) -> R
     if form.structure.tail is not None:
         return replace(result, findings=_of_single_rows(result))
     if analysis.feels_steps and form.steps is not None:
-        size = significant(float(np.median(form.steps)), 2)
-        warning = Finding(
-            f"Values are stored in steps of {size}, whose rounding takes part in this."
-        )
+        warning = Finding(WORDS("steps", size=float(np.median(form.steps))))
         result = replace(result, findings=(*result.findings, warning))
     kind = form.structure.kind
     if not kind or (kind == "unordered" and analysis.about == "values"):
