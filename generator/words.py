@@ -63,18 +63,23 @@ class Words:
         found = getattr(self._names, name)
         if callable(found):
             found = found(**{key: _literal(value) for key, value in values.items()})
-        return BEFORE_A_STOP.sub("", SPACES.sub(" ", str(found)).strip()).translate(PLAIN)
+        return _one_line(str(found)).translate(PLAIN)
 
     def arguments(self, name: str) -> tuple[str, ...]:
         """Names of the values in a sentence."""
         return tuple(getattr(self._names, name).arguments)
 
 
+def _one_line(text: str) -> str:
+    return BEFORE_A_STOP.sub("", SPACES.sub(" ", text).strip())
+
+
 def _literal(value: Any) -> Any:
-    """A name, or a list of names, with spaces that stay as they are."""
+    """A name, or a list of names, whose spaces stay as they are."""
     if isinstance(value, list):
         return [_literal(item) for item in value]
-    return value.translate(LITERAL) if isinstance(value, str) else value
+    is_changed = isinstance(value, str) and _one_line(value) != value
+    return value.translate(LITERAL) if is_changed else value
 
 
 @cache
