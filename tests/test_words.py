@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
-from jinja2 import nodes
+from jinja2 import UndefinedError, nodes
 
 import generator
 from generator import words
+from generator.contracts import Label, Metric, Result
 from generator.contracts.wording import Wording
 from generator.words import TEMPLATES, Words
 
@@ -179,3 +181,16 @@ def test_a_headline_may_have_a_title_alone() -> None:
     assert Wording("seams").headline("depth")[1:] == (
         "", "breaks by a cosine of {} between neighbours", "smallest", "largest",
     )  # fmt: skip
+
+
+def test_an_alternative_text_says_the_numbers_of_each_result() -> None:
+    _, _, alt = Wording("vector_norms").figure("energy")
+    norms = {"dimension_norms": np.ones(8)}
+    results = {
+        Label(name, "#000000"): Result((Metric("half", "Half", value, reason="none"),), norms)
+        for name, value in {"a": 3.0, "b": None}.items()
+    }
+    assert alt(results).endswith(" a: 3 of 8 hold half; b: not defined of 8 hold half.")
+    of_own = Wording("seams").figure("neighbours", lambda _: {"median": 1.0})[2]
+    with pytest.raises(UndefinedError):
+        of_own(results)

@@ -1,5 +1,5 @@
-"""Figures that analyses declare: a curve of each result in one panel, a matrix of each as an image,
-and the text that stands for either.
+"""Figures that analyses declare: a curve of each result in one panel, a matrix of each as an
+image.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +22,6 @@ from generator.figures.lines import (
 from generator.figures.panels import Panel, image_panels, logarithmic, panels
 from generator.figures.style import ASIDE, MUTED
 from generator.numerics.arrays import Array, Floats
-from generator.text import rounded, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -172,37 +171,3 @@ class Images:
             for label, result in results.items()
         ]
         return image_panels(images, self.limits, self.colours, self.labels, self.square)
-
-
-@dataclass(frozen=True)
-class _Shown:
-    """A number that is formatted for readers: to so many digits, or after a point, decimals."""
-
-    value: float | None
-
-    def __format__(self, digits: str) -> str:
-        write = rounded if digits.startswith(".") else significant
-        return write(self.value, int(digits.removeprefix(".")))
-
-
-@dataclass(frozen=True)
-class Alt:
-    """An alternative text.
-
-    each: of a result, in which {key:3} is a metric with three digits, {key:.0} one without
-        decimals, and {arrays[name].size} the size of an array; or what returns it
-    """
-
-    first: str
-    each: str | Callable[[Result], str]
-
-    def __call__(self, results: Results) -> str:
-        """The text."""
-        summaries = (f"{label.title}: {self._of(result)}" for label, result in results.items())
-        return f"{self.first} {'; '.join(summaries)}."
-
-    def _of(self, result: Result) -> str:
-        if not isinstance(self.each, str):
-            return self.each(result)
-        numbers = {metric.key: _Shown(metric.value) for metric in result.metrics}
-        return self.each.format_map({**numbers, "arrays": result.arrays})

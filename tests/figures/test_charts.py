@@ -1,6 +1,5 @@
 """Figures that analyses declare, and lines that stand back behind those that a figure speaks of."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_array_equal
 
 from generator.contracts import Label, Metric, Result
-from generator.figures.charts import Alt, Curves, Rule
+from generator.figures.charts import Curves, Rule
 from generator.figures.lines import THIN, Dash, hidden
 from generator.figures.live import described
 from generator.figures.style import ASIDE, QUIET
@@ -72,13 +71,3 @@ def test_the_compare_page_lays_the_same_curve_over_others_from_the_left() -> Non
     assert overlay.points is points
     falling = Curves(points, x="", y="", ascending=False).overlay("How.").points(RESULT)
     assert_array_equal(falling, [[2, 1, 0], [9.0, 2.0, 1.0]])
-
-
-@pytest.mark.parametrize(("each", "text"), [
-    ("{size:.1} of {arrays[y].size}", "All. blue: 0.7 of 3; _grey: 0.7 of 3."),
-    ("{size:3}", "All. blue: 0.667; _grey: 0.667."),
-    (lambda result: f"{result.value('size'):.0f}", "All. blue: 1; _grey: 1."),
-])  # fmt: skip
-def test_an_alternative_text_says_the_numbers_of_each_result(each: Any, text: str) -> None:
-    results: Mapping[Label, Result] = {BLUE: RESULT, GREY: RESULT}
-    assert Alt("All.", each)(results) == text
