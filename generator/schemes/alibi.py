@@ -40,22 +40,8 @@ MOST_HEADS = 4096
 SHOWN = 128  # offsets in the form; the bias is linear beyond.
 PAPER = InPrint("Press et al. 2022 (arXiv 2108.12409)", "section 3")
 STEEPEST = 8.0  # Press et al. 2022, section 3: the slopes end at 2^−8.
-LEFT_OUT = (
-    "The slopes use alibi_bias_max from config.json. The code of transformers ignores that setting"
-    " and uses 8."
-)
 # Tensors of x-transformers up to 2023; the first kind holds logarithms.
 STORED = re.compile(r"(^|\.)(rel_pos\.learned_log|(rel_pos|alibi\w*)\.)slopes$")
-STORED_NOTE = (
-    "The slopes are stored in {}. Whether the model sees later positions is not; a causal one uses"
-    " the left half."
-)
-BOTH_SIDES = "In an encoder, the penalty grows with distance in both directions."
-ROUNDED_SLOPES = (
-    "This family rounds the slopes to bfloat16 and divides the bias by √{}, as part of the logit."
-    " The values shown include both steps."
-)
-NOTE = "No tensor is stored: the slopes follow from the number of heads."
 
 
 def slopes(n_heads: int, steepest: float = STEEPEST) -> Floats:
@@ -101,7 +87,7 @@ def _stored(files: Files) -> Iterator[Encoding[Form]]:
         slope = np.exp(stored) if "log" in name else stored
         if f"{name}_future" in files.tensors or not (slope > 0.0).all():
             continue
-        origin, notes = Provenance.of(files, name), (STORED_NOTE.format(name),)
+        origin, notes = Provenance.of(files, name), (WORDS("stored_slopes", tensor=name),)
         form, kind = _bias(slope, is_causal=False), stack_kind(name)
         yield Encoding(stack(name), SCHEME.key, form, origin, notes, stack=kind)
 
@@ -127,14 +113,15 @@ def _encoding(stack: Stack) -> Encoding[Form]:
     attention = config.section("attn_config")
     steepest = STEEPEST if attention is None else attention.positive("alibi_bias_max", STEEPEST)
     slope = slopes(n_heads, steepest)
-    notes = [NOTE, *([LEFT_OUT] if steepest != STEEPEST else [])]
+    notes = [WORDS("by_heads"), *([WORDS("ignored_setting")] if steepest != STEEPEST else [])]
     if config.family in ROUNDED:
         head_dim = max(config.needed("d_model") // n_heads, 1)
         slope = bfloat16(slope) / math.sqrt(head_dim)
-        notes = [NOTE, ROUNDED_SLOPES.format(head_dim), WORDS("rounded_bias")]
+        rounding = WORDS("rounded_slopes", head_dim=head_dim), WORDS("rounded_bias")
+        notes = [WORDS("by_heads"), *rounding]
     is_causal, origin = stack.kind == "decoder", Provenance("config.json", shape=(n_heads,))
     if not is_causal:
-        notes.append(BOTH_SIDES)
+        notes.append(WORDS("both_sides"))
     form = _bias(slope, is_causal=is_causal)
     return Encoding(stack.part, SCHEME.key, form, origin, tuple(notes), stack=stack.kind)
 

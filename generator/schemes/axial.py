@@ -50,14 +50,9 @@ def _encoding(files: Files, name: str) -> Encoding[Form]:
             f"{files.where}: a row of {n_columns:,} positions × {width:,}; expected at most"
             f" {MOST_VALUES:,} values"
         )
-    notes = [
-        f"Composed from two tables: the first {shape[2]} of {width} dimensions from {n_rows:,} row"
-        f" vectors, the others from {n_columns:,} column vectors."
-    ]
+    notes = [WORDS("two_tables", n_first=shape[2], width=width, n_rows=n_rows, n_columns=n_columns)]
     if shown < n_rows:
-        notes.append(
-            f"Only the first {shown * n_columns:,} of {n_rows * n_columns:,} positions are shown."
-        )
+        notes.append(WORDS("cut", n_shown=shown * n_columns, n_positions=n_rows * n_columns))
     table = frozen(composed(files.tensor(name)[:shown], files.tensor(second)))
     form = PositionTable(table, grid=(shown, n_columns))
     return Encoding("encoder", SCHEME.key, form, Provenance.of(files, name), tuple(notes))

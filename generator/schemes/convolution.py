@@ -48,10 +48,7 @@ def _encoding(files: Files, name: str, match: re.Match[str]) -> Encoding[Form]:
     if len(shape) != 3 or not 1 <= math.prod(shape) <= MOST_VALUES:
         raise misshapen(files, name, "(channels, channels of a group, width)")
     n_channels, of_group, width = shape
-    notes = [
-        f"Its {n_channels} channels form groups of {of_group}; each channel sees only its own"
-        " group."
-    ]
+    notes = [WORDS("groups", n_channels=n_channels, of_group=of_group)]
     weights = files.tensor(name)
     if match["kind"] in LENGTH:
         weights = _normalised(files, name, name[: match.start("kind")] + LENGTH[match["kind"]])

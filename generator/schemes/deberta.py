@@ -62,7 +62,7 @@ def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
     moved = -offsets if n_buckets is None else buckets(-offsets, n_buckets, reach)
     span = len(vectors) // 2
     form = RelativeTable(frozen(vectors[np.clip(moved + span, 0, 2 * span - 1)]), frozen(offsets))
-    notes = (*normed, *_notes(files, n_buckets), "All layers share these vectors.")
+    notes = (*normed, *_notes(files, n_buckets), WORDS("shared"))
     origin, kind = Provenance.of(files, name), stack_kind(name)
     return Encoding(part, SCHEME.key, form, origin, notes, stack=kind)
 
@@ -113,21 +113,17 @@ def _vectors(files: Files, name: str) -> tuple[Floats, tuple[str, ...]]:
     weight, bias = map(files.tensor, parameters)
     epsilon = files.config.positive("layer_norm_eps", 1e-7)
     spread = np.sqrt(rows.var(axis=1, keepdims=True) + epsilon)
-    note = "The vectors are shown after LayerNorm, which the model applies before it uses them."
-    return (rows - rows.mean(axis=1, keepdims=True)) / spread * weight + bias, (note,)
+    normed = (rows - rows.mean(axis=1, keepdims=True)) / spread * weight + bias
+    return normed, (WORDS("normed"),)
 
 
 def _notes(files: Files, n_buckets: int | None) -> Iterator[str]:
     if n_buckets:
-        yield (
-            f"The {n_buckets // 2} nearest offsets in each direction have their own vector; farther"
-            " offsets share."
-        )
+        yield WORDS("own_vectors", n_nearest=n_buckets // 2)
     config = files.config.anywhere
     kinds = (config.text("pos_att_type") or "").split("|") + list(config.listed("pos_att_type"))
-    used = {"c2p": "queries (content to position)", "p2c": "keys (position to content)"}
-    if factors := " and ".join(text for kind, text in used.items() if kind in kinds):
-        yield f"After a learned projection in each layer, they are multiplied with {factors}."
+    if used := [kind for kind in ("c2p", "p2c") if kind in kinds]:
+        yield WORDS("multiplied", kinds=used)
 
 
 def _numbers() -> Numbers:

@@ -22,11 +22,6 @@ NAME = re.compile(r"(^|\.)rel_pos_([hwt])$")
 NUMBER = re.compile(r"(?:^|\.)(\d+)(?=\.)")
 ALONG = {"h": "rows", "w": "columns", "t": "frames"}  # Frames of clips (MViT).
 
-STRETCHED = (
-    "For another number of patches, the model resizes the table by linear interpolation between its"
-    " rows."
-)
-
 
 def find(files: Files) -> list[Encoding[Form]]:
     """One table for every layer and axis.
@@ -53,11 +48,9 @@ def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
         raise misshapen(files, name, "(2 · patches − 1, width)")
     reach = shape[0] // 2
     form = RelativeTable(frozen(files.tensor(name)[::-1]), frozen(np.arange(-reach, reach + 1)))
-    note = (
-        f"Its {shape[0]} vectors cover every offset in {ALONG[name[-1]]} among {reach + 1}"
-        " patches. The tensor is ordered by query minus key; it is shown by key minus query."
-    )
-    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (note, STRETCHED), "image")
+    covered = WORDS("covered", n_vectors=shape[0], along=ALONG[name[-1]], n_patches=reach + 1)
+    notes = (covered, WORDS("resized"))
+    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), notes, "image")
 
 
 GRID, QUERY = (6, 8), (2, 3)

@@ -24,14 +24,6 @@ NAME = re.compile(r"(^|\.)(x|y|h|w|row|col|box)_position_embeddings\.weight$")
 PARTS = {"x": "x", "y": "y", "h": "height", "w": "width", "row": "y", "col": "x", "box": "order"}
 # "page" for the others; "box" is the table of the order of boxes (LiLT).
 MODALITIES: dict[str, Modality] = {"row": "image", "col": "image", "box": "text"}
-EDGES = {
-    "x": "Indexed by the left and right edges of a word's box.",
-    "y": "Indexed by the upper and lower edges of a word's box.",
-    "height": "Indexed by the height of a word's box.",
-    "width": "Indexed by the width of a word's box.",
-    "order": "Indexed by a word's position in the text, and added to the vectors of its box.",
-}
-PATCHES = "Indexed by the patches of an image."
 
 
 def find(files: Files) -> list[Encoding[Form]]:
@@ -47,18 +39,17 @@ def _encoding(files: Files, name: str, kind: str) -> Encoding[Form]:
     shape, modality, first_row = files.tensors[name].shape, MODALITIES.get(kind, "page"), 0
     if len(shape) != 2 or min(shape) < 1:
         raise misshapen(files, name, "(coordinates, width)")
-    used = PATCHES if modality == "image" else EDGES[PARTS[kind]]
-    put = "concatenated" if files.config.family in JOINED else "summed"
+    indexed = WORDS("by_patches" if modality == "image" else f"by_{PARTS[kind]}")
     notes = (
-        f"{used} Rows count steps of the page, not words.",
-        f"The vectors of all coordinates are {put}.",
+        f"{indexed} {WORDS('steps_of_page')}",
+        WORDS("joined" if files.config.family in JOINED else "summed"),
     )
     if modality == "text":
         # The row of position 0 is the one after that of the padding token.
         padding = files.config.integer("pad_token_id")
         after = 2 if padding is None else padding + 1
         first_row = after if 0 <= after < shape[0] else 0
-        notes = (used, f"The first {first_row} rows are not positions; they are left out.")
+        notes = (indexed, WORDS("no_positions", n_rows=first_row))
     form = PositionTable(frozen(files.tensor(name)[first_row:]), first_row)
     origin = Provenance.of(files, name)
     return Encoding(PARTS[kind], SCHEME.key, form, origin, notes, modality)

@@ -11,35 +11,30 @@ from generator.figures.style import SEQUENTIAL
 from generator.words import Words
 
 WORDS = Words("schemes/none.md.jinja")
-BY_TURNS = "each layer reads tokens in order and keeps a state"
-ALONE = "its attention layers get position only from the causal mask"
-BETWEEN = "between attention layers, recurrent ones read the tokens in order"
-UNREAD = (
-    "How fast the recurrent state decays is stored in the weights. They were not read: this row has"
-    " none."
-)
+MASK_ALONE = "mask_alone"
 
 
 def find(files: Files) -> list[Encoding[Form]]:
     """One empty encoding for a family without position encoding, unless the weights say how its
     recurrent layers forget; otherwise none.
     """
-    why = _reason(files.config)
-    if why is None or (files.tensors and why != ALONE):
+    reason = _reason(files.config)
+    if reason is None or (files.tensors and reason != MASK_ALONE):
         return []
-    note = f"The code of this family ({files.config.family}) has no position encoding: {why}."
-    notes, origin = (note,) if why == ALONE else (note, UNREAD), Provenance("config.json")
+    why, origin = WORDS(reason), Provenance("config.json")
+    note = WORDS("no_encoding", family=files.config.family, why=why)
+    notes = (note,) if reason == MASK_ALONE else (note, WORDS("weights_unread"))
     return [Encoding("decoder", SCHEME.key, NoEncoding(why), origin, notes, stack="decoder")]
 
 
 def _reason(config: ModelConfig) -> str | None:
-    """The reason why a family needs no position encoding; None for other families."""
+    """Name of the reason why a family needs no position encoding; None for other families."""
     if config.family in RECURRENT:
-        return BY_TURNS
+        return "keeps_state"
     if not attends_without_encoding(config):
         return None
     attends = ["attention" in kind and "linear" not in kind for kind in config.layer_types]
-    return ALONE if attends and all(attends) else BETWEEN
+    return MASK_ALONE if attends and all(attends) else "recurrent_between"
 
 
 N_SHOWN, RETAINED = 16, 0.8

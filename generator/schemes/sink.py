@@ -30,7 +30,6 @@ NAME = re.compile(
     r"|attn_sinks\.weight)$"
 )
 MOST_HEADS, MOST_LAYERS = 4096, 4096
-OF_ALL = "The tensor and digest below belong to the first of these layers."
 
 
 def find(files: Files) -> list[Encoding[Form]]:
@@ -54,7 +53,7 @@ def find(files: Files) -> list[Encoding[Form]]:
             kinds.setdefault((match["stack"], shape[0]), {})[layer] = name
     title = "layers of attention"
     title = title if stack.part == "decoder" else f"{stack.part} {title}"
-    place, notes = (stack.modality, stack.kind), (WORDS("outside"), OF_ALL)
+    place, notes = (stack.modality, stack.kind), (WORDS("outside"), WORDS("of_first_layer"))
     encodings: list[Encoding[Form]] = []
     for (start, n_heads), names in kinds.items():
         logits = np.stack([files.tensor(name) for name in names.values()])

@@ -14,7 +14,6 @@ from generator.encodings import Form, Temperature
 from generator.figures.canvas import Figure
 from generator.figures.panels import logarithmic, panels
 from generator.figures.style import SERIES
-from generator.text import pattern
 from generator.words import Words
 
 WORDS = Words("schemes/temperature.md.jinja")
@@ -33,10 +32,6 @@ LONGEST_OF_QWEN = 32_768
 # Defaults of floor_scale, and of attn_scale and log_scaling_alpha.
 FLOOR_SCALE, STRENGTH = 8192, 0.1
 
-NOTE = (
-    "No tensor is stored: the factor follows from {settings} in config.json. Keys that match"
-    " equally well get the same weight with or without it."
-)
 ALL_POSITIONS = 131_072  # Where a config does not say how many.
 
 
@@ -49,16 +44,15 @@ def find(files: Files) -> list[Encoding[Form]]:
     return [_encoding(*stack_and_rule) for stack_and_rule in found[-1:]]
 
 
-def _encoding(stack: Stack, form: Temperature, settings: str) -> Encoding[Form]:
+def _encoding(stack: Stack, form: Temperature, settings: tuple[str, ...]) -> Encoding[Form]:
     layers = form.layers
-    where = f"In {len(layers)} layers: {pattern(layers)}." if layers else "In all layers."
-    notes = (NOTE.format(settings=settings), where)
+    notes = (WORDS("by_settings", settings=settings), WORDS("in_layers", layers=layers))
     part = "layers of attention" if stack.part == "decoder" else f"{stack.part} layers of attention"
     origin, modality = Provenance("config.json", shape=(1,)), stack.modality
     return Encoding(part, SCHEME.key, form, origin, notes, modality, stack.kind, layers or None)
 
 
-def _rule(stack: Stack) -> tuple[Temperature, str] | None:
+def _rule(stack: Stack) -> tuple[Temperature, tuple[str, ...]] | None:
     """The factor by the rule of the family, and the settings that it follows from; None where there
     is none.
     """
@@ -72,17 +66,17 @@ def _rule(stack: Stack) -> tuple[Temperature, str] | None:
         return _by_logarithm(stack, n_positions)
     if config.flag("use_logn_attn") is True and (start := config.count("seq_length") or 0) > 1:
         form = Temperature(1 / math.log(start), start, 1, "smooth", (), LONGEST_OF_QWEN)
-        return form, "use_logn_attn and seq_length"
+        return form, ("use_logn_attn", "seq_length")
     if config.family in BY_POWER:
         rope = config.rope.settings
         of_type = [(layer.index, layer.type.replace(" ", "_")) for layer in layers(stack)]
         unrotated = tuple(index for index, name in of_type if rope.get(name, {}) is None)
         form = Temperature(*BY_POWER[config.family], 1, "power", unrotated, n_positions)
-        return (form, "rope_parameters") if unrotated else None
+        return (form, ("rope_parameters",)) if unrotated else None
     return None
 
 
-def _by_floor(config: ModelConfig, n_positions: int) -> tuple[Temperature, str] | None:
+def _by_floor(config: ModelConfig, n_positions: int) -> tuple[Temperature, tuple[str, ...]] | None:
     unrotated = tuple(
         layer for layer, rotates in enumerate(config.listed("no_rope_layers")) if not rotates
     )
@@ -91,19 +85,19 @@ def _by_floor(config: ModelConfig, n_positions: int) -> tuple[Temperature, str] 
     strength = config.positive("attn_scale", STRENGTH)
     start = config.positive("floor_scale", FLOOR_SCALE)
     form = Temperature(strength, start, 1, "steps", unrotated, n_positions)
-    return form, "attn_scale and floor_scale"
+    return form, ("attn_scale", "floor_scale")
 
 
-def _by_beta(config: ModelConfig, n_positions: int) -> tuple[Temperature, str] | None:
+def _by_beta(config: ModelConfig, n_positions: int) -> tuple[Temperature, tuple[str, ...]] | None:
     beta, trained = "llama_4_scaling_beta", "original_max_position_embeddings"
     # Where the former is 0, the factor is 1.
     if config.rope.value(beta) in (None, 0) or config.rope.value(trained) is None:
         return None
     strength, start = config.rope.positive(beta), config.rope.positive(trained)
-    return Temperature(strength, start, 0, "steps", (), n_positions), f"{beta} and {trained}"
+    return Temperature(strength, start, 0, "steps", (), n_positions), (beta, trained)
 
 
-def _by_logarithm(stack: Stack, n_positions: int) -> tuple[Temperature, str] | None:
+def _by_logarithm(stack: Stack, n_positions: int) -> tuple[Temperature, tuple[str, ...]] | None:
     config = stack.config
     floor = config.value("log_scaling_n_floor", BY_LOGARITHM.get(config.family))
     if floor is None:
@@ -112,7 +106,7 @@ def _by_logarithm(stack: Stack, n_positions: int) -> tuple[Temperature, str] | N
     strength = config.positive("log_scaling_alpha", STRENGTH)
     start = config.positive("log_scaling_n_floor", floor)
     form = Temperature(strength, start, 1, "smooth", full, n_positions)
-    return form, "log_scaling_alpha and log_scaling_n_floor"
+    return form, ("log_scaling_alpha", "log_scaling_n_floor")
 
 
 FARTHEST = 7  # A power of ten.

@@ -26,17 +26,11 @@ from generator.schemes.decay.families import (
     WITHOUT_TYPE,
 )
 from generator.schemes.decay.stored import MOST_LAYERS, LayerDecay, layer_decays
-from generator.text import pattern
 from generator.words import Words
 
 WORDS = Words("schemes/decay.md.jinja")
 MOST_HEADS = 4096
 LINEAR = "linear_attention"  # Type of a layer, in a config.
-OF_ALL = "The tensor and digest below belong to the first of these layers."
-OF_PAPER = (
-    "transformers has no code for this family; the rates are those of the paper (arXiv 2307.08621,"
-    " section 2.2)."
-)
 
 
 def lightning(n_heads: int, layer: int, n_layers: int) -> Floats:
@@ -96,7 +90,11 @@ def _by_rule(stack: Stack) -> list[Encoding[Form]]:
         rates = [lightning(n_heads, layer, n_layers) for layer in layers]
     if not layers:
         return []
-    note = [OF_PAPER] if config.family in RETENTION else _layers_note(layers, n_layers, config)
+    note = (
+        [WORDS("of_paper")]
+        if config.family in RETENTION
+        else _layers_note(layers, n_layers, config)
+    )
     form = Decay.of(np.stack(rates), tuple(layers), "head", at_zero_input=False)
     origin = Provenance("config.json", shape=form.rates.shape)
     return [_encoding(stack, _part(stack), form, origin, (WORDS("by_rule"), *note))]
@@ -141,7 +139,7 @@ def _from_weights(files: Files, stack: Stack) -> Iterator[Encoding[Form]]:
         elif n_layers := stack.config.size("n_layers"):
             notes += _layers_note(layers, n_layers, stack.config)
         origin = Provenance.of(files, first.name)
-        yield _encoding(stack, part, form, origin, (*notes, OF_ALL))
+        yield _encoding(stack, part, form, origin, (*notes, WORDS("of_first_layer")))
 
 
 def _kind(decay: LayerDecay) -> tuple[str, str, int]:
@@ -154,14 +152,8 @@ def _layers_note(layers: Sequence[int], n_layers: int, config: ModelConfig) -> l
     """
     if len(layers) >= n_layers:
         return []
-    between = (
-        " The attention layers between them have no position encoding."
-        if attends_without_encoding(config)
-        else ""
-    )
-    return [
-        f"{len(layers)} of {n_layers} layers have a decaying state: {pattern(layers)}.{between}"
-    ]
+    alone = attends_without_encoding(config)
+    return [WORDS("layers", layers=layers, n_layers=n_layers, without_encoding=alone)]
 
 
 N_SHOWN, HEADS_SHOWN = 256, 4
@@ -187,7 +179,7 @@ def _draw(numbers: Numbers) -> Figure:
     of_slopes = [f"head {2 * head + 2} of 8: slope 1/{4 ** (head + 1)}" for head in heads]
     shown = (
         ("retention", "RetNet: state", of_retention),
-        ("slopes", "ALiBi: weight of an equally good key", of_slopes),
+        ("slopes", WORDS("picture_of_alibi"), of_slopes),
     )
     for ax, (name, title, labels) in zip(axes, shown, strict=True):
         ax.axhline(0.5, color=MUTED, linewidth=0.8, linestyle=DOTTED)

@@ -20,7 +20,9 @@ from generator.schemes.decay.families import (
     RECURRENT_GATES,
     lower_bound,
 )
+from generator.words import Words
 
+WORDS = Words("schemes/decay.md.jinja")
 # Of the step, beside A_log or NEGATED.
 BIASES = ("dt_bias", "dt_proj.bias", "dt_proj_bias", "ssm_dt.bias")
 NEGATED = "ssm_a"  # −exp(A_log), in files of llama.cpp.
@@ -32,15 +34,6 @@ MOST_VALUES = 2**24  # of one layer
 MOST_LAYERS = 4096
 GATE_SCALE = 8.0  # De et al. 2024 (arXiv 2402.19427), section 2.4: the constant c.
 SOFT_CAP = 15.0  # Default of gate_soft_cap.
-PRODUCT = "The rate is {rate} · softplus(b), where b is the bias of the step ({bias})."
-BOUNDED = (
-    "The rate is {bound:g} · sigmoid(exp(A_log) · dt_bias). So one position leaves at least"
-    " e^−{bound:g} of the state."
-)
-CLIPPED = (
-    "softplus(b) is limited to {range}, as when the model reads a text at once. Token by token, the"
-    " code of transformers does not limit it."
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,15 +117,15 @@ def _steps(files: Files, name: str, config: ModelConfig) -> Rates | None:
         )
     bound = lower_bound(config)
     if bound is not None:
-        return Rates(-bound * sigmoid(scale * bias), unit, True, (BOUNDED.format(bound=-bound),))
+        note = WORDS("bounded_rate", bound=-bound)
+        return Rates(-bound * sigmoid(scale * bias), unit, True, (note,))
     low, high = _limits(config)
     steps = softplus(bias)
     clipped = np.clip(steps, low, high)
     rate = f"−{NEGATED}" if name.endswith(NEGATED) else "exp(A_log)"
-    notes = [PRODUCT.format(rate=rate, bias=bias_name.removeprefix(stem))]
+    notes = [WORDS("rate_times_step", rate=rate, bias=bias_name.removeprefix(stem))]
     if not np.array_equal(clipped, steps, equal_nan=True):
-        limits = f"at least {low:g}" if high == math.inf else f"{low:g} to {high:g}"
-        notes.append(CLIPPED.format(range=limits))
+        notes.append(WORDS("limited_step", low=low, high=None if high == math.inf else high))
     return Rates(scale * clipped, unit, True, tuple(notes))
 
 
@@ -158,8 +151,8 @@ def _exponentials(files: Files, name: str, config: ModelConfig) -> Rates | None:
     """RWKV (Peng et al. 2023, arXiv 2305.13048; 2024, arXiv 2404.05892)."""
     if config.family not in EXPONENTIALS:
         return None
-    rates, note = exponential(files.tensor(name)), "The rate is exp(time_decay)."
-    return Rates(rates, "channel", EXPONENTIALS[config.family], (note,))
+    rates, notes = exponential(files.tensor(name)), (WORDS("exponential_rate"),)
+    return Rates(rates, "channel", EXPONENTIALS[config.family], notes)
 
 
 def _recurrent_gates(files: Files, name: str, config: ModelConfig) -> Rates | None:
@@ -173,8 +166,8 @@ def _recurrent_gates(files: Files, name: str, config: ModelConfig) -> Rates | No
             f"{files.where}: {name} has {parameter.size} values, {bias_name} has {bias.size};"
             " expected as many"
         )
-    note = f"The rate is {GATE_SCALE:g} · softplus(recurrent_param) · sigmoid(recurrent_gate_bias)."
-    return Rates(GATE_SCALE * softplus(parameter) * sigmoid(bias), "channel", True, (note,))
+    notes = (WORDS("recurrent_gate", scale=GATE_SCALE),)
+    return Rates(GATE_SCALE * softplus(parameter) * sigmoid(bias), "channel", True, notes)
 
 
 def _forget_gates(files: Files, name: str, config: ModelConfig) -> Rates | None:
@@ -187,14 +180,10 @@ def _forget_gates(files: Files, name: str, config: ModelConfig) -> Rates | None:
     # The first half is of the input gate.
     bias = bias[bias.size // 2 :] if name.endswith("ifgate_preact.bias") else bias
     if "gate_soft_cap" in config and config.value("gate_soft_cap") is None:
-        note = "The rate is −log sigmoid(b), where b is the bias of the forget gate."
-        return Rates(softplus(-bias), "head", True, (note,))
+        return Rates(softplus(-bias), "head", True, (WORDS("forget_gate"),))
     cap = config.positive("gate_soft_cap", SOFT_CAP)
-    note = (
-        "The rate is −log sigmoid(c · tanh(b / c)). Here b is the bias of the forget gate and c ="
-        f" {cap:g}."
-    )
-    return Rates(softplus(-cap * np.tanh(bias / cap)), "head", True, (note,))
+    notes = (WORDS("capped_forget_gate", cap=cap),)
+    return Rates(softplus(-cap * np.tanh(bias / cap)), "head", True, notes)
 
 
 READERS: dict[str, Callable[[Files, str, ModelConfig], Rates | None]] = {

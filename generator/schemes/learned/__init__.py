@@ -21,22 +21,8 @@ from generator.words import Words
 WORDS = Words("schemes/learned.md.jinja")
 # Published with the table alone; transformers ignores it and adds ALiBi.
 TABLE_IGNORED = frozenset({"mpt"})
-IGNORED = (
-    "config.json switches ALiBi off, and the tensors include this table. The code of transformers"
-    " for this family ignores the table and adds ALiBi anyway. Loaded there, the model is not the"
-    " one that config.json describes."
-)
 # On other encodings of a family that are not shown, and on tables that are not only added.
-NOTES = {
-    "bros": (
-        "Queries are also multiplied with sinusoids of the differences between word boxes, after a"
-        " learned projection. These are not shown."
-    ),
-    "perceiver": (
-        "In this family, a decoder table holds the decoder's queries, one for each output position."
-        " An input table is added to text vectors and concatenated to image vectors."
-    ),
-}
+NOTES = {"bros": WORDS("beside_sinusoids"), "perceiver": WORDS("holds_queries")}
 
 
 def find(files: Files) -> list[Encoding[Form]]:
@@ -59,7 +45,7 @@ def _learned(files: Files, tables: Sequence[StoredTable]) -> list[Encoding[Form]
     family, attention = files.config.family, files.config.section("attn_config")
     notes = (NOTES[family],) if family in NOTES else ()
     if family in TABLE_IGNORED and attention is not None and attention.flag("alibi") is False:
-        notes = (IGNORED,)
+        notes = (WORDS("table_ignored"),)
     return [
         as_encoding(files, table, SCHEME.key, notes)
         for table in tables

@@ -13,16 +13,9 @@ from generator.contracts import Encoding, Files, Provenance
 from generator.encodings import Form, PositionTable
 from generator.errors import RowError
 from generator.numerics.arrays import Floats, frozen
-from generator.text import significant
+from generator.words import Words
 
-SUM = (
-    "Each patch gets the sum of two vectors from separate tables, one for its row and one for its"
-    " column."
-)
-HALVES = (
-    "The vector of a patch has two halves from separate tables, one for its column and one for its"
-    " row."
-)
+WORDS = Words("schemes/learned.md.jinja")
 AXIS = re.compile(r"(^|\.)(row|column)_embedder\.weight$")  # Pix2Struct, Kosmos 2.5
 HALF = re.compile(r"(^|\.)image_pos\w*\.(row|column)_embeddings\.weight$")  # Florence-2
 BOTH_AXES = re.compile(r"(^|\.)position_embedding_table$")  # Gemma 4
@@ -53,7 +46,7 @@ def _tables(files: Files, name: str) -> Iterator[PatchTable]:
     if (axis := AXIS.search(name)) and len(shape) == 2:
         yield _side(f"{axis[2]}s", frozen(files.tensor(name)))
     elif (half := HALF.search(name)) and len(shape) == 2:
-        yield _side(f"{half[2]}s", frozen(files.tensor(name)), HALVES)
+        yield _side(f"{half[2]}s", frozen(files.tensor(name)), "halves_of_two")
     elif BOTH_AXES.search(name) and len(shape) == 3 and shape[0] == 2 and shape[1] != 2:
         for side, rows in zip(SIDES, files.tensor(name), strict=True):
             yield _side(side, frozen(rows))
@@ -63,17 +56,15 @@ def _tables(files: Files, name: str) -> Iterator[PatchTable]:
         yield _gated(files, name)
 
 
-def _side(side: str, vectors: Floats, how: str = SUM) -> PatchTable:
-    return f"vision {side}", PositionTable(vectors), (how, f"This table is for the {side}.")
+def _side(side: str, vectors: Floats, how: str = "sum_of_two") -> PatchTable:
+    notes = (WORDS(how), WORDS("for_side", side=side))
+    return f"vision {side}", PositionTable(vectors), notes
 
 
 def _window(stored: Floats) -> PatchTable:
     """A table within windows; stored: (d_model, n_rows, n_columns)."""
     width, rows, columns = stored.shape
-    laid = (
-        f"This table, {rows} rows by {columns} columns, is tiled over the grid of patches and added"
-        " to the other."
-    )
+    laid = WORDS("tiled", n_rows=rows, n_columns=columns)
     vectors = frozen(np.moveaxis(stored, 0, -1).reshape(-1, width))
     return "vision within a window", PositionTable(vectors, grid=(rows, columns)), (laid,)
 
@@ -90,22 +81,6 @@ def _gated(files: Files, name: str) -> PatchTable:
     stored = files.tensor(name)
     patches = lattice_of(name, len(stored), files.config)
     vectors = frozen(share * stored[patches.before : len(stored) - patches.after])
-    gated = (
-        "The table is shown as the model adds it: multiplied by 1 − tanh(gate) ="
-        f" {significant(share, 4)}."
-    )
-    tiles = (
-        "A second table, for each image shape and each tile, is multiplied by tanh(gate) and added"
-        " too. It is not shown."
-    )
-    laid = (
-        f"{patches.grid[0]} rows by {patches.grid[1]} columns, {patches.source}"
-        if patches.grid
-        else "their grid is unknown"
-    )
-    counted = (
-        f"The tensor has {len(stored):,} rows. {patches.before} of a special token are left out;"
-        f" the others are patches ({laid})."
-    )
     form = PositionTable(vectors, patches.before, patches.grid)
-    return "vision", form, (gated, tiles, counted)
+    counted = WORDS("counted", n_rows=len(stored), patches=patches)
+    return "vision", form, (WORDS("gated", share=share), WORDS("table_of_tiles"), counted)

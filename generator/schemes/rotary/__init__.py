@@ -4,7 +4,7 @@ position.
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,6 @@ from generator.schemes.rotary.families import (
 )
 from generator.schemes.rotary.layers import LOCAL_BASES, RotatedLayers, rope_of, rotated_layers
 from generator.schemes.rotary.stored import Stored, alone, compared, stored_rotation
-from generator.text import pattern, significant
 from generator.words import Words
 
 WORDS = Words("schemes/rotary.md.jinja")
@@ -57,17 +56,8 @@ SHARES = ("partial_rotary_factor", "rotary_pct", "rotary_emb_fraction")
 ALIASES = {"mrope": "default", "su": "longrope"}  # Names in older configs.
 ROPE_DIM_KEY = "qk_rope_head_dim"  # Size of a part of each head for rotation alone (DeepSeek).
 MOST_COMPONENTS = 2**16
-SEPARATE_PART = " They are a separate part, whose key all heads share."
-NOT_STORED = "No tensor is stored"
-
 FACTOR_TENSORS = ("rope_freqs.weight", "rope_factors_short.weight")  # in files of llama.cpp
-WITHOUT_ATTENTION: Mapping[Mixer, str] = {
-    "recurrent": "{have} a recurrent state instead of attention",
-    "convolution": "{have} a convolution instead of attention",
-    "fourier": "{have} a Fourier transform instead of attention",
-    "none": "{mix} no positions",
-}
-ONE, SEVERAL = {"have": "has", "mix": "mixes"}, {"have": "have", "mix": "mix"}
+WITHOUT_ATTENTION: tuple[Mixer, ...] = ("recurrent", "convolution", "fourier", "none")
 
 
 def find(files: Files) -> list[Encoding[Form]]:
@@ -142,11 +132,12 @@ def _encoding(
         _scaling(rotated),
         window=rotated.window,
     )
-    notes = [f"{_held(form, stored, factors)}; {_turned_note(config, rotary_dim, head_dim)}"]
+    notes = [_turned_note(config, form, _held(form, stored, factors))]
     notes += _split_note(config.family, rope, rotary_dim // 2)
     notes += filter(None, (_longer_note(config, form),))
     notes += _layers_notes(rotated)
-    notes += filter(None, (CODE_NOTES.get(config.family),))
+    if config.family in CODE_NOTES:
+        notes.append(WORDS(CODE_NOTES[config.family]))
     parts = {layer.part for layer in rotated.layers}
     part = f"{parts.pop() if len(parts) == 1 else stack.part} {rotated.name}".strip()
     origin = Provenance("config.json", shape=(rotary_dim // 2,))
@@ -214,23 +205,17 @@ def _held(form: Rotation, stored: Stored | None, factors: str | None) -> str:
     """What tensors hold of a rotation, as the beginning of a sentence."""
     if stored is not None:
         return compared(stored, form)
-    return (
-        f"The frequency of each pair is divided by its factor in {factors}"
-        if factors and form.is_rescaled
-        else NOT_STORED
-    )
+    if factors and form.is_rescaled:
+        return WORDS("divided", factors=factors)
+    return WORDS("not_stored")
 
 
-def _turned_note(config: ModelConfig, rotary_dim: int, head_dim: int) -> str:
-    """Note on the rotated components."""
-    turned = (
-        f"{rotary_dim} of the {head_dim} components"
-        if rotary_dim < head_dim
-        else f"all {head_dim} components"
-    )
-    has_rope_part = config.value(ROPE_DIM_KEY) is not None and rotary_dim < head_dim
-    shared_part = ROTATED_PARTS.get(config.family, SEPARATE_PART) if has_rope_part else ""
-    return f"{turned} of each query and key head are rotated, as config.json says.{shared_part}"
+def _turned_note(config: ModelConfig, form: Rotation, held: str) -> str:
+    """Note on the rotated components. held: the beginning of its sentence"""
+    part = ""
+    if config.value(ROPE_DIM_KEY) is not None and form.rotary_dim < form.head_dim:
+        part = WORDS(ROTATED_PARTS.get(config.family, "separate_part"))
+    return WORDS("turned", held=held, rotary_dim=form.rotary_dim, head_dim=form.head_dim, part=part)
 
 
 def _split_note(family: str, rope: ModelConfig, n_pairs: int) -> list[str]:
@@ -240,16 +225,8 @@ def _split_note(family: str, rope: ModelConfig, n_pairs: int) -> list[str]:
     sections = given or (of_code if sum(of_code) == n_pairs else ())
     if len(sections) != 3:
         return []
-    time, height, width = sections
     is_interleaved = rope.flag("mrope_interleaved") is True or takes_turns
-    order = "interleaved" if is_interleaved else "in consecutive blocks"
-    source = (
-        "" if given else " config.json does not say so; it is the default of the family's code."
-    )
-    return [
-        f"{time!r:.9} pairs rotate by time, {height!r:.9} by height and {width!r:.9} by width,"
-        f" {order}. For a text token, all three equal its position.{source}"
-    ]
+    return [WORDS("split", sections=sections, interleaved=is_interleaved, given=bool(given))]
 
 
 def _longer_note(config: ModelConfig, form: Rotation) -> str:
@@ -258,30 +235,18 @@ def _longer_note(config: ModelConfig, form: Rotation) -> str:
     """
     if form.rope_type == "longrope":
         trained = form.scaling.get("original_max_position_embeddings", form.n_positions)
-        return (
-            f"The frequencies shown are for texts of up to {trained!r:.12} positions; longer texts"
-            " use others."
-        )
+        return WORDS("other_frequencies_beyond", trained=trained)
     if form.has_fixed_alpha:
-        return (
-            f"The base is multiplied by {form.scaling['alpha']!r:.12}^(d/(d − 2)) for d rotated"
-            " components, whatever the length of the text."
-        )
+        return WORDS("base_multiplied", alpha=form.scaling["alpha"])
     if form.rope_type == "dynamic":
-        return (
-            f"The frequencies shown hold up to {form.n_positions:,} positions; beyond, the base"
-            " grows with the text."
-        )
+        return WORDS("base_grows_beyond", n_positions=form.n_positions)
     share, factor = (form.scaling.get(key) for key in ("mscale_all_dim", "factor"))
     if not isinstance(share, float | int) or not isinstance(factor, float | int):
         return ""
     if config.value(ROPE_DIM_KEY) is None or not share > 0.0 or not 1.0 < factor < math.inf:
         return ""
     larger = (0.1 * share * math.log(factor) + 1.0) ** 2  # As in DeepSeek-V3 of transformers.
-    return (
-        "To compensate for the longer context, all logits are multiplied by"
-        f" {significant(larger, 4)}, separately from the rotation."
-    )
+    return WORDS("logits_multiplied", factor=larger)
 
 
 def _layers_notes(rotated: RotatedLayers) -> Iterator[str]:
@@ -293,26 +258,18 @@ def _layers_notes(rotated: RotatedLayers) -> Iterator[str]:
     n_layers, indices = len(all_layers), [layer.index for layer in rotated.layers]
     if not 0 < len(indices) < n_layers:
         return
-    yield f"{_named(indices)} of {n_layers} {'use' if len(indices) > 1 else 'uses'} this rotation."
+    yield WORDS("rotated_layers", layers=indices, n_layers=n_layers)
     without = [layer for layer in all_layers if not layer.attends]
-    for mixer, words in WITHOUT_ATTENTION.items():
+    for mixer in WITHOUT_ATTENTION:
         if layers := [layer.index for layer in without if mixer in layer.mixers]:
-            said = words.format(**(SEVERAL if len(layers) > 1 else ONE))
-            yield f"{_named(layers)} of {n_layers} {said}."
+            yield WORDS(f"mixer_{mixer}", layers=layers, n_layers=n_layers)
     unrotated = [
         layer.index
         for layer in all_layers
         if layer.attends and rope_of(rotated.config, layer, rotated.all_layers) is None
     ]
     if unrotated:
-        yield (
-            f"{_named(unrotated)} of {n_layers} {'have' if len(unrotated) > 1 else 'has'} attention"
-            " without a rotation."
-        )
-
-
-def _named(layers: Sequence[int]) -> str:
-    return f"Layer {layers[0]}" if len(layers) == 1 else f"Layers {pattern(layers)}"
+        yield WORDS("unrotated_layers", layers=unrotated, n_layers=n_layers)
 
 
 def _numbers() -> Numbers:

@@ -8,7 +8,9 @@ from generator.contracts.model_config import positive
 from generator.encodings import Form, Rotation
 from generator.errors import RowError
 from generator.text import enumerated
+from generator.words import Words
 
+WORDS = Words("schemes/rotary.md.jinja")
 SHOWN = 64  # Positions along an axis: a side of a picture of 1,024 pixels, 16 to a patch.
 MOST_COMPONENTS = 2**16
 
@@ -28,12 +30,8 @@ def along_axes(config: ModelConfig, scheme: str) -> Iterator[Encoding[Form]]:
             f" components; expected even numbers, with a sum of at most {MOST_COMPONENTS:,}"
         )
     base = positive(config.first("rope_theta", default=axes.base), f"{config.where}: rope_theta")
-    shares = enumerated([f"{size} by axis {axis}" for axis, size in enumerate(sizes, 1) if size])
-    note = (
-        f"No tensor is stored. Of each head's {head_dim} components, {shares} rotate, as"
-        f" config.json and the code of {config.family} in diffusers say. Positions depend on the"
-        f" size of the picture; {SHOWN} along an axis are shown."
-    )
+    shares = [(axis, size) for axis, size in enumerate(sizes, 1) if size]
+    note = WORDS("by_axes", head_dim=head_dim, shares=shares, family=config.family, n_shown=SHOWN)
     for size in dict.fromkeys(size for size in sizes if size):
         same = [str(axis) for axis, other in enumerate(sizes, 1) if other == size]
         name = f"{'axes' if len(same) > 1 else 'axis'} {enumerated(same)}"

@@ -31,21 +31,14 @@ ONLY_WITH: Mapping[str, tuple[str, object]] = {
 # Settings that replace the factor on sine and cosine, for texts within the original context.
 FACTORS: Mapping[str, tuple[str, ...]] = {"phimoe": ("short_mscale",)}
 OF_IMAGES = frozenset({"efficientloftr"})  # Image models without a setting of one.
-# What the rotated components are, where they are no part of their own.
-ROTATED_PARTS = {
-    "deepseek_v4": (
-        " They are a slice of one projection. All heads share its key, which is also the value. So"
-        " values are rotated too, and the output is rotated back."
-    )
-}
-# Notes on code that config.json does not describe.
+# Name of the sentence on what the rotated components are, where they are no part of their own.
+ROTATED_PARTS = {"deepseek_v4": "slice_of_projection"}
+# Names of notes on code that config.json does not describe.
 CODE_NOTES = {
-    "qwen2_5_omni_dit": "Only the first head of each layer is rotated.",
-    "clvp_encoder": "The values are rotated in the same way.",
-    "moonshine_streaming": "The encoder's attention has no rotation.",
-    "mistral_large4_text": (
-        "The frequencies are shown before the model multiplies each by a learned number."
-    ),
+    "qwen2_5_omni_dit": "first_head_alone",
+    "clvp_encoder": "values_too",
+    "moonshine_streaming": "unrotated_encoder",
+    "mistral_large4_text": "before_learned_factors",
 }
 # Pairs that rotate by time, by height and by width where config.json has no mrope_section
 # (transformers' code of each family), and whether they take turns.

@@ -10,8 +10,9 @@ from generator.checkpoints.model.tensor_names import stack, stack_kind
 from generator.contracts import Encoding, Files, Provenance
 from generator.encodings import Rotation
 from generator.numerics.arrays import Floats
-from generator.text import significant
+from generator.words import Words
 
+WORDS = Words("schemes/rotary.md.jinja")
 MODULE = r"(?:^|\.)rotary(?:_pos)?_emb\."
 # The latter two by rotary-embedding-torch, and by Meta for the first Llama.
 FREQUENCIES = re.compile(rf"{MODULE}inv_freq$|(?:^|\.)(?:rotary_emb|rope)\.freqs$")
@@ -106,12 +107,9 @@ def compared(stored: Stored, form: Rotation) -> str:
     of a sentence.
     """
     if stored.equals(form.frequencies):
-        return f"The file stores the same frequencies in “{stored.name}”"
-    ends = " to ".join(significant(float(value), 4) for value in stored.frequencies[[0, -1]])
-    return (
-        f"The frequencies shown follow from config.json; they differ from those in “{stored.name}”"
-        f" ({ends} radians per position)"
-    )
+        return WORDS("same_stored", tensor=stored.name)
+    first, last = stored.frequencies[[0, -1]].tolist()
+    return WORDS("others_stored", tensor=stored.name, first=first, last=last)
 
 
 def alone(files: Files, scheme: str) -> list[Encoding[Rotation]]:
@@ -124,14 +122,11 @@ def alone(files: Files, scheme: str) -> list[Encoding[Rotation]]:
         return []
     n_pairs = len(stored.frequencies)
     form = Rotation(base, 2 * n_pairs, 2 * n_pairs, stored.n_positions or UNKNOWN_LENGTH)
-    counted = (
-        ""
-        if stored.n_positions
-        else f" The context length is unknown; {UNKNOWN_LENGTH:,} positions are shown."
-    )
-    note = (
-        f"The tensor holds the {'cosines' if stored.n_positions else 'frequencies'} of {n_pairs}"
-        f" pairs, which are powers of one base.{counted}"
+    note = WORDS(
+        "stored_alone",
+        n_pairs=n_pairs,
+        has_cosines=bool(stored.n_positions),
+        n_shown=UNKNOWN_LENGTH,
     )
     origin, kind = Provenance.of(files, stored.name), stack_kind(stored.name)
     return [Encoding(stack(stored.name), scheme, form, origin, (note,), stack=kind)]

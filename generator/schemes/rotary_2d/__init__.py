@@ -88,47 +88,34 @@ def _rotations(family: str, config: ModelConfig) -> Iterator[AxisRotation]:
     quarter, half = head_dim // 4, head_dim // 4 * 2
     base = base_of(config, CENTRED_BASE if family in CENTRED else BASE)
     rows, columns, grid_note = _grid(config)
-    shared = (
-        f"Of each head's {head_dim} components, {half} rotate by the patch's row and {half} by its"
-        f" column ({quarter} pairs each)"
-    )
+    values = {"head_dim": head_dim, "n_pairs": quarter, "base": base, "grid": grid_note}
     if family in BY_TURNS:
-        note = (
-            f"{shared}. Rows and columns alternate in one series of {2 * quarter} frequencies with"
-            f" base {base:g}; rows take the first. {grid_note}"
-        )
+        note = WORDS("frequencies_by_turns", **values)
         for along, side, step in (
             (" rows", rows, 1.0),
             (" columns", columns, base ** (-2.0 / head_dim)),
         ):
             yield along, Rotation(base, half, head_dim, side, step=step), (note,)
         return
-    note = (
-        f"{shared}. Both use the same {quarter} frequencies with base {base:g}; one of the two is"
-        f" shown. {grid_note}"
-    )
+    note = WORDS("same_frequencies", **values)
     if family not in CENTRED:
         yield "", Rotation(base, half, head_dim, max(rows, columns)), (note,)
         return
-    centred = (
-        "Patches are not counted: the image spans −1 to 1 in both directions. The fastest pair"
-        " turns by 2π over a distance of 1. Patches of a finer grid are therefore closer."
-    )
+    notes = (note, WORDS("patches_not_counted"))
     sides = {" rows": rows, " columns": columns} if rows != columns else {"": rows}
     for along, side in sides.items():
-        yield along, Rotation(base, half, head_dim, side, step=4.0 * pi / side), (note, centred)
+        yield along, Rotation(base, half, head_dim, side, step=4.0 * pi / side), notes
 
 
 def _grid(config: ModelConfig) -> tuple[int, int, str]:
     """n_rows and n_columns of patches, and a note on their origin."""
-    grid, source = next(section_grids(config), None), "as config.json says"
+    grid, is_of_table = next(section_grids(config), None), False
     stored = config.integer("num_position_embeddings")
     if grid is None and stored is not None and (side := isqrt(max(stored, 0))) > 1:
-        grid, source = (side, side), "as its stored table says"
+        grid, is_of_table = (side, side), True
     if grid:
-        return *grid, f"The grid has {grid[0]} rows and {grid[1]} columns, {source}."
-    note = f"The model takes images of any size; a grid with {SIDE} patches per side is shown."
-    return SIDE, SIDE, note
+        return *grid, WORDS("grid", grid=grid, of_table=is_of_table)
+    return SIDE, SIDE, WORDS("any_size", side=SIDE)
 
 
 REACH = 13  # Largest offset, as in an image of 14 × 14 patches.

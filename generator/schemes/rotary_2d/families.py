@@ -9,7 +9,9 @@ from generator.contracts import ModelConfig
 from generator.contracts.model_config import positive, whole
 from generator.encodings import BASE, Rotation
 from generator.errors import RowError
+from generator.words import Words
 
+WORDS = Words("schemes/rotary_2d.md.jinja")
 # Suffix of the part "vision", rotation along one axis, notes.
 AxisRotation = tuple[str, Rotation, tuple[str, ...]]
 MOST_COMPONENTS = 2**16
@@ -75,26 +77,17 @@ def of_vjepa2(config: ModelConfig) -> Iterator[AxisRotation]:
     two frequencies in a pair.
     """
     side = config.whole("crop_size") // config.whole("patch_size")
-    neighbours = (
-        "In this code, the two components of a pair rotate with two neighbouring frequencies of the"
-        " series, not with one."
-    )
     for along, start in (("", ""), (" predictor", "pred_")):
         width = config.whole(f"{start}hidden_size")
         head_dim = width // config.whole(f"{start}num_attention_heads")
         head_dim = _fit(head_dim, config.where, least=6)
         form, note = _thirds(head_dim, BASE, max(side, 1))
-        yield along, form, (note, neighbours)
+        yield along, form, (note, WORDS("neighbouring_frequencies"))
 
 
 def _thirds(head_dim: int, base: float, side: int) -> tuple[Rotation, str]:
     third = 2 * (head_dim // 3 // 2)
-    rest = f"; {head_dim - 3 * third} are not rotated" if head_dim > 3 * third else ""
-    note = (
-        f"Of each head's {head_dim} components, {third} rotate by time, {third} by the patch's row"
-        f" and {third} by its column{rest}. All three use the same {third // 2} frequencies with"
-        f" base {base:g}; one is shown."
-    )
+    note = WORDS("thirds", head_dim=head_dim, third=third, base=base)
     return Rotation(base, third, head_dim, side), note
 
 
@@ -105,11 +98,8 @@ def in_windows(config: ModelConfig) -> Iterator[AxisRotation]:
     head_dim, base = head_dim_of(config), base_of(config, BASE)
     window, side = config.whole("window_size"), _side(config)
     note, half = _halves(head_dim, base), head_dim // 4 * 2
-    counted = f"Window layers count {window} patches in each direction."
-    smaller = (
-        f"Layers that see the whole image count in steps of {window}/{side}. So its {side} patches"
-        f" span as much as a window's {window}."
-    )
+    counted = WORDS("window_layers", window=window)
+    smaller = WORDS("whole_image_layers", window=window, side=side)
     yield " in windows", Rotation(base, half, head_dim, window), (note, counted)
     of_image = Rotation(base, half, head_dim, side, step=window / side)
     yield " of the whole image", of_image, (note, smaller)
@@ -126,15 +116,10 @@ def of_memory(config: ModelConfig) -> Iterator[AxisRotation]:
     base = base_of(config.updated(older), BASE)
     name = "memory_attention_rope_feat_sizes"
     sizes = [whole(size, f"{config.where}: {name}") for size in config.listed(name)]
-    notes = [
-        _halves(head_dim, base),
-        "The rotation acts in the attention to remembered frames, and in the attention within a"
-        " frame before it.",
-    ]
+    notes = [_halves(head_dim, base), WORDS("attention_to_frames")]
     coarse = config.listed("memory_attention_rope_k_sizes")
     if len(coarse) == 2:
-        by = " by ".join(f"{size!r:.9}" for size in coarse)
-        notes.append(f"Memory keys are counted on a grid of {by}.")
+        notes.append(WORDS("memory_grid", sizes=coarse))
     form = Rotation(base, head_dim // 4 * 2, head_dim, max(sizes, default=SIDE))
     yield " memory", form, tuple(notes)
 
@@ -145,22 +130,12 @@ def across_heads(config: ModelConfig) -> Iterator[AxisRotation]:
     """
     width, base = _fit(config.whole("hidden_size"), config.where), base_of(config, BASE)
     half = width // 4 * 2
-    note = (
-        f"All {width} components of a query are rotated before it is split into heads. Pairs"
-        f" alternate between the row and the column of the feature. Both use the same {half // 2}"
-        f" frequencies with base {base:g}; one of the two is shown."
-    )
-    shown = f"The model takes images of any size; a grid with {SIDE} per side is shown."
-    yield "", Rotation(base, half, width, SIDE), (note, shown)
+    note = WORDS("across_heads", width=width, n_pairs=half // 2, base=base)
+    yield "", Rotation(base, half, width, SIDE), (note, WORDS("any_size_of_features", side=SIDE))
 
 
 def _halves(head_dim: int, base: float) -> str:
-    quarter, half = head_dim // 4, head_dim // 4 * 2
-    return (
-        f"Of the {head_dim} components of each head, {half} rotate by the row of the patch and"
-        f" {half} by its column. Both use the same {quarter} frequencies with base {base:g}; one of"
-        " the two is shown."
-    )
+    return WORDS("halves", head_dim=head_dim, n_pairs=head_dim // 4, base=base)
 
 
 def _side(config: ModelConfig) -> int:

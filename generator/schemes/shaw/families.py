@@ -9,9 +9,9 @@ import numpy as np
 from generator.contracts import Modality, ModelConfig
 from generator.encodings.buckets import buckets
 from generator.numerics.arrays import Array
+from generator.words import Words
 
-QUERIES = "Queries are multiplied with these vectors"
-BEYOND = "farther offsets use the vector of the last"
+WORDS = Words("schemes/shaw.md.jinja")
 MOST_OFFSETS = 8193
 COLUMNS = r"(^|\.)rel_logits_proj\.proj$"  # One column for each offset.
 SPEECHT5 = r"(^|\.)pe_k\.weight$"
@@ -47,14 +47,14 @@ def _one_sided(config: ModelConfig, n_rows: int) -> Rows | None:
     left = configured(config, "left_max_position_embeddings", 64)
     if n_rows != left + configured(config, "right_max_position_embeddings", 8) + 1:
         return None
-    return Rows(np.arange(n_rows) - left, np.arange(n_rows), f"{QUERIES}; {BEYOND}.")
+    return Rows(np.arange(n_rows) - left, np.arange(n_rows), WORDS("with_queries"))
 
 
 def _of_bert(config: ModelConfig, n_rows: int) -> Rows | None:
     """BERT with “relative_key”: 2 · max − 1 rows, in the order of query minus key."""
     most = n_rows // 2
     both = config.text("position_embedding_type") == "relative_key_query"
-    note = f"{'Queries and keys' if both else 'Queries'} are multiplied with these vectors."
+    note = WORDS("with_queries_and_keys" if both else "with_queries_alone")
     offsets = np.arange(-most, most + 1)
     return Rows(offsets, np.arange(n_rows)[::-1], note) if n_rows % 2 else None
 
@@ -64,7 +64,7 @@ def _of_speecht5(_config: ModelConfig, n_rows: int) -> Rows | None:
     heads.
     """
     most = n_rows // 2
-    note = f"{QUERIES} in all layers and heads; {BEYOND}."
+    note = WORDS("in_all_layers")
     offsets = np.arange(-most + 1, most + 1)
     return None if n_rows % 2 else Rows(offsets, np.arange(n_rows)[::-1], note)
 
@@ -73,7 +73,7 @@ def _of_vits(_config: ModelConfig, n_rows: int) -> Rows | None:
     """VITS: 2 · window + 1 rows; no vector beyond."""
     window = n_rows // 2
     rows = np.concatenate([[-1], np.arange(n_rows), [-1]])
-    note = f"Offsets up to {window} have vectors; farther ones have none."
+    note = WORDS("within", furthest=window)
     return Rows(np.arange(-window - 1, window + 2), rows, note) if n_rows % 2 else None
 
 
@@ -83,20 +83,15 @@ def _of_granite(config: ModelConfig, n_rows: int) -> Rows | None:
     """
     most, block = n_rows // 2, configured(config, "context_size", 200)
     offsets = np.arange(-min(block - 1, most), min(block - 1, most) + 1)
-    note = (
-        f"{QUERIES}, in blocks of {block} frames; rows for larger offsets are stored but not used."
-    )
+    note = WORDS("in_blocks", n_frames=block)
     return Rows(offsets, most - offsets, note) if n_rows % 2 else None
 
 
 def _of_inkling(_config: ModelConfig, n_rows: int) -> Rows | None:
     """Inkling: a column for each distance to the past, shared by the heads; no vector beyond."""
     rows = np.concatenate([[-1], np.arange(n_rows)[::-1]])
-    note = (
-        "Each head multiplies these vectors with a dedicated projection of the token, as wide as"
-        " they are"
-    )
-    return Rows(np.arange(-n_rows, 1), rows, f"{note}; offsets beyond {n_rows - 1} have none.")
+    note = WORDS("with_projection", furthest=n_rows - 1)
+    return Rows(np.arange(-n_rows, 1), rows, note)
 
 
 def _of_prophetnet(config: ModelConfig, n_rows: int) -> Rows | None:
@@ -108,12 +103,8 @@ def _of_prophetnet(config: ModelConfig, n_rows: int) -> Rows | None:
     if n_rows != n_buckets or n_buckets < 4 or furthest <= n_buckets // 2:
         return None
     offsets = np.arange(-furthest, 1)
-    note = (
-        "The hidden state, not the query, is multiplied with these vectors (all heads side by"
-        f" side). A constant is added for each; {BEYOND}. The streams that predict further ahead"
-        " count the same offsets from the token that they predict."
-    )
-    return Rows(offsets, buckets(offsets, n_buckets, furthest, causal=True), note)
+    rows = buckets(offsets, n_buckets, furthest, causal=True)
+    return Rows(offsets, rows, WORDS("with_hidden_state"))
 
 
 @dataclass(frozen=True)

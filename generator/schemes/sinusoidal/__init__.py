@@ -45,7 +45,6 @@ from generator.schemes.sinusoidal.families import (
     runtime_sinusoid,
 )
 from generator.schemes.sinusoidal.feature_maps import feature_map
-from generator.text import significant
 from generator.words import Words
 
 WORDS = Words("schemes/sinusoidal.md.jinja")
@@ -57,21 +56,6 @@ SIDES = {
 }
 VISION = TablePart("vision", modality="image")
 DEFAULT_LENGTHS = {"encoder": 450, "decoder": 4000}
-COSINES_FIRST_DESCRIPTION = (
-    "cosines in the first half of the vector, sines in the second, with the exponent k/(d/2 − 1)"
-)
-DESCRIPTIONS = {
-    "interleaved": "interleaved sines and cosines, as printed in the paper",
-    "halves": "sines in the first half of the vector, cosines in the second",
-    "tensor2tensor": "sines and cosines in halves, with the exponent k/(d/2 − 1) of tensor2tensor",
-    "columns first": (
-        "half of the vector is the sinusoid of the patch's column, the other half that of its row"
-    ),
-    "shifted": "interleaved sines and cosines, mean-centred and then scaled",
-    "rows first": (
-        "half of the vector is the sinusoid of the patch's row, the other half that of its column"
-    ),
-}
 
 
 def find(files: Files) -> list[Encoding[Form]]:
@@ -117,13 +101,18 @@ def _stored(files: Files, tables: Sequence[StoredTable]) -> list[Encoding[Form]]
     encodings = []
     for table in tables:
         if table.arrangement is not None:
-            scale = "" if table.scale == 1.0 else f" times {significant(table.scale, 4)}"
-            note = (
-                f"The stored table equals the sinusoid{scale} to within"
-                f" {significant(table.tolerance, 2)}: {DESCRIPTIONS[table.arrangement]}."
+            note = WORDS(
+                "equal",
+                scale=table.scale,
+                tolerance=table.tolerance,
+                description=_description(table.arrangement),
             )
             encodings.append(as_encoding(files, table, SCHEME.key, (note,)))
     return encodings
+
+
+def _description(arrangement: str) -> str:
+    return WORDS(arrangement.replace(" ", "_"))
 
 
 def _computed(part: TablePart, form: PositionTable, note: str) -> Encoding[Form]:
@@ -168,11 +157,8 @@ def _times(files: Files, name: str, part: TablePart, default: int) -> Encoding[F
     shape = _limited(files.config, n_positions, files.config.needed("d_model"))
     factor = float(files.tensor(name).reshape(-1)[0])
     form = PositionTable(replace(sinusoid_formula(*shape), scale=factor))
-    note = (
-        f"The model computes it at run time: {DESCRIPTIONS['interleaved']}, multiplied by a trained"
-        f" number ({significant(factor, 4)}). It is shown after that multiplication."
-    )
-    return replace(_computed(part, form, note), provenance=Provenance.of(files, name))
+    computed = _computed(part, form, WORDS("multiplied", factor=factor))
+    return replace(computed, provenance=Provenance.of(files, name))
 
 
 def _of_crop(config: ModelConfig) -> Encoding[Form]:
@@ -195,12 +181,7 @@ def _of_crop(config: ModelConfig) -> Encoding[Form]:
         replace(whole, places=(whole.places + (most - side) // 2) * (side / most)),
         grid=(side, side),
     )
-    note = (
-        f"A sinusoid of {most:,} × {most:,} patches is stored and not trained. It was not read; it"
-        f" follows from the class ({config.family}): {DESCRIPTIONS['columns first']}, counted in"
-        f" steps of {significant(side / most, 3)}. Its middle is shown, {side:,} × {side:,}"
-        " patches, which a picture of the configured size gets."
-    )
+    note = WORDS("cropped", most=most, side=side, family=config.family)
     return _computed(TablePart("transformer", modality="image"), form, note)
 
 
@@ -214,11 +195,7 @@ def _of_clips(config: ModelConfig) -> Encoding[Form]:
         )
     steps = config.whole("num_frames", 16) // config.whole("tubelet_size", 2)
     shape = _limited(config, steps * grid[0] * grid[1], config.needed("d_model"))
-    note = (
-        f"No tensor is stored. The model computes it at run time: {DESCRIPTIONS['interleaved']}."
-        " Patches are numbered through the clip, step by step and row by row:"
-        f" {steps} steps of {grid[0]} rows by {grid[1]} columns."
-    )
+    note = WORDS("numbered_through_clip", n_steps=steps, grid=grid)
     return _computed(VISION, PositionTable(sinusoid_formula(*shape)), note)
 
 
@@ -246,22 +223,17 @@ def _encoding(
 
 
 def _note(config: ModelConfig, spec: RuntimeSinusoid, first_row: int) -> str:
-    description = (
-        COSINES_FIRST_DESCRIPTION if spec.cosines_first else DESCRIPTIONS[spec.arrangement]
+    return WORDS(
+        "computed",
+        description=(
+            WORDS("cosines_first") if spec.cosines_first else _description(spec.arrangement)
+        ),
+        stored=WORDS(spec.stored) if spec.stored else "",
+        first_row=first_row,
+        scaled=spec.scaled,
+        # Qwen2.5-Omni, arXiv 2503.20215, section 2.2.
+        n_frames=2 * (config.count(spec.half_chunk) or 0),
     )
-    counts = f" The first position uses the angles of number {first_row}." if first_row else ""
-    scaled = " Its values are divided by the square root of the width." if spec.scaled else ""
-    origin = (
-        f"The table is stored and not trained. It was not read; {spec.stored}:"
-        if spec.stored
-        else "No tensor is stored. The model computes it at run time:"
-    )
-    note = f"{origin} {description}.{counts}{scaled}"
-    # Qwen2.5-Omni, arXiv 2503.20215, section 2.2.
-    if half := config.count(spec.half_chunk):
-        restart = f"Positions restart every {2 * half:,} frames of sound"
-        note = f"{note} {restart}, so only the first rows are used."
-    return note
 
 
 def _n_positions(config: ModelConfig, names: tuple[str, ...]) -> int:

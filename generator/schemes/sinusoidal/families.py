@@ -33,8 +33,8 @@ class RuntimeSinusoid:
     skipped: number of positions before the first in use
     scaled: whether the values are divided by the square root of the width
     width: the keys of config.json whose product is the width; ``d_model`` if empty
-    stored: how the sinusoid comes into a table among the weights that is not trained, as the end of
-        a sentence; "" where no table is stored
+    stored: name of the clause on how the sinusoid comes into a table among the weights that is not
+        trained; "" where no table is stored
     half_chunk: the key of config.json for half the number of frames of sound after which positions
         are counted from 0 again, "" for all
     """
@@ -69,7 +69,7 @@ SOUND = RuntimeSinusoid(
     (TablePart("audio encoder", ("max_source_positions",), "audio"),),
     half_chunk="n_window",
 )
-FILLED = "the family's code fills it with the sinusoid"
+FILLED = "filled_by_code"
 # Whisper (arXiv 2212.04356, section 2.2), and encoders that start from its weights: Voxtral (arXiv
 # 2507.13264), Qwen2-Audio (arXiv 2407.10759), Audio Flamingo 3 (arXiv 2507.08128).
 WHISPER = RuntimeSinusoid(
@@ -78,7 +78,7 @@ WHISPER = RuntimeSinusoid(
 AUDIO_ENCODER = RuntimeSinusoid(
     "tensor2tensor",
     (TablePart("audio encoder", ("max_source_positions",), "audio"),),
-    stored="this encoder starts from that of Whisper, which has the sinusoid",
+    stored="starts_from_whisper",
 )
 # Of other families with a setting for a sinusoid.
 DEFAULT = RuntimeSinusoid("interleaved", (ENCODER,))

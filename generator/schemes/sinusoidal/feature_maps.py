@@ -8,16 +8,11 @@ from generator.contracts.model_config import whole
 from generator.encodings import BASE, PositionTable, grid_formula, whole_turn_formula
 from generator.errors import RowError
 from generator.schemes.sinusoidal.families import HEADS, HYBRID, MOST_VALUES, Head
+from generator.words import Words
 
+WORDS = Words("schemes/sinusoidal.md.jinja")
 DEFAULT_SIZE = (640, 640)  # Rows and columns of pixels, of RT-DETR and related models.
 DEFAULT_STRIDE, DEFAULT_WIDTH = 32, 256
-DESCRIPTIONS = {
-    True: (
-        "half of the vector is the sinusoid of the place's row, half that of its column. Both count"
-        " from 1 and are scaled so that the last is 2π"
-    ),
-    False: "half of the vector is the sinusoid of the place's row, half that of its column",
-}
 
 
 def feature_map(config: ModelConfig) -> tuple[PositionTable, str] | None:
@@ -34,7 +29,7 @@ def feature_map(config: ModelConfig) -> tuple[PositionTable, str] | None:
         return None
     width = _width(config, head)
     stride = _stride(config, head)
-    size, source = _size(config)
+    size, is_given = _size(config)
     grid = (max(size[0] // stride, 1), max(size[1] // stride, 1))
     if grid[0] * grid[1] * width > MOST_VALUES:
         raise RowError(
@@ -47,15 +42,10 @@ def feature_map(config: ModelConfig) -> tuple[PositionTable, str] | None:
         if head.turns
         else grid_formula(grid, width, columns_first=False, base=base)
     )
-    made = (
-        "No tensor is stored. The head computes it for a feature map of any size, and attention"
-        f" adds it: {DESCRIPTIONS[head.turns]}."
+    note = WORDS(
+        "feature_map", turns=head.turns, stride=stride, size=size, is_given=is_given, grid=grid
     )
-    shown = (
-        f"The map shown has stride {stride}, for images of {size[0]} × {size[1]} pixels ({source}):"
-        f" {grid[0]} rows by {grid[1]} columns."
-    )
-    return PositionTable(formula, grid=grid), f"{made} {shown}"
+    return PositionTable(formula, grid=grid), note
 
 
 def _width(config: ModelConfig, head: Head) -> int:
@@ -85,16 +75,12 @@ def _stride(config: ModelConfig, head: Head) -> int:
     return whole(strides[index], f"{config.where}: {head.strides}")
 
 
-def _size(config: ModelConfig) -> tuple[Grid, str]:
-    """Rows and columns of pixels of an image, and their origin."""
+def _size(config: ModelConfig) -> tuple[Grid, bool]:
+    """Rows and columns of pixels of an image, and whether the config gives them."""
     sizes = (
         pair(section.value(key))
         for section in config.nested()
         for key in ("anchor_image_size", "image_size")
     )
     size = next((pixels for pixels in sizes if pixels and min(pixels) >= DEFAULT_STRIDE), None)
-    return (
-        (size, "as its config says")
-        if size
-        else (DEFAULT_SIZE, "an assumption: its config gives no size")
-    )
+    return (size, True) if size else (DEFAULT_SIZE, False)

@@ -38,7 +38,7 @@ from generator.figures.canvas import Figure
 from generator.figures.panels import panels
 from generator.figures.style import MUTED, SERIES
 from generator.numerics.arrays import Array, by_pair, frozen
-from generator.schemes.t5_bias.families import DIVIDED, FIXED, KINDS, SCALED, BiasKind
+from generator.schemes.t5_bias.families import FIXED, KINDS, SCALED, BiasKind
 from generator.words import Words
 
 WORDS = Words("schemes/t5_bias.md.jinja")
@@ -98,11 +98,10 @@ def _summed(config: ModelConfig, index: int) -> BiasKind | None:
         return None
     entry = ModelConfig(settings, config.where)
     along, side = ON_PAGE.get(entry.text("type") or "", ("", ""))
-    notes = ["The encoder sums its biases along the sequence, across the page and down the page."]
+    notes = [WORDS("sum_of_biases")]
     if along:
-        measured = "Offsets are measured between the centres of two word boxes, in"
-        unit = f"1/{entry.value('scaling_factor', 100)}"
-        notes.insert(0, f"{measured} {unit} of the page's {side}.")
+        parts_of_side = entry.value("scaling_factor", 100)
+        notes.insert(0, WORDS("between_centres", parts_of_side=parts_of_side, side=side))
     n_buckets = (FIXED, entry.value("relative_attention_num_buckets", 32))
     distance = (FIXED, entry.value("max_distance", 100 if along else 128))
     modality: Modality = "page" if along else "text"
@@ -122,7 +121,7 @@ def _encoding(files: Files, name: str, kind: BiasKind, part: str) -> Encoding[Fo
     if files.config.family in SCALED:
         head_dim = files.config.needed("d_model") // files.config.needed("n_heads")
         values = 1 / math.sqrt(max(head_dim, 1)) * values
-        notes.append(DIVIDED.format(head_dim))
+        notes.append(WORDS("divided", head_dim=head_dim))
     form = OffsetBias(frozen(values), frozen(offsets), sizes.causal, beyond="constant")
     origin, of_audio = Provenance.of(files, name), modality(name) == "audio"
     place = ("audio" if of_audio else kind.modality, stack_kind(name))
@@ -179,12 +178,9 @@ def _whole(config: ModelConfig, name: str | None, default: object) -> int:
 def _bucket_notes(bucket: Array, offsets: Array, n_buckets: int) -> Iterator[str]:
     """Notes on offsets that share the last bucket, and on buckets that none has."""
     last = int(np.min(np.abs(offsets[bucket == bucket[0]])))
-    yield f"All offsets of {last} positions or more share the last bucket of their side."
-    unused = [str(index) for index in sorted(set(range(n_buckets)) - set(bucket.tolist()))]
-    if len(unused) == 1:
-        yield f"Bucket {unused[0]} is never used, so its stored row is not drawn."
-    elif unused:
-        yield f"Buckets {', '.join(unused)} are never used, so their stored rows are not drawn."
+    yield WORDS("last_bucket", start=last)
+    if unused := sorted(set(range(n_buckets)) - set(bucket.tolist())):
+        yield WORDS("unused", buckets=unused)
 
 
 def _numbers() -> Numbers:

@@ -13,18 +13,6 @@ T5_BUCKETS = ("relative_attention_num_buckets", 32)
 T5_DISTANCE = ("relative_attention_max_distance", 128)
 FIXED = None  # A size that the code does not take from the config.
 SCALED = frozenset({"layoutlmv3"})  # The logit is divided by √d after the bias is added.
-DIVIDED = (
-    "The stored values are divided by √{}, as part of the logit; the values shown include this."
-)
-GATED = (
-    "Each layer multiplies these values by 2 + a (b c − 1). Here a and b lie between 0 and 1 and"
-    " come from the query's own input; c is learned for each head. The values are shown before this"
-    " step."
-)
-BLOCKS = (
-    "Offsets count blocks of tokens: the key stands for a whole block, and the query's own block"
-    " has offset 0."
-)
 
 
 @dataclass(frozen=True)
@@ -60,18 +48,18 @@ KINDS = (
     BiasKind(
         r"(^|\.)TransientGlobalSelfAttention\.global_relative_attention_bias\.weight$",
         along="blocks",
-        notes=(BLOCKS,),
+        notes=(WORDS("in_blocks"),),
     ),
     BiasKind(
         r"(^|\.)(Local|TransientGlobal)SelfAttention\.relative_attention_bias\.weight$",
-        notes=("A query sees only the offsets shown.",),
+        notes=(WORDS("nothing_beyond"),),
         radius=("local_radius", 127),
     ),
     BiasKind(
         r"(^|\.)rel_attn_embed\.weight$",
         ("num_buckets", 320),
         ("max_bucket_distance", 800),
-        notes=(GATED,),
+        notes=(WORDS("gated"),),
         modality="audio",
     ),
     BiasKind(
@@ -105,7 +93,7 @@ KINDS = (
     BiasKind(
         r"(^|\.)relative_attention_bias_layer\.bias_values\.weight$",
         max_distance=("bias_max_distance", 1000),
-        notes=("There are no buckets: each offset has its own row.",),
+        notes=(WORDS("no_buckets"),),
         each_offset=True,
     ),
     BiasKind(r"^(enc|dec)\.blk\.\d+\.attn_rel_b\.weight$"),  # in files of llama.cpp

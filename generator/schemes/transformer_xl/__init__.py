@@ -101,20 +101,17 @@ def _reach(files: Files) -> tuple[int, str]:
     """Largest offset in the form, and a note on those beyond."""
     clamp = files.config.anywhere.count("clamp_len")
     if clamp is not None and clamp <= SHOWN:
-        return clamp, f"Offsets beyond {clamp} count as {clamp}."
+        return clamp, WORDS("clamped", furthest=clamp)
     shown = min(SHOWN, files.config.size("n_positions") or SHOWN)
-    return shown, f"The formula continues beyond the {shown} positions shown in each direction."
+    return shown, WORDS("continues", n_shown=shown)
 
 
 def _notes(name: str, map_name: str, head_dim: int) -> Iterator[str]:
     bias, through = (tensor.removesuffix(".weight").split(".")[-1] for tensor in (name, map_name))
-    yield (
-        f"The values shown depend on position alone: {bias} times the sinusoid of the offset,"
-        f" mapped by {through} and divided by √{head_dim}."
-    )
-    yield "The query is multiplied with the same mapped sinusoid, so it too favours some offsets."
+    yield WORDS("position_alone", bias=bias, through=through, head_dim=head_dim)
+    yield WORDS("with_query_too")
     if through == POOLED:
-        yield "A position of a layer may stand for several tokens; offsets are counted in tokens."
+        yield WORDS("pooled")
 
 
 N_SHOWN, HEAD_DIM = 16, 8

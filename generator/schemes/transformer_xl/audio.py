@@ -35,12 +35,9 @@ def mapped(files: Files, scheme: str) -> Iterator[Encoding[Form]]:
     pattern, _ = AUDIO[config.family]
     names = [name for name in in_order(files.tensors) if pattern.search(name)]
     for name, part in parts(dict.fromkeys(names, "audio encoder")).items():
-        through = (
-            f"The vectors shown are the sinusoids of each offset, mapped by {name.split('.')[-2]},"
-            " all heads side by side. The query is multiplied with them."
-        )
         form, origin = _form(files, name, config), Provenance.of(files, name)
-        yield Encoding(part, scheme, form, origin, (through, WORDS("no_bias")), "audio")
+        notes = (WORDS("mapped", through=name.split(".")[-2]), WORDS("no_bias"))
+        yield Encoding(part, scheme, form, origin, notes, "audio")
 
 
 def counted(config: ModelConfig) -> tuple[Array, Array]:

@@ -10,7 +10,9 @@ from generator.checkpoints.model.tensor_names import misshapen
 from generator.contracts import Files, ModelConfig
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
+from generator.words import Words
 
+WORDS = Words("schemes/window_bias.md.jinja")
 SPECIAL = 3  # Rows of BEiT for [CLS] to a patch, a patch to [CLS], and [CLS] to itself.
 LARGEST = 512  # Patches per side; the largest window in use has 64.
 # Liu et al. 2022: 16 · sigmoid, and coordinates up to ±8 before the logarithm.
@@ -31,15 +33,8 @@ def from_table(files: Files, name: str) -> Unfolded:
     table = files.tensor(name)
     rows, columns, special = _window(files, name, table.shape)
     values = table[: len(table) - special].T.reshape(-1, 2 * rows - 1, 2 * columns - 1)
-    left = (
-        f"The last {special} of the {len(table):,} stored rows are for [CLS], which has no place in"
-        " the grid. They are left out. "
-    )
-    note = (
-        f"The window is {rows} × {columns} patches. The table is ordered by query minus key; it is"
-        " shown by key minus query."
-    )
-    return values[:, ::-1, ::-1], (left if special else "") + note
+    note = WORDS("in_table", window=(rows, columns), n_special=special, n_rows=len(table))
+    return values[:, ::-1, ::-1], note
 
 
 def from_sizes(files: Files, name: str) -> Unfolded:
@@ -53,11 +48,8 @@ def from_sizes(files: Files, name: str) -> Unfolded:
     if side < 1 or side * side != table.shape[1]:
         raise misshapen(files, name, "(heads, a square number of offsets)")
     size = np.abs(np.arange(1 - side, side))
-    note = (
-        f"The grid is {side} × {side} patches. Offsets that differ only in sign share one stored"
-        " number; it is drawn for each of them."
-    )
-    return table.reshape(-1, side, side)[:, size[:, None], size], note
+    values = table.reshape(-1, side, side)[:, size[:, None], size]
+    return values, WORDS("by_size", side=side)
 
 
 def from_network(files: Files, stem: str, stage: int | None) -> Unfolded:
@@ -81,12 +73,7 @@ def from_network(files: Files, stem: str, stage: int | None) -> Unfolded:
     # (n_rows, n_columns, n), one for each offset
     hidden = np.maximum(_coordinates(window, trained) @ first.T + shift, 0.0)
     values = REACH / (1.0 + np.exp(-np.moveaxis(hidden @ second.T, -1, 0)))
-    note = (
-        f"The window is {window} × {window} patches, as config.json says. No table is stored: a"
-        f" two-layer network ({stem}) makes each number from the logarithm of the offset. Its"
-        " output is drawn as it is added, between 0 and 16, by key minus query."
-    )
-    return values[:, ::-1, ::-1], note
+    return values[:, ::-1, ::-1], WORDS("from_network", side=window, network=stem)
 
 
 def _coordinates(window: int, trained: int) -> Floats:
