@@ -6,6 +6,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -207,6 +208,14 @@ def ranges(indices: Array, most: int = 4) -> str:
     return ", ".join(texts) + (f" and {len(runs) - most} more ranges" if len(runs) > most else "")
 
 
+def spans(starts: Sequence[int]) -> str:
+    """Ranges that follow each other, by their ascending first numbers: “8–11, 12–15, 16 and
+    more”.
+    """
+    closed = [ranges(np.arange(first, after)) for first, after in pairwise(starts)]
+    return ", ".join([*closed, f"{starts[-1]} and more"])
+
+
 def pattern(indices: Sequence[int]) -> str:
     """Ascending integers as text: “3, 7, … 47 (one in 4)” where they are evenly spaced, else all of
     their ``ranges``.
@@ -217,9 +226,9 @@ def pattern(indices: Sequence[int]) -> str:
     return ranges(np.array(indices), most=len(indices))
 
 
-def between(low: float | None, high: float | None) -> str:
-    """The range of two values with one decimal, or as many more as tell them from 0; the one that
-    both are.
+def between(low: float | None, high: float | None, digits: int = 1) -> str:
+    """The range of two values with ``digits`` decimals, or as many more as tell them from 0; the
+    one that both are.
     """
-    first, last = rounded(low, 1, 0.0), rounded(high, 1, 0.0)
+    first, last = rounded(low, digits, 0.0), rounded(high, digits, 0.0)
     return first if first == last else f"{first} to {last}"

@@ -27,6 +27,7 @@ FILTERS: Mapping[str, Callable[..., str]] = {
         text.rounded,
         text.short,
         text.significant,
+        text.spans,
         text.thousands,
         text.times,
         text.uncertain,

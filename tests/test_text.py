@@ -16,6 +16,7 @@ from generator.text import (
     ranges,
     rounded,
     significant,
+    spans,
     uncertain,
     visible,
 )
@@ -63,6 +64,7 @@ CASES = {
     ),
     "runs of numbers are joined": (
         (ranges(np.array([0, 1, 2, 7, 9, 10])), "0–2, 7, 9–10"),
+        (spans([7, 8, 99, 113]), "7, 8–98, 99–112, 113 and more"),
         (ranges(np.arange(0, 12, 2)), "0, 2, 4, 6 and 2 more ranges"),
     ),
     "an uncertainty is never written as zero": (

@@ -66,6 +66,8 @@ POSITIONS = 128
 SIDE = 16  # Patches on a side of a grid or window: their matrix has 256² entries.
 FEWEST = 3  # Two offsets and 0; with one, every profile is the same line.
 STEPS = 20  # Width of local monotonicity, in positions.
+HALF = "Distance at which half is left (half-distance)"
+STRAIGHT = "it falls in a straight line, so the window alone makes it"
 STEADILY, ALONE = f"Falls steadily, first {STEPS} steps", "Depends on distance alone"  # titles
 LOWEST, HIGHEST, MARGIN = -0.6, 1.05, 0.05  # limits of the vertical axis
 MOST_BANDS = 3  # encodings in one figure up to which the range of their windows is drawn
@@ -158,10 +160,10 @@ def _metrics(
 ) -> Iterator[Metric]:
     """first: kernel of the first window; context: profile over all positions; unit: of distances"""
     yield Metric("positions", "Positions compared", first.heads.shape[1])
-    halves, no_fall = [window.half for window in windows], "it does not fall with distance"
-    title = "Distance at which half is left (half-distance)"
+    no_fall = STRAIGHT if _is_straight(form) else "it does not fall with distance"
+    halves = [None if _is_straight(form) else window.half for window in windows]
     texts = ["none" if half is None else rounded(half, 1, 0.0) for half in halves]
-    measure = ("half", title, "positions", no_fall)
+    measure = ("half", HALF, "positions", no_fall)
     yield from _over_windows(measure, halves, STABLE, texts, unit)
     falls = [None if window.falls is None else 100.0 * window.falls for window in windows]
     texts = ["none" if value is None else f"{rounded(value, 0)} %" for value in falls]
@@ -181,9 +183,15 @@ def _metrics(
     if isinstance(form, PositionTable):
         yield Metric("left_out", "Outliers left out", form.outliers.size)
     if context.distances[-1] > first.longest:
-        half = _mean_or_none(context.halves[~np.isnan(context.halves)].tolist())
+        every = context.halves[~np.isnan(context.halves) & (not _is_straight(form))]
+        half = _mean_or_none(every.tolist())
         title = "Half-distance over all positions"
         yield Metric("half_context", title, half, "positions", no_fall)
+
+
+def _is_straight(form: Shaped) -> bool:
+    """Whether it goes on in a straight line, which has half of its fall in half of any window."""
+    return isinstance(form, OffsetBias) and form.beyond == "linear"
 
 
 def _left_out(form: Shaped) -> Array:
@@ -287,7 +295,9 @@ def _findings(
     by_key = {metric.key: metric for metric in metrics}
     quantity, half = form.quantity.partition(",")[0], by_key["half"]
     line = {"n_positions": profile.size, "unit": unit, "quantity": quantity}
-    if all(window.half is None for window in windows):
+    if _is_straight(form):
+        yield Finding(WORDS("straight", **line), ("positions",), 0.2)
+    elif all(window.half is None for window in windows):
         yield Finding(WORDS("level", **line), ("positions", "rising"), 0.8)
     elif half.value is None:
         places = (half.reason or "").removeprefix("not stable: ")

@@ -1,5 +1,6 @@
 """Effect of a scaling on the wavelengths of a rotation."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -59,6 +60,11 @@ def compute(subject: Subject[Rotation]) -> Result:
             Metric("between", "Pairs in between", n_between),
             Metric("largest", "Largest ratio of wavelengths (after ÷ before)", ratios.max()),
             Metric(
+                "largest_long",
+                "Largest ratio in the longest texts",
+                max(form.long_factors, default=float(ratios.max())),
+            ),
+            Metric(
                 "attention_factor", "Attention factor, on sine and cosine", form.attention_factor
             ),
         ),
@@ -68,7 +74,7 @@ def compute(subject: Subject[Rotation]) -> Result:
             "unchanged": unchanged,
             "full": slowed,
         },
-        findings=(_finding(form, ratios, unchanged, slowed),),
+        findings=(_finding(form, ratios, unchanged, slowed), *_of_long_texts(form)),
     )
 
 
@@ -106,6 +112,14 @@ def _finding(form: Rotation, ratios: Floats, unchanged: np.ndarray, slowed: np.n
     return Finding(text, ("unchanged", "full", "between", "largest"), 0.6, spots=spots)
 
 
+def _of_long_texts(form: Rotation) -> Iterator[Finding]:
+    """A finding on the factors of long texts, where these have their own."""
+    if form.long_factors:
+        low, high = min(form.long_factors), max(form.long_factors)
+        text = WORDS("long_texts", short=form.short, low=low, high=high)
+        yield Finding(text, ("largest_long",), 0.6)
+
+
 def _are_first(which: np.ndarray) -> bool:
     """Whether no pair before one of ``which`` (n_pairs,), bool, is left out."""
     return bool(which[: np.count_nonzero(which)].all())
@@ -138,7 +152,7 @@ ANALYSIS = Analysis(
     also=("YaRN", "NTK", "LongRoPE"),
     stage="measure",
     order=84,
-    answer=Headline("largest", *WORDS.headline("largest")),
+    answer=Headline("largest_long", *WORDS.headline("largest_long")),
     forms=(Rotation,),
     compute=compute,
     figures=(

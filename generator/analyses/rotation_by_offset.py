@@ -74,6 +74,9 @@ def compute(subject: Subject[Rotation]) -> Result:
             Metric("longest", "Longest wavelength", lengths.max(), "positions"),
             Metric("full_turns", "Pairs with a full turn within the context or window", turns),
             Metric(
+                "full_share", "Share of pairs with a full turn", 100 * turns / lengths.size, "%"
+            ),
+            Metric(
                 "context",
                 "Context length",
                 None if of_patches else form.n_positions,
@@ -111,7 +114,7 @@ def _finding(turns: int, lengths: Floats, form: Rotation, of_patches: bool) -> F
     text = WORDS("turn", turns=turns, n_pairs=lengths.size, limit=limit, reach=form.reach)
     weight = 0.4 if turns == lengths.size else 0.6
     metric = (limit,) if limit in {"context", "sliding"} else ()
-    return Finding(text, ("full_turns", "pairs", *metric), weight, spots=spots)
+    return Finding(text, ("full_turns", "pairs", "full_share", *metric), weight, spots=spots)
 
 
 def _limit(form: Rotation) -> str:
@@ -172,7 +175,7 @@ ANALYSIS = Analysis(
     order=80,
     headlines=(
         Headline("longest", *WORDS.headline("longest")),
-        Headline("full_turns", *WORDS.headline("full_turns")),
+        Headline("full_share", *WORDS.headline("full_share")),
     ),
     forms=(Rotation,),
     compute=compute,

@@ -124,8 +124,7 @@ def _of_positions(norms: Floats, out: Array | None) -> Iterator[Finding]:
     if out is None or not median:
         return
     cutoff = two_sided(ALARM / norms.size) * (1.0 + SCATTER / norms.size)
-    out = out[deviations_of(norms)[out] > cutoff]
-    if not out.size:
+    if not (deviations_of(norms)[out] > cutoff).any():  # Else they may be so by chance.
         return
     farthest = int(out[np.argmax(np.abs(np.log((norms[out] + 1e-9 * median) / median)))])
     times = norms[farthest] / median

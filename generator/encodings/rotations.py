@@ -3,7 +3,7 @@
 import logging
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -112,6 +112,17 @@ class Rotation(Form):
             if self.rope_type == "longrope" and isinstance(trained, int) and trained > 0
             else None
         )
+
+    @property
+    def long_factors(self) -> tuple[float, ...]:
+        """The ratios by which LongRoPE slows each pair in texts longer than ``short``: (n_pairs,);
+        empty where there is no such limit, or not a number for each pair.
+        """
+        given = self.scaling.get("long_factor")
+        if self.short is None or not isinstance(given, Sequence) or isinstance(given, str):
+            return ()
+        factors = tuple(float(each) for each in given if isinstance(each, int | float))
+        return factors if len(factors) == len(given) == self.rotary_dim // 2 else ()
 
     @cached_property
     def unscaled_frequencies(self) -> Floats:

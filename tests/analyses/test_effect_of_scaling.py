@@ -57,3 +57,19 @@ def test_a_proportional_rotation_slows_all_pairs_by_its_factor_and_applies_only_
 def test_a_rotation_without_scaling_is_not_applicable(scaling: dict[str, object]) -> None:
     with pytest.raises(NotApplicableError, match="no scaling"):
         result_of(Rotation(1e4, 128, 128, 4096, scaling))
+
+
+def test_the_factors_of_long_texts_are_told_beside_those_of_short_ones() -> None:
+    """LongRoPE: within 4,096 positions one list holds, beyond them the other."""
+    scaling = {
+        "rope_type": "longrope", "original_max_position_embeddings": 4096,
+        "short_factor": [1.0, 1.5, 2.0, 2.5], "long_factor": [1.25, 4.0, 16.0, 64.84],
+    }  # fmt: skip
+    result = result_of(Rotation(1e4, 8, 8, 131_072, scaling))
+    assert result.value("largest") == pytest.approx(2.5)
+    assert result.value("largest_long") == 64.84
+    assert result.findings[-1].text == (
+        "Beyond 4,096 positions, other factors hold: they slow the pairs by 1.25 to 64.84."
+    )
+    alone = result_of(Rotation(1e4, 8, 8, 4096, {"rope_type": "linear", "factor": 4.0}))
+    assert alone.value("largest_long") == alone.value("largest") == pytest.approx(4.0)

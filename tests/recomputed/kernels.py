@@ -92,6 +92,9 @@ def of_bias(encoding: Encoding) -> Metrics:
     heads = matrices(encoding)
     shaped = [head for head in heads if np.ptp(head[~np.isnan(head)]) > 0]
     halves = [shapes.half_distance(*shapes.by_distance([head])) for head in shaped]
+    falling = halves
+    if "slopes" in encoding.parameters:  # A straight line, as of ALiBi.
+        halves = []
     is_causal = encoding.parameters["causal"]
     count = len(heads[0])
     return {
@@ -104,7 +107,7 @@ def of_bias(encoding: Encoding) -> Metrics:
         ),
         "symmetry": None if is_causal else mean([shapes.symmetry(head) for head in shaped]),
         "constant": len(heads) - len(shaped),
-        "rising": halves.count(None),
+        "rising": falling.count(None),
     }
 
 

@@ -54,6 +54,7 @@ def rotation_by_offset(encoding: Encoding) -> Metrics:
         "pairs": len(wavelengths),
         "longest": wavelengths.max(),
         "full_turns": np.sum(wavelengths <= within),
+        "full_share": 100.0 * np.mean(wavelengths <= within),
         "context": None if _is_of_image(encoding) else context,
         "sliding": encoding.parameters["window"],
         "slowed": np.sum(_ratios(encoding) > 1 + SLOWER),
@@ -73,6 +74,7 @@ def effect_of_scaling(encoding: Encoding) -> Metrics:
         "full": full.sum(),
         "between": np.sum(~unchanged & ~full),
         "largest": largest,
+        "largest_long": max(encoding.parameters["scaling"].get("long_factor", [largest])),
         "attention_factor": encoding.parameters["attention_factor"],
     }
 

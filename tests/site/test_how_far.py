@@ -67,8 +67,8 @@ def test_strips_have_every_layer_in_order(rows: dict[str, SightRow]) -> None:
 
 def test_the_first_sentences_count_the_rows(rows: dict[str, SightRow]) -> None:
     assert how_far.lead(tuple(rows.values())) == (
-        "1 of 7 models sees 200,000 positions or more.",
-        "The farthest is Llama-4-Scout-17B-16E-Instruct, with 10,485,760.",
+        "1 of 7 models is configured for 200,000 positions or more.",
+        "The longest is that of Llama-4-Scout-17B-16E-Instruct, with 10,485,760.",
         "Of 3 models the length is not known.",
     )
 

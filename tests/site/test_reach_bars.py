@@ -31,7 +31,7 @@ def test_the_axis_goes_from_1_to_10_million() -> None:
 def test_context_length_before_scaling_and_windows_have_bars() -> None:
     assert bars(WINDOW, FULL, WINDOW, unmeasured=(SCALED,)) == [
         ("Context, as configured", 8192),
-        ("Trained length before scaling", 4096),
+        ("Original length, as declared", 4096),
         ("Window, in 2 of 3 layers", 128),
     ]
 

@@ -19,7 +19,7 @@ def model(year: int, number: int, scheme: str, base: float | None = None) -> dic
     return {
         "id": f"maker/{scheme}-{year}-{number}", "maker": "maker", "model_type": f"type-{number}",
         "month": f"{year}-{number % 12 + 1:02}", "schemes": [scheme], "image_schemes": [],
-        "kinds": {"sliding": 2, "full": 2} if base else {"full": 4},
+        "inputs": ["text"], "kinds": {"sliding": 2, "full": 2} if base else {"full": 4},
         "rotations": [{"base": base}] if base else [], "context": 512 * (year - 2018) or None,
     }  # fmt: skip
 
@@ -40,13 +40,15 @@ def test_shares_are_of_years_with_enough_models() -> None:
     [page] = timeline.pages(atlas(MODELS))
     text = flowing(rendered(page))
     assert (
-        "Rotary rose from 20&#160;% of the models of 2019 to 100&#160;% of those of 2020." in text
+        "Rotary rose from 20&#160;% of the text models of 2019 to 100&#160;% of those of 2020."
+        in text
     )
-    assert "Learned table fell from 80 to 0&#160;%." in text
+    assert "Learned table fell from 80&#160;% to 0&#160;%." in text
     assert (
-        "Windows or chunks: 20&#160;% of the models of 2019, 100&#160;% of those of 2020." in text
+        "Windows or chunks: 20&#160;% of the text models of 2019, 100&#160;% of those of 2020."
+        in text
     )
-    assert "None of these models has recurrent layers." in text
+    assert "None of these text models has recurrent layers." in text
 
 
 def test_months_are_equally_far_apart_within_a_year_and_beyond() -> None:

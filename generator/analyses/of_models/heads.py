@@ -181,7 +181,13 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
         if share <= float(first.arrays[f"{kind}_random"]):
             continue
         if count := round(share * n_heads / 100.0):
-            text = WORDS("attend", count=count, n_heads=n_heads, kind=kind)
+            text = WORDS(
+                "attend",
+                count=count,
+                n_heads=n_heads,
+                kind=kind,
+                of_images="pictures" in first.arrays,
+            )
             weight = 0.3 + 0.5 * share / 100.0
             found.append(Finding(text, (kind, f"{kind}_highest"), weight))
     return tuple(found)

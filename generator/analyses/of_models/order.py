@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 WORDS = Wording("order")
 BLOCKS = (1, 2, 4, 8, 16)  # words
-ALL = 100.0  # %: what half of a text is worth
+# %: what half of a text is worth, and what is clearly more than that
+ALL, MORE = 100.0, 105.0
 FEWEST_BLOCKS = 3  # of the largest, in half of a text
 
 
@@ -114,8 +115,9 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     if any(share is None for share in shares):
         return ()
     least = min(share or 0.0 for share in shares)
-    text = WORDS("loses_all") if least >= ALL else WORDS("loses", share=least)
-    return (Finding(text, ("share_1", "worth"), 0.5),)
+    kind = "is_worse" if least >= MORE else "loses_all" if least >= ALL else "loses"
+    values = {} if kind == "loses_all" else {"share": least}
+    return (Finding(WORDS(kind, **values), ("share_1", "worth"), 0.5),)
 
 
 def sentence(results: Results) -> str:
@@ -123,9 +125,10 @@ def sentence(results: Results) -> str:
     shares = [share for result in results.values() if (share := result.value("share_1"))]
     if not shares:
         return ""
-    if min(shares) >= ALL:
+    low, high = min(shares), max(shares)
+    if low >= ALL and high < MORE:
         return WORDS("all_lose_all")
-    return WORDS("all_lose", low=min(shares), high=max(shares))
+    return WORDS("all_lose", low=low, high=high, is_worse=high >= MORE)
 
 
 def draw(results: Results) -> "Figure":

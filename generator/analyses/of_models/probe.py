@@ -60,6 +60,7 @@ def compute(stack: LiveStack) -> Result:
     metrics = (
         *_metrics(r2, positions),
         Metric(RANDOM, "Highest with random weights", float(random.max())),
+        Metric("r2_random_last", "After the last layer, with random weights", float(random[-1])),
         Metric("share_input", "Variance by position at the input", 100.0 * shares[0], "%"),
         Metric("share_last", "Variance by position after the last layer", 100.0 * shares[-1], "%"),
     )
@@ -153,11 +154,11 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     both, random = (first, second), first.arrays[RANDOM]
     known, highest, last, layer = _of(first)
     if all(_fades(result, random) for result in both):
-        text = WORDS("fades", at_input=known, at_end=last)
-        return (Finding(text, ("r2_input", "r2_last"), 0.6),)
+        text = WORDS("fades", at_input=known, at_end=last, random=float(random[-1]))
+        return (Finding(text, ("r2_input", "r2_last", "r2_random_last"), 0.6),)
     if all(_is_built_up(result, random) for result in both):
         place = int(layer) if layer == _of(second)[3] else None
-        text = WORDS("built_up", layer=place, highest=highest)
+        text = WORDS("built_up", layer=place, highest=highest, random=float(random.max()))
         return (Finding(text, ("r2_input", "r2_highest", "layer_highest", "r2_random"), 0.65),)
     return ()
 
@@ -196,8 +197,14 @@ def sentence(results: Results) -> str:
     """How many parts hold the position at the input, and at the end."""
     held = sum(_of(result)[0] > HELD for result in results.values())
     fading = sum(_fades(result, result.arrays[RANDOM]) for result in results.values())
-    built = sum(_is_built_up(result, result.arrays[RANDOM]) for result in results.values())
-    return WORDS("parts", held=held, fading=fading, built=built, n_parts=len(results))
+    built = [
+        (_of(result)[1], float(result.arrays[RANDOM].max()))
+        for result in results.values()
+        if _is_built_up(result, result.arrays[RANDOM])
+    ]
+    return WORDS(
+        "parts", held=held, fading=fading, built=built, n_parts=len(results), changed=CHANGED
+    )
 
 
 def draw_across(results: Results) -> "Figure":

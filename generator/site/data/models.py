@@ -67,7 +67,7 @@ class KnownModelRow:
     """A model. cells: by COLUMNS
 
     schemes, kinds, inputs: in words, for facets; context: 0 where the config gives none; year: ""
-        where it is not known
+        where it is not known; is_from_knowledge: whether no copy of its config was at hand
     """
 
     id: str
@@ -78,6 +78,7 @@ class KnownModelRow:
     context: int
     year: str
     maker: str
+    is_from_knowledge: bool
 
 
 @dataclass(frozen=True)
@@ -85,14 +86,17 @@ class DatedModel:
     """A model whose month of publication is known.
 
     family: its maker and model type; time: the middle of that month, in years
-    schemes: keys, also of what reads images; kinds: of its layers, in words; bases: of rotations
-    context: positions; None where the config gives none
+    reads_text: or writes it; schemes, image_schemes: keys, of its text and of what reads images
+    kinds: of its layers, in words; bases: of rotations; context: positions; None where the config
+        gives none
     """
 
     title: str
     family: tuple[str | None, str | None]
     time: float
+    reads_text: bool
     schemes: frozenset[str]
+    image_schemes: frozenset[str]
     kinds: frozenset[str]
     bases: tuple[float, ...]
     context: int | None
@@ -115,7 +119,9 @@ def _dated(model: Json) -> DatedModel:
         model["id"].rpartition("/")[2],
         (model["maker"], model["model_type"]),
         int(year) + (int(month) - 0.5) / 12.0,
-        frozenset((*model["schemes"], *model["image_schemes"])),
+        "text" in model["inputs"],
+        frozenset(model["schemes"]),
+        frozenset(model["image_schemes"]),
         frozenset(KINDS[kind] for kind in KINDS if kind in model["kinds"]),
         tuple(rotation["base"] for rotation in model["rotations"] if rotation["base"]),
         model["context"],
@@ -195,6 +201,7 @@ def _row(model: Json, titles: Mapping[str, str], pages: Mapping[str, str]) -> Kn
         model["context"] or 0,
         months[:4],
         model["maker"] or "",
+        model["from_knowledge"],
     )
 
 

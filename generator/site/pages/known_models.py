@@ -17,6 +17,7 @@ def pages(atlas: Atlas) -> list[Page]:
     context = {
         "columns": COLUMNS,
         "total": len(found),
+        "from_knowledge": sum(row.is_from_knowledge for row in found),
         "lead": lead(found),
         "facets": facets(found),
         "contexts": CONTEXTS,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 WORDS = Words("words/timeline.jinja")
 MOST_SCHEMES = 6
+TURN = 3.0  # percentage points beyond both ends, from which a sentence names the year
 DATA = "data/models.json"
 
 
@@ -53,6 +54,15 @@ class Share:
     def growth(self) -> float:
         """From the first year to the last."""
         return self.values[-1] - self.values[0]
+
+    def turn(self, years: Sequence[int]) -> tuple[int, str] | None:
+        """The year between, and the value there, that lies beyond both ends by ``TURN``; None
+        without one.
+        """
+        low, high = sorted((self.values[0], self.values[-1]))
+        beyond = [max(low - value, value - high) for value in self.values]
+        far = beyond.index(max(beyond))
+        return (years[far], rounded(self.values[far], 0)) if beyond[far] >= TURN else None
 
     def since(self, years: Sequence[int]) -> int | None:
         """The first of the ``years`` that has any; None without one."""
@@ -86,33 +96,28 @@ class Quantity:
 
 def pages(atlas: Atlas) -> list[Page]:
     """The page; without figures where no two years have enough models."""
-    models = dated_models(atlas)
+    models = [model for model in dated_models(atlas) if model.reads_text]
     years = _years(models)
-    schemes, layers = _schemes(atlas, models, years), _layers(models, years)
-    bases, contexts = _bases(models), _contexts(models)
-    figures = (
+    of_text = _schemes(atlas, [(model.year, model.schemes) for model in models], years)
+    of_images, image_years = _of_images(atlas)
+    layers, bases, contexts = _layers(models, years), _bases(models), _contexts(models)
+    figures: tuple[Figure, ...] = (
         (
-            _shares(
-                "schemes",
-                years,
-                schemes,
-                'one["schemes"] + one["image_schemes"]',
-            ),
+            _shares("schemes", years, of_text, "schemes"),
             _growth(bases, contexts),
-            _shares(
-                "layers",
-                years,
-                layers,
-                'one["kinds"]',
-            ),
+            _shares("layers", years, layers, "kinds"),
         )
         if len(years) > 1
         else ()
     )
+    if figures and len(image_years) > 1:
+        figures = (*figures, _shares("image_schemes", image_years, of_images, "image_schemes"))
     context = {
         "figures": figures,
         "years": years,
-        "schemes": schemes,
+        "image_years": image_years,
+        "schemes": of_text,
+        "image_schemes": of_images,
         "medians": (bases, contexts),
         "layers": layers,
         "n_models": len(models),
@@ -132,18 +137,25 @@ def _years(models: Sequence[DatedModel]) -> tuple[int, ...]:
     return tuple(sorted(year for year, of in families.items() if len(of) >= FEWEST_OF_A_YEAR))
 
 
-def _schemes(atlas: Atlas, models: Sequence[DatedModel], years: Sequence[int]) -> tuple[Share, ...]:
-    """The schemes that most models use, by how many do."""
-    by_year = _by_year(models, years)
-    counts = {
-        scheme.key: sum(scheme.key in model.schemes for model in models) for scheme in atlas.schemes
-    }
+def _of_images(atlas: Atlas) -> tuple[tuple[Share, ...], tuple[int, ...]]:
+    """The schemes of what reads images, and the years with enough of such models."""
+    models = [model for model in dated_models(atlas) if model.image_schemes]
+    years = _years(models)
+    return _schemes(atlas, [(model.year, model.image_schemes) for model in models], years), years
+
+
+def _schemes(
+    atlas: Atlas, used: Sequence[tuple[int, frozenset[str]]], years: Sequence[int]
+) -> tuple[Share, ...]:
+    """The schemes that most models use, by how many do. used: the year and the schemes of each"""
+    by_year = [[keys for year, keys in used if year == of] for of in years]
+    counts = {scheme.key: sum(scheme.key in keys for _, keys in used) for scheme in atlas.schemes}
     most = sorted(atlas.schemes, key=lambda scheme: -counts[scheme.key])[:MOST_SCHEMES]
     return tuple(
         Share(
             scheme.title,
             (scheme.key,),
-            tuple(_percent(scheme.key in one.schemes for one in of_year) for of_year in by_year),
+            tuple(_percent(scheme.key in keys for keys in of_year) for of_year in by_year),
         )
         for scheme in most
         if counts[scheme.key]
@@ -151,7 +163,7 @@ def _schemes(atlas: Atlas, models: Sequence[DatedModel], years: Sequence[int]) -
 
 
 def _layers(models: Sequence[DatedModel], years: Sequence[int]) -> tuple[Share, ...]:
-    by_year = _by_year(models, years)
+    by_year = [[model for model in models if model.year == year] for year in years]
     kinds: dict[str, tuple[Mixer, ...]] = {
         "windows or chunks": ("sliding", "chunked"),
         "recurrent layers": ("recurrent",),
@@ -169,16 +181,13 @@ def _layers(models: Sequence[DatedModel], years: Sequence[int]) -> tuple[Share, 
     )
 
 
-def _by_year(models: Sequence[DatedModel], years: Sequence[int]) -> list[list[DatedModel]]:
-    return [[model for model in models if model.year == year] for year in years]
-
-
 def _percent(flags: Iterable[bool]) -> float:
     return 100.0 * float(np.mean([*flags]))
 
 
 def _shares(key: str, years: Sequence[int], shares: Sequence[Share], found: str) -> Figure:
-    """found: keys of the model ``one`` of models.json, as Python"""
+    """found: key of models.json; models without any count where it is of text"""
+    counted = "one['image_schemes']" if found == "image_schemes" else "'text' in one['inputs']"
     return _figure(
         key,
         (
@@ -189,8 +198,8 @@ def _shares(key: str, years: Sequence[int], shares: Sequence[Share], found: str)
         partial(_draw_shares, tuple(years), tuple(shares)),
         f"years = {list(years)}\n"
         f"for title, keys in {[(share.title, share.keys) for share in shares]}:\n"
-        f"    has = [(one['month'], any(key in {found} for key in keys))"
-        " for one in data['models'] if one['month']]\n"
+        f"    has = [(one['month'], any(key in one['{found}'] for key in keys))"
+        f" for one in data['models'] if one['month'] and {counted}]\n"
         "    of_years = [[100 * value for month, value in has if month[:4] == str(year)]"
         " for year in years]\n"
         "    plt.plot(years, list(map(np.mean, of_years)), 'o-', label=title)\n"

@@ -10,7 +10,8 @@ from functools import cached_property, lru_cache
 from math import log
 from statistics import fmean, median
 
-from generator.contracts import Analysis, Atlas, Finding, Metric, Reading
+from generator.contracts import Analysis, Atlas, Finding, Metric, Reading, Scheme
+from generator.encodings import PositionTable
 from generator.site.rankings.columns import DIGITS, Column, columns_of
 from generator.text import significant
 from generator.words import Words
@@ -154,7 +155,11 @@ class Peers:
         return {reading: self._places(reading) for reading in readings}
 
     def _rank_statements(self, reading: Reading) -> Iterator[Statement]:
-        """Sentences on headline metrics, of what may be ranked alone."""
+        """Sentences on headline metrics, of what may be ranked alone. What follows from the size of
+        a table has no place.
+        """
+        if self._scheme(reading).by_formula and reading.encoding.form == PositionTable.__name__:
+            return
         places = self._all_places[reading]
         for column, times in places.items():
             text = self._on_extreme(reading, column) if abs(times) >= 1.0 else ""
@@ -239,8 +244,11 @@ class Peers:
         return values.times(metric.finite) if len(values.ascending) >= LEAST_PEERS else None
 
     def _plural(self, reading: Reading) -> str:
+        return self._scheme(reading).plural
+
+    def _scheme(self, reading: Reading) -> Scheme:
         key = reading.encoding.scheme
-        return next(scheme.plural for scheme in self.atlas.schemes if scheme.key == key)
+        return next(scheme for scheme in self.atlas.schemes if scheme.key == key)
 
 
 @lru_cache(maxsize=1)
