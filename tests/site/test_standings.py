@@ -14,13 +14,15 @@ from generator.contracts import (
     Finding,
     Headline,
     Label,
+    Layer,
     Metric,
+    Mixer,
     Outcome,
     Provenance,
     Reading,
     Result,
 )
-from generator.encodings import PositionTable, sinusoid
+from generator.encodings import PositionTable, Rotation, sinusoid
 from generator.pipeline.evaluate import all_analyses
 from generator.pipeline.find import all_schemes
 from generator.site.rankings.peers import (
@@ -88,11 +90,41 @@ def test_an_extreme_value_opens_with_its_place_and_the_median() -> None:
     assert {one.weight for one in others if one.analysis != "measure0"} == {0.0}
 
 
-def test_values_near_the_median_have_no_place_but_a_closest_peer() -> None:
-    shown = statements(atlas(SIZES), "e")
-    [standing] = [statement for statement in shown if statement.is_standing]
-    assert standing.weight == ORDINARY
-    assert standing.finding.text.endswith("The closest are those of d.")
+def test_values_near_the_median_have_no_place() -> None:
+    assert not [one for one in statements(atlas(SIZES), "e") if one.is_standing]
+
+
+@pytest.mark.parametrize(("form", "mixers", "n_layers", "text"), [
+    (Rotation(1e6, 128, 128, 4096), ["full"] * 36, 36,
+     "Plain RoPE: base 1,000,000, all 128 components of a head, no scaling, in all 36 layers, each"
+     " with attention to all positions."),
+    (Rotation(1e4, 64, 128, 4096), ["full"], 2,
+     "RoPE: base 10,000, 64 of 128 components of a head, no scaling, in 1 of 2 layers."),
+    (Rotation(1e4, 8, 8, 4096, {"rope_type": "linear", "factor": 4.0}), ["sliding"] * 2, 2,
+     "RoPE: base 10,000, all 8 components of a head, scaling “linear”, in all 2 layers."),
+    (Rotation(1e4, 8, 8, 4096), [], 0,
+     "Plain RoPE: base 10,000, all 8 components of a head, no scaling."),
+])  # fmt: skip
+def test_a_rotation_like_others_is_told_by_its_settings(
+    form: Rotation, mixers: Sequence[Mixer], n_layers: int, text: str
+) -> None:
+    """It acts in the first of ``n_layers`` layers, as many as there are ``mixers``."""
+    record = Encoding("decoder", "rotary", form, Provenance("config.json")).record
+    stack = tuple(
+        Layer("decoder", "decoder", index, mixer, (mixer,), None, 0, (record.key,))
+        for index, mixer in enumerate(mixers)
+    ) + tuple(
+        Layer("decoder", "decoder", index, "full", ("full",), None, 0)
+        for index in range(len(mixers), n_layers)
+    )
+    outcomes = [
+        replace(one, layers=stack, readings=(replace(one.readings[0], encoding=record),))
+        for one in atlas(SIZES).outcomes
+    ]
+    own = next(one.readings[0] for one in outcomes if one.checkpoint.slug == "e")
+    shown = peers_of(Atlas(tuple(outcomes), MEASURES, all_schemes())).statements(own)
+    [standing] = [one for one in shown if one.is_standing]
+    assert (standing.finding.text, standing.weight) == (text, ORDINARY)
 
 
 def test_without_a_finding_a_value_has_no_place() -> None:

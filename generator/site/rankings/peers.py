@@ -11,7 +11,7 @@ from math import log
 from statistics import fmean, median
 
 from generator.contracts import Analysis, Atlas, Finding, Metric, Reading, Scheme
-from generator.encodings import PositionTable
+from generator.encodings import PositionTable, Rotation
 from generator.site.rankings.columns import DIGITS, Column, columns_of
 from generator.text import significant
 from generator.words import Words
@@ -169,7 +169,7 @@ class Peers:
                     reading, column.analysis.key, finding, finding.weight, is_standing=True
                 )
         if len(places) >= LEAST_MEASURES and all(abs(times) < 1.0 for times in places.values()):
-            yield from self._on_ordinary(reading, places)
+            yield from self._on_settings(reading, places)
 
     def _places(self, reading: Reading) -> dict[Column, float]:
         """Distance of each headline value from the median of the peers, as ``_times``."""
@@ -211,28 +211,27 @@ class Peers:
             median=_shown(median(values)),
         )
 
-    def _on_ordinary(self, reading: Reading, own: Mapping[Column, float]) -> Iterator[Statement]:
-        """Of an encoding with all headline numbers near the median: the peer that it is closest
-        to.
+    def _on_settings(self, reading: Reading, own: Mapping[Column, float]) -> Iterator[Statement]:
+        """Of a rotation with all headline numbers near the median: what its settings are, and in
+        which of the layers with attention it acts.
         """
-        peers = {
-            other.label.title: self._all_places[other]
-            for outcome, other in self.atlas.encodings
-            if other.encoding.scheme == reading.encoding.scheme
-            and other.encoding.modality == reading.encoding.modality
-            and reading not in outcome.readings
-        }
-        distances = {
-            title: fmean(abs(places[column] - times) for column, times in own.items())
-            for title, places in peers.items()
-            if places.keys() >= own.keys()
-        }
-        if distances:
-            closest = min(distances, key=distances.__getitem__)
-            text = WORDS("ordinary", plural=self._plural(reading), closest=closest)
-            finding = Finding(text, tuple(column.headline.metric for column in own), ORDINARY)
-            [analysis, *_] = (column.analysis.key for column in own)
-            yield Statement(reading, analysis, finding, ORDINARY, is_standing=True)
+        encoding = reading.encoding
+        if encoding.form != Rotation.__name__ or not encoding.is_of_words:
+            return
+        outcome = next(outcome for outcome, other in self.atlas.encodings if other is reading)
+        acting = [layer for layer in outcome.layers if encoding.key in (layer.encodings or ())]
+        parts = {layer.part for layer in acting}
+        layers = [layer for layer in outcome.layers if layer.part in parts and layer.attends]
+        text = WORDS(
+            "settings",
+            **{key: encoding.parameters[key] for key in ("base", "head_dim", "rotary_dim")},
+            scaling=(encoding.parameters["scaling"] or {}).get("rope_type"),
+            n_acting=len(acting),
+            n_layers=len(layers),
+            is_full=all(layer.mixers == ("full",) for layer in acting),
+        )
+        [analysis, *_] = (column.analysis.key for column in own)
+        yield Statement(reading, analysis, Finding(text, (), ORDINARY), ORDINARY, is_standing=True)
 
     def _times(self, reading: Reading, analysis: str, metric: Metric) -> float | None:
         """Distance of a value from the median of the peers, in their mean deviations from it, of
