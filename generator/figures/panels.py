@@ -1,5 +1,6 @@
 """Panels, images and ridge lines: the elements of figures."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
@@ -31,6 +32,8 @@ if TYPE_CHECKING:  # matplotlib takes most of a second to import; only drawing n
 
 HALF = 28  # Letters that fit into a title of half the width.
 LINE = 0.15  # Height of a line of a small title, in inches.
+# Columns or rows of an image up to which ticks are whole numbers of ours, and how many there are.
+FEW_CELLS, TICKS = 20, 6
 MOST_DECADES = 6  # labelled on a logarithmic axis; more would overlap
 
 
@@ -110,6 +113,10 @@ def image(
         aspect="auto",
     )
     axes.set(xlim=(-0.5, columns - 0.5), ylim=(rows - 0.5, -0.5))
+    if columns < FEW_CELLS:
+        axes.set_xticks(range(0, columns, math.ceil(columns / TICKS)))
+    if rows < FEW_CELLS:
+        axes.set_yticks(range(0, rows, math.ceil(rows / TICKS)))
     return picture
 
 

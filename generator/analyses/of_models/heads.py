@@ -9,10 +9,9 @@ from generator.checkpoints.model.live.losses import KNOWN
 from generator.checkpoints.model.live.stack import FEWEST, LiveStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Overlay, Result, Results
 from generator.contracts.wording import Wording
+from generator.figures.charts import Images
 from generator.figures.heads import pictures, strips
-from generator.figures.lines import legend_below
-from generator.figures.panels import panels
-from generator.figures.style import SERIES
+from generator.figures.style import SEQUENTIAL
 from generator.numerics.arrays import Array, Floats
 from generator.numerics.attention_profiles import chance, grid_profile, profile
 
@@ -39,7 +38,8 @@ def compute(stack: LiveStack) -> Result:
     arrays: ids (n_sequences, length), int, the tokens that were read; offsets (n_offsets,), int;
         by_offset (n_layers, n_heads, n_offsets); first (n_layers, n_heads), to the first position;
         for images pictures (n_layers, n_heads, n_rows, n_columns) in place of the first three;
-        …_random (), the share of heads of a kind with random weights
+        to_one_place (n_layers, n_heads), the most attention to the place of a kind; …_random (),
+        the share of heads of a kind with random weights
     errors: NotApplicableError
     """
     measure = _of_images if stack.grid else _of_words
@@ -72,7 +72,13 @@ def _of_words(stack: LiveStack) -> Result:
     metrics = _metrics(shares, within, chance(stack.length, stack.is_causal))
     return Result(
         metrics,
-        {"ids": read, "offsets": offsets, "by_offset": by_offset, "first": first},
+        {
+            "ids": read,
+            "offsets": offsets,
+            "by_offset": by_offset,
+            "first": first,
+            "to_one_place": np.max([*shares.values()], axis=0),
+        },
         read={metric.key: len(read) for metric in metrics},
     )
 
@@ -129,7 +135,11 @@ def _of_images(stack: LiveStack) -> Result:
     metrics = _metrics(shares, middle.sum(axis=(2, 3)), 1.0 / stack.attention.shape[2])
     return Result(
         metrics,
-        {"pictures": by_layer, "first": of_first},
+        {
+            "pictures": by_layer,
+            "first": of_first,
+            "to_one_place": np.max([*shares.values()], axis=0),
+        },
         read={metric.key: len(inputs) for metric in metrics},
     )
 
@@ -211,21 +221,9 @@ def sentence(results: Results) -> str:
     return WORDS("look", least=least, low=shares[least], most=most, high=shares[most])
 
 
-def draw_across(results: Results) -> "Figure":
-    """Share of heads of each kind but that at patches beside, a row of dots for each part."""
-    figure, (axes,) = panels(1, height=0.9 + 0.42 * len(results))
-    kinds = [kind for kind in TITLES if kind != "beside"]
-    places = np.arange(len(results))
-    for kind, colour in zip(kinds, SERIES, strict=False):
-        shares = [_share(result, kind) for result in results.values()]
-        axes.plot(shares, places, "o", color=colour, label=TITLES[kind])
-    axes.set_yticks(range(len(results)), [label.title for label in results])
-    axes.invert_yaxis()
-    axes.tick_params(axis="y", length=0)
-    axes.set(xlabel="share of the heads (%)")
-    axes.grid()
-    legend_below(figure)
-    return figure
+def _to_one_place(result: Result) -> Floats:
+    """The most attention of each head to the place of a kind: (n_layers, n_heads)."""
+    return result.arrays["to_one_place"]
 
 
 def _kinds(result: Result) -> dict[str, Any]:
@@ -269,7 +267,13 @@ ANALYSIS = Analysis(
     across=FigureSpec(
         "kinds",
         *WORDS.figure("kinds", _kinds),
-        draw=draw_across,
+        Images(
+            _to_one_place,
+            (0.0, 1.0),
+            SEQUENTIAL,
+            ("head", "layer", "attention to one place"),
+            square=False,
+        ),
     ),
     overlay=Overlay(
         x="offset of the key from the query (positions)",

@@ -11,7 +11,7 @@ from generator.checkpoints.model.live.stack import FEWEST, LiveStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Overlay, Result, Results
 from generator.contracts.wording import Wording
 from generator.errors import NotApplicableError
-from generator.figures.lines import DOTTED, legend_below, with_line_styles
+from generator.figures.lines import DOTTED, hidden, legend_below, with_line_styles
 from generator.figures.panels import panels
 from generator.figures.style import REFERENCE
 from generator.numerics.arrays import Array, Floats
@@ -37,7 +37,7 @@ def compute(stack: LiveStack) -> Result:
 
     arrays: ids (n_sequences, length), int, the tokens that were read; r2, error, share (n_layers +
         1,) each: of the input of the first layer, then of the output of each; r2_random (n_layers +
-        1,)
+        1,); text (), bool, whether a text was read, and no random words
     derived: means, weights (n_layers + 1, d_model), of the probes; others (n_sequences, length),
         int, for the second time
     errors: NotApplicableError
@@ -72,6 +72,7 @@ def compute(stack: LiveStack) -> Result:
             "error": _errors(r2, positions),
             "share": np.array(shares),
             RANDOM: random,
+            "text": np.array(not remarks),
         },
         remarks,
         read={metric.key: n_fit + n_tried for metric in metrics},
@@ -208,11 +209,20 @@ def sentence(results: Results) -> str:
 
 
 def draw_across(results: Results) -> "Figure":
-    """Share of the variance of the position by relative depth, one line a part."""
-    figure, (axes,) = panels(1, height=3.8)
+    """Share of the variance of the position by relative depth, one line a part, and that of the
+    same part with random weights.
+    """
+    figure, (trained, random) = panels(2, height=3.6)
     for label, result, dash in with_line_styles(results):
-        axes.plot(*by_depth(result), color=label.colour, linestyle=dash, label=label.title)
-    return _finished(figure, axes, "relative depth")
+        depth, r2 = by_depth(result)
+        for axes, values in ((trained, r2), (random, result.arrays[RANDOM])):
+            name = label.title if axes is trained else hidden(label.title)
+            axes.plot(depth, values, color=label.colour, linestyle=dash, label=name)
+    trained.set_title("trained")
+    random.set_title("random weights")
+    random.set(xlabel="relative depth", ylim=(-0.05, 1.05))
+    random.grid(axis="y")
+    return _finished(figure, trained, "relative depth")
 
 
 def draw(results: Results) -> "Figure":
@@ -245,7 +255,7 @@ ANALYSIS = Analysis(
     title=WORDS("title"),
     question=WORDS("question"),
     source=WORDS("source"),
-    order=30,
+    order=10,
     subject="model",
     units=dict.fromkeys(("r2_input", "r2_highest", "r2_last", "layer_highest", "r2_random"), ""),
     compute=compute,

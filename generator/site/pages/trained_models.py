@@ -3,7 +3,7 @@ all.
 """
 
 from generator.contracts import Atlas, Outcome, Page, PageKind
-from generator.site.in_use import measured, path_of, story
+from generator.site.in_use import conclusion, measured, path_of, readers, story
 
 
 def pages(atlas: Atlas) -> list[Page]:
@@ -29,7 +29,8 @@ def _page(atlas: Atlas, outcome: Outcome) -> Page:
 def _story(atlas: Atlas) -> Page:
     across = story(atlas)
     figures = tuple(one.figure for one in across if one.figure)
-    return Page("use.md", "uses.md.jinja", {"across": across}, figures)
+    context = {"across": across, "readers": readers(atlas), "conclusion": conclusion(across)}
+    return Page("use.md", "uses.md.jinja", context, figures)
 
 
 PAGE = PageKind("trained_models", pages)
