@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from generator.contracts import Outcome, Reading, Scheme
-from generator.encodings import ActsIn
+from generator.encodings import ActsIn, NoEncoding
 from generator.site.pictures import scheme_cards
+
+NONE = NoEncoding.__name__
 
 
 class Place(NamedTuple):
@@ -37,12 +39,14 @@ class Way:
     total: number of checkpoints, of which ``members`` are the first, those with numbers before
         others
     unread: number of checkpoints with an encoding of the scheme whose numbers were not read
+    partly: of the scheme that is none, number of checkpoints with such layers beside others
     """
 
     scheme: Scheme
     members: tuple[tuple[Outcome, tuple[Reading, ...]], ...]
     total: int
     unread: int
+    partly: int = 0
 
     @property
     def card(self) -> str:
@@ -79,14 +83,31 @@ class Way:
         return "trained" if trained == {True} else "trained or by formula"
 
 
-def way(scheme: Scheme, outcomes: Sequence[Outcome], most: int) -> Way:
-    """``scheme`` with at most ``most`` of the ``outcomes`` that use it."""
+def way(scheme: Scheme, outcomes: Sequence[Outcome], most: int, schemes: Sequence[Scheme]) -> Way:
+    """``scheme``, one of ``schemes``, with at most ``most`` of the ``outcomes`` that use it."""
     members = [
         (outcome, readings_of(scheme, outcome)[:2]) for outcome in outcomes if uses(scheme, outcome)
     ]
     members.sort(key=lambda member: not member[1])
     unread = sum(is_unread(scheme, outcome) for outcome in outcomes)
-    return Way(scheme, tuple(members[:most]), len(members), unread)
+    telling = frozenset(scheme.key for scheme in schemes if scheme.tells_position)
+    partly = 0 if scheme.acts_in else sum(_is_partly_bare(outcome, telling) for outcome in outcomes)
+    return Way(scheme, tuple(members[:most]), len(members), unread, partly)
+
+
+def _is_partly_bare(outcome: Outcome, telling: frozenset[str]) -> bool:
+    """Whether some layers with attention have no encoding of ``telling`` schemes, neither their own
+    nor at the input, where others have one.
+    """
+    records = (*(reading.encoding for reading in outcome.readings), *outcome.unmeasured)
+    keys = {record.key for record in records if record.scheme in telling and record.form != NONE}
+    attending = [layer for layer in outcome.layers if layer.attends]
+    bare = [
+        layer
+        for layer in attending
+        if layer.encodings is not None and not layer.at_input and keys.isdisjoint(layer.encodings)
+    ]
+    return 0 < len(bare) < len(attending)
 
 
 def uses(scheme: Scheme, outcome: Outcome) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from bs4 import BeautifulSoup
 
-from generator.contracts import Atlas, Outcome
+from generator.contracts import Atlas, Layer, Outcome
 from generator.resources import ROOT
 from generator.site.pages import scheme as page_kind
 from tests.site.test_comparing import ANALYSES, NOTHING, SCHEMES, outcome, rendered, table
@@ -72,3 +72,20 @@ def test_the_paper_of_a_scheme_is_among_the_sources_of_its_page() -> None:
         text = (ROOT / f"templates/schemes/{scheme.key}.md.jinja").read_text(encoding="utf-8")
         assert f"https://arxiv.org/abs/{scheme.paper}" in text.partition("## Sources")[2]
         assert scheme.year in range(2017, 2027)
+
+
+def test_models_with_some_layers_without_encoding_are_counted_apart() -> None:
+    """As SmolLM3, whose every fourth layer attends without a rotation."""
+    rotary = outcome("a", table(0), scheme="rotary")
+    key = rotary.readings[0].encoding.key
+    layers = tuple(
+        Layer("decoder", "decoder", index, "full", ("full",), None, 0, (key,) if index % 4 else ())
+        for index in range(8)
+    )
+    partly = replace(rotary, layers=layers)
+    assert card("No encoding", partly).endswith("0 in this atlas; 1 in some layers")
+    every = tuple(replace(layer, encodings=(key,)) for layer in layers)
+    unknown = tuple(replace(layer, encodings=None) for layer in layers)
+    at_input = tuple(replace(layer, at_input=(key,)) for layer in layers)
+    for others in (every, unknown, at_input, ()):
+        assert card("No encoding", replace(rotary, layers=others)).endswith("0 in this atlas")

@@ -65,7 +65,7 @@ def pages(atlas: Atlas) -> list[Page]:
         <= MOST_CARDS
     )
     most = MOST_CARDS if complete else max(MOST_CARDS // (len(used) + 1), 4)
-    ways = [way(scheme, built, most) for scheme in used]
+    ways = [way(scheme, built, most, atlas.schemes) for scheme in used]
     context = {
         "hero": _hero(atlas),
         "remarks": _remarks(atlas),

@@ -23,7 +23,7 @@ def pages(atlas: Atlas) -> list[Page]:
 def _index(atlas: Atlas) -> Page:
     """The cards of all schemes, by what they change; what encodes no position is apart."""
     built = [outcome for outcome in atlas.outcomes if outcome.status == "ok"]
-    ways = [way(scheme, built, MOST_CARDS) for scheme in atlas.schemes]
+    ways = [way(scheme, built, MOST_CARDS, atlas.schemes) for scheme in atlas.schemes]
     telling = [one for one in ways if one.scheme.tells_position]
     places = [
         (words.heading, [one for one in telling if one.scheme.acts_in == key])
