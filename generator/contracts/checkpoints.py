@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
@@ -198,6 +199,11 @@ class TensorRow:
     shape: tuple[int, ...] | None
     dtype: str
     count: int
+
+    @property
+    def n_stored(self) -> int:
+        """Numbers in all of them, as stored; 0 where no header was read."""
+        return 0 if self.shape is None else self.count * prod(self.shape)
 
 
 class Digest(Protocol):

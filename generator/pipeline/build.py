@@ -7,7 +7,6 @@ from concurrent.futures import BrokenExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from math import prod
 from pathlib import Path
 
 from threadpoolctl import threadpool_limits
@@ -301,7 +300,7 @@ def _measures(row: Task, outcome: Outcome) -> list[Task]:
 
 
 def _n_weights(outcome: Outcome) -> int:
-    return sum(tensor.count * prod(tensor.shape or ()) for tensor in outcome.inventory)
+    return sum(tensor.n_stored for tensor in outcome.inventory)
 
 
 def _models(missing: Sequence[Task], outcomes: Mapping[Task, Outcome]) -> jobs.Models:

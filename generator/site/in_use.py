@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import prod
 
 from generator.contracts import (
     Analysis,
@@ -17,18 +16,12 @@ from generator.contracts import (
     Result,
     UseResult,
 )
-from generator.words import Words
 
 ARRAY = re.compile(r'arrays\["([^"]+)"\]')
 PARTS = ("encoder", "decoder", "vision")  # In their order on pages.
 MOST_LINES = 12  # parts in one figure
-WORDS = Words("words/use.jinja")
-# Measures in which a model predicts a text; what a conclusion rests on, by measure.
+# Measures in which a model predicts a text.
 READ_TEXT = {"position", "order"}
-CONCLUDED = {
-    "probe": ("r2_input",), "heads": ("none",), "position": ("off",), "order": ("share_1",),
-}  # fmt: skip
-HELD = 0.8  # Share of the variance from which the input holds the position.
 PACKED = {"U32", "U8", "I32"}  # Types that hold several numbers in one, in quantised files.
 OTHER_COLOUR = "#3d7fd6"  # Of a model without an encoding.
 
@@ -122,13 +115,13 @@ class Across:
 class Reader:
     """A model that was measured.
 
-    n_parameters: of its weights, None where they are packed; stored: the type of most of them
+    n_stored: numbers in its files, None where these are packed; stored: the type of most of them
     reads: "text", that of the atlas, "own text", "words" that are random, or "images"
     """
 
     outcome: Outcome
     parts: tuple[str, ...]
-    n_parameters: int | None
+    n_stored: int | None
     stored: str
     reads: tuple[str, ...]
 
@@ -141,7 +134,7 @@ def readers(atlas: Atlas) -> list[Reader]:
 def _reader(outcome: Outcome) -> Reader:
     sizes = Counter[str]()
     for tensor in outcome.inventory:
-        sizes[tensor.dtype] += tensor.count * prod(tensor.shape or ())
+        sizes[tensor.dtype] += tensor.n_stored
     is_packed = any(dtype in PACKED for dtype in sizes)
     reads = {
         "images" if use.part == "vision" else use.key
@@ -169,20 +162,6 @@ def story(atlas: Atlas) -> list[Across]:
     """Every measure of all models: first those that make one argument, each with a figure."""
     outcomes = [outcome for outcome in atlas.outcomes if outcome.uses]
     return [_across(atlas, use, outcomes) for use in atlas.uses]
-
-
-def conclusion(across: Sequence[Across]) -> str:
-    """What the figures of ``across`` show together; "" without any."""
-    values = {
-        f"{one.use.key}_{key}": [
-            metric.finite
-            for _, _, section in one.rows
-            if (metric := section.result.find(key)) and metric.finite is not None
-        ]
-        for one in across
-        for key in CONCLUDED.get(one.use.key, ())
-    }
-    return WORDS("conclusion", held=HELD, **values) if values else ""
 
 
 def _across(atlas: Atlas, use: Analysis, outcomes: Sequence[Outcome]) -> Across:

@@ -96,14 +96,14 @@ def test_values_near_the_median_have_no_place() -> None:
 
 @pytest.mark.parametrize(("form", "mixers", "n_layers", "text"), [
     (Rotation(1e6, 128, 128, 4096), ["full"] * 36, 36,
-     "Plain RoPE: base 1,000,000, all 128 components of a head, no scaling, in all 36 layers, each"
+     "RoPE: base 1,000,000, all 128 components of a head, no scaling, in all 36 layers, each"
      " with attention to all positions."),
     (Rotation(1e4, 64, 128, 4096), ["full"], 2,
      "RoPE: base 10,000, 64 of 128 components of a head, no scaling, in 1 of 2 layers."),
     (Rotation(1e4, 8, 8, 4096, {"rope_type": "linear", "factor": 4.0}), ["sliding"] * 2, 2,
      "RoPE: base 10,000, all 8 components of a head, scaling “linear”, in all 2 layers."),
     (Rotation(1e4, 8, 8, 4096), [], 0,
-     "Plain RoPE: base 10,000, all 8 components of a head, no scaling."),
+     "RoPE: base 10,000, all 8 components of a head, no scaling."),
 ])  # fmt: skip
 def test_a_rotation_like_others_is_told_by_its_settings(
     form: Rotation, mixers: Sequence[Mixer], n_layers: int, text: str

@@ -3,7 +3,7 @@ all.
 """
 
 from generator.contracts import Atlas, Outcome, Page, PageKind
-from generator.site.in_use import conclusion, measured, path_of, readers, story
+from generator.site.in_use import measured, path_of, readers, story
 
 
 def pages(atlas: Atlas) -> list[Page]:
@@ -29,7 +29,7 @@ def _page(atlas: Atlas, outcome: Outcome) -> Page:
 def _story(atlas: Atlas) -> Page:
     across = story(atlas)
     figures = tuple(one.figure for one in across if one.figure)
-    context = {"across": across, "readers": readers(atlas), "conclusion": conclusion(across)}
+    context = {"across": across, "readers": readers(atlas)}
     return Page("use.md", "uses.md.jinja", context, figures)
 
 
