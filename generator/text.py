@@ -72,6 +72,11 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
+def with_unit(shown: str, unit: str) -> str:
+    """A number as it is shown, and its unit: 3 positions, 26%, 2."""
+    return f"{shown}{'' if unit == '%' else ' '}{unit}".strip()
+
+
 def thousands(count: int) -> str:
     """An integer with thousands separators."""
     return f"{count:,}"

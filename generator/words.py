@@ -28,6 +28,7 @@ FILTERS: Mapping[str, Callable[..., str]] = {
         text.spans,
         text.thousands,
         text.uncertain,
+        text.with_unit,
         text.without,
     )
 }

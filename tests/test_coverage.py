@@ -49,4 +49,4 @@ def test_the_atlas_finds_what_the_modules_show(case: Case) -> None:
 def test_the_share_counts_those_compared_alone() -> None:
     one, other = frozenset({"table"}), frozenset({"rotation"})
     rows = [Row("a", one, one), Row("b", one, other), Row("c", problem="not built: LookupError")]
-    assert total(rows) == "3 cases; 2 compared, of which 1 agree (50.0 %); 1 not built\n"
+    assert total(rows) == "3 cases; 2 compared, of which 1 agree (50.0%); 1 not built\n"

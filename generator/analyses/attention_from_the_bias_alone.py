@@ -110,7 +110,7 @@ def _metrics(
     mean = 100.0 * symmetries.mean() if some else None
     yield Metric("symmetry", "Symmetry (mean over heads)", mean, "%", reason)
     one_sided = 100.0 * float(np.mean(symmetries < UNLIKE)) if some else None
-    yield Metric("one_sided", "Heads with a symmetry below 50 %", one_sided, "%", reason)
+    yield Metric("one_sided", "Heads with a symmetry below 50%", one_sided, "%", reason)
     yield Metric("positions", "Positions compared", n_positions)
 
 

@@ -166,7 +166,7 @@ def _metrics(
     measure = ("half", HALF, "positions", no_fall)
     yield from _over_windows(measure, halves, STABLE, texts, unit)
     falls = [None if window.falls is None else 100.0 * window.falls for window in windows]
-    texts = ["none" if value is None else f"{rounded(value, 0)} %" for value in falls]
+    texts = ["none" if value is None else f"{rounded(value, 0)}%" for value in falls]
     measure = ("monotonicity", f"{STEADILY} (local monotonicity)", "%", "no step is defined")
     yield from _over_windows(measure, falls, STABLE_STEPS, texts, unit)
     yield Metric(

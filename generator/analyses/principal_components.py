@@ -239,8 +239,8 @@ def draw(results: Results) -> Figure:
             trail(ax, coordinates[:, [first, second]], joined=is_path, most=POINTS // len(results))
             ax.set(xlim=(-limit, limit), ylim=(-limit, limit))
             ax.set(
-                xlabel=f"component {first + 1} ({rounded(100 * shares[first], 0)} %)",
-                ylabel=f"component {second + 1} ({rounded(100 * shares[second], 0)} %)",
+                xlabel=f"component {first + 1} ({rounded(100 * shares[first], 0)}%)",
+                ylabel=f"component {second + 1} ({rounded(100 * shares[second], 0)}%)",
             )
             ax.tick_params(labelsize=7)
         axes[LEADING * row].set_title(label.title)

@@ -86,7 +86,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
         metrics=(
             _metric(
                 "within_for_90",
-                "Directions used (components for 90 %, mean-centred, without outliers)",
+                "Directions used (components for 90%, mean-centred, without outliers)",
                 partial(components_for, share=0.9),
                 within,
             ),
@@ -122,7 +122,7 @@ def _measures(prefix: str, suffix: str, values: Floats) -> Iterator[Metric]:
     yield _metric(prefix + "stable", "Stable rank" + suffix, stable_rank, values)
     yield _metric(prefix + "effective", "Effective rank" + suffix, effective_rank, values)
     for share in SHARES:
-        title = f"Components that hold {share} % of the energy{suffix}"
+        title = f"Components that hold {share}% of the energy{suffix}"
         count = partial(components_for, share=share / 100)
         yield _metric(f"{prefix}for_{share}", title, count, values)
 
@@ -241,13 +241,13 @@ ANALYSIS = Analysis(
             SINGULAR_VALUES,
             paper_sinusoid,
             {
-                "Components of the sinusoid, 512 × 768, for 90, 95 and 99 % of the energy": {
+                "Components of the sinusoid, 512 × 768, for 90, 95 and 99% of the energy": {
                     "for_90": "65",
                     "for_95": "96",
                     "for_99": "129",
                 },
                 "Stable rank of the sinusoid, 512 × 768, mean-centred": {"centred_stable": "6.805"},
-                "Components of the sinusoid, 512 × 768, mean-centred, for 90, 95 and 99 % of the"
+                "Components of the sinusoid, 512 × 768, mean-centred, for 90, 95 and 99% of the"
                 " energy": {
                     "centred_for_90": "90",
                     "centred_for_95": "111",

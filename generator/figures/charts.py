@@ -52,7 +52,7 @@ class Rule:
 
 
 def diagonal(width: float) -> "Callable[[Axes, Results], None]":
-    """Draws a line from 0 to 100 % on both axes."""
+    """Draws a line from 0 to 100% on both axes."""
     return partial(_diagonal, width)
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from generator.history.changes import Change, Document, changes, checkpoints
-from generator.text import significant
+from generator.text import significant, with_unit
 from generator.words import Words
 
 WORDS = Words("words/changes.jinja")
@@ -71,7 +71,7 @@ def _change_text(change: Change) -> str:
         case "numbers":
             return f"other numbers ({change.what} {before} → {after})"
         case "metric":
-            return f"{change.what} {before} → {after}{f' {change.unit}' if change.unit else ''}"
+            return f"{change.what} {before} → {with_unit(after, change.unit)}"
 
 
 def _value(value: float | str | None) -> str:

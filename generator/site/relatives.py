@@ -19,7 +19,7 @@ from generator.contracts import (
 from generator.history import releases
 from generator.history.changes import Document
 from generator.site.rankings.columns import DIGITS, columns_of
-from generator.text import significant
+from generator.text import significant, with_unit
 from generator.words import Words
 
 Kinship = tuple[bool, bool, bool, float]
@@ -150,4 +150,4 @@ def _values(atlas: Atlas, encodings: Sequence[Document]) -> Iterator[tuple[str, 
             metric = encoding["metrics"].get(f"{column.analysis.key}.{column.headline.metric}")
             if metric and metric["value"] is not None and isfinite(metric["value"]):
                 text = significant(metric["value"], DIGITS)
-                yield encoding["name"], column.meaning, f"{text} {metric['unit']}".strip()
+                yield encoding["name"], column.meaning, with_unit(text, metric["unit"])

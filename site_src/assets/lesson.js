@@ -269,7 +269,7 @@
             bar.style[value < 0 ? "right" : "left"] = "50%";
             track.append(bar);
           }
-          const share = `${fixed((100 * weights[n]) / sum(weights), 1)} %`;
+          const share = `${fixed((100 * weights[n]) / sum(weights), 1)}%`;
           bars.append(made("span", sentence.spoken[sentence.order[n]]), track, made("span", value === null ? "not seen yet" : `${fixed(value, 2)} · ${share}`));
         });
         figure.replaceChildren(bars);

@@ -150,7 +150,7 @@ def test_a_finding_counts_the_one_sided_heads() -> None:
     _, (text, weight) = sentences(bias(past, even))
     assert text == (
         "1 of 2 heads treats opposite sides differently. Of two keys equally far away, one gets"
-        " over three times the attention, on average (symmetry below 50 %)."
+        " over three times the attention, on average (symmetry below 50%)."
     )
     assert weight == 0.5
     assert len(sentences(bias(past, even, even))) == 1

@@ -29,7 +29,7 @@ def test_the_measures_of_sinks_by_hand() -> None:
     assert (
         result.findings[0].text
         == "Beside 128 keys of logit 0, 2 of 4 heads give at least half the weight to the sink. The"
-        " strongest, logit 5.95 in head 1 of layer 4, takes 75.0 %."
+        " strongest, logit 5.95 in head 1 of layer 4, takes 75.0%."
     )
     with pytest.raises(NotApplicableError, match="the sinks"):
         weight_of_the_sinks.compute(subject(Sinks(frozen([[np.nan, 1.0]]), (0,))))

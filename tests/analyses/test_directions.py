@@ -74,7 +74,7 @@ def test_components_for_a_share_are_those_of_scikit_learn() -> None:
 def test_findings_follow_ranks_components_and_mean() -> None:
     low = np.outer(np.arange(40.0), NOISE[0]) + 1e-3 * rng.normal(size=(40, 20))
     finding = findings_of(rank, low)[0]
-    assert finding.text.startswith("1 of 20 directions holds 90 % of what sets the vectors apart")
+    assert finding.text.startswith("1 of 20 directions holds 90% of what sets the vectors apart")
     assert "spread over most directions" in findings_of(rank, NOISE)[0].text
     assert finding.weight > findings_of(rank, NOISE)[0].weight
     # Three columns of about equal variance hold nearly all of it, two of them about two thirds.
@@ -149,7 +149,7 @@ def test_a_helix_is_reported_with_its_turns() -> None:
     (finding,) = findings_of(principal_components, HELIX)
     assert finding.text == (
         "The table is a helix: 200 positions wind 4.9 times at a nearly even rate (the fastest"
-        " eighth of the path 1.25 times the slowest). Three principal components hold 100 % of the"
+        " eighth of the path 1.25 times the slowest). Three principal components hold 100% of the"
         " variance."
     )
     # Its axis is a little askew: five whole turns lean on it.

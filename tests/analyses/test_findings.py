@@ -102,7 +102,7 @@ CASES: dict[str, list[tuple[Form, *tuple[str, ...]]]] = {
     (rows(np.ones((2049, 2))), "Only the first 2,048 of 2,049 positions", "… hardly more"),
     ],
     "similarity_of_dimensions": [
-    (rows(np.hstack([NOISE[:, :8]] * 2)), "6.7 % of all pairs … are nearly parallel or opposite"),
+    (rows(np.hstack([NOISE[:, :8]] * 2)), "6.7% of all pairs … are nearly parallel or opposite"),
     (rows(NOISE),),
     ],
     "single_dimensions": [
@@ -112,7 +112,7 @@ CASES: dict[str, list[tuple[Form, *tuple[str, ...]]]] = {
     ],
     "reach_of_the_convolution": [
     (Convolution(frozen(np.ones((1, 1, 9))), frozen(AT)),
-     "The convolution spans 9 positions; at least half … lies within ±2, 100 % within ±8."),
+     "The convolution spans 9 positions; at least half … lies within ±2, 100% within ±8."),
     (Convolution(frozen(np.eye(1, 9, 4)[None]), frozen(AT)), "… at least half … lies at offset 0"),
     ],
     "vectors_by_offset": [

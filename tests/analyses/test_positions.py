@@ -131,7 +131,7 @@ def test_spectra_of_sines_noise_and_walks() -> None:
         ("slow", "slow_control")
     ]
     slow = np.sin(2.0 * np.pi * P / 64.0 + PHASES)
-    assert "change slowly: 100 %" in " ".join(texts_of(result_of(spectrum, slow)))
+    assert "change slowly: 100%" in " ".join(texts_of(result_of(spectrum, slow)))
     assert "hardly change slowly" in " ".join(texts_of(result_of(spectrum, NOISE)))
     assert values_of(result_of(spectrum, drifting(400, 0.5)))["slow_control"] == pytest.approx(
         10.0, abs=1.0

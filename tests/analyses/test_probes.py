@@ -129,7 +129,7 @@ def test_errors_of_a_guess_on_noise_and_by_distance() -> None:
     result = result_of(position_probe, np.ones((512, 4)))
     assert value(result, "middle") == 128.0
     assert value(result, "error") == pytest.approx(128.0, abs=1.5)
-    # 34 to 43 %, computed by other code.
+    # 34 to 43%, computed by other code.
     assert 34.0 < value(result_of(order_probe, noise(0)), "error") < 43.0
     pairs = np.array([[0, 0], [3, 4], [5, 4], [1, 4], [4, 1], [0, 2], [0, 4]])
     starts, wrong = order_probe._by_distance(pairs, np.array([1, 1, 0, 1, 0, 0, 0], dtype=bool), 6)
@@ -217,7 +217,7 @@ def test_an_outlier_does_not_bend_the_probe() -> None:
 
 @pytest.mark.parametrize("shape", [(20, 256), (64, 32), (512, 64)])
 def test_no_order_is_claimed_of_noise(shape: tuple[int, int]) -> None:
-    """A probe remembers rows of a small table: 14 % errors on noise of 20 × 256."""
+    """A probe remembers rows of a small table: 14% errors on noise of 20 × 256."""
     for seed in range(3):
         rows = np.random.default_rng(seed).normal(0.0, 0.02, shape)
         assert result_of(order_probe, rows).findings == ()

@@ -43,7 +43,7 @@ def test_norms_are_those_of_numpy_and_their_spread_excludes_outliers() -> None:
 def test_outliers_are_listed_with_the_farthest() -> None:
     (finding,) = findings_of(with_norms(3.0, 3.0, *[1.0] * 40, 0.1))
     assert (
-        "3 vectors have unusual norms (positions 0–1, 42). Position 42 has only 10 % of the median"
+        "3 vectors have unusual norms (positions 0–1, 42). Position 42 has only 10% of the median"
         " norm." in finding.text
     )
     assert finding.weight > 0.5

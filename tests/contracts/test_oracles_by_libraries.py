@@ -208,11 +208,11 @@ BY: dict[str, Callable[[], Numbers]] = {
     ),
     "Stable rank of the sinusoid, 512 × 768": partial(stable_rank, SINUSOID),
     "Effective rank of the sinusoid, 512 × 768": effective_rank,
-    "Components of the sinusoid, 512 × 768, for 90, 95 and 99 % of the energy": partial(
+    "Components of the sinusoid, 512 × 768, for 90, 95 and 99% of the energy": partial(
         components, SINUSOID
     ),
     "Stable rank of the sinusoid, 512 × 768, mean-centred": lambda: stable_rank(centred(SINUSOID)),
-    "Components of the sinusoid, 512 × 768, mean-centred, for 90, 95 and 99 % of the energy": (
+    "Components of the sinusoid, 512 × 768, mean-centred, for 90, 95 and 99% of the energy": (
         lambda: components(centred(SINUSOID))
     ),
     "Stable rank of GPT-2's table": lambda: stable_rank(table(GPT2)),

@@ -198,7 +198,7 @@ def test_matrices_of_offsets_are_symmetric_or_antisymmetric(size: int, seed: int
 
 
 def test_invariance_of_random_entries_and_monotonicity_by_hand() -> None:
-    """Of n(n − 1) independent entries, 2(n − 1) means explain about 2/n: here 2 %."""
+    """Of n(n − 1) independent entries, 2(n − 1) means explain about 2/n: here 2%."""
     assert translation_invariance(random_table(0, 100, 100), offsets(100)) == pytest.approx(
         0.02, abs=0.005
     )

@@ -101,7 +101,7 @@ def test_tex_prints_every_text_as_it_is(text: str) -> None:
     assert entry(f"@misc{{key, title = {{{tex(text)}}}}}")["title"] == tex(text)
 
 
-TITLE = r"A_b & 50 % of #1 {x} $\y$ ~^"
+TITLE = r"A_b & 50% of #1 {x} $\y$ ~^"
 RELEASE = Release("2026-01-01.2", 3, "2026-01-01", "0.1", {}, {})
 
 

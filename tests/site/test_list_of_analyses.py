@@ -39,9 +39,9 @@ def answer(*values: float | None) -> str:
 
 def test_the_answer_names_the_two_extremes_and_counts_those_that_share_one() -> None:
     """As it is shown; equal values are no range, and without a value there is no answer."""
-    assert answer(4.0, 512.0, 3.1) == "Share: from 3.1 % (Title m2) to 512 % (Title m1)"
-    assert answer(1.0, 2.0, 2.0004) == "Share: from 1 % (Title m0) to 2 % (Title m1 and 1 more)"
-    assert answer(5.0, 5.0) == "Share: 5 % (Title m0 and 1 more)"
+    assert answer(4.0, 512.0, 3.1) == "Share: from 3.1% (Title m2) to 512% (Title m1)"
+    assert answer(1.0, 2.0, 2.0004) == "Share: from 1% (Title m0) to 2% (Title m1 and 1 more)"
+    assert answer(5.0, 5.0) == "Share: 5% (Title m0 and 1 more)"
     assert answer(None) == answer() == ""
 
 

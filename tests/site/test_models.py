@@ -60,9 +60,9 @@ def test_a_row_says_what_its_config_says(cells: dict[str, dict[str, str]]) -> No
     assert {column: llama[column] for column in said} == said
     assert gemma["Base"] == "10,000; 1,000,000" or gemma["Base"] == "1,000,000; 10,000"
     assert gemma["Layers"].startswith(
-        "34 layers; 29 (85 %) windows of 1,024; 5 (15 %) full attention"
+        "34 layers; 29 (85%) windows of 1,024; 5 (15%) full attention"
     )
-    assert cells["EleutherAI/pythia-160m"]["Position from"] == "Rotary; 25 % of each head turns"
+    assert cells["EleutherAI/pythia-160m"]["Position from"] == "Rotary; 25% of each head turns"
     assert cells["EleutherAI/pythia-160m"]["Model"].endswith(" · gpt_neox · from knowledge")
     assert llama["Model"].endswith(" · llama")
 
@@ -130,7 +130,7 @@ def test_facets_hold_every_value_once(atlas: Atlas) -> None:
 def test_the_first_sentences_count_the_rows(atlas: Atlas) -> None:
     first, second = models_page.lead(models.rows(atlas))
     assert first == (
-        "7 models: 57 % rotate queries and keys; the longest context is 10,485,760 positions"
+        "7 models: 57% rotate queries and keys; the longest context is 10,485,760 positions"
         " (Llama-4-Scout-17B-16E-Instruct)."
     )
     assert second == "2 have layers with windows or chunks, 0 a recurrent state."

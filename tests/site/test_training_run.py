@@ -42,18 +42,18 @@ def sentences(*values: Row, kernel: tuple[Row, ...] = NONE) -> list[str]:
 MOST = "Most of the change came by step"
 # Values of a metric, and its sentence, if there is one.
 TOLD: list[tuple[Row, str]] = [
-    ((1.0, 2.0, 8.0, 9.0), f"Measure 0 rose from 1 to 9 %. {MOST} 20."),
-    ((9.0, 8.0, 2.0, 1.0), f"Measure 0 fell from 9 to 1 %. {MOST} 20."),
-    ((0.001, 0.0, 0.0, 100.0), "Measure 0 rose from 0 to 100 %."),
-    ((1.0, 9.0, 1.0, 9.0), "Measure 0 rose from 1 to 9 %."),
-    ((1.0, 20.0, 8.0, 9.0), "Measure 0 rose from 1 to 9 %. It was highest at step 10 (20 %). "
+    ((1.0, 2.0, 8.0, 9.0), f"Measure 0 rose from 1 to 9%. {MOST} 20."),
+    ((9.0, 8.0, 2.0, 1.0), f"Measure 0 fell from 9 to 1%. {MOST} 20."),
+    ((0.001, 0.0, 0.0, 100.0), "Measure 0 rose from 0 to 100%."),
+    ((1.0, 9.0, 1.0, 9.0), "Measure 0 rose from 1 to 9%."),
+    ((1.0, 20.0, 8.0, 9.0), "Measure 0 rose from 1 to 9%. It was highest at step 10 (20%). "
      f"{MOST} 10."),
-    ((1.0, 9.3, 8.0, 9.0), f"Measure 0 rose from 1 to 9 %. {MOST} 10."),
-    ((None, 1.0, 2.0, 4.0), "Measure 0 rose from 1 to 4 % between step 10 and step 30."),
+    ((1.0, 9.3, 8.0, 9.0), f"Measure 0 rose from 1 to 9%. {MOST} 10."),
+    ((None, 1.0, 2.0, 4.0), "Measure 0 rose from 1 to 4% between step 10 and step 30."),
     ((5.0, 5.0, 5.0, 5.0), ""), ((5.0, 6.0, 7.0, 5.001), ""),
     ((None, None, None, 5.0), ""), ((None, None, None, None), ""),
-    ((0.5, 0.5, 2.0, 12.0), "Measure 0 rose from 0.5 to 12.0 %."),
-    ((-1.0, 0.0, 0.0, 3.0), "Measure 0 rose from −1 to 3 %."),
+    ((0.5, 0.5, 2.0, 12.0), "Measure 0 rose from 0.5 to 12.0%."),
+    ((-1.0, 0.0, 0.0, 3.0), "Measure 0 rose from −1 to 3%."),
 ]  # fmt: skip
 
 
@@ -75,7 +75,7 @@ def test_a_title_with_a_comma_ends_with_one() -> None:
     run, [metric] = run_with((1.0, 1.0, 1.0, 2.0))
     titled = replace(metric, title="Components, mean-centred")
     found = run_findings.sentences(run, run.encodings[0], [titled])
-    assert found == ["Components, mean-centred, rose from 1 to 2 %."]
+    assert found == ["Components, mean-centred, rose from 1 to 2%."]
 
 
 def test_what_changed_most_comes_first() -> None:
@@ -193,7 +193,7 @@ def beside(*values: float, main: str = "kernel.m0") -> SideBySide:
 
 def test_runs_stand_side_by_side_with_the_ends_that_differ() -> None:
     found = beside(4.0, 8.0, 6.0)
-    assert found.sentences == ("Measure 0, at the end: 4 % (Run 0) and 8 % (Run 1).",)
+    assert found.sentences == ("Measure 0, at the end: 4% (Run 0) and 8% (Run 1).",)
     kernels, measures = (figure.spec.draw({}) for figure in found.figures)
     lines = measures.axes[0].lines
     ends = [np.asarray(line.get_xydata())[-1].tolist() for line in lines]

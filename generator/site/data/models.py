@@ -212,7 +212,7 @@ def _number(value: int | None) -> ModelCell:
 def _position(model: Json, titles: Mapping[str, str]) -> str:
     """What tells position, in words."""
     shares = dict.fromkeys(rotation["share"] for rotation in model["rotations"])
-    parts = [f"{significant(100 * share, 3)} %" for share in shares if share < 1]
+    parts = [f"{significant(100 * share, 3)}%" for share in shares if share < 1]
     texts = [
         *(titles.get(key, key) for key in model["schemes"]),
         *([f"{' and '.join(parts)} of each head turns"] if parts else []),
@@ -271,7 +271,7 @@ def _check(model: Json) -> str:
 
 
 def _share(count: int, total: int) -> str:
-    return f"{count} ({100 * count / total:.0f} %)"
+    return f"{count} ({100 * count / total:.0f}%)"
 
 
 def table(atlas: Atlas) -> Iterator[tuple[str, list[Any]]]:

@@ -18,17 +18,16 @@ TEX = str.maketrans(
         "^": r"\textasciicircum{}",
     }
 )
-BEFORE_PERCENT = re.compile(r"(?<=\d) (?=%)")
 
 
 def literal(text: str) -> Markup:
     """``text`` escaped for Markdown and HTML, so that a page shows it literally.
 
     Characters other than letters, digits, space, comma, semicolon and question mark become numeric
-    references, which Markdown and its extensions do not interpret. Line breaks become spaces,
-    invisible characters \\uXXXX, the space between a number and % a no-break space.
+    references, which Markdown and its extensions do not interpret. Line breaks become spaces and
+    invisible characters \\uXXXX.
     """
-    one_line = BEFORE_PERCENT.sub("\u00a0", " ".join(text.split()))
+    one_line = " ".join(text.split())
     return Markup(UNSAFE.sub(_reference, one_line))  # noqa: S704 (this is the escaper)
 
 

@@ -12,7 +12,7 @@ from generator.contracts import Analysis, Atlas, Card, Metric, Outcome, Reading,
 from generator.site.pictures import card_drawing
 from generator.site.pictures.card_drawing import Content
 from generator.site.pictures.value_strips import values_of
-from generator.text import significant
+from generator.text import significant, with_unit
 from generator.words import Words
 
 WORDS = Words("words/site.jinja")
@@ -70,8 +70,8 @@ def of_analysis(atlas: Atlas, analysis: Analysis, metric: Metric | None) -> Card
         low, high = (significant(value, DIGITS) for value in (values[0], values[-1]))
         scale = ", on a logarithmic scale" if card_drawing.is_logarithmic(shown) else ""
         lines.append(
-            f"{metric.title} of {len(values)} encodings, {low} to {high} {metric.unit}".rstrip()
-            + scale
+            f"{metric.title} of {len(values)} encodings,"
+            f" {low} to {with_unit(high, metric.unit)}{scale}"
         )
     alt = f"{analysis.title}: {' '.join(lines)}"
     return _card(

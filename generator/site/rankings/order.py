@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from generator.contracts import Analysis, Atlas, Headline, Metric, Modality, Outcome, Reading
 from generator.site.rankings.columns import DIGITS
 from generator.site.rankings.peers import alike, may_be_ranked
-from generator.text import plural, significant
+from generator.text import plural, significant, with_unit
 
 # Positions of each are of another kind, so that sentences compare within one.
 MODALITIES: Mapping[Modality, str] = {
@@ -119,7 +119,7 @@ class Ranking:
     def _does(self, predicate: str, shown: str) -> str:
         unit = self.metric.unit.removesuffix("s") if shown == "1" else self.metric.unit
         words = predicate.replace("only {}", "{}") if shown == "0" else predicate
-        return words.format(f"{shown} {unit}".strip())
+        return words.format(with_unit(shown, unit))
 
 
 def ranking_of(atlas: Atlas, analysis: Analysis) -> Ranking | None:

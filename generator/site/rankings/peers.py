@@ -13,7 +13,7 @@ from statistics import fmean, median
 from generator.contracts import Analysis, Atlas, Finding, Metric, Reading, Scheme
 from generator.encodings import PositionTable, Rotation
 from generator.site.rankings.columns import DIGITS, Column, columns_of
-from generator.text import significant
+from generator.text import significant, with_unit
 from generator.words import Words
 
 WORDS = Words("words/standings.jinja")
@@ -203,7 +203,7 @@ class Peers:
         )
         return WORDS(
             "extreme",
-            does=predicate.format(f"{shown} {metric.unit}".strip()),
+            does=predicate.format(with_unit(shown, metric.unit)),
             place=f"{ORDINALS[outer]}{superlative}",
             total=len(ranked),
             plural=self._plural(reading),

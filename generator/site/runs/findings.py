@@ -5,7 +5,7 @@ hold.
 from collections.abc import Iterator, Sequence
 
 from generator.contracts import Run, RunEncoding, RunMember, RunMetric
-from generator.text import LEAST, MOST, decimals, rounded, significant
+from generator.text import LEAST, MOST, decimals, rounded, significant, with_unit
 from generator.words import Words
 
 WORDS = Words("words/runs.jinja")
@@ -107,10 +107,9 @@ def _moves(before: float, after: float, unit: str = "") -> str:
     larger.
     """
     first, last = _texts(before, after)
-    unit = f" {unit}" if unit else ""
     if first == last:
-        return f"stayed at {first}{unit}"
-    return f"{'rose' if after > before else 'fell'} from {first} to {last}{unit}"
+        return f"stayed at {with_unit(first, unit)}"
+    return f"{'rose' if after > before else 'fell'} from {first} to {with_unit(last, unit)}"
 
 
 def _texts(*values: float) -> list[str]:
@@ -157,10 +156,9 @@ def _beyond(points: Sequence[Point], unit: str) -> str:
     room = CLEARLY * abs(points[-1][1] - points[0][1])
     low, high = min(points, key=lambda point: point[1]), max(points, key=lambda point: point[1])
     *ends, lowest, highest = _texts(points[0][1], points[-1][1], low[1], high[1])
-    unit = f" {unit}" if unit else ""
     extremes = (("lowest", low, lowest), ("highest", high, highest))
     found = [
-        f"{word} at step {step:,} ({text}{unit})"
+        f"{word} at step {step:,} ({with_unit(text, unit)})"
         for word, (step, value), text in extremes
         if text not in ends and min(abs(value - points[index][1]) for index in (0, -1)) >= room
     ]
