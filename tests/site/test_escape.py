@@ -84,11 +84,9 @@ def rendered(source: str) -> BeautifulSoup:
 
 
 def shown(text: str) -> str:
-    """``text`` as a reader should see it: white space collapsed, invisible characters escaped, a
-    no-break space in “5%”.
-    """
-    line = re.sub(r"(?<=\d) (?=%)", NO_BREAK_SPACE, " ".join(text.split()))
-    plain = [mark.isprintable() or mark == NO_BREAK_SPACE for mark in line]
+    """``text`` as a reader should see it: white space collapsed, invisible characters escaped."""
+    line = " ".join(text.split())
+    plain = [mark.isprintable() for mark in line]
     marks = zip(line, plain, strict=True)
     return "".join(mark if is_plain else f"\\u{ord(mark):04x}" for mark, is_plain in marks)
 
