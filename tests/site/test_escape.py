@@ -55,7 +55,6 @@ NASTY = (
     ":material-home: :smile:", "H<sub>2</sub>O", "klzzwxh:0042 wzxhzdk:0", "markdown", "x" * 10_000,
 )  # fmt: skip
 
-NO_BREAK_SPACE = "\u00a0"
 PLAIN_DIGITS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 NUMBERS = {
     None: "–", -0.0: "0", 1: "1", -3: "−3", 512: "512", 1_234_567: "1,234,567", 2.0: "2",
