@@ -1,7 +1,6 @@
 """Escaping of text for pages, and numbers in tables."""
 
 import math
-import re
 from functools import cache
 from typing import Any
 
