@@ -54,7 +54,7 @@ class Words:
         """Whether the template has such a text or sentence."""
         return hasattr(self._names, name)
 
-    def __call__(self, name: str, **values: Any) -> str:
+    def __call__(self, name: str, /, **values: Any) -> str:
         """A text, or a sentence with ``values``, for which its macro has an argument each.
 
         errors: AttributeError, TypeError where the template has no such text

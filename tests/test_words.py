@@ -20,7 +20,7 @@ PACKAGE = Path(generator.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 OF_PAGES = {"method", "arrays", "detail", "where", "explain"}  # What pages render.
 OF_FIGURE = ("caption", "how_to_read", "alt", "summary")
-OF_HEADLINE = ("title", "low", "high", "least", "most")
+OF_HEADLINE = ("title", "sentence")
 MOST_WORDS = 5
 STOP = re.compile(r"[.?!](?: |$)")
 # A text in one of these is a message, or code for readers.
@@ -175,12 +175,6 @@ def test_a_sentence_is_one_line_and_names_stay_as_they_are() -> None:
         found("nothing")
     with pytest.raises(TypeError):
         found("dataset", titles=[])
-
-
-def test_a_headline_may_have_a_title_alone() -> None:
-    assert Wording("seams").headline("depth")[1:] == (
-        "", "breaks by a cosine of {} between neighbours", "smallest", "largest",
-    )  # fmt: skip
 
 
 def test_an_alternative_text_says_the_numbers_of_each_result() -> None:

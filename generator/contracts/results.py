@@ -226,23 +226,18 @@ class Headline:
     """A metric that the table of all encodings has as a column.
 
     metric: its key; title: a few words, which the unit stands beside
-    low, high: what an encoding with a low or a high value does, as a predicate with {} for the
-        value, in sentences that compare encodings; high is "" where an order of values means
-        nothing, and low, where it is not given, what high says of "only" the value
-    least, most: superlatives of the value in these sentences
+    sentence: what a value means, with {} for it, without capital and full stop; "" where an order
+        of values means nothing
     """
 
     metric: str
     title: str
-    low: str = ""
-    high: str = ""
-    least: str = "lowest"
-    most: str = "highest"
+    sentence: str = ""
 
-    def __post_init__(self) -> None:
-        """Fill ``low``."""
-        if not self.low:
-            object.__setattr__(self, "low", self.high.replace("{}", "only {}"))
+    def says(self, amount: str) -> str:
+        """The sentence with a value, or with the ends of a range."""
+        said = self.sentence.format(amount)
+        return said[:1].upper() + said[1:]
 
 
 @dataclass(frozen=True)
@@ -330,7 +325,7 @@ class Analysis:
     def answering(self) -> Headline | None:
         """The metric whose order answers the question; None where no metric does."""
         first = self.answer or next(iter(self.headlines), None)
-        return first if first and first.high else None
+        return first if first and first.sentence else None
 
 
 @lru_cache(maxsize=32)

@@ -27,18 +27,9 @@ class Wording(Words):
         alt = partial(_alt, self, key, numbers)
         return self(f"{key}_caption"), self(f"{key}_how_to_read"), alt
 
-    def headline(self, metric: str) -> tuple[str, str, str, str, str]:
-        """Title, low, high, least and most of a ``Headline``."""
-        low, high, least, most = (
-            self(name) if (name := f"{metric}_{each}") in self else default
-            for each, default in (
-                ("low", ""),
-                ("high", ""),
-                ("least", "lowest"),
-                ("most", "highest"),
-            )
-        )
-        return self(f"{metric}_title"), low, high, least, most
+    def headline(self, metric: str) -> tuple[str, str]:
+        """Title and sentence of a ``Headline``."""
+        return self(f"{metric}_title"), self(f"{metric}_sentence")
 
 
 def _alt(

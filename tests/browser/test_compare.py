@@ -330,10 +330,8 @@ class TestCompare:
     def test_the_summary_of_three_names_both_ends(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={SINUSOID}&b={LLAMA}&c={BLOOM}")
         catalogue, said = stored(site, "index"), page.locator("#pac-summary b").inner_text()
-        assert any(
-            f", the {least}; " in said and said.endswith(f", the {most}.")
-            for _, _, least, most in catalogue["words"].values()
-        )
+        assert any(said.startswith(words.split("{}")[0]) for words in catalogue["words"].values())
+        assert said.count(" and ") == 1
 
     def test_the_summary_says_how_much_two_shapes_differ(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={SINUSOID}&b={SINUSOID}")

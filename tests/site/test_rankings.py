@@ -29,7 +29,7 @@ from generator.site.rankings.order import Ranking, ranking_of
 from tests.site.test_comparing import rendered
 from tests.support import checkpoint, flowing
 
-SIZE = Headline("size", "Size", "packs into only {}", "spreads over {}", "least", "most")
+SIZE = Headline("size", "Size", "it spreads over {}")
 MEASURE = replace(all_analyses()[0], answer=SIZE, headlines=(), figures=(), about="order")
 
 
@@ -55,18 +55,16 @@ def ranking(*outcomes: Outcome) -> Ranking | None:
 
 def sentences(*outcomes: Outcome) -> str:
     found = ranking(*outcomes)
-    return " ".join(found.sentences) if found else ""
+    return found.sentence if found else ""
 
 
 SAID: list[tuple[list[float], str]] = [
-    ([3, 153, 10], "A packs into only 3 metres, the least of 3. B spreads over 153 metres, the"
-     " most."),
-    ([3, 3.0001, 3, 9], "A, like 2 others, packs into only 3 metres, the least of 4. D spreads"
-     " over 9 metres, the most."),
-    ([0, 1], "A packs into 0 metres, the least of 2. B spreads over 1 metre, the most."),
-    ([5, 5], "Each of the 2 spreads over 5 metres."),
-    ([5, 5.05], "Each of the 2 spreads over 5 to 5.05 metres."),
-    ([5], "Only A is measured here: it spreads over 5 metres."),
+    ([3, 153, 10], "It spreads over 3 (A) to 153 metres (B)."),
+    ([3, 3.0001, 3, 9], "It spreads over 3 (A and 2 more) to 9 metres (D)."),
+    ([0, 1], "It spreads over 0 (A) to 1 metre (B)."),
+    ([5, 5], "It spreads over 5 metres in both encodings."),
+    ([5, 5.05], "It spreads over 5 to 5.05 metres in both encodings."),
+    ([5], "It spreads over 5 metres. Only A is measured here."),
 ]  # fmt: skip
 
 
@@ -84,7 +82,7 @@ def test_positions_of_words_are_not_compared_with_patches() -> None:
     words = [outcome(name, value) for name, value in (("A", 3.0), ("B", 9.0))]
     patches = outcome("Patches", 100.0, modality="image")
     assert sentences(*words, patches) == (
-        "A packs into only 3 metres, the least of 2 for text. B spreads over 9 metres, the most."
+        "It spreads over 3 (A) to 9 metres (B), among 2 encodings for text."
     )
 
 
@@ -94,13 +92,12 @@ def test_a_table_without_structure_has_a_dot_but_no_sentence(findings: Sequence[
     found = ranking(outcome("A", 3.0), outcome("B", 9.0), noise)
     assert found is not None
     assert [entry.reading.label.title for entry in found.entries] == ["Noise", "A", "B"]
-    assert "Noise" not in " ".join(found.sentences)
-    assert found.sentences[0].endswith("the least of 2.")
+    assert found.sentence == "It spreads over 3 (A) to 9 metres (B)."
 
 
 def test_what_acts_beside_encodings_is_ranked_too() -> None:
     [beside, *_] = (scheme.key for scheme in all_schemes() if not scheme.tells_position)
-    assert sentences(outcome("A", 5.0, scheme=beside)).startswith("Only A")
+    assert sentences(outcome("A", 5.0, scheme=beside)).endswith("Only A is measured here.")
 
 
 @pytest.mark.parametrize("value", [None, float("inf"), float("nan")])
@@ -117,21 +114,6 @@ def test_the_lowest_the_median_and_the_highest_are_chosen_once_each() -> None:
         found = ranking(*(outcome(name, float(value)) for name, value in values.items()))
         assert found is not None
         assert [entry.reading.label.title for entry in found.chosen] == chosen
-
-
-def test_every_word_for_an_end_has_a_place_for_the_value_and_leaves_room_for_a_name() -> None:
-    """A name of three words, and the superlative with its count: “the lowest of 9 for text”."""
-    headlines = [
-        headline
-        for one in all_analyses()
-        for headline in (*one.headlines, *([one.answer] if one.answer else []))
-    ]
-    assert [
-        words
-        for headline in headlines
-        for words, most in ((headline.low, headline.least), (headline.high, headline.most))
-        if words.count("{}") != 1 or len(f"{words} {most}".split()) > 13
-    ] == []
 
 
 def test_all_analyses_but_the_two_that_only_show_have_a_metric_that_answers() -> None:
@@ -188,7 +170,7 @@ def page(*outcomes: Outcome) -> BeautifulSoup:
 def test_the_page_opens_with_the_answer_and_the_dots_link_their_encodings() -> None:
     html = page(outcome("A", 3.0), outcome("B", 9.0), outcome("Noise", 1.0, findings=()))
     [verdict] = html.select(".pa-verdict")
-    assert flowing(verdict.get_text()).startswith("A packs into only 3 metres")
+    assert flowing(verdict.get_text()).startswith("It spreads over 3 (A)")
     rows = html.select(".pa-dots > li")
     assert [(row.a["href"], row.b.get_text()) for row in rows if row.a and row.b] == [
         ("checkpoints/noise.html#decoder-learned", "1"),
@@ -203,7 +185,7 @@ def test_the_list_of_analyses_has_the_same_answer() -> None:
     rows = (outcome("A", 3.0), outcome("B", 9.0))
     shown, _ = page_kind.pages(Atlas(rows, (MEASURE,), all_schemes()))
     [answer] = BeautifulSoup(rendered(shown), "html.parser").select(".pa-answer")
-    assert flowing(answer.get_text()).startswith("A packs into only 3 metres")
+    assert flowing(answer.get_text()).startswith("It spreads over 3 (A)")
 
 
 def test_a_page_without_values_has_neither_answer_nor_dots() -> None:

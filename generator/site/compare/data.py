@@ -223,19 +223,12 @@ def _metrics(atlas: Atlas) -> dict[str, tuple[str, str]]:
     }
 
 
-def _words(atlas: Atlas) -> dict[str, tuple[str, str, str, str]]:
-    """Predicates for a low and a high value of each headline metric that has them, and the
-    superlatives of both, by "analysis.metric".
-    """
+def _words(atlas: Atlas) -> dict[str, str]:
+    """What each headline metric means, with {} for values, by "analysis.metric"."""
     return {
-        f"{column.analysis.key}.{headline.metric}": (
-            headline.low,
-            headline.high,
-            headline.least,
-            headline.most,
-        )
+        f"{column.analysis.key}.{headline.metric}": headline.says("{}")
         for column in columns_of(atlas)
-        if (headline := column.headline).high
+        if (headline := column.headline).sentence
     }
 
 

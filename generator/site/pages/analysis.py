@@ -34,13 +34,13 @@ MOST_QUIET = 15  # lines that stand back in a figure
 class AnalysisEntry:
     """An analysis in the list.
 
-    figure: its first comparison; sentences: its answer; range: the values of its first metric where
+    figure: its first comparison; sentence: its answer; range: the values of its first metric where
         there is no such answer, None where no encoding has a value
     """
 
     analysis: Analysis
     figure: Figure | None
-    sentences: tuple[str, ...]
+    sentence: str
     range: Ranking | None
 
 
@@ -80,7 +80,7 @@ def _entry(atlas: Atlas, analysis: Analysis, page: Page) -> AnalysisEntry:
     return AnalysisEntry(
         analysis,
         next(iter(page.figures), None),
-        by_answer.sentences if by_answer else (),
+        by_answer.sentence if by_answer else "",
         by_answer or next((one for one in ranges if one.high), next(iter(ranges), None)),
     )
 
@@ -102,7 +102,7 @@ def _page(atlas: Atlas, analysis: Analysis, addresses: Mapping[str, str]) -> Pag
     context = {
         "analysis": analysis,
         "found": of_analysis(analysis),
-        "sentences": by_answer.sentences if by_answer else (),
+        "sentence": by_answer.sentence if by_answer else "",
         "plot": dot_plot(by_answer) if by_answer else None,
         "chosen": by_answer.chosen if by_answer else (),
         "members": applicable,

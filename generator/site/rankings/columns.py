@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from generator.contracts import Analysis, Atlas, Headline, Metric, Reading
 from generator.site.ways import PLACES
-from generator.text import significant
+from generator.text import significant, with_unit
 
 DIGITS = 3
 NOTHING = "–"
@@ -55,6 +55,11 @@ def columns_of(atlas: Atlas) -> tuple[Column, ...]:
     ]
     by_analysis.sort(key=lambda columns: -max((column.n_values for column in columns), default=0))
     return tuple(column for columns in by_analysis for column in columns)
+
+
+def in_unit(shown: str, unit: str) -> str:
+    """A value with its unit, in the singular for 1."""
+    return with_unit(shown, unit.removesuffix("s") if shown == "1" else unit)
 
 
 def common(columns: Sequence[Column], readings: Sequence[Reading]) -> Column | None:

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from generator.contracts import Analysis, Atlas, Headline, Metric, Modality, Outcome, Reading
-from generator.site.rankings.columns import DIGITS
+from generator.site.rankings.columns import DIGITS, in_unit
 from generator.site.rankings.peers import alike, may_be_ranked
-from generator.text import plural, significant, with_unit
+from generator.text import significant
+from generator.words import Words
 
+WORDS = Words("words/standings.jinja")
 # Positions of each are of another kind, so that sentences compare within one.
 MODALITIES: Mapping[Modality, str] = {
     "text": "text",
@@ -87,39 +89,31 @@ class Ranking:
         return tuple(compared[place] for place in sorted(places))
 
     @property
-    def sentences(self) -> tuple[str, ...]:
-        """Who has the lowest value and who the highest; that all are alike, or that there is only
-        one; none where nothing can be compared.
+    def sentence(self) -> str:
+        """What the lowest value is and what the highest, and who has them; "" where nothing can be
+        compared.
         """
         compared = self.compared
         if not compared:
-            return ()
+            return ""
         first, last = compared[0], compared[_highest(compared)]
+        unit, says = self.metric.unit, self.headline.says
+        low, high = in_unit(first.shown, unit if unit == "%" else ""), in_unit(last.shown, unit)
+        of = {"count": len(compared), "modality": self._modality(compared)}
         if len(compared) == 1:
-            name, does = first.reading.label.title, self._does(self.headline.high, first.shown)
-            alone = len(self.entries) == 1
-            return (f"Only {name} is measured here: it {does}." if alone else f"{name} {does}.",)
-        among = f"{len(compared)}{self._of(compared)}"
-        if alike([entry.value for entry in compared]) or first.shown == last.shown:
-            shown = first.shown if first.shown == last.shown else f"{first.shown} to {last.shown}"
-            return (f"Each of the {among} {self._does(self.headline.high, shown)}.",)
-        return (
-            f"{_named(first, compared)} {self._does(self.headline.low, first.shown)},"
-            f" the {self.headline.least} of {among}.",
-            f"{_named(last, compared)} {self._does(self.headline.high, last.shown)},"
-            f" the {self.headline.most}.",
-        )
+            name, is_alone = first.reading.label.title, len(self.entries) == 1
+            return WORDS("single", says=says(high), name=name, is_alone=is_alone)
+        if first.shown == last.shown:
+            return WORDS("equal", says=says(high), **of)
+        if alike([entry.value for entry in compared]):
+            return WORDS("equal", says=says(f"{low} to {high}"), **of)
+        names = {"low_name": _named(first, compared), "high_name": _named(last, compared)}
+        return WORDS("ends", says=says(WORDS("range", low=low, high=high, **names)), **of)
 
-    def _of(self, compared: Sequence[Ranked]) -> str:
-        """What those compared are of, where others are of something else."""
+    def _modality(self, compared: Sequence[Ranked]) -> str:
+        """What those compared are of, where others are of something else; "" where none are."""
         modalities = {entry.reading.encoding.modality for entry in self.entries}
-        own = compared[0].reading.encoding.modality
-        return f" for {MODALITIES[own]}" if len(modalities) > 1 else ""
-
-    def _does(self, predicate: str, shown: str) -> str:
-        unit = self.metric.unit.removesuffix("s") if shown == "1" else self.metric.unit
-        words = predicate.replace("only {}", "{}") if shown == "0" else predicate
-        return words.format(with_unit(shown, unit))
+        return MODALITIES[compared[0].reading.encoding.modality] if len(modalities) > 1 else ""
 
 
 def ranking_of(atlas: Atlas, analysis: Analysis) -> Ranking | None:
@@ -160,6 +154,5 @@ def _extreme(entry: Ranked, among: Sequence[Ranked]) -> Extreme:
 
 def _named(entry: Ranked, compared: Sequence[Ranked]) -> str:
     """Its name, with how many others have the same value as shown."""
-    others = _extreme(entry, compared).more
-    like = f", like {plural(others, 'other')}," if others else ""
-    return f"{entry.reading.label.title}{like}"
+    found = _extreme(entry, compared)
+    return WORDS("named", name=found.name, more=found.more)

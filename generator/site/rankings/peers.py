@@ -11,22 +11,21 @@ from math import log
 from statistics import fmean, median
 
 from generator.contracts import Analysis, Atlas, Finding, Metric, Reading, Scheme
-from generator.encodings import PositionTable, Rotation
-from generator.site.rankings.columns import DIGITS, Column, columns_of
+from generator.encodings import PositionTable
+from generator.site.rankings.columns import DIGITS, Column, columns_of, in_unit
+from generator.site.rankings.settings import rotations_of, sentence
 from generator.text import significant, with_unit
 from generator.words import Words
 
 WORDS = Words("words/standings.jinja")
 LEAST_PEERS = 3  # with the encoding itself; a median of fewer says nothing
 FIRST = 0.9  # Weight from which a finding comes first, whatever others have: a table that is none
+FOREMOST = 1.0
 FAR = 2.0  # mean deviations from the median that are unusual halfway
-ORDINARY = 1.0 / (1.0 + FAR)  # Unusual as by one mean deviation: what is less is like the others.
 SAME = 0.02  # share by which values may differ that are as good as equal
 LEAST_RATIO = 1.25  # of a value and the median, in a sentence on the order of values
-LEAST_MEASURES = 3  # that show an encoding to be ordinary
-OUTERMOST = 3  # values from either end that a sentence names
+OUTERMOST = 3  # values from either end of which a sentence speaks
 MOST_EQUAL = 1  # others with the same value that such a sentence allows
-ORDINALS = ("", "second ", "third ")
 NUMBER = re.compile(r"[\d.,]+")
 Key = tuple[str, str, str, str]
 
@@ -107,7 +106,7 @@ class Peers:
             for analysis in self.atlas.analyses
             for finding in reading.results[analysis.key].findings
         )
-        every = [*self._rank_statements(reading), *findings]
+        every = [*self._on_settings(reading), *self._rank_statements(reading), *findings]
         # Not reversed, so that statements of one weight stay in the order of the page.
         return sorted(every, key=lambda statement: -statement.weight)
 
@@ -148,11 +147,13 @@ class Peers:
         times = self._times(reading, analysis, metric)
         return finding.weight if times is None else min(_unusual(times), FIRST)
 
-    @cached_property
-    def _all_places(self) -> Mapping[Reading, Mapping[Column, float]]:
-        """Those of every encoding."""
-        readings = (reading for outcome in self.atlas.outcomes for reading in outcome.readings)
-        return {reading: self._places(reading) for reading in readings}
+    def _on_settings(self, reading: Reading) -> Iterator[Statement]:
+        """What the settings of a model with rotations say, with the first of these."""
+        outcome = next(one for one in self.atlas.outcomes if reading in one.readings)
+        if reading in rotations_of(outcome)[:1]:
+            analysis = next(key for key, result in reading.results.items() if not result.reason)
+            finding = Finding(sentence(outcome), (), FOREMOST)
+            yield Statement(reading, analysis, finding, FOREMOST, is_standing=True)
 
     def _rank_statements(self, reading: Reading) -> Iterator[Statement]:
         """Sentences on headline metrics, of what may be ranked alone. What follows from the size of
@@ -160,16 +161,13 @@ class Peers:
         """
         if self._scheme(reading).by_formula and reading.encoding.form == PositionTable.__name__:
             return
-        places = self._all_places[reading]
-        for column, times in places.items():
+        for column, times in self._places(reading).items():
             text = self._on_extreme(reading, column) if abs(times) >= 1.0 else ""
             if text:
                 finding = Finding(text, (column.headline.metric,), _unusual(times))
                 yield Statement(
                     reading, column.analysis.key, finding, finding.weight, is_standing=True
                 )
-        if len(places) >= LEAST_MEASURES and all(abs(times) < 1.0 for times in places.values()):
-            yield from self._on_settings(reading, places)
 
     def _places(self, reading: Reading) -> dict[Column, float]:
         """Distance of each headline value from the median of the peers, as ``_times``."""
@@ -192,46 +190,19 @@ class Peers:
         above = len(distinct) - 1 - below
         others, outer = ranked.count(shown) - 1, min(below, above)
         if (
-            not headline.low
+            not headline.sentence
             or outer >= OUTERMOST
             or others > MOST_EQUAL
             or not _is_apart(metric.value or 0.0, median(values))
         ):
             return ""
-        predicate, superlative = (
-            (headline.low, headline.least) if below < above else (headline.high, headline.most)
-        )
         return WORDS(
             "extreme",
-            does=predicate.format(with_unit(shown, metric.unit)),
-            place=f"{ORDINALS[outer]}{superlative}",
+            says=headline.says(in_unit(shown, metric.unit)),
             total=len(ranked),
-            plural=self._plural(reading),
-            is_shared=bool(others),
-            median=_shown(median(values)),
+            plural=self._scheme(reading).plural,
+            median=with_unit(_shown(median(values)), metric.unit),
         )
-
-    def _on_settings(self, reading: Reading, own: Mapping[Column, float]) -> Iterator[Statement]:
-        """Of a rotation with all headline numbers near the median: what its settings are, and in
-        which of the layers with attention it acts.
-        """
-        encoding = reading.encoding
-        if encoding.form != Rotation.__name__ or not encoding.is_of_words:
-            return
-        outcome = next(outcome for outcome, other in self.atlas.encodings if other is reading)
-        acting = [layer for layer in outcome.layers if encoding.key in (layer.encodings or ())]
-        parts = {layer.part for layer in acting}
-        layers = [layer for layer in outcome.layers if layer.part in parts and layer.attends]
-        text = WORDS(
-            "settings",
-            **{key: encoding.parameters[key] for key in ("base", "head_dim", "rotary_dim")},
-            scaling=(encoding.parameters["scaling"] or {}).get("rope_type"),
-            n_acting=len(acting),
-            n_layers=len(layers),
-            is_full=all(layer.mixers == ("full",) for layer in acting),
-        )
-        [analysis, *_] = (column.analysis.key for column in own)
-        yield Statement(reading, analysis, Finding(text, (), ORDINARY), ORDINARY, is_standing=True)
 
     def _times(self, reading: Reading, analysis: str, metric: Metric) -> float | None:
         """Distance of a value from the median of the peers, in their mean deviations from it, of
@@ -241,9 +212,6 @@ class Peers:
         if metric.finite is None or values is None:
             return None
         return values.times(metric.finite) if len(values.ascending) >= LEAST_PEERS else None
-
-    def _plural(self, reading: Reading) -> str:
-        return self._scheme(reading).plural
 
     def _scheme(self, reading: Reading) -> Scheme:
         key = reading.encoding.scheme

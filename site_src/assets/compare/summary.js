@@ -18,23 +18,16 @@
     if (widest.spread === 0) return [`They agree in every headline measure that they share (${shared.length}). `];
     const ends = [widest.lowest, widest.highest];
     if (encodings.length === 2) ends.sort((one, other) => encodings.indexOf(one.encoding) - encodings.indexOf(other.encoding));
-    const rest = shared.length === 1 ? "They share no other headline measure. " : `Of ${shared.length} shared headline measures, this differs most, by rank among ${widest.count} encodings. `;
-    return [none, ...said(widest, ends, encodings.length > 2), " ", rest];
+    return [none, ...said(widest, ends), " "];
   }
 
-  /* What each of two encodings does, in the words of its measure; title and values of a measure without words. many: whether they are the ends of several */
-  function said({ key }, ends, many) {
+  /* The values at both ends, in the sentence of their measure, or after its title. */
+  function said({ key }, ends) {
     const [title, unit] = atlas.catalogue.metrics[key];
-    const value = (end) => `${short(end.value)}${unit ? ` ${short(end.value) === "1" ? unit.replace(/s$/, "") : unit}` : ""}`;
-    const words = atlas.catalogue.words[key];
-    if (!words) return [{ strong: title }, `: ${ends.map((end) => `${value(end)} (${end.encoding.title})`).join(" and ")}.`];
-    const [low, high, least, most] = words;
-    const does = (end, index) => {
-      const predicate = end.share < 0.5 ? low : high; // What is low is so among all, not among those chosen.
-      const place = many ? `, the ${index ? most : least}` : "";
-      return `${end.encoding.title} ${predicate.replace(end.value === 0 ? "only {}" : "{}", value(end))}${place}`;
-    };
-    return [{ strong: `${ends.map(does).join("; ")}.` }];
+    const shown = ({ value }) => `${short(value)}${unit === "%" ? "" : " "}${short(value) === "1" ? unit.replace(/s$/, "") : unit}`.trim();
+    const values = ends.map((end) => `${shown(end)} (${end.encoding.title})`).join(" and ");
+    const sentence = atlas.catalogue.words[key];
+    return sentence ? [{ strong: `${sentence.replace("{}", values)}.` }] : [{ strong: title }, `: ${values}.`];
   }
 
   function standing(key, scales, encodings) {
@@ -44,7 +37,7 @@
     if (!sorted || values.some((one) => typeof one.value !== "number" || one.sorted !== sorted)) return null;
     const ranked = values.map((one) => ({ ...one, share: rank(one.value, sorted) })).sort((one, other) => one.share - other.share);
     const [lowest, highest] = [ranked[0], ranked[ranked.length - 1]];
-    return { key, spread: highest.share - lowest.share, lowest, highest, count: sorted.length };
+    return { key, spread: highest.share - lowest.share, lowest, highest };
   }
 
   /* Share of the sorted values below one, ties by half. */
