@@ -86,6 +86,16 @@ def test_positions_of_words_are_not_compared_with_patches() -> None:
     )
 
 
+def test_an_encoding_that_a_model_has_twice_counts_once() -> None:
+    twice = outcome("B", 9.0)
+    [reading] = twice.readings
+    again = replace(reading, encoding=replace(reading.encoding, part="encoder"))
+    found = ranking(outcome("A", 3.0), replace(twice, readings=(reading, again)))
+    assert found is not None
+    assert (len(found.entries), len(found.compared)) == (3, 2)
+    assert found.sentence == "It spreads over 3 (A) to 9 metres (B)."
+
+
 @pytest.mark.parametrize("findings", [(), (Finding("Row 3 is odd.", of_single_rows=True),)])
 def test_a_table_without_structure_has_a_dot_but_no_sentence(findings: Sequence[Finding]) -> None:
     noise = outcome("Noise", 1.0, findings=findings)

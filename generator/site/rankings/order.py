@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from generator.contracts import Analysis, Atlas, Headline, Metric, Modality, Outcome, Reading
 from generator.site.rankings.columns import DIGITS, in_unit
-from generator.site.rankings.peers import alike, may_be_ranked
+from generator.site.rankings.peers import alike, may_be_ranked, repeats
 from generator.text import significant
 from generator.words import Words
 
@@ -70,16 +70,19 @@ class Ranking:
 
     @property
     def compared(self) -> tuple[Ranked, ...]:
-        """Those that sentences speak of: of the modality that has most of what takes part."""
-        counts = Counter(entry.reading.encoding.modality for entry in self.entries if entry.counts)
+        """Those that sentences speak of: of the modality that has most of what takes part, each
+        encoding of a model once.
+        """
+        counting = [
+            entry
+            for entry in self.entries
+            if entry.counts and not repeats(entry.outcome, entry.reading)
+        ]
+        counts = Counter(entry.reading.encoding.modality for entry in counting)
         if not counts:
             return ()
         most = max(counts, key=lambda modality: (counts[modality], modality == "text"))
-        return tuple(
-            entry
-            for entry in self.entries
-            if entry.counts and entry.reading.encoding.modality == most
-        )
+        return tuple(entry for entry in counting if entry.reading.encoding.modality == most)
 
     @property
     def chosen(self) -> tuple[Ranked, ...]:

@@ -7,10 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import takewhile
 from math import log
 from statistics import fmean, median
 
-from generator.contracts import Analysis, Atlas, Finding, Metric, Reading, Scheme
+from generator.contracts import Analysis, Atlas, Finding, Metric, Outcome, Reading, Scheme
 from generator.encodings import PositionTable
 from generator.site.rankings.columns import DIGITS, Column, columns_of, in_unit
 from generator.site.rankings.settings import rotations_of, sentence
@@ -222,7 +223,9 @@ class Peers:
 def peers_of(atlas: Atlas) -> Peers:
     """The peers of all encodings that may be ranked, values in ascending order."""
     values: dict[Key, list[float]] = defaultdict(list)
-    for _, reading in atlas.encodings:
+    for outcome, reading in atlas.encodings:
+        if repeats(outcome, reading):
+            continue
         for analysis in atlas.analyses:
             if may_be_ranked(atlas, analysis, reading):
                 for metric in reading.results[analysis.key].metrics:
@@ -270,6 +273,18 @@ def may_be_ranked(atlas: Atlas, analysis: Analysis, reading: Reading) -> bool:
         if other.about in kinds
         for finding in reading.results[other.key].findings
     )
+
+
+def repeats(outcome: Outcome, reading: Reading) -> bool:
+    """Whether an earlier encoding of the model is the same: one model counts once."""
+    earlier = takewhile(lambda other: other is not reading, outcome.readings)
+    return _same(reading) in map(_same, earlier)
+
+
+def _same(reading: Reading) -> tuple[object, ...]:
+    encoding = reading.encoding
+    parameters = {**encoding.parameters, "layers": None}
+    return encoding.scheme, encoding.provenance.shape, encoding.provenance.sha256, parameters
 
 
 def without_numbers(text: str) -> str:
