@@ -94,7 +94,7 @@ def test_a_row_that_is_late_shows_what_an_earlier_build_read(
 def test_pages_say_that_it_is_of_an_earlier_build_and_why(world: Path) -> None:
     inline.build(world)
     page = unescape((world / "out/docs/checkpoints/atlas-a.md").read_text(encoding="utf-8"))
-    assert "As an earlier build read it" in page
+    assert "From an earlier build" in page
     assert REASON in page
     assert f"</code>, of {USUAL_DATE[:10]}. The checkpoint may have changed since." in flowing(page)
     assert "Read earlier: 3" in (world / "out/docs/status.md").read_text(encoding="utf-8")
