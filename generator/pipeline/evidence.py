@@ -1,0 +1,141 @@
+"""Which keys of a config an encoding follows from, found by changing each: what a changed key does
+not change was not read, whatever reads it.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from generator.checkpoints.files.config_alone import ConfigAlone
+from generator.checkpoints.model.layer_map import layer_map
+from generator.checkpoints.model.resolved import defaults
+from generator.contracts import Encoding, Json, ModelConfig
+from generator.contracts.model_config import DEEPEST, SIZES
+from generator.encodings import Form
+from generator.errors import RowError
+from generator.pipeline.find import find
+
+# Parts of names of settings that concern position, as the config classes of transformers, vLLM's
+# and llama.cpp's converters name them.
+OF_POSITION = re.compile(
+    r"rope|rotary|(^|_)pos(ition|itional)?(_|s_|$|ition)|alibi|window|chunk|(^|_)(local|global)_"
+    r"|nope|yarn|ntk|theta|(^|_)freq|mscale|temperature|(^|_)sinks?(_|$)|sections?$|relative"
+    r"|layer_types|layers_block_type|attn_(factor|layer|bias)|attention_(bias_m|chunk|layer)"
+)
+# What such a part means elsewhere.
+OF_ELSE = re.compile(r"feed_forward|drop|loss|router|moe_|init|_flash_|_id$|logits?_|_view_")
+OF_ROPE = re.compile(r"rope|rotary")
+MOST_SHOWN = 60  # characters of a value
+# Of a form: its rule as it is given, and not what follows from it.
+GIVEN = "scaling"
+SIZE_NAMES = frozenset(name for names in SIZES.values() for name in names) | {"head_dim"}
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the keys of a file do.
+
+    origins: for each encoding, by its key, and each of its parameters, the keys that change it
+    unread: keys that concern position, are not off, and change nothing, with their values
+    """
+
+    origins: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+    unread: tuple[tuple[str, Any], ...] = ()
+
+
+def evidence(config: ModelConfig) -> Evidence:
+    """What each key of ``config`` does that may matter to position, as it is in the file."""
+    before = _effects(config)
+    origins: dict[str, dict[str, list[str]]] = {}
+    unread = []
+    for path, value in _leaves(config.settings):
+        concerns = _concerns_position(path)
+        if not concerns and path[-1] not in SIZE_NAMES:
+            continue
+        after = _effects(config.updated(_with(config.settings, path, _changed(value))))
+        if after is None or before is None:
+            continue  # It is read: another value is an error.
+        name = ".".join(path)
+        if after == before:
+            if concerns and value and not _is_of_class(config.settings, path):
+                unread.append((name, value))
+            continue
+        for key, parameters in before.items():
+            for parameter, amount in parameters.items():
+                if key in after and after[key].get(parameter) != amount:
+                    origins.setdefault(key, {}).setdefault(parameter, []).append(name)
+    return Evidence(
+        {key: {name: tuple(of) for name, of in found.items()} for key, found in origins.items()},
+        tuple(unread),
+    )
+
+
+def _effects(config: ModelConfig) -> dict[str, Json] | None:
+    """What pages say of each encoding and of the layers; None for a config that is refused."""
+    files = ConfigAlone(config.settings, config.where)
+    try:
+        found = find(files)
+        effects = {one.key: _of_encoding(one) for one in found}
+        return {**effects, "": {"layers": layer_map(files, found)}}
+    except RowError:
+        return None
+
+
+def _of_encoding(encoding: Encoding[Form]) -> Json:
+    parameters = {
+        name: value for name, value in encoding.record.parameters.items() if name != GIVEN
+    }
+    long = getattr(encoding.form, "long_factors", ())
+    return {**parameters, "long_factors": long, "notes": encoding.notes, "part": encoding.part}
+
+
+def _leaves(settings: Json, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    for name, value in settings.items():
+        if isinstance(value, Mapping) and len(path) <= DEEPEST:
+            yield from _leaves(value, (*path, name))
+        else:
+            yield (*path, name), value
+
+
+def _concerns_position(path: Path) -> bool:
+    *around, name = path
+    if OF_ELSE.search(name):
+        return False
+    return OF_POSITION.search(name) is not None or any(map(OF_ROPE.search, around))
+
+
+def _is_of_class(settings: Json, path: Path) -> bool:
+    """Whether the config class of the family, or of the nested one, has a setting of this name."""
+    known: Any = {}
+    for depth in range(len(path)):
+        inner = _at(settings, path[:depth])
+        family = inner.get("model_type") if isinstance(inner, Mapping) else None
+        known = defaults(family) if isinstance(family, str) else known
+        if depth == len(path) - 1:
+            return isinstance(known, Mapping) and path[-1] in known
+        known = known.get(path[depth]) if isinstance(known, Mapping) else None
+    return False
+
+
+def _at(settings: Any, path: Sequence[str]) -> Any:
+    for name in path:
+        settings = settings[name]
+    return settings
+
+
+def _with(settings: Json, path: Path, value: Any) -> Json:
+    name, *inner = path
+    return {**settings, name: _with(settings[name], tuple(inner), value) if inner else value}
+
+
+def _changed(value: Any) -> Any:
+    """Another value of the same type."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return 2 * value or 1
+    if isinstance(value, str):
+        return f"{value}_"
+    return value[:-1] if isinstance(value, list) and value else 1
