@@ -114,6 +114,11 @@ class Rotation(Form):
         )
 
     @property
+    def has_two_lists(self) -> bool:
+        """Whether LongRoPE slows pairs in longer texts by other ratios than in shorter ones."""
+        return self.scaling.get("short_factor") != self.scaling.get("long_factor")
+
+    @property
     def long_factors(self) -> tuple[float, ...]:
         """The ratios by which LongRoPE slows each pair in texts longer than ``short``: (n_pairs,);
         empty where there is no such limit, or not a number for each pair.

@@ -24,13 +24,14 @@ OF_POSITION = re.compile(
     r"|layer_types|layers_block_type|attn_(factor|layer|bias)|attention_(bias_m|chunk|layer)"
 )
 # What such a part means elsewhere.
-OF_ELSE = re.compile(r"feed_forward|drop|loss|router|moe_|init|_flash_|_id$|logits?_|_view_")
+OF_ELSE = re.compile(r"feed_forward|drop|loss|router|moe_|initializer|init_std|_flash_|_id$|logits?_|_view_")
 OF_ROPE = re.compile(r"rope|rotary")
 MOST_SHOWN = 60  # characters of a value
 # Of a form: its rule as it is given, and not what follows from it.
 GIVEN = "scaling"
 SIZE_NAMES = frozenset(name for names in SIZES.values() for name in names) | {"head_dim"}
 Path = tuple[str, ...]
+Effects = Mapping[str, Json]
 
 
 @dataclass(frozen=True)
@@ -54,25 +55,24 @@ def evidence(config: ModelConfig) -> Evidence:
         concerns = _concerns_position(path)
         if not concerns and path[-1] not in SIZE_NAMES:
             continue
-        after = _effects(config.updated(_with(config.settings, path, _changed(value))))
-        if after is None or before is None:
-            continue  # It is read: another value is an error.
-        name = ".".join(path)
-        if after == before:
-            if concerns and value and not _is_of_class(config.settings, path):
-                unread.append((name, value))
-            continue
-        for key, parameters in before.items():
-            for parameter, amount in parameters.items():
-                if key in after and after[key].get(parameter) != amount:
-                    origins.setdefault(key, {}).setdefault(parameter, []).append(name)
+        name, is_read = ".".join(path), False
+        for other in _changed(value):
+            after = _effects(config.updated(_with(config.settings, path, other)))
+            is_read |= after != before
+            for key, parameter in _differing(before or {}, after or {}):
+                names = origins.setdefault(key, {}).setdefault(parameter, [])
+                names += [name] if name not in names else []
+            if is_read:
+                break
+        if not is_read and concerns and value and not _is_of_class(config.settings, path):
+            unread.append((name, value))
     return Evidence(
         {key: {name: tuple(of) for name, of in found.items()} for key, found in origins.items()},
         tuple(unread),
     )
 
 
-def _effects(config: ModelConfig) -> dict[str, Json] | None:
+def _effects(config: ModelConfig) -> Effects | None:
     """What pages say of each encoding and of the layers; None for a config that is refused."""
     files = ConfigAlone(config.settings, config.where)
     try:
@@ -81,6 +81,14 @@ def _effects(config: ModelConfig) -> dict[str, Json] | None:
         return {**effects, "": {"layers": layer_map(files, found)}}
     except RowError:
         return None
+
+
+def _differing(before: Effects, after: Effects) -> Iterator[tuple[str, str]]:
+    """Encodings that both have, by their keys, with each parameter that differs."""
+    for key in before.keys() & after.keys():
+        for name, value in before[key].items():
+            if name in after[key] and after[key][name] != value:
+                yield key, name
 
 
 def _of_encoding(encoding: Encoding[Form]) -> Json:
@@ -130,12 +138,14 @@ def _with(settings: Json, path: Path, value: Any) -> Json:
     return {**settings, name: _with(settings[name], tuple(inner), value) if inner else value}
 
 
-def _changed(value: Any) -> Any:
-    """Another value of the same type."""
+def _changed(value: Any) -> Iterator[Any]:
+    """Other values of the same type."""
     if isinstance(value, bool):
-        return not value
-    if isinstance(value, int | float):
-        return 2 * value or 1
-    if isinstance(value, str):
-        return f"{value}_"
-    return value[:-1] if isinstance(value, list) and value else 1
+        yield not value
+    elif isinstance(value, int | float):
+        yield 2 * value or 1
+        yield value // 2 if isinstance(value, int) else value / 2
+    elif isinstance(value, str):
+        yield f"{value}_"
+    else:
+        yield value[:-1] if isinstance(value, list) and value else 1

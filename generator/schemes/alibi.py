@@ -102,6 +102,7 @@ def _bias(slope: Floats, *, is_causal: bool) -> OffsetBias:
 def _has_alibi(config: ModelConfig) -> bool:
     nested = config.section("attn_config")
     asked = any(each.flag("alibi") is True for each in (config, nested) if each is not None)
+    asked = asked or config.text("position_embedding_type") == "alibi"
     return asked or config.family in ALWAYS
 
 

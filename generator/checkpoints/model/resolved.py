@@ -32,6 +32,10 @@ IRRELEVANT = frozenset(
      "_experts_implementation_internal", "use_kernels", "kernel_config", "fusion_config",
      "distributed_config", "problem_type", "transformers_version"}
 )  # fmt: skip
+# Names of the base in code that is not in transformers: GPT-NeoX and nomic-ai's contrastors
+# (rotary_emb_base), InternLM and phi (rotary_embedding_base), TensorRT-LLM (rotary_base), Apple's
+# OpenELM (rope_freq_constant).
+OTHER_BASES = ("rotary_emb_base", "rotary_embedding_base", "rotary_base", "rope_freq_constant")
 # Attributes of config classes, stored or computed.
 LAYER_TYPES = ("layer_types", "layers_block_type", "attention_layers")
 
@@ -66,7 +70,19 @@ def resolved(config: ModelConfig) -> Resolved:
         if name not in readable and _is_misread(readable, names, settings.get(name))
     }
     kept = {name: settings[name] for name in settings if name not in misread}
+    kept |= _with_base(kept, readable)
     return Resolved(ModelConfig(_with_window(kept, readable.settings), config.where), refused)
+
+
+def _with_base(resolved: Json, given: ModelConfig) -> Json:
+    """The settings of a rotation with the base that is given under a name that the config class
+    does not know, in place of its default.
+    """
+    base, rope = given.first(*OTHER_BASES), resolved.get("rope_parameters")
+    is_given = given.first("rope_theta", default=given.rope.value("rope_theta")) is not None
+    if base is None or is_given or not isinstance(rope, Mapping) or "rope_theta" not in rope:
+        return {}
+    return {"rope_parameters": {**rope, "rope_theta": base}}
 
 
 def _with_window(resolved: Json, given: Json) -> Json:

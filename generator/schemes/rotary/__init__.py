@@ -11,7 +11,7 @@ import numpy as np
 
 from generator.checkpoints.model.diffusion_transformers import ROTATED
 from generator.checkpoints.model.families import attends_without_encoding
-from generator.checkpoints.model.resolved import defaults
+from generator.checkpoints.model.resolved import OTHER_BASES, defaults
 from generator.checkpoints.model.stacks import Stack, has_code, stacks
 from generator.contracts import (
     Encoding,
@@ -47,11 +47,17 @@ from generator.words import Words
 
 WORDS = Words("schemes/rotary.md.jinja")
 SETTINGS = (
-    "rope_parameters", "rope_theta", "rope_scaling", "rotary_dim", "rotary_pct", "rotary_emb_base",
+    "rope_parameters", "rope_theta", "rope_scaling", "rotary_dim", "rotary_pct",
     "rotary_emb_fraction",
+    *OTHER_BASES,
     "partial_rotary_factor", "rope_local_base_freq", "local_rope_theta",
 )  # fmt: skip
-BASES = ("rope_theta", "rotary_emb_base", "rotary_embedding_base")
+BASES = ("rope_theta", *OTHER_BASES)
+# Switches of a rotation: of Parler-TTS, of LTX and CogVideoX in diffusers, of code by Stability AI.
+SWITCHES = (
+    "rope_embeddings", "use_rope", "use_rotary_positional_embeddings", "use_rotary_embedding",
+    "use_rotary_embeddings", "use_rotary_pos_emb",
+)  # fmt: skip
 SHARES = ("partial_rotary_factor", "rotary_pct", "rotary_emb_fraction")
 ALIASES = {"mrope": "default", "su": "longrope"}  # Names in older configs.
 ROPE_DIM_KEY = "qk_rope_head_dim"  # Size of a part of each head for rotation alone (DeepSeek).
@@ -87,7 +93,8 @@ def _rotates(config: ModelConfig) -> bool:
     if (
         attends_without_encoding(config)
         or config.flag("alibi") is True
-        or word in ("sinusoidal", "nope")
+        or word in ("sinusoidal", "nope", "alibi")
+        or any(config.flag(name) is False for name in SWITCHES)
         or _is_of_images(config)
     ):
         return False
@@ -173,7 +180,7 @@ def _sizes(rotated: RotatedLayers) -> tuple[int, int]:
     errors: RowError when a size is missing or invalid
     """
     config = rotated.config.of_layer(rotated.layers[0].index) if rotated.layers else rotated.config
-    if config.value(ROPE_DIM_KEY) is not None:
+    if config.value(ROPE_DIM_KEY):
         turned = config.whole(ROPE_DIM_KEY)
         beside = config.whole("qk_nope_head_dim") if config.value("qk_nope_head_dim") else 0
         head_dim = turned + beside if beside else max(turned, config.count("head_dim") or 0)
@@ -213,7 +220,7 @@ def _held(form: Rotation, stored: Stored | None, factors: str | None) -> str:
 def _turned_note(config: ModelConfig, form: Rotation, held: str) -> str:
     """Note on the rotated components. held: the beginning of its sentence"""
     part = ""
-    if config.value(ROPE_DIM_KEY) is not None and form.rotary_dim < form.head_dim:
+    if config.value(ROPE_DIM_KEY) and form.rotary_dim < form.head_dim:
         part = WORDS(ROTATED_PARTS.get(config.family, "separate_part"))
     return WORDS("turned", held=held, rotary_dim=form.rotary_dim, head_dim=form.head_dim, part=part)
 
@@ -233,7 +240,7 @@ def _longer_note(config: ModelConfig, form: Rotation) -> str:
     """Note on a scaling that depends on the length of the text, or that also multiplies the logits;
     "" for any other.
     """
-    if form.rope_type == "longrope":
+    if form.rope_type == "longrope" and form.has_two_lists:
         trained = form.scaling.get("original_max_position_embeddings", form.n_positions)
         return WORDS("other_frequencies_beyond", trained=trained)
     if form.has_fixed_alpha:
@@ -243,7 +250,7 @@ def _longer_note(config: ModelConfig, form: Rotation) -> str:
     share, factor = (form.scaling.get(key) for key in ("mscale_all_dim", "factor"))
     if not isinstance(share, float | int) or not isinstance(factor, float | int):
         return ""
-    if config.value(ROPE_DIM_KEY) is None or not share > 0.0 or not 1.0 < factor < math.inf:
+    if not config.value(ROPE_DIM_KEY) or not share > 0.0 or not 1.0 < factor < math.inf:
         return ""
     larger = (0.1 * share * math.log(factor) + 1.0) ** 2  # As in DeepSeek-V3 of transformers.
     return WORDS("logits_multiplied", factor=larger)

@@ -10,7 +10,7 @@ from typing import Any
 
 from generator.contracts import EncodingRecord, Json, Layer, Mixer, Scheme
 from generator.figures.style import REFERENCE, SERIES
-from generator.text import enumerated, pattern, plural, significant
+from generator.text import enumerated, number, pattern, plural, significant
 from generator.words import Words
 
 WORDS = Words("words/layers.jinja")
@@ -142,7 +142,7 @@ def described(title: str, parameters: Json) -> str:
         else f", factor {significant(parameters['attention_factor'], 4)}"
     )
     components = f"{parameters['rotary_dim']} of {parameters['head_dim']} components"
-    return f"{title}: base {significant(parameters['base'], 4)}, {components}{rule}{factor}"
+    return f"{title}: base {number(parameters['base'])}, {components}{rule}{factor}"
 
 
 def _strip(part: str, layers: Sequence[Layer], texts: Mapping[str, str]) -> LayerStrip:
