@@ -115,7 +115,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     n_positions = len(vectors)
     if n_positions < FEWEST:
         raise NotApplicableError(
-            f"{n_positions} positions are too few; a spectrum needs at least {FEWEST}"
+            f"a spectrum needs at least {FEWEST} positions, and it has {n_positions}"
         )
     unit = largest(vectors) or 1.0
     if np.ptp(vectors, axis=0).max() <= FLAT * unit:
@@ -133,7 +133,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
         Metric("slow", "Energy in the slowest tenth of the frequencies", shares[0], "%"),
         Metric(
             "slow_control",
-            "Energy in the slowest tenth, positions shuffled",
+            "Energy in the slowest tenth, with shuffled positions",
             shares[1],
             "%",
         ),
