@@ -95,10 +95,10 @@ CASES: dict[str, list[tuple[Form, *tuple[str, ...]]]] = {
     (OFFSET_HEADS, "Every head has the same bias"),
     ],
     "similarity_of_positions": [
-    (WAVES, "Adjacent positions are more similar than any two positions: their mean cosine"),
-    (rows(np.tile(np.eye(2), (32, 1))), "Adjacent positions are less similar than any two"),
+    (WAVES, "Adjacent positions are more similar than positions in general: their mean"),
+    (rows(np.tile(np.eye(2), (32, 1))), "Adjacent positions are less similar than positions"),
     (rows(NOISE[[0] * 64] + 0.05 * NOISE), "… no more similar … a mean cosine of 0.99"),
-    (rows(NOISE), "Adjacent positions are no more similar than any two"),
+    (rows(NOISE), "Adjacent positions are no more similar than positions in general"),
     (rows(np.ones((2049, 2))), "Only the first 2,048 of 2,049 positions", "… no more"),
     ],
     "similarity_of_dimensions": [
@@ -237,7 +237,7 @@ SUM = NOISE[:2, :8] + NOISE[2:4, :8]
 @pytest.mark.parametrize(("own", "expected"), [
     (OwnLayer(), "was not checked against the code of this model family"),
     (OwnLayer(frozen(SUM), "Embeddings"), "matches that of transformers' Embeddings exactly"),
-    (OwnLayer(frozen(SUM + 0.1), "Embeddings"), "from that of transformers' Embeddings by up to 0.1"),
+    (OwnLayer(frozen(SUM + 0.1), "Embeddings"), "differs from that of transformers' Embeddings"),
 ])  # fmt: skip
 def test_the_input_is_that_of_transformers_where_it_is(own: OwnLayer, expected: str) -> None:
     texts = anatomy_of(rows(NOISE[2:6, :8]), layer(NOISE[:2, :8], own=own))
