@@ -184,7 +184,7 @@ def test_an_alternative_text_says_the_numbers_of_each_result() -> None:
         Label(name, "#000000"): Result((Metric("half", "Half", value, reason="none"),), norms)
         for name, value in {"a": 3.0, "b": None}.items()
     }
-    assert alt(results).endswith(" a: 3 of 8 hold half; b: not defined of 8 hold half.")
+    assert alt(results).endswith(" a: 3 of 8; b: not defined of 8.")
     of_own = Wording("seams").figure("neighbours", lambda _: {"median": 1.0})[2]
     with pytest.raises(UndefinedError):
         of_own(results)

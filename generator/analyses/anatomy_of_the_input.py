@@ -36,7 +36,10 @@ STEPS = {
     "sum": "sum",
     "normed": "after LayerNorm",
 }
-NO_CODE = "transformers has no layer like BERT's or T5's that fits this checkpoint and sentence"
+NO_CODE = (
+    "transformers has no embedding layer like BERT's, or stack like T5's, that fits this checkpoint"
+    " and sentence"
+)
 LESSON = 16  # positions
 # Steps at which one token at two places is compared, before the input of the first layer.
 APART = ("words", "positions", "sum")
@@ -111,7 +114,7 @@ def compute(subject: Subject[Form]) -> Result:
     )
     return Result(
         metrics=(
-            Metric("tokens", "Tokens of the sentence", len(last)),
+            Metric("tokens", "Tokens in the sentence", len(last)),
             Metric(
                 "module_difference",
                 "Largest difference from transformers",

@@ -76,8 +76,8 @@ def compute(subject: Subject[PositionTable]) -> Result:
         metrics=tuple(
             Metric(key, title, value, reason=reason)
             for key, title, value in (
-                ("across", "Mean cosine of neighbours side by side", beside),
-                ("down", "Mean cosine of neighbours above each other", above),
+                ("across", "Mean cosine of patches side by side", beside),
+                ("down", "Mean cosine of patches one above the other", above),
                 ("mean", "Mean cosine of two different patches", mean),
                 ("along_rows", "Mean cosine at equal distances along rows", along_rows),
                 ("along_columns", "Mean cosine at equal distances along columns", along_columns),

@@ -54,9 +54,9 @@ def compute(subject: Subject[PositionTable]) -> Result:
         metrics=(
             Metric(
                 "adjacent",
-                "Mean cosine of neighbouring positions",
+                "Mean cosine of adjacent positions",
                 adjacent,
-                reason="no two neighbours both have a nonzero vector",
+                reason="no two adjacent positions both have a nonzero vector",
             ),
             Metric("mean", "Mean cosine of two different positions", pairs.mean()),
             Metric("lowest", "Lowest cosine", pairs.min()),

@@ -53,7 +53,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     form = subject.encoding.form
     vectors = finite(form.vectors, "the table")
     if len(vectors) < 3:
-        raise NotApplicableError(f"{len(vectors)} positions are too few for a curve")
+        raise NotApplicableError("its table has fewer than three positions")
     inliers = np.delete(np.arange(len(vectors)), form.outliers)
     unit = float(row_norms(vectors)[inliers].max())
     if unit == 0.0:
@@ -81,7 +81,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     }
     return Result(
         metrics=(
-            Metric("roughness", "Step between neighbours ÷ RMS", ratio),
+            Metric("roughness", "Roughness (step between adjacent positions ÷ RMS)", ratio),
             Metric(
                 "drawn",
                 f"Variance in the {dimensions.size} dimensions drawn",

@@ -25,6 +25,7 @@ from generator.figures.charts import Curves
 from generator.figures.lines import Dash
 from generator.figures.style import ASIDE, MUTED
 from generator.numerics.arrays import FLAT, Array, Floats, blocks, finite, largest
+from generator.text import plural
 
 WORDS = Wording("spectrum")
 FEWEST = 16
@@ -115,7 +116,8 @@ def compute(subject: Subject[PositionTable]) -> Result:
     n_positions = len(vectors)
     if n_positions < FEWEST:
         raise NotApplicableError(
-            f"{n_positions} positions are too few; a spectrum needs at least {FEWEST}"
+            f"its table has {plural(n_positions, 'position')}, but a spectrum needs at least"
+            f" {FEWEST}"
         )
     unit = largest(vectors) or 1.0
     if np.ptp(vectors, axis=0).max() <= FLAT * unit:
@@ -133,7 +135,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
         Metric("slow", "Energy in the slowest tenth of the frequencies", shares[0], "%"),
         Metric(
             "slow_control",
-            "Energy in the slowest tenth, positions shuffled",
+            "Energy in the slowest tenth, with shuffled positions",
             shares[1],
             "%",
         ),

@@ -54,7 +54,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     positions, dimensions = (
         np.array([], dtype=np.int64) if out is None else out for out in (rows_out, columns_out)
     )
-    many = "more than a tenth would be unusual"
+    many = "more than a tenth of the norms would be unusual"
     counts = {
         "positions": None if rows_out is None else rows_out.size,
         "dimensions": None if columns_out is None else columns_out.size,
@@ -65,13 +65,17 @@ def compute(subject: Subject[PositionTable]) -> Result:
             Metric("longest", "Largest norm", norms.max()),
             Metric("shortest", "Smallest norm", norms.min()),
             Metric("spread", "Spread of the norms (standard deviation ÷ mean)", spread(norms)),
-            Metric("spread_within", "Same, without outliers", spread(np.delete(norms, positions))),
+            Metric(
+                "spread_within",
+                "Spread of the norms, without unusual ones",
+                spread(np.delete(norms, positions)),
+            ),
             *(
                 Metric(f"{what}_out", f"{what.capitalize()} with an unusual norm", count, "", many)
                 for what, count in counts.items()
             ),
             Metric("top_share", "Energy in the strongest dimension", 100.0 * share[0], "%"),
-            Metric("half", "Dimensions that hold half of the energy", half),
+            Metric("half", "Dimensions that account for half of the energy", half),
         ),
         arrays={
             "norms": norms,
@@ -128,7 +132,7 @@ def _of_positions(norms: Floats, out: Array | None) -> Iterator[Finding]:
         return
     farthest = int(out[np.argmax(np.abs(np.log((norms[out] + 1e-9 * median) / median)))])
     times = norms[farthest] / median
-    text = WORDS("unusual", positions=out, farthest=farthest, times=times)
+    text = WORDS("unusual", positions=out, n_positions=norms.size, farthest=farthest, times=times)
     weight = 0.8 if max(times, 1.0 / max(times, 1e-9)) >= 2.0 else 0.4
     spots = (Spot("lines", farthest, min(float(times), TOP)),)
     yield Finding(text, ("positions_out", "median"), weight, spots=spots, of_single_rows=True)

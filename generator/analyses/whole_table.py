@@ -46,12 +46,12 @@ def compute(subject: Subject[PositionTable]) -> Result:
         metrics=(
             Metric("rms", "RMS of all values", rms),
             Metric("largest", "Largest absolute value", size),
-            Metric("beyond", "Values beyond the colour limits", 100.0 * n_beyond / table.size, "%"),
+            Metric("beyond", "Values beyond ±3 RMS", 100.0 * n_beyond / table.size, "%"),
             Metric(
                 "tail",
-                "First position of an empty tail",
+                "First position of a constant or random tail",
                 found.tail.start if found.tail else None,
-                reason="there is none",
+                reason="the table has no such tail",
             ),
         ),
         arrays={"rms": np.array(rms), **_given(subject.encoding.form)},

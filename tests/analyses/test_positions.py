@@ -124,15 +124,17 @@ def test_spectra_of_sines_noise_and_walks() -> None:
     """±1 by turns: root mean square 1, amplitude 1, period 2."""
     result = result_of(spectrum, (-1.0) ** np.arange(32)[:, None])
     assert (result.arrays["mean"][-1], values_of(result)["strongest"]) == (pytest.approx(1.0), 2.0)
-    assert "The spectrum peaks at periods of 8 and 32 positions." in texts_of(
+    assert "The table's spectrum peaks at periods of 8 and 32 positions." in texts_of(
         result_of(spectrum, SINES)
     )
     assert [finding.rests_on for finding in result_of(spectrum, NOISE).findings] == [
         ("slow", "slow_control")
     ]
     slow = np.sin(2.0 * np.pi * P / 64.0 + PHASES)
-    assert "change slowly: 100%" in " ".join(texts_of(result_of(spectrum, slow)))
-    assert "hardly change slowly" in " ".join(texts_of(result_of(spectrum, NOISE)))
+    assert "change slowly with position, because 100%" in " ".join(
+        texts_of(result_of(spectrum, slow))
+    )
+    assert "change mostly over short distances" in " ".join(texts_of(result_of(spectrum, NOISE)))
     assert values_of(result_of(spectrum, drifting(400, 0.5)))["slow_control"] == pytest.approx(
         10.0, abs=1.0
     )

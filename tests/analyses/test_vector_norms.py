@@ -43,16 +43,17 @@ def test_norms_are_those_of_numpy_and_their_spread_excludes_outliers() -> None:
 def test_outliers_are_listed_with_the_farthest() -> None:
     (finding,) = findings_of(with_norms(3.0, 3.0, *[1.0] * 40, 0.1))
     assert (
-        "3 vectors have unusual norms (positions 0–1, 42). Position 42 has only 10% of the median"
-        " norm." in finding.text
+        "3 of 43 vectors have unusual norms (positions 0–1, 42); the most extreme, that of position"
+        " 42, is 10% of the median." in finding.text
     )
     assert finding.weight > 0.5
 
 
 @pytest.mark.parametrize(("table", "texts"), [
     (with_norms(3.0, *[1.0] * 40),
-     ["Position 0 stands apart: its vector has 3 times the median length."]),
-    (with_norms(*[2.0] * 9), ["All vectors have the same norm, 2."]),
+     ["Only the vector of position 0 has an unusual norm, 3 times the median."]),
+    (with_norms(*[2.0] * 9),
+     ["All vectors have the same norm, 2, so only their directions can encode position."]),
     (np.random.default_rng(2).normal(size=(200, 40)), []),
 ], ids=["one outlier", "equal", "noise"])  # fmt: skip
 def test_norms_give_exactly_these_findings(table: Floats, texts: list[str]) -> None:
@@ -61,5 +62,6 @@ def test_norms_give_exactly_these_findings(table: Floats, texts: list[str]) -> N
 
 def test_only_few_strong_dimensions_are_reported() -> None:
     uneven = rng.normal(size=(200, 40)) * np.where(np.arange(40) < 2, 20.0, 1.0)
-    assert any("2 of 40 dimensions hold half" in finding.text for finding in findings_of(uneven))
+    start = "2 of the table's 40 dimensions account for half of its energy; equally"
+    assert any(finding.text.startswith(start) for finding in findings_of(uneven))
     assert values_of(norms_of(np.eye(8)))["half"] == 4

@@ -12,7 +12,7 @@ from generator.numerics.arrays import Floats
 from generator.numerics.structure import is_ordered, looks_random, steps
 from generator.pipeline.evaluate import reading_of
 
-UNTRAINED = "Nothing tells this table from random numbers: it looks untrained."
+UNTRAINED = "The table cannot be distinguished from random numbers, so it appears untrained."
 SHAPES = [(512, 256), (2048, 128), (1024, 16), (64, 32), (20, 256), (512, 64)]
 TRAINED = sinusoid(512, 64) + np.random.default_rng(7).normal(0.0, 0.1, (512, 64))
 
@@ -56,9 +56,9 @@ def test_an_odd_row_among_random_ones_or_zeros_is_named() -> None:
     rows = noise((512, 256)).copy()
     rows[7] *= 1000.0
     value, untrained, odd = sentences(rows)
-    assert value.startswith("One value stands out: ")
+    assert value.startswith("The table's largest value, ")
     assert untrained == UNTRAINED
-    assert odd.startswith("Position 7 stands apart")
+    assert odd.startswith("Only the vector of position 7 has an unusual norm")
     rows = np.zeros((40, 16))
     rows[3, 2] = 1.0
     assert any(text.startswith("The vectors of positions 0–2") for text in sentences(rows))
@@ -72,15 +72,19 @@ def test_structure_is_found_under_noise(size: float) -> None:
 
 def test_shuffled_rows_are_said_to_show_no_order_and_nothing_else_of_it() -> None:
     first, *others = sentences(np.random.default_rng(3).permutation(TRAINED))
-    assert first.startswith("Its rows show no order")
+    assert first.startswith("The table's rows show no order")
     assert [text for text in others if "position" in text.lower() or "distance" in text] == []
 
 
 @pytest.mark.parametrize(("end", "sentence"), [
-    (np.zeros((256, 64)), "Positions 256–511 are all zero."),
-    (np.ones((256, 64)), "Positions 256–511 are exact copies of one vector."),
+    (np.zeros((256, 64)),
+     "The vectors of positions 256–511 are all zero, so the table does not distinguish these"
+     " positions."),
+    (np.ones((256, 64)),
+     "Positions 256–511 all have the same vector, so the table does not distinguish them."),
     (noise((256, 64), size=0.7),
-     "Nothing tells positions 256–511 from random numbers: they look untrained."),
+     "The vectors of positions 256–511 cannot be distinguished from random numbers, so they appear"
+     " untrained."),
 ], ids=["zero", "copies", "random"])  # fmt: skip
 def test_a_tail_that_holds_nothing_is_named_and_no_seam(end: Floats, sentence: str) -> None:
     said = sentences(np.vstack([TRAINED[:256], end]))
@@ -92,10 +96,12 @@ def test_a_tail_that_holds_nothing_is_named_and_no_seam(end: Floats, sentence: s
 
 def test_equal_vectors_are_counted() -> None:
     assert sentences(np.full((512, 64), 0.3)) == [
-        "All 512 vectors are the same: the table tells no position from another."
+        "All 512 vectors are identical, so the table encodes no position."
     ]
     said = sentences(np.repeat(TRAINED[:256], 2, axis=0))
-    assert any(text.startswith("256 of 512 vectors exactly equal an earlier one") for text in said)
+    assert any(
+        text.startswith("256 of 512 vectors are exact copies of an earlier one") for text in said
+    )
 
 
 @pytest.mark.parametrize("shape", [(1, 64), (2, 64), (3, 8), (40, 1)])

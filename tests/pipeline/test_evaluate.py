@@ -94,7 +94,9 @@ def test_what_never_changes_is_a_sentence_and_no_figure(tmp_path: Path) -> None:
     """All vectors of a sinusoid have one norm: each pair of components is sin² + cos² = 1."""
     reading = reading_of(tmp_path, SINUSOID, "vector_norms")
     [finding] = reading.results["vector_norms"].findings
-    assert finding.text == "All vectors have the same norm, 2.83."
+    assert finding.text == (
+        "All vectors have the same norm, 2.83, so only their directions can encode position."
+    )
     assert "vector_norms-energy" in reading.drawings
     assert "vector_norms-lines" not in reading.drawings
 
