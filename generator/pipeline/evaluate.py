@@ -38,8 +38,9 @@ from generator.figures.spots import DrawnPlace, mark
 from generator.figures.style import REFERENCE as REFERENCE_COLOUR
 from generator.figures.style import series_colour
 from generator.pipeline import failures, use
-from generator.pipeline.find import all_schemes, find, look, scheme_of, unresolved
+from generator.pipeline.find import all_schemes, find, look, scheme_of
 from generator.pipeline.plan import Task, source_of
+from generator.pipeline.questions import unresolved
 from generator.pipeline.references import Reference, reference_of
 from generator.pipeline.store import Store
 from generator.text import short

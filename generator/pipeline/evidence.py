@@ -24,7 +24,9 @@ OF_POSITION = re.compile(
     r"|layer_types|layers_block_type|attn_(factor|layer|bias)|attention_(bias_m|chunk|layer)"
 )
 # What such a part means elsewhere.
-OF_ELSE = re.compile(r"feed_forward|drop|loss|router|moe_|initializer|init_std|_flash_|_id$|logits?_|_view_")
+OF_ELSE = re.compile(
+    r"feed_forward|drop|loss|router|moe_|initializer|init_std|_flash_|_id$|logits?_|_view_"
+)
 OF_ROPE = re.compile(r"rope|rotary")
 MOST_SHOWN = 60  # characters of a value
 # Of a form: its rule as it is given, and not what follows from it.

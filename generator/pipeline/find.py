@@ -17,18 +17,14 @@ from generator.checkpoints.model.code_files import (
     is_built_as_by_default,
 )
 from generator.checkpoints.model.halves import is_of_class
-from generator.checkpoints.model.open_questions import TYPE, open_questions
-from generator.checkpoints.model.stacks import is_read
+from generator.checkpoints.model.open_questions import TYPE
+from generator.checkpoints.model.stacks import family_of, is_read
 from generator.contracts import Encoding, Files, ModelConfig, Scheme, discovery, names
 from generator.encodings import Form, NoEncoding
 from generator.errors import RowError
 from generator.libraries import config_classes
 from generator.pipeline import precomputed
 
-NO_CODE = (
-    "Neither transformers nor this atlas has the code of this family ({}). What is said here"
-    " follows from its settings."
-)
 UNKNOWN_FAMILY = (
     "Read from settings of an unknown family ({}): neither transformers nor this atlas has its"
     " code, which may do otherwise."
@@ -103,7 +99,7 @@ def _with_notes(files: Files, encoding: Encoding[Form]) -> Encoding[Form]:
     """
     origin, settings_file = encoding.provenance, files.config.source
     if _is_guess(files, encoding):
-        note = UNKNOWN_FAMILY.format(files.config.family)
+        note = UNKNOWN_FAMILY.format(family_of(files.config, encoding))
         encoding = replace(encoding, notes=(*encoding.notes, note), is_guess=True)
     if origin.tensor is not None:
         encoding = replace(encoding, notes=(*encoding.notes, *files.notes(origin.tensor)))
@@ -122,7 +118,7 @@ def _is_guess(files: Files, encoding: Encoding[Form]) -> bool:
     name its scheme.
     """
     config = files.config
-    if not config.settings or encoding.provenance.tensor is not None or is_read(config):
+    if not config.settings or encoding.provenance.tensor is not None or is_read(config, encoding):
         return False
     words = {config.anywhere.text(name) for name in TYPE}
     return words.isdisjoint(scheme_of(encoding).words)
@@ -226,11 +222,3 @@ def has_untrained_code(model_type: str) -> bool:
         )
     except (NoOutlineError, RowError):  # As where a size that a scheme needs is missing.
         return False
-
-
-def unresolved(files: Files, found: Found) -> tuple[str, ...]:
-    """What stays open about a checkpoint, a sentence each."""
-    questions = [*open_questions(files, found.all, all_schemes()), found.question]
-    if any(encoding.is_guess for encoding in found.measured):
-        questions.append(NO_CODE.format(files.config.family))
-    return tuple(filter(None, questions))

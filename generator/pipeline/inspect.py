@@ -9,8 +9,9 @@ from threadpoolctl import threadpool_limits
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Atlas, EncodingRecord, Label, Outcome, Subject
 from generator.pipeline.evaluate import all_analyses, opened, reading_of
-from generator.pipeline.find import all_schemes, look, scheme_of, unresolved
+from generator.pipeline.find import all_schemes, look, scheme_of
 from generator.pipeline.plan import Task
+from generator.pipeline.questions import unresolved
 from generator.site.rankings.peers import peers_of
 
 LEADING = 3  # findings, as at the top of a page

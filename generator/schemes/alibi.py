@@ -9,7 +9,7 @@ from operator import itemgetter
 import numpy as np
 
 from generator.checkpoints.model.stacks import Stack, stacks
-from generator.checkpoints.model.tensor_names import stack, stack_kind
+from generator.checkpoints.model.tensor_names import OF_UNKNOWN_FAMILY, stack, stack_kind
 from generator.contracts import (
     Encoding,
     Files,
@@ -89,7 +89,7 @@ def _stored(files: Files) -> Iterator[Encoding[Form]]:
             continue
         origin, notes = Provenance.of(files, name), (WORDS("stored_slopes", tensor=name),)
         form, kind = _bias(slope, is_causal=False), stack_kind(name)
-        yield Encoding(stack(name), SCHEME.key, form, origin, notes, stack=kind)
+        yield Encoding(stack(name, OF_UNKNOWN_FAMILY), SCHEME.key, form, origin, notes, stack=kind)
 
 
 def _bias(slope: Floats, *, is_causal: bool) -> OffsetBias:

@@ -43,7 +43,6 @@ NAME = table_names.TABLE
 # Random frequencies for points and boxes (SAM).
 NO_TABLE = re.compile(r"shared(_image)?_embedding\.positional_embedding$")
 NOT_ADDED = frozenset({"rotary", "rope", "relative_key", "relative_key_query", "nope"})
-OF_UNKNOWN_FAMILY = "model"  # part of a table
 OF_POSITIONS = re.compile(r"pos\w*_encoder")  # A module of positions, in no stack of that name.
 PARTS = (("encoder", "encoder"), ("decoder", "decoder"), ("text", "text"))
 IN_VISION = frozenset({"vision", "visual", "image", "img", "video", "pixel"})
@@ -252,7 +251,7 @@ def _part(table: TableTensor, files: Files) -> str:
     family = files.config.family
     default = "decoder" if family in DECODERS else "encoder"
     if family == UNKNOWN:
-        default = OF_UNKNOWN_FAMILY
+        default = tensor_names.OF_UNKNOWN_FAMILY
     return next((title for word, title in PARTS if word in words), default)
 
 

@@ -17,8 +17,9 @@ from generator.checkpoints.model.families import (
 from generator.checkpoints.model.family_formats import FORMATS
 from generator.checkpoints.model.halves import side_alone
 from generator.checkpoints.model.resolved import Resolved, is_known, resolved
-from generator.contracts import Modality, ModelConfig, StackKind
-from generator.contracts.model_config import DEEPEST, UNKNOWN
+from generator.contracts import Encoding, Modality, ModelConfig, StackKind
+from generator.contracts.model_config import DEEPEST, SIZES, UNKNOWN
+from generator.encodings import Form
 from generator.libraries import light_transformers
 
 # Part and modality by key of config.json; image models are left to the schemes that read them.
@@ -49,6 +50,8 @@ WHOLE = frozenset({"decoder", "encoder and decoder", "vision"})
 DECODERS = ("decoder", "decoder_config")
 # Of the local encoder and decoder of BLT (arXiv 2412.09871), in the config around them.
 LOCAL_WINDOW = "local_attention_window_len"
+# Sizes by which a nested config is one of layers.
+LAYERED = (*SIZES["n_layers"], *SIZES["n_heads"])
 # Settings, with the value for attention to both sides.
 BOTH_SIDES = (("use_bidirectional_attention", True), ("is_causal", False))
 
@@ -82,13 +85,40 @@ def stacks(config: ModelConfig) -> list[Stack]:
     return stack_list
 
 
-def is_read(config: ModelConfig) -> bool:
-    """Whether transformers or this atlas knows the family of any stack, and with it what its
-    settings mean.
+def is_read(config: ModelConfig, encoding: Encoding[Form]) -> bool:
+    """Whether transformers or this atlas knows the family of a stack in which ``encoding`` acts,
+    and with it what its settings mean.
     """
     return config.family in ROTATED.keys() | CROPPED.keys() or any(
-        has_code(stack.config.family) for stack in stacks(config)
+        has_code(stack.config.family) for stack in _stacks_of(config, encoding)
     )
+
+
+def family_of(config: ModelConfig, encoding: Encoding[Form]) -> str:
+    """The family of the innermost stack in which ``encoding`` acts."""
+    return next((one.config.family for one in _stacks_of(config, encoding)[::-1]), config.family)
+
+
+def _stacks_of(config: ModelConfig, encoding: Encoding[Form]) -> list[Stack]:
+    """The stacks with the part of an encoding; all where its part is none of theirs."""
+    every = stacks(config)
+    return [stack for stack in every if f"{encoding.part} ".startswith(f"{stack.part} ")] or every
+
+
+def unknown_parts(config: ModelConfig) -> list[tuple[str, str]]:
+    """Nested configs of layers that no known code reads, by their paths, with their families;
+    none within a config that transformers or this atlas knows.
+    """
+    if has_code(config.family) or config.family in ROTATED.keys() | CROPPED.keys():
+        return []
+    parts = []
+    for name, section in config.sections.items():
+        if has_code(section.family):
+            continue
+        if section.family != UNKNOWN or any(size in section for size in LAYERED):
+            parts.append((name, section.family))
+        parts += [(f"{name}.{inner}", family) for inner, family in unknown_parts(section)]
+    return parts
 
 
 def has_code(family: str) -> bool:

@@ -7,23 +7,25 @@ from collections.abc import Iterable, Mapping
 from generator.contracts import Files, Modality, StackKind
 from generator.errors import RowError
 
-# Part by a word of the name; the default is "encoder".
+OF_UNKNOWN_FAMILY = "model"  # part of what is in no stack that a name or a config tells
+# Part by a word of the name.
 STACKS = (
     ("decoder", "decoder"),
     ("dec", "decoder"),
     ("speech", "speech encoder"),
     ("audio", "audio encoder"),
     ("semantic", "semantic encoder"),
+    ("encoder", "encoder"),
 )
 OF_AUDIO = frozenset({"speech", "audio", "semantic", "acoustics"})  # Words of tensor names.
 LLAMA_CPP = {"a": "audio", "v": "vision"}  # First words of tensor names in files of llama.cpp.
 LAYER = re.compile(r"(?:^|\.)(\d+)\.(?:(\d+)\.)?")
 
 
-def stack(name: str) -> str:
-    """The stack of layers of a tensor: "decoder", "speech encoder" …, by default "encoder"."""
+def stack(name: str, default: str = "encoder") -> str:
+    """The stack of layers of a tensor: "decoder", "speech encoder" …"""
     words = set(re.split(r"[._]", name))
-    return next((title for word, title in STACKS if word in words), "encoder")
+    return next((title for word, title in STACKS if word in words), default)
 
 
 def stack_kind(name: str) -> StackKind:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from generator.checkpoints.model.tensor_names import stack, stack_kind
+from generator.checkpoints.model.tensor_names import OF_UNKNOWN_FAMILY, stack, stack_kind
 from generator.contracts import Encoding, Files, Provenance
 from generator.encodings import Rotation
 from generator.numerics.arrays import Floats
@@ -129,7 +129,8 @@ def alone(files: Files, scheme: str) -> list[Encoding[Rotation]]:
         n_shown=UNKNOWN_LENGTH,
     )
     origin, kind = Provenance.of(files, stored.name), stack_kind(stored.name)
-    return [Encoding(stack(stored.name), scheme, form, origin, (note,), stack=kind)]
+    part, unknown = stack(stored.name, OF_UNKNOWN_FAMILY), {"head_dim": None}
+    return [Encoding(part, scheme, form, origin, (note,), stack=kind, rule=unknown)]
 
 
 def _base(stored: Stored) -> float | None:

@@ -141,7 +141,8 @@ def described(title: str, parameters: Json) -> str:
         if parameters["attention_factor"] == 1.0
         else f", factor {significant(parameters['attention_factor'], 4)}"
     )
-    components = f"{parameters['rotary_dim']} of {parameters['head_dim']} components"
+    of_head = f" of {size}" if (size := parameters["head_dim"]) else ""
+    components = f"{parameters['rotary_dim']}{of_head} components"
     return f"{title}: base {number(parameters['base'])}, {components}{rule}{factor}"
 
 

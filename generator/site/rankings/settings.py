@@ -73,8 +73,11 @@ def _acting(reading: Reading, layers: Sequence[Layer]) -> Acting:
     kinds = {(layer.mixers[0], layer.before) for layer in limited}
     limit, before = next(iter(kinds)) if len(kinds) == 1 else ("", None)
     scaling = encoding.parameters["scaling"] or {}
+    rotary_dim = encoding.parameters["rotary_dim"]
     return Acting(
-        **{key: encoding.parameters[key] for key in ("base", "head_dim", "rotary_dim")},
+        base=encoding.parameters["base"],
+        rotary_dim=rotary_dim,
+        head_dim=encoding.parameters["head_dim"] or rotary_dim,
         scaling=scaling.get("rope_type", ""),
         factor=scaling.get("factor"),
         original=scaling.get("original_max_position_embeddings"),

@@ -1,0 +1,33 @@
+"""What stays open about a checkpoint."""
+
+import json
+
+from generator.checkpoints.model.open_questions import open_questions
+from generator.checkpoints.model.stacks import has_code, stacks, unknown_parts
+from generator.contracts import Files
+from generator.contracts.model_config import UNKNOWN
+from generator.pipeline.evidence import MOST_SHOWN, evidence
+from generator.pipeline.find import Found, all_schemes
+from generator.text import short
+from generator.words import Words
+
+WORDS = Words("words/questions.jinja")
+
+
+def unresolved(files: Files, found: Found) -> tuple[str, ...]:
+    """What stays open, a sentence each."""
+    questions = [*open_questions(files, found.all, all_schemes()), found.question]
+    config = files.config
+    if not config.settings:
+        return tuple(filter(None, questions))
+    unread = [
+        (name, short(json.dumps(value), MOST_SHOWN)) for name, value in evidence(config).unread
+    ]
+    guessed = [encoding for encoding in found.measured if encoding.is_guess]
+    is_known = any(has_code(stack.config.family) for stack in stacks(config))
+    if guessed or not (is_known or files.tensors or config.family == UNKNOWN):
+        questions.append(WORDS("unknown_family", family=config.family, is_guessed=bool(guessed)))
+    questions += [WORDS("unknown_part", name=name, family=of) for name, of in unknown_parts(config)]
+    if unread:
+        questions.append(WORDS("unread", settings=unread, source=config.source))
+    return tuple(filter(None, questions))
