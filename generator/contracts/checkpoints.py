@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from math import prod
@@ -419,6 +419,7 @@ class Scheme:
         so that no other scheme guesses what they are
     find_last: returns further encodings once every scheme has found its own: guesses, from tensors
         that nobody claims, and what is computed where nothing is stored
+    asks: returns a sentence on each encoding that settings ask for and that is not understood
     words: values of ``position_embedding_type`` in config.json that ask for it
     tells_position: False for what acts in attention beside an encoding of position
     by_formula: whether a formula gives its numbers even where a tensor holds them; otherwise they
@@ -438,6 +439,7 @@ class Scheme:
     picture: Picture
     claims: re.Pattern[str] | None = None
     find_last: Callable[[Files, Claimed], list[Encoding[Form]]] | None = None
+    asks: Callable[[Files], Iterable[str]] = lambda _: ()
     oracles: tuple[Oracle, ...] = ()
     words: tuple[str, ...] = ()
     tells_position: bool = True

@@ -195,6 +195,13 @@ class Rotation(Form):
             ) from error
         return frozen(frequencies), attention_factor
 
+    @property
+    def is_of_known_kind(self) -> bool:
+        """Whether transformers or this atlas has the rule of its scaling."""
+        return self.rope_type in ("default", FIXED_NTK, STORED) or (
+            self.rope_type in rotary_initialisers().ROPE_INIT_FUNCTIONS
+        )
+
     def _by_rule(self) -> tuple[Floats, float]:
         """As ``_rescaled``. errors: of any kind, for settings that the rule does not have"""
         if self.has_fixed_alpha:

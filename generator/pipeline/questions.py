@@ -17,6 +17,7 @@ WORDS = Words("words/questions.jinja")
 def unresolved(files: Files, found: Found) -> tuple[str, ...]:
     """What stays open, a sentence each."""
     questions = [*open_questions(files, found.all, all_schemes()), found.question]
+    questions += [sentence for scheme in all_schemes() for sentence in scheme.asks(files)]
     config = files.config
     if not config.settings:
         return tuple(filter(None, questions))

@@ -77,15 +77,34 @@ def find(files: Files) -> list[Encoding[Form]]:
         return [*alone(files, SCHEME.key)]
     if files.config.family in ROTATED:
         return [*along_axes(files.config, SCHEME.key)]
-    # Nested configs override the outer one.
-    rotating = {stack.part: stack for stack in stacks(files.config) if _rotates(stack.config)}
-    stored = stored_rotation(files) if rotating else None
+    rotations = _rotations(files)
+    stored = stored_rotation(files) if rotations else None
     factors = next((name for name in FACTOR_TENSORS if name in files.tensors), None)
     return [
         _encoding(stack, rotated, stored, factors)
-        for stack in rotating.values()
-        for rotated in rotated_layers(stack)
+        for stack, rotated in rotations
+        if _form(rotated).is_of_known_kind
     ]
+
+
+def asks(files: Files) -> Iterator[str]:
+    """A sentence on each rotation whose rule of scaling is not known.
+
+    errors: RowError when a setting of the rotation is missing or invalid
+    """
+    if files.config.settings and files.config.family not in ROTATED:
+        for _, rotated in _rotations(files):
+            form = _form(rotated)
+            if not form.is_of_known_kind:
+                yield WORDS(
+                    "unknown_kind", kind=form.rope_type, base=form.base, layers=rotated.name
+                )
+
+
+def _rotations(files: Files) -> list[tuple[Stack, RotatedLayers]]:
+    """Every rotation of words, with its stack. Nested configs override the outer one."""
+    rotating = {stack.part: stack for stack in stacks(files.config) if _rotates(stack.config)}
+    return [(stack, rotated) for stack in rotating.values() for rotated in rotated_layers(stack)]
 
 
 def _rotates(config: ModelConfig) -> bool:
@@ -128,17 +147,8 @@ def _encoding(
 
     stored: a rotation among the tensors; factors: the tensor with the factors of its scaling
     """
-    config, rope = rotated.config, rotated.rope
-    base = rope.first("rope_theta", default=config.first(*BASES, default=BASE))
-    rotary_dim, head_dim = _sizes(rotated)
-    form = Rotation(
-        positive(base, f"{config.where}: rope_theta"),
-        rotary_dim,
-        head_dim,
-        config.size("n_positions") or 2048,
-        _scaling(rotated),
-        window=rotated.window,
-    )
+    config, rope, form = rotated.config, rotated.rope, _form(rotated)
+    rotary_dim = form.rotary_dim
     notes = [_turned_note(config, form, _held(form, stored, factors))]
     notes += _split_note(config.family, rope, rotary_dim // 2)
     notes += filter(None, (_longer_note(config, form),))
@@ -151,6 +161,19 @@ def _encoding(
     indices = tuple(layer.index for layer in rotated.layers) if has_code(config.family) else ()
     place = (stack.modality, stack.kind, indices or None)
     return Encoding(part, SCHEME.key, form, origin, tuple(notes), *place)
+
+
+def _form(rotated: RotatedLayers) -> Rotation:
+    """errors: RowError when a setting of the rotation is missing or invalid"""
+    config = rotated.config
+    base = rotated.rope.first("rope_theta", default=config.first(*BASES, default=BASE))
+    return Rotation(
+        positive(base, f"{config.where}: rope_theta"),
+        *_sizes(rotated),
+        config.size("n_positions") or 2048,
+        _scaling(rotated),
+        window=rotated.window,
+    )
 
 
 def _scaling(rotated: RotatedLayers) -> Mapping[str, Any]:
@@ -324,6 +347,7 @@ SCHEME = Scheme(
     looked_for=WORDS("looked_for"),
     order=40,
     find=find,
+    asks=asks,
     claims=re.compile(r"rope|rotary|inv_freq", re.IGNORECASE),
     picture=PICTURE,
     words=("rotary", "rope"),

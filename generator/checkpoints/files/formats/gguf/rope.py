@@ -47,8 +47,11 @@ def rope_settings(
     )
     if architecture not in families.BY_KIND and "freq_base_swa" not in given:
         return {"rope_parameters": rope, **top}
+    # As many as in the other layers, where no key says so (llama-model.cpp).
+    turned = given.get("dimension_count_swa", given.get("dimension_count"))
+    share = _share({"dimension_count": turned}, settings)
     local = (
-        {"rope_type": "default", "rope_theta": given["freq_base_swa"]}
+        {"rope_type": "default", "rope_theta": given["freq_base_swa"], **share}
         if "freq_base_swa" in given
         else None
     )
@@ -98,6 +101,11 @@ def _scaling(given: Mapping[str, Any], architecture: str) -> dict[str, Any]:
     kind = given.get("scaling.type", "linear")
     if kind == "none" or (kind in ("linear", "yarn") and factor in (None, 0.0, 1.0)):
         return {"rope_type": "default"}
+    mixed = given.get("scaling.yarn_ext_factor", 1.0)  # Share of YaRN's ramp (ggml)
+    if kind == "yarn" and mixed == 0.0:
+        return {"rope_type": "linear", "factor": factor}
+    if kind == "yarn" and mixed not in (-1.0, 1.0):
+        return {"rope_type": f"yarn with yarn_ext_factor {mixed:g}", "factor": factor}
     if kind != "yarn":
         return {"rope_type": kind, "factor": factor}
     rope: dict[str, Any] = {"rope_type": "yarn", "factor": factor}

@@ -48,9 +48,9 @@ def config(header: Header, tensor: Callable[[str], Floats]) -> dict[str, Any]:
     settings: dict[str, Any] = {"model_type": families.MODEL_TYPES.get(architecture, architecture)}
     if architecture == ENCODER:
         return settings | _encoders(header)
-    settings |= (
-        _sizes(header, architecture) | _layers(header, architecture) | _latent(header, architecture)
-    )
+    settings |= _sizes(header, architecture)
+    settings |= _layers(header, architecture, settings.get("num_hidden_layers"))
+    settings |= _latent(header, architecture)
     settings |= families.UNSAID.get(architecture, {})
     if architecture in families.OWN:
         settings |= families.OWN[architecture](header, settings)
@@ -64,6 +64,10 @@ def _sizes(header: Header, architecture: str) -> dict[str, Any]:
         value = _largest(stored)
         if value is not None or (end == WINDOW and stored == 0):
             settings |= dict.fromkeys(names, value)
+    # Those that predict further tokens stand behind the others, and are not run (llama-model.cpp).
+    further = header.integer(f"{architecture}.nextn_predict_layers") or 0
+    if 0 < further < (n_layers := settings.get("num_hidden_layers") or 0):
+        settings["num_hidden_layers"] = n_layers - further
     if "vocab_size" not in settings:
         settings |= _vocabulary(header)
     if (padding := header.integer("tokenizer.ggml.padding_token_id")) is not None:
@@ -90,13 +94,13 @@ def _vocabulary(header: Header) -> dict[str, int]:
     return {} if words is None or len(words.shape) != 2 else {"vocab_size": words.shape[0]}
 
 
-def _layers(header: Header, architecture: str) -> dict[str, Any]:
+def _layers(header: Header, architecture: str, n_layers: int | None) -> dict[str, Any]:
     """Windows by layer, the mask, and ALiBi, where a setting says so."""
     settings: dict[str, Any] = {}
     pattern = header.settings.get(f"{architecture}.attention.sliding_window_pattern")
     if isinstance(pattern, tuple):
         settings["layer_types"] = [
-            "sliding_attention" if slides else "full_attention" for slides in pattern
+            "sliding_attention" if slides else "full_attention" for slides in pattern[:n_layers]
         ]
     if header.settings.get(f"{architecture}.attention.causal") is False:
         settings["is_causal"] = False
