@@ -372,7 +372,7 @@ def draw_profiles(results: Results) -> Figure:
                 line.set_label(hidden(str(line.get_label())))
         logarithmic(every, "x")
         window.set(xlabel=f"distance ({unit})", ylabel="similarity (1 = highest, 0 = far)")
-        every.set(xlabel="distance, all positions")
+        every.set(xlabel="distance over all positions")
     legend_below(figure)
     return figure
 

@@ -80,7 +80,7 @@ def test_rising_and_falling_profiles_give_different_findings() -> None:
         for k in (1, 4)
     )
     assert "never rises" in falling
-    assert "first rises at 16 positions" in circle
+    assert "first rises again at distance 16" in circle
 
 
 def test_invariant_and_varying_tables_give_different_findings() -> None:
@@ -158,7 +158,7 @@ def test_grids_have_no_profile_spectrum_or_seams(module: Any) -> None:
 def test_a_distance_of_about_one_is_written_in_words(distance: float, text: str) -> None:
     (finding,) = similarity_by_distance.of_fall(distance, None, np.array([1.0, 0.9, 0.4, 0.2]), 0.2)
     assert text in finding.text
-    assert finding.text.endswith(" With distance it never rises.")
+    assert finding.text.endswith(" The mean never rises with distance.")
     assert [spot.x for spot in finding.spots] == [distance]
 
 
