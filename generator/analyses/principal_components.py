@@ -127,7 +127,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
         "left_out": left_out,
         "line": np.array(line),
     }
-    return Result(metrics, arrays, (_findings(shares_within, path, onwards, used.size),))
+    return Result(metrics, arrays, (_findings(shares_within, path, onwards, used),))
 
 
 def _positions_used(form: PositionTable) -> Array:
@@ -153,14 +153,14 @@ def _of_path(path: Path | None, onwards: float | None) -> Iterator[Metric]:
     turns, steady, rate, unevenness = (
         (path.turns, 100.0 * path.steady, path.rate, path.unevenness) if path else (None,) * 4
     )
-    no_rate = "some eighths of the path do not turn that way" if path else NO_PATH
-    yield Metric("turns", "Turns in the plane of components 1 and 2", turns, "turns", NO_PATH)
-    yield Metric("steady", "Steps that turn the same way", steady, "%", NO_PATH)
-    title = "Turning rate, fastest eighth of the positions ÷ slowest"
+    no_rate = "parts of the path do not turn in its main direction" if path else NO_PATH
+    yield Metric("turns", "Winding in the plane of components 1 and 2", turns, "turns", NO_PATH)
+    yield Metric("steady", "Steps in the main direction of turning", steady, "%", NO_PATH)
+    title = "Turning rate (fastest eighth of the path ÷ slowest)"
     yield Metric("rate", title, rate, reason=no_rate)
-    title = "Unevenness of the circle (standard deviation of the radius ÷ mean)"
+    title = "Standard deviation of the radius ÷ its mean"
     yield Metric("evenness", title, unevenness, reason=NO_PATH)
-    title = "Component 3 follows position (absolute rank correlation)"
+    title = "Absolute rank correlation of component 3 with position"
     yield Metric("onwards", title, onwards, reason=NO_PATH)
 
 
@@ -206,15 +206,14 @@ def rank_correlation(values: Floats) -> float:
     return float(np.corrcoef(ranks, np.arange(values.size))[0, 1])
 
 
-def _findings(
-    shares: Floats, path: Path | None, onwards: float | None, n_positions: int
-) -> Finding:
-    """shares: (n_components,), of the variance without outliers"""
+def _findings(shares: Floats, path: Path | None, onwards: float | None, used: Array) -> Finding:
+    """shares: (n_components,), of the variance without outliers; used: (n_used,), int, positions"""
     two, three = (float(shares[:count].sum()) for count in (2, LEADING))
     dominates = three >= MANY
-    if path is None or n_positions < FEWEST or not path.is_round:
+    if path is None or used.size < FEWEST or not path.is_round:
         return Finding(WORDS("variance", share=three), ("within_3",), 0.8 if dominates else 0.2)
-    rests_on, winding = ("turns", "steady", "rate", "evenness"), {"path": path, "n": n_positions}
+    rests_on, n_steps = ("turns", "steady", "rate", "evenness"), int(np.sum(np.diff(used) == 1))
+    winding = {"path": path, "lap": n_steps / path.turns}
     if onwards is not None and onwards >= ONWARDS:
         text = WORDS("helix", **winding, share=three, dominates=dominates)
         context = WORDS("moves_on_a_helix") if path.is_even and dominates else ""

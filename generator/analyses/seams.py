@@ -77,7 +77,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     cosines, of_inliers = adjacent_cosines(vectors), adjacent_cosines(form.inliers.vectors)
     depth = break_depths(of_inliers)
     if np.isnan(depth).all():
-        raise NotApplicableError("zero vectors leave no run of neighbours with a cosine")
+        raise NotApplicableError("zero vectors leave no run of adjacent positions with a cosine")
     steps, at, is_sudden = norm_change(row_norms(vectors, largest(vectors)))
     found = breaks(form.inliers.vectors, of_inliers, depth, steps)
     found = _lasting(form, found, steps)
@@ -86,14 +86,14 @@ def compute(subject: Subject[PositionTable]) -> Result:
     single = spikes(form.outliers, cosines, of_inliers)
     typical = float(np.median(cosines[~np.isnan(cosines)]))
     metrics = (
-        Metric("typical", "Median cosine of neighbours", typical),
+        Metric("typical", "Median cosine of adjacent positions", typical),
         Metric("seams", "Seams", len(seam_breaks)),
         Metric("dips", "Single larger steps", len(dips)),
-        Metric("spikes", "Single outliers", single.size),
+        Metric("spikes", "Outliers between two inliers", single.size),
         *_strongest(depth, found[0].deepest if found else int(np.nanargmax(depth))),
         Metric(
             "level_step",
-            "Level change at the strongest seam (cosine)",
+            "Change of level at the strongest seam (cosine, after − before)",
             seam_breaks[0].after - seam_breaks[0].before if seam_breaks else None,
             reason="there is no seam",
         ),
@@ -194,7 +194,7 @@ def _strongest(depth: Floats, index: int) -> Iterator[Metric]:
         "at",
         "Strongest break after position",
         None if is_flat else index,
-        reason="all steps are equal",
+        reason="no step is larger than those around it",
     )
     title = "Depth of the strongest break (cosine)"
     yield Metric("depth", title, 0.0 if is_flat else depth[index])
@@ -217,11 +217,11 @@ def _of_the_norm(steps: Floats, at: int) -> Iterator[Metric]:
     is_flat = abs(step) <= FLAT
     yield Metric(
         "norm_at",
-        "Largest norm step after position",
+        "Largest change of the norm after position",
         None if is_flat else at,
         reason="the median norm never changes",
     )
-    title = "Norm ratio at the largest step (after ÷ before)"
+    title = "Ratio of norms at the largest change (after ÷ before)"
     yield Metric("norm_step", title, 1.0 if is_flat else float(np.exp(step)))
 
 
@@ -403,8 +403,8 @@ ANALYSIS = Analysis(
     beside_reference=False,
     oracles=(
         Oracle(
-            "Mean cosine of neighbours of a DistilBERT's table from position 1 to 123, and from"
-            " 130 on",
+            "Mean cosine of adjacent positions of a DistilBERT's table, from position 1 to 123 and"
+            " from 130 on",
             ("0.7027", "0.4071"),
             COSINES,
             _to_123_and_from_130,

@@ -69,5 +69,5 @@ def test_the_last_factor_by_hand() -> None:
 
 @pytest.mark.parametrize("form", [SINKS, Temperature(0.1, 2048.0, 1, "power", (5,), 8192)])
 def test_what_tells_no_position_has_no_decay_with_distance(form: Any) -> None:
-    with pytest.raises(NotApplicableError, match="tells no position"):
+    with pytest.raises(NotApplicableError, match="does not encode position"):
         decay_with_distance.compute(subject(form))

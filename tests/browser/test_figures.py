@@ -345,7 +345,7 @@ def test_a_number_is_cited_at_its_link(page: Page, address: str, path: str, valu
     sentence, bibtex = (area.input_value() for area in page.locator("dialog textarea").all())
     known = page.evaluate("atlas.known")["encodings"]["all-minilm-l6-v2/encoder-learned"]
     digits = re.escape(place.locator("td").first.or_(place).last.inner_text().split()[0])
-    assert re.search(rf"{re.escape(known['title'])}: Directions used .* = {digits}", sentence)
+    assert re.search(rf"{re.escape(known['title'])}: Components for 90% .* = {digits}", sentence)
     assert f"url = {{{address}/{path}#{value}}}" in bibtex
     assert known["sha256"] in sentence
     page.keyboard.press("Escape")

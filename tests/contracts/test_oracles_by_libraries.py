@@ -199,13 +199,12 @@ BY: dict[str, Callable[[], Numbers]] = {
     "Mean cosine of two different positions of the sinusoid, 512 × 768": lambda: [
         cosines()[~np.eye(512, dtype=bool)].mean()
     ],
-    "Cosine of neighbours of the sinusoid, 512 × 768": lambda: [mean_cosines()[1]],
-    "Mean cosine of the sinusoid, 512 × 768, at offset 10": lambda: [mean_cosines()[10]],
-    "First offset at which the mean cosine of the sinusoid, 512 × 768, rises": rise,
+    "Cosine of adjacent positions of the sinusoid, 512 × 768": lambda: [mean_cosines()[1]],
+    "Mean cosine of the sinusoid, 512 × 768, at distance 10": lambda: [mean_cosines()[10]],
+    "Distance at which the mean cosine of the sinusoid, 512 × 768, first rises": rise,
     "Translation invariance of the sinusoid, 512 × 768": invariance,
-    "Mean cosine of neighbours of a DistilBERT's table from position 1 to 123, and from 130 on": (
-        neighbours
-    ),
+    "Mean cosine of adjacent positions of a DistilBERT's table, from position 1 to 123 and from 130"
+    " on": neighbours,
     "Stable rank of the sinusoid, 512 × 768": partial(stable_rank, SINUSOID),
     "Effective rank of the sinusoid, 512 × 768": effective_rank,
     "Components of the sinusoid, 512 × 768, for 90, 95 and 99% of the energy": partial(

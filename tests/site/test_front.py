@@ -59,7 +59,7 @@ def test_the_page_opens_with_the_curve_that_winds(tmp_path: Path) -> None:
     text = text_of(atlas_of(tmp_path, line=LINE, helix=HELIX))
     opening = text[: text.index("## The ways")]
     assert 'src="figures/helix/decoder-learned/principal_components-curve.svg"' in opening
-    assert "64 positions wind" in opening
+    assert "The table is a helix of " in opening
     assert "figures/line/" not in opening
 
 
