@@ -157,5 +157,5 @@ def test_a_finding_counts_the_one_sided_heads() -> None:
 
 
 def test_a_single_position_is_not_applicable() -> None:
-    with pytest.raises(NotApplicableError, match="one position"):
+    with pytest.raises(NotApplicableError, match="single position"):
         result_of(OffsetBias(frozen([[1.0]]), frozen([0]), causal=True, beyond="constant"))

@@ -105,9 +105,9 @@ def test_a_finding_names_the_layers_that_forget_fastest_and_slowest_where_they_d
 def test_a_finding_says_whether_the_rates_depend_on_the_content(at_zero_input: bool) -> None:
     form = decay(LN2 / np.array([[1.0, 2.0, 4.0]]), at_zero_input)
     assert texts_of(result_of(form))[0] == (
-        f"{'At zero input, decay' if at_zero_input else 'Decay'} alone halves the state of the median"
-        " head after 2 positions, that of the fastest after 1 position and that of the slowest after"
-        " 4 positions."
+        f"{'At zero input, decay' if at_zero_input else 'Decay'} alone halves the state of the"
+        " median head after 2 positions, that of the fastest after 1 position and that of the"
+        " slowest after 4 positions."
     )
 
 

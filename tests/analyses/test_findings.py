@@ -80,7 +80,7 @@ def stored(*factors: float) -> Rotation:
 # Of each form, what is found; “…” stands for any words.
 CASES: dict[str, list[tuple[Form, *tuple[str, ...]]]] = {
     "bias_by_offset": [
-    (heads([0, 1, -1]), "All 3 heads have their largest bias at the query's own position or an adjacent one"),
+    (heads([0, 1, -1]), "All 3 heads have their largest bias at the query's own position or an"),
     (heads([3, 1, -4]), "1 of 3 heads has its largest bias at the query's own position"),
     (two_heads({-4: 25.2}), "No head has its", "Head 1 strongly favours keys 4 or more positions"
      " back, where its bias is 25.2 logits above its median, a factor of"),
@@ -131,7 +131,7 @@ CASES: dict[str, list[tuple[Form, *tuple[str, ...]]]] = {
     (turning(32, **LONGROPE, original_max_position_embeddings=64),
      "5 of its 16 … in texts of up to 64 tokens (longer ones use other frequencies)."),
     (replace(TURNING, window=6), "None of its 64 … within the 6-token attention window, so"),
-    (replace(TURNING, n_positions=47_118), "63 of its 64 … the 47,118-token context. The angle of the"),
+    (replace(TURNING, n_positions=47_118), "63 of its 64 … the 47,118-token context. The angle"),
     (replace(TURNING, n_positions=60_000), "All 64 rotation pairs complete a turn"),
     ],
     "effect_of_scaling": [
