@@ -110,7 +110,7 @@ def _without(stack: LiveStack, quarter: Array, turns: Floats) -> Rise:
     length = max(needed + stack.words.n_reserved, stack.length)
     if length > min(MOST_TOKENS, stack.longest):
         raise NotApplicableError(
-            f"its slowest pair turns once in {needed:,} positions, longer than the texts that are read"
+            f"its slowest pair turns once in {needed:,} positions, longer than the texts read"
         )
     check_predicts(stack)
     most = min(stack.n_sequences, max(MOST_READ // length, 8))

@@ -41,9 +41,7 @@ def check_predicts(stack: LiveStack) -> None:
     if stack.vocabulary is None:
         raise NotApplicableError("it reads images, not words")
     if has_two_sides(stack.model):
-        raise NotApplicableError(
-            "its decoder predicts text only from what an encoder has read"
-        )
+        raise NotApplicableError("its decoder predicts text only from what an encoder has read")
     if stack.model.get_output_embeddings() is None:
         raise NotApplicableError("its weights have no head that predicts words")
     if not stack.is_causal and stack.words.mask is None:
