@@ -46,7 +46,7 @@ def compute(subject: Subject[Temperature]) -> Result:
             ),
             Metric(
                 "strength",
-                "Growth per factor of e in position",
+                "Growth per e-fold increase in position",
                 None if form.growth == "power" else form.strength,
                 reason=(
                     f"the factor is a power of position, with exponent {rounded(form.strength, 3)}"

@@ -140,8 +140,8 @@ CASES: dict[str, list[tuple[Form, *tuple[str, ...]]]] = {
     (turning(128, rope_type="linear", factor=4.0), "… slows all 64 … by a factor of 4, as if"),
     (turning(128, rope_type="dynamic", factor=2.0), "… leaves all 64 … unchanged up to"),
     # Unchanged, stretched most, stretched less, unchanged, in an order of their own.
-    (stored(1.0, 4.0, 2.0, 1.0), "The “stored” scaling leaves 2 of 4 rotation pairs unchanged, slows"
-     " 1 by a factor of 4 and the other 1 by less."),
+    (stored(1.0, 4.0, 2.0, 1.0), "The “stored” scaling leaves 2 of 4 rotation pairs unchanged,"
+     " slows 1 by a factor of 4 and the other 1 by less."),
     (stored(2.0, 2.0, 2.0, 4.0), "… slows the slowest of 4 rotation pairs by a factor of 4"
      " and the other 3 by less."),
     (stored(0.5, 1.0, 0.5, 0.5), "… leaves 1 of 4 … unchanged and changes the other 3."),

@@ -110,7 +110,7 @@ def _share(size: int, found: Rise, foreign: Rise) -> Metric:
 
 
 def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
-    """What order is worth, where both runs say so."""
+    """What the order of tokens is worth, where both runs say so."""
     shares = [result.value("share_1") for result in (first, second)]
     if any(share is None for share in shares):
         return ()
@@ -121,7 +121,7 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
 
 
 def sentence(results: Results) -> str:
-    """What order is worth in all models."""
+    """What the order of tokens is worth in all models."""
     shares = [share for result in results.values() if (share := result.value("share_1"))]
     if not shares:
         return ""
