@@ -42,14 +42,14 @@ def compute(subject: Subject[Rotation]) -> Result:
     """
     form = subject.encoding.form
     if form.rope_type == "default":
-        raise NotApplicableError("no scaling: frequencies follow from the base alone")
+        raise NotApplicableError("it has no scaling, so frequencies follow from the base alone")
     after = finite(form.frequencies, "the rotation")
     before = frequencies_before(form)
     ratios = before / after  # (n_pairs,)
     unchanged, slowed = _kinds(ratios)
     if unchanged.all() and form.rope_type == OF_WHOLE_HEAD:
         raise NotApplicableError(
-            f"scaling “{form.rope_type}” turns {after.size} of {form.head_dim // 2} pairs and slows"
+            f"“{form.rope_type}” scaling turns {after.size} of {form.head_dim // 2} pairs and slows"
             " none"
         )
     n_between = ratios.size - int(np.count_nonzero(unchanged | slowed))
@@ -65,7 +65,7 @@ def compute(subject: Subject[Rotation]) -> Result:
                 max(form.long_factors, default=float(ratios.max())),
             ),
             Metric(
-                "attention_factor", "Attention factor, on sine and cosine", form.attention_factor
+                "attention_factor", "Attention factor on sine and cosine", form.attention_factor
             ),
         ),
         arrays={
@@ -131,7 +131,7 @@ def _upto_highest(results: Results) -> tuple[float, float]:
 
 RATIOS = Curves(
     of_arrays("", "ratios"),
-    x="frequency pair",
+    x="rotation pair",
     y="wavelength, after ÷ before",
     ylim=_upto_highest,
     rules=(Rule("y", 1.0, 0.8, DOTTED),),
@@ -206,7 +206,7 @@ ANALYSIS = Analysis(
             STRETCHED,
             yarn_by_16,
             {
-                "Llama 2 stretched sixteenfold by YaRN: pairs unchanged, slowed fully, between": {
+                "Llama 2 with YaRN scaling by 16: pairs unchanged, slowed fully, between": {
                     "unchanged": "21",
                     "full": "18",
                     "between": "25",

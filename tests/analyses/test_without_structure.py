@@ -72,13 +72,9 @@ def test_structure_is_found_under_noise(size: float) -> None:
 
 def test_shuffled_rows_are_said_to_show_no_order_and_nothing_else_of_it() -> None:
     first, *others = sentences(np.random.default_rng(3).permutation(TRAINED))
-<<<<<<< HEAD
     assert first.startswith("The table's rows show no order")
-=======
-    assert first.startswith("Its rows show no order")
     # How many directions the differences between positions take does not depend on their order.
     others = [text for text in others if "directions account for" not in text]
->>>>>>> edit-tables2
     assert [text for text in others if "position" in text.lower() or "distance" in text] == []
 
 

@@ -246,12 +246,12 @@ BY: dict[str, Callable[[], Numbers]] = {
     "Llama 3.1: ratio of wavelengths of the six between": lambda: (frequencies(5e5) / rescaled())[
         29:35
     ],
-    "Llama 2 slowed evenly, fourfold: longest wavelength": lambda: [
+    "Llama 2 with linear scaling by 4: longest wavelength": lambda: [
         4.0 * TURN / frequencies(1e4)[-1]
     ],
-    "Llama 2 stretched sixteenfold by YaRN: longest wavelength": lambda: [TURN / stretched()[-1]],
-    "Llama 2 stretched sixteenfold by YaRN: attention factor": lambda: [0.1 * np.log(16.0) + 1.0],
-    "Llama 2 stretched sixteenfold by YaRN: pairs unchanged, slowed fully, between": lambda: slowed(
+    "Llama 2 with YaRN scaling by 16: longest wavelength": lambda: [TURN / stretched()[-1]],
+    "Llama 2 with YaRN scaling by 16: attention factor": lambda: [0.1 * np.log(16.0) + 1.0],
+    "Llama 2 with YaRN scaling by 16: pairs unchanged, slowed fully, between": lambda: slowed(
         frequencies(1e4), stretched(), 16.0
     ),
     "First distance of each bucket in an encoder, 32 buckets up to 128": lambda: first_distances(

@@ -169,7 +169,7 @@ class LiveStack:
                 self._call(once)
         if not shapes:
             raise NotApplicableError(
-                "its code returns no attention of a text of two or more to itself that adds up to 1"
+                "its code returns no self-attention of several tokens whose weights add up to 1"
             )
         return Attention(modules, (len(shapes), *shapes[0][1:3]), all(causal))
 
