@@ -147,7 +147,7 @@ def test_a_note_on_perceiver_says_where_its_tables_are_not_added() -> None:
     name = "perceiver.decoder.decoder.output_position_encodings.position_embeddings"
     (encoding,) = find(DictFiles({"model_type": "perceiver"}, {name: np.eye(4)}))
     assert any(
-        "holds the decoder's queries" in note and "concatenated to image vectors" in note
+        "stores the decoder's queries" in note and "concatenated to image vectors" in note
         for note in encoding.notes
     )
 
