@@ -91,7 +91,7 @@ def test_findings_follow_ranks_components_and_mean() -> None:
 @pytest.mark.parametrize("module", [rank, principal_components])
 def test_a_table_beyond_the_limit_is_left(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "MOST_SHORT", 30)
-    with pytest.raises(NotApplicableError, match="a table of 31 × 40 takes too long to decompose"):
+    with pytest.raises(NotApplicableError, match="a table of 31 × 40 is too large to decompose"):
         result_of(module, np.ones((31, 40)))
 
 

@@ -159,7 +159,7 @@ ENCODINGS = {
 
 @pytest.mark.parametrize(("encoding", "words", "tensors", "why"), [
     ("table", True, ("wpe.weight", "wte.weight"), None),
-    ("table", False, ("wpe.weight", "wte.weight"), "large; to read it, set “words: true”"),
+    ("table", False, ("wpe.weight", "wte.weight"), "only if the checkpoint's entry has"),
     ("patches", True, ("wpe.weight", "wte.weight"), "its positions are not word positions"),
     ("table", True, ("wpe.weight",), "there is no word table among the tensors"),
     ("bias", True, ("wpe.weight", "wte.weight"), ""),

@@ -516,7 +516,8 @@ def test_a_matrix_that_mlx_quantised_has_the_values_of_its_dequantize(tmp_path: 
     rows = files.rows("wpe.weight", [1, 0, 1])
     np.testing.assert_array_equal(rows, files.tensor("wpe.weight")[[1, 0, 1]])
     assert files.notes("wpe.weight") == (
-        "MLX stores it in 3 bits a number; each 32 of a row share a scale and a bias.",
+        "MLX stores it in 3 bits per number, and every 32 numbers of a row share a scale and a"
+        " bias.",
     )
 
 

@@ -93,7 +93,8 @@ def _table_hook(first: int, to: Moved) -> Callable[[Any, Any, Any], Any]:
             return table.mean(dim=0).expand_as(output)
         if positions.min() < 0 or positions.max() > len(table) - 1:
             raise NotApplicableError(
-                f"its table has {len(table):,} positions; {int(positions.max()) + 1:,} are needed"
+                f"its table has only {len(table):,} of the {int(positions.max()) + 1:,} positions"
+                " needed"
             )
         low = np.floor(positions).astype(np.int64)
         high = np.minimum(low + 1, len(table) - 1)

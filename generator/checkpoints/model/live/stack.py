@@ -89,7 +89,7 @@ class LiveStack:
     def words(self) -> Vocabulary:
         """Its vocabulary. errors: NotApplicableError for images"""
         if self.vocabulary is None:
-            raise NotApplicableError("it reads images, not words")
+            raise NotApplicableError("it reads images, not text")
         return self.vocabulary
 
     def inputs(self, n: int | None = None) -> Array:
