@@ -131,7 +131,7 @@ def _turning(record: EncodingRecord, form: Rotation) -> TurningOfModel:
 
 def _beside(stacks: Sequence[Layer]) -> str:
     words = {
-        "choosing": "{} may choose it",
+        "choosing": "{} may attend to it",
         "compressed": WORDS("compressed_key"),
         "unknown": "the window of {} is unknown",
     }
