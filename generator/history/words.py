@@ -60,14 +60,9 @@ def since(former: Document | None, atlas: Document) -> str:
 def _change_text(change: Change) -> str:
     before, after = _value(change.before), _value(change.after)
     match change.kind:
-        case "new":
-            return f"new, {change.what}" if change.what else "new"
-        case "gone":
-            return "removed"
-        case "new encoding":
-            return change.kind
-        case "encoding gone":
-            return "encoding removed"
+        case "new" | "gone" | "new encoding" | "encoding gone":
+            said = change.kind.replace("gone", "removed")
+            return f"{said}, {change.what}" if change.what else said
         case "status":
             return f"{before} → {after}{f' ({change.what})' if change.what else ''}"
         case "revision":

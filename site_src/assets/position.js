@@ -72,9 +72,9 @@
     const turned = rotations.map((rotation) => (several ? `${capital(rotation.label)}: ` : "") + counted(rotation, position));
     const { count, which } = data.seeing.findLast(({ limit }) => limit === null || position <= limit) ?? { count: 0 };
     const named = which ? `: ${which}` : "";
-    const some = `${count || "no"}${count ? ` of ${data.layers}` : ""} ${data.layers === 1 || !count ? "layer" : "layers"} still ${count > 1 ? "see" : "sees"}`;
-    const who = count > 1 && count === data.layers ? `all ${count} layers still see` : some;
-    const seen = `${who} position 0${named}${data.beside}`;
+    const all = count === 1 ? "the only layer still sees" : `all ${count} layers still see`;
+    const some = count ? `${count} of ${data.layers} layers still ${count === 1 ? "sees" : "see"}` : "no layer still sees";
+    const seen = `${count && count === data.layers ? all : some} position 0${named}${data.beside}`;
     const first = [...(several ? [] : turned), ...(data.layers ? [seen] : [])];
     const opening = first.length ? [`At position ${whole(position)}, ${first.join(", and ")}.`] : [];
     return [...opening, ...(several ? turned.map((text) => `${text}.`) : [])].join(" ");

@@ -103,7 +103,7 @@ class TestCompare:
 
     def test_open_page_leads_to_the_section_of_the_encoding(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={SINUSOID}&b={ENCODER}")
-        page.get_by_role("link", name=re.compile("open page: buckets")).click()
+        page.get_by_role("link", name=re.compile("Open page: buckets")).click()
         expect(page).to_have_url(re.compile("/checkpoints/buckets.html#encoder-t5_bias$"))
         expect(page.locator("h2#encoder-t5_bias")).to_be_in_viewport()
 
@@ -140,7 +140,7 @@ class TestCompare:
             page.get_by_role("button", name="Add another").click()
             expect(page.locator(TITLES)).to_have_count(count)
         expect(page.get_by_role("button", name="Add another")).to_be_hidden()
-        page.get_by_role("button", name="remove").first.click()
+        page.get_by_role("button", name="Remove").first.click()
         expect(page.locator(TITLES).first).to_have_text("BLOOM")
 
     def test_six_encodings_have_six_colours(self, page: Page, site: Path) -> None:
@@ -241,7 +241,7 @@ class TestCompare:
         show(page, site, FOUR)
         curve(page).focus()
         expect(page.locator("#pac-curves .pac-note")).to_have_text(
-            "No table of vectors: BLOOM; Llama 2."
+            "There is no table of vectors for BLOOM; Llama 2."
         )
         before = pictures(page)
         page.keyboard.press("ArrowRight")
@@ -339,7 +339,7 @@ class TestCompare:
         show(page, site, f"#a={SINUSOID}&b={SINUSOID}")
         expect(page.locator("#pac-summary")).to_contain_text("They agree in every headline measure")
         expect(page.locator("#pac-summary")).to_contain_text(
-            "Similarity of the two patterns: 100 of 100"
+            "The shapes of their kernels have a similarity of 100 out of 100"
         )
 
     def test_a_proposed_pair_opens_in_place(self, page: Page, site: Path) -> None:
@@ -383,7 +383,7 @@ class TestCompare:
     def test_an_unknown_name_is_reported(self, page: Page, site: Path) -> None:
         show(page, site, f"#a=no/such&b={BLOOM}")
         expect(page.locator("#pac-unknown")).to_have_text(
-            "This atlas has no encoding called no/such."
+            "This site has no encoding called no/such."
         )
 
     def test_a_cell_of_the_map_opens_its_pair(self, page: Page, site: Path) -> None:

@@ -95,8 +95,8 @@ def test_every_page_has_five_tabs_and_a_drawer_with_all_entries(page: str, site:
 @pytest.mark.parametrize(
     ("page", "entry", "title"),
     [
-        ("checkpoints/index.html", "Explore", "Checkpoints"),
-        ("checkpoints/one.html", "Explore", "Checkpoints"),
+        ("checkpoints/index.html", "Explore", "Measured models"),
+        ("checkpoints/one.html", "Explore", "Measured models"),
         ("map/tables.html", "Explore", "Similarity map"),
         ("learn/further-schemes.html", "Schemes", "Further schemes"),
         ("learn/method.html", "Learn", "Method"),
