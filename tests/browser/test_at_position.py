@@ -158,7 +158,7 @@ def test_a_bar_is_as_high_as_the_share_of_the_first_turn(page: Page) -> None:
 
 
 def test_frequencies_of_longer_texts_are_said_not_to_be_shown(page: Page) -> None:
-    for longer, text in ((4096, "Texts of more than 4,096 positions have other"), (None, "")):
+    for longer, text in ((4096, "Texts of more than 4,096 positions use other"), (None, "")):
         shown(page, {"longer": longer}, 5)
         note = page.locator(".pa-longer")
         assert note.is_visible() is bool(text)

@@ -15,7 +15,7 @@
       .filter(Boolean);
     if (!shared.length) return [none || "They have no headline measure in common. "];
     const widest = shared.reduce((one, other) => (other.spread > one.spread ? other : one));
-    if (widest.spread === 0) return [`They agree in all ${shared.length} headline measures that they share. `];
+    if (widest.spread === 0) return [`They agree in ${shared.length === 1 ? "the one headline measure" : `all ${shared.length} headline measures`} that they share. `];
     const ends = [widest.lowest, widest.highest];
     if (encodings.length === 2) ends.sort((one, other) => encodings.indexOf(one.encoding) - encodings.indexOf(other.encoding));
     const rest = shared.length === 1 ? " They share no other headline measure. " : " ";
