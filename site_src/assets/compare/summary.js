@@ -25,7 +25,8 @@
   /* What each of two encodings does, in the words of its measure; title and values of a measure without words. many: whether they are the ends of several */
   function said({ key }, ends, many) {
     const [title, unit] = atlas.catalogue.metrics[key];
-    const value = (end) => `${short(end.value)}${unit ? ` ${short(end.value) === "1" ? unit.replace(/s$/, "") : unit}` : ""}`;
+    const named = (number) => (unit === "%" ? "%" : ` ${number === "1" ? unit.replace(/s$/, "") : unit}`);
+    const value = (end) => `${short(end.value)}${unit ? named(short(end.value)) : ""}`;
     const words = atlas.catalogue.words[key];
     if (!words) return [{ strong: title }, `: ${ends.map((end) => `${value(end)} (${end.encoding.title})`).join(" and ")}.`];
     const [low, high, least, most] = words;
