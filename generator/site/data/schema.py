@@ -137,7 +137,7 @@ class Layer(TypedDict):
     chosen: int | None
     """Most keys that a query chooses, where it does; null where not known."""
     positions_per_key: int | None
-    """Positions for which one key stands, where keys are compressed."""
+    """Positions that one key represents, where keys are compressed."""
     encodings: list[str] | None
     """The `key` of each encoding that acts in it. Null where no weights were read, so that they are
     not known.
@@ -149,7 +149,7 @@ class Layer(TypedDict):
 
 
 class Checkpoint(TypedDict):
-    """A row of the list of checkpoints."""
+    """An entry of the list of checkpoints."""
 
     slug: str
     """Its name in addresses."""
@@ -206,7 +206,7 @@ class UnreadMember(TypedDict):
     step: int
     """Step of training at which it was saved."""
     status: Status
-    """Why it has no numbers, in a word."""
+    """Why it has no numbers, in one word."""
     reason: str | None
     """The same in a sentence."""
 
@@ -279,7 +279,7 @@ class Atlas(TypedDict):
     licence: str
     """Licence of the data."""
     address: str | None
-    """Where the site stands, ending with “/”; null where that is unknown."""
+    """Address of the site, ending with “/”; null where that is unknown."""
     checkpoints: list[Checkpoint]
     """In the order of `slug`."""
     runs: NotRequired[list[TrainingRun]]
@@ -341,7 +341,7 @@ class Decay(TypedDict):
     """Parameters of a Decay."""
 
     unit: str
-    """What has a rate of its own: a head, a channel …"""
+    """What has its own rate: a head, a channel …"""
     n_units: int
     """How many of these a layer has."""
     at_zero_input: bool
@@ -360,7 +360,7 @@ class ReleaseEntry(TypedDict):
 
 
 class RunFile(TypedDict):
-    """The outermost object of data/runs/<run>.json, which a row `run:` of a list can name."""
+    """The outermost object of data/runs/<run>.json, which an entry `run:` can name."""
 
     format: int
     """Number of this format."""
