@@ -31,41 +31,41 @@ class TurningOfModel(TypedDict):
     step: float
     """Angle of the first pair, before scaling, in radians."""
     base: float
-    """Its base."""
+    """Base of its frequencies."""
     components: int
-    """By what the exponents are divided."""
+    """Number by which the exponents are divided."""
     pairs: int
     """Number of pairs."""
     slower: list[float]
-    """Wavelength after ÷ before scaling, of each pair, or one number for all."""
+    """Ratio of the wavelength after and before scaling, for each pair, or one number for all."""
 
 
 class LayersSeeing(TypedDict):
-    """Layers that see the first position, in models.json."""
+    """Layers that reach the first position, in models.json."""
 
     limit: int | None
-    """The last position from which all of them do; null where any is."""
+    """The last position from which all of them reach it; null without a limit."""
     count: int
-    """Number of them, with those that see farther."""
+    """Number of layers, including those that reach farther."""
     which: str
-    """Their numbers from 0 in words; empty for all layers."""
+    """Their numbers from 0, in words; empty if they are all layers."""
 
 
 class PositionOfModel(TypedDict):
-    """What the page on one position computes from, in models.json."""
+    """The numbers from which the page on one position computes, in models.json."""
 
     last: int
     """The last position of the context."""
     longer: int | None
-    """The longest texts with these frequencies, where longer ones have others."""
+    """Positions up to which these frequencies hold; null if they hold for any length."""
     rotations: list[TurningOfModel]
     """Its rotations of text."""
     layers: int
-    """Number of layers of the stacks with these rotations."""
+    """Number of layers in the stacks with these rotations."""
     seeing: list[LayersSeeing]
-    """Which of them see the first position from where, the farthest first."""
+    """Its layers by how far they reach back to the first position, the farthest first."""
     beside: str
-    """Further layers, as the end of a sentence."""
+    """Further layers, in words that end a sentence."""
 
 
 def at_position(outcome: Outcome) -> PositionOfModel | None:
