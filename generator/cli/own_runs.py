@@ -29,9 +29,8 @@ BOUNDS = f"{MOST_DEPTH} levels down, {MOST_FOLDERS:,} folders, {MOST_OPENED} che
 NOTHING = "no position encoding found; `position-atlas inspect` lists what was looked for"
 NO_PICKLE = "has the ending of a torch file, but not its first bytes"
 PERMISSION = """\
-# The weights of these entries are only in pickles. None was opened, because a pickle can run code.
-# With `pickle: true`, torch's weights_only opens it. If you trust a file, remove the "# " from the
-# lines of its entry.
+# These entries have their weights only in pickles. None was opened: a pickle can run code.
+# `pickle: true` opens one by torch's weights_only. If you trust it, remove "# " from its lines.
 """
 
 

@@ -28,9 +28,8 @@ checkpoints:
     title: "gpt, in training"
   - folder: runs/rope
     title: rope
-  # The weights of these entries are only in pickles. None was opened, because a pickle can run code.
-  # With `pickle: true`, torch's weights_only opens it. If you trust a file, remove the "# " from the
-  # lines of its entry.
+  # These entries have their weights only in pickles. None was opened: a pickle can run code.
+  # `pickle: true` opens one by torch's weights_only. If you trust it, remove "# " from its lines.
   # - folder: runs/lightning/epoch=*-step=*.ckpt
   #   title: lightning
   #   pickle: true
