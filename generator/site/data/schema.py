@@ -36,7 +36,7 @@ class Metric(TypedDict):
     unit: str
     """Its unit; empty for plain numbers."""
     reason: str | None
-    """Why it is not applicable; null if it is."""
+    """Why it is not applicable; otherwise null."""
 
 
 class UseMetric(TypedDict):
@@ -47,7 +47,7 @@ class UseMetric(TypedDict):
     unit: str
     """Its unit; empty for plain numbers."""
     reason: str | None
-    """Why it is not applicable; null if it is."""
+    """Why it is not applicable; otherwise null."""
     second: float | None
     """Its value in a second run, on other sequences; null if no sentence rests on it."""
     sequences: int | None
@@ -285,7 +285,7 @@ class Atlas(TypedDict):
     """Training runs, in the order of `slug`."""
     parts: NotRequired[list[str]]
     """Paths, from the folder of the site, of further files of this format with the checkpoints in
-    order; `checkpoints` is then empty. Without parts if all checkpoints fit into 5 MB.
+    order; `checkpoints` is then empty. No parts if all checkpoints fit into 5 MB.
     """
 
 
