@@ -34,7 +34,7 @@ class UseRow(BaseModel):
 
     text: str = Field(
         "",
-        description="File of text of the model's own kind, relative to this file; by default, English.",
+        description="A text of the model's own kind, relative to this file; by default, English.",
         examples=["texts/reactions.txt"],
     )
     length: int = Field(
