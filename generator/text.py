@@ -67,9 +67,9 @@ def short_title(title: str, most: int) -> str:
     return f"{start.rstrip(',')} … {last}" if start else short(title, most)
 
 
-def plural(count: int, noun: str) -> str:
-    """``count`` of what ``noun`` names, such as 1 row or 2 rows."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+def plural(count: int, noun: str, many: str = "") -> str:
+    """``count`` of what ``noun`` names, such as 1 row or 2 rows. many: the plural, unless with s"""
+    return f"{count} {noun if count == 1 else many or f'{noun}s'}"
 
 
 def with_unit(shown: str, unit: str) -> str:

@@ -31,7 +31,7 @@ class TurningOfModel(TypedDict):
     step: float
     """Angle of the first pair, before scaling, in radians."""
     base: float
-    """Its base."""
+    """Base of its frequencies."""
     components: int
     """Divisor of the exponents."""
     pairs: int
@@ -41,7 +41,7 @@ class TurningOfModel(TypedDict):
 
 
 class LayersSeeing(TypedDict):
-    """Layers that see the first position, in models.json."""
+    """Layers that reach the first position, in models.json."""
 
     limit: int | None
     """The last position from which all of them see it; null where every position is."""
@@ -61,11 +61,11 @@ class PositionOfModel(TypedDict):
     rotations: list[TurningOfModel]
     """Its rotations of text."""
     layers: int
-    """Number of layers of the stacks with these rotations."""
+    """Number of layers in the stacks with these rotations."""
     seeing: list[LayersSeeing]
     """Which of them see the first position, and from where; the farthest first."""
     beside: str
-    """Further layers, as the end of a sentence."""
+    """Further layers, in words that end a sentence."""
 
 
 def at_position(outcome: Outcome) -> PositionOfModel | None:

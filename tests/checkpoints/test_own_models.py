@@ -584,7 +584,7 @@ def test_inspect_reads_the_folder_and_prints_its_row(
     monkeypatch.chdir(own)
     done = inline.run("inspect", name, "--pickle", home=own / "hub")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.endswith(f"Row of a list:\n  - {{folder: {name}, pickle: true}}\n")
+    assert done.stdout.endswith(f"Entry for a list:\n  - {{folder: {name}, pickle: true}}\n")
     assert "so the family is unknown" in done.stdout
 
 

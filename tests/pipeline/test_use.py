@@ -173,7 +173,9 @@ def test_a_build_that_ends_while_models_are_read_leaves_a_site_without_them(
 
     with monkeypatch.context() as patch:
         patch.setattr(jobs, "collect", interrupted)
-        with pytest.raises(AssertionError, match="1 model is still read, less than a minute"):
+        with pytest.raises(
+            AssertionError, match="1 model is still being measured, less than a minute"
+        ):
             run(tmp_path, listed)
     page = tmp_path / "build/site/checkpoints/whole.md"
     assert page.is_file()

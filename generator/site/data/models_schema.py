@@ -10,7 +10,7 @@ class RotationOfModel(TypedDict):
     """A rotation of a model, in models.json."""
 
     base: float
-    """Its base."""
+    """Base of its frequencies."""
     share: float
     """Share of the components of a head that rotate, up to 1."""
     scaling: str | None
@@ -22,7 +22,7 @@ class RotationOfModel(TypedDict):
 
 
 class LimitOfModel(TypedDict):
-    """Layers that see a window or a chunk, in models.json."""
+    """Layers whose attention is limited to a window or a chunk, in models.json."""
 
     kind: Mixer
     """“sliding” or “chunked”."""
@@ -32,7 +32,7 @@ class LimitOfModel(TypedDict):
     """Number of these layers."""
 
 
-class LayersAlike(TypedDict):
+class GroupOfLayers(TypedDict):
     """Layers of a stack that mix positions in the same way, in models.json."""
 
     kinds: list[Mixer]
@@ -47,11 +47,11 @@ class StackOfModel(TypedDict):
     """A stack of layers of a model, in models.json."""
 
     part: str
-    """Its name."""
-    groups: list[LayersAlike]
-    """Its kinds of layers."""
+    """Name of the stack."""
+    groups: list[GroupOfLayers]
+    """Kinds of its layers."""
     layers: list[int]
-    """The group of each layer, from 0, the first layer first."""
+    """For each layer in order, its group in `groups`, counted from 0."""
 
 
 class CheckOfModel(TypedDict):
@@ -62,14 +62,14 @@ class CheckOfModel(TypedDict):
     transformers: str
     """Version of transformers."""
     why: str | None
-    """What differs."""
+    """What differs; null if nothing does."""
 
 
 class PublishedModel(TypedDict):
     """A model with a published config, in models.json."""
 
     id: str
-    """On the Hub, owner/name."""
+    """Id on the Hub, owner/name."""
     maker: str | None
     """Its developer; null where that is not known."""
     month: str | None
@@ -77,7 +77,7 @@ class PublishedModel(TypedDict):
     dated_by: str | None
     """Source of the month: a paper, its name, or a dated text with its place."""
     size: str | None
-    """Parameters, as its name gives them: 8B, 30B-A3B."""
+    """Number of parameters as in its name, such as 8B or 30B-A3B; null without one."""
     parameters: int | None
     """Number of parameters; null where neither its name nor a source gives it."""
     active_parameters: int | None
@@ -85,9 +85,9 @@ class PublishedModel(TypedDict):
     counted_by: str | None
     """Source of these numbers: a paper or its name."""
     model_type: str | None
-    """As in config.json."""
+    """Its model type in config.json."""
     inputs: list[str]
-    """Of “text”, “image” and “audio”."""
+    """What it reads: “text”, “image” or “audio”."""
     context: int | None
     """Configured context in positions; null where the config gives none."""
     trained: int | None
@@ -95,27 +95,27 @@ class PublishedModel(TypedDict):
     schemes: list[str]
     """Keys of the schemes that encode position."""
     image_schemes: list[str]
-    """The same for patches of images."""
+    """Keys of the schemes that encode the position of patches of images."""
     rotations: list[RotationOfModel]
     """Rotations of queries and keys for text or audio."""
     layers: int
-    """Number of layers; 0 where they are not known."""
+    """Number of layers; 0 if not known."""
     sees: int | None
-    """Positions that a layer reaches by itself: the context, or the widest window."""
+    """Number of positions that a layer reaches by itself: the context, or the widest window."""
     kinds: dict[Mixer, int]
     """Number of layers by how they mix positions, as in atlas.json."""
     limits: list[LimitOfModel]
-    """Windows and chunks, the widest first."""
+    """Its windows and chunks, the widest first."""
     stacks: list[StackOfModel]
-    """Its layers in order."""
+    """Its stacks of layers."""
     without_encoding: int
     """Number of layers with attention in which nothing encodes position."""
     at_position: PositionOfModel | None
-    """Its rotations and limits; null without a rotation of text or a context."""
+    """Its rotations and limits; null without a rotation of text or a configured context."""
     sinks: bool
     """Whether attention has sinks in addition to its keys."""
     temperature: bool
-    """Whether attention has a temperature by position."""
+    """Whether attention has a temperature that depends on position."""
     reference: str | None
     """Folder of the program with the same settings; null without one."""
     source: str
@@ -143,7 +143,7 @@ OF_MODELS = (
     RotationOfModel,
     LimitOfModel,
     StackOfModel,
-    LayersAlike,
+    GroupOfLayers,
     PositionOfModel,
     TurningOfModel,
     LayersSeeing,
