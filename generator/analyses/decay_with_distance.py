@@ -106,7 +106,8 @@ def compute(subject: Subject[Shaped]) -> Result:
     or ``SIDE`` × ``SIDE`` patches.
     arrays: profile (n_distances,), mean over windows, scaled to a maximum of 1 and 0 at the mean of
         the far distances; profiles (n_windows, n_distances), NaN where it does not fall; halves
-        (n_windows,); left_out (n_outliers,), int; context_distances (n,), context (n,), the profile
+        (n_windows,); halves_by_head (n_falling,), of the heads of the first window that fall;
+        left_out (n_outliers,), int; context_distances (n,), context (n,), the profile
         over all positions; unit (), text, the unit of distances; derived: matrix (n_positions,
         n_positions)
     errors: NotApplicableError when the form does not encode position, is not finite, is
@@ -131,11 +132,12 @@ def compute(subject: Subject[Shaped]) -> Result:
     windows, unit = [_window(kernel) for kernel in kernels], _unit(kernels[0], subject)
     profiles = np.array([window.profile for window in windows])  # (n_windows, n_distances)
     context = profile_of(form.inliers, SIDE, of_patches)
-    metrics = tuple(_metrics(form, kernels[0], windows, context, unit))
+    metrics = (*_metrics(form, kernels[0], windows, context, unit), *_of_noise(form))
     arrays = {
         "profile": mean_of_rows(profiles),
         "profiles": profiles,
         "halves": np.array([np.nan if window.half is None else window.half for window in windows]),
+        "halves_by_head": np.array(windows[0].halves),
         "left_out": _left_out(form),
         "context_distances": context.distances,
         "context": mean_of_rows(_scaled(context)),
@@ -330,11 +332,18 @@ def _of_fall(
         farthest=min(STEPS, profile.size - 1),
         falls=falls,
     )
-    rests_on = ("positions", "half", "rising", *(() if falls is None else ("monotonicity",)))
+    with_noise = ("monotonicity_noise",) if line["noise"] is not None else ()
+    with_falls = () if falls is None else ("monotonicity", *with_noise)
+    rests_on = ("positions", "half", "rising", *with_falls)
     # A mean of half-distances need not be where the mean line crosses ½.
     height = float(np.interp(half, np.arange(profile.size), profile))
     spots = (Spot("profiles", half, height),) if abs(height - 0.5) <= BESIDE_HALF else ()
     return Finding(text, rests_on, 0.3, spots=spots)
+
+
+def _of_noise(form: Shaped) -> Iterator[Metric]:
+    if (falls := _falls_of_noise(form)) is not None:
+        yield Metric("monotonicity_noise", "Local monotonicity of random vectors", falls, "%")
 
 
 def _falls_of_noise(form: Shaped) -> float | None:

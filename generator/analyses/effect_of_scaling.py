@@ -65,6 +65,11 @@ def compute(subject: Subject[Rotation]) -> Result:
                 max(form.long_factors, default=float(ratios.max())),
             ),
             Metric(
+                "smallest_long",
+                "Smallest ratio in the longest texts",
+                min(form.long_factors, default=float(ratios.min())),
+            ),
+            Metric(
                 "attention_factor", "Attention factor on sine and cosine", form.attention_factor
             ),
         ),
@@ -117,7 +122,7 @@ def _of_long_texts(form: Rotation) -> Iterator[Finding]:
     if form.long_factors:
         low, high = min(form.long_factors), max(form.long_factors)
         text = WORDS("long_texts", short=form.short, low=low, high=high)
-        yield Finding(text, ("largest_long",), 0.6)
+        yield Finding(text, ("largest_long", "smallest_long"), 0.6)
 
 
 def _are_first(which: np.ndarray) -> bool:

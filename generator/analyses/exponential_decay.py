@@ -72,6 +72,7 @@ def compute(subject: Subject[Decay | OffsetBias]) -> Result:
                 len(rates) if of_layers else None,
                 reason="all layers share the same rates",
             ),
+            *_of_layer_medians(np.median(halves, axis=1)),
             Metric("units", "Rates per layer", decay.n_units),
         ),
         arrays={
@@ -94,6 +95,13 @@ def _of_halves(halves: Floats) -> Iterator[Metric]:
     ):
         title = f"Half-distance, {name}"
         yield Metric(key, title, _finite(value), unit, "infinite, because some rates are 0")
+
+
+def _of_layer_medians(medians: Floats) -> Iterator[Metric]:
+    """medians: (n_layers,), of half-distances"""
+    for name, value in (("shortest", medians.min()), ("longest", medians.max())):
+        title, reason = f"Half-distance, {name} median of a layer", "infinite, because rates are 0"
+        yield Metric(f"{name}_of_layer", title, _finite(value), "positions", reason)
 
 
 def _of_bias(form: OffsetBias) -> Decay:
@@ -157,7 +165,7 @@ def _of_layers(decay: Decay, halves: Floats) -> Iterator[Finding]:
         Spot("layers", float(layer), float(half))
         for layer, half in zip((first, last), shown, strict=True)
     )
-    yield Finding(text, ("layers", "spread"), 0.5, spots=spots)
+    yield Finding(text, ("layers", "shortest_of_layer", "longest_of_layer"), 0.5, spots=spots)
 
 
 def _of_slopes(halves: Floats) -> Iterator[Finding]:

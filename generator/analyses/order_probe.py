@@ -79,6 +79,12 @@ def compute(subject: Subject[PositionTable]) -> Result:
                 "%",
             ),
             Metric("shuffled", "Order errors with shuffled positions", shuffled.mean(), "%"),
+            Metric(
+                "spread_shuffled",
+                f"Standard deviation over {shuffled.size} orders",
+                shuffled.std(ddof=1),
+                "%",
+            ),
             Metric("error_many", f"Order errors ({MANY:,} pairs)", error_many, "%", too_few),
             Metric(
                 "spread_many",
@@ -164,7 +170,13 @@ def _finding(few: Floats, shuffled: Floats, many: float | None) -> Iterator[Find
         shuffled=usual,
         around=around,
     )
-    rests_on = ("error", "spread", "shuffled", *(() if many is None else ("error_many",)))
+    rests_on = (
+        "error",
+        "spread",
+        "shuffled",
+        "spread_shuffled",
+        *(() if many is None else ("error_many",)),
+    )
     weight = 0.45 if error <= ORDERED else 0.25
     yield Finding(text, rests_on, weight, spots=(Spot("draws", error, 0.0),))
 

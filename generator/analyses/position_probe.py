@@ -79,6 +79,12 @@ def compute(subject: Subject[PositionTable]) -> Result:
                 of_splits.mean(),
                 "positions",
             ),
+            Metric(
+                "ridge_spread",
+                f"Standard deviation of that error over {RIDGE_DRAWS} splits",
+                of_splits.std(ddof=1),
+                "positions",
+            ),
             Metric("of_noise", "Mean error from random numbers", of_noise, "positions"),
             *metrics,
             Metric("middle", "Mean error of always guessing the middle", middle, "positions"),
@@ -154,7 +160,9 @@ def _findings(of_splits: Floats, of_noise: float, middle: float) -> Iterator[Fin
         return
     roughly = error > READABLE * middle
     text = WORDS("position", roughly=roughly, error=error, spread=spread, of_noise=of_noise)
-    yield Finding(text, ("ridge", "of_noise", "middle", "probed"), 0.4 if roughly else 0.6)
+    yield Finding(
+        text, ("ridge", "ridge_spread", "of_noise", "middle", "probed"), 0.4 if roughly else 0.6
+    )
 
 
 def draw(results: Results) -> Figure:

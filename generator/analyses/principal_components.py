@@ -115,7 +115,20 @@ def compute(subject: Subject[PositionTable]) -> Result:
             100.0 * shares_within[:LEADING].sum(),
             "%",
         ),
+        Metric(
+            "within_2",
+            f"Variance in {NAMES[1]}, without outliers",
+            100.0 * shares_within[:2].sum(),
+            "%",
+        ),
         *_of_path(path, onwards),
+        Metric(
+            "lap",
+            "Positions per turn",
+            _counted(used) / path.turns if path and path.turns else None,
+            "positions",
+            NO_PATH,
+        ),
         Metric("left_out", "Outliers left out", form.extent - used.size),
     )
     left_out = np.setdiff1d(np.arange(form.extent), used)
@@ -212,16 +225,21 @@ def _findings(shares: Floats, path: Path | None, onwards: float | None, used: Ar
     dominates = three >= MANY
     if path is None or used.size < FEWEST or not path.is_round:
         return Finding(WORDS("variance", share=three), ("within_3",), 0.8 if dominates else 0.2)
-    rests_on, n_steps = ("turns", "steady", "rate", "evenness"), int(np.sum(np.diff(used) == 1))
-    winding = {"path": path, "lap": n_steps / path.turns}
+    rests_on = ("turns", "steady", "rate", "evenness", "lap")
+    winding = {"path": path, "lap": _counted(used) / path.turns}
     if onwards is not None and onwards >= ONWARDS:
         text = WORDS("helix", **winding, share=three, dominates=dominates)
         context = WORDS("moves_on_a_helix") if path.is_even and dominates else ""
         weight = 1.0 if dominates else 0.6
         return Finding(text, (*rests_on, "within_3", "onwards"), weight, context)
     if two >= MANY:
-        return Finding(WORDS("circle", **winding, share=two), rests_on, 0.8)
-    return Finding(WORDS("circles", **winding, share=two), rests_on, 0.5)
+        return Finding(WORDS("circle", **winding, share=two), (*rests_on, "within_2"), 0.8)
+    return Finding(WORDS("circles", **winding, share=two), (*rests_on, "within_2"), 0.5)
+
+
+def _counted(used: Array) -> int:
+    """Number of steps from a position to the next among those that are used: (n_used,), int."""
+    return int(np.sum(np.diff(used) == 1))
 
 
 def draw(results: Results) -> Figure:

@@ -90,6 +90,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
                 partial(components_for, share=0.9),
                 within,
             ),
+            Metric("within_most", "Highest possible number, without outliers", within.size),
             *_measures("centred_", ", mean-centred", centred),
             Metric("in_mean", "Energy in the mean vector", 100.0 * in_mean, "%"),
             *_measures("", "", values),
@@ -148,7 +149,7 @@ def _of_rank(centred: Floats, n_outliers: int, *, of_patches: bool) -> Iterator[
     text = WORDS("directions", **counts, is_most=is_most, of_patches=of_patches)
     at = Spot("energy", needed, 100.0 * float(cumulative(centred)[needed - 1]))
     spots = () if n_outliers else (at,)  # The figure shows the whole table.
-    yield Finding(text, ("within_for_90", "most"), weight, spots=spots)
+    yield Finding(text, ("within_for_90", "within_most"), weight, spots=spots)
 
 
 def _of_mean(in_mean: float, n_outliers: int) -> Iterator[Finding]:

@@ -61,6 +61,11 @@ LAST_SEEN = 127  # The last position of BERT's short training sequences.
 N_POSITIONS = 512  # of BERT's table
 SHORT = ("bert", "distilbert")  # Families whose published models were trained on 128 tokens.
 
+TITLES = {
+    "before": "Median cosine before the strongest seam",
+    "after": "Median cosine after the strongest seam",
+    "lowest": "Lowest cosine at the strongest seam",
+}
 
 def compute(subject: Subject[PositionTable]) -> Result:
     """Cosine of neighbouring positions, where it breaks (seams and dips), single positions unlike
@@ -68,7 +73,8 @@ def compute(subject: Subject[PositionTable]) -> Result:
 
     arrays: adjacent (n_positions − 1,), cosine with the next position, without a tail that holds
         nothing; seams (n_seams, 2) and dips (n_dips, 2), int, first and last pair of each break
-        that is a seam, and of each that is none; spikes (n_spikes,), int, positions
+        that is a seam, and of each that is none; spikes (n_spikes,), int, positions; beside_spikes
+        (n_spikes, 2), their cosines with the positions before and after
     errors: NotApplicableError when positions form a grid, are too few, or are mostly zero, or the
         table is not finite
     """
@@ -97,11 +103,21 @@ def compute(subject: Subject[PositionTable]) -> Result:
             seam_breaks[0].after - seam_breaks[0].before if seam_breaks else None,
             reason="there is no seam",
         ),
+        *(
+            Metric(
+                key,
+                TITLES[key],
+                getattr(seam_breaks[0], key) if seam_breaks else None,
+                reason="there is no seam",
+            )
+            for key in ("before", "after", "lowest")
+        ),
         *_of_the_ends(cosines),
         *_of_the_norm(steps, at),
     )
     bounds = {"seams": _bounds(seam_breaks), "dips": _bounds(dips)}
-    arrays = {"adjacent": cosines, **bounds, "spikes": single}
+    beside = np.stack([cosines[single - 1], cosines[single]], axis=1)
+    arrays = {"adjacent": cosines, **bounds, "spikes": single, "beside_spikes": beside}
     family = subject.family if len(vectors) == N_POSITIONS else ""
     return Result(
         metrics,
@@ -240,7 +256,7 @@ def _of_seams(found: list[Break], breaks: list[Break], family: str) -> Iterator[
             weight = 1.0
         rests_on = (
             "seams",
-            *(() if rank else ("level_step",)),
+            *(() if rank else ("level_step", "before", "after", "lowest")),
             *(("at", "depth") if seam is breaks[0] else ()),
         )
         context = WORDS(f"trained_like_{family}") if explained and family in SHORT else ""

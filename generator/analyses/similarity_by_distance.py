@@ -94,6 +94,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
             "%",
             "no two adjacent positions both have a nonzero vector",
         ),
+        Metric("mean", "Mean cosine of all positions", mean),
         Metric("positions", "Positions compared", len(cosines)),
         Metric("left_out", "Outliers left out", (form.outliers < MOST_POSITIONS).sum()),
     )
@@ -173,7 +174,7 @@ def of_fall(
     )
     text = WORDS("fall", mean=mean, half=half, rise=rise)
     weight = 0.4 if rise is None else 0.3
-    yield Finding(text, ("half_fall", "rise"), weight, spots=spots)
+    yield Finding(text, ("half_fall", "rise", "mean"), weight, spots=spots)
 
 
 def _of_invariance(invariance: float | None) -> Iterator[Finding]:
