@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -45,11 +46,13 @@ def is_printed_as(number: float, text: str) -> bool:
 
 
 @cache
-def in_template(analysis: str) -> frozenset[str]:
-    """Numbers in the words of a template: limits, which are the same in every sentence."""
+def limits(analysis: str) -> frozenset[str]:
+    """What is the same in every sentence: numbers in its words, and constants of its module."""
     source = (ROOT / f"templates/analyses/{analysis}.md.jinja").read_text(encoding="utf-8")
     of_sentences, _, _ = source.partition("{% macro method")
-    return frozenset(NUMBER.findall(CODE.sub(" ", of_sentences)))
+    constants = vars(import_module(f"generator.analyses.{analysis}")).values()
+    numbers = (value for value in constants if isinstance(value, int | float))
+    return frozenset({*NUMBER.findall(CODE.sub(" ", of_sentences)), *map(str, numbers)})
 
 
 class Numbers:
@@ -86,7 +89,7 @@ class Numbers:
     def has(self, text: str, before: str, after: str) -> bool:
         """Whether a number is one of them. before, after: the rest of the sentence"""
         number, whole = value_of(text), "." not in text
-        if text in in_template(self.analysis):
+        if text in limits(self.analysis):
             return True
         at = {int(value_of(each)) for each in NUMBER.findall(before + after) if "." not in each}
         near = {place for each in at for place in (each - 1, each)}
