@@ -87,11 +87,6 @@ def enumerated(items: Sequence[str]) -> str:
     return " and ".join(text for text in (", ".join(items[:-1]), items[-1]) if text)
 
 
-def without(n_outliers: int) -> str:
-    """What a measure leaves out, as the end of a clause; "" where that is nothing."""
-    return f", without {plural(n_outliers, 'outlier')}" if n_outliers else ""
-
-
 def counted(count: int, total: int, noun: str, verb: str) -> str:
     """Subject and verb of a sentence on how many of ``total`` do something: "3 of 8 heads look".
 
@@ -210,7 +205,8 @@ def ranges(indices: Array, most: int = 4) -> str:
     """
     runs = np.split(indices, np.flatnonzero(np.diff(indices) > 1) + 1)
     texts = [f"{run[0]}" if run.size == 1 else f"{run[0]}–{run[-1]}" for run in runs[:most]]
-    return ", ".join(texts) + (f" and {len(runs) - most} more ranges" if len(runs) > most else "")
+    more = len(runs) - most
+    return ", ".join(texts) + (f" and {plural(more, 'more range')}" if more > 0 else "")
 
 
 def spans(starts: Sequence[int]) -> str:

@@ -33,7 +33,7 @@ def outcome(
         )
         for part, form in zip(parts, forms, strict=False)
     )
-    facts = (Fact("Configured positions", context),) if context else ()
+    facts = (Fact("Configured context", context),) if context else ()
     return Outcome(checkpoint(), "ok", facts=facts, layers=layers, readings=tuple(readings))
 
 

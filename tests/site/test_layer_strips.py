@@ -109,7 +109,7 @@ def test_attention_to_chosen_positions_is_named() -> None:
     layer = replace(FULL, type="indexed attention", mixers=("sparse",), chosen=2048)
     (strip,) = layer_strips([layer], [], [])
     assert strip.groups[0].mixing == (
-        "attention to chosen positions (indexed attention, up to 2,048 keys)"
+        "attention to selected positions (indexed attention, up to 2,048 keys)"
     )
     assert strip.finding == "Its 1 layer chooses up to 2,048 keys."
 

@@ -15,7 +15,7 @@ SCALED = EncodingRecord("decoder", "rotary", "Rotation", Provenance(""), paramet
 
 
 def outcome(*layers: Layer, context: object = 8192, **fields: object) -> Outcome:
-    facts = (Fact("Configured positions", context),) if context else ()  # type: ignore[arg-type]
+    facts = (Fact("Configured context", context),) if context else ()  # type: ignore[arg-type]
     return Outcome(checkpoint(), "ok", facts=facts, layers=layers, **fields)  # type: ignore[arg-type]
 
 
