@@ -67,9 +67,9 @@ def short_title(title: str, most: int) -> str:
     return f"{start.rstrip(',')} … {last}" if start else short(title, most)
 
 
-def plural(count: int, noun: str) -> str:
-    """``count`` of what ``noun`` names, such as 1 row or 2 rows."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+def plural(count: int, noun: str, many: str = "") -> str:
+    """``count`` of what ``noun`` names, such as 1 row or 2 rows. many: the plural, unless with s"""
+    return f"{count} {noun if count == 1 else many or f'{noun}s'}"
 
 
 def with_unit(shown: str, unit: str) -> str:
@@ -85,11 +85,6 @@ def thousands(count: int) -> str:
 def enumerated(items: Sequence[str]) -> str:
     """``items``, one at least, as a list within a sentence: one, two and three."""
     return " and ".join(text for text in (", ".join(items[:-1]), items[-1]) if text)
-
-
-def without(n_outliers: int) -> str:
-    """What a measure leaves out, as the end of a clause; "" where that is nothing."""
-    return f", without {plural(n_outliers, 'outlier')}" if n_outliers else ""
 
 
 def counted(count: int, total: int, noun: str, verb: str) -> str:
@@ -210,7 +205,8 @@ def ranges(indices: Array, most: int = 4) -> str:
     """
     runs = np.split(indices, np.flatnonzero(np.diff(indices) > 1) + 1)
     texts = [f"{run[0]}" if run.size == 1 else f"{run[0]}–{run[-1]}" for run in runs[:most]]
-    return ", ".join(texts) + (f" and {len(runs) - most} more ranges" if len(runs) > most else "")
+    more = len(runs) - most
+    return ", ".join(texts) + (f" and {plural(more, 'more range')}" if more > 0 else "")
 
 
 def spans(starts: Sequence[int]) -> str:

@@ -29,7 +29,6 @@ FILTERS: Mapping[str, Callable[..., str]] = {
         text.thousands,
         text.uncertain,
         text.with_unit,
-        text.without,
     )
 }
 # Those that do not break stay. What a macro leaves before a full stop or a comma is none.

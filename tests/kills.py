@@ -190,7 +190,7 @@ def _end_early(output: Path, rows: Path) -> None:
         _command(output, rows), cwd=ROOT, start_new_session=True, stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout
-        if not any("still read" in line for line in process.stdout):
+        if not any("still being measured" in line for line in process.stdout):
             raise SystemExit("a build with a model published no site before it was read")
         os.killpg(process.pid, signal.SIGKILL)
 

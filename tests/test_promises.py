@@ -161,38 +161,38 @@ PROMISES = {
         "test_architectures_name_models_of_this_config_and_nothing_else",
         "test_a_config_chooses_no_code_that_computes",
     ),
-    "A pickle is opened only in a row": (
+    "A pickle is opened only for an entry": (
         "test_a_planted_pickle_under_any_name_does_not_run_and_is_not_even_opened_unless_allowed",
         "test_a_malicious_pickle_does_not_run_even_in_a_row_that_allows_pickles",
         "test_a_malicious_pickle_is_not_executed",
         "test_what_is_no_record_of_the_file_is_a_row_error",
         "test_a_record_that_is_not_as_long_as_its_tensor_is_a_row_error",
     ),
-    "The store of results holds JSON": (
+    "The store of results contains JSON": (
         "test_a_file_with_changed_bytes_is_a_miss",
         "test_what_is_no_outcome_is_a_miss",
     ),
-    "A build asks the Hub that is configured": (
+    "A build contacts only the configured Hub": (
         "test_a_build_connects_to_the_hub_that_is_configured_and_to_nobody_else",
         "test_an_offline_build_connects_to_nobody",
         "test_offline_builds_read_the_cache_and_send_no_request",
     ),
-    "What a file of weights says of its own bytes": (
+    "Checksums are verified": (
         "test_a_checksum_of_a_format_is_compared",
         "test_a_torch_file_beyond_the_limit_is_not_read_whole",
         "test_a_file_that_is_downloaded_as_a_whole_has_the_digest_that_the_hub_states",
     ),
-    "A listing of the Hub that takes more than 20 seconds": (
+    "If the Hub takes more than 20 seconds": (
         "test_a_listing_that_comes_byte_by_byte_is_given_up_as_slow",
         "test_a_slow_row_leaves_the_others_to_begin",
         "test_a_listed_name_that_leads_out_of_a_folder_is_not_taken",
     ),
-    "All answers of the Hub about one file agree": (
+    "All answers of the Hub about one file must agree": (
         "test_answers_about_two_files_under_one_name_fail_the_row",
         "test_a_file_of_another_commit_fails_the_row",
         "test_a_range_in_the_cache_is_of_the_file_whose_beginning_is_there",
     ),
-    "The token of the Hub goes to the Hub alone": (
+    "The Hub token goes to the Hub alone": (
         "test_a_token_is_not_sent_to_hosts_of_redirects",
         "test_a_token_is_sent_and_never_printed",
         "test_a_token_is_in_no_file_of_the_site",
@@ -207,8 +207,8 @@ PROMISES = {
         "test_no_cell_of_metrics_csv_is_a_formula",
         "test_a_name_made_to_mislead_is_shown_as_it_is",
     ),
-    "The base that an adapter names": ("test_an_adapter_without_a_base_fails_its_row",),
-    "A row whose numbers no page can show": (
+    "The base model that an adapter names": ("test_an_adapter_without_a_base_fails_its_row",),
+    "An entry whose numbers no page can show": (
         "test_a_row_of_which_no_page_can_be_made_fails_and_the_log_says_where",
         "test_odd_results_of_every_analysis_leave_the_other_rows_as_they_are",
         "test_other_files_fail_the_row_and_say_where",
@@ -216,7 +216,7 @@ PROMISES = {
     "`serve` listens on this machine alone": (
         "test_a_site_is_served_under_the_names_of_this_machine_alone",
     ),
-    "A page of the site asks no other host": (
+    "A page of the site contacts no other host": (
         "test_what_is_planted_in_a_page_runs_only_without_its_policy",
         "test_a_script_within_the_page_is_allowed_by_its_digest",
     ),

@@ -87,7 +87,9 @@ def test_the_starter_installs_the_program_from_where_it_came(
     steps = [step for job in jobs(tmp_path / "new" / STARTED) for step in job["steps"]]
     given = [step["env"]["PROGRAM"] for step in steps if "PROGRAM" in step.get("env", {})]
     assert given == [f"${{{{ vars.POSITION_ATLAS || '{expected}' }}}}"]
-    assert ("Set the variable" in " ".join(done.stdout.split())) == ("file:" in str(came))
+    assert ("Set the repository variable" in " ".join(done.stdout.split())) == (
+        "file:" in str(came)
+    )
 
 
 def test_what_others_may_have_written_reaches_no_shell() -> None:

@@ -52,7 +52,7 @@ def compute(subject: Subject[OffsetBias | WindowBias]) -> Result:
     first = next(heads(form))
     n_positions = len(first)
     if n_positions == 1:
-        raise NotApplicableError("it covers only one position")
+        raise NotApplicableError("it covers a single position")
     chance = locality(attention(np.where(np.isnan(first), np.nan, 0.0)), columns)
     total, localities, perplexities, symmetries = np.zeros_like(first), [], [], []
     for bias in biases:
@@ -105,10 +105,10 @@ def _metrics(
         ("above", "Heads more local than uniform attention", _above(localities, chance).mean()),
     ):
         yield Metric(key, title, 100.0 * float(share), "%")
-    title = "Keys that share the attention (effective number, mean over heads)"
+    title = "Effective number of attended keys, mean over heads"
     yield Metric("keys", title, float(np.mean(perplexities)))
     mean = 100.0 * symmetries.mean() if some else None
-    yield Metric("symmetry", "Symmetry (mean over heads)", mean, "%", reason)
+    yield Metric("symmetry", "Symmetry, mean over heads", mean, "%", reason)
     one_sided = 100.0 * float(np.mean(symmetries < UNLIKE)) if some else None
     yield Metric("one_sided", "Heads with a symmetry below 50%", one_sided, "%", reason)
     yield Metric("positions", "Positions compared", n_positions)

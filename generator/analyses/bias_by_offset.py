@@ -58,10 +58,10 @@ def compute(subject: Subject[OffsetBias]) -> Result:
     return Result(
         metrics=(
             Metric("spread", "Largest minus smallest bias", spread, "logit"),
-            Metric("largest", "Largest bias among the offsets drawn", values.max(), "logit"),
-            Metric("smallest", "Smallest bias among the offsets drawn", values.min(), "logit"),
-            Metric("above", "Largest excess over a head's median", relative.max(), "logit"),
-            Metric("below", "Largest deficit below a head's median", -relative.min(), "logit"),
+            Metric("largest", "Largest bias at the offsets drawn", values.max(), "logit"),
+            Metric("smallest", "Smallest bias at the offsets drawn", values.min(), "logit"),
+            Metric("above", "Largest excess over the head's median", relative.max(), "logit"),
+            Metric("below", "Largest deficit below the head's median", -relative.min(), "logit"),
             Metric(
                 "near_heads",
                 "Heads with their largest bias within one position",

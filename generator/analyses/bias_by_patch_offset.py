@@ -50,11 +50,11 @@ def compute(subject: Subject[WindowBias]) -> Result:
         metrics=(
             Metric(
                 "spread",
-                "Largest minus smallest bias (mean over heads)",
+                "Largest minus smallest bias, mean over heads",
                 spreads.mean(),
                 "logit",
             ),
-            Metric("widest", "Largest minus smallest bias (widest head)", spreads.max(), "logit"),
+            Metric("widest", "Largest minus smallest bias, widest head", spreads.max(), "logit"),
             Metric(
                 "near_heads",
                 "Heads with their largest bias within one patch",

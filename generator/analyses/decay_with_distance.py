@@ -58,7 +58,7 @@ from generator.numerics.arrays import (
 )
 from generator.numerics.shapes import decay_scaled, far_level, half_distance, scaled_heads
 from generator.numerics.similarity import shape
-from generator.text import rounded
+from generator.text import enumerated, rounded
 
 Shaped = PositionTable | OffsetBias | RelativeTable | WindowBias | Rotation | Convolution
 WORDS = Wording("decay_with_distance")
@@ -66,9 +66,9 @@ POSITIONS = 128
 SIDE = 16  # Patches on a side of a grid or window: their matrix has 256² entries.
 FEWEST = 3  # Two offsets and 0; with one, every profile is the same line.
 STEPS = 20  # Width of local monotonicity, in positions.
-HALF = "Distance at which half is left (half-distance)"
-STRAIGHT = "it falls in a straight line, so the window alone makes it"
-STEADILY, ALONE = f"Falls steadily, first {STEPS} steps", "Depends on distance alone"  # titles
+STRAIGHT = "it falls in a straight line, so its half-distance would depend on the window alone"
+HALF = "Half-distance"  # This and the next are titles.
+MONOTONICITY = f"Local monotonicity (share of the first {STEPS} steps that fall)"
 LOWEST, HIGHEST, MARGIN = -0.6, 1.05, 0.05  # limits of the vertical axis
 MOST_BANDS = 3  # encodings in one figure up to which the range of their windows is drawn
 # Ratios of the highest to the lowest value of several windows, up to which their mean is given.
@@ -77,7 +77,7 @@ FLOORS = {"half": 1.0, "monotonicity": 0.0}
 BESIDE_HALF = 0.05  # How far from ½ the mean line may be at the half-distance that is marked on it.
 PLACES = {
     "positions": ("at the start", "in the middle", "at the end"),
-    "patches": ("in the middle", "in the first corner", "in the last"),
+    "patches": ("in the middle", "in the first corner", "in the last corner"),
 }
 
 
@@ -106,35 +106,38 @@ def compute(subject: Subject[Shaped]) -> Result:
     or ``SIDE`` × ``SIDE`` patches.
     arrays: profile (n_distances,), mean over windows, scaled to a maximum of 1 and 0 at the mean of
         the far distances; profiles (n_windows, n_distances), NaN where it does not fall; halves
-        (n_windows,); left_out (n_outliers,), int; context_distances (n,), context (n,), the profile
+        (n_windows,); halves_by_head (n_falling,), of the heads of the first window that fall;
+        left_out (n_outliers,), int; context_distances (n,), context (n,), the profile
         over all positions; unit (), text, the unit of distances; derived: matrix (n_positions,
         n_positions)
-    errors: NotApplicableError when the form tells no position from another, is not finite, is
+    errors: NotApplicableError when the form does not encode position, is not finite, is
         constant, or covers fewer than ``FEWEST`` positions in a line; RowError when transformers
         cannot compute the frequencies of a rotation
     """
     form, of_patches = subject.encoding.form, subject.encoding.modality == "image"
     if not form.tells_position:
-        raise NotApplicableError("it tells no position from another")
+        raise NotApplicableError("it does not encode position")
     finite(form.numbers, "the encoding")
     kernels = windows_of(form.inliers, POSITIONS, SIDE, of_patches)
     if kernels[0].longest < FEWEST:
         raise NotApplicableError(
-            f"it covers {kernels[0].longest} positions in a line; a profile needs at least {FEWEST}"
+            f"it covers {kernels[0].longest} positions in a line, but a profile needs at least"
+            f" {FEWEST}"
         )
     mean = shape(kernels[0].heads, kernels[0].lines)
     if mean is None:
-        raise NotApplicableError("all pairs of positions are alike")
+        raise NotApplicableError("all pairs of positions have the same value")
     if np.isnan(far_level(kernels[0].along(mean))):
         raise NotApplicableError("far positions have no value, so there is no level to fall to")
     windows, unit = [_window(kernel) for kernel in kernels], _unit(kernels[0], subject)
     profiles = np.array([window.profile for window in windows])  # (n_windows, n_distances)
     context = profile_of(form.inliers, SIDE, of_patches)
-    metrics = tuple(_metrics(form, kernels[0], windows, context, unit))
+    metrics = (*_metrics(form, kernels[0], windows, context, unit), *_of_noise(form))
     arrays = {
         "profile": mean_of_rows(profiles),
         "profiles": profiles,
         "halves": np.array([np.nan if window.half is None else window.half for window in windows]),
+        "halves_by_head": np.array(windows[0].halves),
         "left_out": _left_out(form),
         "context_distances": context.distances,
         "context": mean_of_rows(_scaled(context)),
@@ -167,13 +170,13 @@ def _metrics(
     yield from _over_windows(measure, halves, STABLE, texts, unit)
     falls = [None if window.falls is None else 100.0 * window.falls for window in windows]
     texts = ["none" if value is None else f"{rounded(value, 0)}%" for value in falls]
-    measure = ("monotonicity", f"{STEADILY} (local monotonicity)", "%", "no step is defined")
+    measure = ("monotonicity", MONOTONICITY, "%", "no step is defined")
     yield from _over_windows(measure, falls, STABLE_STEPS, texts, unit)
     yield Metric(
         "invariance",
-        f"{ALONE} (translation invariance)",
+        "Translation invariance (share of the variance that offsets explain)",
         _mean_or_none([value for window in windows if (value := window.invariance) is not None]),
-        reason="all pairs of different positions are alike",
+        reason="all pairs of different positions have the same value",
     )
     yield _symmetry(form, first.heads)
     n_varying, n_falling = windows[0].n_varying, len(windows[0].halves)
@@ -260,12 +263,18 @@ def _over_windows(
     # Below a distance of 1, even neighbours are below half.
     lowest, highest = (end(max(value, FLOORS[key]) for value in defined) for end in (min, max))
     agree = len(defined) == len(values) and highest <= limit * lowest
-    places = zip(texts, PLACES[unit.partition(" ")[0]], strict=False)
-    unstable = "not stable: " + ", ".join(f"{text} {place}" for text, place in places)
+    places = zip(texts, _places(unit), strict=False)
+    listed = enumerated([f"{text} {place}" for text, place in places])
+    unstable = f"it differs along the table: {listed}"
     yield Metric(key, title, _mean_or_none(defined if agree else []), of_value, unstable)
     if len(values) > 1:
         yield Metric(f"{key}_low", f"{title}, lowest of all windows", min(defined), of_value)
         yield Metric(f"{key}_high", f"{title}, highest of all windows", max(defined), of_value)
+
+
+def _places(unit: str) -> tuple[str, ...]:
+    """Where each window is."""
+    return PLACES[unit.partition(" ")[0]]
 
 
 def _symmetry(form: Shaped, heads: Floats) -> Metric:
@@ -277,7 +286,7 @@ def _symmetry(form: Shaped, heads: Floats) -> Metric:
                 head / np.max(np.abs(head)) for head in heads if min_max_scaled(head) is not None
             ]
             value = float(np.mean([symmetry(head) for head in varying]))
-    return Metric("symmetry", "Symmetry of before and after", value, reason=reason)
+    return Metric("symmetry", "Symmetry (1 where before and after are equal)", value, reason=reason)
 
 
 def _unit(kernel: Kernel, subject: Subject[Shaped]) -> str:
@@ -294,44 +303,61 @@ def _findings(
 ) -> Iterator[Finding]:
     by_key = {metric.key: metric for metric in metrics}
     quantity, half = form.quantity.partition(",")[0], by_key["half"]
-    line = {"n_positions": profile.size, "unit": unit, "quantity": quantity}
+    line: dict[str, Any] = {"n_positions": profile.size, "unit": unit, "quantity": quantity}
     if _is_straight(form):
-        yield Finding(WORDS("straight", **line), ("positions",), 0.2)
+        yield Finding(WORDS("straight", quantity=quantity), ("positions",), 0.2)
     elif all(window.half is None for window in windows):
         yield Finding(WORDS("level", **line), ("positions", "rising"), 0.8)
     elif half.value is None:
-        places = (half.reason or "").removeprefix("not stable: ")
-        text = WORDS("unstable", places=places, unit=unit)
+        halves = [window.half for window in windows]
+        text = WORDS("unstable", halves=halves, places=_places(unit), unit=unit)
         yield Finding(text, ("half", "half_low", "half_high"), 0.7)
     else:
-        yield _of_fall(line, by_key, half.value, windows[0], profile)
+        line |= {"half": half.value, "noise": _falls_of_noise(form)}
+        yield _of_fall(line, by_key, windows[0], profile)
     if (out := _left_out(form)).size:
         yield Finding(WORDS("left_out", outliers=out), ("left_out",))
 
 
 def _of_fall(
-    line: dict[str, Any],
-    by_key: Mapping[str, Metric],
-    half: float,
-    window: Window,
-    profile: Floats,
+    line: dict[str, Any], by_key: Mapping[str, Metric], window: Window, profile: Floats
 ) -> Finding:
     """How fast it falls. line: values of the beginning of the sentence; window: the first"""
-    falls = by_key["monotonicity"].value
+    half, falls = line["half"], by_key["monotonicity"].value
     text = WORDS(
         "fall",
         **line,
-        half=half,
         window=window,
         ends=[by_key[key].value for key in ("half_low", "half_high") if key in by_key],
         farthest=min(STEPS, profile.size - 1),
         falls=falls,
     )
-    rests_on = ("positions", "half", "rising", *(() if falls is None else ("monotonicity",)))
+    with_noise = ("monotonicity_noise",) if line["noise"] is not None else ()
+    with_falls = () if falls is None else ("monotonicity", *with_noise)
+    rests_on = ("positions", "half", "rising", *with_falls)
     # A mean of half-distances need not be where the mean line crosses ½.
     height = float(np.interp(half, np.arange(profile.size), profile))
     spots = (Spot("profiles", half, height),) if abs(height - 0.5) <= BESIDE_HALF else ()
     return Finding(text, rests_on, 0.3, spots=spots)
+
+
+def _of_noise(form: Shaped) -> Iterator[Metric]:
+    if (falls := _falls_of_noise(form)) is not None:
+        yield Metric("monotonicity_noise", "Local monotonicity of random vectors", falls, "%")
+
+
+def _falls_of_noise(form: Shaped) -> float | None:
+    """Share of the first steps that fall in a table of independent random vectors, per cent: every
+    first one, and half of the others. None for other forms, and for grids that are no squares.
+    """
+    if not isinstance(form, PositionTable):
+        return None
+    sides = {min(side, SIDE) for side in form.grid or ()} or {min(form.extent, POSITIONS)}
+    if len(sides) > 1:
+        return None
+    first = sides.pop() - 1
+    every = sum(first - distance for distance in range(min(STEPS, first)))
+    return 100.0 * (first + 0.5 * (every - first)) / every
 
 
 def draw_profiles(results: Results) -> Figure:
@@ -355,7 +381,7 @@ def draw_profiles(results: Results) -> Figure:
                 line.set_label(hidden(str(line.get_label())))
         logarithmic(every, "x")
         window.set(xlabel=f"distance ({unit})", ylabel="similarity (1 = highest, 0 = far)")
-        every.set(xlabel="distance, all positions")
+        every.set(xlabel="distance over all positions")
     legend_below(figure)
     return figure
 
@@ -436,7 +462,7 @@ ANALYSIS = Analysis(
                 "matrix",
                 (0.0, 1.0),
                 SEQUENTIAL,
-                ("key position", "query position", "rescaled 0–1 per encoding"),
+                ("key position", "query position", "similarity, scaled 0–1 per encoding"),
             ),
             python=(
                 'profile = arrays["decay_with_distance.profile"]\n'

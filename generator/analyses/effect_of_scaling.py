@@ -42,14 +42,14 @@ def compute(subject: Subject[Rotation]) -> Result:
     """
     form = subject.encoding.form
     if form.rope_type == "default":
-        raise NotApplicableError("no scaling: frequencies follow from the base alone")
+        raise NotApplicableError("it has no scaling, so frequencies follow from the base alone")
     after = finite(form.frequencies, "the rotation")
     before = frequencies_before(form)
     ratios = before / after  # (n_pairs,)
     unchanged, slowed = _kinds(ratios)
     if unchanged.all() and form.rope_type == OF_WHOLE_HEAD:
         raise NotApplicableError(
-            f"scaling “{form.rope_type}” turns {after.size} of {form.head_dim // 2} pairs and slows"
+            f"“{form.rope_type}” scaling turns {after.size} of {form.head_dim // 2} pairs and slows"
             " none"
         )
     n_between = ratios.size - int(np.count_nonzero(unchanged | slowed))
@@ -65,7 +65,12 @@ def compute(subject: Subject[Rotation]) -> Result:
                 max(form.long_factors, default=float(ratios.max())),
             ),
             Metric(
-                "attention_factor", "Attention factor, on sine and cosine", form.attention_factor
+                "smallest_long",
+                "Smallest ratio in the longest texts",
+                min(form.long_factors, default=float(ratios.min())),
+            ),
+            Metric(
+                "attention_factor", "Attention factor on sine and cosine", form.attention_factor
             ),
         ),
         arrays={
@@ -117,7 +122,7 @@ def _of_long_texts(form: Rotation) -> Iterator[Finding]:
     if form.long_factors:
         low, high = min(form.long_factors), max(form.long_factors)
         text = WORDS("long_texts", short=form.short, low=low, high=high)
-        yield Finding(text, ("largest_long",), 0.6)
+        yield Finding(text, ("largest_long", "smallest_long"), 0.6)
 
 
 def _are_first(which: np.ndarray) -> bool:
@@ -131,7 +136,7 @@ def _upto_highest(results: Results) -> tuple[float, float]:
 
 RATIOS = Curves(
     of_arrays("", "ratios"),
-    x="frequency pair",
+    x="rotation pair",
     y="wavelength, after ÷ before",
     ylim=_upto_highest,
     rules=(Rule("y", 1.0, 0.8, DOTTED),),
@@ -206,7 +211,7 @@ ANALYSIS = Analysis(
             STRETCHED,
             yarn_by_16,
             {
-                "Llama 2 stretched sixteenfold by YaRN: pairs unchanged, slowed fully, between": {
+                "Llama 2 with YaRN scaling by 16: pairs unchanged, slowed fully, between": {
                     "unchanged": "21",
                     "full": "18",
                     "between": "25",

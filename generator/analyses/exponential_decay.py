@@ -55,9 +55,9 @@ def compute(subject: Subject[Decay | OffsetBias]) -> Result:
     decay = form if isinstance(form, Decay) else _of_bias(form)
     rates = finite(decay.rates, "the decay")
     if rates.min() < 0.0:
-        raise NotApplicableError("part of the state grows")
+        raise NotApplicableError("part of its state grows instead of decaying")
     if not rates.any():
-        raise NotApplicableError("every rate is 0")
+        raise NotApplicableError("every rate is 0, so nothing decays")
     halves = np.divide(math.log(2.0), rates, out=np.full(rates.shape, np.inf), where=rates > 0.0)
     distances = np.logspace(0.0, FARTHEST, N_DISTANCES)
     with np.errstate(over="ignore"):
@@ -68,10 +68,11 @@ def compute(subject: Subject[Decay | OffsetBias]) -> Result:
             *_of_halves(halves),
             Metric(
                 "layers",
-                "Layers that decay",
+                "Layers with decay",
                 len(rates) if of_layers else None,
-                reason="the same in all layers",
+                reason="all layers share the same rates",
             ),
+            *_of_layer_medians(np.median(halves, axis=1)),
             Metric("units", "Rates per layer", decay.n_units),
         ),
         arrays={
@@ -92,8 +93,15 @@ def _of_halves(halves: Floats) -> Iterator[Metric]:
         ("longest", "longest", halves.max(), "positions"),
         ("spread", "90th ÷ 10th percentile", _spread(halves), ""),
     ):
-        title = f"Half-distance of the rates, {name}"
-        yield Metric(key, title, _finite(value), unit, "some rates are 0")
+        title = f"Half-distance, {name}"
+        yield Metric(key, title, _finite(value), unit, "infinite, because some rates are 0")
+
+
+def _of_layer_medians(medians: Floats) -> Iterator[Metric]:
+    """medians: (n_layers,), of half-distances"""
+    for name, value in (("shortest", medians.min()), ("longest", medians.max())):
+        title, reason = f"Half-distance, {name} median of a layer", "infinite, because rates are 0"
+        yield Metric(f"{name}_of_layer", title, _finite(value), "positions", reason)
 
 
 def _of_bias(form: OffsetBias) -> Decay:
@@ -157,7 +165,7 @@ def _of_layers(decay: Decay, halves: Floats) -> Iterator[Finding]:
         Spot("layers", float(layer), float(half))
         for layer, half in zip((first, last), shown, strict=True)
     )
-    yield Finding(text, ("layers", "spread"), 0.5, spots=spots)
+    yield Finding(text, ("layers", "shortest_of_layer", "longest_of_layer"), 0.5, spots=spots)
 
 
 def _of_slopes(halves: Floats) -> Iterator[Finding]:
@@ -210,7 +218,7 @@ def _draw_layers_of(
         for rate in np.argsort(halves[0])[:: -(-halves.shape[1] // MOST_LINES)]:
             ends = np.full(2, halves[0, rate])
             axes.plot([0, 1], ends, color=colour, linewidth=1.0, label=f"_rate {rate}")
-        axes.set(xlabel="all layers alike", xlim=(0, 1), xticks=[])
+        axes.set(xlabel="the same in all layers", xlim=(0, 1), xticks=[])
     elif dots:
         places, name = np.repeat(layers, halves.shape[1]), f"_{label.title}"
         axes.plot(places, halves.ravel(), "o", color=colour, markersize=2.6, alpha=0.7, label=name)

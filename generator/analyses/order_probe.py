@@ -73,18 +73,27 @@ def compute(subject: Subject[PositionTable]) -> Result:
         metrics=(
             Metric("error", f"Order errors ({FEW} pairs)", few.mean(), "%"),
             Metric(
-                "spread", f"Standard deviation over {DRAWS} random samples", few.std(ddof=1), "%"
+                "spread",
+                f"Standard deviation over {DRAWS} samples of {FEW} pairs",
+                few.std(ddof=1),
+                "%",
             ),
-            Metric("shuffled", "Order errors with positions shuffled", shuffled.mean(), "%"),
+            Metric("shuffled", "Order errors with shuffled positions", shuffled.mean(), "%"),
+            Metric(
+                "spread_shuffled",
+                f"Standard deviation over {shuffled.size} orders",
+                shuffled.std(ddof=1),
+                "%",
+            ),
             Metric("error_many", f"Order errors ({MANY:,} pairs)", error_many, "%", too_few),
             Metric(
                 "spread_many",
-                f"Standard deviation over {MANY_DRAWS} random samples",
+                f"Standard deviation over {MANY_DRAWS} samples of {MANY:,} pairs",
                 many.std(ddof=1) if many.size else None,
                 "%",
                 too_few,
             ),
-            Metric("probed", "Positions probed", len(rows), "positions"),
+            Metric("probed", "Length of the table, as probed", len(rows), "positions"),
         ),
         arrays={"few": few, "many": many, "distances": edges, "by_distance": by_distance},
         findings=tuple(_finding(few, shuffled, error_many)),
@@ -161,7 +170,13 @@ def _finding(few: Floats, shuffled: Floats, many: float | None) -> Iterator[Find
         shuffled=usual,
         around=around,
     )
-    rests_on = ("error", "spread", "shuffled", *(() if many is None else ("error_many",)))
+    rests_on = (
+        "error",
+        "spread",
+        "shuffled",
+        "spread_shuffled",
+        *(() if many is None else ("error_many",)),
+    )
     weight = 0.45 if error <= ORDERED else 0.25
     yield Finding(text, rests_on, weight, spots=(Spot("draws", error, 0.0),))
 

@@ -79,10 +79,16 @@ def compute(subject: Subject[PositionTable]) -> Result:
                 of_splits.mean(),
                 "positions",
             ),
-            Metric("of_noise", "Mean error with random numbers", of_noise, "positions"),
+            Metric(
+                "ridge_spread",
+                f"Standard deviation of that error over {RIDGE_DRAWS} splits",
+                of_splits.std(ddof=1),
+                "positions",
+            ),
+            Metric("of_noise", "Mean error from random numbers", of_noise, "positions"),
             *metrics,
             Metric("middle", "Mean error of always guessing the middle", middle, "positions"),
-            Metric("probed", "Positions probed", len(rows), "positions"),
+            Metric("probed", "Length of the table, as probed", len(rows), "positions"),
         ),
         arrays={
             "read": _placed(ridge[0], inliers, len(rows)),
@@ -114,23 +120,23 @@ def _by_least_squares(rows: Floats) -> tuple[tuple[Metric, ...], Floats]:
     exact = 100.0 * float(np.mean(deviations == 0.0))
     errors = np.array([error for _, error in splits])
     return (
-        Metric("error", "Mean error by least squares", errors.mean(), "positions"),
+        Metric("error", "Mean error, least squares", errors.mean(), "positions"),
         Metric(
             "spread",
-            f"Standard deviation over {DRAWS} splits",
+            f"Standard deviation over {DRAWS} splits, least squares",
             errors.std(ddof=1),
             "positions",
         ),
-        Metric("exact", "Positions predicted exactly by least squares", exact, "%"),
+        Metric("exact", "Positions predicted exactly, least squares", exact, "%"),
         Metric(
             "worst",
-            "Mean error by least squares at the worst position",
+            "Largest mean error at a position, least squares",
             mean_errors[worst],
             "positions",
         ),
         Metric(
             "worst_at",
-            "Worst position by least squares",
+            "Position of the largest error, least squares",
             worst if mean_errors[worst] else None,
             reason="all positions are predicted exactly",
         ),
@@ -154,7 +160,9 @@ def _findings(of_splits: Floats, of_noise: float, middle: float) -> Iterator[Fin
         return
     roughly = error > READABLE * middle
     text = WORDS("position", roughly=roughly, error=error, spread=spread, of_noise=of_noise)
-    yield Finding(text, ("ridge", "of_noise", "middle", "probed"), 0.4 if roughly else 0.6)
+    yield Finding(
+        text, ("ridge", "ridge_spread", "of_noise", "middle", "probed"), 0.4 if roughly else 0.6
+    )
 
 
 def draw(results: Results) -> Figure:

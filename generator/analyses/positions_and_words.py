@@ -64,21 +64,24 @@ def compute(subject: Subject[PositionTable]) -> Result:
     return Result(
         metrics=(
             Metric(
-                "top", "Energy in the tenth of directions that words use most", 100.0 * top, "%"
+                "top",
+                "Energy in the tenth of directions that word vectors use most",
+                100.0 * top,
+                "%",
             ),
             Metric(
                 "bottom",
-                "Energy in the tenth of directions that words use least",
+                "Energy in the tenth of directions that word vectors use least",
                 100.0 * bottom,
                 "%",
             ),
             Metric(
                 "overlap",
-                "Directions shared with words (mean squared cosine of the principal angles)",
+                "Directions shared with word vectors (mean squared cosine of the principal angles)",
                 100.0 * float(np.mean(cosines**2)),
                 "%",
             ),
-            Metric("chance", "Expected of random directions", 100.0 * chance, "%"),
+            Metric("chance", "Share by chance (random directions)", 100.0 * chance, "%"),
             Metric(
                 "smallest_angle",
                 "Smallest principal angle",
@@ -219,7 +222,7 @@ ANALYSIS = Analysis(
             *WORDS.figure("energy"),
             Curves(
                 _cumulative,
-                x="directions, most used by words first (%)",
+                x="directions, most used by word vectors first (%)",
                 y="cumulative energy of positions (%)",
                 xlim=(0, 100),
                 ylim=(0, 101),

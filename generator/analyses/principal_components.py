@@ -115,7 +115,20 @@ def compute(subject: Subject[PositionTable]) -> Result:
             100.0 * shares_within[:LEADING].sum(),
             "%",
         ),
+        Metric(
+            "within_2",
+            f"Variance in {NAMES[1]}, without outliers",
+            100.0 * shares_within[:2].sum(),
+            "%",
+        ),
         *_of_path(path, onwards),
+        Metric(
+            "lap",
+            "Positions per turn",
+            _counted(used) / path.turns if path and path.turns else None,
+            "positions",
+            NO_PATH,
+        ),
         Metric("left_out", "Outliers left out", form.extent - used.size),
     )
     left_out = np.setdiff1d(np.arange(form.extent), used)
@@ -127,7 +140,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
         "left_out": left_out,
         "line": np.array(line),
     }
-    return Result(metrics, arrays, (_findings(shares_within, path, onwards, used.size),))
+    return Result(metrics, arrays, (_findings(shares_within, path, onwards, used),))
 
 
 def _positions_used(form: PositionTable) -> Array:
@@ -153,14 +166,14 @@ def _of_path(path: Path | None, onwards: float | None) -> Iterator[Metric]:
     turns, steady, rate, unevenness = (
         (path.turns, 100.0 * path.steady, path.rate, path.unevenness) if path else (None,) * 4
     )
-    no_rate = "some eighths of the path do not turn that way" if path else NO_PATH
-    yield Metric("turns", "Turns in the plane of components 1 and 2", turns, "turns", NO_PATH)
-    yield Metric("steady", "Steps that turn the same way", steady, "%", NO_PATH)
-    title = "Turning rate, fastest eighth of the positions ÷ slowest"
+    no_rate = "parts of the path do not turn in its main direction" if path else NO_PATH
+    yield Metric("turns", "Winding in the plane of components 1 and 2", turns, "turns", NO_PATH)
+    yield Metric("steady", "Steps in the main direction of turning", steady, "%", NO_PATH)
+    title = "Turning rate (fastest eighth of the path ÷ slowest)"
     yield Metric("rate", title, rate, reason=no_rate)
-    title = "Unevenness of the circle (standard deviation of the radius ÷ mean)"
+    title = "Standard deviation of the radius ÷ its mean"
     yield Metric("evenness", title, unevenness, reason=NO_PATH)
-    title = "Component 3 follows position (absolute rank correlation)"
+    title = "Absolute rank correlation of component 3 with position"
     yield Metric("onwards", title, onwards, reason=NO_PATH)
 
 
@@ -206,23 +219,27 @@ def rank_correlation(values: Floats) -> float:
     return float(np.corrcoef(ranks, np.arange(values.size))[0, 1])
 
 
-def _findings(
-    shares: Floats, path: Path | None, onwards: float | None, n_positions: int
-) -> Finding:
-    """shares: (n_components,), of the variance without outliers"""
+def _findings(shares: Floats, path: Path | None, onwards: float | None, used: Array) -> Finding:
+    """shares: (n_components,), of the variance without outliers; used: (n_used,), int, positions"""
     two, three = (float(shares[:count].sum()) for count in (2, LEADING))
     dominates = three >= MANY
-    if path is None or n_positions < FEWEST or not path.is_round:
+    if path is None or used.size < FEWEST or not path.is_round:
         return Finding(WORDS("variance", share=three), ("within_3",), 0.8 if dominates else 0.2)
-    rests_on, winding = ("turns", "steady", "rate", "evenness"), {"path": path, "n": n_positions}
+    rests_on = ("turns", "steady", "rate", "evenness", "lap")
+    winding = {"path": path, "lap": _counted(used) / path.turns}
     if onwards is not None and onwards >= ONWARDS:
         text = WORDS("helix", **winding, share=three, dominates=dominates)
         context = WORDS("moves_on_a_helix") if path.is_even and dominates else ""
         weight = 1.0 if dominates else 0.6
         return Finding(text, (*rests_on, "within_3", "onwards"), weight, context)
     if two >= MANY:
-        return Finding(WORDS("circle", **winding, share=two), rests_on, 0.8)
-    return Finding(WORDS("circles", **winding, share=two), rests_on, 0.5)
+        return Finding(WORDS("circle", **winding, share=two), (*rests_on, "within_2"), 0.8)
+    return Finding(WORDS("circles", **winding, share=two), (*rests_on, "within_2"), 0.5)
+
+
+def _counted(used: Array) -> int:
+    """Number of steps from a position to the next among those that are used: (n_used,), int."""
+    return int(np.sum(np.diff(used) == 1))
 
 
 def draw(results: Results) -> Figure:

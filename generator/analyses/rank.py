@@ -62,7 +62,7 @@ def cumulative(values: Floats) -> Floats:
 
 
 def components_for(values: Floats, share: float) -> int:
-    """Smallest number of components that hold at least ``share`` of the energy.
+    """Smallest number of components with at least ``share`` of the energy.
 
     values: (n_components,), singular values, largest first; share: within [0, 1]
     """
@@ -86,10 +86,11 @@ def compute(subject: Subject[PositionTable]) -> Result:
         metrics=(
             _metric(
                 "within_for_90",
-                "Directions used (components for 90%, mean-centred, without outliers)",
+                "Components for 90% of the variance, without outliers",
                 partial(components_for, share=0.9),
                 within,
             ),
+            Metric("within_most", "Highest possible number, without outliers", within.size),
             *_measures("centred_", ", mean-centred", centred),
             Metric("in_mean", "Energy in the mean vector", 100.0 * in_mean, "%"),
             *_measures("", "", values),
@@ -99,7 +100,10 @@ def compute(subject: Subject[PositionTable]) -> Result:
             "energy": cumulative(values),
             "energy_centred": cumulative(centred) if centred.size else centred,
         },
-        findings=(*_of_rank(within, n_outliers), *_of_mean(in_mean, n_outliers)),
+        findings=(
+            *_of_rank(within, n_outliers, of_patches=form.grid is not None),
+            *_of_mean(in_mean, n_outliers),
+        ),
     )
 
 
@@ -122,7 +126,7 @@ def _measures(prefix: str, suffix: str, values: Floats) -> Iterator[Metric]:
     yield _metric(prefix + "stable", "Stable rank" + suffix, stable_rank, values)
     yield _metric(prefix + "effective", "Effective rank" + suffix, effective_rank, values)
     for share in SHARES:
-        title = f"Components that hold {share}% of the energy{suffix}"
+        title = f"Components for {share}% of the energy{suffix}"
         count = partial(components_for, share=share / 100)
         yield _metric(f"{prefix}for_{share}", title, count, values)
 
@@ -131,7 +135,7 @@ def _metric(key: str, title: str, measure: Callable[[Floats], float], values: Fl
     return Metric(key, title, measure(values) if values.size else None, reason=FLAT_REASON)
 
 
-def _of_rank(centred: Floats, n_outliers: int) -> Iterator[Finding]:
+def _of_rank(centred: Floats, n_outliers: int, *, of_patches: bool) -> Iterator[Finding]:
     if centred.size < NARROWEST:
         return
     needed, n_possible = components_for(centred, 0.9), centred.size
@@ -142,10 +146,10 @@ def _of_rank(centred: Floats, n_outliers: int) -> Iterator[Finding]:
     if needed <= FEW * n_possible:
         weight = 0.85
     counts = {"needed": needed, "n_possible": n_possible, "n_outliers": n_outliers}
-    text = WORDS("directions", **counts, is_most=is_most)
+    text = WORDS("directions", **counts, is_most=is_most, of_patches=of_patches)
     at = Spot("energy", needed, 100.0 * float(cumulative(centred)[needed - 1]))
     spots = () if n_outliers else (at,)  # The figure shows the whole table.
-    yield Finding(text, ("within_for_90", "most"), weight, spots=spots)
+    yield Finding(text, ("within_for_90", "within_most"), weight, spots=spots)
 
 
 def _of_mean(in_mean: float, n_outliers: int) -> Iterator[Finding]:

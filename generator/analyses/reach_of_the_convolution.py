@@ -32,7 +32,7 @@ def compute(subject: Subject[Convolution]) -> Result:
     finite(form.weights, "the convolution")
     strength = form.strength  # (width,)
     if not strength.any():
-        raise NotApplicableError("all weights are zero")
+        raise NotApplicableError("all its weights are zero")
     half = half_width(strength, form.offsets)
     near, far = (energy_within(strength, form.offsets, distance) for distance in (NEAR, FAR))
     edges = np.flatnonzero(np.abs(form.offsets) == half)
@@ -44,8 +44,8 @@ def compute(subject: Subject[Convolution]) -> Result:
     return Result(
         metrics=(
             Metric("width", "Width", strength.size, "positions"),
-            Metric("near", f"Share of energy within ±{NEAR}", 100.0 * near, "%"),
-            Metric("far", f"Share of energy within ±{FAR}", 100.0 * far, "%"),
+            Metric("near", f"Energy within ±{NEAR} position", 100.0 * near, "%"),
+            Metric("far", f"Energy within ±{FAR} positions", 100.0 * far, "%"),
             Metric("half", "Half-width", half, "positions"),
             Metric(
                 "peak",

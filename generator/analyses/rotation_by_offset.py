@@ -70,7 +70,7 @@ def compute(subject: Subject[Rotation]) -> Result:
     profile = form.by_offset(min(form.reach, MOST_OFFSETS))
     return Result(
         metrics=(
-            Metric("pairs", "Frequency pairs", lengths.size),
+            Metric("pairs", "Rotation pairs", lengths.size),
             Metric("longest", "Longest wavelength", lengths.max(), "positions"),
             Metric("full_turns", "Pairs with a full turn within the context or window", turns),
             Metric(
@@ -81,18 +81,18 @@ def compute(subject: Subject[Rotation]) -> Result:
                 "Context length",
                 None if of_patches else form.n_positions,
                 "positions",
-                "it turns patches along a side of an image",
+                "it rotates patches along a side of an image, so the side counts",
             ),
             Metric(
                 "sliding",
-                "Attention window, with the query itself",
+                "Attention window, including the query",
                 form.window,
                 "positions",
-                "the layers with this rotation share no window",
+                "the layers with this rotation do not share a window",
             ),
             Metric("slowed", "Pairs slowed by scaling", changed),
             Metric(
-                "attention_factor", "Attention factor, on sine and cosine", form.attention_factor
+                "attention_factor", "Attention factor on sine and cosine", form.attention_factor
             ),
         ),
         arrays={
@@ -150,7 +150,7 @@ def _explain(axes: Axes, results: Results) -> None:
 
 WAVELENGTHS = Curves(
     of_arrays("", "wavelengths"),
-    x="frequency pair",
+    x="rotation pair",
     y="wavelength (positions or patches)",
     log="y",
     height=3.4,
@@ -241,25 +241,21 @@ ANALYSIS = Analysis(
                 " 2306.15595)",
             ),
             linear_by_4,
-            {"Llama 2 slowed evenly, fourfold: longest wavelength": {"longest": "217,641"}},
+            {"Llama 2 with linear scaling by 4: longest wavelength": {"longest": "217,641"}},
             unit="positions",
         ),
         *cases(
             compute,
             STRETCHED,
             yarn_by_16,
-            {"Llama 2 stretched sixteenfold by YaRN: longest wavelength": {"longest": "870,562"}},
+            {"Llama 2 with YaRN scaling by 16: longest wavelength": {"longest": "870,562"}},
             unit="positions",
         ),
         *cases(
             compute,
             STRETCHED,
             yarn_by_16,
-            {
-                "Llama 2 stretched sixteenfold by YaRN: attention factor": {
-                    "attention_factor": "1.277259"
-                }
-            },
+            {"Llama 2 with YaRN scaling by 16: attention factor": {"attention_factor": "1.277259"}},
         ),
     ),
     overlay=WAVELENGTHS.overlay(

@@ -61,6 +61,11 @@ LAST_SEEN = 127  # The last position of BERT's short training sequences.
 N_POSITIONS = 512  # of BERT's table
 SHORT = ("bert", "distilbert")  # Families whose published models were trained on 128 tokens.
 
+TITLES = {
+    "before": "Median cosine before the strongest seam",
+    "after": "Median cosine after the strongest seam",
+    "lowest": "Lowest cosine at the strongest seam",
+}
 
 def compute(subject: Subject[PositionTable]) -> Result:
     """Cosine of neighbouring positions, where it breaks (seams and dips), single positions unlike
@@ -68,7 +73,8 @@ def compute(subject: Subject[PositionTable]) -> Result:
 
     arrays: adjacent (n_positions − 1,), cosine with the next position, without a tail that holds
         nothing; seams (n_seams, 2) and dips (n_dips, 2), int, first and last pair of each break
-        that is a seam, and of each that is none; spikes (n_spikes,), int, positions
+        that is a seam, and of each that is none; spikes (n_spikes,), int, positions; beside_spikes
+        (n_spikes, 2), their cosines with the positions before and after
     errors: NotApplicableError when positions form a grid, are too few, or are mostly zero, or the
         table is not finite
     """
@@ -77,7 +83,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     cosines, of_inliers = adjacent_cosines(vectors), adjacent_cosines(form.inliers.vectors)
     depth = break_depths(of_inliers)
     if np.isnan(depth).all():
-        raise NotApplicableError("zero vectors leave no run of neighbours with a cosine")
+        raise NotApplicableError("zero vectors leave no run of adjacent positions with a cosine")
     steps, at, is_sudden = norm_change(row_norms(vectors, largest(vectors)))
     found = breaks(form.inliers.vectors, of_inliers, depth, steps)
     found = _lasting(form, found, steps)
@@ -86,22 +92,32 @@ def compute(subject: Subject[PositionTable]) -> Result:
     single = spikes(form.outliers, cosines, of_inliers)
     typical = float(np.median(cosines[~np.isnan(cosines)]))
     metrics = (
-        Metric("typical", "Median cosine of neighbours", typical),
+        Metric("typical", "Median cosine of adjacent positions", typical),
         Metric("seams", "Seams", len(seam_breaks)),
         Metric("dips", "Single larger steps", len(dips)),
-        Metric("spikes", "Single outliers", single.size),
+        Metric("spikes", "Outliers between two inliers", single.size),
         *_strongest(depth, found[0].deepest if found else int(np.nanargmax(depth))),
         Metric(
             "level_step",
-            "Level change at the strongest seam (cosine)",
+            "Change of level at the strongest seam (cosine, after − before)",
             seam_breaks[0].after - seam_breaks[0].before if seam_breaks else None,
             reason="there is no seam",
+        ),
+        *(
+            Metric(
+                key,
+                TITLES[key],
+                getattr(seam_breaks[0], key) if seam_breaks else None,
+                reason="there is no seam",
+            )
+            for key in ("before", "after", "lowest")
         ),
         *_of_the_ends(cosines),
         *_of_the_norm(steps, at),
     )
     bounds = {"seams": _bounds(seam_breaks), "dips": _bounds(dips)}
-    arrays = {"adjacent": cosines, **bounds, "spikes": single}
+    beside = np.stack([cosines[single - 1], cosines[single]], axis=1)
+    arrays = {"adjacent": cosines, **bounds, "spikes": single, "beside_spikes": beside}
     family = subject.family if len(vectors) == N_POSITIONS else ""
     return Result(
         metrics,
@@ -194,7 +210,7 @@ def _strongest(depth: Floats, index: int) -> Iterator[Metric]:
         "at",
         "Strongest break after position",
         None if is_flat else index,
-        reason="all steps are equal",
+        reason="no step is larger than those around it",
     )
     title = "Depth of the strongest break (cosine)"
     yield Metric("depth", title, 0.0 if is_flat else depth[index])
@@ -217,11 +233,11 @@ def _of_the_norm(steps: Floats, at: int) -> Iterator[Metric]:
     is_flat = abs(step) <= FLAT
     yield Metric(
         "norm_at",
-        "Largest norm step after position",
+        "Largest change of the norm after position",
         None if is_flat else at,
         reason="the median norm never changes",
     )
-    title = "Norm ratio at the largest step (after ÷ before)"
+    title = "Ratio of norms at the largest change (after ÷ before)"
     yield Metric("norm_step", title, 1.0 if is_flat else float(np.exp(step)))
 
 
@@ -240,7 +256,7 @@ def _of_seams(found: list[Break], breaks: list[Break], family: str) -> Iterator[
             weight = 1.0
         rests_on = (
             "seams",
-            *(() if rank else ("level_step",)),
+            *(() if rank else ("level_step", "before", "after", "lowest")),
             *(("at", "depth") if seam is breaks[0] else ()),
         )
         context = WORDS(f"trained_like_{family}") if explained and family in SHORT else ""
@@ -403,8 +419,8 @@ ANALYSIS = Analysis(
     beside_reference=False,
     oracles=(
         Oracle(
-            "Mean cosine of neighbours of a DistilBERT's table from position 1 to 123, and from"
-            " 130 on",
+            "Mean cosine of adjacent positions of a DistilBERT's table, from position 1 to 123 and"
+            " from 130 on",
             ("0.7027", "0.4071"),
             COSINES,
             _to_123_and_from_130,

@@ -61,7 +61,12 @@ def compute(subject: Subject[PositionTable]) -> Result:
     invariance = translation_invariance(cosines, offsets_between(len(cosines)))
     falls = local_monotonicity([cosines], STEPS)
     measured = (
-        Metric("half_fall", "Distance halfway to the overall mean", half, "positions"),
+        Metric(
+            "half_fall",
+            "Distance at which the mean cosine is halfway from 1 to its overall mean",
+            half,
+            "positions",
+        ),
         Metric(
             "half",
             "Distance at which the mean cosine falls below ½",
@@ -71,24 +76,25 @@ def compute(subject: Subject[PositionTable]) -> Result:
         ),
         Metric(
             "rise",
-            "First offset at which the mean cosine rises",
+            "Distance at which the mean cosine first rises",
             rise,
             "positions",
             "it never rises",
         ),
         Metric(
             "invariance",
-            "Depends on distance alone (translation invariance)",
+            "Translation invariance (share of the variance that distance explains)",
             invariance,
             reason="all pairs of different positions have the same cosine",
         ),
         Metric(
             "monotonicity",
-            f"Cosine falls steadily, first {STEPS} steps (local monotonicity)",
+            f"Local monotonicity (share of the first {STEPS} steps at which the cosine falls)",
             None if falls is None else 100.0 * falls,
             "%",
-            "no two neighbours both have a nonzero vector",
+            "no two adjacent positions both have a nonzero vector",
         ),
+        Metric("mean", "Mean cosine of all positions", mean),
         Metric("positions", "Positions compared", len(cosines)),
         Metric("left_out", "Outliers left out", (form.outliers < MOST_POSITIONS).sum()),
     )
@@ -168,7 +174,7 @@ def of_fall(
     )
     text = WORDS("fall", mean=mean, half=half, rise=rise)
     weight = 0.4 if rise is None else 0.3
-    yield Finding(text, ("half_fall", "rise"), weight, spots=spots)
+    yield Finding(text, ("half_fall", "rise", "mean"), weight, spots=spots)
 
 
 def _of_invariance(invariance: float | None) -> Iterator[Finding]:
@@ -225,21 +231,21 @@ ANALYSIS = Analysis(
     ),
     oracles=(
         Oracle(
-            "Cosine of neighbours of the sinusoid, 512 × 768",
+            "Cosine of adjacent positions of the sinusoid, 512 × 768",
             ("0.97336",),
             COSINES,
             array(compute, "profile", 1),
             paper_sinusoid,
         ),
         Oracle(
-            "Mean cosine of the sinusoid, 512 × 768, at offset 10",
+            "Mean cosine of the sinusoid, 512 × 768, at distance 10",
             ("0.680",),
             COSINES,
             array(compute, "profile", 10),
             paper_sinusoid,
         ),
         Oracle(
-            "First offset at which the mean cosine of the sinusoid, 512 × 768, rises",
+            "Distance at which the mean cosine of the sinusoid, 512 × 768, first rises",
             ("44",),
             COSINES,
             metrics(compute, "rise"),

@@ -139,7 +139,9 @@ def compute(subject: Subject[PositionTable]) -> Result:
             shares[1],
             "%",
         ),
+        Metric("slow_period", "Shortest period of that tenth", n_positions / slow, "positions"),
         Metric("peaks", "Spectral peaks", frequencies.size),
+        Metric("left_out", "Outliers interpolated", form.outliers.size),
     )
     arrays = {
         "periods": periods,
@@ -193,7 +195,7 @@ def _findings(
         yield Finding(text, ("peaks",), 0.6, spots=spots)
     slow, control = shares
     energy = {"share": slow, "control": control, "period": period, "n_outliers": n}
-    rests_on = ("slow", "slow_control")
+    rests_on = ("slow", "slow_control", "slow_period")
     if slow >= MOSTLY:
         yield Finding(WORDS("change_slowly", **energy), rests_on, 0.4)
     elif slow <= HARDLY:

@@ -42,17 +42,22 @@ def compute(subject: Subject[Temperature]) -> Result:
                 "first",
                 "First position with a factor above 1",
                 first,
-                reason="none within the context",
+                reason="the factor is 1 throughout the context",
             ),
             Metric(
                 "strength",
-                "Growth per factor of e in position",
+                "Growth per e-fold increase in position",
                 None if form.growth == "power" else form.strength,
                 reason=(
-                    f"it grows as a power of position, with exponent {rounded(form.strength, 3)}"
+                    f"the factor is a power of position, with exponent {rounded(form.strength, 3)}"
                 ),
             ),
-            Metric("layers", "Layers with the factor", len(form.layers) or None, reason="all"),
+            Metric(
+                "layers",
+                "Layers with the factor",
+                len(form.layers) or None,
+                reason="all layers have it",
+            ),
             Metric("context", "Context length", form.n_positions, "positions"),
         ),
         arrays={"positions": positions, "factor": factor},

@@ -51,6 +51,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     _, share = _half(columns)
     within = row_norms(form.without_outliers.vectors.T, unit) if form.outliers.size else columns
     half, share_within = _half(within)
+    median = float(np.median(norms))
     positions, dimensions = (
         np.array([], dtype=np.int64) if out is None else out for out in (rows_out, columns_out)
     )
@@ -61,7 +62,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     }
     return Result(
         metrics=(
-            Metric("median", "Median norm", float(np.median(norms))),
+            Metric("median", "Median norm", median),
             Metric("longest", "Largest norm", norms.max()),
             Metric("shortest", "Smallest norm", norms.min()),
             Metric("spread", "Spread of the norms (standard deviation ÷ mean)", spread(norms)),
@@ -73,6 +74,12 @@ def compute(subject: Subject[PositionTable]) -> Result:
             *(
                 Metric(f"{what}_out", f"{what.capitalize()} with an unusual norm", count, "", many)
                 for what, count in counts.items()
+            ),
+            Metric(
+                "extreme",
+                "Most unusual norm ÷ median",
+                norms[_farthest(norms, positions)] / median if positions.size and median else None,
+                reason="no norm is unusual, or the median is 0",
             ),
             Metric("top_share", "Energy in the strongest dimension", 100.0 * share[0], "%"),
             Metric("half", "Dimensions that account for half of the energy", half),
@@ -130,12 +137,22 @@ def _of_positions(norms: Floats, out: Array | None) -> Iterator[Finding]:
     cutoff = two_sided(ALARM / norms.size) * (1.0 + SCATTER / norms.size)
     if not (deviations_of(norms)[out] > cutoff).any():  # Else they may be so by chance.
         return
-    farthest = int(out[np.argmax(np.abs(np.log((norms[out] + 1e-9 * median) / median)))])
+    farthest = _farthest(norms, out)
     times = norms[farthest] / median
     text = WORDS("unusual", positions=out, n_positions=norms.size, farthest=farthest, times=times)
     weight = 0.8 if max(times, 1.0 / max(times, 1e-9)) >= 2.0 else 0.4
     spots = (Spot("lines", farthest, min(float(times), TOP)),)
-    yield Finding(text, ("positions_out", "median"), weight, spots=spots, of_single_rows=True)
+    yield Finding(
+        text, ("positions_out", "median", "extreme"), weight, spots=spots, of_single_rows=True
+    )
+
+
+def _farthest(norms: Floats, out: Array) -> int:
+    """The one of the positions ``out`` (n_outliers,), at least one, whose norm differs most from
+    the median, by its logarithm.
+    """
+    median = float(np.median(norms)) or 1.0
+    return int(out[np.argmax(np.abs(np.log((norms[out] + 1e-9 * median) / median)))])
 
 
 def _half(columns: Floats) -> tuple[int, Floats]:

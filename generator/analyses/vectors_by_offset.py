@@ -56,9 +56,9 @@ def compute(subject: Subject[RelativeTable]) -> Result:
         metrics=(
             Metric(
                 "adjacent",
-                "Mean cosine of neighbouring offsets",
+                "Mean cosine of adjacent offsets",
                 adjacent,
-                reason="no two neighbours both have a nonzero vector",
+                reason="no two adjacent offsets both have a nonzero vector",
             ),
             Metric("mean", "Mean cosine of two different offsets", pairs.mean()),
             Metric(

@@ -145,7 +145,7 @@ ANALYSIS = Analysis(
             *WORDS.figure("shares", _medians),
             Curves(
                 median_by_keys,
-                x="keys",
+                x="number of keys",
                 y="weight of the sink",
                 log="x",
                 xlim=(1.0, 10.0**MOST_KEYS),

@@ -46,6 +46,12 @@ def compute(subject: Subject[PositionTable]) -> Result:
         metrics=(
             Metric("rms", "RMS of all values", rms),
             Metric("largest", "Largest absolute value", size),
+            Metric(
+                "peak",
+                "Largest absolute value ÷ RMS",
+                size / rms if rms else None,
+                reason="every value is zero",
+            ),
             Metric("beyond", "Values beyond ±3 RMS", 100.0 * n_beyond / table.size, "%"),
             Metric(
                 "tail",
@@ -98,7 +104,7 @@ def _of_value(rms: float, size: float, position: int, dimension: int) -> Iterato
         text = WORDS(
             "stands_out", size=size, position=position, dimension=dimension, times=size / rms
         )
-        yield Finding(text, ("largest", "rms"), 0.7)
+        yield Finding(text, ("largest", "rms", "peak"), 0.7)
 
 
 def _of_structure(structure: Structure, n_positions: int) -> Iterator[Finding]:

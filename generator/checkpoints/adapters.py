@@ -57,5 +57,7 @@ def with_base(
         id=Path(name).name if Path(name).is_absolute() else name,
         place=str(folder) if is_path else name,
         revision=pinned,
-        notes=f"{row.notes} The row names the adapter {row.id}; its base is shown.".strip(),
+        notes=(
+            f"{row.notes} The entry names the adapter {row.id}, and its base model is shown."
+        ).strip(),
     )

@@ -34,22 +34,27 @@ class UseRow(BaseModel):
 
     text: str = Field(
         "",
-        description="A text of the model's own kind, relative to this file; without one, English.",
+        description="A text of the model's own kind, relative to this file; by default, English.",
         examples=["texts/reactions.txt"],
     )
-    length: int = Field(64, ge=32, le=512, description="Tokens of a sequence.", examples=[128])
-    sequences: int = Field(
-        64, ge=64, le=1024, description="The most sequences of a measure.", examples=[128]
+    length: int = Field(
+        64, ge=32, le=512, description="Number of tokens in a sequence.", examples=[128]
     )
-    seed: int = Field(0, ge=0, le=2**31, description="Of the first of two runs.", examples=[7])
+    sequences: int = Field(
+        64, ge=64, le=1024, description="Largest number of sequences for a measure.", examples=[128]
+    )
+    seed: int = Field(0, ge=0, le=2**31, description="Seed of the first of two runs.", examples=[7])
     device: Literal["auto", "cpu", "cuda"] = Field(
-        "auto", description="Where it runs; auto takes a GPU where there is one.", examples=["cpu"]
+        "auto",
+        description="Device on which it runs; auto takes a GPU if there is one.",
+        examples=["cpu"],
     )
     most_parameters: int | None = Field(
         None,
         ge=1,
         description=(
-            f"Refuse a model with more; without it {MOST_PARAMETERS:,}, and on a GPU what fits."
+            "Largest number of parameters of a model that is run; by default"
+            f" {MOST_PARAMETERS:,}, or what fits on a GPU."
         ),
         examples=[8_000_000_000],
     )
@@ -67,18 +72,18 @@ class Options(BaseModel):
     )
     title: str | None = Field(
         None,
-        description="Name on the site; without one, the id or folder.",
+        description="Name on the site; by default, the id or folder.",
         examples=["Pythia, 160M"],
     )
     group: str = Field(
         "Checkpoints",
-        description="Heading under which the compare page offers it.",
+        description="Heading under which the compare page lists it.",
         examples=["Language models"],
     )
     notes: str = Field(
         "",
         max_length=2000,
-        description="A sentence or two for its page: origin, what to look at.",
+        description="A sentence or two for its page, such as its origin and what to look for.",
         examples=["Biderman et al. 2023; EleutherAI."],
     )
     paper: str = Field(
@@ -89,20 +94,22 @@ class Options(BaseModel):
     licence: str = Field(
         "",
         max_length=120,
-        description="Licence of its weights, as an SPDX identifier where it has one.",
+        description="Licence of its weights, as an SPDX identifier if it has one.",
         examples=["Apache-2.0"],
     )
     sentence: str | Annotated[list[int], Field(min_length=1, max_length=24)] = Field(
         SENTENCE,
         description=(
-            "Sentence whose input is shown step by step; token ids if there is no tokenizer."
+            "Sentence whose way into the model is shown step by step; token ids if there is no"
+            " tokenizer."
         ),
         examples=["Time flies like an arrow.", [101, 2051, 10029, 102]],
     )
     pickle: bool = Field(
         False,
         description=(
-            "Open pickled weights with torch's weights_only, if there are none in a safer format."
+            "Allow pickled weights to be opened with torch's weights_only, if there are none in a"
+            " safer format."
         ),
         examples=[True],
     )
@@ -113,20 +120,21 @@ class Options(BaseModel):
     )
     config: str = Field(
         "",
-        description="A config.json for weights without one, relative to this file.",
+        description="A config.json for weights that have none, relative to this file.",
         examples=["references/flan-t5-small/config.json"],
     )
     words: bool = Field(
         False,
         description=(
-            "Read the whole word matrix (large) to compare the directions of positions and words."
+            "Read the whole token embedding matrix, which is large, to compare the directions of"
+            " positions and tokens."
         ),
         examples=[True],
     )
     arrays: bool = Field(
         True,
         description=(
-            "Publish the arrays behind its figures, which are most of the bytes of a site with"
+            "Publish the arrays behind its figures, which make up most of the size of a site with"
             " tables."
         ),
         examples=[False],
@@ -134,28 +142,28 @@ class Options(BaseModel):
     use: bool | Literal["first_layer"] | UseRow = Field(
         False,
         description=(
-            "Measure what the trained model does with position: true runs it, first_layer needs the"
-            " weights of one layer alone."
+            "Measure how the trained model uses position: true runs the model, and first_layer"
+            " needs only the weights of its first layer."
         ),
         examples=[True, "first_layer"],
     )
     base: bool = Field(
         False,
-        description="Of an adapter such as LoRA, read the model that it adapts.",
+        description="For an adapter such as LoRA, read the model that it adapts.",
         examples=[True],
     )
     revisions: str | list[str] = Field(
         "",
         description=(
-            "Checkpoints of a training run on the Hub: branches and tags. Either a list, or first"
-            " and last, as 'step1000 … step143000'."
+            "Branches and tags on the Hub that are the checkpoints of a training run: either a"
+            " list, or the first and the last, as in 'step1000 … step143000'."
         ),
         examples=["step1000 … step143000"],
     )
     every: int = Field(
         1,
         ge=1,
-        description="Of the checkpoints of a training run, take one in so many, and the last.",
+        description="Take every n-th checkpoint of a training run, and the last.",
         examples=[10],
         json_schema_extra={BESIDE: ["revisions"]},
     )
@@ -313,7 +321,7 @@ def _of_series(row: CommentedMap, sources: Sequence[Source]) -> Iterator[tuple[s
     if row.get("every") is not None and revisions is None and ANY not in "".join(paths):
         yield (
             "every",
-            "found it in a row of one checkpoint; expected 'revisions', or a folder with *",
+            "found it in an entry of one checkpoint; expected 'revisions', or a folder with *",
         )
 
 

@@ -15,8 +15,8 @@ from generator.errors import AtlasError, RefusedError
 
 OK, FAILED, REFUSED = 0, 1, 2
 EXIT_CODES = (
-    "0 done; 1 a checkpoint could not be read or reached; 2 refused, such as for a mistake in the"
-    " list."
+    "0 done; 1 a checkpoint could not be read or reached; 2 refused, for example for a mistake in"
+    " the list."
 )
 
 app = typer.Typer(

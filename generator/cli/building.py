@@ -28,21 +28,21 @@ Jobs = Annotated[
     int,
     typer.Option(
         min=1,
-        help=f"Checkpoints processed at once, each within {LIMITS}.",
+        help=f"Number of checkpoints processed at once, each within {LIMITS}.",
         show_default="one for each processor",
     ),
 ]
 Offline = Annotated[bool, typer.Option("--offline", help="Contact no server; use only the cache.")]
 Strict = Annotated[
-    bool, typer.Option("--strict", help="Exit with 1 also if a checkpoint was not reached now.")
+    bool, typer.Option("--strict", help="Exit with 1 also if a checkpoint could not be reached.")
 ]
 Fresh = Annotated[
     bool,
     typer.Option(
         "--fresh",
         help=(
-            "Rebuild everything, even what has not changed; show nothing that only an earlier"
-            " build reached."
+            "Rebuild everything, even what has not changed, and show no results of earlier builds"
+            " for checkpoints that are not reached."
         ),
     ),
 ]
@@ -51,20 +51,20 @@ AllowShrink = Annotated[
     typer.Option(
         "--allow-shrink",
         help=(
-            f"Publish even where more than {history.MOST_LOST:.0%} of the former checkpoints"
+            f"Write the site even if more than {history.MOST_LOST:.0%} of its former checkpoints"
             " were not reached."
         ),
     ),
 ]
 Log = Annotated[
     Path | None,
-    typer.Option("--log", help="Write every event to this file, one JSON object a line."),
+    typer.Option("--log", help="Write every event to this file, one JSON object per line."),
 ]
 Published = Annotated[
     str | None,
     typer.Option(
         "--published",
-        help="Continue the history of the site that is published at this address.",
+        help="Address of the published site, whose history is continued.",
     ),
 ]
 Only = Annotated[
@@ -72,15 +72,15 @@ Only = Annotated[
     typer.Option(
         "--only",
         help=(
-            "Measure this checkpoint alone, by the last part of its page's address. Of all"
-            " others the site shows what earlier builds read."
+            "Measure only this checkpoint, named by the last part of its page's address. For all"
+            " others, the site shows the results of earlier builds."
         ),
     ),
 ]
 Cluster = Annotated[
     str | None,
     typer.Option(
-        "--cluster", help="Run the work on the dask.distributed scheduler at tcp://host:port."
+        "--cluster", help="Send the work to the dask.distributed scheduler at tcp://host:port."
     ),
 ]
 
@@ -98,9 +98,9 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
     only: Only = None,
     cluster: Cluster = None,
 ) -> None:
-    """Measure and draw every checkpoint of the list and build the site.
+    """Measure and draw every checkpoint of the list, and build the site.
 
-    Exit codes: 0 built; 1 built, but a checkpoint failed; 2 refused or aborted, with the last
+    Exit codes: 0 built; 1 built, but a checkpoint failed; 2 refused or interrupted, with the last
     site left in place.
     """
     with reporting_errors("; the last site remains"):
@@ -147,7 +147,7 @@ def _chosen(tasks: Sequence[plan.Task], only: str | None, fresh: bool) -> frozen
     if only is None:
         return frozenset()
     if fresh:
-        raise RefusedError(f"--only {only}: found --fresh too; expected one of them")
+        raise RefusedError(f"--only {only}: found --fresh too; expected one of the two")
     known = sorted(set[str]().union(*map(jobs.slugs_of, tasks)))
     if only not in known:
         close = get_close_matches(only, known, n=1)
@@ -166,4 +166,4 @@ def _print_changes(former: Mapping[str, Any] | None, output: Path) -> None:
     for change in found[:MOST_CHANGES]:
         out.print(f"{'changed':>11}  {words.line(change)}")
     if len(found) > MOST_CHANGES:
-        out.print(f"{'':>11}  and {plural(len(found) - MOST_CHANGES, 'other change')}")
+        out.print(f"{'':>11}  and {plural(len(found) - MOST_CHANGES, 'more change')}")

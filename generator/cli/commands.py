@@ -61,12 +61,13 @@ def inspect(
         typer.Argument(
             help=(
                 "A folder in the Hub's layout, a weights file, or a Hub id: owner/name, or"
-                " owner/name@revision. With *, the last folder that matches."
+                " owner/name@revision. A path with * names the last folder that matches."
             )
         ),
     ],
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print one checkpoint as in atlas.json, without metrics.")
+        bool,
+        typer.Option("--json", help="Print the checkpoint as in atlas.json, without metrics."),
     ] = False,
     pickle: Annotated[
         bool, typer.Option("--pickle", help="Open pickled weights with torch's weights_only.")
@@ -75,13 +76,13 @@ def inspect(
         str, typer.Option("--weights", help="The weights file to open, if there are several.")
     ] = "",
     config: Annotated[
-        Path | None, typer.Option("--config", help="A config.json for weights without one.")
+        Path | None, typer.Option("--config", help="A config.json for weights that have none.")
     ] = None,
 ) -> None:
-    """Show how one checkpoint encodes position, without building anything, and within the limits of
-    a row of a build.
+    """Show how one checkpoint encodes position, without building a site. The limits are those of a
+    build.
 
-    Exit codes: 0 shown; 1 it could not be read; 2 refused or interrupted.
+    Exit codes: 0 shown; 1 the checkpoint could not be read; 2 refused or interrupted.
     """
     with reporting_errors():
         checkpoint = named.checkpoint_at(source, pickle, file, config)
@@ -102,14 +103,15 @@ def check(
     size: Annotated[
         bool,
         typer.Option(
-            "--bytes", help="Open every row, and say what a build would read of its weights."
+            "--bytes", help="Open every entry, and show how many bytes of weights a build reads."
         ),
     ] = False,
 ) -> None:
-    """Read the list of checkpoints and report every problem in it, and every folder or file that is
-    not there. Without --bytes, nothing is opened.
+    """Read the list of checkpoints, and report every problem in it and every folder or file that is
+    missing. Without --bytes, no checkpoint is opened.
 
-    Exit codes: 0 no problem; 1 a row could not be opened; 2 the list is not well formed.
+    Exit codes: 0 no problem; 1 an entry could not be opened, or its files are missing; 2 the list
+    is not well formed.
     """
     with reporting_errors():
         checkpoints = list_file.load(config_file, plan.all_sources())
@@ -120,7 +122,7 @@ def check(
         err.print(problem)
     if missing:
         raise typer.Exit(FAILED)
-    out.print(f"{config_file}: {len(checkpoints)} checkpoints, no problem found")
+    out.print(f"{config_file}: {plural(len(checkpoints), 'checkpoint')}, no problem found")
 
 
 @app.command()
@@ -129,15 +131,15 @@ def add(
         str,
         typer.Argument(
             help=(
-                "A Hub id (owner/name, or owner/name@revision), a file of weights, or a folder. It"
-                f" is looked through for checkpoints ({own_runs.BOUNDS})."
+                "A Hub id (owner/name, or owner/name@revision), a weights file, or a folder that is"
+                f" searched for checkpoints ({own_runs.BOUNDS})."
             )
         ),
     ],
     config_file: Config = Path("checkpoints.yml"),
 ) -> None:
-    """Append a repository of the Hub to the list, pinned at its commit; or the checkpoints and
-    training runs in a folder, with a comment on what is left out, and why.
+    """Append a repository of the Hub to the list, pinned at its current commit, or append the
+    checkpoints and training runs in a folder. Comments in the list say what is left out, and why.
     """
     with reporting_errors():
         listed = list_file.load(config_file, plan.all_sources())
@@ -146,7 +148,9 @@ def add(
             return
         checkpoint = named.checkpoint_at(name)
         if any(row.place == checkpoint.place and row.source == checkpoint.source for row in listed):
-            raise RefusedError(f"{checkpoint.id}: is in {config_file}; expected one that is not")
+            raise RefusedError(
+                f"{checkpoint.id}: already in {config_file}; expected one that is not listed"
+            )
         commit = named.commit_of(checkpoint)
         list_edit.add(config_file, checkpoint.id, commit)
     out.print(f"{config_file}: added {checkpoint.id} at {commit}")
@@ -158,12 +162,12 @@ def pin(
     upgrade: Annotated[
         bool,
         typer.Option(
-            "--upgrade", help="Move rows that are pinned to the present commit of the main branch."
+            "--upgrade", help="Also move pinned entries, to the latest commit of the main branch."
         ),
     ] = False,
 ) -> None:
-    """Pin every row of the Hub that names no commit at its present one. Rows that name a training
-    run stay.
+    """Pin every entry of the Hub that names no commit at its current commit. Entries that name a
+    training run stay as they are.
     """
     with reporting_errors():
         list_file.load(config_file, plan.all_sources())
@@ -180,7 +184,7 @@ def pin(
                 commits[index] = commit
                 out.print(f"{name}: {revision or 'main'} → {commit}")
         list_edit.pin(config_file, commits)
-    out.print(f"{config_file}: {plural(len(commits), 'row')} pinned")
+    out.print(f"{config_file}: {plural(len(commits), 'entry', 'entries')} pinned")
 
 
 @app.command()
@@ -211,7 +215,7 @@ def serve(
             server.watch(str(watched))
         server.error_handler = partial(serving.not_found, output / "site")
         server.set_app(serving.for_this_machine(server.serve_request))
-        out.print(f"http://127.0.0.1:{port}/ shows the site; Ctrl+C ends it")
+        out.print(f"Serving the site at http://127.0.0.1:{port}/ (Ctrl+C stops it)")
         try:
             server.serve()
         except KeyboardInterrupt:
@@ -222,16 +226,18 @@ def serve(
 def diff(
     before: Annotated[
         str,
-        typer.Argument(help="An atlas.json, a site or output folder that has one, or its address."),
+        typer.Argument(
+            help="An atlas.json, a site or output folder that contains one, or its address."
+        ),
     ],
-    after: Annotated[str, typer.Argument(help="Another.")],
+    after: Annotated[str, typer.Argument(help="The atlas to compare it with.")],
     markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print a table in Markdown.")
+        bool, typer.Option("--markdown", help="Print the changes as a Markdown table.")
     ] = False,
 ) -> None:
     """Show what changed from one published atlas to another.
 
-    Exit codes: 0 nothing moved; 1 something did; 2 one of them could not be read.
+    Exit codes: 0 nothing changed; 1 something changed; 2 an atlas could not be read.
     """
     with reporting_errors():
         found = changes(*(checkpoints(former_site.atlas(place)) for place in (before, after)))
@@ -249,10 +255,10 @@ def summary(
     output: Annotated[str, typer.Argument(help="The output folder of a build.")] = "build",
     since: Annotated[
         str | None,
-        typer.Option("--since", help="The address of the published site to compare with."),
+        typer.Option("--since", help="Address of the published site to compare with."),
     ] = None,
 ) -> None:
-    """Print in Markdown what a build found, and what changed since the published site."""
+    """Print, in Markdown, what a build found and what changed since the published site."""
     with reporting_errors():
         built = former_site.atlas(output)
         typer.echo(words.counts(built))
@@ -267,15 +273,15 @@ def init(
         typer.Argument(
             show_default=False,
             help=(
-                "An empty folder or a new one; without any, this one. Or folders of your runs,"
-                f" which are looked through ({own_runs.BOUNDS})."
+                "A new or empty folder, by default the current one; or folders of your runs, which"
+                f" are searched ({own_runs.BOUNDS})."
             ),
         ),
     ] = None,
 ) -> None:
-    """Write a list of checkpoints to begin with: in an empty or new folder one of three, with a
-    workflow that publishes its site; of folders of your runs, checkpoints.yml in this folder, with
-    their checkpoints and training runs, and a comment on what is left out, and why.
+    """Write a first list of checkpoints. A new or empty folder gets a list of three, and a workflow
+    that publishes its site. For folders of your runs, checkpoints.yml in the current folder lists
+    their checkpoints and training runs; comments in it say what is left out, and why.
     """
     with reporting_errors():
         if not starter.is_for(folders or [Path()]):
@@ -288,7 +294,7 @@ def init(
 
 @app.command()
 def schema(
-    file: Annotated[Path, typer.Argument(help="Where to write it.")] = Path(starter.SCHEMA),
+    file: Annotated[Path, typer.Argument(help="File to write.")] = Path(starter.SCHEMA),
 ) -> None:
     """Write the JSON Schema of the list of checkpoints, for editors."""
     with reporting_errors():
@@ -297,7 +303,7 @@ def schema(
 
 @app.command(hidden=True)
 def precompute() -> None:
-    """Write what is shipped of all that no list changes, which takes minutes."""
+    """Write the shipped tables, which hold what no list changes. This takes minutes."""
     given = checked.given_cases(evaluate.all_analyses(), find.all_schemes())
     precomputed.write(
         {
@@ -323,7 +329,7 @@ def main(
         ),
     ] = False,
 ) -> None:
-    """Position Atlas: a site that compares how transformer checkpoints encode position."""
+    """Build a site that shows and compares how transformer checkpoints encode position."""
 
 
 def _print_sizes(checkpoints: Sequence[Checkpoint]) -> None:
@@ -338,7 +344,7 @@ def _print_sizes(checkpoints: Sequence[Checkpoint]) -> None:
                 continue
             total += sum(needed.values())
             inspection.show_needed(out, task.checkpoint.slug, needed)
-    out.print(f"{total:,} bytes of weights in all")
+    out.print(f"{total:,} bytes of weights in total")
     for problem in problems:
         err.print(problem)
     if problems:

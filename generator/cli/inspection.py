@@ -69,7 +69,7 @@ def show_findings(terminal: Terminal, task: Task) -> None:
     except AtlasError as error:
         said = (f"Not measured here: {error}",)
     if said:
-        terminal.print(Text("\nWhat its page says first:", HEADING))
+        terminal.print(Text("\nFindings that open its page:", HEADING))
     for sentence in said:
         _paragraph(terminal, sentence, Text("  · "))
 
@@ -82,7 +82,7 @@ def show_row(terminal: Terminal, asked: Checkpoint, config: Path | None) -> None
     place = {asked.source: asked.id}
     options = {"revision": asked.revision, "weights": asked.weights, "config": config}
     written = {**place, **{key: str(value) for key, value in options.items() if value}}
-    terminal.print(Text("\nRow of a list:", HEADING))
+    terminal.print(Text("\nEntry for a list:", HEADING))
     # On one line, to be pasted.
     terminal.print(INDENT + row_text(written, asked.pickle))
 
@@ -91,9 +91,7 @@ def _show_unmeasured(
     terminal: Terminal, records: Sequence[EncodingRecord], titles: Mapping[str, str]
 ) -> None:
     """Print the encodings that the code of the family has, and whose numbers were not read."""
-    terminal.print(
-        Text(f"\nEncodings in the weights, which were not read: {len(records):,}", HEADING)
-    )
+    terminal.print(Text(f"\nEncodings in weights that were not read: {len(records):,}", HEADING))
     for record in records[:MOST_UNMEASURED]:
         _paragraph(
             terminal,
@@ -162,7 +160,9 @@ def _in_words(group: LayerGroup) -> str:
         if group.before
         else ()
     )
-    encodings = ("unknown: no weights were read",) if group.encodings is None else group.encodings
+    encodings = (
+        ("unknown, because no weights were read",) if group.encodings is None else group.encodings
+    )
     return " · ".join((f"{count}: {group.layers}", group.mixing, *reach, *encodings))
 
 

@@ -26,11 +26,11 @@ LIST = Path("checkpoints.yml")
 MOST_OPENED = 500  # checkpoints and runs; of a run, the first and the last checkpoint
 MOST_NAMED = 6  # folders with one reason
 BOUNDS = f"{MOST_DEPTH} levels down, {MOST_FOLDERS:,} folders, {MOST_OPENED} checkpoints and runs"
-NOTHING = "no position encoding is found in it; `position-atlas inspect` says what was looked for"
-NO_PICKLE = "ends as a file of torch does, and does not begin as one"
+NOTHING = "no position encoding found; `position-atlas inspect` lists what was looked for"
+NO_PICKLE = "has the ending of a torch file, but not its first bytes"
 PERMISSION = """\
-# Only pickles hold the weights of these rows, and none was opened: a pickle can run code.
-# `pickle: true` has torch's weights_only open it. If you trust it, take the "# " from its lines.
+# These entries have their weights only in pickles. None was opened: a pickle can run code.
+# `pickle: true` opens one by torch's weights_only. If you trust it, remove "# " from its lines.
 """
 
 
@@ -58,7 +58,7 @@ class Rows:
             (
                 *self.active,
                 *((PERMISSION, waiting) if waiting else ()),
-                *(("# Left out, and why:\n", *left_out) if left_out else ()),
+                *(("# Left out, with the reason:\n", *left_out) if left_out else ()),
             )
         )
 
@@ -80,10 +80,10 @@ class Rows:
         n_left_out = sum(map(len, self.reasons.values()))
         return ", ".join(
             (
-                plural(len(self.active), "row"),
+                plural(len(self.active), "entry", "entries"),
                 *((f"{len(self.waiting)} waiting for your permission",) if self.waiting else ()),
                 *((f"{n_left_out} left out, with the reason",) if n_left_out else ()),
-                *((f"{self.n_listed} listed before",) if self.n_listed else ()),
+                *((f"{self.n_listed} already listed",) if self.n_listed else ()),
             )
         )
 
@@ -114,13 +114,13 @@ def write(terminal: Terminal, given: Sequence[Path]) -> None:
     for path in (LIST, *(folder / LIST for folder in given)):
         if path.exists():
             raise RefusedError(
-                f"{path}: found a list; expected none ('position-atlas add FOLDER' appends what is"
-                " in a folder to the list of this one)"
+                f"{path}: found a list; expected none ('position-atlas add FOLDER' appends the"
+                " checkpoints of a folder to an existing list)"
             )
     if not given:
         raise RefusedError(
-            ".: found files; expected an empty folder, or none ('position-atlas init .' looks"
-            " through this one for checkpoints)"
+            ".: found files; expected an empty or new folder ('position-atlas init .' searches"
+            " this one for checkpoints)"
         )
     rows = _found(terminal, given, Path(), Rows())
     if not rows.active and not rows.waiting:
@@ -154,7 +154,7 @@ def _tell(terminal: Terminal, config_file: Path, rows: Rows) -> None:
     if rows.active:
         terminal.print("'position-atlas build' builds the site")
     else:
-        terminal.print("No row is active yet: the comments in the list say what each waits for")
+        terminal.print("No entry is active yet; the comments in the list say what each one needs")
 
 
 def _nothing(given: Sequence[Path], rows: Rows) -> list[str]:
@@ -162,7 +162,7 @@ def _nothing(given: Sequence[Path], rows: Rows) -> list[str]:
     where = ", ".join(map(str, given))
     return [
         f"{where}: found no checkpoint that can be read; expected folders with config.json, or"
-        " files of weights",
+        " weights files",
         *(f"{_named(names)}: {reason}" for reason, names in rows.reasons.items()),
     ]
 
@@ -196,7 +196,7 @@ def _found(terminal: Terminal, given: Sequence[Path], base: Path, rows: Rows) ->
     n_opened = 0
     with local_pool.processes(jobs=1) as executor:
         for top in given:
-            terminal.print(f"looking through {top}")
+            terminal.print(f"searching {top}")
             seen = survey(top)
             written = _written(top, base)
             failed: list[tuple[_Group, str]] = []
@@ -215,9 +215,7 @@ def _found(terminal: Terminal, given: Sequence[Path], base: Path, rows: Rows) ->
             for name, reason in seen.left_out.items():
                 rows.reasons.setdefault(reason, []).append(f"{written}/{name}")
             if not seen.is_whole:
-                rows.reasons[f"not all was looked at, but {BOUNDS}: name a folder in it"] = [
-                    written
-                ]
+                rows.reasons[f"searched only in part ({BOUNDS}); name a folder in it"] = [written]
     return rows
 
 

@@ -103,7 +103,7 @@ class Reporter:
         statuses = ", ".join(
             f"{count} {status}" for status, count in by_status.items() if count or status != "stale"
         )
-        lacking = [f"{'not there':>11}  {name}: {why}" for name, why in self.lacking.items()]
+        lacking = [f"{'missing':>11}  {name}: {why}" for name, why in self.lacking.items()]
         return [
             *lacking,
             f"{statuses}: {self.build.index} ({stored}, {decimal(n_bytes)} of files read over the"
@@ -135,7 +135,7 @@ class Reporter:
         )
         models = plural(event.n_models, "model")
         verb = "is" if event.n_models == 1 else "are"
-        self.out.print(f"site: {self.build.index}; {models} {verb} still read, {takes}")
+        self.out.print(f"site: {self.build.index}; {models} {verb} still being measured, {takes}")
         if self.bar is not None and self.task is not None:
             self.bar.reset(self.task, total=event.n_measures)
 
@@ -165,7 +165,7 @@ def _found(event: Event) -> str:
     elif event.unmeasured:
         found = plural(event.unmeasured, "scheme")
         whose = "its" if event.unmeasured == 1 else "their"
-        found += f"; {whose} numbers are in weights that this row does not have"
+        found += f"; {whose} numbers are in weights that this entry does not have"
     else:
         found = "no encoding found"
     return found + ", from the store" * event.stored
@@ -200,6 +200,6 @@ def _opened(log: Path) -> TextIO:
     """
     if log.is_file() and log.read_bytes()[:10] not in {b"", b'{"second":'}:
         raise RefusedError(
-            f"--log {log}: a file that is no log; expected a new file, or an earlier log"
+            f"--log {log}: found a file that is not a log; expected a new file, or an earlier log"
         )
     return log.open("w", encoding="utf-8")

@@ -13,9 +13,9 @@ class ReleasedMetric(TypedDict):
     """A metric in a release."""
 
     value: float | None
-    """As in atlas.json."""
+    """The number, as in atlas.json."""
     unit: str
-    """As in atlas.json."""
+    """Its unit, as in atlas.json."""
 
 
 class ReleasedEncoding(TypedDict):
@@ -24,11 +24,11 @@ class ReleasedEncoding(TypedDict):
     key: str
     """Its name within the checkpoint, as in `layers`."""
     name: str
-    """As on every page."""
+    """Its name on every page and in every figure."""
     sha256: str | None
-    """Digest of its stored bytes."""
+    """SHA-256 of its stored bytes, in hexadecimal; null without a stored tensor."""
     metrics: dict[str, ReleasedMetric]
-    """By `analysis.metric`."""
+    """Its metrics, by `analysis.metric`."""
 
 
 class ReleasedCheckpoint(TypedDict):
@@ -37,15 +37,15 @@ class ReleasedCheckpoint(TypedDict):
     slug: str
     """Its name in addresses."""
     title: str
-    """As it is shown."""
+    """Its title, as the pages show it."""
     status: Status
     """Whether it was read."""
     reason: str | None
-    """Why it was not read; null for `ok`."""
+    """Why it was not read; null if `status` is “ok”."""
     revision: str | None
-    """As in atlas.json."""
+    """Its revision, as in atlas.json."""
     encodings: list[ReleasedEncoding]
-    """As in atlas.json, with fewer keys."""
+    """Its encodings as in atlas.json, with fewer keys."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,9 @@ class Release(Record):
     """The record of a release, data/releases/<id>/release.json."""
 
     id: str
-    """Its folder: the date, with a number where that is not the first of the day."""
+    """Name of its folder: the date, followed by a number if it is not the first of the day."""
     number: int
-    """From 1, in the order of publication."""
+    """Its number in the order of publication, from 1."""
     date: str | None
     """Date of the data, as YYYY-MM-DD."""
     version: str | None
@@ -63,4 +63,4 @@ class Release(Record):
     libraries: Mapping[str, str]
     """Versions of the main libraries."""
     checkpoints: Mapping[str, ReleasedCheckpoint | None]
-    """By slug, those that differ from the release before; null for one that is gone."""
+    """Checkpoints that differ from the release before, by slug; null for one that was removed."""

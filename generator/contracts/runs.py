@@ -31,27 +31,27 @@ class RunMember(Record):
     """A checkpoint of a training run."""
 
     step: int
-    """Step of training at which it was saved."""
+    """Training step at which it was saved."""
     name: str
-    """Of its folder or revision."""
+    """Name of its folder or revision."""
     status: Status
     """Whether it was read."""
     reason: str | None = None
-    """Why it was not read; null for `ok`."""
+    """Why it was not read; null if `status` is “ok”."""
 
 
 @dataclass(frozen=True)
 class RunMetric(Record):
-    """A metric over the steps."""
+    """A metric over the training steps."""
 
     key: str
-    """`analysis.metric`, or `measure.metric` of what the model does."""
+    """`analysis.metric`, or `measure.metric` for a measure of the trained model."""
     title: str
-    """As it is shown."""
+    """Its title, as the pages show it."""
     unit: str
     """Its unit; empty for plain numbers."""
     values: tuple[float | None, ...]
-    """One for each member, null where it has none."""
+    """One value for each member; null if it has none."""
 
     @property
     def last(self) -> float | None:
@@ -61,25 +61,25 @@ class RunMetric(Record):
 
 @dataclass(frozen=True)
 class RunEncoding(Record):
-    """An encoding over the steps."""
+    """An encoding over the training steps."""
 
     key: str
     """Its name within the checkpoint, as in `layers`."""
     name: str
-    """Different from that of every other encoding of the run."""
+    """Its name; no two encodings of the run have the same."""
     part: str
-    """The part of the model that it serves."""
+    """Part of the model in which it acts: encoder, decoder, vision …"""
     scheme: str
-    """How position is encoded: the key of a scheme."""
+    """Key of the scheme, which says how position is encoded."""
     form: str
-    """What kind of thing it is."""
+    """Form of the encoding."""
     quantity: str
-    """What the kernel is, with its unit."""
+    """Quantity that the kernel is, with its unit."""
     metrics: tuple[RunMetric, ...]
-    """Those that any member has."""
+    """Metrics that any member has."""
     kernel: tuple[tuple[float | None, ...], ...]
     """For each member, the mean of the kernel over heads and over all pairs of the first 128
-    positions at distances 0, 1, 2 …; empty where it does not have the encoding.
+    positions at distances 0, 1, 2 …; empty if the member does not have the encoding.
     """
 
     @property
@@ -94,12 +94,12 @@ class RunEncoding(Record):
 
 @dataclass(frozen=True)
 class RunUse(Record):
-    """What a part of the trained model does, over the steps."""
+    """How a part of the trained model uses position, over the training steps."""
 
     part: str
-    """Encoder, decoder, or vision."""
+    """Part of the model: encoder, decoder or vision."""
     metrics: tuple[RunMetric, ...]
-    """Those that any member has."""
+    """Metrics that any member has."""
 
 
 @dataclass(frozen=True)
@@ -109,23 +109,23 @@ class Run(Record):
     slug: str
     """Its name in addresses."""
     title: str
-    """As it is shown."""
+    """Its title, as the pages show it."""
     source: str
-    """The key of the list by which its checkpoints were read."""
+    """Key of the list that says where its checkpoints are."""
     id: str
-    """As in the list."""
+    """Value of that key in the list."""
     members: tuple[RunMember, ...]
-    """Its checkpoints, in order of their steps."""
+    """Its checkpoints, in the order of their steps."""
     encodings: tuple[RunEncoding, ...]
-    """What its checkpoints have."""
+    """Encodings that any of its checkpoints has."""
     notes: str = ""
-    """A note of the list."""
+    """Notes on it, as in the list."""
     paper: str = ""
     """The paper that describes it, as in the list."""
     licence: str = ""
     """Licence of its weights, as in the list."""
     uses: tuple[RunUse, ...] = ()
-    """What its parts do, where the list asks for it."""
+    """How its parts use position, if the list asks for it."""
 
     @property
     def steps(self) -> Sequence[int]:

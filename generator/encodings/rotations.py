@@ -191,7 +191,7 @@ class Rotation(Form):
             said = SET.sub(lambda match: ", ".join(sorted(match[1].split(", "))), said)
             raise RowError(
                 f"rotary scaling {dict(self.scaling)!r:.120} gives {type(error).__name__}:"
-                f" {said[:200]}; expected a kind that transformers knows, complete"
+                f" {said[:200]}; expected all settings of a kind that transformers knows"
             ) from error
         return frozen(frequencies), attention_factor
 

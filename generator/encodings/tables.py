@@ -221,8 +221,8 @@ class PositionTable(Form):
         """
         if min(self.vectors.shape) > MOST_SHORT:
             raise NotApplicableError(
-                f"a table of {self.vectors.shape[0]:,} × {self.vectors.shape[1]:,} takes too long"
-                " to decompose"
+                f"a table of {self.vectors.shape[0]:,} × {self.vectors.shape[1]:,} is too large to"
+                " decompose"
             )
         unit = largest(self.vectors)
         if unit == 0.0:

@@ -34,7 +34,7 @@ def pictures(values: Floats) -> "Figure":
     scaled = values / np.where(highest > 0.0, highest, 1.0)
     n_layers, n_heads = values.shape[:2]
     height = min(7.0 * n_layers / n_heads, 11.0)
-    return _mosaic(scaled, 1.0, "share of the head's highest", height)
+    return _mosaic(scaled, 1.0, "share of the head's maximum", height)
 
 
 def cells(values: Floats, most: float, label: str, titles: tuple[str, ...]) -> "Figure":

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EXTENSION = ".svg"
-TOO_LARGE = "To draw this figure takes more memory than one checkpoint may take."
+TOO_LARGE = "This figure needs more memory than one checkpoint may take."
 BACKEND = "matplotlib.backends.backend_svg"
 RC: Any = {"svg.fonttype": "none", "svg.hashsalt": "position-atlas"}
 METADATA = re.compile(rb"<metadata>(.*)</metadata>\n", re.DOTALL)

@@ -45,7 +45,7 @@ def counts(atlas: Document) -> str:
         if row["status"] != "ok"
     ]
     return "\n".join(
-        [head, "", *(["| Not read | Why |", "| --- | --- |", *failed, ""] if failed else [])]
+        [head, "", *(["| Not read | Reason |", "| --- | --- |", *failed, ""] if failed else [])]
     )
 
 
@@ -60,16 +60,15 @@ def since(former: Document | None, atlas: Document) -> str:
 def _change_text(change: Change) -> str:
     before, after = _value(change.before), _value(change.after)
     match change.kind:
-        case "new" | "gone":
-            return f"{change.kind}, {change.what}" if change.what else change.kind
-        case "new encoding" | "encoding gone":
-            return change.kind
+        case "new" | "gone" | "new encoding" | "encoding gone":
+            said = change.kind.replace("gone", "removed")
+            return f"{said}, {change.what}" if change.what else said
         case "status":
             return f"{before} → {after}{f' ({change.what})' if change.what else ''}"
         case "revision":
             return f"revision {before} → {after}"
         case "numbers":
-            return f"other numbers ({change.what} {before} → {after})"
+            return f"numbers changed ({change.what} {before} → {after})"
         case "metric":
             return f"{change.what} {before} → {with_unit(after, change.unit)}"
 

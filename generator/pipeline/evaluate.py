@@ -286,7 +286,7 @@ def _drawn(spec: FigureSpec, shown: Results, result: Result) -> "Figure":
 def _compute(analysis: Analysis, subject: Subject[Form]) -> Result:
     form = subject.encoding.form
     if not isinstance(form, analysis.forms):
-        return Result(reason=f"for another form of encoding; this one is {form.noun}")
+        return Result(reason=f"for forms of encoding other than {form.noun}")
     try:
         return analysis.compute(subject)
     except NotApplicableError as error:

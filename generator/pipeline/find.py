@@ -30,7 +30,7 @@ UNKNOWN_FAMILY = (
     " code, which may do otherwise."
 )
 NOT_LOOKED_THROUGH = (
-    "What the weights would hold is unknown: transformers makes no model of this config"
+    "The encodings in its weights are unknown, because transformers builds no model of this config"
 )
 
 
@@ -181,9 +181,7 @@ def _with_code(files: Files, measured: list[Encoding[Form]]) -> Found:
     if any(encoding.form.tells_position for encoding in unmeasured):
         measured = [encoding for encoding in measured if not isinstance(encoding.form, NoEncoding)]
     missing = "" if code is None else code.missing
-    question = (
-        f"{NOT_LOOKED_THROUGH} ({missing}); its parts were looked through." if missing else ""
-    )
+    question = f"{NOT_LOOKED_THROUGH} ({missing}). Only its parts were searched." if missing else ""
     return Found(measured, unmeasured, code is not None and not missing, question)
 
 

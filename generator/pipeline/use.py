@@ -57,7 +57,7 @@ def measured(files: Files, checkpoint: Checkpoint, key: str) -> tuple[tuple[UseR
     (use,) = (use for use in all_uses() if use.key == key)
     options = checkpoint.use or UseOptions()
     if not isinstance(files, FolderFiles):
-        return (), "its weights are in a form that is not run"
+        return (), "its weights are in a format that the program does not run"
     # More threads would change the last digits, and with them the bytes.
     torch.set_num_threads(1)
     try:
@@ -102,7 +102,7 @@ def _why(error: Exception, checkpoint: Checkpoint) -> str:
     """
     text = " ".join(str(error).split())
     if isinstance(error, MemoryError) or NO_MEMORY.search(text):
-        return "it needs more memory than a row may take"
+        return "it needs more memory than an entry may take"
     if not isinstance(error, NotApplicableError | RowError):
         text = f"unexpected {type(error).__name__}: {text[:200]}"
     return failures.worded(text, checkpoint)

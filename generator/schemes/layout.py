@@ -40,19 +40,17 @@ def _encoding(files: Files, name: str, kind: str) -> Encoding[Form]:
     if len(shape) != 2 or min(shape) < 1:
         raise misshapen(files, name, "(coordinates, width)")
     indexed = WORDS("by_patches" if modality == "image" else f"by_{PARTS[kind]}")
-    notes = (
-        f"{indexed} {WORDS('steps_of_page')}",
-        WORDS("joined" if files.config.family in JOINED else "summed"),
-    )
+    counted = f"{indexed} {WORDS('steps_of_page')}" if modality == "page" else indexed
+    notes = [counted, WORDS("joined" if files.config.family in JOINED else "summed")]
     if modality == "text":
         # The row of position 0 is the one after that of the padding token.
         padding = files.config.integer("pad_token_id")
         after = 2 if padding is None else padding + 1
         first_row = after if 0 <= after < shape[0] else 0
-        notes = (indexed, WORDS("no_positions", n_rows=first_row))
+        notes = [indexed, *([WORDS("no_positions", n_rows=first_row)] if first_row else [])]
     form = PositionTable(frozen(files.tensor(name)[first_row:]), first_row)
     origin = Provenance.of(files, name)
-    return Encoding(PARTS[kind], SCHEME.key, form, origin, notes, modality)
+    return Encoding(PARTS[kind], SCHEME.key, form, origin, tuple(notes), modality)
 
 
 # Of one word, in thousandths of the page.

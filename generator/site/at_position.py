@@ -22,8 +22,8 @@ DIGITS = 7  # of a ratio in the page; frequencies are known in single precision
 
 
 class TurningOfModel(TypedDict):
-    """A rotation of text, in models.json. Pair j turns by step · base^(−2j ÷ components) ÷ slower
-    radians from one position to the next.
+    """A rotation of text, in models.json. From one position to the next, pair j turns by
+    step · base^(−2j ÷ components) ÷ slower radians.
     """
 
     label: str
@@ -31,41 +31,41 @@ class TurningOfModel(TypedDict):
     step: float
     """Angle of the first pair, before scaling, in radians."""
     base: float
-    """Its base."""
+    """Base of its frequencies."""
     components: int
-    """By what the exponents are divided."""
+    """Divisor of the exponents."""
     pairs: int
-    """Number of pairs."""
+    """Number of rotation pairs."""
     slower: list[float]
-    """Wavelength after ÷ before scaling, of each pair, or one number for all."""
+    """Wavelength of each pair after scaling ÷ before, or one number for all."""
 
 
 class LayersSeeing(TypedDict):
-    """Layers that see the first position, in models.json."""
+    """Layers that reach the first position, in models.json."""
 
     limit: int | None
-    """The last position from which all of them do; null where any is."""
+    """The last position from which all of them see it; null where every position is."""
     count: int
-    """Number of them, with those that see farther."""
+    """Number of these layers, including those that see farther."""
     which: str
-    """Their numbers from 0 in words; empty for all layers."""
+    """Their indices from 0, in words; empty for all layers."""
 
 
 class PositionOfModel(TypedDict):
-    """What the page on one position computes from, in models.json."""
+    """Input of the page on what reaches a token, in models.json."""
 
     last: int
     """The last position of the context."""
     longer: int | None
-    """The longest texts with these frequencies, where longer ones have others."""
+    """Length up to which texts use these frequencies; null where all do."""
     rotations: list[TurningOfModel]
     """Its rotations of text."""
     layers: int
-    """Number of layers of the stacks with these rotations."""
+    """Number of layers in the stacks with these rotations."""
     seeing: list[LayersSeeing]
-    """Which of them see the first position from where, the farthest first."""
+    """Which of them see the first position, and from where; the farthest first."""
     beside: str
-    """Further layers, as the end of a sentence."""
+    """Further layers, in words that end a sentence."""
 
 
 def at_position(outcome: Outcome) -> PositionOfModel | None:
@@ -131,7 +131,7 @@ def _turning(record: EncodingRecord, form: Rotation) -> TurningOfModel:
 
 def _beside(stacks: Sequence[Layer]) -> str:
     words = {
-        "choosing": "{} may choose it",
+        "choosing": "{} may attend to it",
         "compressed": WORDS("compressed_key"),
         "unknown": "the window of {} is unknown",
     }

@@ -22,15 +22,18 @@ MARKED = re.compile(
 
 @dataclass(frozen=True)
 class Word:
-    """A word. uses: regular expression of what a page marks, in any case"""
+    """A word. uses: regular expression of what a page marks, in any case; anchor: an earlier title,
+    to which links lead
+    """
 
     title: str
     uses: str
+    anchor: str = ""
 
     @property
     def key(self) -> str:
         """Fragment of its place on the page, and of its picture in `words.svg`."""
-        return re.sub(r"\W+", "-", self.title.lower())
+        return re.sub(r"\W+", "-", (self.anchor or self.title).lower())
 
     @property
     def meaning(self) -> str:
@@ -46,32 +49,42 @@ WORDS = (
     Word("Local monotonicity", r"local monotonicity|monotonicity"),
     Word("Translation invariance", r"translation invariance|translation-invariant"),
     Word("Seam", r"seams?"),
-    Word("Frequency pair", r"frequency pairs?"),
+    Word("Rotation pair", r"(?:rotation|frequency) pairs?", "Frequency pair"),
     Word("Centring", r"mean-centred|after centring|centring"),
     Word("Energy", r"energy"),
     Word("Logit", r"logits?"),
     Word("Query and key", r"queries and keys|query and key|query|queries"),
     Word("Principal component", r"principal components?|principal directions?"),
     Word("Outlier", r"outliers?"),
+    Word("Random weights", r"random weights"),
+    Word("Chance", r"(?:by )?chance"),
     Word("Sink", r"attention sinks?|sinks?"),
     Word("Reach", r"the reach|reach of"),
     Word("RMS", r"rms|root mean square"),
     Word("Norm", r"norms?"),
-    Word("Cosine", r"(?<!sine and )cosines?(?: similarity)?(?! of (?:all|the) angles?)"),
+    Word(
+        "Cosine similarity",
+        r"(?<!sine and )cosines?(?: similarity)?(?! of (?:all|the) angles?)",
+        "Cosine",
+    ),
     Word("Probe", r"(?:linear )?probes?"),
     Word("Offset", r"offsets?"),
     Word("Bias", r"bias(?:es)?"),
     Word("Rotation", r"rotary|rotations?|rotat(?:es|ed)"),
     Word("Wavelength", r"wavelengths?"),
-    Word("Window", r"(?:attention |sliding )?windows?"),
-    Word("Context", r"context length|contexts?"),
+    Word("Window", r"(?:attention|sliding) windows?|window layers?|with(?:in)? a window"),
+    Word("Configured context", r"configured contexts?|context length|contexts?", "Context"),
     Word("Head", r"heads?"),
     Word("Scheme", r"schemes?"),
     Word("Encoding", r"position encodings?|positional encodings?|encodings?"),
+    Word("Part", r"parts? of (?:a|the) model"),
     Word("Checkpoint", r"checkpoints?"),
-    Word("Row", r"rows? of the list|this row has"),
+    Word("Entry", r"entr(?:y|ies) of the list|this entry has|rows? of the list|this row has"),
+    Word("Table", r"tables? of (?:position )?vectors|position tables?"),
+    Word("Row", r"rows? of (?:a|the|its) table"),
     Word("Layer", r"layers?"),
     Word("Distance", r"distances?"),
+    Word("Adjacent positions", r"adjacent positions"),
     Word("Dimension", r"dimensions?"),
     Word("Token", r"tokens?"),
     Word("Position", r"positions?"),

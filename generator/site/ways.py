@@ -26,7 +26,7 @@ PLACES: Mapping[ActsIn, Place] = {
     "input": Place("input", "In the input", "added to the input"),
     "logits": Place("attention", "In attention logits", "added to attention logits"),
     "queries and keys": Place("attention", "In queries and keys", "rotates queries and keys"),
-    "state": Place("recurrent state", "In a recurrent state", "lets old tokens fade"),
+    "state": Place("recurrent state", "In a recurrent state", "makes past tokens decay"),
     "": Place("–", "Nothing added", "nothing is added"),
 }
 

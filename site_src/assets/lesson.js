@@ -1,4 +1,4 @@
-// The live figures of the lesson: a sentence whose words change places, and what a position encoding makes of it.
+// The live figures of the lesson: a sentence whose words swap positions, and what a position encoding makes of it.
 (() => {
   "use strict";
   const MOST = 12; // words of a sentence
@@ -39,7 +39,7 @@
   // A word by its place, seen from another: a sentence may have it twice.
   const where = (offset, word) => {
     const distance = Math.abs(offset);
-    return offset === 0 ? "itself" : `“${word}”, ${distance} ${distance === 1 ? "place" : "places"} ${offset < 0 ? "before" : "after"} it`;
+    return offset === 0 ? "itself" : `“${word}”, ${distance} ${distance === 1 ? "position" : "positions"} ${offset < 0 ? "before" : "after"} it`;
   };
 
   // Red for what is positive, blue for what is negative, paler towards zero; the text stays readable on each.
@@ -58,9 +58,9 @@
     const unknown = data.vocabulary ? found.filter((word) => known(word) < 0) : [];
     const problem =
       found.length > MOST
-        ? `At most ${MOST} words, please.`
+        ? `A sentence can have at most ${MOST} words here.`
         : unknown.length
-          ? `Not among the ${data.words.length} words of this lesson: ${unknown.join(", ")}.`
+          ? `Unknown here: ${unknown.join(", ")}. This lesson has ${data.words.length} words to choose from.`
           : "";
     part("problem").textContent = problem;
     if (problem || found.length < 2) return;
@@ -89,7 +89,7 @@
       const state = { tell: false };
       const label = made("label");
       const box = made("input", "", { type: "checkbox" });
-      label.append(box, "tell positions");
+      label.append(box, "encode positions");
       box.addEventListener("change", () => {
         state.tell = box.checked;
         sentence.former = null;
@@ -124,7 +124,7 @@
         const values = all();
         const differs = (key) => sentence.former && Math.abs(sentence.former.get(key) - values.get(key)) > 5e-4;
         const table = made("table", "", { class: "pa-scores" });
-        table.append(made("caption", "Cosine of every two words"));
+        table.append(made("caption", "Cosine similarity of every two words"));
         const head = table.insertRow();
         head.append(made("td"), ...sentence.order.map((number) => made("th", sentence.spoken[number], { scope: "col" })));
         sentence.order.forEach((first, m) => {
@@ -153,8 +153,8 @@
         sentence.draw();
       };
       controls.append(
-        button("← move it back", () => move(-1)),
-        button("move it on →", () => move(1)),
+        button("← move left", () => move(-1)),
+        button("move right →", () => move(1)),
       );
       sentence.draw = () => {
         sentence.marked = sentence.chosen;
@@ -167,9 +167,9 @@
         const rows = sentence.order.map((second, n) => score(first, m, second, n, true));
         const most = Math.max(...rows.flat().map(Math.abs));
         const table = made("table", "", { class: "pa-scores" });
-        table.append(made("caption", `Scores of “${sentence.spoken[first]}” at place ${m}`));
+        table.append(made("caption", `Scores of “${sentence.spoken[first]}” at position ${m}`));
         const head = table.insertRow();
-        ["with", "word · word", "word · place", "place · word", "place · place", "score"].forEach((title) => head.append(made("th", title, { scope: "col" })));
+        ["with", "word · word", "word · position", "position · word", "position · position", "score"].forEach((title) => head.append(made("th", title, { scope: "col" })));
         rows.forEach((parts, n) => {
           const row = table.insertRow();
           row.append(made("th", `${sentence.spoken[sentence.order[n]]}, ${n}`, { scope: "row" }));
@@ -181,7 +181,7 @@
           row.append(made("th", fixed(sum(parts), 3)));
         });
         figure.replaceChildren(table);
-        said.textContent = `“${sentence.spoken[first]}” stands at place ${m}: the model adds row ${m} of its table.`;
+        said.textContent = `“${sentence.spoken[first]}” is at position ${m}, so the model adds row ${m} of its table.`;
       };
     },
 
@@ -204,7 +204,7 @@
           const turn = (2 * Math.PI) / frequency;
           const cos = Math.cos(frequency * (state.key - state.query));
           clock.querySelector("figcaption").textContent =
-            `hand ${pairs[index]}: a turn every ${turn < 100 ? fixed(turn, 1) : Math.round(turn).toLocaleString("en")} places; cosine ${fixed(cos)}`;
+            `pair ${pairs[index]}: one turn in ${turn < 100 ? fixed(turn, 1) : Math.round(turn).toLocaleString("en")} positions; cosine ${fixed(cos)}`;
           clocks.append(clock);
         });
         figure.replaceChildren(clocks);
@@ -270,11 +270,11 @@
             track.append(bar);
           }
           const share = `${fixed((100 * weights[n]) / sum(weights), 1)}%`;
-          bars.append(made("span", sentence.spoken[sentence.order[n]]), track, made("span", value === null ? "not seen yet" : `${fixed(value, 2)} · ${share}`));
+          bars.append(made("span", sentence.spoken[sentence.order[n]]), track, made("span", value === null ? "hidden by the mask" : `${fixed(value, 2)} · ${share}`));
         });
         figure.replaceChildren(bars);
         const best = weights.indexOf(Math.max(...weights));
-        said.textContent = `From “${sentence.spoken[sentence.order[sentence.chosen]]}”, head ${state.head} looks most at ${where(best - sentence.chosen, sentence.spoken[sentence.order[best]])}.`;
+        said.textContent = `From “${sentence.spoken[sentence.order[sentence.chosen]]}”, head ${state.head} attends most to ${where(best - sentence.chosen, sentence.spoken[sentence.order[best]])}.`;
       };
     },
   };

@@ -38,7 +38,7 @@
       const plain = Array.from({ length: pairs }, (_, pair) => step * base ** ((-2 * pair) / components));
       const frequencies = plain.map((frequency, pair) => frequency / (slower[pair] ?? slower[0]));
       const figure = place.querySelector("template").content.firstElementChild.cloneNode(true);
-      figure.querySelector("figcaption").textContent = `Share of the first turn of each pair${several ? `: ${label}` : ""}`;
+      figure.querySelector("figcaption").textContent = `Share of its first turn that each rotation pair has completed${several ? `: ${label}` : ""}`;
       figure.querySelector("svg").setAttribute("viewBox", `0 0 ${pairs} 1`);
       figure.querySelector(".pa-ends").lastElementChild.textContent = `pair ${pairs - 1}`;
       table.before(figure);
@@ -57,7 +57,7 @@
     said.style.setProperty("--n", rotations.length);
     const longer = place.querySelector(".pa-longer");
     longer.hidden = !data.longer;
-    longer.textContent = `Texts of more than ${whole(data.longer ?? 0)} positions have other frequencies, which are not shown here.`;
+    longer.textContent = `Texts of more than ${whole(data.longer ?? 0)} positions use other frequencies, which are not shown here.`;
     field.max = data.last;
   };
 
@@ -65,16 +65,18 @@
     const turned = (list) => list.filter((frequency) => (position * frequency) / TURN >= 1).length;
     const [now, before] = [turned(frequencies), turned(plain)];
     const without = now === before ? "" : ` (${before} without scaling)`;
-    return `${now} of ${plain.length} pairs ${now === 1 ? "has" : "have"} turned at least once${without}`;
+    return `${now} of ${plain.length} rotation pairs ${now === 1 ? "has" : "have"} completed a turn${without}`;
   };
   const sentence = (position) => {
     const several = rotations.length > 1;
     const turned = rotations.map((rotation) => (several ? `${capital(rotation.label)}: ` : "") + counted(rotation, position));
     const { count, which } = data.seeing.findLast(({ limit }) => limit === null || position <= limit) ?? { count: 0 };
     const named = which ? `: ${which}` : "";
-    const seen = `${count} of ${data.layers} layers still ${count === 1 ? "sees" : "see"} position 0${named}${data.beside}`;
+    const all = count === 1 ? "the only layer still sees" : `all ${count} layers still see`;
+    const some = count ? `${count} of ${data.layers} layers still ${count === 1 ? "sees" : "see"}` : "no layer still sees";
+    const seen = `${count && count === data.layers ? all : some} position 0${named}${data.beside}`;
     const first = [...(several ? [] : turned), ...(data.layers ? [seen] : [])];
-    const opening = first.length ? [`At position ${whole(position)}: ${first.join("; ")}.`] : [];
+    const opening = first.length ? [`At position ${whole(position)}, ${first.join(", and ")}.`] : [];
     return [...opening, ...(several ? turned.map((text) => `${text}.`) : [])].join(" ");
   };
   const draw = (position) => {

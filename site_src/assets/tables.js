@@ -13,7 +13,7 @@
     head.forEach((cell, column) => addButton(table, head, cell, column));
     const place = table.closest(".pa-wide") ?? table;
     if (table.tBodies[0].rows.length >= FEWEST && table.dataset.paFiltered === undefined) place.before(bar(filter(table)));
-    place.after(bar(["Rows as shown:", download(table, "CSV", "text/csv", csv), download(table, "JSON", "application/json", json)]));
+    place.after(bar(["Download these rows:", download(table, "CSV", "text/csv", csv), download(table, "JSON", "application/json", json)]));
   };
 
   function addButton(table, head, cell, column) {

@@ -136,8 +136,8 @@ def test_distances_and_mirrors_of_a_window() -> None:
 
 
 @pytest.mark.parametrize(("n_near", "opening", "weight"), [
-    (2, "By the bias alone, 2 of 3 heads prefer near keys: a locality", 0.4),
-    (1, "By the bias alone, only 1 of 3 heads prefers near keys: a loc", 0.6),
+    (2, "By the bias alone, 2 of 3 heads are more local than uniform at", 0.4),
+    (1, "By the bias alone, only 1 of 3 heads is more local than unifor", 0.6),
 ])  # fmt: skip
 def test_the_finding_counts_the_local_heads(n_near: int, opening: str, weight: float) -> None:
     away, near = 0.1 * np.abs(BOTH_SIDES), -0.1 * np.abs(BOTH_SIDES)
@@ -149,13 +149,13 @@ def test_a_finding_counts_the_one_sided_heads() -> None:
     past, even = -1.0 * BOTH_SIDES, -1.0 * np.abs(BOTH_SIDES)
     _, (text, weight) = sentences(bias(past, even))
     assert text == (
-        "1 of 2 heads treats opposite sides differently. Of two keys equally far away, one gets"
-        " over three times the attention, on average (symmetry below 50%)."
+        "1 of 2 heads distinguishes the two sides of the query: of two keys opposite each other,"
+        " one gets over three times the attention of the other on average (symmetry below 50%)."
     )
     assert weight == 0.5
     assert len(sentences(bias(past, even, even))) == 1
 
 
 def test_a_single_position_is_not_applicable() -> None:
-    with pytest.raises(NotApplicableError, match="one position"):
+    with pytest.raises(NotApplicableError, match="single position"):
         result_of(OffsetBias(frozen([[1.0]]), frozen([0]), causal=True, beyond="constant"))

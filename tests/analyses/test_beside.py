@@ -28,8 +28,8 @@ def test_the_measures_of_sinks_by_hand() -> None:
     )
     assert (
         result.findings[0].text
-        == "Beside 128 keys of logit 0, 2 of 4 heads give at least half the weight to the sink. The"
-        " strongest, logit 5.95 in head 1 of layer 4, takes 75.0%."
+        == "Beside 128 keys of logit 0, the sink takes at least half of the attention in 2 of 4"
+        " heads. The strongest sink, with a logit of 5.95 in head 1 of layer 4, takes 75.0%."
     )
     with pytest.raises(NotApplicableError, match="the sinks"):
         weight_of_the_sinks.compute(subject(Sinks(frozen([[np.nan, 1.0]]), (0,))))
@@ -62,12 +62,15 @@ def test_the_last_factor_by_hand() -> None:
         for floor, length in ((1, 8192 * 128), (0, 4096))
     )
     assert far.value("last") == pytest.approx(1.0 + 0.1 * LN(129.0), rel=1e-12)
-    assert near.metric("first").reason == "none within the context"
-    text = "The factor stays 1 over the whole context of 4,096 positions."
+    assert near.metric("first").reason == "the factor is 1 throughout the context"
+    text = (
+        "The factor on the logits is 1 throughout the context of 4,096 positions, so it changes"
+        " nothing there."
+    )
     assert near.findings[0].text == text
 
 
 @pytest.mark.parametrize("form", [SINKS, Temperature(0.1, 2048.0, 1, "power", (5,), 8192)])
 def test_what_tells_no_position_has_no_decay_with_distance(form: Any) -> None:
-    with pytest.raises(NotApplicableError, match="tells no position"):
+    with pytest.raises(NotApplicableError, match="does not encode position"):
         decay_with_distance.compute(subject(form))

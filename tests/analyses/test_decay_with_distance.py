@@ -88,7 +88,7 @@ def test_alibi_decays_linearly_with_any_slopes() -> None:
     assert "straight line" in reason(ALIBI, "half")
     assert value(ALIBI, "monotonicity") == 100.0
     [finding] = result_of(ALIBI).findings
-    assert finding.text.startswith("Over 128 positions, the bias falls in a straight line.")
+    assert finding.text.startswith("The bias falls in a straight line, so its half-distance would")
 
 
 def test_the_arrays_of_three_positions_by_hand() -> None:
@@ -146,7 +146,7 @@ def test_without_a_falling_head_there_is_no_half_distance() -> None:
 
 ENDING = np.random.default_rng(4).normal(size=(11, 8)) * (np.arange(11) % 10 > 0)[:, None]
 NOT_SHAPED: list[tuple[Shaped, str]] = [
-    *((form, "all pairs of positions are alike") for form in CONSTANT.values()),
+    *((form, "all pairs of positions have the same value") for form in CONSTANT.values()),
     (PositionTable(frozen([[1.0, 0.0], [0.0, 1.0]])), "it covers 2 positions"),
     (PositionTable(frozen([[1.0, 0.0], [np.nan, 1.0], [1.0, 1.0]])), "NaN or infinite"),
     (PositionTable(frozen([[1.0, 0.0], [np.inf, 1.0], [1.0, 1.0]])), "NaN or infinite"),
@@ -218,7 +218,7 @@ def test_a_side_of_an_image_has_its_own_length(form: Shaped, of_image: int, of_t
     assert len(result_of_image(form).arrays["profile"]) == of_image
     assert len(result_of(form).arrays["profile"]) == of_text
     assert (
-        f"Over {of_image} patches along" in result_of_image(form).findings[0].text
+        f"along rows and columns of up to {of_image}" in result_of_image(form).findings[0].text
         or "does not fall" in result_of_image(form).findings[0].text
     )
 
@@ -252,15 +252,15 @@ def test_the_share_of_falling_steps_of_a_random_table(n: int, steps: int, chance
 
 
 @pytest.mark.parametrize(("chosen", "heads"), [
-    ([0, 1], " in 1 of 2 heads"),
-    ([0], ""),
-    ([0, 0, 1], " in 2 of 3 heads"),
-    ([0, 0], " in 2 heads"),
+    ([0, 1], "In 1 of 2 heads, the"),
+    ([0], "The"),
+    ([0, 0, 1], "In 2 of 3 heads, the"),
+    ([0, 0], "In each of 2 heads, the"),
 ])  # fmt: skip
 def test_heads_that_do_not_decay_are_not_in_the_finding(chosen: list[int], heads: str) -> None:
     values = np.stack([-np.abs(np.arange(-9, 10.0)), np.abs(np.arange(-9, 10.0))])[chosen]
     form = OffsetBias(frozen(values), frozen(np.arange(-9, 10)), causal=False, beyond="constant")
-    text = f"positions, the bias completes half of its fall within 3.8 positions{heads}."
+    text = f"{heads} bias falls halfway to its far level within 3.8 positions (measured over"
     assert text in result_of(form).findings[0].text
 
 
@@ -289,7 +289,9 @@ def test_an_odd_row_in_a_sinusoid_changes_no_measure(position: int, factor: floa
     assert [odd.value(key) for key in STEADY] == pytest.approx(
         [plain.value(key) for key in STEADY], rel=2e-3
     )
-    assert f"Left out as an outlier: position {position}." in [each.text for each in odd.findings]
+    assert f"Position {position} is an outlier and is left out." in [
+        each.text for each in odd.findings
+    ]
 
 
 def test_a_walk_halves_where_its_correlation_does_in_every_window() -> None:
@@ -297,7 +299,10 @@ def test_a_walk_halves_where_its_correlation_does_in_every_window() -> None:
     result = result_of(PositionTable(frozen(drifting(1000, 0.9, 768, 1))))
     for key in ("half", "half_low", "half_high", "half_context"):
         assert result.value(key) == pytest.approx(np.log(0.5) / np.log(0.9), rel=0.1)
-    assert "Parts of the table give 6.5 to 6.6." in result.findings[0].text
+    assert (
+        "In different parts of the table, the half-distance is 6.5 to 6.6 positions."
+        in result.findings[0].text
+    )
 
 
 def test_where_windows_disagree_there_is_no_half_distance_but_the_reason() -> None:
@@ -307,12 +312,14 @@ def test_where_windows_disagree_there_is_no_half_distance_but_the_reason() -> No
     )
     result = result_of(PositionTable(frozen(table)))
     assert result.value("half") is None
-    assert "not stable: 29.6 at the start, 0.5 in the middle" in (
+    assert "differs along the table: 29.6 at the start, 0.5 in the middle and 0.5 at the end" in (
         result.metric("half").reason or ""
     )
-    assert "0.5 in the middle, 0.5 at the end" in result.findings[0].text
+    assert result.findings[0].text.endswith(
+        " within 29.6 positions there, but within a single step in the middle and at the end."
+    )
     assert (result.value("half_high") or 0.0) > 50 * (result.value("half_low") or 1.0)
-    assert "not stable" in (result.metric("monotonicity").reason or "")
+    assert "differs along" in (result.metric("monotonicity").reason or "")
 
 
 @pytest.mark.parametrize(

@@ -74,14 +74,14 @@ def test_components_for_a_share_are_those_of_scikit_learn() -> None:
 def test_findings_follow_ranks_components_and_mean() -> None:
     low = np.outer(np.arange(40.0), NOISE[0]) + 1e-3 * rng.normal(size=(40, 20))
     finding = findings_of(rank, low)[0]
-    assert finding.text.startswith("1 of 20 directions holds 90% of what sets the vectors apart")
-    assert "spread over most directions" in findings_of(rank, NOISE)[0].text
+    assert finding.text.startswith("One of 20 directions accounts for 90% of the differences")
+    assert "spread over most of their directions" in findings_of(rank, NOISE)[0].text
     assert finding.weight > findings_of(rank, NOISE)[0].weight
     # Three columns of about equal variance hold nearly all of it, two of them about two thirds.
     (found,) = findings_of(principal_components, NOISE * np.where(np.arange(20) < 3, 1.0, 1e-3))
-    assert found.text.startswith("Three principal components hold ")
+    assert found.text.startswith("The first three principal components account for ")
     assert findings_of(rank, NOISE * np.where(np.arange(20) < 3, 1.0, 1e-3)) == []
-    text = "is a constant vector shared by all positions"
+    text = "in its mean vector, which is the same at every position"
     assert [text in " ".join(texts_of(result_of(rank, NOISE + mean))) for mean in (3.0, 0.0)] == [
         True,
         False,
@@ -91,7 +91,7 @@ def test_findings_follow_ranks_components_and_mean() -> None:
 @pytest.mark.parametrize("module", [rank, principal_components])
 def test_a_table_beyond_the_limit_is_left(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "MOST_SHORT", 30)
-    with pytest.raises(NotApplicableError, match="a table of 31 × 40 takes too long to decompose"):
+    with pytest.raises(NotApplicableError, match="a table of 31 × 40 is too large to decompose"):
         result_of(module, np.ones((31, 40)))
 
 
@@ -148,19 +148,19 @@ def test_the_sign_of_a_component_follows_its_first_large_value_whatever_that_of_
 def test_a_helix_is_reported_with_its_turns() -> None:
     (finding,) = findings_of(principal_components, HELIX)
     assert finding.text == (
-        "The table is a helix: 200 positions wind 4.9 times at a nearly even rate (the fastest"
-        " eighth of the path 1.25 times the slowest). Three principal components hold 100% of the"
-        " variance."
+        "The table is a helix of 4.9 turns, one about every 41 positions. The rate is nearly even:"
+        " the fastest eighth of the path turns 1.25 times as fast as the slowest. The first three"
+        " principal components account for 100% of the variance."
     )
     # Its axis is a little askew: five whole turns lean on it.
     turns = result_of(principal_components, HELIX).value("turns")
     assert turns == pytest.approx(5.0, abs=0.15)
-    assert (finding.weight, "one turn and one shift" in finding.context) == (1.0, True)
+    assert (finding.weight, "the same turn and shift" in finding.context) == (1.0, True)
 
 
 @pytest.mark.parametrize(("width", "noise", "opening", "end"), [
-    (4, 0.2, "Positions form a circle: ", "times the slowest). Two principal components"),
-    (400, 0.12, "The table counts in circles: 200 positions go round 5.0 times", ""),
+    (4, 0.2, "The positions form a circle of ", "as the slowest. The first two principal"),
+    (400, 0.12, "In the plane of largest variance (", "round a circle 5.0 times, about once every"),
 ])  # fmt: skip
 def test_a_circle_is_no_helix(width: int, noise: float, opening: str, end: str) -> None:
     beside = noise * np.random.default_rng(1).normal(size=(200, width))
@@ -170,7 +170,10 @@ def test_a_circle_is_no_helix(width: int, noise: float, opening: str, end: str) 
 
 @pytest.mark.parametrize(
     ("noise", "opening", "weight"),
-    [(0.01, "The table is a helix: ", 1.0), (0.12, "The strongest directions show a helix: ", 0.6)],
+    [
+        (0.01, "The table is a helix of ", 1.0),
+        (0.12, "The first three principal components show a helix of ", 0.6),
+    ],
 )
 def test_a_helix_holds_most_of_the_variance(noise: float, opening: str, weight: float) -> None:
     (finding,) = findings_of(

@@ -80,17 +80,17 @@ def stored(*factors: float) -> Rotation:
 # Of each form, what is found; “…” stands for any words.
 CASES: dict[str, list[tuple[Form, *tuple[str, ...]]]] = {
     "bias_by_offset": [
-    (heads([0, 1, -1]), "All 3 heads favour the query's own position or a direct neighbour"),
-    (heads([3, 1, -4]), "1 of 3 heads favours the query's own position"),
-    (two_heads({-4: 25.2}), "No head favours", "Head 1 strongly favours keys 4 or more positions"
-     " back: its bias there is 25.2 logits above its median. Between keys"),
-    (two_heads({0: -25.0, 4: -11.0}), "No head favours", "Head 1 strongly avoids the query's own"
-     " position: its bias there is 25.0 logits below its median."),
-    (two_heads({1: 9.9, 3: -9.9}), "1 of 2 heads favours"),
-    (two_heads({-1: 12.0}), "1 of 2 heads favours", "… favours the key 1 position back: … 12.0"),
-    (two_heads({2: -12.0, 3: -12.0}), "No head favours", "… avoids keys 2 to 3 positions ahead"),
-    (two_heads({0: 12.0, 1: 12.0}), "1 of 2 heads favours", "… favours keys at offsets 0 to 1"),
-    (two_heads({4: 12.0}), "No head favours", "Head 1 … favours keys 4 or more positions ahead:"),
+    (heads([0, 1, -1]), "All 3 heads have their largest bias at the query's own position or an"),
+    (heads([3, 1, -4]), "1 of 3 heads has its largest bias at the query's own position"),
+    (two_heads({-4: 25.2}), "No head has its", "Head 1 strongly favours keys 4 or more positions"
+     " back, where its bias is 25.2 logits above its median, a factor of"),
+    (two_heads({0: -25.0, 4: -11.0}), "No head has its", "Head 1 strongly avoids the query's own"
+     " position, where its bias is 25.0 logits below its median,"),
+    (two_heads({1: 9.9, 3: -9.9}), "1 of 2 heads has its"),
+    (two_heads({-1: 12.0}), "1 of 2 heads has", "… favours the key 1 position back, … 12.0"),
+    (two_heads({2: -12.0, 3: -12.0}), "No head has its", "… avoids keys 2 to 3 positions ahead"),
+    (two_heads({0: 12.0, 1: 12.0}), "1 of 2 heads has", "… favours keys at offsets 0 to 1"),
+    (two_heads({4: 12.0}), "No head has its", "Head 1 … favours keys 4 or more positions ahead,"),
     (replace(two_heads({-4: 25.2}), beyond="linear"),),
     (OFFSET_HEADS, "Every head has the same bias"),
     ],
@@ -112,39 +112,39 @@ CASES: dict[str, list[tuple[Form, *tuple[str, ...]]]] = {
     ],
     "reach_of_the_convolution": [
     (Convolution(frozen(np.ones((1, 1, 9))), frozen(AT)),
-     "The convolution spans 9 positions; at least half … lies within ±2, 100% within ±8."),
-    (Convolution(frozen(np.eye(1, 9, 4)[None]), frozen(AT)), "… at least half … lies at offset 0"),
+     "The convolution spans 9 positions, and at least half … is within ±2."),
+    (Convolution(frozen(np.eye(1, 9, 4)[None]), frozen(AT)), "… at least half … is at offset 0."),
     ],
     "vectors_by_offset": [
     (RelativeTable(sinusoid(65, 32), frozen(np.arange(-32, 33))),
-     "Neighbouring offsets are more similar than average", "The table tells before from after"),
+     "The vectors of adjacent offsets are more similar than", "The table distinguishes before"),
     (RelativeTable(frozen(NOISE[:33]), frozen(np.arange(-16, 17))),
-     "Neighbouring offsets are hardly more similar than average", "The table tells"),
+     "The vectors of adjacent offsets are about as similar as", "The table distinguishes"),
     (RelativeTable(frozen(np.ones((5, 3))), frozen(np.arange(-2, 3))),
-     "Neighbouring offsets are hardly", "The table hardly tells"),
+     "The vectors of adjacent offsets are about", "The table hardly distinguishes"),
     ],
     "rotation_by_offset": [
-    (TURNING, "46 of 64 … within the context of 4,096 positions. The other 18 see only a part"),
-    (replace(TURNING, window=63), "17 of 64 … within the attention window of 63 positions."),
-    (replace(TURNING, window=5000), "46 of 64 … within the context of 4,096 positions."),
+    (TURNING, "46 of its 64 … (72%) … within the 4,096-token context. The angles of the other 18"),
+    (replace(TURNING, window=63), "17 of its 64 … within the 63-token attention window."),
+    (replace(TURNING, window=5000), "46 of its 64 … within the 4,096-token context."),
     # Of pair j the wavelength is 2π · 10^(j/4), which is at most 64 up to j = 4.
     (turning(32, **LONGROPE, original_max_position_embeddings=64),
-     "5 of 16 … in texts of up to 64 positions; longer ones have other frequencies."),
-    (replace(TURNING, window=6), "No … within the attention window of 6 positions. Each sees only"),
-    (replace(TURNING, n_positions=47_118), "63 of 64 … of 47,118 positions. The other sees only"),
-    (replace(TURNING, n_positions=60_000), "All 64 frequency pairs complete a full turn"),
+     "5 of its 16 … in texts of up to 64 tokens (longer ones use other frequencies)."),
+    (replace(TURNING, window=6), "None of its 64 … within the 6-token attention window, so"),
+    (replace(TURNING, n_positions=47_118), "63 of its 64 … the 47,118-token context. The angle"),
+    (replace(TURNING, n_positions=60_000), "All 64 rotation pairs complete a turn"),
     ],
     "effect_of_scaling": [
-    (Rotation(5e5, 128, 128, 131_072, LLAMA3), "Scaling “llama3” leaves the 29 fastest of 64 pairs"
-     " unchanged. It stretches the 29 slowest by a factor of 8 and changes the other 6 by less."),
-    (turning(128, rope_type="linear", factor=4.0), "… stretches all 64 … by a factor of 4."),
-    (turning(128, rope_type="dynamic", factor=2.0), "… leaves all 64 pairs unchanged up to"),
+    (Rotation(5e5, 128, 128, 131_072, LLAMA3), "The “llama3” scaling leaves the 29 fastest of 64"
+     " rotation pairs unchanged, slows the 29 slowest by a factor of 8 and the other 6 by less."),
+    (turning(128, rope_type="linear", factor=4.0), "… slows all 64 … by a factor of 4, as if"),
+    (turning(128, rope_type="dynamic", factor=2.0), "… leaves all 64 … unchanged up to"),
     # Unchanged, stretched most, stretched less, unchanged, in an order of their own.
-    (stored(1.0, 4.0, 2.0, 1.0), "Scaling “stored” leaves 2 of 4 pairs unchanged. It stretches 1 by"
-     " a factor of 4 and changes the other 1 by less."),
-    (stored(2.0, 2.0, 2.0, 4.0), "… stretches the slowest of 4 pairs by a factor of 4."
-     " It changes the other 3 by less."),
-    (stored(0.5, 1.0, 0.5, 0.5), "… leaves 1 of 4 pairs unchanged. It changes the other 3."),
+    (stored(1.0, 4.0, 2.0, 1.0), "The “stored” scaling leaves 2 of 4 rotation pairs unchanged,"
+     " slows 1 by a factor of 4 and the other 1 by less."),
+    (stored(2.0, 2.0, 2.0, 4.0), "… slows the slowest of 4 rotation pairs by a factor of 4"
+     " and the other 3 by less."),
+    (stored(0.5, 1.0, 0.5, 0.5), "… leaves 1 of 4 … unchanged and changes the other 3."),
     ],
     "whole_table": [
     (rows(np.zeros((4, 4))), "Every value is zero"),
@@ -158,8 +158,8 @@ CASES: dict[str, list[tuple[Form, *tuple[str, ...]]]] = {
     (stretched(0), "… patches in a column are more similar than patches in a row"),
     ],
     "bias_by_patch_offset": [
-    (of_window([0, 1]), "All 2 heads favour the query's own patch or one beside it"),
-    (of_window([0, 3]), "1 of 2 heads favours"),
+    (of_window([0, 1]), "Both heads have their largest bias at the query's own patch"),
+    (of_window([0, 3]), "1 of 2 heads has its"),
     (WindowBias(frozen(np.zeros((2, 3, 3)))), "Every head has the same bias at all offsets"),
     ],
 }  # fmt: skip

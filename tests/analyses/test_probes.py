@@ -156,15 +156,15 @@ def test_grids_few_positions_and_nan_have_no_probe(rows: Floats, grid: Any) -> N
 
 
 @pytest.mark.parametrize(("module", "rows", "opening"), [
-    (position_probe, sinusoid(64, 64), "A linear probe predicts the position:"),
+    (position_probe, sinusoid(64, 64), "A linear probe recovers every held-out position exactly,"),
     (position_probe, np.ones((40, 4)), None),
     (position_probe, np.random.default_rng(0).normal(size=(64, 16)), None),
     (position_probe, np.where(np.arange(80) < 48, 0, np.arange(80))[:, None],
-     "A linear probe predicts the position roughly:"),
-    (order_probe, np.arange(64.0)[:, None], "A linear probe tells which"),
+     "A linear probe recovers the position only roughly:"),
+    (order_probe, np.arange(64.0)[:, None], "A linear probe finds which"),
     (order_probe, np.ones((40, 4)), None),
     (order_probe, np.maximum(np.arange(80.0) - 40.0, 0.0)[:, None],
-     "A linear probe usually tells which"),
+     "A linear probe usually finds which"),
 ])  # fmt: skip
 def test_the_finding_follows_the_error(module: Any, rows: Floats, opening: str | None) -> None:
     texts = texts_of(result_of(module, rows))

@@ -47,5 +47,5 @@ def test_equal_weights_have_equal_energy() -> None:
 
 
 def test_weights_of_zero_are_not_applicable() -> None:
-    with pytest.raises(NotApplicableError, match="all weights are zero"):
+    with pytest.raises(NotApplicableError, match="all its weights are zero"):
         result_of(np.zeros((4, 2, 3)), -1)

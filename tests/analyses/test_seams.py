@@ -66,15 +66,15 @@ def test_two_concatenated_tables_have_a_seam_between_them(position: int, weight:
     assert result.arrays["seams"].tolist() == [[position, position]]
     assert result.value("at") == position
     assert (
-        f"A seam lies between positions {position} and {position + 1}: it divides the table"
+        f"A seam divides the table after position {position}: positions {position} and"
         in finding.text
     )
     assert (finding.weight, finding.context) == (weight, "")
 
 
 @pytest.mark.parametrize(("family", "position", "sides", "n_positions", "named"), [
-    ("bert", 127, (0.9, 0.5), 512, "The published BERT was trained"),
-    ("distilbert", 127, (0.9, 0.5), 512, "The published DistilBERT was made from BERT"),
+    ("bert", 127, (0.9, 0.5), 512, "the published BERT was trained"),
+    ("distilbert", 127, (0.9, 0.5), 512, "the published DistilBERT was made from BERT"),
     ("mpnet", 127, (0.9, 0.5), 512, ""),
     ("", 127, (0.9, 0.5), 512, ""),
     ("bert", 130, (0.9, 0.5), 512, ""),
@@ -84,7 +84,7 @@ def test_two_concatenated_tables_have_a_seam_between_them(position: int, weight:
 def test_a_seam_is_explained_only_in_berts_family_size_and_training_length(
     family: str, position: int, sides: tuple[float, float], n_positions: int, named: str
 ) -> None:
-    """BERT has 512 positions; seldom seen ones are expected to be less alike, not more."""
+    """BERT has 512 positions; seldom seen ones are expected to be less similar, not more."""
     counts = (position + 1, n_positions - position - 1)
     halves = [
         drifting(count, side, seed=seed)
@@ -92,8 +92,8 @@ def test_a_seam_is_explained_only_in_berts_family_size_and_training_length(
     ]
     finding = result_of(np.vstack(halves), family=family).findings[0]
     how = "less" if sides[0] > sides[1] else "more"
-    where = f"A seam lies between positions {position} and {position + 1}: beyond it,"
-    assert f"{where} neighbours are {how} alike (median cosine 0." in finding.text
+    where = f"A seam follows position {position}: adjacent positions are"
+    assert f"{where} {how} similar after it (median cosine 0." in finding.text
     assert (named in finding.context, bool(finding.context)) == (True, bool(named))
 
 
@@ -121,8 +121,8 @@ def test_one_larger_step_makes_no_headline_and_has_no_explanation() -> None:
     assert (result.arrays["seams"].tolist(), result.arrays["dips"].tolist()) == ([], [[127, 127]])
     assert (
         finding.text
-        == "Positions 127 and 128 have a cosine of 0.76; the median of neighbours is 0.98 before"
-        " them and 0.98 after."
+        == "Positions 127 and 128 are less similar than the adjacent positions around them: their"
+        " cosine is 0.76, while the median is 0.98 before them and 0.98 after."
     )
     assert (finding.weight < front.LEAST_WEIGHT, finding.context) == (True, "")
 
@@ -137,8 +137,8 @@ def test_a_position_unlike_both_neighbours_is_an_outlier_and_no_seam(position: i
     assert result.arrays["spikes"].tolist() == [position]
     assert result.value("spikes") == 1
     expected = (
-        f"Position {position} is an outlier: its cosines with its neighbours are only"
-        f" {cosines[position - 1]:.2f} and {cosines[position]:.2f}, "
+        f"Position {position} is an outlier: its cosines with the positions before and after it"
+        f" are only {cosines[position - 1]:.2f} and {cosines[position]:.2f}, "
     )
     assert (expected in result.findings[0].text, result.findings[0].context) == (True, "")
     assert (result.value("depth") or 0.0) < 0.1
@@ -197,7 +197,8 @@ def test_a_level_line_has_no_break_and_its_cosine() -> None:
     # Neighbours in a sinusoid have the mean of cos 10000^(−2j/d).
     expected = np.mean(np.cos(10_000.0 ** (-2.0 * np.arange(32) / 64)))
     assert texts_of(result_of(sinusoid(128, 64))) == [
-        f"The cosine of neighbours is {expected:.2f} all along the table."
+        f"Adjacent positions have a cosine of {expected:.2f} all along the table, so it has no"
+        " break."
     ]
     assert texts_of(result_of(drifting(300, 0.9))) == []
 
@@ -205,12 +206,12 @@ def test_a_level_line_has_no_break_and_its_cosine() -> None:
 def test_dissimilar_ends_and_a_step_of_the_norm_are_reported() -> None:
     table = drifting(100, 0.95)
     table[0], table[-1] = rng.normal(size=400), rng.normal(size=400)
-    assert [text.split(" is unlike the ")[0] for text in texts_of(result_of(table))] == [
-        "The first position",
-        "The last position, 99,",
+    assert [text.split(" are less ")[0] for text in texts_of(result_of(table))] == [
+        "The first two positions, 0 and 1,",
+        "The last two positions, 98 and 99,",
     ]
     table = drifting(60, 0.9) * np.where(np.arange(60) < 30, 1.0, 4.0)[:, None]
     metrics = values_of(table)
     assert metrics["norm_at"] == pytest.approx(29, abs=3)
     assert metrics["norm_step"] == pytest.approx(4.0, rel=0.2)
-    assert any("Norms grow" in text for text in texts_of(result_of(table)))
+    assert any(", the norm rises to" in text for text in texts_of(result_of(table)))

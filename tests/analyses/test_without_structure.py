@@ -73,6 +73,8 @@ def test_structure_is_found_under_noise(size: float) -> None:
 def test_shuffled_rows_are_said_to_show_no_order_and_nothing_else_of_it() -> None:
     first, *others = sentences(np.random.default_rng(3).permutation(TRAINED))
     assert first.startswith("The table's rows show no order")
+    # How many directions the differences between positions take does not depend on their order.
+    others = [text for text in others if "directions account for" not in text]
     assert [text for text in others if "position" in text.lower() or "distance" in text] == []
 
 
@@ -112,10 +114,10 @@ def test_too_few_rows_or_columns_say_nothing(shape: tuple[int, int]) -> None:
 def test_a_norm_step_stands_where_neighbours_differ() -> None:
     rows = TRAINED.copy()
     rows[47:] *= 0.4
-    (step,) = [text for text in sentences(rows) if text.startswith("Norms")]
-    assert "at position 47 " in step
+    (step,) = [text for text in sentences(rows) if ", the norm " in text]
+    assert step.startswith("At position 47, ")
     walk = np.cumsum(noise((512, 64)), axis=0)
-    assert [text for text in sentences(walk) if text.startswith("Norms")] == []
+    assert [text for text in sentences(walk) if ", the norm " in text] == []
 
 
 def test_steps_are_those_of_the_rounding_and_none_of_floating_point() -> None:

@@ -135,12 +135,12 @@ def test_matrices_that_are_not_comparable(positions: Floats, words: Floats, reas
         result_of(positions, words)
 
 
-@pytest.mark.parametrize(("direction", "verb"), [(0, "share"), (19, "avoid"), (9, None)])
-def test_the_finding_follows_the_direction_of_positions(direction: int, verb: str | None) -> None:
+@pytest.mark.parametrize(("direction", "where"), [(0, "along"), (19, "outside"), (9, None)])
+def test_the_finding_follows_the_direction_of_positions(direction: int, where: str | None) -> None:
     findings = result_of(np.eye(20)[[direction]], FALLING).findings
-    text = "the directions of words: 100% of the table's energy lies in the tenth"
-    assert [(finding.text[: len(text) + 16], finding.weight) for finding in findings] == (
-        [(f"Positions {verb} {text}", 0.75)] if verb else []
+    expected = f"Position vectors lie mostly {where} the main directions of word vectors: 100%"
+    assert [(finding.text[: len(expected)], finding.weight) for finding in findings] == (
+        [(expected, 0.75)] if where else []
     )
 
 
@@ -159,7 +159,7 @@ ENCODINGS = {
 
 @pytest.mark.parametrize(("encoding", "words", "tensors", "why"), [
     ("table", True, ("wpe.weight", "wte.weight"), None),
-    ("table", False, ("wpe.weight", "wte.weight"), "large; to read it, set “words: true”"),
+    ("table", False, ("wpe.weight", "wte.weight"), "only if the checkpoint's entry has"),
     ("patches", True, ("wpe.weight", "wte.weight"), "its positions are not word positions"),
     ("table", True, ("wpe.weight",), "there is no word table among the tensors"),
     ("bias", True, ("wpe.weight", "wte.weight"), ""),

@@ -43,15 +43,23 @@ def expected(row: dict[str, Any], position: int) -> list[str]:
             )
             without = f" ({before} without scaling)" if now != before else ""
             have = "has" if now == 1 else "have"
-            parts.append(f"{now} of {size // 2} pairs {have} turned at least once{without}")
+            parts.append(f"{now} of {size // 2} rotation pairs {have} completed a turn{without}")
     seeing = [
         layer
         for layer in row["layers"]
         if "recurrent" not in layer["kinds"]
         and (layer["before"] is None or position <= layer["before"])
     ]
-    see = "sees" if len(seeing) == 1 else "see"
-    return [*parts, f"{len(seeing)} of {len(row['layers'])} layers still {see} position 0"]
+    return [*parts, seen(len(seeing), len(row["layers"]))]
+
+
+def seen(count: int, layers: int) -> str:
+    """Part of the sentence on the layers that see the first position."""
+    if not count:
+        return "no layer still sees position 0"
+    if count == layers > 1:
+        return f"all {count} layers still see position 0"
+    return f"{count} of {layers} layers still {'sees' if count == 1 else 'see'} position 0"
 
 
 @pytest.mark.parametrize("slug", MODELS)
@@ -63,7 +71,7 @@ def test_any_position_has_the_published_numbers(
     last = int(page.locator(FIELD).get_attribute("max") or 0)
     for position in (1, 7, 127, 128, 1023, 1024, 8191, 8192, 100_000, last):
         page.locator(FIELD).fill(str(position))
-        expect(page.locator(SAID)).to_contain_text(f"At position {position:,}: ")
+        expect(page.locator(SAID)).to_contain_text(f"At position {position:,}, ")
         said = page.locator(SAID).inner_text()
         assert [part for part in expected(row, position) if part not in said] == []
 
@@ -87,31 +95,31 @@ SENTENCES: list[tuple[dict[str, Any], int, str]] = [
     (
         {"seeing": WINDOWS, "layers": 3},
         127,
-        "At position 127: 2 of 4 pairs have turned at least once; 1 of 3 layers still sees position"
-        " 0: layer 0.",
+        "At position 127, 2 of 4 rotation pairs have completed a turn, and 1 of 3 layers still sees"
+        " position 0: layer 0.",
     ),
     (
         {"seeing": WINDOWS, "layers": 3},
         99,
-        "At position 99: 2 of 4 pairs have turned at least once; 3 of 3 layers still see position"
-        " 0.",
+        "At position 99, 2 of 4 rotation pairs have completed a turn, and all 3 layers still see"
+        " position 0.",
     ),
     (
-        {"seeing": WINDOWS, "layers": 3, "beside": "; 1 may choose it: layer 3"},
+        {"seeing": WINDOWS, "layers": 3, "beside": "; 1 may attend to it: layer 3"},
         128,
-        "At position 128: 2 of 4 pairs have turned at least once; 0 of 3 layers still see position"
-        " 0; 1 may choose it: layer 3.",
+        "At position 128, 2 of 4 rotation pairs have completed a turn, and no layer still sees"
+        " position 0; 1 may attend to it: layer 3.",
     ),
     (
         {"rotations": [{**ROTATION, "slower": [8]}], "layers": 0, "seeing": []},
         127,
-        "At position 127: 1 of 4 pairs has turned at least once (2 without scaling).",
+        "At position 127, 1 of 4 rotation pairs has completed a turn (2 without scaling).",
     ),
     (
         {"rotations": [ROTATION, SLOW]},
         127,
-        "At position 127: 1 of 1 layers still sees position 0. Decoder: 2 of 4 pairs have turned at"
-        " least once. Decoder 2: 1 of 4 pairs has turned at least once.",
+        "At position 127, the only layer still sees position 0. Decoder: 2 of 4 rotation pairs have"
+        " completed a turn. Decoder 2: 1 of 4 rotation pairs has completed a turn.",
     ),
 ]
 
@@ -150,7 +158,7 @@ def test_a_bar_is_as_high_as_the_share_of_the_first_turn(page: Page) -> None:
 
 
 def test_frequencies_of_longer_texts_are_said_not_to_be_shown(page: Page) -> None:
-    for longer, text in ((4096, "Texts of more than 4,096 positions have other"), (None, "")):
+    for longer, text in ((4096, "Texts of more than 4,096 positions use other"), (None, "")):
         shown(page, {"longer": longer}, 5)
         note = page.locator(".pa-longer")
         assert note.is_visible() is bool(text)

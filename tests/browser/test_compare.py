@@ -103,7 +103,7 @@ class TestCompare:
 
     def test_open_page_leads_to_the_section_of_the_encoding(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={SINUSOID}&b={ENCODER}")
-        page.get_by_role("link", name=re.compile("open page: buckets")).click()
+        page.get_by_role("link", name=re.compile("Open page: buckets")).click()
         expect(page).to_have_url(re.compile("/checkpoints/buckets.html#encoder-t5_bias$"))
         expect(page.locator("h2#encoder-t5_bias")).to_be_in_viewport()
 
@@ -140,7 +140,7 @@ class TestCompare:
             page.get_by_role("button", name="Add another").click()
             expect(page.locator(TITLES)).to_have_count(count)
         expect(page.get_by_role("button", name="Add another")).to_be_hidden()
-        page.get_by_role("button", name="remove").first.click()
+        page.get_by_role("button", name="Remove").first.click()
         expect(page.locator(TITLES).first).to_have_text("BLOOM")
 
     def test_six_encodings_have_six_colours(self, page: Page, site: Path) -> None:
@@ -241,7 +241,7 @@ class TestCompare:
         show(page, site, FOUR)
         curve(page).focus()
         expect(page.locator("#pac-curves .pac-note")).to_have_text(
-            "No table of vectors: BLOOM; Llama 2."
+            "There is no table of vectors for BLOOM; Llama 2."
         )
         before = pictures(page)
         page.keyboard.press("ArrowRight")
@@ -320,7 +320,7 @@ class TestCompare:
     def test_numbers_of_a_table_without_order_are_not_ranked(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={SINUSOID}&b={TINY}")
         said = page.locator("#pac-summary")
-        expect(said).to_contain_text("No order was found in table")
+        expect(said).to_contain_text("no order was found in table")
         expect(said.locator("b")).to_have_count(0)
         key = "decay_with_distance.half"
         ranked = stored(site, "index")["sorted_values"][key].values()
@@ -335,9 +335,9 @@ class TestCompare:
 
     def test_the_summary_says_how_much_two_shapes_differ(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={SINUSOID}&b={SINUSOID}")
-        expect(page.locator("#pac-summary")).to_contain_text("They agree in every headline measure")
+        expect(page.locator("#pac-summary")).to_contain_text("They agree in all")
         expect(page.locator("#pac-summary")).to_contain_text(
-            "Similarity of the two patterns: 100 of 100"
+            "The shapes of their kernels have a similarity of 100 out of 100"
         )
 
     def test_a_proposed_pair_opens_in_place(self, page: Page, site: Path) -> None:
@@ -381,7 +381,7 @@ class TestCompare:
     def test_an_unknown_name_is_reported(self, page: Page, site: Path) -> None:
         show(page, site, f"#a=no/such&b={BLOOM}")
         expect(page.locator("#pac-unknown")).to_have_text(
-            "This atlas has no encoding called no/such."
+            "This site has no encoding called no/such."
         )
 
     def test_a_cell_of_the_map_opens_its_pair(self, page: Page, site: Path) -> None:

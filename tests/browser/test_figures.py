@@ -210,7 +210,7 @@ def test_a_curve_turns_by_keys_and_leaves_the_address_alone(page: Page, address:
 def taken(figure: Locator, what: str) -> Path:
     """The file that an entry of the figure's menu saves."""
     page = figure.page
-    figure.get_by_role("button", name="Take along").click()
+    figure.get_by_role("button", name="Download / cite").click()
     with page.expect_download() as download:
         figure.get_by_role("button", name=what, exact=True).click()
     path = download.value.path().with_name(download.value.suggested_filename)
@@ -220,7 +220,7 @@ def taken(figure: Locator, what: str) -> Path:
 
 def offered(figure: Locator, what: str) -> str:
     """The last text that an entry of the figure's menu offers for copying."""
-    figure.get_by_role("button", name="Take along").click()
+    figure.get_by_role("button", name="Download / cite").click()
     figure.get_by_role("button", name=what, exact=True).click()
     dialog = figure.page.locator("dialog[open]")
     text = dialog.locator("textarea").last.input_value()
@@ -345,7 +345,7 @@ def test_a_number_is_cited_at_its_link(page: Page, address: str, path: str, valu
     sentence, bibtex = (area.input_value() for area in page.locator("dialog textarea").all())
     known = page.evaluate("atlas.known")["encodings"]["all-minilm-l6-v2/encoder-learned"]
     digits = re.escape(place.locator("td").first.or_(place).last.inner_text().split()[0])
-    assert re.search(rf"{re.escape(known['title'])}: Directions used .* = {digits}", sentence)
+    assert re.search(rf"{re.escape(known['title'])}: Components for 90% .* = {digits}", sentence)
     assert f"url = {{{address}/{path}#{value}}}" in bibtex
     assert known["sha256"] in sentence
     page.keyboard.press("Escape")
@@ -372,7 +372,7 @@ def test_a_hidden_series_takes_its_marks_along(page: Page, address: str) -> None
 
 def test_escape_and_a_choice_close_the_menu_and_the_focus_returns(page: Page, address: str) -> None:
     figure = alive(page, address, "vector_norms-lines")
-    opener = figure.get_by_role("button", name="Take along")
+    opener = figure.get_by_role("button", name="Download / cite")
     opener.focus()
     page.keyboard.press("Enter")
     assert opener.get_attribute("aria-expanded") == "true"
@@ -419,7 +419,7 @@ def test_lines_of_python_read_a_file_of_its_own(
 def test_where_sources_cannot_be_loaded_a_sentence_says_so(own_page: Page, address: str) -> None:
     own_page.route("**/data/sources.js", lambda route: route.abort())
     figure = alive(own_page, address, "vector_norms-lines")
-    figure.get_by_role("button", name="Take along").click()
+    figure.get_by_role("button", name="Download / cite").click()
     figure.get_by_role("button", name="Cite", exact=True).click()
     expect(figure.locator(".pa-done")).to_have_text(
         "Cite: The file with the sources could not be loaded."
@@ -451,7 +451,7 @@ def test_the_menu_takes_the_room_that_was_kept_for_it(own_page: Page, address: s
 def test_controls_of_a_figure_are_high_enough_for_fingers(own_page: Page, address: str) -> None:
     own_page.set_viewport_size({"width": 375, "height": 800})
     figure = alive(own_page, address, "vector_norms-lines")
-    figure.get_by_role("button", name="Take along").click()
+    figure.get_by_role("button", name="Download / cite").click()
     heights = figure.locator("button:visible").evaluate_all(
         "buttons => buttons.map(button => button.getBoundingClientRect().height)"
     )

@@ -75,7 +75,7 @@ def test_without_the_file_the_figure_says_so_and_keeps_its_values(page: Page, ad
     figure = heat_map(page, address)
     page.keyboard.press("+")
     expect(figure.locator(".pa-in-view")).to_have_text(
-        "The whole table could not be loaded; the picture keeps the picked values."
+        "The whole table could not be loaded, so the figure still shows only the selected values."
     )
 
 
@@ -83,6 +83,6 @@ def test_a_page_from_a_disk_says_why_it_shows_no_more(own_page: Page, built: Pat
     figure = heat_map(own_page, (built / "site").as_uri())
     own_page.keyboard.press("+")
     expect(figure.locator(".pa-in-view")).to_have_text(
-        "A page opened from a disk may not load the whole table; the picture keeps the picked"
-        " values."
+        "A page opened from disk may not load the whole table, so the figure still shows only the"
+        " selected values."
     )

@@ -14,9 +14,9 @@ FIELD = ".pa-filter [name=sees]"
 
 
 def lengths(page: Page) -> list[int | None]:
-    cells = page.locator(".pa-far tbody tr:visible td:nth-of-type(1)").all_inner_texts()
-    texts = [cell.split()[0].replace(",", "") for cell in cells]
-    return [int(text) if text.isdigit() else None for text in texts]
+    rows = page.locator(".pa-far tbody tr:visible").all()
+    texts = [row.get_attribute("data-sees") for row in rows]
+    return [int(text) if text else None for text in texts]
 
 
 def test_a_number_leaves_models_that_see_as_far_by_address(page: Page, address: str) -> None:
@@ -56,7 +56,7 @@ def test_bars_fit_and_end_where_the_axis_says(width: int, browser: Browser, addr
     page = browser.new_context(viewport={"width": width, "height": 900}).new_page()
     page.goto(f"{address}/{KIND}")
     assert page.evaluate("document.documentElement.scrollWidth") == width
-    ends = page.locator(".pa-far tbody tr:first-child td:nth-child(3)").evaluate(
+    ends = page.locator(".pa-far tbody tr:first-child td:nth-child(5)").evaluate(
         "cell => { const box = cell.getBoundingClientRect(); return [...cell.children].map(bar =>"
         " (bar.getBoundingClientRect().right - box.left) / box.width) }"
     )

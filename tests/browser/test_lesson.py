@@ -66,7 +66,7 @@ def press(page: Page, *words: str) -> None:
 
 @pytest.mark.parametrize("tell", [False, True])
 def test_the_matrix_shows_the_cosines_of_the_model(order: Page, site: Path, tell: bool) -> None:
-    order.get_by_label("tell positions").set_checked(tell)
+    order.get_by_label("encode positions").set_checked(tell)
     np.testing.assert_allclose(
         shown(order), cosines(vectors(site, START, tell)), rtol=0, atol=0.0051
     )
@@ -82,7 +82,7 @@ def test_without_positions_a_swap_changes_nothing(order: Page) -> None:
 
 
 def test_with_positions_a_swap_changes_similarities(order: Page) -> None:
-    order.get_by_label("tell positions").check()
+    order.get_by_label("encode positions").check()
     press(order, "dog", "cat")
     expect(order.locator(".pa-lesson-said")).to_have_text(
         re.compile(r"^[1-9]\d* of 10 similarities changed\.$")
@@ -100,7 +100,7 @@ def test_a_typed_sentence_is_shown_and_an_unknown_word_is_named(order: Page, sit
 
 def test_the_parts_of_a_score_add_up(page: Page, site: Path) -> None:
     page.goto((site / "learn/tables.html").as_uri())
-    page.get_by_role("button", name="move it on").click()
+    page.get_by_role("button", name="move right").click()
     parts = shown(page)
     np.testing.assert_allclose(
         parts.sum(axis=1), vectors(site, "the chased dog the cat", tell=True)[2], rtol=0, atol=0.005

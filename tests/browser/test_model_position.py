@@ -33,12 +33,12 @@ def test_any_model_has_its_published_numbers(
     for position in (1, 500, row["at_position"]["last"]):
         page.locator(FIELD).fill(str(position))
         said = page.locator(SAID).inner_text()
-        assert f"At position {position:,}: " in said
+        assert f"At position {position:,}, " in said
         for rotation in row["at_position"]["rotations"]:
             plain = rotation["base"] ** (-2 * np.arange(rotation["pairs"]) / rotation["components"])
             turned = position * plain / np.array(rotation["slower"]) / (2 * np.pi) >= 1
             have = "has" if turned.sum() == 1 else "have"
-            assert f"{turned.sum()} of {rotation['pairs']} pairs {have} turned" in said
+            assert f"{turned.sum()} of {rotation['pairs']} rotation pairs {have} completed" in said
         seeing = sum(
             group["keys"] is None or position < group["keys"]
             for stack in row["stacks"]
@@ -46,7 +46,8 @@ def test_any_model_has_its_published_numbers(
         )
         # A window to both sides sees half of its positions before.
         if name != SEVERAL:
-            assert f"{seeing} of {row['layers']} layers still see position 0" in said
+            some = f"{seeing} of {row['layers']}" if seeing < row["layers"] else f"all {seeing}"
+            assert f"{some} layers still see position 0" in said
 
 
 def test_a_model_has_what_the_page_of_its_checkpoint_has(page: Page, address: str) -> None:
@@ -54,14 +55,14 @@ def test_a_model_has_what_the_page_of_its_checkpoint_has(page: Page, address: st
     for place in ("checkpoints/gpt-oss-20b.html#", f"{KIND}#model=openai%2Fgpt-oss-20b&"):
         page.goto("about:blank")
         page.goto(f"{address}/{place}position=9000")
-        expect(page.locator(SAID)).to_contain_text("At position 9,000:")
+        expect(page.locator(SAID)).to_contain_text("At position 9,000,")
         shown.append(page.locator(".pa-position").inner_text())
     assert shown[0] == shown[1]
 
 
 def test_the_layers_that_still_see_the_first_position_are_named(page: Page, address: str) -> None:
     page.goto(f"{address}/{KIND}#model=openai%2Fgpt-oss-20b&position=127")
-    expect(page.locator(SAID)).to_contain_text("24 of 24 layers still see position 0.")
+    expect(page.locator(SAID)).to_contain_text("all 24 layers still see position 0.")
     page.locator(FIELD).fill("128")
     expect(page.locator(SAID)).to_contain_text(
         "12 of 24 layers still see position 0: layers 1, 3, … 23 (one in 2)."

@@ -149,7 +149,7 @@ def test_a_note_gives_the_step_of_a_type(kind: Kind, tmp_path: Path) -> None:
     data, n_columns, block, step = STEPS[kind]
     [note] = files(raw(tmp_path, kind, n_columns, data)).notes("x")
     assert note.startswith(f"Stored as {kind.name}, in blocks of {block} values")
-    assert f" are equal or at least {step} " in note
+    assert f" are equal or differ by at least {step} " in note
 
 
 def test_a_note_on_values_that_are_all_equal_gives_no_step(tmp_path: Path) -> None:

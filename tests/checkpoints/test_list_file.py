@@ -105,7 +105,7 @@ BAD_KEYS = {
     "revisions: [x1, x1]": f".revisions: found ['x1', 'x1']; {NOT_NAMES}",
     "revisions: []": f".revisions: found []; {NOT_NAMES}",
     "revisions: [../x1]": f".revisions: found ['../x1']; {NOT_NAMES}",
-    "every: 10": ".every: found it in a row of one checkpoint; expected 'revisions', or a folder",
+    "every: 10": ".every: found it in an entry of one checkpoint; expected 'revisions', or a",
     "every: 0": ".every: found 0; expected greater than or equal to 1",
 }
 

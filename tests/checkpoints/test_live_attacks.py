@@ -222,7 +222,7 @@ def test_a_tokenizer_that_cannot_read_the_text_costs_the_measures_of_text_alone(
         assert re.fullmatch(problem, found[key] or ""), found[key]
 
 
-NO_MEMORY = "it needs more memory than a row may take"
+NO_MEMORY = "it needs more memory than an entry may take"
 
 
 @pytest.mark.parametrize(

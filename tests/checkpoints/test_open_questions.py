@@ -55,7 +55,7 @@ def test_no_encoding_is_not_claimed_beside_another() -> None:
         ({"model_type": "inkling2_text"}, "sink"),
         (
             {"model_type": "chatglm", "num_layers": 2, "position_encoding_2d": True},
-            "Neither rotation was read",
+            "neither rotation was read",
         ),
     ],
 )

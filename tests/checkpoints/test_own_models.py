@@ -516,7 +516,8 @@ def test_a_matrix_that_mlx_quantised_has_the_values_of_its_dequantize(tmp_path: 
     rows = files.rows("wpe.weight", [1, 0, 1])
     np.testing.assert_array_equal(rows, files.tensor("wpe.weight")[[1, 0, 1]])
     assert files.notes("wpe.weight") == (
-        "MLX stores it in 3 bits a number; each 32 of a row share a scale and a bias.",
+        "MLX stores it in 3 bits per number, and every 32 numbers of a row share a scale and a"
+        " bias.",
     )
 
 
@@ -583,7 +584,7 @@ def test_inspect_reads_the_folder_and_prints_its_row(
     monkeypatch.chdir(own)
     done = inline.run("inspect", name, "--pickle", home=own / "hub")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.endswith(f"Row of a list:\n  - {{folder: {name}, pickle: true}}\n")
+    assert done.stdout.endswith(f"Entry for a list:\n  - {{folder: {name}, pickle: true}}\n")
     assert "so the family is unknown" in done.stdout
 
 

@@ -167,7 +167,7 @@ def test_a_file_that_is_no_log_is_left_as_it_was(here: Path) -> None:
     Path("notes").write_text("checkpoints:", encoding="utf-8")
     done = invoke("build", "--offline", "--output", "out", "--log", "notes")
     assert (done.exit_code, Path("notes").read_text(encoding="utf-8")) == (2, "checkpoints:")
-    assert "no log" in done.stderr
+    assert "not a log" in done.stderr
 
 
 def test_a_log_that_cannot_be_written_ends_with_2(here: Path) -> None:
@@ -195,11 +195,11 @@ def test_a_terminal_shows_a_bar_with_the_stages_and_the_lines(tmp_path: Path) ->
     # It is a StringIO.
     printed: Any = console.file
     assert "ok  first: 1 encoding, from the store" in printed.getvalue()
-    assert "index.html; 1 model is still read, about 2 minutes" in printed.getvalue()
+    assert "index.html; 1 model is still being measured, about 2 minutes" in printed.getvalue()
     assert "1 scheme; its numbers are in weights" in printed.getvalue()
     assert "ok  first, pairs: no rotation" in printed.getvalue()
     lacking, said = reporter.close({"ok": 1})
-    assert lacking == "  not there  first: no weights"
+    assert lacking == "    missing  first: no weights"
     assert "(1 from the store, 2.0 MB of files read over the network" in said
 
 
@@ -210,12 +210,12 @@ def test_a_row_that_fails_ends_with_1_and_the_others_are_built(world: World) -> 
     assert {slug: row["status"] for slug, row in world.rows.items()} == statuses
     pages = {path.stem for path in (world.folder / "out/site/checkpoints").glob("*.md")}
     assert pages == {*world.rows, "index"}
-    # Every row and stage has one line; then what is not there, and a line that counts all.
+    # Every row and stage has one line; then what is missing, and a line that counts all.
     lines = world.done.stdout.splitlines()
     *_, atlas_none, broken, last = lines
     assert lines[-6:-3] == [f"{'':>11}  {stage}" for stage in STAGES.values()]
-    assert atlas_none.startswith("  not there  atlas-none: ")
-    assert broken.startswith("  not there  broken: ")
+    assert atlas_none.startswith("    missing  atlas-none: ")
+    assert broken.startswith("    missing  broken: ")
     assert len(lines) == len(world.rows) + len(STAGES) + 3
     assert last.startswith("3 built, 1 failed, 1 not reached: ")
     assert "failed  broken: broken/config.json: not JSON" in world.done.stdout
@@ -357,7 +357,7 @@ def test_check_counts_the_rows_of_a_list_and_a_command_writes_the_schema(here: P
 def test_a_row_that_cannot_be_built_alone_is_refused(here: Path) -> None:
     for options, reason in (
         (("--only", "tabel"), "expected one (did you mean 'table'?)\n"),
-        (("--only", "table", "--fresh"), "found --fresh too; expected one of them\n"),
+        (("--only", "table", "--fresh"), "found --fresh too; expected one of the two\n"),
     ):
         done = invoke("build", "--offline", *options)
         assert (done.exit_code, done.stderr.startswith(f"--only {options[1]}: ")) == (2, True)

@@ -100,4 +100,4 @@ def test_a_summary_counts_and_says_what_changed_or_that_nothing_is_published(
     assert "| GPT · decoder | rank.stable 3 → 2 |" in said
     with served(tmp_path / "empty") as address:
         _, said, _ = diff(folders[0], "--since", address, command="summary")
-    assert said.endswith("Nothing is published yet.\n")
+    assert said.endswith("Nothing has been published yet.\n")

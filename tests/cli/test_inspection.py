@@ -126,7 +126,7 @@ def test_it_ends_with_what_the_page_says_first(tmp_path: Path) -> None:
     write_folder(tmp_path / "one", ROTATION)
     path = write_list(tmp_path, [{"folder": "one"}])
     said = inline.run("inspect", str(tmp_path / "one"), home=tmp_path / "hub").stdout
-    sentences = " ".join(said.partition("says first:")[2].partition("Row of")[0].split())
+    sentences = " ".join(said.partition("open its page:")[2].partition("Entry for")[0].split())
     first, *others = sentences.removeprefix("· ").split(" · ")
     inline.run("build", "--config", str(path), "--output", str(tmp_path / "out"), home=tmp_path)
     page = (tmp_path / "out/docs/checkpoints/one.md").read_text(encoding="utf-8")
@@ -158,7 +158,7 @@ def test_an_encoding_that_takes_too_long_to_measure_says_so_and_json_measures_no
     assert done.exit_code == 0
     said = " ".join(done.stdout.split())
     assert re.search(r"Not measured here: \S+: took (more|longer) than 1 seconds", said)
-    assert "Row of a list:" in said
+    assert "Entry for a list:" in said
     monkeypatch.setattr(inspection, "show_findings", _endless)
     done = CliRunner().invoke(app, ["inspect", "--json", folder])
     assert json.loads(done.stdout)["encodings"]

@@ -28,15 +28,15 @@ checkpoints:
     title: "gpt, in training"
   - folder: runs/rope
     title: rope
-  # Only pickles hold the weights of these rows, and none was opened: a pickle can run code.
-  # `pickle: true` has torch's weights_only open it. If you trust it, take the "# " from its lines.
+  # These entries have their weights only in pickles. None was opened: a pickle can run code.
+  # `pickle: true` opens one by torch's weights_only. If you trust it, remove "# " from its lines.
   # - folder: runs/lightning/epoch=*-step=*.ckpt
   #   title: lightning
   #   pickle: true
   # - folder: runs/nano
   #   title: nano
   #   pickle: true
-  # Left out, and why:
+  # Left out, with the reason:
   # - runs/cut: model.safetensors: ends at byte 3; expected 8
   # - runs/lora/checkpoint-* (5 checkpoints): adapter_config.json: a PEFT adapter, such as LoRA,\
  which changes a base model, which is not read; expected model.safetensors (merge_and_unload and\
@@ -94,7 +94,7 @@ def test_rows_are_appended_and_the_rest_stays_as_it_is(runs: Path) -> None:
     before = "# Mine.\ncheckpoints:\n    - folder: runs/rope   # the first\n      title: gpt\n"
     Path("checkpoints.yml").write_text(before, encoding="utf-8")
     said = run("add", "runs").stdout
-    assert "1 listed before" in said
+    assert "1 already listed" in said
     assert text().startswith(before)
     assert text().count("runs/rope") == 1
     assert '    - folder: runs/gpt\n      title: "gpt 2"\n' in text()
@@ -111,7 +111,7 @@ def test_a_list_is_written_of_six_runs_without_loading_a_pickle(
         patch.setattr(torch, "load", pytest.fail)
         said = run("init", "runs").stdout
     assert text() == SIX
-    assert "3 rows, 2 waiting for your permission, 2 left out, with the reason" in said
+    assert "3 entries, 2 waiting for your permission, 2 left out, with the reason" in said
     run("check")
     rows = {"gpt": [], "gpt, in training": [f"checkpoint-{step}" for step in (9, 10, 200)]}
     assert listed() == {**rows, "rope": []}
@@ -134,7 +134,7 @@ def test_what_is_no_pickle_waits_for_nothing_and_what_was_not_looked_at_is_said(
     Path("checkpoints.yml").unlink()
     monkeypatch.setattr(own_runs, "MOST_OPENED", 3)
     run("init", "runs")
-    assert f"# - runs: not all was looked at, but {own_runs.BOUNDS}" in text()
+    assert f"# - runs: searched only in part ({own_runs.BOUNDS})" in text()
 
 
 def test_what_a_series_of_the_list_has_is_not_added(runs: Path) -> None:
@@ -171,7 +171,7 @@ def test_several_folders_and_a_file_make_one_list(runs: Path) -> None:
 
 def test_this_folder_is_looked_through_when_it_is_named(runs: Path) -> None:
     done = run("init", code=2)
-    assert "expected an empty folder, or none ('position-atlas init .' looks" in done.stderr
+    assert "expected an empty or new folder ('position-atlas init .' searches" in done.stderr
     run("init", ".")
     assert "- folder: runs/gpt\n    title: runs/gpt\n" in text()
 
@@ -209,7 +209,7 @@ def test_a_run_of_very_many_is_thinned(runs: Path) -> None:
     run("init", "runs/long")
     assert "every: 2\n" in text()
     assert "step-299" in listed()["long"]
-    assert "# - runs/long/step-299: no position encoding is found in it" in text()
+    assert "# - runs/long/step-299: no position encoding found" in text()
 
 
 NAMES = ("a: b # c", "new\nline", "~user", "[1]*?", "'quoted\"", "next\x85line", "null", "日本")

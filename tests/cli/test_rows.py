@@ -66,7 +66,7 @@ def test_without_an_upgrade_a_pin_stays(hub: Hub, path: Path) -> None:
         "- atlas/moving   # the first", f"- hub: atlas/moving   # the first\n    revision: {NEW}"
     )
     assert path.read_text(encoding="utf-8") == pinned
-    assert "0 rows pinned" in command(hub, path, "pin")[1]
+    assert "0 entries pinned" in command(hub, path, "pin")[1]
     assert path.read_text(encoding="utf-8") == pinned
 
 

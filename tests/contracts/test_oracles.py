@@ -107,7 +107,7 @@ def test_the_page_gives_the_origin_of_values_and_the_reason_for_a_margin() -> No
     text = rendered(
         checked.pages(Atlas((), (replace(all_analyses()[0], oracles=tuple(cases)),), ()))[0]
     )
-    in_print, by_code = text.split("## Computed again by other code")
+    in_print, by_code = text.split("## Values computed by other code")
     assert literal("Author 2020, table 1") in in_print
     assert "(it is rough)" in in_print
     assert literal(f"numpy {VERSIONS['numpy']}: numpy.sum") in by_code

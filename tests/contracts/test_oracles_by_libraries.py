@@ -199,13 +199,12 @@ BY: dict[str, Callable[[], Numbers]] = {
     "Mean cosine of two different positions of the sinusoid, 512 × 768": lambda: [
         cosines()[~np.eye(512, dtype=bool)].mean()
     ],
-    "Cosine of neighbours of the sinusoid, 512 × 768": lambda: [mean_cosines()[1]],
-    "Mean cosine of the sinusoid, 512 × 768, at offset 10": lambda: [mean_cosines()[10]],
-    "First offset at which the mean cosine of the sinusoid, 512 × 768, rises": rise,
+    "Cosine of adjacent positions of the sinusoid, 512 × 768": lambda: [mean_cosines()[1]],
+    "Mean cosine of the sinusoid, 512 × 768, at distance 10": lambda: [mean_cosines()[10]],
+    "Distance at which the mean cosine of the sinusoid, 512 × 768, first rises": rise,
     "Translation invariance of the sinusoid, 512 × 768": invariance,
-    "Mean cosine of neighbours of a DistilBERT's table from position 1 to 123, and from 130 on": (
-        neighbours
-    ),
+    "Mean cosine of adjacent positions of a DistilBERT's table, from position 1 to 123 and from 130"
+    " on": neighbours,
     "Stable rank of the sinusoid, 512 × 768": partial(stable_rank, SINUSOID),
     "Effective rank of the sinusoid, 512 × 768": effective_rank,
     "Components of the sinusoid, 512 × 768, for 90, 95 and 99% of the energy": partial(
@@ -247,12 +246,12 @@ BY: dict[str, Callable[[], Numbers]] = {
     "Llama 3.1: ratio of wavelengths of the six between": lambda: (frequencies(5e5) / rescaled())[
         29:35
     ],
-    "Llama 2 slowed evenly, fourfold: longest wavelength": lambda: [
+    "Llama 2 with linear scaling by 4: longest wavelength": lambda: [
         4.0 * TURN / frequencies(1e4)[-1]
     ],
-    "Llama 2 stretched sixteenfold by YaRN: longest wavelength": lambda: [TURN / stretched()[-1]],
-    "Llama 2 stretched sixteenfold by YaRN: attention factor": lambda: [0.1 * np.log(16.0) + 1.0],
-    "Llama 2 stretched sixteenfold by YaRN: pairs unchanged, slowed fully, between": lambda: slowed(
+    "Llama 2 with YaRN scaling by 16: longest wavelength": lambda: [TURN / stretched()[-1]],
+    "Llama 2 with YaRN scaling by 16: attention factor": lambda: [0.1 * np.log(16.0) + 1.0],
+    "Llama 2 with YaRN scaling by 16: pairs unchanged, slowed fully, between": lambda: slowed(
         frequencies(1e4), stretched(), 16.0
     ),
     "First distance of each bucket in an encoder, 32 buckets up to 128": lambda: first_distances(

@@ -73,8 +73,8 @@ def test_of_very_many_tables_the_first_are_measured_and_the_others_named(
     outcome = evaluate.outcome_of(plan.Task(checkpoint(place=str(folder)), offline=True))
     assert [reading.encoding.provenance.tensor for reading in outcome.readings] == ["m0.wpe.weight"]
     assert (
-        "3 tables of position vectors were found. Measured: 1. Not measured: m1.wpe.weight,"
-        " m2.wpe.weight." in outcome.unresolved
+        "The checkpoint has 3 tables of position vectors, of which 1 was measured. Not measured:"
+        " m1.wpe.weight, m2.wpe.weight." in outcome.unresolved
     )
 
 

@@ -53,7 +53,7 @@ def test_a_row_of_which_no_page_can_be_made_fails_and_the_log_says_where(
     assert (done.returncode, done.stderr) == (1, "")
     reason = "its pages cannot be made: unexpected ValueError: no such lesson"
     assert (rows(two)["odd"]["reason"], rows(two)["other"]["status"]) == (reason, "ok")
-    assert f"  not there  odd: {reason}" in done.stdout.splitlines()
+    assert f"    missing  odd: {reason}" in done.stdout.splitlines()
     assert "Traceback (most recent call last)" in (two / "log").read_text(encoding="utf-8")
 
 

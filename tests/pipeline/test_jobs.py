@@ -179,7 +179,7 @@ def test_a_row_with_a_tensor_beyond_its_memory_fails_naming_the_tensor_and_no_ot
     assert (failed.status, other.status, other.reason) == ("failed", "ok", None)
     assert failed.reason == (
         "row: wpe.weight: its header asks for F32 of shape (262144, 1024), 1,073,741,824 bytes; "
-        "expected a tensor that fits into the memory of a row"
+        "expected a tensor that fits into the memory of an entry"
     )
 
 

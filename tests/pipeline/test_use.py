@@ -73,7 +73,7 @@ def test_all_numbers_are_in_atlas_json_with_those_of_a_second_run(built: Path) -
     assert found["heads.none"]["value"] == 100.0
     assert found["heads.none"]["sequences"] == 16
     assert found["order.share_1"]["value"] is None
-    assert "no head that predicts words" in found["order.share_1"]["reason"]
+    assert "no head that predicts tokens" in found["order.share_1"]["reason"]
 
 
 def test_the_first_layer_alone_gives_its_kernel_alone(built: Path) -> None:
@@ -173,7 +173,9 @@ def test_a_build_that_ends_while_models_are_read_leaves_a_site_without_them(
 
     with monkeypatch.context() as patch:
         patch.setattr(jobs, "collect", interrupted)
-        with pytest.raises(AssertionError, match="1 model is still read, less than a minute"):
+        with pytest.raises(
+            AssertionError, match="1 model is still being measured, less than a minute"
+        ):
             run(tmp_path, listed)
     page = tmp_path / "build/site/checkpoints/whole.md"
     assert page.is_file()

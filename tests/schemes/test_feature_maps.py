@@ -62,8 +62,11 @@ def test_a_mask_head_has_the_sinusoid_of_its_module(family: str, prefix: str) ->
 
 def test_the_size_and_the_stride_are_those_of_the_config_or_assumptions_with_a_note() -> None:
     (given,) = found(config_of("oneformer")).notes
-    assert "stride 32, for images of 96 × 160 pixels (as its config says): 3 rows by 5" in given
+    assert "stride 32, for images of 96 × 160 pixels (as given by its config): 3 rows by 5" in given
     (assumed,) = found({"model_type": "rt_detr"}).notes
-    assert "640 × 640 pixels (an assumption: its config gives no size): 20 rows by 20" in assumed
+    assert (
+        "640 × 640 pixels (an assumption, because its config gives no size): 20 rows by 20"
+        in assumed
+    )
     strides = {"feat_strides": [8, 16, 32], "encode_proj_layers": [1]}
     assert found({"model_type": "rt_detr", **strides}).form.grid == (40, 40)

@@ -85,9 +85,9 @@ def test_an_invalid_padding_id_is_replaced_by_the_default_of_the_family(padding:
 
 
 @pytest.mark.parametrize(("family", "configured", "notes"), [
-    ("bart", 4, ["The tensor has 6 rows; the first 2 are not positions"]),
-    ("bart", 6, ["The tensor has 6 rows; the first 2 are not positions"]),
-    ("bert", 9, ["config.json gives 9 positions; the tensor has 6"]),
+    ("bart", 4, ["The tensor has 6 rows, of which the first 2 are not positions"]),
+    ("bart", 6, ["The tensor has 6 rows, of which the first 2 are not positions"]),
+    ("bert", 9, ["config.json gives 9 positions, but the tensor has 6"]),
 ])  # fmt: skip
 def test_a_note_tells_of_other_numbers_of_rows(family: str, configured: int, notes: Any) -> None:
     config = {"model_type": family, "max_position_embeddings": configured}
@@ -147,7 +147,7 @@ def test_a_note_on_perceiver_says_where_its_tables_are_not_added() -> None:
     name = "perceiver.decoder.decoder.output_position_encodings.position_embeddings"
     (encoding,) = find(DictFiles({"model_type": "perceiver"}, {name: np.eye(4)}))
     assert any(
-        "holds the decoder's queries" in note and "concatenated to image vectors" in note
+        "stores the decoder's queries" in note and "concatenated to image vectors" in note
         for note in encoding.notes
     )
 

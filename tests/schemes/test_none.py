@@ -18,7 +18,7 @@ def test_a_family_without_encoding_has_an_empty_one_and_nothing_with_weights() -
         config = {"model_type": family}
         (encoding,) = find(DictFiles(config))
         assert form_of(encoding, NoEncoding).why in encoding.notes[0]
-        assert "They were not read: this row has none" in encoding.notes[1]
+        assert "were not read because this entry has none" in encoding.notes[1]
         assert find(DictFiles(config, {"layers.0.A_log": np.zeros(2)})) == []
 
 

@@ -58,7 +58,7 @@ def test_frequencies_in_bfloat16_are_the_same_but_for_its_rounding(tmp_path: Pat
 def test_other_frequencies_are_noted_or_not_compared() -> None:
     note = first_note({**LLAMA, "rope_theta": 5e5}, frequencies(rope_theta=1e4))
     assert note.startswith(
-        f"The frequencies shown follow from config.json; they differ from those in “{NAME}” (1 to"
+        f"The frequencies shown follow from config.json and differ from those in “{NAME}” (1 to"
         " 0.0001778 radians per position); all 32"
     )
     for name in (

@@ -115,11 +115,11 @@ def test_other_names_are_no_tables_and_scaling_is_named() -> None:
 
 
 PE = "equals no known sinusoid"
-LIKELY = "“{}” (24 × 16) may tell position, by its {}."
+LIKELY = "“{}” (24 × 16) may encode position, judging by its {},"
 # What is found in none, and what is asked.
 OPEN: list[tuple[str, Array, str]] = [
     ("positional_encoding", sinusoid(ROWS, WIDTH, base=500.0),
-     "“positional_encoding” (24 × 16) holds sines and cosines"),
+     "“positional_encoding” (24 × 16) contains sines and cosines"),
     ("pos_embedding", TRAINED.T[None],
      "“pos_embedding” (16 × 24) may be a transposed position table"),
     ("wpe.weight", np.ones((0, WIDTH)), "“wpe.weight”"),
@@ -135,9 +135,9 @@ OPEN: list[tuple[str, Array, str]] = [
     ("relative.keys", TRAINED, LIKELY.format("relative.keys", "name")),
     ("fc.weight", TRAINED, "A rotation, ALiBi or a computed sinusoid may leave no tensor"),
     ("attn_layers.rel_pos.relative_attention_bias.weight", np.ones((32, 8)),
-     "is T5's bias. Which side its buckets stand for is not stored"),
+     "is T5's bias, but is not shown: the side of each bucket is not stored"),
     ("rope.freqs", np.array([1.0, 0.9, 0.05, 0.04]),
-     "holds frequencies of a rotation, but no powers of one base"),
+     "contains frequencies of a rotation, but they are not powers of one base"),
 ]  # fmt: skip
 
 
@@ -154,7 +154,7 @@ GPT2 = {"model_type": "gpt2", "n_embd": 16, "n_positions": 24, "n_layer": 1, "n_
 @pytest.mark.parametrize("shape", [(0, 16), (24,), (24, 2, 8), ()])
 def test_a_table_of_another_shape_is_a_question_with_a_config_too(shape: tuple[int, ...]) -> None:
     read = DictFiles({**GPT2, "vocab_size": 50}, {"transformer.wpe.weight": np.ones(shape)})
-    assert f"“transformer.wpe.weight” has the name of a position table, but the shape {shape}" in (
+    assert f"“transformer.wpe.weight” has the name of a position table, but its shape {shape}" in (
         asked(read)
     )
 
@@ -162,7 +162,9 @@ def test_a_table_of_another_shape_is_a_question_with_a_config_too(shape: tuple[i
 def test_a_table_of_the_family_that_is_not_stored_is_a_question() -> None:
     read = DictFiles({**GPT2, "vocab_size": 50}, {"transformer.wte.weight": np.ones((50, 16))})
     assert found(read) == []
-    assert "this family has a position table of 24 × 16 (wpe.weight). No tensor has" in asked(read)
+    assert "this family has a position table of 24 × 16 (wpe.weight), but no tensor has" in asked(
+        read
+    )
 
 
 def test_what_no_scheme_reads_is_a_question() -> None:
@@ -172,7 +174,7 @@ def test_what_no_scheme_reads_is_a_question() -> None:
     layers = {f"layers.{index}.cope.pos_emb": TRAINED for index in range(5)}
     words = asked(files("pos_emb.emb.weight", TRAINED, **layers))
     assert "“layers.2.cope.pos_emb” (24 × 16) is a table of contextual positions" in words
-    assert "The same holds for 2 further tensors." in words
+    assert "The same applies to 2 further tensors." in words
     for example in (name.example for name in NAMES if name.meaning == "other"):
         shape = (1,) if example.endswith(("scale", "alpha", "_float_tensor")) else (ROWS, WIDTH)
         read = files(example, np.ones(shape))
@@ -201,7 +203,7 @@ def test_slopes_for_each_side_are_a_question() -> None:
     name = "rel_pos.learned_logslopes"
     read = files(name, np.ones(2), **{f"{name}_future": np.ones(2)})
     assert found(read) == []
-    assert "holds slopes of ALiBi" in asked(read)
+    assert "contains slopes of ALiBi" in asked(read)
 
 
 def test_each_name_of_the_list_fits_its_own_pattern_and_has_a_source() -> None:

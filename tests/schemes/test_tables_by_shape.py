@@ -97,7 +97,7 @@ def test_nothing_takes_the_place_of_a_missing_table(family: str, options: Any, m
             for index, (other, array) in enumerate(others)
         }
         assert found(config, arrays) == []
-        assert f"({module}). No tensor has that name or shape." in asked(config, arrays)
+        assert f"({module}), but no tensor has that name or shape." in asked(config, arrays)
 
 
 def test_names_of_other_parameters_are_no_obstacle() -> None:
@@ -123,7 +123,7 @@ def test_a_family_without_a_table_has_none_whatever_shapes_there_are() -> None:
     ("family", "options", "more", "words"),
     [
         ("bert", NARROW, {"another": np.ones((16, 32))},
-         "has one of 32 × 16; 2 tensors have that shape, so none is shown."),
+         "has one of 32 × 16, but 2 tensors have that shape, so none is shown."),
         # The table, query, key, value and output of one layer, and the pooler.
         ("bert", {**NARROW, "max_position_embeddings": 16}, {},
          "6 tensors have that shape, and 6 parameters of the model do"),

@@ -33,7 +33,7 @@ def outcome(
         )
         for part, form in zip(parts, forms, strict=False)
     )
-    facts = (Fact("Configured positions", context),) if context else ()
+    facts = (Fact("Configured context", context),) if context else ()
     return Outcome(checkpoint(), "ok", facts=facts, layers=layers, readings=tuple(readings))
 
 
@@ -77,7 +77,7 @@ def test_layers_that_may_see_or_see_in_part_are_named_apart() -> None:
     made = panel(ROTATION, layers=layers)
     assert (made["layers"], [each["count"] for each in made["seeing"]]) == (5, [1])
     assert made["beside"] == (
-        "; 1 may choose it: layer 1; in 1 it is in a compressed key: layer 2; the window of 1 is"
+        "; 1 may attend to it: layer 1; in 1 it is in a compressed key: layer 2; the window of 1 is"
         " unknown: layer 3"
     )
 

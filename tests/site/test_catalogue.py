@@ -114,7 +114,7 @@ def test_a_row_begins_with_context_window_and_base() -> None:
         Layer("decoder", "decoder", index, "sliding attention", ("sliding",), before, 0, acting)
         for index, (before, acting) in enumerate([(7, (key,)), (None, (key,)), (3, ())])
     )
-    of_config = replace(rotation, layers=layers, facts=(Fact("Configured positions", 64),))
+    of_config = replace(rotation, layers=layers, facts=(Fact("Configured context", 64),))
     every = [row[1:5] for row in rows(html(of_config, outcome("b", table(1), title="b")))]
     assert every[0] == ["Rotary", "64", "8 (1 of 2 layers)", "10,000"]
     assert every[1][2:] == ["–", "–"]

@@ -29,8 +29,10 @@ GROUPED = between(np.array([0.0, 0.01, 0.02, 0.03, 0.5, 0.51, 0.52, 0.53]))
 def test_schemes_that_stand_together_form_groups_and_those_by_turns_none() -> None:
     places = np.array([0.0, 0.01, 0.02, 0.03, 0.5, 0.51, 0.52, 0.53, 0.9, 0.91, 0.92, 0.93])
     first = conclusions(named("AAAABBBBCCCC"), between(places))[0]
-    assert first.startswith("Schemes form groups: 12 of 12 encodings are nearest to one of their")
-    assert conclusions(named("ABABABAB"), GROUPED)[0].startswith("Schemes hardly form groups")
+    assert first.startswith("Encodings resemble their own kind: 12 of 12 have a nearest neighbour")
+    assert conclusions(named("ABABABAB"), GROUPED)[0].startswith(
+        "Encodings hardly resemble their own kind"
+    )
 
 
 def test_chance_is_the_share_of_others_that_have_the_scheme() -> None:
@@ -44,13 +46,17 @@ def test_chance_is_the_share_of_others_that_have_the_scheme() -> None:
 
 def test_the_closest_two_are_of_different_schemes() -> None:
     _, closest, _ = conclusions(named("AAAABBBB"), GROUPED)
-    assert closest == "Closest across schemes are M3 (A) and M4 (B), 53 of 100 alike."
+    assert closest == (
+        "The most similar encodings of different schemes are M3 (A) and M4 (B), with a similarity"
+        " of 53 out of 100."
+    )
 
 
 def test_the_one_whose_nearest_is_farthest_stands_apart() -> None:
     far = between(np.array([0.0, 0.01, 0.02, 0.9, 0.03, 0.04, 0.05]))
     assert conclusions(named("AABBCCC"), far)[-1] == (
-        "M3 stands apart: even the nearest, M6, is only 15 of 100 alike."
+        "M3 differs most from all others: its nearest neighbour, M6, has a similarity of 15 out of"
+        " 100."
     )
 
 
@@ -87,4 +93,6 @@ def test_the_scale_beside_a_curve_is_that_of_its_values() -> None:
 
 def test_of_three_nothing_is_concluded_and_of_one_scheme_nothing_across_schemes() -> None:
     assert conclusions(named("ABC"), between(np.array([0.0, 0.1, 0.5]))) == ()
-    assert not any("Closest" in one for one in conclusions(named("AAAA"), GROUPED[:4, :4]))
+    assert not any(
+        "different schemes" in one for one in conclusions(named("AAAA"), GROUPED[:4, :4])
+    )

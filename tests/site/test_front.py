@@ -57,9 +57,9 @@ def text_of(atlas: Atlas) -> str:
 
 def test_the_page_opens_with_the_curve_that_winds(tmp_path: Path) -> None:
     text = text_of(atlas_of(tmp_path, line=LINE, helix=HELIX))
-    opening = text[: text.index("## The ways")]
+    opening = text[: text.index("## Position encoding schemes")]
     assert 'src="figures/helix/decoder-learned/principal_components-curve.svg"' in opening
-    assert "64 positions wind" in opening
+    assert "The table is a helix of " in opening
     assert "figures/line/" not in opening
 
 
@@ -67,12 +67,12 @@ def test_a_gallery_that_is_complete_can_be_filtered(plain: Atlas) -> None:
     """Five of a scheme, which is more than each would have of a gallery that is not."""
     text = text_of(repeated(plain, 5))
     assert text.count('<li class="pa-card"') == 5
-    assert ("pa-filter" in text, "to filter and to sort" in text) == (True, False)
+    assert ("pa-filter" in text, "filtered and sorted" in text) == (True, False)
 
 
 def test_a_gallery_of_a_part_leads_to_the_list_of_all(plain: Atlas) -> None:
     text = text_of(repeated(plain, front.MOST_CARDS + 1))
-    assert ("pa-filter" in text, "to filter and to sort" in text) == (False, True)
+    assert ("pa-filter" in text, "filtered and sorted" in text) == (False, True)
     assert text.count('<li class="pa-card"') == front.MOST_CARDS // 2
 
 
@@ -112,7 +112,7 @@ def test_what_one_would_expect_is_not_on_the_page(
 def test_without_a_curve_that_winds_the_page_opens_with_words(plain: Atlas) -> None:
     text = text_of(plain)
     assert "pa-hero-figure" not in text
-    assert "## The ways to tell position" in text
+    assert "## Position encoding schemes" in text
 
 
 def test_every_scheme_says_where_it_acts_and_whether_it_is_learned(plain: Atlas) -> None:

@@ -229,7 +229,7 @@ OLDEST = PROJECT["requires-python"].removeprefix(">=")
 NUMBERS = [
     ("faq.md", f"Each checkpoint may take {LIMITS}."),
     ("faq.md", f"for {client.REACH_SECONDS:g} seconds at most each"),
-    ("faq.md", f"Hub takes over {revisions.LISTING_SECONDS:g} seconds to list a row's files"),
+    ("faq.md", f"Hub takes over {revisions.LISTING_SECONDS:g} seconds to list an entry's files"),
     ("faq.md", f"begin without it after {hub.BEFORE_A_RUN:g} seconds"),
     ("faq.md", f"may have up to {repository.MOST_FILE_BYTES / 2**30:g} GiB"),
     ("faq.md", f"the first {decay_with_distance.POSITIONS} positions only, the probes"),

@@ -45,10 +45,10 @@ def test_bars_are_context_length_before_scaling_and_windows(rows: dict[str, Sigh
     ]  # fmt: skip
     mistral = rows["Mistral-7B-v0.1"]
     assert [bar.text for bar in mistral.bars] == [
-        "Context, as configured: 32,768",
+        "Configured context: 32,768",
         "Window, in 32 of 32 layers: 4,096",
     ]
-    assert mistral.details == "context 32,768; window of 4,096 in 32 of 32 layers"
+    assert (mistral.context, mistral.windows) == (32_768, (("4,096", "32 of 32 layers"),))
 
 
 def test_strips_have_every_layer_in_order(rows: dict[str, SightRow]) -> None:
@@ -67,9 +67,9 @@ def test_strips_have_every_layer_in_order(rows: dict[str, SightRow]) -> None:
 
 def test_the_first_sentences_count_the_rows(rows: dict[str, SightRow]) -> None:
     assert how_far.lead(tuple(rows.values())) == (
-        "1 of 7 models is configured for 200,000 positions or more.",
-        "The longest is that of Llama-4-Scout-17B-16E-Instruct, with 10,485,760.",
-        "Of 3 models the length is not known.",
+        "1 of 7 models is configured for 200,000 tokens or more.",
+        "Llama-4-Scout-17B-16E-Instruct has the longest context, 10,485,760 tokens.",
+        "For 3 models it is not known how far a layer sees.",
     )
 
 

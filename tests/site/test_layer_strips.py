@@ -109,7 +109,7 @@ def test_attention_to_chosen_positions_is_named() -> None:
     layer = replace(FULL, type="indexed attention", mixers=("sparse",), chosen=2048)
     (strip,) = layer_strips([layer], [], [])
     assert strip.groups[0].mixing == (
-        "attention to chosen positions (indexed attention, up to 2,048 keys)"
+        "attention to selected positions (indexed attention, up to 2,048 keys)"
     )
     assert strip.finding == "Its 1 layer chooses up to 2,048 keys."
 
@@ -124,4 +124,6 @@ def test_a_window_without_a_width_is_unknown() -> None:
 def test_layers_of_a_model_with_a_table_were_told_at_the_input() -> None:
     layer = replace(FULL, at_input=("decoder-learned",))
     (strip,) = layer_strips(stack(layer), [], all_schemes())
-    assert strip.groups[0].encodings == ("none: it was added at the input",)
+    assert strip.groups[0].encodings == (
+        "no encoding here, because position is added at the input",
+    )

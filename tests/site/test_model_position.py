@@ -33,7 +33,7 @@ def test_models_with_rotations_and_a_context_can_be_chosen(atlas: Atlas) -> None
     soup = BeautifulSoup(rendered(page), "html.parser")
     names = [option.get_text() for option in soup.select("option")]
     assert names == [*("meta-llama/Llama-3.1-8B-Instruct", "openai/gpt-oss-20b", "Qwen/Qwen3-0.6B")]
-    assert "3 of 5 models rotate queries and keys" in soup.get_text()
+    assert "one of\n3 models with a rotary encoding" in soup.get_text()
     # The newest scaled one is shown first.
     texts = [element.get_text() for element in soup.select("h2, option[selected]")]
     assert texts == ["openai/gpt-oss-20b"] * 2
@@ -53,7 +53,7 @@ def test_the_numbers_are_those_of_the_paper(atlas: Atlas) -> None:
 
 
 def test_rows_of_the_table_lead_to_it(atlas: Atlas) -> None:
-    base = models.COLUMNS.index("Base")
+    base = models.COLUMNS.index("Rotary base")
     addresses = {row.id: row.cells[base].address for row in models.rows(atlas)}
     assert addresses["openai/gpt-oss-20b"] == "models/position.html#model=openai%2Fgpt-oss-20b"
     assert addresses["google/gemma-3-4b-it"] == ""
@@ -65,4 +65,4 @@ def test_rows_of_the_table_lead_to_it(atlas: Atlas) -> None:
 
 def test_a_site_without_models_says_so() -> None:
     [page] = model_position.pages(Atlas((), (), all_schemes()))
-    assert "No published config has a rotation and a context." in rendered(page)
+    assert "No published config has a rotary encoding and a configured context." in rendered(page)

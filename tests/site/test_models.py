@@ -54,15 +54,20 @@ def test_a_row_says_what_its_config_says(cells: dict[str, dict[str, str]]) -> No
     """Values of config.json: Llama 3.1 8B (model card), Gemma 3 (report, section 2)."""
     llama, gemma = cells["meta-llama/Llama-3.1-8B-Instruct"], cells["google/gemma-3-4b-it"]
     said = {
-        "Context": "131,072", "Before scaling": "8,192 (llama3 × 8)", "Base": "500,000",
-        "Size": "8B", "Published": "2024-07", "Maker": "Meta",
+        "Configured context": "131,072", "Rotary base": "500,000",
+        "original_max_position_embeddings": "8,192 (llama3 × 8)",
+        "Parameters": "8B", "Published": "2024-07", "Developer": "Meta",
     }  # fmt: skip
     assert {column: llama[column] for column in said} == said
-    assert gemma["Base"] == "10,000; 1,000,000" or gemma["Base"] == "1,000,000; 10,000"
+    assert (
+        gemma["Rotary base"] == "10,000; 1,000,000" or gemma["Rotary base"] == "1,000,000; 10,000"
+    )
     assert gemma["Layers"].startswith(
         "34 layers; 29 (85%) windows of 1,024; 5 (15%) full attention"
     )
-    assert cells["EleutherAI/pythia-160m"]["Position from"] == "Rotary; 25% of each head turns"
+    assert cells["EleutherAI/pythia-160m"]["Position encoding"] == (
+        "Rotary; 25% of each head rotates"
+    )
     assert cells["EleutherAI/pythia-160m"]["Model"].endswith(" · gpt_neox · from knowledge")
     assert llama["Model"].endswith(" · llama")
 
@@ -71,7 +76,7 @@ def test_a_row_says_whether_code_confirms_it(cells: dict[str, dict[str, str]]) -
     confirmed = cells["google/gemma-3-4b-it"]["Layers"]
     assert re.search(r" checked against transformers \d+\.\d+\.\d+$", confirmed)
     unread = cells["deepseek-ai/deepseek-vl2-tiny"]["Layers"]
-    assert unread == "not known no code to check with"
+    assert unread == "unknown not checked: no code in transformers"
 
 
 def with_models(atlas: Atlas, column: str, *rows: dict[str, Any]) -> list[Any]:
@@ -87,7 +92,7 @@ def test_what_was_not_checked_says_so(atlas: Atlas) -> None:
     checks = (differs, {"outcome": "not run", "why": None, "transformers": "5"}, None)
     cells = with_models(atlas, "Layers", *({"check": check} for check in checks))
     assert [cell.hint for cell in cells] == [
-        *("differs: twice", "not checked: its code did not run", "not checked")
+        *("differs from transformers: twice", "not checked: its code did not run", "not checked")
     ]
 
 
@@ -96,13 +101,15 @@ def test_sizes_are_split_where_name_or_source_say_both(atlas: Atlas) -> None:
         (None, 671_000_000_000, 37_000_000_000), (None, None, 2_700_000_000), ("8x7B", None, None)
     )  # fmt: skip
     names = ("size", "parameters", "active_parameters")
-    cells = with_models(atlas, "Size", *(dict(zip(names, each, strict=True)) for each in sizes))
+    cells = with_models(
+        atlas, "Parameters", *(dict(zip(names, each, strict=True)) for each in sizes)
+    )
     assert [cell.text for cell in cells] == ["671B, 37B active", "2.7B active", "8x7B"]
 
 
 def test_what_is_not_known_is_said_so(cells: dict[str, dict[str, str]]) -> None:
     unread = cells["deepseek-ai/deepseek-vl2-tiny"]
-    assert (unread["Position from"], unread["Base"]) == ("not known", "–")
+    assert (unread["Position encoding"], unread["Rotary base"]) == ("unknown", "–")
 
 
 def test_rows_lead_to_pages_of_checkpoints_by_id_and_by_reference(atlas: Atlas) -> None:
@@ -130,10 +137,13 @@ def test_facets_hold_every_value_once(atlas: Atlas) -> None:
 def test_the_first_sentences_count_the_rows(atlas: Atlas) -> None:
     first, second = models_page.lead(models.rows(atlas))
     assert first == (
-        "7 models: 57% rotate queries and keys; the longest context is 10,485,760 positions"
-        " (Llama-4-Scout-17B-16E-Instruct)."
+        "Of 7 models, 57% use a rotary encoding. The longest configured context is 10,485,760"
+        " tokens (Llama-4-Scout-17B-16E-Instruct)."
     )
-    assert second == "2 have layers with windows or chunks, 0 a recurrent state."
+    assert second == (
+        "Windows or chunks limit attention in some or all layers of 2 models, and none has a"
+        " recurrent state."
+    )
 
 
 def test_a_site_without_models_says_so() -> None:

@@ -61,7 +61,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _build(folder: Path) -> Path:
     pages = (*TABS, "new/index.md", "checkpoints/one.md", "map/tables.md")
-    write.write(dict.fromkeys(pages, b"# Page"), folder / "docs")
+    counted = {"models.md": b'---\nentries: "1,024"\n---\n# Page'}
+    write.write({**dict.fromkeys(pages, b"# Page"), **counted}, folder / "docs")
     mkdocs_build.build(OURS.settings, folder / "docs", folder / "site", None)
     return folder / "site"
 
@@ -95,8 +96,8 @@ def test_every_page_has_five_tabs_and_a_drawer_with_all_entries(page: str, site:
 @pytest.mark.parametrize(
     ("page", "entry", "title"),
     [
-        ("checkpoints/index.html", "Explore", "Checkpoints"),
-        ("checkpoints/one.html", "Explore", "Checkpoints"),
+        ("checkpoints/index.html", "Explore", "Measured models"),
+        ("checkpoints/one.html", "Explore", "Measured models"),
         ("map/tables.html", "Explore", "Similarity map"),
         ("learn/further-schemes.html", "Schemes", "Further schemes"),
         ("learn/method.html", "Learn", "Method"),
@@ -109,6 +110,11 @@ def test_a_page_shows_the_entry_it_belongs_to(
     html = _html(site / page)
     assert _texts(html, ".md-tabs__item--active") == [entry]
     assert _texts(html, ".pa-subtabs a:is([aria-current], .pa-within)") == [title]
+
+
+def test_a_page_of_a_list_stands_with_the_number_of_its_entries(site: Path) -> None:
+    html = _html(site / "timeline.html")
+    assert _texts(html, ".pa-subtabs a")[:2] == ["Measured models", "All configs (1,024)"]
 
 
 def test_a_page_of_a_section_shows_the_section_and_its_pages(site: Path) -> None:

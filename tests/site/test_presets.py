@@ -76,7 +76,7 @@ def test_two_schemes_with_equal_kernels_are_a_pair() -> None:
         outcome("c", encoding(table(4))),
     )
     preset = presets(Atlas(outcomes, (), all_schemes()))[0]
-    assert (preset.difference, preset.why) == (0.0, "different schemes, similarity 100 of 100")
+    assert (preset.difference, preset.why) == (0.0, "different schemes, similarity 100 out of 100")
     assert [member[0].checkpoint.slug for member in (preset.first, preset.second)] == ["a", "b"]
 
 

@@ -15,7 +15,7 @@ SCALED = EncodingRecord("decoder", "rotary", "Rotation", Provenance(""), paramet
 
 
 def outcome(*layers: Layer, context: object = 8192, **fields: object) -> Outcome:
-    facts = (Fact("Configured positions", context),) if context else ()  # type: ignore[arg-type]
+    facts = (Fact("Configured context", context),) if context else ()  # type: ignore[arg-type]
     return Outcome(checkpoint(), "ok", facts=facts, layers=layers, **fields)  # type: ignore[arg-type]
 
 
@@ -30,8 +30,8 @@ def test_the_axis_goes_from_1_to_10_million() -> None:
 
 def test_context_length_before_scaling_and_windows_have_bars() -> None:
     assert bars(WINDOW, FULL, WINDOW, unmeasured=(SCALED,)) == [
-        ("Context, as configured", 8192),
-        ("Original length, as declared", 4096),
+        ("Configured context", 8192),
+        ("Declared original length", 4096),
         ("Window, in 2 of 3 layers", 128),
     ]
 
@@ -45,7 +45,7 @@ def test_a_window_to_both_sides_is_as_wide_as_both_and_a_chunk_as_one() -> None:
 def test_windows_over_patches_are_no_positions_of_a_text() -> None:
     patches = replace(SCALED, modality="image", part="vision")
     layers = (replace(WINDOW, part="vision", encodings=(patches.key,)), FULL)
-    assert bars(*layers, unmeasured=(patches,)) == [("Context, as configured", 8192)]
+    assert bars(*layers, unmeasured=(patches,)) == [("Configured context", 8192)]
 
 
 def test_nothing_is_drawn_without_a_configured_context() -> None:

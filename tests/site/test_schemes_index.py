@@ -56,8 +56,8 @@ def test_a_card_says_where_its_numbers_come_from_and_how_many_checkpoints_use_it
     [reading] = second.readings
     unread = replace(second, readings=(), unmeasured=(reading.encoding,))
     assert learned.summary in card(learned.title, first, unread)
-    assert "2 in this atlas (1 without numbers)" in card(learned.title, first, unread)
-    assert "0 in this atlas" in card(learned.title, outcome("c", NOTHING, scheme="none"))
+    assert "2 checkpoints (1 without numbers)" in card(learned.title, first, unread)
+    assert "0 checkpoints" in card(learned.title, outcome("c", NOTHING, scheme="none"))
 
 
 def test_a_card_has_the_picture_of_the_scheme_where_no_checkpoint_has_one() -> None:
@@ -83,9 +83,9 @@ def test_models_with_some_layers_without_encoding_are_counted_apart() -> None:
         for index in range(8)
     )
     partly = replace(rotary, layers=layers)
-    assert card("No encoding", partly).endswith("0 in this atlas; 1 in some layers")
+    assert card("No encoding", partly).endswith("0 checkpoints; 1 in some layers")
     every = tuple(replace(layer, encodings=(key,)) for layer in layers)
     unknown = tuple(replace(layer, encodings=None) for layer in layers)
     at_input = tuple(replace(layer, at_input=(key,)) for layer in layers)
     for others in (every, unknown, at_input, ()):
-        assert card("No encoding", replace(rotary, layers=others)).endswith("0 in this atlas")
+        assert card("No encoding", replace(rotary, layers=others)).endswith("0 checkpoints")

@@ -19,10 +19,13 @@ from generator.site.pages import front, status
 from tests import small_site
 from tests.support import checkpoint, flowing
 
-LINE = "2 of 3 listed checkpoints could not be read in this build: [Status](status.md)."
+LINE = (
+    "2 of 3 listed checkpoints could not be read in this build; [Status](status.md) gives the"
+    " reasons."
+)
 NONE = (
-    "No checkpoint of the list could be read in this build. The page [Status](status.md) says why,"
-    " one by one."
+    "None of the listed checkpoints could be read in this build; [Status](status.md) gives the"
+    " reasons."
 )
 
 
@@ -110,5 +113,7 @@ def test_the_front_page_says_that_nothing_could_be_read(states: list[Status]) ->
 def test_rows_whose_numbers_are_all_in_weights_that_were_not_read_are_counted() -> None:
     record = EncodingRecord("encoder", "learned", "PositionTable", Provenance(""))
     unread = replace(outcome("elder", "ok"), unmeasured=(record,))
-    assert "The numbers of 1 of them are in weights" in text_of_status(READ, unread)
-    assert "The numbers of" not in text_of_status(READ)
+    assert "1 of them has no numbers, because the weights were not read." in text_of_status(
+        READ, unread
+    )
+    assert "no numbers" not in text_of_status(READ)

@@ -40,13 +40,13 @@ def test_shares_are_of_years_with_enough_models() -> None:
     [page] = timeline.pages(atlas(MODELS))
     text = flowing(rendered(page))
     assert (
-        "Rotary rose from 20&#160;% of the text models of 2019 to 100&#160;% of those of 2020."
-        in text
+        "Rotary rose from 20% of the text models published in 2019 to 100% of those published in"
+        " 2020." in text
     )
-    assert "Learned table fell from 80&#160;% to 0&#160;%." in text
+    assert "Learned table fell from 80% to 0%." in text
     assert (
-        "Windows or chunks: 20&#160;% of the text models of 2019, 100&#160;% of those of 2020."
-        in text
+        "20% of the text models published in 2019 have windows or chunks, and 100% of those"
+        " published in 2020." in text
     )
     assert "None of these text models has recurrent layers." in text
 
@@ -62,13 +62,15 @@ def test_months_are_equally_far_apart_within_a_year_and_beyond() -> None:
 def test_the_median_of_a_year_is_that_of_its_models() -> None:
     [page] = timeline.pages(atlas(MODELS))
     assert (
-        ">The median context was 512 positions in 2019 and 1,024 positions in 2020.</p>"
+        ">The median configured context rose from 512 tokens in 2019 to 1,024 in 2020.</p>"
         in flowing(rendered(page))
     )
     older = [model(2018, number, "rotary", 10_000.0) for number in range(10)]
     [page] = timeline.pages(atlas([*MODELS, *older]))
     middle = median(10_000.0 * 2.0**number for number in range(10))
-    assert f"The median base was 10,000 in 2018 and {middle:,.0f} in 2020." in rendered(page)
+    assert f"The median rotary base rose from 10,000 in 2018 to {middle:,.0f} in 2020." in rendered(
+        page
+    )
 
 
 def test_without_two_years_there_is_no_figure() -> None:

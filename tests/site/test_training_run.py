@@ -66,7 +66,7 @@ def test_a_metric_that_repeats_the_kernel_is_left_out() -> None:
     rows = ((1.0, 0.2, 0.1), (1.0, 0.3, 0.1), (1.0, 0.4, 0.1), (1.0, 0.8, 0.1))
     found = sentences((0.2, 0.3, 0.4, 0.8), (0.2, 0.3, 0.4, 0.9), kernel=rows)
     assert [text.partition(" rose")[0] for text in found] == [
-        "From step 0 to step 30, the cosine at distance 1",
+        "Between step 0 and step 30, the mean cosine at distance 1",
         "Measure 1",
     ]
 
@@ -88,15 +88,17 @@ def test_the_kernel_is_told_at_two_distances() -> None:
     [text] = sentences(kernel=rows)
     assert (
         text
-        == "From step 10 to step 30, the cosine at distance 1 rose from 0.004 to 0.800. At distance"
-        " 3, it fell from 0.100 to −0.250."
+        == "Between step 10 and step 30, the mean cosine at distance 1 rose from 0.004 to 0.800,"
+        " and that at distance 3 fell from 0.100 to −0.250."
     )
 
 
 def test_two_checkpoints_are_enough_for_a_kernel_and_its_axis_holds_both() -> None:
     rows = ((1.0, 0.5, 0.25), (), (), (1.0, 0.75, -0.25))
     [text] = sentences(kernel=rows)
-    assert text.startswith("From step 0 to step 30, the cosine at distance 1 rose from 0.500 to")
+    assert text.startswith(
+        "Between step 0 and step 30, the mean cosine at distance 1 rose from 0.500"
+    )
     values = np.array([[1.0, 0.75, -0.25]])
     low, high = Kernels(STEPS, values, "cosine").limits
     assert -0.25 - low == pytest.approx(high - 1.0)
@@ -145,7 +147,7 @@ def test_a_long_run_of_many_encodings_stays_small() -> None:
     )
     encodings = tuple(replace(run.encodings[0], key=f"part-{index}") for index in range(40))
     text = text_of(replace(run, members=members, encodings=encodings))
-    assert "The page shows 3 of 40 encodings" in text
+    assert "This page shows 3 of 40 encodings" in text
     assert "The first 40 measures" in text
 
 
@@ -166,7 +168,9 @@ def test_a_reason_is_said_once_for_all_steps_that_have_it() -> None:
     run = replace(run, members=(*failed, run.members[-1]))
     assert run_findings.reasons(run) == [("steps 0, 10", "x.bin: broken"), ("step 20", "gone")]
     text = flowing(unescape(text_of(run)))
-    assert "Figures have gaps there. Steps 0, 10: x.bin: broken. Step 20: gone." in text
+    assert (
+        "The figures have gaps at these steps. Steps 0, 10: x.bin: broken. Step 20: gone." in text
+    )
 
 
 def test_several_runs_have_a_list_on_which_they_are_compared() -> None:
@@ -193,7 +197,7 @@ def beside(*values: float, main: str = "kernel.m0") -> SideBySide:
 
 def test_runs_stand_side_by_side_with_the_ends_that_differ() -> None:
     found = beside(4.0, 8.0, 6.0)
-    assert found.sentences == ("Measure 0, at the end: 4% (Run 0) and 8% (Run 1).",)
+    assert found.sentences == ("Measure 0 at the last step: 4% (Run 0) and 8% (Run 1).",)
     kernels, measures = (figure.spec.draw({}) for figure in found.figures)
     lines = measures.axes[0].lines
     ends = [np.asarray(line.get_xydata())[-1].tolist() for line in lines]

@@ -36,10 +36,10 @@ def test_what_stays_open_stands_above_the_encodings_that_were_found() -> None:
 
 
 @pytest.mark.parametrize("key", ["front", "catalogue"])
-def test_lists_call_it_not_settled(key: str) -> None:
+def test_lists_call_it_undetermined(key: str) -> None:
     text = rendered(page(key, UNRESOLVED))
     assert (
-        "not settled</" in text, "none found" in text, "no position encoding found" in text,
+        "undetermined</" in text, "none found" in text, "no position encoding found" in text,
     ) == (True, False, False)  # fmt: skip
 
 
@@ -53,16 +53,16 @@ def test_an_encoding_whose_numbers_are_in_the_weights_is_named_with_its_tensor()
 def test_the_page_of_its_scheme_lists_it_among_those_without_numbers() -> None:
     pages = {made.path.rpartition("/")[2]: made for made in every_page("scheme", UNREAD)}
     text = rendered(pages["t5_bias.md"])
-    assert "were not read, so there are no numbers" in text
+    assert "were not read, so they have no numbers" in text
     assert f"{EMPTY.checkpoint.slug}.html" in text
-    assert "No checkpoint that this build read uses it" not in text
+    assert "None of the checkpoints that this build read" not in text
 
 
 @pytest.mark.parametrize(
     ("key", "words"),
     [
-        ("front", "Without numbers, since their weights were not read"),
-        ("catalogue", "not measured, weights not read"),
+        ("front", "no numbers, because their weights were not read"),
+        ("catalogue", "<td>weights not read</td>"),
     ],
 )
 def test_lists_say_that_it_has_no_numbers(key: str, words: str) -> None:

@@ -82,9 +82,9 @@ def test_a_row_of_another_scheme_is_no_relative() -> None:
 
 def test_the_page_says_why_a_row_is_the_nearest() -> None:
     text = page(atlas(ROWS["family"]))
-    assert "of the same family (bert)" in text.replace("&#40;", "(").replace("&#41;", ")")
+    assert "from the same family (bert)" in text.replace("&#40;", "(").replace("&#41;", ")")
     assert "vocabulary of the same size" not in text
-    assert "of another family with the same scheme" in page(atlas(ROWS["width"]))
+    assert "from another family, with the same scheme" in page(atlas(ROWS["width"]))
 
 
 def test_the_page_says_where_its_config_is_from_and_has_the_picture_of_its_scheme() -> None:

@@ -1,4 +1,4 @@
-"""Which heads attend by position: mean attention by offset while a model reads random words."""
+"""Which heads attend by position: mean attention by offset while a model reads random tokens."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -144,13 +144,14 @@ def _of_images(stack: LiveStack) -> Result:
     )
 
 
-TITLES = {
-    "previous": "Heads at the previous position",
-    "own": "Heads at the query's own position",
-    "next": "Heads at the next position",
-    "beside": "Heads at the four patches beside",
-    "first": "Heads at the first position",
+PLACES = {
+    "previous": "the previous token",
+    "own": "the query's own position",
+    "next": "the next token",
+    "beside": "the four patches next to the query",
+    "first": "the first position",
 }
+TITLES = {kind: f"Heads on {place}" for kind, place in PLACES.items()}
 
 
 def _metrics(shares: dict[str, Floats], within: Floats, uniform: float) -> tuple[Metric, ...]:
@@ -159,23 +160,29 @@ def _metrics(shares: dict[str, Floats], within: Floats, uniform: float) -> tuple
     """
     is_of = {kind: values > LARGE for kind, values in shares.items()}
     none = ~np.any(list(is_of.values()), axis=0)
+    nearby = "one patch" if "beside" in shares else f"{NEAR} positions"
     return (
         *(
             Metric(kind, TITLES[kind], 100.0 * float(found.mean()), "%")
             for kind, found in is_of.items()
         ),
-        Metric("none", "Heads of no such kind", 100.0 * float(none.mean()), "%"),
+        Metric("none", "None of these", 100.0 * float(none.mean()), "%"),
         *(
             Metric(
                 f"{kind}_highest",
-                f"Most attention there ({TITLES[kind].lower()})",
+                f"Highest attention of a head to {PLACES[kind]}",
                 100.0 * float(values.max()),
                 "%",
             )
             for kind, values in shares.items()
         ),
-        Metric("within", "Attention nearby, on average", 100.0 * float(within.mean()), "%"),
-        Metric("uniform", "Attention to one key by chance", 100.0 * uniform, "%"),
+        Metric(
+            "within",
+            f"Attention within {nearby}, mean over heads",
+            100.0 * float(within.mean()),
+            "%",
+        ),
+        Metric("uniform", "Attention to a key by chance", 100.0 * uniform, "%"),
     )
 
 
@@ -197,10 +204,17 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
                 n_heads=n_heads,
                 kind=kind,
                 of_images="pictures" in first.arrays,
+                is_special=kind == "first" and _begins_all(first),
+                random=float(first.arrays[f"{kind}_random"]),
             )
             weight = 0.3 + 0.5 * share / 100.0
             found.append(Finding(text, (kind, f"{kind}_highest"), weight))
     return tuple(found)
+
+
+def _begins_all(result: Result) -> bool:
+    """Whether all sequences of tokens that were read begin with the same one."""
+    return "ids" in result.arrays and bool(np.ptp(result.arrays["ids"][:, 0]) == 0)
 
 
 def mean_profile(result: Result) -> tuple[Array, Array]:

@@ -48,15 +48,19 @@ def compute(stack: LiveStack) -> Result:
     n_keys = inputs.shape[1]
     uniform = float(np.mean(1.0 / (queries + 1.0))) if stack.is_causal else 1.0 / n_keys
     metrics = (
-        Metric("highest", "Most attention to what followed", float(induction.max())),
-        Metric("count", "Heads with more than 0.3 there", float((induction > LARGE).sum())),
-        Metric("previous_highest", "Most attention to the word before", float(previous.max())),
+        Metric(
+            "highest", "Highest attention to what followed the same token", float(induction.max())
+        ),
+        Metric("count", "Induction heads (over 0.3)", float((induction > LARGE).sum())),
+        Metric(
+            "previous_highest", "Highest attention to the previous token", float(previous.max())
+        ),
         Metric(
             "previous_count",
-            "Heads with more than 0.3 at the word before",
+            "Previous-token heads (over 0.3)",
             float((previous > LARGE).sum()),
         ),
-        Metric("chance", "By chance", uniform),
+        Metric("chance", "Attention by chance", uniform),
     )
     return Result(
         metrics,
@@ -72,8 +76,14 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
         count = round(min(first.value(key) or 0.0, second.value(key) or 0.0))
         if count:
             most = min(first.value(highest) or 0.0, second.value(highest) or 0.0)
-            text = WORDS(f"find_{kind}", count=count, most=most)
-            found.append(Finding(text, (key, highest), weight))
+            text = WORDS(
+                f"find_{kind}",
+                count=count,
+                n_heads=first.arrays[kind].size,
+                most=100.0 * most,
+                uniform=100.0 * (first.value("chance") or 0.0),
+            )
+            found.append(Finding(text, (key, highest, "chance"), weight))
     return tuple(found)
 
 
@@ -81,7 +91,7 @@ def draw(results: Results) -> "Figure":
     """Both kinds of attention of every head."""
     (result,) = results.values()
     both = np.stack([result.arrays["previous"], result.arrays["induction"]])
-    titles = ("To the word before", "To what followed the same word")
+    titles = ("To the previous token", "To what followed the same token")
     return cells(both, 1.0, "attention", titles)
 
 
@@ -111,7 +121,7 @@ ANALYSIS = Analysis(
             alt,
             draw=draw,
             python=(
-                "plt.subplot(121, title='word before')\n"
+                "plt.subplot(121, title='previous token')\n"
                 'plt.imshow(arrays["induction.previous"], vmin=0, vmax=1)\n'
                 "plt.subplot(122, title='what followed')\n"
                 'plt.imshow(arrays["induction.induction"], vmin=0, vmax=1)'

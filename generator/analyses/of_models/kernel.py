@@ -43,9 +43,9 @@ def compute(stack: LiveStack) -> Result:
         arrays["by_offset_random"] = np.array(_share(*_by_offset(random)[1:]))
     metrics = (
         Metric("by_offset", "Variance of the logits by offset", _share(mean, spread), "%"),
-        Metric("range", "Largest range over offsets", float(np.ptp(mean, axis=1).max())),
-        Metric("spread", "Spread over words", float(np.sqrt((spread**2).mean()))),
-        Metric("near", "Heads highest within one position", near, "%"),
+        Metric("range", "Largest range over offsets, of a head", float(np.ptp(mean, axis=1).max())),
+        Metric("spread", "Spread over tokens", float(np.sqrt((spread**2).mean()))),
+        Metric("near", "Heads that peak within one position", near, "%"),
     )
     return Result(metrics, arrays, read={metric.key: len(inputs) for metric in metrics})
 
@@ -93,7 +93,7 @@ def _logits(weights: object, of_query: Array, of_key: Array) -> Floats:
     """
     values = weights.double().cpu().numpy()[:, :, of_query, of_key]  # type: ignore[attr-defined]
     if not values.all():
-        raise NotApplicableError("its first layer does not see all keys")
+        raise NotApplicableError("its first layer does not attend to all keys")
     logits = np.log(values)
     logits -= logits.mean(axis=-1, keepdims=True)
     return np.asarray(np.moveaxis(logits, 1, 2).reshape(-1, values.shape[1], values.shape[3]))
@@ -103,9 +103,10 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     """How much of the first layer is position."""
     shares = [result.value("by_offset") or 0.0 for result in (first, second)]
     # What the rule of an encoding does with any weights is no finding.
-    if min(shares) < LEAST + float(first.arrays["by_offset_random"]):
+    random = float(first.arrays["by_offset_random"])
+    if min(shares) < LEAST + random:
         return ()
-    return (Finding(WORDS("explains", share=shares[0]), ("by_offset",), 0.3),)
+    return (Finding(WORDS("explains", share=shares[0], random=random), ("by_offset",), 0.3),)
 
 
 def draw(results: Results) -> "Figure":
@@ -116,7 +117,7 @@ def draw(results: Results) -> "Figure":
         for head, (line, colour) in enumerate(zip(lines, head_colours(len(lines)), strict=True)):
             name = f"_head {head}"
             ax.plot(result.arrays["offsets"], line, color=colour, linewidth=1.0, label=name)
-        ax.set(xlabel="offset of the key from the query", ylabel="logit, as a difference")
+        ax.set(xlabel="offset: key minus query (positions)", ylabel="logit, mean subtracted")
         ax.axvline(0.0, color=GRID, linewidth=0.8, zorder=0)
         if len(results) > 1:
             ax.set_title(wrapped(label.title))

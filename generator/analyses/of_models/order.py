@@ -51,8 +51,8 @@ def compute(stack: LiveStack) -> Result:
     *by_block, foreign = rises
     metrics = (
         *(_share(size, found, foreign) for size, found in zip(sizes, by_block, strict=True)),
-        Metric("worth", "What the first half is worth", foreign.mean, "nats"),
-        Metric("error", "Standard error of that", foreign.error, "nats"),
+        Metric("worth", "Value of the first half", foreign.mean, "nats"),
+        Metric("error", "Standard error of this value", foreign.error, "nats"),
     )
     return Result(
         metrics=metrics,
@@ -100,17 +100,17 @@ def _key(size: int) -> str:
 
 def _share(size: int, found: Rise, foreign: Rise) -> Metric:
     title = (
-        f"Lost where blocks of {size} are shuffled" if size > 1 else "Lost where all are shuffled"
+        f"Value lost, blocks of {size} shuffled" if size > 1 else "Value lost, all tokens shuffled"
     )
     key = _key(size)
     if foreign.mean <= 0.0 or not foreign.is_certain:
-        reason = "what the first half is worth lies within three standard errors of nothing"
+        reason = "the value of the first half is within three standard errors of 0"
         return Metric(key, title, None, "%", reason)
     return Metric(key, title, 100.0 * found.mean / foreign.mean, "%")
 
 
 def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
-    """What order is worth, where both runs say so."""
+    """What the order of tokens is worth, where both runs say so."""
     shares = [result.value("share_1") for result in (first, second)]
     if any(share is None for share in shares):
         return ()
@@ -121,7 +121,7 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
 
 
 def sentence(results: Results) -> str:
-    """What order is worth in all models."""
+    """What the order of tokens is worth in all models."""
     shares = [share for result in results.values() if (share := result.value("share_1"))]
     if not shares:
         return ""
@@ -142,7 +142,7 @@ def draw(results: Results) -> "Figure":
     logarithmic(axes, "x")
     axes.set_xticks(list(BLOCKS), [str(size) for size in BLOCKS])
     axes.minorticks_off()
-    axes.set(xlabel="words in a block", ylabel="lost of what the half is worth (%)")
+    axes.set(xlabel="tokens in a block", ylabel="value of the context lost (%)")
     axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
     axes.grid(axis="y")
     legend_below(figure)

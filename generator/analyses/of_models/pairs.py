@@ -49,14 +49,30 @@ def compute(stack: LiveStack) -> Result:
         shares[:, :, part].sum(axis=2).mean() for part in (quarters[0], quarters[3])
     )
     metrics = [
-        Metric("share_fastest_quarter", "In the fastest quarter", 100.0 * float(fastest), "%"),
-        Metric("share_slowest_quarter", "In the slowest quarter", 100.0 * float(slowest), "%"),
-        Metric("highest_share", "Most of a head in one pair", 100.0 * float(shares.max()), "%"),
-        Metric("highest_pair", "The pair that has most", float(shares.max(axis=(0, 1)).argmax())),
+        Metric(
+            "share_fastest_quarter",
+            "Share of |q||k| in the fastest quarter",
+            100.0 * float(fastest),
+            "%",
+        ),
+        Metric(
+            "share_slowest_quarter",
+            "Share of |q||k| in the slowest quarter",
+            100.0 * float(slowest),
+            "%",
+        ),
+        Metric(
+            "highest_share", "Largest share of one pair in a head", 100.0 * float(shares.max()), "%"
+        ),
+        Metric(
+            "highest_pair",
+            "Pair with that share (0: the fastest)",
+            float(shares.max(axis=(0, 1)).argmax()),
+        ),
     ]
     read = {metric.key: len(texts) for metric in metrics}
     for name, number in QUARTERS.items():
-        key, title = f"without_{name}_quarter", f"More with the {name} quarter still"
+        key, title = f"without_{name}_quarter", f"Loss rise, {name} quarter not turning"
         if stack.wants(key):
             try:
                 found = _without(stack, paired[quarters[number]], turns[quarters[number]])
@@ -94,7 +110,7 @@ def _without(stack: LiveStack, quarter: Array, turns: Floats) -> Rise:
     length = max(needed + stack.words.n_reserved, stack.length)
     if length > min(MOST_TOKENS, stack.longest):
         raise NotApplicableError(
-            f"its slowest pair turns once in {needed:,} positions, longer than texts here"
+            f"its slowest pair turns once in {needed:,} positions, longer than the texts read"
         )
     check_predicts(stack)
     most = min(stack.n_sequences, max(MOST_READ // length, 8))
@@ -106,7 +122,7 @@ def _without(stack: LiveStack, quarter: Array, turns: Floats) -> Rise:
 
     found = rise_of(stack, still, lambda batch: losses(stack, given[batch]), most)
     if not found.is_certain:
-        raise NotApplicableError("it lies within three standard errors of nothing")
+        raise NotApplicableError("the rise is within three standard errors of 0")
     return found
 
 
@@ -130,7 +146,7 @@ def draw(results: Results) -> "Figure":
     shares = 100.0 * result.arrays["shares"].mean(axis=1)
     figure, (axes,) = panels(1, height=3.6)
     picture = image(axes, shares, (0.0, float(shares.max())), SEQUENTIAL)
-    axes.set(xlabel="pair, the fastest first", ylabel="layer")
+    axes.set(xlabel="rotation pair, the fastest first", ylabel="layer")
     colour_bar(figure, picture, [axes], "share of |q||k|, mean over heads (%)")
     return figure
 

@@ -37,17 +37,17 @@ NAMES = {
     "off": "all equal",
     "shift_64": "shifted by 64",
     "shift_most": "shifted farthest",
-    "half": "half speed",
-    "double": "double speed",
+    "half": "halved",
+    "double": "doubled",
     "reversed": "reversed",
 }
 TITLES = {
-    "off": "More with all positions equal",
-    "shift_64": "More with positions shifted by 64",
-    "shift_most": "More with positions shifted as far as can be",
-    "half": "More at half speed",
-    "double": "More at double speed",
-    "reversed": "More with positions reversed",
+    "off": "Loss rise, all positions equal",
+    "shift_64": "Loss rise, positions shifted by 64",
+    "shift_most": "Loss rise, positions shifted farthest",
+    "half": "Loss rise, positions halved",
+    "double": "Loss rise, positions doubled",
+    "reversed": "Loss rise, positions reversed",
 }
 
 
@@ -81,7 +81,7 @@ def compute(stack: LiveStack) -> Result:
     before = np.concatenate([as_is(batch) for batch in stack.batches(n_read)])
     return Result(
         metrics=(
-            Metric("as_is", "Loss as it is", float(np.nanmean(before)), UNIT),
+            Metric("as_is", "Loss with unchanged positions", float(np.nanmean(before)), UNIT),
             *(
                 Metric(key, title, None, UNIT, reasons[key])
                 if key in reasons
@@ -131,7 +131,13 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     """What the model loses, where both runs say so."""
     found = []
     if (off := _certain(first, second, "off")) is not None:
-        found.append(Finding(WORDS("equal", low=off, high=off), ("off", "as_is"), 0.6))
+        found.append(
+            Finding(
+                WORDS("equal", low=off, high=off, before=first.value("as_is")),
+                ("off", "as_is"),
+                0.6,
+            )
+        )
     shifts = [result.value("shift_most") for result in (first, second)]
     text = ""
     if all(shift is not None and abs(shift) < NOTHING for shift in shifts):
@@ -160,7 +166,7 @@ def sentence(results: Results) -> str:
     ]
     if not losses_off:
         return ""
-    return WORDS("equal", low=min(losses_off), high=max(losses_off))
+    return WORDS("equal", low=min(losses_off), high=max(losses_off), before=None)
 
 
 def draw(results: Results) -> "Figure":
@@ -176,7 +182,7 @@ def draw(results: Results) -> "Figure":
     axes.set_yticks(range(len(NAMES)), list(NAMES.values()))
     axes.invert_yaxis()
     axes.tick_params(axis="y", length=0)
-    axes.set(xlabel="more loss (nats a word)")
+    axes.set(xlabel="rise of the loss (nats per token)")
     axes.grid()
     legend_below(figure)
     return figure

@@ -59,10 +59,12 @@ def compute(stack: LiveStack) -> Result:
     random, _ = _tried(untrained, _fitted(untrained, parts[0], positions)[0], parts[1], positions)
     metrics = (
         *_metrics(r2, positions),
-        Metric(RANDOM, "Highest with random weights", float(random.max())),
-        Metric("r2_random_last", "After the last layer, with random weights", float(random[-1])),
-        Metric("share_input", "Variance by position at the input", 100.0 * shares[0], "%"),
-        Metric("share_last", "Variance by position after the last layer", 100.0 * shares[-1], "%"),
+        Metric(RANDOM, "Highest R², random weights", float(random.max())),
+        Metric("r2_random_last", "R² after the last layer, random weights", float(random[-1])),
+        Metric("share_input", "Variance of the states by position, input", 100.0 * shares[0], "%"),
+        Metric(
+            "share_last", "Variance of the states by position, last layer", 100.0 * shares[-1], "%"
+        ),
     )
     return Result(
         metrics,
@@ -90,8 +92,8 @@ def _n_fit(stack: LiveStack, n_positions: int) -> int:
     needed = math.ceil(ROWS_PER_FEATURE * d_model / n_positions)
     if needed > max(MOST_SEQUENCES, stack.n_sequences):
         raise NotApplicableError(
-            f"states of {d_model:,} components need {needed:,} sequences of {stack.length}"
-            f" tokens; there are {stack.n_sequences:,}"
+            f"a probe of {d_model:,} components needs {needed:,} sequences of {stack.length}"
+            f" tokens, but {stack.n_sequences:,} were asked for"
         )
     return max(needed, stack.n_sequences // 2)
 
@@ -141,12 +143,12 @@ def _metrics(r2: Floats, positions: Array) -> tuple[Metric, ...]:
     best = int(r2.argmax())
     errors = _errors(r2, positions)
     return (
-        Metric("r2_highest", "Highest share of the position's variance", r2[best]),
-        Metric("layer_highest", "Layers before it is highest", float(best)),
-        Metric("r2_input", "At the input", r2[0]),
-        Metric("r2_last", "After the last layer", r2[-1]),
-        Metric("error_input", "Error at the input", errors[0], "positions"),
-        Metric("error_last", "Error after the last layer", errors[-1], "positions"),
+        Metric("r2_highest", "Highest R² of the position", r2[best]),
+        Metric("layer_highest", "Layers before the highest R²", float(best)),
+        Metric("r2_input", "R² at the input", r2[0]),
+        Metric("r2_last", "R² after the last layer", r2[-1]),
+        Metric("error_input", "RMS error at the input", errors[0], "positions"),
+        Metric("error_last", "RMS error after the last layer", errors[-1], "positions"),
     )
 
 
@@ -237,9 +239,9 @@ def draw(results: Results) -> "Figure":
         random = result.arrays[RANDOM]
         axes.plot(
             np.arange(random.size), random, color=REFERENCE, linestyle=DOTTED,
-            label="The same with random weights",
+            label="random weights",
         )  # fmt: skip
-    return _finished(figure, axes, "layers before")
+    return _finished(figure, axes, "number of layers")
 
 
 def _finished(figure: "Figure", axes: Any, xlabel: str) -> "Figure":

@@ -90,8 +90,8 @@ class Quantised:
         """The matrix as a tensor."""
         header = TensorInfo(self.parts[0].header.file, f"Q{self.bits}", self.shape)
         note = (
-            f"MLX stores it in {self.bits} bits a number; each {self.group} of a row share a scale"
-            " and a bias."
+            f"MLX stores it in {self.bits} bits per number, and every {self.group} numbers of a row"
+            " share a scale and a bias."
         )
         n_bytes = sum(part.n_bytes for part in self.parts)
         return StoredTensor(header, n_bytes, self.part, self.numbers, lambda: (note,))

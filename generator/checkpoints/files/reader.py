@@ -213,7 +213,7 @@ class FolderFiles:
             )
             raise RowError(
                 f"{where}: its header asks for {asked}; expected a tensor that fits into the"
-                " memory of a row"
+                " memory of an entry"
             ) from None
 
     def n_bytes(self, name: str) -> int:

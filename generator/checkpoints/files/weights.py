@@ -191,7 +191,7 @@ def check_none_unread(storage: Storage, where: str, choice: Choice) -> None:
         listed = enumerated([*names[-MOST_NAMED:], *others])
         raise RowError(
             f"{where}: no config.json, and {len(names):,} files that may be the weights ({listed});"
-            f" expected one, by a row such as {row}"
+            f" expected one, by an entry such as {row}"
         )
 
 

@@ -10,7 +10,7 @@ TITLES: Mapping[Size, str] = {
     "d_model": "Hidden size",
     "n_layers": "Layers",
     "n_heads": "Attention heads",
-    "n_positions": "Configured positions",
+    "n_positions": "Configured context",
     "vocab_size": "Vocabulary",
 }
 

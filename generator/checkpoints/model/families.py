@@ -97,19 +97,19 @@ AFTER_TWO = frozenset(
 # What the code of a family does with learned numbers that no scheme reads.
 UNREAD = {
     "chatglm": (
-        "Half of each head is rotated by the position in the prompt, half by that in the answer."
-        " Neither rotation was read."
+        "Half of each head is rotated by the position in the prompt and half by that in the answer,"
+        " but neither rotation was read."
     ),
     "decision_transformer": (
         "A learned vector of the time step is added to the return, the state and the action of each"
-        " step. It was not read."
+        " step, but it was not read."
     ),
     "inkling2_text": (
-        "Each head has a sink whose logit comes from the query's hidden state. It was not read."
+        "Each head has a sink whose logit comes from the query's hidden state, which was not read."
     ),
     "mistral_large4_text": (
         "Each head multiplies its logits by a learned factor that grows with the logarithm of the"
-        " position. It was not read."
+        " position, but that factor was not read."
     ),
 }
 # The table is of the angles of a rotation and not added to the input.

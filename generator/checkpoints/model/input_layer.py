@@ -42,8 +42,8 @@ NORMS = (
 MAPPED = ("embedding_hidden_mapping_in.weight", "project_in.weight", "embeddings_project.weight")
 MOST_TOKENS = 24
 NO_WORDS = (
-    "it needs the whole word matrix, which is large; to read it, set “words: true” in the"
-    " checkpoint's row"
+    "it needs the whole word matrix, which is large and is read only if the checkpoint's entry"
+    " has “words: true”"
 )
 AROUND = ("[CLS]", "[SEP]")
 EVERYDAY = (  # For a lesson in which readers type sentences.
@@ -152,8 +152,8 @@ def read(files: Files, checkpoint: Checkpoint) -> InputLayer:
     if _ending(files, MAPPED):
         notes += (
             (
-                "A learned map then projects these vectors to the width of the layers; the anatomy"
-                " ends before it."
+                "A learned map then projects these vectors to the width of the layers, but the"
+                " anatomy ends before it."
             ),
         )
     types, family = _ending(files, TYPE_TENSORS), files.config.family
@@ -179,19 +179,19 @@ def _sentences(files: Files, checkpoint: Checkpoint) -> tuple[Tokens, Tokens, tu
         return (
             _numbered(sentence),
             _numbered(sentence[::-1]),
-            ("The row gives token ids instead of a sentence.",),
+            ("The entry gives token ids instead of a sentence.",),
         )
     words = sentence.split()
     if (text := files.read("tokenizer.json")) is not None:
         return _tokenize(text, words, files), _tokenize(text, words[::-1], files), ()
     if (text := files.read("vocab.txt")) is not None:
         note = (
-            "There is only a vocab.txt, so the sentence is split at spaces and each piece is looked"
-            " up unchanged."
+            "There is no tokenizer.json, only a vocab.txt, so the sentence is split at spaces and"
+            " each piece is looked up unchanged."
         )
         return _look_up(text, words), _look_up(text, words[::-1]), (note,)
     raise NotApplicableError(
-        "there is neither a tokenizer.json nor a vocab.txt, and the row gives no token ids"
+        "there is neither a tokenizer.json nor a vocab.txt, and the entry gives no token ids"
     )
 
 

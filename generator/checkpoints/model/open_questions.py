@@ -42,8 +42,8 @@ def _unread(files: Files, is_claimed: Claimed) -> Iterator[str]:
     likely = list(_likely(files, is_claimed))
     for name, how in likely[:MOST]:
         yield (
-            f"{_what(files, name)} may tell position, by its {how}. That is not certain, so it is"
-            " not shown."
+            f"{_what(files, name)} may encode position, judging by its {how}, but it is not shown"
+            " because this is not certain."
         )
     yield from _more(likely)
 
@@ -56,7 +56,7 @@ def _known(files: Files, names: Sequence[str]) -> Iterator[str]:
 
 def _more(names: Sequence[object]) -> Iterator[str]:
     if more := len(names[MOST:]):
-        yield f"The same holds for {plural(more, 'further tensor')}."
+        yield f"The same applies to {plural(more, 'further tensor')}."
 
 
 def _what(files: Files, name: str) -> str:
@@ -114,13 +114,13 @@ def open_questions(
     config = files.config
     if not config.settings or (config.family == UNKNOWN and config.source != CONFIG):
         yield (
-            "There is no config.json, so the family is unknown; only names and shapes of tensors"
-            " were used."
+            "There is no config.json, so the family is unknown, and only names and shapes of"
+            " tensors were used."
         )
     for refused in dict.fromkeys(stack.refused for stack in stacks(files.config) if stack.refused):
         yield (
             f"The config class of this family in transformers rejects {files.config.source}"
-            f" ({refused}); it was read unchanged."
+            f" ({refused}), which was therefore read unchanged."
         )
     yield from dict.fromkeys(
         UNREAD[stack.config.family]
@@ -128,7 +128,7 @@ def open_questions(
         if stack.config.family in UNREAD
     )
     if not files.tensors and not encodings:
-        yield "No weights were read; a learned table or a learned bias would be stored there."
+        yield "No weights were read, where a learned table or a learned bias would be stored."
     yield from table_questions(files)
     if any(encoding.form.tells_position for encoding in encodings):
         further = [] if files.config.settings else filter(table_names.OTHER.search, files.tensors)
@@ -143,6 +143,6 @@ def open_questions(
         named = next((scheme for scheme in schemes if word in scheme.words), None)
         if named is not None and not any(encoding.scheme == named.key for encoding in encodings):
             yield (
-                f"{files.config.source} names a scheme ({name}: “{word}”, {named.title}) that was"
-                " not found."
+                f"{files.config.source} asks for a scheme ({name}: “{word}”, {named.title}) that"
+                " was not found."
             )

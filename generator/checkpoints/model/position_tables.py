@@ -133,8 +133,8 @@ def unread_tables(files: Files) -> tuple[str, ...]:
     and for each table of the family that is not stored. ``guessed_tables`` has to come first.
     """
     misshapen = [
-        f"“{name}” has the name of a position table, but the shape {files.tensors[name].shape};"
-        " expected rows of vectors."
+        f"“{name}” has the name of a position table, but its shape {files.tensors[name].shape} is"
+        " not that of rows of vectors."
         for name in _named(files)
         if not _is_table(name, files.tensors[name].shape)
     ]
@@ -330,17 +330,17 @@ def _doubt(files: Files, table: StoredTable) -> str:
     name, (n_rows, width) = table.stored.name, _size(table.stored.shape)
     what = f"“{short(name)}” ({times(table.stored.shape)})"
     if table.arrangement is None and not _is_name(name):
-        return f"{what} may tell position by its name, but it equals no known sinusoid."
+        return f"{what} may encode position, judging by its name, but it equals no known sinusoid."
     if table.arrangement is not None or files.config.settings:
         return ""
     if n_rows == 1:
         return f"{what} has the name of a position table, but only one row."
     if _is_of_waves(table.vectors):
-        return f"{what} holds sines and cosines, but equals no known sinusoid."
+        return f"{what} contains sines and cosines, but equals no known sinusoid."
     others = (info.shape for other, info in files.tensors.items() if other != name)
     sizes = set(chain.from_iterable(others))
     is_transposed = width not in sizes and n_rows in sizes
-    reason = f"other tensors are {n_rows:,} wide, and none {width:,}"
+    reason = f"other tensors have a width of {n_rows:,}, but none of {width:,}"
     return f"{what} may be a transposed position table: {reason}." if is_transposed else ""
 
 
@@ -411,15 +411,18 @@ def _first_row(files: Files, table: TableTensor) -> int:
 def _rows_note(files: Files, table: StoredTable) -> tuple[str, ...]:
     notes, n_rows = [], _size(table.stored.shape)[0]
     if table.first_row:
+        left, verb = "first is not a position", "is"
+        if table.first_row > 1:
+            left, verb = f"first {table.first_row} are not positions", "are"
         notes.append(
-            f"The tensor has {n_rows:,} rows; the first {table.first_row} are not positions in this"
-            " family; they are left out."
+            f"The tensor has {n_rows:,} rows, of which the {left} in this family and {verb} left"
+            " out."
         )
     configured, stored = files.config.size("n_positions"), n_rows - table.first_row
     if configured is not None and configured not in (n_rows, stored):
         notes.append(
-            f"config.json gives {configured:,} positions; the tensor has {stored:,}, which are"
-            " shown."
+            f"config.json gives {configured:,} positions, but the tensor has {stored:,}, all of"
+            " which are shown."
         )
     return tuple(notes)
 
@@ -429,13 +432,15 @@ def _patches_note(files: Files, table: StoredTable) -> tuple[str, ...]:
     before, after, grid = table.lattice.before, table.lattice.after, table.lattice.grid
     notes = []
     if left := [
-        rows
-        for count, rows in ((before, f"the first {before}"), (after, f"the last {after}"))
+        f"the {end} {count}" if count > 1 else f"the {end}"
+        for count, end in ((before, "first"), (after, "last"))
         if count
     ]:
+        belong = "belong to special tokens, not to patches, and are"
+        if before + after == 1:
+            belong = "belongs to a special token, not to a patch, and is"
         notes.append(
-            f"The tensor has {n_rows:,} rows; {' and '.join(left)} belong to special tokens, not to"
-            " patches; they are left out."
+            f"The tensor has {n_rows:,} rows, of which {' and '.join(left)} {belong} left out."
         )
     laid = (
         f"{grid[0]} rows by {grid[1]} columns, {table.lattice.source}"
@@ -447,7 +452,7 @@ def _patches_note(files: Files, table: StoredTable) -> tuple[str, ...]:
     )
     if f"{table.stored.tensor}_window" in files.tensors:
         notes.append(
-            "The model resizes this table to the grid of its input and adds a second, smaller table"
-            " as tiles. The two are shown separately."
+            "The model resizes this table to the grid of its input and adds a second, smaller"
+            " table, repeated as tiles. The two are shown separately."
         )
     return tuple(notes)

@@ -192,7 +192,7 @@ NAMES: tuple[NamedTensor, ...] = (
     NamedTensor(
         r"rel_pos\.learned_logslopes", "attn_layers.rel_pos.learned_logslopes", "bias", "",
         "x-transformers, ALiBi (to 2023)", X_TRANSFORMERS,
-        question="holds slopes of ALiBi, but not one for each head",
+        question="contains slopes of ALiBi, but not one for each head",
     ),
     NamedTensor(
         r"(rel_pos|alibi\w*)\.slopes", "attn_layers.rel_pos.slopes", "bias", "",
@@ -203,34 +203,34 @@ NAMES: tuple[NamedTensor, ...] = (
         r"rel_pos\.relative_attention_bias\.weight",
         "attn_layers.rel_pos.relative_attention_bias.weight", "bias", "",
         "x-transformers, T5 bias", X_TRANSFORMERS,
-        question="is T5's bias. Which side its buckets stand for is not stored, so none is shown",
+        question="is T5's bias, but is not shown: the side of each bucket is not stored",
     ),
     NamedTensor(
         r"rotary_pos_emb\.inv_freq", "attn_layers.rotary_pos_emb.inv_freq", "frequencies", "",
         "x-transformers, rotary", X_TRANSFORMERS,
-        question="holds frequencies of a rotation, but no powers of one base",
+        question="contains frequencies of a rotation, but they are not powers of one base",
     ),
     NamedTensor(
         r"rotary_emb\.freqs", "layers.0.0.rotary_emb.freqs", "frequencies", "",
         "rotary-embedding-torch",
         f"{HUB}lucidrains/rotary-embedding-torch/blob/main/rotary_embedding_torch/"
         "rotary_embedding_torch.py",
-        question="holds frequencies of a rotation, but no powers of one base",
+        question="contains frequencies of a rotation, but they are not powers of one base",
     ),
     NamedTensor(
         r"rope\.freqs", "rope.freqs", "frequencies", "", "Llama, as Meta published it",
         f"{HUB}ggml-org/llama.cpp/blob/master/gguf-py/gguf/tensor_mapping.py",
-        question="holds frequencies of a rotation, but no powers of one base",
+        question="contains frequencies of a rotation, but they are not powers of one base",
     ),
     NamedTensor(
         r"embed_positions\._float_tensor", "encoder.embed_positions._float_tensor", "other", "",
         "fairseq, sinusoid", f"{FAIRSEQ}sinusoidal_positional_embedding.py",
-        question="marks a sinusoid that fairseq computes. Its length is not stored",
+        question="marks a sinusoid that fairseq computes, whose length is not stored",
     ),
     NamedTensor(
         r"pos_emb\.scale", "pos_emb.scale", "other", "", "x-transformers, sinusoid",
         X_TRANSFORMERS,
-        question="is the trained factor of a sinusoid. Its length is not stored",
+        question="is the trained factor of a sinusoid whose length is not stored",
     ),
     NamedTensor(
         r"rotary_pos_emb\.scale", "attn_layers.rotary_pos_emb.scale", "other", "",
@@ -242,7 +242,7 @@ NAMES: tuple[NamedTensor, ...] = (
         "ESPnet, sinusoid",
         f"{HUB}espnet/espnet/blob/master/espnet2/legacy/nets/pytorch_backend/transformer/"
         "embedding.py",
-        question="is the trained factor of a sinusoid. Its length is not stored",
+        question="is the trained factor of a sinusoid whose length is not stored",
     ),
     NamedTensor(
         r"cope\.pos_emb", "attn_layers.layers.0.1.attend.cope.pos_emb", "other", "",
@@ -252,7 +252,7 @@ NAMES: tuple[NamedTensor, ...] = (
     NamedTensor(
         r"rel_pos\.mlp\.\d+(\.0)?\.weight", "attn_layers.rel_pos.mlp.0.0.weight", "other", "",
         "x-transformers, dynamic bias", X_TRANSFORMERS,
-        question="belongs to a network that makes a bias of the distance, which is not read",
+        question="belongs to a network that computes a bias from the distance, which is not read",
     ),
     NamedTensor(
         r"conv\w*\.pos_emb", "stages.2.0.conv2_kxk.pos_emb", "other", "", "timm, LambdaNetworks",

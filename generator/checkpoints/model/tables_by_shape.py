@@ -127,8 +127,8 @@ def _of_code(
             unclear.append(_unclear(names, n_parameters, shape))
         else:
             missing.append(
-                f"In transformers, this family has a position table of {times(shape)} ({name}). No"
-                " tensor has that name or shape."
+                f"In transformers, this family has a position table of {times(shape)} ({name}), but"
+                " no tensor has that name or shape."
             )
     return Search(tuple(found), tuple(dict.fromkeys(unclear)), tuple(missing))
 
@@ -157,8 +157,8 @@ def _taken(files: Files, tensor: str, name: str, shape: Shape) -> TableTensor:
     note = (
         f"{UNNAMED}. In transformers, this family has one of {times(shape)} ({name}). “{tensor}”"
         " is the only tensor of that"
-        f" shape{' or its transpose; its transpose' if is_transposed else '; it'} is taken for this"
-        " table."
+        f" shape{' or its transpose, so its transpose' if is_transposed else ', so it'} is taken as"
+        " this table."
     )
     return TableTensor(tensor, name, shape, is_transposed, (note,))
 
@@ -167,7 +167,7 @@ def _unclear(names: list[str], n_parameters: int, shape: Shape) -> str:
     count = f"{len(names):,} tensors have" if len(names) > 1 else "1 tensor has"
     others = f", and {n_parameters:,} parameters of the model do" if n_parameters > 1 else ""
     return (
-        f"{UNNAMED}. In transformers, this family has one of {times(shape)}; {count} that"
+        f"{UNNAMED}. In transformers, this family has one of {times(shape)}, but {count} that"
         f" shape{others}, so none is shown."
     )
 
@@ -194,9 +194,9 @@ def _of_sizes(files: Files, is_claimed: Claimed) -> Search:
         return Search()
     note = (
         f"{UNNAMED}, and transformers does not have this family. “{names[0]}” is the only tensor of"
-        f" {times(shape)}, the numbers of positions and dimensions in config.json. No rotation and"
-        " no bias is named there. It is likely, but not certainly, the position table. Positions"
-        " are counted from its first row."
+        f" {times(shape)}, the numbers of positions and dimensions in config.json, which names"
+        " neither a rotation nor a bias. So the tensor is likely, but not certainly, the position"
+        " table. Positions are counted from its first row."
     )
     return Search((TableTensor(names[0], names[0], files.tensors[names[0]].shape, notes=(note,)),))
 

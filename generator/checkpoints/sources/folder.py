@@ -53,7 +53,7 @@ class FolderSource(Source):
     key = "folder"
     order = 0
     describes = (
-        "A local folder in the Hub's layout, or one file of weights, relative to this file. With *,"
+        "A local folder in the Hub's layout, or one weights file, relative to this file. With *,"
         " the checkpoints of training runs."
     )
     example = "path/to/a/checkpoint"

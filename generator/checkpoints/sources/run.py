@@ -17,8 +17,8 @@ class RunSource(Source):
     key = "run"
     order = 2
     describes = (
-        "Numbers of a training run, as an atlas publishes them in data/runs/, relative to this"
-        " file."
+        "A file with the numbers of a training run, as an atlas publishes it in data/runs/,"
+        " relative to this file."
     )
     example = "path/to/run.json"
     is_path = True

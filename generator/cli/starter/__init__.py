@@ -76,12 +76,12 @@ def write(folder: Path) -> None:
 def tell(terminal: Terminal, folder: Path) -> None:
     """Print what ``folder`` has now."""
     terminal.print(
-        f"{folder}: checkpoints.yml lists three checkpoints; 'position-atlas build' there builds"
-        " their site"
+        f"{folder}: checkpoints.yml lists three checkpoints; run 'position-atlas build' there to"
+        " build their site"
     )
     came = origin()
     if came and not is_public(came["url"]):
         terminal.print(
-            "The program was installed from this machine, where no workflow finds it. Set the"
-            " variable POSITION_ATLAS of the repository to what pip installs there."
+            "The program was installed from this machine, where a workflow cannot find it. Set the"
+            " repository variable POSITION_ATLAS to what pip should install there."
         )

@@ -175,7 +175,7 @@ def _numbers() -> Numbers:
 def _draw(numbers: Numbers) -> Figure:
     figure, axes = panels(2, height=3.2)
     heads = range(HEADS_SHOWN)
-    of_retention = [f"head {head + 1}: 1 − 1/{2 ** (head + 5)} a step" for head in heads]
+    of_retention = [f"head {head + 1}: 1 − 1/{2 ** (head + 5)} per position" for head in heads]
     of_slopes = [f"head {2 * head + 2} of 8: slope 1/{4 ** (head + 1)}" for head in heads]
     shown = (
         ("retention", "RetNet: state", of_retention),

@@ -317,7 +317,7 @@ def _draw(numbers: Numbers) -> Figure:
     figure, (left, right) = panels(2, height=3.2)
     picture = image(left, numbers["cosines"], (-1.0, 1.0), DIVERGING, n_images=2)
     left.set_title("each pair")
-    left.set(xlabel="offset (positions)", ylabel="pair of components")
+    left.set(xlabel="offset (positions)", ylabel="rotation pair")
     colour_bar(figure, picture, [left], "cosine of the angle")
     right.plot(numbers["mean"], color=SERIES[0])
     right.set_title("mean of all pairs")

@@ -55,7 +55,7 @@ def presets(atlas: Atlas) -> list[Preset]:
             best = (max if rule.most else min)(new or meant, key=lambda pair: pair.difference)
             left.remove(best)
             similarity = round(100 * (1.0 - best.difference))
-            chosen.append(replace(best, why=f"{rule.why}, similarity {similarity} of 100"))
+            chosen.append(replace(best, why=f"{rule.why}, similarity {similarity} out of 100"))
     return chosen
 
 

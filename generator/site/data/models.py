@@ -34,13 +34,13 @@ SINKS, TEMPERATURE = "sinks", "temperature by position"
 COLUMNS = (
     "Model",
     "Published",
-    "Context",
-    "Position from",
+    "Configured context",
+    "Position encoding",
     "Layers",
-    "Base",
-    "Before scaling",
-    "Maker",
-    "Size",
+    "Rotary base",
+    "original_max_position_embeddings",
+    "Developer",
+    "Parameters",
     "Config",
 )
 
@@ -169,7 +169,7 @@ def _row(model: Json, titles: Mapping[str, str], pages: Mapping[str, str]) -> Kn
         _number(model["context"]),
         ModelCell(_position(model, titles)),
         ModelCell(
-            "; ".join(_layers(model)) or "not known", model["layers"] or None, hint=_check(model)
+            "; ".join(_layers(model)) or "unknown", model["layers"] or None, hint=_check(model)
         ),
         ModelCell(
             "; ".join(f"{base:,.0f}" for base in dict.fromkeys(bases)) or UNKNOWN,
@@ -215,12 +215,12 @@ def _position(model: Json, titles: Mapping[str, str]) -> str:
     parts = [f"{significant(100 * share, 3)}%" for share in shares if share < 1]
     texts = [
         *(titles.get(key, key) for key in model["schemes"]),
-        *([f"{' and '.join(parts)} of each head turns"] if parts else []),
+        *([f"{' and '.join(parts)} of each head rotates"] if parts else []),
     ]
     images = [titles.get(key, key) for key in model["image_schemes"]]
     return (
         "; ".join([*texts, *([f"images: {', '.join(images)}"] if images and texts else images)])
-        or "not known"
+        or "unknown"
     )
 
 

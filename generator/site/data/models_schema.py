@@ -10,131 +10,131 @@ class RotationOfModel(TypedDict):
     """A rotation of a model, in models.json."""
 
     base: float
-    """Its base."""
+    """Base of its frequencies."""
     share: float
-    """The share of the components of a head that turn, up to 1."""
+    """Share of the components of a head that rotate, up to 1."""
     scaling: str | None
-    """Rule by which it is rescaled."""
+    """Rule by which it is rescaled; null without one."""
     factor: float | None
-    """Its factor, where the config gives it."""
+    """Factor of that rule; null where the config gives none."""
     layers: int | None
-    """In how many layers it acts; null where that is not known."""
+    """Number of layers in which it acts; null where that is not known."""
 
 
 class LimitOfModel(TypedDict):
-    """Layers that see a window or a chunk, in models.json."""
+    """Layers whose attention is limited to a window or a chunk, in models.json."""
 
     kind: Mixer
     """“sliding” or “chunked”."""
     keys: int | None
-    """The most positions that a query sees; null where no setting says."""
+    """Positions that a query sees at most; null where no setting gives them."""
     layers: int
-    """How many layers do so."""
+    """Number of these layers."""
 
 
-class LayersAlike(TypedDict):
-    """Layers of a stack that mix positions alike, in models.json."""
+class GroupOfLayers(TypedDict):
+    """Layers of a stack that mix positions in the same way, in models.json."""
 
     kinds: list[Mixer]
-    """How they do, as in atlas.json."""
+    """How they mix positions, as in atlas.json."""
     keys: int | None
-    """The positions of their window or chunk; null without one, or of unknown width."""
+    """Positions of their window or chunk; null without one, or if its width is unknown."""
     without_encoding: bool
-    """Whether nothing tells position in them."""
+    """Whether nothing encodes position in them."""
 
 
 class StackOfModel(TypedDict):
     """A stack of layers of a model, in models.json."""
 
     part: str
-    """Its name."""
-    groups: list[LayersAlike]
-    """Its kinds of layers."""
+    """Name of the stack."""
+    groups: list[GroupOfLayers]
+    """Kinds of its layers."""
     layers: list[int]
-    """The group of each layer, from 0, the first layer first."""
+    """For each layer in order, its group in `groups`, counted from 0."""
 
 
 class CheckOfModel(TypedDict):
-    """Whether the code of transformers confirms a row, in models.json."""
+    """Whether the code of transformers agrees with a model, in models.json."""
 
     outcome: str
-    """“agrees”, “differs”, “no code” without a family to run, or “not run”."""
+    """“agrees”, “differs”, “no code” where transformers lacks the family, or “not run”."""
     transformers: str
-    """Its version."""
+    """Version of transformers."""
     why: str | None
-    """What differs."""
+    """What differs; null if nothing does."""
 
 
 class PublishedModel(TypedDict):
     """A model with a published config, in models.json."""
 
     id: str
-    """On the Hub, owner/name."""
+    """Id on the Hub, owner/name."""
     maker: str | None
-    """Who made it, where that is known."""
+    """Its developer; null where that is not known."""
     month: str | None
-    """Of its publication, as YYYY-MM, where that is known."""
+    """Month of its publication, as YYYY-MM; null where that is not known."""
     dated_by: str | None
-    """What says so: a paper, its name, or a dated text and where that stands."""
+    """Source of the month: a paper, its name, or a dated text with its place."""
     size: str | None
-    """Parameters, as its name gives them: 8B, 30B-A3B."""
+    """Number of parameters as in its name, such as 8B or 30B-A3B; null without one."""
     parameters: int | None
-    """Number of all, where its name or a source says it."""
+    """Number of parameters; null where neither its name nor a source gives it."""
     active_parameters: int | None
-    """Number of those that one token uses, where its name or a source says it."""
+    """Number of those that one token uses; null where no source gives it."""
     counted_by: str | None
-    """What says so: a paper or its name."""
+    """Source of these numbers: a paper or its name."""
     model_type: str | None
-    """As in config.json."""
+    """Its model type in config.json."""
     inputs: list[str]
-    """Of “text”, “image” and “audio”."""
+    """What it reads: “text”, “image” or “audio”."""
     context: int | None
-    """Positions that the config gives."""
+    """Configured context in positions; null where the config gives none."""
     trained: int | None
-    """Those before a rotation is rescaled."""
+    """Declared original length: original_max_position_embeddings; null without one."""
     schemes: list[str]
-    """Keys of the schemes that tell position."""
+    """Keys of the schemes that encode position."""
     image_schemes: list[str]
-    """The same for patches of images."""
+    """Keys of the schemes that encode the position of patches of images."""
     rotations: list[RotationOfModel]
-    """Of queries and keys of text or sound."""
+    """Rotations of queries and keys for text or audio."""
     layers: int
-    """Number of layers; 0 where they are not known."""
+    """Number of layers; 0 if not known."""
     sees: int | None
-    """Positions that a layer reaches by itself: the context, or the widest window."""
+    """Number of positions that a layer reaches by itself: the context, or the widest window."""
     kinds: dict[Mixer, int]
-    """How many of these mix positions how, as in atlas.json."""
+    """Number of layers by how they mix positions, as in atlas.json."""
     limits: list[LimitOfModel]
-    """Windows and chunks, the widest first."""
+    """Its windows and chunks, the widest first."""
     stacks: list[StackOfModel]
-    """Its layers in order."""
+    """Its stacks of layers."""
     without_encoding: int
-    """Layers with attention that nothing tells position."""
+    """Number of layers with attention in which nothing encodes position."""
     at_position: PositionOfModel | None
-    """Its rotations and limits; null without a rotation of text or a context."""
+    """Its rotations and limits; null without a rotation of text or a configured context."""
     sinks: bool
-    """Whether attention has sinks beside its keys."""
+    """Whether attention has sinks in addition to its keys."""
     temperature: bool
-    """Whether attention has a temperature by position."""
+    """Whether attention has a temperature that depends on position."""
     reference: str | None
-    """The folder of the program with the same settings, if any."""
+    """Folder of the program with the same settings; null without one."""
     source: str
-    """Where the config stands in public."""
+    """Where the config is published."""
     from_knowledge: bool
-    """Whether it was entered from knowledge, without a copy of the file at hand."""
+    """Whether the config was entered from knowledge, without a copy of the file."""
     check: CheckOfModel | None
-    """Whether its code confirms this; null where the row is newer than the check."""
+    """Whether its code agrees; null where the entry is newer than the check."""
     reason: str | None
-    """Why its settings could not be read."""
+    """Reason why its settings could not be read; null where they were."""
 
 
 class PublishedModels(TypedDict):
-    """The outermost object of models.json; models.csv has the same, one row a model."""
+    """The outermost object of models.json; models.csv has the same, one row per model."""
 
     schema: int
     """Number of this format."""
     models: list[PublishedModel]
-    """By their ids."""
+    """The models, in the order of their ids."""
 
 
 OF_MODELS = (
@@ -143,7 +143,7 @@ OF_MODELS = (
     RotationOfModel,
     LimitOfModel,
     StackOfModel,
-    LayersAlike,
+    GroupOfLayers,
     PositionOfModel,
     TurningOfModel,
     LayersSeeing,

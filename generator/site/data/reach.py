@@ -1,12 +1,12 @@
-"""How far each published model sees: bars on a logarithmic axis and a strip of its layers, as rows
-of a page.
+"""How far each published model sees: lengths, bars on a logarithmic axis and a strip of its layers,
+as rows of a page.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from generator.contracts import Atlas, Json
-from generator.site.data.models import pages_of, records
+from generator.site.data.models import UNKNOWN, pages_of, records
 from generator.site.pictures.layer_strips import KINDS, strokes
 from generator.site.pictures.reach_bars import CONTEXT_TITLE, TRAINED_TITLE, ReachBar
 
@@ -32,8 +32,9 @@ class SightRow:
     """A model.
 
     address: of its page in this atlas, "" without one; hint: its maker and its month
-    sees: positions that a layer reaches by itself, None where that is not known; details: lengths
-        beside it, in words
+    sees: positions that a layer reaches by itself, None where that is not known
+    context, trained: configured and declared original positions, None without; note: on what is not
+        known, "" without one; windows: the width of each limit as text, and in which layers
     stacks: for each its number of layers and its strokes
     """
 
@@ -41,7 +42,10 @@ class SightRow:
     address: str
     hint: str
     sees: int | None
-    details: str
+    context: int | None
+    trained: int | None
+    note: str
+    windows: tuple[tuple[str, str], ...]
     bars: tuple[ReachBar, ...]
     stacks: tuple[tuple[int, tuple[Stroke, ...]], ...]
 
@@ -60,26 +64,20 @@ def _row(model: Json, pages: dict[str, str]) -> SightRow:
         pages.get(model["id"]) or pages.get(model["reference"] or "", ""),
         " · ".join(text for text in (model["maker"], model["month"]) if text),
         model["sees"],
-        "; ".join(_details(model)),
+        model["context"],
+        model["trained"],
+        "layers unknown" if model["context"] is not None and not model["layers"] else "",
+        tuple(_windows(model)),
         tuple(_bars(model)),
         tuple(_strip(stack) for stack in model["stacks"]),
     )
 
 
-def _details(model: Json) -> Iterator[str]:
-    context, total = model["context"], model["layers"]
-    if context is None:
-        yield "no context in its config"
-    elif context != model["sees"]:
-        yield f"context {context:,}"
-    if model["trained"]:
-        yield f"{model['trained']:,} before scaling"
-    if context is not None and not total:
-        yield "layers not known"
+def _windows(model: Json) -> Iterator[tuple[str, str]]:
     for limit in model["limits"]:
-        noun = KINDS[limit["kind"]]
-        width = f" of {limit['keys']:,}" if limit["keys"] else ""
-        yield f"{noun}{width} in {limit['layers']} of {total} layers"
+        kind = "chunks in " if KINDS[limit["kind"]] == "chunk" else ""
+        width = f"{limit['keys']:,}" if limit["keys"] else UNKNOWN
+        yield width, f"{kind}{limit['layers']} of {model['layers']} layers"
 
 
 def _bars(model: Json) -> Iterator[ReachBar]:

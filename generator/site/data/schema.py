@@ -25,44 +25,44 @@ from generator.history import releases
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 PATH = "data/atlas.schema.json"
-SCHEME = "How position is encoded: the key of a scheme."
+SCHEME = "Key of the scheme, which says how position is encoded."
 
 
 class Metric(TypedDict):
-    """A number that an analysis gives."""
+    """A number that an analysis computes."""
 
     value: float | None
-    """The number; null where it is not applicable, or not finite."""
+    """The number; null if it is not applicable or not finite."""
     unit: str
     """Its unit; empty for plain numbers."""
     reason: str | None
-    """Why it is not applicable."""
+    """Why it is not applicable; otherwise null."""
 
 
 class UseMetric(TypedDict):
-    """A number that a measure of the trained model gives."""
+    """A number that a measure of the trained model computes."""
 
     value: float | None
-    """The number; null where it is not applicable, or not finite."""
+    """The number; null if it is not applicable or not finite."""
     unit: str
     """Its unit; empty for plain numbers."""
     reason: str | None
-    """Why it is not applicable."""
+    """Why it is not applicable; otherwise null."""
     second: float | None
-    """The same in a second run, on other sequences; null where no sentence rests on it."""
+    """Its value in a second run, on other sequences; null if no sentence rests on it."""
     sequences: int | None
-    """How many sequences, or images, were read for it."""
+    """Number of sequences, or of images, that were read for it."""
 
 
 class Unmeasured(TypedDict):
-    """An encoding in the family's code in transformers, and in weights that were not read."""
+    """An encoding that transformers' code for the family has, in weights that were not read."""
 
     key: str
     """Its name within the checkpoint, as in `layers`."""
     part: str
-    """The part of the model that it serves."""
+    """Part of the model in which it acts: encoder, decoder, vision …"""
     scheme: str
-    """How position is encoded: the key of a scheme."""
+    """Key of the scheme, which says how position is encoded."""
     shape: list[int]
     """Shape of the tensor that the code makes."""
     tensor: str
@@ -73,31 +73,31 @@ class Encoding(TypedDict):
     """A position encoding of a checkpoint."""
 
     name: str
-    """As on every page and in every figure; no two encodings of the atlas have the same."""
+    """Its name on every page and in every figure; no two encodings of the atlas have the same."""
     key: str
     """Its name within the checkpoint, as in `layers`."""
     part: str
-    """The part of the model that it serves."""
+    """Part of the model in which it acts: encoder, decoder, vision …"""
     scheme: str
-    """How position is encoded: the key of a scheme."""
+    """Key of the scheme, which says how position is encoded."""
     form: str
-    """What kind of thing it is: a table, a bias, a rotation …"""
+    """Form of the encoding: a table, a bias, a rotation …"""
     shape: list[int]
-    """Shape of the stored tensor, or of the numbers that follow from the configuration; empty
-    without either.
+    """Shape of the stored tensor, or of the numbers that follow from the configuration; empty if
+    there are neither.
     """
     tensor: str | None
-    """Name of the stored tensor; null where it follows from the configuration."""
+    """Name of the stored tensor; null if the numbers follow from the configuration."""
     dtype: str | None
-    """Type of its numbers, as stored."""
+    """Type of its numbers, as stored; null without a stored tensor."""
     sha256: str | None
-    """Digest of its stored bytes, hexadecimal."""
+    """SHA-256 of its stored bytes, in hexadecimal; null without a stored tensor."""
     parameters: dict[str, Any]
-    """What defines it, by its form; see below."""
+    """Parameters that define it, which depend on its form; see below."""
     arrays: str | None
-    """Path of its .npz file below the site; null without one."""
+    """Path of its .npz file, from the folder of the site; null without one."""
     metrics: dict[str, Metric]
-    """By `analysis.metric`. An analysis that does not apply gives none."""
+    """Its metrics, by `analysis.metric`. An analysis that does not apply gives none."""
 
 
 class RotationOfLayer(TypedDict):
@@ -108,9 +108,9 @@ class RotationOfLayer(TypedDict):
     rotary_dim: int
     """Components of a head that are rotated."""
     scaling: dict[str, Any] | None
-    """The rule of rescaling and its settings; null without one."""
+    """Rule by which the frequencies are scaled, and its settings; null without one."""
     attention_factor: float
-    """Factor on queries and keys that the rule brings; 1 without one."""
+    """Factor by which that rule multiplies queries and keys; 1 without one."""
 
 
 class Layer(TypedDict):
@@ -119,103 +119,102 @@ class Layer(TypedDict):
     part: str
     """Its stack: encoder, decoder, vision …"""
     index: int
-    """From 0, within the stack."""
+    """Its number within the stack, from 0."""
     type: str
     """Its kind in config.json, as transformers resolves it."""
     kinds: list[Mixer]
-    """How it mixes positions. Attention: to all (`full`), to a window (`sliding`) or to the same
-    chunk (`chunked`). Or to keys that the query chooses (`sparse`), or that each stand for several
-    positions (`compressed`). A state (`recurrent`), a `convolution`, a Fourier transform
-    (`fourier`), or `none`.
+    """How it mixes positions. Attention may reach all positions (`full`), a window (`sliding`), the
+    same chunk (`chunked`), keys that the query chooses (`sparse`), or keys that each represent
+    several positions (`compressed`). Other layers have a state (`recurrent`), a `convolution` or a
+    Fourier transform (`fourier`), or mix no positions (`none`).
     """
     before: int | None
-    """Largest distance that it sees before a position, in positions; null without a limit. Also
-    null where no setting gives that of a window.
+    """Largest distance that it reaches before a position, in positions. Null without a limit, or if
+    no setting gives that of a window.
     """
     after: int | None
-    """The same after a position."""
+    """Largest distance that it reaches after a position, as for `before`."""
     chosen: int | None
-    """Most keys that a query chooses, where it does; null where not known."""
+    """Largest number of keys that a query chooses, if it chooses any; null if not known."""
     positions_per_key: int | None
-    """Positions for which one key stands, where keys are compressed."""
+    """Positions that one key represents, where keys are compressed."""
     encodings: list[str] | None
-    """The `key` of each encoding that acts in it. Null where no weights were read, so that they are
-    not known.
+    """The `key` of each encoding that acts in it; null if they are not known, because no weights
+    were read.
     """
     at_input: list[str]
-    """The `key` of each encoding that enters before the first layer of its stack."""
+    """The `key` of each encoding that is added before the first layer of its stack."""
     rotation: RotationOfLayer | None
-    """The rotation that acts in it."""
+    """The rotation that acts in it; null without one."""
 
 
 class Checkpoint(TypedDict):
-    """A row of the list of checkpoints."""
+    """An entry of the list of checkpoints."""
 
     slug: str
     """Its name in addresses."""
     title: str
-    """As it is shown."""
+    """Its title, as the pages show it."""
     source: str
-    """The key of the list by which it was read: a folder, or the Hub."""
+    """Key of the list that says where it is: `folder` or `hub`."""
     id: str
-    """The id on the Hub; or the folder as the list has it, an absolute one by its last part."""
+    """Its id on the Hub, or its folder as in the list; of an absolute path, only the last part."""
     revision: str | None
-    """The full commit when it was read from the Hub; else the revision that the list names, or
-    null.
-    """
+    """The full commit if it was read from the Hub; otherwise the revision in the list, or null."""
     paper: str | None
-    """Address of the paper that describes it."""
+    """Address of the paper that describes it; null without one."""
     licence: str | None
-    """Licence of its weights."""
+    """Licence of its weights; null if the list gives none."""
     status: Status
     """Whether it was read."""
     reason: str | None
-    """Why it was not read; null for `ok`."""
+    """Why it was not read; null if `status` is “ok”."""
     stale: str | None
-    """Why its source was not asked again, where all this is what an earlier build read; null
-    otherwise.
+    """Why its source was not read again, if these are the results of an earlier build; otherwise
+    null.
     """
     described_by: str | None
-    """The source of the published config that describes a checkpoint which was not reached. Null
-    otherwise.
+    """Source of the published config that describes the checkpoint, if it was not reached;
+    otherwise null.
     """
     layers: list[Layer]
-    """Every layer of every stack for text or audio. Also of an image model where attention is to
-    all patches in every layer. Empty where the family is not known, or the checkpoint could not be
+    """Every layer of every stack for text or audio, and of an image model whose attention reaches
+    all patches in every layer. Empty if the family is not known, or the checkpoint could not be
     read.
     """
     unmeasured: list[Unmeasured]
     """Encodings whose numbers are in weights that were not read."""
     unresolved: list[str]
-    """Sentences on what stays open: a scheme of the configuration that was not found, or weights
-    that were not read. Where it is not empty, nothing follows from what `encodings` lacks.
+    """Sentences about what remains unknown, such as weights that were not read, or a scheme in the
+    configuration that was not found. If there are any, an encoding that is missing from `encodings`
+    may still exist.
     """
     use: dict[str, dict[str, UseMetric]] | None
-    """What the trained model does with position: by part, numbers by `measure.metric`. Null where
-    the list does not ask for it.
+    """How the trained model uses position: for each part, numbers by `measure.metric`. Null if the
+    list does not ask for it.
     """
     no_use: str | None
-    """Why nothing of that could be measured."""
+    """Why none of `use` could be measured; null otherwise."""
     encodings: list[Encoding]
-    """Empty where none was found, or the checkpoint could not be read."""
+    """Its encodings; empty if none was found, or the checkpoint could not be read."""
 
 
 class UnreadMember(TypedDict):
     """A checkpoint of a training run that could not be read."""
 
     step: int
-    """Step of training at which it was saved."""
+    """Training step at which it was saved."""
     status: Status
-    """Why it has no numbers, in a word."""
+    """Why it has no numbers, in one word."""
     reason: str | None
-    """The same in a sentence."""
+    """The reason as a sentence."""
 
 
 class LastOfRun(TypedDict):
-    """A metric at the last step that has a value."""
+    """A metric at the last step for which it has a value."""
 
     value: float | None
-    """Null where no step has one."""
+    """The value; null if no step has one."""
     unit: str
     """Its unit; empty for plain numbers."""
 
@@ -226,50 +225,50 @@ class EncodingOfRun(TypedDict):
     key: str
     """Its name within the checkpoint, as in `layers`."""
     part: str
-    """The part of the model that it serves."""
+    """Part of the model in which it acts: encoder, decoder, vision …"""
     scheme: str
-    """How position is encoded: the key of a scheme."""
+    """Key of the scheme, which says how position is encoded."""
     form: str
-    """What kind of thing it is."""
+    """Form of the encoding."""
     metrics: dict[str, LastOfRun]
-    """Its numbers at the end, by `analysis.metric`; its own file has all steps."""
+    """Its metrics at the end, by `analysis.metric`; the file of the run has all steps."""
 
 
 class TrainingRun(TypedDict):
-    """A training run, whose checkpoints are not among those of atlas.json."""
+    """A training run; its checkpoints are not in `checkpoints`."""
 
     slug: str
     """Its name in addresses."""
     title: str
-    """As it is shown."""
+    """Its title, as the pages show it."""
     source: str
-    """The key of the list by which it was read."""
+    """Key of the list that says where it is."""
     id: str
-    """As in the list."""
+    """Value of that key in the list."""
     paper: str | None
-    """Address of the paper that describes it."""
+    """Address of the paper that describes it; null without one."""
     licence: str | None
-    """Licence of its weights."""
+    """Licence of its weights; null if the list gives none."""
     steps: list[int]
-    """Step of training of each checkpoint, ascending."""
+    """Training step of each checkpoint, ascending."""
     unread: list[UnreadMember]
     """Checkpoints that could not be read."""
     encodings: list[EncodingOfRun]
-    """What its checkpoints have, in any of them."""
+    """Encodings that any of its checkpoints has."""
     data: str
-    """Path of the file with its numbers, from the folder of the site."""
+    """Path of the file with all its numbers, from the folder of the site."""
 
 
 class Atlas(TypedDict):
     """The outermost object of atlas.json."""
 
     schema: int
-    """Number of this format. Something may be added under the same number; nothing is renamed or
-    taken away.
+    """Number of this format. Under the same number, keys may be added, but none is renamed or
+    removed.
     """
     date: str | None
-    """Date of the data, as YYYY-MM-DD: of the newest revision that was read from the Hub. Else it
-    is that of the list, else of the program. Null where that is unknown. A publisher may set it by
+    """Date of the data, as YYYY-MM-DD: that of the newest revision that was read from the Hub,
+    otherwise of the list, otherwise of the program. Null if unknown. A publisher may set it by
     `SOURCE_DATE_EPOCH`.
     """
     version: str | None
@@ -279,14 +278,14 @@ class Atlas(TypedDict):
     licence: str
     """Licence of the data."""
     address: str | None
-    """Where the site stands, ending with “/”; null where that is unknown."""
+    """Address of the site, ending with “/”; null where that is unknown."""
     checkpoints: list[Checkpoint]
-    """In the order of `slug`."""
+    """Its checkpoints, in the order of `slug`."""
     runs: NotRequired[list[TrainingRun]]
     """Training runs, in the order of `slug`."""
     parts: NotRequired[list[str]]
-    """Paths of further files like this one, from the folder of the site, that hold the checkpoints
-    in order. `checkpoints` is then empty. Empty where all checkpoints fit into 5 MB.
+    """Paths, from the folder of the site, of further files of this format with the checkpoints in
+    order; `checkpoints` is then empty. No parts if all checkpoints fit into 5 MB.
     """
 
 
@@ -302,19 +301,19 @@ class Table(TypedDict):
 
 
 class Bias(TypedDict):
-    """Parameters of an OffsetBias. What a bias lacks is left out."""
+    """Parameters of an OffsetBias. Those that do not apply to a bias are left out."""
 
     heads: int
     """Number of heads."""
     causal: bool
-    """Whether later keys are hidden."""
+    """Whether keys after the query are masked."""
     slopes: NotRequired[list[float]]
-    """Of a linear bias: logits per position, by head."""
+    """For a linear bias, the slope of each head, in logits per position."""
     buckets: NotRequired[int]
-    """Of a bias in buckets: how many."""
+    """For a bias in buckets, their number."""
     max_distance: NotRequired[int]
-    """Of a bias in buckets: the distance up to which their widths grow, in positions. The last
-    begins before it.
+    """For a bias in buckets, the distance up to which their widths grow, in positions. The last
+    bucket begins before it.
     """
 
 
@@ -326,33 +325,33 @@ class Rotation(TypedDict):
     rotary_dim: int
     """Components of a head that are rotated."""
     scaling: dict[str, Any] | None
-    """The rule of rescaling and its settings; null without one."""
+    """Rule by which the frequencies are scaled, and its settings; null without one."""
     attention_factor: float
-    """Factor on queries and keys that the rule brings; 1 without one."""
+    """Factor by which that rule multiplies queries and keys; 1 without one."""
     head_dim: int
     """Components of a head."""
     inverse_frequencies: list[float]
-    """Angle of each pair for one position, in radians."""
+    """Angle by which each pair turns per position, in radians."""
     window: int | None
-    """Positions visible to one side, the query's included; null without a limit."""
+    """Number of positions visible to one side, including the query's own; null without a limit."""
 
 
 class Decay(TypedDict):
     """Parameters of a Decay."""
 
     unit: str
-    """What has a rate of its own: a head, a channel …"""
+    """What has its own rate: a head, a channel …"""
     n_units: int
-    """How many of these a layer has."""
+    """Number of these units in a layer."""
     at_zero_input: bool
-    """Whether the rates are those without input."""
+    """Whether the rates are those at zero input."""
 
 
 class ReleaseEntry(TypedDict):
     """A release in data/releases/index.json, which is a list of them, the first release first."""
 
     id: str
-    """Its folder: the date, with a number where that is not the first of the day."""
+    """Name of its folder: the date, followed by a number if it is not the first of the day."""
     date: str | None
     """Date of the data, as YYYY-MM-DD."""
     version: str | None
@@ -360,14 +359,14 @@ class ReleaseEntry(TypedDict):
 
 
 class RunFile(TypedDict):
-    """The outermost object of data/runs/<run>.json, which a row `run:` of a list can name."""
+    """The outermost object of data/runs/<run>.json, which an entry `run:` can name."""
 
     format: int
     """Number of this format."""
     about: NotRequired[dict[str, Any]]
-    """How its checkpoints were made, where that is told."""
+    """How its checkpoints were made, if that is recorded."""
     run: Run
-    """Its numbers."""
+    """The numbers of the run."""
 
 
 PARAMETERS: Mapping[str, type] = {
@@ -393,18 +392,18 @@ OF_ATLAS = (
 OF_RUNS = (RunFile, Run, RunMember, RunEncoding, RunMetric, RunUse)
 OF_RELEASES = (ReleaseEntry, Release, ReleasedCheckpoint, ReleasedEncoding, ReleasedMetric)
 COLUMNS: Mapping[str, str] = {
-    "checkpoint": "The slug.",
-    "title": "As it is shown.",
-    "source": "As in atlas.json.",
-    "id": "As in atlas.json.",
-    "revision": "As in atlas.json.",
-    "part": "The part of the model.",
+    "checkpoint": "Slug of the checkpoint, its name in addresses.",
+    "title": "Title of the checkpoint, as the pages show it.",
+    "source": "Key of the list that says where it is, as in atlas.json.",
+    "id": "Id of the checkpoint, as in atlas.json.",
+    "revision": "Revision of the checkpoint, as in atlas.json.",
+    "part": "Part of the model in which the encoding acts.",
     "scheme": SCHEME,
-    "form": "What kind of thing the encoding is.",
-    "metric": "`analysis.metric`.",
-    "value": "Empty where it is not applicable.",
-    "unit": "Empty for plain numbers.",
-    "reason": "Why it is not applicable.",
+    "form": "Form of the encoding.",
+    "metric": "Name of the metric, `analysis.metric`.",
+    "value": "Value of the metric; empty if it is not applicable.",
+    "unit": "Unit of the value; empty for plain numbers.",
+    "reason": "Why the metric is not applicable.",
     "name": "Name of the encoding.",
 }
 FILES_OF_A_RELEASE = (releases.RECORD, *(f"{name}.gz" for name in releases.DATA))

@@ -12,6 +12,7 @@ from typing import Any
 from generator import PROGRAM
 from generator.contracts import Atlas, Outcome, Reading, Run
 from generator.encodings import PositionTable
+from generator.text import plural
 
 PATH = "data/sources.js"
 Source = dict[str, str | None]
@@ -73,7 +74,7 @@ def _of_outcome(outcome: Outcome) -> Iterator[tuple[str, Source]]:
     if outcome.uses:
         yield (
             use_name(outcome),
-            {**common, "title": checkpoint.title, "numbers": "measured while it reads"},
+            {**common, "title": checkpoint.title, "numbers": "measured on the running model"},
         )
 
 
@@ -83,7 +84,7 @@ def _of_run(run: Run) -> Source:
         "source": run.source,
         "licence": run.licence,
         "title": run.title,
-        "numbers": f"{len(run.members)} checkpoints of its training",
+        "numbers": f"{plural(len(run.members), 'checkpoint')} of a training run",
     }
 
 

@@ -156,7 +156,7 @@ def _with_others(
         f"data/analyses/{analysis.key}.json",
     )
     alt = spec.alt({reading.label: reading.results[analysis.key] for _, reading in coloured})
-    in_grey = f" In grey, {plural(len(quiet), 'other')}." if quiet else ""
+    in_grey = f" In grey: {plural(len(quiet), 'other encoding')}." if quiet else ""
     return replace(figure, alt=alt + in_grey)
 
 

@@ -26,15 +26,15 @@ def pages(atlas: Atlas) -> list[Page]:
 
 def lead(found: Sequence[SightRow]) -> tuple[str, ...]:
     """The answer, in sentences."""
-    known = [row.sees for row in found if row.sees is not None]
-    if not known:
+    contexts = [row.context for row in found if row.context is not None]
+    if not contexts:
         return ()
-    far = sum(sees >= FAR for sees in known)
-    farthest = [row.title for row in found if row.sees == max(known)]
-    unknown = len(found) - len(known)
+    far = sum(context >= FAR for context in contexts)
+    longest = [row.title for row in found if row.context == max(contexts)]
+    unknown = sum(row.sees is None for row in found)
     return (
         WORDS("far", count=far, total=len(found), far=FAR),
-        WORDS("farthest", titles=farthest, sees=max(known)),
+        WORDS("farthest", titles=longest, context=max(contexts)),
         *([WORDS("unknown_length", count=unknown)] if unknown else ()),
     )
 

@@ -8,7 +8,7 @@ from generator.words import Words
 
 WORDS = Words("words/models.jinja")
 CONTEXTS = (4096, 8192, 32_768, 131_072, 262_144, 1_000_000)
-BASE = COLUMNS.index("Base")
+BASE = COLUMNS.index("Rotary base")
 
 
 def pages(atlas: Atlas) -> list[Page]:

@@ -238,8 +238,8 @@ def _bases(models: Sequence[DatedModel]) -> Quantity:
 def _contexts(models: Sequence[DatedModel]) -> Quantity:
     of = [one for one in models if one.context]
     return Quantity(
-        "context",
-        "positions",
+        "configured context",
+        "tokens",
         tuple((one.title, one.time, float(one.context or 0)) for one in of),
         _years(of),
     )

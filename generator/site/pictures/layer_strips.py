@@ -21,7 +21,7 @@ MIXERS: Mapping[Mixer, str] = {
     "full": "attention to all positions",
     "sliding": "sliding-window attention",
     "chunked": "chunked attention",
-    "sparse": "attention to chosen positions",
+    "sparse": "attention to selected positions",
     "compressed": "attention to compressed positions",
     "recurrent": "recurrent state",
     "convolution": "convolution",
@@ -250,7 +250,7 @@ def _does(layer: Layer) -> str:
     if not layer.attends:
         return WITHOUT_ATTENTION[layer.mixers[0]]
     if "sparse" in layer.mixers:
-        return f"choose up to {layer.chosen:,} keys" if layer.chosen else "choose their keys"
+        return f"select up to {layer.chosen:,} keys" if layer.chosen else "select their keys"
     if "compressed" in layer.mixers:
         return WORDS("compressed_keys")
     limits = {

@@ -13,8 +13,8 @@ from generator.contracts.layer_map import LIMITED
 
 MOST = 10_000_000  # positions, the right end of the axis; its left end is 1
 TICKS = {1: "1", 100: "100", 10_000: "10,000", MOST: "10 million"}
-CONTEXT_TITLE, TRAINED_TITLE = "Context, as configured", "Original length, as declared"
-CONTEXT = "Configured positions"  # The fact that has the context, where config.json gives one.
+CONTEXT_TITLE, TRAINED_TITLE = "Configured context", "Declared original length"
+CONTEXT = "Configured context"  # The fact that has the context, where config.json gives one.
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@
 
   function kernelOf({ title, quantity, heads, shown }, asStored) {
     const kernel = asStored ? shown.stored : shown.shape;
-    if (!kernel || kernel.low === null) return { missing: `${title} has ${asStored ? "values that are not numbers" : "no shape: all pairs are alike"}.` };
+    if (!kernel || kernel.low === null) return { missing: `${title} has ${asStored ? "values that are not numbers" : "no shape, because all its pairs have the same value"}.` };
     const limits = asStored ? [kernel.low, kernel.high] : [0, 1];
     const label = asStored ? quantity + (heads > 1 ? `, mean of ${heads} heads` : "") : "";
     return { ...shown, ...kernel, title, quantity, limits, label, step: atlas.step(kernel) };
@@ -33,9 +33,9 @@
   /* The kernel of B less that of A, over the positions that both have. */
   function difference([first, second], asStored) {
     if (asStored && first.quantity !== second.quantity) {
-      return { missing: `No difference: one holds a ${first.quantity}, the other a ${second.quantity}, so only their shapes can be compared.` };
+      return { missing: `No difference is shown, because the quantities differ (${first.quantity} and ${second.quantity}). Only the shapes can be compared.` };
     }
-    if (first.block !== second.block) return { missing: "No difference: their pictures have blocks of different sizes." };
+    if (first.block !== second.block) return { missing: "No difference is shown, because the pictures have blocks of different sizes." };
     const n = Math.min(first.n, second.n);
     const values = Float64Array.from({ length: n * n }, (_, index) => {
       const [query, key] = [Math.floor(index / n), index % n];
@@ -115,7 +115,7 @@
     const labels = [...new Set(lines.map(({ label }) => label))];
     const mixed = asStored && new Set(lines.map(({ quantity }) => quantity)).size > 1;
     const label = asStored ? (labels.length > 1 ? "mean, as stored" : labels[0]) : "mean shape";
-    const missing = mixed ? [`Different quantities, whose heights cannot be compared: ${labels.join("; ")}.`] : [];
+    const missing = mixed ? [`The heights of the lines cannot be compared, because the quantities differ: ${labels.join("; ")}.`] : [];
     return { data: chart(lines, { label: "offset: key − query (positions)", scale: "linear" }, { label, scale: "linear" }), count: lines.length, missing };
   };
 

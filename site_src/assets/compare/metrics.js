@@ -8,9 +8,9 @@
     const titles = encodings.map(({ title }) => title);
     const difference = encodings.length === 2 ? ["Difference (B − A)"] : [];
     const table = atlas.element("table", "pa-list");
-    table.append(atlas.element("caption", "", "Every measure of the encodings chosen"));
+    table.append(atlas.element("caption", "", "All measures of the chosen encodings"));
     const head = table.createTHead().insertRow();
-    ["Question", "Measure", ...titles, ...difference].forEach((title) => {
+    ["Analysis", "Measure", ...titles, ...difference].forEach((title) => {
       const cell = atlas.element("th", "", title);
       cell.scope = "col";
       head.append(cell);
@@ -44,7 +44,7 @@
   function cell(value) {
     const made = atlas.element("td", "", typeof value === "number" ? atlas.say(value) : "–");
     if (typeof value === "number") made.dataset.value = value;
-    else made.title = value ?? "does not apply";
+    else made.title = value ?? "not applicable";
     return made;
   }
 })();

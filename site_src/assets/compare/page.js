@@ -47,7 +47,7 @@
     view = atlas.read(location.hash, atlas.byName, atlas.catalogue.windows);
     while (view.chosen.length < 2) view.chosen.push(another());
     if (!isPlace && !view.unknown.length) history.replaceState(null, "", written());
-    by("pac-unknown").textContent = view.unknown.length ? `This atlas has no encoding called ${view.unknown.join(", ")}.` : "";
+    by("pac-unknown").textContent = view.unknown.length ? `This site has no encoding called ${view.unknown.join(", ")}.` : "";
     load();
   }
 
@@ -112,17 +112,17 @@
       select.append(options);
     });
     select.addEventListener("change", () => change({ chosen: view.chosen.map((other, slot) => (slot === index ? select.value : other)) }));
-    const link = atlas.element("a", "", "open page");
+    const link = atlas.element("a", "", "Open page");
     link.href = atlas.addressOf(atlas.byName.get(name).page);
-    link.setAttribute("aria-label", `open page: ${atlas.byName.get(name).title}`);
+    link.setAttribute("aria-label", `Open page: ${atlas.byName.get(name).title}`);
     item.append(label, select, link);
     if (view.chosen.length > 2) item.append(remover(name, index));
     return item;
   }
 
   function remover(name, index) {
-    const button = atlas.button("remove", () => change({ chosen: view.chosen.filter((_, slot) => slot !== index) }));
-    button.setAttribute("aria-label", `remove ${atlas.byName.get(name).title}`);
+    const button = atlas.button("Remove", () => change({ chosen: view.chosen.filter((_, slot) => slot !== index) }));
+    button.setAttribute("aria-label", `Remove ${atlas.byName.get(name).title}`);
     return button;
   }
 
@@ -216,7 +216,7 @@
     const { data, count, lacking } = atlas.curveData(encodings);
     by("pac-curves-section").hidden = !count;
     if (!count) return forget(by("pac-curves"));
-    show(by("pac-curves"), data, lacking.length ? [`No table of vectors: ${listed(lacking)}.`] : [], {
+    show(by("pac-curves"), data, lacking.length ? [`There is no table of vectors for ${listed(lacking)}.`] : [], {
       label: "Curve of the positions",
       python: atlas.catalogue.python["principal_components-curve"],
       turned: (turn) => {

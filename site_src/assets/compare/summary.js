@@ -9,13 +9,13 @@
   /* Of the headline metrics that all of them have on one scale, that in which their ranks among all encodings differ most. */
   function metricSentence(encodings) {
     const unordered = encodings.filter(({ unranked }) => unranked?.length);
-    const none = unordered.length ? `No order was found in ${unordered.map(({ title }) => title).join(" and ")}, so measures of order are not compared. ` : "";
+    const none = unordered.length ? `Measures of order are not compared, because no order was found in ${unordered.map(({ title }) => title).join(" and ")}. ` : "";
     const shared = Object.entries(atlas.catalogue.sorted_values)
       .map(([key, scales]) => standing(key, scales, encodings))
       .filter(Boolean);
-    if (!shared.length) return [none || "They share no headline measure. "];
+    if (!shared.length) return [none || "They have no headline measure in common. "];
     const widest = shared.reduce((one, other) => (other.spread > one.spread ? other : one));
-    if (widest.spread === 0) return [`They agree in every headline measure that they share (${shared.length}). `];
+    if (widest.spread === 0) return [`They agree in ${shared.length === 1 ? "the one headline measure" : `all ${shared.length} headline measures`} that they share. `];
     const ends = [widest.lowest, widest.highest];
     if (encodings.length === 2) ends.sort((one, other) => encodings.indexOf(one.encoding) - encodings.indexOf(other.encoding));
     return [none, ...said(widest, ends), " "];
@@ -51,11 +51,11 @@
       .flatMap((first, index) => encodings.slice(index + 1).map((second) => ({ first, second, difference: atlas.shapeDifference(first.first, second.first) })))
       .filter(({ difference }) => difference !== null);
     if (!pairs.length) return [];
-    const similarity = ({ difference }) => `${Math.round(100 * (1 - difference))} of 100`;
-    if (encodings.length === 2) return [`Similarity of the two patterns: ${similarity(pairs[0])}.`];
+    const similarity = ({ difference }) => `${Math.round(100 * (1 - difference))} out of 100`;
+    if (encodings.length === 2) return [`The shapes of their kernels have a similarity of ${similarity(pairs[0])}.`];
     pairs.sort((one, other) => one.difference - other.difference);
     const named = (pair) => `${pair.first.title} and ${pair.second.title} (${similarity(pair)})`;
-    return pairs.length > 1 ? [`Most similar patterns: ${named(pairs[0])}. Least similar: ${named(pairs[pairs.length - 1])}.`] : [];
+    return pairs.length > 1 ? [`The most similar kernels are those of ${named(pairs[0])}, the least similar those of ${named(pairs[pairs.length - 1])}.`] : [];
   }
 
   /* Root mean square difference of two shapes over the pairs of positions that both define, within [0, 1]; null without any. */

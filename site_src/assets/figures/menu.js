@@ -8,7 +8,7 @@
 
   /* A promise of what cites. */
   const citing = async () => {
-    if (!atlas.cite) await atlas.script(new URL("assets/cite.js", base).href).catch(() => Promise.reject(new Error("The script for this could not be loaded.")));
+    if (!atlas.cite) await atlas.script(new URL("assets/cite.js", base).href).catch(() => Promise.reject(new Error("The script for this action could not be loaded.")));
     return atlas.cite;
   };
 
@@ -35,10 +35,10 @@
       list.hidden = !opens;
       opener.setAttribute("aria-expanded", opens);
     };
-    const opener = atlas.button("Take along", () => open(list.hidden));
+    const opener = atlas.button("Download / cite", () => open(list.hidden));
     list.id = `pa-menu-${++menus}`;
     list.setAttribute("role", "group");
-    list.setAttribute("aria-label", "Take this figure along");
+    list.setAttribute("aria-label", "Download or cite this figure");
     opener.setAttribute("aria-controls", list.id);
     open(false);
     const actions = Object.entries(ACTIONS).map(([title, act]) =>
@@ -79,7 +79,7 @@
     Link: (about, cite) => cite.known().then((all) => cite.offer("Link", [["Address of this figure", all.address ? cite.addressOf(about.path, all) : new URL(about.path, base).href]])),
     Embed: (about, cite) => {
       if (!about.script) return "Only figures of a page of their own can be embedded.";
-      return cite.offer("Embed", [["A frame for another page", frame(about)]]);
+      return cite.offer("Embed", [["HTML frame for another page", frame(about)]]);
     },
   };
 
@@ -88,7 +88,7 @@
       .then((text) => atlas.raster(draw(about.view.state, text)))
       .then(
         (blob) => save(blob, `${about.name}${suffix}.png`),
-        () => "This browser could not draw the picture; SVG has the same.",
+        () => "This browser could not draw the picture. The SVG has the same content.",
       );
   }
 
@@ -135,7 +135,7 @@
   /* Lines that plot what a figure shows, from its file or for each of its encodings. */
   function copyPython({ python, caption, file, of = [] }, cite, all) {
     const files = file ? [{ arrays: file, title: caption }] : of.map((name) => all.encodings[name]).filter((encoding) => encoding?.arrays);
-    if (!python || !files.length) return "No file of arrays holds this figure; the CSV has its numbers.";
+    if (!python || !files.length) return "No file of arrays has the data of this figure, but the CSV has its numbers.";
     const of1 = ({ arrays, table, title }) => [
       reading(all.address ? cite.addressOf(arrays, all) : new URL(arrays, base).href),
       ...(/\bvectors\b/.test(python) ? (table === "waves" ? WAVES : ['vectors = arrays["whole_table.vectors"].astype(float)']) : []),
@@ -144,7 +144,7 @@
       "plt.show()",
     ];
     const lines = ["import io, json, urllib.request, numpy as np, matplotlib.pyplot as plt", ...files.flatMap(of1)];
-    cite.offer("Python", [["Lines that load the numbers and plot them", `${lines.join("\n")}\n`]]);
+    cite.offer("Python", [["Python that loads and plots the numbers", `${lines.join("\n")}\n`]]);
     return undefined;
   }
 

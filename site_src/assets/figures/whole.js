@@ -5,7 +5,7 @@
   const base = new URL("..", document.currentScript.src); // Of the site.
   const [ARRAY, STEP] = ["whole_table.vectors.npy", 1e-4]; // Name of the table in its file, and of the values that are shown.
   const STANDS_OUT = 2; // As where the first picks are made.
-  const KEPT = "the picture keeps the picked values.";
+  const KEPT = "so the figure still shows only the selected values.";
   const tables = new Map(); // Promises of tables, by address.
 
   /* Before a panel is drawn: zoomed in, what is in view of its table takes the place of the picked values; else these come back. */
@@ -42,7 +42,7 @@
     table(state, mark.whole)
       .then(
         (found) => (mark.table = found),
-        (error) => (mark.failed = `${error.message}; ${KEPT}`),
+        (error) => (mark.failed = `${error.message}, ${KEPT}`),
       )
       .then(() => atlas.redraw(state));
   }
@@ -65,7 +65,7 @@
   }
 
   async function fetched(address, { rows, columns, unit }) {
-    if (location.protocol === "file:") throw new Error("A page opened from a disk may not load the whole table");
+    if (location.protocol === "file:") throw new Error("A page opened from disk may not load the whole table");
     const answer = await fetch(address).catch(() => null);
     const found = answer?.ok ? await array(await answer.arrayBuffer()).catch(() => null) : null;
     if (!found) throw new Error("The whole table could not be loaded");

@@ -26,7 +26,7 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
     tensor = of_array(lambda: np.asarray(mapped), header, f"{file.where}: {name}")
     if mapped.ndim != 2 or NAME.search(name):
         return {name: tensor}
-    note = f"{file.name} holds one matrix without a name; its rows are taken for positions."
+    note = f"{file.name} contains one matrix without a name, whose rows are taken as positions."
     return {TABLE: replace(tensor, notes=lambda: (note,))}
 
 

@@ -94,7 +94,7 @@ def _base(file: WeightsFile) -> str:
         if isinstance(base, str) and base:
             return (
                 f"; the position is that of its base, {short(base, MOST_NAME)}: name that, or"
-                " write 'base: true' in the row"
+                " write 'base: true' in the entry"
             )
     return ""
 

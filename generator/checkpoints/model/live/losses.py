@@ -39,13 +39,13 @@ def check_predicts(stack: LiveStack) -> None:
     errors: NotApplicableError
     """
     if stack.vocabulary is None:
-        raise NotApplicableError("it reads images, not words")
+        raise NotApplicableError("it reads images, not text")
     if has_two_sides(stack.model):
-        raise NotApplicableError("its decoder writes what an encoder has read, no text of its own")
+        raise NotApplicableError("its decoder predicts text only from what an encoder has read")
     if stack.model.get_output_embeddings() is None:
-        raise NotApplicableError("its weights have no head that predicts words")
+        raise NotApplicableError("its weights include no head that predicts tokens")
     if not stack.is_causal and stack.words.mask is None:
-        raise NotApplicableError("it has no token for a masked word")
+        raise NotApplicableError("it has no mask token")
 
 
 def task(stack: LiveStack, inputs: Array, first: int = 1) -> PredictionTask:

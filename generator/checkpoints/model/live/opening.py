@@ -133,5 +133,5 @@ def _grid(config: Any) -> tuple[int, int]:
     """Rows and columns of patches. errors: NotApplicableError"""
     size, patch = getattr(config, "image_size", None), getattr(config, "patch_size", None)
     if not isinstance(size, int) or not isinstance(patch, int) or size % patch:
-        raise NotApplicableError("its patches form no grid that its config gives")
+        raise NotApplicableError("its config gives no grid of patches")
     return size // patch, size // patch

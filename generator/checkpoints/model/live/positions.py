@@ -63,7 +63,7 @@ def places(stack: LiveStack) -> Places:
     with hooked(looked_up, note_table):
         stack.read_once()
     if not tables and not rotations and not biases:
-        raise NotApplicableError("its code has no place known here at which positions enter")
+        raise NotApplicableError("where positions enter its code is not known here")
     return Places(tuple(tables), tuple(rotations), tuple(biases))
 
 
@@ -93,7 +93,8 @@ def _table_hook(first: int, to: Moved) -> Callable[[Any, Any, Any], Any]:
             return table.mean(dim=0).expand_as(output)
         if positions.min() < 0 or positions.max() > len(table) - 1:
             raise NotApplicableError(
-                f"its table has {len(table):,} positions; {int(positions.max()) + 1:,} are needed"
+                f"its table has only {len(table):,} of the {int(positions.max()) + 1:,} positions"
+                " needed"
             )
         low = np.floor(positions).astype(np.int64)
         high = np.minimum(low + 1, len(table) - 1)
@@ -110,7 +111,9 @@ def _rotation_hook(to: Moved) -> Callable[[Any, Any, Any], Any]:
         name = "position_ids"
         given = kwargs.get(name, args[1] if len(args) > 1 else None)
         if given is None:
-            raise NotApplicableError("its rotation takes no positions from outside")
+            raise NotApplicableError(
+                "its rotation computes its own positions, which cannot be changed from outside"
+            )
         positions = to(given.shape[-1])
         values = np.zeros(given.shape[-1]) if positions is None else positions
         ids = torch.as_tensor(values, dtype=torch.float64, device=given.device).expand(given.shape)

@@ -30,13 +30,13 @@ def pairs(stack: LiveStack) -> Array:
     half_turn = getattr(code, HALF_TURN, None)
     n_pairs = _n_pairs(stack, rotations[0])
     if half_turn is None or n_pairs < 2:
-        raise NotApplicableError("which components its rotation pairs is not known here")
+        raise NotApplicableError("it is not known here which components its rotation pairs")
     # (a, b) becomes (−b, a), so a turned row tells which component takes the place of which.
     turned = half_turn(torch.arange(1.0, 2 * n_pairs + 1)).cpu().numpy()
     firsts = np.flatnonzero(turned < 0)
     found = np.stack([firsts, (-turned[firsts]).astype(np.int64) - 1], axis=1)
     if len(found) != n_pairs:
-        raise NotApplicableError("which components its rotation pairs is not known here")
+        raise NotApplicableError("it is not known here which components its rotation pairs")
     return found
 
 
@@ -66,7 +66,9 @@ def heads_watched(stack: LiveStack, on_heads: OnHeads) -> Iterator[None]:
     code = sys.modules[type(stack.attention.modules[0]).__module__]
     original = getattr(code, ATTENTION, None)
     if original is None:
-        raise NotApplicableError("its code computes attention in a way that is not watched here")
+        raise NotApplicableError(
+            "its code computes attention in a way that cannot be observed here"
+        )
     layers = {id(module): layer for layer, module in enumerate(stack.attention.modules)}
 
     def watched(module: Any, query: Any, key: Any, *args: Any, **kwargs: Any) -> Any:

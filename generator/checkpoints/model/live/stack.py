@@ -89,7 +89,7 @@ class LiveStack:
     def words(self) -> Vocabulary:
         """Its vocabulary. errors: NotApplicableError for images"""
         if self.vocabulary is None:
-            raise NotApplicableError("it reads images, not words")
+            raise NotApplicableError("it reads images, not text")
         return self.vocabulary
 
     def inputs(self, n: int | None = None) -> Array:
@@ -169,7 +169,7 @@ class LiveStack:
                 self._call(once)
         if not shapes:
             raise NotApplicableError(
-                "its code returns no attention of a text of two or more to itself that adds up to 1"
+                "its code returns no self-attention of several tokens whose weights add up to 1"
             )
         return Attention(modules, (len(shapes), *shapes[0][1:3]), all(causal))
 

@@ -82,7 +82,7 @@ class Vocabulary:
         most = len(ids) // inner
         if most < n:
             raise NotApplicableError(
-                f"the text has {len(ids):,} tokens, which make {most:,} pieces of {inner};"
+                f"the text has {len(ids):,} tokens, enough for {most:,} pieces of {inner}, but"
                 f" {n:,} are needed"
             )
         starts = np.random.default_rng(seed).permutation(most)[:n] * inner
@@ -92,8 +92,8 @@ class Vocabulary:
         """Words of a sequence of so many tokens."""
         if length - self.n_reserved < FEWEST_INNER:
             raise NotApplicableError(
-                f"a sequence of {length:,} has {self.n_reserved:,} tokens before and after its"
-                f" words; at least {FEWEST_INNER} words are needed"
+                f"a sequence of {length:,} tokens includes {self.n_reserved:,} special ones, which"
+                f" leaves fewer than the {FEWEST_INNER} words needed"
             )
         return length - self.n_reserved
 
@@ -103,7 +103,7 @@ class Vocabulary:
         ids = _encoded(self.tokenizer, text)
         unknown = np.count_nonzero(ids == self.unknown) if self.unknown is not None else 0
         if unknown > MOST_UNKNOWN * len(ids) or len(ids) > MOST_PIECES * len(text.split()):
-            raise NotApplicableError("the text is in another language than the model's")
+            raise NotApplicableError("the text is in a language other than the model's")
         return ids
 
 
@@ -197,6 +197,6 @@ def _of_numbers(files: FolderFiles, checkpoint: Checkpoint, size: int) -> Vocabu
 def _enough(words: Sequence[int]) -> Array:
     if len(words) < FEWEST_WORDS:
         raise NotApplicableError(
-            f"its vocabulary has {len(words)} whole words; at least {FEWEST_WORDS} are needed"
+            f"its vocabulary has {len(words)} whole words, but at least {FEWEST_WORDS} are needed"
         )
     return np.array(words, dtype=np.int64)

@@ -84,8 +84,8 @@ def step_note(numbers: Floats, kind: str) -> str:
         return f"{stored}."
     step = significant(float(np.median(steps)), 3)
     return (
-        f"{stored}. Two values of a block are equal or at least {step} apart (median over blocks)."
-        " Finer differences are the file's rounding."
+        f"{stored}. Two values of a block are equal or differ by at least {step} (median over"
+        " blocks), because the file rounds away finer differences."
     )
 
 

@@ -200,6 +200,6 @@ def _step_note(scales: Floats, dtype: str) -> str:
         for size in (np.median(sizes) if sizes.size else 0.0, sizes.max(initial=0.0))
     )
     return (
-        f"The values are quantised to {bits} bits each, as multiples of several step sizes:"
-        f" {middle} is the median, {largest} the largest."
+        f"The values are quantised to {bits} bits each, as multiples of several step sizes"
+        f" (median {middle}, largest {largest})."
     )

@@ -20,8 +20,8 @@ LARGEST = 64  # Patches per side.
 ROLE = "as the tensor added before a Softmax that depends only on the offset in a square of patches"
 UNFOLDED = (
     "The file stores a number for each head and each of the {pairs:,} pairs of patches in a window."
-    " Pairs with the same offset have the same number. The shape and values given here are those of"
-    " the table by offset."
+    " Because pairs with the same offset have the same number, the shape and values given here are"
+    " those of the table by offset."
 )
 
 Read = Callable[[str], Floats]
