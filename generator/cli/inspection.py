@@ -16,6 +16,7 @@ from generator.errors import AtlasError
 from generator.pipeline import local_pool
 from generator.pipeline.inspect import Inspected, findings
 from generator.pipeline.plan import Task
+from generator.site import origins
 from generator.site.pictures.layer_strips import (
     COLOURS,
     LayerGroup,
@@ -187,5 +188,7 @@ def _show_encoding(terminal: Terminal, record: EncodingRecord, title: str, n_ana
         "1 analysis" if n_analyses == 1 else f"{n_analyses:,} analyses",
     )
     _paragraph(terminal, " · ".join(fact for fact in facts if fact), Text("    "), "dim")
+    for setting, origin in origins.in_words(record).items():
+        _paragraph(terminal, f"{setting}: {origin}", Text("    "), "dim")
     for note in record.notes:
         _paragraph(terminal, note, Text("    "))

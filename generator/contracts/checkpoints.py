@@ -311,6 +311,18 @@ class Provenance:
         return cls(tensor.file, name, tensor.dtype, tensor.shape, files.sha256(name))
 
 
+@dataclass(frozen=True)
+class Origin:
+    """Where a setting comes from.
+
+    keys: of the file, whose change changes it; default_of: the config class whose default it is
+        where there are none, "" where it is a rule of this program
+    """
+
+    keys: tuple[str, ...]
+    default_of: str = ""
+
+
 @dataclass(frozen=True, eq=False)
 class _Encoding:
     """What an encoding has with and without its form.
@@ -322,6 +334,8 @@ class _Encoding:
     layers: indices in the stack of the layers in which it acts; None for all layers with attention,
         and for what acts at the input
     number: from 1, counts the encodings of a checkpoint whose ``key`` would otherwise be the same
+    origins: where each of its parameters comes from, by its name, for those that follow from
+        settings
     """
 
     part: str
@@ -333,6 +347,7 @@ class _Encoding:
     stack: StackKind = "encoder"
     layers: tuple[int, ...] | None = None
     number: int = 1
+    origins: Mapping[str, Origin] = field(default_factory=dict)
 
     @property
     def is_of_words(self) -> bool:

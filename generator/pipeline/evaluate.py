@@ -38,7 +38,8 @@ from generator.figures.spots import DrawnPlace, mark
 from generator.figures.style import REFERENCE as REFERENCE_COLOUR
 from generator.figures.style import series_colour
 from generator.pipeline import failures, use
-from generator.pipeline.find import all_schemes, find, look, scheme_of
+from generator.pipeline.evidence import look_closely
+from generator.pipeline.find import all_schemes, find, scheme_of
 from generator.pipeline.plan import Task, source_of
 from generator.pipeline.questions import unresolved
 from generator.pipeline.references import Reference, reference_of
@@ -136,7 +137,7 @@ def _outcome_of(task: Task, store: Store | None) -> Outcome:
     if task.measure:
         return _measure(task)
     files = opened(task)
-    found = look(files)
+    found = look_closely(files)
     encodings, others = _measured(found.measured)
     subjects = input_layer.subjects(files, checkpoint, encodings)
     colour = series_colour(checkpoint.slug)

@@ -2,19 +2,23 @@
 not change was not read, whatever reads it.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.resolved import defaults
-from generator.contracts import Encoding, Json, ModelConfig
+from generator.checkpoints.model.stacks import family_of
+from generator.contracts import Encoding, Files, Json, ModelConfig, Origin
 from generator.contracts.model_config import DEEPEST, SIZES
 from generator.encodings import Form
 from generator.errors import RowError
-from generator.pipeline.find import find
+from generator.libraries import config_classes
+from generator.pipeline.find import Found, find, look
 
 # Parts of names of settings that concern position, as the config classes of transformers, vLLM's
 # and llama.cpp's converters name them.
@@ -29,8 +33,10 @@ OF_ELSE = re.compile(
 )
 OF_ROPE = re.compile(r"rope|rotary")
 MOST_SHOWN = 60  # characters of a value
-# Of a form: its rule as it is given, and not what follows from it.
-GIVEN = "scaling"
+# Of a rotation: its rule as it is given, and what follows from it.
+GIVEN, FREQUENCIES = "scaling", "inverse_frequencies"
+# Parameters that readers set, whatever the form.
+SHOWN = ("base", "rotary_dim", "head_dim", "window", "layers", "heads", "n_positions")
 SIZE_NAMES = frozenset(name for names in SIZES.values() for name in names) | {"head_dim"}
 Path = tuple[str, ...]
 Effects = Mapping[str, Json]
@@ -40,18 +46,59 @@ Effects = Mapping[str, Json]
 class Evidence:
     """What the keys of a file do.
 
-    origins: for each encoding, by its key, and each of its parameters, the keys that change it
+    keys: for each encoding, by its key, and each of its parameters, those that change it
     unread: keys that concern position, are not off, and change nothing, with their values
     """
 
-    origins: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
-    unread: tuple[tuple[str, Any], ...] = ()
+    keys: Mapping[str, Mapping[str, tuple[str, ...]]]
+    unread: tuple[tuple[str, Any], ...]
+
+
+def look_closely(files: Files) -> Found:
+    """What ``find.look`` finds, where encodings that follow from settings say where each parameter
+    comes from.
+
+    errors: RowError
+    """
+    found, config = look(files), files.config
+    if not config.settings:
+        return found
+    measured = [
+        encoding
+        if encoding.provenance.tensor
+        else replace(encoding, origins=_origins(config, encoding))
+        for encoding in found.measured
+    ]
+    return replace(found, measured=measured)
+
+
+def _origins(config: ModelConfig, encoding: Encoding[Form]) -> dict[str, Origin]:
+    keys = evidence(config).keys.get(encoding.key, {})
+    classes = config_classes()
+    family = family_of(config, encoding)
+    default_of = classes[family].__name__ if family in classes else ""
+    origins = {
+        name: Origin(keys.get(name, ()), "" if keys.get(name) else default_of)
+        for name, value in encoding.record.parameters.items()
+        if name in SHOWN and value is not None
+    }
+    if encoding.record.parameters.get(GIVEN):
+        changed = dict.fromkeys((*keys.get(FREQUENCIES, ()), *keys.get("attention_factor", ())))
+        of_others = {key for name in SHOWN for key in keys.get(name, ())}
+        origins[GIVEN] = Origin(tuple(key for key in changed if key not in of_others))
+    return origins
 
 
 def evidence(config: ModelConfig) -> Evidence:
     """What each key of ``config`` does that may matter to position, as it is in the file."""
+    return _evidence(json.dumps(config.settings, default=str), config.where)
+
+
+@lru_cache(maxsize=8)
+def _evidence(settings: str, where: str) -> Evidence:
+    config = ModelConfig(json.loads(settings), where)
     before = _effects(config)
-    origins: dict[str, dict[str, list[str]]] = {}
+    keys: dict[str, dict[str, list[str]]] = {}
     unread = []
     for path, value in _leaves(config.settings):
         concerns = _concerns_position(path)
@@ -62,14 +109,14 @@ def evidence(config: ModelConfig) -> Evidence:
             after = _effects(config.updated(_with(config.settings, path, other)))
             is_read |= after != before
             for key, parameter in _differing(before or {}, after or {}):
-                names = origins.setdefault(key, {}).setdefault(parameter, [])
+                names = keys.setdefault(key, {}).setdefault(parameter, [])
                 names += [name] if name not in names else []
             if is_read:
                 break
         if not is_read and concerns and value and not _is_of_class(config.settings, path):
             unread.append((name, value))
     return Evidence(
-        {key: {name: tuple(of) for name, of in found.items()} for key, found in origins.items()},
+        {key: {name: tuple(of) for name, of in found.items()} for key, found in keys.items()},
         tuple(unread),
     )
 

@@ -9,6 +9,7 @@ from threadpoolctl import threadpool_limits
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Atlas, EncodingRecord, Label, Outcome, Subject
 from generator.pipeline.evaluate import all_analyses, opened, reading_of
+from generator.pipeline.evidence import look_closely
 from generator.pipeline.find import all_schemes, look, scheme_of
 from generator.pipeline.plan import Task
 from generator.pipeline.questions import unresolved
@@ -40,7 +41,7 @@ def inspect(task: Task) -> Inspected:
     if task.problem is not None:
         raise task.problem
     files = opened(task)
-    found = look(files)
+    found = look_closely(files)
     outcome = Outcome(
         task.checkpoint,
         "ok",

@@ -346,7 +346,7 @@ NOTES: list[tuple[dict[str, Any], str]] = [
     ),
     (
         DEEPSEEK,
-        "16 of the 64 components of each query and key head are rotated, as config.json says. They"
+        "16 of the 64 components of each query and key head are rotated. They"
         " are a separate part",
     ),
 ]  # fmt: skip

@@ -191,6 +191,10 @@ def encoding(
         "dtype": provenance.dtype,
         "sha256": provenance.sha256,
         "parameters": dict(record.parameters),
+        "origins": {
+            name: {"keys": list(origin.keys), "default_of": origin.default_of or None}
+            for name, origin in record.origins.items()
+        },
         "arrays": arrays,
         "metrics": metrics,
     }

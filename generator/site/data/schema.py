@@ -69,6 +69,15 @@ class Unmeasured(TypedDict):
     """Name of that tensor."""
 
 
+class Origin(TypedDict):
+    """Where a parameter of an encoding comes from."""
+
+    keys: list[str]
+    """Keys of the file of settings whose change changes it; none if it is a default or a rule."""
+    default_of: str | None
+    """Config class of transformers whose default it is; null if keys or this program give it."""
+
+
 class Encoding(TypedDict):
     """A position encoding of a checkpoint."""
 
@@ -94,6 +103,8 @@ class Encoding(TypedDict):
     """SHA-256 of its stored bytes, in hexadecimal; null without a stored tensor."""
     parameters: dict[str, Any]
     """Parameters that define it, which depend on its form; see below."""
+    origins: dict[str, Origin]
+    """Where each of these comes from, for an encoding that follows from settings."""
     arrays: str | None
     """Path of its .npz file, from the folder of the site; null without one."""
     metrics: dict[str, Metric]

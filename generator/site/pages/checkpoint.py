@@ -31,7 +31,7 @@ from generator.contracts import (
     paper_address,
 )
 from generator.site import in_use as use
-from generator.site import relatives
+from generator.site import origins, relatives
 from generator.site.at_position import at_position
 from generator.site.data.arrays import MOST_OF_ARRAY
 from generator.site.outline import STAGES, Outline, anchor, figures_of
@@ -284,6 +284,7 @@ def _of_model(atlas: Atlas, outcome: Outcome) -> dict[str, Any]:
         "panel": at_position(outcome),
         "unmeasured": _unmeasured(atlas, outcome),
         "most_unmeasured": MOST_UNMEASURED,
+        "origins": origins.in_words,
         "used": [one for one in used if one.result.reason is None],
         "in_use": use.leading(used),
     }
