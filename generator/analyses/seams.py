@@ -67,6 +67,7 @@ TITLES = {
     "lowest": "Lowest cosine at the strongest seam",
 }
 
+
 def compute(subject: Subject[PositionTable]) -> Result:
     """Cosine of neighbouring positions, where it breaks (seams and dips), single positions unlike
     both neighbours, and where the norm changes.
