@@ -46,6 +46,11 @@ class Statement:
     is_standing: bool = False
 
     @property
+    def is_of_settings(self) -> bool:
+        """Whether it tells the settings of the model, in all layers."""
+        return self.is_standing and not self.finding.rests_on
+
+    @property
     def metrics(self) -> tuple[Metric, ...]:
         """Those that it rests on."""
         result = self.reading.results[self.analysis]
