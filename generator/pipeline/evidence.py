@@ -10,11 +10,12 @@ from functools import lru_cache
 from typing import Any
 
 from generator.checkpoints.files.config_alone import ConfigAlone
+from generator.checkpoints.model.family_formats import translated
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.resolved import defaults
 from generator.checkpoints.model.stacks import family_of
 from generator.contracts import Encoding, Files, Json, ModelConfig, Origin
-from generator.contracts.model_config import DEEPEST, SIZES
+from generator.contracts.model_config import DEEPEST, SIZES, UNKNOWN
 from generator.encodings import Form
 from generator.errors import RowError
 from generator.libraries import config_classes
@@ -144,8 +145,8 @@ def _of_encoding(encoding: Encoding[Form]) -> Json:
     parameters = {
         name: value for name, value in encoding.record.parameters.items() if name != GIVEN
     }
-    long = getattr(encoding.form, "long_factors", ())
-    return {**parameters, "long_factors": long, "notes": encoding.notes, "part": encoding.part}
+    others = {name: getattr(encoding.form, name, None) for name in ("long_factors", "n_positions")}
+    return {**others, **parameters, "notes": encoding.notes, "part": encoding.part}
 
 
 def _leaves(settings: Json, path: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -168,8 +169,10 @@ def _is_of_class(settings: Json, path: Path) -> bool:
     known: Any = {}
     for depth in range(len(path)):
         inner = _at(settings, path[:depth])
-        family = inner.get("model_type") if isinstance(inner, Mapping) else None
-        known = defaults(family) if isinstance(family, str) else known
+        family = (
+            translated(ModelConfig(inner, "")).family if isinstance(inner, Mapping) else UNKNOWN
+        )
+        known = known if family == UNKNOWN else defaults(family)
         if depth == len(path) - 1:
             return isinstance(known, Mapping) and path[-1] in known
         known = known.get(path[depth]) if isinstance(known, Mapping) else None

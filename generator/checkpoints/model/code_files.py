@@ -7,7 +7,7 @@ from typing import Any
 
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model.family_formats import translated
-from generator.checkpoints.model.halves import side_alone
+from generator.checkpoints.model.halves import class_name, side_alone
 from generator.checkpoints.model.resolved import (
     MOST_SHOWN,
     defaults,
@@ -82,6 +82,22 @@ def _parts(config: ModelConfig) -> dict[str, Any]:
     return models
 
 
+def _composite(models: Any, settings: Any, name: str) -> Any:
+    """The model of several ones that ``settings`` describe: the base class of the family or, where
+    that makes none, the class ``name``; None without either. errors: of any class
+    """
+    named: Any = getattr(models, name, None)
+    is_of_family = getattr(named, "config_class", None) is type(settings)
+    if type(settings) not in models.MODEL_MAPPING:
+        return named(settings) if is_of_family else None
+    try:
+        return models.AutoModel.from_config(settings)
+    except Exception:
+        if not is_of_family:
+            raise
+        return named(settings)
+
+
 def is_built_as_by_default(config: ModelConfig) -> bool:
     """Whether the family's code makes tensors of the same names and dimensions for ``config`` as
     for the defaults of its config class, in other sizes.
@@ -129,18 +145,18 @@ def outline(config: ModelConfig) -> Any:
 
     errors: NoOutlineError where its code makes none
     """
-    if resolved(config).refused or not is_known(config.family):
+    readable = translated(config)
+    if resolved(config).refused or not is_known(config.family) or not is_known(readable.family):
         return None
     import torch
 
     models = import_transformers()
     try:
         with quietly(), torch.device("meta"):
-            asked = given(translated(config).settings)
-            settings = models.CONFIG_MAPPING[config.family](**asked)
-            if type(settings) not in models.MODEL_MAPPING:
-                return None
-            return models.AutoModel.from_config(settings)
+            settings = models.CONFIG_MAPPING[readable.family](**given(readable.settings))
+            if type(settings) in models.MODEL_MAPPING and not settings.sub_configs:
+                return models.AutoModel.from_config(settings)
+            return _composite(models, settings, class_name(config))
     # Models check their configs in many ways, and raise exceptions of any class.
     except Exception as error:  # noqa: BLE001
         why = short(" ".join(str(error).split()), MOST_SHOWN)

@@ -78,6 +78,8 @@ OTHER_SENSES = frozenset({("pi0", "dit_config")})
 PREFIX_ALONE = frozenset({"gemma", "gemma2"})
 # Decoders with a stored table; tables of other families belong to an encoder unless the name of the
 # tensor contains "decoder".
+# Of parts that are decoders, and one that sees both sides, all by one class.
+OF_BOTH_KINDS = frozenset({"bark"})
 DECODERS = frozenset({"gpt2", "gpt_neo", "gpt_bigcode", "openai-gpt", "opt", "biogpt"})
 
 # Position 0 has the row padding_idx + 1 of a stored table, as in fairseq.

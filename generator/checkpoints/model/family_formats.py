@@ -16,6 +16,8 @@ KINDS_OF_MIMO = {0: "full_attention", 1: "sliding_attention"}
 KINDS_OF_ZAMBA = {"m": "linear_attention", "g": "hybrid"}
 KINDS_OF_MINIMAX = {0: "linear_attention", 1: "full_attention"}
 KINDS_OF_EXAONE = {"L": "sliding_attention", "G": "full_attention"}
+# Language models in the names of the classes of LLaVA.
+OF_LLAVA = {"Qwen": "qwen2", "Mistral": "mistral", "Mpt": "mpt", "Gemma": "gemma"}
 # Families whose layers are built like those of another: that one, and what differs in names, theirs
 # by those of transformers.
 LAYERS = {"num_hidden_layers": "num_layers"}
@@ -186,6 +188,16 @@ def _nemotron_nas(config: ModelConfig) -> Json:
     }  # Llama demands a width, which differs here by layer.
 
 
+def _llava(config: ModelConfig) -> Json:
+    """LLaVA as its authors publish it (github.com/haotian-liu/LLaVA, LLaVA-VL/LLaVA-NeXT): the
+    settings of the language model, in which the tower of images is a name.
+    """
+    if config.section("text_config") is not None or config.size("n_layers") is None:
+        return {}
+    named = " ".join(str(name) for name in config.listed("architectures"))
+    return {"model_type": next((of for name, of in OF_LLAVA.items() if name in named), "llama")}
+
+
 def _dbrx(config: ModelConfig) -> Json:
     """The base stands in attn_config, of which the config class of transformers 5 reads nothing."""
     attention = config.section("attn_config")
@@ -318,6 +330,7 @@ FORMATS: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
         "exaone4": _exaone_4,
         "glm": _glm,
         "hymba": _hymba,
+        "llava": _llava,
         **dict.fromkeys(("minimax_text_01", "minimax_m1", "MiniMaxM1"), _minimax),
         "mimo_v2_flash": _mimo,
         "nemotron-nas": _nemotron_nas,

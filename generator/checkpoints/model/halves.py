@@ -15,7 +15,7 @@ from generator.libraries import config_classes, light_transformers
 # Names of classes of transformers; T5 labels tokens, and Whisper clips, by the encoder alone.
 ONE_SIDE: dict[StackKind, re.Pattern[str]] = {
     "encoder": re.compile(r"(Encoder|EncoderModel|ForTokenClassification|ForAudioClassification)$"),
-    "decoder": re.compile(r"(Decoder|DecoderModel|ForCausalLM)$"),
+    "decoder": re.compile(r"((?<!Encoder)(Decoder|DecoderModel)|ForCausalLM)$"),
 }
 PROJECTED = "WithProjection"  # A tower with one more matrix.
 TOWER = re.compile(r"(Text|Vision|Audio|Speech)Model$")
@@ -30,7 +30,7 @@ def side_alone(config: ModelConfig) -> StackKind | None:
     if not config.is_encoder_decoder:
         return None
     return next(
-        (side for side, names in ONE_SIDE.items() if names.search(_class_name(config))), None
+        (side for side, names in ONE_SIDE.items() if names.search(class_name(config))), None
     )
 
 
@@ -68,7 +68,7 @@ def _typed(config: ModelConfig, nested: Mapping[str, Any]) -> ModelConfig:
 
 def _of_tower(config: ModelConfig, nested: Mapping[str, Any]) -> ModelConfig:
     """The nested config of the tower that the named class consists of; else ``config`` itself."""
-    name = _class_name(config).removesuffix(PROJECTED)
+    name = class_name(config).removesuffix(PROJECTED)
     types = _types(name)
     is_of_images = name.endswith(OF_IMAGES) and set(BOTH_TOWERS) <= nested.keys()
     if config.family in types and not is_of_images:
@@ -84,7 +84,8 @@ def _of_tower(config: ModelConfig, nested: Mapping[str, Any]) -> ModelConfig:
     return config
 
 
-def _class_name(config: ModelConfig) -> str:
+def class_name(config: ModelConfig) -> str:
+    """The class of transformers that a config names; "" where it names none."""
     names = config.listed("architectures")
     return names[0] if names and isinstance(names[0], str) else ""
 

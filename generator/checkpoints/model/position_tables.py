@@ -19,6 +19,7 @@ from generator.checkpoints.model.families import (
     ANGLES_STORED,
     DECODERS,
     FIRST_ROW_ALONE,
+    OF_BOTH_KINDS,
 )
 from generator.checkpoints.model.patch_grid import Lattice, lattice_of
 from generator.checkpoints.model.resolved import resolved
@@ -250,7 +251,7 @@ def _part(table: TableTensor, files: Files) -> str:
         return "decoder" if "decoder" in words and not IN_VISION & set(words) else default
     family = files.config.family
     default = "decoder" if family in DECODERS else "encoder"
-    if family == UNKNOWN:
+    if family == UNKNOWN or family in OF_BOTH_KINDS:
         default = tensor_names.OF_UNKNOWN_FAMILY
     return next((title for word, title in PARTS if word in words), default)
 
