@@ -3,7 +3,7 @@ differently.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -90,11 +90,15 @@ class ModelConfig:
 
     settings: by name in config.json; where: name of the checkpoint in messages; source: the file
         that holds the settings
+    keys_of_file: where that file has other names, its keys that change each setting, with their
+        values, by the path of the setting; unread_keys: its keys that change none, likewise
     """
 
     settings: Json
     where: str
     source: str = "config.json"
+    keys_of_file: Mapping[str, Json] | None = None
+    unread_keys: Json = field(default_factory=dict)
 
     def __contains__(self, name: str) -> bool:
         """Whether the setting is present, even if it is null."""

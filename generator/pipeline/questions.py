@@ -6,12 +6,13 @@ from generator.checkpoints.model.open_questions import open_questions
 from generator.checkpoints.model.stacks import has_code, stacks, unknown_parts
 from generator.contracts import Files
 from generator.contracts.model_config import UNKNOWN
-from generator.pipeline.evidence import MOST_SHOWN, evidence
+from generator.pipeline.evidence import evidence
 from generator.pipeline.find import Found, all_schemes
 from generator.text import short
 from generator.words import Words
 
 WORDS = Words("words/questions.jinja")
+MOST_SHOWN = 60  # characters of a value
 
 
 def unresolved(files: Files, found: Found) -> tuple[str, ...]:

@@ -1,12 +1,12 @@
 """Settings of models beside weights without config.json, as other programs write them, under the
 names that config.json has for them.
 
-Sources: Meta's llama-models (args.py, model.py), mistral-common
-(params.json), litgpt (config.py, model.py).
+Sources: Meta's llama-models (args.py, model.py, of each generation), mistral-inference and
+mistral-common (params.json), litgpt (config.py, model.py).
 """
 
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
@@ -15,6 +15,8 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from generator.checkpoints.files.json_object import parse_config
+from generator.checkpoints.model import keys
+from generator.checkpoints.model.family_formats import MOST_LAYERS
 from generator.contracts import Json, Storage
 from generator.contracts.file_formats import file_label
 
@@ -30,6 +32,24 @@ SIZES = {
     "norm_eps": "rms_norm_eps",
     "sliding_window": "sliding_window",
     "max_seq_len": "max_position_embeddings",
+}
+# Of Mistral's latent attention, and its context, which have the names of transformers.
+OF_MISTRAL = {
+    name: name
+    for name in (
+        "max_position_embeddings", "q_lora_rank", "kv_lora_rank", "qk_rope_head_dim",
+        "qk_nope_head_dim", "v_head_dim",
+    )
+}  # fmt: skip
+OF_YARN = {
+    "factor": "factor",
+    "original_max_position_embeddings": "original_max_position_embeddings",
+    "beta": "beta_fast",
+    "alpha": "beta_slow",
+}
+OF_GROWTH = {
+    "beta": "llama_4_scaling_beta",
+    "original_max_position_embeddings": "original_max_position_embeddings",
 }
 OF_LITGPT = {
     "block_size": "max_position_embeddings",
@@ -66,18 +86,101 @@ def other_settings(storage: Storage, where: str) -> tuple[Json, str] | None:
 
 def _of_meta(text: bytes, where: str) -> Json | None:
     """Of params.json by Meta or Mistral; None for another file of that name."""
-    given = _numbers(parse_config(text, where))
-    if not {"dim", "n_layers", "n_heads"} <= given.keys():
+    whole = parse_config(text, where)
+    if not {"dim", "n_layers", "n_heads"} <= _numbers(whole).keys():
         return None
+    return keys.traced(whole, _meta_or_mistral)
+
+
+def _meta_or_mistral(whole: Json) -> Json:
+    given = _numbers(whole)
+    text = {"rope_theta": given.get("rope_theta", BASE), **_renamed(given, SIZES)}
+    text |= _renamed(given, OF_MISTRAL)
+    vision = whole.get("vision_encoder", whole.get("multimodal"))
+    if "nope_layer_interval" in given or "attention_chunk_size" in given:
+        text |= _of_llama_4(given)
+        return _beside("llama4", text, "llama4_vision_model", _vision(whole.get("vision_args")))
+    if isinstance(window := whole.get("sliding_window", whole.get("_sliding_window")), list):
+        text |= _by_layer(window, given["n_layers"])
+    text |= _scaling_of_mistral(whole, text["rope_theta"])
+    if given.get("use_scaled_rope") is True:
+        text["rope_scaling"] = _llama3(given)
+    of_mistral = text.get("sliding_window") or vision or "rope_parameters" in text
+    family = "ministral3" if "rope_parameters" in text else "mistral" if of_mistral else "llama"
+    return _beside("mistral3", {"model_type": family, **text}, "pixtral", vision)
+
+
+def _llama3(given: Json) -> Json:
+    """The scaling of Llama 3.1 and 3.2, of whose factors not every params.json states all."""
     is_small = (given["dim"], given["n_layers"]) in SMALL
+    stated = {"high_freq_factor": given.get("rope_high_freq_factor", SCALED["high_freq_factor"])}
     factor = given.get("rope_scaling_factor", FACTOR_OF_SMALL if is_small else FACTOR)
-    scaling = {"rope_type": "llama3", "factor": factor, **SCALED}
+    return {"rope_type": "llama3", "factor": factor, **SCALED, **stated}
+
+
+def _of_llama_4(given: Json) -> Json:
+    """Chunks, and every n-th layer without rotation, which sees all (Meta's models/llama4); the
+    scaling of Scout where the file states none.
+    """
+    high, factor = given.get("rope_high_freq_factor", 1), given.get("rope_scaling_factor", 16)
+    ends = {"factor": factor, "high_freq_factor": high}
+    scaling = {"rope_type": "llama3", **SCALED, **ends}
     return {
-        "model_type": "mistral" if given.get("sliding_window") else "llama",
-        "rope_theta": given.get("rope_theta", BASE),
-        **_renamed(given, SIZES),
+        "model_type": "llama4_text",
+        "attention_chunk_size": given.get("attention_chunk_size"),
+        "no_rope_layer_interval": given.get("nope_layer_interval", given["n_layers"] + 1),
+        "attn_temperature_tuning": given.get("attn_temperature_tuning", False),
+        **_renamed(given, {"floor_scale": "floor_scale", "attn_scale": "attn_scale"}),
         **({"rope_scaling": scaling} if given.get("use_scaled_rope") is True else {}),
     }
+
+
+def _by_layer(windows: Sequence[object], n_layers: int) -> Json:
+    """A window, or null for none, for each of the first layers, and by turns for those behind."""
+    kinds = ["full_attention" if each is None else "sliding_attention" for each in windows]
+    widths = {each for each in windows if each is not None}
+    if len(widths) != 1 or n_layers > MOST_LAYERS:
+        return {}
+    return {
+        "sliding_window": widths.pop(),
+        "layer_types": [kinds[layer % len(kinds)] for layer in range(n_layers)],
+    }
+
+
+def _scaling_of_mistral(whole: Json, base: float) -> Json:
+    """YaRN, whose α and β have other names, and the factor that grows with the position (as vLLM's
+    transformers_utils/configs/mistral.py reads them).
+    """
+    yarn, growth = _numbers(whole.get("yarn")), _numbers(whole.get("llama_4_scaling"))
+    if not yarn and not growth:
+        return {}
+    rope = {"rope_type": "yarn" if yarn else "default", "rope_theta": base}
+    rope |= _renamed(yarn, OF_YARN)
+    if yarn and yarn.get("apply_scale") is False:
+        rope["attention_factor"] = 1.0
+    return {"rope_parameters": {**rope, **_renamed(growth, OF_GROWTH)}}
+
+
+def _vision(given: object) -> Json | None:
+    """Of Llama 4, in the names of transformers."""
+    if not isinstance(given, Mapping):
+        return None
+    sides = {
+        name: side["height"]
+        for name in ("image_size", "patch_size")
+        if isinstance(side := given.get(name), Mapping) and "height" in side
+    }
+    return {**_renamed(_numbers(given), SIZES), **sides}
+
+
+def _beside(family: str, text: Json, family_of_images: str, images: object) -> Json:
+    """The settings of a language model, in those of a whole with a tower of images where there is
+    one.
+    """
+    if not isinstance(images, Mapping):
+        return text
+    vision = {**images, "model_type": family_of_images}
+    return {"model_type": family, "text_config": text, "vision_config": vision}
 
 
 def _of_litgpt(text: bytes, where: str) -> Json | None:  # noqa: ARG001 (another form is no error)
@@ -117,7 +220,7 @@ READERS: Mapping[str, Callable[[bytes, str], Json | None]] = {
 }
 
 
-def _numbers(given: object) -> Json:
+def _numbers(given: object) -> dict[str, Any]:
     """The numbers, true and false among them, of a mapping; none for anything else."""
     return (
         {str(name): value for name, value in given.items() if isinstance(value, int | float)}
@@ -126,7 +229,7 @@ def _numbers(given: object) -> Json:
     )
 
 
-def _renamed(given: Json, names: Mapping[str, str]) -> Json:
+def _renamed(given: Json, names: Mapping[str, str]) -> dict[str, Any]:
     return {known: given[name] for name, known in names.items() if name in given}
 
 

@@ -25,6 +25,7 @@ from generator.checkpoints.files.weights import (
     check_allowed,
     check_none_unread,
 )
+from generator.checkpoints.model import keys
 from generator.checkpoints.model.halves import as_loaded
 from generator.contracts import Json, ModelConfig, Storage, StoredTensor, TensorInfo
 from generator.contracts.file_formats import file_label
@@ -70,8 +71,10 @@ class FolderFiles:
         self.where, self.choice, self.revision = where, choice, revision
         self._digests: dict[str, str] = {}
         self.storage: Storage = existing(folder, where) if isinstance(folder, Path) else folder
-        settings, file = self._settings(config.encode())
-        self.config = as_loaded(ModelConfig(settings, where, file))
+        given, file = self._settings(config.encode())
+        settings = {key: value for key, value in given.items() if key not in keys.OF_FILE}
+        traces = {key: given[key] for key in keys.OF_FILE if key in given}
+        self.config = as_loaded(ModelConfig(settings, where, file, **traces))
 
     def _settings(self, given: bytes) -> tuple[Json, str]:
         """The settings, none for weights without any, and the name of their file."""

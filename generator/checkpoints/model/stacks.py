@@ -89,20 +89,24 @@ def is_read(config: ModelConfig, encoding: Encoding[Form]) -> bool:
     """Whether transformers or this atlas knows the family of a stack in which ``encoding`` acts,
     and with it what its settings mean.
     """
+    own = _stacks_of(config, encoding) or stacks(config)
     return config.family in ROTATED.keys() | CROPPED.keys() or any(
-        has_code(stack.config.family) for stack in _stacks_of(config, encoding)
+        has_code(stack.config.family) for stack in own
     )
 
 
 def family_of(config: ModelConfig, encoding: Encoding[Form]) -> str:
-    """The family of the innermost stack in which ``encoding`` acts."""
+    """The family of the innermost stack in which ``encoding`` acts; that of the whole where its
+    part is no stack's.
+    """
     return next((one.config.family for one in _stacks_of(config, encoding)[::-1]), config.family)
 
 
 def _stacks_of(config: ModelConfig, encoding: Encoding[Form]) -> list[Stack]:
-    """The stacks with the part of an encoding; all where its part is none of theirs."""
-    every = stacks(config)
-    return [stack for stack in every if f"{encoding.part} ".startswith(f"{stack.part} ")] or every
+    """The stacks with the part of an encoding."""
+    return [
+        stack for stack in stacks(config) if f"{encoding.part} ".startswith(f"{stack.part} ")
+    ]
 
 
 def unknown_parts(config: ModelConfig) -> list[tuple[str, str]]:

@@ -4,15 +4,16 @@ the settings in the first.
 
 import json
 import re
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Callable, Mapping
+from functools import cache, lru_cache
 from typing import Any
 
 from generator.checkpoints.files.formats.gguf import models
-from generator.checkpoints.files.formats.gguf.header import Header, read
+from generator.checkpoints.files.formats.gguf.header import Header, Unread, read
 from generator.checkpoints.files.formats.gguf.quantised import stored_tensor
 from generator.checkpoints.files.formats.gguf.settings import config
-from generator.contracts import FileFormat, StoredTensor, TensorInfo, WeightsFile
+from generator.checkpoints.model import keys
+from generator.contracts import FileFormat, Json, StoredTensor, TensorInfo, WeightsFile
 from generator.contracts.file_formats import file_label
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
@@ -82,9 +83,24 @@ def texts(file: WeightsFile) -> Mapping[str, bytes]:
 
     tokenizer = whole.text(TOKENIZER)
     return {
-        "config.json": json.dumps(config(whole, tensor)).encode(),
+        "config.json": json.dumps(_settings(whole, tensor), default=str).encode(),
         **({"tokenizer.json": tokenizer.encode()} if tokenizer else {}),
     }
+
+
+def _settings(whole: Header, tensor: Callable[[str], Floats]) -> Json:
+    """The settings, with the keys of the file that they follow from, and those that none does."""
+
+    def read_from(given: Json) -> Json:
+        return config(Header({**whole.settings, **given}, whole.spans), cache(tensor))
+
+    architecture = whole.text("general.architecture")
+    own = {
+        key: value
+        for key, value in whole.settings.items()
+        if key.startswith(f"{architecture}.") and not isinstance(value, Unread)
+    }
+    return keys.traced(own, read_from) or {}
 
 
 def of_model(file: WeightsFile, tensors: Mapping[str, Floats], model: Any) -> Mapping[str, Floats]:

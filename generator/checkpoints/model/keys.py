@@ -1,0 +1,106 @@
+"""Keys of files of settings: which of them concern position, and what a reading takes from each,
+found by changing it.
+
+What a changed key does not change was not read, whatever reads it.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from generator.contracts import Json
+from generator.contracts.model_config import DEEPEST, SIZES
+
+# Parts of names of settings that concern position, as in the config classes of transformers, in
+# GGUF (gguf-py/gguf/constants.py of llama.cpp) and in params.json of Meta and Mistral.
+OF_POSITION = re.compile(
+    r"rope|rotary|(^|_)pos(ition|itional)?(_|s_|$|ition)|alibi|window|chunk|(^|_)(local|global)_"
+    r"|nope|yarn|ntk|theta|(^|_)freq|mscale|temperature|(^|_)sinks?(_|$)|sections?$|relative"
+    r"|layer_types|layers_block_type|attn_(factor|layer|bias|scale)|nextn"
+    r"|attention_(bias_m|chunk|layer)|llama_4_scaling|causal$"
+)
+# What such a part means elsewhere.
+OF_ELSE = re.compile(
+    r"feed_forward|drop|loss|router|moe_|initializer|init_std|_flash_|_id$|logits?_|_view_|vocab"
+)
+OF_ROPE = re.compile(r"rope|rotary|yarn")
+SIZE_NAMES = frozenset(name for names in SIZES.values() for name in names) | {"head_dim"}
+# Added to settings that were read from another file: as in ``ModelConfig``.
+OF_FILE = (KEYS_OF_FILE, UNREAD_KEYS) = ("keys_of_file", "unread_keys")
+Path = tuple[str, ...]
+
+
+def traced(given: Json, read: Callable[[Json], Json | None]) -> Json | None:
+    """``read(given)``, with ``OF_FILE``; None where that is None."""
+    settings = read(given)
+    if settings is None:
+        return None
+    before = dict(leaves(settings))
+    by_setting: dict[str, dict[str, Any]] = {}
+    unread = {}
+    for path, value in leaves(given):
+        name, is_read = dotted(path), False
+        for other in others(value):
+            after = dict(leaves(read(with_value(given, path, other)) or {}))
+            differing = [at for at in before.keys() | after if before.get(at) != after.get(at)]
+            for at in differing:
+                by_setting.setdefault(dotted(at), {})[name] = value
+            if is_read := bool(differing):
+                break
+        if not is_read and concerns_position(path) and value:
+            unread[name] = value
+    return {**settings, KEYS_OF_FILE: by_setting, UNREAD_KEYS: unread}
+
+
+def leaves(settings: Json, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Every setting that is no nested one, by its path."""
+    for name, value in settings.items():
+        if isinstance(value, Mapping) and len(path) <= DEEPEST:
+            yield from leaves(value, (*path, name))
+        else:
+            yield (*path, name), value
+
+
+def dotted(path: Path) -> str:
+    """A path as pages show it."""
+    return ".".join(path)
+
+
+def at(settings: Any, path: Sequence[str]) -> Any:
+    """What stands at a path."""
+    for name in path:
+        settings = settings[name]
+    return settings
+
+
+def with_value(settings: Json, path: Path, value: Any) -> Json:
+    """``settings`` with another value at ``path``."""
+    name, *inner = path
+    return {**settings, name: with_value(settings[name], tuple(inner), value) if inner else value}
+
+
+def others(value: Any) -> Iterator[Any]:
+    """Other values of the same type."""
+    if isinstance(value, bool):
+        yield not value
+    elif isinstance(value, int | float):
+        yield 2 * value or 1
+        yield value // 2 if isinstance(value, int) else value / 2
+    elif isinstance(value, str):
+        yield f"{value}_"
+    elif isinstance(value, list | tuple) and value:
+        items: Any = value
+        yield items[1:] + items[:1]
+        yield items[:-1]
+    else:
+        yield 1
+
+
+def concerns_position(path: Path) -> bool:
+    """Whether the name at the end of a path, or one of a rotation around it, says so."""
+    *around, name = path
+    *_, last = name.split(".")
+    if OF_ELSE.search(last):
+        return False
+    parts = (*around, *name.split(".")[:-1])
+    return OF_POSITION.search(last) is not None or any(map(OF_ROPE.search, parts))
