@@ -56,6 +56,7 @@ ROTATED: Mapping[str, Axes] = MappingProxyType(
         "HunyuanImageTransformer2DModel": Axes("rope_axes_dim", (64, 64), 256.0),
         "Lumina2Transformer2DModel": Axes("axes_dim_rope", (32, 32, 32)),
         "WanTransformer3DModel": Axes("", ()),
+        "ZImageTransformer2DModel": Axes("axes_dims", (32, 48, 48), 256.0),
     }
 )
 # A sinusoid of so many rows and columns of patches is stored, and its middle is used (SD3, arXiv

@@ -16,6 +16,8 @@ KINDS_OF_MIMO = {0: "full_attention", 1: "sliding_attention"}
 KINDS_OF_ZAMBA = {"m": "linear_attention", "g": "hybrid"}
 KINDS_OF_MINIMAX = {0: "linear_attention", 1: "full_attention"}
 KINDS_OF_EXAONE = {"L": "sliding_attention", "G": "full_attention"}
+# As long as a text: its context, and the convolutions.
+OF_HYENA = ("max_position_embeddings", "conv_L_cache")
 # Language models in the names of the classes of LLaVA.
 OF_LLAVA = {"Qwen": "qwen2", "Mistral": "mistral", "Mpt": "mpt", "Gemma": "gemma"}
 # Families whose layers are built like those of another: that one, and what differs in names, theirs
@@ -299,6 +301,24 @@ def _hymba(config: ModelConfig) -> Json:
     }
 
 
+def _striped_hyena(config: ModelConfig) -> Json:
+    """StripedHyena and Evo (togethercomputer's and evo-design's model.py): Hyena's convolutions but
+    for some layers with attention, whose positions may be divided by a factor.
+    """
+    n_layers = min(config.count("num_layers") or 0, MOST_LAYERS)
+    attending = config.listed("attn_layer_idxs")
+    kinds = ["full_attention" if layer in attending else "conv" for layer in range(n_layers)]
+    rope: dict[str, object] = {"rope_type": "default"}
+    if config.flag("use_interpolated_rotary_pos_emb") is True:
+        rope = {"rope_type": "linear", "factor": config.value("rotary_emb_scaling_factor", 1.0)}
+    return {
+        "model_type": "lfm2",
+        "layer_types": kinds,
+        "rope_parameters": {**rope, "rope_theta": config.value("rotary_emb_base", 10_000.0)},
+        **_renamed(config, {**LAYERS, **dict.fromkeys(OF_HYENA, "max_seqlen")}),
+    }
+
+
 def _state_spaces(config: ModelConfig) -> Json:
     """Mamba as its authors publish it, without a model type."""
     settings = config.section("ssm_cfg")
@@ -337,6 +357,7 @@ FORMATS: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
         "new": _new,
         "phi-msft": _early_phi,
         "qwen": _qwen,
+        "stripedhyena": _striped_hyena,
         # transformers had it once, and its names are understood.
         "transfo-xl": lambda _: {},
         "zamba2": _zamba_2,

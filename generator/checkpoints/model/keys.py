@@ -16,7 +16,7 @@ from generator.contracts.model_config import DEEPEST, SIZES
 OF_POSITION = re.compile(
     r"rope|rotary|(^|_)pos(ition|itional)?(_|s_|$|ition)|alibi|window|chunk|(^|_)(local|global)_"
     r"|nope|yarn|ntk|theta|(^|_)freq|mscale|temperature|(^|_)sinks?(_|$)|sections?$|relative"
-    r"|layer_types|layers_block_type|attn_(factor|layer|bias|scale)|nextn"
+    r"|axes|layer_types|layers_block_type|attn_(factor|layer|bias|scale)|nextn"
     r"|attention_(bias_m|chunk|layer)|llama_4_scaling|causal$"
 )
 # What such a part means elsewhere.

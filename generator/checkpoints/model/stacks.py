@@ -90,9 +90,7 @@ def is_read(config: ModelConfig, encoding: Encoding[Form]) -> bool:
     and with it what its settings mean.
     """
     own = _stacks_of(config, encoding) or stacks(config)
-    return config.family in ROTATED.keys() | CROPPED.keys() or any(
-        has_code(stack.config.family) for stack in own
-    )
+    return any(has_code(stack.config.family) for stack in own)
 
 
 def family_of(config: ModelConfig, encoding: Encoding[Form]) -> str:
@@ -113,7 +111,7 @@ def unknown_parts(config: ModelConfig) -> list[tuple[str, str]]:
     """Nested configs of layers that no known code reads, by their paths, with their families;
     none within a config that transformers or this atlas knows.
     """
-    if has_code(config.family) or config.family in ROTATED.keys() | CROPPED.keys():
+    if has_code(config.family):
         return []
     parts = []
     for name, section in config.sections.items():
@@ -126,8 +124,8 @@ def unknown_parts(config: ModelConfig) -> list[tuple[str, str]]:
 
 
 def has_code(family: str) -> bool:
-    """Whether transformers has the code of ``family``, or this atlas its settings."""
-    return family in FORMATS or is_known(family)
+    """Whether transformers or diffusers has the code of ``family``, or this atlas its settings."""
+    return family in FORMATS or family in ROTATED or family in CROPPED or is_known(family)
 
 
 def _nested(outer: Stack) -> list[Stack]:
