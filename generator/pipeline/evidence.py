@@ -25,6 +25,7 @@ from generator.pipeline.find import Found, find, look
 GIVEN, FREQUENCIES = "scaling", "inverse_frequencies"
 # Parameters that readers set, whatever the form.
 SHOWN = ("base", "rotary_dim", "head_dim", "window", "layers", "heads", "n_positions")
+EXISTENCE = "existence"
 Effects = Mapping[str, Json]
 
 
@@ -62,11 +63,12 @@ def _origins(config: ModelConfig, encoding: Encoding[Form]) -> dict[str, Origin]
     own = evidence(config).keys.get(encoding.key, {})
     classes, family = config_classes(), family_of(config, encoding)
     default_of = classes[family].__name__ if family in classes else ""
-    origins = {
-        name: Origin(own.get(name, ()), "" if own.get(name) else default_of)
-        for name, value in encoding.record.parameters.items()
-        if name in SHOWN and value is not None
-    }
+    origins = {}
+    for name, value in encoding.record.parameters.items():
+        if name in SHOWN and value is not None:
+            # Another value of a key may make another encoding.
+            named = own.get(name) or own.get(EXISTENCE, ())
+            origins[name] = Origin(named, "" if named else default_of)
     if encoding.record.parameters.get(GIVEN):
         changing = dict.fromkeys((*own.get(FREQUENCIES, ()), *own.get("attention_factor", ())))
         of_others = {key for name in SHOWN for key in own.get(name, ())}
@@ -129,9 +131,14 @@ def _effects(config: ModelConfig) -> Effects | None:
 
 
 def _differing(before: Effects, after: Effects) -> Iterator[tuple[str, str]]:
-    """Encodings that both have, by their keys, with each parameter that differs."""
-    for key in before.keys() & after.keys():
-        for name, value in before[key].items():
+    """Encodings, by their keys, with each parameter that differs; with ``EXISTENCE`` where the
+    encoding is no longer there.
+    """
+    for key, parameters in before.items():
+        if key not in after:
+            yield key, EXISTENCE
+            continue
+        for name, value in parameters.items():
             if name in after[key] and after[key][name] != value:
                 yield key, name
 

@@ -102,9 +102,7 @@ def family_of(config: ModelConfig, encoding: Encoding[Form]) -> str:
 
 def _stacks_of(config: ModelConfig, encoding: Encoding[Form]) -> list[Stack]:
     """The stacks with the part of an encoding."""
-    return [
-        stack for stack in stacks(config) if f"{encoding.part} ".startswith(f"{stack.part} ")
-    ]
+    return [stack for stack in stacks(config) if f"{encoding.part} ".startswith(f"{stack.part} ")]
 
 
 def unknown_parts(config: ModelConfig) -> list[tuple[str, str]]:
