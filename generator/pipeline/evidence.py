@@ -98,7 +98,7 @@ def _evidence(given: str, where: str) -> Evidence:
         for other in keys.others(value):
             after = _effects(config.updated(keys.with_value(settings, path, other)))
             is_read |= after != before
-            differing = list(_differing(before or {}, after or {}))
+            differing = [] if after is None else list(_differing(before or {}, after))
             for key, parameter in differing:
                 found = by_encoding.setdefault(key, {}).setdefault(parameter, {})
                 found |= dict.fromkeys(own)
