@@ -1,0 +1,271 @@
+"""What follows from which key of a file of settings, and which keys nothing reads."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from generator.checkpoints.files.config_alone import ConfigAlone
+from generator.checkpoints.files.reader import FolderFiles
+from generator.checkpoints.files.weights import Choice
+from generator.checkpoints.model import keys
+from generator.contracts import Encoding, Files, Origin
+from generator.pipeline.evidence import evidence, look_closely
+from generator.pipeline.questions import unresolved
+from tests.gguf_files import write
+
+Settings = dict[str, Any]
+LLAMA: Settings = {
+    "model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2,
+    "intermediate_size": 128, "max_position_embeddings": 128, "vocab_size": 100,
+}  # fmt: skip
+HALF = {"hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2, "vocab_size": 100}
+
+
+def of(settings: Mapping[str, Any]) -> Files:
+    return ConfigAlone(settings, "own")
+
+
+def found(files: Files) -> dict[str, Encoding[Any]]:
+    return {encoding.part: encoding for encoding in look_closely(files).all}
+
+
+def asked(files: Files) -> str:
+    return " ".join(unresolved(files, look_closely(files)))
+
+
+def params(folder: Path, settings: Settings) -> Files:
+    (folder / "params.json").write_text(json.dumps(settings), encoding="utf-8")
+    save_file({"norm.weight": torch.ones(4)}, folder / "model.safetensors")
+    return FolderFiles(folder, "own")
+
+
+def gguf(folder: Path, architecture: str, settings: Settings) -> Files:
+    path = write(folder / "model.gguf", architecture, settings)
+    return FolderFiles(folder, "own", Choice(path.name))
+
+
+@pytest.mark.parametrize(("settings", "name", "expected"), [
+    ({"rope_theta": 5e5}, "base", Origin(("rope_theta",))),
+    ({"rope_parameters": {"rope_type": "default", "rope_theta": 5e5}}, "base",
+     Origin(("rope_parameters.rope_theta",))),
+    ({}, "base", Origin((), "LlamaConfig")),
+    ({}, "head_dim", Origin(("hidden_size", "num_attention_heads"))),
+    ({"head_dim": 32}, "head_dim", Origin(("head_dim",))),
+    ({"rope_scaling": {"rope_type": "linear", "factor": 2.0}}, "scaling",
+     Origin(("rope_scaling.factor",))),
+    ({}, "layers", Origin(("num_hidden_layers",))),
+])  # fmt: skip
+def test_every_parameter_names_the_keys_that_change_it(
+    settings: Settings, name: str, expected: Origin
+) -> None:
+    [encoding] = found(of({**LLAMA, **settings})).values()
+    assert encoding.origins[name] == expected
+
+
+UNREAD: list[tuple[Settings, list[str]]] = [
+    ({**LLAMA, "rope_traditional": True}, ["rope_traditional"]),
+    ({**LLAMA, "rope_scaling": {"rope_type": "yarn", "factor": 4.0, "attn_factor": 0.8,
+                                "original_max_position_embeddings": 32}},
+     ["rope_scaling.attn_factor"]),
+    # What is off, is no key of position, or is one of the class that has no effect here.
+    ({**LLAMA, "rope_traditional": False, "router_window": 3, "chunk_size_feed_forward": 4}, []),
+    ({**LLAMA, "model_type": "qwen2", "sliding_window": 64, "max_window_layers": 1}, []),
+    ({"model_type": "nobody", **HALF, "rotary_emb_scaling": 16}, ["rotary_emb_scaling"]),
+    ({"_class_name": "Nobody3DModel", "use_rotary_positional_embeddings": True},
+     ["use_rotary_positional_embeddings"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("settings", "expected"), UNREAD)
+def test_keys_of_position_that_change_nothing_are_named(
+    settings: Settings, expected: list[str]
+) -> None:
+    assert [name for name, _ in evidence(of(settings).config).unread] == expected
+    assert ("Not understood" in asked(of(settings))) == bool(expected)
+
+
+def test_a_default_of_a_class_overrides_no_key_of_the_file() -> None:
+    """NomicBertConfig has 1,000; the key is that of nomic-ai's own code."""
+    nomic = {"model_type": "nomic_bert", "n_embd": 64, "n_head": 4, "n_layer": 2, "vocab_size": 100}
+    for name in ("rotary_emb_base", "rotary_base", "rope_freq_constant"):
+        [encoding] = found(of({**nomic, name: 5000})).values()
+        assert encoding.form.base == 5000.0
+        assert encoding.origins["base"] == Origin((name,))
+
+
+@pytest.mark.parametrize(("settings", "scheme"), [
+    ({"position_embedding_type": "alibi", "n_head": 4, "n_embd": 64, "model_type": "jais"},
+     "alibi"),
+    ({**HALF, "model_type": "openelm", "rope_freq_constant": 10_000}, "rotary"),
+    ({**LLAMA, "model_type": "deepseek_v2", "qk_rope_head_dim": 0, "rope_theta": 1e4}, "rotary"),
+])  # fmt: skip
+def test_settings_that_ask_for_a_scheme_get_it(settings: Settings, scheme: str) -> None:
+    assert [encoding.scheme for encoding in found(of(settings)).values()] == [scheme]
+
+
+def test_a_switch_that_is_off_makes_no_rotation() -> None:
+    decoder = {**HALF, "model_type": "nobody_decoder", "rope_theta": 1e4, "rope_embeddings": False}
+    whole = {"model_type": "nobody", "decoder": decoder, "text_encoder": {"model_type": "t5"}}
+    assert "decoder" not in found(of(whole))
+    on = {**whole, "decoder": {**decoder, "rope_embeddings": True}}
+    assert found(of(on))["decoder"].is_guess
+
+
+def test_scaling_of_an_unknown_kind_is_said_and_not_refused() -> None:
+    settings = {**LLAMA, "rope_theta": 1e4, "rope_scaling": {"type": "ntkmixed", "factor": 16}}
+    files = of(settings)
+    assert found(files) == {}
+    assert "base 10,000 and scaling “ntkmixed”" in asked(files)
+
+
+def test_two_equal_lists_of_factors_are_one() -> None:
+    factors = [1.0] * 8
+    scaling = {"rope_type": "longrope", "short_factor": factors, "long_factor": factors,
+               "original_max_position_embeddings": 64}  # fmt: skip
+    [encoding] = found(of({**LLAMA, "rope_scaling": scaling})).values()
+    assert not any("beyond" in note.lower() for note in encoding.notes)
+
+
+def test_a_nested_config_that_nobody_knows_is_a_part_with_a_question() -> None:
+    whole = {"model_type": "nobody_vl", "text_config": LLAMA,
+             "vision_config": {"model_type": "nobody_vit", "num_hidden_layers": 2}}  # fmt: skip
+    assert "vision_config (model type “nobody_vit”) was not understood" in asked(of(whole))
+    assert not found(of(whole))["decoder"].is_guess
+
+
+def test_a_flat_llava_is_its_language_model() -> None:
+    settings = {**LLAMA, "model_type": "llava", "architectures": ["LlavaQwenForCausalLM"],
+                "rope_theta": 1e6, "mm_vision_tower": "google/siglip"}  # fmt: skip
+    [encoding] = found(of(settings)).values()
+    assert (encoding.part, encoding.form.base) == ("decoder", 1e6)
+    assert encoding.layers == (0, 1)
+
+
+def test_a_composite_is_built_by_the_class_that_it_names() -> None:
+    settings = {
+        "model_type": "vision-encoder-decoder", "architectures": ["VisionEncoderDecoderModel"],
+        "encoder": {"model_type": "vit", "hidden_size": 16, "num_attention_heads": 2,
+                    "num_hidden_layers": 1, "image_size": 32, "patch_size": 16},
+        "decoder": {"model_type": "trocr", "d_model": 16, "decoder_layers": 1, "vocab_size": 100,
+                    "decoder_attention_heads": 2, "max_position_embeddings": 30,
+                    "decoder_ffn_dim": 32, "cross_attention_hidden_size": 16},
+    }  # fmt: skip
+    parts = {part: one.provenance.shape for part, one in found(of(settings)).items()}
+    assert parts == {"vision": (1, 5, 16), "decoder": (32, 16)}
+
+
+def test_layers_of_evo_and_axes_of_z_image_are_those_of_their_code() -> None:
+    evo = {"model_type": "stripedhyena", "hidden_size": 64, "num_attention_heads": 4,
+           "num_layers": 4, "attn_layer_idxs": [1], "max_seqlen": 256, "vocab_size": 100,
+           "rotary_emb_base": 10_000, "use_interpolated_rotary_pos_emb": True,
+           "rotary_emb_scaling_factor": 16}  # fmt: skip
+    [encoding] = found(of(evo)).values()
+    assert encoding.layers == (1,)
+    assert encoding.form.scaling == {"rope_type": "linear", "factor": 16}
+    axes = {"_class_name": "ZImageTransformer2DModel", "axes_dims": [32, 48, 48],
+            "rope_theta": 256.0}  # fmt: skip
+    assert [each.form.rotary_dim for each in found(of(axes)).values()] == [32, 48]
+
+
+META: Settings = {"dim": 64, "n_layers": 8, "n_heads": 4, "n_kv_heads": 2, "vocab_size": 100}
+
+
+def test_params_of_llama_4_have_layers_without_rotation_and_chunks(tmp_path: Path) -> None:
+    more = {"rope_theta": 5e5, "use_scaled_rope": True, "rope_scaling_factor": 16,
+            "rope_high_freq_factor": 1, "nope_layer_interval": 4, "attention_chunk_size": 32,
+            "rope_of_nobody": 3}  # fmt: skip
+    files = params(tmp_path, {**META, **more})
+    [encoding] = look_closely(files).measured
+    assert encoding.layers == (0, 1, 2, 4, 5, 6)
+    assert encoding.form.window == 32
+    assert encoding.form.scaling["high_freq_factor"] == 1
+    assert encoding.origins["base"] == Origin(("rope_theta",))
+    assert encoding.origins["window"] == Origin(("attention_chunk_size",))
+    assert evidence(files.config).unread == (("rope_of_nobody", 3),)
+
+
+def test_params_of_mistral_have_windows_by_layer_and_yarn(tmp_path: Path) -> None:
+    yarn = {"factor": 16.0, "original_max_position_embeddings": 32, "beta": 32.0, "alpha": 1.0,
+            "apply_scale": False}  # fmt: skip
+    files = params(tmp_path, {**META, "sliding_window": [None, 16, 16, 16], "yarn": yarn})
+    kinds = [encoding.layers for encoding in look_closely(files).measured]
+    assert kinds == [tuple(range(8))]
+    [encoding] = look_closely(files).measured
+    assert encoding.form.rope_type == "yarn"
+    assert encoding.form.attention_factor == 1.0
+    assert files.config.listed("layer_types").count("full_attention") == 2
+
+
+GGUF: Settings = {
+    "block_count": 4, "context_length": 256, "embedding_length": 64, "attention.head_count": 4,
+    "attention.key_length": 16, "rope.freq_base": 1e6, "vocab_size": 100,
+}  # fmt: skip
+
+
+def test_layers_of_a_gguf_that_predict_further_tokens_are_not_run(tmp_path: Path) -> None:
+    files = gguf(tmp_path, "glm4moe", {**GGUF, "nextn_predict_layers": 1})
+    [encoding] = look_closely(files).measured
+    assert encoding.layers == (0, 1, 2)
+    assert encoding.origins["base"] == Origin(("glm4moe.rope.freq_base",))
+
+
+def test_layers_with_a_window_turn_as_many_components_as_others(tmp_path: Path) -> None:
+    pattern = {
+        "attention.sliding_window": 32,
+        "attention.sliding_window_pattern": [True, False] * 2,
+    }
+    files = gguf(tmp_path, "mimo2", {**GGUF, **pattern, "rope.freq_base_swa": 1e4,
+                                     "rope.dimension_count": 8})  # fmt: skip
+    assert {one.form.rotary_dim for one in look_closely(files).measured} == {8}
+
+
+def test_a_model_in_gguf_that_sees_both_sides_is_an_encoder(tmp_path: Path) -> None:
+    files = gguf(tmp_path, "nomic-bert-moe", {**GGUF, "attention.causal": False})
+    assert [one.part for one in look_closely(files).measured] == ["encoder"]
+
+
+@pytest.mark.parametrize(("mixed", "kinds"), [(1.0, ["yarn"]), (0.0, ["linear"]), (64.0, [])])
+def test_a_share_of_the_ramp_of_yarn_other_than_1_is_no_yarn(
+    tmp_path: Path, mixed: float, kinds: list[str]
+) -> None:
+    scaling = {"rope.scaling.type": "yarn", "rope.scaling.factor": 4.0,
+               "rope.scaling.original_context_length": 64,
+               "rope.scaling.yarn_ext_factor": mixed}  # fmt: skip
+    files = gguf(tmp_path, "llama", {**GGUF, **scaling})
+    assert [one.form.rope_type for one in look_closely(files).measured] == kinds
+    assert ("yarn_ext_factor 64" in asked(files)) == (not kinds)
+
+
+def test_attention_of_kimi_linear_is_where_heads_have_keys(tmp_path: Path) -> None:
+    heads = {"attention.head_count_kv": [0, 0, 0, 1]}
+    files = gguf(tmp_path, "kimi-linear", {**GGUF, **heads})
+    assert files.config.listed("layer_types") == ["linear_attention"] * 3 + ["full_attention"]
+
+
+def test_weights_alone_tell_neither_the_stack_nor_the_size_of_a_head(tmp_path: Path) -> None:
+    frequencies = 1e4 ** -(torch.arange(8) / 8)
+    name = "gpt_neox.layers.0.attention.rotary_emb.inv_freq"
+    save_file({name: frequencies}, tmp_path / "model.safetensors")
+    files = FolderFiles(tmp_path, "own", Choice("model.safetensors"))
+    [encoding] = look_closely(files).measured
+    assert encoding.part == "model"
+    assert (encoding.record.parameters["rotary_dim"], encoding.record.parameters["head_dim"]) == (
+        16, None,
+    )  # fmt: skip
+
+
+def test_what_is_traced_names_the_keys_of_the_file() -> None:
+    def read(given: Any) -> dict[str, Any]:
+        return {"outer": {"size": given["dim"] * given["n"]}}
+
+    traced = keys.traced({"dim": 2, "n": 3, "rope_kind": "odd", "other": 1}, read)
+    assert traced == {
+        "outer": {"size": 6},
+        "keys_of_file": {"outer.size": {"dim": 2, "n": 3}},
+        "unread_keys": {"rope_kind": "odd"},
+    }
