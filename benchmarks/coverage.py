@@ -134,8 +134,8 @@ def total(rows: Sequence[Row]) -> str:
     problems = Counter(row.problem.split(":")[0] for row in rows if row.problem)
     other_problems = "".join(f"; {count} {problem}" for problem, count in sorted(problems.items()))
     return (
-        f"{len(rows)} cases; {len(compared)} compared, of which {agree} agree ({share:.1f}"
-        f" %){other_problems}\n"
+        f"{len(rows)} cases; {len(compared)} compared, of which {agree} agree ({share:.1f}%)"
+        f"{other_problems}\n"
     )
 
 

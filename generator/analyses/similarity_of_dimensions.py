@@ -113,7 +113,7 @@ def draw(results: Results) -> Figure:
         order, every = result.arrays["order"], int(result.arrays["every"])
         ordered = result.derived["cosines"][np.ix_(order, order)]
         images.append(PickedPanel(label.title, ordered, order=order * every))
-    labels = ("dimension, as ordered here", "dimension, as ordered here", "cosine similarity")
+    labels = ("dimension, reordered", "dimension, reordered", "cosine similarity")
     return image_panels(images, (-1.0, 1.0), DIVERGING, labels, square=True)
 
 

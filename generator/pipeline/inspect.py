@@ -65,15 +65,16 @@ def findings(task: Task) -> tuple[str, ...]:
     errors: RowError, NotReachedError
     """
     files = opened(task)
-    telling = [one for one in look(files).measured if scheme_of(one).tells_position]
+    found = look(files)
+    telling = [one for one in found.measured if scheme_of(one).tells_position]
     with threadpool_limits(1):  # As in a build.
         readings = tuple(
             reading_of(Subject(one, no_input=NO_INPUT), Label(one.part, ""))
             for one in telling[:MOST_MEASURED]
         )
-    atlas = Atlas(
-        (Outcome(task.checkpoint, "ok", readings=readings),), all_analyses(), all_schemes()
-    )
+    layers = layer_map(files, found.all, is_complete=found.is_complete)
+    outcome = Outcome(task.checkpoint, "ok", layers=layers, readings=readings)
+    atlas = Atlas((outcome,), all_analyses(), all_schemes())
     statements = [one for reading in readings for one in peers_of(atlas).statements(reading)]
     statements.sort(key=lambda statement: -statement.weight)
     leading: dict[tuple[str, str], str] = {}

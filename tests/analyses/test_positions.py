@@ -128,7 +128,7 @@ def test_spectra_of_sines_noise_and_walks() -> None:
         result_of(spectrum, SINES)
     )
     assert [finding.rests_on for finding in result_of(spectrum, NOISE).findings] == [
-        ("slow", "slow_control")
+        ("slow", "slow_control", "slow_period")
     ]
     slow = np.sin(2.0 * np.pi * P / 64.0 + PHASES)
     assert "change slowly with position, because 100%" in " ".join(

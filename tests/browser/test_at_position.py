@@ -79,7 +79,7 @@ def test_any_position_has_the_published_numbers(
 def test_the_last_position_comes_first(page: Page, address: str) -> None:
     page.goto(f"{address}/checkpoints/llama-3-1-8b.html")
     expect(page.locator(FIELD)).to_have_value("131071")
-    expect(page.locator(SAID)).to_contain_text("At position 131,071:")
+    expect(page.locator(SAID)).to_contain_text("At position 131,071,")
 
 
 # Frequencies 1, 1/8, 1/64 and 1/512: at position 127, 20.2, 2.5, 0.3 and 0.04 turns.
@@ -172,7 +172,7 @@ def test_a_position_is_in_the_address_and_read_from_it(page: Page, address: str)
     page.goto("about:blank")
     page.goto(f"{address}/checkpoints/llama-3-1-8b.html#position=500")
     expect(page.locator(FIELD)).to_have_value("500")
-    expect(page.locator(SAID)).to_contain_text("At position 500:")
+    expect(page.locator(SAID)).to_contain_text("At position 500,")
     expect(page.locator(FIELD)).to_be_in_viewport()
 
 
@@ -180,7 +180,7 @@ def test_keys_move_the_slider_from_one_end_to_the_other(page: Page, address: str
     page.goto(f"{address}/checkpoints/llama-3-1-8b.html")
     page.locator(SLIDER).focus()
     page.keyboard.press("Home")
-    expect(page.locator(SAID)).to_contain_text("At position 1: 0 of 64 pairs have")
+    expect(page.locator(SAID)).to_contain_text("At position 1, 0 of 64 rotation pairs have")
     page.keyboard.press("End")
     expect(page.locator(FIELD)).to_have_value("131071")
     page.keyboard.press("ArrowLeft")
@@ -192,7 +192,7 @@ def test_a_position_beyond_the_context_is_its_last(page: Page, address: str) -> 
     page.locator(FIELD).fill("999999999")
     page.locator(FIELD).press("Enter")
     expect(page.locator(FIELD)).to_have_value("131071")
-    expect(page.locator(SAID)).to_contain_text("At position 131,071:")
+    expect(page.locator(SAID)).to_contain_text("At position 131,071,")
 
 
 @pytest.mark.parametrize("width", [375, 1280])

@@ -83,7 +83,7 @@ def test_model_and_position_stay_in_the_address(page: Page, address: str) -> Non
     expect(page.locator("#at-position")).to_have_text(PLAIN)
     page.evaluate(f"location.hash = '#model={SCALED.replace('/', '%2F')}&position=8192'")
     expect(page.locator(CHOICE)).to_have_value(SCALED)
-    expect(page.locator(SAID)).to_contain_text("At position 8,192:")
+    expect(page.locator(SAID)).to_contain_text("At position 8,192,")
 
 
 def test_rows_and_figures_are_those_of_the_model(page: Page, address: str) -> None:
@@ -103,7 +103,7 @@ def test_an_unknown_model_in_the_address_leaves_the_first(page: Page, address: s
     page.goto("about:blank")
     page.goto(f"{address}/{KIND}#model=constructor&position=5")
     expect(page.locator(CHOICE)).to_have_value(first)
-    expect(page.locator(SAID)).to_contain_text("At position 5:")
+    expect(page.locator(SAID)).to_contain_text("At position 5,")
 
 
 def test_without_the_file_of_the_models_there_is_the_first_alone(
@@ -111,7 +111,7 @@ def test_without_the_file_of_the_models_there_is_the_first_alone(
 ) -> None:
     own_page.route("**/data/positions.js", lambda route: route.abort())
     own_page.goto(f"{address}/{KIND}#position=5")
-    expect(own_page.locator(SAID)).to_contain_text("At position 5:")
+    expect(own_page.locator(SAID)).to_contain_text("At position 5,")
     assert own_page.locator("#pa-position-model").is_hidden()
 
 

@@ -121,7 +121,7 @@ def test_a_rotation_whose_weights_are_in_many_files_needs_their_index_alone(tmp_
     page = (docs / "checkpoints/atlas-sharded.md").read_text(encoding="utf-8")
     layout = (docs / "data/atlas-sharded/layout.csv").read_text(encoding="utf-8").splitlines()
     assert "rotary" in page
-    assert "only headers that were needed" in flowing(page)
+    assert "only the headers that were needed" in flowing(page)
     assert layout[1:] == ["model.layers.#.self_attn.q_proj.weight,,,40"]
 
 

@@ -41,7 +41,7 @@ checkpoints:
   # - runs/lora/checkpoint-* (5 checkpoints): adapter_config.json: a PEFT adapter, such as LoRA,\
  which changes a base model, which is not read; expected model.safetensors (merge_and_unload and\
  save_pretrained; the position is that of its base, a/base: name that, or write 'base: true' in the\
- row)
+ entry)
 """
 
 

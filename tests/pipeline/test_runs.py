@@ -148,7 +148,7 @@ def test_atlas_json_names_the_run_and_its_file(world: Path) -> None:
 def test_the_page_says_which_checkpoint_is_missing_and_why(world: Path) -> None:
     text = page_of(world)
     assert "1 of 4 checkpoints could not be read (step 40)." in text
-    assert "Figures have gaps there. Step 40: config.json" in text
+    assert "Step 40: config.json" in text
 
 
 def test_the_same_page_is_made_from_its_own_data(world: Path, tmp_path: Path) -> None:

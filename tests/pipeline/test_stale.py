@@ -96,8 +96,12 @@ def test_pages_say_that_it_is_of_an_earlier_build_and_why(world: Path) -> None:
     page = unescape((world / "out/docs/checkpoints/atlas-a.md").read_text(encoding="utf-8"))
     assert "From an earlier build" in page
     assert REASON in page
-    assert f"</code>, of {USUAL_DATE[:10]}. The checkpoint may have changed since." in flowing(page)
-    assert "Read earlier: 3" in (world / "out/docs/status.md").read_text(encoding="utf-8")
+    assert f"</code>, read on {USUAL_DATE[:10]}. The checkpoint may have changed since." in flowing(
+        page
+    )
+    assert "<strong>3</strong> read earlier" in (world / "out/docs/status.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_strict_takes_what_is_stale_for_a_failure(world: Path) -> None:

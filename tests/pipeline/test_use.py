@@ -92,7 +92,7 @@ def test_a_model_that_cannot_run_says_why_and_its_row_is_whole(
     assert row["use"] is None
     assert reason in row["no_use"]
     page = (built / f"build/docs/checkpoints/{slug}.md").read_text(encoding="utf-8")
-    assert "What the trained model does could not be measured" in page
+    assert "What the trained model does with position could not be measured" in page
 
 
 def test_pages_show_what_a_model_does(built: Path) -> None:
@@ -155,7 +155,7 @@ def test_a_run_has_what_its_model_does_at_each_step(tmp_path: Path) -> None:
     assert values["heads.none"] == [100.0, 100.0]
     assert len(values["probe.r2_input"]) == 2
     page = (tmp_path / "build/docs/runs/tiny.md").read_text(encoding="utf-8")
-    assert "What the model does, step by step" in page
+    assert "by training step" in page
 
 
 def test_a_build_that_ends_while_models_are_read_leaves_a_site_without_them(

@@ -36,6 +36,7 @@ def similarity_by_distance(table: Table) -> Metrics:
         "rise": rises[0] + 1 if len(rises) else None,
         "invariance": shapes.invariance(cosines, shapes.offsets_between(len(cosines))),
         "monotonicity": shapes.monotonicity([cosines]),
+        "mean": off_diagonal(cosines).mean(),
         "positions": len(cosines),
         "left_out": np.sum(table.outliers < len(cosines)),
     }

@@ -22,6 +22,7 @@ def of_table(table: Table) -> Metrics:
         "positions": rows * columns,
         "farthest": max(rows, columns) - 1,
         "left_out": len(table.outliers),
+        **_of_noise(max(rows, columns), rows in (1, columns)),
         **_constant(),
         **_over_windows(kernels),
     }
@@ -31,6 +32,16 @@ def of_table(table: Table) -> Metrics:
             *shapes.by_distance(_lines(table, everything))
         )
     return metrics
+
+
+def _of_noise(side: int, is_even: bool) -> Metrics:
+    """The steps that fall in random numbers: the first of each row of a triangle, and half of the
+    others, of at most 20 steps.
+    """
+    if not is_even:
+        return {}
+    firsts, others = side - 1, sum(side - 1 - step for step in range(1, min(20, side - 1)))
+    return {"monotonicity_noise": 100 * (firsts + others / 2) / (firsts + others)}
 
 
 def _constant(rising: int = 0) -> Metrics:

@@ -27,6 +27,7 @@ def order_probe(table: Table) -> Metrics:
         "error": np.mean(few),
         "spread": np.std(few, ddof=1),
         "shuffled": np.mean(shuffled),
+        "spread_shuffled": np.std(shuffled, ddof=1),
         "error_many": np.mean(many) if enough else None,
         "spread_many": np.std(many, ddof=1) if enough else None,
         "probed": len(vectors),

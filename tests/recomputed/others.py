@@ -74,6 +74,7 @@ def effect_of_scaling(encoding: Encoding) -> Metrics:
         "full": full.sum(),
         "between": np.sum(~unchanged & ~full),
         "largest": largest,
+        "smallest_long": min(encoding.parameters["scaling"].get("long_factor", [ratios.min()])),
         "largest_long": max(encoding.parameters["scaling"].get("long_factor", [largest])),
         "attention_factor": encoding.parameters["attention_factor"],
     }
@@ -102,6 +103,8 @@ def exponential_decay(encoding: Encoding) -> Metrics:
         "shortest": halves.min(),
         "longest": halves.max(),
         "spread": highest / lowest,
+        "shortest_of_layer": np.median(halves, axis=1).min(),
+        "longest_of_layer": np.median(halves, axis=1).max(),
         "layers": len(halves) if is_of_layers else None,
         "units": halves.shape[1],
     }

@@ -42,7 +42,11 @@ def _by_ridge(vectors: Array, is_inlier: Array) -> Metrics:
     kept, numbers = vectors[is_inlier], np.flatnonzero(is_inlier)
     noise = np.random.default_rng(0).normal(size=kept.T.shape).T
     errors = [_misses(kept, numbers, seed, _ridge) for seed in range(4)]
-    return {"ridge": np.mean(errors), "of_noise": _misses(noise, numbers, 0, _ridge).mean()}
+    return {
+        "ridge": np.mean(errors),
+        "ridge_spread": np.std(np.mean(errors, axis=1), ddof=1),
+        "of_noise": _misses(noise, numbers, 0, _ridge).mean(),
+    }
 
 
 def _folds(count: int, seed: int) -> list[Array]:

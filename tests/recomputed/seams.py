@@ -49,8 +49,19 @@ def seams(table: Table) -> Metrics:
         "depth": depths[deepest],
         "contrast": depths[deepest] / _variation(depths)[deepest],
         "level_step": steps[0] if steps else None,
+        **_strongest([one for one, found in zip(breaks, is_seam, strict=True) if found], cosines),
         **_norm_step(np.linalg.norm(table.vectors, axis=1)),
     }
+
+
+def _strongest(found: list[Break], cosines: Array) -> Metrics:
+    """Levels beside the first of the seams, and its lowest cosine."""
+    if not found:
+        return dict.fromkeys(("before", "after", "lowest"))
+    before = cosines[max(found[0].first - LEVEL, 0) : found[0].first]
+    after = cosines[found[0].last + 1 : found[0].last + 1 + LEVEL]
+    lowest = float(cosines[found[0].deepest])
+    return {"before": _median(before), "after": _median(after), "lowest": lowest}
 
 
 def _cosines(units: Array, apart: int) -> Array:

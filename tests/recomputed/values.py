@@ -20,6 +20,7 @@ def whole_table(table: Table) -> Metrics:
         "rms": typical,
         "largest": size.max(),
         "beyond": 100 * np.mean(size > 3 * typical),
+        "peak": size.max() / typical,
     }
 
 
@@ -35,6 +36,8 @@ def vector_norms(table: Table) -> Metrics:
     of_dimensions = np.linalg.norm(table.vectors, axis=0)
     positions, dimensions = unusual(norms), unusual(of_dimensions)
     kept = norms if positions is None else np.delete(norms, positions)
+    ratios = (norms if positions is None else norms[positions]) / np.median(norms)
+    is_any = positions is not None and len(positions) > 0
     return {
         "median": float(np.median(norms)),
         "longest": norms.max(),
@@ -43,6 +46,7 @@ def vector_norms(table: Table) -> Metrics:
         "spread_within": kept.std() / kept.mean(),
         "positions_out": None if positions is None else len(positions),
         "dimensions_out": None if dimensions is None else len(dimensions),
+        "extreme": ratios[np.argmax(np.abs(np.log(ratios)))] if is_any else None,
         "top_share": 100 * (of_dimensions**2).max() / (of_dimensions**2).sum(),
         "half": _needed(np.sum(table.inliers**2, axis=0), 0.5),
     }
@@ -87,6 +91,7 @@ def rank(table: Table) -> Metrics:
         **_ranks(vectors, ""),
         **_ranks(vectors - vectors.mean(axis=0), "centred_"),
         "within_for_90": _needed(within, 0.9),
+        "within_most": min(inliers.shape),
         "in_mean": 100 * mean / np.sum(inliers**2),
         "most": min(vectors.shape),
     }
@@ -111,6 +116,7 @@ def principal_components(table: Table) -> Metrics:
     held = 100 * np.cumsum(variances) / variances.sum()
     return {
         **{f"first_{count}": held[count - 1] for count in (1, 2, 3, 4)},
+        "within_2": 100 * np.sum(lengths[:2] ** 2) / np.sum(lengths**2),
         "within_3": 100 * np.sum(lengths[:3] ** 2) / np.sum(lengths**2),
         "left_out": len(table.outliers),
         **_path(table, left[:, :3] * lengths[:3]),
@@ -120,7 +126,7 @@ def principal_components(table: Table) -> Metrics:
 def _path(table: Table, places: Array) -> Metrics:
     """The path in the plane of two components."""
     if not table.is_line:
-        return dict.fromkeys(("turns", "steady", "rate", "evenness", "onwards"))
+        return dict.fromkeys(("turns", "steady", "rate", "evenness", "onwards", "lap"))
     numbers = np.flatnonzero(table.is_inlier)
     plane = places[:, 0] + 1j * places[:, 1]
     angles = np.angle(plane[1:] / plane[:-1])[np.diff(numbers) == 1]
@@ -128,6 +134,7 @@ def _path(table: Table, places: Array) -> Metrics:
     means = [float(stretch.mean()) for stretch in np.array_split(onwards, 8)]
     return {
         "turns": onwards.sum() / (2 * np.pi),
+        "lap": 2 * np.pi * len(onwards) / onwards.sum(),
         "steady": 100 * np.mean(onwards > 0),
         "rate": max(means) / min(means) if min(means) > 0 else None,
         "evenness": np.abs(plane).std() / np.abs(plane).mean(),
@@ -151,6 +158,8 @@ def spectrum(table: Table) -> Metrics:
         "strongest": count / (np.argmax(energies) + 1),
         "slow": 100 * energies[:slow].sum() / energies.sum(),
         "slow_control": 100 * energies_shuffled[:slow].sum() / energies_shuffled.sum(),
+        "slow_period": count / slow,
+        "left_out": len(table.outliers),
         "peaks": _peaks(amplitudes, amplitudes_shuffled.max()),
     }
 

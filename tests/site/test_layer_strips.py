@@ -111,7 +111,7 @@ def test_attention_to_chosen_positions_is_named() -> None:
     assert strip.groups[0].mixing == (
         "attention to selected positions (indexed attention, up to 2,048 keys)"
     )
-    assert strip.finding == "Its 1 layer chooses up to 2,048 keys."
+    assert strip.finding == "Its 1 layer selects up to 2,048 keys."
 
 
 def test_a_window_without_a_width_is_unknown() -> None:

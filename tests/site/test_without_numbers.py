@@ -89,7 +89,7 @@ def test_the_page_says_why_a_row_is_the_nearest() -> None:
 
 def test_the_page_says_where_its_config_is_from_and_has_the_picture_of_its_scheme() -> None:
     text = page(atlas())
-    said = ("Nothing was fetched", "its weights were not read", 'src="figures/schemes/learned')
+    said = ("our own copy", "could not download its weights", 'src="figures/schemes/learned')
     assert [words for words in (literal("a paper, section 3"), *said) if words not in text] == []
     pages = {page.path: page for page in KINDS["checkpoint"].pages(atlas())}
     [figure] = pages["checkpoints/bert.md"].figures
@@ -140,4 +140,4 @@ def test_without_such_a_release_there_are_no_numbers(releases: tuple[Release, ..
 def test_an_id_without_a_config_says_that_it_shows_nothing() -> None:
     bare = replace(BERT, facts=(), unmeasured=(), described_by="")
     pages = KINDS["checkpoint"].pages(Atlas((bare,), ANALYSES, SCHEMES, {"position-atlas": "1.0"}))
-    assert "An id alone does not show how a model tells position" in rendered(pages[0])
+    assert "An id alone does not show how a model encodes position" in rendered(pages[0])
