@@ -180,7 +180,7 @@ def test_params_of_llama_4_have_layers_without_rotation_and_chunks(tmp_path: Pat
             "rope_high_freq_factor": 1, "nope_layer_interval": 4, "attention_chunk_size": 32,
             "rope_of_nobody": 3}  # fmt: skip
     files = params(tmp_path, {**META, **more})
-    [encoding] = look_closely(files).measured
+    [encoding] = found(files).values()
     assert encoding.layers == (0, 1, 2, 4, 5, 6)
     assert encoding.form.window == 32
     assert encoding.form.scaling["high_freq_factor"] == 1
@@ -195,7 +195,7 @@ def test_params_of_mistral_have_windows_by_layer_and_yarn(tmp_path: Path) -> Non
     files = params(tmp_path, {**META, "sliding_window": [None, 16, 16, 16], "yarn": yarn})
     kinds = [encoding.layers for encoding in look_closely(files).measured]
     assert kinds == [tuple(range(8))]
-    [encoding] = look_closely(files).measured
+    [encoding] = found(files).values()
     assert encoding.form.rope_type == "yarn"
     assert encoding.form.attention_factor == 1.0
     assert files.config.listed("layer_types").count("full_attention") == 2
@@ -209,7 +209,7 @@ GGUF: Settings = {
 
 def test_layers_of_a_gguf_that_predict_further_tokens_are_not_run(tmp_path: Path) -> None:
     files = gguf(tmp_path, "glm4moe", {**GGUF, "nextn_predict_layers": 1})
-    [encoding] = look_closely(files).measured
+    [encoding] = found(files).values()
     assert encoding.layers == (0, 1, 2)
     assert encoding.origins["base"] == Origin(("glm4moe.rope.freq_base",))
 
@@ -221,7 +221,7 @@ def test_layers_with_a_window_turn_as_many_components_as_others(tmp_path: Path) 
     }
     files = gguf(tmp_path, "mimo2", {**GGUF, **pattern, "rope.freq_base_swa": 1e4,
                                      "rope.dimension_count": 8})  # fmt: skip
-    assert {one.form.rotary_dim for one in look_closely(files).measured} == {8}
+    assert {one.form.rotary_dim for one in found(files).values()} == {8}
 
 
 def test_a_model_in_gguf_that_sees_both_sides_is_an_encoder(tmp_path: Path) -> None:
@@ -237,7 +237,7 @@ def test_a_share_of_the_ramp_of_yarn_other_than_1_is_no_yarn(
                "rope.scaling.original_context_length": 64,
                "rope.scaling.yarn_ext_factor": mixed}  # fmt: skip
     files = gguf(tmp_path, "llama", {**GGUF, **scaling})
-    assert [one.form.rope_type for one in look_closely(files).measured] == kinds
+    assert [one.form.rope_type for one in found(files).values()] == kinds
     assert ("yarn_ext_factor 64" in asked(files)) == (not kinds)
 
 
@@ -252,7 +252,7 @@ def test_weights_alone_tell_neither_the_stack_nor_the_size_of_a_head(tmp_path: P
     name = "gpt_neox.layers.0.attention.rotary_emb.inv_freq"
     save_file({name: frequencies}, tmp_path / "model.safetensors")
     files = FolderFiles(tmp_path, "own", Choice("model.safetensors"))
-    [encoding] = look_closely(files).measured
+    [encoding] = found(files).values()
     assert encoding.part == "model"
     assert (encoding.record.parameters["rotary_dim"], encoding.record.parameters["head_dim"]) == (
         16, None,

@@ -183,11 +183,11 @@ def _stack(config: ModelConfig, part: str, modality: Modality, refused: str = ""
     is_of_audio = is_of_sound or (
         is_encoder and not {"audio", "speech"}.isdisjoint(config.family.split("_"))
     )
-    stack_part = "encoder" if is_encoder and part == "decoder" else part
     flags = () if config.family in PREFIX_ALONE else BOTH_SIDES
     configured = next(
         (flag == sees for name, sees in flags if (flag := config.flag(name)) is not None), None
     )
+    stack_part = "encoder" if (is_encoder or configured) and part == "decoder" else part
     sees_both_sides = (
         stack_part.endswith("encoder") and config.family not in CAUSAL_ENCODERS
         if configured is None

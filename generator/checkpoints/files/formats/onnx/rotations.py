@@ -3,7 +3,7 @@ frequencies that these are made from.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,9 @@ import numpy as np
 from generator.checkpoints.files.formats.onnx.graph import FLOATS, MOVES, Graph
 from generator.checkpoints.files.formats.onnx.place import TensorPlace, scope_of
 from generator.numerics.arrays import Floats
+from generator.text import enumerated, plural
 
+GROUPED = "GroupQueryAttention"
 TURN_MOVES = MOVES | {"Gather", "Transpose", "Concat"}
 MOST_NUMBERS = 2**24  # Of a table of cosines; 131,072 positions of 64 pairs have 8 million.
 TOLERANCE = 2e-3  # cos² + sin² = 1, rounded to half precision.
@@ -53,15 +55,28 @@ def rotation_tensors(graph: Graph, read: Read) -> Iterator[TensorPlace]:
 
 
 def _place(graph: Graph, tensor: str, name: str, role: str) -> TensorPlace:
-    scope = next(
-        (scope for node in graph.used_by.get(tensor, ()) if (scope := scope_of(node.output[0]))), ""
-    )
-    return TensorPlace(
-        tensor,
-        name,
-        scope if scope.endswith("rotary_emb") else f"{scope}.rotary_emb".strip("."),
-        role,
-    )
+    users = graph.used_by.get(tensor, ())
+    scope = next((scope for node in users if (scope := scope_of(node.output[0]))), "")
+    module = scope if scope.endswith("rotary_emb") else f"{scope}.rotary_emb".strip(".")
+    # Its attention is causal by definition (ONNX Runtime's contributed operators).
+    grouped = [node for node in users if node.op_type == GROUPED]
+    if grouped and not {"encoder", "decoder"} & set(module.split(".")):
+        module = f"decoder.{module}"
+    return TensorPlace(tensor, name, module, f"{role}{_windows(grouped)}")
+
+
+def _windows(nodes: Sequence[Any]) -> str:
+    """The windows that attention nodes have, as the end of a clause; "" without one."""
+    widths = [
+        attribute.i
+        for node in nodes
+        for attribute in node.attribute
+        if attribute.name == "local_window_size" and attribute.i > 0
+    ]
+    if not widths:
+        return ""
+    shown = enumerated([f"{width:,}" for width in sorted(set(widths))])
+    return f", with a window of {shown} positions in {len(widths)} of {plural(len(nodes), 'layer')}"
 
 
 def _tables(graph: Graph) -> Iterator[str]:
@@ -71,7 +86,7 @@ def _tables(graph: Graph) -> Iterator[str]:
     for node in graph.nodes:
         if node.op_type == "RotaryEmbedding":
             yield from (node.input[2:4] if node.domain == "com.microsoft" else node.input[1:3])
-        elif node.op_type == "GroupQueryAttention":
+        elif node.op_type == GROUPED:
             yield from (name for name in node.input[7:9] if name)
         elif node.op_type == "Mul":
             sources = [graph.source(name, TURN_MOVES) for name in node.input]
