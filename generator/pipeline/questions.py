@@ -3,9 +3,8 @@
 import json
 
 from generator.checkpoints.model.open_questions import open_questions
-from generator.checkpoints.model.stacks import has_code, stacks, unknown_parts
+from generator.checkpoints.model.stacks import family_of, has_code, stacks, unknown_parts
 from generator.contracts import Files
-from generator.contracts.model_config import UNKNOWN
 from generator.pipeline.evidence import evidence
 from generator.pipeline.find import Found, all_schemes
 from generator.text import short
@@ -25,10 +24,11 @@ def unresolved(files: Files, found: Found) -> tuple[str, ...]:
     unread = [
         (name, short(json.dumps(value), MOST_SHOWN)) for name, value in evidence(config).unread
     ]
-    guessed = [encoding for encoding in found.measured if encoding.is_guess]
+    guesses = [family_of(config, one) for one in found.measured if one.is_guess]
     is_known = any(has_code(stack.config.family) for stack in stacks(config))
-    if guessed or not (is_known or files.tensors or config.family == UNKNOWN):
-        questions.append(WORDS("unknown_family", family=config.family, is_guessed=bool(guessed)))
+    if guesses or not (is_known or files.tensors):
+        family = next(iter(guesses), config.family)
+        questions.append(WORDS("unknown_family", family=family, is_guessed=bool(guesses)))
     questions += [WORDS("unknown_part", name=name, family=of) for name, of in unknown_parts(config)]
     if unread:
         questions.append(WORDS("unread", settings=unread, source=config.source))

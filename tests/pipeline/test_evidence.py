@@ -46,7 +46,7 @@ def params(folder: Path, settings: Settings) -> Files:
 
 def gguf(folder: Path, architecture: str, settings: Settings) -> Files:
     path = write(folder / "model.gguf", architecture, settings)
-    return FolderFiles(folder, "own", Choice(path.name))
+    return FolderFiles(folder, "own", Choice(name=path.name))
 
 
 @pytest.mark.parametrize(("settings", "name", "expected"), [
@@ -251,7 +251,7 @@ def test_weights_alone_tell_neither_the_stack_nor_the_size_of_a_head(tmp_path: P
     frequencies = 1e4 ** -(torch.arange(8) / 8)
     name = "gpt_neox.layers.0.attention.rotary_emb.inv_freq"
     save_file({name: frequencies}, tmp_path / "model.safetensors")
-    files = FolderFiles(tmp_path, "own", Choice("model.safetensors"))
+    files = FolderFiles(tmp_path, "own", Choice(name="model.safetensors"))
     [encoding] = found(files).values()
     assert encoding.part == "model"
     assert (encoding.record.parameters["rotary_dim"], encoding.record.parameters["head_dim"]) == (
