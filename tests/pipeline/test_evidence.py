@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,10 @@ from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
 from generator.checkpoints.model import keys
+from generator.checkpoints.model.resolved import defaults, quietly
 from generator.contracts import Encoding, Files, Origin
+from generator.libraries import config_classes
+from generator.pipeline import evidence as evidence_module
 from generator.pipeline.evidence import evidence, look_closely
 from generator.pipeline.questions import unresolved
 from tests.gguf_files import write
@@ -269,3 +273,51 @@ def test_what_is_traced_names_the_keys_of_the_file() -> None:
         "keys_of_file": {"outer.size": {"dim": 2, "n": 3}},
         "unread_keys": {"rope_kind": "odd"},
     }
+
+
+def rotary_module(family: str, settings: Mapping[str, Any]) -> Any:
+    """The module of transformers for the rotation of a config; None where it has none, or refuses
+    the config.
+    """
+    config_class = config_classes()[family]
+    module = import_module(config_class.__module__.replace("configuration_", "modeling_"))
+    name = config_class.__name__.removesuffix("Config") + "RotaryEmbedding"
+    try:
+        with quietly():
+            return getattr(module, name)(config_class(**settings))
+    except Exception:  # noqa: BLE001 (config classes and modules validate in many ways)
+        return None
+
+
+def frequencies(module: Any) -> list[Any]:
+    return [
+        buffer.double().numpy().round(9).tolist()
+        for name, buffer in module.named_buffers()
+        if name.endswith("inv_freq") and "original" not in name
+    ]
+
+
+ROTATING = [family for family in sorted(config_classes()) if "rope_parameters" in defaults(family)]
+
+
+@pytest.mark.parametrize("family", ROTATING)
+def test_a_key_that_changes_nothing_here_changes_nothing_in_the_code_of_its_family(
+    family: str,
+) -> None:
+    """Of every key of position in the defaults of a config class that has a rotation."""
+    settings = {**defaults(family), "model_type": family}
+    theirs = rotary_module(family, defaults(family))
+    if theirs is None:
+        return
+    usual, ours = frequencies(theirs), evidence_module._effects(of(settings).config)
+    missed = []
+    for path, value in keys.leaves(defaults(family)):
+        if not keys.concerns_position(path) or value is None:
+            continue
+        for other in keys.others(value):
+            changed = keys.with_value(settings, path, other)
+            after = evidence_module._effects(of(changed).config)
+            own = rotary_module(family, {k: v for k, v in changed.items() if k != "model_type"})
+            if after == ours and own is not None and frequencies(own) != usual:
+                missed.append(keys.dotted(path))
+    assert missed == []

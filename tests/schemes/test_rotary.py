@@ -12,7 +12,7 @@ from generator.contracts import Encoding, ModelConfig
 from generator.encodings import Form, Rotation
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
-from generator.schemes.rotary import find
+from generator.schemes.rotary import SCHEME, find
 from generator.schemes.rotary.layers import rotated_layers
 from tests.support import DictFiles, close, form_of
 
@@ -69,10 +69,12 @@ STYLES: list[tuple[dict[str, Any], dict[str, Any]]] = [
     (PARTLY, {"rope_theta": 500.0, "partial_rotary_factor": 0.25}),
     (PARTLY, {"rope_theta": 500.0, "rotary_dim": 8}),
 ]  # fmt: skip
-BAD_SCALING: list[dict[str, Any]] = [
+UNKNOWN_SCALING: list[dict[str, Any]] = [
     {"rope_type": "unheard of"},
     {"rope_type": None},
     {"rope_type": ["linear"]},
+]
+BAD_SCALING: list[dict[str, Any]] = [
     {"rope_type": "linear"},
     {"rope_type": "linear", "factor": 0},
     {"rope_type": "linear", "factor": float("nan")},
@@ -207,6 +209,15 @@ def test_rotated_components_follow_from_the_settings(config: Any, rotary_dim: in
     assert form.n_positions == (2048 if "max_position_embeddings" in config else 256)
 
 
+@pytest.mark.parametrize("scaling", UNKNOWN_SCALING)
+def test_scaling_of_a_kind_that_nobody_knows_has_no_numbers(scaling: dict[str, Any]) -> None:
+    for key in ("rope_parameters", "rope_scaling"):
+        files = DictFiles({**LLAMA, key: scaling})
+        assert find(files) == []
+        [question] = SCHEME.asks(files)
+        assert "What that scaling does is not known" in question
+
+
 @pytest.mark.parametrize("scaling", BAD_SCALING)
 def test_a_scaling_that_transformers_rejects_is_a_row_error(scaling: dict[str, Any]) -> None:
     for key in ("rope_parameters", "rope_scaling"):
@@ -265,7 +276,7 @@ WINDOWS: list[tuple[dict[str, Any], dict[str, int | None]]] = [  # config, and w
     ({**TYPES, "sliding_window": 1024}, {FULL: None, SLIDING: 1024}),
     (
         {**TYPES, "sliding_window": 512, "use_bidirectional_attention": True},
-        {FULL: None, SLIDING: 257},
+        {"encoder full attention": None, "encoder sliding attention": 257},
     ),
     (
         {"model_type": "modernbert", "local_rope_theta": 1e4, "local_attention": 128},
@@ -411,7 +422,7 @@ def test_deepseek_zamba_2_and_a_family_that_is_not_known() -> None:
     theirs = Zamba2RotaryEmbedding(Zamba2Config(**{**settings, **types}))
     (encoding,) = find(DictFiles({**settings, **types}))
     assert_allclose(form_of(encoding, Rotation).frequencies, theirs.inv_freq.numpy(), rtol=1e-6)
-    # StripedHyena (Evo) rotates in 3 of 32 layers, which its config lists in its own way.
+    # A family that nobody knows may rotate in some layers alone, and list them in its own way.
     settings = {"num_layers": 32, "attn_layer_idxs": [8, 16, 24], "rope_theta": 1e4}
-    (encoding,) = found(model_type="stripedhyena", **settings).values()
+    (encoding,) = found(model_type="nobody", **settings).values()
     assert encoding.layers is None

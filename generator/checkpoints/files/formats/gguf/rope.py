@@ -49,7 +49,8 @@ def rope_settings(
         return {"rope_parameters": rope, **top}
     # As many as in the other layers, where no key says so (llama-model.cpp).
     turned = given.get("dimension_count_swa", given.get("dimension_count"))
-    share = _share({"dimension_count": turned}, settings)
+    own = {name: size for name, size in settings.items() if name != "global_head_dim"}
+    share = _share({"dimension_count": turned}, own)
     local = (
         {"rope_type": "default", "rope_theta": given["freq_base_swa"], **share}
         if "freq_base_swa" in given
