@@ -187,6 +187,6 @@ def _takes(known: Json, name: str) -> bool:
     """Whether a config class with these defaults takes a setting, itself or for its text model; of
     a rotation also under the names of older configs.
     """
-    of_text = next((known[key] for key in TEXT if isinstance(known.get(key), Mapping)), {})
+    of_text: Json = next((known[key] for key in TEXT if isinstance(known.get(key), Mapping)), {})
     is_of_rope = name in OF_ROPE and bool(known.get("rope_parameters") or {*ROPE} & known.keys())
     return name in known or name in of_text or is_of_rope
