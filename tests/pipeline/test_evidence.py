@@ -176,6 +176,21 @@ def test_layers_of_evo_and_axes_of_z_image_are_those_of_their_code() -> None:
     assert [each.form.rotary_dim for each in found(of(axes)).values()] == [32, 48]
 
 
+def test_gpt_oss_and_hybrid_mamba_as_their_makers_publish_them() -> None:
+    gpt_oss = {**HALF, "head_dim": 16, "sliding_window": 8, "initial_context_length": 64,
+               "rope_theta": 150_000, "rope_scaling_factor": 4.0, "rope_ntk_alpha": 1,
+               "rope_ntk_beta": 32}  # fmt: skip
+    [encoding] = found(of(gpt_oss)).values()
+    assert encoding.form.n_positions == 256
+    assert encoding.form.scaling["beta_fast"] == 32
+    assert "rope_scaling_factor" in encoding.origins["scaling"].keys
+    mamba = {"d_model": 64, "n_layer": 4, "vocab_size": 100, "ssm_cfg": {"layer": "Mamba2"},
+             "attn_layer_idx": [2],
+             "attn_cfg": {"head_dim": 16, "num_heads": 4, "rotary_emb_dim": 8}}  # fmt: skip
+    rotations = [one for one in found(of(mamba)).values() if one.scheme == "rotary"]
+    assert [(one.layers, one.form.rotary_dim) for one in rotations] == [((2,), 8)]
+
+
 META: Settings = {"dim": 64, "n_layers": 8, "n_heads": 4, "n_kv_heads": 2, "vocab_size": 100}
 
 

@@ -59,11 +59,10 @@ LIKE: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
 
 def translated(config: ModelConfig) -> ModelConfig:
     """``config`` in the words of transformers; unchanged where it has them already."""
-    typed = (
-        config
-        if config.text("model_type")
-        else config.updated(_state_spaces(config) if "ssm_cfg" in config else _type_of(config))
-    )
+    typed = config
+    if not config.text("model_type"):
+        untyped = next((of for name, of in UNTYPED.items() if name in config), _type_of)
+        typed = config.updated(untyped(config))
     translate = FORMATS.get(typed.family)
     return typed if translate is None else typed.updated(translate(typed))
 
@@ -320,12 +319,47 @@ def _striped_hyena(config: ModelConfig) -> Json:
 
 
 def _state_spaces(config: ModelConfig) -> Json:
-    """Mamba as its authors publish it, without a model type."""
+    """Mamba as its authors publish it, without a model type; Bamba is built like the kind with
+    attention in some layers (mamba_ssm/modules/mha.py of github.com/state-spaces/mamba).
+    """
     settings = config.section("ssm_cfg")
+    attention, indices = config.section("attn_cfg"), config.listed("attn_layer_idx")
+    if attention is not None and indices:
+        head_dim, turned = attention.count("head_dim"), attention.count("rotary_emb_dim")
+        share = {"partial_rotary_factor": turned / head_dim} if head_dim and turned else {}
+        return {
+            "model_type": "bamba",
+            "attn_layer_indices": list(indices),
+            **_renamed(config, {"hidden_size": "d_model", "num_hidden_layers": "n_layer"}),
+            **_renamed(attention, {"num_attention_heads": "num_heads", "head_dim": "head_dim"}),
+            "rope_parameters": {
+                "rope_type": "default",
+                "rope_theta": attention.value("rotary_emb_base", 10_000.0),
+                **share,
+            },
+        }
     return {
         "model_type": (
             "mamba2" if settings is not None and settings.text("layer") == "Mamba2" else "mamba"
         )
+    }
+
+
+def _gpt_oss(config: ModelConfig) -> Json:
+    """gpt-oss as OpenAI publishes it (gpt_oss/torch/model.py of github.com/openai/gpt-oss)."""
+    names = {
+        "factor": "rope_scaling_factor",
+        "original_max_position_embeddings": "initial_context_length",
+        "beta_slow": "rope_ntk_alpha",
+        "beta_fast": "rope_ntk_beta",
+        "rope_theta": "rope_theta",
+    }
+    rope = {"rope_type": "yarn", "truncate": False, **_renamed(config, names)}
+    length, factor = config.value("initial_context_length"), config.value("rope_scaling_factor", 1)
+    return {
+        "model_type": "gpt_oss",
+        "max_position_embeddings": int(length * factor) if isinstance(length, int) else None,
+        "rope_parameters": rope,
     }
 
 
@@ -340,6 +374,10 @@ def _renamed(config: ModelConfig, names: Mapping[str, str]) -> Json:
     }
 
 
+# Of configs that name no model type, by a key that each has.
+UNTYPED: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
+    {"ssm_cfg": _state_spaces, "initial_context_length": _gpt_oss}
+)
 FORMATS: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
     {
         **dict.fromkeys(LIKE, _like),

@@ -14,7 +14,7 @@ from generator.checkpoints.model.families import (
     OTHER_SENSES,
     PREFIX_ALONE,
 )
-from generator.checkpoints.model.family_formats import FORMATS
+from generator.checkpoints.model.family_formats import FORMATS, translated
 from generator.checkpoints.model.halves import side_alone
 from generator.checkpoints.model.resolved import Resolved, is_known, resolved
 from generator.contracts import Encoding, Modality, ModelConfig, StackKind
@@ -109,7 +109,7 @@ def unknown_parts(config: ModelConfig) -> list[tuple[str, str]]:
     """Nested configs of layers that no known code reads, by their paths, with their families;
     none within a config that transformers or this atlas knows.
     """
-    if has_code(config.family):
+    if has_code(translated(config).family):
         return []
     parts = []
     for name, section in config.sections.items():
