@@ -82,7 +82,9 @@ def _origins(config: ModelConfig, encoding: Encoding[Form]) -> dict[str, Origin]
             origins[name] = Origin(named, "" if named else default_of)
     if encoding.record.parameters.get(GIVEN):
         changing = dict.fromkeys((*own.get(FREQUENCIES, ()), *own.get("attention_factor", ())))
-        of_others = {key for name in SHOWN for key in own.get(name, ())}
+        of_others = {
+            key for name in ("base", "rotary_dim", "head_dim") for key in own.get(name, ())
+        }
         origins[GIVEN] = Origin(tuple(key for key in changing if key not in of_others))
     return origins
 

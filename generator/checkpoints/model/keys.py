@@ -17,7 +17,7 @@ OF_POSITION = re.compile(
     r"rope|rotary|(^|_)pos(ition|itional)?(_|s_|$|ition)|alibi|window|chunk|(^|_)(local|global)_"
     r"|nope|yarn|ntk|theta|(^|_)freq|mscale|temperature|(^|_)sinks?(_|$)|sections?$|relative"
     r"|axes|layer_types|layers_block_type|attn_(factor|layer|bias|scale)|nextn"
-    r"|attention_(bias_m|chunk|layer)|llama_4_scaling|causal$"
+    r"|attention_(bias_m|chunk|layer)|llama_4_scaling"
 )
 # What such a part means elsewhere.
 OF_ELSE = re.compile(
