@@ -23,7 +23,7 @@ from generator.pipeline.find import Found, all_schemes, find, look
 
 # Of a rotation: its rule as it is given, and what follows from it.
 GIVEN, FREQUENCIES = "scaling", "inverse_frequencies"
-# Parameters that readers set, whatever the form.
+# Parameters that readers set, whatever the form; first those of a rotation without scaling.
 SHOWN = ("base", "rotary_dim", "head_dim", "window", "layers", "heads", "n_positions")
 EXISTENCE = "existence"
 # What config classes with a rotation take beside their fields, and what its section may hold
