@@ -2,6 +2,7 @@
 
 import json
 
+from generator.checkpoints.model import keys
 from generator.checkpoints.model.open_questions import open_questions
 from generator.checkpoints.model.stacks import family_of, has_code, stacks, unknown_parts
 from generator.contracts import Files
@@ -21,15 +22,21 @@ def unresolved(files: Files, found: Found) -> tuple[str, ...]:
     config = files.config
     if not config.settings:
         return tuple(filter(None, questions))
+    # The rest may be of tables, whose tensors say more than it.
+    by_formula = bool(files.tensors or found.unmeasured)
     unread = [
-        (name, short(json.dumps(value), MOST_SHOWN)) for name, value in evidence(config).unread
+        (name, short(json.dumps(value), MOST_SHOWN))
+        for name, value in evidence(config).unread
+        if not by_formula or keys.OF_FORMULA.search(name)
     ]
     guesses = [family_of(config, one) for one in found.measured if one.is_guess]
     is_known = any(has_code(stack.config.family) for stack in stacks(config))
-    if guesses or not (is_known or files.tensors):
+    if guesses or not (is_known or files.tensors or found.all):
         family = next(iter(guesses), config.family)
         questions.append(WORDS("unknown_family", family=family, is_guessed=bool(guesses)))
-    questions += [WORDS("unknown_part", name=name, family=of) for name, of in unknown_parts(config)]
+    if not files.tensors:
+        parts = unknown_parts(config)
+        questions += [WORDS("unknown_part", name=name, family=of) for name, of in parts]
     if unread:
         questions.append(WORDS("unread", settings=unread, source=config.source))
     return tuple(filter(None, questions))

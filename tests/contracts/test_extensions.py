@@ -53,6 +53,7 @@ ORDINARY = {
     ("generator.checkpoints.model.layers", "none"),  # a layer that mixes no positions
     ("generator.contracts.layer_map", "none"),  # a layer that mixes no positions
     ("generator.history.words", "status"),  # a kind of change
+    ("generator.schemes.rotary", "alibi"),  # a value in config.json
     ("generator.schemes.rotary", "axial"),  # a value in config.json
     ("generator.schemes.rotary", "sinusoidal"),  # a value in config.json
     ("generator.site.pictures.layer_strips", "none"),  # a layer that mixes no positions
@@ -67,7 +68,17 @@ NO_FAMILIES = {
     ("generator.checkpoints.files.formats.gguf.settings", "clip"): "an architecture of llama.cpp",
     **{
         ("generator.checkpoints.files.other_configs", family): "what files of other programs are of"
-        for family in ("gpt_neox", "llama", "mistral")
+        for family in (
+            "gpt_neox",
+            "llama",
+            "llama4",
+            "llama4_text",
+            "llama4_vision_model",
+            "ministral3",
+            "mistral",
+            "mistral3",
+            "pixtral",
+        )
     },
     ("generator.checkpoints.model.layers", "mamba"): "a kind of layer in config.json",
     ("generator.pipeline.versions", "git"): "a program",

@@ -111,6 +111,7 @@ def test_atlas_json_has_the_documented_shape() -> None:
     encoding = {
         "key": "decoder-learned",
         "parameters": {"first_row": 0, "n_positions": 2, "grid": None},
+        "origins": {},
         "name": "Row",
         "part": "decoder",
         "scheme": "learned",

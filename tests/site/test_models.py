@@ -76,7 +76,7 @@ def test_a_row_says_whether_code_confirms_it(cells: dict[str, dict[str, str]]) -
     confirmed = cells["google/gemma-3-4b-it"]["Layers"]
     assert re.search(r" checked against transformers \d+\.\d+\.\d+$", confirmed)
     unread = cells["deepseek-ai/deepseek-vl2-tiny"]["Layers"]
-    assert unread == "unknown not checked: no code in transformers"
+    assert unread == "12 layers not checked: no code in transformers"
 
 
 def with_models(atlas: Atlas, column: str, *rows: dict[str, Any]) -> list[Any]:
@@ -107,9 +107,11 @@ def test_sizes_are_split_where_name_or_source_say_both(atlas: Atlas) -> None:
     assert [cell.text for cell in cells] == ["671B, 37B active", "2.7B active", "8x7B"]
 
 
-def test_what_is_not_known_is_said_so(cells: dict[str, dict[str, str]]) -> None:
-    unread = cells["deepseek-ai/deepseek-vl2-tiny"]
-    assert (unread["Position encoding"], unread["Rotary base"]) == ("unknown", "–")
+def test_what_is_not_known_is_said_so(atlas: Atlas) -> None:
+    unread = {"schemes": [], "image_schemes": [], "rotations": [], "layers": 0, "stacks": []}
+    [encoding] = with_models(atlas, "Position encoding", unread)
+    [base] = with_models(atlas, "Rotary base", unread)
+    assert (encoding.text, base.text) == ("unknown", "–")
 
 
 def test_rows_lead_to_pages_of_checkpoints_by_id_and_by_reference(atlas: Atlas) -> None:
@@ -137,7 +139,7 @@ def test_facets_hold_every_value_once(atlas: Atlas) -> None:
 def test_the_first_sentences_count_the_rows(atlas: Atlas) -> None:
     first, second = models_page.lead(models.rows(atlas))
     assert first == (
-        "Of 7 models, 57% use a rotary encoding. The longest configured context is 10,485,760"
+        "Of 7 models, 71% use a rotary encoding. The longest configured context is 10,485,760"
         " tokens (Llama-4-Scout-17B-16E-Instruct)."
     )
     assert second == (

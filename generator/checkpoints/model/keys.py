@@ -15,7 +15,7 @@ from generator.contracts.model_config import DEEPEST, SIZES
 # GGUF (gguf-py/gguf/constants.py of llama.cpp) and in params.json of Meta and Mistral.
 OF_POSITION = re.compile(
     r"rope|rotary|(^|_)pos(ition|itional)?(_|s_|$|ition)|alibi|window|chunk|(^|_)(local|global)_"
-    r"|nope|yarn|ntk|theta|(^|_)freq|mscale|temperature|(^|_)sinks?(_|$)|sections?$|relative"
+    r"|nope|yarn|ntk|theta|(^|_)freq|mscale|(attn|attention)_temperature|temperature_(scal|tun|len)|(^|_)sinks?(_|$)|sections?$|relative"
     r"|axes|layer_types|layers_block_type|attn_(factor|layer|bias|scale)|nextn"
     r"|attention_(bias_m|chunk|layer)|llama_4_scaling"
 )
@@ -24,6 +24,8 @@ OF_ELSE = re.compile(
     r"feed_forward|drop|loss|router|moe_|initializer|init_std|_flash_|_id$|logits?_|_view_|vocab"
 )
 OF_ROPE = re.compile(r"rope|rotary|yarn")
+# Of what follows from settings even where there are weights.
+OF_FORMULA = re.compile(r"rope|rotary|alibi|nope|yarn|ntk|theta|mscale|attn_factor")
 SIZE_NAMES = frozenset(name for names in SIZES.values() for name in names) | {"head_dim"}
 # Added to settings that were read from another file: as in ``ModelConfig``.
 OF_FILE = (KEYS_OF_FILE, UNREAD_KEYS) = ("keys_of_file", "unread_keys")

@@ -392,6 +392,7 @@ OF_ATLAS = (
     Layer,
     RotationOfLayer,
     Encoding,
+    Origin,
     Metric,
     UseMetric,
     Unmeasured,
