@@ -26,6 +26,7 @@ GIVEN, FREQUENCIES = "scaling", "inverse_frequencies"
 # Parameters that readers set, whatever the form; first those of a rotation without scaling.
 SHOWN = ("base", "rotary_dim", "head_dim", "window", "layers", "heads", "n_positions")
 EXISTENCE = "existence"
+KINDS = ("rope_type", "type", "model_type")
 # What config classes with a rotation take beside their fields, and what its section may hold
 # (modeling_rope_utils.py of transformers).
 OF_ROPE = frozenset(
@@ -46,10 +47,13 @@ class Evidence:
 
     keys: for each encoding, by its key, and each of its parameters, those that change it
     unread: keys that concern position, are not off, and change nothing, with their values
+    has_refused: whether the file with another value of some key is refused, so that what it changes
+        is not known
     """
 
     keys: Mapping[str, Mapping[str, tuple[str, ...]]]
     unread: tuple[tuple[str, Any], ...]
+    has_refused: bool
 
 
 def look_closely(files: Files) -> Found:
@@ -71,7 +75,8 @@ def look_closely(files: Files) -> Found:
 
 
 def _origins(config: ModelConfig, encoding: Encoding[Form]) -> dict[str, Origin]:
-    own = evidence(config).keys.get(encoding.key, {})
+    found = evidence(config)
+    own = found.keys.get(encoding.key, {})
     classes, family = config_classes(), family_of(config, encoding)
     default_of = classes[family].__name__ if family in classes else ""
     origins = {}
@@ -79,7 +84,8 @@ def _origins(config: ModelConfig, encoding: Encoding[Form]) -> dict[str, Origin]
         if name in SHOWN and value is not None:
             # Another value of a key may make another encoding.
             named = own.get(name) or own.get(EXISTENCE, ())
-            origins[name] = Origin(named, "" if named else default_of)
+            if named or not found.has_refused:
+                origins[name] = Origin(named, "" if named else default_of)
     if encoding.record.parameters.get(GIVEN):
         changing = dict.fromkeys((*own.get(FREQUENCIES, ()), *own.get("attention_factor", ())))
         of_others = {
@@ -102,21 +108,18 @@ def _evidence(given: str, where: str) -> Evidence:
     before = _effects(config)
     by_encoding: dict[str, dict[str, dict[str, None]]] = {}
     read: set[str] = set()
+    has_refused = False
     for path, value in keys.leaves(settings):
         concerns = keys.concerns_position(path)
         if not concerns and path[-1] not in keys.SIZE_NAMES:
             continue
-        name, is_read = keys.dotted(path), False
+        name = keys.dotted(path)
         own = {name: value} if keys_of_file is None else keys_of_file.get(name, {})
-        for other in keys.others(value):
-            after = _effects(config.updated(keys.with_value(settings, path, other)))
-            is_read |= after != before
-            differing = [] if after is None else list(_differing(before or {}, after))
-            for key, parameter in differing:
-                found = by_encoding.setdefault(key, {}).setdefault(parameter, {})
-                found |= dict.fromkeys(own)
-            if differing:
-                break
+        is_read, is_refused, differing = _changed(config, path, before)
+        has_refused |= is_refused
+        for key, parameter in differing:
+            found = by_encoding.setdefault(key, {}).setdefault(parameter, {})
+            found |= dict.fromkeys(own)
         if is_read or _is_of_class(settings, path):
             read |= own.keys()
         elif concerns and value and not (path[-1] in NAMING and _agrees(value, before or {})):
@@ -129,7 +132,26 @@ def _evidence(given: str, where: str) -> Evidence:
         for name, value in unread.items()
         if name not in read and keys.concerns_position((name,))
     )
-    return Evidence(found_keys, tuple(of_position))
+    return Evidence(found_keys, tuple(of_position), has_refused)
+
+
+def _changed(
+    config: ModelConfig, path: keys.Path, before: Effects | None
+) -> tuple[bool, bool, list[tuple[str, str]]]:
+    """Whether another value of a key changes anything, whether the first such value is refused and
+    no other changes anything, and what it changes, as ``_differing``.
+    """
+    is_read, is_refused = False, False
+    for other in keys.others(keys.at(config.settings, path)):
+        after = _effects(config.updated(keys.with_value(config.settings, path, other)))
+        is_read |= after != before
+        differing = [] if after is None else list(_differing(before or {}, after))
+        if path[-1] in KINDS:  # Another kind may be none that is known.
+            differing = [pair for pair in differing if pair[1] != EXISTENCE]
+        if differing:
+            return is_read, False, differing
+        is_refused |= after is None
+    return is_read, is_refused, []
 
 
 def _effects(config: ModelConfig) -> Effects | None:
@@ -150,9 +172,8 @@ def _differing(before: Effects, after: Effects) -> Iterator[tuple[str, str]]:
     for key, parameters in before.items():
         if key not in after:
             yield key, EXISTENCE
-            continue
         for name, value in parameters.items():
-            if name in after[key] and after[key][name] != value:
+            if name in after.get(key, {}) and after[key][name] != value:
                 yield key, name
 
 

@@ -135,6 +135,14 @@ def test_two_equal_lists_of_factors_are_one() -> None:
     assert not any("beyond" in note.lower() for note in encoding.notes)
 
 
+def test_where_another_value_is_refused_nothing_is_said_of_what_it_changes() -> None:
+    scaling = {"rope_type": "longrope", "short_factor": [1.0] * 8, "long_factor": [2.0] * 8,
+               "original_max_position_embeddings": 64}  # fmt: skip
+    [encoding] = found(of({**LLAMA, "rope_theta": 1e4, "rope_scaling": scaling})).values()
+    assert "head_dim" not in encoding.origins
+    assert encoding.origins["base"] == Origin(("rope_theta",))
+
+
 def test_a_nested_config_that_nobody_knows_is_a_part_with_a_question() -> None:
     whole = {"model_type": "nobody_vl", "text_config": LLAMA,
              "vision_config": {"model_type": "nobody_vit", "num_hidden_layers": 2}}  # fmt: skip

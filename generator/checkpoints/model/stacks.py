@@ -2,6 +2,7 @@
 decoder.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -50,6 +51,8 @@ WHOLE = frozenset({"decoder", "encoder and decoder", "vision"})
 DECODERS = ("decoder", "decoder_config")
 # Of the local encoder and decoder of BLT (arXiv 2412.09871), in the config around them.
 LOCAL_WINDOW = "local_attention_window_len"
+# Nested configs of no stack of layers with positions.
+NO_STACK = re.compile(r"projector|connector|adapter|merger|quant|generation|rope|moe")
 # Sizes by which a nested config is one of layers.
 LAYERED = (*SIZES["n_layers"], *SIZES["n_heads"])
 # Settings, with the value for attention to both sides.
@@ -113,7 +116,7 @@ def unknown_parts(config: ModelConfig) -> list[tuple[str, str]]:
         return []
     parts = []
     for name, section in config.sections.items():
-        if has_code(section.family):
+        if has_code(translated(section).family) or NO_STACK.search(name):
             continue
         if section.family != UNKNOWN or any(size in section for size in LAYERED):
             parts.append((name, section.family))
