@@ -12,7 +12,7 @@ from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model import keys
 from generator.checkpoints.model.family_formats import translated
 from generator.checkpoints.model.layer_map import layer_map
-from generator.checkpoints.model.resolved import defaults
+from generator.checkpoints.model.resolved import IRRELEVANT, defaults
 from generator.checkpoints.model.stacks import family_of
 from generator.contracts import Encoding, Files, Json, ModelConfig, Origin
 from generator.contracts.model_config import ROPE, TEXT, UNKNOWN
@@ -26,6 +26,7 @@ GIVEN, FREQUENCIES = "scaling", "inverse_frequencies"
 # Parameters that readers set, whatever the form; first those of a rotation without scaling.
 SHOWN = ("base", "rotary_dim", "head_dim", "window", "layers", "heads", "n_positions")
 EXISTENCE = "existence"
+MOST_CHARACTERS = 2**18  # of settings as JSON
 KINDS = ("rope_type", "type", "model_type")
 # What config classes with a rotation take beside their fields, and what its section may hold
 # (modeling_rope_utils.py of transformers).
@@ -47,8 +48,8 @@ class Evidence:
 
     keys: for each encoding, by its key, and each of its parameters, those that change it
     unread: keys that concern position, are not off, and change nothing, with their values
-    has_refused: whether the file with another value of some key is refused, so that what it changes
-        is not known
+    has_refused: whether the file with another value of some key is refused, or has more keys than
+        are tried, so that what they change is not known
     """
 
     keys: Mapping[str, Mapping[str, tuple[str, ...]]]
@@ -91,7 +92,8 @@ def _origins(config: ModelConfig, encoding: Encoding[Form]) -> dict[str, Origin]
         of_others = {
             key for name in ("base", "rotary_dim", "head_dim") for key in own.get(name, ())
         }
-        origins[GIVEN] = Origin(tuple(key for key in changing if key not in of_others))
+        if changing or not found.has_refused:
+            origins[GIVEN] = Origin(tuple(key for key in changing if key not in of_others))
     return origins
 
 
@@ -105,15 +107,20 @@ def evidence(config: ModelConfig) -> Evidence:
 def _evidence(given: str, where: str) -> Evidence:
     settings, keys_of_file, unread = json.loads(given)
     config = ModelConfig(settings, where)
+    tried = [
+        (path, value)
+        for path, value in keys.leaves(settings)
+        if IRRELEVANT.isdisjoint(path)
+        and (keys.concerns_position(path) or path[-1] in keys.SIZE_NAMES)
+    ]
+    if keys_of_file == {} or len(tried) > keys.MOST_TRIED or len(given) > MOST_CHARACTERS:
+        return Evidence({}, (), has_refused=True)
     before = _effects(config)
     by_encoding: dict[str, dict[str, dict[str, None]]] = {}
     read: set[str] = set()
     has_refused = False
-    for path, value in keys.leaves(settings):
-        concerns = keys.concerns_position(path)
-        if not concerns and path[-1] not in keys.SIZE_NAMES:
-            continue
-        name = keys.dotted(path)
+    for path, value in tried:
+        concerns, name = keys.concerns_position(path), keys.dotted(path)
         own = {name: value} if keys_of_file is None else keys_of_file.get(name, {})
         is_read, is_refused, differing = _changed(config, path, before)
         has_refused |= is_refused
@@ -186,7 +193,11 @@ def _of_encoding(encoding: Encoding[Form]) -> Json:
 
 
 def _is_of_class(settings: Json, path: keys.Path) -> bool:
-    """Whether the config class of the family, or of the nested one, has a setting of this name."""
+    """Whether the config class of the family, or of the nested one, has a setting of this name, or
+    it is one of those that the section of a rotation may hold.
+    """
+    if path[-1] in OF_ROPE and path[-2:-1] in [(section,) for section in ROPE]:
+        return True
     known: Any = {}
     for depth in range(len(path)):
         inner = keys.at(settings, path[:depth])

@@ -24,7 +24,7 @@ LIBRARIES = ("torch", "transformers", "numpy", "scikit-learn", "matplotlib", "mk
 HTML = ("mkdocs", "mkdocs-material")
 # Rooms on which no outcome depends: none that evaluates imports them.
 NOT_EVALUATING = ("cli", "history", "site")
-OF_OUTCOMES = ("analyses", "schemes")  # of templates
+OF_OUTCOMES = ("analyses", "schemes", "words")  # of templates
 
 
 def all_versions() -> dict[str, str]:

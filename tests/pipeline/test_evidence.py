@@ -80,6 +80,9 @@ UNREAD: list[tuple[Settings, list[str]]] = [
     ({**LLAMA, "rope_traditional": False, "router_window": 3, "chunk_size_feed_forward": 4}, []),
     ({**LLAMA, "model_type": "qwen2", "sliding_window": 64, "max_window_layers": 1}, []),
     ({"model_type": "nobody", **HALF, "rotary_emb_scaling": 16}, ["rotary_emb_scaling"]),
+    # Names of classes of pictures are no settings; what a section of a rotation may hold is known.
+    ({"model_type": "vit", "label2id": {"window screen": 905, "window shade": 904}}, []),
+    ({**LLAMA, "rope_parameters": {"rope_theta": 1e4, "mrope_interleaved": True}}, []),
     ({"_class_name": "Nobody3DModel", "use_rotary_positional_embeddings": True},
      ["use_rotary_positional_embeddings"]),
 ]  # fmt: skip
@@ -141,6 +144,16 @@ def test_where_another_value_is_refused_nothing_is_said_of_what_it_changes() -> 
     [encoding] = found(of({**LLAMA, "rope_theta": 1e4, "rope_scaling": scaling})).values()
     assert "head_dim" not in encoding.origins
     assert encoding.origins["base"] == Origin(("rope_theta",))
+
+
+def test_of_more_keys_than_are_tried_nothing_is_said() -> None:
+    many = {f"rope_of_nobody_{i}": i for i in range(keys.MOST_TRIED + 1)}
+    files = of({**LLAMA, "rope_scaling": {"rope_type": "linear", "factor": 2.0}, **many})
+    [encoding] = found(files).values()
+    assert encoding.origins == {}
+    assert "Not understood" not in asked(files)
+    traced = keys.traced(many, lambda given: {"size": len(given)})
+    assert traced == {"size": len(many), "keys_of_file": {}, "unread_keys": {}}
 
 
 def test_a_nested_config_that_nobody_knows_is_a_part_with_a_question() -> None:
@@ -331,6 +344,11 @@ OTHERWISE = {
     **dict.fromkeys(("deepseek_v4", "musicflamingo"), SHARE + BASE),
 }
 ROTATING = [family for family in sorted(config_classes()) if "rope_parameters" in defaults(family)]
+
+
+def test_most_families_with_a_rotation_have_a_module_to_compare_with() -> None:
+    compared = [rotary_module(family, defaults(family)) is not None for family in ROTATING]
+    assert sum(compared) > len(compared) * 0.7
 
 
 @pytest.mark.parametrize("family", ROTATING)

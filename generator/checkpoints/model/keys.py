@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from generator.contracts import Json
-from generator.contracts.model_config import DEEPEST, SIZES
+from generator.contracts.model_config import DEEPEST, HEAD_DIM, SIZES
 
 # Parts of names of settings that concern position, as in the config classes of transformers, in
 # GGUF (gguf-py/gguf/constants.py of llama.cpp) and in params.json of Meta and Mistral.
 OF_POSITION = re.compile(
     r"rope|rotary|(^|_)pos(ition|itional)?(_|s_|$|ition)|alibi|window|chunk|(^|_)(local|global)_"
-    r"|nope|yarn|ntk|theta|(^|_)freq|mscale|(attn|attention)_temperature|temperature_(scal|tun|len)|(^|_)sinks?(_|$)|sections?$|relative"
+    r"|nope|yarn|ntk|theta|(^|_)freq|mscale|(attn|attention)_temperature"
+    r"|temperature_(scal|tun|len)|(^|_)sinks?(_|$)|sections?$|relative"
     r"|axes|layer_types|layers_block_type|attn_(factor|layer|bias|scale)|nextn"
     r"|attention_(bias_m|chunk|layer)|llama_4_scaling"
 )
@@ -26,21 +27,26 @@ OF_ELSE = re.compile(
 OF_ROPE = re.compile(r"rope|rotary|yarn")
 # Of what follows from settings even where there are weights.
 OF_FORMULA = re.compile(r"rope|rotary|alibi|nope|yarn|ntk|theta|mscale|attn_factor")
-SIZE_NAMES = frozenset(name for names in SIZES.values() for name in names) | {"head_dim"}
+SIZE_NAMES = frozenset(name for names in SIZES.values() for name in names) | {*HEAD_DIM}
+MOST_TRIED = 512
 # Added to settings that were read from another file: as in ``ModelConfig``.
 OF_FILE = (KEYS_OF_FILE, UNREAD_KEYS) = ("keys_of_file", "unread_keys")
 Path = tuple[str, ...]
 
 
 def traced(given: Json, read: Callable[[Json], Json | None]) -> Json | None:
-    """``read(given)``, with ``OF_FILE``; None where that is None."""
-    settings = read(given)
+    """``read(given)``, with ``OF_FILE``, empty for more than ``MOST_TRIED`` keys; None where
+    that is None.
+    """
+    settings, own = read(given), list(leaves(given))
     if settings is None:
         return None
+    if len(own) > MOST_TRIED:
+        return {**settings, KEYS_OF_FILE: {}, UNREAD_KEYS: {}}
     before = dict(leaves(settings))
     by_setting: dict[str, dict[str, Any]] = {}
     unread = {}
-    for path, value in leaves(given):
+    for path, value in own:
         name, is_read = dotted(path), False
         for other in others(value):
             after = dict(leaves(read(with_value(given, path, other)) or {}))

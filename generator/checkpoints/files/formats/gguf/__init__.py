@@ -90,9 +90,10 @@ def texts(file: WeightsFile) -> Mapping[str, bytes]:
 
 def _settings(whole: Header, tensor: Callable[[str], Floats]) -> Json:
     """The settings, with the keys of the file that they follow from, and those that none does."""
+    stored = cache(tensor)
 
     def read_from(given: Json) -> Json:
-        return config(Header({**whole.settings, **given}, whole.spans), cache(tensor))
+        return config(Header({**whole.settings, **given}, whole.spans), stored)
 
     architecture = whole.text("general.architecture")
     own = {
