@@ -238,7 +238,8 @@ KEYS = [
     "attention.key_length_mla", "attention.sliding_window_pattern",
     "attention.temperature_scale", "expert_gating_func", "rope.dimension_count",
     "rope.dimension_sections", "rope.freq_base",
-    "rope.freq_base_swa", "rope.scale_linear", "rope.scaling.attn_factor", "rope.scaling.factor",
+    "rope.freq_base_swa", "rope.scaling.finetuned", "rope.scale_linear",
+    "rope.scaling.attn_factor", "rope.scaling.factor",
     "rope.scaling.original_context_length",
     "rope.scaling.type", "rope.scaling.yarn_attn_factor", "rope.scaling.yarn_log_multiplier",
 ]  # fmt: skip
@@ -250,7 +251,7 @@ any_value = scalars | lists | st.builds(Unread, st.integers(0, 9))
 any_numbers = st.lists(st.floats(), min_size=1, max_size=9)
 ARCHITECTURES = sorted({
     *families.MODEL_TYPES, *families.OWN, *families.UNSAID, *families.OWN_NAMES, *families.BY_KIND,
-    "llama", "qwen2",
+    *families.PERIODS, "llama", "qwen2",
 })  # fmt: skip
 
 

@@ -29,18 +29,21 @@ MODEL_TYPES: Mapping[str, str] = MappingProxyType(
         "gemma3": "gemma3_text",
         "gemma3n": "gemma3n_text",
         "gemma4": "gemma4_text",
+        "glm-dsa": "glm_moe_dsa",
         "glm4moe": "glm4_moe",
         "gpt-oss": "gpt_oss",
         "gptneox": "gpt_neox",
         "granitehybrid": "granitemoehybrid",
         "hunyuan-dense": "hunyuan_v1_dense",
         "hunyuan-moe": "hunyuan_v1_moe",
+        "hunyuan_vl": "hunyuan_vl_text",
         "jina-bert-v2": "bert",
-        "jina-bert-v3": "xlm-roberta-flash",
+        "jina-bert-v3": "jina_embeddings_v3",
         "kimi-linear": "kimi_linear",
         "lfm2moe": "lfm2_moe",
         "llama-embed": "llama",
         "llama4": "llama4_text",
+        "mimo2": "mimo_v2_flash",
         "minimax-m2": "minimax_m2",
         "mistral3": "ministral3",
         "modern-bert": "modernbert",
@@ -48,6 +51,7 @@ MODEL_TYPES: Mapping[str, str] = MappingProxyType(
         "nemotron_h_moe": "nemotron_h",
         "nomic-bert": "nomic_bert",
         "nomic-bert-moe": "nomic_bert",
+        "paddleocr": "paddleocr_vl_text",
         "phi2": "phi",
         "qwen2moe": "qwen2_moe",
         "qwen2vl": "qwen2_vl_text",
@@ -58,11 +62,12 @@ MODEL_TYPES: Mapping[str, str] = MappingProxyType(
         "qwen35": "qwen3_5_text",
         "qwen35moe": "qwen3_5_moe_text",
         "starcoder": "gpt_bigcode",
+        "step35": "step3p5",
     }
 )
 # Latent attention: a part of each head is rotated, and the settings give the sizes of the parts
 # (arXiv 2405.04434, section 2.1).
-LATENT = frozenset({"deepseek2", "minicpm3", "mistral4", "plm"})
+LATENT = frozenset({"deepseek2", "glm-dsa", "minicpm3", "mistral4", "plm"})
 # Architectures for which transformers knows how rows were reordered, and those whose tensors are as
 # transformers has them (llama.cpp, convert_hf_to_gguf.py).
 REORDERED = frozenset({"llama", "gpt2", "bloom", "t5", "gemma2", "gemma3"})
@@ -92,6 +97,25 @@ OWN_NAMES: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
 # Full and sliding layers have settings of the rotation each; a file that gives a base for the
 # former alone leaves the other to the code.
 BY_KIND = frozenset({"gemma3", "gemma3n", "gemma4", "gemma-embedding", "modern-bert"})
+# Layers with a window, if there are any, are not scaled; their base where a file gives none, None
+# for that of the other layers (load_arch_hparams in src/models).
+UNSCALED_WINDOWS: Mapping[str, float | None] = MappingProxyType(
+    {"laguna": None, "olmo2": None, **dict.fromkeys(("mimo2", "plamo3", "step35"), 10_000.0)}
+)
+# Layers without a window turn half of the components that the file says (src/models/step35.cpp).
+HALF_TURNED = frozenset({"step35"})
+# One layer in so many has no window, where a file has windows and no list or number of its own: the
+# last of each group, and of DENSE_FIRST the first (set_swa_pattern in src/llama-hparams.cpp).
+PERIODS: Mapping[str, int] = MappingProxyType(
+    {
+        **dict.fromkeys(("gpt-oss", "gemma2"), 2),
+        **dict.fromkeys(("afmoe", "cohere2", "exaone4", "exaone-moe", "laguna", "olmo2"), 4),
+        "gemma3n": 5,
+        **dict.fromkeys(("gemma3", "gemma-embedding"), 6),
+        "plamo3": 8,
+    }
+)
+DENSE_FIRST = frozenset({"laguna"})
 # Pairs for time, height and width by turns.
 INTERLEAVED = frozenset({"qwen3vl", "qwen3vlmoe", "qwen35", "qwen35moe"})
 # YaRN's ramp ends between pairs; in transformers a setting, in GGUF none.
@@ -99,6 +123,7 @@ UNTRUNCATED = frozenset({"gpt-oss"})
 # What no setting says: it is in the code of llama.cpp.
 UNSAID: Mapping[str, Settings] = MappingProxyType(
     {
+        **{name: {"is_causal": False} for name in ("dream", "llada", "llada-moe", "rnd1")},
         "jina-bert-v2": {"alibi": True},
         "refact": {"alibi": True},
         "gemma-embedding": {"use_bidirectional_attention": True},
@@ -172,6 +197,38 @@ def _exaone_4(header: Header, settings: Settings) -> dict[str, Any]:
     return {"sliding_window": None, "layer_types": ["full_attention"] * min(n_layers, MOST_LAYERS)}
 
 
+def _granite(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
+    """The setting that says whether a scaling was trained switches the rotation itself
+    (src/models/granite.cpp).
+    """
+    key = f"{header.text('general.architecture')}.rope.scaling.finetuned"
+    return {} if header.settings.get(key) is not False else {"position_embedding_type": "nope"}
+
+
+def _granite_hybrid(header: Header, settings: Settings) -> dict[str, Any]:
+    kinds = _kinds("mamba", "attention")(header, settings)
+    return {**kinds, "position_embedding_type": "rope", **_granite(header, settings)}
+
+
+def _llama_4(header: Header, settings: Settings) -> dict[str, Any]:
+    """MobileLLM, which has neither chunks nor layers without rotation, says a window of 0
+    (src/models/llama4.cpp).
+    """
+    n_layers = settings.get("num_hidden_layers")
+    if header.integer("llama4.attention.sliding_window") != 0 or not isinstance(n_layers, int):
+        return {}
+    return {
+        "attention_chunk_size": None,
+        "attn_temperature_tuning": False,
+        "no_rope_layers": [1] * min(n_layers, MOST_LAYERS),
+    }
+
+
+def _olmo_2(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
+    """Olmo 3 has windows."""
+    return {"model_type": "olmo3"} if settings.get("sliding_window") else {}
+
+
 def _t5(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
     """UMT5 has a bias in every layer (arXiv 2304.09151, section 3)."""
     return {"model_type": "umt5"} if "enc.blk.1.attn_rel_b.weight" in header.spans else {}
@@ -223,10 +280,13 @@ OWN: Mapping[str, Callable[[Header, Settings], dict[str, Any]]] = MappingProxyTy
         "deci": _deci,
         "deepseek2": _deepseek,
         "exaone4": _exaone_4,
-        "granitehybrid": _kinds("mamba", "attention"),
+        **dict.fromkeys(("granite", "granitemoe"), _granite),
+        "granitehybrid": _granite_hybrid,
         "kimi-linear": _kinds("linear_attention", "full_attention"),
         "mamba2": _mamba_2,
+        "llama4": _llama_4,
         "mpt": _mpt,
+        "olmo2": _olmo_2,
         "t5": _t5,
     }
 )

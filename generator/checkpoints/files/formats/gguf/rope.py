@@ -17,6 +17,7 @@ FACTORS, SHORT, LONG = "rope_freqs.weight", "rope_factors_short.weight", "rope_f
 TRAINED = 8192
 USUAL = ((1.0, 4.0), (1.0, 1.0))  # Edges of Llama 3.1 and of Llama 4 Scout.
 TOLERANCE = 1e-5  # Stored factors were computed in single precision.
+SHARE = "partial_rotary_factor"
 UNTURNED = 1e9  # A factor that leaves a pair without a rotation; 1e30 in Gemma 4.
 
 
@@ -35,7 +36,10 @@ def rope_settings(
     }
     if not given and not {FACTORS, SHORT} & header.spans.keys():
         return {}
-    rope = {"rope_theta": given.get("freq_base", BASE), **_share(given, settings)}
+    share = _share(given, settings)
+    if architecture in families.HALF_TURNED:
+        share, tensor = _half(share, tensor)
+    rope = {"rope_theta": given.get("freq_base", BASE), **share}
     rope |= _scaling(given, architecture)
     rope |= _stored(header, rope, given, settings, tensor)
     rope |= _sections(given, architecture)
@@ -45,23 +49,36 @@ def rope_settings(
         if "long_factor" in rope
         else {}
     )
-    if architecture not in families.BY_KIND and "freq_base_swa" not in given:
+    local = _local(given, architecture, settings)
+    if architecture not in families.BY_KIND and local is None:
         return {"rope_parameters": rope, **top}
-    # As many as in the other layers, where no key says so (llama-model.cpp).
-    turned = given.get("dimension_count_swa", given.get("dimension_count"))
-    own = {name: size for name, size in settings.items() if name != "global_head_dim"}
-    share = _share({"dimension_count": turned}, own)
-    local = (
-        {"rope_type": "default", "rope_theta": given["freq_base_swa"], **share}
-        if "freq_base_swa" in given
-        else None
-    )
-    full = {"full_attention": rope} if "freq_base" in given else {}
+    is_said = "freq_base" in given or architecture not in families.BY_KIND
+    full = {"full_attention": rope} if is_said else {}
     return (
         {"rope_parameters": {**full, **({"sliding_attention": local} if local else {})}}
         if full or local
         else {}
     )
+
+
+def _local(
+    given: Mapping[str, Any], architecture: str, settings: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    """The rotation in layers with a window; None where it is that of the others, or not said."""
+    base = given.get("freq_base_swa")
+    if (
+        base is None
+        and architecture in families.UNSCALED_WINDOWS
+        and settings.get("sliding_window")
+    ):
+        base = families.UNSCALED_WINDOWS[architecture] or given.get("freq_base", BASE)
+    if base is None:
+        return None
+    # As many as in the other layers, where no key says so (llama-model.cpp).
+    turned = given.get("dimension_count_swa", given.get("dimension_count"))
+    own = {name: size for name, size in settings.items() if name != "global_head_dim"}
+    share = _share({"dimension_count": turned}, own)
+    return {"rope_type": "default", "rope_theta": base, **share}
 
 
 def llama3_factors(
@@ -90,11 +107,19 @@ def _share(given: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, f
     if not turned or not head_dim or turned > head_dim or "qk_rope_head_dim" in settings:
         return {}
     share = turned / head_dim
-    return {
-        "partial_rotary_factor": (
-            share if int(share * head_dim) == turned else math.nextafter(share, 1.0)
-        )
-    }
+    return {SHARE: (share if int(share * head_dim) == turned else math.nextafter(share, 1.0))}
+
+
+def _half(
+    share: Mapping[str, float], tensor: Callable[[str], Floats]
+) -> tuple[dict[str, float], Callable[[str], Floats]]:
+    """Half of the rotated components, which have the first of the stored factors."""
+
+    def first(name: str) -> Floats:
+        factors = tensor(name)
+        return factors[: len(factors) // 2]
+
+    return {SHARE: share.get(SHARE, 1.0) / 2}, first
 
 
 def _scaling(given: Mapping[str, Any], architecture: str) -> dict[str, Any]:
@@ -193,12 +218,14 @@ def recognised(factors: Floats, base: float, trained: float) -> dict[str, Any]:
 
 
 def _sections(given: Mapping[str, Any], architecture: str) -> dict[str, Any]:
-    """Numbers of pairs for time, height and width (arXiv 2409.12191, section 2.1)."""
+    """Numbers of pairs for time, height and width (arXiv 2409.12191, section 2.1), and for a fourth
+    axis where all have some.
+    """
     sections = given.get("dimension_sections")
     if not isinstance(sections, tuple) or len(sections) < 3 or not any(sections[1:3]):
         return {}
     return {
-        "mrope_section": list(sections[:3]),
+        "mrope_section": list(sections[: 4 if all(sections) else 3]),
         **({"mrope_interleaved": True} if architecture in families.INTERLEAVED else {}),
     }
 

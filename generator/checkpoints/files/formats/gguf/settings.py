@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from generator.checkpoints.files.formats.gguf import families
-from generator.checkpoints.files.formats.gguf.header import Header, Unread
+from generator.checkpoints.files.formats.gguf.header import Header, Unread, positive
 from generator.checkpoints.files.formats.gguf.rope import rope_settings
 from generator.numerics.arrays import Floats
 
@@ -97,10 +97,9 @@ def _vocabulary(header: Header) -> dict[str, int]:
 def _layers(header: Header, architecture: str, n_layers: int | None) -> dict[str, Any]:
     """Windows by layer, the mask, and ALiBi, where a setting says so."""
     settings: dict[str, Any] = {}
-    pattern = header.settings.get(f"{architecture}.attention.sliding_window_pattern")
-    if isinstance(pattern, tuple):
+    if slides := _slides(header, architecture, n_layers):
         settings["layer_types"] = [
-            "sliding_attention" if slides else "full_attention" for slides in pattern[:n_layers]
+            "sliding_attention" if each else "full_attention" for each in slides
         ]
     if header.settings.get(f"{architecture}.attention.causal") is False:
         settings["is_causal"] = False
@@ -108,6 +107,20 @@ def _layers(header: Header, architecture: str, n_layers: int | None) -> dict[str
     if isinstance(steepest, float) and math.isclose(steepest, USUAL_ALIBI):
         settings["alibi"] = True
     return settings
+
+
+def _slides(header: Header, architecture: str, n_layers: int | None) -> list[bool]:
+    """Whether each layer has a window; empty where neither the file nor llama.cpp says so."""
+    usual = families.PERIODS.get(architecture)
+    pattern = header.settings.get(f"{architecture}.{WINDOW}_pattern", usual)
+    if isinstance(pattern, tuple):
+        return [bool(slides) for slides in pattern[:n_layers]]
+    has_window = positive(header.settings.get(f"{architecture}.{WINDOW}"))
+    if usual is None or not has_window or type(pattern) is not int or pattern < 0:
+        return []
+    layers = range(min(n_layers, families.MOST_LAYERS) if isinstance(n_layers, int) else 0)
+    full = 0 if architecture in families.DENSE_FIRST else pattern - 1
+    return [pattern == 0 or layer % pattern != full for layer in layers]
 
 
 def _latent(header: Header, architecture: str) -> dict[str, Any]:

@@ -1,0 +1,171 @@
+"""What the code of llama.cpp says of an architecture beside the settings of a file: the model type
+that it stands for, which layers have windows, and which are rotated, and how.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from gguf.constants import MODEL_ARCH_NAMES
+from transformers import CONFIG_MAPPING
+
+from generator.checkpoints.files.folder import Folder
+from generator.checkpoints.files.formats.gguf.families import MODEL_TYPES
+from generator.checkpoints.files.reader import FolderFiles
+from generator.checkpoints.model.layer_map import layer_map
+from generator.contracts import Encoding
+from generator.pipeline.find import find
+from tests.gguf_files import write
+
+Settings = dict[str, Any]
+# Architectures of the gguf package that no config class of transformers stands for.
+WITHOUT_CLASS = frozenset(
+    {"arctic", "arwkv7", "baichuan", "bailingmoe", "bailingmoe2", "clip", "codeshell", "cogvlm",
+     "deci", "deepseek", "deepseek2-ocr", "dream", "exaone", "grok", "grovemoe", "internlm2",
+     "jais", "llada", "llada-moe", "maincoder", "minicpm", "neo-bert", "openelm", "orion",
+     "pangu-embedded", "plamo", "plamo2", "plamo3", "plm", "qwen", "refact", "rnd1", "rwkv6",
+     "rwkv6qwen2", "rwkv7", "smallthinker", "t5encoder", "wavtokenizer-dec", "xverse"}
+)  # fmt: skip
+SIZES: Settings = {
+    "block_count": 8, "context_length": 256, "embedding_length": 64, "attention.head_count": 4,
+    "attention.key_length": 16, "rope.freq_base": 1e6, "vocab_size": 100,
+}  # fmt: skip
+WINDOW: Settings = {"attention.sliding_window": 32}
+PATTERN = "attention.sliding_window_pattern"
+YARN: Settings = {
+    "rope.scaling.type": "yarn", "rope.scaling.factor": 8.0,
+    "rope.scaling.original_context_length": 64,
+}  # fmt: skip
+
+
+def files_of(
+    folder: Path, architecture: str, given: Settings, tensors: dict[str, Any] | None = None
+) -> FolderFiles:
+    write(folder / "x.gguf", architecture, {**SIZES, **given}, tensors)
+    return FolderFiles(Folder(folder, "here"), "here")
+
+
+def encodings(files: FolderFiles) -> list[Encoding[Any]]:
+    return list(find(files))
+
+
+def rotations(files: FolderFiles) -> dict[str, Encoding[Any]]:
+    """By the kind of their layers."""
+    return {one.part.partition(" ")[2]: one for one in encodings(files) if one.scheme == "rotary"}
+
+
+def test_every_architecture_is_of_a_config_class_or_known_to_be_of_none() -> None:
+    types = {name: MODEL_TYPES.get(name, name) for name in MODEL_ARCH_NAMES.values()}
+    assert {name for name, kind in types.items() if kind not in CONFIG_MAPPING} == WITHOUT_CLASS
+
+
+# Layers without a window, of eight: load_arch_hparams of each architecture in src/models, and
+# set_swa_pattern in src/llama-hparams.cpp.
+DENSE: list[tuple[str, Settings, set[int]]] = [
+    ("gemma2", {}, {1, 3, 5, 7}),
+    ("gpt-oss", {}, {1, 3, 5, 7}),
+    *((name, {}, {3, 7}) for name in ("afmoe", "cohere2", "exaone4", "exaone-moe", "olmo2")),
+    ("gemma3n", {}, {4}),
+    *((name, {}, {5}) for name in ("gemma3", "gemma-embedding")),
+    ("laguna", {}, {0, 4}),
+    ("laguna", {PATTERN: 3}, {0, 3, 6}),
+    *((name, {PATTERN: 3}, {2, 5}) for name in ("gemma2", "gemma3", "cohere2", "exaone4", "olmo2")),
+    ("cohere2", {PATTERN: 1}, set(range(8))),
+    ("gemma2", {PATTERN: 0}, set()),
+    ("gemma3", {PATTERN: [True, False] * 4}, {1, 3, 5, 7}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("architecture", "given", "expected"), DENSE)
+def test_layers_with_a_window_are_those_of_a_number_in_the_file_or_the_code(
+    architecture: str, given: Settings, expected: set[int], tmp_path: Path
+) -> None:
+    files = files_of(tmp_path, architecture, {**WINDOW, **given})
+    layers = layer_map(files, find(files))
+    assert {one.index for one in layers if "sliding" not in one.mixers} == expected
+
+
+@pytest.mark.parametrize("architecture", ["olmo2", "laguna"])
+def test_a_scaling_is_of_the_layers_without_a_window_alone(
+    architecture: str, tmp_path: Path
+) -> None:
+    """freq_scale 1, ext_factor 0 in src/models/olmo2.cpp and laguna.cpp."""
+    found = rotations(files_of(tmp_path, architecture, {**WINDOW, **YARN}))
+    assert {name: (one.form.base, one.form.rope_type) for name, one in found.items()} == {
+        "full attention": (1e6, "yarn"),
+        "sliding attention": (1e6, "default"),
+    }
+
+
+def test_olmo_2_without_windows_is_scaled_everywhere(tmp_path: Path) -> None:
+    files = files_of(tmp_path, "olmo2", YARN)
+    [encoding] = encodings(files)
+    assert (files.config.family, encoding.form.rope_type) == ("olmo2", "yarn")
+    assert encoding.layers == tuple(range(8))
+
+
+@pytest.mark.parametrize(("given", "local"), [({"rope.freq_base_swa": 2e4}, 2e4), ({}, 1e4)])
+def test_plamo_3_has_a_base_for_each_kind_of_layer(
+    given: Settings, local: float, tmp_path: Path
+) -> None:
+    """Without a window there is one (src/models/plamo3.cpp)."""
+    found = rotations(files_of(tmp_path, "plamo3", {**WINDOW, PATTERN: 4, **given}))
+    assert {one.form.base for one in found.values()} == {1e6, local}
+    kinds = files_of(tmp_path, "plamo3", WINDOW).config.listed("layer_types")
+    assert kinds.index("full_attention") == 7
+    [encoding] = encodings(files_of(tmp_path, "plamo3", {}))
+    assert encoding.form.base == 1e6
+
+
+def test_layers_of_step_3_5_without_a_window_turn_half_of_a_head(tmp_path: Path) -> None:
+    """n_rot_full / 2, and the first factors of the shared tensor (src/models/step35.cpp)."""
+    given = {**WINDOW, PATTERN: [True, True, True, False] * 2, "rope.freq_base_swa": 1e4}
+    stored = {"rope_freqs.weight": np.linspace(1.0, 8.0, 8, dtype=np.float32)}
+    found = rotations(files_of(tmp_path, "step35", {**given, "rope.dimension_count": 16}, stored))
+    full, local = found["full attention"].form, found["sliding attention"].form
+    assert (full.base, full.rotary_dim, local.base, local.rotary_dim) == (1e6, 8, 1e4, 16)
+    np.testing.assert_allclose(full.frequencies, 1e6 ** -(np.arange(4) / 4) / [1, 2, 3, 4])
+    assert local.rope_type == "default"
+
+
+@pytest.mark.parametrize("architecture", ["granite", "granitemoe", "granitehybrid"])
+@pytest.mark.parametrize("is_rotated", [True, False, None])
+def test_a_setting_of_granite_switches_the_rotation(
+    architecture: str, is_rotated: bool | None, tmp_path: Path
+) -> None:
+    """rope_finetuned in src/models/granite.cpp and granite-hybrid.cpp; true by default."""
+    given = {} if is_rotated is None else {"rope.scaling.finetuned": is_rotated}
+    heads = [0, 0, 0, 2] * 2 if architecture == "granitehybrid" else 2
+    files = files_of(tmp_path, architecture, {**given, "attention.head_count_kv": heads})
+    layers = {one.layers for one in rotations(files).values()}
+    rotated = (3, 7) if architecture == "granitehybrid" else tuple(range(8))
+    assert layers == (set() if is_rotated is False else {rotated})
+
+
+def test_a_window_of_0_turns_off_the_chunks_of_llama_4(tmp_path: Path) -> None:
+    """src/models/llama4.cpp; any other has chunks of 8192."""
+    [encoding] = encodings(files_of(tmp_path, "llama4", {"attention.sliding_window": 0}))
+    assert (encoding.layers, encoding.form.window) == (tuple(range(8)), None)
+    found = {one.scheme: one for one in encodings(files_of(tmp_path, "llama4", {}))}
+    assert found["rotary"].layers == (0, 1, 2, 4, 5, 6)
+    assert found["rotary"].form.window == 8192
+
+
+@pytest.mark.parametrize("architecture", ["dream", "llada", "llada-moe", "rnd1"])
+def test_language_models_of_diffusion_see_both_sides(architecture: str, tmp_path: Path) -> None:
+    """causal_attn in src/models."""
+    [encoding] = encodings(files_of(tmp_path, architecture, {}))
+    assert encoding.stack == "encoder"
+
+
+def test_text_models_of_vision_models_are_not_the_whole(tmp_path: Path) -> None:
+    """A fourth axis is one of hunyuan_vl, whose sections are of all pairs together."""
+    [encoding] = encodings(
+        files_of(tmp_path, "hunyuan_vl", {"rope.dimension_sections": [2, 2, 2, 2]})
+    )
+    assert encoding.form.scaling["mrope_section"] == [2, 2, 2, 2]
+    [encoding] = encodings(
+        files_of(tmp_path, "paddleocr", {"rope.dimension_sections": [2, 3, 3, 0]})
+    )
+    assert encoding.form.scaling["mrope_section"] == [2, 3, 3]
