@@ -15,7 +15,9 @@ from generator.checkpoints.files.formats.gguf.families import MODEL_TYPES
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Encoding
+from generator.pipeline.evidence import look_closely
 from generator.pipeline.find import find
+from generator.pipeline.questions import unresolved
 from tests.gguf_files import write
 
 Settings = dict[str, Any]
@@ -48,6 +50,10 @@ def files_of(
 
 def encodings(files: FolderFiles) -> list[Encoding[Any]]:
     return list(find(files))
+
+
+def asked(files: FolderFiles) -> tuple[str, ...]:
+    return unresolved(files, look_closely(files))
 
 
 def rotations(files: FolderFiles) -> dict[str, Encoding[Any]]:
@@ -169,3 +175,59 @@ def test_text_models_of_vision_models_are_not_the_whole(tmp_path: Path) -> None:
         files_of(tmp_path, "paddleocr", {"rope.dimension_sections": [2, 3, 3, 0]})
     )
     assert encoding.form.scaling["mrope_section"] == [2, 3, 3]
+
+
+ENCODER: Settings = {
+    "clip.has_vision_encoder": True, "clip.vision.block_count": 4, "clip.vision.patch_size": 14,
+    "clip.vision.embedding_length": 64, "clip.vision.attention.head_count": 4,
+    "clip.vision.image_size": 224, "clip.vision.feed_forward_length": 128,
+}  # fmt: skip
+PATCHES = {"v.patch_embd.weight": np.zeros((64, 3, 14, 14), dtype=np.float32)}
+TABLE = {
+    "v.position_embd.weight": np.random.default_rng(0).normal(size=(256, 64)).astype(np.float32)
+}
+# tools/mtmd/models of llama.cpp; pixtral turns rows and columns apart.
+PROJECTORS: list[tuple[str, dict[str, Any], list[str]]] = [
+    ("mlp", TABLE, ["learned"]),
+    ("gemma3", TABLE, ["learned"]),
+    ("pixtral", {}, ["rotary_2d", "rotary_2d"]),
+    ("qwen2vl_merger", {}, ["rotary_2d"]),
+    ("qwen2.5vl_merger", {}, ["rotary_2d"]),
+    ("qwen3vl_merger", TABLE, ["learned", "rotary_2d"]),
+    ("llama4", TABLE, ["learned", "rotary_2d"]),
+]
+
+
+@pytest.mark.parametrize(("projector", "table", "schemes"), PROJECTORS)
+@pytest.mark.parametrize("key", ["clip.projector_type", "clip.vision.projector_type"])
+def test_an_encoder_of_images_is_that_of_its_projector(
+    key: str, projector: str, table: dict[str, Any], schemes: list[str], tmp_path: Path
+) -> None:
+    """All that rotate have base 10,000."""
+    write(tmp_path / "x.gguf", "clip", {**ENCODER, key: projector}, {**PATCHES, **table})
+    files = FolderFiles(Folder(tmp_path, "here"), "here")
+    found = encodings(files)
+    assert sorted(one.scheme for one in found) == schemes
+    assert {(one.modality, one.stack) for one in found} == {("image", "encoder")}
+    rotated = [one.form for one in found if one.scheme == "rotary_2d"]
+    assert {(form.base, form.head_dim) for form in rotated} <= {(1e4, 16)}
+    assert not any("not ruled out" in sentence for sentence in asked(files))
+
+
+@pytest.mark.parametrize("table", [TABLE, {}])
+def test_of_an_encoder_of_another_projector_a_rotation_is_not_ruled_out(
+    table: dict[str, Any], tmp_path: Path
+) -> None:
+    settings = {**ENCODER, "clip.projector_type": "kimivl"}
+    write(tmp_path / "x.gguf", "clip", settings, {**PATCHES, **table})
+    files = FolderFiles(Folder(tmp_path, "here"), "here")
+    assert any("a rotation of queries and keys is not ruled out" in one for one in asked(files))
+
+
+def test_whole_images_are_seen_by_one_layer_in_so_many(tmp_path: Path) -> None:
+    """n_wa_pattern in tools/mtmd/models/qwen2vl.cpp; none has a window without it."""
+    kind = {**ENCODER, "clip.projector_type": "qwen2.5vl_merger"}
+    for given, whole in (({"clip.vision.n_wa_pattern": 2}, [1, 3]), ({}, [0, 1, 2, 3])):
+        write(tmp_path / "x.gguf", "clip", {**kind, **given}, PATCHES)
+        config = FolderFiles(Folder(tmp_path, "here"), "here").config
+        assert config.settings["fullatt_block_indexes"] == whole

@@ -113,6 +113,10 @@ UNREAD = {
         "Each head multiplies its logits by a learned factor that grows with the logarithm of the"
         " position, but that factor was not read."
     ),
+    "mmproj_of_unknown_kind": (
+        "Of an encoder with this type of projector, only stored tables were looked for, so a"
+        " rotation of queries and keys is not ruled out."
+    ),
 }
 # The table is of the angles of a rotation and not added to the input.
 ANGLES_STORED = frozenset({"roformer"})

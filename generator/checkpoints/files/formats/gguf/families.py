@@ -15,8 +15,7 @@ Settings = Mapping[str, Any]
 # Architectures whose name in transformers is another; one that is not here keeps its name.
 MODEL_TYPES: Mapping[str, str] = MappingProxyType(
     {
-        # An encoder of images or sound of any kind; "clip" is a model of texts and images in
-        # transformers.
+        # Encoders of images or sound; "clip" is a model of texts and images in transformers.
         "clip": "mmproj",
         "command-r": "cohere",
         "chatglm": "glm",
@@ -130,6 +129,30 @@ UNSAID: Mapping[str, Settings] = MappingProxyType(
         "t5encoder": {"is_encoder_decoder": False},
     }
 )
+# Encoders of images that rotate queries and keys, by the type of their projector: model types, and
+# names of their own (tools/mtmd/clip.cpp, and tools/mtmd/models for each).
+QWEN = MappingProxyType({"num_hidden_layers": "depth", "num_attention_heads": "num_heads"})
+ROTATED_ENCODERS: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
+    {
+        "pixtral": ("pixtral", {}),
+        "lightonocr": ("pixtral", {}),
+        "llama4": ("llama4_vision_model", {}),
+        "qwen2vl_merger": ("qwen2_vl_vision", {**QWEN, "hidden_size": "embed_dim"}),
+        **dict.fromkeys(("qwen2.5vl_merger", "qwen2.5o"), ("qwen2_5_vl_vision", QWEN)),
+        "qwen3vl_merger": ("qwen3_vl_vision", QWEN),
+    }
+)
+# Types of projectors whose encoder knows positions from a table alone; a file without one has an
+# encoder of LLaVA.
+TABLE_ALONE: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "vision": frozenset(
+            {"", "adapter", "cogvlm", "gemma3", "idefics3", "internvl", "janus_pro", "ldp", "ldpv2",
+             "lfm2", "mlp", "phi4"}
+        ),
+        "audio": frozenset({"qwen2.5o", "qwen2a", "ultravox", "voxtral"}),
+    }
+)  # fmt: skip
 MOST_LAYERS = 10_000
 # By which llama.cpp tells it, with ALiBi, from Baichuan with 7B parameters, which is rotary.
 LAYERS_OF_BAICHUAN_13B = 40

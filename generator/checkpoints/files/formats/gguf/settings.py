@@ -11,6 +11,8 @@ from generator.checkpoints.files.formats.gguf.rope import rope_settings
 from generator.numerics.arrays import Floats
 
 ENCODER = "clip"  # The architecture of encoders of images and sound.
+UNKNOWN_ENCODER = "mmproj_of_unknown_kind"  # Their model type where the projector is not known.
+WINDOWED = "qwen2_5_vl_vision"  # Most layers see the patches of a window.
 WINDOW = "attention.sliding_window"  # 0 for none
 # Settings by the end of their key, and their names in transformers.
 NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -142,20 +144,49 @@ def _latent(header: Header, architecture: str) -> dict[str, Any]:
 
 def _encoders(header: Header) -> dict[str, Any]:
     """Settings of an encoder of images or sound; nested where a file has both."""
-    parts = {}
-    for part in ("vision", "audio"):
-        if header.settings.get(f"{ENCODER}.has_{part}_encoder") is True:
-            values = {
-                end: header.settings.get(f"{ENCODER}.{part}.{end}") for end in NAMES_OF_ENCODERS
-            }
-            parts[part] = {
-                name: value
-                for end, value in values.items()
-                if value is not None
-                for name in NAMES_OF_ENCODERS[end]
-            }
+    parts = {
+        part: _encoder(header, part)
+        for part in ("vision", "audio")
+        if header.settings.get(f"{ENCODER}.has_{part}_encoder") is True
+    }
     return (
         next(iter(parts.values()))
         if len(parts) == 1
         else {f"{part}_config": settings for part, settings in parts.items()}
     )
+
+
+def _encoder(header: Header, part: str) -> dict[str, Any]:
+    values = {end: header.settings.get(f"{ENCODER}.{part}.{end}") for end in NAMES_OF_ENCODERS}
+    settings = {
+        name: value
+        for end, value in values.items()
+        if value is not None
+        for name in NAMES_OF_ENCODERS[end]
+    }
+    kind = header.text(f"{ENCODER}.{part}.projector_type") or header.text(
+        f"{ENCODER}.projector_type"
+    )
+    if part == "vision" and kind in families.ROTATED_ENCODERS:
+        return _rotated_encoder(header, kind, settings)
+    is_known = kind in families.TABLE_ALONE[part]
+    return {"model_type": families.MODEL_TYPES[ENCODER] if is_known else UNKNOWN_ENCODER} | settings
+
+
+def _rotated_encoder(header: Header, kind: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Under the names that its model type has for sizes. One layer in so many sees the whole image
+    (tools/mtmd/models/qwen2vl.cpp).
+    """
+    model_type, names = families.ROTATED_ENCODERS[kind]
+    own: dict[str, Any] = {names.get(name, name): value for name, value in settings.items()}
+    width, heads, n_layers, every = (
+        header.integer(f"{ENCODER}.vision.{end}") or 0
+        for end in ("embedding_length", "attention.head_count", "block_count", "n_wa_pattern")
+    )
+    if width > 0 and heads > 0:
+        own["head_dim"] = width // heads
+    if model_type == WINDOWED:
+        every = max(every, 1)
+        whole = range(every - 1, min(n_layers, families.MOST_LAYERS), every)
+        own["fullatt_block_indexes"] = list(whole)
+    return {**own, "model_type": model_type}
