@@ -115,7 +115,7 @@ def _evidence(given: str, where: str) -> Evidence:
     ]
     if keys_of_file == {} or len(tried) > keys.MOST_TRIED or len(given) > MOST_CHARACTERS:
         return Evidence({}, (), has_refused=True)
-    before = _effects(config)
+    before = effects(config)
     by_encoding: dict[str, dict[str, dict[str, None]]] = {}
     read: set[str] = set()
     has_refused = False
@@ -150,7 +150,7 @@ def _changed(
     """
     is_read, is_refused = False, False
     for other in keys.others(keys.at(config.settings, path)):
-        after = _effects(config.updated(keys.with_value(config.settings, path, other)))
+        after = effects(config.updated(keys.with_value(config.settings, path, other)))
         is_read |= after != before
         differing = [] if after is None else list(_differing(before or {}, after))
         if path[-1] in KINDS:  # Another kind may be none that is known.
@@ -161,13 +161,13 @@ def _changed(
     return is_read, is_refused, []
 
 
-def _effects(config: ModelConfig) -> Effects | None:
+def effects(config: ModelConfig) -> Effects | None:
     """What pages say of each encoding and of the layers; None for a config that is refused."""
     files = ConfigAlone(config.settings, config.where)
     try:
         found = find(files)
-        effects = {one.key: _of_encoding(one) for one in found}
-        return {**effects, "": {"layers": layer_map(files, found)}}
+        of_each = {one.key: of_encoding(one) for one in found}
+        return {**of_each, "": {"layers": layer_map(files, found)}}
     except RowError:
         return None
 
@@ -184,7 +184,7 @@ def _differing(before: Effects, after: Effects) -> Iterator[tuple[str, str]]:
                 yield key, name
 
 
-def _of_encoding(encoding: Encoding[Form]) -> Json:
+def of_encoding(encoding: Encoding[Form]) -> Json:
     parameters = {
         name: value for name, value in encoding.record.parameters.items() if name != GIVEN
     }

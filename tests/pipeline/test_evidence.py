@@ -359,7 +359,7 @@ def test_a_key_that_changes_nothing_here_changes_nothing_in_the_code_of_its_fami
     """Of every key of position in the defaults of a config class that has a rotation."""
     settings = {**defaults(family), "model_type": family}
     theirs = rotary_module(family, defaults(family))
-    ours = evidence_module._effects(of(settings).config)
+    ours = evidence_module.effects(of(settings).config)
     if theirs is None or not any("rotary" in key for key in ours or {}):
         return  # Its code has no such module, or does not rotate by default.
     usual = frequencies(theirs)
@@ -369,7 +369,7 @@ def test_a_key_that_changes_nothing_here_changes_nothing_in_the_code_of_its_fami
             continue
         for other in keys.others(value):
             changed = keys.with_value(settings, path, other)
-            after = evidence_module._effects(of(changed).config)
+            after = evidence_module.effects(of(changed).config)
             own = rotary_module(family, {k: v for k, v in changed.items() if k != "model_type"})
             if after == ours and own is not None and frequencies(own) != usual:
                 missed.append(keys.dotted(path))
