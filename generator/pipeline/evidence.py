@@ -185,6 +185,7 @@ def _differing(before: Effects, after: Effects) -> Iterator[tuple[str, str]]:
 
 
 def of_encoding(encoding: Encoding[Form]) -> Json:
+    """What pages say of an encoding that follows from settings."""
     parameters = {
         name: value for name, value in encoding.record.parameters.items() if name != GIVEN
     }

@@ -18,17 +18,13 @@ from generator.checkpoints.model.code_files import (
 )
 from generator.checkpoints.model.halves import is_of_class
 from generator.checkpoints.model.open_questions import TYPE
-from generator.checkpoints.model.stacks import family_of, is_read
+from generator.checkpoints.model.stacks import is_read
 from generator.contracts import Encoding, Files, ModelConfig, Scheme, discovery, names
 from generator.encodings import Form, NoEncoding
 from generator.errors import RowError
 from generator.libraries import config_classes
 from generator.pipeline import precomputed
 
-UNKNOWN_FAMILY = (
-    "Read from settings of an unknown family ({}): neither transformers nor this atlas has its"
-    " code, which may do otherwise."
-)
 NOT_LOOKED_THROUGH = (
     "The encodings in its weights are unknown, because transformers builds no model of this config"
 )
@@ -99,8 +95,7 @@ def _with_notes(files: Files, encoding: Encoding[Form]) -> Encoding[Form]:
     """
     origin, settings_file = encoding.provenance, files.config.source
     if _is_guess(files, encoding):
-        note = UNKNOWN_FAMILY.format(family_of(files.config, encoding))
-        encoding = replace(encoding, notes=(*encoding.notes, note), is_guess=True)
+        encoding = replace(encoding, is_guess=True)
     if origin.tensor is not None:
         encoding = replace(encoding, notes=(*encoding.notes, *files.notes(origin.tensor)))
     if settings_file == CONFIG:
