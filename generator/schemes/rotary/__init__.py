@@ -37,6 +37,7 @@ from generator.schemes.rotary.families import (
     FACTORS,
     OF_IMAGES,
     ONLY_WITH,
+    OWN_SPLITS,
     ROTARY_DIM,
     ROTATED_PARTS,
     SECTIONS_OF_CODE,
@@ -253,10 +254,11 @@ def _split_note(family: str, rope: ModelConfig, n_pairs: int) -> list[str]:
     given = rope.listed("mrope_section")
     of_code, takes_turns = SECTIONS_OF_CODE.get(family, ((), False))
     sections = given or (of_code if sum(of_code) == n_pairs else ())
-    if len(sections) != 3:
+    sentence, n_axes = OWN_SPLITS.get(family, ("split", (3,)))
+    if len(sections) not in n_axes:
         return []
     is_interleaved = rope.flag("mrope_interleaved") is True or takes_turns
-    return [WORDS("split", sections=sections, interleaved=is_interleaved, given=bool(given))]
+    return [WORDS(sentence, sections=sections, interleaved=is_interleaved, given=bool(given))]
 
 
 def _longer_note(config: ModelConfig, form: Rotation) -> str:

@@ -51,10 +51,17 @@ SECTIONS_OF_CODE: Mapping[str, tuple[tuple[int, int, int], bool]] = {
         ((24, 20, 20), True, {"qwen3_vl_text", "qwen3_vl_moe_text", "qwen3_omni_moe_text",
                               "qwen3_omni_moe_talker_text", "cosmos3_edge_text",
                               "cohere_compass_text"}),
+        ((22, 22, 20), False, {"ernie4_5_vl_moe_text"}),
         ((11, 11, 10), True, {"qwen3_5_text", "qwen3_5_moe_text", "qwen4_exp_text"}),
     )
     for family in families
 }  # fmt: skip
+# Sentences on other orders of the sections, with the numbers of axes that the code takes
+# (modeling_ernie4_5_vl_moe.py and modeling_hunyuan_vl.py of transformers).
+OWN_SPLITS: Mapping[str, tuple[str, tuple[int, ...]]] = {
+    "ernie4_5_vl_moe_text": ("split_rows_first", (3,)),
+    "hunyuan_vl_text": ("split_components", (3, 4)),
+}
 LEAST_OF_CLVP = 32  # Components of a head.
 
 
