@@ -9,7 +9,8 @@ from generator.contracts import Mixer, ModelConfig
 # Encoders that transformers trains neither as masked language models nor for speech, or does not
 # have.
 ENCODERS = frozenset(
-    {"openai_privacy_filter", "new", "neobert", "xlm-roberta-flash", "xlnet", "align_text_model",
+    {"openai_privacy_filter", "new", "neobert", "m2_bert", "xlm-roberta-flash", "xlnet",
+     "align_text_model",
      "altclip_text_model",
      "bert-generation", "bridgetower_text_model", "bros", "canine", "chinese_clip_text_model",
      "clap_text_model", "dpr",
@@ -67,10 +68,14 @@ OF_SOUND = frozenset(
      "mimi_encoder", "mimi_decoder", "neucodec", "pocket_tts_audio_tokenizer",
      "pocket_tts_audio_tokenizer_decoder",
      "qwen2_5_omni_dit", "xcodec2", "csm_depth_decoder_model", "dia_decoder", "moshi_depth",
-     "musicgen_decoder",
+     "musicgen_decoder", "parler_tts_decoder",
      "musicgen_melody_decoder", "qwen2_5_omni_talker", "qwen3_omni_moe_talker_code_predictor",
      "qwen3_omni_moe_talker_text"}
 )  # fmt: skip
+# Their base class has no input layer, which that of each task adds.
+OF_TASKS = frozenset({"perceiver"})
+# Stacks whose positions are no tokens of a vocabulary: patches of bytes.
+OF_PATCHES = frozenset({"blt_global_transformer"})
 # Nested configs, by family around them, that mean another thing: movements of a robot.
 OTHER_SENSES = frozenset({("pi0", "dit_config")})
 # Their setting for attention to both sides holds for the prefix of PaliGemma alone, an image and a

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from generator.checkpoints.model.families import NOT_MAPPED
+from generator.checkpoints.model.families import NOT_MAPPED, OF_PATCHES
 from generator.checkpoints.model.layers import FULL, is_read, layers
 from generator.checkpoints.model.stacks import Stack, has_code, stacks
 from generator.contracts import Encoding, Files, Layer, Modality
@@ -79,7 +79,8 @@ def _is_mapped(stack: Stack) -> bool:
         return not stack.within and all(
             layer.type == FULL and is_read(config, layer) for layer in layers(stack)
         )
-    return stack.modality == "audio" or any(name in config for name in VOCABULARIES)
+    counts_tokens = any(name in config for name in VOCABULARIES)
+    return stack.modality == "audio" or counts_tokens or config.family in OF_PATCHES
 
 
 def _acts(encoding: Encoding[Form], layer: Layer, parts: Mapping[str, Modality | None]) -> bool:

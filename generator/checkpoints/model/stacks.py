@@ -43,8 +43,11 @@ NESTED: Mapping[str, tuple[str, Modality]] = {
     "dit_config": ("audio decoder", "audio"),
     "depth_decoder_config": ("depth decoder", "audio"),
     "global_config": ("global transformer", "text"),
+    "patcher_config": ("patcher", "text"),
     "talker_config": ("talker", "audio"),
 }
+# Settings without which a nested config is of nothing.
+SWITCHES = {"patcher_config": "patch_in_forward"}
 # Parts of a config whose text model is no part of another one.
 WHOLE = frozenset({"decoder", "encoder and decoder", "vision"})
 # Keys of nested configs that are decoders whatever their family.
@@ -136,9 +139,9 @@ def _nested(outer: Stack) -> list[Stack]:
     is_resolved = is_known(outer.config.family) and not outer.refused
     nested = []
     for name, (part, modality) in NESTED.items():
-        section = (
-            None if (outer.config.family, name) in OTHER_SENSES else outer.config.section(name)
-        )
+        is_off = outer.config.flag(SWITCHES.get(name, "")) is False
+        is_other = (outer.config.family, name) in OTHER_SENSES
+        section = None if is_off or is_other else outer.config.section(name)
         if section is not None:
             whole = Resolved(section) if is_resolved else resolved(section)
             config = whole.config
