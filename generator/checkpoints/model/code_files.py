@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from generator.checkpoints.files.config_alone import ConfigAlone
+from generator.checkpoints.model.families import OF_TASKS
 from generator.checkpoints.model.family_formats import translated
 from generator.checkpoints.model.halves import class_name, side_alone
 from generator.checkpoints.model.resolved import (
@@ -83,12 +84,14 @@ def _parts(config: ModelConfig) -> dict[str, Any]:
 
 
 def _composite(models: Any, settings: Any, name: str) -> Any:
-    """The model of several ones that ``settings`` describe: the base class of the family or, where
-    that makes none, the class ``name``; None without either. errors: of any class
+    """The model of several ones, or of a task, that ``settings`` describe: the base class of the
+    family or, where that makes none or lacks the input layer, the class ``name``; None without
+    either. errors: of any class
     """
     named: Any = getattr(models, name, None)
     is_of_family = getattr(named, "config_class", None) is type(settings)
-    if type(settings) not in models.MODEL_MAPPING:
+    is_of_task = is_of_family and settings.model_type in OF_TASKS
+    if is_of_task or type(settings) not in models.MODEL_MAPPING:
         return named(settings) if is_of_family else None
     try:
         return models.AutoModel.from_config(settings)
@@ -109,6 +112,7 @@ def is_built_as_by_default(config: ModelConfig) -> bool:
     whole = resolved(config)
     return (
         not whole.refused
+        and config.family not in OF_TASKS
         and not _is_too_deep(config)
         and _is_alike(whole.config.settings, defaults(config.family))
     )
@@ -154,7 +158,8 @@ def outline(config: ModelConfig) -> Any:
     try:
         with quietly(), torch.device("meta"):
             settings = models.CONFIG_MAPPING[readable.family](**given(readable.settings))
-            if type(settings) in models.MODEL_MAPPING and not settings.sub_configs:
+            is_whole = not settings.sub_configs and readable.family not in OF_TASKS
+            if type(settings) in models.MODEL_MAPPING and is_whole:
                 return models.AutoModel.from_config(settings)
             return _composite(models, settings, class_name(config))
     # Models check their configs in many ways, and raise exceptions of any class.

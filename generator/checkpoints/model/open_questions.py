@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from generator.checkpoints.model import table_names
 from generator.checkpoints.model.families import UNREAD
+from generator.checkpoints.model.halves import class_name
 from generator.checkpoints.model.position_tables import table_questions, unread_tables
 from generator.checkpoints.model.stacks import stacks
 from generator.contracts import Claimed, Encoding, Files, Scheme
@@ -18,6 +19,12 @@ from generator.text import plural, short, times
 COMPUTED = (
     "A rotation, ALiBi or a computed sinusoid may leave no tensor, so none of these is ruled out."
 )
+# Classes of modeling_perceiver.py of transformers.
+WITH_FOURIER = re.compile(
+    r"PerceiverFor(ImageClassification(Fourier|ConvProcessing)|OpticalFlow"
+    r"|MultimodalAutoencoding)$"
+)
+FOURIER = "Fourier features of the place of each input are joined to it, but they were not read."
 CONFIG = "config.json"
 MOST = 3  # sentences
 WORDS = frozenset(
@@ -127,6 +134,8 @@ def open_questions(
         for stack in stacks(files.config)
         if stack.config.family in UNREAD
     )
+    if WITH_FOURIER.search(class_name(config)):
+        yield FOURIER
     if not files.tensors and not encodings:
         yield "No weights were read, where a learned table or a learned bias would be stored."
     yield from table_questions(files)

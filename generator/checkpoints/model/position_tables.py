@@ -190,8 +190,9 @@ def _is_name(name: str) -> bool:
 
 
 def _is_table(name: str, shape: tuple[int, ...]) -> bool:
-    """Whether a shape is [n, d], or for a name without ".weight" [1, n, d], [n, 1, d],
-    [1, 1, n, d], [1, rows, columns, d] or [n, n, d].
+    """Whether a shape is [n, d] with more than one row, as a query of a class has (Perceiver), or
+    for a name without ".weight" [1, n, d], [n, 1, d], [1, 1, n, d], [1, rows, columns, d] or
+    [n, n, d].
     """
     free = not name.endswith(".weight")
     beside = (
@@ -199,7 +200,7 @@ def _is_table(name: str, shape: tuple[int, ...]) -> bool:
         if len(shape) == 3
         else len(shape) == 4 and shape[0] == 1
     )
-    return min(shape, default=0) > 0 and (len(shape) == 2 or (free and beside))
+    return min(shape, default=0) > 0 and (shape[0] > 1 if len(shape) == 2 else free and beside)
 
 
 def _channels_first(shape: tuple[int, ...]) -> bool:
