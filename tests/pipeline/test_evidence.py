@@ -14,6 +14,7 @@ from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
 from generator.checkpoints.model import keys
+from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.resolved import defaults, quietly
 from generator.contracts import Encoding, Files, Origin
 from generator.libraries import config_classes
@@ -210,6 +211,79 @@ def test_gpt_oss_and_hybrid_mamba_as_their_makers_publish_them() -> None:
              "attn_cfg": {"head_dim": 16, "num_heads": 4, "rotary_emb_dim": 8}}  # fmt: skip
     rotations = [one for one in found(of(mamba)).values() if one.scheme == "rotary"]
     assert [(one.layers, one.form.rotary_dim) for one in rotations] == [((2,), 8)]
+
+
+def test_sections_of_ernie_and_of_hunyuan_are_in_the_order_of_their_code() -> None:
+    """modeling_ernie4_5_vl_moe.py (height, width, time) and modeling_hunyuan_vl.py of
+    transformers, whose sections are of components; Baidu's names as their conversion has them.
+    """
+    sizes = {"hidden_size": 256, "num_attention_heads": 2, "num_hidden_layers": 2,
+             "vocab_size": 100, "max_position_embeddings": 64, "rope_theta": 5e5}  # fmt: skip
+    images = {"model_type": "DFNRope_vision_transformer", "depth": 2, "embed_dim": 64,
+              "hidden_size": 64, "num_heads": 2, "patch_size": 14}  # fmt: skip
+    ernie = {**sizes, "model_type": "ernie4_5_moe_vl", "rope_3d": True, "freq_allocation": 20,
+             "moe_num_experts": [4, 4], "vision_config": images}  # fmt: skip
+    parts = found(of(ernie))
+    assert "22 pairs rotate by height and 22 by width, in turn" in " ".join(parts["decoder"].notes)
+    assert (parts["decoder"].form.base, parts["vision"].form.rotary_dim) == (5e5, 16)
+    assert "not understood" not in asked(of(ernie)).lower()
+    scaling = {"type": "xdrope", "factor": 1.0, "alpha": 1e3, "xdrope_section": [16] * 4}
+    hunyuan = {**sizes, "model_type": "hunyuan_vl", "head_dim": 128, "rope_scaling": scaling}
+    notes = " ".join(found(of(hunyuan))["decoder"].notes)
+    assert "twice 16 components get their angles from the position, twice 16 from" in notes
+    assert "in consecutive blocks," in notes.lower()
+
+
+def test_all_four_stacks_of_blt_are_parts() -> None:
+    """The defaults of transformers: bases, and windows of modeling_blt.py."""
+    blt = {"model_type": "blt", "architectures": ["BltForCausalLM"]}
+    forms = {part: one.form for part, one in found(of(blt)).items()}
+    assert {part: (form.base, form.window) for part, form in forms.items()} == {
+        "decoder": (5e5, 512), "encoder": (5e5, 512), "global transformer": (5e5, None),
+        "patcher": (1e4, 512),
+    }  # fmt: skip
+    assert "patcher" not in found(of({**blt, "patch_in_forward": False}))
+
+
+def test_layers_of_monarch_mixer_have_no_alibi() -> None:
+    """bert_layers.py of github.com/HazyResearch/m2."""
+    mixer = {**HALF, "model_type": "bert", "architectures": ["BertForMaskedLM"],
+             "alibi_starting_size": 64, "max_position_embeddings": 64,
+             "monarch_mixer_sequence_mixing": True, "use_positional_encodings": True}  # fmt: skip
+    [table] = found(of(mixer)).values()
+    assert (table.scheme, table.provenance.shape) == ("learned", (64, 64))
+    assert {layer.type for layer in layer_map(of(mixer), [table])} == {"conv"}
+    assert found(of({**mixer, "use_positional_encodings": False})) == {}
+
+
+def test_parler_without_rotation_has_the_sinusoid_of_musicgen() -> None:
+    """modeling_parler_tts.py of github.com/huggingface/parler-tts."""
+    decoder = {**HALF, "model_type": "parler_tts_decoder", "max_position_embeddings": 32,
+               "rope_theta": 1e4}  # fmt: skip
+    for rotates, scheme in ((False, "sinusoidal"), (True, "rotary")):
+        whole = {"model_type": "parler_tts", "decoder": {**decoder, "rope_embeddings": rotates}}
+        [encoding] = found(of(whole)).values()
+        assert (encoding.scheme, encoding.part, encoding.is_guess) == (scheme, "decoder", False)
+        assert "how that part encodes" not in asked(of(whole))
+
+
+@pytest.mark.parametrize(("task", "shapes"), [
+    ("MaskedLM", {"encoder": (32, 16), "decoder": (32, 16)}),
+    ("ImageClassificationLearned", {"encoder": (64, 256)}),
+    ("ImageClassificationFourier", {}),
+])  # fmt: skip
+def test_a_perceiver_has_the_input_layer_of_its_task(task: str, shapes: dict[str, Any]) -> None:
+    """Classes of modeling_perceiver.py of transformers."""
+    settings = {
+        "model_type": "perceiver", "architectures": [f"PerceiverFor{task}"], "d_model": 16,
+        "d_latents": 16, "num_latents": 4, "num_self_attends_per_block": 1,
+        "num_self_attention_heads": 1, "num_cross_attention_heads": 1, "image_size": 8,
+        "max_position_embeddings": 32, "vocab_size": 20,
+    }  # fmt: skip
+    settings |= {"d_model": 512} if "Learned" in task else {}
+    tables = found(of(settings))
+    assert {part: one.provenance.shape for part, one in tables.items()} == shapes
+    assert ("Fourier features" in asked(of(settings))) == ("Fourier" in task)
 
 
 META: Settings = {"dim": 64, "n_layers": 8, "n_heads": 4, "n_kv_heads": 2, "vocab_size": 100}

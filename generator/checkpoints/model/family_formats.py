@@ -18,6 +18,9 @@ KINDS_OF_MINIMAX = {0: "linear_attention", 1: "full_attention"}
 KINDS_OF_EXAONE = {"L": "sliding_attention", "G": "full_attention"}
 # As long as a text: its context, and the convolutions.
 OF_HYENA = ("max_position_embeddings", "conv_L_cache")
+# Settings of the text model of ERNIE 4.5 VL.
+OF_ERNIE = ("hidden_size", "intermediate_size", "max_position_embeddings", "num_attention_heads",
+            "num_hidden_layers", "num_key_value_heads", "vocab_size")  # fmt: skip
 # Language models in the names of the classes of LLaVA.
 OF_LLAVA = {"Qwen": "qwen2", "Mistral": "mistral", "Mpt": "mpt", "Gemma": "gemma"}
 # Families whose layers are built like those of another: that one, and what differs in names, theirs
@@ -171,6 +174,14 @@ def _early_phi(config: ModelConfig) -> Json:
     }
 
 
+def _parler(config: ModelConfig) -> Json:
+    """The decoder of Parler-TTS (modeling_parler_tts.py of github.com/huggingface/parler-tts) has
+    the sinusoid of Musicgen, unless it rotates.
+    """
+    rotates = config.flag("rope_embeddings") is True
+    return {} if rotates else {"model_type": "musicgen_decoder", "rope_theta": None}
+
+
 def _nemotron_nas(config: ModelConfig) -> Json:
     """Llama-Nemotron (arXiv 2505.00949, section 2): a search has removed the attention of some
     layers.
@@ -211,13 +222,43 @@ def _dbrx(config: ModelConfig) -> Json:
 
 def _bert(config: ModelConfig) -> Json:
     """Encoders with ALiBi whose own code calls them BERT: Jina v2 (arXiv 2310.19923) and MosaicBERT
-    (arXiv 2312.17482).
+    (arXiv 2312.17482). Monarch Mixer (bert_layers.py of github.com/HazyResearch/m2) keeps the
+    setting of the latter, and has long convolutions in place of attention.
     """
+    if config.flag("monarch_mixer_sequence_mixing") is True:
+        n_layers = min(config.count("num_hidden_layers") or 0, MOST_LAYERS)
+        has_table = config.flag("use_positional_encodings") is True
+        return {
+            "model_type": "bert" if has_table else "m2_bert",
+            "layers_block_type": ["conv"] * n_layers,
+        }
     asks = (
         config.text("position_embedding_type") == "alibi"
         or config.value("alibi_starting_size") is not None
     )
     return {"alibi": True} if asks else {}
+
+
+def _ernie_vl(config: ModelConfig) -> Json:
+    """ERNIE 4.5 VL as Baidu publishes it: the settings of the text model, around those of images
+    (names as in convert_ernie4_5_vl_moe_to_hf.py of transformers).
+    """
+    vision, by_time = config.section("vision_config"), config.count("freq_allocation")
+    width, n_heads = config.count("hidden_size"), config.count("num_attention_heads")
+    if config.flag("rope_3d") is not True or not (vision and by_time and width and n_heads):
+        return {"model_type": None}
+    side = (width // n_heads // 2 - by_time) // 2
+    rope = {"rope_type": "default", "mrope_section": [side, side, by_time]}
+    return {
+        "model_type": "ernie4_5_vl_moe",
+        "text_config": {
+            "model_type": "ernie4_5_vl_moe_text",
+            **_renamed(config, {name: name for name in OF_ERNIE}),
+            "rope_parameters": {**rope, "rope_theta": config.value("rope_theta", 500_000.0)},
+        },
+        "vision_config": {**vision.settings, "model_type": "ernie4_5_vl_moe_vision"},
+        **dict.fromkeys((*OF_ERNIE, "rope_theta")),
+    }
 
 
 def _exaone_4(config: ModelConfig) -> Json:
@@ -385,14 +426,18 @@ FORMATS: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
         "baichuan": _baichuan,
         "bert": _bert,
         "dbrx": _dbrx,
+        "ernie4_5_moe_vl": _ernie_vl,
         "exaone4": _exaone_4,
         "glm": _glm,
         "hymba": _hymba,
         "llava": _llava,
         **dict.fromkeys(("minimax_text_01", "minimax_m1", "MiniMaxM1"), _minimax),
+        # Of Monarch Mixer without a table.
+        "m2_bert": lambda _: {},
         "mimo_v2_flash": _mimo,
         "nemotron-nas": _nemotron_nas,
         "new": _new,
+        "parler_tts_decoder": _parler,
         "phi-msft": _early_phi,
         "qwen": _qwen,
         "stripedhyena": _striped_hyena,
