@@ -315,6 +315,22 @@ def test_params_of_mistral_have_windows_by_layer_and_yarn(tmp_path: Path) -> Non
     assert files.config.listed("layer_types").count("full_attention") == 2
 
 
+def test_towers_of_open_clip_are_those_of_clip(tmp_path: Path) -> None:
+    """ViT-H-14.json of open_clip in small; a tower of timm is of no known family."""
+    text = {"context_length": 77, "vocab_size": 100, "width": 32, "heads": 2, "layers": 1}
+    images = {"image_size": 28, "layers": 1, "width": 160, "head_width": 80, "patch_size": 14}
+    tensors = {"positional_embedding": (77, 32), "visual.positional_embedding": (5, 160)}
+    save_file({name: torch.rand(shape) for name, shape in tensors.items()},
+              tmp_path / "open_clip_model.safetensors")  # fmt: skip
+    for towers, family in ((images, "clip"), ({**images, "timm_model_name": "vit"}, "unknown")):
+        config = {"model_cfg": {"embed_dim": 32, "vision_cfg": towers, "text_cfg": text}}
+        (tmp_path / "open_clip_config.json").write_text(json.dumps(config), encoding="utf-8")
+        files = FolderFiles(tmp_path, "own")
+        assert files.config.family == family
+        of_words = "text" if family == "clip" else "model"
+        assert set(found(files)) == {of_words, "vision"}
+
+
 GGUF: Settings = {
     "block_count": 4, "context_length": 256, "embedding_length": 64, "attention.head_count": 4,
     "attention.key_length": 16, "rope.freq_base": 1e6, "vocab_size": 100,

@@ -2,7 +2,7 @@
 names that config.json has for them.
 
 Sources: Meta's llama-models (args.py, model.py, of each generation), mistral-inference and
-mistral-common (params.json), litgpt (config.py, model.py).
+mistral-common (params.json), litgpt (config.py, model.py), open_clip (model.py).
 """
 
 import io
@@ -61,6 +61,24 @@ OF_LITGPT = {
     "padded_vocab_size": "vocab_size",
     "intermediate_size": "intermediate_size",
 }
+# Of the towers of CLIP in open_clip.
+OF_TOWERS = {
+    "text_cfg": {
+        "context_length": "max_position_embeddings",
+        "vocab_size": "vocab_size",
+        "width": "hidden_size",
+        "heads": "num_attention_heads",
+        "layers": "num_hidden_layers",
+    },
+    "vision_cfg": {
+        "image_size": "image_size",
+        "patch_size": "patch_size",
+        "width": "hidden_size",
+        "layers": "num_hidden_layers",
+        "head_width": "head_dim",
+    },
+}
+OF_CLIP = {*OF_TOWERS, "embed_dim", "quick_gelu"}
 # Of litgpt: settings for which the position of a layer depends on more than base and share.
 MORE_THAN_ROTATION = ("sliding_window_size", "rope_local_base_freq", "latent_attention")
 # Meta's code of Llama 3.1; those of 3.2 have another factor, which not every params.json states.
@@ -214,8 +232,33 @@ def _scaling_of_litgpt(given: Json, adjusted: Json) -> Json | None:
     return {} if ratio == 1 else {"rope_type": "linear", "factor": float(ratio)}
 
 
+def _of_open_clip(text: bytes, where: str) -> Json | None:
+    """Of open_clip_config.json (open_clip/model.py of github.com/mlfoundations/open_clip); None for
+    other towers than those of CLIP, as of timm or of transformers.
+    """
+    return keys.traced(parse_config(text, where), _clip)
+
+
+def _clip(whole: Json) -> Json | None:
+    model = whole.get("model_cfg")
+    if not isinstance(model, Mapping) or not model.keys() <= OF_CLIP:
+        return None
+    towers: dict[str, dict[str, Any]] = {}
+    for name, names in OF_TOWERS.items():
+        given = _numbers(model.get(name))
+        if not {*names} - {"head_width"} <= given.keys() <= {*names, "mlp_ratio"}:
+            return None
+        if given.keys() != model[name].keys() or given.get("head_width", 64) < 1:
+            return None
+        towers[name.replace("_cfg", "_config")] = _renamed(given, names)
+    images = towers["vision_config"]
+    images["num_attention_heads"] = images["hidden_size"] // images.pop("head_dim", 64)
+    return {"model_type": "clip", **towers}
+
+
 READERS: Mapping[str, Callable[[bytes, str], Json | None]] = {
     "params.json": _of_meta,
+    "open_clip_config.json": _of_open_clip,
     "model_config.yaml": _of_litgpt,
 }
 

@@ -85,6 +85,8 @@ PREFIX_ALONE = frozenset({"gemma", "gemma2"})
 # tensor contains "decoder".
 # Of parts that are decoders, and one that sees both sides, all by one class.
 OF_BOTH_KINDS = frozenset({"bark"})
+# Names of OpenAI leave out which tower it is but for images.
+TWO_TOWERS = frozenset({"clip"})
 DECODERS = frozenset({"gpt2", "gpt_neo", "gpt_bigcode", "openai-gpt", "opt", "biogpt"})
 
 # Position 0 has the row padding_idx + 1 of a stored table, as in fairseq.

@@ -20,6 +20,7 @@ from generator.checkpoints.model.families import (
     DECODERS,
     FIRST_ROW_ALONE,
     OF_BOTH_KINDS,
+    TWO_TOWERS,
 )
 from generator.checkpoints.model.patch_grid import Lattice, lattice_of
 from generator.checkpoints.model.resolved import resolved
@@ -252,6 +253,8 @@ def _part(table: TableTensor, files: Files) -> str:
         return "decoder" if "decoder" in words and not IN_VISION & set(words) else default
     family = files.config.family
     default = "decoder" if family in DECODERS else "encoder"
+    if family in TWO_TOWERS:
+        default = "text"
     if family == UNKNOWN or family in OF_BOTH_KINDS:
         default = tensor_names.OF_UNKNOWN_FAMILY
     return next((title for word, title in PARTS if word in words), default)
