@@ -69,6 +69,7 @@ NO_FAMILIES = {
     **{
         ("generator.checkpoints.files.other_configs", family): "what files of other programs are of"
         for family in (
+            "clip",
             "gpt_neox",
             "llama",
             "llama4",

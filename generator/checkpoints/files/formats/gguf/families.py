@@ -142,6 +142,8 @@ ROTATED_ENCODERS: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType
         "qwen3vl_merger": ("qwen3_vl_vision", QWEN),
     }
 )
+# Of these, most layers see the patches of a window.
+WINDOWED = frozenset({"qwen2_5_vl_vision"})
 # Types of projectors whose encoder knows positions from a table alone; a file without one has an
 # encoder of LLaVA.
 TABLE_ALONE: Mapping[str, frozenset[str]] = MappingProxyType(

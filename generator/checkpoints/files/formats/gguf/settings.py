@@ -12,7 +12,6 @@ from generator.numerics.arrays import Floats
 
 ENCODER = "clip"  # The architecture of encoders of images and sound.
 UNKNOWN_ENCODER = "mmproj_of_unknown_kind"  # Their model type where the projector is not known.
-WINDOWED = "qwen2_5_vl_vision"  # Most layers see the patches of a window.
 WINDOW = "attention.sliding_window"  # 0 for none
 # Settings by the end of their key, and their names in transformers.
 NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -185,7 +184,7 @@ def _rotated_encoder(header: Header, kind: str, settings: Mapping[str, Any]) -> 
     )
     if width > 0 and heads > 0:
         own["head_dim"] = width // heads
-    if model_type == WINDOWED:
+    if model_type in families.WINDOWED:
         every = max(every, 1)
         whole = range(every - 1, min(n_layers, families.MOST_LAYERS), every)
         own["fullatt_block_indexes"] = list(whole)
