@@ -44,6 +44,7 @@ from generator.text import short, times
 NAME = table_names.TABLE
 # Random frequencies for points and boxes (SAM).
 NO_TABLE = re.compile(r"shared(_image)?_embedding\.positional_embedding$")
+QUERIES = "output_position_encodings"  # Of Perceiver: one for each output, which may be a class.
 NOT_ADDED = frozenset({"rotary", "rope", "relative_key", "relative_key_query", "nope"})
 OF_POSITIONS = re.compile(r"pos\w*_encoder")  # A module of positions, in no stack of that name.
 PARTS = (("encoder", "encoder"), ("decoder", "decoder"), ("text", "text"))
@@ -191,9 +192,8 @@ def _is_name(name: str) -> bool:
 
 
 def _is_table(name: str, shape: tuple[int, ...]) -> bool:
-    """Whether a shape is [n, d] with more than one row, as a query of a class has (Perceiver), or
-    for a name without ".weight" [1, n, d], [n, 1, d], [1, 1, n, d], [1, rows, columns, d] or
-    [n, n, d].
+    """Whether a shape is [n, d], or for a name without ".weight" [1, n, d], [n, 1, d],
+    [1, 1, n, d], [1, rows, columns, d] or [n, n, d]; a single row of QUERIES is none.
     """
     free = not name.endswith(".weight")
     beside = (
@@ -201,7 +201,8 @@ def _is_table(name: str, shape: tuple[int, ...]) -> bool:
         if len(shape) == 3
         else len(shape) == 4 and shape[0] == 1
     )
-    return min(shape, default=0) > 0 and (shape[0] > 1 if len(shape) == 2 else free and beside)
+    is_query = QUERIES in name and shape[0] == 1
+    return min(shape, default=0) > 0 and (not is_query if len(shape) == 2 else free and beside)
 
 
 def _channels_first(shape: tuple[int, ...]) -> bool:
